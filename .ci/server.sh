@@ -1,0 +1,56 @@
+# Sourced by the real-client checks: a fresh server in a temporary folder, ended and removed when the script ends, however it ends.
+# Sets DATA (its folder), WORK (scratch), URL, HOST (host:port), REGISTRY_TOKEN and PLATFORM_TOKEN.
+
+export PATH="$ROOT/node_modules/.bin:$PATH"
+WORK=$(mktemp -d)
+DATA="$WORK/data"
+SERVER_PID=
+
+end_server() {
+  local status=$?
+  trap - EXIT INT TERM
+  if [ -n "$SERVER_PID" ]; then
+    kill -TERM "$SERVER_PID" 2>/dev/null || true
+    for _ in $(seq 100); do kill -0 "$SERVER_PID" 2>/dev/null || break; sleep 0.1; done
+    kill -KILL "$SERVER_PID" 2>/dev/null || true
+  fi
+  if [ "$status" -ne 0 ] && [ -s "$WORK/server.log" ]; then
+    echo "--- the server's last lines:"
+    tail -n 40 "$WORK/server.log"
+  fi
+  rm -rf "$WORK"
+  exit "$status"
+}
+trap end_server EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+moorage() { node "$ROOT/packages/cli/bin/moorage.js" "$@"; }
+
+start_server() {
+  export MOORAGE_HOST=127.0.0.1 MOORAGE_PORT=0 MOORAGE_DATA_DIR="$DATA"
+  node "$ROOT/packages/cli/bin/moorage.js" serve >"$WORK/server.log" 2>&1 </dev/null &
+  SERVER_PID=$!
+  for _ in $(seq 150); do
+    if grep -q listening "$WORK/server.log" 2>/dev/null; then break; fi
+    kill -0 "$SERVER_PID" 2>/dev/null || { echo "the server did not start"; SERVER_PID=; exit 1; }
+    sleep 0.2
+  done
+  grep -q listening "$WORK/server.log" || { echo "the server was not ready within 30 s"; exit 1; }
+  URL=$(bootstrap baseUrl)
+  HOST=${URL#*://}
+  HOST=${HOST%%/*}
+  PLATFORM_TOKEN=$(moorage token)
+  REGISTRY_TOKEN=$(moorage token --audience registry)
+}
+
+# One value of bootstrap.json by its dotted path.
+bootstrap() {
+  node -e 'let v = JSON.parse(require("node:fs").readFileSync(process.argv[1], "utf8")); for (const k of process.argv[2].split(".")) v = v[k]; console.log(v)' \
+    "$DATA/bootstrap.json" "$1"
+}
+
+# One value of the JSON on standard input by its dotted path; empty when it is not there.
+json() {
+  node -e 'let t = ""; process.stdin.on("data", (d) => t += d).on("end", () => { let v = JSON.parse(t); for (const k of process.argv[1].split(".")) v = v?.[k]; console.log(v ?? "") })' "$1"
+}
