@@ -1,0 +1,64 @@
+// What the database engine gives in a process of its own, with nothing around it. Reads an Alone as JSON from standard input and prints
+// operations a second.
+import { rmSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+
+export type Alone =
+  /** A page of 50 repos below the group, from the beginning or behind the name and uid, and the total. */
+  | { work: "list"; database: string; ancestor: string; after: { name: string; uid: string }; durationMs: number }
+  /** One row a commit, each synced to the disk, one caller. */
+  | { work: "commit"; database: string; durationMs: number };
+
+export interface AloneResult { perSecond: number }
+
+const PAGE = 50;
+// Look at the clock only now and then.
+const STRIDE = 64;
+
+function rate(durationMs: number, work: () => void): AloneResult {
+  const began = performance.now();
+  let count = 0;
+  while (performance.now() - began < durationMs) {
+    for (let index = 0; index < STRIDE; index += 1) work();
+    count += STRIDE;
+  }
+  return { perSecond: (count * 1000) / (performance.now() - began) };
+}
+
+function list(input: Alone & { work: "list" }): AloneResult {
+  const database = new DatabaseSync(input.database, { readOnly: true });
+  database.exec("pragma cache_size = -65536; pragma mmap_size = 268435456; pragma temp_store = memory");
+  const page = database.prepare(`
+    select r.uid, r.name, r.description, r.catalog_tier, r.bundles, r.aliases, r.active_tags, r.sync_config, r.create_time, r.update_time
+    from ancestry a join repos r on r.uid = a.uid
+    where a.kind = 'repos' and a.ancestor = ? and (a.name, a.uid) > (?, ?) order by a.name, a.uid limit ${PAGE + 1}`);
+  page.setReturnArrays(true);
+  const total = database.prepare("select n from counters where kind = 'repos' and ancestor = ?");
+  const result = rate(input.durationMs, () => {
+    if (page.all(input.ancestor, input.after.name, input.after.uid).length <= PAGE) throw new Error("the page is short");
+    total.get(input.ancestor);
+  });
+  database.close();
+  return result;
+}
+
+function commit(input: Alone & { work: "commit" }): AloneResult {
+  const database = new DatabaseSync(input.database);
+  database.exec("pragma journal_mode = wal; pragma synchronous = full; create table if not exists moves (n integer primary key, tag text, digest text)");
+  const insert = database.prepare("insert into moves (tag, digest) values (?, ?)");
+  const result = rate(input.durationMs, () => {
+    database.exec("begin immediate");
+    insert.run("latest", "sha256:0000000000000000000000000000000000000000000000000000000000000000");
+    database.exec("commit");
+  });
+  database.close();
+  for (const end of ["", "-wal", "-shm"]) rmSync(input.database + end, { force: true });
+  return result;
+}
+
+if (import.meta.main) {
+  let text = "";
+  for await (const chunk of process.stdin) text += String(chunk);
+  const input = JSON.parse(text) as Alone;
+  process.stdout.write(JSON.stringify(input.work === "list" ? list(input) : commit(input)));
+}
