@@ -1,0 +1,95 @@
+import { Capability } from "@moorage/api";
+import type { Call } from "../call.ts";
+import { deleteTag, moveTag } from "../registry/index.ts";
+import { RegistryError } from "./errors.ts";
+import type { ParsedManifest } from "./manifest-parse.ts";
+import { denied, PUSH, repositoryFor } from "./names.ts";
+
+// Statements stay below every engine's limit of parameters.
+const CHUNK = 500;
+
+export interface PutManifestInput {
+  /** `<organization>/<image…>`; the repo exists. */
+  name: string;
+  digest: string;
+  content: Uint8Array;
+  manifest: ParsedManifest;
+  /** The tags to make point to it. */
+  tags: string[];
+}
+
+/**
+ * Stores a manifest and moves its tags, in one transaction. `missing`: what it refers to and the repo does not hold; nothing is stored then.
+ * DENIED without the rights to push, or to create or move one of the tags. NAME_UNKNOWN when the repo is not there.
+ */
+async function putManifest(call: Call, input: PutManifestInput): Promise<{ missing: string[] }> {
+  const { digest, content, manifest, tags } = input;
+  const repo = await repositoryFor(call, input.name, ...PUSH);
+  await checkTagRights(call, repo, tags, digest);
+  const missing = await missingReferences(call, repo, manifest);
+  if (missing.length > 0) return { missing };
+  const { mediaType, subject, artifactType, annotations, references } = manifest;
+  const row = {
+    repo, digest, media_type: mediaType, content, size: content.byteLength, subject, artifact_type: artifactType,
+    annotations: JSON.stringify(annotations), create_time: call.nowMs,
+  };
+  const result = await call.tx.insertInto("manifests").values(row).onConflict((on) => on.columns(["repo", "digest"]).doNothing()).executeTakeFirst();
+  // Pushed again: the bytes are the same, and so is what they refer to.
+  const isNew = (result.numInsertedOrUpdatedRows ?? 0n) > 0n;
+  for (let at = 0; isNew && at < references.length; at += CHUNK) {
+    const rows = references.slice(at, at + CHUNK).map(({ digest: target, kind }) => ({ repo, digest, target, kind }));
+    await call.tx.insertInto("manifest_references").values(rows).execute();
+  }
+  for (const name of tags) await moveTag(call, { repo, name, digest, reason: "push" });
+  return { missing: [] };
+}
+
+/** A new tag needs the right to create tags, an existing one that moves the right to update them. */
+async function checkTagRights(call: Call, repo: string, tags: string[], digest: string): Promise<void> {
+  if (tags.length === 0) return;
+  const known = await call.tx.selectFrom("tags").select(["name", "digest"]).where("parent", "=", repo).where("name", "in", tags).execute();
+  if (known.length < tags.length && !(await call.may(Capability.CAP_TAG_CREATE, repo))) throw denied();
+  if (known.some((tag) => tag.digest !== digest) && !(await call.may(Capability.CAP_TAG_UPDATE, repo))) throw denied();
+}
+
+async function missingReferences(call: Call, repo: string, { references }: ParsedManifest): Promise<string[]> {
+  const held = new Set<string>();
+  for (const kind of ["blob", "manifest"] as const) {
+    const digests = references.filter((reference) => reference.kind === kind).map((reference) => reference.digest);
+    for (let at = 0; at < digests.length; at += CHUNK) {
+      const rows = await call.tx.selectFrom(kind === "blob" ? "repo_blobs" : "manifests").select("digest")
+        .where("repo", "=", repo).where("digest", "in", digests.slice(at, at + CHUNK)).execute();
+      for (const { digest } of rows) held.add(digest);
+    }
+  }
+  return references.map(({ digest }) => digest).filter((digest) => !held.has(digest));
+}
+
+/** Deletes a manifest by digest, with the tags that point to it; their history stays. MANIFEST_UNKNOWN when it is not there. Source: contract §8. */
+async function deleteManifest(call: Call, { name, digest }: { name: string; digest: string }): Promise<void> {
+  const repo = await repositoryFor(call, name, Capability.CAP_MANIFEST_DELETE);
+  const { numDeletedRows } = await call.tx.deleteFrom("manifests").where("repo", "=", repo).where("digest", "=", digest).executeTakeFirst();
+  if (numDeletedRows === 0n) throw manifestUnknown(digest);
+  await call.tx.deleteFrom("manifest_references").where("repo", "=", repo).where("digest", "=", digest).execute();
+  const tags = await call.tx.selectFrom("tags").select("name").where("parent", "=", repo).where("digest", "=", digest).execute();
+  for (const tag of tags) await deleteTag(call, { repo, name: tag.name, reason: "delete" });
+}
+
+/** Deletes a tag alone. MANIFEST_UNKNOWN when it is not there. */
+async function removeTag(call: Call, { name, tag }: { name: string; tag: string }): Promise<void> {
+  const repo = await repositoryFor(call, name, Capability.CAP_TAG_DELETE);
+  if (!(await deleteTag(call, { repo, name: tag, reason: "delete" }))) throw manifestUnknown(tag);
+}
+
+/** There is no such tag or manifest in the repo. */
+export function manifestUnknown(reference: string): RegistryError {
+  return new RegistryError("MANIFEST_UNKNOWN", `Manifest not found: ${reference}`, {
+    detail: { reference }, details: { resource: { type: "moorage.registry.v2.Manifest", name: reference } },
+  });
+}
+
+export const manifestCommands = {
+  "distribution.putManifest": putManifest,
+  "distribution.deleteManifest": deleteManifest,
+  "distribution.deleteTag": removeTag,
+};

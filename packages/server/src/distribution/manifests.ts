@@ -1,0 +1,100 @@
+import { createHash } from "node:crypto";
+import { matchesEtag } from "./blobs.ts";
+import { authorize } from "./context.ts";
+import type { Exchange } from "./context.ts";
+import { algorithmOf, isDigest, isTag } from "./digests.ts";
+import { RegistryError } from "./errors.ts";
+import { manifestUnknown } from "./manifest-commands.ts";
+import { parseManifest } from "./manifest-parse.ts";
+import { pullableRepository } from "./names.ts";
+import { send, sendEmpty } from "./send.ts";
+import { announcedLength, bodyOf } from "./streams.ts";
+
+const MAX_TAGS = 100;
+
+/** GET, HEAD, PUT and DELETE of `/v2/<name>/manifests/<reference>`; a reference is a tag or a digest. Source: OCI distribution v1.1 end-3, end-7, end-9. */
+export async function handleManifest(exchange: Exchange, { reference }: { reference: string }): Promise<void> {
+  if (exchange.req.method === "PUT") return putManifest(exchange, reference);
+  if (exchange.req.method === "DELETE") return deleteManifest(exchange, reference);
+  await sendManifest(exchange, reference);
+}
+
+/** As it was pushed: its media type is never converted, whatever Accept says, since another form would have another digest. */
+async function sendManifest(exchange: Exchange, reference: string): Promise<void> {
+  const { req, deps, name } = exchange;
+  await authorize(exchange, ["pull"]);
+  const found = await deps.transactor.read(exchange.callData, async (call) => {
+    const byDigest = isDigest(reference);
+    const repo = await pullableRepository(call, deps.config, name, byDigest ? { digest: reference } : { tag: reference });
+    const columns = ["manifests.digest", "manifests.media_type", "manifests.content"] as const;
+    const query = byDigest
+      ? call.tx.selectFrom("manifests").select(columns).where("manifests.repo", "=", repo).where("manifests.digest", "=", reference)
+      : call.tx.selectFrom("tags").innerJoin("manifests", (join) => join.onRef("manifests.repo", "=", "tags.parent").onRef("manifests.digest", "=", "tags.digest"))
+        .select(columns).where("tags.parent", "=", repo).where("tags.name", "=", reference);
+    return query.executeTakeFirst();
+  });
+  if (!found) throw reference.includes(":") && !isDigest(reference) ? digestInvalid() : manifestUnknown(reference);
+  const etag = `"${found.digest}"`;
+  const headers = { "docker-content-digest": found.digest, etag, "cache-control": "private, no-cache", "x-content-type-options": "nosniff" };
+  if (matchesEtag(req.headers["if-none-match"], etag)) return sendEmpty(exchange, 304, headers);
+  send(exchange, 200, { ...headers, "content-type": found.media_type }, found.content);
+}
+
+async function putManifest(exchange: Exchange, reference: string): Promise<void> {
+  const { req, deps, name, query } = exchange;
+  await authorize(exchange, ["push"]);
+  const byDigest = isDigest(reference);
+  const tags = [...new Set(byDigest ? query.getAll("tag") : [reference])];
+  if (!byDigest && reference.includes(":")) throw digestInvalid();
+  if (!tags.every(isTag)) throw new RegistryError("MANIFEST_INVALID", "Invalid argument: tag: must be an OCI tag, as [a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}");
+  if (tags.length > MAX_TAGS) throw new RegistryError("MANIFEST_INVALID", `Invalid argument: tag: more than ${MAX_TAGS} tags in one push`, { status: 414 });
+  const content = await readContent(exchange);
+  const digest = digestOf(content, byDigest ? reference : "sha256:");
+  if (byDigest && digest !== reference) throw new RegistryError("DIGEST_INVALID", "Invalid argument: digest: is not that of the content", { detail: { digest } });
+  const manifest = parseManifest(content, req.headers["content-type"] ?? "");
+  if ("problem" in manifest) throw new RegistryError("MANIFEST_INVALID", `Invalid argument: manifest: ${manifest.problem}`);
+  await deps.transactor.write("distribution.ensureRepository", exchange.callData, { name });
+  const { missing } = await deps.transactor.write("distribution.putManifest", exchange.callData, { name, digest, content, manifest, tags });
+  if (missing.length > 0) {
+    throw new RegistryError("MANIFEST_BLOB_UNKNOWN", "Precondition failed: the manifest refers to content that the repository does not hold", {
+      detail: missing.map((each) => ({ digest: each })),
+    });
+  }
+  sendEmpty(exchange, 201, {
+    location: `/v2/${name}/manifests/${digest}`, "docker-content-digest": digest,
+    ...(manifest.subject !== "" && { "oci-subject": manifest.subject }),
+    ...(byDigest && tags.length > 0 && { "oci-tag": tags }),
+  });
+}
+
+async function deleteManifest(exchange: Exchange, reference: string): Promise<void> {
+  const { deps, name } = exchange;
+  await authorize(exchange, ["delete"]);
+  if (isDigest(reference)) await deps.transactor.write("distribution.deleteManifest", exchange.callData, { name, digest: reference });
+  else await deps.transactor.write("distribution.deleteTag", exchange.callData, { name, tag: reference });
+  sendEmpty(exchange, 202, {});
+}
+
+/** The whole body. 413 when it is larger than a manifest may be. */
+async function readContent(exchange: Exchange): Promise<Uint8Array> {
+  const limit = exchange.deps.config.maxManifestBytes;
+  const tooLarge = (): RegistryError => new RegistryError("SIZE_INVALID", `Invalid argument: manifest: is larger than ${limit} bytes`, { status: 413 });
+  if ((announcedLength(exchange.req) ?? 0) > limit) throw tooLarge();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of bodyOf(exchange)) {
+    size += chunk.byteLength;
+    if (size > limit) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function digestInvalid(): RegistryError {
+  return new RegistryError("DIGEST_INVALID", "Invalid argument: digest: must be a sha256 or sha512 digest");
+}
+
+function digestOf(content: Uint8Array, reference: string): string {
+  const algorithm = algorithmOf(reference);
+  return `${algorithm}:${createHash(algorithm).update(content).digest("hex")}`;
+}

@@ -1,0 +1,78 @@
+import type { Call } from "../call.ts";
+import { newUid } from "../base/uid.ts";
+import { changeCount } from "../store/index.ts";
+
+/** Why a tag moved; kept in its history. Source: contract §8. */
+export type MoveReason = "push" | "api" | "mirror" | "rollback" | "delete";
+
+export interface TagMove {
+  /** The repo's uid. */
+  repo: string;
+  /** The tag's name. */
+  name: string;
+  digest: string;
+  reason: Exclude<MoveReason, "delete">;
+  /** Absent: as it is; false for a new tag. */
+  deprecated?: boolean;
+  /** Absent: as they are; none for a new tag. */
+  bundles?: string[];
+}
+
+export interface MovedTag {
+  uid: string;
+  /** There was no tag of that name. */
+  created: boolean;
+  /** It points to another digest than before, or is new: its history grew by one record. */
+  moved: boolean;
+  /** When it came to point to its digest, in milliseconds since 1970. */
+  updateTimeMs: number;
+}
+
+/**
+ * Makes the tag point to the digest and writes its history, in the call's transaction. The same digest again changes nothing but
+ * `deprecated` and `bundles`. Times strictly increase within a tag, over its deletions too. Asks for no rights: the caller did.
+ * Source: contract §8, History.
+ */
+export async function moveTag(call: Call, move: TagMove): Promise<MovedTag> {
+  const { repo, name, digest } = move;
+  const found = await call.tx.selectFrom("tags").select(["uid", "digest", "update_time"]).where("parent", "=", repo).where("name", "=", name).executeTakeFirst();
+  const attributes = {
+    ...(move.deprecated !== undefined && { deprecated: move.deprecated ? 1 : 0 }),
+    ...(move.bundles && { bundles: JSON.stringify(move.bundles) }),
+  };
+  if (found?.digest === digest) {
+    if (Object.keys(attributes).length > 0) await call.tx.updateTable("tags").set(attributes).where("uid", "=", found.uid).execute();
+    return { uid: found.uid, created: false, moved: false, updateTimeMs: found.update_time };
+  }
+  const updateTimeMs = await record(call, repo, name, digest, move.reason);
+  if (found) {
+    await call.tx.updateTable("tags").set({ ...attributes, digest, update_time: updateTimeMs }).where("uid", "=", found.uid).execute();
+    return { uid: found.uid, created: false, moved: true, updateTimeMs };
+  }
+  const uid = newUid(repo);
+  await call.tx.insertInto("tags")
+    .values({ uid, parent: repo, name, digest, deprecated: 0, bundles: "[]", ...attributes, create_time: updateTimeMs, update_time: updateTimeMs }).execute();
+  await changeCount(call.tx, "tags", uid, 1);
+  return { uid, created: true, moved: true, updateTimeMs };
+}
+
+/**
+ * Deletes the tag and notes that in its history, which stays. False: there is no such tag.
+ * The note has an empty digest; the Tag History answer does not show it.
+ */
+export async function deleteTag(call: Call, { repo, name, reason }: { repo: string; name: string; reason: "delete" }): Promise<boolean> {
+  const found = await call.tx.selectFrom("tags").select("uid").where("parent", "=", repo).where("name", "=", name).executeTakeFirst();
+  if (!found) return false;
+  await call.tx.deleteFrom("tags").where("uid", "=", found.uid).execute();
+  await changeCount(call.tx, "tags", found.uid, -1);
+  await record(call, repo, name, "", reason);
+  return true;
+}
+
+/** Appends to the tag's history, after its last record even if the clock went back. Returns the record's time. */
+async function record(call: Call, repo: string, tag: string, digest: string, reason: MoveReason): Promise<number> {
+  const last = await call.tx.selectFrom("tag_history").select("time").where("repo", "=", repo).where("tag", "=", tag).orderBy("time", "desc").limit(1).executeTakeFirst();
+  const time = last ? Math.max(call.nowMs, last.time + 1) : call.nowMs;
+  await call.tx.insertInto("tag_history").values({ repo, tag, time, digest, actor: call.caller.identity, reason }).execute();
+  return time;
+}
