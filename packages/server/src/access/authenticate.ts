@@ -1,0 +1,37 @@
+import type { Caller } from "../call.ts";
+import type { Config } from "../config.ts";
+import { unauthenticated } from "../errors.ts";
+import type { Database } from "../store/index.ts";
+import { refusal } from "./jwt.ts";
+import type { Tokens } from "./tokens.ts";
+
+/** Tells who calls, from the Authorization header of a call to the platform or to the registry. */
+export type Authenticator = (authorization: string | undefined, audience: "platform" | "registry", nowMs: number) => Promise<Caller>;
+
+const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
+
+/** The token in a Bearer header; undefined for an absent or malformed one, two in one included. Source: RFC 6750 §2.1. */
+export function bearerOf(authorization: string | undefined): string | undefined {
+  return BEARER.exec(authorization ?? "")?.[1];
+}
+
+/**
+ * Verifies the token and looks whether its identity still exists: a deleted one is out at once. A token for some repositories opens the registry
+ * only.
+ * Throws UNAUTHENTICATED, or what `isWrongAudience` knows.
+ */
+export function createAuthenticator(deps: { config: Pick<Config, "baseUrl" | "registryAudience">; tokens: Tokens; reader: Database }): Authenticator {
+  const { config, tokens, reader } = deps;
+  return async (authorization, audience, nowMs) => {
+    const token = bearerOf(authorization);
+    if (token === undefined) throw unauthenticated(authorization === undefined ? "a bearer token is required" : "the authorization header is malformed");
+    const caller = await tokens.verify(token, audience === "platform" ? config.baseUrl : config.registryAudience, nowMs);
+    if (caller.repositories && audience === "platform") throw refusal();
+    if (caller.identity !== "" && !(await exists(reader, caller.identity))) throw refusal();
+    return caller;
+  };
+}
+
+async function exists(reader: Database, uid: string): Promise<boolean> {
+  return (await reader.selectFrom("identities").select("uid").where("uid", "=", uid).executeTakeFirst()) !== undefined;
+}

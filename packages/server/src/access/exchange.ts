@@ -1,0 +1,180 @@
+import { isUid } from "../base/uid.ts";
+import type { CallData } from "../call.ts";
+import type { Config } from "../config.ts";
+import { invalidArgument } from "../errors.ts";
+import { relationshipOf } from "../iam/index.ts";
+import type { Database, Row } from "../store/index.ts";
+import type { AccessWriter } from "./commands.ts";
+import { type ExternalVerifier, pickKey, verifySignature } from "./external.ts";
+import { isWithinTimes, type Jwt, parseJwt, refusal } from "./jwt.ts";
+import { endOf, mismatch, type Relationship, staticKeys } from "./match.ts";
+import { type Audiences, narrow, type Narrowing, type NarrowingRequest, parseNarrowing } from "./narrowing.ts";
+import { narrowAudiences, type RefreshTokens } from "./refresh.ts";
+import type { Tokens } from "./tokens.ts";
+
+export interface ExchangeRequest extends NarrowingRequest {
+  /** The external token, one of ours, or, for `refresh`, the refresh token. */
+  bearer: string;
+  /** The identity to become; none: the one whose issuer and subject are the token's. */
+  identity?: string;
+  identityProvider?: string;
+}
+
+/** What is handed out. The refresh token is empty where a token of ours was exchanged: that must not lengthen its life. */
+export interface ExchangeAnswer { token: string; refreshToken: string; issuedAtMs: number; expiresAtMs: number; refreshExpiresAtMs: number }
+
+export interface Exchanger {
+  /**
+   * Throws UNAUTHENTICATED, in the same words, for whatever is not accepted; INVALID_ARGUMENT for a bad wish; PERMISSION_DENIED for more than a
+   * token of ours holds; UNAVAILABLE when an issuer cannot be asked.
+   */
+  exchange(request: ExchangeRequest, data: CallData): Promise<ExchangeAnswer>;
+  /** Trades a refresh token for a token and a refresh token that replaces it. The new token may be narrower than the first one, never wider. */
+  refresh(request: ExchangeRequest, data: CallData): Promise<ExchangeAnswer>;
+}
+
+export interface ExchangeDeps {
+  config: Pick<Config, "baseUrl" | "registryAudience" | "accessTokenTtlMs">;
+  reader: Database;
+  writer: AccessWriter;
+  tokens: Tokens;
+  external: ExternalVerifier;
+  refreshTokens: RefreshTokens;
+  log: { info(fields: object, message: string): void };
+}
+
+type IdentityRow = Pick<Row<"identities">, "uid" | "relationship" | "last_seen_time">;
+interface Candidate { row: IdentityRow; relationship: Relationship }
+
+const MAX_EXTERNAL_LENGTH = 16_384;
+const MAX_CANDIDATES = 20;
+const SEEN_EVERY_MS = 60_000;
+
+/** Token exchange. Source: contract §7, RFC 8693 for the idea. */
+export function createExchanger(deps: ExchangeDeps): Exchanger {
+  const { config, tokens, refreshTokens, writer } = deps;
+  const audiences: Audiences = { platform: config.baseUrl, registry: config.registryAudience };
+
+  const noteSeen = async (uid: string, lastSeenMs: number | null, data: CallData): Promise<void> => {
+    if (lastSeenMs === null || data.nowMs - lastSeenMs >= SEEN_EVERY_MS) await writer.write("access.seen", data, { identity: uid });
+  };
+  const mint = (identity: string, narrowing: Narrowing, nowMs: number, notAfterMs: number, act: Record<string, unknown> | undefined) => tokens.mint({
+    type: "access", identity, ...narrowing, ttlMs: config.accessTokenTtlMs, nowMs, notAfterMs, ...(act && { act }),
+  });
+
+  const exchangeOwn = async (jwt: Jwt, wanted: Narrowing, identity: string, data: CallData): Promise<ExchangeAnswer> => {
+    const held = await tokens.read(jwt.token, data.nowMs);
+    // A registry token speaks for some repositories, not for the identity.
+    if (held.repositories || (identity !== "" && identity !== held.identity)) throw refusal();
+    const row = await findIdentity(deps.reader, held.identity);
+    if (!row) throw refusal();
+    const asked = wanted.audiences.length === 0 ? [audiences.platform] : wanted.audiences;
+    // The platform's tokens open the registry's token endpoint anyway; the registry's open nothing of the platform's.
+    const allowed = held.audiences?.includes(audiences.platform) ? [audiences.platform, audiences.registry] : held.audiences ?? [];
+    const narrowing = { audiences: narrowAudiences(allowed, asked), ...narrow(held, wanted) };
+    const minted = await mint(held.identity, narrowing, data.nowMs, held.expiresAtMs ?? 0, held.act);
+    await noteSeen(row.uid, row.last_seen_time, data);
+    return { ...minted, refreshToken: "", refreshExpiresAtMs: 0 };
+  };
+
+  return {
+    async exchange({ bearer, identity = "", identityProvider = "", ...request }, data) {
+      const wanted = parseNarrowing(request, audiences);
+      if (identityProvider !== "") throw invalidArgument({ field: "identityProvider", description: "names no identity provider" });
+      const jwt = parseJwt(bearer, MAX_EXTERNAL_LENGTH);
+      if (!jwt || !isWithinTimes(jwt.claims, data.nowMs)) throw refusal();
+      if (jwt.claims["iss"] === config.baseUrl) return exchangeOwn(jwt, wanted, identity, data);
+      const { row, relationship } = await accepting(deps, jwt, identity, data);
+      const narrowing = { ...wanted, audiences: wanted.audiences.length === 0 ? [audiences.platform] : wanted.audiences };
+      const act = actClaims(jwt.claims);
+      const end = endOf(relationship);
+      const minted = await mint(row.uid, narrowing, data.nowMs, end, act);
+      const [refresh] = await Promise.all([
+        refreshTokens.issue({ identity: row.uid, ...narrowing, act }, row.relationship, end, data), noteSeen(row.uid, row.last_seen_time, data),
+      ]);
+      return { ...minted, refreshToken: refresh.token, refreshExpiresAtMs: refresh.expiresAtMs };
+    },
+    async refresh({ bearer, ...request }, data) {
+      const wanted = parseNarrowing(request, audiences);
+      const held = await refreshTokens.read(bearer, data);
+      const narrowing = { audiences: narrowAudiences(held.audiences, wanted.audiences), ...narrow(held, wanted) };
+      // Used up only when the answer is certain: a bad wish costs nothing.
+      const refreshToken = await refreshTokens.rotate(bearer, data);
+      const minted = await mint(held.identity, narrowing, data.nowMs, held.expiresAtMs, held.act);
+      await noteSeen(held.identity, held.lastSeenMs, data);
+      return { ...minted, refreshToken, refreshExpiresAtMs: held.expiresAtMs };
+    },
+  };
+}
+
+/**
+ * The one identity that accepts the token, with its signature verified. An issuer is asked for its keys only when an identity would accept what
+ * the token says.
+ */
+async function accepting(deps: ExchangeDeps, jwt: Jwt, identity: string, { nowMs, requestId }: CallData): Promise<Candidate> {
+  const { config, reader, external, log } = deps;
+  const refuse = (reason: string) => log.info({ requestId, identity, reason }, "token exchange refused");
+  const found: Candidate[] = [];
+  for (const row of await candidates(reader, jwt, identity)) {
+    const relationship = relationshipOf(row);
+    const reason = mismatch(relationship, jwt.claims, config.baseUrl, nowMs);
+    if (reason === undefined) found.push({ row, relationship });
+    else refuse(reason);
+  }
+  const published = found.some(({ relationship }) => relationship.case === "claimMatch") ? settled(external.verify(jwt, nowMs)) : undefined;
+  const verified: Candidate[] = [];
+  let failure: unknown;
+  for (const candidate of found) {
+    const { relationship } = candidate;
+    const error = relationship.case === "staticKeys"
+      ? await settled(verifySignature(jwt, pickKey(staticKeys(relationship.value), jwt.header))) : await published;
+    if (error === undefined) verified.push(candidate);
+    else failure = error;
+  }
+  const [first] = verified;
+  if (verified.length > 1) throw invalidArgument({ field: "identity", description: "several identities accept this token: name one of them" });
+  if (first) return first;
+  if (failure !== undefined) refuse("bad signature or unknown key");
+  throw failure ?? refusal();
+}
+
+async function candidates(reader: Database, { claims }: Jwt, identity: string): Promise<IdentityRow[]> {
+  if (identity !== "") {
+    const row = isUid(identity) ? await findIdentity(reader, identity) : undefined;
+    return row ? [row] : [];
+  }
+  const { iss, sub } = claims;
+  if (typeof iss !== "string" || typeof sub !== "string" || iss === "" || sub === "") return [];
+  return reader.selectFrom("identities").select(["uid", "relationship", "last_seen_time"]).where("issuer", "=", iss).where("subject", "=", sub)
+    .orderBy("uid").limit(MAX_CANDIDATES).execute();
+}
+
+function findIdentity(reader: Database, uid: string): Promise<IdentityRow | undefined> {
+  return reader.selectFrom("identities").select(["uid", "relationship", "last_seen_time"]).where("uid", "=", uid).executeTakeFirst();
+}
+
+/** The error, or undefined when there is none. */
+async function settled(work: Promise<void>): Promise<unknown> {
+  try {
+    await work;
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+const NOT_CARRIED = new Set(["exp", "nbf", "iat", "jti", "nonce", "at_hash", "c_hash"]);
+const MAX_ACT_LENGTH = 2048;
+
+/** The plain claims of the external token that go along for events and audit: issuer and subject first, as many others as fit. */
+function actClaims(claims: Record<string, unknown>): Record<string, unknown> {
+  const act: Record<string, unknown> = {};
+  let length = 0;
+  for (const [name, value] of [["iss", claims["iss"]], ["sub", claims["sub"]], ...Object.entries(claims)] as [string, unknown][]) {
+    if (NOT_CARRIED.has(name) || Object.hasOwn(act, name) || !["string", "number", "boolean"].includes(typeof value)) continue;
+    length += name.length + String(value).length;
+    if (length > MAX_ACT_LENGTH) break;
+    Object.defineProperty(act, name, { value, enumerable: true, configurable: true, writable: true });
+  }
+  return act;
+}

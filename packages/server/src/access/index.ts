@@ -1,0 +1,45 @@
+import { guardedFetch } from "../base/fetch.ts";
+import type { Config } from "../config.ts";
+import type { Database } from "../store/index.ts";
+import { type Authenticator, createAuthenticator } from "./authenticate.ts";
+import type { AccessWriter } from "./commands.ts";
+import { createExchanger, type Exchanger } from "./exchange.ts";
+import { createExternalVerifier } from "./external.ts";
+import { createKeyring, type Keyring, loadKeys } from "./keys.ts";
+import { createRefreshTokens, type RefreshTokens } from "./refresh.ts";
+import { createTokens, type Tokens } from "./tokens.ts";
+
+export { type Authenticator, bearerOf } from "./authenticate.ts";
+export { accessCommands, type AccessWriter } from "./commands.ts";
+export type { ExchangeAnswer, Exchanger, ExchangeRequest } from "./exchange.ts";
+export { createKeyring, createSigningKey, type Keyring, loadKeys, rotateSigningKey } from "./keys.ts";
+export { isRefreshToken, type Refreshable, type RefreshTokens } from "./refresh.ts";
+export { createTokens, isWrongAudience, MAX_TOKEN_TTL_MS, type MintedToken, type MintRequest, type RepositoryAccess, type Tokens } from "./tokens.ts";
+export { type AnswerError, createStsDoors, type StsDeps } from "./sts.ts";
+export { createSecurityTokenService, type SecurityTokenService } from "./sts-service.ts";
+
+export interface AccessDeps {
+  config: Pick<Config, "baseUrl" | "registryAudience" | "accessTokenTtlMs" | "allowPrivateNetwork">;
+  /** Sees what is committed; never written to. */
+  reader: Database;
+  writer: AccessWriter;
+  log: { info(fields: object, message: string): void };
+}
+
+/** Who are you: all of it over one set of keys. */
+export interface Access { keyring: Keyring; tokens: Tokens; refreshTokens: RefreshTokens; exchanger: Exchanger; authenticate: Authenticator }
+
+// Discovery documents and key sets are a few KiB.
+const FETCH_TIMEOUT_MS = 5_000;
+const FETCH_MAX_BYTES = 512 * 1024;
+
+export function createAccess({ config, reader, writer, log }: AccessDeps): Access {
+  const keyring = createKeyring(() => loadKeys(reader));
+  const tokens = createTokens({ issuer: config.baseUrl, keyring });
+  const refreshTokens = createRefreshTokens({ reader, writer });
+  const external = createExternalVerifier(guardedFetch({
+    allowPrivateNetwork: config.allowPrivateNetwork, timeoutMs: FETCH_TIMEOUT_MS, maxBytes: FETCH_MAX_BYTES,
+  }));
+  const exchanger = createExchanger({ config, reader, writer, tokens, external, refreshTokens, log });
+  return { keyring, tokens, refreshTokens, exchanger, authenticate: createAuthenticator({ config, tokens, reader }) };
+}

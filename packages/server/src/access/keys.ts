@@ -1,0 +1,100 @@
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from "node:crypto";
+import { calculateJwkThumbprint, type JWK } from "jose";
+import type { Database } from "../store/index.ts";
+
+/** What we sign with. Nothing else is accepted in our own tokens. */
+export const SIGNING_ALGORITHM = "ES256";
+
+/** A pair of keys of ours. */
+export interface SigningKey {
+  /** RFC 7638 thumbprint of the public key. */
+  kid: string;
+  privateKey: KeyObject;
+  publicKey: KeyObject;
+  publicJwk: JWK;
+  createTimeMs: number;
+  /** Since when it signs no longer; null while it may. */
+  retireTimeMs: number | null;
+}
+
+// A token outlives its key's retirement by at most an hour; the rest is for clocks and caches.
+const RETIRED_GRACE_MS = 2 * 3_600_000;
+
+/** All keys of ours that may still verify something, the newest first. */
+export async function loadKeys(db: Database): Promise<SigningKey[]> {
+  const rows = await db.selectFrom("signing_keys").selectAll().where("algorithm", "=", SIGNING_ALGORITHM)
+    .orderBy("create_time", "desc").orderBy("kid").limit(100).execute();
+  return rows.map((row) => {
+    const publicJwk = JSON.parse(row.public_jwk) as JWK;
+    return {
+      kid: row.kid, publicJwk, createTimeMs: row.create_time, retireTimeMs: row.retire_time,
+      privateKey: createPrivateKey({ key: JSON.parse(row.private_jwk) as JWK, format: "jwk" }),
+      publicKey: createPublicKey({ key: publicJwk, format: "jwk" }),
+    };
+  });
+}
+
+/** Makes a key that signs from now on. Answers its kid. The private half is readable by whoever can read the database, whose mode is 0600. */
+export async function createSigningKey(tx: Database, nowMs: number): Promise<string> {
+  const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const { kty, crv, x, y } = publicKey.export({ format: "jwk" }) as Record<"kty" | "crv" | "x" | "y", string>;
+  const kid = await calculateJwkThumbprint({ kty, crv, x, y }, "sha256");
+  await tx.insertInto("signing_keys").values({
+    kid, algorithm: SIGNING_ALGORITHM, private_jwk: JSON.stringify(privateKey.export({ format: "jwk" })),
+    public_jwk: JSON.stringify({ kty, crv, x, y, kid, alg: SIGNING_ALGORITHM, use: "sig" }), create_time: nowMs, retire_time: null,
+  }).execute();
+  return kid;
+}
+
+/** Retires the keys that sign now and makes a new one. Retired ones verify until the last token they signed has ended, then go. Answers the new kid. */
+export async function rotateSigningKey(tx: Database, nowMs: number): Promise<string> {
+  await tx.updateTable("signing_keys").set({ retire_time: nowMs }).where("retire_time", "is", null).execute();
+  await tx.deleteFrom("signing_keys").where("retire_time", "<=", nowMs - RETIRED_GRACE_MS).execute();
+  return createSigningKey(tx, nowMs);
+}
+
+/** The keys as this process knows them. */
+export interface Keyring {
+  /** The key to sign with. Throws when there is none: an installation is made with one. */
+  signing(nowMs: number): Promise<SigningKey>;
+  /** The key that may verify; undefined for an unknown or retired one. */
+  find(kid: string, nowMs: number): Promise<SigningKey | undefined>;
+  /** The public keys that may verify, as a JWK Set. */
+  jwks(nowMs: number): Promise<{ keys: JWK[] }>;
+  /** Forgets what it knows: the next use reads the keys again. After a rotation. */
+  refresh(): void;
+}
+
+const REFRESH_MS = 30_000;
+const UNKNOWN_COOLDOWN_MS = 1_000;
+
+/** Keeps the keys for 30 s; an unknown kid reads them again, at most once a second. */
+export function createKeyring(load: () => Promise<SigningKey[]>): Keyring {
+  let known: { keys: SigningKey[]; loadedAtMs: number } | undefined;
+  let underWay: Promise<SigningKey[]> | undefined;
+  const keysOf = async (nowMs: number, maxAgeMs: number): Promise<SigningKey[]> => {
+    if (known && Math.abs(nowMs - known.loadedAtMs) < maxAgeMs) return known.keys;
+    underWay ??= load().then((keys) => {
+      known = { keys, loadedAtMs: nowMs };
+      return keys;
+    }).finally(() => { underWay = undefined; });
+    return underWay;
+  };
+  const mayVerify = (key: SigningKey, nowMs: number): boolean => key.retireTimeMs === null || nowMs < key.retireTimeMs + RETIRED_GRACE_MS;
+  return {
+    async signing(nowMs) {
+      const key = (await keysOf(nowMs, REFRESH_MS)).find(({ retireTimeMs }) => retireTimeMs === null);
+      if (!key) throw new Error("there is no signing key");
+      return key;
+    },
+    async find(kid, nowMs) {
+      const named = (key: SigningKey): boolean => key.kid === kid && mayVerify(key, nowMs);
+      return (await keysOf(nowMs, REFRESH_MS)).find(named) ?? (await keysOf(nowMs, UNKNOWN_COOLDOWN_MS)).find(named);
+    },
+    async jwks(nowMs) {
+      const keys = await keysOf(nowMs, REFRESH_MS);
+      return { keys: keys.filter((key) => mayVerify(key, nowMs)).map(({ publicJwk }) => publicJwk) };
+    },
+    refresh() { known = undefined; },
+  };
+}

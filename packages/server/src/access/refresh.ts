@@ -1,0 +1,88 @@
+import { hash, randomBytes, randomUUID } from "node:crypto";
+import { isObject, parseJson } from "../base/json.ts";
+import type { Caller, CallData } from "../call.ts";
+import { permissionDenied } from "../errors.ts";
+import type { Database } from "../store/index.ts";
+import type { AccessWriter } from "./commands.ts";
+import { refusal } from "./jwt.ts";
+
+/** What a refresh token stands for. */
+export interface Refreshable extends Caller {
+  audiences: string[];
+  /** When the refresh token ends, in milliseconds since 1970; what it is traded for may not outlive it. */
+  expiresAtMs: number;
+  lastSeenMs: number | null;
+}
+
+export interface RefreshTokens {
+  /** Makes one for an identity and what its token may; it ends at `notAfterMs`, after 30 days at most. Answers it: it is not kept in clear. */
+  issue(caller: Caller & { audiences: string[] }, relationship: string, notAfterMs: number, data: CallData): Promise<{ token: string; expiresAtMs: number }>;
+  /**
+   * Whom it stands for, without using it. Throws UNAUTHENTICATED for one that is unknown, used or expired, and when its identity has gone or
+   * changed its relationship.
+   */
+  read(token: string, data: CallData): Promise<Refreshable>;
+  /** Uses it: answers the one that takes its place. One used before revokes all that descend from the same exchange. */
+  rotate(token: string, data: CallData): Promise<string>;
+}
+
+const TTL_MS = 30 * 24 * 3_600_000;
+const FORM = /^moorage_rt_[A-Za-z0-9_-]{43}$/;
+
+/** Whether the text has the form of a refresh token of ours. */
+export function isRefreshToken(text: string): boolean {
+  return FORM.test(text);
+}
+
+export function createRefreshTokens({ reader, writer }: { reader: Database; writer: AccessWriter }): RefreshTokens {
+  return {
+    async issue({ identity, audiences, capabilities, scopes, act }, relationship, notAfterMs, data) {
+      const token = newToken();
+      const caller = JSON.stringify({ audiences, capabilities, scopes, act, relationship: sha256(relationship) });
+      const expireTimeMs = Math.min(data.nowMs + TTL_MS, notAfterMs);
+      await writer.write("access.storeRefreshToken", data, { hash: sha256(token), family: randomUUID(), identity, caller, expireTimeMs });
+      return { token, expiresAtMs: expireTimeMs };
+    },
+    async read(token, data) {
+      if (!isRefreshToken(token)) throw refusal();
+      const row = await reader.selectFrom("refresh_tokens").innerJoin("identities", "identities.uid", "refresh_tokens.identity")
+        .select(["refresh_tokens.identity", "caller", "expire_time", "used_time", "relationship", "last_seen_time"])
+        .where("hash", "=", sha256(token)).executeTakeFirst();
+      if (!row || row.expire_time <= data.nowMs) throw refusal();
+      if (row.used_time !== null) {
+        await writer.write("access.rotateRefreshToken", data, { hash: sha256(token), newHash: sha256(newToken()) });
+        throw refusal();
+      }
+      const { relationship, ...caller } = storedCaller(row.caller);
+      if (relationship !== sha256(row.relationship)) throw refusal();
+      return { ...caller, identity: row.identity, expiresAtMs: row.expire_time, lastSeenMs: row.last_seen_time };
+    },
+    async rotate(token, data) {
+      const next = newToken();
+      const { outcome } = await writer.write("access.rotateRefreshToken", data, { hash: sha256(token), newHash: sha256(next) });
+      if (outcome !== "rotated") throw refusal();
+      return next;
+    },
+  };
+}
+
+/** The audiences asked for, which must be among those held; without a wish, those held. */
+export function narrowAudiences(held: string[], wanted: string[]): string[] {
+  if (!wanted.every((audience) => held.includes(audience))) throw permissionDenied("the token cannot be traded for another audience", { reason: "AUDIENCE" });
+  return wanted.length === 0 ? held : wanted;
+}
+
+function storedCaller(text: string): Omit<Caller, "identity"> & { audiences: string[]; relationship: string } {
+  const stored = parseJson(text, 16);
+  if (!isObject(stored)) throw new TypeError("a stored refresh token is damaged");
+  // The writing end is `issue` above.
+  return stored as Omit<Caller, "identity"> & { audiences: string[]; relationship: string };
+}
+
+function newToken(): string {
+  return `moorage_rt_${randomBytes(32).toString("base64url")}`;
+}
+
+function sha256(text: string): string {
+  return hash("sha256", text, "hex");
+}

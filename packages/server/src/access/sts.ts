@@ -1,0 +1,174 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import { ANONYMOUS, type CallData } from "../call.ts";
+import type { Config } from "../config.ts";
+import { Code, invalidArgument, MoorageError, unauthenticated } from "../errors.ts";
+import type { Clock } from "../base/clock.ts";
+import { isObject, parseJson } from "../base/json.ts";
+import { bearerOf } from "./authenticate.ts";
+import type { ExchangeAnswer, Exchanger } from "./exchange.ts";
+import { type Keyring, SIGNING_ALGORITHM } from "./keys.ts";
+import { GRANTS, OAuthError, parseExchangeParameters, parseTokenRequest, toOAuthError, tokenAnswer } from "./oauth.ts";
+
+export type Request = IncomingMessage | Http2ServerRequest;
+export type Response = ServerResponse | Http2ServerResponse;
+export interface DoorData { requestId: string; remoteAddress: string }
+export type Door = (request: Request, response: Response, data: DoorData) => Promise<void>;
+
+/** Answers an error as AIP-193 JSON; with `status` instead of the one of its code. */
+export type AnswerError = (response: Response, error: unknown, data: DoorData, status?: number) => void;
+
+export interface StsDeps {
+  config: Pick<Config, "baseUrl">;
+  clock: Clock;
+  keyring: Keyring;
+  exchanger: Exchanger;
+  answerError: AnswerError;
+}
+
+const FORM = "application/x-www-form-urlencoded";
+const MAX_BODY_BYTES = 65_536;
+
+/** The doors of the issuer, by path: discovery, keys and token exchange. Source: contract §7, OpenID Connect Discovery 1.0, RFC 8693. */
+export function createStsDoors(deps: StsDeps): Record<string, Door> {
+  const { config, clock, keyring, exchanger } = deps;
+  return {
+    "/.well-known/openid-configuration": guarded(deps, ["GET", "HEAD"], async (request, response) => {
+      answerJson(request, response, 200, discoveryDocument(config.baseUrl), "public, max-age=300");
+    }),
+    "/.well-known/jwks.json": guarded(deps, ["GET", "HEAD"], async (request, response) => {
+      // Short, so that a new key is known soon after a rotation.
+      answerJson(request, response, 200, await keyring.jwks(clock.nowMs()), "public, max-age=60");
+    }),
+    "/sts/exchange": guarded(deps, ["GET", "POST"], async (request, response, data) => {
+      const exchange = parseExchangeParameters(await parametersOf(request), requireBearer(request));
+      const { token, refreshToken, expiresAtMs } = await exchanger.exchange(exchange, callData(request, data, clock));
+      answerJson(request, response, 200, rawToken(token, refreshToken, expiresAtMs));
+    }),
+    "/sts/exchange_refresh_token": guarded(deps, ["GET", "POST"], async (request, response, data) => {
+      const refresh = parseExchangeParameters(await parametersOf(request), requireBearer(request));
+      const { identity, identityProvider, ...rest } = refresh;
+      if (identity || identityProvider) throw invalidArgument({ field: identity ? "identity" : "identityProvider", description: "is not a parameter" });
+      answerJson(request, response, 200, tokenPair(await exchanger.refresh(rest, callData(request, data, clock))));
+    }),
+    "/sts/token": guarded(deps, ["POST"], (request, response, data) => answerTokenRequest(deps, request, response, data)),
+  };
+}
+
+/** What the issuer says of itself. Source: OpenID Connect Discovery 1.0 §3, RFC 8414 §2. */
+function discoveryDocument(issuer: string): object {
+  return {
+    issuer, jwks_uri: `${issuer}/.well-known/jwks.json`, token_endpoint: `${issuer}/sts/token`, grant_types_supported: GRANTS,
+    response_types_supported: ["id_token"], subject_types_supported: ["public"], id_token_signing_alg_values_supported: [SIGNING_ALGORITHM],
+    token_endpoint_auth_methods_supported: ["none"], claims_supported: ["iss", "sub", "aud", "iat", "nbf", "exp", "jti", "act", "cap", "scopes", "access"],
+  };
+}
+
+async function answerTokenRequest({ clock, exchanger }: StsDeps, request: Request, response: Response, data: DoorData): Promise<void> {
+  let grant: "exchange" | "refresh" = "exchange";
+  try {
+    const asked = parseTokenRequest(await formOf(request));
+    grant = asked.grant;
+    const answer = await exchanger[grant](asked.request, callData(request, data, clock));
+    answerJson(request, response, 200, tokenAnswer(answer, asked.issuedType));
+  } catch (error) {
+    const told = toOAuthError(error, grant);
+    if (!told) throw error;
+    answerJson(request, response, told.status, { error: told.error, error_description: told.message });
+  }
+}
+
+/** Keeps other methods out, and has the errors answered. */
+function guarded({ answerError }: StsDeps, methods: string[], door: Door): Door {
+  return async (request, response, data) => {
+    try {
+      if (!methods.includes(request.method ?? "")) {
+        response.setHeader("allow", methods.join(", "));
+        return answerError(response, new MoorageError(Code.Unimplemented, "Method not allowed", { area: "oidc" }), data, 405);
+      }
+      await door(request, response, data);
+    } catch (error) {
+      if (error instanceof MoorageError) error.details.area ??= "oidc";
+      answerError(response, error, data);
+    }
+  };
+}
+
+function answerJson(request: Request, response: Response, status: number, body: object, cacheControl = "no-store"): void {
+  const bytes = Buffer.from(JSON.stringify(body));
+  response.statusCode = status;
+  for (const [name, value] of [["content-type", "application/json"], ["content-length", String(bytes.length)], ["cache-control", cacheControl]] as const) {
+    response.setHeader(name, value);
+  }
+  if (request.method === "HEAD") response.end();
+  else response.end(bytes);
+}
+
+/** A RawToken as proto3 JSON, timestamps with three decimals. Source: contract §4. */
+function rawToken(token: string, refreshToken: string, expiresAtMs: number): object {
+  return { token, refreshToken, expiry: new Date(expiresAtMs).toISOString() };
+}
+
+function tokenPair({ token, refreshToken, expiresAtMs, refreshExpiresAtMs }: ExchangeAnswer): object {
+  return { token: rawToken(token, "", expiresAtMs), refreshToken: rawToken(refreshToken, "", refreshExpiresAtMs) };
+}
+
+function callData(request: Request, { requestId, remoteAddress }: DoorData, clock: Clock): CallData {
+  return { caller: ANONYMOUS, requestId, remoteAddress, nowMs: clock.nowMs(), userAgent: request.headers["user-agent"] ?? "" };
+}
+
+function requireBearer(request: Request): string {
+  const header = request.headers.authorization;
+  const bearer = bearerOf(header);
+  if (bearer === undefined) throw unauthenticated(header === undefined ? "a bearer token is required" : "the authorization header is malformed");
+  return bearer;
+}
+
+/** The parameters of the query and, of a POST, of the body: a form or a JSON object of strings and lists of strings. */
+async function parametersOf(request: Request): Promise<URLSearchParams> {
+  const parameters = new URL(request.url ?? "/", "http://localhost").searchParams;
+  if (request.method !== "POST") return parameters;
+  const body = await readBody(request);
+  if (body !== "") for (const [name, value] of entriesOf(body, mediaType(request))) parameters.append(name, value);
+  return parameters;
+}
+
+function entriesOf(body: string, type: string): Iterable<[string, string]> {
+  if (type === FORM) return new URLSearchParams(body);
+  if (type === "application/json") return jsonEntries(body);
+  throw invalidArgument({ field: "body", description: `must be ${FORM} or application/json` });
+}
+
+async function formOf(request: Request): Promise<URLSearchParams> {
+  if (mediaType(request) !== FORM) throw new OAuthError(400, "invalid_request", `the body must be ${FORM}`);
+  return new URLSearchParams(await readBody(request));
+}
+
+function jsonEntries(body: string): [string, string][] {
+  let document: unknown;
+  try {
+    document = parseJson(body, 8);
+  } catch {
+    throw invalidArgument({ field: "body", description: "is not well-formed JSON" });
+  }
+  if (!isObject(document)) throw invalidArgument({ field: "body", description: "must be an object" });
+  return Object.entries(document).flatMap(([name, value]) => (Array.isArray(value) ? value : [value]).map((one: unknown): [string, string] => {
+    if (typeof one !== "string") throw invalidArgument({ field: name.slice(0, 100), description: "must be text" });
+    return [name, one];
+  }));
+}
+
+function mediaType(request: Request): string {
+  return (request.headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
+}
+
+async function readBody(request: Request): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_BODY_BYTES) throw invalidArgument({ field: "body", description: `is larger than ${MAX_BODY_BYTES} bytes` });
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, size).toString("utf8");
+}

@@ -1,0 +1,140 @@
+import { hash, randomUUID } from "node:crypto";
+import { Capability } from "@moorage/api";
+import { compactVerify, SignJWT } from "jose";
+import { createLru } from "../base/lru.ts";
+import { isObject } from "../base/json.ts";
+import { isUid } from "../base/uid.ts";
+import type { Caller } from "../call.ts";
+import { Code, invalidArgument, MoorageError, permissionDenied } from "../errors.ts";
+import { audiencesOf, isWithinTimes, parseJwt, refusal } from "./jwt.ts";
+import { type Keyring, SIGNING_ALGORITHM } from "./keys.ts";
+
+/**
+ * What a token of ours is for, kept apart by the header's `typ` (RFC 8725 §3.11) so that none passes for another. `access`: whatever the
+ * identity may. `registry`: only the repositories and actions in its `access` claim, as the distribution token protocol has it.
+ */
+export type TokenType = "access" | "registry";
+const TYPS: Record<TokenType, string> = { access: "at+jwt", registry: "moorage-registry+jwt" };
+
+/** No token of ours lives longer, whatever is asked. */
+export const MAX_TOKEN_TTL_MS = 3_600_000;
+const CAPABILITIES = new Map<string, Capability>(Object.entries(Capability).filter(([name]) => name.startsWith("CAP_")));
+const CAPABILITY_NAMES = new Map([...CAPABILITIES].map(([name, number]) => [number, name]));
+const MAX_TOKEN_LENGTH = 8192;
+const MAX_CACHED = 10_000;
+
+export interface RepositoryAccess { type: "repository"; name: string; actions: string[] }
+
+export interface MintRequest {
+  type: TokenType;
+  /** The identity's uid; empty in a registry token for anybody. */
+  identity: string;
+  audiences: string[];
+  ttlMs: number;
+  nowMs: number;
+  /** The moment it may not outlive, in milliseconds since 1970. */
+  notAfterMs?: number;
+  /** Claims of the external token, for events and audit. */
+  act?: Record<string, unknown>;
+  capabilities?: Capability[];
+  scopes?: string[];
+  /** Required for, and only in, a registry token. */
+  access?: RepositoryAccess[];
+}
+
+export interface MintedToken { token: string; tokenId: string; issuedAtMs: number; expiresAtMs: number }
+
+/** Signs and verifies the tokens of this installation. */
+export interface Tokens {
+  /** Signs a token. It ends at the earliest of its ttl, one hour and `notAfterMs`, rounded down to the second. */
+  mint(request: MintRequest): Promise<MintedToken>;
+  /** Who the token says calls. Throws UNAUTHENTICATED for a token that is not ours, or not now; see `isWrongAudience` for one meant for others. */
+  verify(token: string, audience: string, nowMs: number): Promise<Caller>;
+  /** The same for whatever audience: only for exchanging it. */
+  read(token: string, nowMs: number): Promise<Caller>;
+}
+
+/** Whether the error says that a good token was made for another audience: the registry answers it with 403. Source: spec.md, errors rule 5. */
+export function isWrongAudience(error: unknown): boolean {
+  return error instanceof MoorageError && error.code === Code.PermissionDenied && error.details.metadata?.["reason"] === "AUDIENCE";
+}
+
+export function createTokens({ issuer, keyring }: { issuer: string; keyring: Keyring }): Tokens {
+  const verified = createLru<string, { kid: string; claims: Record<string, unknown>; caller: Caller }>(MAX_CACHED);
+
+  const read = async (token: string, nowMs: number): Promise<Caller> => {
+    if (token.length > MAX_TOKEN_LENGTH) throw refusal();
+    const digest = hash("sha256", token, "base64url");
+    const known = verified.get(digest);
+    if (known) {
+      // Time passes and keys go: a signature that was good is not asked again, these are.
+      if (!isWithinTimes(known.claims, nowMs) || !(await keyring.find(known.kid, nowMs))) throw refusal();
+      return known.caller;
+    }
+    const jwt = parseJwt(token, MAX_TOKEN_LENGTH);
+    const kid = jwt?.header["kid"];
+    if (!jwt || typeof kid !== "string" || jwt.header["alg"] !== SIGNING_ALGORITHM) throw refusal();
+    const key = await keyring.find(kid, nowMs);
+    if (!key || jwt.claims["iss"] !== issuer || !isWithinTimes(jwt.claims, nowMs)) throw refusal();
+    await compactVerify(token, key.publicKey, { algorithms: [SIGNING_ALGORITHM] }).catch(() => { throw refusal(); });
+    const caller = callerOf(jwt.header["typ"], jwt.claims);
+    verified.set(digest, { kid, claims: jwt.claims, caller });
+    return caller;
+  };
+
+  return {
+    read,
+    async verify(token, audience, nowMs) {
+      const caller = await read(token, nowMs);
+      if (!caller.audiences?.includes(audience)) throw permissionDenied("the token is meant for another audience", { reason: "AUDIENCE" });
+      return caller;
+    },
+    async mint({ type, identity, audiences, ttlMs, nowMs, notAfterMs, act, capabilities, scopes, access }) {
+      if ((type === "registry") !== (access !== undefined)) throw new TypeError("a registry token, and no other, has an access claim");
+      if (identity === "" && type !== "registry") throw new TypeError("only a registry token may be nobody's");
+      const key = await keyring.signing(nowMs);
+      const iat = Math.floor(nowMs / 1000);
+      const exp = Math.floor(Math.min(nowMs + Math.min(ttlMs, MAX_TOKEN_TTL_MS), notAfterMs ?? Infinity) / 1000);
+      const tokenId = randomUUID();
+      const token = await new SignJWT({
+        iss: issuer, sub: identity, aud: audiences.length === 1 ? audiences[0] : audiences, iat, nbf: iat, exp, jti: tokenId,
+        ...(act && { act }), ...(capabilities && { cap: capabilities.map((one) => CAPABILITY_NAMES.get(one)) }),
+        ...(scopes && { scopes }), ...(access && { access }),
+      }).setProtectedHeader({ alg: SIGNING_ALGORITHM, typ: TYPS[type], kid: key.kid }).sign(key.privateKey);
+      if (token.length > MAX_TOKEN_LENGTH) throw invalidArgument({ field: "scopes", description: "are too many for a token" });
+      return { token, tokenId, issuedAtMs: iat * 1000, expiresAtMs: exp * 1000 };
+    },
+  };
+}
+
+/** The caller in a verified token. What narrows must be well-formed: a claim that cannot be read never widens. */
+function callerOf(typ: unknown, claims: Record<string, unknown>): Caller {
+  const { sub, jti, exp, cap, scopes, access, act } = claims;
+  const audiences = audiencesOf(claims);
+  const registry = typ === TYPS.registry;
+  if ((!registry && typ !== TYPS.access) || registry !== (access !== undefined)) throw refusal();
+  if (typeof sub !== "string" || !(isUid(sub) || (registry && sub === "")) || typeof jti !== "string" || audiences.length === 0) throw refusal();
+  if ((cap !== undefined && !isStrings(cap)) || (scopes !== undefined && !isStrings(scopes))) throw refusal();
+  return {
+    identity: sub, tokenId: jti, audiences, expiresAtMs: Number(exp) * 1000,
+    ...(cap && { capabilities: cap.flatMap((name) => capabilityOf(name) ?? []) }),
+    ...(scopes && { scopes }), ...(isObject(act) && { act }), ...(registry && { repositories: repositoriesOf(access) }),
+  };
+}
+
+/** The capability of that name (CAP_…); undefined when there is none. */
+export function capabilityOf(name: string): Capability | undefined {
+  return CAPABILITIES.get(name);
+}
+
+function repositoriesOf(access: unknown): { name: string; actions: string[] }[] {
+  if (!Array.isArray(access)) throw refusal();
+  return access.map((one: unknown) => {
+    if (!isObject(one) || one["type"] !== "repository" || typeof one["name"] !== "string" || !isStrings(one["actions"])) throw refusal();
+    return { name: one["name"], actions: one["actions"] };
+  });
+}
+
+function isStrings(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === "string");
+}

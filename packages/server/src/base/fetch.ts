@@ -1,0 +1,117 @@
+import { lookup as resolve, type LookupAddress } from "node:dns";
+import type { LookupFunction } from "node:net";
+import ipaddr from "ipaddr.js";
+import { Agent, request } from "undici";
+
+/** The bounds of whatever the server fetches because a user said so. */
+export interface FetchOptions {
+  /** Lets it reach loopback and private addresses, and plain http. For development and tests. */
+  allowPrivateNetwork: boolean;
+  /** For the whole exchange: name, connection, headers and body. */
+  timeoutMs: number;
+  /** Of the answer's body. */
+  maxBytes: number;
+}
+
+export interface FetchInit { method?: "GET" | "POST"; headers?: Record<string, string>; body?: string | Uint8Array }
+export interface FetchAnswer { status: number; headers: Record<string, string | string[] | undefined>; body: Buffer }
+export type GuardedFetch = (url: string, init?: FetchInit) => Promise<FetchAnswer>;
+
+/**
+ * Why nothing was fetched. `refused`: our rules forbid the address or the answer, and trying again will not help;
+ * `failed`: it could not be reached in time. The message names no address.
+ */
+export class FetchError extends Error {
+  readonly kind: "refused" | "failed";
+
+  constructor(kind: "refused" | "failed", message: string, cause?: unknown) {
+    super(message, { cause });
+    this.kind = kind;
+  }
+}
+
+/**
+ * The one way out for addresses that users name. The resolved addresses are checked, and the connection goes to exactly those: a name
+ * cannot answer one address to the check and another to the connection. Redirects, encodings (a small body can unpack to a huge one),
+ * user names in the URL and bodies over the bound are refused. Every call has a connection of its own, closed at its end.
+ * Throws a FetchError.
+ */
+export function guardedFetch(options: FetchOptions): GuardedFetch {
+  const mayReach = (address: string): boolean => options.allowPrivateNetwork || isPublicAddress(address);
+  return async (text, init = {}) => {
+    const url = checkedUrl(text, options);
+    const host = url.hostname.replace(/^\[|\]$/g, "");
+    if (ipaddr.isValid(host) && !mayReach(host)) throw new FetchError("refused", "the address is not a public one");
+    // A connection that is being made is given up with the rest, at the signal.
+    const agent = new Agent({ connect: { lookup: checkedLookup(mayReach), timeout: options.timeoutMs }, connections: 1, maxHeaderSize: 16_384 });
+    const signal = AbortSignal.timeout(options.timeoutMs);
+    try {
+      const headers = { "user-agent": "moorage", ...init.headers, "accept-encoding": "identity" };
+      const answer = await request(url, { dispatcher: agent, method: init.method ?? "GET", headers, body: init.body ?? null, signal });
+      const refusal = refusalOf(answer.statusCode, answer.headers, options);
+      if (refusal !== undefined) {
+        answer.body.on("error", () => {}).destroy();
+        throw new FetchError("refused", refusal);
+      }
+      return { status: answer.statusCode, headers: answer.headers, body: await readBounded(answer.body, options.maxBytes) };
+    } catch (error) {
+      throw fetchError(error);
+    } finally {
+      await agent.destroy();
+    }
+  };
+}
+
+function checkedUrl(text: string, { allowPrivateNetwork }: FetchOptions): URL {
+  const url = URL.parse(text);
+  if (!url) throw new FetchError("refused", "not a URL");
+  if (url.protocol !== "https:" && !(allowPrivateNetwork && url.protocol === "http:")) throw new FetchError("refused", "not an https URL");
+  if (url.username !== "" || url.password !== "") throw new FetchError("refused", "a URL with a user name");
+  return url;
+}
+
+/** Resolves a name for the connection and hands over its addresses only when all of them may be reached. */
+function checkedLookup(mayReach: (address: string) => boolean): LookupFunction {
+  return (hostname, options, callback) => {
+    resolve(hostname, { ...options, all: true }, (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => {
+      const first = addresses?.[0];
+      if (error || !first) return callback(error ?? new FetchError("failed", "the name has no address"), "");
+      if (!addresses.every(({ address }) => mayReach(address))) return callback(new FetchError("refused", "the address is not a public one"), "");
+      return options.all ? callback(null, addresses) : callback(null, first.address, first.family);
+    });
+  };
+}
+
+/** Whether the address belongs to the public internet. Everything that is not known to be public is not. */
+export function isPublicAddress(text: string): boolean {
+  if (!ipaddr.isValid(text)) return false;
+  const address = ipaddr.process(text);
+  if (address.range() !== "unicast") return false;
+  // 2000::/3 is all that IPv6 gives out; the rest stays closed even where the library knows no name for it.
+  return address.kind() === "ipv4" || ((address as ipaddr.IPv6).parts[0] ?? 0) >> 13 === 1;
+}
+
+function refusalOf(status: number, headers: FetchAnswer["headers"], { maxBytes }: FetchOptions): string | undefined {
+  if (status >= 300 && status < 400) return "the answer is a redirect";
+  const encoding = headers["content-encoding"];
+  if (encoding !== undefined && encoding !== "identity") return "the answer is encoded";
+  return Number(headers["content-length"] ?? 0) > maxBytes ? "the answer is too large" : undefined;
+}
+
+async function readBounded(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > maxBytes) throw new FetchError("refused", "the answer is too large");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, size);
+}
+
+function fetchError(error: unknown): FetchError {
+  if (error instanceof FetchError) return error;
+  // The addresses of one name fail together.
+  const inner = error instanceof AggregateError ? error.errors.find((one) => one instanceof FetchError) : (error as Error).cause;
+  return inner instanceof FetchError ? inner : new FetchError("failed", "it could not be reached in time", error);
+}

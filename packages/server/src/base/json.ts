@@ -1,0 +1,25 @@
+/**
+ * Parses JSON that a stranger wrote. Objects and arrays nested deeper than `maxDepth` are refused before they are built.
+ * Throws a SyntaxError.
+ */
+export function parseJson(text: string, maxDepth: number): unknown {
+  let depth = 0;
+  let quoted = false;
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index);
+    if (quoted) {
+      if (unit === 0x5c) index += 1;
+      else if (unit === 0x22) quoted = false;
+    } else if (unit === 0x22) quoted = true;
+    else if (unit === 0x7b || unit === 0x5b) {
+      depth += 1;
+      if (depth > maxDepth) throw new SyntaxError("nested too deeply");
+    } else if (unit === 0x7d || unit === 0x5d) depth -= 1;
+  }
+  return JSON.parse(text) as unknown;
+}
+
+/** Whether the value is a JSON object: neither null nor an array. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
