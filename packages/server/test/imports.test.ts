@@ -15,14 +15,18 @@ const MAY: Record<string, string[]> = {
   errors: [],
   base: [],
   call: [],
+  room: [],
   config: [],
   store: [],
   blobs: [],
   aip: ["store"],
-  ...Object.fromEntries(ROOMS.map((room) => [room, ["aip", "store", "blobs"]])),
+  ...Object.fromEntries(ROOMS.map((room) => [room, ["room", "aip", "store", "blobs"]])),
   access: ["aip", "store"],
   transaction: ["store"],
-  dispatch: ["access", "transaction", "aip", "store"],
+  // What dispatch is made of: a call with its rights, and the table of methods, the only code that knows every room.
+  calls: ["access", "store"],
+  methods: ["access", "room"],
+  dispatch: ["access", "transaction", "aip", "store", "calls", "methods"],
   distribution: ["transaction", "access", "blobs", "store"],
   transport: ["dispatch"],
 };
@@ -43,11 +47,12 @@ const MAY_TYPES: Record<string, string[]> = {
 const MAY_INDEX: Record<string, string[]> = {
   ...Object.fromEntries(ROOMS.map((room) => [room, ROOMS.filter((other) => other !== room)])),
   access: ["iam"],
+  methods: ROOMS,
   distribution: ROOMS,
 };
 
 /** What wires the rest together, and so may import everything; nobody else may import it. */
-const WIRING = new Set(["main", "index", "server", "start", "services", "commands", "bootstrap", "writer"]);
+const WIRING = new Set(["main", "index", "server", "start", "bootstrap", "commands", "writer", "writer-thread"]);
 
 interface Import { from: string; to: string; typeOnly: boolean }
 
