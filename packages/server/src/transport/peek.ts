@@ -1,0 +1,38 @@
+import type { Socket } from "node:net";
+
+const PREFACE = Buffer.from("PRI");
+const TLS_HANDSHAKE = 0x16;
+
+/**
+ * Looks at the first bytes of a connection and tells the protocol, once: "tls" by the first byte of a handshake record, "http2" by the
+ * preface of RFC 9113 §3.4, "http1" for all else. The bytes are put back. A client that stays undecided for `timeoutMs` milliseconds,
+ * leaves or fails is "none": close it.
+ */
+export function peek(socket: Socket, timeoutMs: number, decided: (protocol: "http1" | "http2" | "tls" | "none") => void): void {
+  let seen: Buffer = Buffer.alloc(0);
+  let done = false;
+  const timer = setTimeout(() => finish("none"), timeoutMs).unref();
+
+  const finish = (protocol: "http1" | "http2" | "tls" | "none"): void => {
+    if (done) return;
+    done = true;
+    clearTimeout(timer);
+    socket.off("readable", read).off("end", leave).off("close", leave);
+    // Whoever takes the socket over listens for errors; on one about to be destroyed our listener stays and swallows them.
+    if (protocol !== "none") {
+      socket.off("error", leave);
+      socket.unshift(seen);
+    }
+    decided(protocol);
+  };
+  const leave = (): void => finish("none");
+  const read = (): void => {
+    const chunk: Buffer | null = socket.read();
+    if (chunk === null) return;
+    seen = seen.length === 0 ? chunk : Buffer.concat([seen, chunk]);
+    if (seen[0] === TLS_HANDSHAKE) finish("tls");
+    else if (!PREFACE.subarray(0, seen.length).equals(seen.subarray(0, PREFACE.length))) finish("http1");
+    else if (seen.length >= PREFACE.length) finish("http2");
+  };
+  socket.on("readable", read).once("end", leave).once("close", leave).on("error", leave);
+}
