@@ -1,0 +1,41 @@
+// `npm run demo`: the main job from end to end, by itself and offline, against a fresh server in a temporary folder.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Stop } from "./child.ts";
+import { playExchange } from "./exchange.ts";
+import { playHistory, playPublic } from "./images.ts";
+import { playGrpc, playRest } from "./platform.ts";
+import { setStage } from "./stage.ts";
+
+const DEMO_TIMEOUT_MS = 120_000;
+
+const folder = await mkdtemp(join(tmpdir(), "moorage-demo-"));
+const stops: Stop[] = [];
+const { promise: stopped, reject: stop } = Promise.withResolvers<never>();
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stop(new Error(`stopped by ${signal}`)));
+const timer = setTimeout(() => stop(new Error("the demo took too long")), DEMO_TIMEOUT_MS);
+
+async function play(): Promise<string> {
+  const stage = await setStage(folder, stops);
+  await playRest(stage);
+  await playGrpc(stage);
+  const pinned = await playHistory(stage);
+  await playPublic(stage);
+  await playExchange(stage);
+  return pinned;
+}
+
+/** Ends the children and removes the folder, whatever has gone wrong before; answers the failures on the way. */
+async function cleanUp(): Promise<unknown[]> {
+  const ended = await Promise.allSettled(stops.map((end) => end()));
+  const removed = await Promise.allSettled([rm(folder, { recursive: true, force: true })]);
+  return [...ended, ...removed].flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
+}
+
+const outcome = await Promise.race([play(), stopped]).then((pinned) => ({ pinned }), (error: unknown) => ({ error }));
+clearTimeout(timer);
+const failures = [..."error" in outcome ? [outcome.error] : [], ...(await cleanUp())];
+for (const error of failures) console.error(`\ndemo failed: ${error instanceof Error ? error.message : String(error)}`);
+if ("pinned" in outcome && failures.length === 0) console.log(`\nThe first build, pinned whatever its tag does:\n\n  ${outcome.pinned}\n`);
+process.exit(failures.length === 0 ? 0 : 1);

@@ -1,0 +1,20 @@
+// The `moorage` command: what it can do, and how a failure looks (one line on stderr, exit code 1).
+import { Command, CommanderError } from "commander";
+import { addCall } from "./call.ts";
+import { addSample } from "./sample.ts";
+import { addServe } from "./serve.ts";
+import { addToken } from "./token.ts";
+
+const program = new Command("moorage")
+  .description("A self-hosted container registry with its control plane.")
+  .showHelpAfterError("(moorage --help tells what there is)")
+  .exitOverride();
+for (const add of [addServe, addToken, addCall, addSample]) add(program);
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  // Commander has already said what was wrong with the command line; asking for help is not an error.
+  if (!(error instanceof CommanderError)) console.error(`moorage: ${error instanceof Error ? error.message : String(error)}`);
+  process.exitCode = error instanceof CommanderError ? error.exitCode : 1;
+}

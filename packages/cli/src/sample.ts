@@ -1,0 +1,49 @@
+// `moorage sample`: a small multi-architecture image to try things with, as an OCI layout for any client, or pushed at once.
+import { join } from "node:path";
+import { signToken } from "@moorage/server";
+import { InvalidArgumentError, type Command } from "commander";
+import { buildSampleImage } from "./oci/image.ts";
+import { writeLayout } from "./oci/layout.ts";
+import { openRegistry } from "./oci/registry.ts";
+import { dataDirOf } from "./token.ts";
+
+const TOKEN_TTL_MS = 300_000;
+
+type Target = { readonly url: string; readonly repository: string; readonly tag: string };
+
+/** Reads `http://host:port/organization/image:tag`. Throws InvalidArgumentError when it is something else. */
+export function parseTarget(text: string): Target {
+  const [, url, repository, tag] = /^(https?:\/\/[^/]+)\/([a-z0-9._/-]+):([A-Za-z0-9_][A-Za-z0-9_.-]*)$/.exec(text) ?? [];
+  if (url === undefined || repository === undefined || tag === undefined) {
+    throw new InvalidArgumentError("it must look like http://127.0.0.1:8080/acme/hello:latest");
+  }
+  return { url, repository, tag };
+}
+
+function parseBuild(text: string): number {
+  if (!/^[1-9][0-9]{0,8}$/.test(text)) throw new InvalidArgumentError("it must be a whole number from 1");
+  return Number(text);
+}
+
+/** Adds `moorage sample`. */
+export function addSample(program: Command): void {
+  program
+    .command("sample")
+    .description("make a small image for two architectures: as an OCI layout, or pushed to a registry")
+    .option("--layout <folder>", "write builds 1 and 2 there as OCI layouts, in the folders build1 and build2")
+    .option("--push <reference>", "push one build to http://host:port/organization/image:tag", parseTarget)
+    .option("--build <number>", "which build to push; each has its own digest", parseBuild, 1)
+    .option("--data-dir <folder>", "data folder of the server, for the token (MOORAGE_DATA_DIR, default ./data)")
+    .action(async ({ layout, push, build, dataDir }: { layout?: string; push?: Target; build: number; dataDir?: string }) => {
+      if (layout === undefined && push === undefined) throw new Error("say where the image goes: --layout <folder> or --push <reference>");
+      if (layout !== undefined) {
+        for (const number of [1, 2]) await writeLayout(join(layout, `build${number}`), await buildSampleImage(number));
+        console.log(layout);
+      }
+      if (push !== undefined) {
+        const { token: password } = await signToken({ dataDir: dataDirOf(dataDir), audience: "platform", ttlMs: TOKEN_TTL_MS });
+        const digest = await openRegistry({ url: push.url, password }).pushImage(push.repository, push.tag, await buildSampleImage(build));
+        console.log(`${new URL(push.url).host}/${push.repository}@${digest}`);
+      }
+    });
+}

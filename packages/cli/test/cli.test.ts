@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { LAUNCHER, moorage, startServing, temporaryFolder, terminate } from "./commands.ts";
+
+const NODE = process.execPath;
+
+test("a wrong setting stops the start with one line that names it, from the environment and from a flag", async (t) => {
+  const cwd = temporaryFolder(t);
+  const cases: [Record<string, string>, string[], RegExp][] = [
+    [{ MOORAGE_PORT: "eighty" }, [], /MOORAGE_PORT/],
+    [{}, ["--port", "70000"], /MOORAGE_PORT/],
+    [{ MOORAGE_BASE_URL: "not a url" }, [], /MOORAGE_BASE_URL/],
+    [{ MOORAGE_ADMINS: "me" }, [], /MOORAGE_ADMINS/],
+    [{}, ["--organization", "Not A Name"], /MOORAGE_ORGANIZATION/],
+    [{ MOORAGE_TLS_CERT: "cert.pem" }, [], /MOORAGE_TLS_KEY/],
+    [{ MOORAGE_TLS_CERT: "missing.pem", MOORAGE_TLS_KEY: "missing.pem" }, ["--port", "0"], /MOORAGE_TLS_(CERT|KEY)/],
+  ];
+  for (const [env, flags, named] of cases) {
+    const { code, stderr } = await moorage(["serve", ...flags], { cwd, env });
+    assert.equal(code, 1, stderr);
+    assert.match(stderr, named);
+    assert.equal(stderr.trimEnd().split("\n").length, 1, stderr);
+  }
+});
+
+test("an unknown flag and an unknown command end with an error on stderr", async (t) => {
+  const cwd = temporaryFolder(t);
+  for (const args of [["serve", "--prot", "0"], ["sevre"]]) {
+    const { code, stderr, stdout } = await moorage(args, { cwd });
+    assert.notEqual(code, 0);
+    assert.notEqual(stderr, "");
+    assert.equal(stdout, "");
+  }
+});
+
+test("a server listens, prints what to try next, gives tokens that it accepts, and ends with 0 on SIGTERM", async (t) => {
+  const cwd = temporaryFolder(t);
+  const server = await startServing(t, NODE, [LAUNCHER, "serve", "--port", "0"], { cwd });
+  const { code, stdout } = await moorage(["token"], { cwd });
+  assert.equal(code, 0);
+  assert.match(stdout, /^[\w-]+\.[\w-]+\.[\w-]+\n$/);
+  const answer = await fetch(`${server.url}/registry/v2/repos`, { headers: { authorization: `Bearer ${stdout.trim()}` } });
+  assert.equal(answer.status, 200);
+
+  const registry = await moorage(["token", "--audience", "registry"], { cwd });
+  const headers = { authorization: `Bearer ${registry.stdout.trim()}` };
+  assert.equal((await fetch(`${server.url}/v2/`, { headers })).status, 200);
+  assert.ok([401, 403].includes((await fetch(`${server.url}/registry/v2/repos`, { headers })).status), "a registry token is not for the platform");
+
+  const called = await moorage(["call", "RolesService/ListRoles", '{"name": "viewer"}', "--url", server.url], { cwd });
+  assert.equal(called.code, 0, called.stderr);
+  assert.equal((JSON.parse(called.stdout) as { roles: { name: string }[] }).roles[0]?.name, "viewer");
+  assert.match(server.output(), /npx moorage token/);
+  assert.equal(await terminate(server), 0);
+  const after = await moorage(["token"], { cwd });
+  assert.equal(after.code, 0, "a token needs no running server");
+});
+
+test("a token cannot be had from a folder that is not there, not a server's, or without its database; each time one line says so", async (t) => {
+  const cwd = temporaryFolder(t);
+  const empty = join(cwd, "empty");
+  mkdirSync(empty);
+  const broken = join(cwd, "broken");
+  mkdirSync(broken);
+  writeFileSync(join(broken, "bootstrap.json"), "{");
+  for (const folder of [join(cwd, "missing"), empty, broken]) {
+    const { code, stdout, stderr } = await moorage(["token", "--data-dir", folder], { cwd });
+    assert.equal(code, 1, stderr);
+    assert.equal(stdout, "");
+    assert.equal(stderr.trimEnd().split("\n").length, 1, stderr);
+    assert.ok(stderr.includes(folder), stderr);
+  }
+});
+
+test("a token's flags are checked", async (t) => {
+  const cwd = temporaryFolder(t);
+  await terminate(await startServing(t, NODE, [LAUNCHER, "serve", "--port", "0"], { cwd }));
+  for (const [flag, value] of [["--ttl", "soon"], ["--ttl", "2h"], ["--ttl", "0s"], ["--identity", "nobody"]] as const) {
+    const { code, stdout, stderr } = await moorage(["token", flag, value], { cwd });
+    assert.equal(code, 1, `${flag} ${value}`);
+    assert.equal(stdout, "");
+    assert.match(stderr, /^moorage: .+\n$/);
+  }
+});
+
+test("a second server on the same data folder is refused, and the first goes on", async (t) => {
+  const cwd = temporaryFolder(t);
+  const first = await startServing(t, NODE, [LAUNCHER, "serve", "--port", "0"], { cwd });
+  const second = await moorage(["serve", "--port", "0"], { cwd });
+  assert.equal(second.code, 1);
+  assert.match(second.stderr, /^moorage: .*data.*\n$/);
+  assert.equal((await fetch(`${first.url}/healthz`)).status, 200);
+  assert.equal(await terminate(first), 0);
+});
+
+test("a sample image is pushed and written as a layout, with the same digest", async (t) => {
+  const cwd = temporaryFolder(t);
+  const server = await startServing(t, NODE, [LAUNCHER, "serve", "--port", "0"], { cwd });
+  const pushed = await moorage(["sample", "--push", `${server.url}/acme/hello:latest`], { cwd });
+  assert.equal(pushed.code, 0, pushed.stderr);
+  assert.match(pushed.stdout, /^127\.0\.0\.1:\d+\/acme\/hello@sha256:[0-9a-f]{64}\n$/);
+  const wrong = await moorage(["sample", "--push", "acme/hello"], { cwd });
+  assert.equal(wrong.code, 1);
+  assert.match(wrong.stderr, /must look like/);
+});

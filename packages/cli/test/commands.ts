@@ -1,0 +1,79 @@
+// How the tests of this folder run the command: a program of its own, in a temporary folder, with no setting from outside.
+import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
+
+/** The launcher in the source tree. */
+export const LAUNCHER = fileURLToPath(new URL("../bin/moorage.js", import.meta.url));
+
+const START_TIMEOUT_MS = 60_000;
+const COMMAND_TIMEOUT_MS = 60_000;
+
+/** What a command printed, and how it ended. */
+export type Outcome = { readonly code: number; readonly stdout: string; readonly stderr: string };
+
+/** A server that is running: its URL, its process, and everything it has printed so far. */
+export type Running = { readonly url: string; readonly child: ChildProcess; output(): string };
+
+/** A temporary folder that is removed when the test ends. */
+export function temporaryFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), "moorage-test-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+function environment(extra: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+  const own = Object.entries(process.env).filter(([name]) => !name.startsWith("MOORAGE_") && !name.startsWith("NODE_TEST"));
+  return { ...Object.fromEntries(own), ...extra };
+}
+
+/** Runs a program to its end. */
+export async function run(program: string, args: readonly string[], options: { cwd?: string; env?: Record<string, string> } = {}): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const settings = { cwd: options.cwd, env: environment(options.env ?? {}), timeout: COMMAND_TIMEOUT_MS };
+    execFile(program, args, settings, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code ?? -1), stdout, stderr });
+    });
+  });
+}
+
+/** Runs `moorage` from the source tree to its end. */
+export function moorage(args: readonly string[], options: { cwd?: string; env?: Record<string, string> } = {}): Promise<Outcome> {
+  return run(process.execPath, [LAUNCHER, ...args], options);
+}
+
+/** Starts `<program> <args>` and waits for the line with the word `listening`; kills it when the test ends. */
+export async function startServing(t: TestContext, program: string, args: readonly string[], options: { cwd?: string } = {}): Promise<Running> {
+  const child = spawn(program, args, { cwd: options.cwd, env: environment({}), stdio: ["ignore", "pipe", "pipe"] });
+  const exited = once(child, "exit");
+  t.after(async () => {
+    if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
+    await exited;
+  });
+  let output = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    output += text;
+  });
+  const { promise: listening, resolve, reject } = Promise.withResolvers<string>();
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    output += `${line}\n`;
+    const [url] = (line.includes("listening") && /https?:\/\/[^\s"]+/.exec(line)) || [];
+    if (url !== undefined) resolve(url);
+  });
+  void exited.then(() => reject(new Error(`the server ended before it listened:\n${output}`)));
+  const timer = setTimeout(() => reject(new Error(`the server did not listen in time:\n${output}`)), START_TIMEOUT_MS);
+  return { url: await listening.finally(() => clearTimeout(timer)), child, output: () => output };
+}
+
+/** Asks a server to end and answers its exit code (null: killed by a signal). */
+export async function terminate({ child }: Running): Promise<number | null> {
+  const exited = once(child, "exit");
+  child.kill("SIGTERM");
+  const [code] = (await exited) as [number | null];
+  return code;
+}

@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { existsSync, globSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { run, startServing, temporaryFolder, terminate } from "./commands.ts";
+
+const PACK = fileURLToPath(new URL("../../../scripts/pack.ts", import.meta.url));
+const BUILD = fileURLToPath(new URL("../../../build", import.meta.url));
+
+test("the packed packages install into an empty folder, and serve and token run there", async (t) => {
+  const folder = temporaryFolder(t);
+  const packed = await run(process.execPath, [PACK]);
+  assert.equal(packed.code, 0, `${packed.stdout}\n${packed.stderr}`);
+  const tarballs = globSync("*.tgz", { cwd: BUILD }).map((name) => join(BUILD, name));
+  assert.equal(tarballs.length, 3);
+
+  const home = join(folder, "home");
+  mkdirSync(home);
+  const installed = await run("npm", ["install", "--prefix", home, "--prefer-offline", "--no-audit", "--no-fund", ...tarballs], { cwd: home });
+  assert.equal(installed.code, 0, installed.stderr);
+  const command = join(home, "node_modules", ".bin", "moorage");
+  assert.equal(existsSync(join(home, "node_modules", "moorage", "src")), false, "the package holds no TypeScript sources");
+
+  const server = await startServing(t, command, ["serve", "--port", "0"], { cwd: home });
+  const { code, stdout, stderr } = await run(command, ["token"], { cwd: home });
+  assert.equal(code, 0, stderr);
+  const headers = { authorization: `Bearer ${stdout.trim()}`, "content-type": "application/json" };
+  const called = await run(command, ["call", "RolesService/ListRoles", "{}", "--url", server.url], { cwd: home });
+  assert.equal(called.code, 0, called.stderr);
+  const answer = await fetch(`${server.url}/iam/v2/roles?name=viewer`, { headers });
+  assert.equal(answer.status, 200);
+  assert.equal(((await answer.json()) as { totalCount: string }).totalCount, "1");
+  assert.equal(await terminate(server), 0);
+});

@@ -1,0 +1,63 @@
+// `npm run pack`: compiles each package and packs it into build/*.tgz, as it would be published. An installed package cannot hold
+// TypeScript (Node strips no types below node_modules), so `exports` turn from src/*.ts to dist/*.js.
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+const PACKAGES = ["api", "server", "cli"];
+const root = dirname(import.meta.dirname);
+const build = join(root, "build");
+
+type Manifest = {
+  private?: boolean;
+  devDependencies?: Record<string, string>;
+  exports: Record<string, string>;
+  bin?: Record<string, string>;
+  files?: string[];
+};
+
+/** Runs a program to its end; when that fails, what it printed has said why, and the packing ends. */
+function run(program: string, args: readonly string[], cwd: string): void {
+  const { status } = spawnSync(program, args, { cwd, stdio: ["ignore", "inherit", "inherit"] });
+  if (status !== 0) process.exit(1);
+}
+
+/** Compiles every package at once, so that one's types meet the other's: to `<build>/compiled/<package>/src`. */
+function compile(): void {
+  const packages = join(root, "packages");
+  const config = {
+    extends: join(root, "tsconfig.json"),
+    compilerOptions: { noEmit: false, declaration: true, rootDir: packages, outDir: join(build, "compiled"), typeRoots: [join(root, "node_modules/@types")] },
+    include: [`${packages}/api/src`, `${packages}/server/src`, `${packages}/cli/src/main.ts`],
+    exclude: [`${packages}/**/*.test.ts`],
+  };
+  const path = join(build, "tsconfig.json");
+  writeFileSync(path, JSON.stringify(config, null, 2));
+  run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", path], root);
+}
+
+/** `./src/index.ts` as an export of the compiled package. */
+function compiledExport(path: string): string | { types: string; default: string } {
+  const inDist = path.replace(/^\.\/src\//, "./dist/");
+  return path.endsWith(".ts") ? { types: inDist.replace(/\.ts$/, ".d.ts"), default: inDist.replace(/\.ts$/, ".js") } : inDist;
+}
+
+/** Lays one package out in `<build>/<name>` as it is published, and packs it. */
+function packOne(name: string): void {
+  const source = join(root, "packages", name);
+  const stage = join(build, name);
+  mkdirSync(stage);
+  cpSync(join(build, "compiled", name, "src"), join(stage, "dist"), { recursive: true });
+  const { private: _private, devDependencies: _development, ...manifest } = JSON.parse(readFileSync(join(source, "package.json"), "utf8")) as Manifest;
+  const exports = Object.fromEntries(Object.entries(manifest.exports).map(([key, path]) => [key, compiledExport(path)]));
+  const folders = manifest.bin ? ["bin", "dist"] : ["dist"];
+  if (manifest.bin) cpSync(join(source, "bin"), join(stage, "bin"), { recursive: true });
+  writeFileSync(join(stage, "package.json"), `${JSON.stringify({ ...manifest, exports, files: folders }, null, 2)}\n`);
+  for (const file of ["LICENSE", "README.md"]) cpSync(join(root, file), join(stage, file));
+  run("npm", ["pack", "--silent", "--pack-destination", build], stage);
+}
+
+rmSync(build, { recursive: true, force: true });
+mkdirSync(build);
+compile();
+for (const name of PACKAGES) packOne(name);
