@@ -1,0 +1,43 @@
+import { create, type DescEnum, type DescField, type DescMessage, type Message, ScalarType } from "@bufbuild/protobuf";
+import { TimestampSchema } from "@bufbuild/protobuf/wkt";
+import fc from "fast-check";
+import { type Fields, setField } from "./json-fields.ts";
+
+// Not a test by itself: what the property tests of the transcoder draw their messages from.
+
+/** Any message of the type, three levels deep at most; times have whole milliseconds, as contract §4 prints them. */
+export function arbitraryMessage(desc: DescMessage, depth = 0): fc.Arbitrary<Message> {
+  if (desc.typeName === TimestampSchema.typeName) {
+    return fc.date({ min: new Date("0001-01-01T00:00:00Z"), max: new Date("9999-12-31T23:59:59.999Z"), noInvalidDate: true }).map((date) => {
+      const seconds = Math.floor(date.getTime() / 1000);
+      return create(TimestampSchema, { seconds: BigInt(seconds), nanos: (date.getTime() - seconds * 1000) * 1_000_000 });
+    });
+  }
+  const fields = desc.fields.filter((field) => field.message === undefined || depth < 3);
+  const values = fc.tuple(...fields.map((field) => fc.option(arbitraryField(field, depth), { nil: undefined })));
+  return values.map((drawn) => {
+    const message = create(desc) as Fields;
+    for (const [at, field] of fields.entries()) if (drawn[at] !== undefined) setField(message, field, drawn[at]);
+    return message;
+  });
+}
+
+function arbitraryField(field: DescField, depth: number): fc.Arbitrary<unknown> {
+  const value = field.message ? arbitraryMessage(field.message, depth + 1) : field.enum ? arbitraryEnum(field.enum) : arbitraryScalar(field.scalar ?? ScalarType.STRING);
+  if (field.fieldKind === "list") return fc.array(value, { maxLength: 3 });
+  if (field.fieldKind !== "map") return value;
+  const keys = fc.string({ unit: "grapheme" }).filter((key) => key !== "__proto__");
+  return fc.dictionary(keys, value, { maxKeys: 3, noNullPrototype: true });
+}
+
+function arbitraryEnum(desc: DescEnum): fc.Arbitrary<number> {
+  return fc.constantFrom(...desc.values.map((value) => value.number));
+}
+
+function arbitraryScalar(scalar: ScalarType): fc.Arbitrary<unknown> {
+  if (scalar === ScalarType.BOOL) return fc.boolean();
+  if (scalar === ScalarType.INT32) return fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 });
+  if (scalar === ScalarType.INT64) return fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+  if (scalar === ScalarType.BYTES) return fc.uint8Array({ maxLength: 9 });
+  return fc.string({ unit: "grapheme" });
+}

@@ -1,0 +1,43 @@
+import type { DescMessage } from "@bufbuild/protobuf";
+import type { Duration, FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
+
+// What RFC 3339 can say: the years 1 to 9999.
+const MIN_TIME_MS = -62_135_596_800_000;
+const MAX_TIME_MS = 253_402_300_799_999;
+
+/** Whether the type has a JSON form of its own, so that its fields are not printed one by one. */
+export function isWellKnown(desc: DescMessage): boolean {
+  return desc.file.proto.package === "google.protobuf" && desc.name !== "Empty";
+}
+
+/** The writer of a type with a JSON form of its own. Throws for those no message of ours uses. Source: ProtoJSON, contract §4. */
+export function writeWellKnown(desc: DescMessage): (value: unknown) => string {
+  switch (desc.typeName) {
+    case "google.protobuf.Timestamp":
+      return (value) => writeTimestamp(value as Timestamp);
+    case "google.protobuf.Duration":
+      return (value) => writeDuration(value as Duration);
+    case "google.protobuf.FieldMask":
+      return (value) => JSON.stringify((value as FieldMask).paths.map(toCamelCase).join(","));
+    default:
+      throw new Error(`the REST door has no JSON form for ${desc.typeName}`);
+  }
+}
+
+/** RFC 3339 with exactly three decimals and Z. A time outside the years 1 to 9999 is told as the nearest inside. */
+function writeTimestamp(time: Timestamp): string {
+  const timeMs = Number(time.seconds) * 1000 + Math.floor(time.nanos / 1_000_000);
+  return `"${new Date(Math.min(Math.max(timeMs, MIN_TIME_MS), MAX_TIME_MS)).toISOString()}"`;
+}
+
+function writeDuration(duration: Duration): string {
+  const sign = duration.seconds < 0n || duration.nanos < 0 ? "-" : "";
+  const seconds = duration.seconds < 0n ? -duration.seconds : duration.seconds;
+  if (duration.nanos === 0) return `"${sign}${seconds}s"`;
+  const digits = String(Math.abs(duration.nanos)).padStart(9, "0");
+  return `"${sign}${seconds}.${digits.endsWith("000000") ? digits.slice(0, 3) : digits.endsWith("000") ? digits.slice(0, 6) : digits}s"`;
+}
+
+function toCamelCase(path: string): string {
+  return path.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}

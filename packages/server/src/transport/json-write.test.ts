@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { create, type DescMessage, fromJsonString, toJson } from "@bufbuild/protobuf";
+import { DurationSchema, StructSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
+import {
+  CatalogTier, ClaimMatchSchema, GetSizeResponseSchema, GroupSchema, IdentitySchema, ListReposResponseSchema, ListReposRequestSchema, RepoSchema, RoleBindingSchema, UIDPFilterSchema,
+} from "@moorage/api";
+import fc from "fast-check";
+import { arbitraryMessage } from "./json-arbitrary.test.ts";
+import { jsonWriter } from "./json-write.ts";
+
+test("every plain field is printed, unset messages, times and oneof members are not", () => {
+  const repo = create(RepoSchema, { uid: "u", catalogTier: CatalogTier.FIPS });
+  assert.deepEqual(JSON.parse(jsonWriter(RepoSchema)(repo)), {
+    uid: "u", name: "", description: "", catalogTier: "CATALOG_TIER_FIPS", bundles: [], readme: "", aliases: [], activeTags: [],
+  });
+  assert.deepEqual(JSON.parse(jsonWriter(IdentitySchema)(create(IdentitySchema))), { uid: "", name: "", description: "", email: "", emailUnverified: "", company: "" });
+  assert.equal(jsonWriter(ListReposRequestSchema)(create(ListReposRequestSchema)).includes("name"), false);
+});
+
+test("a list has its whole envelope, the total as a string", () => {
+  assert.equal(jsonWriter(ListReposResponseSchema)(create(ListReposResponseSchema, { totalCount: 0n })), '{"repos":[],"nextPageToken":"","totalCount":"0","skipped":0}');
+});
+
+test("times have three decimals and Z", () => {
+  const write = jsonWriter(RepoSchema);
+  const printed = (seconds: bigint, nanos: number): unknown => JSON.parse(write(create(RepoSchema, { createTime: create(TimestampSchema, { seconds, nanos }) }))).createTime;
+  assert.equal(printed(1_700_000_000n, 0), "2023-11-14T22:13:20.000Z");
+  assert.equal(printed(1_700_000_000n, 123_999_999), "2023-11-14T22:13:20.123Z");
+  assert.equal(printed(-1n, 5_000_000), "1969-12-31T23:59:59.005Z");
+  assert.equal(printed(2n ** 62n, 0), "9999-12-31T23:59:59.999Z");
+});
+
+test("input-only fields are never printed", () => {
+  assert.equal(jsonWriter(RoleBindingSchema)(create(RoleBindingSchema, { uid: "u", identityUid: "secret", roleUid: "secret" })), '{"uid":"u"}');
+});
+
+test("oneof members, maps, 64-bit numbers, unknown enum numbers", () => {
+  const identity = create(IdentitySchema, { relationship: { case: "claimMatch", value: create(ClaimMatchSchema, { iss: { case: "issuer", value: "" }, claims: { 'a"': "\n" } }) } });
+  assert.deepEqual(JSON.parse(jsonWriter(IdentitySchema)(identity)).claimMatch, { issuer: "", claims: { 'a"': "\n" }, claimPatterns: {} });
+  assert.equal(jsonWriter(GetSizeResponseSchema)(create(GetSizeResponseSchema, { size: 2n ** 60n })), '{"size":"1152921504606846976","architecture":""}');
+  assert.equal(JSON.parse(jsonWriter(RepoSchema)(create(RepoSchema, { catalogTier: 99 as CatalogTier }))).catalogTier, 99);
+});
+
+test("durations as ProtoJSON has them", () => {
+  const write = jsonWriter(DurationSchema);
+  assert.equal(write(create(DurationSchema, { seconds: 3600n })), '"3600s"');
+  assert.equal(write(create(DurationSchema, { seconds: 0n, nanos: -500_000_000 })), '"-0.500s"');
+});
+
+test("a type without a form here stops the compilation", () => {
+  assert.throws(() => jsonWriter(StructSchema), /google\.protobuf\.Struct/);
+});
+
+test("property: another implementation reads what is written, with the same meaning", () => {
+  for (const desc of [RepoSchema, IdentitySchema, UIDPFilterSchema, GroupSchema, ListReposResponseSchema] as DescMessage[]) {
+    fc.assert(fc.property(arbitraryMessage(desc), (message) => {
+      assert.deepEqual(toJson(desc, fromJsonString(desc, jsonWriter(desc)(message))), toJson(desc, message));
+    }), { numRuns: 60 });
+  }
+});

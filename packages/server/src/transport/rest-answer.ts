@@ -1,0 +1,44 @@
+import { Code, type MoorageError } from "../errors.ts";
+import type { Response } from "./listen.ts";
+import { httpStatus, statusJson } from "./status.ts";
+
+/** What every answer of the door needs to know of its request. */
+export interface AnswerContext {
+  requestId: string;
+  /** HEAD: the headers of GET without its body. */
+  headersOnly: boolean;
+}
+
+// What a refused caller waits when the error does not say.
+const DEFAULT_RETRY_AFTER_S = 1;
+
+/** Status 200 with a message's JSON text; `text` empty: no body at all, as a delete answers. Source: contract §6. */
+export function answerOk(response: Response, text: string, context: AnswerContext): void {
+  write(response, 200, text, context);
+}
+
+/**
+ * The error as AIP-193 has it, at the top level of the body, with its HTTP status and the headers that belong to it. `allow` makes it
+ * a 405. Nothing is written where an answer has begun. Source: contract §6.
+ */
+export function answerError(response: Response, error: MoorageError, area: string, errorDomain: string, context: AnswerContext, allow?: string): void {
+  if (response.headersSent) return;
+  if (error.code === Code.Unauthenticated) response.setHeader("www-authenticate", "Bearer");
+  const { retryAfterMs } = error.details;
+  if (error.code === Code.ResourceExhausted || (error.code === Code.Unavailable && retryAfterMs !== undefined)) {
+    response.setHeader("retry-after", String(retryAfterMs === undefined ? DEFAULT_RETRY_AFTER_S : Math.ceil(retryAfterMs / 1000)));
+  }
+  if (allow !== undefined) response.setHeader("allow", allow);
+  response.setHeader("cache-control", "no-store");
+  write(response, allow === undefined ? httpStatus(error.code) : 405, JSON.stringify(statusJson(error, area, errorDomain)), context);
+}
+
+function write(response: Response, status: number, text: string, context: AnswerContext): void {
+  response.statusCode = status;
+  response.setHeader("x-request-id", context.requestId);
+  if (text !== "") response.setHeader("content-type", "application/json");
+  response.setHeader("content-length", Buffer.byteLength(text));
+  // Two calls, since the two APIs overload end() differently.
+  if (context.headersOnly || text === "") response.end();
+  else response.end(text);
+}

@@ -1,0 +1,115 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { DescMethod, DescService, Message } from "@bufbuild/protobuf";
+import { EmptySchema } from "@bufbuild/protobuf/wkt";
+import type { Clock } from "../base/clock.ts";
+import type { CallData, Caller } from "../call.ts";
+import { Code, MoorageError } from "../errors.ts";
+import { jsonWriter } from "./json-write.ts";
+import type { Request, Response } from "./listen.ts";
+import { answerError, answerOk } from "./rest-answer.ts";
+import { readJsonBody } from "./rest-body.ts";
+import { compileDecoder, type Decode, type ViolationsOf } from "./rest-decode.ts";
+import { type Binding, bindingsOf, compileRoutes, type Match } from "./routes.ts";
+import { areaOf, asMoorageError, type ErrorLog } from "./status.ts";
+
+/** The part of dispatch a REST call needs. `authorization` is the raw header, for methods that trade tokens. */
+export interface UnaryDispatch {
+  unary(method: DescMethod, data: CallData, message: Message, options: { authorization: string }): Promise<Message>;
+}
+
+export interface RestOptions {
+  dispatch: UnaryDispatch;
+  services: readonly DescService[];
+  /** Says who calls; asked before the body is read. Throws UNAUTHENTICATED. */
+  authenticate: (headers: IncomingHttpHeaders, method: DescMethod) => Promise<Caller>;
+  /** Field rules, to complete what is told about a body that is wrong in other ways already. */
+  violationsOf: ViolationsOf;
+  clock: Clock;
+  /** The suffix of ErrorInfo's domain: `iam.` and the like come before it. */
+  errorDomain: string;
+  log: ErrorLog;
+  /** Default 1 MiB. */
+  maxBodyBytes?: number;
+  /** How long a whole body may take to arrive. Default 30 seconds. */
+  bodyTimeoutMs?: number;
+}
+
+/** What is known of a request before it is read. */
+export interface RequestData { requestId: string; remoteAddress: string }
+
+export interface RestDoor {
+  /** Whether the path (without its query) lies below the prefix of a domain, existing or not. */
+  matches(path: string): boolean;
+  /** Answers the request, whatever its path. Never rejects. */
+  handle(request: Request, response: Response, data: RequestData): Promise<void>;
+}
+
+interface Route {
+  method: DescMethod;
+  area: string;
+  takesBody: boolean;
+  decode: Decode;
+  encode: (message: Message) => string;
+}
+
+const DEFAULT_MAX_BODY_BYTES = 1024 * 1024;
+const DEFAULT_BODY_TIMEOUT_MS = 30_000;
+const MAX_USER_AGENT_LENGTH = 512;
+
+/**
+ * The REST door: google.api.http bindings of the services, compiled once, transcoded onto dispatch. Throws at boot for a binding it
+ * cannot serve. Source: spec.md Endpoints and Errors, contract §2 and §4 to §6.
+ */
+export function restDoor(options: RestOptions): RestDoor {
+  const routes = compileRoutes(bindingsOf(options.services), (binding) => routeOf(binding, options.violationsOf));
+  return {
+    matches: (path) => routes.area(path) !== undefined,
+    handle: async (request, response, data) => {
+      const url = request.url ?? "";
+      const mark = url.indexOf("?");
+      const path = mark < 0 ? url : url.slice(0, mark);
+      const context = { requestId: data.requestId, headersOnly: request.method === "HEAD" };
+      const match = routes.match(request.method ?? "", path);
+      try {
+        if (match !== undefined && "target" in match) answerOk(response, await call(match.target, match.values, mark < 0 ? "" : url.slice(mark + 1), request, data, options), context);
+        else answerError(response, unrouted(match), routes.area(path) ?? "platform", options.errorDomain, context, match?.allow);
+      } catch (error) {
+        const area = match !== undefined && "target" in match ? match.target.area : "platform";
+        answerError(response, asMoorageError(error, options.log, data.requestId), area, options.errorDomain, context);
+      }
+    },
+  };
+}
+
+function routeOf(binding: Binding, violationsOf: ViolationsOf): Route {
+  const { input, output, parent } = binding.method;
+  if (binding.verb === "GET" && binding.body !== "") throw new Error(`${input.typeName} has a body in a GET`);
+  const isEmpty = output.typeName === EmptySchema.typeName;
+  return {
+    method: binding.method,
+    area: areaOf(parent.typeName),
+    takesBody: binding.body !== "",
+    decode: compileDecoder(binding, violationsOf),
+    encode: isEmpty ? () => "" : jsonWriter(output),
+  };
+}
+
+async function call(route: Route, values: string[], query: string, request: Request, data: RequestData, options: RestOptions): Promise<string> {
+  const { maxBodyBytes = DEFAULT_MAX_BODY_BYTES, bodyTimeoutMs = DEFAULT_BODY_TIMEOUT_MS } = options;
+  const caller = await options.authenticate(request.headers, route.method);
+  const json = route.takesBody ? await readJsonBody(request, { maxBodyBytes, bodyTimeoutMs }) : undefined;
+  const message = route.decode(values, query, json);
+  const callData: CallData = {
+    caller,
+    requestId: data.requestId,
+    nowMs: options.clock.nowMs(),
+    remoteAddress: data.remoteAddress,
+    userAgent: (request.headers["user-agent"] ?? "").slice(0, MAX_USER_AGENT_LENGTH),
+  };
+  return route.encode(await options.dispatch.unary(route.method, callData, message, { authorization: request.headers.authorization ?? "" }));
+}
+
+function unrouted(match: Match<Route> | undefined): MoorageError {
+  if (match === undefined) return new MoorageError(Code.NotFound, "Not found: there is nothing at this path");
+  return new MoorageError(Code.Unimplemented, "Unimplemented: the path does not take this method");
+}

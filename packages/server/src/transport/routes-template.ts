@@ -1,0 +1,89 @@
+/** A variable of a path: the request field it fills, dotted, and where its value stands. */
+export interface Variable {
+  field: string;
+  /** Index among the segments after the collection. */
+  index: number;
+}
+
+/** A path template of google.api.http, taken apart. */
+export interface Template {
+  /** The first three segments, literal: `/registry/v2/repos`. */
+  collection: string;
+  /** The segments after it: a literal, `*` for one segment, `**` for one or more. At most one is `**`. */
+  segments: string[];
+  /** The custom verb, without its colon; empty without one. */
+  verb: string;
+  variables: Variable[];
+  /** What is left when variables lose their names: templates of one shape answer the same paths. */
+  shape: string;
+}
+
+const SLASH = 47;
+const COLON = 58;
+const FIELD = /^[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*)*$/;
+const LITERAL = /^[A-Za-z0-9_.-]+$/;
+
+/**
+ * Takes a template apart. Throws, at boot, for a form the door does not serve: it serves a literal collection of three segments, then
+ * literals and variables that are whole segments, `{x}`, `{x=*}` or one `{x=**}`. Source: google/api/http.proto.
+ */
+export function parseTemplate(text: string): Template {
+  const [path, verb = ""] = splitVerb(text);
+  const [root, domain, version, name, ...rest] = path.split("/");
+  if (root !== "" || ![domain, version, name].every((part) => part !== undefined && LITERAL.test(part))) throw new Error(`path template ${text} needs three literal segments first`);
+  const variables: Variable[] = [];
+  const segments = rest.map((segment, index) => {
+    if (!segment.startsWith("{")) return segment;
+    const [field = "", pattern = "*"] = segment.slice(1, -1).split("=");
+    if (!segment.endsWith("}") || !FIELD.test(field) || (pattern !== "*" && pattern !== "**")) throw new Error(`path template ${text} has a variable of an unknown form`);
+    variables.push({ field, index });
+    return pattern;
+  });
+  if (segments.filter((segment) => segment === "**").length > 1) throw new Error(`path template ${text} has more than one **`);
+  if (segments.some((segment) => !segment.startsWith("*") && !LITERAL.test(segment))) throw new Error(`path template ${text} has a segment of an unknown form`);
+  const collection = `/${domain}/${version}/${name}`;
+  return { collection, segments, verb, variables, shape: `${collection}/${segments.join("/")}:${verb}` };
+}
+
+/**
+ * The values of the template's segments, raw as they stand in the path, `**` joined by `/`; undefined when the path is another's.
+ * `rest` is the path after the collection: empty, or beginning with `/` or `:`.
+ */
+export function matchTemplate(template: Template, rest: string): string[] | undefined {
+  const path = stripVerb(rest, template.verb);
+  const { segments } = template;
+  if (path === undefined) return undefined;
+  if (segments.length === 0) return path === "" ? [] : undefined;
+  if (path.charCodeAt(0) !== SLASH) return undefined;
+  const parts = path.slice(1).split("/");
+  const wide = segments.indexOf("**");
+  const extra = parts.length - segments.length;
+  if (extra < 0 || (extra > 0 && wide < 0)) return undefined;
+  const values = extra === 0 ? parts : [...parts.slice(0, wide), parts.slice(wide, wide + extra + 1).join("/"), ...parts.slice(wide + extra + 1)];
+  for (let at = 0; at < segments.length; at++) {
+    const segment = segments[at];
+    if (values[at] === "" || (segment !== "*" && segment !== "**" && segment !== values[at])) return undefined;
+  }
+  return values;
+}
+
+/** The more specific first: with a verb, then with more literals, then without `**`, then with more segments. */
+export function bySpecificity(one: Template, other: Template): number {
+  return weight(other) - weight(one);
+}
+
+function weight({ verb, segments }: Template): number {
+  const literals = segments.filter((segment) => !segment.startsWith("*")).length;
+  return (verb === "" ? 0 : 10_000) + literals * 100 + (segments.includes("**") ? 0 : 50) + segments.length;
+}
+
+function splitVerb(text: string): [path: string, verb?: string] {
+  const colon = text.indexOf(":", text.lastIndexOf("/") + 1);
+  return colon < 0 ? [text] : [text.slice(0, colon), text.slice(colon + 1)];
+}
+
+function stripVerb(rest: string, verb: string): string | undefined {
+  if (verb === "") return rest;
+  const cut = rest.length - verb.length - 1;
+  return cut >= 0 && rest.charCodeAt(cut) === COLON && rest.endsWith(verb) ? rest.slice(0, cut) : undefined;
+}
