@@ -1,0 +1,40 @@
+import { invalidArgument } from "../errors.ts";
+
+/** One field to sort by: the database column and the direction. */
+export interface Order { column: string; descending: boolean }
+
+/** Which fields can be sorted by, camelCase, and the column of each. No column may be null. */
+export type OrderFields = Readonly<Record<string, string>>;
+
+const ALIASES: Record<string, string> = { createdAt: "createTime", updatedAt: "updateTime" };
+const MAX_FIELDS = 8;
+
+/**
+ * Reads `order_by`: `field`, `field asc`, `field desc`, several separated by commas, in either casing.
+ * Throws INVALID_ARGUMENT on `order_by` for an unknown field or another form. Source: AIP-132, contract §4.
+ */
+export function parseOrder(text: string, fields: OrderFields, fallback: string): Order[] {
+  if (text.trim() === "") return [{ column: fields[fallback] ?? fallback, descending: false }];
+  const parts = text.split(",");
+  if (parts.length > MAX_FIELDS) throw wrong(`at most ${MAX_FIELDS} fields`);
+  const orders = parts.map((part) => {
+    const match = /^\s*([a-zA-Z_]+)(?:\s+(asc|desc))?\s*$/.exec(part);
+    if (!match) throw wrong(`${JSON.stringify(part.trim())} is not a field, optionally followed by asc or desc`);
+    const name = camelCase(match[1] ?? "");
+    const known = ALIASES[name] ?? name;
+    const column = Object.hasOwn(fields, known) ? fields[known] : undefined;
+    if (column === undefined) throw wrong(`unknown field ${match[1]}; there are ${Object.keys(fields).join(", ")}`);
+    return { column, descending: match[2] === "desc" };
+  });
+  const repeated = orders.find(({ column }, at) => orders.findIndex((other) => other.column === column) !== at);
+  if (repeated) throw wrong("a field may be named once");
+  return orders;
+}
+
+function wrong(description: string): Error {
+  return invalidArgument({ field: "order_by", description });
+}
+
+export function camelCase(name: string): string {
+  return name.replace(/_+([a-zA-Z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}

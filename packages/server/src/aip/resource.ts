@@ -1,0 +1,98 @@
+import type { DescMessage, Message, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
+import type { FieldMask } from "@bufbuild/protobuf/wkt";
+import type { Kysely } from "kysely";
+import { isUid, newUid, parentOf } from "../base/uid.ts";
+import type { Call } from "../call.ts";
+import { alreadyExists, notFound } from "../errors.ts";
+import { addToAncestors, type Database, dropName, type Kind, removeFromAncestors, renameInAncestors, type Row, takeName } from "../store/index.ts";
+import type { ResourceTable } from "./list.ts";
+import { applyMask } from "./masks.ts";
+import { validate } from "./validate.ts";
+
+/** How a resource's message and its table go together. */
+export interface ResourceSpec<D extends DescMessage, T extends ResourceTable> {
+  message: D;
+  table: T;
+  /** Set where the resource is counted and found through its ancestors. */
+  kind?: Kind;
+  /** Whether its names are unique together with those of the other groups and repos of the parent. */
+  sharesNames?: boolean;
+  toMessage: (row: Row<T>) => MessageInitShape<D>;
+  /** The columns that an update can change. */
+  toRow: (message: MessageShape<D>) => Partial<Row<T>>;
+}
+
+/** The standard methods over one table, for rooms to make their services of. */
+export interface Resource<D extends DescMessage, T extends ResourceTable> {
+  toMessage(row: Row<T>): MessageShape<D>;
+  find(db: Database, uid: string): Promise<Row<T> | undefined>;
+  /** Throws NOT_FOUND. */
+  get(db: Database, uid: string): Promise<Row<T>>;
+  /** Inserts below the parent. Throws ALREADY_EXISTS when the name is taken. */
+  insert(call: Call, parent: string, row: Omit<Row<T>, "uid" | "parent">): Promise<Row<T>>;
+  /** Changes what the mask names, checks the whole, and writes it. `check` sees both before anything is written. */
+  patch(call: Call, uid: string, patch: Message, mask: FieldMask | undefined, check?: Check<D, T>): Promise<MessageShape<D>>;
+  /** Removes the row, which must be there. What depends on it is the room's to look after. */
+  remove(call: Call, row: Row<T>): Promise<void>;
+}
+
+/** Looks at an update before it is written; throws to refuse it. */
+export type Check<D extends DescMessage, T extends ResourceTable> = (before: Row<T>, after: MessageShape<D>) => Promise<void> | void;
+
+type Named = { uid: string; parent: string; name?: string };
+type Anything = Record<ResourceTable, Record<string, unknown>>;
+
+export function resource<D extends DescMessage, T extends ResourceTable>(spec: ResourceSpec<D, T>): Resource<D, T> {
+  const type = spec.message.typeName;
+  // Kysely cannot follow a table name that is a type parameter: inside this function rows are plain records.
+  const plain = (db: Database): Kysely<Anything> => db as unknown as Kysely<Anything>;
+  const named = (row: Row<T>): Named => row as unknown as Named;
+  const toMessage = (row: Row<T>): MessageShape<D> => create(spec.message, spec.toMessage(row));
+
+  const find = async (db: Database, uid: string): Promise<Row<T> | undefined> => {
+    if (!isUid(uid)) return undefined;
+    return await plain(db).selectFrom(spec.table as ResourceTable).selectAll().where("uid", "=", uid).executeTakeFirst() as Row<T> | undefined;
+  };
+  const get = async (db: Database, uid: string): Promise<Row<T>> => {
+    const row = await find(db, uid);
+    if (row === undefined) throw notFound(type, uid);
+    return row;
+  };
+  return {
+    toMessage, find, get,
+    async insert(call, parent, values) {
+      const uid = newUid(parent);
+      const row = { ...values, uid, parent } as unknown as Row<T>;
+      const { name = "" } = named(row);
+      if (spec.sharesNames && !await takeName(call.tx, parent, name, uid)) throw alreadyExists(type, name);
+      const result = await plain(call.tx).insertInto(spec.table as ResourceTable).values({ ...row }).onConflict((conflict) => conflict.doNothing()).executeTakeFirst();
+      if (result.numInsertedOrUpdatedRows === 0n) throw alreadyExists(type, name);
+      if (spec.kind !== undefined) await addToAncestors(call.tx, spec.kind, uid, name);
+      return row;
+    },
+    async patch(call, uid, patch, mask, check) {
+      const before = await get(call.tx, uid);
+      const current = toMessage(before);
+      const after = applyMask(spec.message, current, patch, mask);
+      validate(spec.message, after);
+      await check?.(before, after);
+      const changes: Record<string, unknown> = { ...spec.toRow(after) };
+      if ("update_time" in before) changes["update_time"] = call.nowMs;
+      const [from, to] = [named(before).name ?? "", String(changes["name"] ?? "")];
+      if (from !== to && spec.sharesNames) {
+        if (!await takeName(call.tx, parentOf(uid), to, uid)) throw alreadyExists(type, to);
+        await dropName(call.tx, uid, from);
+      }
+      if (from !== to && spec.kind !== undefined) await renameInAncestors(call.tx, spec.kind, uid, from, to);
+      await plain(call.tx).updateTable(spec.table as ResourceTable).set(changes).where("uid", "=", uid).execute();
+      return toMessage({ ...before, ...changes });
+    },
+    async remove(call, row) {
+      const { uid, name = "" } = named(row);
+      await plain(call.tx).deleteFrom(spec.table as ResourceTable).where("uid", "=", uid).execute();
+      if (spec.sharesNames) await dropName(call.tx, uid, name);
+      if (spec.kind !== undefined) await removeFromAncestors(call.tx, spec.kind, uid, name);
+    },
+  };
+}

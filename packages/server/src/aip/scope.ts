@@ -1,0 +1,58 @@
+import type { UIDPFilter } from "@moorage/api";
+import { type RawBuilder, sql } from "kysely";
+import { ancestorsOf, isUid, isWithin } from "../base/uid.ts";
+import type { Database } from "../store/index.ts";
+
+/** A part of a WHERE clause over the table `t`. */
+export type Condition = RawBuilder<unknown>;
+
+/** Which part of the hierarchy a list answers from. */
+export interface Scope {
+  /** Answers come from these and below; none: nothing. */
+  roots: string[];
+  /** Set when the answers are the direct children of one parent; then `roots` needs no condition. */
+  parent?: string;
+  /** Set when `conditions` alone say what is answered. */
+  everywhere?: boolean;
+  /** The rest of the filter. */
+  conditions: Condition[];
+}
+
+/**
+ * What the filter leaves of the groups that the caller may list from. A uid of a wrong form matches nothing. Source: contract §2.
+ */
+export function scopeOf(filter: UIDPFilter | undefined, visible: string[]): Scope {
+  const { ancestorsOf: below = "", descendantsOf: above = "", childrenOf: parent = "", inRoot = false, ids = [] } = filter ?? {};
+  const conditions: Condition[] = [];
+  const given = [below, above, parent].filter((uid) => uid !== "");
+  if (!given.every(isUid)) return { roots: [], conditions: [sql`1 = 0`] };
+  let roots = above === "" ? visible : narrow(visible, above);
+  if (parent !== "") {
+    if (roots.some((root) => isWithin(parent, root))) roots = [parent];
+    conditions.push(sql`t.parent = ${parent}`);
+  }
+  if (below !== "") {
+    const ancestors = ancestorsOf(below);
+    conditions.push(ancestors.length === 0 ? sql`1 = 0` : sql`t.uid in (${sql.join(ancestors)})`);
+  }
+  if (inRoot) conditions.push(sql`t.parent = ''`);
+  if (ids.length > 0) conditions.push(sql`t.uid in (${sql.join(ids)})`);
+  return roots.length === 1 && parent !== "" && roots[0] === parent ? { roots, parent, conditions } : { roots, conditions };
+}
+
+function narrow(visible: string[], above: string): string[] {
+  return visible.some((group) => isWithin(above, group)) ? [above] : visible.filter((group) => isWithin(group, above));
+}
+
+/** Whether `t` is one of the roots or stands below one: a range on the primary key for each. */
+export function within(roots: string[]): Condition {
+  if (roots.length === 0) return sql`1 = 0`;
+  return sql`(${sql.join(roots.map((root) => sql`t.uid = ${root} or (t.uid >= ${`${root}/`} and t.uid < ${`${root}0`})`), sql` or `)})`;
+}
+
+/** Whether all the uids are groups: only below those are counters and the index by name complete. */
+export async function areGroups(db: Database, uids: string[]): Promise<boolean> {
+  if (uids.length === 0) return false;
+  const rows = await db.selectFrom("groups").select("uid").where("uid", "in", uids).execute();
+  return rows.length === uids.length;
+}

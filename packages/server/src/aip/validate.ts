@@ -1,0 +1,55 @@
+import { type DescField, type DescMessage, getOption, hasOption, type Message, ScalarType } from "@bufbuild/protobuf";
+import { reflect, type ReflectMessage } from "@bufbuild/protobuf/reflect";
+import { type Rule, rule as ruleOption } from "@moorage/api";
+import { field_behavior as behaviorOption, FieldBehavior } from "@moorage/api/gen/google/api/field_behavior_pb";
+import { compilePattern } from "../base/patterns.ts";
+import { type FieldViolation, invalidArgument } from "../errors.ts";
+
+/** Whether a field has the behavior (REQUIRED, OUTPUT_ONLY, INPUT_ONLY, IMMUTABLE). Source: AIP-203. */
+export function hasBehavior(field: DescField, behavior: FieldBehavior): boolean {
+  return hasOption(field, behaviorOption) && getOption(field, behaviorOption).includes(behavior);
+}
+
+/**
+ * Checks what stands on the fields: REQUIRED and rules, deep. Answers every violation, camelCase, relative to the message.
+ * Output-only fields are not looked at. `skipRequired` at the top is for updates, which are checked after merging.
+ */
+export function violationsOf(schema: DescMessage, message: Message, path = ""): FieldViolation[] {
+  return visit(reflect(schema, message), path);
+}
+
+/** Throws INVALID_ARGUMENT with all the violations, if there are any. */
+export function validate(schema: DescMessage, message: Message, path = ""): void {
+  const violations = violationsOf(schema, message, path);
+  if (violations.length > 0) throw invalidArgument(...violations);
+}
+
+function visit(message: ReflectMessage, path: string): FieldViolation[] {
+  return message.desc.fields.flatMap((field) => (hasBehavior(field, FieldBehavior.OUTPUT_ONLY) ? [] : visitField(message, field, `${path}${field.jsonName}`)));
+}
+
+function visitField(message: ReflectMessage, field: DescField, path: string): FieldViolation[] {
+  if (!message.isSet(field)) return hasBehavior(field, FieldBehavior.REQUIRED) ? [{ field: path, description: "is required" }] : [];
+  const rule = hasOption(field, ruleOption) ? getOption(field, ruleOption) : undefined;
+  if (field.fieldKind === "message") return visit(message.get(field), `${path}.`);
+  if (field.fieldKind === "list") {
+    const list = message.get(field);
+    const items = [...list].flatMap((item, at) => (field.listKind === "message" ? visit(item as ReflectMessage, `${path}[${at}].`) : []));
+    return [...tooMany(list.size, rule, path), ...items];
+  }
+  if (field.fieldKind === "map") return tooMany(message.get(field).size, rule, path);
+  const value: unknown = message.get(field);
+  if (field.fieldKind !== "scalar" || field.scalar !== ScalarType.STRING || typeof value !== "string") return [];
+  if (value === "" && hasBehavior(field, FieldBehavior.REQUIRED)) return [{ field: path, description: "is required" }];
+  return rule === undefined || value === "" ? [] : ruled(value, rule, path);
+}
+
+function tooMany(size: number, rule: Rule | undefined, path: string): FieldViolation[] {
+  return rule !== undefined && rule.maxLength > 0 && size > rule.maxLength ? [{ field: path, description: `must have at most ${rule.maxLength} entries` }] : [];
+}
+
+function ruled(value: string, rule: Rule, path: string): FieldViolation[] {
+  if (rule.maxLength > 0 && value.length > rule.maxLength) return [{ field: path, description: `must have at most ${rule.maxLength} characters` }];
+  if (rule.pattern === "" || compilePattern(rule.pattern).matches(value)) return [];
+  return [{ field: path, description: rule.message || `must match the regular expression ^${rule.pattern}$` }];
+}

@@ -1,0 +1,47 @@
+import type { Capability } from "@moorage/api";
+import type { Database } from "./store/index.ts";
+
+/** Who calls, as the verified token says. Rights are not in it: they are read from the bindings at every call. */
+export interface Caller {
+  /** The identity's uid. Empty: nobody was authenticated. */
+  identity: string;
+  /** Only these capabilities, whatever the bindings say. Absent: not narrowed. */
+  capabilities?: Capability[];
+  /** Only at these groups and below, whatever the bindings say. Absent: not narrowed. */
+  scopes?: string[];
+  /** Only these repositories and actions, as the distribution token protocol has them. Absent: not narrowed. */
+  repositories?: { name: string; actions: string[] }[];
+  /** The `jti` of the token. */
+  tokenId?: string;
+  /** The token's audiences. */
+  audiences?: string[];
+  /** When the token ends, in milliseconds since 1970. A token exchanged for it never outlives it. */
+  expiresAtMs?: number;
+  /** Claims of the external token, for events and audit. */
+  act?: Record<string, unknown>;
+}
+
+/** What is known of a call before it is worked on; plain data, so that it can cross to the writing thread. */
+export interface CallData {
+  caller: Caller;
+  requestId: string;
+  /** Milliseconds since 1970: the time of the call. Rooms never read the clock. */
+  nowMs: number;
+  remoteAddress: string;
+  userAgent: string;
+}
+
+/** A call as a room sees it: who, when, and the transaction to work in. */
+export interface Call extends CallData {
+  /** The transaction of a writing call, a reader otherwise. The only way to the database. */
+  tx: Database;
+  /** Whether the caller holds the capability on the resource or any of its ancestors. */
+  may(capability: Capability, uid: string): Promise<boolean>;
+  /**
+   * The groups, outermost only, at and below which the caller holds all the capabilities. What it lists comes from there.
+   */
+  visible(...capabilities: Capability[]): Promise<string[]>;
+}
+
+/** Nobody. */
+export const ANONYMOUS: Caller = { identity: "" };

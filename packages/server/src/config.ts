@@ -1,0 +1,147 @@
+/** Everything an operator can set. Flags of `moorage serve` set the same by their own spelling: `MOORAGE_DATA_DIR` is `--data-dir`. */
+export interface Config {
+  host: string;
+  port: number;
+  dataDir: string;
+  /** Where the platform API is reached, the issuer, and the platform's audience; no slash at the end. */
+  baseUrl: string;
+  /** Where the registry is reached; no slash at the end. */
+  registryUrl: string;
+  /** The registry's audience: host[:port] of registryUrl. */
+  registryAudience: string;
+  organization: string;
+  publicOrganization: string;
+  freeTierTags: string[];
+  historySegments: string[];
+  grpcPackageAliases: string[];
+  errorDomain: string;
+  admins: string[];
+  tlsCert: string;
+  tlsKey: string;
+  allowPrivateNetwork: boolean;
+  trustedProxies: string[];
+  logLevel: string;
+  maxManifestBytes: number;
+  maxJsonBytes: number;
+  accessTokenTtlMs: number;
+  registryTokenTtlMs: number;
+  uploadTtlMs: number;
+  drainTimeoutMs: number;
+}
+
+/** One setting: its default, what it means (with its unit), and how it is read. */
+export interface Setting { name: string; fallback: string; help: string }
+
+/** The settings in the order in which they are documented. */
+export const SETTINGS: readonly Setting[] = [
+  { name: "MOORAGE_HOST", fallback: "127.0.0.1", help: "Address to listen on." },
+  { name: "MOORAGE_PORT", fallback: "8080", help: "Port to listen on; 0 takes any free one." },
+  { name: "MOORAGE_DATA_DIR", fallback: "./data", help: "Folder of the database and the blobs." },
+  { name: "MOORAGE_BASE_URL", fallback: "", help: "URL under which clients reach the platform API. Default: the address listened on." },
+  { name: "MOORAGE_REGISTRY_URL", fallback: "", help: "URL under which clients reach the registry. Default: the base URL." },
+  { name: "MOORAGE_ORGANIZATION", fallback: "acme", help: "Name of the first organization, made at the first start." },
+  { name: "MOORAGE_PUBLIC_ORGANIZATION", fallback: "public", help: "Name of the organization whose free-tier tags anybody may pull." },
+  { name: "MOORAGE_FREE_TIER_TAGS", fallback: "latest,latest-dev", help: "Tags of the public organization that anybody may pull, comma-separated." },
+  { name: "MOORAGE_HISTORY_SEGMENTS", fallback: "_service", help: "Path segments under which the tag history is served, comma-separated." },
+  { name: "MOORAGE_GRPC_PACKAGE_ALIASES", fallback: "", help: "Package prefixes under which the gRPC services are served as well, comma-separated." },
+  { name: "MOORAGE_ERROR_DOMAIN", fallback: "moorage.dev", help: "Suffix of the domain in error details." },
+  { name: "MOORAGE_ADMINS", fallback: "", help: "Uids of identities that may create organizations, comma-separated." },
+  { name: "MOORAGE_TLS_CERT", fallback: "", help: "File with the TLS certificate chain, PEM." },
+  { name: "MOORAGE_TLS_KEY", fallback: "", help: "File with the TLS private key, PEM." },
+  { name: "MOORAGE_ALLOW_PRIVATE_NETWORK", fallback: "0", help: "1 lets the server fetch from loopback and private addresses and over plain HTTP: for development." },
+  { name: "MOORAGE_TRUSTED_PROXIES", fallback: "", help: "Addresses or networks whose X-Forwarded-For header counts, comma-separated." },
+  { name: "MOORAGE_LOG_LEVEL", fallback: "info", help: "Least level that is logged: trace, debug, info, warn, error, silent." },
+  { name: "MOORAGE_MAX_MANIFEST_BYTES", fallback: "4194304", help: "Largest manifest accepted, in bytes." },
+  { name: "MOORAGE_MAX_JSON_BYTES", fallback: "1048576", help: "Largest request body of the platform API, in bytes." },
+  { name: "MOORAGE_ACCESS_TOKEN_TTL", fallback: "1h", help: "Longest life of a platform token; at most 1h." },
+  { name: "MOORAGE_REGISTRY_TOKEN_TTL", fallback: "5m", help: "Life of a registry token; at most 1h." },
+  { name: "MOORAGE_UPLOAD_TTL", fallback: "24h", help: "How long an abandoned upload is kept." },
+  { name: "MOORAGE_DRAIN_TIMEOUT", fallback: "10s", help: "How long requests under way may take to end after SIGTERM." },
+];
+
+/** A wrong setting: one line that names it. */
+export class ConfigError extends Error {}
+
+const PATH_COMPONENT = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/;
+const HOUR_MS = 3_600_000;
+
+/** Reads the settings. An empty value is an absent one. Throws a ConfigError for the first wrong one. */
+export function loadConfig(env: Record<string, string | undefined>, overrides: Record<string, string | undefined> = {}): Config {
+  const text = (name: string): string => overrides[name] || env[name] || (SETTINGS.find((setting) => setting.name === name)?.fallback ?? "");
+  const unknown = Object.keys(overrides).find((name) => !SETTINGS.some((setting) => setting.name === name));
+  if (unknown !== undefined) throw new ConfigError(`${unknown}: no such setting`);
+  const list = (name: string): string[] => text(name).split(",").map((item) => item.trim()).filter((item) => item !== "");
+  const checked = (name: string, pattern: RegExp, what: string): string[] => list(name).map((item) => {
+    if (!pattern.test(item)) throw new ConfigError(`${name}: ${item} is not ${what}`);
+    return item;
+  });
+  const integer = (name: string, min: number, max: number): number => {
+    const value = text(name);
+    if (!/^\d+$/.test(value) || Number(value) < min || Number(value) > max) throw new ConfigError(`${name}: must be a whole number from ${min} to ${max}, not ${value}`);
+    return Number(value);
+  };
+  const duration = (name: string, max: number): number => {
+    const value = parseDuration(text(name));
+    if (value === undefined || value <= 0 || value > max) throw new ConfigError(`${name}: must be a duration such as 90s, 15m or 1h, at most ${max / 1000}s, not ${text(name)}`);
+    return value;
+  };
+  const one = (name: string): string => {
+    const value = text(name);
+    if (!PATH_COMPONENT.test(value)) throw new ConfigError(`${name}: ${value} is not a name that can stand in an image path`);
+    return value;
+  };
+  const port = integer("MOORAGE_PORT", 0, 65_535);
+  const tlsCert = text("MOORAGE_TLS_CERT");
+  const tlsKey = text("MOORAGE_TLS_KEY");
+  if ((tlsCert === "") !== (tlsKey === "")) throw new ConfigError(`${tlsCert === "" ? "MOORAGE_TLS_CERT" : "MOORAGE_TLS_KEY"}: is needed as well`);
+  const host = text("MOORAGE_HOST");
+  const config: Config = {
+    host, port, dataDir: text("MOORAGE_DATA_DIR"), baseUrl: url("MOORAGE_BASE_URL", text("MOORAGE_BASE_URL")),
+    registryUrl: url("MOORAGE_REGISTRY_URL", text("MOORAGE_REGISTRY_URL")), registryAudience: "",
+    organization: one("MOORAGE_ORGANIZATION"), publicOrganization: one("MOORAGE_PUBLIC_ORGANIZATION"),
+    freeTierTags: checked("MOORAGE_FREE_TIER_TAGS", /^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}$/, "a tag"),
+    historySegments: checked("MOORAGE_HISTORY_SEGMENTS", /^_[a-z0-9_-]+$/, "a path segment that starts with an underscore"),
+    grpcPackageAliases: checked("MOORAGE_GRPC_PACKAGE_ALIASES", /^[a-zA-Z_][a-zA-Z0-9_]*(?:\.[a-zA-Z_][a-zA-Z0-9_]*)*$/, "a package name"),
+    errorDomain: text("MOORAGE_ERROR_DOMAIN"), admins: checked("MOORAGE_ADMINS", /^[0-9a-f]{40}(?:\/[0-9a-f]{16})*$/, "a uid"),
+    tlsCert, tlsKey, allowPrivateNetwork: flag("MOORAGE_ALLOW_PRIVATE_NETWORK", text("MOORAGE_ALLOW_PRIVATE_NETWORK")),
+    trustedProxies: list("MOORAGE_TRUSTED_PROXIES"), logLevel: text("MOORAGE_LOG_LEVEL"),
+    maxManifestBytes: integer("MOORAGE_MAX_MANIFEST_BYTES", 1, 64 << 20), maxJsonBytes: integer("MOORAGE_MAX_JSON_BYTES", 1, 64 << 20),
+    accessTokenTtlMs: duration("MOORAGE_ACCESS_TOKEN_TTL", HOUR_MS), registryTokenTtlMs: duration("MOORAGE_REGISTRY_TOKEN_TTL", HOUR_MS),
+    uploadTtlMs: duration("MOORAGE_UPLOAD_TTL", 30 * 24 * HOUR_MS), drainTimeoutMs: duration("MOORAGE_DRAIN_TIMEOUT", HOUR_MS),
+  };
+  if (config.organization === config.publicOrganization) throw new ConfigError("MOORAGE_PUBLIC_ORGANIZATION: must differ from MOORAGE_ORGANIZATION");
+  if (!["trace", "debug", "info", "warn", "error", "silent"].includes(config.logLevel)) throw new ConfigError(`MOORAGE_LOG_LEVEL: ${config.logLevel} is not a level`);
+  return port === 0 ? config : withUrls(config, port);
+}
+
+/** Fills in the URLs that were left to their defaults, now that the port is known. Throws a ConfigError when the audiences are equal. */
+export function withUrls(config: Config, port: number): Config {
+  const bare = config.host === "0.0.0.0" || config.host === "::" ? "127.0.0.1" : config.host;
+  const own = `${config.tlsCert === "" ? "http" : "https"}://${bare.includes(":") ? `[${bare}]` : bare}:${port}`;
+  const baseUrl = config.baseUrl || own;
+  const registryUrl = config.registryUrl || baseUrl;
+  const registryAudience = new URL(registryUrl).host;
+  if (registryAudience === baseUrl) throw new ConfigError("MOORAGE_REGISTRY_URL: the registry's audience must differ from the platform's");
+  return { ...config, port, baseUrl, registryUrl, registryAudience };
+}
+
+/** Milliseconds of a text such as `90s`, `15m`, `1h` or `7d`. Undefined for another form. */
+export function parseDuration(text: string): number | undefined {
+  const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text);
+  return match ? Number(match[1]) * { ms: 1, s: 1000, m: 60_000, h: HOUR_MS, d: 24 * HOUR_MS }[match[2] as "ms" | "s" | "m" | "h" | "d"] : undefined;
+}
+
+function url(name: string, value: string): string {
+  if (value === "") return "";
+  const parsed = URL.parse(value);
+  if (!parsed || !/^https?:$/.test(parsed.protocol) || parsed.search !== "" || parsed.hash !== "" || parsed.username !== "" || parsed.pathname !== "/") {
+    throw new ConfigError(`${name}: must be an http or https URL without a path, not ${value}`);
+  }
+  return parsed.origin;
+}
+
+function flag(name: string, value: string): boolean {
+  if (/^(?:1|true|on|yes)$/i.test(value)) return true;
+  if (/^(?:0|false|off|no)$/i.test(value)) return false;
+  throw new ConfigError(`${name}: must be 1 or 0, not ${value}`);
+}

@@ -1,0 +1,87 @@
+/** The gRPC status codes we answer with. Source: contract §6. */
+export const Code = {
+  InvalidArgument: 3, NotFound: 5, AlreadyExists: 6, PermissionDenied: 7, ResourceExhausted: 8, FailedPrecondition: 9,
+  Aborted: 10, Unimplemented: 12, Internal: 13, Unavailable: 14, Unauthenticated: 16,
+} as const;
+export type Code = (typeof Code)[keyof typeof Code];
+
+/** One bad field: its camelCase path relative to the resource (`claimMatch.issuer`) and what is wrong with it. */
+export interface FieldViolation { field: string; description: string }
+/** One unmet condition. `type`: RESOURCE_NOT_EMPTY, RESOURCE_IN_USE or BUILT_IN_RESOURCE. */
+export interface PreconditionViolation { type: string; subject: string; description: string }
+
+/** What an error says beside its code and message. All of it may be shown to the caller; `cause` may not. */
+export interface ErrorDetails {
+  /** The service area of ErrorInfo's domain: "iam", "registry", … Absent: that of the method called. */
+  area?: string;
+  metadata?: Record<string, string>;
+  fieldViolations?: FieldViolation[];
+  preconditionViolations?: PreconditionViolation[];
+  /** What was not found, or exists already: the message's full name and the uid or name. */
+  resource?: { type: string; name: string };
+  retryAfterMs?: number;
+  cause?: unknown;
+}
+
+const REASONS: Record<Code, string> = {
+  3: "INVALID_ARGUMENT", 5: "NOT_FOUND", 6: "ALREADY_EXISTS", 7: "PERMISSION_DENIED", 8: "RESOURCE_EXHAUSTED", 9: "FAILED_PRECONDITION",
+  10: "ABORTED", 12: "UNIMPLEMENTED", 13: "INTERNAL", 14: "UNAVAILABLE", 16: "UNAUTHENTICATED",
+};
+
+/** The one error every room throws. Doors translate it; it knows no HTTP. Source: AIP-193. */
+export class MoorageError extends Error {
+  readonly code: Code;
+  readonly details: ErrorDetails;
+
+  constructor(code: Code, message: string, details: ErrorDetails = {}) {
+    super(message, { cause: details.cause });
+    this.name = "MoorageError";
+    this.code = code;
+    this.details = details;
+  }
+
+  /** ErrorInfo.reason. */
+  get reason(): string {
+    return REASONS[this.code];
+  }
+}
+
+/** All violated fields at once; the first one leads the message, as spec.md shows it. */
+export function invalidArgument(...violations: FieldViolation[]): MoorageError {
+  const first = violations[0];
+  const message = first ? `Invalid argument: ${first.field}: ${first.description}` : "Invalid argument";
+  return new MoorageError(Code.InvalidArgument, message, { fieldViolations: violations });
+}
+
+/** What does not exist, or may not be seen: the two are told alike. */
+export function notFound(type: string, name: string): MoorageError {
+  return new MoorageError(Code.NotFound, `${type.slice(type.lastIndexOf(".") + 1)} not found: ${name}`, { resource: { type, name } });
+}
+
+export function alreadyExists(type: string, name: string): MoorageError {
+  return new MoorageError(Code.AlreadyExists, `${type.slice(type.lastIndexOf(".") + 1)} already exists: ${name}`, { resource: { type, name } });
+}
+
+export function failedPrecondition(...violations: PreconditionViolation[]): MoorageError {
+  return new MoorageError(Code.FailedPrecondition, `Precondition failed: ${violations.map((violation) => violation.description).join("; ")}`, { preconditionViolations: violations });
+}
+
+export function permissionDenied(message: string, metadata: Record<string, string> = {}): MoorageError {
+  return new MoorageError(Code.PermissionDenied, `Permission denied: ${message}`, { metadata });
+}
+
+export function unauthenticated(message: string): MoorageError {
+  return new MoorageError(Code.Unauthenticated, `Unauthenticated: ${message}`);
+}
+
+/** The form in which an error crosses from the writing thread to the doors. */
+export interface PlainError { code: Code; message: string; details: Omit<ErrorDetails, "cause"> }
+
+export function toPlain(error: MoorageError): PlainError {
+  const { cause: _, ...details } = error.details;
+  return { code: error.code, message: error.message, details };
+}
+
+export function fromPlain(plain: PlainError): MoorageError {
+  return new MoorageError(plain.code, plain.message, plain.details);
+}

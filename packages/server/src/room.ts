@@ -1,0 +1,26 @@
+import type { DescMethodUnary, DescService, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import type { Capability } from "@moorage/api";
+import type { Call } from "./call.ts";
+import { permissionDenied } from "./errors.ts";
+
+/** A service as a room implements it: every method must be there. */
+export type Room<S extends DescService> = {
+  [K in keyof S["method"]]: S["method"][K] extends DescMethodUnary<infer I, infer O> ? (call: Call, request: MessageShape<I>) => Promise<MessageInitShape<O>> : never;
+};
+
+/** What rooms are made with. */
+export interface RoomContext {
+  /** Seals page tokens; the same as long as the installation lives. */
+  pageTokenKey: Uint8Array;
+  /** The uid of the built-in role `owner`. */
+  ownerRole: string;
+  /** Reads a small blob of a repo whole. Undefined: the repo does not hold it, or it is larger than `maxBytes`. */
+  readBlob(call: Call, repo: string, digest: string, maxBytes: number): Promise<Uint8Array | undefined>;
+}
+
+/** Nobody gives away what it does not hold. Throws PERMISSION_DENIED that names what is missing. Source: contract §7. */
+export async function requireHolds(call: Call, capabilities: Iterable<Capability>, group: string, nameOf: (capability: Capability) => string): Promise<void> {
+  const missing: string[] = [];
+  for (const capability of capabilities) if (!await call.may(capability, group)) missing.push(nameOf(capability));
+  if (missing.length > 0) throw permissionDenied("only capabilities that the caller holds can be given away", { missing: missing.join(",") });
+}

@@ -1,0 +1,55 @@
+import { sql } from "kysely";
+import { ancestorsOf, parentOf } from "../base/uid.ts";
+import type { Database } from "./open.ts";
+
+// Lists below a group, in the order of names, come from one index instead of a sort over everything that is there:
+// (kind, ancestor, name, uid). Their totals come from counters, one for each kind and ancestor.
+
+/** The kinds that are counted. All but tags are in the ancestry table: a repo's tags have an index of their own. */
+export type Kind = "groups" | "identities" | "repos" | "tags";
+
+// A group is among what is below itself, as `descendants_of` has it.
+function ancestorsFor(kind: Kind, uid: string): string[] {
+  return kind === "groups" ? [...ancestorsOf(uid), uid] : ancestorsOf(uid);
+}
+
+/** Counts resources in or out at each ancestor of `uid`, one of them. */
+export async function changeCount(tx: Database, kind: Kind, uid: string, by: number): Promise<void> {
+  for (const ancestor of ancestorsFor(kind, uid)) {
+    await tx.insertInto("counters").values({ kind, ancestor, n: by })
+      .onConflict((conflict) => conflict.columns(["kind", "ancestor"]).doUpdateSet({ n: sql<number>`counters.n + ${by}` })).execute();
+  }
+}
+
+/** Makes a resource known to its ancestors. */
+export async function addToAncestors(tx: Database, kind: Kind, uid: string, name: string): Promise<void> {
+  const rows = ancestorsFor(kind, uid).map((ancestor) => ({ kind, ancestor, name, uid }));
+  if (rows.length > 0) await tx.insertInto("ancestry").values(rows).execute();
+  await changeCount(tx, kind, uid, 1);
+}
+
+/** The opposite of addToAncestors, with the name it has now. */
+export async function removeFromAncestors(tx: Database, kind: Kind, uid: string, name: string): Promise<void> {
+  const ancestors = ancestorsFor(kind, uid);
+  if (ancestors.length > 0) await tx.deleteFrom("ancestry").where("kind", "=", kind).where("ancestor", "in", ancestors).where("name", "=", name).where("uid", "=", uid).execute();
+  await changeCount(tx, kind, uid, -1);
+  if (kind === "groups") await tx.deleteFrom("counters").where("ancestor", "=", uid).where("n", "=", 0).execute();
+}
+
+/** Moves a resource to its place under another name. */
+export async function renameInAncestors(tx: Database, kind: Kind, uid: string, from: string, to: string): Promise<void> {
+  const ancestors = ancestorsFor(kind, uid);
+  if (from === to || ancestors.length === 0) return;
+  await tx.updateTable("ancestry").set({ name: to }).where("kind", "=", kind).where("ancestor", "in", ancestors).where("name", "=", from).where("uid", "=", uid).execute();
+}
+
+/** Takes a name under a parent, for a group or a repo. False: it is taken. */
+export async function takeName(tx: Database, parent: string, name: string, uid: string): Promise<boolean> {
+  const result = await tx.insertInto("group_names").values({ parent, name, uid }).onConflict((conflict) => conflict.doNothing()).executeTakeFirst();
+  return (result.numInsertedOrUpdatedRows ?? 0n) > 0n;
+}
+
+/** Gives a name back. */
+export async function dropName(tx: Database, uid: string, name: string): Promise<void> {
+  await tx.deleteFrom("group_names").where("parent", "=", parentOf(uid)).where("name", "=", name).execute();
+}

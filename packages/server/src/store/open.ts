@@ -1,0 +1,79 @@
+import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { Kysely } from "kysely";
+import { MIGRATIONS } from "./migrations.ts";
+import { connect, sqliteDialect } from "./sqlite.ts";
+import type { Tables } from "./tables.ts";
+
+/** A connection or a transaction. A room gets it as `call.tx` and nothing else. */
+export type Database = Kysely<Tables>;
+
+// The data folder:
+//
+//   <data>/moorage.db        the database (with -wal and -shm beside it while it is open)
+//   <data>/moorage.lock      held by the installation that runs on the folder
+//   <data>/bootstrap.json    what the first start made, for people and scripts
+//   <data>/blobs/, uploads/  see blobs/filesystem.ts
+
+export function databasePath(dataDir: string): string {
+  return join(dataDir, "moorage.db");
+}
+
+/** What cannot be opened, said in one line for the operator. */
+export class StoreError extends Error {}
+
+/**
+ * Takes the data folder for this process until `release`. The operating system lets go of it when the process ends, however it ends.
+ * Throws a StoreError when another installation runs on it.
+ */
+export function lockDataDir(dataDir: string): { release(): void } {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const lock = new DatabaseSync(join(dataDir, "moorage.lock"), { timeout: 0 });
+  try {
+    lock.exec("pragma locking_mode = exclusive; begin exclusive;");
+  } catch (error) {
+    lock.close();
+    throw new StoreError(`data folder ${dataDir} is in use by another moorage`, { cause: error });
+  }
+  return { release: () => lock.close() };
+}
+
+/**
+ * Brings the database to the newest version, in one transaction. A new file is private to its owner.
+ * Throws a StoreError for a database of a newer version than this program knows.
+ */
+export function migrate(path: string): void {
+  closeSync(openSync(path, "a", 0o600));
+  chmodSync(path, 0o600);
+  const database = connect(path, { readOnly: false });
+  try {
+    database.exec("begin immediate");
+    const found = database.prepare("pragma user_version").get() as { user_version: number };
+    const newest = MIGRATIONS.at(-1)?.version ?? 0;
+    if (found.user_version > newest) {
+      throw new StoreError(`the data folder is of version ${found.user_version}, newer than this moorage, which knows ${newest}`);
+    }
+    for (const migration of MIGRATIONS.filter(({ version }) => version > found.user_version)) {
+      for (const statement of migration.statements) database.exec(forSqlite(statement));
+    }
+    database.exec(`pragma user_version = ${newest}; commit`);
+  } finally {
+    database.close();
+  }
+}
+
+function forSqlite(statement: string): string {
+  return statement.replace(/\bKEY\b/g, "text").replace(/\bINT8\b/g, "integer").replace(/\bBYTES\b/g, "blob").replace(/\bWITHOUT_ROWID\b/g, "without rowid");
+}
+
+/** A reader: statements see what is committed. */
+export function openReader(path: string): Database {
+  return new Kysely<Tables>({ dialect: sqliteDialect(connect(path, { readOnly: true })) });
+}
+
+/** The writer's connection, with the raw one beside it for opening and closing transactions. */
+export function openWriter(path: string): { db: Database; raw: DatabaseSync } {
+  const raw = connect(path, { readOnly: false });
+  return { db: new Kysely<Tables>({ dialect: sqliteDialect(raw) }), raw };
+}

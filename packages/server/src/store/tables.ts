@@ -1,0 +1,54 @@
+import type { Insertable, Selectable } from "kysely";
+
+// Columns are text, integer, blob. Times are integer milliseconds since 1970. Booleans are 0 and 1. Lists and objects are JSON text.
+
+export interface Tables {
+  /** One row: what this installation is. */
+  installation: { key: string; value: string };
+  signing_keys: { kid: string; algorithm: string; private_jwk: string; public_jwk: string; create_time: number; retire_time: number | null };
+  refresh_tokens: { hash: string; family: string; identity: string; caller: string; expire_time: number; used_time: number | null };
+  groups: {
+    uid: string; parent: string; name: string; description: string; verified: number; kind: number; status: number; resource_limits: string;
+    create_time: number; update_time: number;
+  };
+  identities: {
+    uid: string; parent: string; name: string; description: string; email: string; email_unverified: string; company: string;
+    /** RelationshipType's number; 0 without a relationship. */
+    relationship_type: number;
+    /** The oneof `relationship` as proto3 JSON. */
+    relationship: string;
+    /** The exact issuer and subject, for look-up; empty where they are patterns. */
+    issuer: string; subject: string;
+    last_seen_time: number | null; create_time: number; update_time: number;
+  };
+  roles: { uid: string; parent: string; name: string; description: string; capabilities: string; create_time: number; update_time: number };
+  role_bindings: { uid: string; parent: string; identity_uid: string; role_uid: string; create_time: number };
+  /** The names under a parent that groups and repos share. */
+  group_names: { parent: string; name: string; uid: string };
+  repos: {
+    uid: string; parent: string; name: string; description: string; catalog_tier: number; bundles: string; readme: string; aliases: string;
+    active_tags: string; sync_config: string | null; create_time: number; update_time: number;
+  };
+  tags: { uid: string; parent: string; name: string; digest: string; deprecated: number; bundles: string; create_time: number; update_time: number };
+  /** Every digest a tag came to point to. `reason`: push, api, mirror, rollback or delete (then digest is empty). */
+  tag_history: { repo: string; tag: string; time: number; digest: string; actor: string; reason: string };
+  /** Content the registry holds, once per installation. `generation` distinguishes copies of one digest over time. */
+  blobs: { digest: string; generation: string; size: number; create_time: number };
+  /** Which repos may serve a blob. */
+  repo_blobs: { repo: string; digest: string; create_time: number };
+  manifests: {
+    repo: string; digest: string; media_type: string; content: Uint8Array; size: number;
+    /** Digest this manifest refers to, or empty; what kind of artifact it is; its annotations as JSON, for referrers. */
+    subject: string; artifact_type: string; annotations: string; create_time: number;
+  };
+  /** What a manifest needs: kind is blob or manifest. The subject is not among them. */
+  manifest_references: { repo: string; digest: string; target: string; kind: string };
+  uploads: { uid: string; repo: string; identity: string; create_time: number; update_time: number };
+  /** Who is below whom, with the name to order by: (kind, ancestor, name, uid), strict ancestors, and for groups themselves too. */
+  ancestry: { kind: string; ancestor: string; name: string; uid: string };
+  /** How many resources of a kind are below an ancestor. */
+  counters: { kind: string; ancestor: string; n: number };
+}
+
+export type Row<T extends keyof Tables> = Selectable<Tables[T]>;
+export type NewRow<T extends keyof Tables> = Insertable<Tables[T]>;
