@@ -1,0 +1,85 @@
+import { create } from "@bufbuild/protobuf";
+import { Capability, type Group, type GroupsService, GroupSchema, ListGroupsRequestSchema, type OrgKind, OrgStatus } from "@moorage/api";
+import { columnIs, listPage, type ListSpec } from "../aip/list.ts";
+import { resource } from "../aip/resource.ts";
+import { validate } from "../aip/validate.ts";
+import { timestamp } from "../base/times.ts";
+import { newUid } from "../base/uid.ts";
+import type { Call } from "../call.ts";
+import { failedPrecondition, invalidArgument, type PreconditionViolation } from "../errors.ts";
+import type { Room, RoomContext } from "../room.ts";
+import type { Row } from "../store/index.ts";
+
+export const groups = resource({
+  message: GroupSchema, table: "groups", kind: "groups", sharesNames: true,
+  toMessage: (row) => ({
+    uid: row.uid, name: row.name, description: row.description, resourceLimits: JSON.parse(row.resource_limits) as Record<string, number>, verified: row.verified === 1,
+    createTime: timestamp(row.create_time), updateTime: timestamp(row.update_time), kind: row.kind as OrgKind, status: row.status as OrgStatus,
+  }),
+  toRow: ({ name, description, kind, verified }) => ({ name, description, kind, verified: verified ? 1 : 0 }),
+});
+
+const LIST: ListSpec<"groups"> = {
+  table: "groups", request: ListGroupsRequestSchema, defaultOrder: "name",
+  orderBy: { name: "name", description: "description", kind: "kind", createTime: "create_time", updateTime: "update_time", uid: "uid" },
+};
+
+// A uid grows with each level, and so does every uid below it.
+const MAX_DEPTH = 16;
+
+export function groupsService({ pageTokenKey, ownerRole }: RoomContext): Room<typeof GroupsService> {
+  return {
+    getGroup: async (call, { uid }) => groups.toMessage(await groups.get(call.tx, uid)),
+    async listGroups(call, request) {
+      const filters = ({ name }: { name: string }) => (name === "" ? [] : [columnIs("name", name)]);
+      const page = await listPage(call, pageTokenKey, LIST, request, await call.visible(Capability.CAP_IAM_GROUPS_LIST), { filters });
+      return { ...page, groups: page.rows.map(groups.toMessage) };
+    },
+    async createGroup(call, { parent, group = create(GroupSchema) }) {
+      validate(GroupSchema, group);
+      if (parent !== "") await groups.get(call.tx, parent);
+      const made = await insertGroup(call, parent, group);
+      if (parent === "") await own(call, made.uid, ownerRole);
+      return groups.toMessage(made);
+    },
+    updateGroup: (call, { group = create(GroupSchema), updateMask }) => groups.patch(call, group.uid, group, updateMask),
+    async deleteGroup(call, { uid }) {
+      const row = await groups.get(call.tx, uid);
+      const left = await leftBelow(call, uid);
+      if (left.length > 0) throw failedPrecondition(...left);
+      await call.tx.deleteFrom("role_bindings").where("parent", "=", uid).execute();
+      await groups.remove(call, row);
+      return {};
+    },
+  };
+}
+
+/** Makes a group with nothing but a name, as a push to a path does. The caller's rights have been looked at. */
+export async function createGroupNamed(call: Call, parent: string, name: string): Promise<string> {
+  const group = create(GroupSchema, { name });
+  validate(GroupSchema, group);
+  return (await insertGroup(call, parent, group)).uid;
+}
+
+async function insertGroup(call: Call, parent: string, { name, description, kind, verified }: Group): Promise<Row<"groups">> {
+  if (parent.split("/").length >= MAX_DEPTH) throw invalidArgument({ field: "parent", description: `groups are at most ${MAX_DEPTH} levels deep` });
+  return await groups.insert(call, parent, {
+    name, description, kind, verified: verified ? 1 : 0, status: OrgStatus.READY, resource_limits: "{}", create_time: call.nowMs, update_time: call.nowMs,
+  });
+}
+
+// Who makes an organization owns it.
+async function own(call: Call, group: string, role: string): Promise<void> {
+  await call.tx.insertInto("role_bindings").values({ uid: newUid(group), parent: group, identity_uid: call.caller.identity, role_uid: role, create_time: call.nowMs }).execute();
+}
+
+const BELOW = [["groups", "groups"], ["repos", "repos"], ["identities", "identities"], ["roles", "custom roles"]] as const;
+
+async function leftBelow(call: Call, uid: string): Promise<PreconditionViolation[]> {
+  const violations: PreconditionViolation[] = [];
+  for (const [table, words] of BELOW) {
+    const { n } = await call.tx.selectFrom(table).select(({ fn }) => fn.countAll<number>().as("n")).where("parent", "=", uid).executeTakeFirstOrThrow();
+    if (Number(n) > 0) violations.push({ type: "RESOURCE_NOT_EMPTY", subject: uid, description: `the group still has ${words}: ${n}` });
+  }
+  return violations;
+}

@@ -1,0 +1,112 @@
+import { create, fromJsonString, toJsonString } from "@bufbuild/protobuf";
+import { Capability, type IdentitiesService, type Identity, IdentitySchema, ListIdentitiesRequestSchema, LookupIdentityRequestSchema, RelationshipType } from "@moorage/api";
+import { columnIs, listPage, type ListSpec } from "../aip/list.ts";
+import { resource } from "../aip/resource.ts";
+import { within } from "../aip/scope.ts";
+import { validate } from "../aip/validate.ts";
+import { timestamp } from "../base/times.ts";
+import type { Call } from "../call.ts";
+import { invalidArgument, notFound } from "../errors.ts";
+import { requireHolds, type Room, type RoomContext } from "../room.ts";
+import type { Row } from "../store/index.ts";
+import { groups } from "./groups.ts";
+import { validateRelationship } from "./relationship.ts";
+import { capabilityName } from "./roles.ts";
+import { sql } from "kysely";
+
+export const identities = resource({
+  message: IdentitySchema, table: "identities", kind: "identities",
+  toMessage: (row) => ({
+    uid: row.uid, name: row.name, description: row.description, email: row.email, emailUnverified: row.email_unverified, company: row.company,
+    ...(row.last_seen_time === null ? {} : { lastSeenTime: timestamp(row.last_seen_time) }),
+    createTime: timestamp(row.create_time), updateTime: timestamp(row.update_time), relationship: relationshipOf(row),
+  }),
+  toRow,
+});
+
+const LIST: ListSpec<"identities"> = {
+  table: "identities", request: ListIdentitiesRequestSchema, defaultOrder: "name",
+  orderBy: { name: "name", description: "description", email: "email", company: "company", createTime: "create_time", updateTime: "update_time", uid: "uid" },
+};
+
+export function identitiesService({ pageTokenKey }: RoomContext): Room<typeof IdentitiesService> {
+  return {
+    getIdentity: async (call, { uid }) => identities.toMessage(await identities.get(call.tx, uid)),
+    async listIdentities(call, request) {
+      const filters = ({ name, relationshipType }: { name: string; relationshipType: number }) => [
+        ...(name === "" ? [] : [columnIs("name", name)]),
+        ...(relationshipType === 0 ? [] : [columnIs("relationship_type", relationshipType)]),
+      ];
+      const page = await listPage(call, pageTokenKey, LIST, request, await call.visible(Capability.CAP_IAM_IDENTITY_LIST), { filters });
+      return { ...page, identities: page.rows.map(identities.toMessage) };
+    },
+    async lookupIdentity(call, request) {
+      validate(LookupIdentityRequestSchema, request);
+      const { issuer, subject } = request;
+      const visible = await call.visible(Capability.CAP_IAM_IDENTITY_LIST);
+      const { rows } = await sql<{ uid: string }>`select t.uid from identities as t where t.issuer = ${issuer} and t.subject = ${subject} and ${within(visible)}
+        order by t.create_time, t.uid limit 1`.execute(call.tx);
+      const [found] = rows;
+      if (found === undefined) throw notFound(IdentitySchema.typeName, `${issuer} ${subject}`);
+      return { uid: found.uid };
+    },
+    async createIdentity(call, { parent, identity = create(IdentitySchema) }) {
+      check(identity);
+      await groups.get(call.tx, parent);
+      return identities.toMessage(await identities.insert(call, parent, {
+        ...toRow(identity), email: "", email_unverified: "", last_seen_time: call.nowMs, create_time: call.nowMs, update_time: call.nowMs,
+      }));
+    },
+    async updateIdentity(call, { identity = create(IdentitySchema), updateMask }) {
+      return await identities.patch(call, identity.uid, identity, updateMask, async (before, after) => {
+        check(after);
+        if (toRow(after).relationship !== before.relationship) await requireHoldsAllOf(call, before.uid);
+      });
+    },
+    async deleteIdentity(call, { uid }) {
+      const row = await identities.get(call.tx, uid);
+      await call.tx.deleteFrom("role_bindings").where("identity_uid", "=", uid).execute();
+      await call.tx.deleteFrom("refresh_tokens").where("identity", "=", uid).execute();
+      await identities.remove(call, row);
+      return {};
+    },
+  };
+}
+
+function check(identity: Identity): void {
+  validate(IdentitySchema, identity);
+  const violations = validateRelationship(identity);
+  if (violations.length > 0) throw invalidArgument(...violations);
+}
+
+// Whoever decides how an identity is assumed can become it.
+async function requireHoldsAllOf(call: Call, identity: string): Promise<void> {
+  const rows = await call.tx.selectFrom("role_bindings").innerJoin("roles", "roles.uid", "role_bindings.role_uid")
+    .select(["role_bindings.parent as group", "roles.capabilities as capabilities"]).where("identity_uid", "=", identity).execute();
+  for (const { group, capabilities } of rows) await requireHolds(call, JSON.parse(capabilities) as Capability[], group, capabilityName);
+}
+
+const TYPES = {
+  claimMatch: RelationshipType.CLAIM_MATCH, staticKeys: RelationshipType.STATIC, awsIdentity: RelationshipType.AWS_IDENTITY, servicePrincipal: RelationshipType.SERVICE_PRINCIPAL,
+} as const;
+
+function toRow({ name, description, company, relationship }: Identity): Pick<Row<"identities">, "name" | "description" | "company" | "relationship_type" | "relationship" | "issuer" | "subject"> {
+  const exact = exactly(relationship);
+  return {
+    name, description, company, ...exact,
+    relationship_type: relationship.case === undefined ? 0 : TYPES[relationship.case],
+    relationship: relationship.case === undefined ? "" : toJsonString(IdentitySchema, create(IdentitySchema, { relationship })),
+  };
+}
+
+function exactly(relationship: Identity["relationship"]): { issuer: string; subject: string } {
+  if (relationship.case === "staticKeys") return { issuer: relationship.value.issuer, subject: relationship.value.subject };
+  if (relationship.case !== "claimMatch") return { issuer: "", subject: "" };
+  const { iss, sub } = relationship.value;
+  return { issuer: iss.case === "issuer" ? iss.value : "", subject: sub.case === "subject" ? sub.value : "" };
+}
+
+/** How the identity of a row is assumed. */
+export function relationshipOf({ relationship }: { relationship: string }): Identity["relationship"] {
+  return relationship === "" ? { case: undefined } : fromJsonString(IdentitySchema, relationship).relationship;
+}

@@ -1,0 +1,131 @@
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { Capability, GroupSchema, ListRoleBindingsRequestSchema, type RoleBinding, RoleBindingSchema, type RoleBindingsService } from "@moorage/api";
+import { columnIs, listPage, type ListSpec } from "../aip/list.ts";
+import { resource } from "../aip/resource.ts";
+import { violationsOf } from "../aip/validate.ts";
+import { timestamp } from "../base/times.ts";
+import { isWithin, parentOf } from "../base/uid.ts";
+import type { Call } from "../call.ts";
+import { type FieldViolation, invalidArgument, notFound, permissionDenied } from "../errors.ts";
+import { requireHolds, type Room, type RoomContext } from "../room.ts";
+import type { Row } from "../store/index.ts";
+import { groups } from "./groups.ts";
+import { identities } from "./identities.ts";
+import { capabilitiesOf, capabilityName, roles } from "./roles.ts";
+
+const bindings = resource({
+  message: RoleBindingSchema, table: "role_bindings",
+  toMessage: (row) => ({ uid: row.uid, createTime: timestamp(row.create_time), identityUid: row.identity_uid, roleUid: row.role_uid }),
+  toRow: ({ identityUid, roleUid }) => ({ identity_uid: identityUid, role_uid: roleUid }),
+});
+
+const LIST: ListSpec<"role_bindings"> = {
+  table: "role_bindings", request: ListRoleBindingsRequestSchema, defaultOrder: "createTime", orderBy: { createTime: "create_time", uid: "uid" },
+};
+
+export function roleBindingsService({ pageTokenKey }: RoomContext): Room<typeof RoleBindingsService> {
+  return {
+    async getRoleBinding(call, { uid }) {
+      return await one(call, await bindings.get(call.tx, uid));
+    },
+    async listRoleBindings(call, request) {
+      const page = await listPage(call, pageTokenKey, LIST, request, await call.visible(Capability.CAP_IAM_ROLE_BINDINGS_LIST), {
+        filters: ({ identity, group, role }) => [
+          ...(identity === "" ? [] : [columnIs("identity_uid", identity)]),
+          ...(group === "" ? [] : [columnIs("parent", group)]),
+          ...(role === "" ? [] : [columnIs("role_uid", role)]),
+        ],
+      });
+      return { ...page, roleBindings: await hydrate(call, page.rows) };
+    },
+    async createRoleBinding(call, { parent, roleBinding = create(RoleBindingSchema) }) {
+      return await one(call, await bind(call, parent, roleBinding, ""));
+    },
+    async batchCreateRoleBindings(call, { parent, requests, roleUid }) {
+      const filled = requests.map(({ parent: own, roleBinding }) => ({
+        parent: own || parent, binding: create(RoleBindingSchema, { identityUid: roleBinding?.identityUid ?? "", roleUid: roleBinding?.roleUid || roleUid }),
+      }));
+      const violations = batchViolations(parent, requests.map((request) => request.parent));
+      if (violations.length > 0) throw invalidArgument(...violations);
+      for (const { parent: group } of filled) await requireCreate(call, group);
+      const rows: Row<"role_bindings">[] = [];
+      for (const [at, { parent: group, binding }] of filled.entries()) rows.push(await bind(call, group, binding, `requests[${at}].`));
+      return { roleBindings: await hydrate(call, rows) };
+    },
+    async updateRoleBinding(call, { roleBinding = create(RoleBindingSchema), updateMask }) {
+      await bindings.patch(call, roleBinding.uid, roleBinding, updateMask, (before, after) => checkBinding(call, before.parent, after, ""));
+      return await one(call, await bindings.get(call.tx, roleBinding.uid));
+    },
+    async deleteRoleBinding(call, { uid }) {
+      await bindings.remove(call, await bindings.get(call.tx, uid));
+      return {};
+    },
+  };
+}
+
+const MAX_BATCH = 25;
+
+function batchViolations(parent: string, parents: string[]): FieldViolation[] {
+  if (parents.length === 0) return [{ field: "requests", description: "is required" }];
+  if (parents.length > MAX_BATCH) return [{ field: "requests", description: `must have at most ${MAX_BATCH} entries` }];
+  return parents.flatMap((own, at) => {
+    const field = `requests[${at}].parent`;
+    if (own === "" && parent === "") return [{ field, description: "is required" }];
+    return own !== "" && parent !== "" && own !== parent ? [{ field, description: "must be empty or the batch's own parent" }] : [];
+  });
+}
+
+async function requireCreate(call: Call, group: string): Promise<void> {
+  if (await call.may(Capability.CAP_IAM_ROLE_BINDINGS_CREATE, group)) return;
+  const seen = await call.may(Capability.CAP_IAM_GROUPS_LIST, group) && await groups.find(call.tx, group) !== undefined;
+  throw seen ? permissionDenied("the caller may not create role bindings here", { missing: "CAP_IAM_ROLE_BINDINGS_CREATE" }) : notFound(GroupSchema.typeName, group);
+}
+
+async function bind(call: Call, group: string, binding: RoleBinding, path: string): Promise<Row<"role_bindings">> {
+  const violations = violationsOf(RoleBindingSchema, binding, path === "" ? "" : `${path}roleBinding.`);
+  if (violations.length > 0) throw invalidArgument(...violations);
+  await groups.get(call.tx, group);
+  await checkBinding(call, group, binding, path === "" ? "" : `${path}roleBinding.`);
+  return await bindings.insert(call, group, { identity_uid: binding.identityUid, role_uid: binding.roleUid, create_time: call.nowMs });
+}
+
+// An identity's rights never reach above its parent group, and a custom role is known in its parent's subtree alone.
+// What is out of reach is told as what does not exist.
+async function checkBinding(call: Call, group: string, { identityUid, roleUid }: RoleBinding, path: string): Promise<void> {
+  const violations: FieldViolation[] = [];
+  const identity = await identities.find(call.tx, identityUid);
+  if (identity === undefined || (identity.parent !== "" && !isWithin(group, identity.parent))) {
+    violations.push({ field: `${path}identityUid`, description: "there is no such identity whose rights reach this group" });
+  }
+  const role = await roles.find(call.tx, roleUid);
+  const home = parentOf(roleUid);
+  if (role === undefined || (home !== "" && !isWithin(group, home))) violations.push({ field: `${path}roleUid`, description: "there is no such role for this group" });
+  if (violations.length > 0 || role === undefined) throw invalidArgument(...violations);
+  await requireHolds(call, capabilitiesOf(role), group, capabilityName);
+}
+
+type Hydrated = MessageInitShape<typeof RoleBindingSchema>;
+
+async function one(call: Call, row: Row<"role_bindings">): Promise<Hydrated> {
+  const [binding = {}] = await hydrate(call, [row]);
+  return binding;
+}
+
+/** The rows as answers carry them, with what they refer to. Source: spec.md, RoleBinding. */
+async function hydrate(call: Call, rows: Row<"role_bindings">[]): Promise<Hydrated[]> {
+  if (rows.length === 0) return [];
+  const distinct = (uids: string[]): string[] => [...new Set(uids)];
+  const columns = ["uid", "name", "description"] as const;
+  const [who, where, what] = [
+    await call.tx.selectFrom("identities").select([...columns, "subject", "issuer", "email"]).where("uid", "in", distinct(rows.map((row) => row.identity_uid))).execute(),
+    await call.tx.selectFrom("groups").select(columns).where("uid", "in", distinct(rows.map((row) => row.parent))).execute(),
+    await call.tx.selectFrom("roles").select(columns).where("uid", "in", distinct(rows.map((row) => row.role_uid))).execute(),
+  ];
+  const identityOf = new Map(who.map((row) => [row.uid, row]));
+  const groupOf = new Map(where.map((row) => [row.uid, row]));
+  const roleOf = new Map(what.map((row) => [row.uid, row]));
+  return rows.map((row) => ({
+    uid: row.uid, createTime: timestamp(row.create_time),
+    identity: { ...identityOf.get(row.identity_uid) }, group: { ...groupOf.get(row.parent) }, role: { ...roleOf.get(row.role_uid) },
+  }));
+}

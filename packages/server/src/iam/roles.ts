@@ -1,0 +1,98 @@
+import { create } from "@bufbuild/protobuf";
+import { Capability, CapabilitySchema, ListRolesRequestSchema, type Role, RoleSchema, type RolesService } from "@moorage/api";
+import { columnIs, listPage, type ListSpec } from "../aip/list.ts";
+import { resource } from "../aip/resource.ts";
+import { type Scope, within } from "../aip/scope.ts";
+import { validate } from "../aip/validate.ts";
+import { timestamp } from "../base/times.ts";
+import { parentOf } from "../base/uid.ts";
+import type { Call } from "../call.ts";
+import { alreadyExists, failedPrecondition, invalidArgument } from "../errors.ts";
+import { requireHolds, type Room, type RoomContext } from "../room.ts";
+import { groups } from "./groups.ts";
+import { sql } from "kysely";
+
+export const roles = resource({
+  message: RoleSchema, table: "roles",
+  toMessage: (row) => ({
+    uid: row.uid, name: row.name, description: row.description, capabilities: capabilitiesOf(row),
+    createTime: timestamp(row.create_time), updateTime: timestamp(row.update_time),
+  }),
+  toRow: ({ name, description, capabilities }) => ({ name, description, capabilities: toColumn(capabilities) }),
+});
+
+const LIST: ListSpec<"roles"> = {
+  table: "roles", request: ListRolesRequestSchema, defaultOrder: "name",
+  orderBy: { name: "name", description: "description", createTime: "create_time", updateTime: "update_time", uid: "uid" },
+};
+
+export function rolesService({ pageTokenKey }: RoomContext): Room<typeof RolesService> {
+  return {
+    getRole: async (call, { uid }) => roles.toMessage(await roles.get(call.tx, uid)),
+    async listRoles(call, request) {
+      const page = await listPage(call, pageTokenKey, LIST, request, await call.visible(Capability.CAP_IAM_ROLES_LIST), {
+        filters: ({ name }) => (name === "" ? [] : [columnIs("name", name)]),
+        scope: withBuiltIn,
+      });
+      return { ...page, roles: page.rows.map(roles.toMessage) };
+    },
+    async createRole(call, { parent, role = create(RoleSchema) }) {
+      check(role);
+      await groups.get(call.tx, parent);
+      await requireHolds(call, role.capabilities, parent, capabilityName);
+      return roles.toMessage(await roles.insert(call, parent, {
+        name: role.name, description: role.description, capabilities: toColumn(role.capabilities), create_time: call.nowMs, update_time: call.nowMs,
+      }));
+    },
+    updateRole: (call, { role = create(RoleSchema), updateMask }) => roles.patch(call, role.uid, role, updateMask, async (before, after) => {
+      requireCustom(before.uid);
+      check(after);
+      if (before.name !== after.name) await requireFree(call, before.parent, after.name);
+      if (before.capabilities !== toColumn(after.capabilities)) await requireHolds(call, after.capabilities, before.parent, capabilityName);
+    }),
+    async deleteRole(call, { uid }) {
+      const row = await roles.get(call.tx, uid);
+      requireCustom(uid);
+      const { n } = await call.tx.selectFrom("role_bindings").select(({ fn }) => fn.countAll<number>().as("n")).where("role_uid", "=", uid).executeTakeFirstOrThrow();
+      if (Number(n) > 0) throw failedPrecondition({ type: "RESOURCE_IN_USE", subject: uid, description: `the role is still bound: ${n}` });
+      await roles.remove(call, row);
+      return {};
+    },
+  };
+}
+
+/** The capabilities of a roles row. */
+export function capabilitiesOf({ capabilities }: { capabilities: string }): Capability[] {
+  return JSON.parse(capabilities) as Capability[];
+}
+
+/** The name a capability has in the API, e.g. `CAP_REPO_LIST`. */
+export function capabilityName(capability: Capability): string {
+  return CapabilitySchema.value[capability]?.name ?? String(capability);
+}
+
+/** Capabilities as the column holds them: each once, in order. */
+export function toColumn(capabilities: Capability[]): string {
+  return JSON.stringify([...new Set(capabilities)].sort((left, right) => left - right));
+}
+
+// Everybody is shown the built-in roles, without a filter or with in_root.
+function withBuiltIn(scope: Scope, { uidp }: { uidp?: { ancestorsOf: string; descendantsOf: string; childrenOf: string } }): Scope {
+  if (uidp !== undefined && [uidp.ancestorsOf, uidp.descendantsOf, uidp.childrenOf].some((uid) => uid !== "")) return scope;
+  return { roots: [], everywhere: true, conditions: [...scope.conditions, sql`(t.parent = '' or ${within(scope.roots)})`] };
+}
+
+function check(role: Role): void {
+  validate(RoleSchema, role);
+  const unknown = role.capabilities.find((capability) => capability === Capability.CAPABILITY_UNSPECIFIED || CapabilitySchema.value[capability] === undefined);
+  if (unknown !== undefined) throw invalidArgument({ field: "capabilities", description: `there is no capability ${unknown}` });
+}
+
+function requireCustom(uid: string): void {
+  if (parentOf(uid) === "") throw failedPrecondition({ type: "BUILT_IN_RESOURCE", subject: uid, description: "a built-in role cannot be changed or deleted" });
+}
+
+async function requireFree(call: Call, parent: string, name: string): Promise<void> {
+  const taken = await call.tx.selectFrom("roles").select("uid").where("parent", "=", parent).where("name", "=", name).executeTakeFirst();
+  if (taken !== undefined) throw alreadyExists(RoleSchema.typeName, name);
+}

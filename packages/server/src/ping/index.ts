@@ -1,0 +1,1 @@
+export { pingService } from "./ping.ts";

@@ -1,0 +1,93 @@
+import { create } from "@bufbuild/protobuf";
+import { Capability, type CatalogTier, ListReposRequestSchema, type Repo, RepoReadmeSchema, RepoSchema, type ReposService } from "@moorage/api";
+import { columnIs, listPage, type ListSpec } from "../aip/list.ts";
+import { applyMask } from "../aip/masks.ts";
+import { resource } from "../aip/resource.ts";
+import { validate } from "../aip/validate.ts";
+import { timestamp } from "../base/times.ts";
+import type { Call } from "../call.ts";
+import { groups } from "../iam/index.ts";
+import type { Room, RoomContext } from "../room.ts";
+import { changeCount, type Row } from "../store/index.ts";
+
+export const repos = resource({
+  message: RepoSchema, table: "repos", kind: "repos", sharesNames: true,
+  toMessage: (row) => ({
+    uid: row.uid, name: row.name, description: row.description, catalogTier: row.catalog_tier as CatalogTier, bundles: strings(row.bundles), readme: row.readme,
+    aliases: strings(row.aliases), activeTags: strings(row.active_tags),
+    ...(row.sync_config === null ? {} : { syncConfig: JSON.parse(row.sync_config) as { source: string } }),
+    createTime: timestamp(row.create_time), updateTime: timestamp(row.update_time),
+  }),
+  toRow,
+});
+
+const LIST: ListSpec<"repos"> = {
+  table: "repos", request: ListReposRequestSchema, defaultOrder: "name",
+  orderBy: { name: "name", description: "description", catalogTier: "catalog_tier", createTime: "create_time", updateTime: "update_time", uid: "uid" },
+};
+
+export function reposService({ pageTokenKey }: RoomContext): Room<typeof ReposService> {
+  return {
+    getRepo: async (call, { uid }) => repos.toMessage(await repos.get(call.tx, uid)),
+    async listRepos(call, request) {
+      const filters = ({ name }: { name?: string }) => (name === undefined ? [] : [columnIs("name", name)]);
+      const page = await listPage(call, pageTokenKey, LIST, request, await call.visible(Capability.CAP_REPO_LIST), { filters });
+      return { ...page, repos: page.rows.map((row) => repos.toMessage({ ...row, readme: "" })) };
+    },
+    async createRepo(call, { parent, repo = create(RepoSchema) }) {
+      validate(RepoSchema, repo);
+      await groups.get(call.tx, parent);
+      return repos.toMessage(await insertRepo(call, parent, repo));
+    },
+    updateRepo: (call, { repo = create(RepoSchema), updateMask }) => repos.patch(call, repo.uid, repo, updateMask),
+    async deleteRepo(call, { uid }) {
+      await removeRepo(call, await repos.get(call.tx, uid));
+      return {};
+    },
+    async getRepoReadme(call, { uid }) {
+      return { uid, content: (await repos.get(call.tx, uid)).readme };
+    },
+    async updateRepoReadme(call, { repoReadme = create(RepoReadmeSchema), updateMask }) {
+      const { uid } = repoReadme;
+      const row = await repos.get(call.tx, uid);
+      const after = applyMask(RepoReadmeSchema, create(RepoReadmeSchema, { uid, content: row.readme }), repoReadme, updateMask);
+      validate(RepoReadmeSchema, after);
+      await call.tx.updateTable("repos").set({ readme: after.content, update_time: call.nowMs }).where("uid", "=", uid).execute();
+      return after;
+    },
+  };
+}
+
+/** Makes a repo with nothing but a name, as a push to a path does. The caller's rights have been looked at. */
+export async function createRepoNamed(call: Call, parent: string, name: string): Promise<string> {
+  const repo = create(RepoSchema, { name });
+  validate(RepoSchema, repo);
+  return (await insertRepo(call, parent, repo)).uid;
+}
+
+async function insertRepo(call: Call, parent: string, repo: Repo): Promise<Row<"repos">> {
+  return await repos.insert(call, parent, { ...toRow(repo), create_time: call.nowMs, update_time: call.nowMs });
+}
+
+// The content of its blobs may serve other repos and is not the repo's to remove.
+async function removeRepo(call: Call, row: Row<"repos">): Promise<void> {
+  const { numDeletedRows } = await call.tx.deleteFrom("tags").where("parent", "=", row.uid).executeTakeFirst();
+  if (numDeletedRows > 0n) await changeCount(call.tx, "tags", `${row.uid}/`, -Number(numDeletedRows));
+  for (const table of ["tag_history", "manifest_references", "manifests", "repo_blobs", "uploads"] as const) {
+    await call.tx.deleteFrom(table).where("repo", "=", row.uid).execute();
+  }
+  await call.tx.deleteFrom("counters").where("ancestor", "=", row.uid).execute();
+  await repos.remove(call, row);
+}
+
+function toRow(repo: Repo): Omit<Row<"repos">, "uid" | "parent" | "create_time" | "update_time"> {
+  return {
+    name: repo.name, description: repo.description, catalog_tier: repo.catalogTier, bundles: JSON.stringify(repo.bundles), readme: repo.readme,
+    aliases: JSON.stringify(repo.aliases), active_tags: JSON.stringify(repo.activeTags),
+    sync_config: repo.syncConfig === undefined ? null : JSON.stringify({ source: repo.syncConfig.source }),
+  };
+}
+
+function strings(column: string): string[] {
+  return JSON.parse(column) as string[];
+}

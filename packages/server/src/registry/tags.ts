@@ -1,0 +1,61 @@
+import { create } from "@bufbuild/protobuf";
+import { Capability, ListTagsRequestSchema, TagSchema, type TagsService } from "@moorage/api";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { sql } from "kysely";
+import { columnIs, listPage, type ListSpec } from "../aip/list.ts";
+import { resource } from "../aip/resource.ts";
+import { validate } from "../aip/validate.ts";
+import { milliseconds, timestamp } from "../base/times.ts";
+import type { Call } from "../call.ts";
+import { permissionDenied } from "../errors.ts";
+import type { Room, RoomContext } from "../room.ts";
+import { repos } from "./repos.ts";
+import { deleteTag, moveTag } from "./tag-moves.ts";
+
+const tags = resource({
+  message: TagSchema, table: "tags",
+  toMessage: (row) => ({
+    uid: row.uid, name: row.name, digest: row.digest, updateTime: timestamp(row.update_time), deprecated: row.deprecated === 1, bundles: JSON.parse(row.bundles) as string[],
+  }),
+  // A tag has no Update: it is set by Create, through moveTag.
+  toRow: () => ({}),
+});
+
+const LIST: ListSpec<"tags"> = {
+  table: "tags", request: ListTagsRequestSchema, defaultOrder: "name",
+  orderBy: { name: "name", digest: "digest", deprecated: "deprecated", createTime: "create_time", updateTime: "update_time", uid: "uid" },
+};
+
+export function tagsService({ pageTokenKey }: RoomContext): Room<typeof TagsService> {
+  return {
+    getTag: async (call, { uid }) => tags.toMessage(await tags.get(call.tx, uid)),
+    async listTags(call, request) {
+      const filters = ({ name, digest, updatedSince }: { name: string; digest: string; updatedSince?: Timestamp }) => [
+        ...(name === "" ? [] : [columnIs("name", name)]),
+        ...(digest === "" ? [] : [columnIs("digest", digest)]),
+        ...(updatedSince === undefined ? [] : [sql`t.update_time >= ${milliseconds(updatedSince)}`]),
+      ];
+      const page = await listPage(call, pageTokenKey, LIST, request, await call.visible(Capability.CAP_TAG_LIST), { filters });
+      return { ...page, tags: page.rows.map(tags.toMessage) };
+    },
+    async createTag(call, { parent, tag = create(TagSchema) }) {
+      validate(TagSchema, tag);
+      await repos.get(call.tx, parent);
+      await requireMove(call, parent, tag.name, tag.digest);
+      const { uid } = await moveTag(call, { repo: parent, name: tag.name, digest: tag.digest, reason: "api", deprecated: tag.deprecated, bundles: tag.bundles });
+      return tags.toMessage(await tags.get(call.tx, uid));
+    },
+    async deleteTag(call, { uid }) {
+      const { parent, name } = await tags.get(call.tx, uid);
+      await deleteTag(call, { repo: parent, name, reason: "delete" });
+      return {};
+    },
+  };
+}
+
+// The method's own rule asks for the right to make tags; moving one takes the right to move as well.
+async function requireMove(call: Call, repo: string, name: string, digest: string): Promise<void> {
+  const found = await call.tx.selectFrom("tags").select("digest").where("parent", "=", repo).where("name", "=", name).executeTakeFirst();
+  if (found === undefined || found.digest === digest || await call.may(Capability.CAP_TAG_UPDATE, repo)) return;
+  throw permissionDenied("the caller may not move tags here", { missing: "CAP_TAG_UPDATE" });
+}
