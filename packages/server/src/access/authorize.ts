@@ -1,0 +1,66 @@
+import { type DescMethodUnary, getOption, hasOption, type Message } from "@bufbuild/protobuf";
+import { reflect, type ReflectMessage } from "@bufbuild/protobuf/reflect";
+import { type Access, access as accessOption, Capability, CapabilitySchema, GroupSchema, IdentitySchema, RepoSchema, RoleBindingSchema, RoleSchema, TagSchema } from "@moorage/api";
+import { isUid, parentOf } from "../base/uid.ts";
+import type { Call } from "../call.ts";
+import { invalidArgument, notFound, permissionDenied, unauthenticated } from "../errors.ts";
+
+const TABLES: Readonly<Record<string, "groups" | "identities" | "roles" | "role_bindings" | "repos" | "tags">> = {
+  [GroupSchema.typeName]: "groups", [IdentitySchema.typeName]: "identities", [RoleSchema.typeName]: "roles", [RoleBindingSchema.typeName]: "role_bindings",
+  [RepoSchema.typeName]: "repos", [TagSchema.typeName]: "tags",
+};
+
+/** The access rule of a method. Throws for a method without one: such a method is not served. */
+export function accessOf(method: DescMethodUnary): Access {
+  if (!hasOption(method, accessOption)) throw new Error(`${method.toString()} has no access rule`);
+  const rule = getOption(method, accessOption);
+  if (rule.scope !== "" && !Object.hasOwn(TABLES, rule.resource)) throw new Error(`the access rule of ${method.toString()} names no known resource`);
+  return rule;
+}
+
+/**
+ * May the caller do this? The one place that decides it for the methods of the API. What the caller may not see does not exist for it.
+ * Throws UNAUTHENTICATED, NOT_FOUND, PERMISSION_DENIED, or INVALID_ARGUMENT for a missing scope. Source: contract §6, §7.
+ */
+export async function authorize(method: DescMethodUnary, rule: Access, call: Call, message: Message, mayMakeOrganizations: boolean): Promise<void> {
+  if (rule.public) return;
+  if (call.caller.identity === "") throw unauthenticated("a token is required");
+  if (rule.authenticated || rule.scope === "") return;
+  const uid = scopeOf(reflect(method.input, message), rule.scope.split("."));
+  if (uid === "" && rule.root) {
+    if (mayMakeOrganizations) return;
+    throw permissionDenied("only administrators may create organizations");
+  }
+  if (uid === "") throw invalidArgument({ field: rule.scope.split(".").at(-1) ?? "", description: "is required" });
+  if (!isUid(uid)) throw notFound(rule.resource, uid);
+  const missing: string[] = [];
+  for (const capability of rule.capabilities) if (!await holds(call, rule, capability, uid)) missing.push(CapabilitySchema.value[capability]?.name ?? "");
+  if (missing.length === 0) return;
+  if (await holds(call, rule, rule.see, uid) && await exists(call, rule.resource, uid)) throw permissionDenied(`the caller lacks ${missing.join(", ")}`, { missing: missing.join(",") });
+  throw notFound(rule.resource, uid);
+}
+
+async function holds(call: Call, rule: Access, capability: Capability, uid: string): Promise<boolean> {
+  // Built-in roles stand above all groups. Everybody sees them; who may change roles at all is told that these cannot be.
+  if (rule.resource === RoleSchema.typeName && parentOf(uid) === "") {
+    return capability === Capability.CAP_IAM_ROLES_LIST || (await call.visible(capability)).length > 0;
+  }
+  // Nobody is hidden from itself.
+  if (capability === Capability.CAP_IAM_IDENTITY_LIST && uid === call.caller.identity) return true;
+  return await call.may(capability, uid);
+}
+
+function scopeOf(message: ReflectMessage, path: string[]): string {
+  const [name, ...rest] = path;
+  const field = message.desc.fields.find((candidate) => candidate.name === name);
+  if (field === undefined) throw new Error(`${message.desc.typeName} has no field ${name}`);
+  const value: unknown = message.get(field);
+  if (rest.length > 0) return scopeOf(value as ReflectMessage, rest);
+  return typeof value === "string" ? value : "";
+}
+
+async function exists(call: Call, type: string, uid: string): Promise<boolean> {
+  const table = TABLES[type];
+  if (table === undefined) return false;
+  return await call.tx.selectFrom(table).select("uid").where("uid", "=", uid).executeTakeFirst() !== undefined;
+}

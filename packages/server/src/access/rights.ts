@@ -1,0 +1,64 @@
+import type { Capability } from "@moorage/api";
+import { isWithin, parentOf } from "../base/uid.ts";
+import type { Caller } from "../call.ts";
+import type { Database } from "../store/index.ts";
+
+/** What one role binding gives: capabilities on a group and everything below it. */
+export interface Grant { group: string; capabilities: ReadonlySet<number> }
+
+const MAX_PARSED = 1000;
+const parsed = new Map<string, ReadonlySet<number>>();
+
+/** Capability numbers of a roles row. The text decides, so a changed role is another entry. */
+function parseCapabilities(text: string): ReadonlySet<number> {
+  const known = parsed.get(text);
+  if (known) return known;
+  if (parsed.size >= MAX_PARSED) parsed.clear();
+  const fresh = new Set(JSON.parse(text) as number[]);
+  parsed.set(text, fresh);
+  return fresh;
+}
+
+/** What the identity's bindings give it, never above its own parent group. Source: contract §7. */
+export async function grantsOf(db: Database, identity: string): Promise<Grant[]> {
+  if (identity === "") return [];
+  const rows = await db.selectFrom("role_bindings").innerJoin("roles", "roles.uid", "role_bindings.role_uid")
+    .select(["role_bindings.parent as group", "roles.capabilities as capabilities"]).where("identity_uid", "=", identity).execute();
+  const home = parentOf(identity);
+  return rows.filter(({ group }) => home === "" || isWithin(group, home))
+    .map(({ group, capabilities }) => ({ group, capabilities: parseCapabilities(capabilities) }));
+}
+
+/** The rights of one call, read once from the bindings. */
+export interface Rights {
+  may(capability: Capability, uid: string): boolean;
+  /** The outermost groups at and below which all the capabilities are held. */
+  visible(capabilities: Capability[]): string[];
+}
+
+/** The caller's rights: what its grants give, less what its token leaves out. */
+export function rightsOf(caller: Caller, grants: Grant[]): Rights {
+  const inToken = (capability: Capability): boolean => caller.capabilities === undefined || caller.capabilities.includes(capability);
+  const inScope = (uid: string): boolean => caller.scopes === undefined || caller.scopes.some((scope) => isWithin(uid, scope));
+  const held = (capability: Capability, uid: string): boolean => grants.some((grant) => grant.capabilities.has(capability) && isWithin(uid, grant.group));
+  return {
+    may: (capability, uid) => inToken(capability) && inScope(uid) && held(capability, uid),
+    visible(capabilities) {
+      if (!capabilities.every(inToken)) return [];
+      const groups = grants.map(({ group }) => group).filter((group) => capabilities.every((capability) => held(capability, group)));
+      const narrowed = caller.scopes === undefined ? groups : groups.flatMap((group) => caller.scopes?.flatMap((scope) => narrower(group, scope)) ?? []);
+      return outermost(narrowed);
+    },
+  };
+}
+
+function narrower(group: string, scope: string): string[] {
+  if (isWithin(scope, group)) return [scope];
+  return isWithin(group, scope) ? [group] : [];
+}
+
+/** The given uids without those that stand below another one. */
+export function outermost(uids: string[]): string[] {
+  const unique = [...new Set(uids)];
+  return unique.filter((uid) => !unique.some((other) => other !== uid && isWithin(uid, other)));
+}

@@ -1,0 +1,27 @@
+import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { authorize } from "./access/authorize.ts";
+import { accessCommands } from "./access/commands.ts";
+import type { Call } from "./call.ts";
+import { distributionCommands } from "./distribution/commands.ts";
+import type { Method } from "./methods.ts";
+
+/** A writing method of the API as it crosses to the writing thread. */
+export interface MethodCall { method: string; request: Uint8Array }
+
+/** Everything that writes, by name. Built alike in every process that runs transactions. */
+export function commandsOf(methods: Map<string, Method>, admins: readonly string[]) {
+  return {
+    async method(call: Call, { method: name, request }: MethodCall): Promise<Uint8Array> {
+      const method = methods.get(name);
+      if (method === undefined) throw new Error(`there is no method ${name}`);
+      const message = fromBinary(method.desc.input, request);
+      // Rights may have changed since the door looked: they are looked at again where the change is made.
+      await authorize(method.desc, method.access, call, message, admins.includes(call.caller.identity));
+      return toBinary(method.desc.output, await method.run(call, message));
+    },
+    ...accessCommands,
+    ...distributionCommands,
+  };
+}
+
+export type Commands = ReturnType<typeof commandsOf>;

@@ -1,0 +1,4 @@
+export { cleanUploads } from "./cleaning.ts";
+export type { RegistryDeps } from "./context.ts";
+export { distributionDoor } from "./router.ts";
+export { tokenDoor } from "./token.ts";

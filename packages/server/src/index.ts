@@ -1,0 +1,5 @@
+export { type Bootstrap, readBootstrap } from "./bootstrap.ts";
+export { type Config, ConfigError, loadConfig, parseDuration, type Setting, SETTINGS } from "./config.ts";
+export { type Server, type ServerOptions, startServer } from "./server.ts";
+export { signToken, type SignTokenRequest } from "./sign-token.ts";
+export { StoreError } from "./store/index.ts";

@@ -1,0 +1,48 @@
+import type { DescMethod, DescMethodUnary, DescService, Message } from "@bufbuild/protobuf";
+import { create, getOption } from "@bufbuild/protobuf";
+import { type Access, GroupsService, IdentitiesService, ImagesService, PingService, ReposService, RoleBindingsService, RolesService, TagsService, Transaction, transaction } from "@moorage/api";
+import { accessOf } from "./access/authorize.ts";
+import type { Call } from "./call.ts";
+import { groupsService, identitiesService, roleBindingsService, rolesService } from "./iam/index.ts";
+import { pingService } from "./ping/index.ts";
+import { imagesService, reposService, tagsService } from "./registry/index.ts";
+import type { Room, RoomContext } from "./room.ts";
+
+/** A method of the API with the function that answers it. */
+export interface Method {
+  desc: DescMethodUnary;
+  access: Access;
+  transaction: Transaction;
+  run(call: Call, request: Message): Promise<Message>;
+}
+
+/** Every room's methods by full name, e.g. `moorage.ping.v2.PingService.Ping`. Throws for one without an access rule. */
+export function methodsOf(context: RoomContext): Map<string, Method> {
+  return new Map([
+    ...methods(GroupsService, groupsService(context)), ...methods(IdentitiesService, identitiesService(context)), ...methods(RolesService, rolesService(context)),
+    ...methods(RoleBindingsService, roleBindingsService(context)), ...methods(ReposService, reposService(context)), ...methods(TagsService, tagsService(context)),
+    ...methods(ImagesService, imagesService(context)), ...methods(PingService, pingService()),
+  ]);
+}
+
+/** The name a method has in the table. */
+export function nameOf(method: DescMethod): string {
+  return `${method.parent.typeName}.${method.name}`;
+}
+
+function methods<S extends DescService>(service: S, room: Room<S>): [string, Method][] {
+  // The type of Room made sure that each function fits its method; here they become a table.
+  const functions = room as Record<string, (call: Call, request: Message) => Promise<Record<string, unknown>>>;
+  return service.methods.map((desc): [string, Method] => {
+    const answer = functions[desc.localName];
+    if (!isUnary(desc) || answer === undefined) throw new Error(`${desc.toString()} cannot be served`);
+    return [nameOf(desc), {
+      desc, access: accessOf(desc), transaction: getOption(desc, transaction),
+      run: async (call, request) => create(desc.output, await answer(call, request)),
+    }];
+  });
+}
+
+function isUnary(desc: DescMethod): desc is DescMethodUnary {
+  return desc.methodKind === "unary";
+}

@@ -1,0 +1,142 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { DescMethod } from "@bufbuild/protobuf";
+import { type ExchangeRefreshTokenRequest, type ExchangeRequest, SecurityTokenService } from "@moorage/api";
+import { type Logger, pino } from "pino";
+import { bearerOf, createAccess, createSecurityTokenService, createStsDoors, isWrongAudience } from "./access/index.ts";
+import { type Clock, systemClock } from "./base/clock.ts";
+import { openFilesystemBlobs } from "./blobs/index.ts";
+import { ensureInstallation, writeBootstrap } from "./bootstrap.ts";
+import { ANONYMOUS, type Caller } from "./call.ts";
+import { type Config, ConfigError, withUrls } from "./config.ts";
+import { violationsOf } from "./aip/validate.ts";
+import { createDispatch, type OutsideMethod } from "./dispatch.ts";
+import { cleanUploads, distributionDoor, type RegistryDeps, tokenDoor } from "./distribution/index.ts";
+import { unauthenticated } from "./errors.ts";
+import { methodsOf, nameOf } from "./methods.ts";
+import { blobReader } from "./read-blob.ts";
+import { databasePath, lockDataDir, migrate, openReader } from "./store/index.ts";
+import { answerErrors } from "./transport/answer.ts";
+import { clientAddress } from "./transport/addresses.ts";
+import { frontDoor } from "./transport/front-door.ts";
+import { listen } from "./transport/listen.ts";
+import { restDoor } from "./transport/rest.ts";
+import { rpcDoor } from "./transport/rpc.ts";
+import { statusJson } from "./transport/status.ts";
+import { startWriter } from "./writer.ts";
+
+export interface Server {
+  /** Where it listens. */
+  url: string;
+  /** The settings in force, with every URL filled in. */
+  config: Config;
+  /** Takes no more requests, lets those under way end, and closes everything. */
+  close(): Promise<void>;
+}
+
+export interface ServerOptions {
+  clock?: Clock;
+  /** Absent: JSON lines on standard output at the level of the settings. */
+  log?: Logger;
+}
+
+const CLEAN_EVERY_MS = 3_600_000;
+
+/** Starts an installation on its data folder. When it resolves, it answers. Throws a ConfigError or StoreError in one line for the operator. */
+export async function startServer(settings: Config, { clock = systemClock, log = pino({ level: settings.logLevel }) }: ServerOptions = {}): Promise<Server> {
+  const tls = settings.tlsCert === "" ? undefined : { cert: readSetting("MOORAGE_TLS_CERT", settings.tlsCert), key: readSetting("MOORAGE_TLS_KEY", settings.tlsKey) };
+  const addressOf = proxies(settings.trustedProxies);
+  const stack = new AsyncDisposableStack();
+  try {
+    const lock = lockDataDir(settings.dataDir);
+    stack.defer(() => lock.release());
+    const path = databasePath(settings.dataDir);
+    migrate(path);
+    const installation = await ensureInstallation(path, settings, clock.nowMs());
+    const front = frontDoor({ log, addressOf, errorDomain: settings.errorDomain });
+    const port = await listen({ host: settings.host, port: settings.port, tls, handler: front.handle, errorDomain: settings.errorDomain, log }).catch((error: unknown) => {
+      throw new ConfigError(`MOORAGE_PORT: cannot listen on ${settings.host}:${settings.port}: ${error instanceof Error ? error.message : String(error)}`);
+    });
+    const shutdown = new AbortController();
+    stack.defer(async () => {
+      shutdown.abort();
+      await port.close(settings.drainTimeoutMs);
+    });
+    const config = withUrls(settings, port.port);
+    writeBootstrap(config.dataDir, { baseUrl: config.baseUrl, registryUrl: config.registryUrl, ...installation.bootstrap });
+
+    const reader = openReader(path);
+    const admins = [installation.bootstrap.identity.uid, ...config.admins];
+    const writer = await startWriter({ path, pageTokenKey: installation.pageTokenKey, ownerRole: installation.ownerRole, admins }, reader, (error) => log.fatal({ err: error }, "the writing thread died"));
+    const blobs = await openFilesystemBlobs(config.dataDir);
+    const access = createAccess({ config, reader, writer, log });
+    const methods = methodsOf({ ...installation, readBlob: blobReader(blobs) });
+    const sts = createSecurityTokenService(access.exchanger);
+    const dispatch = createDispatch({
+      methods, reader, transactor: writer, admins,
+      outside: new Map<string, OutsideMethod>([
+        [nameOf(SecurityTokenService.method.exchange), (data, request, authorization) => sts.exchange(data, request as ExchangeRequest, bearerOf(authorization))],
+        [nameOf(SecurityTokenService.method.exchangeRefreshToken), (data, request, authorization) =>
+          sts.exchangeRefreshToken(data, request as ExchangeRefreshTokenRequest, bearerOf(authorization))],
+      ]),
+    });
+    const authenticate = async ({ authorization }: { authorization?: string }, method: DescMethod): Promise<Caller> => {
+      if (methods.get(nameOf(method))?.access.public ?? true) return ANONYMOUS;
+      try {
+        return await access.authenticate(authorization, "platform", clock.nowMs());
+      } catch (error) {
+        // Here a token for others is no token; only the registry tells the two apart. Source: spec.md, errors rule 5.
+        throw isWrongAudience(error) ? unauthenticated("the token is for another audience") : error;
+      }
+    };
+    const services = [...new Set([...methods.values()].map(({ desc }) => desc.parent))];
+    const shared = { dispatch, authenticate, errorDomain: config.errorDomain, log, clock };
+    const registry: RegistryDeps = { transactor: writer, blobs, authenticate: access.authenticate, config, clock, log, statusJson };
+    front.open({
+      rest: restDoor({ ...shared, services, violationsOf, maxBodyBytes: config.maxJsonBytes }),
+      rpc: rpcDoor({ ...shared, services: [...services, SecurityTokenService], aliases: config.grpcPackageAliases, shutdown: shutdown.signal, maxMessageBytes: config.maxJsonBytes }),
+      distribution: distributionDoor(registry),
+      paths: {
+        ...createStsDoors({ config, clock, keyring: access.keyring, exchanger: access.exchanger, answerError: answerErrors(config.errorDomain, log) }),
+        "/token": tokenDoor({ ...registry, tokens: access.tokens, exchanger: access.exchanger, refreshTokens: access.refreshTokens, registryTokenTtlMs: config.registryTokenTtlMs }),
+      },
+    });
+    const cleaning = setInterval(() => {
+      cleanUploads(registry).then((done) => log.info(done, "abandoned uploads cleaned"), (error: unknown) => log.error({ err: error }, "cleaning uploads failed"));
+    }, CLEAN_EVERY_MS).unref();
+    log.info({ url: config.baseUrl, registryUrl: config.registryUrl, address: port.address, port: port.port }, "listening");
+
+    return {
+      url: config.baseUrl, config,
+      async close() {
+        clearInterval(cleaning);
+        front.close();
+        shutdown.abort();
+        await port.close(config.drainTimeoutMs);
+        await writer.close();
+        await reader.destroy();
+        lock.release();
+        log.info("closed");
+      },
+    };
+  } catch (error) {
+    await stack.disposeAsync();
+    throw error;
+  }
+}
+
+function readSetting(name: string, file: string): Buffer {
+  try {
+    return readFileSync(join(file));
+  } catch (error) {
+    throw new ConfigError(`${name}: cannot read ${file}`, { cause: error });
+  }
+}
+
+function proxies(trusted: readonly string[]): ReturnType<typeof clientAddress> {
+  try {
+    return clientAddress(trusted);
+  } catch (error) {
+    throw new ConfigError(error instanceof Error ? error.message : String(error));
+  }
+}

@@ -1,0 +1,72 @@
+import { randomUUID } from "node:crypto";
+import type { Logger } from "pino";
+import { Code, MoorageError } from "../errors.ts";
+import { logWhenDone } from "./access-log.ts";
+import type { ClientAddress } from "./addresses.ts";
+import { answerErrors } from "./answer.ts";
+import type { Handler, Request, Response } from "./listen.ts";
+
+/** What the doors know of a request before they read it. */
+export interface RequestData { requestId: string; remoteAddress: string }
+type Handle = (request: Request, response: Response, data: RequestData) => Promise<void>;
+
+/** The doors, each with what it takes. */
+export interface Doors {
+  /** Takes what speaks gRPC, gRPC-Web or Connect. */
+  rpc: { matches(request: Request): boolean; handle: Handle };
+  /** Takes `/v2/` and below. */
+  distribution: { matches(path: string): boolean; handle: Handle };
+  /** Takes exactly these paths. */
+  paths: Readonly<Record<string, Handle>>;
+  /** Takes everything else. */
+  rest: { handle: Handle };
+}
+
+export interface FrontDoor {
+  handle: Handler;
+  /** From now on requests are answered; before, they are told to come again. */
+  open(doors: Doors): void;
+  /** From now on `/readyz` says that the server goes away. Requests are still answered. */
+  close(): void;
+}
+
+/** Gives each request its id and its client's address, and sends it to its door. `/healthz` and `/readyz` are answered here. */
+export function frontDoor({ log, addressOf, errorDomain }: { log: Logger; addressOf: ClientAddress; errorDomain: string }): FrontDoor {
+  const answerError = answerErrors(errorDomain, log);
+  let doors: Doors | undefined;
+  let closing = false;
+  return {
+    open: (opened) => { doors = opened; },
+    close: () => { closing = true; },
+    async handle(request, response) {
+      const data = { requestId: randomUUID(), remoteAddress: addressOf(request.socket.remoteAddress ?? "", oneHeader(request.headers["x-forwarded-for"])) };
+      response.setHeader("x-request-id", data.requestId);
+      logWhenDone(log, request, response, data);
+      const path = (request.url ?? "/").split("?", 1)[0] ?? "/";
+      if (path === "/healthz") return answerPlain(response, 200, "ok");
+      if (path === "/readyz") return answerPlain(response, doors !== undefined && !closing ? 200 : 503, doors !== undefined && !closing ? "ready" : "not ready");
+      if (doors === undefined) return answerError(response, new MoorageError(Code.Unavailable, "Unavailable: the server is starting", { retryAfterMs: 1000 }), data);
+      const own = Object.hasOwn(doors.paths, path) ? doors.paths[path] : undefined;
+      try {
+        if (own !== undefined) await own(request, response, data);
+        else if (doors.distribution.matches(path)) await doors.distribution.handle(request, response, data);
+        else if (doors.rpc.matches(request)) await doors.rpc.handle(request, response, data);
+        else await doors.rest.handle(request, response, data);
+      } catch (error) {
+        answerError(response, error, data);
+      }
+    },
+  };
+}
+
+function oneHeader(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value.join(",") : value;
+}
+
+function answerPlain(response: Response, status: number, text: string): void {
+  response.statusCode = status;
+  response.setHeader("content-type", "text/plain; charset=utf-8");
+  response.setHeader("cache-control", "no-store");
+  response.setHeader("content-length", Buffer.byteLength(text));
+  response.end(text);
+}
