@@ -1,0 +1,31 @@
+import { createHash } from "node:crypto";
+import type { Hash } from "node:crypto";
+import type { FileHandle } from "node:fs/promises";
+import type { DigestAlgorithm } from "./index.ts";
+
+const READ_BYTES = 512 * 1024;
+
+/** A hash over the first `bytes` bytes of an upload. */
+export interface HashState { algorithm: DigestAlgorithm; hash: Hash; bytes: number }
+
+export function emptyHash(algorithm: DigestAlgorithm): HashState {
+  return { algorithm, hash: createHash(algorithm), bytes: 0 };
+}
+
+/** The state that goes on from here, leaving the given one as it is. */
+export function copyHash(state: HashState): HashState {
+  return { ...state, hash: state.hash.copy() };
+}
+
+/** Hashes a file from its beginning: after a restart, or when another algorithm is asked for than the bytes were hashed with. */
+export async function hashFile(file: FileHandle, size: number, algorithm: DigestAlgorithm): Promise<HashState> {
+  const state = emptyHash(algorithm);
+  const buffer = Buffer.allocUnsafe(Math.max(1, Math.min(READ_BYTES, size)));
+  while (state.bytes < size) {
+    const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, size - state.bytes), state.bytes);
+    if (bytesRead === 0) throw new Error("upload file is shorter than its size");
+    state.hash.update(buffer.subarray(0, bytesRead));
+    state.bytes += bytesRead;
+  }
+  return state;
+}

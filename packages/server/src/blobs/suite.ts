@@ -1,0 +1,195 @@
+import assert from "node:assert/strict";
+import { createHash, randomBytes } from "node:crypto";
+import { test } from "node:test";
+import { Code, MoorageError } from "../errors.ts";
+import type { BlobStore, DigestAlgorithm } from "./index.ts";
+
+/** How the suite gets a store: empty, and the same one as after a restart of the process. */
+export interface Engine { open(): Promise<{ store: BlobStore; reopen(): Promise<BlobStore> }> }
+
+const MIB = 1024 * 1024;
+
+/** What every engine must pass. */
+export function blobStoreSuite(name: string, engine: Engine): void {
+  test(`${name}: what was uploaded is read back, whole and in parts`, async () => {
+    const { store } = await engine.open();
+    const content = randomBytes(3 * MIB + 17);
+    const id = await filled(store, [content.subarray(0, MIB), content.subarray(MIB)]);
+    const blob = await store.finish(id, digestOf(content));
+    assert.equal(blob.size, content.length);
+    assert.deepEqual(await store.readWhole(blob.digest, blob.generation), content);
+    for (const [start, end] of [[0, content.length - 1], [0, 0], [content.length - 1, content.length - 1], [MIB - 3, 2 * MIB + 5]] as const) {
+      assert.deepEqual(await received(store, blob, start, end), content.subarray(start, end + 1));
+    }
+    await assert.rejects(store.uploadSize(id), isCode(Code.NotFound));
+  });
+
+  test(`${name}: an empty blob is a blob`, async () => {
+    const { store } = await engine.open();
+    const blob = await store.finish(await filled(store, []), digestOf(Buffer.alloc(0)));
+    assert.equal(blob.size, 0);
+    assert.equal((await store.readWhole(blob.digest, blob.generation)).length, 0);
+  });
+
+  test(`${name}: sha512 is found for bytes that were hashed as sha256, and the other way round`, async () => {
+    const { store } = await engine.open();
+    const content = randomBytes(MIB);
+    for (const [guessed, asked] of [["sha256", "sha512"], ["sha512", "sha256"], ["sha512", "sha512"]] as const) {
+      const id = newId();
+      await store.startUpload(id);
+      await store.append(id, 0, chunks(content), { algorithm: guessed });
+      const blob = await store.finish(id, digestOf(content, asked));
+      assert.deepEqual(await store.readWhole(blob.digest, blob.generation), content);
+    }
+  });
+
+  test(`${name}: a wrong digest leaves nothing`, async () => {
+    const { store } = await engine.open();
+    const id = await filled(store, [Buffer.from("content")]);
+    await assert.rejects(store.finish(id, digestOf(Buffer.from("other"))), isCode(Code.InvalidArgument));
+    await assert.rejects(store.uploadSize(id), isCode(Code.NotFound));
+    assert.deepEqual(await listed(store.listUploads()), []);
+    assert.deepEqual(await listed(store.listBlobs()), []);
+  });
+
+  test(`${name}: a chunk at another offset than the end is not taken`, async () => {
+    const { store } = await engine.open();
+    const id = await filled(store, [Buffer.from("abc")]);
+    for (const offset of [0, 2, 4]) assert.deepEqual(await store.append(id, offset, chunks(Buffer.from("x"))), { accepted: false, size: 3 });
+    assert.deepEqual(await store.append(id, 3, chunks(Buffer.from("d"))), { accepted: true, size: 4 });
+    await store.finish(id, digestOf(Buffer.from("abcd")));
+  });
+
+  test(`${name}: an upload goes on after a restart, and a blob outlives it`, async () => {
+    const { store, reopen } = await engine.open();
+    const content = randomBytes(MIB);
+    const id = await filled(store, [content.subarray(0, 1000)]);
+    const kept = await store.finish(await filled(store, [Buffer.from("kept")]), digestOf(Buffer.from("kept")));
+    const again = await reopen();
+    assert.equal(await again.uploadSize(id), 1000);
+    await again.append(id, 1000, chunks(content.subarray(1000)));
+    await again.finish(id, digestOf(content));
+    assert.equal((await again.readWhole(kept.digest, kept.generation)).toString(), "kept");
+  });
+
+  test(`${name}: what came before the source failed stays, unless it is to be taken back`, async () => {
+    const { store } = await engine.open();
+    const id = await filled(store, [Buffer.from("ab")]);
+    await assert.rejects(store.append(id, 2, failing(Buffer.from("cd"))), /the client went away/);
+    assert.equal(await store.uploadSize(id), 4);
+    await assert.rejects(store.append(id, 4, failing(Buffer.from("xx")), { keepPartial: false }), /the client went away/);
+    assert.equal(await store.uploadSize(id), 4);
+    await store.append(id, 4, chunks(Buffer.from("ef")));
+    await store.finish(id, digestOf(Buffer.from("abcdef")));
+  });
+
+  test(`${name}: a body of another length than announced changes nothing`, async () => {
+    const { store } = await engine.open();
+    const id = await filled(store, [Buffer.from("ab")]);
+    for (const body of ["c", "cde"]) await assert.rejects(store.append(id, 2, chunks(Buffer.from(body)), { length: 2 }), isCode(Code.InvalidArgument));
+    await store.append(id, 2, chunks(Buffer.from("cd")), { length: 2 });
+    await store.finish(id, digestOf(Buffer.from("abcd")));
+  });
+
+  test(`${name}: one writer at a time`, async () => {
+    const { store } = await engine.open();
+    const id = await filled(store, []);
+    const gate = Promise.withResolvers<void>();
+    const slow = async function* (): AsyncGenerator<Uint8Array> {
+      yield Buffer.from("slow");
+      await gate.promise;
+    };
+    const first = store.append(id, 0, slow());
+    await assert.rejects(store.append(id, 0, chunks(Buffer.from("fast"))), isCode(Code.Aborted));
+    await assert.rejects(store.finish(id, digestOf(Buffer.from("slow"))), isCode(Code.Aborted));
+    gate.resolve();
+    assert.deepEqual(await first, { accepted: true, size: 4 });
+    await store.finish(id, digestOf(Buffer.from("slow")));
+  });
+
+  test(`${name}: a digest's generations are apart`, async () => {
+    const { store } = await engine.open();
+    const content = Buffer.from("twice");
+    const one = await store.finish(await filled(store, [content]), digestOf(content));
+    const two = await store.finish(await filled(store, [content]), digestOf(content));
+    assert.notEqual(one.generation, two.generation);
+    assert.equal((await listed(store.listBlobs())).length, 2);
+    await store.remove(one.digest, one.generation);
+    await store.remove(one.digest, one.generation);
+    await assert.rejects(store.readWhole(one.digest, one.generation), isCode(Code.NotFound));
+    assert.deepEqual(await store.readWhole(two.digest, two.generation), content);
+  });
+
+  test(`${name}: names that are none of ours reach nothing`, async () => {
+    const { store } = await engine.open();
+    for (const id of ["", "..", "../x", "/etc/passwd", "a".repeat(33)]) {
+      await assert.rejects(store.startUpload(id), isCode(Code.NotFound));
+      await assert.rejects(store.uploadSize(id), isCode(Code.NotFound));
+      await assert.rejects(store.append(id, 0, chunks(Buffer.from("x"))), isCode(Code.NotFound));
+    }
+    const id = await filled(store, [Buffer.from("x")]);
+    await assert.rejects(store.finish(id, "sha256:../../x"), isCode(Code.NotFound));
+    await assert.rejects(store.readWhole(digestOf(Buffer.from("x")), "../../../x"), isCode(Code.NotFound));
+  });
+
+  test(`${name}: a reader that stops, stops the reading`, async () => {
+    const { store } = await engine.open();
+    const content = randomBytes(4 * MIB);
+    const blob = await store.finish(await filled(store, [content]), digestOf(content));
+    let calls = 0;
+    const stopping = async (): Promise<void> => {
+      calls += 1;
+      throw new Error("enough");
+    };
+    await assert.rejects(store.read(blob.digest, blob.generation, { start: 0, end: content.length - 1 }, stopping), /enough/);
+    assert.ok(calls <= 2);
+  });
+}
+
+export function newId(): string {
+  return randomBytes(16).toString("hex");
+}
+
+export function digestOf(content: Uint8Array, algorithm: DigestAlgorithm = "sha256"): string {
+  return `${algorithm}:${createHash(algorithm).update(content).digest("hex")}`;
+}
+
+/** An upload that holds the parts, each appended by itself. */
+export async function filled(store: BlobStore, parts: Buffer[]): Promise<string> {
+  const id = newId();
+  await store.startUpload(id);
+  for (const part of parts) await store.append(id, undefined, chunks(part));
+  return id;
+}
+
+/** The content in pieces as a socket gives them. */
+export async function* chunks(content: Buffer): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < content.length; at += 65_536) yield content.subarray(at, at + 65_536);
+}
+
+async function* failing(content: Buffer): AsyncGenerator<Uint8Array> {
+  yield content;
+  throw new Error("the client went away");
+}
+
+async function listed<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
+async function received(store: BlobStore, blob: { digest: string; generation: string }, start: number, end: number): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  await store.read(blob.digest, blob.generation, { start, end }, async (chunk) => {
+    // Later than the next read begins, as a slow client would.
+    const copy = Buffer.from(chunk);
+    await new Promise(setImmediate);
+    assert.deepEqual(chunk, copy, "the buffer was reused too early");
+    parts.push(copy);
+  });
+  return Buffer.concat(parts);
+}
+
+function isCode(code: Code): (error: unknown) => boolean {
+  return (error) => error instanceof MoorageError && error.code === code;
+}

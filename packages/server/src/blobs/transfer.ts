@@ -1,0 +1,94 @@
+import type { FileHandle } from "node:fs/promises";
+import type { ByteRange, ByteSink, ByteSource } from "./index.ts";
+import type { HashState } from "./digesting.ts";
+
+// Measured (findings.md): waiting for the disk on every chunk of a socket reaches 467 MB/s, batches of 256 KiB 593; two reused
+// buffers read twice as fast as a read stream.
+const BATCH_BYTES = 256 * 1024;
+const READ_BYTES = 512 * 1024;
+
+/** How writing ended. `sourceError` is set when the source failed; the bytes before that are written. */
+export interface Written { bytes: number; overflow: boolean; sourceError?: { thrown: unknown } }
+
+/**
+ * Writes the source into the file from the offset, hashing on the way. While one batch is being written the next is received, and no
+ * more than that: at most two batches are in memory. Stops after `limit` bytes and then reports `overflow`.
+ * Throws what the disk throws. Does not sync.
+ */
+export async function writeFrom(file: FileHandle, offset: number, source: ByteSource, hash: HashState, limit: number): Promise<Written> {
+  const written: Written = { bytes: 0, overflow: false };
+  let batch: Uint8Array[] = [];
+  let batchBytes = 0;
+  let position = offset;
+  let writing: Promise<void> = Promise.resolve();
+  const flush = async (): Promise<void> => {
+    await writing;
+    if (batchBytes === 0) return;
+    writing = writeAll(file, batch, batchBytes, position);
+    // The rejection is met where `writing` is awaited next; without this it would count as unhandled until then.
+    writing.catch(() => undefined);
+    position += batchBytes;
+    batch = [];
+    batchBytes = 0;
+  };
+  const chunks = source[Symbol.asyncIterator]();
+  for (;;) {
+    let next: IteratorResult<Uint8Array>;
+    try {
+      next = await chunks.next();
+    } catch (thrown) {
+      written.sourceError = { thrown };
+      break;
+    }
+    if (next.done) break;
+    const chunk: Uint8Array = next.value;
+    if (written.bytes + chunk.length > limit) {
+      written.overflow = true;
+      break;
+    }
+    hash.hash.update(chunk);
+    hash.bytes += chunk.length;
+    written.bytes += chunk.length;
+    batch.push(chunk);
+    batchBytes += chunk.length;
+    if (batchBytes >= BATCH_BYTES) await flush();
+  }
+  await flush();
+  await writing;
+  return written;
+}
+
+async function writeAll(file: FileHandle, buffers: Uint8Array[], bytes: number, position: number): Promise<void> {
+  const { bytesWritten } = await file.writev(buffers, position);
+  // A nearly full disk takes a part; the rest tells why.
+  let rest = bytesWritten < bytes ? Buffer.concat(buffers).subarray(bytesWritten) : Buffer.alloc(0);
+  let at = position + bytesWritten;
+  while (rest.length > 0) {
+    const result = await file.write(rest, 0, rest.length, at);
+    if (result.bytesWritten === 0) throw Object.assign(new Error("no space left"), { code: "ENOSPC" });
+    rest = rest.subarray(result.bytesWritten);
+    at += result.bytesWritten;
+  }
+}
+
+/** Sends the range through two buffers in turn: one is read into while the other is being sent. */
+export async function readTo(file: FileHandle, range: ByteRange, sink: ByteSink): Promise<void> {
+  const length = range.end - range.start + 1;
+  const slots = [0, 1].map(() => ({ buffer: Buffer.allocUnsafe(Math.min(READ_BYTES, length)), sent: Promise.resolve() }));
+  let position = range.start;
+  try {
+    for (let turn = 0; position <= range.end; turn += 1) {
+      const slot = slots[turn % 2];
+      if (!slot) break;
+      await slot.sent;
+      const { bytesRead } = await file.read(slot.buffer, 0, Math.min(slot.buffer.length, range.end - position + 1), position);
+      if (bytesRead === 0) throw new Error("blob file is shorter than its size");
+      slot.sent = sink(slot.buffer.subarray(0, bytesRead));
+      slot.sent.catch(() => undefined);
+      position += bytesRead;
+    }
+  } finally {
+    await Promise.allSettled(slots.map((slot) => slot.sent));
+  }
+  await Promise.all(slots.map((slot) => slot.sent));
+}

@@ -1,0 +1,97 @@
+import { Capability } from "@moorage/api";
+import type { StoredBlob } from "../blobs/index.ts";
+import type { Call } from "../call.ts";
+import { createGroupNamed } from "../iam/index.ts";
+import { createRepoNamed } from "../registry/index.ts";
+import { blobUnknown, findBlob } from "./blobs.ts";
+import { RegistryError } from "./errors.ts";
+import { denied, mayAll, pullableRepository, PUSH, repositoryFor, resolveRepository } from "./names.ts";
+import type { PublicSettings } from "./public.ts";
+
+/**
+ * The uid of the repo of that name, made with the subgroups on its way when it is missing. The organization is never made.
+ * DENIED without the capability to push, or to create what is missing. Source: contract §8.
+ */
+async function ensureRepository(call: Call, input: { name: string }): Promise<{ repo: string }> {
+  const { repo, group, missing } = await resolveRepository(call, input.name);
+  if (repo !== undefined) return { repo: await repositoryFor(call, input.name, ...PUSH) };
+  if (group === undefined) throw denied();
+  const needed = missing.length > 1 ? [Capability.CAP_REPO_CREATE, Capability.CAP_IAM_GROUPS_CREATE] : [Capability.CAP_REPO_CREATE];
+  const image = missing.at(-1);
+  if (image === undefined || !(await mayAll(call, group, [...PUSH, ...needed]))) throw denied();
+  let parent = group;
+  for (const subgroup of missing.slice(0, -1)) parent = await createGroupNamed(call, parent, subgroup);
+  return { repo: await createRepoNamed(call, parent, image) };
+}
+
+/** Records an upload session, bound to the repo and the identity. */
+async function startUpload(call: Call, input: { repo: string; upload: string }): Promise<void> {
+  const session = { uid: input.upload, repo: input.repo, identity: call.caller.identity, create_time: call.nowMs, update_time: call.nowMs };
+  await call.tx.insertInto("uploads").values(session).execute();
+}
+
+/**
+ * Makes a durable blob the repo's, and ends its session. Answers the generation to keep: that of the copy that was there first.
+ * DENIED or NAME_UNKNOWN when the right or the repo went away meanwhile.
+ */
+async function commitBlob(call: Call, input: StoredBlob & { name: string; upload: string }): Promise<{ generation: string }> {
+  const repo = await repositoryFor(call, input.name, ...PUSH);
+  const { digest, size, generation } = input;
+  const values = { digest, generation, size, create_time: call.nowMs };
+  await call.tx.insertInto("blobs").values(values).onConflict((on) => on.column("digest").doNothing()).execute();
+  await link(call, repo, digest);
+  await call.tx.deleteFrom("uploads").where("uid", "=", input.upload).execute();
+  return call.tx.selectFrom("blobs").select("generation").where("digest", "=", digest).executeTakeFirstOrThrow();
+}
+
+/** Makes another repo's blob this repo's as well. False: the blob is not there, or the caller may not pull it from there. */
+async function mountBlob(call: Call, input: { name: string; from: string; digest: string; settings: PublicSettings }): Promise<{ mounted: boolean }> {
+  const repo = await repositoryFor(call, input.name, ...PUSH);
+  try {
+    const source = await pullableRepository(call, input.settings, input.from, { digest: input.digest });
+    if (!(await findBlob(call, source, input.digest))) return { mounted: false };
+  } catch (error) {
+    if (error instanceof RegistryError) return { mounted: false };
+    throw error;
+  }
+  await link(call, repo, input.digest);
+  return { mounted: true };
+}
+
+/**
+ * Takes a blob from the repo. `unused` is the generation to remove when no repo has it any more.
+ * DENIED while a manifest of the repo needs it: what can be pulled stays whole. BLOB_UNKNOWN when it is not there.
+ */
+async function deleteBlob(call: Call, input: { name: string; digest: string }): Promise<{ unused: string | undefined }> {
+  const repo = await repositoryFor(call, input.name, Capability.CAP_MANIFEST_DELETE);
+  const { digest } = input;
+  const blob = await findBlob(call, repo, digest);
+  if (!blob) throw blobUnknown(digest);
+  const needed = await call.tx.selectFrom("manifest_references").select("digest")
+    .where("repo", "=", repo).where("target", "=", digest).limit(1).executeTakeFirst();
+  if (needed) throw new RegistryError("DENIED", "Permission denied: a manifest of the repository needs this blob", { detail: { manifest: needed.digest } });
+  await call.tx.deleteFrom("repo_blobs").where("repo", "=", repo).where("digest", "=", digest).execute();
+  const other = await call.tx.selectFrom("repo_blobs").select("repo").where("digest", "=", digest).limit(1).executeTakeFirst();
+  if (other) return { unused: undefined };
+  await call.tx.deleteFrom("blobs").where("digest", "=", digest).execute();
+  return { unused: blob.generation };
+}
+
+/** Ends sessions. Those that are not there are no error. */
+async function dropUploads(call: Call, input: { uploads: string[] }): Promise<void> {
+  if (input.uploads.length > 0) await call.tx.deleteFrom("uploads").where("uid", "in", input.uploads).execute();
+}
+
+async function link(call: Call, repo: string, digest: string): Promise<void> {
+  const values = { repo, digest, create_time: call.nowMs };
+  await call.tx.insertInto("repo_blobs").values(values).onConflict((on) => on.columns(["repo", "digest"]).doNothing()).execute();
+}
+
+export const blobCommands = {
+  "distribution.ensureRepository": ensureRepository,
+  "distribution.startUpload": startUpload,
+  "distribution.commitBlob": commitBlob,
+  "distribution.mountBlob": mountBlob,
+  "distribution.deleteBlob": deleteBlob,
+  "distribution.dropUploads": dropUploads,
+};

@@ -1,0 +1,100 @@
+import { SMALL_BLOB_BYTES } from "../blobs/index.ts";
+import type { Call } from "../call.ts";
+import { Code, MoorageError } from "../errors.ts";
+import { authorize } from "./context.ts";
+import type { Exchange } from "./context.ts";
+import { RegistryError } from "./errors.ts";
+import { pullableRepository } from "./names.ts";
+import { parseRange } from "./ranges.ts";
+import { sendEmpty } from "./send.ts";
+import { responseSink } from "./streams.ts";
+
+/** GET, HEAD and DELETE of `/v2/<name>/blobs/<digest>`. Source: OCI distribution v1.1 end-2 and end-10. */
+export async function handleBlob(exchange: Exchange, params: { digest: string }): Promise<void> {
+  if (exchange.req.method === "DELETE") return deleteBlob(exchange, params.digest);
+  await sendBlob(exchange, params.digest);
+}
+
+async function sendBlob(exchange: Exchange, digest: string): Promise<void> {
+  const { req, res, deps } = exchange;
+  await authorize(exchange, ["pull"]);
+  const blob = await deps.transactor.read(exchange.callData, async (call) => {
+    const repo = await pullableRepository(call, deps.config, exchange.name, { digest });
+    return findBlob(call, repo, digest);
+  });
+  if (!blob) throw blobUnknown(digest);
+  const { size, generation } = blob;
+  const etag = `"${digest}"`;
+  res.setHeader("docker-content-digest", digest);
+  res.setHeader("etag", etag);
+  res.setHeader("accept-ranges", "bytes");
+  // The content of a digest never changes, but who may read it does: only the client itself may keep it.
+  res.setHeader("cache-control", "private, max-age=31536000, immutable");
+  if (matchesEtag(req.headers["if-none-match"], etag)) {
+    sendEmpty(exchange, 304, {});
+    return;
+  }
+  const ifRange = req.headers["if-range"];
+  const asked = req.method === "GET" && (ifRange === undefined || ifRange === etag) ? req.headers.range : undefined;
+  const range = parseRange(asked, size);
+  if (range === "unsatisfiable") {
+    const headers = { "content-range": `bytes */${size}`, "cache-control": "no-store" };
+    throw new RegistryError("SIZE_INVALID", "Range not satisfiable", { status: 416, headers });
+  }
+  const part = range === "whole" ? { start: 0, end: size - 1 } : range;
+  const begin = (): void => {
+    res.statusCode = range === "whole" ? 200 : 206;
+    res.setHeader("content-type", "application/octet-stream");
+    res.setHeader("x-content-type-options", "nosniff");
+    res.setHeader("content-length", part.end - part.start + 1);
+    if (range !== "whole") res.setHeader("content-range", `bytes ${part.start}-${part.end}/${size}`);
+  };
+  if (req.method === "HEAD" || size === 0) {
+    begin();
+    res.end();
+    return;
+  }
+  try {
+    if (size <= SMALL_BLOB_BYTES) {
+      const content = await deps.blobs.readWhole(digest, generation);
+      begin();
+      res.end(content.subarray(part.start, part.end + 1));
+      return;
+    }
+    const sink = responseSink(exchange);
+    await deps.blobs.read(digest, generation, part, async (chunk) => {
+      if (!res.headersSent) begin();
+      await sink(chunk);
+    });
+    res.end();
+  } catch (error) {
+    // Deleted between the look-up and the opening of the file.
+    if (error instanceof MoorageError && error.code === Code.NotFound) throw blobUnknown(digest);
+    throw error;
+  }
+}
+
+async function deleteBlob(exchange: Exchange, digest: string): Promise<void> {
+  const { deps, name } = exchange;
+  await authorize(exchange, ["delete"]);
+  const { unused } = await deps.transactor.write("distribution.deleteBlob", exchange.callData, { name, digest });
+  if (unused !== undefined) await deps.blobs.remove(digest, unused);
+  sendEmpty(exchange, 202, {});
+}
+
+/** The blob as the repo may serve it. */
+export async function findBlob(call: Call, repo: string, digest: string): Promise<{ size: number; generation: string } | undefined> {
+  return call.tx.selectFrom("repo_blobs").innerJoin("blobs", "blobs.digest", "repo_blobs.digest").select(["blobs.size", "blobs.generation"])
+    .where("repo_blobs.repo", "=", repo).where("repo_blobs.digest", "=", digest).executeTakeFirst();
+}
+
+export function blobUnknown(digest: string): RegistryError {
+  const resource = { type: "moorage.registry.v2.Blob", name: digest };
+  return new RegistryError("BLOB_UNKNOWN", `Blob not found: ${digest}`, { detail: { digest }, details: { resource } });
+}
+
+/** Whether If-None-Match names the entity tag. Source: RFC 9110 §13.1.2. */
+export function matchesEtag(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false;
+  return header.trim() === "*" || header.split(",").some((item) => item.trim().replace(/^W\//, "") === etag);
+}

@@ -1,0 +1,5 @@
+import { blobCommands } from "./blob-commands.ts";
+import { manifestCommands } from "./manifest-commands.ts";
+
+/** What the registry writes, by name; run in the writing thread. */
+export const distributionCommands = { ...blobCommands, ...manifestCommands };

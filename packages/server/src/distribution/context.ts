@@ -1,0 +1,115 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import { ANONYMOUS } from "../call.ts";
+import type { Caller, CallData } from "../call.ts";
+import type { Clock } from "../base/clock.ts";
+import type { BlobStore } from "../blobs/index.ts";
+import { Code, MoorageError } from "../errors.ts";
+import type { Transactor } from "../transaction.ts";
+import { RegistryError } from "./errors.ts";
+
+export type Request = IncomingMessage | Http2ServerRequest;
+export type Response = ServerResponse | Http2ServerResponse;
+/** What the transport knows of a request. */
+export interface RequestData { requestId: string; remoteAddress: string }
+
+export interface RegistryConfig {
+  /** Scheme and host[:port] clients reach the registry at, without a trailing slash. */
+  registryUrl: string;
+  /** host[:port]: the audience of registry tokens. */
+  registryAudience: string;
+  /** Path segments the Tag History API is served under. */
+  historySegments: string[];
+  freeTierTags: string[];
+  /** The name of the organization whose free-tier tags anybody may pull. */
+  publicOrganization: string;
+  /** The suffix of ErrorInfo's domain. */
+  errorDomain: string;
+  maxManifestBytes: number;
+  /** How long an upload may lie without new bytes. */
+  uploadTtlMs: number;
+  /** How long a client may send or take nothing before its transfer is given up. Default one minute. */
+  idleTimeoutMs?: number;
+}
+
+export interface RegistryDeps {
+  transactor: Transactor;
+  blobs: BlobStore;
+  /**
+   * Verifies the Authorization header for the audience. An anonymous registry token gives an empty identity and its `repositories`.
+   * UNAUTHENTICATED: no valid token. PERMISSION_DENIED: one for another audience.
+   */
+  authenticate(authorization: string | undefined, audience: "registry", nowMs: number): Promise<Caller>;
+  config: RegistryConfig;
+  clock: Clock;
+  log: { error(fields: object, message: string): void; info(fields: object, message: string): void };
+  /** The AIP-193 form of an error: code, message, details. */
+  statusJson(error: MoorageError, area: string, errorDomain: string): object;
+}
+
+/** One request to the registry. `caller` and `callData` are nobody's until `authorize` filled them. */
+export interface Exchange {
+  req: Request;
+  res: Response;
+  data: RequestData;
+  deps: RegistryDeps;
+  query: URLSearchParams;
+  /** `<organization>/<image…>`; empty for `/v2/`. */
+  name: string;
+  caller: Caller;
+  callData: CallData;
+}
+
+/** The actions of the distribution token protocol. */
+export type Action = "pull" | "push" | "delete";
+
+/** An exchange before its caller is known. The time of the call is taken here, once. */
+export function openExchange(req: Request, res: Response, data: RequestData, deps: RegistryDeps, name: string, query: URLSearchParams): Exchange {
+  const userAgent = req.headers["user-agent"] ?? "";
+  const callData = { caller: ANONYMOUS, requestId: data.requestId, nowMs: deps.clock.nowMs(), remoteAddress: data.remoteAddress, userAgent };
+  return { req, res, data, deps, query, name, caller: ANONYMOUS, callData };
+}
+
+/** The WWW-Authenticate header that sends a client to the token endpoint. Source: distribution token protocol, RFC 6750 §3. */
+export function challenge(config: RegistryConfig, name: string, actions: Action[], error?: "invalid_token" | "insufficient_scope"): string {
+  const parts = [`realm="${config.registryUrl}/token"`, `service="${config.registryAudience}"`];
+  if (name !== "") parts.push(`scope="repository:${name}:${actions.join(",")}"`);
+  if (error) parts.push(`error="${error}"`);
+  return `Bearer ${parts.join(",")}`;
+}
+
+/** Whether the caller's token covers the actions on a repository; a platform token minted for the registry is not narrowed. */
+export function tokenCovers(caller: Caller, name: string, actions: Action[]): boolean {
+  if (!caller.repositories) return true;
+  const granted = caller.repositories.filter((repository) => repository.name === name).flatMap((repository) => repository.actions);
+  return actions.every((action) => granted.includes(action) || granted.includes("*"));
+}
+
+/**
+ * Verifies the token and fills in the exchange's caller. For a named repository its `access` claim must cover the actions; what the
+ * identity's bindings allow is `repositoryFor`'s to say, inside the transaction.
+ * Throws UNAUTHORIZED 401 with a challenge, or DENIED 403 — before anything is looked up, so a 403 tells nothing of what exists.
+ */
+export async function authorize(exchange: Exchange, actions: Action[]): Promise<void> {
+  const { deps, name, callData } = exchange;
+  const asked: Action[] = actions.includes("push") && !actions.includes("pull") ? ["pull", ...actions] : actions;
+  const unauthorized = (message: string, error?: "invalid_token"): RegistryError =>
+    new RegistryError("UNAUTHORIZED", message, { headers: { "www-authenticate": challenge(deps.config, name, asked, error) } });
+  const authorization = exchange.req.headers.authorization;
+  if (authorization === undefined) throw unauthorized("Unauthenticated: a registry token is required");
+  try {
+    exchange.caller = await deps.authenticate(authorization, "registry", callData.nowMs);
+  } catch (error) {
+    if (!(error instanceof MoorageError)) throw error;
+    if (error.code === Code.Unauthenticated) throw unauthorized(error.message, "invalid_token");
+    if (error.code === Code.PermissionDenied) throw new RegistryError("DENIED", error.message, { details: error.details });
+    throw error;
+  }
+  const { caller } = exchange;
+  if (caller.identity === "" && !caller.repositories) throw unauthorized("Unauthenticated: a registry token is required");
+  exchange.callData = { ...callData, caller };
+  if (name !== "" && !tokenCovers(caller, name, actions)) {
+    const headers = { "www-authenticate": challenge(deps.config, name, asked, "insufficient_scope") };
+    throw new RegistryError("DENIED", "Permission denied: the token does not cover this repository and action", { headers });
+  }
+}

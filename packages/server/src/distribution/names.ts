@@ -1,0 +1,76 @@
+import { Capability } from "@moorage/api";
+import type { Call } from "../call.ts";
+import { RegistryError } from "./errors.ts";
+import { publicMay } from "./public.ts";
+import type { PublicReference, PublicSettings } from "./public.ts";
+
+/** What a pull takes. Source: contract §7. */
+export const PULL: Capability[] = [Capability.CAP_MANIFEST_LIST, Capability.CAP_REPO_BLOBS_GET];
+/** What a push takes, beside what its tag does. */
+export const PUSH: Capability[] = [Capability.CAP_MANIFEST_CREATE];
+
+/** Where an image path leads. */
+export interface Resolved {
+  /** The repo's uid, when all of the path exists. */
+  repo?: string;
+  /** The uid of the innermost group that exists. Absent: not even the organization does. */
+  group?: string;
+  /** The names below that group which do not exist; the last one is the repo's. */
+  missing: string[];
+}
+
+/** Follows `<organization>/<subgroup…>/<image>` by the names of today. Source: contract §8. */
+export async function resolveRepository(call: Call, name: string): Promise<Resolved> {
+  const segments = name.split("/");
+  let group: string | undefined;
+  for (const [index, segment] of segments.entries()) {
+    const leaf = index === segments.length - 1;
+    // An image is never at the root: its first segment is the organization.
+    if (leaf && group === undefined) break;
+    const found = await call.tx.selectFrom(leaf ? "repos" : "groups").select("uid")
+      .where("parent", "=", group ?? "").where("name", "=", segment).executeTakeFirst();
+    if (!found) return { group, missing: segments.slice(index) };
+    if (leaf) return { repo: found.uid, group, missing: [] };
+    group = found.uid;
+  }
+  return { group, missing: segments };
+}
+
+/**
+ * The uid of the repo, when the caller holds all the capabilities there.
+ * DENIED 403 without them — also where they would be needed on the innermost group that exists, so that a stranger cannot tell what does;
+ * NAME_UNKNOWN 404 when the caller would be allowed but there is no such repo.
+ */
+export async function repositoryFor(call: Call, name: string, ...capabilities: Capability[]): Promise<string> {
+  const { repo, group } = await resolveRepository(call, name);
+  const place = repo ?? group;
+  if (place === undefined || !(await mayAll(call, place, capabilities))) throw denied();
+  if (repo === undefined) throw nameUnknown(name);
+  return repo;
+}
+
+/**
+ * The uid of the repo, when the caller may read the tag or digest there: by the capabilities, or because anybody may.
+ * DENIED 403 and NAME_UNKNOWN 404 as in `repositoryFor`; which images the public organization has is no secret.
+ */
+export async function pullableRepository(call: Call, settings: PublicSettings, name: string, reference: PublicReference, capabilities = PULL): Promise<string> {
+  const { repo, group } = await resolveRepository(call, name);
+  const place = repo ?? group;
+  const may = place !== undefined && (await mayAll(call, place, capabilities));
+  if (repo !== undefined && (may || (await publicMay(call, settings, repo, reference)))) return repo;
+  if (repo === undefined && (may || name.startsWith(`${settings.publicOrganization}/`))) throw nameUnknown(name);
+  throw denied();
+}
+
+export async function mayAll(call: Call, uid: string, capabilities: Capability[]): Promise<boolean> {
+  for (const capability of capabilities) if (!(await call.may(capability, uid))) return false;
+  return true;
+}
+
+export function denied(): RegistryError {
+  return new RegistryError("DENIED", "Permission denied: requested access to the resource is denied");
+}
+
+export function nameUnknown(name: string): RegistryError {
+  return new RegistryError("NAME_UNKNOWN", `Repository not found: ${name}`, { details: { resource: { type: "moorage.registry.v2.Repo", name } } });
+}

@@ -1,0 +1,129 @@
+import { randomBytes } from "node:crypto";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { pathToFileURL } from "node:url";
+import { Capability } from "@moorage/api";
+import { grantsOf, rightsOf } from "../../src/access/rights.ts";
+import { newUid } from "../../src/base/uid.ts";
+import { openFilesystemBlobs } from "../../src/blobs/index.ts";
+import type { Call, Caller, CallData } from "../../src/call.ts";
+import { distributionCommands } from "../../src/distribution/commands.ts";
+import type { RegistryConfig, RegistryDeps } from "../../src/distribution/context.ts";
+import { distributionDoor } from "../../src/distribution/router.ts";
+import { permissionDenied, unauthenticated } from "../../src/errors.ts";
+import { databasePath, migrate, openReader, openWriter } from "../../src/store/index.ts";
+import type { Database } from "../../src/store/index.ts";
+import type { Command, Transactor } from "../../src/transaction.ts";
+import { statusJson } from "../../src/transport/status.ts";
+
+/** The registry's door by itself: real sockets, files and database; only who calls is said outright, by `bearer`. */
+export interface Door {
+  url: string;
+  deps: RegistryDeps;
+  db: Database;
+  /** Moves the clock, in milliseconds. */
+  advance(byMs: number): void;
+  /** How many clients are connected. */
+  connections(): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** The Authorization header that makes the door see this caller. `audience`: another than the registry's. */
+export function bearer(caller: Partial<Caller>, audience = "registry"): string {
+  return `Bearer ${Buffer.from(JSON.stringify({ caller: { identity: "", ...caller }, audience })).toString("base64url")}`;
+}
+
+/** Opens the door on a folder, a new one or one that was used before. */
+export async function openDoor(folder: string, settings: Partial<RegistryConfig> = {}): Promise<Door> {
+  const path = databasePath(folder);
+  migrate(path);
+  const { db, raw } = openWriter(path);
+  const reader = openReader(path);
+  let shiftMs = 0;
+  let last: Promise<unknown> = Promise.resolve();
+  const callOn = async (tx: Database, data: CallData): Promise<Call> => {
+    const rights = rightsOf(data.caller, await grantsOf(tx, data.caller.identity));
+    return { ...data, tx, may: async (capability, uid) => rights.may(capability, uid), visible: async (...capabilities) => rights.visible(capabilities) };
+  };
+  const transact = async (command: Command, data: CallData, input: unknown): Promise<unknown> => {
+    raw.exec("begin immediate");
+    try {
+      const output = await command(await callOn(db, structuredClone(data)), structuredClone(input) as never);
+      raw.exec("commit");
+      return structuredClone(output);
+    } catch (error) {
+      raw.exec("rollback");
+      throw error;
+    }
+  };
+  const transactor: Transactor = {
+    read: async (data, work) => work(await callOn(reader, data)),
+    write(name, data, input) {
+      const command: Command = distributionCommands[name as keyof typeof distributionCommands];
+      const result = last.then(() => transact(command, data, input));
+      last = result.catch(() => undefined);
+      return result as ReturnType<typeof transactor.write<typeof name>>;
+    },
+  };
+  const deps: RegistryDeps = {
+    transactor, statusJson,
+    blobs: await openFilesystemBlobs(folder),
+    clock: { nowMs: () => Date.now() + shiftMs },
+    log: { error: (fields, message) => console.error(message, fields), info: () => undefined },
+    async authenticate(authorization) {
+      const text = /^Bearer (\S+)$/.exec(authorization ?? "")?.[1];
+      if (text === undefined || text === "broken") throw unauthenticated("the token is not valid");
+      const token = JSON.parse(Buffer.from(text, "base64url").toString()) as { caller: Caller; audience: string };
+      if (token.audience !== "registry") throw permissionDenied("the token is for another audience");
+      return token.caller;
+    },
+    config: {
+      registryUrl: "http://registry.test", registryAudience: "registry.test", historySegments: ["_service"], freeTierTags: ["latest", "latest-dev"],
+      publicOrganization: "public", errorDomain: "moorage.dev", maxManifestBytes: 4_194_304, uploadTtlMs: 86_400_000, ...settings,
+    },
+  };
+  const door = distributionDoor(deps);
+  const server = createServer((req, res) => {
+    void door.handle(req, res, { requestId: randomBytes(8).toString("hex"), remoteAddress: req.socket.remoteAddress ?? "" });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    deps, db,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    advance: (byMs) => { shiftMs += byMs; },
+    connections: () => new Promise((resolve, reject) => server.getConnections((error, count) => (error ? reject(error) : resolve(count)))),
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      await last;
+      await reader.destroy();
+      await db.destroy();
+    },
+  };
+}
+
+/** A root group; its uid. */
+export async function makeGroup(db: Database, name: string): Promise<string> {
+  const uid = newUid("");
+  const times = { create_time: 0, update_time: 0 };
+  await db.insertInto("groups").values({ uid, parent: "", name, description: "", verified: 0, kind: 0, status: 0, resource_limits: "{}", ...times }).execute();
+  await db.insertInto("group_names").values({ parent: "", name, uid }).execute();
+  return uid;
+}
+
+const ALL = Object.values(Capability).filter((value) => typeof value === "number");
+
+/** An identity that holds the capabilities on the group; its uid. All of them by default. */
+export async function makeIdentity(db: Database, group: string, capabilities = ALL): Promise<string> {
+  const [identity, role] = [newUid(""), newUid("")];
+  const times = { create_time: 0, update_time: 0 };
+  await db.insertInto("roles").values({ uid: role, parent: "", name: role, description: "", capabilities: JSON.stringify(capabilities), ...times }).execute();
+  await db.insertInto("role_bindings").values({ uid: newUid(group), parent: group, identity_uid: identity, role_uid: role, create_time: 0 }).execute();
+  return identity;
+}
+
+// Run as a program it is a process that can be killed: the folder is its argument, the URL what it prints.
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  const door = await openDoor(process.argv[2] ?? "");
+  process.stdout.write(`${door.url}\n`);
+}
