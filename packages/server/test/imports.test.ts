@@ -23,6 +23,7 @@ const MAY: Record<string, string[]> = {
   ...Object.fromEntries(ROOMS.map((room) => [room, ["room", "aip", "store", "blobs"]])),
   access: ["aip", "store"],
   transaction: ["store"],
+  "read-blob": ["blobs", "room"],
   // What dispatch is made of: a call with its rights, and the table of methods, the only code that knows every room.
   calls: ["access", "store"],
   methods: ["access", "room"],
@@ -52,7 +53,7 @@ const MAY_INDEX: Record<string, string[]> = {
 };
 
 /** What wires the rest together, and so may import everything; nobody else may import it. */
-const WIRING = new Set(["main", "index", "server", "start", "bootstrap", "commands", "writer", "writer-thread"]);
+const WIRING = new Set(["main", "index", "server", "start", "bootstrap", "commands", "writer", "writer-thread", "sign-token"]);
 
 interface Import { from: string; to: string; typeOnly: boolean }
 
