@@ -15,6 +15,13 @@ export function bearerOf(authorization: string | undefined): string | undefined 
   return BEARER.exec(authorization ?? "")?.[1];
 }
 
+/** The token in a Bearer header. Throws UNAUTHENTICATED when there is none, or no single one. */
+export function requireBearer(authorization: string | undefined): string {
+  const token = bearerOf(authorization);
+  if (token === undefined) throw unauthenticated(!authorization ? "a bearer token is required" : "the authorization header is malformed");
+  return token;
+}
+
 /**
  * Verifies the token and looks whether its identity still exists: a deleted one is out at once. A token for some repositories opens the registry
  * only.
@@ -23,9 +30,7 @@ export function bearerOf(authorization: string | undefined): string | undefined 
 export function createAuthenticator(deps: { config: Pick<Config, "baseUrl" | "registryAudience">; tokens: Tokens; reader: Database }): Authenticator {
   const { config, tokens, reader } = deps;
   return async (authorization, audience, nowMs) => {
-    const token = bearerOf(authorization);
-    if (token === undefined) throw unauthenticated(authorization === undefined ? "a bearer token is required" : "the authorization header is malformed");
-    const caller = await tokens.verify(token, audience === "platform" ? config.baseUrl : config.registryAudience, nowMs);
+    const caller = await tokens.verify(requireBearer(authorization), audience === "platform" ? config.baseUrl : config.registryAudience, nowMs);
     if (caller.repositories && audience === "platform") throw refusal();
     if (caller.identity !== "" && !(await exists(reader, caller.identity))) throw refusal();
     return caller;

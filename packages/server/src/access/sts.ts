@@ -2,10 +2,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { ANONYMOUS, type CallData } from "../call.ts";
 import type { Config } from "../config.ts";
-import { Code, invalidArgument, MoorageError, unauthenticated } from "../errors.ts";
+import { Code, invalidArgument, MoorageError } from "../errors.ts";
 import type { Clock } from "../base/clock.ts";
 import { isObject, parseJson } from "../base/json.ts";
-import { bearerOf } from "./authenticate.ts";
+import { requireBearer } from "./authenticate.ts";
 import type { ExchangeAnswer, Exchanger } from "./exchange.ts";
 import { type Keyring, SIGNING_ALGORITHM } from "./keys.ts";
 import { GRANTS, OAuthError, parseExchangeParameters, parseTokenRequest, toOAuthError, tokenAnswer } from "./oauth.ts";
@@ -41,12 +41,12 @@ export function createStsDoors(deps: StsDeps): Record<string, Door> {
       answerJson(request, response, 200, await keyring.jwks(clock.nowMs()), "public, max-age=60");
     }),
     "/sts/exchange": guarded(deps, ["GET", "POST"], async (request, response, data) => {
-      const exchange = parseExchangeParameters(await parametersOf(request), requireBearer(request));
+      const exchange = parseExchangeParameters(await parametersOf(request), requireBearer(request.headers.authorization));
       const { token, refreshToken, expiresAtMs } = await exchanger.exchange(exchange, callData(request, data, clock));
       answerJson(request, response, 200, rawToken(token, refreshToken, expiresAtMs));
     }),
     "/sts/exchange_refresh_token": guarded(deps, ["GET", "POST"], async (request, response, data) => {
-      const refresh = parseExchangeParameters(await parametersOf(request), requireBearer(request));
+      const refresh = parseExchangeParameters(await parametersOf(request), requireBearer(request.headers.authorization));
       const { identity, identityProvider, ...rest } = refresh;
       if (identity || identityProvider) throw invalidArgument({ field: identity ? "identity" : "identityProvider", description: "is not a parameter" });
       answerJson(request, response, 200, tokenPair(await exchanger.refresh(rest, callData(request, data, clock))));
@@ -115,13 +115,6 @@ function tokenPair({ token, refreshToken, expiresAtMs, refreshExpiresAtMs }: Exc
 
 function callData(request: Request, { requestId, remoteAddress }: DoorData, clock: Clock): CallData {
   return { caller: ANONYMOUS, requestId, remoteAddress, nowMs: clock.nowMs(), userAgent: request.headers["user-agent"] ?? "" };
-}
-
-function requireBearer(request: Request): string {
-  const header = request.headers.authorization;
-  const bearer = bearerOf(header);
-  if (bearer === undefined) throw unauthenticated(header === undefined ? "a bearer token is required" : "the authorization header is malformed");
-  return bearer;
 }
 
 /** The parameters of the query and, of a POST, of the body: a form or a JSON object of strings and lists of strings. */

@@ -1,0 +1,117 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { create, type MessageInitShape, toJsonString } from "@bufbuild/protobuf";
+import { type Identity, IdentitySchema } from "@moorage/api";
+import {
+  type Access, accessCommands, type AccessWriter, createAccess, createSecurityTokenService, createSigningKey, createStsDoors, rotateSigningKey,
+  type SecurityTokenService,
+} from "../../src/access/index.ts";
+import { newUid } from "../../src/base/uid.ts";
+import { ANONYMOUS, type Call, type CallData } from "../../src/call.ts";
+import { Code, MoorageError } from "../../src/errors.ts";
+import { type Database, databasePath, migrate, openReader, openWriter } from "../../src/store/index.ts";
+
+/** The access room on a real database, behind a real socket, with a clock that tests move. */
+export interface AccessHouse extends Access {
+  baseUrl: string;
+  registryAudience: string;
+  db: Database;
+  clock: { nowMs: number };
+  service: SecurityTokenService;
+  data(): CallData;
+  addIdentity(relationship: MessageInitShape<typeof IdentitySchema>["relationship"], parent?: string): Promise<string>;
+  rotate(): Promise<string>;
+  close(): Promise<void>;
+}
+
+const STATUS: Record<number, number> = { 3: 400, 7: 403, 14: 503, 16: 401 };
+
+export async function openAccess({ allowPrivateNetwork = true } = {}): Promise<AccessHouse> {
+  const folder = mkdtempSync(join(tmpdir(), "moorage-access-"));
+  const path = databasePath(folder);
+  migrate(path);
+  const { db, raw } = openWriter(path);
+  const reader = openReader(path);
+  const clock = { nowMs: Date.now() };
+  const data = (): CallData => ({ caller: ANONYMOUS, requestId: "test", nowMs: clock.nowMs, remoteAddress: "127.0.0.1", userAgent: "" });
+  let queue: Promise<unknown> = Promise.resolve();
+  const writer: AccessWriter = {
+    write(name, callData, input) {
+      const call: Call = { ...callData, tx: db, may: async () => false, visible: async () => [] };
+      // The name and the input belong together by the signature above; TypeScript loses that on the union.
+      const command = accessCommands[name] as (call: Call, input: unknown) => ReturnType<(typeof accessCommands)[typeof name]>;
+      const done = queue.then(async () => {
+        raw.exec("begin immediate");
+        try {
+          const answer = await command(call, input);
+          raw.exec("commit");
+          return answer;
+        } catch (error) {
+          raw.exec("rollback");
+          throw error;
+        }
+      });
+      queue = done.catch(() => {});
+      return done as never;
+    },
+  };
+  await createSigningKey(db, clock.nowMs);
+
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const registryAudience = `127.0.0.1:${port}`;
+  const config = { baseUrl, registryAudience, accessTokenTtlMs: 3_600_000, allowPrivateNetwork };
+  const access = createAccess({ config, reader, writer, log: { info() {} } });
+  const doors = createStsDoors({
+    config, clock: { nowMs: () => clock.nowMs }, keyring: access.keyring, exchanger: access.exchanger,
+    answerError(response, error, _data, status) {
+      const told = error instanceof MoorageError ? error : new MoorageError(Code.Internal, String(error));
+      response.statusCode = status ?? STATUS[told.code] ?? 500;
+      // The only server here speaks HTTP/1.1.
+      (response as ServerResponse).end(JSON.stringify({ code: told.code, message: told.message, fields: told.details.fieldViolations }));
+    },
+  });
+  server.on("request", (request, response) => {
+    const door = doors[new URL(request.url ?? "/", baseUrl).pathname];
+    if (door) void door(request, response, { requestId: "test", remoteAddress: "127.0.0.1" });
+    else response.writeHead(404).end();
+  });
+
+  return {
+    ...access, baseUrl, registryAudience, db, clock, data, service: createSecurityTokenService(access.exchanger),
+    async addIdentity(relationship, parent = "") {
+      const identity = create(IdentitySchema, { relationship });
+      const uid = newUid(parent);
+      await db.insertInto("identities").values({
+        uid, parent, name: "ci", description: "", email: "", email_unverified: "", company: "", last_seen_time: null,
+        create_time: clock.nowMs, update_time: clock.nowMs, relationship_type: 1,
+        relationship: identity.relationship.case === undefined ? "" : toJsonString(IdentitySchema, identity), ...exact(identity),
+      }).execute();
+      return uid;
+    },
+    async rotate() {
+      const kid = await rotateSigningKey(db, clock.nowMs);
+      access.keyring.refresh();
+      return kid;
+    },
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      await db.destroy();
+      await reader.destroy();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+function exact({ relationship }: Identity): { issuer: string; subject: string } {
+  if (relationship.case === "staticKeys") return { issuer: relationship.value.issuer, subject: relationship.value.subject };
+  if (relationship.case !== "claimMatch") return { issuer: "", subject: "" };
+  const { iss, sub } = relationship.value;
+  return { issuer: iss.case === "issuer" ? iss.value : "", subject: sub.case === "subject" ? sub.value : "" };
+}

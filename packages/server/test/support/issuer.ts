@@ -1,0 +1,51 @@
+import { generateKeyPairSync, type KeyObject } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type JWK, SignJWT } from "jose";
+
+/** An OpenID issuer over HTTP on loopback whose every answer a test can bend. */
+export interface Issuer {
+  url: string;
+  key: IssuerKey;
+  /** What stands in the key set; the test may change it. */
+  jwks: { keys: JWK[] };
+  /** Answers instead of the usual, by path. */
+  routes: Map<string, (request: IncomingMessage, response: ServerResponse) => void>;
+  /** The paths asked for, in order. */
+  requests: string[];
+  sign(claims: Record<string, unknown>, header?: Record<string, unknown>, key?: KeyObject | Uint8Array): Promise<string>;
+  close(): Promise<void>;
+}
+
+export interface IssuerKey { kid: string; privateKey: KeyObject; publicKey: KeyObject; jwk: JWK }
+
+export function newKey(kid: string): IssuerKey {
+  const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  return { kid, privateKey, publicKey, jwk: { ...publicKey.export({ format: "jwk" }) as JWK, kid, use: "sig", alg: "RS256" } };
+}
+
+export async function openIssuer(): Promise<Issuer> {
+  const key = newKey("one");
+  const jwks = { keys: [key.jwk] };
+  const routes: Issuer["routes"] = new Map();
+  const requests: string[] = [];
+  const server = createServer((request, response) => {
+    const path = request.url ?? "/";
+    requests.push(path);
+    const route = routes.get(path);
+    if (route) return route(request, response);
+    const document = path === "/.well-known/openid-configuration" ? { issuer: url, jwks_uri: `${url}/jwks` } : path === "/jwks" ? jwks : undefined;
+    if (document) response.setHeader("content-type", "application/json").end(JSON.stringify(document));
+    else response.writeHead(404).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url, key, jwks, routes, requests,
+    sign: (claims, header = {}, signer = key.privateKey) => new SignJWT(claims).setProtectedHeader({ alg: "RS256", kid: key.kid, ...header }).sign(signer),
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
