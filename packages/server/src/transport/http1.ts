@@ -1,5 +1,5 @@
 import { createServer } from "node:http";
-import type { IncomingMessage, Server } from "node:http";
+import type { Server } from "node:http";
 import { Server as NetServer } from "node:net";
 import type { Socket } from "node:net";
 import { Code, MoorageError } from "../errors.ts";
@@ -32,7 +32,6 @@ export function http1(serve: Handler, limits: PortLimits, errorDomain: string): 
     const { socket } = request;
     answering.set(socket, (answering.get(socket) ?? 0) + 1);
     if (draining) response.setHeader("connection", "close");
-    response.once("finish", () => cutUnreadBody(request, limits.lingerTimeoutMs));
     response.once("close", () => {
       const left = (answering.get(socket) ?? 1) - 1;
       if (!answering.has(socket)) return;
@@ -77,17 +76,4 @@ function refusal(code: string | undefined, errorDomain: string): string {
   const error = new MoorageError(Code.InvalidArgument, "Invalid argument: malformed HTTP request");
   const body = JSON.stringify(statusJson(error, "http", errorDomain));
   return `HTTP/1.1 ${line}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`;
-}
-
-/** Without it a client that was refused could send for ever, since Node reads and drops what the handler left. */
-function cutUnreadBody(request: IncomingMessage, lingerTimeoutMs: number): void {
-  if (request.complete) return;
-  const { socket } = request;
-  const timer = setTimeout(() => void (request.complete || socket.destroy()), lingerTimeoutMs).unref();
-  const stop = (): void => clearTimeout(timer);
-  socket.once("close", stop);
-  request.once("end", () => {
-    stop();
-    socket.off("close", stop);
-  });
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { createServer as createHttp2Server } from "node:http2";
+import { constants, createServer as createHttp2Server } from "node:http2";
 import type { Http2Server, Http2ServerRequest, Http2ServerResponse, ServerHttp2Session } from "node:http2";
 import type { Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
@@ -51,7 +51,10 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   const sessions = new Set<ServerHttp2Session>();
   let draining = false;
 
-  const serve: Handler = (request, response) => answer(request, response, options);
+  const serve: Handler = (request, response) => {
+    cutUnreadBody(request, response, limits.lingerTimeoutMs);
+    return answer(request, response, options);
+  };
   const h1 = http1(serve, limits, options.errorDomain);
   const h2 = http2Server(serve, limits);
   h2.on("session", (session) => {
@@ -100,6 +103,21 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   };
   let closing: Promise<void> | undefined;
   return { port: bound.port, address: bound.address, close: (graceMs) => closing ??= close(graceMs) };
+}
+
+/**
+ * Ends a request whose body still comes some time after its answer. Node reads and drops what a handler left of an HTTP/1.1 body, for
+ * ever if need be, and keeps an HTTP/2 stream open for it.
+ */
+function cutUnreadBody(request: Request, response: Response, lingerTimeoutMs: number): void {
+  const { socket } = request;
+  const cut = (): void => void ("stream" in response ? response.stream.close(constants.NGHTTP2_NO_ERROR) : socket.destroy());
+  const answered = "stream" in response ? response.stream : response;
+  answered.once("finish", () => {
+    if (request.complete) return;
+    const timer = setTimeout(() => void (request.complete || cut()), lingerTimeoutMs).unref();
+    request.once("close", () => clearTimeout(timer));
+  });
 }
 
 /** The handler's failures end here. Doors answer their own errors; what arrives is a defect. */

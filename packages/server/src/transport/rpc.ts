@@ -2,6 +2,7 @@ import type { DescMethod, DescMethodUnary, DescService, Message } from "@bufbuil
 import { Code as ConnectCode, ConnectError, createConnectRouter, createContextKey, createContextValues } from "@connectrpc/connect";
 import type { ConnectRouter, ContextValues, HandlerContext } from "@connectrpc/connect";
 import { compressionBrotli, compressionGzip, universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
+import type { UniversalServerRequest } from "@connectrpc/connect/protocol";
 import { Health } from "@moorage/api/gen/health/v1/health_pb";
 import { ServerReflection } from "@moorage/api/gen/grpc/reflection/v1/reflection_pb";
 import { ServerReflection as AlphaReflection } from "@moorage/api/gen/grpc/reflection/v1alpha/reflection_pb";
@@ -13,8 +14,8 @@ import { health } from "./health.ts";
 import { MAX_DEADLINE_MS, MAX_MESSAGE_BYTES } from "./limits.ts";
 import type { Request, Response } from "./listen.ts";
 import { reflection } from "./reflection.ts";
-import { completeErrors, toConnectError } from "./rpc-errors.ts";
-import { areaOf, asMoorageError } from "./status.ts";
+import { completeErrors, readableMessage, toConnectError } from "./rpc-errors.ts";
+import { areaOf, asMoorageError, statusJson } from "./status.ts";
 import type { ErrorLog } from "./status.ts";
 
 /** What the door needs of dispatch. `extra` is for methods that read the token themselves, as the exchange does. */
@@ -56,6 +57,8 @@ interface RpcRequest extends RequestData { service: string; unknown: boolean }
 
 const REQUEST = createContextKey<RpcRequest>({ requestId: "", remoteAddress: "", service: "", unknown: true });
 const CALLER = createContextKey<Caller>(ANONYMOUS);
+/** Whether the request's message was understood. */
+const IS_READ = createContextKey(false);
 const OWN_PREFIX = "moorage.";
 
 /**
@@ -71,7 +74,7 @@ export function rpcDoor(options: RpcDoorOptions): RpcDoor {
     return toConnectError(asMoorageError(error, log, requestId), areaOf(service), errorDomain);
   };
   const gate = async (context: HandlerContext): Promise<void> => {
-    completeErrors(context, errorDomain);
+    completeErrors(context, errorDomain, () => context.values.get(IS_READ));
     if (context.values.get(REQUEST).unknown) throw new MoorageError(Code.Unimplemented, "Unimplemented: no such method");
     if (served.has(context.service)) context.values.set(CALLER, await options.authenticate(callerHeaders(context), context.method));
   };
@@ -80,7 +83,10 @@ export function rpcDoor(options: RpcDoorOptions): RpcDoor {
     readMaxBytes: options.maxMessageBytes ?? MAX_MESSAGE_BYTES,
     maxTimeoutMs: MAX_DEADLINE_MS,
     requestGate: (context) => gate(context).catch((error: unknown) => { throw refuse(error, context.values); }),
-    interceptors: [(next) => (request) => next(request).catch((error: unknown) => { throw refuse(error, request.contextValues); })],
+    interceptors: [(next) => (request) => {
+      request.contextValues.set(IS_READ, true);
+      return next(request).catch((error: unknown) => { throw refuse(error, request.contextValues); });
+    }],
   });
   for (const service of services) for (const method of service.methods) addMethod(router, method, options);
   const reflected = reflection([...services, Health, ServerReflection, AlphaReflection]);
@@ -99,8 +105,14 @@ export function rpcDoor(options: RpcDoorOptions): RpcDoor {
       const handler = routes.get(pathOf(request));
       const service = trueNames.get(serviceOf(request)) ?? "moorage.rpc";
       const values = createContextValues().set(REQUEST, { ...data, service, unknown: !handler });
+      const asked = universalRequest(request, response, values);
+      if (!asked) {
+        response.statusCode = 400;
+        response.setHeader("content-type", "application/json");
+        return void response.end(JSON.stringify(statusJson(new MoorageError(Code.InvalidArgument, "Invalid argument: malformed host"), areaOf(service), errorDomain)));
+      }
       try {
-        const answer = await (handler ?? fallback)(universalRequestFromNodeRequest(request, response, undefined, values));
+        const answer = readableMessage(await (handler ?? fallback)(asked));
         // Over HTTP/1.1 the adapter's promise never settles after success [seen with Connect 2.2]; the end of the response tells as well.
         const closed = new Promise<void>((resolve) => void response.once("close", resolve));
         await Promise.race([universalResponseToNodeResponse(answer, response), closed]);
@@ -110,6 +122,17 @@ export function rpcDoor(options: RpcDoorOptions): RpcDoor {
       }
     },
   };
+}
+
+/** Absent: the request names no host, or one that cannot stand in a URL. */
+function universalRequest(request: Request, response: Response, values: ContextValues): UniversalServerRequest | undefined {
+  // To stop reading a body must not destroy the connection that is to carry the error.
+  const body: AsyncIterable<Uint8Array> = { [Symbol.asyncIterator]: () => request.iterator({ destroyOnReturn: false }) };
+  try {
+    return { ...universalRequestFromNodeRequest(request, response, undefined, values), body };
+  } catch {
+    return undefined;
+  }
 }
 
 function addMethod(router: ConnectRouter, method: DescMethod, { dispatch, clock }: RpcDoorOptions): void {
