@@ -89,6 +89,16 @@ test("a deleted blob is gone from its repo, and from the disk with its last repo
   assert.ok((await bytes(await ask("GET", `/v2/acme/one/blobs/${digest}`))).equals(content));
 });
 
+test("a blob that a manifest needs is not deleted", async () => {
+  const digest = await push(Buffer.from("needed"), "acme/needing");
+  const { uid } = await door.db.selectFrom("repos").select("uid").where("name", "=", "needing").executeTakeFirstOrThrow();
+  await door.db.insertInto("manifest_references").values({ repo: uid, digest: sha(Buffer.from("manifest")), target: digest, kind: "blob" }).execute();
+  const refused = await ask("DELETE", `/v2/acme/needing/blobs/${digest}`);
+  assert.equal(refused.headers.get("allow"), "GET, HEAD");
+  await refusal(refused, 405, "UNSUPPORTED");
+  assert.equal((await ask("GET", `/v2/acme/needing/blobs/${digest}`)).status, 200);
+});
+
 test("tokens are looked at before anything else", async () => {
   const path = `/v2/${REPO}/blobs/${await push(Buffer.from("guarded"))}`;
   const bare = await ask("GET", path, { as: "" });

@@ -59,20 +59,20 @@ async function mountBlob(call: Call, input: { name: string; from: string; digest
 }
 
 /**
- * Takes a blob from the repo. `unused` is the generation to remove when no repo has it any more.
- * DENIED while a manifest of the repo needs it: what can be pulled stays whole. BLOB_UNKNOWN when it is not there.
+ * Takes a blob from the repo. `unused` is the generation to remove when no repo has it any more. While a manifest of the repo needs it,
+ * it stays, so that what can be pulled stays whole: `neededBy` is that manifest. BLOB_UNKNOWN when it is not there.
  */
-async function deleteBlob(call: Call, input: { name: string; digest: string }): Promise<{ unused: string | undefined }> {
+async function deleteBlob(call: Call, input: { name: string; digest: string }): Promise<{ unused?: string; neededBy?: string }> {
   const repo = await repositoryFor(call, input.name, Capability.CAP_MANIFEST_DELETE);
   const { digest } = input;
   const blob = await findBlob(call, repo, digest);
   if (!blob) throw blobUnknown(digest);
   const needed = await call.tx.selectFrom("manifest_references").select("digest")
     .where("repo", "=", repo).where("target", "=", digest).limit(1).executeTakeFirst();
-  if (needed) throw new RegistryError("DENIED", "Permission denied: a manifest of the repository needs this blob", { detail: { manifest: needed.digest } });
+  if (needed) return { neededBy: needed.digest };
   await call.tx.deleteFrom("repo_blobs").where("repo", "=", repo).where("digest", "=", digest).execute();
   const other = await call.tx.selectFrom("repo_blobs").select("repo").where("digest", "=", digest).limit(1).executeTakeFirst();
-  if (other) return { unused: undefined };
+  if (other) return {};
   await call.tx.deleteFrom("blobs").where("digest", "=", digest).execute();
   return { unused: blob.generation };
 }

@@ -77,7 +77,10 @@ async function sendBlob(exchange: Exchange, digest: string): Promise<void> {
 async function deleteBlob(exchange: Exchange, digest: string): Promise<void> {
   const { deps, name } = exchange;
   await authorize(exchange, ["delete"]);
-  const { unused } = await deps.transactor.write("distribution.deleteBlob", exchange.callData, { name, digest });
+  const { unused, neededBy } = await deps.transactor.write("distribution.deleteBlob", exchange.callData, { name, digest });
+  if (neededBy !== undefined) {
+    throw new RegistryError("UNSUPPORTED", "A manifest of the repository needs this blob", { headers: { allow: "GET, HEAD" }, detail: { manifest: neededBy } });
+  }
   if (unused !== undefined) await deps.blobs.remove(digest, unused);
   sendEmpty(exchange, 202, {});
 }
