@@ -23,7 +23,8 @@ export function arbitraryMessage(desc: DescMessage, depth = 0): fc.Arbitrary<Mes
 }
 
 function arbitraryField(field: DescField, depth: number): fc.Arbitrary<unknown> {
-  const value = field.message ? arbitraryMessage(field.message, depth + 1) : field.enum ? arbitraryEnum(field.enum) : arbitraryScalar(field.scalar ?? ScalarType.STRING);
+  const plain = field.enum ? arbitraryEnum(field.enum) : arbitraryScalar(field.scalar ?? ScalarType.STRING);
+  const value = field.message ? arbitraryMessage(field.message, depth + 1) : plain;
   if (field.fieldKind === "list") return fc.array(value, { maxLength: 3 });
   if (field.fieldKind !== "map") return value;
   const keys = fc.string({ unit: "grapheme" }).filter((key) => key !== "__proto__");

@@ -31,10 +31,11 @@ function readTimestamp(json: unknown, at: string, bad: FieldViolation[]): Timest
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
   date.setUTCHours(hour, minute, second);
-  const offsetMinutes = Number(parts[9] ?? 0) * 60 + Number(parts[10] ?? 0);
+  const [offsetHour, offsetMinute] = [Number(parts[9] ?? 0), Number(parts[10] ?? 0)];
+  const offsetMinutes = offsetHour * 60 + offsetMinute;
   const seconds = date.getTime() / 1000 + (parts[8] === "-" ? 60 : -60) * offsetMinutes;
-  const exists = date.getUTCMonth() === month - 1 && date.getUTCDate() === day && hour < 24 && minute < 60 && second < 60 && Number(parts[10] ?? 0) < 60 && offsetMinutes < 1440;
-  if (!exists) return fail(bad, at, "is not a time that exists");
+  const isDay = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  if (!isDay || hour > 23 || minute > 59 || second > 59 || offsetHour > 23 || offsetMinute > 59) return fail(bad, at, "is not a time that exists");
   if (seconds < MIN_SECONDS || seconds > MAX_SECONDS) return fail(bad, at, "must lie in the years 1 to 9999");
   return create(TimestampSchema, { seconds: BigInt(seconds), nanos: toNanos(parts[7]) });
 }

@@ -71,7 +71,9 @@ function readMessage(plan: Plan, json: unknown, at: string, bad: FieldViolation[
   return message;
 }
 
-function readField(entry: Entry, message: Fields, json: Record<string, unknown>, key: string, path: string, bad: FieldViolation[], depth: number, options: ReadOptions): void {
+function readField(
+  entry: Entry, message: Fields, json: Record<string, unknown>, key: string, path: string, bad: FieldViolation[], depth: number, options: ReadOptions,
+): void {
   const { field } = entry;
   if (key !== field.jsonName && Object.hasOwn(json, field.jsonName)) return violate(bad, path, `is given twice, as ${field.jsonName} and as ${field.name}`);
   options.present?.push(field);
@@ -100,7 +102,10 @@ function listReader(readElement: Read): Read {
   return (json, at, bad, depth) => {
     if (!Array.isArray(json)) return fail(bad, at, "must be an array");
     const before = bad.length;
-    const values = json.map((item, index) => (item === null ? fail(bad, `${at}[${index}]`, "must not be null") : readElement(item, `${at}[${index}]`, bad, depth)));
+    const values = json.map((item, index) => {
+      const path = `${at}[${index}]`;
+      return item === null ? fail(bad, path, "must not be null") : readElement(item, path, bad, depth);
+    });
     return bad.length > before || values.includes(undefined) ? undefined : values;
   };
 }

@@ -4,6 +4,9 @@ import type { Duration, FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
 // What RFC 3339 can say: the years 1 to 9999.
 const MIN_TIME_MS = -62_135_596_800_000;
 const MAX_TIME_MS = 253_402_300_799_999;
+const DAY_MS = 86_400_000;
+const MAX_DATES = 1024;
+const dates = new Map<number, string>();
 
 /** Whether the type has a JSON form of its own, so that its fields are not printed one by one. */
 export function isWellKnown(desc: DescMessage): boolean {
@@ -26,8 +29,25 @@ export function writeWellKnown(desc: DescMessage): (value: unknown) => string {
 
 /** RFC 3339 with exactly three decimals and Z. A time outside the years 1 to 9999 is told as the nearest inside. */
 function writeTimestamp(time: Timestamp): string {
-  const timeMs = Number(time.seconds) * 1000 + Math.floor(time.nanos / 1_000_000);
-  return `"${new Date(Math.min(Math.max(timeMs, MIN_TIME_MS), MAX_TIME_MS)).toISOString()}"`;
+  const timeMs = Math.min(Math.max(Number(time.seconds) * 1000 + Math.floor(time.nanos / 1_000_000), MIN_TIME_MS), MAX_TIME_MS);
+  const day = Math.floor(timeMs / DAY_MS);
+  const ms = timeMs - day * DAY_MS;
+  const clock = `${twoDigits(Math.floor(ms / 3_600_000))}:${twoDigits(Math.floor(ms / 60_000) % 60)}:${twoDigits(Math.floor(ms / 1000) % 60)}`;
+  return `"${dateOf(day)}T${clock}.${String(1000 + (ms % 1000)).slice(1)}Z"`;
+}
+
+/** The date of a day counted from 1970. Dates are remembered: on a page of a list this was half the cost of the whole page. */
+function dateOf(day: number): string {
+  const known = dates.get(day);
+  if (known !== undefined) return known;
+  if (dates.size >= MAX_DATES) dates.clear();
+  const date = new Date(day * DAY_MS).toISOString().slice(0, 10);
+  dates.set(day, date);
+  return date;
+}
+
+function twoDigits(value: number): string {
+  return value < 10 ? `0${value}` : String(value);
 }
 
 function writeDuration(duration: Duration): string {

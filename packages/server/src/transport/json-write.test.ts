@@ -3,7 +3,8 @@ import { test } from "node:test";
 import { create, type DescMessage, fromJsonString, toJson } from "@bufbuild/protobuf";
 import { DurationSchema, StructSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import {
-  CatalogTier, ClaimMatchSchema, GetSizeResponseSchema, GroupSchema, IdentitySchema, ListReposResponseSchema, ListReposRequestSchema, RepoSchema, RoleBindingSchema, UIDPFilterSchema,
+  CatalogTier, ClaimMatchSchema, GetSizeResponseSchema, GroupSchema, IdentitySchema, ListReposRequestSchema, ListReposResponseSchema, RepoSchema,
+  RoleBindingSchema, UIDPFilterSchema,
 } from "@moorage/api";
 import fc from "fast-check";
 import { arbitraryMessage } from "./json-arbitrary.test.ts";
@@ -14,17 +15,27 @@ test("every plain field is printed, unset messages, times and oneof members are 
   assert.deepEqual(JSON.parse(jsonWriter(RepoSchema)(repo)), {
     uid: "u", name: "", description: "", catalogTier: "CATALOG_TIER_FIPS", bundles: [], readme: "", aliases: [], activeTags: [],
   });
-  assert.deepEqual(JSON.parse(jsonWriter(IdentitySchema)(create(IdentitySchema))), { uid: "", name: "", description: "", email: "", emailUnverified: "", company: "" });
+  const identity: unknown = JSON.parse(jsonWriter(IdentitySchema)(create(IdentitySchema)));
+  assert.deepEqual(identity, { uid: "", name: "", description: "", email: "", emailUnverified: "", company: "" });
   assert.equal(jsonWriter(ListReposRequestSchema)(create(ListReposRequestSchema)).includes("name"), false);
 });
 
 test("a list has its whole envelope, the total as a string", () => {
-  assert.equal(jsonWriter(ListReposResponseSchema)(create(ListReposResponseSchema, { totalCount: 0n })), '{"repos":[],"nextPageToken":"","totalCount":"0","skipped":0}');
+  const empty = create(ListReposResponseSchema, { totalCount: 0n });
+  assert.equal(jsonWriter(ListReposResponseSchema)(empty), '{"repos":[],"nextPageToken":"","totalCount":"0","skipped":0}');
 });
 
 test("times have three decimals and Z", () => {
   const write = jsonWriter(RepoSchema);
-  const printed = (seconds: bigint, nanos: number): unknown => JSON.parse(write(create(RepoSchema, { createTime: create(TimestampSchema, { seconds, nanos }) }))).createTime;
+  const printed = (seconds: bigint, nanos: number): unknown => {
+    const repo = create(RepoSchema, { createTime: create(TimestampSchema, { seconds, nanos }) });
+    return (JSON.parse(write(repo)) as { createTime: unknown }).createTime;
+  };
+  for (let day = -800; day < 800; day++) {
+    const timeMs = Date.UTC(2024, 1, 29) + day * 86_399_987;
+    assert.equal(printed(BigInt(Math.floor(timeMs / 1000)), (timeMs - Math.floor(timeMs / 1000) * 1000) * 1_000_000), new Date(timeMs).toISOString());
+  }
+  assert.equal(printed(-62_135_596_800n, 0), "0001-01-01T00:00:00.000Z");
   assert.equal(printed(1_700_000_000n, 0), "2023-11-14T22:13:20.000Z");
   assert.equal(printed(1_700_000_000n, 123_999_999), "2023-11-14T22:13:20.123Z");
   assert.equal(printed(-1n, 5_000_000), "1969-12-31T23:59:59.005Z");
@@ -36,7 +47,8 @@ test("input-only fields are never printed", () => {
 });
 
 test("oneof members, maps, 64-bit numbers, unknown enum numbers", () => {
-  const identity = create(IdentitySchema, { relationship: { case: "claimMatch", value: create(ClaimMatchSchema, { iss: { case: "issuer", value: "" }, claims: { 'a"': "\n" } }) } });
+  const value = create(ClaimMatchSchema, { iss: { case: "issuer", value: "" }, claims: { 'a"': "\n" } });
+  const identity = create(IdentitySchema, { relationship: { case: "claimMatch", value } });
   assert.deepEqual(JSON.parse(jsonWriter(IdentitySchema)(identity)).claimMatch, { issuer: "", claims: { 'a"': "\n" }, claimPatterns: {} });
   assert.equal(jsonWriter(GetSizeResponseSchema)(create(GetSizeResponseSchema, { size: 2n ** 60n })), '{"size":"1152921504606846976","architecture":""}');
   assert.equal(JSON.parse(jsonWriter(RepoSchema)(create(RepoSchema, { catalogTier: 99 as CatalogTier }))).catalogTier, 99);

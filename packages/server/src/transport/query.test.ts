@@ -19,11 +19,13 @@ function read(desc: DescMessage, query: string, path: string[] = [], body = ""):
 }
 
 test("parameters in snake_case and camelCase, dotted and repeated", () => {
-  for (const query of ["uidp.descendants_of=a%2Fb&page_size=5&order_by=name+desc&uidp.ids=x&uidp.ids=y&uidp.in_root=true", "uidp.descendantsOf=a/b&pageSize=5&orderBy=name%20desc&uidp.ids=x&&uidp.ids=y&uidp.inRoot=true"]) {
+  const snake = "uidp.descendants_of=a%2Fb&page_size=5&order_by=name+desc&uidp.ids=x&uidp.ids=y&uidp.in_root=true";
+  const camel = "uidp.descendantsOf=a/b&pageSize=5&orderBy=name%20desc&uidp.ids=x&&uidp.ids=y&uidp.inRoot=true";
+  const uidp = { descendantsOf: "a/b", ids: ["x", "y"], inRoot: true };
+  for (const query of [snake, camel]) {
     const { message, bad } = read(ListReposRequestSchema, query);
     assert.deepEqual(bad, []);
-    const request = message as ListReposRequest;
-    assert.deepEqual([request.uidp?.descendantsOf, request.uidp?.ids, request.uidp?.inRoot, request.pageSize, request.orderBy], ["a/b", ["x", "y"], true, 5, "name desc"]);
+    assert.deepEqual(message, create(ListReposRequestSchema, { uidp, pageSize: 5, orderBy: "name desc" }));
   }
 });
 
@@ -34,11 +36,14 @@ test("an optional parameter given empty is set, one not given is not", () => {
 
 test("times and enumerations", () => {
   assert.equal((read(ListTagsRequestSchema, "updatedSince=2024-01-01T00:00:00Z").message["updatedSince"] as Timestamp).seconds, 1704067200n);
-  for (const value of ["RELATIONSHIP_TYPE_STATIC", "2"]) assert.equal(read(ListIdentitiesRequestSchema, `relationship_type=${value}`).message["relationshipType"], RelationshipType.STATIC);
+  for (const value of ["RELATIONSHIP_TYPE_STATIC", "2"]) {
+    assert.equal(read(ListIdentitiesRequestSchema, `relationship_type=${value}`).message["relationshipType"], RelationshipType.STATIC);
+  }
 });
 
 test("what is wrong is told at once, in snake_case", () => {
-  const { fields } = read(ListIdentitiesRequestSchema, "pageSize=abc&skip=99999999999&relationshipType=99&uidp.inRoot=yes&bogus=1&uidp=1&page_token=%ff&%zz=1&uidp.__proto__=1&__proto__=1");
+  const query = "pageSize=abc&skip=99999999999&relationshipType=99&uidp.inRoot=yes&bogus=1&uidp=1&page_token=%ff&%zz=1&uidp.__proto__=1&__proto__=1";
+  const { fields } = read(ListIdentitiesRequestSchema, query);
   assert.deepEqual(fields, ["page_size", "skip", "relationship_type", "uidp.in_root", "bogus", "uidp", "page_token", "%zz", "uidp.__proto__", "__proto__"]);
 });
 
@@ -70,7 +75,8 @@ test("a repeated message is given by its fields or as JSON", () => {
 });
 
 test("property: any query is read or named", () => {
-  const name = fc.oneof(fc.string(), fc.constantFrom("page_size", "pageSize", "skip", "uidp", "uidp.ids", "uidp.in_root", "uidp.", ".", "name", "relationship_type", "%", "__proto__"));
+  const known = fc.constantFrom("page_size", "pageSize", "skip", "uidp", "uidp.ids", "uidp.in_root", "uidp.", ".", "name", "%", "__proto__");
+  const name = fc.oneof(fc.string(), known);
   const pair = fc.tuple(name, fc.oneof(fc.string(), fc.integer().map(String), fc.constantFrom("true", "%2F", "%", "+"))).map((parts) => parts.join("="));
   fc.assert(fc.property(fc.array(fc.oneof(pair, fc.string())), (pairs) => {
     for (const violation of read(ListIdentitiesRequestSchema, pairs.join("&")).bad) assert.ok(violation.field !== "" && violation.description !== "");

@@ -37,7 +37,9 @@ export function compileQuery(request: DescMessage, path: readonly string[], body
   };
 }
 
-function collect(parameters: Parameters, desc: DescMessage, parents: DescField[], prefixes: string[], elsewhere: (name: string) => Parameter["elsewhere"]): void {
+function collect(
+  parameters: Parameters, desc: DescMessage, parents: DescField[], prefixes: string[], elsewhere: (name: string) => Parameter["elsewhere"],
+): void {
   for (const field of desc.fields) {
     const spellings = prefixes.flatMap((prefix) => [...new Set([field.name, field.jsonName])].map((name) => prefix + name));
     const name = [...parents, field].map((part) => part.name).join(".");
@@ -83,7 +85,8 @@ function readPair(parameters: Parameters, pair: string, message: Fields, bad: Fi
   if (value === undefined) return violate(bad, parameter.name, "is not valid percent-encoding");
   const repeats = parameter.field.fieldKind === "list" && parameter.field.listKind !== "message";
   if (seen.has(parameter) && !repeats) return violate(bad, parameter.name, "is given more than once");
-  if (parameter.parents.some((parent) => [...seen].some((other) => other.field === parent))) return violate(bad, parameter.name, "is given as JSON and by its fields");
+  const isInJson = parameter.parents.some((parent) => [...seen].some((other) => other.field === parent));
+  if (isInJson) return violate(bad, parameter.name, "is given as JSON and by its fields");
   seen.add(parameter);
   const parsed = parameter.read(value, parameter.name, bad, 0);
   if (parsed !== undefined) put(message, parameter, parsed, repeats, bad);

@@ -19,9 +19,11 @@ export function answerOk(response: Response, text: string, context: AnswerContex
 
 /**
  * The error as AIP-193 has it, at the top level of the body, with its HTTP status and the headers that belong to it. `allow` makes it
- * a 405. Nothing is written where an answer has begun. Source: contract §6.
+ * a 405, `status` whatever it says. Nothing is written where an answer has begun. Source: contract §6.
  */
-export function answerError(response: Response, error: MoorageError, area: string, errorDomain: string, context: AnswerContext, allow?: string): void {
+export function answerError(
+  response: Response, error: MoorageError, area: string, errorDomain: string, context: AnswerContext, allow?: string, status?: number,
+): void {
   if (response.headersSent) return;
   if (error.code === Code.Unauthenticated) response.setHeader("www-authenticate", "Bearer");
   const { retryAfterMs } = error.details;
@@ -30,7 +32,7 @@ export function answerError(response: Response, error: MoorageError, area: strin
   }
   if (allow !== undefined) response.setHeader("allow", allow);
   response.setHeader("cache-control", "no-store");
-  write(response, allow === undefined ? httpStatus(error.code) : 405, JSON.stringify(statusJson(error, area, errorDomain)), context);
+  write(response, status ?? (allow === undefined ? httpStatus(error.code) : 405), JSON.stringify(statusJson(error, area, errorDomain)), context);
 }
 
 function write(response: Response, status: number, text: string, context: AnswerContext): void {

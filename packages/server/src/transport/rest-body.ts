@@ -32,11 +32,15 @@ export async function readJsonBody(request: Request, limits: BodyLimits): Promis
 
 function kindViolation(request: Request): FieldViolation | undefined {
   const encoding = request.headers["content-encoding"];
-  if (encoding !== undefined && encoding.toLowerCase() !== "identity") return { field: "content-encoding", description: "must be absent: compressed bodies are not read" };
+  if (encoding !== undefined && encoding.toLowerCase() !== "identity") {
+    return { field: "content-encoding", description: "must be absent: compressed bodies are not read" };
+  }
   const header = request.headers["content-type"];
   if (header === undefined) return undefined;
   const [type = "", ...parameters] = header.toLowerCase().split(";").map((part) => part.trim());
-  if (type !== "application/json" && !(type.startsWith("application/") && type.endsWith("+json"))) return { field: "content-type", description: "must be application/json" };
+  if (type !== "application/json" && !(type.startsWith("application/") && type.endsWith("+json"))) {
+    return { field: "content-type", description: "must be application/json" };
+  }
   const charset = parameters.find((parameter) => parameter.startsWith("charset="))?.slice("charset=".length).replaceAll('"', "");
   return charset === undefined || charset === "utf-8" || charset === "utf8" ? undefined : { field: "content-type", description: "must have the charset utf-8" };
 }

@@ -5,12 +5,12 @@ import { after, before, test } from "node:test";
 import { create, type DescMessage, type DescMethod, type Message } from "@bufbuild/protobuf";
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
 import {
-  GroupsService, IdentitiesService, type Identity, ImagesService, ListReposResponseSchema, PingService, type Repo, RepoSchema, ReposService, RoleBindingsService, TagsService,
-  type UpdateIdentityRequest, type UpdateRepoRequest,
+  GroupsService, IdentitiesService, type Identity, ImagesService, ListReposResponseSchema, PingService, type Repo, RepoSchema, ReposService,
+  RoleBindingsService, TagsService, type UpdateIdentityRequest, type UpdateRepoRequest,
 } from "@moorage/api";
 import fc from "fast-check";
 import type { CallData, Caller } from "../call.ts";
-import { Code, MoorageError, unauthenticated } from "../errors.ts";
+import { type Code, MoorageError, unauthenticated } from "../errors.ts";
 import { listen, type Listening } from "./listen.ts";
 import { restDoor } from "./rest.ts";
 
@@ -19,7 +19,12 @@ const MAX_BODY_BYTES = 2048;
 const SERVICES = [GroupsService, IdentitiesService, ImagesService, PingService, ReposService, RoleBindingsService, TagsService];
 
 interface Seen { method: DescMethod; data: CallData; message: Message; authorization: string }
-interface Answer { status: number; headers: Record<string, string | string[] | undefined>; text: string; json: { code: number; message: string; details: Record<string, unknown>[] } & Record<string, unknown> }
+interface Answer {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  text: string;
+  json: { code: number; message: string; details: Record<string, unknown>[] } & Record<string, unknown>;
+}
 
 let seen: Seen | undefined;
 let reply: (message: Message, method: DescMethod) => Message;
@@ -73,8 +78,8 @@ function send(method: string, path: string, body?: string | Buffer, headers: Rec
 function fieldsOf(answer: Answer): unknown {
   assert.equal(answer.status, 400, answer.text);
   assert.equal(answer.json.code, 3);
-  const violations = answer.json.details.find((detail) => detail["@type"] === "type.googleapis.com/google.rpc.BadRequest")?.["fieldViolations"] as { field: string }[];
-  return violations.map((violation) => violation.field);
+  const badRequest = answer.json.details.find((detail) => detail["@type"] === "type.googleapis.com/google.rpc.BadRequest");
+  return (badRequest?.["fieldViolations"] as { field: string }[] | undefined)?.map((violation) => violation.field);
 }
 
 test("a get: the message, the call, the answer and its headers", async () => {
@@ -110,7 +115,8 @@ test("an empty list has its envelope, under both prefixes", async () => {
 test("unknown paths, wrong methods", async () => {
   const missing = await send("GET", "/iam/v2/nothing");
   assert.deepEqual([missing.status, missing.json.code], [404, 5]);
-  assert.equal(missing.json.details.filter((detail) => detail["@type"] === "type.googleapis.com/google.rpc.ErrorInfo" && detail["domain"] === "iam.moorage.dev").length, 1);
+  const infos = missing.json.details.filter((detail) => detail["@type"] === "type.googleapis.com/google.rpc.ErrorInfo");
+  assert.deepEqual(infos.map((info) => info["domain"]), ["iam.moorage.dev"]);
   assert.equal((await send("GET", "/elsewhere")).json.details[0]?.["domain"], "platform.moorage.dev");
   const wrong = await send("PUT", "/iam/v2/groups");
   assert.deepEqual([wrong.status, wrong.json.code, wrong.headers["allow"]], [405, 12, "GET, HEAD, POST"]);
@@ -125,12 +131,16 @@ test("bad escapes in a path name its field", async () => {
 
 test("bodies that are none", async () => {
   const path = `/iam/v2/identities/${UID}`;
-  for (const body of ["{", "[]", "null", '"x"', "1", Buffer.from([0x7b, 0xff, 0x7d])]) assert.deepEqual(fieldsOf(await send("POST", path, body)), ["body"], String(body));
+  for (const body of ["{", "[]", "null", '"x"', "1", Buffer.from([0x7b, 0xff, 0x7d])]) {
+    assert.deepEqual(fieldsOf(await send("POST", path, body)), ["body"], String(body));
+  }
   assert.deepEqual(fieldsOf(await send("POST", path, "name=x", { "content-type": "application/x-www-form-urlencoded" })), ["content-type"]);
   assert.deepEqual(fieldsOf(await send("POST", path, "{}", { "content-type": "application/json; charset=latin1" })), ["content-type"]);
   assert.deepEqual(fieldsOf(await send("POST", path, "{}", { "content-encoding": "gzip" })), ["content-encoding"]);
   reply = (_, method) => create(method.output);
-  for (const type of ["application/json", "application/json; charset=UTF-8", "application/merge-patch+json"]) assert.equal((await send("POST", path, '{"name":"n"}', { "content-type": type })).status, 200, type);
+  for (const type of ["application/json", "application/json; charset=UTF-8", "application/merge-patch+json"]) {
+    assert.equal((await send("POST", path, '{"name":"n"}', { "content-type": type })).status, 200, type);
+  }
   assert.equal((await send("POST", path)).status, 200);
 });
 
@@ -158,8 +168,8 @@ async function patch(query: string, body: string): Promise<{ paths: string[] | u
   reply = () => create(RepoSchema);
   const answer = await send("PATCH", `/registry/v2/repos/${UID}${query}`, body);
   assert.equal(answer.status, 200, answer.text);
-  const { updateMask, repo } = seen?.message as UpdateRepoRequest;
-  return { paths: updateMask?.paths, repo };
+  const request = seen?.message as UpdateRepoRequest | undefined;
+  return { paths: request?.updateMask?.paths, repo: request?.repo };
 }
 
 test("an update without a mask takes the keys of its body, and the uid of its path", async () => {
@@ -212,10 +222,12 @@ test("HTTP/2 answers alike", async () => {
   reply = () => create(RepoSchema, { uid: UID });
   const session = connect(`http://127.0.0.1:${port.port}`);
   const ask = (method: string, path: string, body: string): Promise<{ status: unknown; text: string }> => new Promise((resolve, reject) => {
-    const stream = session.request({ ":method": method, ":path": path, ...(body === "" ? {} : { "content-type": "application/json" }) }, { endStream: body === "" });
+    const kind = body === "" ? {} : { "content-type": "application/json" };
+    const stream = session.request({ ":method": method, ":path": path, ...kind }, { endStream: body === "" });
     let status: unknown;
     let text = "";
-    stream.setEncoding("utf8").on("response", (headers) => (status = headers[":status"])).on("data", (chunk: string) => (text += chunk)).on("end", () => resolve({ status, text })).on("error", reject);
+    stream.setEncoding("utf8").on("response", (headers) => (status = headers[":status"])).on("data", (chunk: string) => (text += chunk));
+    stream.on("end", () => resolve({ status, text })).on("error", reject);
     if (body !== "") stream.end(body);
   });
   try {
@@ -229,9 +241,60 @@ test("HTTP/2 answers alike", async () => {
   }
 });
 
+test("a caller that leaves before its answer, or in the middle of its body, disturbs nobody", async () => {
+  const calls: Promise<void>[] = [];
+  let reached: (() => void) | undefined;
+  let leave: (() => void) | undefined;
+  const gone = await listen({
+    host: "127.0.0.1", port: 0, errorDomain: "moorage.dev", log: { error: () => {} },
+    handler: (request, response) => {
+      // The answer is made only once the caller has left; over HTTP/1.1 it may have closed its sending side alone, for all the server knows.
+      const left = new Promise<void>((resolve) => {
+        response.once("close", () => resolve());
+        leave = resolve;
+      });
+      const late = restDoor({
+        services: SERVICES, authenticate: async () => ({ identity: "" }), violationsOf: () => [], clock: { nowMs: () => 0 }, errorDomain: "moorage.dev",
+        log: { error: () => {} }, dispatch: { unary: async (method) => (await left, create(method.output)) },
+      });
+      const call = late.handle(request, response, { requestId: "r", remoteAddress: "" });
+      calls.push(call);
+      reached?.();
+      return call;
+    },
+  });
+  const arrival = (): Promise<void> => new Promise((resolve) => (reached = resolve));
+  try {
+    for (const [method, body] of [["GET", undefined], ["POST", "{"]] as const) {
+      const path = method === "GET" ? `/iam/v2/identities/${UID}` : `/iam/v2/roleBindings/${UID}`;
+      const sent = http1Request({ host: "127.0.0.1", port: gone.port, method, path, headers: body === undefined ? {} : { "content-length": 100 } });
+      sent.on("error", () => {});
+      sent.flushHeaders();
+      if (body !== undefined) sent.write(body);
+      await arrival();
+      sent.destroy();
+      await new Promise((resolve) => void sent.once("close", resolve));
+      leave?.();
+      await calls.at(-1);
+      const session = connect(`http://127.0.0.1:${gone.port}`);
+      const stream = session.request({ ":method": method, ":path": path }, { endStream: body === undefined });
+      stream.on("error", () => {});
+      if (body !== undefined) stream.write(body);
+      await arrival();
+      stream.close(8);
+      await calls.at(-1);
+      session.close();
+    }
+    assert.deepEqual((await Promise.allSettled(calls)).map((call) => call.status), ["fulfilled", "fulfilled", "fulfilled", "fulfilled"]);
+  } finally {
+    await gone.close(0);
+  }
+});
+
 test("property: whatever comes is answered, and never by a 500", async () => {
   reply = (_, method) => create(method.output);
-  const path = fc.array(fc.oneof(fc.constantFrom("iam", "v2", "identities", "registry", "repos", "readme", "roleBindings:batchCreate", "%2F", "%", "%ff", UID), fc.webSegment()), { maxLength: 6 });
+  const segment = fc.constantFrom("iam", "v2", "identities", "registry", "repos", "readme", "roleBindings:batchCreate", "%2F", "%", "%ff", UID);
+  const path = fc.array(fc.oneof(segment, fc.webSegment()), { maxLength: 6 });
   const query = fc.oneof(fc.webQueryParameters(), fc.constantFrom("updateMask=name,__proto__", "updateMask=%ff", "page_size=x", "%=&=&&", "uidp.ids="));
   const start = fc.constantFrom(`/iam/v2/identities/${UID}`, "/iam/v2/roleBindings:batchCreate", `/registry/v2/repos/${UID}`, "/iam/v2/groups");
   const body = fc.option(fc.oneof(fc.json(), fc.string(), fc.uint8Array().map((bytes) => Buffer.from(bytes))), { nil: undefined });

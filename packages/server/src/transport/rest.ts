@@ -71,8 +71,10 @@ export function restDoor(options: RestOptions): RestDoor {
       const context = { requestId: data.requestId, headersOnly: request.method === "HEAD" };
       const match = routes.match(request.method ?? "", path);
       try {
-        if (match !== undefined && "target" in match) answerOk(response, await call(match.target, match.values, mark < 0 ? "" : url.slice(mark + 1), request, data, options), context);
-        else answerError(response, unrouted(match), routes.area(path) ?? "platform", options.errorDomain, context, match?.allow);
+        if (match !== undefined && "target" in match) {
+          const query = mark < 0 ? "" : url.slice(mark + 1);
+          answerOk(response, await call(match.target, match.values, query, request, data, options), context);
+        } else answerError(response, unrouted(match), routes.area(path) ?? "platform", options.errorDomain, context, match?.allow);
       } catch (error) {
         const area = match !== undefined && "target" in match ? match.target.area : "platform";
         answerError(response, asMoorageError(error, options.log, data.requestId), area, options.errorDomain, context);

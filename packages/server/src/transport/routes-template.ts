@@ -30,12 +30,14 @@ const LITERAL = /^[A-Za-z0-9_.-]+$/;
 export function parseTemplate(text: string): Template {
   const [path, verb = ""] = splitVerb(text);
   const [root, domain, version, name, ...rest] = path.split("/");
-  if (root !== "" || ![domain, version, name].every((part) => part !== undefined && LITERAL.test(part))) throw new Error(`path template ${text} needs three literal segments first`);
+  const isLiteral = root === "" && [domain, version, name].every((part) => part !== undefined && LITERAL.test(part));
+  if (!isLiteral) throw new Error(`path template ${text} needs three literal segments first`);
   const variables: Variable[] = [];
   const segments = rest.map((segment, index) => {
     if (!segment.startsWith("{")) return segment;
     const [field = "", pattern = "*"] = segment.slice(1, -1).split("=");
-    if (!segment.endsWith("}") || !FIELD.test(field) || (pattern !== "*" && pattern !== "**")) throw new Error(`path template ${text} has a variable of an unknown form`);
+    const isKnown = segment.endsWith("}") && FIELD.test(field) && (pattern === "*" || pattern === "**");
+    if (!isKnown) throw new Error(`path template ${text} has a variable of an unknown form`);
     variables.push({ field, index });
     return pattern;
   });
