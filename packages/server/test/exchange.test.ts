@@ -32,10 +32,14 @@ after(async () => {
 
 interface Answer { status: number; body: Record<string, unknown>; headers: Headers }
 
-async function call(path: string, { bearer, form, json, method }: { bearer?: string; form?: [string, string][]; json?: object; method?: string } = {}): Promise<Answer> {
+interface CallOptions { bearer?: string; form?: [string, string][]; json?: object; method?: string }
+
+async function call(path: string, { bearer, form, json, method }: CallOptions = {}): Promise<Answer> {
   const body = form ? new URLSearchParams(form) : json ? JSON.stringify(json) : undefined;
   const headers = { ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }), ...(json && { "content-type": "application/json" }) };
-  const response = await fetch(`${house.baseUrl}${path}`, { method: method ?? (body === undefined ? "GET" : "POST"), headers, ...(body !== undefined && { body }) });
+  const response = await fetch(`${house.baseUrl}${path}`, {
+    method: method ?? (body === undefined ? "GET" : "POST"), headers, ...(body !== undefined && { body }),
+  });
   const text = await response.text();
   return { status: response.status, headers: response.headers, body: text === "" ? {} : JSON.parse(text) as Record<string, unknown> };
 }
@@ -94,7 +98,8 @@ test("narrowed to capabilities and groups; what narrows badly is an error, never
   assert.deepEqual([capabilities, scopes], [[Capability.CAP_REPO_LIST], [group]]);
   for (const [query, field] of [
     ["cap=CAP_NOTHING", "cap"], ["cap=", "cap"], ["cap=1605", "cap"], ["cap=CAPABILITY_UNSPECIFIED", "cap"], ["cap=__proto__", "cap"],
-    ["scopes=x", "scopes"], ["scope=", "scopes"], ["scop=x", "scop"], ["__proto__=x", "__proto__"], ["identity=a&identity=b", "identity"], ["identity_provider=x", "identityProvider"],
+    ["scopes=x", "scopes"], ["scope=", "scopes"], ["scop=x", "scop"], ["__proto__=x", "__proto__"], ["identity=a&identity=b", "identity"],
+    ["identity_provider=x", "identityProvider"],
   ] as const) {
     const { status, body } = await call(`/sts/exchange?${query}`, { bearer });
     assert.equal(status, 400, query);
@@ -123,7 +128,10 @@ test("several identities with one subject must be told apart by name", async () 
 });
 
 test("the identity is seen, at most once a minute", async () => {
-  const seen = async () => (await house.db.selectFrom("identities").select("last_seen_time").where("uid", "=", identity).executeTakeFirstOrThrow()).last_seen_time;
+  const seen = async () => {
+    const row = await house.db.selectFrom("identities").select("last_seen_time").where("uid", "=", identity).executeTakeFirstOrThrow();
+    return row.last_seen_time;
+  };
   const first = house.clock.nowMs;
   for (const [aheadMs, expected] of [[0, first], [59_000, first], [1_000, first + 60_000]] as const) {
     house.clock.nowMs += aheadMs;
@@ -135,7 +143,8 @@ test("the identity is seen, at most once a minute", async () => {
 test("static keys: issuer, subject, audience and the keys given, until they expire", async () => {
   const key = newKey("k");
   const end = house.clock.nowMs + 600_000;
-  const value = { issuer: "offline", subject: "robot", issuerKeys: JSON.stringify({ keys: [key.jwk] }), expirationTime: timestampFromMs(end), audiences: ["vault"] };
+  const value = { issuer: "offline", subject: "robot", issuerKeys: JSON.stringify({ keys: [key.jwk] }), expirationTime: timestampFromMs(end),
+    audiences: ["vault"] };
   const uid = await house.addIdentity({ case: "staticKeys", value });
   const claims = { iss: "offline", sub: "robot", aud: "vault", exp: Math.floor(house.clock.nowMs / 1000) + 3600 };
   const sign = (changes: Record<string, unknown> = {}, signer = key) => new SignJWT({ ...claims, ...changes })
@@ -166,7 +175,8 @@ test("a refresh token trades once, for the same or less; its second use revokes 
   const second = tokenOf(narrower, "refreshToken");
   const again = await refresh(second);
   assert.deepEqual((await whoIs(tokenOf(again, "token"))).capabilities, [Capability.CAP_REPO_LIST, Capability.CAP_TAG_LIST]);
-  assert.equal((again.body["refreshToken"] as { expiry: string }).expiry, (narrower.body["refreshToken"] as { expiry: string }).expiry, "rotation must not lengthen");
+  assert.equal((again.body["refreshToken"] as { expiry: string }).expiry, (narrower.body["refreshToken"] as { expiry: string }).expiry,
+    "rotation must not lengthen");
   assert.equal((await refresh(first)).status, 401);
   assert.equal((await refresh(tokenOf(again, "refreshToken"))).status, 401, "the family is revoked");
   for (const bad of ["moorage_rt_x", "x", `moorage_rt_${"A".repeat(43)}`]) assert.equal((await refresh(bad)).status, 401);
@@ -195,7 +205,8 @@ test("RFC 8693: exchange and refresh, and OAuth's own errors", async () => {
   const type = "urn:ietf:params:oauth:token-type:";
   const bearer = await provider.token();
   const base: [string, string][] = [["grant_type", grant], ["subject_token", bearer], ["subject_token_type", `${type}jwt`]];
-  const { status, body, headers } = await call("/sts/token", { form: [...base, ["audience", house.baseUrl], ["scope", "CAP_REPO_LIST"], ["identity", identity]] });
+  const form: [string, string][] = [...base, ["audience", house.baseUrl], ["scope", "CAP_REPO_LIST"], ["identity", identity]];
+  const { status, body, headers } = await call("/sts/token", { form });
   assert.equal(status, 200, JSON.stringify(body));
   assert.equal(headers.get("cache-control"), "no-store");
   assert.deepEqual([body["issued_token_type"], body["token_type"], body["expires_in"]], [`${type}access_token`, "Bearer", 3600]);
@@ -203,7 +214,8 @@ test("RFC 8693: exchange and refresh, and OAuth's own errors", async () => {
   const refreshed = await call("/sts/token", { form: [["grant_type", "refresh_token"], ["refresh_token", String(body["refresh_token"])]] });
   assert.deepEqual((await whoIs(refreshed.body["access_token"])).capabilities, [Capability.CAP_REPO_LIST]);
   for (const [form, error] of [
-    [[], "invalid_request"], [[["grant_type", "password"]], "unsupported_grant_type"], [base.slice(0, 2), "invalid_request"], [[...base, ...base], "invalid_request"],
+    [[], "invalid_request"], [[["grant_type", "password"]], "unsupported_grant_type"], [base.slice(0, 2), "invalid_request"],
+    [[...base, ...base], "invalid_request"],
     [[...base, ["audience", "https://else.where"]], "invalid_target"], [[...base, ["resource", "https://else.where"]], "invalid_target"],
     [[...base, ["scope", "admin"]], "invalid_scope"], [[...base, ["scope", ""]], "invalid_scope"], [[...base, ["actor_token", "x"]], "invalid_request"],
     [[["grant_type", grant], ["subject_token", "x"], ["subject_token_type", `${type}jwt`]], "invalid_request"],
@@ -250,7 +262,8 @@ async function openProvider(audience: string): Promise<typeof provider> {
     url,
     async token() {
       const headers = { authorization: `Basic ${Buffer.from("ci:secret").toString("base64")}` };
-      const response = await fetch(`${url}/token`, { method: "POST", headers, body: new URLSearchParams({ grant_type: "client_credentials", resource: audience }) });
+      const body = new URLSearchParams({ grant_type: "client_credentials", resource: audience });
+      const response = await fetch(`${url}/token`, { method: "POST", headers, body });
       const { access_token: token } = await response.json() as { access_token: string };
       assert.equal(decodeProtectedHeader(token).alg, "RS256");
       return token;

@@ -18,10 +18,16 @@ export function refusal(): MoorageError {
   return unauthenticated("the token was not accepted");
 }
 
-/** Takes a JWS in compact form apart (RFC 7515, RFC 7519). Undefined for another form, one over `maxLength`, and one with critical extensions: we know none. */
+/**
+ * Takes a JWS in compact form apart (RFC 7515, RFC 7519). Undefined for another form, one over `maxLength` characters, and one with critical
+ * extensions: we know none.
+ */
 export function parseJwt(token: string, maxLength: number): Jwt | undefined {
   if (token.length > maxLength || !FORM.test(token)) return undefined;
-  const [header, claims] = token.split(".").slice(0, 2).map(decode);
+  const parts = token.split(".");
+  // One token, one spelling: spare bits at the end of a part would let several texts pass for it.
+  if (!parts.every((part) => Buffer.from(part, "base64url").toString("base64url") === part)) return undefined;
+  const [header, claims] = parts.map(decode);
   if (!isObject(header) || !isObject(claims) || "crit" in header || typeof header["alg"] !== "string") return undefined;
   return { token, header, claims };
 }
