@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, get, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, beforeEach, test } from "node:test";
 import { create } from "@bufbuild/protobuf";
@@ -113,6 +113,11 @@ test("no token, a malformed one, another method, a body too large or of another 
   const wrong = await call("/sts/exchange", { method: "DELETE" });
   assert.deepEqual([wrong.status, wrong.headers.get("allow")], [405, "GET, POST"]);
   const bearer = await provider.token();
+  const twice = await new Promise<number | undefined>((resolve, reject) => {
+    const headers = ["host", "x", "authorization", `Bearer ${bearer}`, "authorization", `Bearer ${bearer}`];
+    get(`${house.baseUrl}/sts/exchange`, { headers }, (response) => { response.resume(); resolve(response.statusCode); }).on("error", reject);
+  });
+  assert.equal(twice, 401, "two good tokens are no single one");
   assert.equal((await call("/sts/exchange", { bearer, form: [["identity", "x".repeat(70_000)]] })).status, 400);
   for (const json of [[1], { cap: 7 }, { cap: { a: 1 } }]) assert.equal((await call("/sts/exchange", { bearer, json })).status, 400);
 });

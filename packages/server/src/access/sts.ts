@@ -41,12 +41,12 @@ export function createStsDoors(deps: StsDeps): Record<string, Door> {
       answerJson(request, response, 200, await keyring.jwks(clock.nowMs()), "public, max-age=60");
     }),
     "/sts/exchange": guarded(deps, ["GET", "POST"], async (request, response, data) => {
-      const exchange = parseExchangeParameters(await parametersOf(request), requireBearer(request.headers.authorization));
+      const exchange = parseExchangeParameters(await parametersOf(request), requireBearer(authorizationOf(request)));
       const { token, refreshToken, expiresAtMs } = await exchanger.exchange(exchange, callData(request, data, clock));
       answerJson(request, response, 200, rawToken(token, refreshToken, expiresAtMs));
     }),
     "/sts/exchange_refresh_token": guarded(deps, ["GET", "POST"], async (request, response, data) => {
-      const refresh = parseExchangeParameters(await parametersOf(request), requireBearer(request.headers.authorization));
+      const refresh = parseExchangeParameters(await parametersOf(request), requireBearer(authorizationOf(request)));
       const { identity, identityProvider, ...rest } = refresh;
       if (identity || identityProvider) throw invalidArgument({ field: identity ? "identity" : "identityProvider", description: "is not a parameter" });
       answerJson(request, response, 200, tokenPair(await exchanger.refresh(rest, callData(request, data, clock))));
@@ -115,6 +115,12 @@ function tokenPair({ token, refreshToken, expiresAtMs, refreshExpiresAtMs }: Exc
 
 function callData(request: Request, { requestId, remoteAddress }: DoorData, clock: Clock): CallData {
   return { caller: ANONYMOUS, requestId, remoteAddress, nowMs: clock.nowMs(), userAgent: request.headers["user-agent"] ?? "" };
+}
+
+/** All Authorization headers in one text, so that two are malformed: node:http drops the second one silently. */
+function authorizationOf({ rawHeaders }: Request): string | undefined {
+  const values = rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === "authorization");
+  return values.length === 0 ? undefined : values.join(", ");
 }
 
 /** The parameters of the query and, of a POST, of the body: a form or a JSON object of strings and lists of strings. */
