@@ -31,7 +31,11 @@ function serve(port: MessagePort, { path, pageTokenKey, ownerRole, admins }: Wri
     running = true;
     while (queue.length > 0) {
       // What has come in the meantime goes along in the same commit.
-      for (let next = receiveMessageOnPort(port); next !== undefined && queue.length < MAX_TOGETHER; next = receiveMessageOnPort(port)) queue.push(next.message as WriteRequest);
+      while (queue.length < MAX_TOGETHER) {
+        const next = receiveMessageOnPort(port);
+        if (next === undefined) break;
+        queue.push(next.message as WriteRequest);
+      }
       const answers: WriteAnswer[] = [];
       const works = queue.splice(0, MAX_TOGETHER).map((request): Work => ({
         run: (tx) => runCommand(commands, tx, request),
