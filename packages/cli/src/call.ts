@@ -3,9 +3,8 @@ import { createRegistry, fromJson, toJson, type DescMethodUnary, type DescServic
 import { Code, ConnectError } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import * as api from "@moorage/api";
-import { signToken } from "@moorage/server";
+import { readBootstrap, signToken } from "@moorage/server";
 import type { Command } from "commander";
-import { readBootstrap } from "./bootstrap.ts";
 import { dataDirOf } from "./token.ts";
 
 const CALL_TIMEOUT_MS = 30_000;
@@ -48,7 +47,7 @@ export function addCall(program: Command): void {
       const input = fromJson(method.input, parseJson(json), { registry });
       const folder = dataDirOf(dataDir);
       const token = process.env.MOORAGE_TOKEN || (await signToken({ dataDir: folder, audience: "platform", ttlMs: TOKEN_TTL_MS })).token;
-      const transport = createGrpcTransport({ baseUrl: url ?? (await readBootstrap(folder)).baseUrl });
+      const transport = createGrpcTransport({ baseUrl: url ?? readBootstrap(folder).baseUrl });
       try {
         const { message } = await transport.unary(method, undefined, CALL_TIMEOUT_MS, { authorization: `Bearer ${token}` }, input);
         console.log(JSON.stringify(toJson(method.output, message, { registry, alwaysEmitImplicit: true }), null, 2));

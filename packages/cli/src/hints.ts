@@ -2,8 +2,7 @@
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import type { Config } from "@moorage/server";
-import type { Bootstrap } from "./bootstrap.ts";
+import type { Bootstrap, Config } from "@moorage/server";
 import type { Client } from "./clients.ts";
 import { pushLines } from "./push-lines.ts";
 import { pick, quote } from "./shell.ts";

@@ -1,7 +1,6 @@
 // `moorage serve`: the server in the foreground until SIGTERM or SIGINT.
-import { loadConfig, SETTINGS, startServer } from "@moorage/server";
+import { loadConfig, readBootstrap, SETTINGS, startServer } from "@moorage/server";
 import { Option, type Command } from "commander";
-import { readBootstrap } from "./bootstrap.ts";
 import { findClients } from "./clients.ts";
 import { hints } from "./hints.ts";
 
@@ -25,7 +24,7 @@ async function serve(overrides: Record<string, string | undefined>): Promise<voi
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stop());
   process.stdout.write(hints({
     config: server.config,
-    bootstrap: await readBootstrap(server.config.dataDir),
+    bootstrap: readBootstrap(server.config.dataDir),
     clients: findClients(process.env.PATH ?? ""),
     folder: process.cwd(),
   }));

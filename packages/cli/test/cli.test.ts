@@ -2,9 +2,11 @@ import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { LAUNCHER, moorage, startServing, temporaryFolder, terminate } from "./commands.ts";
 
 const NODE = process.execPath;
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
 test("a wrong setting stops the start with one line that names it, from the environment and from a flag", async (t) => {
   const cwd = temporaryFolder(t);
@@ -56,6 +58,14 @@ test("a server listens, prints what to try next, gives tokens that it accepts, a
   assert.equal(await terminate(server), 0);
   const after = await moorage(["token"], { cwd });
   assert.equal(after.code, 0, "a token needs no running server");
+});
+
+test("npm start serves from the sources, and SIGTERM to npm ends the server with 0", async (t) => {
+  const dataDir = join(temporaryFolder(t), "data");
+  const server = await startServing(t, "npm", ["start"], { cwd: ROOT, env: { MOORAGE_PORT: "0", MOORAGE_DATA_DIR: dataDir } });
+  assert.equal((await fetch(`${server.url}/readyz`)).status, 200);
+  assert.equal(await terminate(server), 0);
+  await assert.rejects(fetch(`${server.url}/readyz`), "the server still answers");
 });
 
 test("a token cannot be had from a folder that is not there, not a server's, or without its database; each time one line says so", async (t) => {

@@ -48,8 +48,8 @@ export function moorage(args: readonly string[], options: { cwd?: string; env?: 
 }
 
 /** Starts `<program> <args>` and waits for the line with the word `listening`; kills it when the test ends. */
-export async function startServing(t: TestContext, program: string, args: readonly string[], options: { cwd?: string } = {}): Promise<Running> {
-  const child = spawn(program, args, { cwd: options.cwd, env: environment({}), stdio: ["ignore", "pipe", "pipe"] });
+export async function startServing(t: TestContext, program: string, args: readonly string[], options: { cwd?: string; env?: Record<string, string> } = {}): Promise<Running> {
+  const child = spawn(program, args, { cwd: options.cwd, env: environment(options.env ?? {}), stdio: ["ignore", "pipe", "pipe"] });
   const exited = once(child, "exit");
   t.after(async () => {
     if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");

@@ -45,7 +45,7 @@ export async function playRest({ url, token, bootstrap: { organization }, issuer
   }
   const gone = await rest<Failure>(`${repos}/${created.uid}`, "GET", token);
   expect(gone.status === 404 && gone.body.code === 5, `a deleted repo answers ${gone.status}`);
-  show("DELETE the three, and GET the repo again", `HTTP ${gone.status}, code ${gone.body.code}: ${gone.body.message}`);
+  show("DELETE the three, and GET the repo again", `HTTP ${gone.status}, code ${gone.body.code}: ${gone.body.message.split(":")[0]}`);
 }
 
 /** The same by gRPC. */

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { readBootstrap, type Bootstrap } from "../bootstrap.ts";
+import { readBootstrap, type Bootstrap } from "@moorage/server";
 import { plainEnvironment, startChild, type Stop } from "./child.ts";
 import { expect, heading, show } from "./show.ts";
 
@@ -42,7 +42,7 @@ export async function setStage(folder: string, stops: Stop[]): Promise<Stage> {
   show("moorage token", `${token.slice(0, 24)}…`);
   const registryToken = await moorage("token", "--audience", "registry");
   show("moorage token --audience registry", `${registryToken.slice(0, 24)}…`);
-  return { url, issuer, bootstrap: await readBootstrap(dataDir), token, registryToken };
+  return { url, issuer, bootstrap: readBootstrap(dataDir), token, registryToken };
 }
 
 /** A REST call: the status, and the body as JSON (an empty one as {}). `token` undefined: anonymous. */
