@@ -41,6 +41,8 @@ function visitField(message: ReflectMessage, field: DescField, path: string): Fi
   const value: unknown = message.get(field);
   if (field.fieldKind !== "scalar" || field.scalar !== ScalarType.STRING || typeof value !== "string") return [];
   if (value === "" && hasBehavior(field, FieldBehavior.REQUIRED)) return [{ field: path, description: "is required" }];
+  // No engine keeps it alike: PostgreSQL refuses it, C strings end at it.
+  if (value.includes("\0")) return [{ field: path, description: "must not contain a null character" }];
   return rule === undefined || value === "" ? [] : ruled(value, rule, path);
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
-import { Code, MoorageError } from "../errors.ts";
+import { Code, MoorageError, unauthenticated } from "../errors.ts";
 import { logWhenDone } from "./access-log.ts";
 import type { ClientAddress } from "./addresses.ts";
 import { answerErrors } from "./answer.ts";
@@ -46,6 +46,7 @@ export function frontDoor({ log, addressOf, errorDomain }: { log: Logger; addres
       if (path === "/healthz") return answerPlain(response, 200, "ok");
       if (path === "/readyz") return answerPlain(response, doors !== undefined && !closing ? 200 : 503, doors !== undefined && !closing ? "ready" : "not ready");
       if (doors === undefined) return answerError(response, new MoorageError(Code.Unavailable, "Unavailable: the server is starting", { retryAfterMs: 1000 }), data);
+      if (hasTwoTokens(request.rawHeaders)) return answerError(response, unauthenticated("there is more than one authorization header"), data);
       const own = Object.hasOwn(doors.paths, path) ? doors.paths[path] : undefined;
       try {
         if (own !== undefined) await own(request, response, data);
@@ -57,6 +58,13 @@ export function frontDoor({ log, addressOf, errorDomain }: { log: Logger; addres
       }
     },
   };
+}
+
+// Node keeps the first of two and says nothing; which of them a proxy looked at nobody knows. Source: RFC 6750 §2.
+function hasTwoTokens(rawHeaders: readonly string[]): boolean {
+  let found = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]?.length === 13 && rawHeaders[at]?.toLowerCase() === "authorization") found++;
+  return found > 1;
 }
 
 function oneHeader(value: string | string[] | undefined): string | undefined {
