@@ -1,11 +1,14 @@
 // The `moorage` command: what it can do, and how a failure looks (one line on stderr, exit code 1).
+import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { addCall } from "./call.ts";
 import { addSample } from "./sample.ts";
 import { addServe } from "./serve.ts";
 import { addToken } from "./token.ts";
 
+const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string };
 const program = new Command("moorage")
+  .version(version)
   .description("A self-hosted container registry with its control plane.")
   .showHelpAfterError("(moorage --help tells what there is)")
   .exitOverride();
