@@ -1,6 +1,6 @@
 import type { DescMethod, DescMethodUnary, DescService, Message } from "@bufbuild/protobuf";
 import { create, getOption } from "@bufbuild/protobuf";
-import { type Access, GroupsService, IdentitiesService, ImagesService, PingService, ReposService, RoleBindingsService, RolesService, TagsService, Transaction, transaction } from "@moorage/api";
+import { type Access, GroupsService, IdentitiesService, ImagesService, PingService, ReposService, RoleBindingsService, RolesService, TagsService, type Transaction, transaction } from "@moorage/api";
 import { accessOf } from "./access/authorize.ts";
 import type { Call } from "./call.ts";
 import { groupsService, identitiesService, roleBindingsService, rolesService } from "./iam/index.ts";

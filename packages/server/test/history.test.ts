@@ -61,7 +61,8 @@ test("a window is inclusive, in any form of ISO 8601, and a bad one is refused b
   assert.deepEqual(await found(`?start=${b.replace("Z", "+00:00")}`), [1, 2]);
   assert.deepEqual(await found("?end=2099-01-01"), []);
   for (const [query, field] of [
-    ["?start=yesterday", "start"], ["?start=", "start"], ["?end=2026-02-30", "end"], ["?start=2026-01-02&end=2026-01-01", "end"], ["?since=2026-01-01", "since"],
+    ["?start=yesterday", "start"], ["?start=", "start"], ["?end=2026-02-30", "end"], ["?start=2026-01-02&end=2026-01-01", "end"], ["?since=2026-01-01",
+    "since"],
     ["?start=2026-01-01&start=2026-01-02", "start"], ["?end=1767312000", "end"],
   ] as const) {
     const { status, json } = await registry.historyOf(repo, "t", query);

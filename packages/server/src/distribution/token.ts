@@ -67,7 +67,8 @@ async function answerToken(deps: TokenDeps, exchange: Exchange): Promise<void> {
   });
   const body = { token, access_token: token, expires_in: Math.max(0, expiresAtMs - issuedAtMs) / 1000, issued_at: new Date(issuedAtMs).toISOString() };
   const scope = granted.map(({ name, actions }) => `repository:${name}:${actions.join(",")}`).join(" ");
-  sendJson(exchange, 200, { "content-type": "application/json", "cache-control": "no-store" }, req.method === "POST" ? { ...body, scope, token_type: "Bearer" } : body);
+  const headers = { "content-type": "application/json", "cache-control": "no-store" };
+  sendJson(exchange, 200, headers, req.method === "POST" ? { ...body, scope, token_type: "Bearer" } : body);
 }
 
 /** Basic, or the platform token as Bearer. Undefined: nobody says who it is. */

@@ -20,7 +20,7 @@ export function clientAddress(trusted: readonly string[]): ClientAddress {
   return (socketAddress, forwardedFor) => {
     let client = plain(socketAddress);
     if (forwardedFor === undefined) return client;
-    for (const hop of forwardedFor.split(",").reverse()) {
+    for (const hop of forwardedFor.split(",").toReversed()) {
       if (!isTrusted(client) || isIP(hop.trim()) === 0) break;
       client = hop.trim();
     }

@@ -16,6 +16,7 @@ import { distributionDoor } from "../../src/distribution/router.ts";
 import { tokenDoor } from "../../src/distribution/token.ts";
 import { createDispatch } from "../../src/dispatch.ts";
 import { methodsOf } from "../../src/methods.ts";
+import type { Database } from "../../src/store/index.ts";
 import { databasePath, migrate, openReader, openWriter } from "../../src/store/index.ts";
 import { statusJson } from "../../src/transport/status.ts";
 import { startWriter } from "../../src/writer.ts";
@@ -113,8 +114,17 @@ export async function startRegistry(t: TestContext) {
     const data: CallData = { caller: { identity }, requestId: "test", nowMs: clock.nowMs(), remoteAddress: "", userAgent: "" };
     await dispatch.unary(TagsService.method.createTag, data, create(TagsService.method.createTag.input, { parent, tag: { name, digest } }));
   };
+  /** An identity of acme's viewers, with a relationship through which it can be assumed. */
+  const addIdentity = async (name: string, relationship: object): Promise<string> => {
+    const { db } = openWriter(path);
+    try {
+      return await insertIdentity(db, name, [[people.acme, people.pullRole]], JSON.stringify(relationship));
+    } finally {
+      await db.destroy();
+    }
+  };
   const repoUid = async (name: string): Promise<string> => (await reader.selectFrom("repos").select("uid").where("name", "=", name).executeTakeFirstOrThrow()).uid;
-  return { ...people, baseUrl, host, clock, reader, access, ask, mint, ownerToken: owner, pushBlob, pushManifest, image, historyOf, createTag, repoUid };
+  return { ...people, baseUrl, host, clock, reader, access, ask, mint, ownerToken: owner, pushBlob, pushManifest, image, historyOf, createTag, repoUid, addIdentity };
 }
 
 export type RegistryServer = Awaited<ReturnType<typeof startRegistry>>;
@@ -133,28 +143,31 @@ async function seed(path: string, nowMs: number) {
       await db.insertInto("roles").values({ uid, parent: "", name, description: "", capabilities: JSON.stringify(capabilities), create_time: nowMs, update_time: nowMs }).execute();
       return uid;
     };
-    const identity = async (name: string, bindings: [string, string][], relationship = "{}"): Promise<string> => {
-      const uid = newUid("");
-      await db.insertInto("identities").values({
-        uid, parent: "", name, description: "", email: "", email_unverified: "", company: "", relationship_type: 0, relationship, issuer: "", subject: "",
-        last_seen_time: null, create_time: nowMs, update_time: nowMs,
-      }).execute();
-      for (const [place, roleUid] of bindings) {
-        await db.insertInto("role_bindings").values({ uid: newUid(place), parent: place, identity_uid: uid, role_uid: roleUid, create_time: nowMs }).execute();
-      }
-      return uid;
-    };
+    const identity = (name: string, bindings: [string, string][]): Promise<string> => insertIdentity(db, name, bindings, "{}");
     const [acme, open] = [await group("acme"), await group("public")];
     const all = CapabilitySchema.values.map((value) => value.number).filter((number) => number !== 0);
     const ownerRole = await role("owner", all);
     const [pull, push, retag] = [await role("pull", PULL), await role("push", [...PUSH, C.CAP_TAG_CREATE]), await role("retag", [...PUSH, C.CAP_TAG_UPDATE])];
     return {
-      acme, open, ownerRole, owner: await identity("owner", [[acme, ownerRole], [open, ownerRole]]), viewer: await identity("viewer", [[acme, pull]]),
+      acme, open, ownerRole, pullRole: pull, owner: await identity("owner", [[acme, ownerRole], [open, ownerRole]]), viewer: await identity("viewer", [[acme, pull]]),
       pusher: await identity("pusher", [[acme, push]]), tagger: await identity("tagger", [[acme, retag]]), stranger: await identity("stranger", []),
     };
   } finally {
     await db.destroy();
   }
+}
+
+async function insertIdentity(db: Database, name: string, bindings: [string, string][], relationship: string): Promise<string> {
+  const uid = newUid("");
+  const nowMs = Date.now();
+  await db.insertInto("identities").values({
+    uid, parent: "", name, description: "", email: "", email_unverified: "", company: "", relationship_type: 0, relationship, issuer: "", subject: "",
+    last_seen_time: null, create_time: nowMs, update_time: nowMs,
+  }).execute();
+  for (const [place, role] of bindings) {
+    await db.insertInto("role_bindings").values({ uid: newUid(place), parent: place, identity_uid: uid, role_uid: role, create_time: nowMs }).execute();
+  }
+  return uid;
 }
 
 export function digestOf(content: string | Uint8Array, algorithm: "sha256" | "sha512" = "sha256"): string {
