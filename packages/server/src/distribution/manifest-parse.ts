@@ -68,8 +68,8 @@ function read(content: Uint8Array, contentType: string): ParsedManifest {
   const { references, configType } = isImage ? readImage(body) : readIndex(body);
   const artifactType = docker ? "" : optionalMediaType(body["artifactType"], "artifactType");
   const subject = docker || body["subject"] === undefined || body["subject"] === null ? "" : descriptor(body["subject"], "subject").digest;
-  return { mediaType, subject, artifactType: artifactType || configType, annotations: annotations(body["annotations"], "annotations"),
-    references: unique(references) };
+  const notes = annotations(body["annotations"], "annotations");
+  return { mediaType, subject, artifactType: artifactType || configType, annotations: notes, references: unique(references) };
 }
 
 function readImage(body: Json): { references: Reference[]; configType: string } {
@@ -95,8 +95,8 @@ function descriptor(value: unknown, path: string): { mediaType: string; digest: 
   if (typeof mediaType !== "string" || !MEDIA_TYPE.test(mediaType)) throw new Invalid(`${path}.mediaType must be a media type`);
   if (typeof digest !== "string" || !isDigest(digest)) throw new Invalid(`${path}.digest must be a sha256 or sha512 digest`);
   if (!Number.isSafeInteger(size) || (size as number) < 0) throw new Invalid(`${path}.size must be a whole number, not negative`);
-  if (urls !== undefined && urls !== null && !list(urls,
-    `${path}.urls`).every((url) => typeof url === "string")) throw new Invalid(`${path}.urls must be strings`);
+  const urlList = urls === undefined || urls === null ? [] : list(urls, `${path}.urls`);
+  if (!urlList.every((url) => typeof url === "string")) throw new Invalid(`${path}.urls must be strings`);
   annotations(notes, `${path}.annotations`);
   return { mediaType, digest };
 }

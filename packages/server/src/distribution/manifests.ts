@@ -29,8 +29,8 @@ async function sendManifest(exchange: Exchange, reference: string): Promise<void
     const columns = ["manifests.digest", "manifests.media_type", "manifests.content"] as const;
     const query = byDigest
       ? call.tx.selectFrom("manifests").select(columns).where("manifests.repo", "=", repo).where("manifests.digest", "=", reference)
-      : call.tx.selectFrom("tags").innerJoin("manifests", (join) => join.onRef("manifests.repo", "=", "tags.parent").onRef("manifests.digest", "=",
-        "tags.digest"))
+      : call.tx.selectFrom("tags")
+        .innerJoin("manifests", (join) => join.onRef("manifests.repo", "=", "tags.parent").onRef("manifests.digest", "=", "tags.digest"))
         .select(columns).where("tags.parent", "=", repo).where("tags.name", "=", reference);
     return query.executeTakeFirst();
   });
@@ -51,8 +51,9 @@ async function putManifest(exchange: Exchange, reference: string): Promise<void>
   if (tags.length > MAX_TAGS) throw new RegistryError("MANIFEST_INVALID", `Invalid argument: tag: more than ${MAX_TAGS} tags in one push`, { status: 414 });
   const content = await readContent(exchange);
   const digest = digestOf(content, byDigest ? reference : "sha256:");
-  if (byDigest && digest !== reference) throw new RegistryError("DIGEST_INVALID", "Invalid argument: digest: is not that of the content",
-    { detail: { digest } });
+  if (byDigest && digest !== reference) {
+    throw new RegistryError("DIGEST_INVALID", "Invalid argument: digest: is not that of the content", { detail: { digest } });
+  }
   const manifest = parseManifest(content, req.headers["content-type"] ?? "");
   if ("problem" in manifest) throw new RegistryError("MANIFEST_INVALID", `Invalid argument: manifest: ${manifest.problem}`);
   await deps.transactor.write("distribution.ensureRepository", exchange.callData, { name });

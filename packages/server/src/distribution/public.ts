@@ -40,8 +40,8 @@ export async function publicMay(call: Call, settings: PublicSettings, repoUid: s
 
 async function isPublicRepo(call: Call, settings: PublicSettings, repoUid: string): Promise<boolean> {
   const root = repoUid.split("/", 1)[0] ?? "";
-  const found = await call.tx.selectFrom("groups").select("uid").where("uid", "=", root).where("parent", "=", "").where("name", "=",
-    settings.publicOrganization).executeTakeFirst();
+  const found = await call.tx.selectFrom("groups").select("uid").where("uid", "=", root)
+    .where("parent", "=", "").where("name", "=", settings.publicOrganization).executeTakeFirst();
   return found !== undefined;
 }
 
@@ -54,7 +54,7 @@ async function wasFreeTier(call: Call, settings: PublicSettings, repo: string, d
 /** The manifests that need these digests, and the subjects of those that are referrers. */
 async function upwards(call: Call, repo: string, digests: string[]): Promise<string[]> {
   const needing = await call.tx.selectFrom("manifest_references").select("digest").where("repo", "=", repo).where("target", "in", digests).execute();
-  const subjects = await call.tx.selectFrom("manifests").select("subject").where("repo", "=", repo).where("digest", "in", digests).where("subject", "!=",
-    "").execute();
+  const subjects = await call.tx.selectFrom("manifests").select("subject").where("repo", "=", repo).where("digest", "in", digests)
+    .where("subject", "!=", "").execute();
   return [...needing.map(({ digest }) => digest), ...subjects.map(({ subject }) => subject)];
 }

@@ -30,8 +30,8 @@ export async function handleReferrers(exchange: Exchange, { digest }: { digest: 
     ...(row.annotations !== "{}" && { annotations: JSON.parse(row.annotations) as Record<string, string> }),
   }));
   const filter: Record<string, string> = artifactType === "" ? {} : { artifactType };
-  const more = found.length > count && count > 0 ? nextLink(`/v2/${name}/referrers/${digest}`, { ...filter, n: String(count),
-    last: manifests.at(-1)?.digest ?? "" }) : {};
+  const next = { ...filter, n: String(count), last: manifests.at(-1)?.digest ?? "" };
+  const more = found.length > count && count > 0 ? nextLink(`/v2/${name}/referrers/${digest}`, next) : {};
   const applied: Record<string, string> = artifactType === "" ? {} : { "oci-filters-applied": "artifactType" };
   sendJson(exchange, 200, { "content-type": OCI_INDEX, ...applied, ...more }, { schemaVersion: 2, mediaType: OCI_INDEX, manifests });
 }

@@ -68,7 +68,8 @@ export async function startRegistry(t: TestContext) {
     const data = { requestId: randomBytes(4).toString("hex"), remoteAddress: "127.0.0.1" };
     void (door.matches((req.url ?? "").split("?", 1)[0] ?? "") ? door.handle(req, res, data) : token(req, res, data));
   });
-  const dispatch = createDispatch({ methods: methodsOf({ pageTokenKey, ownerRole: people.ownerRole, readBlob: async () => undefined }), outside: new Map(), reader, transactor: writer, admins: [] });
+  const dispatch = createDispatch({ methods: methodsOf({ pageTokenKey, ownerRole: people.ownerRole, readBlob: async () => undefined }), outside: new Map(),
+    reader, transactor: writer, admins: [] });
   t.after(async () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
@@ -82,7 +83,8 @@ export async function startRegistry(t: TestContext) {
     (await access.tokens.mint({ type: "access", identity, audiences: [host], ttlMs: 3_000_000, nowMs: clock.nowMs(), ...change })).token;
   const ask = async (target: string, { method = "GET", token: bearer, headers = {}, body }: Ask = {}): Promise<Answer> => {
     const response = await fetch(baseUrl + target, {
-      method, headers: { ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }), ...headers }, ...(body !== undefined && { body: body as string }), redirect: "manual",
+      method, headers: { ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }), ...headers },
+        ...(body !== undefined && { body: body as string }), redirect: "manual",
       signal: AbortSignal.timeout(20_000),
     });
     const text = await response.text();
@@ -90,7 +92,8 @@ export async function startRegistry(t: TestContext) {
   };
   const owner = await mint(people.owner);
   const pushBlob = async (name: string, content: string): Promise<string> => {
-    const answer = await ask(`/v2/${name}/blobs/uploads/?digest=${digestOf(content)}`, { method: "POST", token: owner, headers: { "content-type": "application/octet-stream" }, body: Buffer.from(content) });
+    const answer = await ask(`/v2/${name}/blobs/uploads/?digest=${digestOf(content)}`, { method: "POST", token: owner,
+      headers: { "content-type": "application/octet-stream" }, body: Buffer.from(content) });
     if (answer.status !== 201) throw new Error(`blob: ${answer.status} ${answer.text}`);
     return digestOf(content);
   };
@@ -100,7 +103,8 @@ export async function startRegistry(t: TestContext) {
     return ask(`/v2/${name}/manifests/${reference}`, { method: "PUT", token: owner, ...options, headers: { "content-type": type, ...options.headers }, body });
   };
   /** An image of one layer; pushes its blobs, not itself. */
-  const image = async (name: string, content: string, change: object = {}): Promise<{ manifest: object; body: string; digest: string; layer: string; config: string }> => {
+  const image = async (name: string, content: string,
+    change: object = {}): Promise<{ manifest: object; body: string; digest: string; layer: string; config: string }> => {
     const [layer, imageConfig] = [await pushBlob(name, `layer ${content}`), await pushBlob(name, `{"content":"${content}"}`)];
     const manifest = {
       schemaVersion: 2, mediaType: OCI_IMAGE, config: { mediaType: "application/vnd.oci.image.config.v1+json", digest: imageConfig, size: content.length + 14 },
@@ -109,7 +113,8 @@ export async function startRegistry(t: TestContext) {
     const body = JSON.stringify(manifest);
     return { manifest, body, digest: digestOf(body), layer, config: imageConfig };
   };
-  const historyOf = (name: string, tag: string, query = "", bearer = owner): Promise<Answer> => ask(`/v2/${name}/_service/history/${tag}${query}`, { token: bearer });
+  const historyOf = (name: string, tag: string, query = "", bearer = owner): Promise<Answer> => ask(`/v2/${name}/_service/history/${tag}${query}`,
+    { token: bearer });
   const createTag = async (parent: string, name: string, digest: string, identity = people.owner): Promise<void> => {
     const data: CallData = { caller: { identity }, requestId: "test", nowMs: clock.nowMs(), remoteAddress: "", userAgent: "" };
     await dispatch.unary(TagsService.method.createTag, data, create(TagsService.method.createTag.input, { parent, tag: { name, digest } }));
@@ -123,8 +128,10 @@ export async function startRegistry(t: TestContext) {
       await db.destroy();
     }
   };
-  const repoUid = async (name: string): Promise<string> => (await reader.selectFrom("repos").select("uid").where("name", "=", name).executeTakeFirstOrThrow()).uid;
-  return { ...people, baseUrl, host, clock, reader, access, ask, mint, ownerToken: owner, pushBlob, pushManifest, image, historyOf, createTag, repoUid, addIdentity };
+  const repoUid = async (name: string): Promise<string> => (await reader.selectFrom("repos").select("uid").where("name", "=",
+    name).executeTakeFirstOrThrow()).uid;
+  return { ...people, baseUrl, host, clock, reader, access, ask, mint, ownerToken: owner, pushBlob, pushManifest, image, historyOf, createTag, repoUid,
+    addIdentity };
 }
 
 export type RegistryServer = Awaited<ReturnType<typeof startRegistry>>;
@@ -135,12 +142,14 @@ async function seed(path: string, nowMs: number) {
     await createSigningKey(db, nowMs);
     const group = async (name: string): Promise<string> => {
       const uid = newUid("");
-      await db.insertInto("groups").values({ uid, parent: "", name, description: "", verified: 0, kind: 0, status: 0, resource_limits: "{}", create_time: nowMs, update_time: nowMs }).execute();
+      await db.insertInto("groups").values({ uid, parent: "", name, description: "", verified: 0, kind: 0, status: 0, resource_limits: "{}",
+        create_time: nowMs, update_time: nowMs }).execute();
       return uid;
     };
     const role = async (name: string, capabilities: number[]): Promise<string> => {
       const uid = newUid("");
-      await db.insertInto("roles").values({ uid, parent: "", name, description: "", capabilities: JSON.stringify(capabilities), create_time: nowMs, update_time: nowMs }).execute();
+      await db.insertInto("roles").values({ uid, parent: "", name, description: "", capabilities: JSON.stringify(capabilities), create_time: nowMs,
+        update_time: nowMs }).execute();
       return uid;
     };
     const identity = (name: string, bindings: [string, string][]): Promise<string> => insertIdentity(db, name, bindings, "{}");
@@ -149,7 +158,8 @@ async function seed(path: string, nowMs: number) {
     const ownerRole = await role("owner", all);
     const [pull, push, retag] = [await role("pull", PULL), await role("push", [...PUSH, C.CAP_TAG_CREATE]), await role("retag", [...PUSH, C.CAP_TAG_UPDATE])];
     return {
-      acme, open, ownerRole, pullRole: pull, owner: await identity("owner", [[acme, ownerRole], [open, ownerRole]]), viewer: await identity("viewer", [[acme, pull]]),
+      acme, open, ownerRole, pullRole: pull, owner: await identity("owner", [[acme, ownerRole], [open, ownerRole]]), viewer: await identity("viewer", [[acme,
+        pull]]),
       pusher: await identity("pusher", [[acme, push]]), tagger: await identity("tagger", [[acme, retag]]), stranger: await identity("stranger", []),
     };
   } finally {
