@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -105,13 +105,16 @@ test("a second server on the same data folder is refused, and the first goes on"
   assert.equal(await terminate(first), 0);
 });
 
-test("a sample image is pushed and written as a layout, with the same digest", async (t) => {
+test("a sample image is pushed, and written as a layout with the same digest", async (t) => {
   const cwd = temporaryFolder(t);
   const server = await startServing(t, NODE, [LAUNCHER, "serve", "--port", "0"], { cwd });
-  const pushed = await moorage(["sample", "--push", `${server.url}/acme/hello:latest`], { cwd });
-  assert.equal(pushed.code, 0, pushed.stderr);
-  assert.match(pushed.stdout, /^127\.0\.0\.1:\d+\/acme\/hello@sha256:[0-9a-f]{64}\n$/);
+  const { code, stdout, stderr } = await moorage(["sample", "--push", `${server.url}/acme/hello:latest`, "--build", "2", "--layout", "layout"], { cwd });
+  assert.equal(code, 0, stderr);
+  const [, digest] = /^layout\n127\.0\.0\.1:\d+\/acme\/hello@(sha256:[0-9a-f]{64})\n$/.exec(stdout) ?? [];
+  const index = JSON.parse(readFileSync(join(cwd, "layout", "build2", "index.json"), "utf8")) as { manifests: { digest: string }[] };
+  assert.equal(index.manifests[0]?.digest, digest);
   const wrong = await moorage(["sample", "--push", "acme/hello"], { cwd });
   assert.equal(wrong.code, 1);
   assert.match(wrong.stderr, /must look like/);
+  assert.equal(await terminate(server), 0);
 });

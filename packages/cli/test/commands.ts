@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url";
 export const LAUNCHER = fileURLToPath(new URL("../bin/moorage.js", import.meta.url));
 
 const START_TIMEOUT_MS = 60_000;
-const COMMAND_TIMEOUT_MS = 60_000;
+const COMMAND_TIMEOUT_MS = 180_000;
 
 /** What a command printed, and how it ended. */
 export type Outcome = { readonly code: number; readonly stdout: string; readonly stderr: string };
