@@ -1,7 +1,7 @@
 import type { Caller } from "../call.ts";
 import type { Config } from "../config.ts";
 import { unauthenticated } from "../errors.ts";
-import type { Database } from "../store/index.ts";
+import { type Database, statement } from "../store/index.ts";
 import { refusal } from "./jwt.ts";
 import type { Tokens } from "./tokens.ts";
 
@@ -37,6 +37,8 @@ export function createAuthenticator(deps: { config: Pick<Config, "baseUrl" | "re
   };
 }
 
+const selectIdentity = statement("select 1 from identities where uid = ?");
+
 async function exists(reader: Database, uid: string): Promise<boolean> {
-  return (await reader.selectFrom("identities").select("uid").where("uid", "=", uid).executeTakeFirst()) !== undefined;
+  return (await selectIdentity(reader, uid)).length > 0;
 }

@@ -1,7 +1,7 @@
 import type { Capability } from "@moorage/api";
 import { isWithin, parentOf } from "../base/uid.ts";
 import type { Caller } from "../call.ts";
-import type { Database } from "../store/index.ts";
+import { type Database, statement } from "../store/index.ts";
 
 /** What one role binding gives: capabilities on a group and everything below it. */
 export interface Grant { group: string; capabilities: ReadonlySet<number> }
@@ -19,14 +19,17 @@ function parseCapabilities(text: string): ReadonlySet<number> {
   return fresh;
 }
 
+const selectGrants = statement<{ group_uid: string; capabilities: string }>(
+  "select b.parent as group_uid, r.capabilities from role_bindings as b join roles as r on r.uid = b.role_uid where b.identity_uid = ?",
+);
+
 /** What the identity's bindings give it, never above its own parent group. Source: contract §7. */
 export async function grantsOf(db: Database, identity: string): Promise<Grant[]> {
   if (identity === "") return [];
-  const rows = await db.selectFrom("role_bindings").innerJoin("roles", "roles.uid", "role_bindings.role_uid")
-    .select(["role_bindings.parent as group", "roles.capabilities as capabilities"]).where("identity_uid", "=", identity).execute();
+  const rows = await selectGrants(db, identity);
   const home = parentOf(identity);
-  return rows.filter(({ group }) => home === "" || isWithin(group, home))
-    .map(({ group, capabilities }) => ({ group, capabilities: parseCapabilities(capabilities) }));
+  return rows.filter(({ group_uid: group }) => home === "" || isWithin(group, home))
+    .map(({ group_uid: group, capabilities }) => ({ group, capabilities: parseCapabilities(capabilities) }));
 }
 
 /** The rights of one call, read once from the bindings. */

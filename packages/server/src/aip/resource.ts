@@ -5,7 +5,7 @@ import type { Kysely } from "kysely";
 import { isUid, newUid, parentOf } from "../base/uid.ts";
 import type { Call } from "../call.ts";
 import { alreadyExists, notFound } from "../errors.ts";
-import { addToAncestors, type Database, dropName, type Kind, removeFromAncestors, renameInAncestors, type Row, takeName } from "../store/index.ts";
+import { addToAncestors, type Database, dropName, type Kind, removeFromAncestors, renameInAncestors, type Row, statement, takeName } from "../store/index.ts";
 import type { ResourceTable } from "./list.ts";
 import { applyMask } from "./masks.ts";
 import { validate } from "./validate.ts";
@@ -50,9 +50,11 @@ export function resource<D extends DescMessage, T extends ResourceTable>(spec: R
   const named = (row: Row<T>): Named => row as unknown as Named;
   const toMessage = (row: Row<T>): MessageShape<D> => create(spec.message, spec.toMessage(row));
 
+  const selectByUid = statement<Row<T>>(`select * from ${spec.table} where uid = ?`);
   const find = async (db: Database, uid: string): Promise<Row<T> | undefined> => {
     if (!isUid(uid)) return undefined;
-    return await plain(db).selectFrom(spec.table as ResourceTable).selectAll().where("uid", "=", uid).executeTakeFirst() as Row<T> | undefined;
+    const [row] = await selectByUid(db, uid);
+    return row;
   };
   const get = async (db: Database, uid: string): Promise<Row<T>> => {
     const row = await find(db, uid);

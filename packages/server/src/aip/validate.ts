@@ -24,13 +24,25 @@ export function validate(schema: DescMessage, message: Message, path = ""): void
   if (violations.length > 0) throw invalidArgument(...violations);
 }
 
-function visit(message: ReflectMessage, path: string): FieldViolation[] {
-  return message.desc.fields.flatMap((field) => (hasBehavior(field, FieldBehavior.OUTPUT_ONLY) ? [] : visitField(message, field, `${path}${field.jsonName}`)));
+/** What is looked at of a message: its fields that are not output-only, with what stands on them. Options are slow to read. */
+interface Checked { field: DescField; required: boolean; rule: Rule | undefined }
+const plans = new WeakMap<DescMessage, Checked[]>();
+
+function planOf(desc: DescMessage): Checked[] {
+  const known = plans.get(desc);
+  if (known) return known;
+  const plan = desc.fields.filter((field) => !hasBehavior(field, FieldBehavior.OUTPUT_ONLY))
+    .map((field) => ({ field, required: hasBehavior(field, FieldBehavior.REQUIRED), rule: hasOption(field, ruleOption) ? getOption(field, ruleOption) : undefined }));
+  plans.set(desc, plan);
+  return plan;
 }
 
-function visitField(message: ReflectMessage, field: DescField, path: string): FieldViolation[] {
-  if (!message.isSet(field)) return hasBehavior(field, FieldBehavior.REQUIRED) ? [{ field: path, description: "is required" }] : [];
-  const rule = hasOption(field, ruleOption) ? getOption(field, ruleOption) : undefined;
+function visit(message: ReflectMessage, path: string): FieldViolation[] {
+  return planOf(message.desc).flatMap((checked) => visitField(message, checked, `${path}${checked.field.jsonName}`));
+}
+
+function visitField(message: ReflectMessage, { field, required, rule }: Checked, path: string): FieldViolation[] {
+  if (!message.isSet(field)) return required ? [{ field: path, description: "is required" }] : [];
   if (field.fieldKind === "message") return visit(message.get(field), `${path}.`);
   if (field.fieldKind === "list") {
     const list = message.get(field);
@@ -40,7 +52,7 @@ function visitField(message: ReflectMessage, field: DescField, path: string): Fi
   if (field.fieldKind === "map") return tooMany(message.get(field).size, rule, path);
   const value: unknown = message.get(field);
   if (field.fieldKind !== "scalar" || field.scalar !== ScalarType.STRING || typeof value !== "string") return [];
-  if (value === "" && hasBehavior(field, FieldBehavior.REQUIRED)) return [{ field: path, description: "is required" }];
+  if (value === "" && required) return [{ field: path, description: "is required" }];
   // No engine keeps it alike: PostgreSQL refuses it, C strings end at it.
   if (value.includes("\0")) return [{ field: path, description: "must not contain a null character" }];
   return rule === undefined || value === "" ? [] : ruled(value, rule, path);

@@ -7,10 +7,17 @@ import { RegistryError } from "./errors.ts";
 import { manifestUnknown } from "./manifest-commands.ts";
 import { parseManifest } from "./manifest-parse.ts";
 import { pullableRepository } from "./names.ts";
+import { type Row, statement } from "../store/index.ts";
 import { send, sendEmpty } from "./send.ts";
 import { announcedLength, bodyOf } from "./streams.ts";
 
 const MAX_TAGS = 100;
+
+type Found = Pick<Row<"manifests">, "digest" | "media_type" | "content">;
+const selectByDigest = statement<Found>("select digest, media_type, content from manifests where repo = ? and digest = ?");
+const selectByTag = statement<Found>(
+  "select m.digest, m.media_type, m.content from tags as t join manifests as m on m.repo = t.parent and m.digest = t.digest where t.parent = ? and t.name = ?",
+);
 
 /** GET, HEAD, PUT and DELETE of `/v2/<name>/manifests/<reference>`; a reference is a tag or a digest. Source: OCI distribution v1.1 end-3, end-7, end-9. */
 export async function handleManifest(exchange: Exchange, { reference }: { reference: string }): Promise<void> {
@@ -26,13 +33,8 @@ async function sendManifest(exchange: Exchange, reference: string): Promise<void
   const found = await deps.transactor.read(exchange.callData, async (call) => {
     const byDigest = isDigest(reference);
     const repo = await pullableRepository(call, deps.config, name, byDigest ? { digest: reference } : { tag: reference });
-    const columns = ["manifests.digest", "manifests.media_type", "manifests.content"] as const;
-    const query = byDigest
-      ? call.tx.selectFrom("manifests").select(columns).where("manifests.repo", "=", repo).where("manifests.digest", "=", reference)
-      : call.tx.selectFrom("tags")
-        .innerJoin("manifests", (join) => join.onRef("manifests.repo", "=", "tags.parent").onRef("manifests.digest", "=", "tags.digest"))
-        .select(columns).where("tags.parent", "=", repo).where("tags.name", "=", reference);
-    return query.executeTakeFirst();
+    const [row] = await (byDigest ? selectByDigest : selectByTag)(call.tx, repo, reference);
+    return row;
   });
   if (!found) throw reference.includes(":") && !isDigest(reference) ? digestInvalid() : manifestUnknown(reference);
   const etag = `"${found.digest}"`;

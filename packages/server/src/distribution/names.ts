@@ -1,5 +1,6 @@
 import { Capability } from "@moorage/api";
 import type { Call } from "../call.ts";
+import { statement } from "../store/index.ts";
 import { RegistryError } from "./errors.ts";
 import { publicMay } from "./public.ts";
 import type { PublicReference, PublicSettings } from "./public.ts";
@@ -19,6 +20,9 @@ export interface Resolved {
   missing: string[];
 }
 
+const selectRepo = statement<{ uid: string }>("select uid from repos where parent = ? and name = ?");
+const selectGroup = statement<{ uid: string }>("select uid from groups where parent = ? and name = ?");
+
 /** Follows `<organization>/<subgroup…>/<image>` by the names of today. Source: contract §8. */
 export async function resolveRepository(call: Call, name: string): Promise<Resolved> {
   const segments = name.split("/");
@@ -27,8 +31,7 @@ export async function resolveRepository(call: Call, name: string): Promise<Resol
     const leaf = index === segments.length - 1;
     // An image is never at the root: its first segment is the organization.
     if (leaf && group === undefined) break;
-    const found = await call.tx.selectFrom(leaf ? "repos" : "groups").select("uid")
-      .where("parent", "=", group ?? "").where("name", "=", segment).executeTakeFirst();
+    const [found] = await (leaf ? selectRepo : selectGroup)(call.tx, group ?? "", segment);
     if (!found) return { group, missing: segments.slice(index) };
     if (leaf) return { repo: found.uid, group, missing: [] };
     group = found.uid;

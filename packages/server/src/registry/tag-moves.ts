@@ -1,6 +1,6 @@
 import type { Call } from "../call.ts";
 import { newUid } from "../base/uid.ts";
-import { changeCount } from "../store/index.ts";
+import { changeCount, statement } from "../store/index.ts";
 
 /** Why a tag moved; kept in its history. Source: contract §8. */
 export type MoveReason = "push" | "api" | "mirror" | "rollback" | "delete";
@@ -28,6 +28,11 @@ export interface MovedTag {
   updateTimeMs: number;
 }
 
+const selectTag = statement<{ uid: string; digest: string; update_time: number }>("select uid, digest, update_time from tags where parent = ? and name = ?");
+const updateTag = statement("update tags set digest = ?, update_time = ?, deprecated = coalesce(?, deprecated), bundles = coalesce(?, bundles) where uid = ?");
+const selectLastTime = statement<{ time: number }>("select time from tag_history where repo = ? and tag = ? order by time desc limit 1");
+const insertRecord = statement("insert into tag_history (repo, tag, time, digest, actor, reason) values (?, ?, ?, ?, ?, ?)");
+
 /**
  * Makes the tag point to the digest and writes its history, in the call's transaction. The same digest again changes nothing but
  * `deprecated` and `bundles`. Times strictly increase within a tag, over its deletions too. Asks for no rights: the caller did.
@@ -35,7 +40,7 @@ export interface MovedTag {
  */
 export async function moveTag(call: Call, move: TagMove): Promise<MovedTag> {
   const { repo, name, digest } = move;
-  const found = await call.tx.selectFrom("tags").select(["uid", "digest", "update_time"]).where("parent", "=", repo).where("name", "=", name).executeTakeFirst();
+  const [found] = await selectTag(call.tx, repo, name);
   const attributes = {
     ...(move.deprecated !== undefined && { deprecated: move.deprecated ? 1 : 0 }),
     ...(move.bundles && { bundles: JSON.stringify(move.bundles) }),
@@ -46,7 +51,7 @@ export async function moveTag(call: Call, move: TagMove): Promise<MovedTag> {
   }
   const updateTimeMs = await record(call, repo, name, digest, move.reason);
   if (found) {
-    await call.tx.updateTable("tags").set({ ...attributes, digest, update_time: updateTimeMs }).where("uid", "=", found.uid).execute();
+    await updateTag(call.tx, digest, updateTimeMs, attributes.deprecated ?? null, attributes.bundles ?? null, found.uid);
     return { uid: found.uid, created: false, moved: true, updateTimeMs };
   }
   const uid = newUid(repo);
@@ -71,8 +76,8 @@ export async function deleteTag(call: Call, { repo, name, reason }: { repo: stri
 
 /** Appends to the tag's history, after its last record even if the clock went back. Returns the record's time. */
 async function record(call: Call, repo: string, tag: string, digest: string, reason: MoveReason): Promise<number> {
-  const last = await call.tx.selectFrom("tag_history").select("time").where("repo", "=", repo).where("tag", "=", tag).orderBy("time", "desc").limit(1).executeTakeFirst();
+  const [last] = await selectLastTime(call.tx, repo, tag);
   const time = last ? Math.max(call.nowMs, last.time + 1) : call.nowMs;
-  await call.tx.insertInto("tag_history").values({ repo, tag, time, digest, actor: call.caller.identity, reason }).execute();
+  await insertRecord(call.tx, repo, tag, time, digest, call.caller.identity, reason);
   return time;
 }

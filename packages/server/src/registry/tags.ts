@@ -9,6 +9,7 @@ import { milliseconds, timestamp } from "../base/times.ts";
 import type { Call } from "../call.ts";
 import { permissionDenied } from "../errors.ts";
 import type { Room, RoomContext } from "../room.ts";
+import { statement } from "../store/index.ts";
 import { repos } from "./repos.ts";
 import { deleteTag, moveTag } from "./tag-moves.ts";
 
@@ -53,9 +54,11 @@ export function tagsService({ pageTokenKey }: RoomContext): Room<typeof TagsServ
   };
 }
 
+const selectDigest = statement<{ digest: string }>("select digest from tags where parent = ? and name = ?");
+
 // The method's own rule asks for the right to make tags; moving one takes the right to move as well.
 async function requireMove(call: Call, repo: string, name: string, digest: string): Promise<void> {
-  const found = await call.tx.selectFrom("tags").select("digest").where("parent", "=", repo).where("name", "=", name).executeTakeFirst();
+  const [found] = await selectDigest(call.tx, repo, name);
   if (found === undefined || found.digest === digest || await call.may(Capability.CAP_TAG_UPDATE, repo)) return;
   throw permissionDenied("the caller may not move tags here", { missing: "CAP_TAG_UPDATE" });
 }
