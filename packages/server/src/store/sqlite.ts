@@ -35,21 +35,25 @@ export function sqliteDialect(database: DatabaseSync): Dialect {
   };
 }
 
+interface Prepared { statement: StatementSync; answers: boolean }
+
 function sqliteConnection(database: DatabaseSync): DatabaseConnection {
-  const statements = new Map<string, StatementSync>();
-  const prepare = (sql: string): StatementSync => {
+  const statements = new Map<string, Prepared>();
+  const prepare = (sql: string): Prepared => {
     const known = statements.get(sql);
     if (known) return known;
     const statement = database.prepare(sql);
+    // Asking a statement for its columns costs as much as a point read: it is asked once.
+    const prepared = { statement, answers: statement.columns().length > 0 };
     if (statements.size >= MAX_STATEMENTS) statements.delete(statements.keys().next().value ?? "");
-    statements.set(sql, statement);
-    return statement;
+    statements.set(sql, prepared);
+    return prepared;
   };
   return {
     async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-      const statement = prepare(sql);
+      const { statement, answers } = prepare(sql);
       const values = parameters.map(bindable);
-      if (statement.columns().length > 0) return { rows: statement.all(...values) as R[] };
+      if (answers) return { rows: statement.all(...values) as R[] };
       const { changes, lastInsertRowid } = statement.run(...values);
       return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
     },
