@@ -26,6 +26,7 @@ export interface Config {
   accessTokenTtlMs: number;
   registryTokenTtlMs: number;
   uploadTtlMs: number;
+  signingKeyAgeMs: number;
   drainTimeoutMs: number;
 }
 
@@ -56,6 +57,7 @@ export const SETTINGS: readonly Setting[] = [
   { name: "MOORAGE_ACCESS_TOKEN_TTL", fallback: "1h", help: "Longest life of a platform token; at most 1h." },
   { name: "MOORAGE_REGISTRY_TOKEN_TTL", fallback: "5m", help: "Life of a registry token; at most 1h." },
   { name: "MOORAGE_UPLOAD_TTL", fallback: "24h", help: "How long an abandoned upload is kept." },
+  { name: "MOORAGE_SIGNING_KEY_AGE", fallback: "30d", help: "Age at which the key that signs tokens is replaced. The old one verifies for two hours more." },
   { name: "MOORAGE_DRAIN_TIMEOUT", fallback: "10s", help: "How long requests under way may take to end after SIGTERM." },
 ];
 
@@ -107,7 +109,7 @@ export function loadConfig(env: Record<string, string | undefined>, overrides: R
     trustedProxies: list("MOORAGE_TRUSTED_PROXIES"), logLevel: text("MOORAGE_LOG_LEVEL"),
     maxManifestBytes: integer("MOORAGE_MAX_MANIFEST_BYTES", 1, 64 << 20), maxJsonBytes: integer("MOORAGE_MAX_JSON_BYTES", 1, 64 << 20),
     accessTokenTtlMs: duration("MOORAGE_ACCESS_TOKEN_TTL", HOUR_MS), registryTokenTtlMs: duration("MOORAGE_REGISTRY_TOKEN_TTL", HOUR_MS),
-    uploadTtlMs: duration("MOORAGE_UPLOAD_TTL", 30 * 24 * HOUR_MS), drainTimeoutMs: duration("MOORAGE_DRAIN_TIMEOUT", HOUR_MS),
+    uploadTtlMs: duration("MOORAGE_UPLOAD_TTL", 30 * 24 * HOUR_MS), signingKeyAgeMs: duration("MOORAGE_SIGNING_KEY_AGE", 3650 * 24 * HOUR_MS), drainTimeoutMs: duration("MOORAGE_DRAIN_TIMEOUT", HOUR_MS),
   };
   if (config.organization === config.publicOrganization) throw new ConfigError("MOORAGE_PUBLIC_ORGANIZATION: must differ from MOORAGE_ORGANIZATION");
   if (!["trace", "debug", "info", "warn", "error", "silent"].includes(config.logLevel)) throw new ConfigError(`MOORAGE_LOG_LEVEL: ${config.logLevel} is not a level`);

@@ -11,8 +11,9 @@ import { ANONYMOUS, type Caller } from "./call.ts";
 import { type Config, ConfigError, withUrls } from "./config.ts";
 import { violationsOf } from "./aip/validate.ts";
 import { createDispatch, type OutsideMethod } from "./dispatch.ts";
-import { cleanUploads, distributionDoor, type RegistryDeps, tokenDoor } from "./distribution/index.ts";
+import { distributionDoor, type RegistryDeps, tokenDoor } from "./distribution/index.ts";
 import { unauthenticated } from "./errors.ts";
+import { startHousekeeping } from "./housekeeping.ts";
 import { methodsOf, nameOf } from "./methods.ts";
 import { blobReader } from "./read-blob.ts";
 import { databasePath, lockDataDir, migrate, openReader } from "./store/index.ts";
@@ -30,7 +31,7 @@ export interface Server {
   url: string;
   /** The settings in force, with every URL filled in. */
   config: Config;
-  /** Takes no more requests, lets those under way end, and closes everything. */
+  /** Takes no more requests, lets those under way end, and closes everything. Called again, it waits for the same end. */
   close(): Promise<void>;
 }
 
@@ -39,8 +40,6 @@ export interface ServerOptions {
   /** Absent: JSON lines on standard output at the level of the settings. */
   log?: Logger;
 }
-
-const CLEAN_EVERY_MS = 3_600_000;
 
 /** Starts an installation on its data folder. When it resolves, it answers. Throws a ConfigError or StoreError in one line for the operator. */
 export async function startServer(settings: Config, { clock = systemClock, log = pino({ level: settings.logLevel }) }: ServerOptions = {}): Promise<Server> {
@@ -68,6 +67,7 @@ export async function startServer(settings: Config, { clock = systemClock, log =
     const reader = openReader(path);
     const admins = [installation.bootstrap.identity.uid, ...config.admins];
     const writer = await startWriter({ path, pageTokenKey: installation.pageTokenKey, ownerRole: installation.ownerRole, admins }, reader, (error) => log.fatal({ err: error }, "the writing thread died"));
+    stack.defer(() => writer.close());
     const blobs = await openFilesystemBlobs(config.dataDir);
     const access = createAccess({ config, reader, writer, log });
     const methods = methodsOf({ ...installation, readBlob: blobReader(blobs) });
@@ -101,24 +101,21 @@ export async function startServer(settings: Config, { clock = systemClock, log =
         "/token": tokenDoor({ ...registry, tokens: access.tokens, exchanger: access.exchanger, refreshTokens: access.refreshTokens, registryTokenTtlMs: config.registryTokenTtlMs }),
       },
     });
-    const cleaning = setInterval(() => {
-      cleanUploads(registry).then((done) => log.info(done, "abandoned uploads cleaned"), (error: unknown) => log.error({ err: error }, "cleaning uploads failed"));
-    }, CLEAN_EVERY_MS).unref();
+    const housekeeping = await startHousekeeping({ transactor: writer, keyring: access.keyring, registry, signingKeyAgeMs: config.signingKeyAgeMs, log });
     log.info({ url: config.baseUrl, registryUrl: config.registryUrl, address: port.address, port: port.port }, "listening");
 
-    return {
-      url: config.baseUrl, config,
-      async close() {
-        clearInterval(cleaning);
-        front.close();
-        shutdown.abort();
-        await port.close(config.drainTimeoutMs);
-        await writer.close();
-        await reader.destroy();
-        lock.release();
-        log.info("closed");
-      },
+    const close = async (): Promise<void> => {
+      housekeeping.stop();
+      front.close();
+      shutdown.abort();
+      await port.close(config.drainTimeoutMs);
+      await writer.close();
+      await reader.destroy();
+      lock.release();
+      log.info("closed");
     };
+    let closed: Promise<void> | undefined;
+    return { url: config.baseUrl, config, close: () => (closed ??= close()) };
   } catch (error) {
     await stack.disposeAsync();
     throw error;

@@ -1,5 +1,6 @@
 import type { Call, CallData } from "../call.ts";
 import { refusal } from "./jwt.ts";
+import { rotateSigningKey } from "./keys.ts";
 
 /** A refresh token as it is kept: by the SHA-256 of it alone. */
 export interface StoredRefreshToken {
@@ -56,11 +57,20 @@ async function makeRoom(call: Call, identity: string): Promise<void> {
   await call.tx.deleteFrom("refresh_tokens").where("hash", "in", rows.map(({ hash }) => hash)).execute();
 }
 
+/** Makes a new signing key when the one in use has reached the age. Answers whether it did. */
+async function rotateKeys(call: Call, { maxAgeMs }: { maxAgeMs: number }): Promise<{ rotated: boolean }> {
+  const newest = await call.tx.selectFrom("signing_keys").select("create_time").where("retire_time", "is", null).orderBy("create_time", "desc").executeTakeFirst();
+  if (newest !== undefined && call.nowMs - newest.create_time < maxAgeMs) return { rotated: false };
+  await rotateSigningKey(call.tx, call.nowMs);
+  return { rotated: true };
+}
+
 /** What access writes: commands of the transactor. */
 export const accessCommands = {
   "access.seen": seen,
   "access.storeRefreshToken": storeRefreshToken,
   "access.rotateRefreshToken": rotateRefreshToken,
+  "access.rotateKeys": rotateKeys,
 };
 
 type AccessCommands = typeof accessCommands;
