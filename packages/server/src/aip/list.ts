@@ -4,7 +4,7 @@ import type { UIDPFilter } from "@moorage/api";
 import { sql } from "kysely";
 import type { Call } from "../call.ts";
 import { type FieldViolation, invalidArgument } from "../errors.ts";
-import type { Row, Tables } from "../store/index.ts";
+import type { ResourceTable, Row, Tables } from "../store/index.ts";
 import { type Order, type OrderFields, parseOrder } from "./order.ts";
 import { openPageToken, PAGE_TOKEN_LIFETIME_MS, type PageToken, sealPageToken, wrongPageToken } from "./page-token.ts";
 import { type Condition, type Scope, scopeOf } from "./scope.ts";
@@ -12,9 +12,6 @@ import { queryPage } from "./page-query.ts";
 
 /** What every List request has. */
 export type ListRequest = MessageShape<DescMessage> & { uidp?: UIDPFilter; pageSize: number; pageToken: string; orderBy: string; skip: number };
-
-/** The tables whose rows are resources. */
-export type ResourceTable = "groups" | "identities" | "roles" | "role_bindings" | "repos" | "tags";
 
 /** A list: where its rows are and what they can be sorted by. */
 export interface ListSpec<T extends ResourceTable> {

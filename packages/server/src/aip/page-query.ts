@@ -1,6 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Database, Kind } from "../store/index.ts";
-import type { ResourceTable } from "./list.ts";
+import type { Database, Kind, ResourceTable } from "../store/index.ts";
 import type { Order } from "./order.ts";
 import { areGroups, type Condition, type Scope, within } from "./scope.ts";
 

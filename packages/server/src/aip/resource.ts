@@ -5,8 +5,7 @@ import type { Kysely } from "kysely";
 import { isUid, newUid, parentOf } from "../base/uid.ts";
 import type { Call } from "../call.ts";
 import { alreadyExists, notFound } from "../errors.ts";
-import { addToAncestors, type Database, dropName, type Kind, removeFromAncestors, renameInAncestors, type Row, statement, takeName } from "../store/index.ts";
-import type { ResourceTable } from "./list.ts";
+import { addToAncestors, type Database, dropName, type Kind, removeFromAncestors, renameInAncestors, type ResourceTable, type Row, statement, takeName } from "../store/index.ts";
 import { applyMask } from "./masks.ts";
 import { validate } from "./validate.ts";
 

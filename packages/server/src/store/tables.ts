@@ -50,5 +50,8 @@ export interface Tables {
   counters: { kind: string; ancestor: string; n: number };
 }
 
+/** The tables whose rows are resources. */
+export type ResourceTable = "groups" | "identities" | "roles" | "role_bindings" | "repos" | "tags";
+
 export type Row<T extends keyof Tables> = Selectable<Tables[T]>;
 export type NewRow<T extends keyof Tables> = Insertable<Tables[T]>;
