@@ -1,4 +1,4 @@
-import type { Insertable, Selectable } from "kysely";
+import type { Selectable } from "kysely";
 
 // Columns are text, integer, blob. Times are integer milliseconds since 1970. Booleans are 0 and 1. Lists and objects are JSON text.
 
@@ -54,4 +54,3 @@ export interface Tables {
 export type ResourceTable = "groups" | "identities" | "roles" | "role_bindings" | "repos" | "tags";
 
 export type Row<T extends keyof Tables> = Selectable<Tables[T]>;
-export type NewRow<T extends keyof Tables> = Insertable<Tables[T]>;
