@@ -11,7 +11,7 @@ export type Authenticator = (authorization: string | undefined, audience: "platf
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
 
 /** The token in a Bearer header; undefined for an absent or malformed one, two in one included. Source: RFC 6750 §2.1. */
-export function bearerOf(authorization: string | undefined): string | undefined {
+function bearerOf(authorization: string | undefined): string | undefined {
   return BEARER.exec(authorization ?? "")?.[1];
 }
 

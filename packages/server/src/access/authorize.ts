@@ -28,8 +28,11 @@ export async function authorize(method: DescMethodUnary, rule: Access, call: Cal
   if (rule.authenticated || rule.scope === "") return;
   const uid = scopeOf(reflect(method.input, message), rule.scope.split("."));
   if (uid === "" && rule.root) {
-    if (mayMakeOrganizations) return;
-    throw permissionDenied("only administrators may create organizations");
+    const { capabilities, scopes } = call.caller;
+    // An organization is in nobody's scope before it is there.
+    const narrowed = scopes !== undefined || (capabilities !== undefined && !rule.capabilities.every((capability) => capabilities.includes(capability)));
+    if (mayMakeOrganizations && !narrowed) return;
+    throw permissionDenied("only administrators may create organizations, with a token that is not narrowed");
   }
   if (uid === "") throw invalidArgument({ field: rule.scope.split(".").at(-1) ?? "", description: "is required" });
   if (!isUid(uid)) throw notFound(rule.resource, uid);

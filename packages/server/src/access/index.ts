@@ -9,7 +9,7 @@ import { createKeyring, type Keyring, loadKeys } from "./keys.ts";
 import { createRefreshTokens, type RefreshTokens } from "./refresh.ts";
 import { createTokens, type Tokens } from "./tokens.ts";
 
-export { type Authenticator, bearerOf } from "./authenticate.ts";
+export { type Authenticator } from "./authenticate.ts";
 export { accessCommands, type AccessWriter } from "./commands.ts";
 export type { ExchangeAnswer, Exchanger, ExchangeRequest } from "./exchange.ts";
 export { createKeyring, createSigningKey, type Keyring, loadKeys, rotateSigningKey } from "./keys.ts";

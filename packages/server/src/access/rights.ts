@@ -23,12 +23,15 @@ const selectGrants = statement<{ group_uid: string; capabilities: string }>(
   "select b.parent as group_uid, r.capabilities from role_bindings as b join roles as r on r.uid = b.role_uid where b.identity_uid = ?",
 );
 
-/** What the identity's bindings give it, never above its own parent group. Source: contract §7. */
+/**
+ * What the identity's bindings give it, never above its own parent group. The one binding that it may have elsewhere is on an organization that it
+ * made itself as an administrator. Source: contract §7.
+ */
 export async function grantsOf(db: Database, identity: string): Promise<Grant[]> {
   if (identity === "") return [];
   const rows = await selectGrants(db, identity);
   const home = parentOf(identity);
-  return rows.filter(({ group_uid: group }) => home === "" || isWithin(group, home))
+  return rows.filter(({ group_uid: group }) => home === "" || isWithin(group, home) || (parentOf(group) === "" && !isWithin(home, group)))
     .map(({ group_uid: group, capabilities }) => ({ group, capabilities: parseCapabilities(capabilities) }));
 }
 
