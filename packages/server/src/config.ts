@@ -104,7 +104,7 @@ export function loadConfig(env: Record<string, string | undefined>, overrides: R
     freeTierTags: checked("MOORAGE_FREE_TIER_TAGS", /^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}$/, "a tag"),
     historySegments: checked("MOORAGE_HISTORY_SEGMENTS", /^_[a-z0-9_-]+$/, "a path segment that starts with an underscore"),
     grpcPackageAliases: checked("MOORAGE_GRPC_PACKAGE_ALIASES", /^[a-zA-Z_][a-zA-Z0-9_]*(?:\.[a-zA-Z_][a-zA-Z0-9_]*)*$/, "a package name"),
-    errorDomain: text("MOORAGE_ERROR_DOMAIN"), admins: checked("MOORAGE_ADMINS", /^[0-9a-f]{40}(?:\/[0-9a-f]{16})*$/, "a uid"),
+    errorDomain: domain("MOORAGE_ERROR_DOMAIN", text("MOORAGE_ERROR_DOMAIN")), admins: checked("MOORAGE_ADMINS", /^[0-9a-f]{40}(?:\/[0-9a-f]{16})*$/, "a uid"),
     tlsCert, tlsKey, allowPrivateNetwork: flag("MOORAGE_ALLOW_PRIVATE_NETWORK", text("MOORAGE_ALLOW_PRIVATE_NETWORK")),
     trustedProxies: list("MOORAGE_TRUSTED_PROXIES"), logLevel: text("MOORAGE_LOG_LEVEL"),
     maxManifestBytes: integer("MOORAGE_MAX_MANIFEST_BYTES", 1, 64 << 20), maxJsonBytes: integer("MOORAGE_MAX_JSON_BYTES", 1, 64 << 20),
@@ -140,6 +140,11 @@ function url(name: string, value: string): string {
     throw new ConfigError(`${name}: must be an http or https URL without a path, not ${value}`);
   }
   return parsed.origin;
+}
+
+function domain(name: string, value: string): string {
+  if (value.length <= 200 && /^[a-z0-9]+(?:[.-][a-z0-9]+)*$/.test(value)) return value;
+  throw new ConfigError(`${name}: must be a domain name in lower case, not ${value}`);
 }
 
 function flag(name: string, value: string): boolean {

@@ -1,9 +1,10 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { DescMethod } from "@bufbuild/protobuf";
 import { type ExchangeRefreshTokenRequest, type ExchangeRequest, SecurityTokenService } from "@moorage/api";
 import { type Logger, pino } from "pino";
-import { bearerOf, createAccess, createSecurityTokenService, createStsDoors, isWrongAudience } from "./access/index.ts";
+import { createAccess, createSecurityTokenService, createStsDoors, isWrongAudience } from "./access/index.ts";
 import { type Clock, systemClock } from "./base/clock.ts";
 import { openFilesystemBlobs } from "./blobs/index.ts";
 import { ensureInstallation, writeBootstrap } from "./bootstrap.ts";
@@ -16,7 +17,7 @@ import { unauthenticated } from "./errors.ts";
 import { startHousekeeping } from "./housekeeping.ts";
 import { methodsOf, nameOf } from "./methods.ts";
 import { blobReader } from "./read-blob.ts";
-import { databasePath, lockDataDir, migrate, openReader } from "./store/index.ts";
+import { databasePath, lockDataDir, migrate, openReader, StoreError } from "./store/index.ts";
 import { answerErrors } from "./transport/answer.ts";
 import { clientAddress } from "./transport/addresses.ts";
 import { frontDoor } from "./transport/front-door.ts";
@@ -43,18 +44,18 @@ export interface ServerOptions {
 
 /** Starts an installation on its data folder. When it resolves, it answers. Throws a ConfigError or StoreError in one line for the operator. */
 export async function startServer(settings: Config, { clock = systemClock, log = pino({ level: settings.logLevel }) }: ServerOptions = {}): Promise<Server> {
-  const tls = settings.tlsCert === "" ? undefined : { cert: readSetting("MOORAGE_TLS_CERT", settings.tlsCert), key: readSetting("MOORAGE_TLS_KEY", settings.tlsKey) };
+  const tls = settings.tlsCert === "" ? undefined : readTls(settings);
   const addressOf = proxies(settings.trustedProxies);
   const stack = new AsyncDisposableStack();
   try {
-    const lock = lockDataDir(settings.dataDir);
+    const lock = takeDataDir(settings.dataDir);
     stack.defer(() => lock.release());
     const path = databasePath(settings.dataDir);
     migrate(path);
     const installation = await ensureInstallation(path, settings, clock.nowMs());
     const front = frontDoor({ log, addressOf, errorDomain: settings.errorDomain });
     const port = await listen({ host: settings.host, port: settings.port, tls, handler: front.handle, errorDomain: settings.errorDomain, log }).catch((error: unknown) => {
-      throw new ConfigError(`MOORAGE_PORT: cannot listen on ${settings.host}:${settings.port}: ${error instanceof Error ? error.message : String(error)}`);
+      throw new ConfigError(`${settingAtFault(error)}: cannot listen on ${settings.host}:${settings.port}: ${messageOf(error)}`);
     });
     const shutdown = new AbortController();
     stack.defer(async () => {
@@ -75,9 +76,9 @@ export async function startServer(settings: Config, { clock = systemClock, log =
     const dispatch = createDispatch({
       methods, reader, transactor: writer, admins,
       outside: new Map<string, OutsideMethod>([
-        [nameOf(SecurityTokenService.method.exchange), (data, request, authorization) => sts.exchange(data, request as ExchangeRequest, bearerOf(authorization))],
+        [nameOf(SecurityTokenService.method.exchange), (data, request, authorization) => sts.exchange(data, request as ExchangeRequest, authorization)],
         [nameOf(SecurityTokenService.method.exchangeRefreshToken), (data, request, authorization) =>
-          sts.exchangeRefreshToken(data, request as ExchangeRefreshTokenRequest, bearerOf(authorization))],
+          sts.exchangeRefreshToken(data, request as ExchangeRefreshTokenRequest, authorization)],
       ]),
     });
     const authenticate = async ({ authorization }: { authorization?: string }, method: DescMethod): Promise<Caller> => {
@@ -120,6 +121,42 @@ export async function startServer(settings: Config, { clock = systemClock, log =
     await stack.disposeAsync();
     throw error;
   }
+}
+
+/** Takes the data folder. What is wrong with the folder itself is told as its setting's fault. */
+function takeDataDir(dataDir: string): { release(): void } {
+  try {
+    return lockDataDir(dataDir);
+  } catch (error) {
+    throw error instanceof StoreError ? error : new ConfigError(`MOORAGE_DATA_DIR: cannot use ${dataDir}: ${messageOf(error)}`);
+  }
+}
+
+/** The certificate chain and its key, looked at before anything listens. */
+function readTls({ tlsCert, tlsKey }: Config): { cert: Buffer; key: Buffer } {
+  const cert = readSetting("MOORAGE_TLS_CERT", tlsCert);
+  const key = readSetting("MOORAGE_TLS_KEY", tlsKey);
+  const certificate = parsed("MOORAGE_TLS_CERT", `${tlsCert} holds no PEM certificate`, () => new X509Certificate(cert));
+  const privateKey = parsed("MOORAGE_TLS_KEY", `${tlsKey} holds no PEM private key`, () => createPrivateKey(key));
+  if (!certificate.checkPrivateKey(privateKey)) throw new ConfigError("MOORAGE_TLS_KEY: is not the key of the certificate in MOORAGE_TLS_CERT");
+  return { cert, key };
+}
+
+function parsed<T>(name: string, problem: string, parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    throw new ConfigError(`${name}: ${problem}`, { cause: error });
+  }
+}
+
+function settingAtFault(error: unknown): "MOORAGE_HOST" | "MOORAGE_PORT" {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return code === "EADDRINUSE" || code === "EACCES" ? "MOORAGE_PORT" : "MOORAGE_HOST";
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function readSetting(name: string, file: string): Buffer {

@@ -28,7 +28,7 @@ const MAX_IDLE_HASHES = 1000;
 /** Blobs as files below the root, which must be one file system. The folders are made when missing. */
 export async function openFilesystemBlobs(root: string): Promise<BlobStore> {
   const uploads = join(root, "uploads");
-  for (const folder of [uploads, join(root, "blobs", "sha256"), join(root, "blobs", "sha512")]) await mkdir(folder, { recursive: true });
+  for (const folder of [uploads, join(root, "blobs", "sha256"), join(root, "blobs", "sha512")]) await mkdir(folder, { recursive: true, mode: 0o700 });
   for (const folder of [join(root, "blobs"), root]) await syncFolder(folder);
 
   // Uploads a request is working on, with how many bytes were synced before it.
