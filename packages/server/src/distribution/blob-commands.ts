@@ -5,7 +5,8 @@ import { createGroupNamed } from "../iam/index.ts";
 import { createRepoNamed } from "../registry/index.ts";
 import { blobUnknown, findBlob } from "./blobs.ts";
 import { RegistryError } from "./errors.ts";
-import { denied, mayAll, pullableRepository, PUSH, repositoryFor, resolveRepository } from "./names.ts";
+import { denied, pullableRepository, PUSH, pushPlace, repositoryFor } from "./names.ts";
+import type { Resolved } from "./names.ts";
 import type { PublicSettings } from "./public.ts";
 
 /**
@@ -13,15 +14,17 @@ import type { PublicSettings } from "./public.ts";
  * DENIED without the capability to push, or to create what is missing. Source: contract §8.
  */
 async function ensureRepository(call: Call, input: { name: string }): Promise<{ repo: string }> {
-  const { repo, group, missing } = await resolveRepository(call, input.name);
-  if (repo !== undefined) return { repo: await repositoryFor(call, input.name, ...PUSH) };
-  if (group === undefined) throw denied();
-  const needed = missing.length > 1 ? [Capability.CAP_REPO_CREATE, Capability.CAP_IAM_GROUPS_CREATE] : [Capability.CAP_REPO_CREATE];
+  return { repo: await makeRepository(call, await pushPlace(call, input.name)) };
+}
+
+/** The repo of that place, made with the subgroups on its way when it is missing. The caller's rights have been looked at. */
+export async function makeRepository(call: Call, { repo, group, missing }: Resolved): Promise<string> {
+  if (repo !== undefined) return repo;
   const image = missing.at(-1);
-  if (image === undefined || !(await mayAll(call, group, [...PUSH, ...needed]))) throw denied();
+  if (group === undefined || image === undefined) throw denied();
   let parent = group;
   for (const subgroup of missing.slice(0, -1)) parent = await createGroupNamed(call, parent, subgroup);
-  return { repo: await createRepoNamed(call, parent, image) };
+  return createRepoNamed(call, parent, image);
 }
 
 /** Records an upload session, bound to the repo and the identity. */
@@ -31,11 +34,11 @@ async function startUpload(call: Call, input: { repo: string; upload: string }):
 }
 
 /**
- * Makes a durable blob the repo's, and ends its session. Answers the generation to keep: that of the copy that was there first.
- * DENIED or NAME_UNKNOWN when the right or the repo went away meanwhile.
+ * Makes a durable blob the repo's, and ends its session; a blob sent whole has none, and may be the first thing of its repo. Answers the generation
+ * to keep: that of the copy that was there first. DENIED or NAME_UNKNOWN when the right or the session's repo went away meanwhile.
  */
-async function commitBlob(call: Call, input: StoredBlob & { name: string; upload: string }): Promise<{ generation: string }> {
-  const repo = await repositoryFor(call, input.name, ...PUSH);
+async function commitBlob(call: Call, input: StoredBlob & { name: string; upload: string; whole: boolean }): Promise<{ generation: string }> {
+  const repo = input.whole ? await makeRepository(call, await pushPlace(call, input.name)) : await repositoryFor(call, input.name, ...PUSH);
   const { digest, size, generation } = input;
   const values = { digest, generation, size, create_time: call.nowMs };
   await call.tx.insertInto("blobs").values(values).onConflict((on) => on.column("digest").doNothing()).execute();

@@ -1,15 +1,16 @@
 import { Capability } from "@moorage/api";
 import type { Call } from "../call.ts";
 import { deleteTag, moveTag } from "../registry/index.ts";
+import { makeRepository } from "./blob-commands.ts";
 import { RegistryError } from "./errors.ts";
 import type { ParsedManifest } from "./manifest-parse.ts";
-import { denied, PUSH, repositoryFor } from "./names.ts";
+import { denied, pushPlace, repositoryFor } from "./names.ts";
 
 // Statements stay below every engine's limit of parameters.
 const CHUNK = 500;
 
 export interface PutManifestInput {
-  /** `<organization>/<image…>`; the repo exists. */
+  /** `<organization>/<image…>` */
   name: string;
   digest: string;
   content: Uint8Array;
@@ -20,11 +21,14 @@ export interface PutManifestInput {
 
 /**
  * Stores a manifest and moves its tags, in one transaction. `missing`: what it refers to and the repo does not hold; nothing is stored then.
- * DENIED without the rights to push, or to create or move one of the tags. NAME_UNKNOWN when the repo is not there.
+ * The repo is made when it is missing. DENIED without the rights to push, to make the repo, or to create or move one of the tags.
  */
 async function putManifest(call: Call, input: PutManifestInput): Promise<{ missing: string[] }> {
   const { digest, content, manifest, tags } = input;
-  const repo = await repositoryFor(call, input.name, ...PUSH);
+  const place = await pushPlace(call, input.name);
+  // What is not there holds nothing: a refused push leaves no repo behind.
+  if (place.repo === undefined && manifest.references.length > 0) return { missing: manifest.references.map((reference) => reference.digest) };
+  const repo = await makeRepository(call, place);
   await checkTagRights(call, repo, tags, digest);
   const missing = await missingReferences(call, repo, manifest);
   if (missing.length > 0) return { missing };

@@ -58,7 +58,6 @@ async function putManifest(exchange: Exchange, reference: string): Promise<void>
   }
   const manifest = parseManifest(content, req.headers["content-type"] ?? "");
   if ("problem" in manifest) throw new RegistryError("MANIFEST_INVALID", `Invalid argument: manifest: ${manifest.problem}`);
-  await deps.transactor.write("distribution.ensureRepository", exchange.callData, { name });
   const { missing } = await deps.transactor.write("distribution.putManifest", exchange.callData, { name, digest, content, manifest, tags });
   if (missing.length > 0) {
     throw new RegistryError("MANIFEST_BLOB_UNKNOWN", "Precondition failed: the manifest refers to content that the repository does not hold", {

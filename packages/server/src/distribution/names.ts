@@ -65,6 +65,23 @@ export async function pullableRepository(call: Call, settings: PublicSettings, n
   throw denied();
 }
 
+/**
+ * Where a push goes. DENIED without the capability to push there, or to create what is missing of the path. Nothing is made yet.
+ * Source: contract §8.
+ */
+export async function pushPlace(call: Call, name: string): Promise<Resolved> {
+  const place = await resolveRepository(call, name);
+  if (!(await mayPush(call, place))) throw denied();
+  return place;
+}
+
+/** The right to push to a path, and to make what is missing of it; the organization is never made. */
+export async function mayPush(call: Call, { repo, group, missing }: Resolved): Promise<boolean> {
+  const place = repo ?? group;
+  const create = [...(missing.length > 0 ? [Capability.CAP_REPO_CREATE] : []), ...(missing.length > 1 ? [Capability.CAP_IAM_GROUPS_CREATE] : [])];
+  return place !== undefined && mayAll(call, place, [...PUSH, ...create]);
+}
+
 export async function mayAll(call: Call, uid: string, capabilities: Capability[]): Promise<boolean> {
   for (const capability of capabilities) if (!(await call.may(capability, uid))) return false;
   return true;

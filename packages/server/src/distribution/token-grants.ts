@@ -1,7 +1,7 @@
 import { Capability } from "@moorage/api";
 import type { Call } from "../call.ts";
 import type { Action } from "./context.ts";
-import { mayAll, PULL, PUSH, resolveRepository } from "./names.ts";
+import { mayAll, mayPush, PULL, resolveRepository } from "./names.ts";
 import type { Resolved } from "./names.ts";
 import type { PublicSettings } from "./public.ts";
 import type { RepositoryScope } from "./token-scopes.ts";
@@ -25,11 +25,10 @@ export async function grantedScopes(call: Call, settings: PublicSettings, wanted
 }
 
 /** On a repo that does not exist, the rights at the innermost group that does count; to push, those to make what is missing as well. */
-async function mayAct(call: Call, { repo, group, missing }: Resolved, action: Action): Promise<boolean> {
-  const place = repo ?? group;
+async function mayAct(call: Call, resolved: Resolved, action: Action): Promise<boolean> {
+  const place = resolved.repo ?? resolved.group;
   if (place === undefined) return false;
   if (action === "pull") return mayAll(call, place, PULL);
   if (action === "delete") return (await call.may(Capability.CAP_MANIFEST_DELETE, place)) || call.may(Capability.CAP_TAG_DELETE, place);
-  const create = [...(missing.length > 0 ? [Capability.CAP_REPO_CREATE] : []), ...(missing.length > 1 ? [Capability.CAP_IAM_GROUPS_CREATE] : [])];
-  return mayAll(call, place, [...PUSH, ...create]);
+  return mayPush(call, resolved);
 }

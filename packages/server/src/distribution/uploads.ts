@@ -4,7 +4,7 @@ import { authorize, tokenCovers } from "./context.ts";
 import type { Exchange } from "./context.ts";
 import { algorithmOf, isDigest, isRepositoryName } from "./digests.ts";
 import { RegistryError } from "./errors.ts";
-import { PUSH, repositoryFor, resolveRepository } from "./names.ts";
+import { PUSH, pushPlace, repositoryFor, resolveRepository } from "./names.ts";
 import { parseContentRange, uploadRange } from "./ranges.ts";
 import { sendEmpty } from "./send.ts";
 import { announcedLength, bodyOf, hasBody } from "./streams.ts";
@@ -17,8 +17,13 @@ export async function handleUploads(exchange: Exchange): Promise<void> {
   if (digest !== null) requireDigest(digest);
   const mount = query.get("mount");
   if (mount !== null) requireDigest(mount);
-  const repo = await pushTarget(exchange);
   const from = query.get("from");
+  // Only what arrives whole and right may make a repo: until then it is enough that the caller could.
+  if (digest !== null && (mount === null || from === null)) {
+    await exchange.deps.transactor.read(exchange.callData, (call) => pushPlace(call, exchange.name));
+    return takeWhole(exchange, digest);
+  }
+  const repo = await pushTarget(exchange);
   if (mount !== null && from !== null && (await mounted(exchange, mount, from))) return created(exchange, mount);
   if (digest !== null) return takeWhole(exchange, digest);
   const upload = newUploadId();
@@ -81,7 +86,7 @@ async function takeWhole(exchange: Exchange, digest: string): Promise<void> {
   try {
     const options = { algorithm: algorithmOf(digest), length: announcedLength(exchange.req), keepPartial: false };
     await blobs.append(upload, 0, bodyOf(exchange), options).catch(wrongLength);
-    await complete(exchange, upload, digest);
+    await complete(exchange, upload, digest, true);
   } catch (error) {
     await blobs.removeUpload(upload);
     throw error;
@@ -105,7 +110,7 @@ async function takeChunk(exchange: Exchange, upload: string, keepPartial: boolea
 }
 
 /** Turns the upload into the repo's blob: first durably on the disk, then in one transaction. */
-async function complete(exchange: Exchange, upload: string, digest: string): Promise<void> {
+async function complete(exchange: Exchange, upload: string, digest: string, whole = false): Promise<void> {
   const { deps, callData, name } = exchange;
   const { blobs, transactor } = deps;
   const stored = await unknownUpload(upload, blobs.finish(upload, digest)).catch(async (error: unknown) => {
@@ -115,7 +120,7 @@ async function complete(exchange: Exchange, upload: string, digest: string): Pro
   });
   let kept: string;
   try {
-    ({ generation: kept } = await transactor.write("distribution.commitBlob", callData, { name, upload, ...stored }));
+    ({ generation: kept } = await transactor.write("distribution.commitBlob", callData, { name, upload, whole, ...stored }));
   } catch (error) {
     // Only a refusal says that nothing was written. After anything else the copy may be in use: `cleanUploads` looks later.
     if (error instanceof MoorageError && REFUSED.includes(error.code)) await blobs.remove(digest, stored.generation);

@@ -27,11 +27,16 @@ export function imagesService({ readBlob }: RoomContext): Room<typeof ImagesServ
       validate(GetSizeRequestSchema, request);
       const images = await imagesOf(call, readBlob, request.repoUid, request.digest);
       const wanted = request.architecture;
-      const image = wanted === "" ? images.find(({ architecture }) => architecture === PREFERRED) ?? images[0] : images.find(({ architecture }) => architecture === wanted);
+      const image = wanted === "" ? find(images, PREFERRED) ?? images[0] : find(images, wanted);
       if (image === undefined) throw invalidArgument({ field: "architecture", description: `the image is for ${images.map(({ architecture }) => architecture).join(", ") || "no architecture"}` });
       return { size: BigInt(image.size), architecture: image.architecture };
     },
   };
+}
+
+/** The image of that name; the name of an architecture without its variant is enough. */
+function find(images: Image[], wanted: string): Image | undefined {
+  return images.find(({ architecture }) => architecture === wanted) ?? images.find(({ architecture }) => architecture.startsWith(`${wanted}/`));
 }
 
 type ReadBlob = RoomContext["readBlob"];
