@@ -43,7 +43,7 @@ async function install(tx: Database, config: Config, nowMs: number): Promise<Ins
   const bootstrap = kept.get("bootstrap");
   const pageTokenKey = kept.get("page_token_key");
   if (bootstrap !== undefined && pageTokenKey !== undefined) {
-    return { bootstrap: JSON.parse(bootstrap) as Installation["bootstrap"], pageTokenKey: Buffer.from(pageTokenKey, "base64"), ownerRole };
+    return { bootstrap: await namesOfToday(tx, JSON.parse(bootstrap) as Installation["bootstrap"]), pageTokenKey: Buffer.from(pageTokenKey, "base64"), ownerRole };
   }
   const key = randomBytes(32);
   await createSigningKey(tx, nowMs);
@@ -59,6 +59,15 @@ async function install(tx: Database, config: Config, nowMs: number): Promise<Ins
   };
   await tx.insertInto("installation").values([{ key: "bootstrap", value: JSON.stringify(made) }, { key: "page_token_key", value: key.toString("base64") }]).execute();
   return { bootstrap: made, pageTokenKey: key, ownerRole };
+}
+
+/** The organizations may have been renamed since. A deleted one keeps the name it was made with. */
+async function namesOfToday(tx: Database, made: Installation["bootstrap"]): Promise<Installation["bootstrap"]> {
+  const named = async ({ uid, name }: { uid: string; name: string }) => {
+    const found = await tx.selectFrom("groups").select("name").where("uid", "=", uid).executeTakeFirst();
+    return { uid, name: found?.name ?? name };
+  };
+  return { ...made, organization: await named(made.organization), publicOrganization: await named(made.publicOrganization) };
 }
 
 async function organization(tx: Database, name: string, owner: string, ownerRole: string, nowMs: number): Promise<string> {
