@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -58,6 +60,27 @@ test("a server listens, prints what to try next, gives tokens that it accepts, a
   assert.equal(await terminate(server), 0);
   const after = await moorage(["token"], { cwd });
   assert.equal(after.code, 0, "a token needs no running server");
+});
+
+test("SIGTERM lets an upload under way end, and the server ends with 0", async (t) => {
+  const cwd = temporaryFolder(t);
+  const server = await startServing(t, NODE, [LAUNCHER, "serve", "--port", "0"], { cwd });
+  const { stdout } = await moorage(["token", "--audience", "registry"], { cwd });
+  const headers = { authorization: `Bearer ${stdout.trim()}` };
+  const started = await fetch(`${server.url}/v2/acme/slow/blobs/uploads/`, { method: "POST", headers });
+  const upload = request(server.url + (started.headers.get("location") ?? ""), { method: "PATCH", headers, agent: false });
+  const answered = once(upload, "response");
+  const written = new Promise((resolve) => upload.write("first half, ", resolve));
+  await written;
+  // The upload's request has been read when a later one on another connection is answered.
+  await fetch(`${server.url}/healthz`);
+  const ended = terminate(server);
+  await assert.rejects(async () => { for (;;) await fetch(`${server.url}/healthz`, { signal: AbortSignal.timeout(10_000) }); });
+  upload.end("second half");
+  const [response] = (await answered) as [IncomingMessage];
+  response.resume();
+  assert.equal(response.statusCode, 202);
+  assert.equal(await ended, 0);
 });
 
 test("npm start serves from the sources, and SIGTERM to npm ends the server with 0", async (t) => {

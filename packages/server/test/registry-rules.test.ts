@@ -159,3 +159,24 @@ test("the architectures and sizes of what was pushed", async (t) => {
   assert.equal((await ask("GET", `${base}/size?architecture=s390x`, { token: platform })).status, 400);
   assert.equal((await ask("GET", `/registry/v2/repos/${repo?.uid}/digests/${digestOf("no")}/size`, { token: platform })).status, 404);
 });
+
+test("what the built-in roles may do at the registry", async (t) => {
+  const { bootstrap: { organization: { uid: org } }, ask, pushImage, addIdentity, tokenFor } = await startInstallation(t);
+  // Pull, read tags and history, move a tag, make a repo, make a subgroup on the way, delete.
+  const roles: Record<string, [pull: number, tags: number, history: number, move: number, repo: number, subgroup: number, remove: number]> = {
+    "registry.pull": [200, 200, 200, 403, 403, 403, 403], "registry.push": [200, 200, 200, 201, 201, 403, 403], viewer: [200, 200, 200, 403, 403, 403, 403],
+    console_viewer: [403, 200, 200, 403, 403, 403, 403], editor: [200, 200, 200, 201, 201, 403, 202], owner: [200, 200, 200, 201, 201, 201, 202],
+  };
+  for (const [role, expected] of Object.entries(roles)) {
+    const name = role.replaceAll(/[._]/g, "-");
+    await pushImage("acme/app", "v1", "seed");
+    const token = await tokenFor("registry", (await addIdentity(org, name, role)).identity);
+    const read = async (path: string): Promise<number> => (await ask("GET", `/v2/acme/app/${path}`, { token })).status;
+    const push = async (image: string): Promise<number> => (await pushImage(image, "v1", role, { token })).answer.status;
+    const found = [
+      await read("manifests/v1"), await read("tags/list"), await read("_service/history/v1"), await push("acme/app"), await push(`acme/${name}`), await push(`acme/group-${name}/image`),
+      (await ask("DELETE", "/v2/acme/app/manifests/v1", { token })).status,
+    ];
+    assert.deepEqual(found, expected, role);
+  }
+});
