@@ -57,7 +57,7 @@ async function each(work: (list: List) => Promise<void>): Promise<void> {
 test("pages of two give the same as one page, in every order, either way, in both spellings", () => each(async (list) => {
   const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   for (const field of list.fields) {
-    for (const order of [field, `${field} asc`, `${snake(field)} desc`, `${field} desc, uid`]) {
+    for (const order of [field, `${field} asc`, `${snake(field)} desc`, ...(field === "uid" ? [] : [`${field} desc, uid`])]) {
       const whole = await rows(get(list, { ...scoped(list), order_by: order, page_size: 200 }), list.plural);
       const paged = await all(list, { ...scoped(list), orderBy: order, pageSize: 2 });
       assert.deepEqual(paged, whole, `${list.plural} by ${order}`);
