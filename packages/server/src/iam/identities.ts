@@ -3,7 +3,7 @@ import { Capability, type IdentitiesService, type Identity, IdentitySchema, List
 import { columnIs, listPage, type ListSpec } from "../aip/list.ts";
 import { resource } from "../aip/resource.ts";
 import { within } from "../aip/scope.ts";
-import { validate } from "../aip/validate.ts";
+import { validate, violationsOf } from "../aip/validate.ts";
 import { timestamp } from "../base/times.ts";
 import type { Call } from "../call.ts";
 import { invalidArgument, notFound } from "../errors.ts";
@@ -74,8 +74,8 @@ export function identitiesService({ pageTokenKey }: RoomContext): Room<typeof Id
 }
 
 function check(identity: Identity): void {
-  validate(IdentitySchema, identity);
-  const violations = validateRelationship(identity);
+  const fields = violationsOf(IdentitySchema, identity);
+  const violations = [...fields, ...validateRelationship(identity).filter(({ field }) => !fields.some((known) => known.field === field))];
   if (violations.length > 0) throw invalidArgument(...violations);
 }
 

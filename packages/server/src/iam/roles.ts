@@ -3,7 +3,7 @@ import { Capability, CapabilitySchema, ListRolesRequestSchema, type Role, RoleSc
 import { columnIs, listPage, type ListSpec } from "../aip/list.ts";
 import { resource } from "../aip/resource.ts";
 import { type Scope, within } from "../aip/scope.ts";
-import { validate } from "../aip/validate.ts";
+import { violationsOf } from "../aip/validate.ts";
 import { timestamp } from "../base/times.ts";
 import { parentOf } from "../base/uid.ts";
 import type { Call } from "../call.ts";
@@ -83,9 +83,10 @@ function withBuiltIn(scope: Scope, { uidp }: { uidp?: { ancestorsOf: string; des
 }
 
 function check(role: Role): void {
-  validate(RoleSchema, role);
+  const violations = violationsOf(RoleSchema, role);
   const unknown = role.capabilities.find((capability) => capability === Capability.CAPABILITY_UNSPECIFIED || CapabilitySchema.value[capability] === undefined);
-  if (unknown !== undefined) throw invalidArgument({ field: "capabilities", description: `there is no capability ${unknown}` });
+  if (unknown !== undefined) violations.push({ field: "capabilities", description: `there is no capability ${unknown}` });
+  if (violations.length > 0) throw invalidArgument(...violations);
 }
 
 function requireCustom(uid: string): void {

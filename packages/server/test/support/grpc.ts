@@ -1,0 +1,42 @@
+import { create, createRegistry, type DescMessage, type DescMethodUnary, type JsonValue, type MessageInitShape, type MessageShape, toJson } from "@bufbuild/protobuf";
+import { AnySchema } from "@bufbuild/protobuf/wkt";
+import { ConnectError } from "@connectrpc/connect";
+import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
+import { BadRequestSchema, ErrorInfoSchema, PreconditionFailureSchema, RequestInfoSchema, ResourceInfoSchema, RetryInfoSchema } from "@moorage/api/gen/google/rpc/error_details_pb";
+import { StatusSchema } from "@moorage/api/gen/google/rpc/status_pb";
+
+/** What a gRPC call came to: a message, or a google.rpc.Status in the JSON that REST has for it. */
+export type GrpcAnswer<O extends DescMessage> = { message: MessageShape<O>; error?: undefined } | { message?: undefined; error: JsonValue };
+
+/** A gRPC client over HTTP/2 in clear text, for every method there is. */
+export interface Grpc {
+  call<I extends DescMessage, O extends DescMessage>(method: DescMethodUnary<I, O>, request: MessageInitShape<I>, token?: string): Promise<GrpcAnswer<O>>;
+  close(): void;
+}
+
+const TIMEOUT_MS = 20_000;
+const DETAILS = createRegistry(ErrorInfoSchema, BadRequestSchema, PreconditionFailureSchema, ResourceInfoSchema, RetryInfoSchema, RequestInfoSchema);
+
+export function openGrpc(url: string): Grpc {
+  const sessionManager = new Http2SessionManager(url);
+  const transport = createGrpcTransport({ baseUrl: url, sessionManager });
+  return {
+    async call(method, request, token) {
+      const headers = new Headers(token === undefined ? {} : { authorization: `Bearer ${token}` });
+      try {
+        const { message } = await transport.unary(method, undefined, TIMEOUT_MS, headers, request, undefined);
+        return { message };
+      } catch (error) {
+        return { error: statusOf(ConnectError.from(error)) };
+      }
+    },
+    close: () => sessionManager.abort(),
+  };
+}
+
+// Details that came over the wire carry bytes; those that a client makes itself do not.
+function statusOf(error: ConnectError): JsonValue {
+  const details = error.details.flatMap((detail) => ("value" in detail && detail.value instanceof Uint8Array && "type" in detail
+    ? [create(AnySchema, { typeUrl: `type.googleapis.com/${detail.type}`, value: detail.value })] : []));
+  return toJson(StatusSchema, create(StatusSchema, { code: error.code, message: error.rawMessage, details }), { registry: DETAILS });
+}

@@ -1,0 +1,138 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { Agent, request as httpRequest, type IncomingHttpHeaders } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Bootstrap, loadConfig, readBootstrap, startServer } from "../../src/index.ts";
+import { createKeyring, createTokens, loadKeys } from "../../src/access/index.ts";
+import { databasePath, openReader } from "../../src/store/index.ts";
+import { type Grpc, openGrpc } from "./grpc.ts";
+
+/** A resource or a list as JSON has it; which fields are there depends on the message. */
+export interface Json {
+  uid: string; name: string; description: string; createTime: string; updateTime: string; nextPageToken: string; totalCount: string; skipped: number;
+  code: number; message: string; details: Detail[]; [key: string]: unknown;
+}
+/** One entry of an error's `details`. */
+export interface Detail {
+  "@type": string; reason?: string; domain?: string; metadata?: Record<string, string>; fieldViolations?: { field: string; description: string }[];
+  violations?: { type: string; subject: string; description: string }[]; resourceType?: string; resourceName?: string;
+}
+export interface Answer { status: number; headers: IncomingHttpHeaders; text: string; body: Json }
+/** `body` is sent as JSON; `raw` as it is. */
+export interface Ask { token?: string | undefined; body?: unknown; raw?: string | Uint8Array; headers?: Record<string, string> }
+
+/** The whole server on a temporary folder, asked over real sockets as its clients ask it, with a clock that the test moves. */
+export interface Platform {
+  url: string;
+  bootstrap: Bootstrap;
+  organization: string;
+  owner: string;
+  clock: { offsetMs: number; nowMs(): number };
+  grpc: Grpc;
+  /** A token of the identity, good now by the server's clock; the owner's without one. */
+  token(identity?: string, options?: { ttlMs?: number; audience?: string }): Promise<string>;
+  /** Any request, its path sent as it stands. */
+  call(method: string, path: string, ask?: Ask): Promise<Answer>;
+  /** The owner's request, which must be answered with 200. */
+  ok(method: string, path: string, body?: unknown): Promise<Json>;
+  /** The uid of a built-in role. */
+  role(name: string): Promise<string>;
+  group(parent: string, fields?: object): Promise<Json>;
+  repo(parent: string, fields?: object): Promise<Json>;
+  tag(repo: string, fields?: object): Promise<Json>;
+  /** A new identity below the group, holding the built-in role there, if one is named. */
+  identity(parent: string, role?: string): Promise<string>;
+  bind(group: string, identityUid: string, roleUid: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+const TTL_MS = 3_600_000;
+const TIMEOUT_MS = 20_000;
+
+export async function startPlatform(env: Record<string, string> = {}): Promise<Platform> {
+  const dataDir = mkdtempSync(join(tmpdir(), "moorage-platform-"));
+  const clock = { offsetMs: 0, nowMs: () => Date.now() + clock.offsetMs };
+  const config = loadConfig({ MOORAGE_PORT: "0", MOORAGE_DATA_DIR: dataDir, MOORAGE_LOG_LEVEL: "silent", ...env });
+  const server = await startServer(config, { clock });
+  const bootstrap = readBootstrap(dataDir);
+  const reader = openReader(databasePath(dataDir));
+  const tokens = createTokens({ issuer: bootstrap.baseUrl, keyring: createKeyring(() => loadKeys(reader)) });
+  const grpc = openGrpc(server.url);
+  const agent = new Agent({ keepAlive: true, maxSockets: 16 });
+  const organization = bootstrap.organization.uid;
+  const owner = bootstrap.identity.uid;
+  let count = 0;
+  const fresh = (): string => `made-${(count += 1)}`;
+
+  const token: Platform["token"] = async (identity = owner, { ttlMs = TTL_MS, audience = bootstrap.baseUrl } = {}) =>
+    (await tokens.mint({ type: "access", identity, audiences: [audience], ttlMs, nowMs: clock.nowMs() })).token;
+  let ownersToken: { token: string; offsetMs: number } | undefined;
+  const ownToken = async (): Promise<string> => {
+    if (ownersToken?.offsetMs !== clock.offsetMs) ownersToken = { token: await token(), offsetMs: clock.offsetMs };
+    return ownersToken.token;
+  };
+  const call: Platform["call"] = (method, path, { token, body, raw, headers = {} } = {}) => {
+    const content = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+    return ask(server.url, agent, method, path, content, {
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(content !== undefined && { "content-type": "application/json", "content-length": String(Buffer.byteLength(content)) }), ...headers,
+    });
+  };
+  const ok: Platform["ok"] = async (method, path, body) => {
+    const answer = await call(method, path, { token: await ownToken(), body });
+    if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
+    return answer.body;
+  };
+  const made = (collection: string) => (parent: string, fields: object = {}) => ok("POST", `${collection}/${parent}`, { name: fresh(), ...fields });
+  const tag = made("/registry/v2/tags");
+  const identityOf = made("/iam/v2/identities");
+  const role: Platform["role"] = async (name) => (await rows(ok("GET", `/iam/v2/roles?name=${name}`), "roles"))[0]?.uid ?? "";
+  const bind: Platform["bind"] = async (group, identityUid, roleUid) => (await ok("POST", `/iam/v2/roleBindings/${group}`, { identityUid, roleUid })).uid;
+  return {
+    url: server.url, bootstrap, organization, owner, clock, grpc, token, call, ok, role, bind,
+    group: made("/iam/v2/groups"), repo: made("/registry/v2/repos"), tag: (repo, fields) => tag(repo, { digest: DIGEST, ...fields }),
+    async identity(parent, roleName) {
+      const { uid } = await identityOf(parent);
+      if (roleName !== undefined) await bind(parent, uid, await role(roleName));
+      return uid;
+    },
+    async close() {
+      agent.destroy();
+      grpc.close();
+      await reader.destroy();
+      await server.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+export const DIGEST = `sha256:${"a".repeat(64)}`;
+
+/** The resources of a list's answer. */
+export async function rows(answer: Json | Promise<Json>, plural: string): Promise<Json[]> {
+  return (await answer)[plural] as Json[];
+}
+
+/** The names of the fields that an INVALID_ARGUMENT blames. */
+export function blamed({ body }: Answer): string[] {
+  return body.details.flatMap(({ fieldViolations = [] }) => fieldViolations).map(({ field }) => field);
+}
+
+/** ErrorInfo's reason. */
+export function reason({ body }: Answer): string | undefined {
+  return body.details?.find((detail) => detail["@type"].endsWith("google.rpc.ErrorInfo"))?.reason;
+}
+
+function ask(url: string, agent: Agent, method: string, path: string, content: string | Uint8Array | undefined, headers: Record<string, string>): Promise<Answer> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const outgoing = httpRequest({ hostname, port, agent, method, path, headers, signal: AbortSignal.timeout(TIMEOUT_MS) }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on("error", reject).on("data", (chunk: Buffer) => chunks.push(chunk)).on("end", () => {
+        const text = Buffer.concat(chunks).toString();
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, text, body: (text.startsWith("{") ? JSON.parse(text) : {}) as Json });
+      });
+    });
+    outgoing.on("error", reject).end(content);
+  });
+}

@@ -1,0 +1,38 @@
+import { create, type DescMethodUnary, getOption, hasOption, type JsonObject, type JsonValue, type Message, toJson } from "@bufbuild/protobuf";
+import { http as httpOption } from "@moorage/api/gen/google/api/annotations_pb";
+
+/** A call as REST has it. */
+export interface RestCall { verb: string; path: string; body: JsonValue | undefined }
+
+/** The request as google.api.http says to send it, read here anew so that a fault of the server's own transcoding shows. Undefined: no binding. */
+export function restCallOf(method: DescMethodUnary, request: Message): RestCall | undefined {
+  if (!hasOption(method, httpOption)) return undefined;
+  const rule = getOption(method, httpOption);
+  const { case: verb, value: template } = rule.pattern;
+  if (verb === undefined || verb === "custom") throw new Error(`${method.toString()} has no standard binding`);
+  const rest = toJson(method.input, create(method.input, request), { useProtoFieldName: true }) as JsonObject;
+  const path = template.replace(/\{([^=}]+)(?:=[^}]*)?\}/g, (_, field: string) => take(rest, field.split(".")));
+  let body: JsonValue | undefined;
+  if (rule.body === "*") body = rest;
+  else if (rule.body !== "") {
+    body = rest[rule.body] ?? {};
+    delete rest[rule.body];
+  }
+  const query = rule.body === "*" ? [] : parametersOf(rest, "");
+  return { verb: verb.toUpperCase(), path: query.length === 0 ? path : `${path}?${query.join("&")}`, body };
+}
+
+function take(json: JsonObject, [name = "", ...rest]: string[]): string {
+  const value = json[name];
+  if (rest.length > 0) return take((value ?? {}) as JsonObject, rest);
+  delete json[name];
+  return typeof value === "string" ? value : "";
+}
+
+function parametersOf(json: JsonObject, prefix: string): string[] {
+  return Object.entries(json).flatMap(([name, value]) => {
+    if (Array.isArray(value)) return value.map((one) => `${prefix}${name}=${encodeURIComponent(String(one))}`);
+    if (typeof value === "object" && value !== null) return parametersOf(value, `${prefix}${name}.`);
+    return [`${prefix}${name}=${encodeURIComponent(String(value))}`];
+  });
+}
