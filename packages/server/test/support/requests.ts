@@ -1,0 +1,86 @@
+import { create, type DescMessage, type DescMethodUnary, type Message, type MessageInitShape } from "@bufbuild/protobuf";
+import {
+  Capability, GroupsService, IdentitiesService, ImagesService, PingService, ReposService, RoleBindingsService, RolesService, SecurityTokenService, TagsService,
+} from "@moorage/api";
+import { DIGEST, type Platform } from "./platform.ts";
+
+/** Makes a request that the owner of the organization may make, on things of its own; nothing has been done with them yet. */
+export type MakeRequest = () => Promise<Message>;
+
+/** Where the requests' things are made: a group of the organization, a repo there that holds an image, and its digest. */
+export interface Place { group: string; repo: string; digest: string }
+
+/** A request for every method of the API, by its full name. */
+export function requestsOf(platform: Platform, { group, repo, digest }: Place): Map<string, MakeRequest> {
+  const table = new Map<string, MakeRequest>();
+  const add = <I extends DescMessage>(method: DescMethodUnary<I, DescMessage>, make: () => Promise<MessageInitShape<I>> | MessageInitShape<I>): void => {
+    table.set(`${method.parent.typeName}.${method.name}`, async () => create(method.input, await make()));
+  };
+  let count = 0;
+  const name = (): string => `asked-${(count += 1)}`;
+  const uidOf = async (made: Promise<{ uid: string }>): Promise<string> => (await made).uid;
+  const role = (): Promise<string> => uidOf(platform.ok("POST", `/iam/v2/roles/${group}`, { name: name(), capabilities: ["CAP_REPO_LIST"] }));
+  const identity = (): Promise<string> => platform.identity(group);
+  const viewer = (): Promise<string> => platform.role("viewer");
+  const binding = async (): Promise<string> => platform.bind(group, await identity(), await viewer());
+  const everywhere = { uidp: { descendantsOf: group } };
+
+  const groups = GroupsService.method;
+  add(groups.getGroup, () => ({ uid: group }));
+  add(groups.listGroups, () => everywhere);
+  add(groups.createGroup, () => ({ parent: group, group: { name: name() } }));
+  add(groups.updateGroup, async () => ({ group: { uid: await uidOf(platform.group(group)), description: "asked" }, updateMask: { paths: ["description"] } }));
+  add(groups.deleteGroup, async () => ({ uid: await uidOf(platform.group(group)) }));
+
+  const identities = IdentitiesService.method;
+  add(identities.getIdentity, async () => ({ uid: await identity() }));
+  add(identities.listIdentities, () => everywhere);
+  add(identities.lookupIdentity, async () => {
+    const claimMatch = { issuer: "https://issuer.example", subject: name() };
+    await platform.ok("POST", `/iam/v2/identities/${group}`, { name: name(), claimMatch });
+    return claimMatch;
+  });
+  add(identities.createIdentity, () => ({ parent: group, identity: { name: name() } }));
+  add(identities.updateIdentity, async () => ({ identity: { uid: await identity(), description: "asked" }, updateMask: { paths: ["description"] } }));
+  add(identities.deleteIdentity, async () => ({ uid: await identity() }));
+
+  const roles = RolesService.method;
+  add(roles.getRole, async () => ({ uid: await role() }));
+  add(roles.listRoles, () => ({}));
+  add(roles.createRole, () => ({ parent: group, role: { name: name(), capabilities: [Capability.CAP_REPO_LIST] } }));
+  add(roles.updateRole, async () => ({ role: { uid: await role(), description: "asked" }, updateMask: { paths: ["description"] } }));
+  add(roles.deleteRole, async () => ({ uid: await role() }));
+
+  const bindings = RoleBindingsService.method;
+  const wanted = async () => ({ identityUid: await identity(), roleUid: await viewer() });
+  add(bindings.getRoleBinding, async () => ({ uid: await binding() }));
+  add(bindings.listRoleBindings, () => everywhere);
+  add(bindings.createRoleBinding, async () => ({ parent: group, roleBinding: await wanted() }));
+  add(bindings.batchCreateRoleBindings, async () => ({ parent: group, requests: [{ roleBinding: await wanted() }, { roleBinding: await wanted() }] }));
+  add(bindings.updateRoleBinding, async () => ({ roleBinding: { uid: await binding(), roleUid: await role() }, updateMask: { paths: ["role_uid"] } }));
+  add(bindings.deleteRoleBinding, async () => ({ uid: await binding() }));
+
+  const repos = ReposService.method;
+  const newRepo = (): Promise<string> => uidOf(platform.repo(group));
+  add(repos.getRepo, () => ({ uid: repo }));
+  add(repos.listRepos, () => everywhere);
+  add(repos.createRepo, () => ({ parent: group, repo: { name: name() } }));
+  add(repos.updateRepo, async () => ({ repo: { uid: await newRepo(), description: "asked" }, updateMask: { paths: ["description"] } }));
+  add(repos.deleteRepo, async () => ({ uid: await newRepo() }));
+  add(repos.getRepoReadme, () => ({ uid: repo }));
+  add(repos.updateRepoReadme, async () => ({ repoReadme: { uid: await newRepo(), content: "asked" }, updateMask: { paths: ["content"] } }));
+
+  const tags = TagsService.method;
+  const newTag = (): Promise<string> => uidOf(platform.tag(repo));
+  add(tags.getTag, async () => ({ uid: await newTag() }));
+  add(tags.listTags, () => ({ uidp: { childrenOf: repo } }));
+  add(tags.createTag, () => ({ parent: repo, tag: { name: name(), digest: DIGEST } }));
+  add(tags.deleteTag, async () => ({ uid: await newTag() }));
+
+  add(ImagesService.method.getArchitectures, () => ({ repoUid: repo, digest }));
+  add(ImagesService.method.getSize, () => ({ repoUid: repo, digest }));
+  add(PingService.method.ping, () => ({}));
+  add(SecurityTokenService.method.exchange, () => ({}));
+  add(SecurityTokenService.method.exchangeRefreshToken, () => ({}));
+  return table;
+}
