@@ -1,17 +1,21 @@
 import { create, type DescMethodUnary, getOption, hasOption, type JsonObject, type JsonValue, type Message, toJson } from "@bufbuild/protobuf";
 import { http as httpOption } from "@moorage/api/gen/google/api/annotations_pb";
 
+const VARIABLE = /\{([^=}]+)(?:=[^}]*)?\}/g;
+
 /** A call as REST has it. */
 export interface RestCall { verb: string; path: string; body: JsonValue | undefined }
 
 /** The request as google.api.http says to send it, read here anew so that a fault of the server's own transcoding shows. Undefined: no binding. */
 export function restCallOf(method: DescMethodUnary, request: Message): RestCall | undefined {
   if (!hasOption(method, httpOption)) return undefined;
-  const rule = getOption(method, httpOption);
+  const main = getOption(method, httpOption);
+  const rest = toJson(method.input, create(method.input, request), { useProtoFieldName: true }) as JsonObject;
+  // The first binding whose path can be filled.
+  const rule = [main, ...main.additionalBindings].find(({ pattern }) => [...String(pattern.value).matchAll(VARIABLE)].every(([, field = ""]) => take({ ...rest }, field.split(".")) !== "")) ?? main;
   const { case: verb, value: template } = rule.pattern;
   if (verb === undefined || verb === "custom") throw new Error(`${method.toString()} has no standard binding`);
-  const rest = toJson(method.input, create(method.input, request), { useProtoFieldName: true }) as JsonObject;
-  const path = template.replace(/\{([^=}]+)(?:=[^}]*)?\}/g, (_, field: string) => take(rest, field.split(".")));
+  const path = template.replace(VARIABLE, (_, field: string) => take(rest, field.split(".")));
   let body: JsonValue | undefined;
   if (rule.body === "*") body = rest;
   else if (rule.body !== "") {
@@ -24,7 +28,11 @@ export function restCallOf(method: DescMethodUnary, request: Message): RestCall 
 
 function take(json: JsonObject, [name = "", ...rest]: string[]): string {
   const value = json[name];
-  if (rest.length > 0) return take((value ?? {}) as JsonObject, rest);
+  if (rest.length > 0) {
+    const inner = { ...(value as JsonObject | undefined) };
+    json[name] = inner;
+    return take(inner, rest);
+  }
   delete json[name];
   return typeof value === "string" ? value : "";
 }
