@@ -110,7 +110,9 @@ test("tokens are looked at before anything else", async () => {
   await refusal(await ask("GET", path, { as: bearer({ identity: identityOf(owner) }, "elsewhere") }), 403, "DENIED");
   const pull = bearer({ identity: identityOf(owner), repositories: [{ name: REPO, actions: ["pull"] }] });
   assert.equal((await ask("GET", path, { as: pull })).status, 200);
-  await refusal(await ask("POST", `/v2/${REPO}/blobs/uploads/`, { as: pull }), 403, "DENIED");
+  const more = await ask("POST", `/v2/${REPO}/blobs/uploads/`, { as: pull });
+  assert.match(more.headers.get("www-authenticate") ?? "", /scope="repository:acme\/api:pull,push",error="insufficient_scope"$/, "clients trade it for one that covers more");
+  await refusal(more, 401, "UNAUTHORIZED");
   for (const name of ["acme/missing", "nobody/x", "acme/other"]) await refusal(await ask("GET", path.replace(REPO, name), { as: pull }), 403, "DENIED");
 });
 

@@ -88,12 +88,12 @@ export function tokenCovers(caller: Caller, name: string, actions: Action[]): bo
 /**
  * Verifies the token and fills in the exchange's caller. For a named repository its `access` claim must cover the actions; what the
  * identity's bindings allow is `repositoryFor`'s to say, inside the transaction.
- * Throws UNAUTHORIZED 401 with a challenge, or DENIED 403 — before anything is looked up, so a 403 tells nothing of what exists.
+ * Throws UNAUTHORIZED 401 with a challenge, also for a token of this repository that covers less, or DENIED 403 — before anything is looked up, so a 403 tells nothing of what exists.
  */
 export async function authorize(exchange: Exchange, actions: Action[]): Promise<void> {
   const { deps, name, callData } = exchange;
   const asked: Action[] = actions.includes("push") && !actions.includes("pull") ? ["pull", ...actions] : actions;
-  const unauthorized = (message: string, error?: "invalid_token"): RegistryError =>
+  const unauthorized = (message: string, error?: "invalid_token" | "insufficient_scope"): RegistryError =>
     new RegistryError("UNAUTHORIZED", message, { headers: { "www-authenticate": challenge(deps.config, name, asked, error) } });
   const authorization = exchange.req.headers.authorization;
   if (authorization === undefined) throw unauthorized("Unauthenticated: a registry token is required");
@@ -108,8 +108,8 @@ export async function authorize(exchange: Exchange, actions: Action[]): Promise<
   const { caller } = exchange;
   if (caller.identity === "" && !caller.repositories) throw unauthorized("Unauthenticated: a registry token is required");
   exchange.callData = { ...callData, caller };
-  if (name !== "" && !tokenCovers(caller, name, actions)) {
-    const headers = { "www-authenticate": challenge(deps.config, name, asked, "insufficient_scope") };
-    throw new RegistryError("DENIED", "Permission denied: the token does not cover this repository and action", { headers });
-  }
+  if (name === "" || tokenCovers(caller, name, actions)) return;
+  // A token of this repository may be traded for one that covers more: clients do so when they are challenged, and only then.
+  if (caller.repositories?.some((repository) => repository.name === name)) throw unauthorized("Unauthenticated: the token does not cover this action", "insufficient_scope");
+  throw new RegistryError("DENIED", "Permission denied: the token does not cover this repository");
 }

@@ -255,3 +255,10 @@ test("a port that is taken is told", LIMIT, async () => {
   const port = await start(echo);
   await assert.rejects(listen({ host: "127.0.0.1", port, handler: echo, errorDomain: "moorage.dev", log }), { code: "EADDRINUSE" });
 });
+
+test("a TLS handshake on a port without TLS is answered in plain HTTP, so that container clients go on without it", LIMIT, async () => {
+  const port = await start(echo);
+  const socket = raw(port);
+  socket.write(Buffer.concat([Buffer.from([0x16, 3, 1, 2, 0]), Buffer.alloc(512)]));
+  assert.match(await text(socket), /^HTTP\/1\.1 400 /);
+});

@@ -75,6 +75,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
       if (protocol === "http1") h1.accept(socket);
       else if (protocol === "http2") acceptHttp2(socket, h2);
       else if (protocol === "tls" && tls) tls.emit("connection", socket);
+      else if (protocol === "tls") refuseTls(socket, limits.peekTimeoutMs);
       else socket.destroy();
     });
   });
@@ -103,6 +104,17 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   };
   let closing: Promise<void> | undefined;
   return { port: bound.port, address: bound.address, close: (graceMs) => closing ??= close(graceMs) };
+}
+
+const NO_TLS = "this port speaks plain HTTP\n";
+
+/**
+ * Tells a client that begins a TLS handshake on a port without TLS, in plain HTTP. Container clients try HTTPS first on a registry they
+ * may use without; an HTTP answer is the sign for them to go on without it, where a closed connection makes them try again.
+ */
+function refuseTls(socket: Socket, timeoutMs: number): void {
+  socket.on("error", () => socket.destroy()).setTimeout(timeoutMs, () => socket.destroy()).resume();
+  socket.end(`HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: ${NO_TLS.length}\r\nconnection: close\r\n\r\n${NO_TLS}`);
 }
 
 /**
