@@ -28,8 +28,18 @@ function denied(answer: Answer, missing?: string): void {
   assert.deepEqual([answer.status, reason(answer)], [403, "PERMISSION_DENIED"], answer.text);
   if (missing !== undefined) assert.ok(answer.body.details[0]?.metadata?.["missing"]?.split(",").includes(missing), answer.text);
 }
-const MANAGER = ["CAP_IAM_GROUPS_LIST", "CAP_IAM_IDENTITY_LIST", "CAP_IAM_IDENTITY_UPDATE", "CAP_IAM_ROLES_LIST", "CAP_IAM_ROLES_CREATE", "CAP_IAM_ROLES_UPDATE",
-  "CAP_IAM_ROLE_BINDINGS_LIST", "CAP_IAM_ROLE_BINDINGS_CREATE", "CAP_IAM_ROLE_BINDINGS_UPDATE", "CAP_REPO_LIST"];
+const MANAGER = [
+  "CAP_IAM_GROUPS_LIST",
+  "CAP_IAM_IDENTITY_LIST",
+  "CAP_IAM_IDENTITY_UPDATE",
+  "CAP_IAM_ROLES_LIST",
+  "CAP_IAM_ROLES_CREATE",
+  "CAP_IAM_ROLES_UPDATE",
+  "CAP_IAM_ROLE_BINDINGS_LIST",
+  "CAP_IAM_ROLE_BINDINGS_CREATE",
+  "CAP_IAM_ROLE_BINDINGS_UPDATE",
+  "CAP_REPO_LIST",
+];
 
 describe("where rights end", () => {
   test("at the group: a sibling, a uid that only begins alike, and what is above stay unseen", async () => {
@@ -45,12 +55,21 @@ describe("where rights end", () => {
     for (const uid of [root, sibling.uid, `${mine.uid}0`]) {
       assert.equal((await both(platform, GroupsService.method.createGroup, { parent: uid, group: { name: "mine" } }, token)).status, 404, uid);
     }
-    for (const filter of [{ descendantsOf: sibling.uid }, { childrenOf: sibling.uid }, { descendantsOf: mine.uid.slice(0, -1) }, { childrenOf: `${mine.uid}0` }, { ids: [other.uid] }]) {
+    for (const filter of [
+      { descendantsOf: sibling.uid },
+      { childrenOf: sibling.uid },
+      { descendantsOf: mine.uid.slice(0, -1) },
+      { childrenOf: `${mine.uid}0` },
+      { ids: [other.uid] },
+    ]) {
       const answer = await both(platform, ReposService.method.listRepos, { uidp: filter }, token);
       assert.deepEqual([answer.status, answer.body["repos"], answer.body.totalCount], [200, [], "0"]);
     }
     const wide = await both(platform, ReposService.method.listRepos, { uidp: { descendantsOf: root } }, token);
-    assert.deepEqual((wide.body["repos"] as Json[]).map(({ uid }) => uid), [repo.uid]);
+    assert.deepEqual(
+      (wide.body["repos"] as Json[]).map(({ uid }) => uid),
+      [repo.uid],
+    );
   });
 
   test("on the next request after the binding, the role's capability or the identity is gone, over an open connection too", async () => {
@@ -80,7 +99,8 @@ describe("where rights end", () => {
   test("at the token's own limits, which a second exchange cannot widen", async () => {
     const [one, two] = [await platform.group(root), await platform.group(root)];
     const [first, second] = [await platform.repo(one.uid), await platform.repo(two.uid)];
-    const exchange = async (query: string, token = owner): Promise<string> => String((await platform.call("GET", `/sts/exchange?${query}`, { token })).body["token"]);
+    const exchange = async (query: string, token = owner): Promise<string> =>
+      String((await platform.call("GET", `/sts/exchange?${query}`, { token })).body["token"]);
     const reading = await exchange("cap=CAP_REPO_LIST&cap=CAP_IAM_ROLE_BINDINGS_CREATE&cap=CAP_IAM_GROUPS_LIST&cap=CAP_IAM_GROUPS_CREATE");
     assert.equal((await both(platform, ReposService.method.getRepo, { uid: first.uid }, reading)).status, 200);
     denied(await both(platform, ReposService.method.deleteRepo, { uid: first.uid }, reading));
@@ -92,7 +112,10 @@ describe("where rights end", () => {
     assert.equal((await both(platform, ReposService.method.getRepo, { uid: first.uid }, scoped)).status, 200);
     assert.equal((await both(platform, ReposService.method.getRepo, { uid: second.uid }, scoped)).status, 404);
     const list = await both(platform, ReposService.method.listRepos, {}, scoped);
-    assert.deepEqual((list.body["repos"] as Json[]).map(({ uid }) => uid), [first.uid]);
+    assert.deepEqual(
+      (list.body["repos"] as Json[]).map(({ uid }) => uid),
+      [first.uid],
+    );
     denied(await both(platform, GroupsService.method.createGroup, { group: { name: "an organization" } }, scoped));
     const wider = await platform.call("GET", `/sts/exchange?scopes=${two.uid}`, { token: scoped });
     denied(wider);
@@ -115,12 +138,33 @@ describe("nobody gives away what it does not hold", () => {
   test("by a binding: more capabilities than its own, or its own on a group where it has none", async () => {
     const before = await bindings();
     for (const role of ["owner", "viewer"]) {
-      denied(await both(platform, RoleBindingsService.method.createRoleBinding, { parent: group, roleBinding: { identityUid: target, roleUid: await platform.role(role) } }, manager.token), "CAP_TAG_LIST");
+      denied(
+        await both(
+          platform,
+          RoleBindingsService.method.createRoleBinding,
+          { parent: group, roleBinding: { identityUid: target, roleUid: await platform.role(role) } },
+          manager.token,
+        ),
+        "CAP_TAG_LIST",
+      );
     }
-    denied(await both(platform, RoleBindingsService.method.createRoleBinding, { parent: group, roleBinding: { identityUid: manager.uid, roleUid: await platform.role("owner") } }, manager.token), "CAP_REPO_DELETE");
+    denied(
+      await both(
+        platform,
+        RoleBindingsService.method.createRoleBinding,
+        { parent: group, roleBinding: { identityUid: manager.uid, roleUid: await platform.role("owner") } },
+        manager.token,
+      ),
+      "CAP_REPO_DELETE",
+    );
     assert.equal(await bindings(), before);
     const roleUid = await customRole(root, ["CAP_REPO_LIST"]);
-    const above = await both(platform, RoleBindingsService.method.createRoleBinding, { parent: root, roleBinding: { identityUid: manager.uid, roleUid } }, manager.token);
+    const above = await both(
+      platform,
+      RoleBindingsService.method.createRoleBinding,
+      { parent: root, roleBinding: { identityUid: manager.uid, roleUid } },
+      manager.token,
+    );
     assert.equal(above.status, 404);
     const given = await platform.call("POST", `/iam/v2/roleBindings/${group}`, { token: manager.token, body: { identityUid: target, roleUid } });
     assert.equal(given.status, 200, given.text);
@@ -130,7 +174,8 @@ describe("nobody gives away what it does not hold", () => {
     const before = await bindings();
     const mine = await customRole(root, ["CAP_REPO_LIST"]);
     const request = (roleUid: string, parent = "") => ({ parent, roleBinding: { identityUid: target, roleUid } });
-    const batch = async (requests: object[], parent = group, roleUid = "") => both(platform, RoleBindingsService.method.batchCreateRoleBindings, { parent, requests, roleUid }, manager.token);
+    const batch = async (requests: object[], parent = group, roleUid = "") =>
+      both(platform, RoleBindingsService.method.batchCreateRoleBindings, { parent, requests, roleUid }, manager.token);
     denied(await batch([request(mine), request(await platform.role("owner"))]), "CAP_REPO_DELETE");
     denied(await batch([request(mine), request("")], group, await platform.role("viewer")), "CAP_TAG_LIST");
     assert.equal((await batch([request(mine, group), request(mine, root)], "")).status, 404);
@@ -142,30 +187,64 @@ describe("nobody gives away what it does not hold", () => {
     assert.deepEqual(blamed(await batch([request(mine)], "")), ["requests[0].parent"]);
     assert.equal(await bindings(), before);
     const good = await platform.call("POST", "/iam/v2/roleBindings:batchCreate", {
-      token: manager.token, body: { parent: group, roleUid: mine, requests: Array.from({ length: 25 }, () => ({ roleBinding: { identityUid: target } })) },
+      token: manager.token,
+      body: { parent: group, roleUid: mine, requests: Array.from({ length: 25 }, () => ({ roleBinding: { identityUid: target } })) },
     });
     assert.equal(good.status, 200, good.text);
     const made = good.body["roleBindings"] as Json[];
-    assert.deepEqual(made.map((binding) => [(binding["identity"] as Json).uid, (binding["role"] as Json).uid, (binding["group"] as Json).uid]), Array.from({ length: 25 }, () => [target, mine, group]));
+    assert.deepEqual(
+      made.map((binding) => [(binding["identity"] as Json).uid, (binding["role"] as Json).uid, (binding["group"] as Json).uid]),
+      Array.from({ length: 25 }, () => [target, mine, group]),
+    );
     assert.equal(await bindings(), String(Number(before) + 25));
   });
 
   test("by an update of a binding", async () => {
     const uid = await platform.bind(group, target, await customRole(root, ["CAP_REPO_LIST"]));
-    denied(await both(platform, RoleBindingsService.method.updateRoleBinding, { roleBinding: { uid, roleUid: await platform.role("owner") }, updateMask: { paths: ["role_uid"] } }, manager.token));
+    denied(
+      await both(
+        platform,
+        RoleBindingsService.method.updateRoleBinding,
+        { roleBinding: { uid, roleUid: await platform.role("owner") }, updateMask: { paths: ["role_uid"] } },
+        manager.token,
+      ),
+    );
     const strong = await platform.bind(group, target, await platform.role("owner"));
-    denied(await both(platform, RoleBindingsService.method.updateRoleBinding, { roleBinding: { uid: strong, identityUid: manager.uid }, updateMask: { paths: ["identity_uid"] } }, manager.token));
+    denied(
+      await both(
+        platform,
+        RoleBindingsService.method.updateRoleBinding,
+        { roleBinding: { uid: strong, identityUid: manager.uid }, updateMask: { paths: ["identity_uid"] } },
+        manager.token,
+      ),
+    );
     await platform.ok("DELETE", `/iam/v2/roleBindings/${strong}`);
   });
 
   test("by a custom role, new, changed, or bound already", async () => {
-    denied(await both(platform, RolesService.method.createRole, { parent: group, role: { name: "strong", capabilities: [Capability.CAP_REPO_LIST, Capability.CAP_REPO_DELETE] } }, manager.token), "CAP_REPO_DELETE");
+    denied(
+      await both(
+        platform,
+        RolesService.method.createRole,
+        { parent: group, role: { name: "strong", capabilities: [Capability.CAP_REPO_LIST, Capability.CAP_REPO_DELETE] } },
+        manager.token,
+      ),
+      "CAP_REPO_DELETE",
+    );
     const own = await platform.call("POST", `/iam/v2/roles/${group}`, { token: manager.token, body: { name: "weak", capabilities: ["CAP_REPO_LIST"] } });
     assert.equal(own.status, 200, own.text);
     const uid = own.body.uid;
     await platform.bind(group, manager.uid, uid);
     for (const paths of [["capabilities"], ["*"]]) {
-      denied(await both(platform, RolesService.method.updateRole, { role: { uid, name: "weak", capabilities: [Capability.CAP_REPO_DELETE] }, updateMask: { paths } }, manager.token), "CAP_REPO_DELETE");
+      denied(
+        await both(
+          platform,
+          RolesService.method.updateRole,
+          { role: { uid, name: "weak", capabilities: [Capability.CAP_REPO_DELETE] }, updateMask: { paths } },
+          manager.token,
+        ),
+        "CAP_REPO_DELETE",
+      );
     }
     assert.deepEqual((await platform.ok("GET", `/iam/v2/roles/${uid}`))["capabilities"], ["CAP_REPO_LIST"]);
     const within = await platform.call("PATCH", `/iam/v2/roles/${uid}`, { token: manager.token, body: { capabilities: ["CAP_IAM_GROUPS_LIST"] } });
@@ -174,15 +253,26 @@ describe("nobody gives away what it does not hold", () => {
 
   test("by how a stronger identity is assumed", async () => {
     const strong = await platform.identity(group, "owner");
-    const change = (uid: string, relationship: object) => both(platform, IdentitiesService.method.updateIdentity,
-      { identity: { uid, name: "x", relationship } as object, updateMask: { paths: ["claim_match"] } }, manager.token);
+    const change = (uid: string, relationship: object) =>
+      both(
+        platform,
+        IdentitiesService.method.updateIdentity,
+        { identity: { uid, name: "x", relationship } as object, updateMask: { paths: ["claim_match"] } },
+        manager.token,
+      );
     const claimMatch = { case: "claimMatch", value: { iss: { case: "issuer", value: "https://mine.example" }, sub: { case: "subject", value: "me" } } };
     denied(await change(strong, claimMatch), "CAP_REPO_DELETE");
     const patch = (uid: string, query: string, body: object) => platform.call("PATCH", `/iam/v2/identities/${uid}${query}`, { token: manager.token, body });
     for (const query of ["", "?updateMask=claimMatch.issuer,claimMatch.subject", "?updateMask=*"]) {
       denied(await patch(strong, query, { name: "x", claimMatch: { issuer: "https://mine.example", subject: "me" } }), "CAP_REPO_DELETE");
     }
-    const keys = { issuer: "offline", subject: "me", issuerKeys: JSON.stringify({ keys: [{ kty: "EC", crv: "P-256", kid: "k", x: "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU", y: "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0" }] }) };
+    const keys = {
+      issuer: "offline",
+      subject: "me",
+      issuerKeys: JSON.stringify({
+        keys: [{ kty: "EC", crv: "P-256", kid: "k", x: "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU", y: "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0" }],
+      }),
+    };
     denied(await patch(strong, "", { staticKeys: keys }), "CAP_REPO_DELETE");
     assert.equal((await patch(strong, "", { description: "harmless" })).status, 200);
     const weak = await platform.identity(group);
@@ -207,11 +297,20 @@ describe("what a binding cannot join", () => {
     }
     await platform.bind(one.uid, identityUid, viewer);
     const inDeep = await platform.bind(deep.uid, identityUid, viewer);
-    const moved = await both(platform, RoleBindingsService.method.updateRoleBinding,
-      { roleBinding: { uid: inDeep, identityUid: await platform.identity(two.uid) }, updateMask: { paths: ["identity_uid"] } }, owner);
+    const moved = await both(
+      platform,
+      RoleBindingsService.method.updateRoleBinding,
+      { roleBinding: { uid: inDeep, identityUid: await platform.identity(two.uid) }, updateMask: { paths: ["identity_uid"] } },
+      owner,
+    );
     assert.deepEqual(blamed(moved), ["identityUid"]);
     const role = await customRole(one.uid, ["CAP_REPO_LIST"]);
-    const outside = await both(platform, RoleBindingsService.method.createRoleBinding, { parent: root, roleBinding: { identityUid: await platform.identity(root), roleUid: role } }, owner);
+    const outside = await both(
+      platform,
+      RoleBindingsService.method.createRoleBinding,
+      { parent: root, roleBinding: { identityUid: await platform.identity(root), roleUid: role } },
+      owner,
+    );
     assert.deepEqual(blamed(outside), ["roleUid"]);
     // People, at the root, may be bound anywhere.
     await platform.bind(deep.uid, platform.owner, viewer);
@@ -223,18 +322,26 @@ describe("built-in roles and organizations", () => {
     const uid = await platform.role("viewer");
     const viewer = await platform.token(await platform.identity(root, "viewer"));
     const change = { role: { uid, name: "viewer", capabilities: [Capability.CAP_REPO_DELETE] }, updateMask: { paths: ["capabilities"] } };
-    for (const answer of [await both(platform, RolesService.method.deleteRole, { uid }, owner), await both(platform, RolesService.method.updateRole, change, owner)]) {
+    for (const answer of [
+      await both(platform, RolesService.method.deleteRole, { uid }, owner),
+      await both(platform, RolesService.method.updateRole, change, owner),
+    ]) {
       assert.deepEqual([answer.status, answer.body.code, reason(answer)], [400, 9, "FAILED_PRECONDITION"]);
       const violations = answer.body.details.find((detail) => detail["@type"].endsWith("PreconditionFailure"))?.violations;
-      assert.deepEqual(violations?.map(({ type, subject }) => [type, subject]), [["BUILT_IN_RESOURCE", uid]]);
+      assert.deepEqual(
+        violations?.map(({ type, subject }) => [type, subject]),
+        [["BUILT_IN_RESOURCE", uid]],
+      );
     }
     denied(await both(platform, RolesService.method.deleteRole, { uid }, viewer));
     denied(await both(platform, RolesService.method.updateRole, change, viewer));
     const nobody = await platform.token(await platform.identity(root));
     assert.equal((await both(platform, RolesService.method.getRole, { uid }, nobody)).status, 200, "built-in roles are listed to everybody");
     const listed = await both(platform, RolesService.method.listRoles, {}, nobody);
-    assert.deepEqual((listed.body["roles"] as Json[]).map(({ name }) => name),
-      ["console_viewer", "editor", "limited_owner", "owner", "registry.pull", "registry.pull_token_creator", "registry.push", "viewer"]);
+    assert.deepEqual(
+      (listed.body["roles"] as Json[]).map(({ name }) => name),
+      ["console_viewer", "editor", "limited_owner", "owner", "registry.pull", "registry.pull_token_creator", "registry.push", "viewer"],
+    );
   });
 
   test("only administrators make organizations, and own what they make", async () => {
@@ -243,7 +350,10 @@ describe("built-in roles and organizations", () => {
     const made = await platform.ok("POST", "/iam/v2/groups", { name: "second" });
     assert.match(made.uid, /^[0-9a-f]{40}$/);
     const bindings = (await platform.ok("GET", `/iam/v2/roleBindings?group=${made.uid}`))["roleBindings"] as Json[];
-    assert.deepEqual(bindings.map((binding) => [(binding["identity"] as Json).uid, (binding["role"] as Json).name]), [[platform.owner, "owner"]]);
+    assert.deepEqual(
+      bindings.map((binding) => [(binding["identity"] as Json).uid, (binding["role"] as Json).name]),
+      [[platform.owner, "owner"]],
+    );
     assert.equal((await both(platform, GroupsService.method.getGroup, { uid: made.uid }, outsider)).status, 404);
     const again = await both(platform, GroupsService.method.createGroup, { group: { name: "second" } }, owner);
     assert.deepEqual([again.status, reason(again)], [409, "ALREADY_EXISTS"]);

@@ -1,6 +1,17 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { create, type DescMethod, type DescMethodUnary, type DescService, fromJson, getOption, hasOption, type JsonValue, type Message, toJson } from "@bufbuild/protobuf";
+import {
+  create,
+  type DescMethod,
+  type DescMethodUnary,
+  type DescService,
+  fromJson,
+  getOption,
+  hasOption,
+  type JsonValue,
+  type Message,
+  toJson,
+} from "@bufbuild/protobuf";
 import * as api from "@moorage/api";
 import { access as accessOption, CapabilitySchema, SecurityTokenService, transaction as transactionOption } from "@moorage/api";
 import { pushImage } from "./support/image.ts";
@@ -29,8 +40,11 @@ before(async () => {
 
   const deleted = await platform.identity(root, "owner");
   Object.assign(worthless, {
-    garbage: "not-a-token", expired: await platform.token(owner, { ttlMs: -60_000 }), "the registry's": await platform.token(owner, { audience: new URL(url).host }),
-    "one for elsewhere": await platform.token(owner, { audience: "https://elsewhere.example" }), "a deleted identity's": await platform.token(deleted),
+    garbage: "not-a-token",
+    expired: await platform.token(owner, { ttlMs: -60_000 }),
+    "the registry's": await platform.token(owner, { audience: new URL(url).host }),
+    "one for elsewhere": await platform.token(owner, { audience: "https://elsewhere.example" }),
+    "a deleted identity's": await platform.token(deleted),
   });
   await platform.ok("DELETE", `/iam/v2/identities/${deleted}`);
   const narrowed = async (query: string): Promise<string> => {
@@ -64,7 +78,10 @@ function expected(method: DescMethodUnary, who: Who): Outcome {
 
 const CODES: Record<number, Outcome> = { 5: "NOT_FOUND", 7: "PERMISSION_DENIED", 16: "UNAUTHENTICATED" };
 const HTTP: Record<number, number> = { 5: 404, 7: 403, 16: 401 };
-interface Told { outcome: Outcome | number; answer: JsonValue }
+interface Told {
+  outcome: Outcome | number;
+  answer: JsonValue;
+}
 
 async function byRest(method: DescMethodUnary, request: Message, token: string | undefined): Promise<Told> {
   const rest = restCallOf(method, request);
@@ -96,7 +113,9 @@ function shapeOf(answer: JsonValue): unknown {
   return { code, details: details.map(({ reason, domain, resourceType, ...rest }) => ({ type: rest["@type"], reason, domain, resourceType })) };
 }
 
-const services = Object.values<unknown>(api).filter((value): value is DescService => typeof value === "object" && value !== null && "kind" in value && value.kind === "service");
+const services = Object.values<unknown>(api).filter(
+  (value): value is DescService => typeof value === "object" && value !== null && "kind" in value && value.kind === "service",
+);
 
 const isUnary = (method: DescMethod): method is DescMethodUnary => method.methodKind === "unary";
 

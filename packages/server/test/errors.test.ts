@@ -25,7 +25,10 @@ function check(answer: Answer, status: number, code: number, why: string, domain
   assert.deepEqual([answer.status, answer.body.code, reason(answer)], [status, code, why], answer.text);
   assert.deepEqual(Object.keys(answer.body).sort(), ["code", "details", "message"]);
   const infos = answer.body.details.filter((each) => each["@type"].endsWith("/google.rpc.ErrorInfo"));
-  assert.deepEqual(infos.map((info) => info.domain), [domain]);
+  assert.deepEqual(
+    infos.map((info) => info.domain),
+    [domain],
+  );
   assert.equal(answer.headers["content-type"], "application/json");
 }
 
@@ -52,11 +55,26 @@ describe("the rules of spec.md", () => {
     check(answer, 400, 9, "FAILED_PRECONDITION", "iam.moorage.dev");
     assert.match(answer.body.message, /^Precondition failed: /);
     const violations = detail(answer, "PreconditionFailure")?.violations ?? [];
-    assert.ok(violations.every(({ type, subject }) => type === "RESOURCE_NOT_EMPTY" && subject === group), answer.text);
-    assert.deepEqual(violations.map(({ description }) => /(groups|repos|identities|custom roles): (\d+)$/.exec(description)?.slice(1)),
-      [["groups", "1"], ["repos", "3"], ["identities", "2"], ["custom roles", "1"]]);
+    assert.ok(
+      violations.every(({ type, subject }) => type === "RESOURCE_NOT_EMPTY" && subject === group),
+      answer.text,
+    );
+    assert.deepEqual(
+      violations.map(({ description }) => /(groups|repos|identities|custom roles): (\d+)$/.exec(description)?.slice(1)),
+      [
+        ["groups", "1"],
+        ["repos", "3"],
+        ["identities", "2"],
+        ["custom roles", "1"],
+      ],
+    );
 
-    for (const [path, plural] of [["/iam/v2/groups", "groups"], ["/registry/v2/repos", "repos"], ["/iam/v2/identities", "identities"], ["/iam/v2/roles", "roles"]] as const) {
+    for (const [path, plural] of [
+      ["/iam/v2/groups", "groups"],
+      ["/registry/v2/repos", "repos"],
+      ["/iam/v2/identities", "identities"],
+      ["/iam/v2/roles", "roles"],
+    ] as const) {
       assert.equal((await ask("DELETE", `/iam/v2/groups/${group}`)).status, 400, plural);
       const children = (await platform.ok("GET", `${path}?uidp.children_of=${group}`))[plural] as { uid: string }[];
       for (const { uid } of children) await platform.ok("DELETE", `${path}/${uid}`);
@@ -80,18 +98,29 @@ describe("the rules of spec.md", () => {
     const binding = await platform.bind(group, await platform.identity(group), role.uid);
     const answer = await both(platform, RolesService.method.deleteRole, { uid: role.uid }, token);
     check(answer, 400, 9, "FAILED_PRECONDITION", "iam.moorage.dev");
-    assert.deepEqual(detail(answer, "PreconditionFailure")?.violations?.map(({ type, subject }) => [type, subject]), [["RESOURCE_IN_USE", role.uid]]);
+    assert.deepEqual(
+      detail(answer, "PreconditionFailure")?.violations?.map(({ type, subject }) => [type, subject]),
+      [["RESOURCE_IN_USE", role.uid]],
+    );
     await platform.ok("DELETE", `/iam/v2/roleBindings/${binding}`);
     await platform.ok("DELETE", `/iam/v2/roles/${role.uid}`);
   });
 
   test("4: what does not exist, in every resource; a uid of a wrong form is the same", async () => {
     const methods: [DescMethodUnary, string][] = [
-      [GroupsService.method.getGroup, "moorage.iam.v2.Group"], [GroupsService.method.deleteGroup, "moorage.iam.v2.Group"], [IdentitiesService.method.getIdentity, "moorage.iam.v2.Identity"],
-      [IdentitiesService.method.deleteIdentity, "moorage.iam.v2.Identity"], [RolesService.method.getRole, "moorage.iam.v2.Role"], [RolesService.method.deleteRole, "moorage.iam.v2.Role"],
-      [RoleBindingsService.method.getRoleBinding, "moorage.iam.v2.RoleBinding"], [RoleBindingsService.method.deleteRoleBinding, "moorage.iam.v2.RoleBinding"],
-      [ReposService.method.getRepo, "moorage.registry.v2.Repo"], [ReposService.method.getRepoReadme, "moorage.registry.v2.Repo"], [ReposService.method.deleteRepo, "moorage.registry.v2.Repo"],
-      [TagsService.method.getTag, "moorage.registry.v2.Tag"], [TagsService.method.deleteTag, "moorage.registry.v2.Tag"],
+      [GroupsService.method.getGroup, "moorage.iam.v2.Group"],
+      [GroupsService.method.deleteGroup, "moorage.iam.v2.Group"],
+      [IdentitiesService.method.getIdentity, "moorage.iam.v2.Identity"],
+      [IdentitiesService.method.deleteIdentity, "moorage.iam.v2.Identity"],
+      [RolesService.method.getRole, "moorage.iam.v2.Role"],
+      [RolesService.method.deleteRole, "moorage.iam.v2.Role"],
+      [RoleBindingsService.method.getRoleBinding, "moorage.iam.v2.RoleBinding"],
+      [RoleBindingsService.method.deleteRoleBinding, "moorage.iam.v2.RoleBinding"],
+      [ReposService.method.getRepo, "moorage.registry.v2.Repo"],
+      [ReposService.method.getRepoReadme, "moorage.registry.v2.Repo"],
+      [ReposService.method.deleteRepo, "moorage.registry.v2.Repo"],
+      [TagsService.method.getTag, "moorage.registry.v2.Tag"],
+      [TagsService.method.deleteTag, "moorage.registry.v2.Tag"],
     ];
     for (const [method, type] of methods) {
       for (const uid of [NEVER_ISSUED, `${root}/${"0".repeat(16)}`, "0".repeat(40), "none", "A/b", `${root}/x`, `${root.toUpperCase()}`]) {
@@ -118,7 +147,11 @@ describe("the rules of spec.md", () => {
 
 describe("contract §6", () => {
   test("all violated fields are told at once, camelCase and relative to the resource; the first one leads the message", async () => {
-    const identity = { name: "Bad", description: "d".repeat(4097), relationship: { case: "claimMatch" as const, value: { iss: { case: "issuer" as const, value: "not a url" } } } };
+    const identity = {
+      name: "Bad",
+      description: "d".repeat(4097),
+      relationship: { case: "claimMatch" as const, value: { iss: { case: "issuer" as const, value: "not a url" } } },
+    };
     const answer = await both(platform, IdentitiesService.method.createIdentity, { parent: root, identity }, token);
     assert.deepEqual(blamed(answer), ["name", "description", "claimMatch.issuer", "claimMatch.subject"]);
     assert.match(answer.body.message, /^Invalid argument: name: /);
@@ -161,8 +194,11 @@ describe("contract §6", () => {
       assert.deepEqual([answer.status, answer.body.code, reason(answer)], [404, 5, "NOT_FOUND"], path);
     }
     for (const [method, path, allow] of [
-      ["PUT", "/iam/v2/groups", ["GET", "HEAD", "POST"]], ["POST", "/registry/v2/repos", ["GET", "HEAD"]], ["PUT", `/registry/v2/repos/${root}`, ["DELETE", "GET", "HEAD", "PATCH", "POST"]],
-      ["DELETE", "/ping/v2/ping", ["GET", "HEAD"]], ["GET", "/iam/v2/roleBindings:batchCreate", ["POST"]],
+      ["PUT", "/iam/v2/groups", ["GET", "HEAD", "POST"]],
+      ["POST", "/registry/v2/repos", ["GET", "HEAD"]],
+      ["PUT", `/registry/v2/repos/${root}`, ["DELETE", "GET", "HEAD", "PATCH", "POST"]],
+      ["DELETE", "/ping/v2/ping", ["GET", "HEAD"]],
+      ["GET", "/iam/v2/roleBindings:batchCreate", ["POST"]],
     ] as const) {
       const answer = await ask(method, path);
       assert.deepEqual([answer.status, answer.body.code], [405, 12], `${method} ${path}`);
@@ -171,19 +207,28 @@ describe("contract §6", () => {
   });
 
   test("malformed bodies are 400 with the fault", async () => {
-    for (const raw of ["{", "[]", "null", '"x"', '{"name": "a",}', "\u0000", "{\"name\": 1e999}", Buffer.from([0xff, 0xfe])]) {
+    for (const raw of ["{", "[]", "null", '"x"', '{"name": "a",}', "\u0000", '{"name": 1e999}', Buffer.from([0xff, 0xfe])]) {
       const answer = await platform.call("POST", `/registry/v2/repos/${root}`, { token, raw });
       assert.deepEqual([answer.status, answer.body.code, reason(answer)], [400, 3, "INVALID_ARGUMENT"], String(raw));
       assert.ok(blamed(answer).length > 0, answer.text);
     }
-    const form = await platform.call("POST", `/registry/v2/repos/${root}`, { token, raw: "name=x", headers: { "content-type": "application/x-www-form-urlencoded" } });
+    const form = await platform.call("POST", `/registry/v2/repos/${root}`, {
+      token,
+      raw: "name=x",
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+    });
     assert.deepEqual([form.status, blamed(form)], [400, ["content-type"]]);
     const large = await platform.call("POST", `/registry/v2/repos/${root}`, { token, raw: JSON.stringify({ name: "x", readme: "r".repeat(1 << 20) }) });
     assert.deepEqual([large.status, blamed(large)], [400, ["body"]]);
   });
 
   test("unknown query parameters and body fields are named; output-only fields are ignored", async () => {
-    for (const [path, field] of [["/registry/v2/repos?pagesize=3", "pagesize"], ["/iam/v2/roles?uidp=x", "uidp"], ["/iam/v2/groups?uidp.below=x", "uidp.below"], [`/registry/v2/repos/${root}?x`, "x"]] as const) {
+    for (const [path, field] of [
+      ["/registry/v2/repos?pagesize=3", "pagesize"],
+      ["/iam/v2/roles?uidp=x", "uidp"],
+      ["/iam/v2/groups?uidp.below=x", "uidp.below"],
+      [`/registry/v2/repos/${root}?x`, "x"],
+    ] as const) {
       const answer = await ask("GET", path);
       assert.deepEqual([answer.status, blamed(answer)], [400, [field]], path);
     }
@@ -196,10 +241,13 @@ describe("contract §6", () => {
   test("a parent that is not there is NOT_FOUND; one that is missing is INVALID_ARGUMENT on parent", async () => {
     const parent = `${root}/${"0".repeat(16)}`;
     for (const answer of [
-      await both(platform, GroupsService.method.createGroup, { parent, group: { name: "x" } }, token), await both(platform, IdentitiesService.method.createIdentity, { parent, identity: { name: "x" } }, token),
-      await both(platform, RolesService.method.createRole, { parent, role: { name: "x" } }, token), await both(platform, ReposService.method.createRepo, { parent, repo: { name: "x" } }, token),
+      await both(platform, GroupsService.method.createGroup, { parent, group: { name: "x" } }, token),
+      await both(platform, IdentitiesService.method.createIdentity, { parent, identity: { name: "x" } }, token),
+      await both(platform, RolesService.method.createRole, { parent, role: { name: "x" } }, token),
+      await both(platform, ReposService.method.createRepo, { parent, repo: { name: "x" } }, token),
       await both(platform, TagsService.method.createTag, { parent, tag: { name: "x", digest: DIGEST } }, token),
-    ]) assert.deepEqual([answer.status, reason(answer)], [404, "NOT_FOUND"], answer.text);
+    ])
+      assert.deepEqual([answer.status, reason(answer)], [404, "NOT_FOUND"], answer.text);
     const { error } = await platform.grpc.call(ReposService.method.createRepo, { repo: { name: "x" } }, token);
     assert.equal((error as { code: number }).code, 3);
     const inRepo = await ask("POST", `/registry/v2/repos/${(await platform.repo(root)).uid}`, { name: "x" });

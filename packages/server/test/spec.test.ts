@@ -55,7 +55,10 @@ describe("resources and their fields", () => {
     const viewer = await platform.ok("GET", `/iam/v2/roles/${uid}`);
     shape(viewer, ["uid", "name", "description", "capabilities"], ["createTime", "updateTime"]);
     const lists = viewer["capabilities"] as string[];
-    assert.ok(lists.includes("CAP_REPO_BLOBS_GET") && lists.filter((name) => name !== "CAP_REPO_BLOBS_GET").every((name) => name.endsWith("_LIST")), lists.join());
+    assert.ok(
+      lists.includes("CAP_REPO_BLOBS_GET") && lists.filter((name) => name !== "CAP_REPO_BLOBS_GET").every((name) => name.endsWith("_LIST")),
+      lists.join(),
+    );
   });
 
   test("a role binding carries what it refers to, so that nothing is looked up", async () => {
@@ -105,7 +108,12 @@ describe("endpoints", () => {
   test("create names the parent in the path and answers the resource, for every resource", async () => {
     const { uid: group } = await platform.group(root, { description: "team" });
     const roleFields = { name: "reader", capabilities: ["CAP_REPO_LIST"] };
-    for (const [path, fields] of [["/iam/v2/groups", { name: "sub" }], ["/iam/v2/roles", roleFields], ["/iam/v2/identities", { name: "who" }], ["/registry/v2/repos", { name: "app" }]] as const) {
+    for (const [path, fields] of [
+      ["/iam/v2/groups", { name: "sub" }],
+      ["/iam/v2/roles", roleFields],
+      ["/iam/v2/identities", { name: "who" }],
+      ["/registry/v2/repos", { name: "app" }],
+    ] as const) {
       const made = await platform.ok("POST", `${path}/${group}`, fields);
       assert.match(made.uid, new RegExp(`^${group}/[0-9a-f]{16}$`));
       assert.deepEqual({ ...made, ...fields }, made);
@@ -135,7 +143,14 @@ describe("list parameters, rules and limits", () => {
   });
 
   test("page_size: 50 by default, 200 at most", async () => {
-    for (const [query, expected] of [["", 50], ["&page_size=0", 50], ["&page_size=7", 7], ["&page_size=200", 200], ["&page_size=201", 200], ["&pageSize=2147483647", 200]] as const) {
+    for (const [query, expected] of [
+      ["", 50],
+      ["&page_size=0", 50],
+      ["&page_size=7", 7],
+      ["&page_size=200", 200],
+      ["&page_size=201", 200],
+      ["&pageSize=2147483647", 200],
+    ] as const) {
       const page = await platform.ok("GET", list + query);
       assert.deepEqual([(await rows(page, "repos")).length, page.totalCount, page.skipped], [expected, String(COUNT), 0], query);
       assert.notEqual(page.nextPageToken, "");
@@ -148,7 +163,7 @@ describe("list parameters, rules and limits", () => {
       let token = "";
       do {
         const page = await platform.ok("GET", `${list}&page_size=60&order_by=${encodeURIComponent(order)}&page_token=${token}`);
-        found.push(...await rows(page, "repos"));
+        found.push(...(await rows(page, "repos")));
         assert.equal(page.totalCount, String(COUNT));
         token = page.nextPageToken;
       } while (token !== "" && found.length <= COUNT);
@@ -172,7 +187,10 @@ describe("list parameters, rules and limits", () => {
     const sub = await platform.group(group);
     const below = await platform.repo(sub.uid, { name: "below" });
     const count = async (filter: string): Promise<string> => (await platform.ok("GET", `/registry/v2/repos?${filter}`)).totalCount;
-    assert.deepEqual([await count(`uidp.descendants_of=${group}`), await count(`uidp.children_of=${group}`), await count(`uidp.children_of=${sub.uid}`)], ["206", "205", "1"]);
+    assert.deepEqual(
+      [await count(`uidp.descendants_of=${group}`), await count(`uidp.children_of=${group}`), await count(`uidp.children_of=${sub.uid}`)],
+      ["206", "205", "1"],
+    );
     assert.deepEqual(await names(platform.ok("GET", `/iam/v2/groups?uidp.descendants_of=${sub.uid}`), "groups"), [sub.name]);
     assert.deepEqual(await names(platform.ok("GET", `/iam/v2/groups?uidp.children_of=${sub.uid}`), "groups"), []);
     await platform.ok("DELETE", `/registry/v2/repos/${below.uid}`);
@@ -186,11 +204,19 @@ describe("list parameters, rules and limits", () => {
       platform.clock.offsetMs = 3 * DAY_MS - 60_000;
       assert.deepEqual(await names(platform.ok("GET", query), "repos"), ["repo-202", "repo-201"]);
       platform.clock.offsetMs = 3 * DAY_MS + 1000;
-      const restarted = await both(platform, ReposService.method.listRepos,
-        { uidp: { descendantsOf: group }, pageSize: 2, orderBy: "name desc", pageToken: first.nextPageToken }, await platform.token());
+      const restarted = await both(
+        platform,
+        ReposService.method.listRepos,
+        { uidp: { descendantsOf: group }, pageSize: 2, orderBy: "name desc", pageToken: first.nextPageToken },
+        await platform.token(),
+      );
       assert.equal(restarted.status, 200);
       assert.deepEqual(await names(restarted.body, "repos"), ["repo-204", "repo-203"]);
-      assert.deepEqual(await names(platform.ok("GET", `${list}&page_size=2&page_token=${first.nextPageToken}`), "repos"), ["repo-000", "repo-001"], "the request's own order");
+      assert.deepEqual(
+        await names(platform.ok("GET", `${list}&page_size=2&page_token=${first.nextPageToken}`), "repos"),
+        ["repo-000", "repo-001"],
+        "the request's own order",
+      );
     } finally {
       platform.clock.offsetMs = 0;
     }
@@ -210,7 +236,10 @@ describe("list parameters, rules and limits", () => {
 describe("authentication, authorization and versions", () => {
   test("every request carries a bearer token, minted for the platform", async () => {
     const registry = await platform.token(platform.owner, { audience: new URL(platform.url).host });
-    for (const headers of [{}, { authorization: "Basic eDp5" }, { authorization: "Bearer x.y.z" }, { authorization: `Bearer ${registry}` }] as Record<string, string>[]) {
+    for (const headers of [{}, { authorization: "Basic eDp5" }, { authorization: "Bearer x.y.z" }, { authorization: `Bearer ${registry}` }] as Record<
+      string,
+      string
+    >[]) {
       const answer = await platform.call("GET", "/iam/v2/groups", { headers });
       assert.deepEqual([answer.status, answer.body.code, reason(answer)], [401, 16, "UNAUTHENTICATED"]);
       assert.match(answer.headers["www-authenticate"] ?? "", /^Bearer/);
@@ -243,7 +272,16 @@ describe("authentication, authorization and versions", () => {
 
   test("/v2beta1/ answers as /v2/, in every domain", async () => {
     const token = await platform.token();
-    for (const path of ["/iam/v2/groups", "/iam/v2/identities?page_size=3", "/iam/v2/roles", "/iam/v2/roleBindings", "/registry/v2/repos?page_size=5", "/registry/v2/tags", "/ping/v2/ping", "/registry/v2/repos/none"]) {
+    for (const path of [
+      "/iam/v2/groups",
+      "/iam/v2/identities?page_size=3",
+      "/iam/v2/roles",
+      "/iam/v2/roleBindings",
+      "/registry/v2/repos?page_size=5",
+      "/registry/v2/tags",
+      "/ping/v2/ping",
+      "/registry/v2/repos/none",
+    ]) {
       const [now, beta] = [await platform.call("GET", path, { token }), await platform.call("GET", path.replace("/v2/", "/v2beta1/"), { token })];
       // A page token holds the time it was given out at.
       const plain = (body: Json) => ({ ...body, nextPageToken: body.nextPageToken?.length });
@@ -261,14 +299,20 @@ describe("authentication, authorization and versions", () => {
     const uid = await platform.identity(root);
     const binding = await platform.bind(root, uid, await platform.role("viewer"));
     for (const answer of [
-      await both(platform, GroupsService.method.getGroup, { uid: root }, token), await both(platform, GroupsService.method.listGroups, { orderBy: "createTime desc" }, token),
-      await both(platform, IdentitiesService.method.getIdentity, { uid }, token), await both(platform, IdentitiesService.method.listIdentities, { relationshipType: 1 }, token),
-      await both(platform, RolesService.method.getRole, { uid: await platform.role("editor") }, token), await both(platform, RolesService.method.listRoles, { uidp: { inRoot: true } }, token),
-      await both(platform, RoleBindingsService.method.getRoleBinding, { uid: binding }, token), await both(platform, RoleBindingsService.method.listRoleBindings, { group: root }, token),
-      await both(platform, ReposService.method.getRepo, { uid: repo.uid }, token), await both(platform, ReposService.method.getRepoReadme, { uid: repo.uid }, token),
+      await both(platform, GroupsService.method.getGroup, { uid: root }, token),
+      await both(platform, GroupsService.method.listGroups, { orderBy: "createTime desc" }, token),
+      await both(platform, IdentitiesService.method.getIdentity, { uid }, token),
+      await both(platform, IdentitiesService.method.listIdentities, { relationshipType: 1 }, token),
+      await both(platform, RolesService.method.getRole, { uid: await platform.role("editor") }, token),
+      await both(platform, RolesService.method.listRoles, { uidp: { inRoot: true } }, token),
+      await both(platform, RoleBindingsService.method.getRoleBinding, { uid: binding }, token),
+      await both(platform, RoleBindingsService.method.listRoleBindings, { group: root }, token),
+      await both(platform, ReposService.method.getRepo, { uid: repo.uid }, token),
+      await both(platform, ReposService.method.getRepoReadme, { uid: repo.uid }, token),
       await both(platform, ReposService.method.listRepos, { name: repo.name, uidp: { ids: [repo.uid, root] } }, token),
       await both(platform, TagsService.method.getTag, { uid: tag.uid }, token),
       await both(platform, TagsService.method.listTags, { digest: DIGEST, updatedSince: { seconds: 1n, nanos: 0 }, uidp: { childrenOf: repo.uid } }, token),
-    ]) assert.equal(answer.status, 200, answer.text);
+    ])
+      assert.equal(answer.status, 200, answer.text);
   });
 });

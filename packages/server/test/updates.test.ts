@@ -20,20 +20,43 @@ const patch = (path: string, body: unknown): Promise<Answer> => platform.call("P
 const changes = (before: Json, after: Json): Record<string, unknown> =>
   Object.fromEntries(Object.entries(after).filter(([name, value]) => !name.endsWith("Time") && JSON.stringify(value) !== JSON.stringify(before[name])));
 
-interface Updatable { path: string; make: () => Promise<Json>; full: Record<string, unknown>; outputOnly: string[] }
+interface Updatable {
+  path: string;
+  make: () => Promise<Json>;
+  full: Record<string, unknown>;
+  outputOnly: string[];
+}
 const UPDATABLE: Updatable[] = [
   {
-    path: "/registry/v2/repos", outputOnly: ["uid", "createTime", "updateTime"], make: () => platform.repo(root, { description: "old", readme: "old", bundles: ["a"], catalogTier: "CATALOG_TIER_BASE" }),
-    full: { description: "new", readme: "# new", bundles: ["b", "c"], aliases: ["d"], activeTags: ["e"], catalogTier: "CATALOG_TIER_AI", syncConfig: { source: "public/nginx" } },
+    path: "/registry/v2/repos",
+    outputOnly: ["uid", "createTime", "updateTime"],
+    make: () => platform.repo(root, { description: "old", readme: "old", bundles: ["a"], catalogTier: "CATALOG_TIER_BASE" }),
+    full: {
+      description: "new",
+      readme: "# new",
+      bundles: ["b", "c"],
+      aliases: ["d"],
+      activeTags: ["e"],
+      catalogTier: "CATALOG_TIER_AI",
+      syncConfig: { source: "public/nginx" },
+    },
   },
-  { path: "/iam/v2/groups", outputOnly: ["uid", "status", "resourceLimits", "createTime"], make: () => platform.group(root, { description: "old" }), full: { description: "new", verified: true, kind: "CUSTOMER" } },
   {
-    path: "/iam/v2/identities", outputOnly: ["uid", "email", "emailUnverified", "lastSeenTime", "createTime"],
+    path: "/iam/v2/groups",
+    outputOnly: ["uid", "status", "resourceLimits", "createTime"],
+    make: () => platform.group(root, { description: "old" }),
+    full: { description: "new", verified: true, kind: "CUSTOMER" },
+  },
+  {
+    path: "/iam/v2/identities",
+    outputOnly: ["uid", "email", "emailUnverified", "lastSeenTime", "createTime"],
     make: async () => platform.ok("GET", `/iam/v2/identities/${await platform.identity(root)}`),
     full: { description: "new", company: "Acme", claimMatch: { issuer: "https://i.example", subject: "s", claims: { a: "b" }, claimPatterns: {} } },
   },
   {
-    path: "/iam/v2/roles", outputOnly: ["uid", "createTime"], make: () => platform.ok("POST", `/iam/v2/roles/${root}`, { name: `role ${(roles += 1)}`, capabilities: ["CAP_REPO_LIST"] }),
+    path: "/iam/v2/roles",
+    outputOnly: ["uid", "createTime"],
+    make: () => platform.ok("POST", `/iam/v2/roles/${root}`, { name: `role ${(roles += 1)}`, capabilities: ["CAP_REPO_LIST"] }),
     full: { description: "new", capabilities: ["CAP_TAG_LIST"] },
   },
 ];
@@ -72,7 +95,11 @@ for (const { path, make, full, outputOnly } of UPDATABLE) {
       const answer = await patch(`${path}/${before.uid}?updateMask=*`, { name: "replaced", uid: "x" });
       assert.equal(answer.status, 200, answer.text);
       assert.deepEqual([answer.body.uid, answer.body.name, answer.body.description], [before.uid, "replaced", ""]);
-      for (const field of Object.keys(full)) assert.ok([undefined, false, ""].includes(answer.body[field] as string) || /^(\[\]|\{\}|".*_UNSPECIFIED")$/.test(JSON.stringify(answer.body[field])), field);
+      for (const field of Object.keys(full))
+        assert.ok(
+          [undefined, false, ""].includes(answer.body[field] as string) || /^(\[\]|\{\}|".*_UNSPECIFIED")$/.test(JSON.stringify(answer.body[field])),
+          field,
+        );
       const nameless = await patch(`${path}/${before.uid}?updateMask=*`, { description: "x" });
       assert.deepEqual([nameless.status, blamed(nameless)], [400, ["name"]]);
       await platform.ok("DELETE", `${path}/${before.uid}`);
@@ -80,16 +107,37 @@ for (const { path, make, full, outputOnly } of UPDATABLE) {
 
     test("a path that does not exist or is output-only is an error on updateMask, and changes nothing", async () => {
       const before = await make();
-      for (const mask of [...outputOnly, "nothing", "description.more", "description,", ",", "name,nothing", "*,description", "*.name", "Description", "descrip tion", "__proto__", "constructor"]) {
+      for (const mask of [
+        ...outputOnly,
+        "nothing",
+        "description.more",
+        "description,",
+        ",",
+        "name,nothing",
+        "*,description",
+        "*.name",
+        "Description",
+        "descrip tion",
+        "__proto__",
+        "constructor",
+      ]) {
         const answer = await patch(`${path}/${before.uid}?updateMask=${encodeURIComponent(mask)}`, { ...full, name: "changed" });
-        assert.deepEqual([answer.status, answer.body.code, reason(answer), [...new Set(blamed(answer))]], [400, 3, "INVALID_ARGUMENT", ["updateMask"]], `${mask}: ${answer.text}`);
+        assert.deepEqual(
+          [answer.status, answer.body.code, reason(answer), [...new Set(blamed(answer))]],
+          [400, 3, "INVALID_ARGUMENT", ["updateMask"]],
+          `${mask}: ${answer.text}`,
+        );
       }
       assert.deepEqual(await platform.ok("GET", `${path}/${before.uid}`), before);
     });
 
     test("output-only fields in the body are ignored, unknown ones refused, and the uid in the path wins", async () => {
       const before = await make();
-      const answer = await patch(`${path}/${before.uid}`, { ...Object.fromEntries(outputOnly.map((field) => [field, before[field]])), uid: root, description: "seen" });
+      const answer = await patch(`${path}/${before.uid}`, {
+        ...Object.fromEntries(outputOnly.map((field) => [field, before[field]])),
+        uid: root,
+        description: "seen",
+      });
       assert.deepEqual(changes(before, answer.body), { description: "seen" });
       const unknown = await patch(`${path}/${before.uid}`, { descripton: "x" });
       assert.deepEqual([unknown.status, blamed(unknown)], [400, ["descripton"]]);
@@ -113,7 +161,10 @@ test("masks take both casings, several paths and a path inside a message", async
   assert.deepEqual(changes(repo, answer.body), { catalogTier: "CATALOG_TIER_AI", activeTags: ["x"], description: "d" });
   const synced = await patch(`/registry/v2/repos/${repo.uid}?updateMask=syncConfig.source`, { syncConfig: { source: "public/x" } });
   assert.deepEqual(synced.body["syncConfig"], { source: "public/x" });
-  const { uid } = await platform.ok("POST", `/iam/v2/identities/${root}`, { name: "x", claimMatch: { issuer: "https://i.example", subject: "old", audience: "a" } });
+  const { uid } = await platform.ok("POST", `/iam/v2/identities/${root}`, {
+    name: "x",
+    claimMatch: { issuer: "https://i.example", subject: "old", audience: "a" },
+  });
   const identity = await patch(`/iam/v2/identities/${uid}?updateMask=claimMatch.subject`, { claimMatch: { subject: "new", issuer: "https://other.example" } });
   assert.deepEqual(identity.body["claimMatch"], { issuer: "https://i.example", subject: "new", audience: "a", claims: {}, claimPatterns: {} });
   const pattern = await patch(`/iam/v2/identities/${uid}?updateMask=claimMatch.subjectPattern`, { claimMatch: { subjectPattern: "new-.*" } });
@@ -123,14 +174,25 @@ test("masks take both casings, several paths and a path inside a message", async
 test("gRPC: a mask does the same, and without one the populated fields change", async () => {
   const made = await platform.repo(root, { description: "old", bundles: ["a"] });
   const update = async (repo: object, paths?: string[]): Promise<Json> => {
-    const { error } = await platform.grpc.call(ReposService.method.updateRepo, { repo: { uid: made.uid, ...repo }, ...(paths && { updateMask: { paths } }) }, token);
+    const { error } = await platform.grpc.call(
+      ReposService.method.updateRepo,
+      { repo: { uid: made.uid, ...repo }, ...(paths && { updateMask: { paths } }) },
+      token,
+    );
     assert.equal(error, undefined);
     return platform.ok("GET", `/registry/v2/repos/${made.uid}`);
   };
   const populated = await update({ description: "new", bundles: [] });
   assert.deepEqual(changes(made, populated), { description: "new" }, "an empty field is not populated");
-  assert.deepEqual(changes(populated, await update({ catalogTier: CatalogTier.AI, description: "ignored" }, ["catalog_tier", "bundles"])), { catalogTier: "CATALOG_TIER_AI", bundles: [] });
-  assert.deepEqual(changes(await update({ description: "x" }), await update({ name: "whole" }, ["*"])), { name: "whole", description: "", catalogTier: "CATALOG_TIER_UNSPECIFIED" });
+  assert.deepEqual(changes(populated, await update({ catalogTier: CatalogTier.AI, description: "ignored" }, ["catalog_tier", "bundles"])), {
+    catalogTier: "CATALOG_TIER_AI",
+    bundles: [],
+  });
+  assert.deepEqual(changes(await update({ description: "x" }), await update({ name: "whole" }, ["*"])), {
+    name: "whole",
+    description: "",
+    catalogTier: "CATALOG_TIER_UNSPECIFIED",
+  });
   for (const paths of [["uid"], ["create_time"], ["nothing"]]) {
     const answer = await both(platform, ReposService.method.updateRepo, { repo: { uid: made.uid, description: "y" }, updateMask: { paths } }, token);
     assert.deepEqual([answer.status, blamed(answer)], [400, ["updateMask"]]);
@@ -143,10 +205,16 @@ test("REST and gRPC agree on the error for what cannot be updated", async () => 
     await both(platform, GroupsService.method.updateGroup, { group: { uid: missing, name: "x" }, updateMask: { paths: ["name"] } }, token),
     await both(platform, IdentitiesService.method.updateIdentity, { identity: { uid: missing, name: "x" }, updateMask: { paths: ["name"] } }, token),
     await both(platform, RolesService.method.updateRole, { role: { uid: missing, name: "x" }, updateMask: { paths: ["name"] } }, token),
-    await both(platform, RoleBindingsService.method.updateRoleBinding, { roleBinding: { uid: missing, roleUid: missing }, updateMask: { paths: ["role_uid"] } }, token),
+    await both(
+      platform,
+      RoleBindingsService.method.updateRoleBinding,
+      { roleBinding: { uid: missing, roleUid: missing }, updateMask: { paths: ["role_uid"] } },
+      token,
+    ),
     await both(platform, ReposService.method.updateRepo, { repo: { uid: missing, name: "x" }, updateMask: { paths: ["name"] } }, token),
     await both(platform, ReposService.method.updateRepoReadme, { repoReadme: { uid: missing, content: "x" }, updateMask: { paths: ["content"] } }, token),
-  ]) assert.deepEqual([answer.status, answer.body.code], [404, 5], answer.text);
+  ])
+    assert.deepEqual([answer.status, answer.body.code], [404, 5], answer.text);
 });
 
 test("a readme, by its own path and as a field of the repo", async () => {
@@ -169,7 +237,8 @@ test("a binding changes its identity and role, and nothing else", async () => {
   const changed = await patch(`/iam/v2/roleBindings/${uid}?updateMask=roleUid`, { identityUid: one, roleUid: await platform.role("editor") });
   assert.deepEqual([(changed.body["identity"] as Json).uid, (changed.body["role"] as Json).name], [two, "editor"]);
   assert.deepEqual(changed.body, await platform.ok("GET", `/iam/v2/roleBindings/${uid}`));
-  for (const mask of ["group", "identity", "role.uid", "createTime", "uid"]) assert.deepEqual(blamed(await patch(`/iam/v2/roleBindings/${uid}?updateMask=${mask}`, { identityUid: one })), ["updateMask"], mask);
+  for (const mask of ["group", "identity", "role.uid", "createTime", "uid"])
+    assert.deepEqual(blamed(await patch(`/iam/v2/roleBindings/${uid}?updateMask=${mask}`, { identityUid: one })), ["updateMask"], mask);
   assert.deepEqual(blamed(await patch(`/iam/v2/roleBindings/${uid}?updateMask=*`, { identityUid: one })), ["roleUid"]);
   assert.deepEqual(blamed(await patch(`/iam/v2/roleBindings/${uid}`, { identityUid: "nobody", roleUid: root })), ["identityUid", "roleUid"]);
 });
@@ -180,7 +249,10 @@ test("a new name frees the old one and finds its list", async () => {
   await platform.ok("PATCH", `/registry/v2/repos/${repo.uid}`, { name: "after" });
   await platform.repo(group, { name: "before" });
   const list = await platform.ok("GET", `/registry/v2/repos?uidp.descendants_of=${group}`);
-  assert.deepEqual((list["repos"] as Json[]).map(({ name }) => name), ["after", "before"]);
+  assert.deepEqual(
+    (list["repos"] as Json[]).map(({ name }) => name),
+    ["after", "before"],
+  );
   await platform.ok("PATCH", `/iam/v2/groups/${group}`, { name: "renamed group" });
   assert.equal((await platform.ok("GET", "/iam/v2/groups?name=renamed%20group")).totalCount, "1");
   assert.equal((await both(platform, TagsService.method.createTag, { parent: group, tag: { name: "x", digest: DIGEST } }, token)).status, 404);

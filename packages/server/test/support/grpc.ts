@@ -1,8 +1,24 @@
-import { create, createRegistry, type DescMessage, type DescMethodUnary, type JsonValue, type MessageInitShape, type MessageShape, toJson } from "@bufbuild/protobuf";
+import {
+  create,
+  createRegistry,
+  type DescMessage,
+  type DescMethodUnary,
+  type JsonValue,
+  type MessageInitShape,
+  type MessageShape,
+  toJson,
+} from "@bufbuild/protobuf";
 import { AnySchema } from "@bufbuild/protobuf/wkt";
 import { ConnectError } from "@connectrpc/connect";
 import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
-import { BadRequestSchema, ErrorInfoSchema, PreconditionFailureSchema, RequestInfoSchema, ResourceInfoSchema, RetryInfoSchema } from "@moorage/api/gen/google/rpc/error_details_pb";
+import {
+  BadRequestSchema,
+  ErrorInfoSchema,
+  PreconditionFailureSchema,
+  RequestInfoSchema,
+  ResourceInfoSchema,
+  RetryInfoSchema,
+} from "@moorage/api/gen/google/rpc/error_details_pb";
 import { StatusSchema } from "@moorage/api/gen/google/rpc/status_pb";
 
 /** What a gRPC call came to: a message, or a google.rpc.Status in the JSON that REST has for it. */
@@ -36,7 +52,10 @@ export function openGrpc(url: string): Grpc {
 
 // Details that came over the wire carry bytes; those that a client makes itself do not.
 function statusOf(error: ConnectError): JsonValue {
-  const details = error.details.flatMap((detail) => ("value" in detail && detail.value instanceof Uint8Array && "type" in detail
-    ? [create(AnySchema, { typeUrl: `type.googleapis.com/${detail.type}`, value: detail.value })] : []));
+  const details = error.details.flatMap((detail) =>
+    "value" in detail && detail.value instanceof Uint8Array && "type" in detail
+      ? [create(AnySchema, { typeUrl: `type.googleapis.com/${detail.type}`, value: detail.value })]
+      : [],
+  );
   return toJson(StatusSchema, create(StatusSchema, { code: error.code, message: error.rawMessage, details }), { registry: DETAILS });
 }

@@ -11,13 +11,21 @@ export async function pushImage(platform: Platform, name: string, tag: string): 
     if (answer.status !== 201) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
     return digestOf(raw);
   };
-  const blob = (content: string): Promise<string> => push("POST", `/v2/${name}/blobs/uploads/?digest=${digestOf(content)}`, content, "application/octet-stream");
+  const blob = (content: string): Promise<string> =>
+    push("POST", `/v2/${name}/blobs/uploads/?digest=${digestOf(content)}`, content, "application/octet-stream");
   const config = JSON.stringify({ architecture: "amd64", os: "linux" });
   const layer = "layer";
-  return await push("PUT", `/v2/${name}/manifests/${tag}`, JSON.stringify({
-    schemaVersion: 2, mediaType: TYPE, config: { mediaType: "application/vnd.oci.image.config.v1+json", digest: await blob(config), size: config.length },
-    layers: [{ mediaType: "application/vnd.oci.image.layer.v1.tar", digest: await blob(layer), size: layer.length }],
-  }), TYPE);
+  return await push(
+    "PUT",
+    `/v2/${name}/manifests/${tag}`,
+    JSON.stringify({
+      schemaVersion: 2,
+      mediaType: TYPE,
+      config: { mediaType: "application/vnd.oci.image.config.v1+json", digest: await blob(config), size: config.length },
+      layers: [{ mediaType: "application/vnd.oci.image.layer.v1.tar", digest: await blob(layer), size: layer.length }],
+    }),
+    TYPE,
+  );
 }
 
 function digestOf(content: string): string {

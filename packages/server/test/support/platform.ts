@@ -9,17 +9,43 @@ import { type Grpc, openGrpc } from "./grpc.ts";
 
 /** A resource or a list as JSON has it; which fields are there depends on the message. */
 export interface Json {
-  uid: string; name: string; description: string; createTime: string; updateTime: string; nextPageToken: string; totalCount: string; skipped: number;
-  code: number; message: string; details: Detail[]; [key: string]: unknown;
+  uid: string;
+  name: string;
+  description: string;
+  createTime: string;
+  updateTime: string;
+  nextPageToken: string;
+  totalCount: string;
+  skipped: number;
+  code: number;
+  message: string;
+  details: Detail[];
+  [key: string]: unknown;
 }
 /** One entry of an error's `details`. */
 export interface Detail {
-  "@type": string; reason?: string; domain?: string; metadata?: Record<string, string>; fieldViolations?: { field: string; description: string }[];
-  violations?: { type: string; subject: string; description: string }[]; resourceType?: string; resourceName?: string;
+  "@type": string;
+  reason?: string;
+  domain?: string;
+  metadata?: Record<string, string>;
+  fieldViolations?: { field: string; description: string }[];
+  violations?: { type: string; subject: string; description: string }[];
+  resourceType?: string;
+  resourceName?: string;
 }
-export interface Answer { status: number; headers: IncomingHttpHeaders; text: string; body: Json }
+export interface Answer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  text: string;
+  body: Json;
+}
 /** `body` is sent as JSON; `raw` as it is. */
-export interface Ask { token?: string | undefined; body?: unknown; raw?: string | Uint8Array; headers?: Record<string, string> }
+export interface Ask {
+  token?: string | undefined;
+  body?: unknown;
+  raw?: string | Uint8Array;
+  headers?: Record<string, string>;
+}
 
 /** The whole server on a temporary folder, asked over real sockets as its clients ask it, with a clock that the test moves. */
 export interface Platform {
@@ -75,7 +101,8 @@ export async function startPlatform(env: Record<string, string> = {}): Promise<P
     const content = raw ?? (body === undefined ? undefined : JSON.stringify(body));
     return ask(server.url, agent, method, path, content, {
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
-      ...(content !== undefined && { "content-type": "application/json", "content-length": String(Buffer.byteLength(content)) }), ...headers,
+      ...(content !== undefined && { "content-type": "application/json", "content-length": String(Buffer.byteLength(content)) }),
+      ...headers,
     });
   };
   const ok: Platform["ok"] = async (method, path, body) => {
@@ -83,14 +110,29 @@ export async function startPlatform(env: Record<string, string> = {}): Promise<P
     if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
     return answer.body;
   };
-  const made = (collection: string) => (parent: string, fields: object = {}) => ok("POST", `${collection}/${parent}`, { name: fresh(), ...fields });
+  const made =
+    (collection: string) =>
+    (parent: string, fields: object = {}) =>
+      ok("POST", `${collection}/${parent}`, { name: fresh(), ...fields });
   const tag = made("/registry/v2/tags");
   const identityOf = made("/iam/v2/identities");
   const role: Platform["role"] = async (name) => (await rows(ok("GET", `/iam/v2/roles?name=${name}`), "roles"))[0]?.uid ?? "";
   const bind: Platform["bind"] = async (group, identityUid, roleUid) => (await ok("POST", `/iam/v2/roleBindings/${group}`, { identityUid, roleUid })).uid;
   return {
-    url: server.url, bootstrap, organization, owner, clock, grpc, token, call, ok, role, bind,
-    group: made("/iam/v2/groups"), repo: made("/registry/v2/repos"), tag: (repo, fields) => tag(repo, { digest: DIGEST, ...fields }),
+    url: server.url,
+    bootstrap,
+    organization,
+    owner,
+    clock,
+    grpc,
+    token,
+    call,
+    ok,
+    role,
+    bind,
+    group: made("/iam/v2/groups"),
+    repo: made("/registry/v2/repos"),
+    tag: (repo, fields) => tag(repo, { digest: DIGEST, ...fields }),
     async identity(parent, roleName) {
       const { uid } = await identityOf(parent);
       if (roleName !== undefined) await bind(parent, uid, await role(roleName));
@@ -123,15 +165,25 @@ export function reason({ body }: Answer): string | undefined {
   return body.details?.find((detail) => detail["@type"].endsWith("google.rpc.ErrorInfo"))?.reason;
 }
 
-function ask(url: string, agent: Agent, method: string, path: string, content: string | Uint8Array | undefined, headers: Record<string, string>): Promise<Answer> {
+function ask(
+  url: string,
+  agent: Agent,
+  method: string,
+  path: string,
+  content: string | Uint8Array | undefined,
+  headers: Record<string, string>,
+): Promise<Answer> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
     const outgoing = httpRequest({ hostname, port, agent, method, path, headers, signal: AbortSignal.timeout(TIMEOUT_MS) }, (response) => {
       const chunks: Buffer[] = [];
-      response.on("error", reject).on("data", (chunk: Buffer) => chunks.push(chunk)).on("end", () => {
-        const text = Buffer.concat(chunks).toString();
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, text, body: (text.startsWith("{") ? JSON.parse(text) : {}) as Json });
-      });
+      response
+        .on("error", reject)
+        .on("data", (chunk: Buffer) => chunks.push(chunk))
+        .on("end", () => {
+          const text = Buffer.concat(chunks).toString();
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, text, body: (text.startsWith("{") ? JSON.parse(text) : {}) as Json });
+        });
     });
     outgoing.on("error", reject).end(content);
   });

@@ -1,6 +1,15 @@
 import { create, type DescMessage, type DescMethodUnary, type Message, type MessageInitShape } from "@bufbuild/protobuf";
 import {
-  Capability, GroupsService, IdentitiesService, ImagesService, PingService, ReposService, RoleBindingsService, RolesService, SecurityTokenService, TagsService,
+  Capability,
+  GroupsService,
+  IdentitiesService,
+  ImagesService,
+  PingService,
+  ReposService,
+  RoleBindingsService,
+  RolesService,
+  SecurityTokenService,
+  TagsService,
 } from "@moorage/api";
 import { DIGEST, type Platform } from "./platform.ts";
 
@@ -8,7 +17,11 @@ import { DIGEST, type Platform } from "./platform.ts";
 export type MakeRequest = () => Promise<Message>;
 
 /** Where the requests' things are made: a group of the organization, a repo there that holds an image, and its digest. */
-export interface Place { group: string; repo: string; digest: string }
+export interface Place {
+  group: string;
+  repo: string;
+  digest: string;
+}
 
 /** A request for every method of the API, by its full name. */
 export function requestsOf(platform: Platform, { group, repo, digest }: Place): Map<string, MakeRequest> {

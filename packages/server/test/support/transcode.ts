@@ -4,7 +4,11 @@ import { http as httpOption } from "@moorage/api/gen/google/api/annotations_pb";
 const VARIABLE = /\{([^=}]+)(?:=[^}]*)?\}/g;
 
 /** A call as REST has it. */
-export interface RestCall { verb: string; path: string; body: JsonValue | undefined }
+export interface RestCall {
+  verb: string;
+  path: string;
+  body: JsonValue | undefined;
+}
 
 /** The request as google.api.http says to send it, read here anew so that a fault of the server's own transcoding shows. Undefined: no binding. */
 export function restCallOf(method: DescMethodUnary, request: Message): RestCall | undefined {
@@ -12,7 +16,10 @@ export function restCallOf(method: DescMethodUnary, request: Message): RestCall 
   const main = getOption(method, httpOption);
   const rest = toJson(method.input, create(method.input, request), { useProtoFieldName: true }) as JsonObject;
   // The first binding whose path can be filled.
-  const rule = [main, ...main.additionalBindings].find(({ pattern }) => [...String(pattern.value).matchAll(VARIABLE)].every(([, field = ""]) => take({ ...rest }, field.split(".")) !== "")) ?? main;
+  const rule =
+    [main, ...main.additionalBindings].find(({ pattern }) =>
+      [...String(pattern.value).matchAll(VARIABLE)].every(([, field = ""]) => take({ ...rest }, field.split(".")) !== ""),
+    ) ?? main;
   const { case: verb, value: template } = rule.pattern;
   if (verb === undefined || verb === "custom") throw new Error(`${method.toString()} has no standard binding`);
   const path = template.replace(VARIABLE, (_, field: string) => take(rest, field.split(".")));
