@@ -12,6 +12,7 @@ import {
   type Message,
   toJson,
 } from "@bufbuild/protobuf";
+import { EmptySchema } from "@bufbuild/protobuf/wkt";
 import * as api from "@moorage/api";
 import { access as accessOption, CapabilitySchema, SecurityTokenService, transaction as transactionOption } from "@moorage/api";
 import { pushImage } from "./support/image.ts";
@@ -86,11 +87,13 @@ interface Told {
 async function byRest(method: DescMethodUnary, request: Message, token: string | undefined): Promise<Told> {
   const rest = restCallOf(method, request);
   assert.ok(rest);
-  const { status, body, text } = await platform.call(rest.verb, rest.path, { token, body: rest.body });
+  const { status, headers, body, text } = await platform.call(rest.verb, rest.path, { token, body: rest.body });
   if (status !== 200) {
     assert.equal(status, HTTP[body.code], text);
     return { outcome: CODES[body.code] ?? body.code, answer: body as unknown as JsonValue };
   }
+  // A delete answers with nothing at all.
+  if (method.output.typeName === EmptySchema.typeName) assert.deepEqual([rest.verb, headers["content-length"], text], ["DELETE", "0", ""]);
   return { outcome: "ok", answer: toJson(method.output, fromJson(method.output, text === "" ? {} : JSON.parse(text))) };
 }
 
