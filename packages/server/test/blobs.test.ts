@@ -104,6 +104,8 @@ test("tokens are looked at before anything else", async () => {
   const bare = await ask("GET", path, { as: "" });
   assert.equal(bare.headers.get("www-authenticate"), `Bearer realm="http://registry.test/token",service="registry.test",scope="repository:${REPO}:pull"`);
   await refusal(bare, 401, "UNAUTHORIZED");
+  const mount = await ask("POST", `/v2/${REPO}/blobs/uploads/?mount=${sha(Buffer.from("guarded"))}&from=acme/other`, { as: "" });
+  assert.match(mount.headers.get("www-authenticate") ?? "", /scope="repository:acme\/api:pull,push repository:acme\/other:pull"$/, "a mount needs its source too");
   const broken = await ask("POST", `/v2/${REPO}/blobs/uploads/`, { as: "Bearer broken" });
   assert.match(broken.headers.get("www-authenticate") ?? "", /scope="repository:acme\/api:pull,push",error="invalid_token"$/);
   await refusal(broken, 401, "UNAUTHORIZED");

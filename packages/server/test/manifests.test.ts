@@ -173,6 +173,7 @@ test("referrers: an index of what has the digest as its subject, filtered and by
   const page = await referrers("?n=1");
   const next = /^<(.+)>; rel="next"$/.exec(page.headers.get("link") ?? "")?.[1] ?? "";
   assert.deepEqual([...page.json.manifests, ...(await referrers(next)).json.manifests], expected);
+  assert.deepEqual([(await registry.ask(`/v2/acme/not-yet/referrers/${anyDigest()}`, { token: registry.ownerToken })).status], [200], "a repository that is not there has none");
   const none = await referrers("", anyDigest());
   assert.deepEqual([none.status, none.json.manifests], [200, []]);
   assert.equal((await referrers("", "sha256:x")).status, 400);

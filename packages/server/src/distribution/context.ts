@@ -6,6 +6,7 @@ import type { Clock } from "../base/clock.ts";
 import type { BlobStore } from "../blobs/index.ts";
 import { Code, MoorageError } from "../errors.ts";
 import type { Transactor } from "../transaction.ts";
+import { isRepositoryName } from "./digests.ts";
 import { RegistryError } from "./errors.ts";
 
 export type Request = IncomingMessage | Http2ServerRequest;
@@ -71,9 +72,9 @@ export function openExchange(req: Request, res: Response, data: RequestData, dep
 }
 
 /** The WWW-Authenticate header that sends a client to the token endpoint. Source: distribution token protocol, RFC 6750 §3. */
-export function challenge(config: RegistryConfig, name: string, actions: Action[], error?: "invalid_token" | "insufficient_scope"): string {
+export function challenge(config: RegistryConfig, name: string, actions: Action[], error?: "invalid_token" | "insufficient_scope", source = ""): string {
   const parts = [`realm="${config.registryUrl}/token"`, `service="${config.registryAudience}"`];
-  if (name !== "") parts.push(`scope="repository:${name}:${actions.join(",")}"`);
+  if (name !== "") parts.push(`scope="repository:${name}:${actions.join(",")}${source === "" ? "" : ` repository:${source}:pull`}"`);
   if (error) parts.push(`error="${error}"`);
   return `Bearer ${parts.join(",")}`;
 }
@@ -85,6 +86,12 @@ export function tokenCovers(caller: Caller, name: string, actions: Action[]): bo
   return actions.every((action) => granted.includes(action) || granted.includes("*"));
 }
 
+/** The repository a push wants to mount a blob from: its token must be good for pulling there as well. Empty: none, or no name. */
+function mountSource({ query }: Exchange, actions: Action[]): string {
+  const from = query.get("from") ?? "";
+  return actions.includes("push") && query.has("mount") && isRepositoryName(from) ? from : "";
+}
+
 /**
  * Verifies the token and fills in the exchange's caller. For a named repository its `access` claim must cover the actions; what the
  * identity's bindings allow is `repositoryFor`'s to say, inside the transaction.
@@ -94,7 +101,7 @@ export async function authorize(exchange: Exchange, actions: Action[]): Promise<
   const { deps, name, callData } = exchange;
   const asked: Action[] = actions.includes("push") && !actions.includes("pull") ? ["pull", ...actions] : actions;
   const unauthorized = (message: string, error?: "invalid_token" | "insufficient_scope"): RegistryError =>
-    new RegistryError("UNAUTHORIZED", message, { headers: { "www-authenticate": challenge(deps.config, name, asked, error) } });
+    new RegistryError("UNAUTHORIZED", message, { headers: { "www-authenticate": challenge(deps.config, name, asked, error, mountSource(exchange, actions)) } });
   const authorization = exchange.req.headers.authorization;
   if (authorization === undefined) throw unauthorized("Unauthenticated: a registry token is required");
   try {

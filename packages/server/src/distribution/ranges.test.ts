@@ -27,8 +27,12 @@ test("ranges are cut as slices are", () => {
 });
 
 test("what is not one range of bytes means the whole", () => {
-  const others = [undefined, "", "bytes=", "bytes=-", "bytes=5-2", "bytes=0-1,3-4", "lines=0-1", "bytes=a-b", "bytes=0-1x"];
+  const others = [undefined, "", "bytes=", "bytes=-", "bytes=0-1,3-4", "lines=0-1", "bytes=a-b", "bytes=0-1x"];
   for (const header of others) assert.equal(parseRange(header, 10), "whole");
+});
+
+test("a range that ends before it begins cannot be satisfied", () => {
+  assert.equal(parseRange("bytes=5-2", 10), "unsatisfiable");
 });
 
 test("Content-Range is read in both spellings and refused otherwise", () => {

@@ -6,7 +6,7 @@ const CONTENT_RANGE = /^(?:bytes )?(\d{1,15})-(\d{1,15})(?:\/(?:\d{1,15}|\*))?$/
 
 /**
  * What a Range header asks of `size` bytes. Several ranges, another unit or a malformed header mean the whole, as RFC 9110 §14.2 allows;
- * a range that begins past the end, or is of no bytes, is unsatisfiable.
+ * a range that begins past the end, ends before it begins, or is of no bytes, is unsatisfiable.
  */
 export function parseRange(header: string | undefined, size: number): ByteRange | "whole" | "unsatisfiable" {
   const match = header === undefined ? null : RANGE.exec(header);
@@ -19,8 +19,7 @@ export function parseRange(header: string | undefined, size: number): ByteRange 
   }
   const start = Number(first);
   const end = last === "" ? size - 1 : Number(last);
-  if (last !== "" && end < start) return "whole";
-  return start >= size ? "unsatisfiable" : { start, end: Math.min(end, size - 1) };
+  return start >= size || end < start ? "unsatisfiable" : { start, end: Math.min(end, size - 1) };
 }
 
 /** The bytes a chunk says it is: `<first>-<last>` (OCI), or RFC 9110's `bytes <first>-<last>/<size>`. Undefined: malformed. */

@@ -8,8 +8,13 @@ import { pullableRepository } from "./names.ts";
 import { sendJson } from "./send.ts";
 import { nextLink, pageSize } from "./tags.ts";
 
+// To a 404 clients answer by looking for the tags that stood in for this list in version 1.0: a repo that is not there has no referrers.
+function noneIfUnknown(error: unknown): undefined {
+  if (!(error instanceof RegistryError) || error.ociCode !== "NAME_UNKNOWN") throw error;
+}
+
 /**
- * GET /v2/<name>/referrers/<digest>: the manifests whose subject it is, as an image index; an unknown digest has none. Ordered by digest,
+ * GET /v2/<name>/referrers/<digest>: the manifests whose subject it is, as an image index; an unknown digest or repository has none. Ordered by digest,
  * at most 1000 a page, then a Link (with `n` and `last`, as for tags). Source: OCI distribution specification v1.1, "Listing Referrers".
  */
 export async function handleReferrers(exchange: Exchange, { digest }: { digest: string }): Promise<void> {
@@ -19,7 +24,8 @@ export async function handleReferrers(exchange: Exchange, { digest }: { digest: 
   const count = pageSize(query);
   const artifactType = query.get("artifactType") ?? "";
   const found = await deps.transactor.read(exchange.callData, async (call) => {
-    const repo = await pullableRepository(call, deps.config, name, { digest }, [Capability.CAP_REFERRERS_LIST]);
+    const repo = await pullableRepository(call, deps.config, name, { digest }, [Capability.CAP_REFERRERS_LIST]).catch(noneIfUnknown);
+    if (repo === undefined) return [];
     const all = call.tx.selectFrom("manifests").select(["digest", "media_type", "size", "artifact_type", "annotations"])
       .where("repo", "=", repo).where("subject", "=", digest).where("digest", ">", query.get("last") ?? "").orderBy("digest").limit(count + 1);
     return (artifactType === "" ? all : all.where("artifact_type", "=", artifactType)).execute();
