@@ -19,11 +19,12 @@ else
     mkdir -p "$CACHE"
     # The suite's own file of sums decides what is built; nothing of this repository is touched.
     if ! (cd "$CACHE" && GOWORK=off GOFLAGS=-mod=mod GOBIN="$CACHE" timeout 300 go install "$MODULE@$VERSION") 2>"$CACHE/build.log"; then
-      tail -n 5 "$CACHE/build.log"
       if grep -q "not available\|Forbidden\|Not Found\|no such host\|connection refused" "$CACHE/build.log"; then
-        echo "conformance: not run: the Go module proxy does not give out $MODULE@$VERSION"
+        echo "conformance: not run: the Go module proxy does not give out $MODULE@$VERSION;" \
+          "build it from its sources and run CONFORMANCE_BINARY=/path/to/conformance .ci/conformance.sh"
         exit 77
       fi
+      tail -n 5 "$CACHE/build.log"
       echo "conformance: the suite did not build"
       exit 1
     fi
