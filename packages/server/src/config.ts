@@ -28,10 +28,34 @@ export interface Config {
   uploadTtlMs: number;
   signingKeyAgeMs: number;
   drainTimeoutMs: number;
+  /** Empty: SQLite in the data folder. */
+  databaseUrl: string;
+  /** Connections to PostgreSQL, for reads and for writes together. */
+  databasePoolSize: number;
+  databaseTimeoutMs: number;
+  databaseTls: DatabaseTls;
+  /** PEM file, or empty for the system's authorities. */
+  databaseTlsCa: string;
+  /** Empty: files in the data folder. */
+  blobsUrl: string;
+  /** Zero: blobs are sent by the server itself. Otherwise the life of the presigned URL that a GET of a blob is redirected to. */
+  blobsRedirectTtlMs: number;
+  /** Keys of 32 bytes: the first seals, all open. None: the key file of the data folder. */
+  secretKeys: Uint8Array[];
+  workers: number;
+  logFormat: "json" | "text";
+  /** Who may read /metrics. */
+  metricsNetworks: string[];
+  /** Where traces are sent, OTLP over HTTP; empty: none are made. */
+  tracesUrl: string;
+  /** Of how many requests a trace is kept, from 0 to 1, where the caller did not decide it. */
+  tracesSample: number;
 }
 
-/** One setting: its default, what it means (with its unit), and how it is read. */
-export interface Setting { name: string; fallback: string; help: string }
+export type DatabaseTls = "disable" | "require" | "verify-full";
+
+/** One setting: its default, what it means (with its unit), and whether its value must not be shown. */
+export interface Setting { name: string; fallback: string; help: string; secret?: true }
 
 /** The settings in the order in which they are documented. */
 export const SETTINGS: readonly Setting[] = [
@@ -59,6 +83,20 @@ export const SETTINGS: readonly Setting[] = [
   { name: "MOORAGE_UPLOAD_TTL", fallback: "24h", help: "How long an abandoned upload is kept." },
   { name: "MOORAGE_SIGNING_KEY_AGE", fallback: "30d", help: "Age at which the key that signs tokens is replaced. The old one verifies for two hours more." },
   { name: "MOORAGE_DRAIN_TIMEOUT", fallback: "10s", help: "How long requests under way may take to end after SIGTERM." },
+  { name: "MOORAGE_DATABASE_URL", fallback: "", secret: true, help: "postgres://user:password@host:port/database. Default: SQLite in the data folder." },
+  { name: "MOORAGE_DATABASE_POOL_SIZE", fallback: "10", help: "Most connections to PostgreSQL that one process opens." },
+  { name: "MOORAGE_DATABASE_TIMEOUT", fallback: "30s", help: "Longest that PostgreSQL may take for one statement, and that a call waits for a connection." },
+  { name: "MOORAGE_DATABASE_TLS", fallback: "", help: "disable, require (encrypted, the server is not checked) or verify-full. Default: disable for loopback addresses and sockets, verify-full for others." },
+  { name: "MOORAGE_DATABASE_TLS_CA", fallback: "", help: "File with the authorities that PostgreSQL's certificate must come from, PEM. Default: the system's." },
+  { name: "MOORAGE_BLOBS_URL", fallback: "", help: "s3://bucket/prefix?endpoint=https://host:port&region=name&style=path; style is path or virtual. Credentials come from where AWS tools read them. Default: files in the data folder." },
+  { name: "MOORAGE_BLOBS_REDIRECT", fallback: "0", help: "1 answers a GET of a blob with a redirect to a presigned URL of the S3 server." },
+  { name: "MOORAGE_BLOBS_REDIRECT_TTL", fallback: "5m", help: "Life of a presigned URL." },
+  { name: "MOORAGE_SECRET_KEY", fallback: "", secret: true, help: "32 bytes in base64 or hex that encrypt secrets in the database. Several, comma-separated: the first encrypts, all decrypt. Default: the file secret.key in the data folder, made at the first start." },
+  { name: "MOORAGE_WORKERS", fallback: "1", help: "Processes that serve the port together." },
+  { name: "MOORAGE_LOG_FORMAT", fallback: "json", help: "json, one object a line, or text for people." },
+  { name: "MOORAGE_METRICS_NETWORKS", fallback: "127.0.0.0/8,::1", help: "Addresses or networks that may read /metrics, comma-separated." },
+  { name: "MOORAGE_TRACES_URL", fallback: "", help: "Where OpenTelemetry traces go: the full URL of an OTLP/HTTP receiver, such as http://collector:4318/v1/traces. Default: no traces." },
+  { name: "MOORAGE_TRACES_SAMPLE", fallback: "1", help: "Share of the requests that are traced, 0 to 1, where the caller's traceparent does not say." },
 ];
 
 /** A wrong setting: one line that names it. */
@@ -97,6 +135,12 @@ export function loadConfig(env: Record<string, string | undefined>, overrides: R
   const tlsKey = text("MOORAGE_TLS_KEY");
   if ((tlsCert === "") !== (tlsKey === "")) throw new ConfigError(`${tlsCert === "" ? "MOORAGE_TLS_CERT" : "MOORAGE_TLS_KEY"}: is needed as well`);
   const host = text("MOORAGE_HOST");
+  const choice = <T extends string>(name: string, choices: readonly T[]): T => {
+    const found = choices.find((candidate) => candidate === text(name));
+    if (found === undefined) throw new ConfigError(`${name}: must be ${choices.join(" or ")}, not ${text(name)}`);
+    return found;
+  };
+  const databaseUrl = databaseUrlOf(text("MOORAGE_DATABASE_URL"));
   const config: Config = {
     host, port, dataDir: text("MOORAGE_DATA_DIR"), baseUrl: url("MOORAGE_BASE_URL", text("MOORAGE_BASE_URL")),
     registryUrl: url("MOORAGE_REGISTRY_URL", text("MOORAGE_REGISTRY_URL")), registryAudience: "",
@@ -110,6 +154,12 @@ export function loadConfig(env: Record<string, string | undefined>, overrides: R
     maxManifestBytes: integer("MOORAGE_MAX_MANIFEST_BYTES", 1, 64 << 20), maxJsonBytes: integer("MOORAGE_MAX_JSON_BYTES", 1, 64 << 20),
     accessTokenTtlMs: duration("MOORAGE_ACCESS_TOKEN_TTL", HOUR_MS), registryTokenTtlMs: duration("MOORAGE_REGISTRY_TOKEN_TTL", HOUR_MS),
     uploadTtlMs: duration("MOORAGE_UPLOAD_TTL", 30 * 24 * HOUR_MS), signingKeyAgeMs: duration("MOORAGE_SIGNING_KEY_AGE", 3650 * 24 * HOUR_MS), drainTimeoutMs: duration("MOORAGE_DRAIN_TIMEOUT", HOUR_MS),
+    databaseUrl, databasePoolSize: integer("MOORAGE_DATABASE_POOL_SIZE", 2, 1000), databaseTimeoutMs: duration("MOORAGE_DATABASE_TIMEOUT", HOUR_MS),
+    databaseTls: text("MOORAGE_DATABASE_TLS") === "" ? defaultTls(databaseUrl) : choice("MOORAGE_DATABASE_TLS", ["disable", "require", "verify-full"]),
+    databaseTlsCa: text("MOORAGE_DATABASE_TLS_CA"), blobsUrl: text("MOORAGE_BLOBS_URL"),
+    blobsRedirectTtlMs: flag("MOORAGE_BLOBS_REDIRECT", text("MOORAGE_BLOBS_REDIRECT")) ? duration("MOORAGE_BLOBS_REDIRECT_TTL", HOUR_MS) : 0,
+    secretKeys: list("MOORAGE_SECRET_KEY").map(secretKey), workers: integer("MOORAGE_WORKERS", 1, 256), logFormat: choice("MOORAGE_LOG_FORMAT", ["json", "text"]),
+    metricsNetworks: list("MOORAGE_METRICS_NETWORKS"), tracesUrl: text("MOORAGE_TRACES_URL"), tracesSample: share("MOORAGE_TRACES_SAMPLE", text("MOORAGE_TRACES_SAMPLE")),
   };
   if (config.organization === config.publicOrganization) throw new ConfigError("MOORAGE_PUBLIC_ORGANIZATION: must differ from MOORAGE_ORGANIZATION");
   if (!["trace", "debug", "info", "warn", "error", "silent"].includes(config.logLevel)) throw new ConfigError(`MOORAGE_LOG_LEVEL: ${config.logLevel} is not a level`);
@@ -151,4 +201,29 @@ function flag(name: string, value: string): boolean {
   if (/^(?:1|true|on|yes)$/i.test(value)) return true;
   if (/^(?:0|false|off|no)$/i.test(value)) return false;
   throw new ConfigError(`${name}: must be 1 or 0, not ${value}`);
+}
+
+// The value may hold a password: it is never repeated in a message.
+function databaseUrlOf(value: string): string {
+  if (value === "") return "";
+  const parsed = URL.parse(value);
+  if (!parsed || !/^postgres(?:ql)?:$/.test(parsed.protocol) || parsed.pathname.length < 2) throw new ConfigError("MOORAGE_DATABASE_URL: must be of the form postgres://user:password@host:port/database");
+  return value;
+}
+
+function defaultTls(databaseUrl: string): DatabaseTls {
+  const host = URL.parse(databaseUrl)?.hostname ?? "";
+  return host === "" || host === "localhost" || /^127\./.test(host) || host === "[::1]" ? "disable" : "verify-full";
+}
+
+function secretKey(value: string): Uint8Array {
+  const key = /^[0-9a-f]{64}$/i.test(value) ? Buffer.from(value, "hex") : Buffer.from(value, "base64");
+  if (key.length !== 32) throw new ConfigError("MOORAGE_SECRET_KEY: must be 32 bytes, in base64 or hex; `openssl rand -base64 32` makes such a key");
+  return key;
+}
+
+function share(name: string, value: string): number {
+  const number = /^\d+(?:\.\d+)?$/.test(value) ? Number(value) : Number.NaN;
+  if (!(number >= 0 && number <= 1)) throw new ConfigError(`${name}: must be a number from 0 to 1, not ${value}`);
+  return number;
 }
