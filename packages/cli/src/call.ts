@@ -5,7 +5,7 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 import * as api from "@moorage/api";
 import { readBootstrap, signToken } from "@moorage/server";
 import type { Command } from "commander";
-import { dataDirOf } from "./token.ts";
+import { configOf, dataDirOf } from "./token.ts";
 
 const CALL_TIMEOUT_MS = 30_000;
 const TOKEN_TTL_MS = 300_000;
@@ -46,7 +46,7 @@ export function addCall(program: Command): void {
       const method = findMethod(registry, path);
       const input = fromJson(method.input, parseJson(json), { registry });
       const folder = dataDirOf(dataDir);
-      const token = process.env.MOORAGE_TOKEN || (await signToken({ dataDir: folder, audience: "platform", ttlMs: TOKEN_TTL_MS })).token;
+      const token = process.env.MOORAGE_TOKEN || (await signToken({ config: configOf(folder), audience: "platform", ttlMs: TOKEN_TTL_MS })).token;
       const transport = createGrpcTransport({ baseUrl: url ?? readBootstrap(folder).baseUrl });
       try {
         const { message } = await transport.unary(method, undefined, CALL_TIMEOUT_MS, { authorization: `Bearer ${token}` }, input);

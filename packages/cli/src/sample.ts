@@ -5,7 +5,7 @@ import { InvalidArgumentError, type Command } from "commander";
 import { buildSampleImage } from "./oci/image.ts";
 import { writeLayout } from "./oci/layout.ts";
 import { openRegistry } from "./oci/registry.ts";
-import { dataDirOf } from "./token.ts";
+import { configOf, dataDirOf } from "./token.ts";
 
 const TOKEN_TTL_MS = 300_000;
 
@@ -41,7 +41,7 @@ export function addSample(program: Command): void {
         console.log(layout);
       }
       if (push !== undefined) {
-        const { token: password } = await signToken({ dataDir: dataDirOf(dataDir), audience: "platform", ttlMs: TOKEN_TTL_MS });
+        const { token: password } = await signToken({ config: configOf(dataDirOf(dataDir)), audience: "platform", ttlMs: TOKEN_TTL_MS });
         const digest = await openRegistry({ url: push.url, password }).pushImage(push.repository, push.tag, await buildSampleImage(build));
         console.log(`${new URL(push.url).host}/${push.repository}@${digest}`);
       }

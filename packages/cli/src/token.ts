@@ -1,11 +1,16 @@
 // `moorage token`: a token signed from the data folder, with or without a running server.
 import { resolve } from "node:path";
-import { parseDuration, signToken } from "@moorage/server";
+import { type Config, loadConfig, parseDuration, signToken } from "@moorage/server";
 import type { Command } from "commander";
 
 /** The data folder of a command: its flag, else the environment, else ./data. */
 export function dataDirOf(flag: string | undefined): string {
   return resolve(flag || process.env.MOORAGE_DATA_DIR || "./data");
+}
+
+/** The settings of the environment, on that data folder. */
+export function configOf(dataDir: string): Config {
+  return loadConfig(process.env, { MOORAGE_DATA_DIR: dataDir });
 }
 
 /** Adds `moorage token`. It prints the token alone, so that `$(moorage token)` is one. */
@@ -20,7 +25,7 @@ export function addToken(program: Command): void {
     .action(async ({ audience, identity, ttl, dataDir }: { audience: string; identity?: string; ttl: string; dataDir?: string }) => {
       const ttlMs = parseDuration(ttl);
       if (ttlMs === undefined || ttlMs <= 0) throw new Error(`--ttl: must be a duration such as 90s, 15m or 1h, not ${ttl}`);
-      const { token } = await signToken({ dataDir: dataDirOf(dataDir), audience, ttlMs, ...(identity === undefined ? {} : { identity }) });
+      const { token } = await signToken({ config: configOf(dataDirOf(dataDir)), audience, ttlMs, ...(identity === undefined ? {} : { identity }) });
       console.log(token);
     });
 }

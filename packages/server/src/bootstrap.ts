@@ -2,11 +2,12 @@ import { randomBytes } from "node:crypto";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { OrgKind, OrgStatus } from "@moorage/api";
-import { createSigningKey } from "./access/index.ts";
+import { createSigningKey, resealKeys } from "./access/index.ts";
+import { isSealed, type Secrets } from "./base/secrets.ts";
 import { newUid } from "./base/uid.ts";
 import type { Config } from "./config.ts";
 import { ensureBuiltInRoles } from "./iam/index.ts";
-import { addToAncestors, commitTogether, type Database, openWriter, takeName } from "./store/index.ts";
+import { addToAncestors, type Database, type Store, takeName } from "./store/index.ts";
 
 /** What the first start made; `<data>/bootstrap.json` holds the same for people and scripts. Source: issue "Operation". */
 export interface Bootstrap {
@@ -20,22 +21,14 @@ export interface Bootstrap {
 /** What the program itself needs to know of its installation. */
 export interface Installation { bootstrap: Omit<Bootstrap, "baseUrl" | "registryUrl">; pageTokenKey: Uint8Array; ownerRole: string }
 
-/** Makes what an empty database lacks, whole or not at all, and brings the built-in roles up to date. */
-export async function ensureInstallation(path: string, config: Config, nowMs: number): Promise<Installation> {
-  const { db, raw } = openWriter(path);
-  try {
-    return await new Promise<Installation>((resolve, reject) => {
-      void commitTogether(db, raw, [{
-        run: (tx) => install(tx, config, nowMs),
-        settle: (result) => ("error" in result ? reject(result.error) : resolve(result.value as Installation)),
-      }]);
-    });
-  } finally {
-    raw.close();
-  }
+const PAGE_TOKEN_KEY = "installation:page_token_key";
+
+/** Makes what an empty database lacks, whole or not at all, brings the built-in roles up to date, and seals secrets with the key of today. */
+export function ensureInstallation(store: Store, secrets: Secrets, config: Config, nowMs: number): Promise<Installation> {
+  return store.transact((tx) => install(tx, secrets, config, nowMs));
 }
 
-async function install(tx: Database, config: Config, nowMs: number): Promise<Installation> {
+async function install(tx: Database, secrets: Secrets, config: Config, nowMs: number): Promise<Installation> {
   const roles = await ensureBuiltInRoles(tx, nowMs);
   const ownerRole = roles.get("owner") ?? "";
   const rows = await tx.selectFrom("installation").selectAll().execute();
@@ -43,10 +36,13 @@ async function install(tx: Database, config: Config, nowMs: number): Promise<Ins
   const bootstrap = kept.get("bootstrap");
   const pageTokenKey = kept.get("page_token_key");
   if (bootstrap !== undefined && pageTokenKey !== undefined) {
-    return { bootstrap: await namesOfToday(tx, JSON.parse(bootstrap) as Installation["bootstrap"]), pageTokenKey: Buffer.from(pageTokenKey, "base64"), ownerRole };
+    await resealKeys(tx, secrets);
+    const opened = isSealed(pageTokenKey) ? secrets.open(pageTokenKey, PAGE_TOKEN_KEY) : pageTokenKey;
+    if (!secrets.isCurrent(pageTokenKey)) await tx.updateTable("installation").set({ value: secrets.seal(opened, PAGE_TOKEN_KEY) }).where("key", "=", "page_token_key").execute();
+    return { bootstrap: await namesOfToday(tx, JSON.parse(bootstrap) as Installation["bootstrap"]), pageTokenKey: Buffer.from(opened, "base64"), ownerRole };
   }
   const key = randomBytes(32);
-  await createSigningKey(tx, nowMs);
+  await createSigningKey(tx, secrets, nowMs);
   const identity = newUid("");
   await tx.insertInto("identities").values({
     uid: identity, parent: "", name: "owner", description: "made at the first start", email: "", email_unverified: "", company: "", relationship_type: 0, relationship: "",
@@ -57,7 +53,7 @@ async function install(tx: Database, config: Config, nowMs: number): Promise<Ins
     publicOrganization: { uid: await organization(tx, config.publicOrganization, identity, ownerRole, nowMs), name: config.publicOrganization },
     identity: { uid: identity },
   };
-  await tx.insertInto("installation").values([{ key: "bootstrap", value: JSON.stringify(made) }, { key: "page_token_key", value: key.toString("base64") }]).execute();
+  await tx.insertInto("installation").values([{ key: "bootstrap", value: JSON.stringify(made) }, { key: "page_token_key", value: secrets.seal(key.toString("base64"), PAGE_TOKEN_KEY) }]).execute();
   return { bootstrap: made, pageTokenKey: key, ownerRole };
 }
 
@@ -79,6 +75,13 @@ async function organization(tx: Database, name: string, owner: string, ownerRole
   await addToAncestors(tx, "groups", uid, name);
   await tx.insertInto("role_bindings").values({ uid: newUid(uid), parent: uid, identity_uid: owner, role_uid: ownerRole, create_time: nowMs }).execute();
   return uid;
+}
+
+/** Whether secrets are in the database that only the right key opens. */
+export async function hasSealedSecrets(store: Store): Promise<boolean> {
+  if (await store.version() === 0) return false;
+  const row = await store.reader.selectFrom("installation").select("value").where("key", "=", "page_token_key").executeTakeFirst();
+  return row !== undefined && isSealed(row.value);
 }
 
 function fileOf(dataDir: string): string {

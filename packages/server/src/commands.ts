@@ -1,6 +1,7 @@
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { authorize } from "./access/authorize.ts";
 import { accessCommands } from "./access/commands.ts";
+import type { Secrets } from "./base/secrets.ts";
 import type { Call } from "./call.ts";
 import { distributionCommands } from "./distribution/commands.ts";
 import type { Method } from "./methods.ts";
@@ -8,8 +9,16 @@ import type { Method } from "./methods.ts";
 /** A writing method of the API as it crosses to the writing thread. */
 export interface MethodCall { method: string; request: Uint8Array }
 
-/** Everything that writes, by name. Built alike in every process that runs transactions. */
-export function commandsOf(methods: Map<string, Method>, admins: readonly string[]) {
+/** What commands are made with. */
+export interface CommandContext {
+  methods: Map<string, Method>;
+  /** Uids of identities that may create organizations. */
+  admins: readonly string[];
+  secrets: Secrets;
+}
+
+/** Everything that writes, by name. Built alike wherever transactions are run. */
+export function commandsOf({ methods, admins, secrets }: CommandContext) {
   return {
     async method(call: Call, { method: name, request }: MethodCall): Promise<Uint8Array> {
       const method = methods.get(name);
@@ -19,7 +28,7 @@ export function commandsOf(methods: Map<string, Method>, admins: readonly string
       await authorize(method.desc, method.access, call, message, admins.includes(call.caller.identity));
       return toBinary(method.desc.output, await method.run(call, message));
     },
-    ...accessCommands,
+    ...accessCommands(secrets),
     ...distributionCommands,
   };
 }

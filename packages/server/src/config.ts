@@ -213,7 +213,7 @@ function databaseUrlOf(value: string): string {
 
 function defaultTls(databaseUrl: string): DatabaseTls {
   const host = URL.parse(databaseUrl)?.hostname ?? "";
-  return host === "" || host === "localhost" || /^127\./.test(host) || host === "[::1]" ? "disable" : "verify-full";
+  return host === "" || host === "localhost" || host.startsWith("127.") || host === "[::1]" ? "disable" : "verify-full";
 }
 
 function secretKey(value: string): Uint8Array {

@@ -6,6 +6,7 @@ import { type ExchangeRefreshTokenRequest, type ExchangeRequest, SecurityTokenSe
 import { type Logger, pino } from "pino";
 import { createAccess, createSecurityTokenService, createStsDoors, isWrongAudience } from "./access/index.ts";
 import { type Clock, systemClock } from "./base/clock.ts";
+import { createSecrets, SecretError } from "./base/secrets.ts";
 import { openFilesystemBlobs } from "./blobs/index.ts";
 import { ensureInstallation, writeBootstrap } from "./bootstrap.ts";
 import { ANONYMOUS, type Caller } from "./call.ts";
@@ -17,7 +18,8 @@ import { unauthenticated } from "./errors.ts";
 import { startHousekeeping } from "./housekeeping.ts";
 import { methodsOf, nameOf } from "./methods.ts";
 import { blobReader } from "./read-blob.ts";
-import { databasePath, lockDataDir, migrate, openReader, StoreError } from "./store/index.ts";
+import { secretKeysOf } from "./secret-keys.ts";
+import { lockDataDir, openStore, StoreError } from "./store/index.ts";
 import { answerErrors } from "./transport/answer.ts";
 import { clientAddress } from "./transport/addresses.ts";
 import { frontDoor } from "./transport/front-door.ts";
@@ -25,7 +27,7 @@ import { listen } from "./transport/listen.ts";
 import { restDoor } from "./transport/rest.ts";
 import { rpcDoor } from "./transport/rpc.ts";
 import { statusJson } from "./transport/status.ts";
-import { startWriter } from "./writer.ts";
+import { openTransactor } from "./transactors.ts";
 
 export interface Server {
   /** Where it listens. */
@@ -50,9 +52,14 @@ export async function startServer(settings: Config, { clock = systemClock, log =
   try {
     const lock = takeDataDir(settings.dataDir);
     stack.defer(() => lock.release());
-    const path = databasePath(settings.dataDir);
-    migrate(path);
-    const installation = await ensureInstallation(path, settings, clock.nowMs());
+    const store = await openStore({ ...settings, log: (err, message) => log.warn({ err }, message) });
+    stack.defer(() => store.close());
+    await store.migrate();
+    const secretKeys = await secretKeysOf(settings, store);
+    const secrets = createSecrets(secretKeys);
+    const installation = await ensureInstallation(store, secrets, settings, clock.nowMs()).catch((error: unknown) => {
+      throw error instanceof SecretError ? new ConfigError(`MOORAGE_SECRET_KEY: ${error.message}`, { cause: error }) : error;
+    });
     const front = frontDoor({ log, addressOf, errorDomain: settings.errorDomain });
     const port = await listen({ host: settings.host, port: settings.port, tls, handler: front.handle, errorDomain: settings.errorDomain, log }).catch((error: unknown) => {
       throw new ConfigError(`${settingAtFault(error)}: cannot listen on ${settings.host}:${settings.port}: ${messageOf(error)}`);
@@ -65,13 +72,16 @@ export async function startServer(settings: Config, { clock = systemClock, log =
     const config = withUrls(settings, port.port);
     writeBootstrap(config.dataDir, { baseUrl: config.baseUrl, registryUrl: config.registryUrl, ...installation.bootstrap });
 
-    const reader = openReader(path);
+    const { reader } = store;
     const admins = [installation.bootstrap.identity.uid, ...config.admins];
-    const writer = await startWriter({ path, pageTokenKey: installation.pageTokenKey, ownerRole: installation.ownerRole, admins }, reader, (error) => log.fatal({ err: error }, "the writing thread died"));
-    stack.defer(() => writer.close());
     const blobs = await openFilesystemBlobs(config.dataDir);
-    const access = createAccess({ config, reader, writer, log });
     const methods = methodsOf({ ...installation, readBlob: blobReader(blobs) });
+    const writer = await openTransactor(store, {
+      dataDir: config.dataDir, methods, pageTokenKey: installation.pageTokenKey, ownerRole: installation.ownerRole, admins, secretKeys,
+      onFault: (error) => log.fatal({ err: error }, "the writing thread died"),
+    });
+    stack.defer(() => writer.close());
+    const access = createAccess({ config, reader, writer, secrets, log });
     const sts = createSecurityTokenService(access.exchanger);
     const dispatch = createDispatch({
       methods, reader, transactor: writer, admins,
@@ -111,7 +121,7 @@ export async function startServer(settings: Config, { clock = systemClock, log =
       shutdown.abort();
       await port.close(config.drainTimeoutMs);
       await writer.close();
-      await reader.destroy();
+      await store.close();
       lock.release();
       log.info("closed");
     };

@@ -1,4 +1,5 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { createSecrets } from "./base/secrets.ts";
 import type { CallData } from "./call.ts";
 import { openCall } from "./calls.ts";
 import { commandsOf } from "./commands.ts";
@@ -8,7 +9,7 @@ import { commitTogether, type Database, openWriter, type Work } from "./store/in
 import type { Command } from "./transaction.ts";
 
 /** What the thread is started with. */
-export interface WriterThreadData { path: string; pageTokenKey: Uint8Array; ownerRole: string; admins: readonly string[] }
+export interface WriterThreadData { path: string; pageTokenKey: Uint8Array; ownerRole: string; admins: readonly string[]; secretKeys: readonly Uint8Array[] }
 /** One command on its way to the thread. */
 export interface WriteRequest { id: number; name: string; data: CallData; input: unknown }
 /** Its way back. `fault` is what nobody foresaw, for the log. */
@@ -18,11 +19,11 @@ const MAX_TOGETHER = 256;
 
 if (parentPort !== null) serve(parentPort, workerData as WriterThreadData);
 
-function serve(port: MessagePort, { path, pageTokenKey, ownerRole, admins }: WriterThreadData): void {
+function serve(port: MessagePort, { path, pageTokenKey, ownerRole, admins, secretKeys }: WriterThreadData): void {
   const { db, raw } = openWriter(path);
   // Methods that read blobs only read, and never come here.
   const methods = methodsOf({ pageTokenKey, ownerRole, readBlob: async () => undefined });
-  const commands: Readonly<Record<string, Command>> = commandsOf(methods, admins);
+  const commands: Readonly<Record<string, Command>> = commandsOf({ methods, admins, secrets: createSecrets(secretKeys) });
   const queue: WriteRequest[] = [];
   let running = false;
 

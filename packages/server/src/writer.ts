@@ -9,13 +9,15 @@ import type { WriteAnswer, WriteRequest, WriterThreadData } from "./writer-threa
 /** How many commands may wait. More are told to come again. */
 const MAX_WAITING = 10_000;
 
-/** The transactor of the embedded database: reads on this thread, all writing in one thread of its own. */
+/** A transactor that is to be closed. */
 export interface Writer extends Transactor {
-  /** Lets what is under way end, and closes the database. */
+  /** Commands that wait to be committed. */
+  waiting(): number;
+  /** Lets what is under way end, and closes what it has open itself. */
   close(): Promise<void>;
 }
 
-/** Starts the writing thread. `onFault` is told when the thread dies, which it never should. */
+/** The transactor of the embedded database: reads on this thread, all writing in one thread of its own. `onFault` is told when the thread dies, which it never should. */
 export async function startWriter(data: WriterThreadData, reader: Database, onFault: (error: Error) => void): Promise<Writer> {
   const worker = new Worker(new URL(`./writer-thread${extname(import.meta.url)}`, import.meta.url), { workerData: data });
   const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
@@ -58,6 +60,7 @@ export async function startWriter(data: WriterThreadData, reader: Database, onFa
       // The command of that name gave it.
       return await answer as never;
     },
+    waiting: () => waiting.size,
     async close() {
       closing = true;
       await Promise.allSettled([...waiting.keys()].map((id) => new Promise<void>((resolve) => {

@@ -21,7 +21,7 @@ function folder(t: { after(done: () => void): void }): string {
 async function startChild(dataDir: string): Promise<{ child: ChildProcess; url: string; headers: Record<string, string> }> {
   const child = spawn(process.execPath, [join(import.meta.dirname, "child-server.ts")], { env: { ...process.env, MOORAGE_DATA_DIR: dataDir }, stdio: ["ignore", "pipe", "inherit"] });
   const [line] = await once(child.stdout, "data") as [Buffer];
-  const { token } = await signToken({ dataDir, audience: "registry", ttlMs: 600_000 });
+  const { token } = await signToken({ config: loadConfig({ MOORAGE_DATA_DIR: dataDir }), audience: "registry", ttlMs: 600_000 });
   return { child, url: line.toString().trim(), headers: { authorization: `Bearer ${token}` } };
 }
 

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { databaseEnv } from "./support/database.ts";
 import { loadConfig, type Server, signToken, startServer } from "../src/index.ts";
 
 const HOUR_MS = 3_600_000;
@@ -17,7 +18,7 @@ test("a signing key past its age is replaced; tokens of the old one are good unt
   t.after(() => rmSync(dataDir, { recursive: true, force: true }));
   let aheadMs = 0;
   const clock = { nowMs: () => Date.now() + aheadMs };
-  const settings = loadConfig({ MOORAGE_PORT: "0", MOORAGE_DATA_DIR: dataDir, MOORAGE_LOG_LEVEL: "silent", MOORAGE_SIGNING_KEY_AGE: "30m", MOORAGE_BASE_URL: "http://moorage.test", MOORAGE_REGISTRY_URL: "" });
+  const settings = loadConfig({ MOORAGE_PORT: "0", MOORAGE_DATA_DIR: dataDir, MOORAGE_LOG_LEVEL: "silent", MOORAGE_SIGNING_KEY_AGE: "30m", MOORAGE_BASE_URL: "http://moorage.test", MOORAGE_REGISTRY_URL: "", ...await databaseEnv(dataDir) });
   const start = async (): Promise<{ server: Server; local: string }> => {
     const server = await startServer(settings, { clock });
     t.after(() => server.close());
@@ -28,7 +29,7 @@ test("a signing key past its age is replaced; tokens of the old one are good unt
 
   const first = await start();
   const [old] = await kids(first);
-  const { token } = await signToken({ dataDir, audience: "platform", ttlMs: HOUR_MS });
+  const { token } = await signToken({ config: settings, audience: "platform", ttlMs: HOUR_MS });
   await first.server.close();
 
   aheadMs = HOUR_MS / 2;

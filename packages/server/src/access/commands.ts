@@ -1,4 +1,5 @@
 import type { Call, CallData } from "../call.ts";
+import type { Secrets } from "../base/secrets.ts";
 import { refusal } from "./jwt.ts";
 import { rotateSigningKey } from "./keys.ts";
 
@@ -58,22 +59,24 @@ async function makeRoom(call: Call, identity: string): Promise<void> {
 }
 
 /** Makes a new signing key when the one in use has reached the age. Answers whether it did. */
-async function rotateKeys(call: Call, { maxAgeMs }: { maxAgeMs: number }): Promise<{ rotated: boolean }> {
+async function rotateKeys(secrets: Secrets, call: Call, { maxAgeMs }: { maxAgeMs: number }): Promise<{ rotated: boolean }> {
   const newest = await call.tx.selectFrom("signing_keys").select("create_time").where("retire_time", "is", null).orderBy("create_time", "desc").executeTakeFirst();
   if (newest !== undefined && call.nowMs - newest.create_time < maxAgeMs) return { rotated: false };
-  await rotateSigningKey(call.tx, call.nowMs);
+  await rotateSigningKey(call.tx, secrets, call.nowMs);
   return { rotated: true };
 }
 
 /** What access writes: commands of the transactor. */
-export const accessCommands = {
-  "access.seen": seen,
-  "access.storeRefreshToken": storeRefreshToken,
-  "access.rotateRefreshToken": rotateRefreshToken,
-  "access.rotateKeys": rotateKeys,
-};
+export function accessCommands(secrets: Secrets) {
+  return {
+    "access.seen": seen,
+    "access.storeRefreshToken": storeRefreshToken,
+    "access.rotateRefreshToken": rotateRefreshToken,
+    "access.rotateKeys": (call: Call, input: { maxAgeMs: number }) => rotateKeys(secrets, call, input),
+  };
+}
 
-type AccessCommands = typeof accessCommands;
+type AccessCommands = ReturnType<typeof accessCommands>;
 
 /** The part of the transactor that access uses. */
 export interface AccessWriter {

@@ -1,4 +1,5 @@
 import { guardedFetch } from "../base/fetch.ts";
+import type { Secrets } from "../base/secrets.ts";
 import type { Config } from "../config.ts";
 import type { Database } from "../store/index.ts";
 import { type Authenticator, createAuthenticator } from "./authenticate.ts";
@@ -12,7 +13,7 @@ import { createTokens, type Tokens } from "./tokens.ts";
 export { type Authenticator } from "./authenticate.ts";
 export { accessCommands, type AccessWriter } from "./commands.ts";
 export type { ExchangeAnswer, Exchanger, ExchangeRequest } from "./exchange.ts";
-export { createKeyring, createSigningKey, type Keyring, loadKeys, rotateSigningKey } from "./keys.ts";
+export { createKeyring, createSigningKey, type Keyring, loadKeys, resealKeys, rotateSigningKey } from "./keys.ts";
 export { isRefreshToken, type Refreshable, type RefreshTokens } from "./refresh.ts";
 export { createTokens, isWrongAudience, MAX_TOKEN_TTL_MS, type MintedToken, type MintRequest, type RepositoryAccess, type Tokens } from "./tokens.ts";
 export { type AnswerError, createStsDoors, type StsDeps } from "./sts.ts";
@@ -23,6 +24,7 @@ export interface AccessDeps {
   /** Sees what is committed; never written to. */
   reader: Database;
   writer: AccessWriter;
+  secrets: Secrets;
   log: { info(fields: object, message: string): void };
 }
 
@@ -33,8 +35,8 @@ export interface Access { keyring: Keyring; tokens: Tokens; refreshTokens: Refre
 const FETCH_TIMEOUT_MS = 5_000;
 const FETCH_MAX_BYTES = 512 * 1024;
 
-export function createAccess({ config, reader, writer, log }: AccessDeps): Access {
-  const keyring = createKeyring(() => loadKeys(reader));
+export function createAccess({ config, reader, writer, secrets, log }: AccessDeps): Access {
+  const keyring = createKeyring(() => loadKeys(reader, secrets));
   const tokens = createTokens({ issuer: config.baseUrl, keyring });
   const refreshTokens = createRefreshTokens({ reader, writer });
   const external = createExternalVerifier(guardedFetch({

@@ -1,5 +1,6 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from "node:crypto";
 import { calculateJwkThumbprint, type JWK } from "jose";
+import { isSealed, type Secrets } from "../base/secrets.ts";
 import type { Database } from "../store/index.ts";
 
 /** What we sign with. Nothing else is accepted in our own tokens. */
@@ -20,37 +21,50 @@ export interface SigningKey {
 // A token outlives its key's retirement by at most an hour; the rest is for clocks and caches.
 const RETIRED_GRACE_MS = 2 * 3_600_000;
 
-/** All keys of ours that may still verify something, the newest first. */
-export async function loadKeys(db: Database): Promise<SigningKey[]> {
+/** All keys of ours that may still verify something, the newest first. Throws a SecretError when they were sealed with another secret key. */
+export async function loadKeys(db: Database, secrets: Secrets): Promise<SigningKey[]> {
   const rows = await db.selectFrom("signing_keys").selectAll().where("algorithm", "=", SIGNING_ALGORITHM)
     .orderBy("create_time", "desc").orderBy("kid").limit(100).execute();
   return rows.map((row) => {
     const publicJwk = JSON.parse(row.public_jwk) as JWK;
     return {
       kid: row.kid, publicJwk, createTimeMs: row.create_time, retireTimeMs: row.retire_time,
-      privateKey: createPrivateKey({ key: JSON.parse(row.private_jwk) as JWK, format: "jwk" }),
+      privateKey: createPrivateKey({ key: JSON.parse(isSealed(row.private_jwk) ? secrets.open(row.private_jwk, placeOf(row.kid)) : row.private_jwk) as JWK, format: "jwk" }),
       publicKey: createPublicKey({ key: publicJwk, format: "jwk" }),
     };
   });
 }
 
-/** Makes a key that signs from now on. Answers its kid. The private half is readable by whoever can read the database, whose mode is 0600. */
-export async function createSigningKey(tx: Database, nowMs: number): Promise<string> {
+/** Makes a key that signs from now on, its private half sealed. Answers its kid. */
+export async function createSigningKey(tx: Database, secrets: Secrets, nowMs: number): Promise<string> {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const { kty, crv, x, y } = publicKey.export({ format: "jwk" }) as Record<"kty" | "crv" | "x" | "y", string>;
   const kid = await calculateJwkThumbprint({ kty, crv, x, y }, "sha256");
   await tx.insertInto("signing_keys").values({
-    kid, algorithm: SIGNING_ALGORITHM, private_jwk: JSON.stringify(privateKey.export({ format: "jwk" })),
+    kid, algorithm: SIGNING_ALGORITHM, private_jwk: secrets.seal(JSON.stringify(privateKey.export({ format: "jwk" })), placeOf(kid)),
     public_jwk: JSON.stringify({ kty, crv, x, y, kid, alg: SIGNING_ALGORITHM, use: "sig" }), create_time: nowMs, retire_time: null,
   }).execute();
   return kid;
 }
 
 /** Retires the keys that sign now and makes a new one. Retired ones verify until the last token they signed has ended, then go. Answers the new kid. */
-export async function rotateSigningKey(tx: Database, nowMs: number): Promise<string> {
+export async function rotateSigningKey(tx: Database, secrets: Secrets, nowMs: number): Promise<string> {
   await tx.updateTable("signing_keys").set({ retire_time: nowMs }).where("retire_time", "is", null).execute();
   await tx.deleteFrom("signing_keys").where("retire_time", "<=", nowMs - RETIRED_GRACE_MS).execute();
-  return createSigningKey(tx, nowMs);
+  return createSigningKey(tx, secrets, nowMs);
+}
+
+/** Seals anew what was sealed with an older secret key, or not at all. */
+export async function resealKeys(tx: Database, secrets: Secrets): Promise<void> {
+  for (const { kid, private_jwk: kept } of await tx.selectFrom("signing_keys").select(["kid", "private_jwk"]).execute()) {
+    if (secrets.isCurrent(kept)) continue;
+    const text = isSealed(kept) ? secrets.open(kept, placeOf(kid)) : kept;
+    await tx.updateTable("signing_keys").set({ private_jwk: secrets.seal(text, placeOf(kid)) }).where("kid", "=", kid).execute();
+  }
+}
+
+function placeOf(kid: string): string {
+  return `signing_keys:${kid}`;
 }
 
 /** The keys as this process knows them. */

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { ancestorsOf, parentOf } from "../base/uid.ts";
-import type { Database } from "./open.ts";
+import type { Database } from "./store.ts";
 
 // Lists below a group, in the order of names, come from one index instead of a sort over everything that is there:
 // (kind, ancestor, name, uid). Their totals come from counters, one for each kind and ancestor.

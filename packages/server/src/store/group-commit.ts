@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Database } from "./open.ts";
+import type { Database } from "./store.ts";
 
 /** A piece of work that waits for a transaction. */
 export interface Work {

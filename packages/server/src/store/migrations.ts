@@ -45,3 +45,6 @@ export const MIGRATIONS: Migration[] = [
     ],
   },
 ];
+
+/** What this program works with. */
+export const NEWEST_VERSION = MIGRATIONS.at(-1)?.version ?? 0;

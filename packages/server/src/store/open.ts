@@ -1,13 +1,12 @@
-import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Kysely } from "kysely";
-import { MIGRATIONS } from "./migrations.ts";
+import { commitTogether } from "./group-commit.ts";
+import { MIGRATIONS, NEWEST_VERSION } from "./migrations.ts";
 import { connect, sqliteDialect } from "./sqlite.ts";
+import { type Database, type Store, StoreError, type StoreSettings } from "./store.ts";
 import type { Tables } from "./tables.ts";
-
-/** A connection or a transaction. A room gets it as `call.tx` and nothing else. */
-export type Database = Kysely<Tables>;
 
 // The data folder:
 //
@@ -19,9 +18,6 @@ export type Database = Kysely<Tables>;
 export function databasePath(dataDir: string): string {
   return join(dataDir, "moorage.db");
 }
-
-/** What cannot be opened, said in one line for the operator. */
-export class StoreError extends Error {}
 
 /**
  * Takes the data folder for this process until `release`. The operating system lets go of it when the process ends, however it ends.
@@ -50,7 +46,7 @@ export function migrate(path: string): void {
   try {
     database.exec("begin immediate");
     const found = database.prepare("pragma user_version").get() as { user_version: number };
-    const newest = MIGRATIONS.at(-1)?.version ?? 0;
+    const newest = NEWEST_VERSION;
     if (found.user_version > newest) {
       throw new StoreError(`the data folder is of version ${found.user_version}, newer than this moorage, which knows ${newest}`);
     }
@@ -76,4 +72,52 @@ export function openReader(path: string): Database {
 export function openWriter(path: string): { db: Database; raw: DatabaseSync } {
   const raw = connect(path, { readOnly: false });
   return { db: new Kysely<Tables>({ dialect: sqliteDialect(raw) }), raw };
+}
+
+/** The store of the data folder. Its file is made by `migrate`. */
+export function openSqliteStore({ dataDir }: Pick<StoreSettings, "dataDir">): Store {
+  const path = databasePath(dataDir);
+  let reader: Database | undefined;
+  let writer: ReturnType<typeof openWriter> | undefined;
+  // One after the other: the connection is one.
+  let last: Promise<unknown> = Promise.resolve();
+  const transact = async <T>(work: (tx: Database) => Promise<T>): Promise<T> => {
+    const { db, raw } = (writer ??= openWriter(path));
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    // The value is the work's own.
+    await commitTogether(db, raw, [{ run: work, settle: (result) => ("error" in result ? reject(result.error) : resolve(result.value as T)) }]);
+    return promise;
+  };
+  return {
+    engine: "sqlite",
+    get reader() { return (reader ??= openReader(path)); },
+    transact(work) {
+      const done = last.then(() => transact(work));
+      last = done.catch(() => {});
+      return done;
+    },
+    version: async () => (existsSync(path) ? versionOf(path) : 0),
+    migrate: async () => migrate(path),
+    async close() {
+      await last;
+      await writer?.db.destroy();
+      await reader?.destroy();
+    },
+  };
+}
+
+function versionOf(path: string): number {
+  const database = connect(path, { readOnly: true });
+  try {
+    return (database.prepare("pragma user_version").get() as { user_version: number }).user_version;
+  } finally {
+    database.close();
+  }
+}
+
+/** The store of the settings. Answers before it is known whether the server is there. */
+export async function openStore(settings: StoreSettings): Promise<Store> {
+  if (settings.databaseUrl === "") return openSqliteStore(settings);
+  const { openPostgresStore } = await import("./postgres.ts");
+  return openPostgresStore(settings);
 }

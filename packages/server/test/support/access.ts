@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -9,10 +10,12 @@ import {
   type Access, accessCommands, type AccessWriter, createAccess, createSecurityTokenService, createSigningKey, createStsDoors, rotateSigningKey,
   type SecurityTokenService,
 } from "../../src/access/index.ts";
+import { createSecrets } from "../../src/base/secrets.ts";
 import { newUid } from "../../src/base/uid.ts";
 import { ANONYMOUS, type Call, type CallData } from "../../src/call.ts";
 import { Code, MoorageError } from "../../src/errors.ts";
-import { type Database, databasePath, migrate, openReader, openWriter } from "../../src/store/index.ts";
+import type { Database } from "../../src/store/index.ts";
+import { openTestStore } from "./database.ts";
 
 /** The access room on a real database, behind a real socket, with a clock that tests move. */
 export interface AccessHouse extends Access {
@@ -31,34 +34,20 @@ const STATUS: Record<number, number> = { 3: 400, 7: 403, 14: 503, 16: 401 };
 
 export async function openAccess({ allowPrivateNetwork = true } = {}): Promise<AccessHouse> {
   const folder = mkdtempSync(join(tmpdir(), "moorage-access-"));
-  const path = databasePath(folder);
-  migrate(path);
-  const { db, raw } = openWriter(path);
-  const reader = openReader(path);
+  const { store, db, close: closeStore } = await openTestStore(folder);
+  const { reader } = store;
+  const secrets = createSecrets([randomBytes(32)]);
+  const commands = accessCommands(secrets);
   const clock = { nowMs: Date.now() };
   const data = (): CallData => ({ caller: ANONYMOUS, requestId: "test", nowMs: clock.nowMs, remoteAddress: "127.0.0.1", userAgent: "" });
-  let queue: Promise<unknown> = Promise.resolve();
   const writer: AccessWriter = {
     write(name, callData, input) {
-      const call: Call = { ...callData, tx: db, may: async () => false, visible: async () => [] };
       // The name and the input belong together by the signature above; TypeScript loses that on the union.
-      const command = accessCommands[name] as (call: Call, input: unknown) => ReturnType<(typeof accessCommands)[typeof name]>;
-      const done = queue.then(async () => {
-        raw.exec("begin immediate");
-        try {
-          const answer = await command(call, input);
-          raw.exec("commit");
-          return answer;
-        } catch (error) {
-          raw.exec("rollback");
-          throw error;
-        }
-      });
-      queue = done.catch(() => {});
-      return done as never;
+      const command = commands[name] as (call: Call, input: unknown) => Promise<unknown>;
+      return store.transact((tx) => command({ ...callData, tx, may: async () => false, visible: async () => [] }, input)) as never;
     },
   };
-  await createSigningKey(db, clock.nowMs);
+  await store.transact((tx) => createSigningKey(tx, secrets, clock.nowMs));
 
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -66,7 +55,7 @@ export async function openAccess({ allowPrivateNetwork = true } = {}): Promise<A
   const baseUrl = `http://127.0.0.1:${port}`;
   const registryAudience = `127.0.0.1:${port}`;
   const config = { baseUrl, registryAudience, accessTokenTtlMs: 3_600_000, allowPrivateNetwork };
-  const access = createAccess({ config, reader, writer, log: { info() {} } });
+  const access = createAccess({ config, reader, writer, secrets, log: { info() {} } });
   const doors = createStsDoors({
     config, clock: { nowMs: () => clock.nowMs }, keyring: access.keyring, exchanger: access.exchanger,
     answerError(response, error, _data, status) {
@@ -95,15 +84,14 @@ export async function openAccess({ allowPrivateNetwork = true } = {}): Promise<A
       return uid;
     },
     async rotate() {
-      const kid = await rotateSigningKey(db, clock.nowMs);
+      const kid = await store.transact((tx) => rotateSigningKey(tx, secrets, clock.nowMs));
       access.keyring.refresh();
       return kid;
     },
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
-      await db.destroy();
-      await reader.destroy();
+      await closeStore();
       rmSync(folder, { recursive: true });
     },
   };

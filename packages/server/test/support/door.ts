@@ -11,10 +11,10 @@ import { distributionCommands } from "../../src/distribution/commands.ts";
 import type { RegistryConfig, RegistryDeps } from "../../src/distribution/context.ts";
 import { distributionDoor } from "../../src/distribution/router.ts";
 import { permissionDenied, unauthenticated } from "../../src/errors.ts";
-import { databasePath, migrate, openReader, openWriter } from "../../src/store/index.ts";
 import type { Database } from "../../src/store/index.ts";
 import type { Command, Transactor } from "../../src/transaction.ts";
 import { statusJson } from "../../src/transport/status.ts";
+import { openTestStore } from "./database.ts";
 
 /** The registry's door by itself: real sockets, files and database; only who calls is said outright, by `bearer`. */
 export interface Door {
@@ -35,33 +35,17 @@ export function bearer(caller: Partial<Caller>, audience = "registry"): string {
 
 /** Opens the door on a folder, a new one or one that was used before. */
 export async function openDoor(folder: string, settings: Partial<RegistryConfig> = {}): Promise<Door> {
-  const path = databasePath(folder);
-  migrate(path);
-  const { db, raw } = openWriter(path);
-  const reader = openReader(path);
+  const { store, db, close: closeStore } = await openTestStore(folder);
   let shiftMs = 0;
-  let last: Promise<unknown> = Promise.resolve();
   const callOn = async (tx: Database, data: CallData): Promise<Call> => {
     const rights = rightsOf(data.caller, await grantsOf(tx, data.caller.identity));
     return { ...data, tx, may: async (capability, uid) => rights.may(capability, uid), visible: async (...capabilities) => rights.visible(capabilities) };
   };
-  const transact = async (command: Command, data: CallData, input: unknown): Promise<unknown> => {
-    raw.exec("begin immediate");
-    try {
-      const output = await command(await callOn(db, structuredClone(data)), structuredClone(input) as never);
-      raw.exec("commit");
-      return structuredClone(output);
-    } catch (error) {
-      raw.exec("rollback");
-      throw error;
-    }
-  };
   const transactor: Transactor = {
-    read: async (data, work) => work(await callOn(reader, data)),
+    read: async (data, work) => work(await callOn(store.reader, data)),
     write(name, data, input) {
       const command: Command = distributionCommands[name as keyof typeof distributionCommands];
-      const result = last.then(() => transact(command, data, input));
-      last = result.catch(() => undefined);
+      const result = store.transact(async (tx) => structuredClone(await command(await callOn(tx, structuredClone(data)), structuredClone(input) as never)));
       return result as ReturnType<typeof transactor.write<typeof name>>;
     },
   };
@@ -95,9 +79,7 @@ export async function openDoor(folder: string, settings: Partial<RegistryConfig>
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
-      await last;
-      await reader.destroy();
-      await db.destroy();
+      await closeStore();
     },
   };
 }

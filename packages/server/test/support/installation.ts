@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { pino } from "pino";
+import { databaseEnv } from "./database.ts";
 import { loadConfig, readBootstrap, signToken, startServer } from "../../src/index.ts";
 
 export const OCI_IMAGE = "application/vnd.oci.image.manifest.v1+json";
@@ -35,12 +36,13 @@ export function temporaryFolder(t: TestContext): string {
 export async function startInstallation(t: TestContext, env: Record<string, string> = {}, dataDir = temporaryFolder(t)) {
   const lines: string[] = [];
   const log = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
-  const server = await startServer(loadConfig({ MOORAGE_PORT: "0", MOORAGE_DATA_DIR: dataDir, ...env }), { log });
+  const config = loadConfig({ MOORAGE_PORT: "0", MOORAGE_DATA_DIR: dataDir, ...await databaseEnv(dataDir), ...env });
+  const server = await startServer(config, { log });
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => (closed ??= server.close());
   t.after(close);
   const bootstrap = readBootstrap(dataDir);
-  const tokenFor = async (audience: "platform" | "registry", identity?: string): Promise<string> => (await signToken({ dataDir, audience, ttlMs: 600_000, identity })).token;
+  const tokenFor = async (audience: "platform" | "registry", identity?: string): Promise<string> => (await signToken({ config, audience, ttlMs: 600_000, identity })).token;
   const platform = await tokenFor("platform");
   const registry = await tokenFor("registry");
 

@@ -4,7 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Bootstrap, loadConfig, readBootstrap, startServer } from "../../src/index.ts";
 import { createKeyring, createTokens, loadKeys } from "../../src/access/index.ts";
-import { databasePath, openReader } from "../../src/store/index.ts";
+import { createSecrets } from "../../src/base/secrets.ts";
+import { secretKeysOf } from "../../src/secret-keys.ts";
+import { openStore } from "../../src/store/index.ts";
+import { databaseEnv, dropDatabase } from "./database.ts";
 import { type Grpc, openGrpc } from "./grpc.ts";
 
 /** A resource or a list as JSON has it; which fields are there depends on the message. */
@@ -78,11 +81,12 @@ const TIMEOUT_MS = 20_000;
 export async function startPlatform(env: Record<string, string> = {}): Promise<Platform> {
   const dataDir = mkdtempSync(join(tmpdir(), "moorage-platform-"));
   const clock = { offsetMs: 0, nowMs: () => Date.now() + clock.offsetMs };
-  const config = loadConfig({ MOORAGE_PORT: "0", MOORAGE_DATA_DIR: dataDir, MOORAGE_LOG_LEVEL: "silent", ...env });
+  const config = loadConfig({ MOORAGE_PORT: "0", MOORAGE_DATA_DIR: dataDir, MOORAGE_LOG_LEVEL: "silent", ...await databaseEnv(dataDir), ...env });
   const server = await startServer(config, { clock });
   const bootstrap = readBootstrap(dataDir);
-  const reader = openReader(databasePath(dataDir));
-  const tokens = createTokens({ issuer: bootstrap.baseUrl, keyring: createKeyring(() => loadKeys(reader)) });
+  const store = await openStore(config);
+  const secrets = createSecrets(await secretKeysOf(config, store));
+  const tokens = createTokens({ issuer: bootstrap.baseUrl, keyring: createKeyring(() => loadKeys(store.reader, secrets)) });
   const grpc = openGrpc(server.url);
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
   const organization = bootstrap.organization.uid;
@@ -141,8 +145,9 @@ export async function startPlatform(env: Record<string, string> = {}): Promise<P
     async close() {
       agent.destroy();
       grpc.close();
-      await reader.destroy();
+      await store.close();
       await server.close();
+      await dropDatabase(dataDir);
       rmSync(dataDir, { recursive: true, force: true });
     },
   };

@@ -10,6 +10,7 @@ import { create } from "@bufbuild/protobuf";
 import { createAccess, createSigningKey } from "../../src/access/index.ts";
 import type { MintRequest } from "../../src/access/index.ts";
 import { openFilesystemBlobs } from "../../src/blobs/index.ts";
+import { createSecrets, type Secrets } from "../../src/base/secrets.ts";
 import { newUid } from "../../src/base/uid.ts";
 import type { CallData } from "../../src/call.ts";
 import { distributionDoor } from "../../src/distribution/router.ts";
@@ -17,9 +18,9 @@ import { tokenDoor } from "../../src/distribution/token.ts";
 import { createDispatch } from "../../src/dispatch.ts";
 import { methodsOf } from "../../src/methods.ts";
 import type { Database } from "../../src/store/index.ts";
-import { databasePath, migrate, openReader, openWriter } from "../../src/store/index.ts";
 import { statusJson } from "../../src/transport/status.ts";
-import { startWriter } from "../../src/writer.ts";
+import { openTransactor } from "../../src/transactors.ts";
+import { openTestStore } from "./database.ts";
 
 export const OCI_IMAGE = "application/vnd.oci.image.manifest.v1+json";
 export const OCI_INDEX = "application/vnd.oci.image.index.v1+json";
@@ -41,25 +42,29 @@ export interface Ask { method?: string; token?: string; headers?: Record<string,
 /** A registry over real sockets, SQLite and files, with two organizations (acme, public) and identities: owner of both, viewer, pusher and tagger of acme, stranger. */
 export async function startRegistry(t: TestContext) {
   const dir = await mkdtemp(join(tmpdir(), "moorage-registry-"));
-  const path = databasePath(dir);
-  migrate(path);
+  const { store, db, close: closeStore } = await openTestStore(dir);
+  const { reader } = store;
+  const secretKeys = [randomBytes(32)];
+  const secrets = createSecrets(secretKeys);
   const clock = { offsetMs: 0, nowMs: () => Date.now() + clock.offsetMs };
-  const people = await seed(path, clock.nowMs());
+  const people = await seed(db, secrets, clock.nowMs());
 
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   const baseUrl = `http://${host}`;
-  const reader = openReader(path);
   const pageTokenKey = randomBytes(32);
   const faults: unknown[] = [];
-  const writer = await startWriter({ path, pageTokenKey, ownerRole: people.ownerRole, admins: [] }, reader, (error) => faults.push(error));
+  const methods = methodsOf({ pageTokenKey, ownerRole: people.ownerRole, readBlob: async () => undefined });
+  const writer = await openTransactor(store, {
+    dataDir: dir, methods, pageTokenKey, ownerRole: people.ownerRole, admins: [], secretKeys, onFault: (error) => faults.push(error),
+  });
   const log = { info: () => {}, error: (fields: object) => faults.push(fields) };
   const config = {
     registryUrl: baseUrl, registryAudience: host, historySegments: ["_service"], freeTierTags: ["latest", "latest-dev"], publicOrganization: "public",
     errorDomain: "moorage.dev", maxManifestBytes: 4 << 20, uploadTtlMs: 3_600_000, idleTimeoutMs: 10_000,
   };
-  const access = createAccess({ config: { ...config, baseUrl, accessTokenTtlMs: 3_600_000, allowPrivateNetwork: true }, reader, writer, log });
+  const access = createAccess({ config: { ...config, baseUrl, accessTokenTtlMs: 3_600_000, allowPrivateNetwork: true }, reader, writer, secrets, log });
   const blobs = await openFilesystemBlobs(join(dir, "files"));
   const deps = { transactor: writer, blobs, authenticate: access.authenticate, config, clock, log, statusJson };
   const door = distributionDoor(deps);
@@ -68,13 +73,12 @@ export async function startRegistry(t: TestContext) {
     const data = { requestId: randomBytes(4).toString("hex"), remoteAddress: "127.0.0.1" };
     void (door.matches((req.url ?? "").split("?", 1)[0] ?? "") ? door.handle(req, res, data) : token(req, res, data));
   });
-  const dispatch = createDispatch({ methods: methodsOf({ pageTokenKey, ownerRole: people.ownerRole, readBlob: async () => undefined }), outside: new Map(),
-    reader, transactor: writer, admins: [] });
+  const dispatch = createDispatch({ methods, outside: new Map(), reader, transactor: writer, admins: [] });
   t.after(async () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
     await writer.close();
-    await reader.destroy();
+    await closeStore();
     await rm(dir, { recursive: true });
     if (faults.length > 0) throw new Error("the server logged errors", { cause: faults });
   });
@@ -121,12 +125,7 @@ export async function startRegistry(t: TestContext) {
   };
   /** An identity of acme's viewers, with a relationship through which it can be assumed. */
   const addIdentity = async (name: string, relationship: object): Promise<string> => {
-    const { db } = openWriter(path);
-    try {
-      return await insertIdentity(db, name, [[people.acme, people.pullRole]], JSON.stringify(relationship));
-    } finally {
-      await db.destroy();
-    }
+    return await insertIdentity(db, name, [[people.acme, people.pullRole]], JSON.stringify(relationship));
   };
   const repoUid = async (name: string): Promise<string> => (await reader.selectFrom("repos").select("uid").where("name", "=",
     name).executeTakeFirstOrThrow()).uid;
@@ -136,35 +135,30 @@ export async function startRegistry(t: TestContext) {
 
 export type RegistryServer = Awaited<ReturnType<typeof startRegistry>>;
 
-async function seed(path: string, nowMs: number) {
-  const { db } = openWriter(path);
-  try {
-    await createSigningKey(db, nowMs);
-    const group = async (name: string): Promise<string> => {
-      const uid = newUid("");
-      await db.insertInto("groups").values({ uid, parent: "", name, description: "", verified: 0, kind: 0, status: 0, resource_limits: "{}",
-        create_time: nowMs, update_time: nowMs }).execute();
-      return uid;
-    };
-    const role = async (name: string, capabilities: number[]): Promise<string> => {
-      const uid = newUid("");
-      await db.insertInto("roles").values({ uid, parent: "", name, description: "", capabilities: JSON.stringify(capabilities), create_time: nowMs,
-        update_time: nowMs }).execute();
-      return uid;
-    };
-    const identity = (name: string, bindings: [string, string][]): Promise<string> => insertIdentity(db, name, bindings, "{}");
-    const [acme, open] = [await group("acme"), await group("public")];
-    const all = CapabilitySchema.values.map((value) => value.number).filter((number) => number !== 0);
-    const ownerRole = await role("owner", all);
-    const [pull, push, retag] = [await role("pull", PULL), await role("push", [...PUSH, C.CAP_TAG_CREATE]), await role("retag", [...PUSH, C.CAP_TAG_UPDATE])];
-    return {
-      acme, open, ownerRole, pullRole: pull, owner: await identity("owner", [[acme, ownerRole], [open, ownerRole]]), viewer: await identity("viewer", [[acme,
-        pull]]),
-      pusher: await identity("pusher", [[acme, push]]), tagger: await identity("tagger", [[acme, retag]]), stranger: await identity("stranger", []),
-    };
-  } finally {
-    await db.destroy();
-  }
+async function seed(db: Database, secrets: Secrets, nowMs: number) {
+  await createSigningKey(db, secrets, nowMs);
+  const group = async (name: string): Promise<string> => {
+    const uid = newUid("");
+    await db.insertInto("groups").values({ uid, parent: "", name, description: "", verified: 0, kind: 0, status: 0, resource_limits: "{}",
+      create_time: nowMs, update_time: nowMs }).execute();
+    return uid;
+  };
+  const role = async (name: string, capabilities: number[]): Promise<string> => {
+    const uid = newUid("");
+    await db.insertInto("roles").values({ uid, parent: "", name, description: "", capabilities: JSON.stringify(capabilities), create_time: nowMs,
+      update_time: nowMs }).execute();
+    return uid;
+  };
+  const identity = (name: string, bindings: [string, string][]): Promise<string> => insertIdentity(db, name, bindings, "{}");
+  const [acme, open] = [await group("acme"), await group("public")];
+  const all = CapabilitySchema.values.map((value) => value.number).filter((number) => number !== 0);
+  const ownerRole = await role("owner", all);
+  const [pull, push, retag] = [await role("pull", PULL), await role("push", [...PUSH, C.CAP_TAG_CREATE]), await role("retag", [...PUSH, C.CAP_TAG_UPDATE])];
+  return {
+    acme, open, ownerRole, pullRole: pull, owner: await identity("owner", [[acme, ownerRole], [open, ownerRole]]), viewer: await identity("viewer", [[acme,
+      pull]]),
+    pusher: await identity("pusher", [[acme, push]]), tagger: await identity("tagger", [[acme, retag]]), stranger: await identity("stranger", []),
+  };
 }
 
 async function insertIdentity(db: Database, name: string, bindings: [string, string][], relationship: string): Promise<string> {

@@ -1,0 +1,39 @@
+import { openCall } from "./calls.ts";
+import { type CommandContext, commandsOf } from "./commands.ts";
+import { Code, MoorageError } from "./errors.ts";
+import type { Store } from "./store/index.ts";
+import type { Command } from "./transaction.ts";
+import type { Writer } from "./writer.ts";
+
+/** How many commands may be under way or wait for a connection. More are told to come again. */
+const MAX_WAITING = 10_000;
+
+/** The transactor over PostgreSQL: each command is a serializable transaction of its own, done again when it collides with another. */
+export function postgresTransactor(store: Store, context: CommandContext): Writer {
+  const commands: Readonly<Record<string, Command>> = commandsOf(context);
+  let waiting = 0;
+  let closing = false;
+  let idle: (() => void) | undefined;
+  return {
+    read: async (data, work) => await work(openCall(data, store.reader)),
+    async write(name, data, input) {
+      if (closing) throw new MoorageError(Code.Unavailable, "Unavailable: the server is shutting down", { retryAfterMs: 1000 });
+      if (waiting >= MAX_WAITING) throw new MoorageError(Code.Unavailable, "Unavailable: too many writes are waiting", { retryAfterMs: 1000 });
+      const command = commands[name];
+      if (command === undefined) throw new Error(`there is no command ${name}`);
+      waiting += 1;
+      try {
+        // The sender's type says that the input and the answer are this command's.
+        return await store.transact((tx) => command(openCall(data, tx), input as never)) as never;
+      } finally {
+        waiting -= 1;
+        if (waiting === 0) idle?.();
+      }
+    },
+    waiting: () => waiting,
+    async close() {
+      closing = true;
+      if (waiting > 0) await new Promise<void>((resolve) => { idle = resolve; });
+    },
+  };
+}

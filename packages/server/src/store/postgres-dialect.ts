@@ -1,0 +1,106 @@
+import { type CompiledQuery, type DatabaseConnection, type Dialect, type Driver, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, type QueryResult } from "kysely";
+import type { Pool, PoolClient } from "pg";
+import { meaningOf, retried, TransientError } from "./failures.ts";
+
+// Kysely's own dialect prepares nothing and tells no failure from another.
+
+const MAX_STATEMENTS = 500;
+
+export interface PostgresDialectOptions {
+  /** How long a read that lost its connection, or finds none, is tried again, in milliseconds. */
+  retryWindowMs: number;
+  onRetry?(kind: TransientError["kind"]): void;
+}
+
+/** A connection of the pool while it is taken. */
+interface Taken extends DatabaseConnection {
+  begin(isolation: string): Promise<void>;
+  end(command: "commit" | "rollback"): Promise<void>;
+  release(): void;
+}
+
+/** Kysely over a pool of `pg`. Texts are prepared once on each connection; question marks stand for parameters in those written by hand. */
+export function postgresDialect(pool: Pool, options: PostgresDialectOptions): Dialect {
+  const texts = statementTexts();
+  const driver: Driver = {
+    init: async () => {},
+    acquireConnection: () => take(pool, texts, options),
+    beginTransaction: (connection, { isolationLevel = "read committed", accessMode }) => (connection as Taken).begin(accessMode === undefined ? isolationLevel : `${isolationLevel} ${accessMode}`),
+    commitTransaction: (connection) => (connection as Taken).end("commit"),
+    rollbackTransaction: (connection) => (connection as Taken).end("rollback"),
+    releaseConnection: async (connection) => (connection as Taken).release(),
+    destroy: () => pool.end(),
+  };
+  return {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => driver,
+    createIntrospector: (db) => new PostgresIntrospector(db),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  };
+}
+
+interface StatementText { text: string; name?: string }
+
+/** The text as PostgreSQL takes it, and a name to prepare it under; those that come once the list is full are not prepared. */
+function statementTexts(): (sql: string) => StatementText {
+  const known = new Map<string, StatementText>();
+  return (sql) => {
+    const found = known.get(sql);
+    if (found) return found;
+    let parameters = 0;
+    const text = sql.includes("?") ? sql.replace(/\?/g, () => `$${(parameters += 1)}`) : sql;
+    if (known.size >= MAX_STATEMENTS) return { text };
+    const made = { text, name: `m${known.size}` };
+    known.set(sql, made);
+    return made;
+  };
+}
+
+async function take(pool: Pool, texts: (sql: string) => StatementText, { retryWindowMs, onRetry }: PostgresDialectOptions): Promise<Taken> {
+  const connect = (): Promise<PoolClient> => pool.connect().catch((error: unknown) => { throw meaningOf(error); });
+  let client = await retried(retryWindowMs, connect, onRetry);
+  let inTransaction = false;
+  let broken = false;
+  const query = async <R>(statement: StatementText, values: unknown[] = []): Promise<{ rows: R[]; rowCount: number | null; command: string }> => {
+    try {
+      return await client.query<R & object>({ ...statement, values });
+    } catch (error) {
+      const meaning = meaningOf(error);
+      broken ||= meaning instanceof TransientError && meaning.kind === "connection";
+      throw meaning;
+    }
+  };
+  return {
+    async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+      const statement = texts(sql);
+      const once = async (): Promise<QueryResult<R>> => {
+        if (broken && !inTransaction) {
+          client.release(true);
+          client = await connect();
+          broken = false;
+        }
+        const { rows, rowCount } = await query<R>(statement, parameters as unknown[]);
+        return { rows, numAffectedRows: BigInt(rowCount ?? 0) };
+      };
+      // Outside of a transaction there are only reads: they can be done again. A transaction is done again as a whole, by whoever opened it.
+      return inTransaction ? await once() : await retried(retryWindowMs, once, onRetry);
+    },
+    async begin(isolation) {
+      await query({ text: `begin isolation level ${isolation}` });
+      inTransaction = true;
+    },
+    async end(command) {
+      inTransaction = false;
+      // A connection that broke took its transaction along.
+      if (command === "rollback" && broken) return;
+      const answer = await query({ text: command });
+      // PostgreSQL answers the commit of a transaction in which a statement failed with a rollback, and no error.
+      if (command === "commit" && answer.command !== "COMMIT") throw new Error("the transaction could not be committed, since a statement in it had failed");
+    },
+    release: () => client.release(broken),
+    // eslint-disable-next-line require-yield -- Kysely asks for it; nothing here streams
+    async *streamQuery() {
+      throw new Error("streaming is not offered");
+    },
+  };
+}

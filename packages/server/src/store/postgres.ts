@@ -1,0 +1,129 @@
+import { readFileSync } from "node:fs";
+import { Kysely } from "kysely";
+import type { CustomTypesConfig, Pool, PoolConfig } from "pg";
+import { meaningOf, retried, TransientError, unavailable } from "./failures.ts";
+import { MIGRATIONS, NEWEST_VERSION } from "./migrations.ts";
+import { postgresDialect } from "./postgres-dialect.ts";
+import { type Store, StoreError, type StoreSettings } from "./store.ts";
+import type { Tables } from "./tables.ts";
+
+// How long calls wait for a server that restarts, or for others who change the same.
+const RETRY_WINDOW_MS = 10_000;
+const INT8_OID = 20;
+const NUMERIC_OID = 1700;
+// Any number will do that nobody else locks in this database.
+const MIGRATION_LOCK = "760213";
+
+/** The store on a PostgreSQL server. Nothing is asked of the server yet. */
+export async function openPostgresStore(settings: StoreSettings): Promise<Store> {
+  const { log = () => {}, onRetry = () => {} } = settings;
+  const { default: pg } = await import("pg");
+  const pool: Pool = new pg.Pool(poolConfig(settings, pg.types));
+  // A connection that ends while nobody uses it: the pool forgets it by itself, and without a listener the process would end.
+  pool.on("error", (error) => log(error, "an idle database connection ended"));
+  const windowMs = Math.min(RETRY_WINDOW_MS, settings.databaseTimeoutMs);
+  const reader = new Kysely<Tables>({ dialect: postgresDialect(pool, { retryWindowMs: windowMs, onRetry }) });
+  // In a transaction nothing is done again but the whole of it.
+  const writer = new Kysely<Tables>({ dialect: postgresDialect(pool, { retryWindowMs: 0 }) });
+  return {
+    engine: "postgres",
+    reader,
+    transact: (work) => retried(windowMs, () => transactOnce(writer, work), onRetry),
+    use: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
+    version: () => retried(windowMs, () => readVersion(pool)),
+    migrate: () => retried(windowMs, () => migratePostgres(pool)),
+    close: () => reader.destroy(),
+  };
+}
+
+async function transactOnce<T>(db: Kysely<Tables>, work: (tx: Kysely<Tables>) => Promise<T>): Promise<T> {
+  const transaction = await db.startTransaction().setIsolationLevel("serializable").execute().catch((error: unknown) => { throw asTransient(error); });
+  let value: T;
+  try {
+    value = await work(transaction);
+  } catch (error) {
+    // What the work met first is what counts.
+    await transaction.rollback().execute().catch(() => {});
+    throw error;
+  }
+  try {
+    await transaction.commit().execute();
+  } catch (error) {
+    if (error instanceof TransientError && error.kind === "connection") throw unavailable("the database connection ended during the commit, so it is not known whether the change was made", error);
+    throw error;
+  }
+  return value;
+}
+
+// Taking a connection has told its failure as one for the caller, since it tries for no time at all.
+function asTransient(error: unknown): unknown {
+  return error instanceof Error && error.cause instanceof TransientError ? error.cause : error;
+}
+
+function poolConfig({ databaseUrl, databasePoolSize, databaseTimeoutMs, databaseTls, databaseTlsCa }: StoreSettings, types: CustomTypesConfig): PoolConfig {
+  const url = new URL(databaseUrl);
+  url.searchParams.delete("sslmode");
+  return {
+    connectionString: url.href, max: databasePoolSize, application_name: "moorage", keepAlive: true, idleTimeoutMillis: 60_000,
+    connectionTimeoutMillis: Math.min(databaseTimeoutMs, 10_000), statement_timeout: databaseTimeoutMs, lock_timeout: databaseTimeoutMs,
+    idle_in_transaction_session_timeout: databaseTimeoutMs * 2, query_timeout: databaseTimeoutMs + 5_000,
+    ssl: databaseTls === "disable" ? false : { rejectUnauthorized: databaseTls === "verify-full", ...(databaseTlsCa !== "" && { ca: readCa(databaseTlsCa) }) },
+    types: {
+      getTypeParser: (oid: number, format?: "text" | "binary") => (oid === INT8_OID || oid === NUMERIC_OID ? toNumber : types.getTypeParser(oid, format)),
+    },
+  };
+}
+
+function readCa(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (cause) {
+    throw new StoreError(`MOORAGE_DATABASE_TLS_CA: cannot read ${file}`, { cause });
+  }
+}
+
+function toNumber(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new RangeError("a number in the database is too large");
+  return value;
+}
+
+async function readVersion(pool: Pool): Promise<number> {
+  try {
+    const { rows } = await pool.query<{ there: boolean }>("select to_regclass('schema_version') is not null as there");
+    if (rows[0]?.there !== true) return 0;
+    const found = await pool.query<{ version: number }>("select version from schema_version");
+    return found.rows[0]?.version ?? 0;
+  } catch (error) {
+    throw meaningOf(error);
+  }
+}
+
+// One replica migrates while the others wait for the lock; then they find nothing left to do.
+async function migratePostgres(pool: Pool): Promise<void> {
+  const client = await pool.connect().catch((error: unknown) => { throw meaningOf(error); });
+  let failed = true;
+  try {
+    await client.query("begin");
+    await client.query(`select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+    await client.query("create table if not exists schema_version (version bigint not null)");
+    const { rows } = await client.query<{ version: number }>("select version from schema_version");
+    const found = rows[0]?.version ?? 0;
+    const newest = NEWEST_VERSION;
+    if (found > newest) throw new StoreError(`the database is of version ${found}, newer than this moorage, which knows ${newest}`);
+    for (const { statements } of MIGRATIONS.filter(({ version }) => version > found)) for (const statement of statements) await client.query(forPostgres(statement));
+    if (found === 0) await client.query("insert into schema_version (version) values ($1)", [newest]);
+    else if (found < newest) await client.query("update schema_version set version = $1", [newest]);
+    await client.query("commit");
+    failed = false;
+  } catch (error) {
+    throw meaningOf(error);
+  } finally {
+    client.release(failed);
+  }
+}
+
+// Text compares byte by byte, as SQLite has it: page tokens and orders are the same on both.
+function forPostgres(statement: string): string {
+  return statement.replace(/\btext\b/g, 'text collate "C"').replace(/\bKEY\b/g, 'text collate "C"').replace(/\bINT8\b/g, "bigint").replace(/\bBYTES\b/g, "bytea").replace(/\bWITHOUT_ROWID\b/g, "");
+}

