@@ -13,7 +13,7 @@ import { ANONYMOUS, type Caller } from "./call.ts";
 import { type Config, ConfigError, withUrls } from "./config.ts";
 import { violationsOf } from "./aip/validate.ts";
 import { createDispatch, type OutsideMethod } from "./dispatch.ts";
-import { distributionDoor, type RegistryDeps, tokenDoor } from "./distribution/index.ts";
+import { createPulls, distributionDoor, type RegistryDeps, tokenDoor } from "./distribution/index.ts";
 import { unauthenticated } from "./errors.ts";
 import { startHousekeeping } from "./housekeeping.ts";
 import { methodsOf, nameOf } from "./methods.ts";
@@ -102,7 +102,7 @@ export async function startServer(settings: Config, { clock = systemClock, log =
     };
     const services = [...new Set([...methods.values()].map(({ desc }) => desc.parent))];
     const shared = { dispatch, authenticate, errorDomain: config.errorDomain, log, clock };
-    const registry: RegistryDeps = { transactor: writer, blobs, authenticate: access.authenticate, config, clock, log, statusJson };
+    const registry: RegistryDeps = { transactor: writer, pulls: createPulls(reader), blobs, authenticate: access.authenticate, config, clock, log, statusJson };
     front.open({
       rest: restDoor({ ...shared, services, violationsOf, maxBodyBytes: config.maxJsonBytes }),
       rpc: rpcDoor({ ...shared, services: [...services, SecurityTokenService], aliases: config.grpcPackageAliases, shutdown: shutdown.signal, maxMessageBytes: config.maxJsonBytes }),

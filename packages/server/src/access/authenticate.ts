@@ -1,7 +1,7 @@
 import type { Caller } from "../call.ts";
 import type { Config } from "../config.ts";
 import { unauthenticated } from "../errors.ts";
-import { type Database, statement } from "../store/index.ts";
+import { createSnapshotCache, type Database, statement } from "../store/index.ts";
 import { refusal } from "./jwt.ts";
 import type { Tokens } from "./tokens.ts";
 
@@ -29,16 +29,18 @@ export function requireBearer(authorization: string | undefined): string {
  */
 export function createAuthenticator(deps: { config: Pick<Config, "baseUrl" | "registryAudience">; tokens: Tokens; reader: Database }): Authenticator {
   const { config, tokens, reader } = deps;
+  const existing = createSnapshotCache<true>(reader, MAX_KNOWN);
   return async (authorization, audience, nowMs) => {
     const caller = await tokens.verify(requireBearer(authorization), audience === "platform" ? config.baseUrl : config.registryAudience, nowMs);
     if (caller.repositories && audience === "platform") throw refusal();
-    if (caller.identity !== "" && !(await exists(reader, caller.identity))) throw refusal();
+    if (caller.identity !== "" && !(await existing.remember(caller.identity, () => exists(reader, caller.identity)))) throw refusal();
     return caller;
   };
 }
 
+const MAX_KNOWN = 10_000;
 const selectIdentity = statement("select 1 from identities where uid = ?");
 
-async function exists(reader: Database, uid: string): Promise<boolean> {
-  return (await selectIdentity(reader, uid)).length > 0;
+async function exists(reader: Database, uid: string): Promise<true | undefined> {
+  return (await selectIdentity(reader, uid)).length > 0 || undefined;
 }

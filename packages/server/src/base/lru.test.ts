@@ -16,3 +16,21 @@ test("the entry used longest ago makes room", () => {
   lru.clear();
   assert.equal(lru.size, 0);
 });
+
+test("entries of different weight: the oldest go until the new one has room", () => {
+  const lru = createLru<string, string>(10, (text) => text.length);
+  lru.set("a", "1234");
+  lru.set("b", "1234");
+  lru.set("c", "123456");
+  assert.deepEqual([lru.get("a"), lru.get("b"), lru.get("c"), lru.size], [undefined, "1234", "123456", 2]);
+  lru.set("b", "1");
+  lru.set("d", "123");
+  assert.deepEqual([lru.get("b"), lru.get("c"), lru.get("d")], ["1", "123456", "123"]);
+  lru.set("e", "12345678901");
+  assert.deepEqual([lru.get("e"), lru.size], [undefined, 3]);
+  lru.set("d", "12345678901");
+  assert.deepEqual([lru.get("d"), lru.size], [undefined, 2]);
+  lru.delete("c");
+  lru.set("f", "123456789");
+  assert.deepEqual([lru.get("b"), lru.get("f")], ["1", "123456789"]);
+});

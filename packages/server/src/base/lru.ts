@@ -1,4 +1,4 @@
-/** A map that holds at most `maxEntries`: the entry used longest ago makes room. */
+/** A map that holds so much and no more: the entries used longest ago make room. */
 export interface Lru<K, V> {
   /** The value, which counts as a use. */
   get(key: K): V | undefined;
@@ -8,9 +8,20 @@ export interface Lru<K, V> {
   readonly size: number;
 }
 
-export function createLru<K, V>(maxEntries: number): Lru<K, V> {
+/**
+ * Holds at most `maxWeight`, where each entry weighs 1, or what `weightOf` says: its bytes, for values of any size. What alone weighs more than
+ * all together may is not kept.
+ */
+export function createLru<K, V>(maxWeight: number, weightOf: (value: V) => number = () => 1): Lru<K, V> {
   // A Map iterates in the order of insertion: what is used is put at the end, what stands first goes first.
   const entries = new Map<K, V>();
+  let weight = 0;
+  const drop = (key: K): void => {
+    const value = entries.get(key);
+    if (value === undefined) return;
+    entries.delete(key);
+    weight -= weightOf(value);
+  };
   return {
     get(key) {
       const value = entries.get(key);
@@ -20,14 +31,21 @@ export function createLru<K, V>(maxEntries: number): Lru<K, V> {
       return value;
     },
     set(key, value) {
-      entries.delete(key);
+      drop(key);
+      const added = weightOf(value);
+      if (added > maxWeight) return;
       entries.set(key, value);
-      if (entries.size <= maxEntries) return;
-      const oldest = entries.keys().next();
-      if (!oldest.done) entries.delete(oldest.value);
+      weight += added;
+      for (const oldest of entries.keys()) {
+        if (weight <= maxWeight) break;
+        drop(oldest);
+      }
     },
-    delete(key) { entries.delete(key); },
-    clear() { entries.clear(); },
+    delete: drop,
+    clear() {
+      entries.clear();
+      weight = 0;
+    },
     get size() { return entries.size; },
   };
 }

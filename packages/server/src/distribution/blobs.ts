@@ -1,13 +1,19 @@
 import { SMALL_BLOB_BYTES } from "../blobs/index.ts";
 import type { Call } from "../call.ts";
 import { Code, MoorageError } from "../errors.ts";
+import { statement } from "../store/index.ts";
 import { authorize } from "./context.ts";
 import type { Exchange } from "./context.ts";
 import { RegistryError } from "./errors.ts";
 import { pullableRepository } from "./names.ts";
+import { pull } from "./pulls.ts";
 import { parseRange } from "./ranges.ts";
 import { sendEmpty } from "./send.ts";
 import { responseSink } from "./streams.ts";
+
+const selectBlob = statement<{ size: number; generation: string }>(
+  "select b.size, b.generation from repo_blobs as r join blobs as b on b.digest = r.digest where r.repo = ? and r.digest = ?",
+);
 
 /** GET, HEAD and DELETE of `/v2/<name>/blobs/<digest>`. Source: OCI distribution v1.1 end-2 and end-10. */
 export async function handleBlob(exchange: Exchange, params: { digest: string }): Promise<void> {
@@ -18,7 +24,7 @@ export async function handleBlob(exchange: Exchange, params: { digest: string })
 async function sendBlob(exchange: Exchange, digest: string): Promise<void> {
   const { req, res, deps } = exchange;
   await authorize(exchange, ["pull"]);
-  const blob = await deps.transactor.read(exchange.callData, async (call) => {
+  const blob = await pull(deps.pulls.blobs, exchange, digest, async (call) => {
     const repo = await pullableRepository(call, deps.config, exchange.name, { digest });
     return findBlob(call, repo, digest);
   });
@@ -87,8 +93,7 @@ async function deleteBlob(exchange: Exchange, digest: string): Promise<void> {
 
 /** The blob as the repo may serve it. */
 export async function findBlob(call: Call, repo: string, digest: string): Promise<{ size: number; generation: string } | undefined> {
-  return call.tx.selectFrom("repo_blobs").innerJoin("blobs", "blobs.digest", "repo_blobs.digest").select(["blobs.size", "blobs.generation"])
-    .where("repo_blobs.repo", "=", repo).where("repo_blobs.digest", "=", digest).executeTakeFirst();
+  return (await selectBlob(call.tx, repo, digest))[0];
 }
 
 export function blobUnknown(digest: string): RegistryError {

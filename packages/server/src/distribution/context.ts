@@ -8,6 +8,7 @@ import { Code, MoorageError } from "../errors.ts";
 import type { Transactor } from "../transaction.ts";
 import { isRepositoryName } from "./digests.ts";
 import { RegistryError } from "./errors.ts";
+import type { Pulls } from "./pulls.ts";
 
 export type Request = IncomingMessage | Http2ServerRequest;
 export type Response = ServerResponse | Http2ServerResponse;
@@ -35,6 +36,7 @@ export interface RegistryConfig {
 
 export interface RegistryDeps {
   transactor: Transactor;
+  pulls: Pulls;
   blobs: BlobStore;
   /**
    * Verifies the Authorization header for the audience. An anonymous registry token gives an empty identity and its `repositories`.

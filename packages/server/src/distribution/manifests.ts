@@ -8,6 +8,7 @@ import { manifestUnknown } from "./manifest-commands.ts";
 import { parseManifest } from "./manifest-parse.ts";
 import { pullableRepository } from "./names.ts";
 import { type Row, statement } from "../store/index.ts";
+import { pull } from "./pulls.ts";
 import { send, sendEmpty } from "./send.ts";
 import { announcedLength, bodyOf } from "./streams.ts";
 
@@ -30,17 +31,17 @@ export async function handleManifest(exchange: Exchange, { reference }: { refere
 async function sendManifest(exchange: Exchange, reference: string): Promise<void> {
   const { req, deps, name } = exchange;
   await authorize(exchange, ["pull"]);
-  const found = await deps.transactor.read(exchange.callData, async (call) => {
+  const found = await pull(deps.pulls.manifests, exchange, reference, async (call) => {
     const byDigest = isDigest(reference);
     const repo = await pullableRepository(call, deps.config, name, byDigest ? { digest: reference } : { tag: reference });
     const [row] = await (byDigest ? selectByDigest : selectByTag)(call.tx, repo, reference);
-    return row;
+    return row && { digest: row.digest, mediaType: row.media_type, latin1: Buffer.from(row.content).toString("latin1") };
   });
   if (!found) throw reference.includes(":") && !isDigest(reference) ? digestInvalid() : manifestUnknown(reference);
   const etag = `"${found.digest}"`;
   const headers = { "docker-content-digest": found.digest, etag, "cache-control": "private, no-cache", "x-content-type-options": "nosniff" };
   if (matchesEtag(req.headers["if-none-match"], etag)) return sendEmpty(exchange, 304, headers);
-  send(exchange, 200, { ...headers, "content-type": found.media_type }, found.content);
+  send(exchange, 200, { ...headers, "content-type": found.mediaType }, found.latin1);
 }
 
 async function putManifest(exchange: Exchange, reference: string): Promise<void> {

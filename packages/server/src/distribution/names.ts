@@ -1,4 +1,5 @@
 import { Capability } from "@moorage/api";
+import { parentOf } from "../base/uid.ts";
 import type { Call } from "../call.ts";
 import { statement } from "../store/index.ts";
 import { RegistryError } from "./errors.ts";
@@ -23,9 +24,19 @@ export interface Resolved {
 const selectRepo = statement<{ uid: string }>("select uid from repos where parent = ? and name = ?");
 const selectGroup = statement<{ uid: string }>("select uid from groups where parent = ? and name = ?");
 
+// The whole path in one statement, for paths of so many names at most. Names are unique below a parent.
+const MAX_NESTED = 8;
+const selectPath = Array.from({ length: MAX_NESTED + 1 }, (_, names) => {
+  let group = "''";
+  for (let at = 1; at < names; at += 1) group = `(select uid from groups where parent = ${group} and name = ?)`;
+  return statement<{ uid: string }>(`select uid from repos where parent = ${group} and name = ?`);
+});
+
 /** Follows `<organization>/<subgroup…>/<image>` by the names of today. Source: contract §8. */
 export async function resolveRepository(call: Call, name: string): Promise<Resolved> {
   const segments = name.split("/");
+  const [whole] = segments.length > 1 ? await selectPath[segments.length]?.(call.tx, ...segments) ?? [] : [];
+  if (whole) return { repo: whole.uid, group: parentOf(whole.uid), missing: [] };
   let group: string | undefined;
   for (const [index, segment] of segments.entries()) {
     const leaf = index === segments.length - 1;

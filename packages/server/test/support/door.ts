@@ -9,6 +9,7 @@ import { openFilesystemBlobs } from "../../src/blobs/index.ts";
 import type { Call, Caller, CallData } from "../../src/call.ts";
 import { distributionCommands } from "../../src/distribution/commands.ts";
 import type { RegistryConfig, RegistryDeps } from "../../src/distribution/context.ts";
+import { createPulls } from "../../src/distribution/pulls.ts";
 import { distributionDoor } from "../../src/distribution/router.ts";
 import { permissionDenied, unauthenticated } from "../../src/errors.ts";
 import type { Database } from "../../src/store/index.ts";
@@ -50,6 +51,7 @@ export async function openDoor(folder: string, settings: Partial<RegistryConfig>
     },
   };
   const deps: RegistryDeps = {
+    pulls: createPulls(store.reader),
     transactor, statusJson,
     blobs: await openFilesystemBlobs(folder),
     clock: { nowMs: () => Date.now() + shiftMs },

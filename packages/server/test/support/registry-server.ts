@@ -13,6 +13,7 @@ import { openFilesystemBlobs } from "../../src/blobs/index.ts";
 import { createSecrets, type Secrets } from "../../src/base/secrets.ts";
 import { newUid } from "../../src/base/uid.ts";
 import type { CallData } from "../../src/call.ts";
+import { createPulls } from "../../src/distribution/pulls.ts";
 import { distributionDoor } from "../../src/distribution/router.ts";
 import { tokenDoor } from "../../src/distribution/token.ts";
 import { createDispatch } from "../../src/dispatch.ts";
@@ -66,7 +67,7 @@ export async function startRegistry(t: TestContext) {
   };
   const access = createAccess({ config: { ...config, baseUrl, accessTokenTtlMs: 3_600_000, allowPrivateNetwork: true }, reader, writer, secrets, log });
   const blobs = await openFilesystemBlobs(join(dir, "files"));
-  const deps = { transactor: writer, blobs, authenticate: access.authenticate, config, clock, log, statusJson };
+  const deps = { transactor: writer, pulls: createPulls(reader), blobs, authenticate: access.authenticate, config, clock, log, statusJson };
   const door = distributionDoor(deps);
   const token = tokenDoor({ ...deps, ...access, registryTokenTtlMs: 300_000 });
   server.on("request", (req, res) => {

@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { databasePath, migrate, openReader, openWriter } from "./open.ts";
+import { createSnapshotCache } from "./snapshot-cache.ts";
+import { statement } from "./statement.ts";
+
+const selectValue = statement<{ value: string }>("select value from installation where key = ?");
+
+function open(t: TestContext) {
+  const folder = mkdtempSync(join(tmpdir(), "moorage-cache-"));
+  const path = databasePath(folder);
+  migrate(path);
+  const { raw } = openWriter(path);
+  const reader = openReader(path);
+  t.after(async () => {
+    await reader.destroy();
+    raw.close();
+    rmSync(folder, { recursive: true });
+  });
+  const write = (value: string): void => raw.exec(`insert into installation values ('a', '${value}') on conflict (key) do update set value = excluded.value`);
+  const loads = { count: 0 };
+  const load = async (): Promise<string | undefined> => {
+    loads.count += 1;
+    return (await selectValue(reader, "a"))[0]?.value;
+  };
+  return { reader, raw, write, load, loads };
+}
+
+test("a value is loaded once while nobody commits, and again after every commit", async (t) => {
+  const { reader, raw, write, load, loads } = open(t);
+  const cache = createSnapshotCache<string>(reader, 10);
+  for (const value of ["one", "two", "one", "three"]) {
+    write(value);
+    const before = loads.count;
+    assert.equal(await cache.remember("a", load), value);
+    assert.equal(await cache.remember("a", load), value);
+    assert.equal(loads.count, before + 1);
+  }
+  raw.exec("begin; update installation set value = 'never'; rollback");
+  assert.equal(await cache.remember("a", load), "three");
+  raw.exec("pragma wal_checkpoint(truncate)");
+  assert.equal(await cache.remember("a", load), "three");
+  write("four");
+  assert.equal(await cache.remember("a", load), "four");
+  raw.exec("delete from installation");
+  assert.equal(await cache.remember("a", load), undefined);
+});
+
+test("what a commit came between is not kept", async (t) => {
+  const { reader, write, load, loads } = open(t);
+  const cache = createSnapshotCache<string>(reader, 10);
+  write("old");
+  const answer = await cache.remember("a", async () => {
+    const value = await load();
+    write("new");
+    return value;
+  });
+  assert.equal(answer, "old");
+  assert.equal(await cache.remember("a", load), "new");
+  // A second load that ends in the meantime, at the newer state, takes nothing of the first along.
+  const slow = cache.remember("b", async () => {
+    const value = await load();
+    write("newest");
+    assert.equal(await cache.remember("a", load), "newest");
+    return value;
+  });
+  assert.equal(await slow, "new");
+  const before = loads.count;
+  assert.equal(await cache.remember("b", load), "newest");
+  assert.equal(await cache.remember("a", load), "newest");
+  assert.equal(loads.count, before + 1);
+});
+
+test("it holds no more than its weight, and never that there is nothing", async (t) => {
+  const { reader, write, load, loads } = open(t);
+  const cache = createSnapshotCache<string>(reader, 4, (text) => text.length);
+  assert.equal(await cache.remember("a", load), undefined);
+  assert.equal(await cache.remember("a", load), undefined);
+  assert.equal(loads.count, 2);
+  write("abc");
+  await cache.remember("a", load);
+  await cache.remember("b", load);
+  await cache.remember("b", load);
+  assert.equal(loads.count, 4);
+  await cache.remember("a", load);
+  assert.equal(loads.count, 5);
+});
