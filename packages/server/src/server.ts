@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { DescMethod } from "@bufbuild/protobuf";
 import { type ExchangeRefreshTokenRequest, type ExchangeRequest, SecurityTokenService } from "@moorage/api";
-import { type Logger, pino } from "pino";
+import type { Logger } from "pino";
 import { createAccess, createSecurityTokenService, createStsDoors, isWrongAudience } from "./access/index.ts";
 import { type Clock, systemClock } from "./base/clock.ts";
 import { createSecrets, SecretError } from "./base/secrets.ts";
@@ -17,13 +17,15 @@ import { createPulls, distributionDoor, type RegistryDeps, tokenDoor } from "./d
 import { unauthenticated } from "./errors.ts";
 import { startHousekeeping } from "./housekeeping.ts";
 import { methodsOf, nameOf } from "./methods.ts";
+import { createLog, mergeSnapshots, METRICS_CONTENT_TYPE, openObservation } from "./observe/index.ts";
 import { blobReader } from "./read-blob.ts";
 import { secretKeysOf } from "./secret-keys.ts";
 import { lockDataDir, openStore, StoreError } from "./store/index.ts";
 import { answerErrors } from "./transport/answer.ts";
-import { clientAddress } from "./transport/addresses.ts";
+import { clientAddress, networks } from "./transport/addresses.ts";
 import { frontDoor } from "./transport/front-door.ts";
 import { listen } from "./transport/listen.ts";
+import { metricsDoor } from "./transport/metrics.ts";
 import { restDoor } from "./transport/rest.ts";
 import { rpcDoor } from "./transport/rpc.ts";
 import { statusJson } from "./transport/status.ts";
@@ -40,19 +42,25 @@ export interface Server {
 
 export interface ServerOptions {
   clock?: Clock;
-  /** Absent: JSON lines on standard output at the level of the settings. */
+  /** Absent: lines on standard output, at the level and in the format of the settings. */
   log?: Logger;
+  /** What `/metrics` answers when several processes serve the port together. Absent: this process's own. */
+  collectMetrics?: () => Promise<string>;
 }
 
 /** Starts an installation on its data folder. When it resolves, it answers. Throws a ConfigError or StoreError in one line for the operator. */
-export async function startServer(settings: Config, { clock = systemClock, log = pino({ level: settings.logLevel }) }: ServerOptions = {}): Promise<Server> {
+export async function startServer(settings: Config, { clock = systemClock, log = createLog(settings), collectMetrics }: ServerOptions = {}): Promise<Server> {
   const tls = settings.tlsCert === "" ? undefined : readTls(settings);
-  const addressOf = proxies(settings.trustedProxies);
+  const addressOf = addressRule(() => clientAddress(settings.trustedProxies));
+  const mayReadMetrics = addressRule(() => networks("MOORAGE_METRICS_NETWORKS", settings.metricsNetworks));
   const stack = new AsyncDisposableStack();
   try {
     const lock = takeDataDir(settings.dataDir);
     stack.defer(() => lock.release());
-    const store = await openStore({ ...settings, log: (err, message) => log.warn({ err }, message) });
+    const observation = await openObservation(settings, log);
+    stack.defer(() => observation.close());
+    const { database } = observation;
+    const store = await openStore({ ...settings, log: (err, message) => log.warn({ err }, message), onRetry: (kind) => database.retried(kind) });
     stack.defer(() => store.close());
     await store.migrate();
     const secretKeys = await secretKeysOf(settings, store);
@@ -60,7 +68,7 @@ export async function startServer(settings: Config, { clock = systemClock, log =
     const installation = await ensureInstallation(store, secrets, settings, clock.nowMs()).catch((error: unknown) => {
       throw error instanceof SecretError ? new ConfigError(`MOORAGE_SECRET_KEY: ${error.message}`, { cause: error }) : error;
     });
-    const front = frontDoor({ log, addressOf, errorDomain: settings.errorDomain });
+    const front = frontDoor({ log, addressOf, errorDomain: settings.errorDomain, observer: observation.requests });
     const port = await listen({ host: settings.host, port: settings.port, tls, handler: front.handle, errorDomain: settings.errorDomain, log }).catch((error: unknown) => {
       throw new ConfigError(`${settingAtFault(error)}: cannot listen on ${settings.host}:${settings.port}: ${messageOf(error)}`);
     });
@@ -74,17 +82,19 @@ export async function startServer(settings: Config, { clock = systemClock, log =
 
     const { reader } = store;
     const admins = [installation.bootstrap.identity.uid, ...config.admins];
-    const blobs = await openFilesystemBlobs(config.dataDir);
+    const blobs = observation.blobs(await openFilesystemBlobs(config.dataDir));
     const methods = methodsOf({ ...installation, readBlob: blobReader(blobs) });
     const writer = await openTransactor(store, {
       dataDir: config.dataDir, methods, pageTokenKey: installation.pageTokenKey, ownerRole: installation.ownerRole, admins, secretKeys,
       onFault: (error) => log.fatal({ err: error }, "the writing thread died"),
     });
     stack.defer(() => writer.close());
-    const access = createAccess({ config, reader, writer, secrets, log });
+    database.watch(() => ({ pool: store.use?.(), writes: writer.waiting() }));
+    const transactor = observation.transactor(writer);
+    const access = createAccess({ config, reader, writer: transactor, secrets, log });
     const sts = createSecurityTokenService(access.exchanger);
     const dispatch = createDispatch({
-      methods, reader, transactor: writer, admins,
+      methods, reader, transactor, admins,
       outside: new Map<string, OutsideMethod>([
         [nameOf(SecurityTokenService.method.exchange), (data, request, authorization) => sts.exchange(data, request as ExchangeRequest, authorization)],
         [nameOf(SecurityTokenService.method.exchangeRefreshToken), (data, request, authorization) =>
@@ -102,17 +112,18 @@ export async function startServer(settings: Config, { clock = systemClock, log =
     };
     const services = [...new Set([...methods.values()].map(({ desc }) => desc.parent))];
     const shared = { dispatch, authenticate, errorDomain: config.errorDomain, log, clock };
-    const registry: RegistryDeps = { transactor: writer, pulls: createPulls(reader), blobs, authenticate: access.authenticate, config, clock, log, statusJson };
+    const registry: RegistryDeps = { transactor, pulls: createPulls(reader), blobs, authenticate: access.authenticate, config, clock, log, statusJson };
     front.open({
       rest: restDoor({ ...shared, services, violationsOf, maxBodyBytes: config.maxJsonBytes }),
       rpc: rpcDoor({ ...shared, services: [...services, SecurityTokenService], aliases: config.grpcPackageAliases, shutdown: shutdown.signal, maxMessageBytes: config.maxJsonBytes }),
       distribution: distributionDoor(registry),
+      metrics: metricsDoor({ mayRead: mayReadMetrics, collect: collectMetrics ?? (async () => mergeSnapshots([await observation.snapshot()])), contentType: METRICS_CONTENT_TYPE }),
       paths: {
         ...createStsDoors({ config, clock, keyring: access.keyring, exchanger: access.exchanger, answerError: answerErrors(config.errorDomain, log) }),
         "/token": tokenDoor({ ...registry, tokens: access.tokens, exchanger: access.exchanger, refreshTokens: access.refreshTokens, registryTokenTtlMs: config.registryTokenTtlMs }),
       },
     });
-    const housekeeping = await startHousekeeping({ transactor: writer, keyring: access.keyring, registry, signingKeyAgeMs: config.signingKeyAgeMs, log });
+    const housekeeping = await startHousekeeping({ transactor, keyring: access.keyring, registry, signingKeyAgeMs: config.signingKeyAgeMs, log });
     log.info({ url: config.baseUrl, registryUrl: config.registryUrl, address: port.address, port: port.port }, "listening");
 
     const close = async (): Promise<void> => {
@@ -123,6 +134,7 @@ export async function startServer(settings: Config, { clock = systemClock, log =
       await writer.close();
       await store.close();
       lock.release();
+      await observation.close();
       log.info("closed");
     };
     let closed: Promise<void> | undefined;
@@ -177,9 +189,10 @@ function readSetting(name: string, file: string): Buffer {
   }
 }
 
-function proxies(trusted: readonly string[]): ReturnType<typeof clientAddress> {
+/** A rule about addresses; a network in it that is none is its setting's fault. */
+function addressRule<T>(parse: () => T): T {
   try {
-    return clientAddress(trusted);
+    return parse();
   } catch (error) {
     throw new ConfigError(error instanceof Error ? error.message : String(error));
   }

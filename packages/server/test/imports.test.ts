@@ -29,6 +29,8 @@ const MAY: Record<string, string[]> = {
   methods: ["access", "room"],
   dispatch: ["access", "transaction", "aip", "store", "calls", "methods"],
   distribution: ["transaction", "access", "blobs", "store"],
+  // It wraps what it watches; only the wiring knows it.
+  observe: ["blobs"],
   transport: ["dispatch"],
 };
 
@@ -40,8 +42,10 @@ const MAY_TYPES: Record<string, string[]> = {
   // Settings are plain data.
   access: ["config"],
   dispatch: ["config"],
-  distribution: ["config"],
-  transport: ["config"],
+  // What the doors tell of a request is an interface.
+  distribution: ["config", "observe"],
+  transport: ["config", "observe"],
+  observe: ["config", "transaction"],
 };
 
 /** The areas of which only `index.ts` may be imported. */

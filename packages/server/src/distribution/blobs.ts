@@ -22,7 +22,7 @@ export async function handleBlob(exchange: Exchange, params: { digest: string })
 }
 
 async function sendBlob(exchange: Exchange, digest: string): Promise<void> {
-  const { req, res, deps } = exchange;
+  const { req, res, data, deps } = exchange;
   await authorize(exchange, ["pull"]);
   const blob = await pull(deps.pulls.blobs, exchange, digest, async (call) => {
     const repo = await pullableRepository(call, deps.config, exchange.name, { digest });
@@ -64,6 +64,7 @@ async function sendBlob(exchange: Exchange, digest: string): Promise<void> {
     if (size <= SMALL_BLOB_BYTES) {
       const content = await deps.blobs.readWhole(digest, generation);
       begin();
+      if (data.observed !== undefined) data.observed.sentBytes += part.end - part.start + 1;
       res.end(content.subarray(part.start, part.end + 1));
       return;
     }

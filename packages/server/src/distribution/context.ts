@@ -5,6 +5,7 @@ import type { Caller, CallData } from "../call.ts";
 import type { Clock } from "../base/clock.ts";
 import type { BlobStore } from "../blobs/index.ts";
 import { Code, MoorageError } from "../errors.ts";
+import type { Observed } from "../observe/observed.ts";
 import type { Transactor } from "../transaction.ts";
 import { isRepositoryName } from "./digests.ts";
 import { RegistryError } from "./errors.ts";
@@ -13,7 +14,7 @@ import type { Pulls } from "./pulls.ts";
 export type Request = IncomingMessage | Http2ServerRequest;
 export type Response = ServerResponse | Http2ServerResponse;
 /** What the transport knows of a request. */
-export interface RequestData { requestId: string; remoteAddress: string }
+export interface RequestData { requestId: string; remoteAddress: string; observed?: Observed }
 
 export interface RegistryConfig {
   /** Scheme and host[:port] clients reach the registry at, without a trailing slash. */

@@ -11,7 +11,8 @@ import { sendJson } from "./send.ts";
 import { handleTags } from "./tags.ts";
 import { handleUpload, handleUploads } from "./uploads.ts";
 
-interface Route { name: string; methods: string[]; run: (exchange: Exchange) => Promise<void> }
+/** `kind`: with the method it makes the verb under which requests are counted, such as `manifest_get`. */
+interface Route { kind: string; name: string; methods: string[]; run: (exchange: Exchange) => Promise<void> }
 
 /** The registry below `/v2/`. `matches` takes the path without the query. */
 export interface DistributionDoor {
@@ -35,43 +36,47 @@ export function distributionDoor(deps: RegistryDeps): DistributionDoor {
         if (!route.methods.includes(req.method ?? "")) {
           throw new RegistryError("UNSUPPORTED", "The method is not supported here", { headers: { allow: route.methods.join(", ") } });
         }
+        data.observed?.beginVerb(`${route.kind}_${VERBS[req.method ?? ""] ?? ""}`);
         await route.run(exchange);
       } catch (error) {
+        data.observed?.beginVerb("other");
         answerError(exchange, error);
       }
     },
   };
 }
 
+const VERBS: Record<string, string> = { GET: "get", HEAD: "head", POST: "post", PUT: "put", PATCH: "patch", DELETE: "delete" };
+
 /** Finds the end point, from the path's end, since the name has any number of segments. Throws 404, NAME_INVALID or DIGEST_INVALID. */
 export function findRoute(path: string, historySegments: string[]): Route {
   const parts = path.slice("/v2/".length).split("/").map(decoded);
   const [third = "", second = "", last = ""] = [parts.at(-3), parts.at(-2), parts.at(-1)];
-  const named = (depth: number, methods: string[], run: Route["run"]): Route => {
+  const named = (kind: string, depth: number, methods: string[], run: Route["run"]): Route => {
     const name = parts.slice(0, -depth).join("/");
     if (!isRepositoryName(name)) throw new RegistryError("NAME_INVALID", "The repository name is invalid", { detail: { name } });
-    return { name, methods, run };
+    return { kind, name, methods, run };
   };
-  if (parts.length === 1 && last === "") return { name: "", methods: ["GET", "HEAD"], run: answerBase };
+  if (parts.length === 1 && last === "") return { kind: "base", name: "", methods: ["GET", "HEAD"], run: answerBase };
   if (third === "blobs" && second === "uploads") {
-    if (last === "") return named(3, ["POST"], handleUploads);
-    return named(3, ["GET", "PATCH", "PUT", "DELETE"], (exchange) => handleUpload(exchange, { upload: last }));
+    if (last === "") return named("uploads", 3, ["POST"], handleUploads);
+    return named("upload", 3, ["GET", "PATCH", "PUT", "DELETE"], (exchange) => handleUpload(exchange, { upload: last }));
   }
-  if (second === "blobs" && last === "uploads") return named(2, ["POST"], handleUploads);
+  if (second === "blobs" && last === "uploads") return named("uploads", 2, ["POST"], handleUploads);
   if (second === "blobs") {
-    const route = named(2, ["GET", "HEAD", "DELETE"], (exchange) => handleBlob(exchange, { digest: last }));
+    const route = named("blob", 2, ["GET", "HEAD", "DELETE"], (exchange) => handleBlob(exchange, { digest: last }));
     requireDigest(last);
     return route;
   }
   // What is neither a tag nor a digest is a manifest that does not exist: the handler answers 404, and 400 to a push.
-  if (second === "manifests") return named(2, ["GET", "HEAD", "PUT", "DELETE"], (exchange) => handleManifest(exchange, { reference: last }));
-  if (second === "tags" && last === "list") return named(2, ["GET", "HEAD"], (exchange) => handleTags(exchange));
+  if (second === "manifests") return named("manifest", 2, ["GET", "HEAD", "PUT", "DELETE"], (exchange) => handleManifest(exchange, { reference: last }));
+  if (second === "tags" && last === "list") return named("tags", 2, ["GET", "HEAD"], (exchange) => handleTags(exchange));
   if (second === "referrers") {
-    const route = named(2, ["GET", "HEAD"], (exchange) => handleReferrers(exchange, { digest: last }));
+    const route = named("referrers", 2, ["GET", "HEAD"], (exchange) => handleReferrers(exchange, { digest: last }));
     requireDigest(last);
     return route;
   }
-  if (second === "history" && historySegments.includes(third)) return named(3, ["GET", "HEAD"], (exchange) => handleHistory(exchange, { tag: last }));
+  if (second === "history" && historySegments.includes(third)) return named("history", 3, ["GET", "HEAD"], (exchange) => handleHistory(exchange, { tag: last }));
   throw new RegistryError("UNSUPPORTED", "There is nothing at this path", { status: 404 });
 }
 

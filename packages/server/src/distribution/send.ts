@@ -3,10 +3,11 @@ import type { Exchange } from "./context.ts";
 type Headers = Record<string, string | string[]>;
 
 /** Answers with a body that is at hand, bytes or a text of one byte a character; to a HEAD request with its length alone. */
-export function send({ req, res }: Exchange, status: number, headers: Headers, body: Uint8Array | string): void {
+export function send({ req, res, data }: Exchange, status: number, headers: Headers, body: Uint8Array | string): void {
   res.statusCode = status;
   for (const name in headers) res.setHeader(name, headers[name] ?? "");
   res.setHeader("content-length", body.length);
+  if (req.method !== "HEAD" && data.observed !== undefined) data.observed.sentBytes += body.length;
   if (req.method === "HEAD") res.end();
   else if (typeof body === "string") res.end(body, "latin1");
   else res.end(body);

@@ -5,11 +5,12 @@ const IDLE_TIMEOUT_MS = 60_000;
 
 /** The request's body. A client that sends nothing for too long is hung up on; stopping early leaves the connection fit for an answer. */
 export async function* bodyOf(exchange: Exchange): ByteSource {
-  const { req, deps } = exchange;
+  const { req, data, deps } = exchange;
   const idle = setTimeout(() => req.destroy(new Error("the client sent nothing for too long")), deps.config.idleTimeoutMs ?? IDLE_TIMEOUT_MS);
   try {
     for await (const chunk of req.iterator({ destroyOnReturn: false })) {
       idle.refresh();
+      if (data.observed !== undefined) data.observed.receivedBytes += chunk.byteLength;
       yield chunk;
     }
   } finally {
@@ -34,7 +35,7 @@ export function announcedLength(req: Request): number | undefined {
  * client is gone or takes nothing for too long.
  */
 export function responseSink(exchange: Exchange): ByteSink {
-  const { res, deps } = exchange;
+  const { res, data, deps } = exchange;
   const idleTimeoutMs = deps.config.idleTimeoutMs ?? IDLE_TIMEOUT_MS;
   const waiting = new Set<(error: Error) => void>();
   let gone = false;
@@ -54,7 +55,11 @@ export function responseSink(exchange: Exchange): ByteSink {
     };
     const fail = (error: Error): void => settle(() => reject(error));
     waiting.add(fail);
-    const written = (error?: Error | null): void => settle(() => (error ? reject(error) : resolve()));
+    const written = (error?: Error | null): void => settle(() => {
+      if (error) return reject(error);
+      if (data.observed !== undefined) data.observed.sentBytes += chunk.length;
+      resolve();
+    });
     if ("stream" in res) res.write(chunk, "utf8", written);
     else res.write(chunk, written);
   });

@@ -4,19 +4,27 @@ import { BlockList, isIP } from "node:net";
 export type ClientAddress = (socketAddress: string, forwardedFor: string | undefined) => string;
 
 /**
- * The client's address: the socket's, or, when that is a trusted proxy, the last one in X-Forwarded-For that is not.
- * `trusted` are addresses and networks in CIDR form; the first one that is neither is thrown as an Error that names it.
+ * Whether an address belongs to the networks: addresses and networks in CIDR form. The first entry that is neither is thrown as an Error
+ * that names it and the setting it stands in.
  */
-export function clientAddress(trusted: readonly string[]): ClientAddress {
-  const proxies = new BlockList();
-  for (const entry of trusted) {
+export function networks(setting: string, entries: readonly string[]): (address: string) => boolean {
+  const list = new BlockList();
+  for (const entry of entries) {
     const [address = "", prefix] = entry.split("/");
     const version = isIP(address);
     const bits = prefix === undefined ? (version === 4 ? 32 : 128) : Number(prefix);
-    if (version === 0 || !Number.isInteger(bits) || bits < 0 || bits > (version === 4 ? 32 : 128)) throw new Error(`MOORAGE_TRUSTED_PROXIES: ${entry} is not an address or a network`);
-    proxies.addSubnet(address, bits, version === 4 ? "ipv4" : "ipv6");
+    if (version === 0 || !Number.isInteger(bits) || bits < 0 || bits > (version === 4 ? 32 : 128)) throw new Error(`${setting}: ${entry} is not an address or a network`);
+    list.addSubnet(address, bits, version === 4 ? "ipv4" : "ipv6");
   }
-  const isTrusted = (address: string): boolean => isIP(address) !== 0 && proxies.check(address, isIP(address) === 4 ? "ipv4" : "ipv6");
+  return (address) => isIP(address) !== 0 && list.check(address, isIP(address) === 4 ? "ipv4" : "ipv6");
+}
+
+/**
+ * The client's address: the socket's, or, when that is a trusted proxy, the last one in X-Forwarded-For that is not.
+ * `trusted` are the entries of MOORAGE_TRUSTED_PROXIES; a wrong one is thrown as an Error that names it.
+ */
+export function clientAddress(trusted: readonly string[]): ClientAddress {
+  const isTrusted = networks("MOORAGE_TRUSTED_PROXIES", trusted);
   return (socketAddress, forwardedFor) => {
     let client = plain(socketAddress);
     if (forwardedFor === undefined) return client;

@@ -1,13 +1,14 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import { Code, MoorageError, unauthenticated } from "../errors.ts";
+import type { Observed, RequestObserver } from "../observe/observed.ts";
 import { logWhenDone } from "./access-log.ts";
 import type { ClientAddress } from "./addresses.ts";
 import { answerErrors } from "./answer.ts";
 import type { Handler, Request, Response } from "./listen.ts";
 
 /** What the doors know of a request before they read it. */
-export interface RequestData { requestId: string; remoteAddress: string }
+export interface RequestData { requestId: string; remoteAddress: string; observed?: Observed }
 type Handle = (request: Request, response: Response, data: RequestData) => Promise<void>;
 
 /** The doors, each with what it takes. */
@@ -16,6 +17,8 @@ export interface Doors {
   rpc: { matches(request: Request): boolean; handle: Handle };
   /** Takes `/v2/` and below. */
   distribution: { matches(path: string): boolean; handle: Handle };
+  /** Takes `/metrics` of those who may have it; for all others the path does not exist. */
+  metrics?: { matches(path: string, request: Request, data: RequestData): boolean; handle: Handle };
   /** Takes exactly these paths. */
   paths: Readonly<Record<string, Handle>>;
   /** Takes everything else. */
@@ -30,31 +33,56 @@ export interface FrontDoor {
   close(): void;
 }
 
+export interface FrontDoorOptions {
+  log: Logger;
+  addressOf: ClientAddress;
+  errorDomain: string;
+  /** Told of every request but those for health. */
+  observer?: RequestObserver;
+}
+
+interface Way { door: string; handle: Handle }
+
 /** Gives each request its id and its client's address, and sends it to its door. `/healthz` and `/readyz` are answered here. */
-export function frontDoor({ log, addressOf, errorDomain }: { log: Logger; addressOf: ClientAddress; errorDomain: string }): FrontDoor {
+export function frontDoor({ log, addressOf, errorDomain, observer }: FrontDoorOptions): FrontDoor {
   const answerError = answerErrors(errorDomain, log);
   let doors: Doors | undefined;
   let closing = false;
+  const starting: Way = {
+    door: "none",
+    handle: async (_request, response, data) => answerError(response, new MoorageError(Code.Unavailable, "Unavailable: the server is starting", { retryAfterMs: 1000 }), data),
+  };
+  const twoTokens: Way = { door: "none", handle: async (_request, response, data) => answerError(response, unauthenticated("there is more than one authorization header"), data) };
+  const wayOf = (path: string, request: Request, data: RequestData): Way => {
+    if (doors === undefined) return starting;
+    if (hasTwoTokens(request.rawHeaders)) return twoTokens;
+    const own = Object.hasOwn(doors.paths, path) ? doors.paths[path] : undefined;
+    if (own !== undefined) return { door: path, handle: own };
+    if (doors.distribution.matches(path)) return { door: "registry", handle: doors.distribution.handle };
+    if (doors.rpc.matches(request)) return { door: "rpc", handle: doors.rpc.handle };
+    if (doors.metrics?.matches(path, request, data) === true) return { door: "metrics", handle: doors.metrics.handle };
+    return { door: "rest", handle: doors.rest.handle };
+  };
   return {
     open: (opened) => { doors = opened; },
     close: () => { closing = true; },
     async handle(request, response) {
-      const data = { requestId: randomUUID(), remoteAddress: addressOf(request.socket.remoteAddress ?? "", oneHeader(request.headers["x-forwarded-for"])) };
+      const data: RequestData = { requestId: randomUUID(), remoteAddress: addressOf(request.socket.remoteAddress ?? "", oneHeader(request.headers["x-forwarded-for"])) };
       response.setHeader("x-request-id", data.requestId);
-      logWhenDone(log, request, response, data);
       const path = (request.url ?? "/").split("?", 1)[0] ?? "/";
+      if (path === "/healthz" || path === "/readyz") logWhenDone(log, request, response, data);
       if (path === "/healthz") return answerPlain(response, 200, "ok");
       if (path === "/readyz") return answerPlain(response, doors !== undefined && !closing ? 200 : 503, doors !== undefined && !closing ? "ready" : "not ready");
-      if (doors === undefined) return answerError(response, new MoorageError(Code.Unavailable, "Unavailable: the server is starting", { retryAfterMs: 1000 }), data);
-      if (hasTwoTokens(request.rawHeaders)) return answerError(response, unauthenticated("there is more than one authorization header"), data);
-      const own = Object.hasOwn(doors.paths, path) ? doors.paths[path] : undefined;
+      const { door, handle } = wayOf(path, request, data);
+      const observed = observer?.begin(request, door, data);
+      if (observed !== undefined) data.observed = observed;
+      logWhenDone(log, request, response, data);
       try {
-        if (own !== undefined) await own(request, response, data);
-        else if (doors.distribution.matches(path)) await doors.distribution.handle(request, response, data);
-        else if (doors.rpc.matches(request)) await doors.rpc.handle(request, response, data);
-        else await doors.rest.handle(request, response, data);
+        await (observed === undefined ? handle(request, response, data) : observed.within(() => handle(request, response, data)));
       } catch (error) {
         answerError(response, error, data);
+      } finally {
+        observed?.end(response.headersSent ? String(response.statusCode) : "aborted");
       }
     },
   };

@@ -4,6 +4,7 @@ import { EmptySchema } from "@bufbuild/protobuf/wkt";
 import type { Clock } from "../base/clock.ts";
 import type { CallData, Caller } from "../call.ts";
 import { Code, MoorageError } from "../errors.ts";
+import type { Observed } from "../observe/observed.ts";
 import { jsonWriter } from "./json-write.ts";
 import type { Request, Response } from "./listen.ts";
 import { answerError, answerOk } from "./rest-answer.ts";
@@ -35,7 +36,7 @@ export interface RestOptions {
 }
 
 /** What is known of a request before it is read. */
-export interface RequestData { requestId: string; remoteAddress: string }
+export interface RequestData { requestId: string; remoteAddress: string; observed?: Observed }
 
 export interface RestDoor {
   /** Whether the path (without its query) lies below the prefix of a domain, existing or not. */
@@ -46,6 +47,8 @@ export interface RestDoor {
 
 interface Route {
   method: DescMethod;
+  /** The method's full name, as metrics have it. */
+  name: string;
   area: string;
   takesBody: boolean;
   decode: Decode;
@@ -73,11 +76,16 @@ export function restDoor(options: RestOptions): RestDoor {
       try {
         if (match !== undefined && "target" in match) {
           const query = mark < 0 ? "" : url.slice(mark + 1);
-          answerOk(response, await call(match.target, match.values, query, request, data, options), context);
+          data.observed?.beginRpc(match.target.name);
+          const text = await call(match.target, match.values, query, request, data, options);
+          data.observed?.endRpc(0);
+          answerOk(response, text, context);
         } else answerError(response, unrouted(match), routes.area(path) ?? "platform", options.errorDomain, context, match?.allow);
       } catch (error) {
         const area = match !== undefined && "target" in match ? match.target.area : "platform";
-        answerError(response, asMoorageError(error, options.log, data.requestId), area, options.errorDomain, context);
+        const shown = asMoorageError(error, options.log, data.requestId);
+        data.observed?.endRpc(shown.code);
+        answerError(response, shown, area, options.errorDomain, context);
       }
     },
   };
@@ -89,6 +97,7 @@ function routeOf(binding: Binding, violationsOf: ViolationsOf): Route {
   const isEmpty = output.typeName === EmptySchema.typeName;
   return {
     method: binding.method,
+    name: `${parent.typeName}.${binding.method.name}`,
     area: areaOf(parent.typeName),
     takesBody: binding.body !== "",
     decode: compileDecoder(binding, violationsOf),

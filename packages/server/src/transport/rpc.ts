@@ -10,6 +10,7 @@ import type { Clock } from "../base/clock.ts";
 import { ANONYMOUS } from "../call.ts";
 import type { CallData, Caller } from "../call.ts";
 import { Code, MoorageError } from "../errors.ts";
+import type { Observed } from "../observe/observed.ts";
 import { health } from "./health.ts";
 import { MAX_DEADLINE_MS, MAX_MESSAGE_BYTES } from "./limits.ts";
 import type { Request, Response } from "./listen.ts";
@@ -27,7 +28,7 @@ export interface Dispatch {
 export interface CallerHeaders { authorization?: string }
 
 /** What the port knows of a request. */
-export interface RequestData { requestId: string; remoteAddress: string }
+export interface RequestData { requestId: string; remoteAddress: string; observed?: Observed }
 
 export interface RpcDoorOptions {
   dispatch: Dispatch;
@@ -75,6 +76,12 @@ export function rpcDoor(options: RpcDoorOptions): RpcDoor {
   };
   const gate = async (context: HandlerContext): Promise<void> => {
     completeErrors(context, errorDomain, () => context.values.get(IS_READ));
+    const { observed, unknown } = context.values.get(REQUEST);
+    if (observed !== undefined) {
+      observed.beginRpc(unknown ? "other" : `${context.service.typeName}.${context.method.name}`);
+      // Connect aborts the signal with the error it is about to write, be it ours or its own.
+      context.signal.addEventListener("abort", () => observed.endRpc(ConnectError.from(context.signal.reason).code), { once: true });
+    }
     if (context.values.get(REQUEST).unknown) throw new MoorageError(Code.Unimplemented, "Unimplemented: no such method");
     if (served.has(context.service)) context.values.set(CALLER, await options.authenticate(callerHeaders(context), context.method));
   };
@@ -85,7 +92,10 @@ export function rpcDoor(options: RpcDoorOptions): RpcDoor {
     requestGate: (context) => gate(context).catch((error: unknown) => { throw refuse(error, context.values); }),
     interceptors: [(next) => (request) => {
       request.contextValues.set(IS_READ, true);
-      return next(request).catch((error: unknown) => { throw refuse(error, request.contextValues); });
+      return next(request).then((answer) => {
+        if (!answer.stream) request.contextValues.get(REQUEST).observed?.endRpc(0);
+        return answer;
+      }, (error: unknown) => { throw refuse(error, request.contextValues); });
     }],
   });
   for (const service of services) for (const method of service.methods) addMethod(router, method, options);

@@ -1,0 +1,8 @@
+import { CodeSchema } from "@moorage/api/gen/google/rpc/code_pb";
+
+const NAMES = new Map<number, string>(CodeSchema.values.map(({ number, name }) => [number, name]));
+
+/** `NOT_FOUND` of 5. */
+export function codeName(code: number): string {
+  return NAMES.get(code) ?? "UNKNOWN";
+}

@@ -1,0 +1,42 @@
+import { readFileSync } from "node:fs";
+import type { Logger } from "pino";
+import type { BlobStore } from "../blobs/index.ts";
+import type { Config } from "../config.ts";
+import type { Transactor } from "../transaction.ts";
+import { createMetrics, type DatabaseMetrics, type Snapshot } from "./metrics.ts";
+import type { RequestObserver } from "./observed.ts";
+import { requestObserver } from "./requests.ts";
+import { observeBlobs, observeTransactor } from "./stores.ts";
+import { openTracer } from "./traces.ts";
+
+export { createLog } from "./log.ts";
+export { mergeSnapshots, METRICS_CONTENT_TYPE, type Snapshot } from "./metrics.ts";
+
+/** What watches one server. */
+export interface Observation {
+  requests: RequestObserver;
+  /** What the database's engine tells of itself. */
+  database: DatabaseMetrics;
+  /** The same, with its work counted, timed and traced. */
+  transactor(transactor: Transactor): Transactor;
+  blobs(store: BlobStore): BlobStore;
+  /** This server's metrics. */
+  snapshot(): Promise<Snapshot>;
+  /** Sends the traces that are left, within three seconds. */
+  close(): Promise<void>;
+}
+
+/** Starts counting, and tracing where the settings say so. */
+export async function openObservation({ tracesUrl, tracesSample }: Pick<Config, "tracesUrl" | "tracesSample">, log: Logger): Promise<Observation> {
+  const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { version: string };
+  const metrics = createMetrics(version);
+  const tracer = tracesUrl === "" ? undefined : await openTracer({ url: tracesUrl, sample: tracesSample, version, log });
+  return {
+    requests: requestObserver(metrics, tracer),
+    database: metrics.database,
+    transactor: (transactor) => observeTransactor(transactor, metrics, tracer),
+    blobs: (store) => observeBlobs(store, metrics, tracer),
+    snapshot: () => metrics.snapshot(),
+    close: async () => await tracer?.close(),
+  };
+}

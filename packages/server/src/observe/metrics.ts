@@ -1,0 +1,108 @@
+import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
+import { type GoldenSignals, goldenSignals } from "./golden.ts";
+
+/** The metrics of one server, as plain data that crosses between processes. */
+export type Snapshot = Awaited<ReturnType<Registry["getMetricsAsJSON"]>>;
+
+/** What is under way at the database, read when somebody scrapes. */
+export interface DatabaseGauges {
+  /** Connections that are open, those of them that do nothing, and calls that wait for one. Absent: the engine has no pool. */
+  pool?: { total: number; idle: number; waiting: number } | undefined;
+  /** Writes that wait or run. */
+  writes: number;
+}
+
+/** What the engine alone knows. */
+export interface DatabaseMetrics {
+  /** A transaction is run once more. `reason`: from a bounded set. */
+  retried(reason: string): void;
+  /** Says where the gauges come from. */
+  watch(read: () => DatabaseGauges): void;
+}
+
+/** Everything that is counted in one server. */
+export interface Metrics {
+  http: GoldenSignals;
+  rpc: GoldenSignals;
+  registry: GoldenSignals & { received(verb: string, bytes: number): void; sent(verb: string, bytes: number): void };
+  database: GoldenSignals & DatabaseMetrics;
+  blobs: GoldenSignals & { read(bytes: number): void; written(bytes: number): void };
+  snapshot(): Promise<Snapshot>;
+}
+
+/** The content type of what `mergeSnapshots` gives. */
+export const METRICS_CONTENT_TYPE = Registry.PROMETHEUS_CONTENT_TYPE;
+
+/** Starts counting. Servers of one process count apart; what belongs to the process stands in each one's snapshot. */
+export function createMetrics(version: string): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const bytes = <L extends string>(name: string, help: string, labelNames: L[]): Counter<L> => new Counter({ name, help, labelNames, registers });
+  const info = new Gauge({ name: "moorage_build_info", help: "Always 1; the labels say what runs.", labelNames: ["version", "node"], registers, aggregator: "first" });
+  info.set({ version, node: process.versions.node }, 1);
+  const received = byVerb(bytes("moorage_registry_received_bytes_total", "Bytes of request bodies that the registry read.", ["verb"]));
+  const sent = byVerb(bytes("moorage_registry_sent_bytes_total", "Bytes of answers that the registry wrote.", ["verb"]));
+  const read = bytes("moorage_blobs_read_bytes_total", "Bytes read from the blob store.", []);
+  const written = bytes("moorage_blobs_written_bytes_total", "Bytes written to the blob store.", []);
+  const retries = new Counter({ name: "moorage_database_retries_total", help: "Transactions that were run once more.", labelNames: ["reason"], registers });
+  let gauges = (): DatabaseGauges => ({ writes: 0 });
+  databaseGauges(registry, () => gauges());
+  const common = processRegistry();
+  return {
+    http: goldenSignals({ registry, prefix: "moorage_http", noun: "request", what: "HTTP requests", label: "door", outcome: "status" }),
+    rpc: goldenSignals({ registry, prefix: "moorage_rpc", noun: "request", what: "API calls", label: "method", outcome: "code" }),
+    registry: { ...goldenSignals({ registry, prefix: "moorage_registry", noun: "request", what: "registry requests", label: "verb", outcome: "status" }), received, sent },
+    database: {
+      ...goldenSignals({ registry, prefix: "moorage_database", noun: "transaction", what: "database transactions", label: "operation", outcome: "outcome" }),
+      retried: (reason) => retries.inc({ reason }),
+      watch: (from) => { gauges = from; },
+    },
+    blobs: {
+      ...goldenSignals({ registry, prefix: "moorage_blobs", noun: "operation", what: "blob store operations", label: "operation", outcome: "outcome" }),
+      read: (count) => read.inc(count), written: (count) => written.inc(count),
+    },
+    snapshot: async () => [...await registry.getMetricsAsJSON(), ...await common.getMetricsAsJSON()],
+  };
+}
+
+/** One text of several processes' metrics: counters, histograms and gauges are added up, what belongs to one process is averaged or left out. */
+export async function mergeSnapshots(snapshots: readonly Snapshot[]): Promise<string> {
+  return await AggregatorRegistry.aggregate([...snapshots]).metrics();
+}
+
+let ofProcess: Registry | undefined;
+
+/** prom-client watches the event loop and the garbage collector for as long as the process lives: once is enough. */
+function processRegistry(): Registry {
+  if (ofProcess === undefined) collectDefaultMetrics({ register: ofProcess = new Registry() });
+  return ofProcess;
+}
+
+function byVerb(counter: Counter<"verb">): (verb: string, bytes: number) => void {
+  const bound = new Map<string, { inc(bytes: number): void }>();
+  return (verb, count) => {
+    let child = bound.get(verb);
+    if (child === undefined) bound.set(verb, child = counter.labels(verb));
+    child.inc(count);
+  };
+}
+
+function databaseGauges(registry: Registry, read: () => DatabaseGauges): void {
+  const registers = [registry];
+  registry.registerMetric(new Gauge({
+    name: "moorage_database_connections", help: "Connections of the pool, by what they do; waiting: calls that wait for one.", labelNames: ["state"], registers,
+    collect() {
+      const { pool } = read();
+      if (pool === undefined) return;
+      this.set({ state: "busy" }, pool.total - pool.idle);
+      this.set({ state: "idle" }, pool.idle);
+      this.set({ state: "waiting" }, pool.waiting);
+    },
+  }));
+  registry.registerMetric(new Gauge({
+    name: "moorage_database_write_queue_length", help: "Writes that wait or run; past 10,000 they are refused.", registers,
+    collect() {
+      this.set(read().writes);
+    },
+  }));
+}
