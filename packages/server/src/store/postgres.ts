@@ -23,12 +23,10 @@ export async function openPostgresStore(settings: StoreSettings): Promise<Store>
   pool.on("error", (error) => log(error, "an idle database connection ended"));
   const windowMs = Math.min(RETRY_WINDOW_MS, settings.databaseTimeoutMs);
   const reader = new Kysely<Tables>({ dialect: postgresDialect(pool, { retryWindowMs: windowMs, onRetry }) });
-  // In a transaction nothing is done again but the whole of it.
-  const writer = new Kysely<Tables>({ dialect: postgresDialect(pool, { retryWindowMs: 0 }) });
   return {
     engine: "postgres",
     reader,
-    transact: (work) => retried(windowMs, () => transactOnce(writer, work), onRetry),
+    transact: (work) => retried(windowMs, () => transactOnce(reader, work), onRetry),
     use: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     version: () => retried(windowMs, () => readVersion(pool)),
     migrate: () => retried(windowMs, () => migratePostgres(pool)),
@@ -37,7 +35,7 @@ export async function openPostgresStore(settings: StoreSettings): Promise<Store>
 }
 
 async function transactOnce<T>(db: Kysely<Tables>, work: (tx: Kysely<Tables>) => Promise<T>): Promise<T> {
-  const transaction = await db.startTransaction().setIsolationLevel("serializable").execute().catch((error: unknown) => { throw asTransient(error); });
+  const transaction = await db.startTransaction().setIsolationLevel("serializable").execute();
   let value: T;
   try {
     value = await work(transaction);
@@ -53,11 +51,6 @@ async function transactOnce<T>(db: Kysely<Tables>, work: (tx: Kysely<Tables>) =>
     throw error;
   }
   return value;
-}
-
-// Taking a connection has told its failure as one for the caller, since it tries for no time at all.
-function asTransient(error: unknown): unknown {
-  return error instanceof Error && error.cause instanceof TransientError ? error.cause : error;
 }
 
 function poolConfig({ databaseUrl, databasePoolSize, databaseTimeoutMs, databaseTls, databaseTlsCa }: StoreSettings, types: CustomTypesConfig): PoolConfig {
