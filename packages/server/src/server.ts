@@ -112,7 +112,7 @@ export async function startServer(settings: Config, { clock = systemClock, log =
     };
     const services = [...new Set([...methods.values()].map(({ desc }) => desc.parent))];
     const shared = { dispatch, authenticate, errorDomain: config.errorDomain, log, clock };
-    const registry: RegistryDeps = { transactor, pulls: createPulls(reader), blobs, authenticate: access.authenticate, config, clock, log, statusJson };
+    const registry: RegistryDeps = { transactor, pulls: createPulls(reader, access.tokens.isStillGood), blobs, authenticate: access.authenticate, config, clock, log, statusJson };
     front.open({
       rest: restDoor({ ...shared, services, violationsOf, maxBodyBytes: config.maxJsonBytes }),
       rpc: rpcDoor({ ...shared, services: [...services, SecurityTokenService], aliases: config.grpcPackageAliases, shutdown: shutdown.signal, maxMessageBytes: config.maxJsonBytes }),

@@ -73,6 +73,8 @@ export interface Keyring {
   signing(nowMs: number): Promise<SigningKey>;
   /** The key that may verify; undefined for an unknown or retired one. */
   find(kid: string, nowMs: number): Promise<SigningKey | undefined>;
+  /** Whether the key may verify, by what is known without reading. False: ask `find`. */
+  knows(kid: string, nowMs: number): boolean;
   /** The public keys that may verify, as a JWK Set. */
   jwks(nowMs: number): Promise<{ keys: JWK[] }>;
   /** Forgets what it knows: the next use reads the keys again. After a rotation. */
@@ -86,8 +88,9 @@ const UNKNOWN_COOLDOWN_MS = 1_000;
 export function createKeyring(load: () => Promise<SigningKey[]>): Keyring {
   let known: { keys: SigningKey[]; loadedAtMs: number } | undefined;
   let underWay: Promise<SigningKey[]> | undefined;
+  const isFresh = (nowMs: number, maxAgeMs: number): boolean => known !== undefined && Math.abs(nowMs - known.loadedAtMs) < maxAgeMs;
   const keysOf = async (nowMs: number, maxAgeMs: number): Promise<SigningKey[]> => {
-    if (known && Math.abs(nowMs - known.loadedAtMs) < maxAgeMs) return known.keys;
+    if (known && isFresh(nowMs, maxAgeMs)) return known.keys;
     underWay ??= load().then((keys) => {
       known = { keys, loadedAtMs: nowMs };
       return keys;
@@ -96,6 +99,7 @@ export function createKeyring(load: () => Promise<SigningKey[]>): Keyring {
   };
   const mayVerify = (key: SigningKey, nowMs: number): boolean => key.retireTimeMs === null || nowMs < key.retireTimeMs + RETIRED_GRACE_MS;
   return {
+    knows: (kid, nowMs) => isFresh(nowMs, REFRESH_MS) && known?.keys.some((key) => key.kid === kid && mayVerify(key, nowMs)) === true,
     async signing(nowMs) {
       const key = (await keysOf(nowMs, REFRESH_MS)).find(({ retireTimeMs }) => retireTimeMs === null);
       if (!key) throw new Error("there is no signing key");

@@ -50,6 +50,8 @@ export interface Tokens {
   mint(request: MintRequest): Promise<MintedToken>;
   /** Who the token says calls. Throws UNAUTHENTICATED for a token that is not ours, or not now; see `isWrongAudience` for one meant for others. */
   verify(token: string, audience: string, nowMs: number): Promise<Caller>;
+  /** Whether the token that this very caller was verified by is good now as well, by what is known without reading. False: verify it again. */
+  isStillGood(caller: Caller, nowMs: number): boolean;
   /** The same for whatever audience: only for exchanging it. */
   read(token: string, nowMs: number): Promise<Caller>;
 }
@@ -59,8 +61,11 @@ export function isWrongAudience(error: unknown): boolean {
   return error instanceof MoorageError && error.code === Code.PermissionDenied && error.details.metadata?.["reason"] === "AUDIENCE";
 }
 
+interface Verified { kid: string; claims: Record<string, unknown>; caller: Caller }
+
 export function createTokens({ issuer, keyring }: { issuer: string; keyring: Keyring }): Tokens {
-  const verified = createLru<string, { kid: string; claims: Record<string, unknown>; caller: Caller }>(MAX_CACHED);
+  const verified = createLru<string, Verified>(MAX_CACHED);
+  const byCaller = new WeakMap<Caller, Verified>();
 
   const read = async (token: string, nowMs: number): Promise<Caller> => {
     if (token.length > MAX_TOKEN_LENGTH) throw refusal();
@@ -78,12 +83,18 @@ export function createTokens({ issuer, keyring }: { issuer: string; keyring: Key
     if (!key || jwt.claims["iss"] !== issuer || !isWithinTimes(jwt.claims, nowMs)) throw refusal();
     await compactVerify(token, key.publicKey, { algorithms: [SIGNING_ALGORITHM] }).catch(() => { throw refusal(); });
     const caller = callerOf(jwt.header["typ"], jwt.claims);
-    verified.set(digest, { kid, claims: jwt.claims, caller });
+    const entry = { kid, claims: jwt.claims, caller };
+    verified.set(digest, entry);
+    byCaller.set(caller, entry);
     return caller;
   };
 
   return {
     read,
+    isStillGood(caller, nowMs) {
+      const known = byCaller.get(caller);
+      return known !== undefined && isWithinTimes(known.claims, nowMs) && keyring.knows(known.kid, nowMs);
+    },
     async verify(token, audience, nowMs) {
       const caller = await read(token, nowMs);
       if (!caller.audiences?.includes(audience)) throw permissionDenied("the token is meant for another audience", { reason: "AUDIENCE" });

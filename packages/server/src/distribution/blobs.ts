@@ -5,8 +5,9 @@ import { statement } from "../store/index.ts";
 import { authorize } from "./context.ts";
 import type { Exchange } from "./context.ts";
 import { RegistryError } from "./errors.ts";
+import { matchesEtag } from "./etags.ts";
 import { pullableRepository } from "./names.ts";
-import { pull } from "./pulls.ts";
+import { answerPull } from "./pulls.ts";
 import { parseRange } from "./ranges.ts";
 import { sendEmpty } from "./send.ts";
 import { responseSink } from "./streams.ts";
@@ -14,6 +15,9 @@ import { responseSink } from "./streams.ts";
 const selectBlob = statement<{ size: number; generation: string }>(
   "select b.size, b.generation from repo_blobs as r join blobs as b on b.digest = r.digest where r.repo = ? and r.digest = ?",
 );
+
+// The content of a digest never changes, but who may read it does: only the client itself may keep it.
+const CACHE_CONTROL = "private, max-age=31536000, immutable";
 
 /** GET, HEAD and DELETE of `/v2/<name>/blobs/<digest>`. Source: OCI distribution v1.1 end-2 and end-10. */
 export async function handleBlob(exchange: Exchange, params: { digest: string }): Promise<void> {
@@ -23,8 +27,9 @@ export async function handleBlob(exchange: Exchange, params: { digest: string })
 
 async function sendBlob(exchange: Exchange, digest: string): Promise<void> {
   const { req, res, data, deps } = exchange;
+  const snapshot = deps.pulls.answers.snapshot();
   await authorize(exchange, ["pull"]);
-  const blob = await pull(deps.pulls.blobs, exchange, digest, async (call) => {
+  const blob = await deps.transactor.read(exchange.callData, async (call) => {
     const repo = await pullableRepository(call, deps.config, exchange.name, { digest });
     return findBlob(call, repo, digest);
   });
@@ -34,8 +39,7 @@ async function sendBlob(exchange: Exchange, digest: string): Promise<void> {
   res.setHeader("docker-content-digest", digest);
   res.setHeader("etag", etag);
   res.setHeader("accept-ranges", "bytes");
-  // The content of a digest never changes, but who may read it does: only the client itself may keep it.
-  res.setHeader("cache-control", "private, max-age=31536000, immutable");
+  res.setHeader("cache-control", CACHE_CONTROL);
   if (matchesEtag(req.headers["if-none-match"], etag)) {
     sendEmpty(exchange, 304, {});
     return;
@@ -61,6 +65,14 @@ async function sendBlob(exchange: Exchange, digest: string): Promise<void> {
     return;
   }
   try {
+    if (size <= SMALL_BLOB_BYTES && range === "whole") {
+      const headers = {
+        "docker-content-digest": digest, etag, "accept-ranges": "bytes", "cache-control": CACHE_CONTROL, "content-type": "application/octet-stream",
+        "x-content-type-options": "nosniff",
+      };
+      answerPull(exchange, snapshot, "blob", headers, await deps.blobs.readWhole(digest, generation));
+      return;
+    }
     if (size <= SMALL_BLOB_BYTES) {
       const content = await deps.blobs.readWhole(digest, generation);
       begin();
@@ -100,10 +112,4 @@ export async function findBlob(call: Call, repo: string, digest: string): Promis
 export function blobUnknown(digest: string): RegistryError {
   const resource = { type: "moorage.registry.v2.Blob", name: digest };
   return new RegistryError("BLOB_UNKNOWN", `Blob not found: ${digest}`, { detail: { digest }, details: { resource } });
-}
-
-/** Whether If-None-Match names the entity tag. Source: RFC 9110 §13.1.2. */
-export function matchesEtag(header: string | undefined, etag: string): boolean {
-  if (header === undefined) return false;
-  return header.trim() === "*" || header.split(",").some((item) => item.trim().replace(/^W\//, "") === etag);
 }

@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { matchesEtag } from "./blobs.ts";
 import { authorize } from "./context.ts";
 import type { Exchange } from "./context.ts";
 import { algorithmOf, isDigest, isTag } from "./digests.ts";
@@ -8,8 +7,8 @@ import { manifestUnknown } from "./manifest-commands.ts";
 import { parseManifest } from "./manifest-parse.ts";
 import { pullableRepository } from "./names.ts";
 import { type Row, statement } from "../store/index.ts";
-import { pull } from "./pulls.ts";
-import { send, sendEmpty } from "./send.ts";
+import { answerPull } from "./pulls.ts";
+import { sendEmpty } from "./send.ts";
 import { announcedLength, bodyOf } from "./streams.ts";
 
 const MAX_TAGS = 100;
@@ -29,19 +28,21 @@ export async function handleManifest(exchange: Exchange, { reference }: { refere
 
 /** As it was pushed: its media type is never converted, whatever Accept says, since another form would have another digest. */
 async function sendManifest(exchange: Exchange, reference: string): Promise<void> {
-  const { req, deps, name } = exchange;
+  const { deps, name } = exchange;
+  const snapshot = deps.pulls.answers.snapshot();
   await authorize(exchange, ["pull"]);
-  const found = await pull(deps.pulls.manifests, exchange, reference, async (call) => {
+  const found = await deps.transactor.read(exchange.callData, async (call) => {
     const byDigest = isDigest(reference);
     const repo = await pullableRepository(call, deps.config, name, byDigest ? { digest: reference } : { tag: reference });
     const [row] = await (byDigest ? selectByDigest : selectByTag)(call.tx, repo, reference);
-    return row && { digest: row.digest, mediaType: row.media_type, latin1: Buffer.from(row.content).toString("latin1") };
+    return row;
   });
   if (!found) throw reference.includes(":") && !isDigest(reference) ? digestInvalid() : manifestUnknown(reference);
-  const etag = `"${found.digest}"`;
-  const headers = { "docker-content-digest": found.digest, etag, "cache-control": "private, no-cache", "x-content-type-options": "nosniff" };
-  if (matchesEtag(req.headers["if-none-match"], etag)) return sendEmpty(exchange, 304, headers);
-  send(exchange, 200, { ...headers, "content-type": found.mediaType }, found.latin1);
+  const headers = {
+    "docker-content-digest": found.digest, etag: `"${found.digest}"`, "cache-control": "private, no-cache", "x-content-type-options": "nosniff",
+    "content-type": found.media_type,
+  };
+  answerPull(exchange, snapshot, "manifest", headers, found.content);
 }
 
 async function putManifest(exchange: Exchange, reference: string): Promise<void> {

@@ -1,39 +1,65 @@
-import type { Call } from "../call.ts";
-import { createSnapshotCache, type Database, type SnapshotCache } from "../store/index.ts";
-import type { Exchange } from "./context.ts";
+import type { Caller } from "../call.ts";
+import { createSnapshotCache, type Database, type Snapshot, type SnapshotCache } from "../store/index.ts";
+import type { Exchange, Request } from "./context.ts";
+import { matchesEtag } from "./etags.ts";
+import { type Headers, send, sendEmpty } from "./send.ts";
 
-/** A manifest as it goes out. */
-export interface PulledManifest {
-  digest: string;
-  mediaType: string;
-  /** Its bytes, each as the character of that number: Node sends head and body of a text in one piece, of bytes in two. */
-  latin1: string;
-}
-/** Where the bytes of a blob are. */
-export interface PulledBlob { size: number; generation: string }
+/** What is pulled. */
+type Kind = "manifest" | "blob";
+/** A whole answer with status 200, and whom the token named that it was for. A text body has a character for each byte: see `send`. */
+interface Answer { kind: Kind; caller: Caller; headers: Headers & { etag: string }; body: Uint8Array | string }
 
 /**
- * What was decided about pulls, kept while nothing at all was committed to the database: that the path leads to this repo, that the token's caller
- * may pull from there, and what the tag or digest is. Whether the token is good is asked at every pull, before.
+ * Answers to pulls, kept while nothing at all is committed to the database: so it still holds that the path leads to this repo, that the caller
+ * exists and may pull this from there, and what the tag or digest is. Whether the token is good is asked at every pull.
  */
-export interface Pulls { manifests: SnapshotCache<PulledManifest>; blobs: SnapshotCache<PulledBlob> }
-
-const MANIFEST_CACHE_BYTES = 16 * 1024 * 1024;
-const MAX_BLOBS = 20_000;
-// What an entry takes beside the manifest.
-const ENTRY_BYTES = 700;
-
-/** `reader` sees what is committed and never writes. */
-export function createPulls(reader: Database): Pulls {
-  return {
-    manifests: createSnapshotCache(reader, MANIFEST_CACHE_BYTES, ({ latin1 }) => latin1.length + ENTRY_BYTES),
-    blobs: createSnapshotCache(reader, MAX_BLOBS),
-  };
+export interface Pulls {
+  answers: SnapshotCache<Answer>;
+  /** Whether the token that gave this caller is good at this time as well. */
+  isStillGood(caller: Caller, nowMs: number): boolean;
 }
 
-/** What the work finds for the exchange's authorized caller; it must depend on nothing but the caller, the name, the reference and the database. */
-export function pull<V>(cache: SnapshotCache<V>, { deps, callData, caller, name }: Exchange, reference: string, work: (call: Call) => Promise<V | undefined>): Promise<V | undefined> {
-  const load = (): Promise<V | undefined> => deps.transactor.read(callData, work);
-  // The id of a token stands for all that its claims say of the caller.
-  return caller.tokenId === undefined ? load() : cache.remember(`${caller.tokenId} ${name} ${reference}`, load);
+const CACHE_BYTES = 32 * 1024 * 1024;
+const MAX_KEPT_BYTES = 64 * 1024;
+// What an entry takes beside the body: its key holds a token.
+const ENTRY_BYTES = 2_000;
+
+/** `reader` sees what is committed and never writes. */
+export function createPulls(reader: Database, isStillGood: Pulls["isStillGood"]): Pulls {
+  return { isStillGood, answers: createSnapshotCache(reader, CACHE_BYTES, ({ body }) => body.length + ENTRY_BYTES) };
+}
+
+/** What an answer to a request depends on, beside the database and the time. Undefined: on more than is kept. */
+function keyOf({ headers, method, url }: Request): string | undefined {
+  const kept = (method === "GET" || method === "HEAD") && headers.authorization !== undefined && headers.range === undefined;
+  return kept ? `${url} ${headers.authorization}` : undefined;
+}
+
+/** Answers a pull as the same one was answered before, when nothing has changed since. False: nothing was done. */
+export function answerAgain(exchange: Exchange): boolean {
+  const { req, deps: { pulls }, callData } = exchange;
+  const key = keyOf(req);
+  const known = key === undefined ? undefined : pulls.answers.get(key);
+  if (known === undefined || !pulls.isStillGood(known.caller, callData.nowMs)) return false;
+  exchange.data.observed?.beginVerb(`${known.kind}_${req.method === "GET" ? "get" : "head"}`);
+  reply(exchange, known);
+  return true;
+}
+
+/** Answers a pull, and keeps the answer, everything about which must have been found out since the snapshot. */
+export function answerPull(exchange: Exchange, snapshot: Snapshot | undefined, kind: Kind, headers: Answer["headers"], body: Uint8Array): void {
+  const { req, caller, deps: { pulls } } = exchange;
+  const key = body.length > MAX_KEPT_BYTES ? undefined : keyOf(req);
+  if (key !== undefined) {
+    // Node sends head and body of a text in one piece, of bytes in two.
+    const latin1 = Buffer.from(body.buffer, body.byteOffset, body.length).toString("latin1");
+    pulls.answers.keep(snapshot, key, { kind, caller, headers, body: latin1 });
+  }
+  reply(exchange, { kind, caller, headers, body });
+}
+
+function reply(exchange: Exchange, { headers, body }: Answer): void {
+  if (!matchesEtag(exchange.req.headers["if-none-match"], headers.etag)) return send(exchange, 200, headers, body);
+  const { "content-type": _, ...rest } = headers;
+  sendEmpty(exchange, 304, rest);
 }

@@ -7,6 +7,7 @@ import { errorAnswer, RegistryError } from "./errors.ts";
 import { handleHistory } from "./history.ts";
 import { handleManifest } from "./manifests.ts";
 import { handleReferrers } from "./referrers.ts";
+import { answerAgain } from "./pulls.ts";
 import { sendJson } from "./send.ts";
 import { handleTags } from "./tags.ts";
 import { handleUpload, handleUploads } from "./uploads.ts";
@@ -25,14 +26,15 @@ export function distributionDoor(deps: RegistryDeps): DistributionDoor {
   return {
     matches: (path) => path === "/v2" || path.startsWith("/v2/"),
     async handle(req, res, data) {
-      let exchange = openExchange(req, res, data, deps, "", new URLSearchParams());
+      const exchange = openExchange(req, res, data, deps, "", NO_QUERY);
       try {
         res.setHeader("docker-distribution-api-version", "registry/2.0");
+        if (answerAgain(exchange)) return;
         const url = req.url ?? "/";
         const cut = url.indexOf("?");
-        const query = new URLSearchParams(cut < 0 ? "" : url.slice(cut + 1));
+        if (cut >= 0) exchange.query = new URLSearchParams(url.slice(cut + 1));
         const route = findRoute(cut < 0 ? url : url.slice(0, cut), deps.config.historySegments);
-        exchange = openExchange(req, res, data, deps, route.name, query);
+        exchange.name = route.name;
         if (!route.methods.includes(req.method ?? "")) {
           throw new RegistryError("UNSUPPORTED", "The method is not supported here", { headers: { allow: route.methods.join(", ") } });
         }
@@ -46,11 +48,13 @@ export function distributionDoor(deps: RegistryDeps): DistributionDoor {
   };
 }
 
+const NO_QUERY = new URLSearchParams();
 const VERBS: Record<string, string> = { GET: "get", HEAD: "head", POST: "post", PUT: "put", PATCH: "patch", DELETE: "delete" };
 
 /** Finds the end point, from the path's end, since the name has any number of segments. Throws 404, NAME_INVALID or DIGEST_INVALID. */
 export function findRoute(path: string, historySegments: string[]): Route {
-  const parts = path.slice("/v2/".length).split("/").map(decoded);
+  const texts = path.slice("/v2/".length).split("/");
+  const parts = path.includes("%") ? texts.map(decoded) : texts;
   const [third = "", second = "", last = ""] = [parts.at(-3), parts.at(-2), parts.at(-1)];
   const named = (kind: string, depth: number, methods: string[], run: Route["run"]): Route => {
     const name = parts.slice(0, -depth).join("/");

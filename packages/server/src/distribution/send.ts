@@ -1,6 +1,6 @@
 import type { Exchange } from "./context.ts";
 
-type Headers = Record<string, string | string[]>;
+export type Headers = Record<string, string | string[]>;
 
 /** Answers with a body that is at hand, bytes or a text of one byte a character; to a HEAD request with its length alone. */
 export function send({ req, res, data }: Exchange, status: number, headers: Headers, body: Uint8Array | string): void {

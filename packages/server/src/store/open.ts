@@ -4,6 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { Kysely } from "kysely";
 import { commitTogether } from "./group-commit.ts";
 import { MIGRATIONS, NEWEST_VERSION } from "./migrations.ts";
+import { watchCommits } from "./snapshot-cache.ts";
 import { connect, sqliteDialect } from "./sqlite.ts";
 import { type Database, type Store, StoreError, type StoreSettings } from "./store.ts";
 import type { Tables } from "./tables.ts";
@@ -65,7 +66,10 @@ function forSqlite(statement: string): string {
 
 /** A reader: statements see what is committed. */
 export function openReader(path: string): Database {
-  return new Kysely<Tables>({ dialect: sqliteDialect(connect(path, { readOnly: true })) });
+  const raw = connect(path, { readOnly: true });
+  const db = new Kysely<Tables>({ dialect: sqliteDialect(raw) });
+  watchCommits(db, raw);
+  return db;
 }
 
 /** The writer's connection, with the raw one beside it for opening and closing transactions. */

@@ -1,41 +1,59 @@
-import { SqliteAdapter, type Kysely } from "kysely";
+import type { DatabaseSync } from "node:sqlite";
+import type { Kysely } from "kysely";
 import { createLru } from "../base/lru.ts";
-import { statement } from "./statement.ts";
 import type { Tables } from "./tables.ts";
 
 // A connection to SQLite tells at once whether any other one, of this process or another, has committed anything since it was last asked
 // (https://www.sqlite.org/pragma.html#pragma_data_version). What was read before is exactly as true as it was while it says no.
 // PostgreSQL has nothing like it.
 
-const selectDataVersion = statement<{ data_version: number }>("pragma data_version");
+const versions = new WeakMap<Kysely<Tables>, () => number>();
+
+/** Lets snapshot caches be made over a connection. It must never write: its own commits would go unseen. */
+export function watchCommits(db: Kysely<Tables>, raw: DatabaseSync): void {
+  const statement = raw.prepare("pragma data_version");
+  versions.set(db, () => Number(statement.get()?.["data_version"]));
+}
+
+/** A state of the database. */
+export type Snapshot = number;
 
 /** What was read from the database, kept for as long as nobody commits anything. */
 export interface SnapshotCache<V> {
-  /** The kept value of the key, when the database has not changed at all since it was loaded; else what `load` gives, which is kept unless it is undefined. */
+  /** The state there is now, to be asked for before anything is read. Undefined: the engine does not tell, and nothing is kept. */
+  snapshot(): Snapshot | undefined;
+  /** The value of the key, when the database has not changed at all since the snapshot that it was kept for. */
+  get(key: string): V | undefined;
+  /** Keeps what was read since the snapshot; nothing, when there was a commit in the meantime: part of it may be from before that. */
+  keep(snapshot: Snapshot | undefined, key: string, value: V): void;
+  /** The value of the key, or what `load` gives, which is kept unless it is undefined. */
   remember(key: string, load: () => Promise<V | undefined>): Promise<V | undefined>;
 }
 
-/**
- * A cache of at most `maxWeight` over a connection that never writes: its own commits would go unseen. An entry weighs 1, or what `weightOf` says.
- * On PostgreSQL nothing is kept and `load` is always called.
- */
+/** A cache of at most `maxWeight`. An entry weighs 1, or what `weightOf` says. Over PostgreSQL, and connections nobody watches, nothing is kept. */
 export function createSnapshotCache<V>(db: Kysely<Tables>, maxWeight: number, weightOf?: (value: V) => number): SnapshotCache<V> {
-  if (!(db.getExecutor().adapter instanceof SqliteAdapter)) return { remember: (_, load) => load() };
   const kept = createLru<string, V>(maxWeight, weightOf);
-  let keptVersion: number | undefined;
+  let keptFor: Snapshot | undefined;
+  const snapshot = versions.get(db) ?? (() => undefined);
+  const get = (key: string, now: Snapshot | undefined): V | undefined => {
+    if (now !== keptFor) {
+      kept.clear();
+      keptFor = now;
+    }
+    return kept.get(key);
+  };
+  const keep = (since: Snapshot | undefined, key: string, value: V): void => {
+    if (since !== undefined && since === keptFor && since === snapshot()) kept.set(key, value);
+  };
   return {
+    snapshot, keep,
+    get: (key) => get(key, snapshot()),
     async remember(key, load) {
-      const version = (await selectDataVersion(db))[0]?.data_version;
-      if (version !== keptVersion) {
-        kept.clear();
-        keptVersion = version;
-      }
-      const known = kept.get(key);
+      const now = snapshot();
+      const known = get(key, now);
       if (known !== undefined) return known;
       const value = await load();
-      // A commit in the meantime: part of what was loaded may be from before it.
-      const after = (await selectDataVersion(db))[0]?.data_version;
-      if (value !== undefined && after === version && after === keptVersion) kept.set(key, value);
+      if (value !== undefined) keep(now, key, value);
       return value;
     },
   };

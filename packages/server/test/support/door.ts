@@ -51,7 +51,7 @@ export async function openDoor(folder: string, settings: Partial<RegistryConfig>
     },
   };
   const deps: RegistryDeps = {
-    pulls: createPulls(store.reader),
+    pulls: createPulls(store.reader, () => false),
     transactor, statusJson,
     blobs: await openFilesystemBlobs(folder),
     clock: { nowMs: () => Date.now() + shiftMs },

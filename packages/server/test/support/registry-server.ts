@@ -67,7 +67,7 @@ export async function startRegistry(t: TestContext) {
   };
   const access = createAccess({ config: { ...config, baseUrl, accessTokenTtlMs: 3_600_000, allowPrivateNetwork: true }, reader, writer, secrets, log });
   const blobs = await openFilesystemBlobs(join(dir, "files"));
-  const deps = { transactor: writer, pulls: createPulls(reader), blobs, authenticate: access.authenticate, config, clock, log, statusJson };
+  const deps = { transactor: writer, pulls: createPulls(reader, access.tokens.isStillGood), blobs, authenticate: access.authenticate, config, clock, log, statusJson };
   const door = distributionDoor(deps);
   const token = tokenDoor({ ...deps, ...access, registryTokenTtlMs: 300_000 });
   server.on("request", (req, res) => {
@@ -130,7 +130,7 @@ export async function startRegistry(t: TestContext) {
   };
   const repoUid = async (name: string): Promise<string> => (await reader.selectFrom("repos").select("uid").where("name", "=",
     name).executeTakeFirstOrThrow()).uid;
-  return { ...people, baseUrl, host, clock, reader, access, ask, mint, ownerToken: owner, pushBlob, pushManifest, image, historyOf, createTag, repoUid,
+  return { ...people, baseUrl, host, clock, reader, db, pulls: deps.pulls, access, ask, mint, ownerToken: owner, pushBlob, pushManifest, image, historyOf, createTag, repoUid,
     addIdentity };
 }
 
