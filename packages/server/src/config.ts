@@ -159,7 +159,7 @@ export function loadConfig(env: Record<string, string | undefined>, overrides: R
     databaseTlsCa: text("MOORAGE_DATABASE_TLS_CA"), blobsUrl: text("MOORAGE_BLOBS_URL"),
     blobsRedirectTtlMs: flag("MOORAGE_BLOBS_REDIRECT", text("MOORAGE_BLOBS_REDIRECT")) ? duration("MOORAGE_BLOBS_REDIRECT_TTL", HOUR_MS) : 0,
     secretKeys: list("MOORAGE_SECRET_KEY").map(secretKey), workers: integer("MOORAGE_WORKERS", 1, 256), logFormat: choice("MOORAGE_LOG_FORMAT", ["json", "text"]),
-    metricsNetworks: list("MOORAGE_METRICS_NETWORKS"), tracesUrl: text("MOORAGE_TRACES_URL"), tracesSample: share("MOORAGE_TRACES_SAMPLE", text("MOORAGE_TRACES_SAMPLE")),
+    metricsNetworks: list("MOORAGE_METRICS_NETWORKS"), tracesUrl: tracesUrlOf(text("MOORAGE_TRACES_URL")), tracesSample: share("MOORAGE_TRACES_SAMPLE", text("MOORAGE_TRACES_SAMPLE")),
   };
   if (config.organization === config.publicOrganization) throw new ConfigError("MOORAGE_PUBLIC_ORGANIZATION: must differ from MOORAGE_ORGANIZATION");
   if (!["trace", "debug", "info", "warn", "error", "silent"].includes(config.logLevel)) throw new ConfigError(`MOORAGE_LOG_LEVEL: ${config.logLevel} is not a level`);
@@ -208,6 +208,12 @@ function databaseUrlOf(value: string): string {
   if (value === "") return "";
   const parsed = URL.parse(value);
   if (!parsed || !/^postgres(?:ql)?:$/.test(parsed.protocol) || parsed.pathname.length < 2) throw new ConfigError("MOORAGE_DATABASE_URL: must be of the form postgres://user:password@host:port/database");
+  return value;
+}
+
+// As above: collectors are sometimes given a password in the URL.
+function tracesUrlOf(value: string): string {
+  if (value !== "" && !/^https?:$/.test(URL.parse(value)?.protocol ?? "")) throw new ConfigError("MOORAGE_TRACES_URL: must be an http or https URL");
   return value;
 }
 
