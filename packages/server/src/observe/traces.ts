@@ -43,13 +43,13 @@ export async function openTracer({ url, sample, version, log }: TracerOptions): 
   const [api, sdk, { resourceFromAttributes }, { OTLPTraceExporter }] = await Promise.all([
     import("@opentelemetry/api"), import("@opentelemetry/sdk-trace"), import("@opentelemetry/resources"), import("@opentelemetry/exporter-trace-otlp-http"),
   ]);
-  const exporter = spanExporter(new OTLPTraceExporter({ url, timeoutMillis: 10_000, concurrencyLimit: 2 }), log);
+  const exporter = spanExporter(new OTLPTraceExporter({ url, timeoutMillis: 5_000, concurrencyLimit: 2 }), log);
   const provider = new sdk.TracerProvider({
     resource: resourceFromAttributes({ "service.name": "moorage", "service.version": version, "service.instance.id": crypto.randomUUID() }),
     sampler: new sdk.ParentBasedSampler({ root: new sdk.TraceIdRatioBasedSampler(sample) }),
     spanLimits: { attributeValueLengthLimit: 1024 },
     // What does not fit into the queue is dropped.
-    spanProcessors: [new sdk.BatchSpanProcessor({ exporter, maxQueueSize: 4096, maxExportBatchSize: 512, scheduledDelayMillis: 1_000, exportTimeoutMillis: 15_000 })],
+    spanProcessors: [new sdk.BatchSpanProcessor({ exporter, maxQueueSize: 4096, maxExportBatchSize: 512, scheduledDelayMillis: 1_000, exportTimeoutMillis: 6_000 })],
   });
   const spans: SpanMaker = provider.getTracer("moorage", version);
   const contextOf = (parent: TraceParent | undefined): Context =>
