@@ -4,11 +4,11 @@ import type { Database } from "./store/index.ts";
 
 /** A call on the transaction or reader. Its rights are read from the bindings when first asked for, and hold for the call. */
 export function openCall(data: CallData, tx: Database): Call {
-  let rights: Promise<Rights> | undefined;
-  const read = (): Promise<Rights> => (rights ??= grantsOf(tx, data.caller.identity).then((grants) => rightsOf(data.caller, grants)));
+  let rights: Rights | undefined;
+  const read = async (): Promise<Rights> => (rights ??= rightsOf(data.caller, await grantsOf(tx, data.caller.identity)));
   return {
     ...data, tx,
-    may: async (capability, uid) => (await read()).may(capability, uid),
-    visible: async (...capabilities) => (await read()).visible(capabilities),
+    may: async (capability, uid) => (rights ?? await read()).may(capability, uid),
+    visible: async (...capabilities) => (rights ?? await read()).visible(capabilities),
   };
 }

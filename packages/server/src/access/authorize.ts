@@ -1,5 +1,4 @@
-import { type DescMethodUnary, getOption, hasOption, type Message } from "@bufbuild/protobuf";
-import { reflect, type ReflectMessage } from "@bufbuild/protobuf/reflect";
+import { type DescField, type DescMessage, type DescMethodUnary, getOption, hasOption, type Message } from "@bufbuild/protobuf";
 import { type Access, access as accessOption, Capability, CapabilitySchema, GroupSchema, IdentitySchema, RepoSchema, RoleBindingSchema, RoleSchema, TagSchema } from "@moorage/api";
 import { isUid, parentOf } from "../base/uid.ts";
 import type { Call } from "../call.ts";
@@ -26,7 +25,7 @@ export async function authorize(method: DescMethodUnary, rule: Access, call: Cal
   if (rule.public) return;
   if (call.caller.identity === "") throw unauthenticated("a token is required");
   if (rule.authenticated || rule.scope === "") return;
-  const uid = scopeOf(reflect(method.input, message), rule.scope.split("."));
+  const uid = scopeOf(method, rule.scope, message);
   if (uid === "" && rule.root) {
     const { capabilities, scopes } = call.caller;
     // An organization is in nobody's scope before it is there.
@@ -53,13 +52,25 @@ async function holds(call: Call, rule: Access, capability: Capability, uid: stri
   return await call.may(capability, uid);
 }
 
-function scopeOf(message: ReflectMessage, path: string[]): string {
-  const [name, ...rest] = path;
-  const field = message.desc.fields.find((candidate) => candidate.name === name);
-  if (field === undefined) throw new Error(`${message.desc.typeName} has no field ${name}`);
-  const value: unknown = message.get(field);
-  if (rest.length > 0) return scopeOf(value as ReflectMessage, rest);
+const scopePaths = new WeakMap<DescMethodUnary, string[]>();
+
+/** The value of the field that says where, empty when it or a message on the way is not set. The way there is looked up once a method. */
+function scopeOf(method: DescMethodUnary, scope: string, message: Message): string {
+  let path = scopePaths.get(method);
+  if (path === undefined) scopePaths.set(method, (path = localPath(method.input, scope)));
+  let value: unknown = message;
+  for (const name of path) value = (value as Record<string, unknown> | undefined)?.[name];
   return typeof value === "string" ? value : "";
+}
+
+function localPath(input: DescMessage, scope: string): string[] {
+  let at: DescMessage | undefined = input;
+  return scope.split(".").map((name) => {
+    const field: DescField | undefined = at?.fields.find((candidate) => candidate.name === name);
+    if (field === undefined || field.oneof !== undefined) throw new Error(`${input.typeName} has no plain field ${scope}`);
+    at = field.message;
+    return field.localName;
+  });
 }
 
 async function exists(call: Call, type: string, uid: string): Promise<boolean> {

@@ -1,7 +1,7 @@
 import type { Capability } from "@moorage/api";
 import { isWithin, parentOf } from "../base/uid.ts";
 import type { Caller } from "../call.ts";
-import { type Database, statement } from "../store/index.ts";
+import { type Database, snapshotCaches, statement } from "../store/index.ts";
 
 /** What one role binding gives: capabilities on a group and everything below it. */
 export interface Grant { group: string; capabilities: ReadonlySet<number> }
@@ -23,12 +23,18 @@ const selectGrants = statement<{ group_uid: string; capabilities: string }>(
   "select b.parent as group_uid, r.capabilities from role_bindings as b join roles as r on r.uid = b.role_uid where b.identity_uid = ?",
 );
 
+const MAX_KNOWN = 10_000;
+const knownGrants = snapshotCaches<Grant[]>(MAX_KNOWN);
+
 /**
  * What the identity's bindings give it, never above its own parent group. The one binding that it may have elsewhere is on an organization that it
  * made itself as an administrator. Source: contract §7.
  */
-export async function grantsOf(db: Database, identity: string): Promise<Grant[]> {
-  if (identity === "") return [];
+export function grantsOf(db: Database, identity: string): Grant[] | Promise<Grant[]> {
+  return identity === "" ? [] : knownGrants(db).remember(identity, () => readGrants(db, identity));
+}
+
+async function readGrants(db: Database, identity: string): Promise<Grant[]> {
   const rows = await selectGrants(db, identity);
   const home = parentOf(identity);
   return rows.filter(({ group_uid: group }) => home === "" || isWithin(group, home) || (parentOf(group) === "" && !isWithin(home, group)))

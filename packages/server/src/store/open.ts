@@ -1,13 +1,10 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { Kysely } from "kysely";
 import { commitTogether } from "./group-commit.ts";
 import { MIGRATIONS, NEWEST_VERSION } from "./migrations.ts";
-import { watchCommits } from "./snapshot-cache.ts";
-import { connect, sqliteDialect } from "./sqlite.ts";
+import { connect, sqliteDatabase } from "./sqlite.ts";
 import { type Database, type Store, StoreError, type StoreSettings } from "./store.ts";
-import type { Tables } from "./tables.ts";
 
 // The data folder:
 //
@@ -66,16 +63,13 @@ function forSqlite(statement: string): string {
 
 /** A reader: statements see what is committed. */
 export function openReader(path: string): Database {
-  const raw = connect(path, { readOnly: true });
-  const db = new Kysely<Tables>({ dialect: sqliteDialect(raw) });
-  watchCommits(db, raw);
-  return db;
+  return sqliteDatabase(connect(path, { readOnly: true }), { readOnly: true });
 }
 
 /** The writer's connection, with the raw one beside it for opening and closing transactions. */
 export function openWriter(path: string): { db: Database; raw: DatabaseSync } {
   const raw = connect(path, { readOnly: false });
-  return { db: new Kysely<Tables>({ dialect: sqliteDialect(raw) }), raw };
+  return { db: sqliteDatabase(raw, { readOnly: false }), raw };
 }
 
 /** The store of the data folder. Its file is made by `migrate`. */

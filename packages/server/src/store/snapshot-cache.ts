@@ -1,19 +1,10 @@
-import type { DatabaseSync } from "node:sqlite";
-import type { Kysely } from "kysely";
 import { createLru } from "../base/lru.ts";
-import type { Tables } from "./tables.ts";
+import { embeddedOf } from "./embedded.ts";
+import type { Database } from "./store.ts";
 
 // A connection to SQLite tells at once whether any other one, of this process or another, has committed anything since it was last asked
 // (https://www.sqlite.org/pragma.html#pragma_data_version). What was read before is exactly as true as it was while it says no.
 // PostgreSQL has nothing like it.
-
-const versions = new WeakMap<Kysely<Tables>, () => number>();
-
-/** Lets snapshot caches be made over a connection. It must never write: its own commits would go unseen. */
-export function watchCommits(db: Kysely<Tables>, raw: DatabaseSync): void {
-  const statement = raw.prepare("pragma data_version");
-  versions.set(db, () => Number(statement.get()?.["data_version"]));
-}
 
 /** A state of the database. */
 export type Snapshot = number;
@@ -27,14 +18,14 @@ export interface SnapshotCache<V> {
   /** Keeps what was read since the snapshot; nothing, when there was a commit in the meantime: part of it may be from before that. */
   keep(snapshot: Snapshot | undefined, key: string, value: V): void;
   /** The value of the key, or what `load` gives, which is kept unless it is undefined. */
-  remember(key: string, load: () => Promise<V | undefined>): Promise<V | undefined>;
+  remember<L extends V | undefined>(key: string, load: () => Promise<L>): V | Promise<L>;
 }
 
-/** A cache of at most `maxWeight`. An entry weighs 1, or what `weightOf` says. Over PostgreSQL, and connections nobody watches, nothing is kept. */
-export function createSnapshotCache<V>(db: Kysely<Tables>, maxWeight: number, weightOf?: (value: V) => number): SnapshotCache<V> {
+/** A cache of at most `maxWeight`. An entry weighs 1, or what `weightOf` says. Over PostgreSQL, and connections that write, nothing is kept. */
+export function createSnapshotCache<V>(db: Database, maxWeight: number, weightOf?: (value: V) => number): SnapshotCache<V> {
   const kept = createLru<string, V>(maxWeight, weightOf);
   let keptFor: Snapshot | undefined;
-  const snapshot = versions.get(db) ?? (() => undefined);
+  const snapshot = embeddedOf(db)?.version ?? (() => undefined);
   const get = (key: string, now: Snapshot | undefined): V | undefined => {
     if (now !== keptFor) {
       kept.clear();
@@ -45,16 +36,29 @@ export function createSnapshotCache<V>(db: Kysely<Tables>, maxWeight: number, we
   const keep = (since: Snapshot | undefined, key: string, value: V): void => {
     if (since !== undefined && since === keptFor && since === snapshot()) kept.set(key, value);
   };
+  const loaded = async <L extends V | undefined>(since: Snapshot | undefined, key: string, load: () => Promise<L>): Promise<L> => {
+    const value = await load();
+    if (value !== undefined) keep(since, key, value);
+    return value;
+  };
   return {
     snapshot, keep,
     get: (key) => get(key, snapshot()),
-    async remember(key, load) {
+    remember(key, load) {
       const now = snapshot();
-      const known = get(key, now);
-      if (known !== undefined) return known;
-      const value = await load();
-      if (value !== undefined) keep(now, key, value);
-      return value;
+      return get(key, now) ?? loaded(now, key, load);
     },
+  };
+}
+
+/** A cache of that many entries for each database that is asked. */
+export function snapshotCaches<V>(maxEntries: number): (db: Database) => SnapshotCache<V> {
+  const caches = new WeakMap<Database, SnapshotCache<V>>();
+  return (db) => {
+    const known = caches.get(db);
+    if (known !== undefined) return known;
+    const made = createSnapshotCache<V>(db, maxEntries);
+    caches.set(db, made);
+    return made;
   };
 }

@@ -1,23 +1,114 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import {
-  type CompiledQuery, type DatabaseConnection, type Dialect, type Driver, type QueryResult, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler,
+  type CompiledQuery, type DatabaseConnection, type Dialect, type Driver, Kysely, type QueryResult, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler,
 } from "kysely";
+import { type Bindable, type Embedded, setEmbedded } from "./embedded.ts";
+import { endSnapshots, snapshots } from "./snapshots.ts";
+import type { Database } from "./store.ts";
+import type { Tables } from "./tables.ts";
 
 // Kysely brings no dialect for node:sqlite. The connection is one and synchronous: what runs on it runs at once, so nothing is queued.
 
 const MAX_STATEMENTS = 500;
 
 /** A connection to the file. A writer waits for other processes' locks at most `busyTimeoutMs`. */
-export function connect(path: string, options: { readOnly: boolean; busyTimeoutMs?: number }): DatabaseSync {
-  const database = new DatabaseSync(path, { readOnly: options.readOnly, timeout: options.busyTimeoutMs ?? 5_000 });
-  if (!options.readOnly) database.exec("pragma journal_mode = wal; pragma synchronous = full;");
+export function connect(path: string, { readOnly, busyTimeoutMs = 5_000 }: { readOnly: boolean; busyTimeoutMs?: number }): DatabaseSync {
+  const database = readOnly ? new DatabaseSync(path, { readOnly, timeout: busyTimeoutMs }) : new WritingDatabase(path, { timeout: busyTimeoutMs });
+  if (!readOnly) database.exec("pragma journal_mode = wal; pragma synchronous = full;");
   database.exec("pragma foreign_keys = on; pragma cache_size = -65536; pragma mmap_size = 268435456; pragma temp_store = memory;");
   return database;
 }
 
-/** Kysely over one open connection. Transactions are opened by hand on it, see writer.ts. */
-export function sqliteDialect(database: DatabaseSync): Dialect {
-  const connection = sqliteConnection(database);
+// Transactions end by exec, and readers of the same thread must see them from then on, and not be in the way.
+class WritingDatabase extends DatabaseSync {
+  override exec(text: string): void {
+    endSnapshots();
+    super.exec(text);
+  }
+}
+
+/** A Database over one open connection. Transactions are opened by hand on it, see group-commit.ts; one that only reads answers from snapshots, see there. */
+export function sqliteDatabase(database: DatabaseSync, { readOnly }: { readOnly: boolean }): Database {
+  const engine = readOnly ? readingEngine(database) : engineOf(database, endSnapshots);
+  const db = new Kysely<Tables>({ dialect: sqliteDialect(database, engine) });
+  setEmbedded(db, engine);
+  // The query builder closes only what it has used itself.
+  void db.getExecutor().provideConnection(async () => {});
+  return db;
+}
+
+/** What runs statements on the connection; those that answer nothing too. */
+interface Engine extends Embedded {
+  execute(text: string, parameters: readonly Bindable[]): { rows: unknown[]; changes?: bigint; lastInsertRowid?: bigint };
+}
+
+interface Prepared { statement: StatementSync; answers: boolean }
+
+function engineOf(database: DatabaseSync, before: () => void): Engine {
+  const objects = preparer(database, false);
+  const arrays = preparer(database, true);
+  return {
+    all(text, parameters) {
+      before();
+      return objects(text).statement.all(...parameters);
+    },
+    arrays(text, parameters) {
+      before();
+      return arrays(text).statement.all(...parameters) as unknown as unknown[][];
+    },
+    execute(text, parameters) {
+      before();
+      const { statement, answers } = objects(text);
+      if (answers) return { rows: statement.all(...parameters) };
+      const { changes, lastInsertRowid } = statement.run(...parameters);
+      return { rows: [], changes: BigInt(changes), lastInsertRowid: BigInt(lastInsertRowid) };
+    },
+  };
+}
+
+function readingEngine(database: DatabaseSync): Engine {
+  const opened = snapshots(database);
+  const selectVersion = database.prepare("pragma data_version");
+  selectVersion.setReturnArrays(true);
+  let version: number | undefined;
+  const before = (): void => {
+    if (opened()) version = undefined;
+  };
+  return {
+    ...engineOf(database, before),
+    version() {
+      before();
+      return (version ??= (selectVersion.get() as unknown as [number])[0]);
+    },
+  };
+}
+
+function preparer(database: DatabaseSync, asArrays: boolean): (text: string) => Prepared {
+  const statements = new Map<string, Prepared>();
+  return (text) => {
+    const known = statements.get(text);
+    if (known) return known;
+    const statement = database.prepare(text);
+    if (asArrays) statement.setReturnArrays(true);
+    // Asking a statement for its columns costs as much as a point read: it is asked once.
+    const prepared = { statement, answers: statement.columns().length > 0 };
+    if (statements.size >= MAX_STATEMENTS) statements.delete(statements.keys().next().value ?? "");
+    statements.set(text, prepared);
+    return prepared;
+  };
+}
+
+function sqliteDialect(database: DatabaseSync, engine: Engine): Dialect {
+  const connection: DatabaseConnection = {
+    async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+      const { rows, changes, lastInsertRowid } = engine.execute(sql, parameters.map(bindable));
+      return { rows: rows as R[], ...(changes !== undefined && { numAffectedRows: changes }), ...(lastInsertRowid !== undefined && { insertId: lastInsertRowid }) };
+    },
+    // eslint-disable-next-line require-yield -- Kysely asks for it; nothing here streams
+    async *streamQuery() {
+      throw new Error("streaming is not offered");
+    },
+  };
   const driver: Driver = {
     init: async () => {},
     acquireConnection: async () => connection,
@@ -35,37 +126,8 @@ export function sqliteDialect(database: DatabaseSync): Dialect {
   };
 }
 
-interface Prepared { statement: StatementSync; answers: boolean }
-
-function sqliteConnection(database: DatabaseSync): DatabaseConnection {
-  const statements = new Map<string, Prepared>();
-  const prepare = (sql: string): Prepared => {
-    const known = statements.get(sql);
-    if (known) return known;
-    const statement = database.prepare(sql);
-    // Asking a statement for its columns costs as much as a point read: it is asked once.
-    const prepared = { statement, answers: statement.columns().length > 0 };
-    if (statements.size >= MAX_STATEMENTS) statements.delete(statements.keys().next().value ?? "");
-    statements.set(sql, prepared);
-    return prepared;
-  };
-  return {
-    async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-      const { statement, answers } = prepare(sql);
-      const values = parameters.map(bindable);
-      if (answers) return { rows: statement.all(...values) as R[] };
-      const { changes, lastInsertRowid } = statement.run(...values);
-      return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
-    },
-    // eslint-disable-next-line require-yield -- Kysely asks for it; nothing here streams
-    async *streamQuery() {
-      throw new Error("streaming is not offered");
-    },
-  };
-}
-
 // node:sqlite takes an object for named parameters and binds nothing, silently.
-function bindable(value: unknown): string | number | bigint | Uint8Array | null {
+function bindable(value: unknown): Bindable {
   if (typeof value === "string" || typeof value === "number" || typeof value === "bigint" || value === null || value instanceof Uint8Array) return value;
   throw new TypeError(`cannot bind a value of type ${typeof value}`);
 }

@@ -1,0 +1,29 @@
+import type { Database } from "./store.ts";
+
+/** A value as SQLite takes it. */
+export type Bindable = string | number | bigint | Uint8Array | null;
+
+/** The embedded engine behind a Database, for paths so hot that the query builder's executor costs more than the answer. It answers at once. */
+export interface Embedded {
+  /** The rows of a statement as objects. Question marks stand for the parameters. */
+  all(text: string, parameters: readonly Bindable[]): unknown[];
+  /** The same with each row as an array, in the order of the columns. */
+  arrays(text: string, parameters: readonly Bindable[]): unknown[][];
+  /**
+   * Changes whenever another connection has committed anything; absent on a connection that writes, since its own commits do not change it.
+   * Source: https://www.sqlite.org/pragma.html#pragma_data_version
+   */
+  version?(): number;
+}
+
+const engines = new WeakMap<Database, Embedded>();
+
+/** Makes the engine behind a Database known; done once, where it is opened. */
+export function setEmbedded(db: Database, engine: Embedded): void {
+  engines.set(db, engine);
+}
+
+/** Undefined where there is no embedded engine, and for a transaction of the query builder's. */
+export function embeddedOf(db: Database): Embedded | undefined {
+  return engines.get(db);
+}
