@@ -1,14 +1,24 @@
-import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+/** A metric with its values, in the form in which prom-client hands them from process to process. */
+export interface MetricData {
+  name: string;
+  help: string;
+  type: "counter" | "gauge" | "histogram";
+  /** How the values of several processes become one. */
+  aggregator: "sum";
+  values: { labels: Record<string, string | number>; value: number; metricName?: string }[];
+}
 
 /** Seconds. From what a cached read takes to what a large upload does. */
-const BUCKETS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const BOUNDS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-/** One name's signals. Its children are bound once: a request makes no object of labels. */
+/** One name's signals: plain numbers, since a request passes several of these and prom-client looks up its labels at each. */
 export interface Series {
   readonly name: string;
   underWay: number;
-  readonly observe: (seconds: number) => void;
-  readonly outcomes: Map<string, { inc(): void }>;
+  seconds: number;
+  /** How many took up to each bound and longer than the one before; the last: longer than all. */
+  readonly buckets: Float64Array;
+  readonly outcomes: Map<string, { count: number }>;
 }
 
 /** Traffic, errors, latency and saturation of one kind of work, by name. */
@@ -17,37 +27,31 @@ export interface GoldenSignals {
   begin(name: string): Series;
   /** `seconds`: how long it took. `outcome`: from a bounded set. */
   end(series: Series, outcome: string, seconds: number): void;
+  collect(): MetricData[];
 }
 
 export interface GoldenOptions {
-  registry: Registry;
   /** Metrics are called `<prefix>_<noun>s_total`, `<prefix>_<noun>_duration_seconds` and `<prefix>_<noun>s_in_flight`. */
   prefix: string;
   noun: string;
-  /** What is counted, for the help texts: "database transactions". */
+  /** What is counted, for the help texts: "API calls". */
   what: string;
   /** The label of the name, and that of the outcome. */
   label: string;
   outcome: string;
 }
 
-/** Registers the three metrics of one kind of work. */
-export function goldenSignals({ registry, prefix, noun, what, label, outcome }: GoldenOptions): GoldenSignals {
+/** The three metrics of one kind of work. */
+export function goldenSignals({ prefix, noun, what, label, outcome }: GoldenOptions): GoldenSignals {
   const all = new Map<string, Series>();
-  const registers = [registry];
-  const total = new Counter({ name: `${prefix}_${noun}s_total`, help: `How many ${what} ended, by ${outcome}.`, labelNames: [label, outcome], registers });
-  const duration = new Histogram({ name: `${prefix}_${noun}_duration_seconds`, help: `How long ${what} took.`, labelNames: [label], buckets: BUCKETS_S, registers });
-  registry.registerMetric(new Gauge({
-    name: `${prefix}_${noun}s_in_flight`, help: `How many ${what} are under way.`, labelNames: [label], registers,
-    collect() {
-      for (const series of all.values()) this.set({ [label]: series.name }, series.underWay);
-    },
-  }));
   const add = (name: string): Series => {
-    const series: Series = { name, underWay: 0, observe: duration.labels(name).observe, outcomes: new Map() };
+    const series: Series = { name, underWay: 0, seconds: 0, buckets: new Float64Array(BOUNDS_S.length + 1), outcomes: new Map() };
     all.set(name, series);
     return series;
   };
+  const metric = (name: string, type: MetricData["type"], help: string, valuesOf: (series: Series) => MetricData["values"]): MetricData =>
+    ({ name: `${prefix}_${name}`, type, help, aggregator: "sum", values: [...all.values()].flatMap(valuesOf) });
+  const duration = `${noun}_duration_seconds`;
   return {
     begin(name) {
       const series = all.get(name) ?? add(name);
@@ -56,10 +60,26 @@ export function goldenSignals({ registry, prefix, noun, what, label, outcome }: 
     },
     end(series, ended, seconds) {
       series.underWay--;
-      series.observe(seconds);
-      let counted = series.outcomes.get(ended);
-      if (counted === undefined) series.outcomes.set(ended, counted = total.labels(series.name, ended));
-      counted.inc();
+      series.seconds += seconds;
+      let at = 0;
+      while (at < BOUNDS_S.length && seconds > (BOUNDS_S[at] ?? 0)) at++;
+      series.buckets[at] = (series.buckets[at] ?? 0) + 1;
+      const counted = series.outcomes.get(ended);
+      if (counted === undefined) series.outcomes.set(ended, { count: 1 });
+      else counted.count++;
     },
+    collect: () => [
+      metric(`${noun}s_total`, "counter", `How many ${what} ended, by ${outcome}.`, ({ name, outcomes }) =>
+        [...outcomes].map(([ended, { count }]) => ({ labels: { [label]: name, [outcome]: ended }, value: count }))),
+      metric(duration, "histogram", `How long ${what} took.`, (series) => histogramValues(`${prefix}_${duration}`, label, series)),
+      metric(`${noun}s_in_flight`, "gauge", `How many ${what} are under way.`, ({ name, underWay }) => [{ labels: { [label]: name }, value: underWay }]),
+    ],
   };
+}
+
+/** Each bucket holds all that took no longer, as Prometheus has it. */
+function histogramValues(metric: string, label: string, { name, seconds, buckets }: Series): MetricData["values"] {
+  let count = 0;
+  const values = [...buckets].map((inBucket, at) => ({ metricName: `${metric}_bucket`, labels: { le: BOUNDS_S[at] ?? "+Inf", [label]: name }, value: count += inBucket }));
+  return [...values, { metricName: `${metric}_sum`, labels: { [label]: name }, value: seconds }, { metricName: `${metric}_count`, labels: { [label]: name }, value: count }];
 }

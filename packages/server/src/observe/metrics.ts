@@ -2,7 +2,7 @@ import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Registry } f
 import { type GoldenSignals, goldenSignals } from "./golden.ts";
 
 /** The metrics of one server, as plain data that crosses between processes. */
-export type Snapshot = Awaited<ReturnType<Registry["getMetricsAsJSON"]>>;
+export type Snapshot = object[];
 
 /** What is under way at the database, read when somebody scrapes. */
 export interface DatabaseGauges {
@@ -40,28 +40,31 @@ export function createMetrics(version: string): Metrics {
   const bytes = <L extends string>(name: string, help: string, labelNames: L[]): Counter<L> => new Counter({ name, help, labelNames, registers });
   const info = new Gauge({ name: "moorage_build_info", help: "Always 1; the labels say what runs.", labelNames: ["version", "node"], registers, aggregator: "first" });
   info.set({ version, node: process.versions.node }, 1);
-  const received = byVerb(bytes("moorage_registry_received_bytes_total", "Bytes of request bodies that the registry read.", ["verb"]));
-  const sent = byVerb(bytes("moorage_registry_sent_bytes_total", "Bytes of answers that the registry wrote.", ["verb"]));
+  const received = bytes("moorage_registry_received_bytes_total", "Bytes of request bodies that the registry read.", ["verb"]);
+  const sent = bytes("moorage_registry_sent_bytes_total", "Bytes of answers that the registry wrote.", ["verb"]);
   const read = bytes("moorage_blobs_read_bytes_total", "Bytes read from the blob store.", []);
   const written = bytes("moorage_blobs_written_bytes_total", "Bytes written to the blob store.", []);
   const retries = new Counter({ name: "moorage_database_retries_total", help: "Transactions that were run once more.", labelNames: ["reason"], registers });
   let gauges = (): DatabaseGauges => ({ writes: 0 });
   databaseGauges(registry, () => gauges());
   const common = processRegistry();
-  return {
-    http: goldenSignals({ registry, prefix: "moorage_http", noun: "request", what: "HTTP requests", label: "door", outcome: "status" }),
-    rpc: goldenSignals({ registry, prefix: "moorage_rpc", noun: "request", what: "API calls", label: "method", outcome: "code" }),
-    registry: { ...goldenSignals({ registry, prefix: "moorage_registry", noun: "request", what: "registry requests", label: "verb", outcome: "status" }), received, sent },
+  const metrics = {
+    http: goldenSignals({ prefix: "moorage_http", noun: "request", what: "HTTP requests", label: "door", outcome: "status" }),
+    rpc: goldenSignals({ prefix: "moorage_rpc", noun: "request", what: "API calls", label: "method", outcome: "code" }),
+    registry: { ...goldenSignals({ prefix: "moorage_registry", noun: "request", what: "registry requests", label: "verb", outcome: "status" }), received: (verb: string, count: number) => received.inc({ verb }, count), sent: (verb: string, count: number) => sent.inc({ verb }, count) },
     database: {
-      ...goldenSignals({ registry, prefix: "moorage_database", noun: "transaction", what: "database transactions", label: "operation", outcome: "outcome" }),
-      retried: (reason) => retries.inc({ reason }),
-      watch: (from) => { gauges = from; },
+      ...goldenSignals({ prefix: "moorage_database", noun: "transaction", what: "database transactions", label: "operation", outcome: "outcome" }),
+      retried: (reason: string) => retries.inc({ reason }),
+      watch: (from: () => DatabaseGauges) => { gauges = from; },
     },
     blobs: {
-      ...goldenSignals({ registry, prefix: "moorage_blobs", noun: "operation", what: "blob store operations", label: "operation", outcome: "outcome" }),
-      read: (count) => read.inc(count), written: (count) => written.inc(count),
+      ...goldenSignals({ prefix: "moorage_blobs", noun: "operation", what: "blob store operations", label: "operation", outcome: "outcome" }),
+      read: (count: number) => read.inc(count), written: (count: number) => written.inc(count),
     },
-    snapshot: async () => [...await registry.getMetricsAsJSON(), ...await common.getMetricsAsJSON()],
+  };
+  return {
+    ...metrics,
+    snapshot: async () => [...Object.values(metrics).flatMap(({ collect }) => collect()), ...await registry.getMetricsAsJSON(), ...await common.getMetricsAsJSON()],
   };
 }
 
@@ -78,14 +81,6 @@ function processRegistry(): Registry {
   return ofProcess;
 }
 
-function byVerb(counter: Counter<"verb">): (verb: string, bytes: number) => void {
-  const bound = new Map<string, { inc(bytes: number): void }>();
-  return (verb, count) => {
-    let child = bound.get(verb);
-    if (child === undefined) bound.set(verb, child = counter.labels(verb));
-    child.inc(count);
-  };
-}
 
 function databaseGauges(registry: Registry, read: () => DatabaseGauges): void {
   const registers = [registry];
