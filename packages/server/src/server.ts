@@ -69,7 +69,7 @@ export async function startServer(settings: Config, { clock = systemClock, log =
       throw error instanceof SecretError ? new ConfigError(`MOORAGE_SECRET_KEY: ${error.message}`, { cause: error }) : error;
     });
     const front = frontDoor({ log, addressOf, errorDomain: settings.errorDomain, observer: observation.requests });
-    const port = await listen({ host: settings.host, port: settings.port, tls, handler: front.handle, errorDomain: settings.errorDomain, log }).catch((error: unknown) => {
+    const port = await listen({ host: settings.host, port: settings.port, tls, handler: front.handle, takeStream: front.takeStream, errorDomain: settings.errorDomain, log }).catch((error: unknown) => {
       throw new ConfigError(`${settingAtFault(error)}: cannot listen on ${settings.host}:${settings.port}: ${messageOf(error)}`);
     });
     const shutdown = new AbortController();

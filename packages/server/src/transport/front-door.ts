@@ -1,11 +1,13 @@
 import { randomUUID } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http2";
 import type { Logger } from "pino";
 import { Code, MoorageError, unauthenticated } from "../errors.ts";
 import type { Observed, RequestObserver } from "../observe/observed.ts";
 import { logWhenDone } from "./access-log.ts";
 import type { ClientAddress } from "./addresses.ts";
 import { answerErrors } from "./answer.ts";
-import type { Handler, Request, Response } from "./listen.ts";
+import type { AnswerStream } from "./grpc.ts";
+import type { Handler, Request, Response, TakeStream } from "./listen.ts";
 
 /** What the doors know of a request before they read it. */
 export interface RequestData { requestId: string; remoteAddress: string; observed?: Observed }
@@ -14,7 +16,7 @@ type Handle = (request: Request, response: Response, data: RequestData) => Promi
 /** The doors, each with what it takes. */
 export interface Doors {
   /** Takes what speaks gRPC, gRPC-Web or Connect. */
-  rpc: { matches(request: Request): boolean; handle: Handle };
+  rpc: { matches(request: Request): boolean; handle: Handle; unary(headers: IncomingHttpHeaders): AnswerStream | undefined };
   /** Takes `/v2/` and below. */
   distribution: { matches(path: string): boolean; handle: Handle };
   /** Takes `/metrics` of those who may have it; for all others the path does not exist. */
@@ -27,6 +29,8 @@ export interface Doors {
 
 export interface FrontDoor {
   handle: Handler;
+  /** Takes unary gRPC, which is most of what machines send; with the id, address, observation and log that `handle` gives. */
+  takeStream: TakeStream;
   /** From now on requests are answered; before, they are told to come again. */
   open(doors: Doors): void;
   /** From now on `/readyz` says that the server goes away. Requests are still answered. */
@@ -66,6 +70,18 @@ export function frontDoor({ log, addressOf, errorDomain, observer }: FrontDoorOp
   return {
     open: (opened) => { doors = opened; },
     close: () => { closing = true; },
+    takeStream(stream, headers, rawHeaders) {
+      const answer = doors?.rpc.unary(headers);
+      if (answer === undefined || hasTwoTokens(rawHeaders)) return false;
+      const data: RequestData = { requestId: randomUUID(), remoteAddress: addressOf(stream.session?.socket.remoteAddress ?? "", oneHeader(headers["x-forwarded-for"])) };
+      const head = { method: headers[":method"], url: headers[":path"], headers };
+      const observed = observer?.begin(head, "rpc", data);
+      if (observed !== undefined) data.observed = observed;
+      logWhenDone(log, head, stream, data);
+      if (observed === undefined) void answer(stream, headers, data);
+      else void observed.within(() => answer(stream, headers, data)).then(() => observed.end(stream.headersSent ? "200" : "aborted"));
+      return true;
+    },
     async handle(request, response) {
       const data: RequestData = { requestId: randomUUID(), remoteAddress: addressOf(request.socket.remoteAddress ?? "", oneHeader(request.headers["x-forwarded-for"])) };
       response.setHeader("x-request-id", data.requestId);

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { constants, createServer as createHttp2Server } from "node:http2";
-import type { Http2Server, Http2ServerRequest, Http2ServerResponse, ServerHttp2Session } from "node:http2";
+import type { Http2Server, Http2ServerRequest, Http2ServerResponse, IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import type { Server as TlsServer } from "node:tls";
@@ -17,6 +17,9 @@ export type Response = ServerResponse | Http2ServerResponse;
 /** Answers a request of either HTTP version: only what both APIs have may be used. */
 export type Handler = (request: Request, response: Response) => Promise<void> | void;
 
+/** Takes an HTTP/2 stream as it is and answers it to the end, its errors too; or answers false, and the handler gets it as a request. */
+export type TakeStream = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: readonly string[]) => boolean;
+
 /** PEM texts. */
 export interface KeyPair { cert: string | Buffer; key: string | Buffer }
 
@@ -27,6 +30,8 @@ export interface ListenOptions {
   /** With it TLS is answered on the same port, beside clear text. */
   tls?: KeyPair | undefined;
   handler: Handler;
+  /** Asked first for each HTTP/2 stream. */
+  takeStream?: TakeStream;
   /** The suffix of ErrorInfo's domain, for the few answers the port gives by itself. */
   errorDomain: string;
   log: ErrorLog;
@@ -57,6 +62,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   };
   const h1 = http1(serve, limits, options.errorDomain);
   const h2 = http2Server(serve, limits);
+  if (options.takeStream) offerStreams(h2, options.takeStream);
   h2.on("session", (session) => {
     sessions.add(session);
     session.once("close", () => sessions.delete(session));
@@ -160,6 +166,15 @@ function http2Server(serve: Handler, limits: PortLimits): Http2Server {
   // The session ends by itself after it; without a listener the process would.
   server.on("sessionError", (_error, session) => session.destroy());
   return server;
+}
+
+/** The request and response that Node makes of each stream cost more than a small answer: streams that are taken as they are get none. */
+function offerStreams(server: Http2Server, take: TakeStream): void {
+  const makeRequest = server.listeners("stream");
+  server.removeAllListeners("stream");
+  server.on("stream", (stream: ServerHttp2Stream, headers, flags, rawHeaders) => {
+    if (!take(stream, headers, rawHeaders)) for (const listener of makeRequest) listener.call(server, stream, headers, flags, rawHeaders);
+  });
 }
 
 function acceptHttp2(socket: Socket, server: Http2Server): void {

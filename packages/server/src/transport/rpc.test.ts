@@ -65,6 +65,11 @@ before(async () => {
   });
   port = await listen({
     host: "127.0.0.1", port: 0, errorDomain: "moorage.dev", log: pino({ level: "silent" }),
+    takeStream(stream, headers) {
+      const answer = door.unary(headers);
+      void answer?.(stream, headers, { requestId: "r1", remoteAddress: "192.0.2.1" });
+      return answer !== undefined;
+    },
     async handler(request, response) {
       if (door.matches(request)) return door.handle(request, response, { requestId: "r1", remoteAddress: "192.0.2.1" });
       response.statusCode = 404;

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http2";
 import type { DescMethod, DescMethodUnary, DescService, Message } from "@bufbuild/protobuf";
 import { Code as ConnectCode, ConnectError, createConnectRouter, createContextKey, createContextValues } from "@connectrpc/connect";
 import type { ConnectRouter, ContextValues, HandlerContext } from "@connectrpc/connect";
@@ -11,6 +12,8 @@ import { ANONYMOUS } from "../call.ts";
 import type { CallData, Caller } from "../call.ts";
 import { Code, MoorageError } from "../errors.ts";
 import type { Observed } from "../observe/observed.ts";
+import { grpcUnary, isBinaryGrpc } from "./grpc.ts";
+import type { AnswerStream } from "./grpc.ts";
 import { health } from "./health.ts";
 import { MAX_DEADLINE_MS, MAX_MESSAGE_BYTES } from "./limits.ts";
 import type { Request, Response } from "./listen.ts";
@@ -47,6 +50,8 @@ export interface RpcDoorOptions {
 }
 
 export interface RpcDoor {
+  /** What answers a unary call in binary gRPC on the bare stream, the short way. Absent: it is none, or one of health or reflection. */
+  unary(headers: IncomingHttpHeaders): AnswerStream | undefined;
   /** Whether the request is for this door: a POST below a service's name or alias, or anything said in gRPC. */
   matches(request: Request): boolean;
   /** Answers it, to the end. */
@@ -63,7 +68,7 @@ const IS_READ = createContextKey(false);
 const OWN_PREFIX = "moorage.";
 
 /**
- * gRPC, gRPC-Web and the Connect protocol over either HTTP version, with health and reflection. Errors are those of REST: the same code,
+ * gRPC, gRPC-Web and the Connect protocol over either HTTP version, with health and reflection; through Connect's adapter, but for `unary`. Errors are those of REST: the same code,
  * message and details. A deadline ends the answer, not the work, which its transaction ends whole or not at all.
  */
 export function rpcDoor(options: RpcDoorOptions): RpcDoor {
@@ -109,7 +114,13 @@ export function rpcDoor(options: RpcDoorOptions): RpcDoor {
   const fallback = routes.get(`/${Health.typeName}/${Health.method.check.name}`);
   if (!fallback) throw new Error("the health service is not routed");
 
+  const unary = new Map<string, AnswerStream>(services.flatMap(({ typeName, methods }) => methods.filter(isUnary).flatMap((method) => {
+    const answer = grpcUnary(options, method);
+    return withAliases(`${typeName}/${method.name}`, aliases).map((path) => [`/${path}`, answer] as const);
+  })));
+
   return {
+    unary: (headers) => (headers[":method"] === "POST" && isBinaryGrpc(headers["content-type"]) ? unary.get(headers[":path"] ?? "") : undefined),
     matches: (request) => request.method === "POST" && (isGrpc(request) || trueNames.has(serviceOf(request))),
     async handle(request, response, data) {
       const handler = routes.get(pathOf(request));
