@@ -78,7 +78,7 @@ export async function openFilesystemBlobs(root: string): Promise<BlobStore> {
     const state = usable ?? (size === 0 ? emptyHash(options.algorithm ?? "sha256") : await hashFile(file, size, options.algorithm ?? "sha256"));
     const limit = options.length ?? Number.MAX_SAFE_INTEGER;
     try {
-      const written = await writeFrom(file, size, source, state, limit);
+      const written = await writeFrom(file, size, source, state, { limit, freeChunks: options.givesChunks === true });
       const wrongLength = written.overflow || (!written.sourceError && options.length !== undefined && written.bytes < options.length);
       if (wrongLength) throw invalidArgument({ field: "length", description: "is not the number of bytes that came" });
       if (written.sourceError && options.keepPartial === false) throw written.sourceError.thrown;

@@ -17,6 +17,8 @@ export interface AppendOptions {
   length?: number;
   /** Whether what came before the source failed stays (default), or the upload is set back to where it was. */
   keepPartial?: boolean;
+  /** Whether the source gives its chunks away, and nobody looks at them again: then their memory may be freed the moment they are written. Default false. */
+  givesChunks?: boolean;
 }
 
 /** What an append came to. Not accepted: the offset was not the upload's end, and nothing was read. `size` is the upload's, synced. */

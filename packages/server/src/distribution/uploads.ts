@@ -84,7 +84,7 @@ async function takeWhole(exchange: Exchange, digest: string): Promise<void> {
   const upload = newUploadId();
   await blobs.startUpload(upload);
   try {
-    const options = { algorithm: algorithmOf(digest), length: announcedLength(exchange.req), keepPartial: false };
+    const options = { algorithm: algorithmOf(digest), length: announcedLength(exchange.req), keepPartial: false, givesChunks: true };
     await blobs.append(upload, 0, bodyOf(exchange), options).catch(wrongLength);
     await complete(exchange, upload, digest, true);
   } catch (error) {
@@ -102,7 +102,7 @@ async function takeChunk(exchange: Exchange, upload: string, keepPartial: boolea
   const announced = announcedLength(req);
   const length = range ? range.end - range.start + 1 : announced;
   if (announced !== undefined && announced !== length) throw new RegistryError("SIZE_INVALID", "Content-Length and Content-Range differ");
-  const options = { algorithm: digest === undefined ? undefined : algorithmOf(digest), length, keepPartial };
+  const options = { algorithm: digest === undefined ? undefined : algorithmOf(digest), length, keepPartial, givesChunks: true };
   const { accepted, size } = await unknownUpload(upload, deps.blobs.append(upload, range?.start, bodyOf(exchange), options).catch(wrongLength));
   if (accepted) return size;
   const headers = { location: uploadLocation(exchange, upload), range: uploadRange(size), "docker-upload-uuid": upload };
