@@ -124,7 +124,7 @@ test("transactions count by command and outcome", async (t) => {
   }), { [`{operation="method",outcome="OK"}`]: 1, [`{operation="method",outcome="ALREADY_EXISTS"}`]: 1 });
   const samples = await scrape(installation);
   assert.equal(samples.get("moorage_database_write_queue_length"), 0);
-  assert.ok((samples.get("process_resident_memory_bytes") ?? 0) > 0);
+  for (const name of ["process_resident_memory_bytes", "process_start_time_seconds", "process_cpu_seconds_total"]) assert.ok((samples.get(name) ?? 0) > 0, name);
   assert.equal([...samples].filter(([name]) => name.startsWith("moorage_build_info{version=")).length, 1);
 });
 

@@ -51,7 +51,10 @@ export function createMetrics(version: string): Metrics {
   const metrics = {
     http: goldenSignals({ prefix: "moorage_http", noun: "request", what: "HTTP requests", label: "door", outcome: "status" }),
     rpc: goldenSignals({ prefix: "moorage_rpc", noun: "request", what: "API calls", label: "method", outcome: "code" }),
-    registry: { ...goldenSignals({ prefix: "moorage_registry", noun: "request", what: "registry requests", label: "verb", outcome: "status" }), received: (verb: string, count: number) => received.inc({ verb }, count), sent: (verb: string, count: number) => sent.inc({ verb }, count) },
+    registry: {
+      ...goldenSignals({ prefix: "moorage_registry", noun: "request", what: "registry requests", label: "verb", outcome: "status" }),
+      received: (verb: string, count: number) => received.inc({ verb }, count), sent: (verb: string, count: number) => sent.inc({ verb }, count),
+    },
     database: {
       ...goldenSignals({ prefix: "moorage_database", noun: "transaction", what: "database transactions", label: "operation", outcome: "outcome" }),
       retried: (reason: string) => retries.inc({ reason }),
@@ -64,23 +67,28 @@ export function createMetrics(version: string): Metrics {
   };
   return {
     ...metrics,
-    snapshot: async () => [...Object.values(metrics).flatMap(({ collect }) => collect()), ...await registry.getMetricsAsJSON(), ...await common.getMetricsAsJSON()],
+    snapshot: async () => {
+      const ofProcess = (await common.getMetricsAsJSON()).map((metric) => (metric.name === START_TIME ? { ...metric, aggregator: "min" } : metric));
+      return [...Object.values(metrics).flatMap(({ collect }) => collect()), ...await registry.getMetricsAsJSON(), ...ofProcess];
+    },
   };
 }
 
-/** One text of several processes' metrics: counters, histograms and gauges are added up, what belongs to one process is averaged or left out. */
+// prom-client leaves it out of a sum, and this is one even for a single process: when the oldest started says enough.
+const START_TIME = "process_start_time_seconds";
+
+/** One text of several processes' metrics: counters, histograms and gauges are added up, lags of event loops are averaged. */
 export async function mergeSnapshots(snapshots: readonly Snapshot[]): Promise<string> {
   return await AggregatorRegistry.aggregate([...snapshots]).metrics();
 }
 
-let ofProcess: Registry | undefined;
+let onlyOne: Registry | undefined;
 
 /** prom-client watches the event loop and the garbage collector for as long as the process lives: once is enough. */
 function processRegistry(): Registry {
-  if (ofProcess === undefined) collectDefaultMetrics({ register: ofProcess = new Registry() });
-  return ofProcess;
+  if (onlyOne === undefined) collectDefaultMetrics({ register: onlyOne = new Registry() });
+  return onlyOne;
 }
-
 
 function databaseGauges(registry: Registry, read: () => DatabaseGauges): void {
   const registers = [registry];
