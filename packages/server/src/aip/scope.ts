@@ -36,7 +36,10 @@ export function scopeOf(filter: UIDPFilter | undefined, visible: string[]): Scop
     conditions.push(ancestors.length === 0 ? sql`1 = 0` : sql`t.uid in (${sql.join(ancestors)})`);
   }
   if (inRoot) conditions.push(sql`t.parent = ''`);
-  if (ids.length > 0) conditions.push(sql`t.uid in (${sql.join(ids)})`);
+  if (ids.length > 0) {
+    const known = ids.filter(isUid);
+    conditions.push(known.length === 0 ? sql`1 = 0` : sql`t.uid in (${sql.join(known)})`);
+  }
   return roots.length === 1 && parent !== "" && roots[0] === parent ? { roots, parent, conditions } : { roots, conditions };
 }
 

@@ -46,16 +46,24 @@ function visitField(message: ReflectMessage, { field, required, rule }: Checked,
   if (field.fieldKind === "message") return visit(message.get(field), `${path}.`);
   if (field.fieldKind === "list") {
     const list = message.get(field);
-    const items = [...list].flatMap((item, at) => (field.listKind === "message" ? visit(item as ReflectMessage, `${path}[${at}].`) : []));
+    const items = [...list].flatMap((item, at) => (field.listKind === "message" ? visit(item as ReflectMessage, `${path}[${at}].`) : withoutNull(item, `${path}[${at}]`)));
     return [...tooMany(list.size, rule, path), ...items];
   }
-  if (field.fieldKind === "map") return tooMany(message.get(field).size, rule, path);
+  if (field.fieldKind === "map") {
+    const map = message.get(field);
+    return [...tooMany(map.size, rule, path), ...[...map].flatMap(([key, value]) => [...withoutNull(key, path), ...withoutNull(value, `${path}.${String(key)}`)])];
+  }
   const value: unknown = message.get(field);
   if (field.fieldKind !== "scalar" || field.scalar !== ScalarType.STRING || typeof value !== "string") return [];
   if (value === "" && required) return [{ field: path, description: "is required" }];
-  // No engine keeps it alike: PostgreSQL refuses it, C strings end at it.
-  if (value.includes("\0")) return [{ field: path, description: "must not contain a null character" }];
+  const nulls = withoutNull(value, path);
+  if (nulls.length > 0) return nulls;
   return rule === undefined || value === "" ? [] : ruled(value, rule, path);
+}
+
+// No engine keeps it alike: PostgreSQL refuses it, C strings end at it.
+function withoutNull(value: unknown, path: string): FieldViolation[] {
+  return typeof value === "string" && value.includes("\0") ? [{ field: path, description: "must not contain a null character" }] : [];
 }
 
 function tooMany(size: number, rule: Rule | undefined, path: string): FieldViolation[] {

@@ -2,15 +2,18 @@ import { readFileSync } from "node:fs";
 import { Kysely } from "kysely";
 import type { CustomTypesConfig, Pool, PoolConfig } from "pg";
 import { meaningOf, retried, TransientError, unavailable } from "./failures.ts";
+import { createLane } from "./lane.ts";
 import { MIGRATIONS, NEWEST_VERSION } from "./migrations.ts";
 import { postgresDialect } from "./postgres-dialect.ts";
-import { type Store, StoreError, type StoreSettings } from "./store.ts";
+import { type Database, type Store, StoreError, type StoreSettings } from "./store.ts";
 import type { Tables } from "./tables.ts";
 
 // How long calls wait for a server that restarts, or for others who change the same.
 const RETRY_WINDOW_MS = 10_000;
 const INT8_OID = 20;
 const NUMERIC_OID = 1700;
+// A scan over a whole table makes a serializable transaction collide with every change to it, and small tables are scanned whole by preference.
+const PLANS = "-c enable_seqscan=off";
 // Any number will do that nobody else locks in this database.
 const MIGRATION_LOCK = "760213";
 
@@ -23,10 +26,17 @@ export async function openPostgresStore(settings: StoreSettings): Promise<Store>
   pool.on("error", (error) => log(error, "an idle database connection ended"));
   const windowMs = Math.min(RETRY_WINDOW_MS, settings.databaseTimeoutMs);
   const reader = new Kysely<Tables>({ dialect: postgresDialect(pool, { retryWindowMs: windowMs, onRetry }) });
+  const lane = createLane();
   return {
     engine: "postgres",
     reader,
-    transact: (work) => retried(windowMs, () => transactOnce(reader, work), onRetry),
+    transact<T>(work: (tx: Database) => Promise<T>): Promise<T> {
+      const once = (): Promise<T> => transactOnce(reader, work);
+      return lane.run(once, () => retried(windowMs, once, onRetry), (error) => {
+        if (error instanceof TransientError) onRetry(error.kind);
+        return error instanceof TransientError;
+      });
+    },
     use: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     version: () => retried(windowMs, () => readVersion(pool)),
     migrate: () => retried(windowMs, () => migratePostgres(pool)),
@@ -34,7 +44,7 @@ export async function openPostgresStore(settings: StoreSettings): Promise<Store>
   };
 }
 
-async function transactOnce<T>(db: Kysely<Tables>, work: (tx: Kysely<Tables>) => Promise<T>): Promise<T> {
+async function transactOnce<T>(db: Kysely<Tables>, work: (tx: Database) => Promise<T>): Promise<T> {
   const transaction = await db.startTransaction().setIsolationLevel("serializable").execute();
   let value: T;
   try {
@@ -47,6 +57,8 @@ async function transactOnce<T>(db: Kysely<Tables>, work: (tx: Kysely<Tables>) =>
   try {
     await transaction.commit().execute();
   } catch (error) {
+    // It is over on the server, but its connection is ours until this.
+    await transaction.rollback().execute().catch(() => {});
     if (error instanceof TransientError && error.kind === "connection") throw unavailable("the database connection ended during the commit, so it is not known whether the change was made", error);
     throw error;
   }
@@ -57,7 +69,7 @@ function poolConfig({ databaseUrl, databasePoolSize, databaseTimeoutMs, database
   const url = new URL(databaseUrl);
   url.searchParams.delete("sslmode");
   return {
-    connectionString: url.href, max: databasePoolSize, application_name: "moorage", keepAlive: true, idleTimeoutMillis: 60_000,
+    connectionString: url.href, max: databasePoolSize, application_name: "moorage", options: PLANS, keepAlive: true, idleTimeoutMillis: 60_000,
     connectionTimeoutMillis: Math.min(databaseTimeoutMs, 10_000), statement_timeout: databaseTimeoutMs, lock_timeout: databaseTimeoutMs,
     idle_in_transaction_session_timeout: databaseTimeoutMs * 2, query_timeout: databaseTimeoutMs + 5_000,
     ssl: databaseTls === "disable" ? false : { rejectUnauthorized: databaseTls === "verify-full", ...(databaseTlsCa !== "" && { ca: readCa(databaseTlsCa) }) },
