@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { request } from "node:http";
 import { test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
 import { GroupsService } from "@moorage/api";
 import { ConfigError, loadConfig, startServer } from "../src/index.ts";
 import { openGrpc } from "./support/grpc.ts";
@@ -127,6 +128,32 @@ test("transactions count by command and outcome", async (t) => {
   for (const name of ["process_resident_memory_bytes", "process_start_time_seconds", "process_cpu_seconds_total"]) assert.ok((samples.get(name) ?? 0) > 0, name);
   assert.equal([...samples].filter(([name]) => name.startsWith("moorage_build_info{version=")).length, 1);
 });
+
+test("a request under way is in flight, and one whose client goes away has been aborted", async (t) => {
+  const installation = await startInstallation(t);
+  const { url, registry: token, pushImage } = installation;
+  await pushImage("acme/app", "v1", "one");
+  const started = await installation.ask("POST", "/v2/acme/app/blobs/uploads/", { token });
+  const upload = request(`${url}${new URL(started.headers.get("location") ?? "", url).pathname}`, { method: "PATCH", headers: { authorization: `Bearer ${token}`, "content-type": "application/octet-stream" } });
+  upload.on("error", () => undefined).write("half");
+  await until(installation, (samples) => samples.get(`moorage_registry_requests_in_flight{verb="upload_patch"}`) === 1);
+  assert.equal((await scrape(installation)).get(`moorage_blobs_operations_in_flight{operation="append"}`), 1);
+  upload.destroy();
+  const after = await until(installation, (samples) => samples.get(`moorage_registry_requests_total{verb="upload_patch",status="aborted"}`) === 1);
+  assert.equal(after.get(`moorage_registry_requests_in_flight{verb="upload_patch"}`), 0);
+  assert.equal(after.get(`moorage_registry_received_bytes_total{verb="upload_patch"}`), 4);
+});
+
+/** Scrapes until it is so, for twenty seconds at the most. */
+async function until(installation: { url: string }, isSo: (samples: Samples) => boolean): Promise<Samples> {
+  const endMs = performance.now() + 20_000;
+  for (;;) {
+    const samples = await scrape(installation);
+    if (isSo(samples)) return samples;
+    assert.ok(performance.now() < endMs, "it never was so");
+    await wait(20);
+  }
+}
 
 test("names that callers make up are not in the metrics, however many they are", async (t) => {
   const installation = await startInstallation(t);
