@@ -1,8 +1,9 @@
-// `npm test`: every test of the repository, by Node's own runner. Arguments are handed to it; those that are not options narrow
+// `npm test`: every test of the repository, by Node's own runner, and then the server's suites once more on a PostgreSQL of its own. Arguments are handed to it; those that are not options narrow
 // the run to the test files whose path holds one of them: npm test -- distribution --test-name-pattern=history
 import { spawn } from "node:child_process";
 import { globSync } from "node:fs";
 import { dirname } from "node:path";
+import { startPostgres } from "../packages/server/test/support/postgres.ts";
 
 const FILES = ["packages/*/src/**/*.test.ts", "packages/*/test/**/*.test.ts", "scripts/**/*.test.ts"];
 const FILES_AT_ONCE = 2;
@@ -17,9 +18,29 @@ if (files.length === 0) {
   console.error(`no test file's path holds ${words.join(" or ")}`);
   process.exit(1);
 }
-const child = spawn(process.execPath, ["--test", `--test-concurrency=${FILES_AT_ONCE}`, "--test-reporter=spec", ...options, ...files], {
-  cwd: root,
-  stdio: "inherit",
-});
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => child.kill(signal));
-child.on("exit", (code) => process.exit(code ?? 1));
+const postgresFiles = files.filter((path) => /^packages\/server\/test\/|^packages\/server\/src\/.*store/.test(path));
+const { promise: interrupted, resolve: interrupt } = Promise.withResolvers<void>();
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => interrupt());
+
+console.log("# on SQLite and files");
+const first = await run(files, {});
+if (first !== 0 || postgresFiles.length === 0) process.exit(first);
+console.log("\n# the server's suites once more, on PostgreSQL");
+const postgres = await startPostgres();
+try {
+  process.env.MOORAGE_TEST_POSTGRES_URL = postgres.url;
+  const { prepareTemplate } = await import("../packages/server/test/support/database.ts");
+  await prepareTemplate();
+  process.exitCode = await run(postgresFiles, { MOORAGE_TEST_POSTGRES_URL: postgres.url });
+} finally {
+  await postgres.close();
+}
+
+async function run(paths: string[], env: Record<string, string>): Promise<number> {
+  const child = spawn(process.execPath, ["--test", `--test-concurrency=${FILES_AT_ONCE}`, "--test-reporter=spec", ...options, ...paths], {
+    cwd: root, stdio: "inherit", env: { ...process.env, ...env },
+  });
+  const ended = new Promise<number>((resolve) => child.once("exit", (code) => resolve(code ?? 1)));
+  void interrupted.then(() => child.kill("SIGTERM"));
+  return ended;
+}

@@ -40,7 +40,11 @@ export async function openPostgresStore(settings: StoreSettings): Promise<Store>
     use: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     version: () => retried(windowMs, () => readVersion(pool)),
     migrate: () => retried(windowMs, () => migratePostgres(pool)),
-    close: () => reader.destroy(),
+    async close() {
+      await reader.destroy();
+      // Kysely leaves a pool alone that it has never asked for anything.
+      if (!pool.ended) await pool.end();
+    },
   };
 }
 

@@ -15,7 +15,7 @@ import { newUid } from "../../src/base/uid.ts";
 import { ANONYMOUS, type Call, type CallData } from "../../src/call.ts";
 import { Code, MoorageError } from "../../src/errors.ts";
 import type { Database } from "../../src/store/index.ts";
-import { openTestStore } from "./database.ts";
+import { dropDatabase, openTestStore } from "./database.ts";
 
 /** The access room on a real database, behind a real socket, with a clock that tests move. */
 export interface AccessHouse extends Access {
@@ -92,6 +92,7 @@ export async function openAccess({ allowPrivateNetwork = true } = {}): Promise<A
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
       await closeStore();
+      await dropDatabase(folder);
       rmSync(folder, { recursive: true });
     },
   };

@@ -37,7 +37,6 @@ export async function openTestStore(dataDir: string): Promise<{ store: Store; db
   const close = async (): Promise<void> => {
     if (db !== store.reader) await db.destroy();
     await store.close();
-    await dropDatabase(dataDir);
   };
   return { store, db, close };
 }

@@ -21,7 +21,7 @@ import { methodsOf } from "../../src/methods.ts";
 import type { Database } from "../../src/store/index.ts";
 import { statusJson } from "../../src/transport/status.ts";
 import { openTransactor } from "../../src/transactors.ts";
-import { openTestStore } from "./database.ts";
+import { dropDatabase, openTestStore } from "./database.ts";
 
 export const OCI_IMAGE = "application/vnd.oci.image.manifest.v1+json";
 export const OCI_INDEX = "application/vnd.oci.image.index.v1+json";
@@ -80,6 +80,7 @@ export async function startRegistry(t: TestContext) {
     await new Promise((resolve) => server.close(resolve));
     await writer.close();
     await closeStore();
+    await dropDatabase(dir);
     await rm(dir, { recursive: true });
     if (faults.length > 0) throw new Error("the server logged errors", { cause: faults });
   });
