@@ -1,5 +1,5 @@
 // `moorage serve`: the server in the foreground until SIGTERM or SIGINT.
-import { loadConfig, readBootstrap, SETTINGS, startServer } from "@moorage/server";
+import { loadConfig, readBootstrap, SETTINGS, startServer, startWorkers, type Workers } from "@moorage/server";
 import { Option, type Command } from "commander";
 import { findClients } from "./clients.ts";
 import { hints } from "./hints.ts";
@@ -19,7 +19,8 @@ export function addServe(program: Command): void {
 }
 
 async function serve(overrides: Record<string, string | undefined>): Promise<void> {
-  const server = await startServer(loadConfig(process.env, overrides));
+  const settings = loadConfig(process.env, overrides);
+  const server: Pick<Workers, "config" | "close"> & { failed?: Promise<never> } = settings.workers > 1 ? await startWorkers(settings) : await startServer(settings);
   const { promise: signalled, resolve: stop } = Promise.withResolvers<void>();
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stop());
   process.stdout.write(hints({
@@ -28,7 +29,10 @@ async function serve(overrides: Record<string, string | undefined>): Promise<voi
     clients: findClients(process.env.PATH ?? ""),
     folder: process.cwd(),
   }));
-  await signalled;
-  await server.close();
+  try {
+    await Promise.race([signalled, ...(server.failed ? [server.failed] : [])]);
+  } finally {
+    await server.close();
+  }
   process.exit(0); // what a library may still keep open must not hold the process
 }

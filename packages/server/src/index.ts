@@ -3,3 +3,4 @@ export { type Config, ConfigError, loadConfig, parseDuration, type Setting, SETT
 export { type Server, type ServerOptions, startServer } from "./server.ts";
 export { signToken, type SignTokenRequest } from "./sign-token.ts";
 export { StoreError } from "./store/index.ts";
+export { startWorkers, type Workers } from "./workers.ts";

@@ -6,9 +6,8 @@ import { type ExchangeRefreshTokenRequest, type ExchangeRequest, SecurityTokenSe
 import type { Logger } from "pino";
 import { createAccess, createSecurityTokenService, createStsDoors, isWrongAudience } from "./access/index.ts";
 import { type Clock, systemClock } from "./base/clock.ts";
-import { createSecrets, SecretError } from "./base/secrets.ts";
 import { openFilesystemBlobs } from "./blobs/index.ts";
-import { ensureInstallation, writeBootstrap } from "./bootstrap.ts";
+import { writeBootstrap } from "./bootstrap.ts";
 import { ANONYMOUS, type Caller } from "./call.ts";
 import { type Config, ConfigError, withUrls } from "./config.ts";
 import { violationsOf } from "./aip/validate.ts";
@@ -17,10 +16,10 @@ import { createPulls, distributionDoor, type RegistryDeps, tokenDoor } from "./d
 import { unauthenticated } from "./errors.ts";
 import { startHousekeeping } from "./housekeeping.ts";
 import { methodsOf, nameOf } from "./methods.ts";
-import { createLog, mergeSnapshots, METRICS_CONTENT_TYPE, openObservation } from "./observe/index.ts";
+import { createLog, mergeSnapshots, METRICS_CONTENT_TYPE, openObservation, type Snapshot } from "./observe/index.ts";
+import { openInstallation, takeDataDir } from "./prepare.ts";
 import { blobReader } from "./read-blob.ts";
-import { secretKeysOf } from "./secret-keys.ts";
-import { lockDataDir, openStore, StoreError } from "./store/index.ts";
+import { openStore } from "./store/index.ts";
 import { answerErrors } from "./transport/answer.ts";
 import { clientAddress, networks } from "./transport/addresses.ts";
 import { frontDoor } from "./transport/front-door.ts";
@@ -36,6 +35,8 @@ export interface Server {
   url: string;
   /** The settings in force, with every URL filled in. */
   config: Config;
+  /** What this process counted. */
+  snapshot(): Promise<Snapshot>;
   /** Takes no more requests, lets those under way end, and closes everything. Called again, it waits for the same end. */
   close(): Promise<void>;
 }
@@ -46,28 +47,26 @@ export interface ServerOptions {
   log?: Logger;
   /** What `/metrics` answers when several processes serve the port together. Absent: this process's own. */
   collectMetrics?: () => Promise<string>;
+  /** Whether another process has prepared the installation, holds its data folder and tells its URLs there (workers.ts). */
+  prepared?: boolean;
 }
 
-/** Starts an installation on its data folder. When it resolves, it answers. Throws a ConfigError or StoreError in one line for the operator. */
-export async function startServer(settings: Config, { clock = systemClock, log = createLog(settings), collectMetrics }: ServerOptions = {}): Promise<Server> {
+/** Serves an installation in this process. When it resolves, it answers. Throws a ConfigError or StoreError in one line for the operator. */
+export async function startServer(settings: Config, { clock = systemClock, log = createLog(settings), collectMetrics, prepared = false }: ServerOptions = {}): Promise<Server> {
   const tls = settings.tlsCert === "" ? undefined : readTls(settings);
   const addressOf = addressRule(() => clientAddress(settings.trustedProxies));
   const mayReadMetrics = addressRule(() => networks("MOORAGE_METRICS_NETWORKS", settings.metricsNetworks));
   const stack = new AsyncDisposableStack();
   try {
-    const lock = takeDataDir(settings.dataDir);
-    stack.defer(() => lock.release());
+    const lock = prepared ? undefined : takeDataDir(settings.dataDir);
+    stack.defer(() => lock?.release());
     const observation = await openObservation(settings, log);
     stack.defer(() => observation.close());
     const { database } = observation;
     const store = await openStore({ ...settings, log: (err, message) => log.warn({ err }, message), onRetry: (kind) => database.retried(kind) });
     stack.defer(() => store.close());
-    await store.migrate();
-    const secretKeys = await secretKeysOf(settings, store);
-    const secrets = createSecrets(secretKeys);
-    const installation = await ensureInstallation(store, secrets, settings, clock.nowMs()).catch((error: unknown) => {
-      throw error instanceof SecretError ? new ConfigError(`MOORAGE_SECRET_KEY: ${error.message}`, { cause: error }) : error;
-    });
+    if (!prepared) await store.migrate();
+    const { installation, secretKeys, secrets } = await openInstallation(store, settings, clock.nowMs());
     const front = frontDoor({ log, addressOf, errorDomain: settings.errorDomain, observer: observation.requests });
     const port = await listen({ host: settings.host, port: settings.port, tls, handler: front.handle, takeStream: front.takeStream, errorDomain: settings.errorDomain, log }).catch((error: unknown) => {
       throw new ConfigError(`${settingAtFault(error)}: cannot listen on ${settings.host}:${settings.port}: ${messageOf(error)}`);
@@ -78,7 +77,7 @@ export async function startServer(settings: Config, { clock = systemClock, log =
       await port.close(settings.drainTimeoutMs);
     });
     const config = withUrls(settings, port.port);
-    writeBootstrap(config.dataDir, { baseUrl: config.baseUrl, registryUrl: config.registryUrl, ...installation.bootstrap });
+    if (!prepared) writeBootstrap(config.dataDir, { baseUrl: config.baseUrl, registryUrl: config.registryUrl, ...installation.bootstrap });
 
     const { reader } = store;
     const admins = [installation.bootstrap.identity.uid, ...config.admins];
@@ -133,24 +132,15 @@ export async function startServer(settings: Config, { clock = systemClock, log =
       await port.close(config.drainTimeoutMs);
       await writer.close();
       await store.close();
-      lock.release();
+      lock?.release();
       await observation.close();
       log.info("closed");
     };
     let closed: Promise<void> | undefined;
-    return { url: config.baseUrl, config, close: () => (closed ??= close()) };
+    return { url: config.baseUrl, config, snapshot: () => observation.snapshot(), close: () => (closed ??= close()) };
   } catch (error) {
     await stack.disposeAsync();
     throw error;
-  }
-}
-
-/** Takes the data folder. What is wrong with the folder itself is told as its setting's fault. */
-function takeDataDir(dataDir: string): { release(): void } {
-  try {
-    return lockDataDir(dataDir);
-  } catch (error) {
-    throw error instanceof StoreError ? error : new ConfigError(`MOORAGE_DATA_DIR: cannot use ${dataDir}: ${messageOf(error)}`);
   }
 }
 

@@ -20,7 +20,7 @@ const MAX_TOGETHER = 256;
 if (parentPort !== null) serve(parentPort, workerData as WriterThreadData);
 
 function serve(port: MessagePort, { path, pageTokenKey, ownerRole, admins, secretKeys }: WriterThreadData): void {
-  const { db, raw } = openWriter(path);
+  const { db, raw } = openWriter(path, { waits: false });
   // Methods that read blobs only read, and never come here.
   const methods = methodsOf({ pageTokenKey, ownerRole, readBlob: async () => undefined });
   const commands: Readonly<Record<string, Command>> = commandsOf({ methods, admins, secrets: createSecrets(secretKeys) });

@@ -1,4 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
+import { setTimeout as wait } from "node:timers/promises";
+import { Code, MoorageError } from "../errors.ts";
 import type { Database } from "./store.ts";
 
 /** A piece of work that waits for a transaction. */
@@ -16,7 +18,7 @@ export interface Work {
 export async function commitTogether(db: Database, raw: DatabaseSync, works: Work[]): Promise<void> {
   const results: ({ value: unknown } | { error: unknown })[] = [];
   try {
-    raw.exec("begin immediate");
+    await begin(raw);
     for (const work of works) results.push(await underSavepoint(db, raw, work));
     raw.exec("commit");
   } catch (error) {
@@ -39,4 +41,34 @@ async function underSavepoint(db: Database, raw: DatabaseSync, work: Work): Prom
     raw.exec("rollback to work; release work");
     return { error };
   }
+}
+
+const SQLITE_BUSY = 5;
+const LONGEST_WAIT_MS = 30_000;
+const POLITE_MS = 1_000;
+const contended = new WeakMap<DatabaseSync, number>();
+
+/**
+ * Takes the one write lock, which the writing threads of other processes want as well. SQLite's own waiting sleeps ever longer, up to a tenth of a
+ * second: who just let go of the lock and wants it again would win every time. So all ask often, and who met others lately lets them go first.
+ */
+async function begin(raw: DatabaseSync): Promise<void> {
+  const startedMs = performance.now();
+  if (startedMs - (contended.get(raw) ?? -Infinity) < POLITE_MS) await wait(Math.random() * 2);
+  for (;;) {
+    try {
+      raw.exec("begin immediate");
+      return;
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+      const nowMs = performance.now();
+      if (nowMs - startedMs > LONGEST_WAIT_MS) throw new MoorageError(Code.Unavailable, "Unavailable: the database is too busy", { cause: error, retryAfterMs: 1000 });
+      contended.set(raw, nowMs);
+    }
+    await wait(0.5 + Math.random() * 2);
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && "errcode" in error && typeof error.errcode === "number" && (error.errcode & 0xff) === SQLITE_BUSY;
 }

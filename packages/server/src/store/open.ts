@@ -66,9 +66,10 @@ export function openReader(path: string): Database {
   return sqliteDatabase(connect(path, { readOnly: true }), { readOnly: true });
 }
 
-/** The writer's connection, with the raw one beside it for opening and closing transactions. */
-export function openWriter(path: string): { db: Database; raw: DatabaseSync } {
+/** The writer's connection, with the raw one beside it for opening and closing transactions. `waits`: for a lock, as SQLite does by itself; `commitTogether` does better. */
+export function openWriter(path: string, { waits = true } = {}): { db: Database; raw: DatabaseSync } {
   const raw = connect(path, { readOnly: false });
+  if (!waits) raw.exec("pragma busy_timeout = 0");
   return { db: sqliteDatabase(raw, { readOnly: false }), raw };
 }
 
@@ -80,7 +81,7 @@ export function openSqliteStore({ dataDir }: Pick<StoreSettings, "dataDir">): St
   // One after the other: the connection is one.
   let last: Promise<unknown> = Promise.resolve();
   const transact = async <T>(work: (tx: Database) => Promise<T>): Promise<T> => {
-    const { db, raw } = (writer ??= openWriter(path));
+    const { db, raw } = (writer ??= openWriter(path, { waits: false }));
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     // The value is the work's own.
     await commitTogether(db, raw, [{ run: work, settle: (result) => ("error" in result ? reject(result.error) : resolve(result.value as T)) }]);

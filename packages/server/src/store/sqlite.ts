@@ -12,7 +12,7 @@ import type { Tables } from "./tables.ts";
 const MAX_STATEMENTS = 500;
 
 /** A connection to the file. A writer waits for other processes' locks at most `busyTimeoutMs`. */
-export function connect(path: string, { readOnly, busyTimeoutMs = 5_000 }: { readOnly: boolean; busyTimeoutMs?: number }): DatabaseSync {
+export function connect(path: string, { readOnly, busyTimeoutMs = 30_000 }: { readOnly: boolean; busyTimeoutMs?: number }): DatabaseSync {
   const database = readOnly ? new DatabaseSync(path, { readOnly, timeout: busyTimeoutMs }) : new WritingDatabase(path, { timeout: busyTimeoutMs });
   if (!readOnly) database.exec("pragma journal_mode = wal; pragma synchronous = full;");
   database.exec("pragma foreign_keys = on; pragma cache_size = -65536; pragma mmap_size = 268435456; pragma temp_store = memory;");
