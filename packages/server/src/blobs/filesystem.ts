@@ -1,11 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
-import { mkdir, open, opendir, rename, rm, stat } from "node:fs/promises";
+import { lstat, mkdir, open, opendir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { Code, invalidArgument, MoorageError, notFound } from "../errors.ts";
 import { copyHash, emptyHash, hashFile } from "./digesting.ts";
 import type { HashState } from "./digesting.ts";
 import { readTo, writeFrom } from "./transfer.ts";
+import { lockHolder, removeLocks, takeLock } from "./upload-lock.ts";
 import type { Appended, AppendOptions, BlobStore, ByteSource, DigestAlgorithm, StoredBlob } from "./index.ts";
 
 // <root>
@@ -16,23 +17,25 @@ import type { Appended, AppendOptions, BlobStore, ByteSource, DigestAlgorithm, S
 // │   └── sha512
 // │       └── …
 // └── uploads
-//     └── 0a1b2c…                         one growing file per upload, named by its id
+//     ├── 0a1b2c…                         one growing file per upload, named by its id
+//     └── 0a1b2c….lock                    while a request works on it: see upload-lock.ts
 
 const UPLOAD_ID = /^[0-9a-f]{32}$/;
+const LEFT_LOCK = /^([0-9a-f]{32})\.(?:lock|takeover)$/;
 const GENERATION = /^[0-9a-f]{16}$/;
 const DIGEST = /^(sha256|sha512):([0-9a-f]{64,128})$/;
 const BLOB_FILE = /^([0-9a-f]{64,128})\.([0-9a-f]{16})$/;
 // Hash states of uploads nobody is writing to just now. One that was dropped is made again from the file.
 const MAX_IDLE_HASHES = 1000;
 
-/** Blobs as files below the root, which must be one file system. The folders are made when missing. */
+/** Blobs as files below the root, which must be one file system. The folders are made when missing. Processes of one machine may share it. */
 export async function openFilesystemBlobs(root: string): Promise<BlobStore> {
   const uploads = join(root, "uploads");
   for (const folder of [uploads, join(root, "blobs", "sha256"), join(root, "blobs", "sha512")]) await mkdir(folder, { recursive: true, mode: 0o700 });
   for (const folder of [join(root, "blobs"), root]) await syncFolder(folder);
 
-  // Uploads a request is working on, with how many bytes were synced before it.
-  const busy = new Map<string, number | undefined>();
+  // Uploads a request of this process is working on: asked before the file system is.
+  const busy = new Set<string>();
   const hashes = new Map<string, HashState>();
 
   function uploadPath(id: string): string {
@@ -57,10 +60,19 @@ export async function openFilesystemBlobs(root: string): Promise<BlobStore> {
   }
 
   async function exclusively<T>(id: string, work: () => Promise<T>): Promise<T> {
-    if (busy.has(id)) throw new MoorageError(Code.Aborted, "Another request is working on this upload");
-    busy.set(id, undefined);
+    const inUse = (): MoorageError => new MoorageError(Code.Aborted, "Another request is working on this upload");
+    const path = uploadPath(id);
+    if (busy.has(id)) throw inUse();
+    busy.add(id);
     try {
-      return await work();
+      const { size } = await stat(path);
+      const lock = await takeLock(path, size);
+      if (lock === undefined) throw inUse();
+      try {
+        return await work();
+      } finally {
+        await lock.release();
+      }
     } catch (error) {
       throw translated(error, "Upload", id);
     } finally {
@@ -71,7 +83,6 @@ export async function openFilesystemBlobs(root: string): Promise<BlobStore> {
   async function append(id: string, offset: number | undefined, source: ByteSource, options: AppendOptions): Promise<Appended> {
     await using file = await open(uploadPath(id), "r+");
     const { size } = await file.stat();
-    busy.set(id, size);
     if (offset !== undefined && offset !== size) return { accepted: false, size };
     const known = hashes.get(id);
     const usable = known?.bytes === size ? copyHash(known) : undefined;
@@ -128,9 +139,9 @@ export async function openFilesystemBlobs(root: string): Promise<BlobStore> {
     },
     async uploadSize(id) {
       try {
-        // While bytes come, the file is longer than what is synced.
         const { size } = await stat(uploadPath(id));
-        return busy.get(id) ?? size;
+        // While bytes come, the file is longer than what is synced.
+        return (await lockHolder(uploadPath(id)))?.syncedBytes ?? size;
       } catch (error) {
         throw translated(error, "Upload", id);
       }
@@ -158,11 +169,16 @@ export async function openFilesystemBlobs(root: string): Promise<BlobStore> {
     async removeUpload(id) {
       hashes.delete(id);
       await rm(uploadPath(id), { force: true });
+      await removeLocks(uploadPath(id));
     },
     async *listUploads() {
-      for await (const entry of await opendir(uploads)) {
-        const found = UPLOAD_ID.test(entry.name) ? await stat(join(uploads, entry.name)).catch(() => undefined) : undefined;
-        if (found) yield { id: entry.name, modifiedMs: found.mtimeMs };
+      const modifiedMs = async (name: string): Promise<number | undefined> => (await lstat(join(uploads, name)).catch(() => undefined))?.mtimeMs;
+      for await (const { name } of await opendir(uploads)) {
+        // Of an upload whose process ended at the wrong moment the lock may be all that is left.
+        const [, left] = LEFT_LOCK.exec(name) ?? [];
+        if (!UPLOAD_ID.test(name) && (left === undefined || (await modifiedMs(left)) !== undefined)) continue;
+        const foundMs = await modifiedMs(name);
+        if (foundMs !== undefined) yield { id: left ?? name, modifiedMs: foundMs };
       }
     },
     async *listBlobs() {

@@ -1,6 +1,8 @@
 import type { Readable } from "node:stream";
 
 export { openFilesystemBlobs } from "./filesystem.ts";
+export { openBlobs } from "./open.ts";
+export { BlobsUrlError } from "./s3-url.ts";
 
 export type DigestAlgorithm = "sha256" | "sha512";
 
@@ -31,7 +33,8 @@ export type ByteSink = (chunk: Buffer) => Promise<void>;
 
 /**
  * Content-addressed bytes. It knows no repositories and no rights. Memory does not grow with a blob's size.
- * Unknown uploads and blobs are NOT_FOUND; a full disk is RESOURCE_EXHAUSTED and leaves what was there before.
+ * Unknown uploads and blobs are NOT_FOUND; a full disk is RESOURCE_EXHAUSTED and leaves what was there before; a store that cannot be reached is
+ * UNAVAILABLE. Any process that opened the same storage may go on with an upload.
  * What every engine must pass stands in suite.ts.
  */
 export interface BlobStore {
@@ -53,6 +56,8 @@ export interface BlobStore {
   readWhole(digest: string, generation: string): Promise<Buffer>;
   /** Sends the range's bytes in order. The range must lie within the blob. */
   read(digest: string, generation: string, range: ByteRange, sink: ByteSink): Promise<void>;
+  /** Where anybody may GET the blob, and parts of it, for that long, without asking this server. Absent: the engine has no such place. */
+  redirectUrl?(digest: string, generation: string, ttlMs: number): Promise<string>;
   /** Removes one generation of a blob. Missing: nothing happens. */
   remove(digest: string, generation: string): Promise<void>;
   /** Forgets an upload. Missing: nothing happens. */

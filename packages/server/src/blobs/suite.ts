@@ -72,6 +72,63 @@ export function blobStoreSuite(name: string, engine: Engine): void {
     assert.equal((await again.readWhole(kept.digest, kept.generation)).toString(), "kept");
   });
 
+  test(`${name}: an upload that one process began, others continue and finish`, async () => {
+    const { store, reopen } = await engine.open();
+    const other = await reopen();
+    const content = randomBytes(MIB);
+    for (const [first, second, last] of [[store, other, store], [store, other, other], [store, store, other]] as const) {
+      const id = newId();
+      await first.startUpload(id);
+      assert.deepEqual(await first.append(id, undefined, chunks(content.subarray(0, 1000))), { accepted: true, size: 1000 });
+      assert.equal(await second.uploadSize(id), 1000);
+      assert.deepEqual(await second.append(id, 0, chunks(content)), { accepted: false, size: 1000 });
+      assert.deepEqual(await second.append(id, undefined, chunks(content.subarray(1000, 5000))), { accepted: true, size: 5000 });
+      assert.deepEqual(await last.append(id, 5000, chunks(content.subarray(5000))), { accepted: true, size: MIB });
+      const blob = await last.finish(id, digestOf(content));
+      assert.deepEqual(await received(first, blob, 0, MIB - 1), content);
+      for (const process of [store, other]) await assert.rejects(process.uploadSize(id), isCode(Code.NotFound));
+    }
+    assert.deepEqual(await listed(other.listUploads()), []);
+  });
+
+  test(`${name}: of two processes that write at one place, one has written and the other is told`, async () => {
+    const { store, reopen } = await engine.open();
+    const other = await reopen();
+    const id = await filled(store, [Buffer.from("ab")]);
+    const begun = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<void>();
+    const slow = async function* (): AsyncGenerator<Uint8Array> {
+      yield Buffer.from("slow");
+      begun.resolve();
+      await gate.promise;
+    };
+    const first = store.append(id, 2, slow());
+    await begun.promise;
+    const second = other.append(id, 2, chunks(Buffer.from("fast")));
+    await Promise.allSettled([second]);
+    gate.resolve();
+    const ended = await Promise.allSettled([first, second]);
+    const lost = ended.filter((result) => result.status === "rejected");
+    assert.equal(lost.length, 1);
+    assert.ok(isCode(Code.Aborted)(lost[0]?.reason));
+    const content = Buffer.from(ended[0].status === "fulfilled" ? "abslow" : "abfast");
+    const blob = await store.finish(id, digestOf(content));
+    assert.deepEqual(await other.readWhole(blob.digest, blob.generation), content);
+  });
+
+  test(`${name}: uploads are listed until they are finished or removed`, async () => {
+    const { store } = await engine.open();
+    const beganMs = Date.now();
+    const ids = [await filled(store, []), await filled(store, [Buffer.from("a"), Buffer.from("b")])];
+    const found = await listed(store.listUploads());
+    assert.deepEqual(found.map(({ id }) => id).toSorted(), ids.toSorted());
+    // Some file systems and servers count whole seconds.
+    for (const { modifiedMs } of found) assert.ok(modifiedMs > beganMs - 2000 && modifiedMs < Date.now() + 2000);
+    for (const id of ids) await store.removeUpload(id);
+    await store.removeUpload(newId());
+    assert.deepEqual(await listed(store.listUploads()), []);
+  });
+
   test(`${name}: what came before the source failed stays, unless it is to be taken back`, async () => {
     const { store } = await engine.open();
     const id = await filled(store, [Buffer.from("ab")]);

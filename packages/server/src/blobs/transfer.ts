@@ -67,7 +67,7 @@ export async function writeFrom(file: FileHandle, offset: number, source: ByteSo
  * Gives a chunk's memory back now. Left to the garbage collector, 64 KiB for every read of a socket, it makes that collect the whole heap every few dozen
  * megabytes: half of the processor time of an upload. Memory that the chunk shares with others stays.
  */
-function free(chunk: Uint8Array): void {
+export function free(chunk: Uint8Array): void {
   if (chunk.buffer instanceof ArrayBuffer && chunk.byteLength === chunk.buffer.byteLength) chunk.buffer.transfer(0);
 }
 

@@ -1,0 +1,165 @@
+import { randomUUID } from "node:crypto";
+import type { LookupFunction } from "node:net";
+import {
+  AbortMultipartUploadCommand, CompleteMultipartUploadCommand, CreateMultipartUploadCommand, DeleteObjectCommand, GetObjectCommand, HeadObjectCommand,
+  ListMultipartUploadsCommand, ListObjectsV2Command, ListPartsCommand, PutObjectCommand, S3Client,
+} from "@aws-sdk/client-s3";
+import type { CompletedPart, ListMultipartUploadsCommandOutput, PutObjectCommandInput } from "@aws-sdk/client-s3";
+import { isConflict, isMissing, isUnsupported } from "./s3-errors.ts";
+import type { Piece } from "./s3-parts.ts";
+import type { S3Location } from "./s3-url.ts";
+
+// Each attempt; the SDK makes three. A body that is being read may pause as long as a client may.
+const CONNECT_TIMEOUT_MS = 5_000;
+const ANSWER_TIMEOUT_MS = 60_000;
+const IDLE_TIMEOUT_MS = 90_000;
+const MAX_ATTEMPTS = 3;
+const MAX_SOCKETS = 256;
+const CONTENT_TYPE = "application/octet-stream";
+
+export interface S3Object { key: string; size: number; etag: string; modifiedMs: number }
+/** A multipart upload that was begun and neither completed nor aborted. */
+export interface OpenMultipart { key: string; uploadId: string; beganMs: number }
+
+/** One bucket. Keys are whole; every call is bounded in time and retried by the SDK. Errors are the SDK's. */
+export interface S3Bucket {
+  client: S3Client;
+  name: string;
+  /** Stores a small object. With `fresh` it fails with PreconditionFailed when there is one already. Answers its ETag. */
+  put(key: string, body: Buffer, options?: { fresh?: boolean }): Promise<string>;
+  startMultipart(key: string): Promise<{ uploadId: string; writer: string }>;
+  /** Makes the parts one object, as `put` does. */
+  completeMultipart(key: string, multipart: { uploadId: string; writer: string }, parts: CompletedPart[], options?: { fresh?: boolean }): Promise<string>;
+  /** Missing: nothing happens. */
+  abortMultipart(key: string, uploadId: string): Promise<void>;
+  /** The bytes of a stretch of an object. PreconditionFailed when it is another than that of the ETag. */
+  get(piece: Omit<Piece, "etag"> & { etag?: string }): Promise<AsyncIterable<Buffer>>;
+  getWhole(key: string): Promise<Buffer>;
+  /** Missing: nothing happens. */
+  remove(key: string): Promise<void>;
+  /** By key. */
+  list(prefix: string): AsyncGenerator<S3Object>;
+  /** Empty where the server cannot list them. */
+  listMultiparts(prefix: string): AsyncGenerator<OpenMultipart>;
+  /** When the last part came, in milliseconds since 1970. */
+  lastPartMs(multipart: OpenMultipart): Promise<number>;
+}
+
+/** The bucket at that location. `lookup` takes the place of the system's resolver. */
+export function openBucket({ bucket: Bucket, endpoint, region, pathStyle }: S3Location, lookup?: LookupFunction): S3Bucket {
+  const agent = { keepAlive: true, maxSockets: MAX_SOCKETS, lookup };
+  const client = new S3Client({
+    endpoint, region, forcePathStyle: pathStyle, maxAttempts: MAX_ATTEMPTS,
+    // The newer checksums come as trailers that many servers other than AWS' refuse. The signature covers the bytes of every request as it is.
+    requestChecksumCalculation: "WHEN_REQUIRED", responseChecksumValidation: "WHEN_REQUIRED",
+    requestHandler: {
+      connectionTimeout: CONNECT_TIMEOUT_MS, requestTimeout: ANSWER_TIMEOUT_MS, throwOnRequestTimeout: true, socketTimeout: IDLE_TIMEOUT_MS,
+      httpAgent: agent, httpsAgent: agent, logger: SILENT,
+    },
+  });
+  // Servers that know no conditional writes say so once. Then the ETags that are compared before anything is put together must do.
+  let conditional = true;
+
+  /** Sends a write that must not replace anything. A repetition after a lost answer meets the object it made itself: the writer's mark tells. */
+  async function written(key: string, writer: string, fresh: boolean, send: (ifNoneMatch: string | undefined) => Promise<{ ETag?: string }>): Promise<string> {
+    try {
+      return (await send(fresh && conditional ? "*" : undefined)).ETag ?? "";
+    } catch (error) {
+      if (fresh && conditional && isUnsupported(error)) {
+        conditional = false;
+        return written(key, writer, fresh, send);
+      }
+      if (!isConflict(error) && !isMissing(error)) throw error;
+      const found = await client.send(new HeadObjectCommand({ Bucket, Key: key })).catch(() => undefined);
+      if (found?.Metadata?.["writer"] === writer) return found.ETag ?? "";
+      throw error;
+    }
+  }
+
+  return {
+    client, name: Bucket,
+    put(key, body, { fresh = false } = {}) {
+      const writer = randomUUID();
+      const input: PutObjectCommandInput = { Bucket, Key: key, Body: body, ContentLength: body.length, ContentType: CONTENT_TYPE, Metadata: { writer } };
+      return written(key, writer, fresh, (IfNoneMatch) => client.send(new PutObjectCommand({ ...input, IfNoneMatch })));
+    },
+    async startMultipart(key) {
+      const writer = randomUUID();
+      const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key: key, ContentType: CONTENT_TYPE, Metadata: { writer } }));
+      if (UploadId === undefined) throw new Error("the S3 server gave a multipart upload no id");
+      return { uploadId: UploadId, writer };
+    },
+    completeMultipart(key, { uploadId, writer }, parts, { fresh = false } = {}) {
+      const input = { Bucket, Key: key, UploadId: uploadId, MultipartUpload: { Parts: parts } };
+      return written(key, writer, fresh, (IfNoneMatch) => client.send(new CompleteMultipartUploadCommand({ ...input, IfNoneMatch })));
+    },
+    async abortMultipart(key, uploadId) {
+      await client.send(new AbortMultipartUploadCommand({ Bucket, Key: key, UploadId: uploadId })).catch((error: unknown) => {
+        if (!isMissing(error)) throw error;
+      });
+    },
+    async get({ key, etag, start, end }) {
+      const { Body } = await client.send(new GetObjectCommand({ Bucket, Key: key, IfMatch: etag, Range: `bytes=${start}-${end}` }));
+      return exactly(Body as AsyncIterable<Buffer>, end - start + 1);
+    },
+    async getWhole(key) {
+      const { Body, ContentLength } = await client.send(new GetObjectCommand({ Bucket, Key: key }));
+      const chunks: Buffer[] = [];
+      for await (const chunk of exactly(Body as AsyncIterable<Buffer>, ContentLength ?? 0)) chunks.push(chunk);
+      return Buffer.concat(chunks);
+    },
+    async remove(key) {
+      await client.send(new DeleteObjectCommand({ Bucket, Key: key })).catch((error: unknown) => {
+        if (!isMissing(error)) throw error;
+      });
+    },
+    async *list(prefix) {
+      for (let ContinuationToken: string | undefined; ;) {
+        const page = await client.send(new ListObjectsV2Command({ Bucket, Prefix: prefix, ContinuationToken }));
+        for (const { Key, Size = 0, ETag = "", LastModified } of page.Contents ?? []) {
+          if (Key !== undefined) yield { key: Key, size: Size, etag: ETag, modifiedMs: LastModified?.getTime() ?? 0 };
+        }
+        ContinuationToken = page.NextContinuationToken;
+        if (!page.IsTruncated || ContinuationToken === undefined) return;
+      }
+    },
+    async *listMultiparts(prefix) {
+      for (let [KeyMarker, UploadIdMarker]: (string | undefined)[] = []; ;) {
+        const page: ListMultipartUploadsCommandOutput | undefined = await client.send(new ListMultipartUploadsCommand({ Bucket, Prefix: prefix, KeyMarker, UploadIdMarker })).catch((error: unknown) => {
+          if (isUnsupported(error)) return undefined;
+          throw error;
+        });
+        for (const { Key, UploadId, Initiated } of page?.Uploads ?? []) {
+          if (Key?.startsWith(prefix) && UploadId !== undefined) yield { key: Key, uploadId: UploadId, beganMs: Initiated?.getTime() ?? 0 };
+        }
+        if (!page?.IsTruncated || page.NextKeyMarker === undefined) return;
+        [KeyMarker, UploadIdMarker] = [page.NextKeyMarker, page.NextUploadIdMarker];
+      }
+    },
+    async lastPartMs({ key, uploadId, beganMs }) {
+      let lastMs = beganMs;
+      for (let PartNumberMarker: string | undefined; ;) {
+        const page = await client.send(new ListPartsCommand({ Bucket, Key: key, UploadId: uploadId, PartNumberMarker })).catch((error: unknown) => {
+          if (isMissing(error)) return undefined;
+          throw error;
+        });
+        for (const { LastModified } of page?.Parts ?? []) lastMs = Math.max(lastMs, LastModified?.getTime() ?? 0);
+        PartNumberMarker = page?.NextPartNumberMarker;
+        if (!page?.IsTruncated || PartNumberMarker === undefined) return lastMs;
+      }
+    },
+  };
+}
+
+const silent = (): void => undefined;
+const SILENT = { trace: silent, debug: silent, info: silent, warn: silent, error: silent };
+
+/** The chunks, which must come to that many bytes: a server that hung up early is an error, not an end. */
+async function* exactly(chunks: AsyncIterable<Buffer>, bytes: number): AsyncGenerator<Buffer> {
+  let rest = bytes;
+  for await (const chunk of chunks) {
+    rest -= chunk.length;
+    yield chunk;
+  }
+  if (rest !== 0) throw Object.assign(new Error("the S3 server sent another number of bytes than asked for"), { code: "ECONNRESET" });
+}

@@ -1,0 +1,49 @@
+import { Code, MoorageError, notFound } from "../errors.ts";
+
+const RETRY_AFTER_MS = 5_000;
+
+// What the network, Node and the SDK call a server that cannot be reached or does not answer.
+const UNREACHABLE = new Set([
+  "ECONNREFUSED", "ECONNRESET", "ECONNABORTED", "EPIPE", "ETIMEDOUT", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "ENETDOWN", "ERR_STREAM_PREMATURE_CLOSE",
+  "TimeoutError", "CredentialsProviderError",
+]);
+const BUSY = new Set(["SlowDown", "Throttling", "ThrottlingException", "RequestLimitExceeded", "TooManyRequests", "TooManyRequestsException", "RequestTimeout", "OperationAborted"]);
+const FULL = new Set(["InsufficientStorage", "XMinioStorageFull", "QuotaExceeded", "ServiceQuotaExceededException"]);
+
+/** The name S3 gives an error, and the status it came with. */
+export function s3Error(error: unknown): { name: string; status?: number; code?: string } {
+  if (!(error instanceof Error)) return { name: "" };
+  const { $metadata } = error as { $metadata?: { httpStatusCode?: number } };
+  return { name: error.name, status: $metadata?.httpStatusCode, code: "code" in error && typeof error.code === "string" ? error.code : undefined };
+}
+
+/** Whether the condition of a request did not hold: another was there first, or the object is not what it was. */
+export function isConflict(error: unknown): boolean {
+  const { name, status } = s3Error(error);
+  return status === 412 || name === "PreconditionFailed" || name === "ConditionalRequestConflict";
+}
+
+export function isMissing(error: unknown): boolean {
+  const { name } = s3Error(error);
+  return name === "NoSuchKey" || name === "NotFound" || name === "NoSuchUpload";
+}
+
+export function isUnsupported(error: unknown): boolean {
+  const { name, status } = s3Error(error);
+  return status === 501 || name === "NotImplemented";
+}
+
+/** The error as rooms know it. What is nobody's but the operator's fault, such as a refused key, stays as it is and is logged as unexpected. */
+export function translated(error: unknown, type: string, name: string): unknown {
+  if (error instanceof MoorageError) return error;
+  if (isMissing(error)) return notFound(type, name);
+  if (isConflict(error)) return aborted(error);
+  const { name: s3Name, status, code } = s3Error(error);
+  if (FULL.has(s3Name) || status === 507) return new MoorageError(Code.ResourceExhausted, "Storage is full", { cause: error, retryAfterMs: 60_000 });
+  const unavailable = UNREACHABLE.has(code ?? "") || UNREACHABLE.has(s3Name) || BUSY.has(s3Name) || status === 429 || (status !== undefined && status >= 500);
+  return unavailable ? new MoorageError(Code.Unavailable, "Blob storage is unavailable", { cause: error, retryAfterMs: RETRY_AFTER_MS }) : error;
+}
+
+export function aborted(cause?: unknown): MoorageError {
+  return new MoorageError(Code.Aborted, "Another request is working on this upload", { cause });
+}

@@ -1,0 +1,154 @@
+import { UploadPartCommand } from "@aws-sdk/client-s3";
+import type { CompletedPart } from "@aws-sdk/client-s3";
+import type { HashState } from "./digesting.ts";
+import type { ByteSource } from "./index.ts";
+import type { S3Bucket } from "./s3-bucket.ts";
+import type { Segment } from "./s3-parts.ts";
+import { free } from "./transfer.ts";
+import type { Written } from "./transfer.ts";
+
+// S3 takes 10,000 parts an object. A longer stream goes on in the next segment.
+const MAX_PARTS = 9_000;
+
+/** What came from a source and is on its way: it counts once it is kept. `segments` lie in the order of their offsets. */
+export interface Received extends Written {
+  keep(): Promise<Segment[]>;
+  /** Takes back what came. What the server cannot be told now is an abandoned multipart upload. */
+  drop(): Promise<void>;
+}
+
+export interface WriteOptions {
+  /** Where the first byte lies in the upload. */
+  offset: number;
+  keyOf(offset: number): string;
+  /** Takes in the bytes as they pass. */
+  hash?: HashState;
+  /** Stops after so many bytes and reports `overflow`. */
+  limit: number;
+  /** Whether a chunk's memory may be freed once it is copied. */
+  freeChunks: boolean;
+  partBytes: number;
+  maxParts?: number;
+}
+
+/**
+ * Streams the source into new segments of an upload. What fits into one part is sent when it is kept; longer streams go out in parts meanwhile,
+ * two at a time, while a third is gathered: that much is in memory. Throws what the server throws, after taking back what was sent.
+ */
+export async function writeSegments(bucket: S3Bucket, source: ByteSource, options: WriteOptions): Promise<Received> {
+  const { offset, keyOf, hash, limit, freeChunks, partBytes, maxParts = MAX_PARTS } = options;
+  const written: Written = { bytes: 0, overflow: false };
+  const kept: Segment[] = [];
+  let gathered: Uint8Array[] = [];
+  let gatheredBytes = 0;
+  let segment = openSegment(bucket, keyOf(offset));
+  let begin = offset;
+
+  const take = (): Buffer => {
+    const part = Buffer.concat(gathered, gatheredBytes);
+    if (freeChunks) gathered.forEach(free);
+    [gathered, gatheredBytes] = [[], 0];
+    return part;
+  };
+  const close = async (): Promise<void> => {
+    const size = segment.bytes() + gatheredBytes;
+    if (size === 0) return;
+    kept.push({ key: segment.key, offset: begin, size, etag: await segment.finish(take()) });
+    begin += size;
+    segment = openSegment(bucket, keyOf(begin));
+  };
+  const gather = async (chunk: Uint8Array): Promise<void> => {
+    for (let at = 0; at < chunk.length;) {
+      if (gatheredBytes === partBytes) {
+        if (segment.parts() === maxParts - 1) await close();
+        else await segment.add(take());
+      }
+      const piece = chunk.subarray(at, at + partBytes - gatheredBytes);
+      gathered.push(piece);
+      gatheredBytes += piece.length;
+      at += piece.length;
+    }
+  };
+  const drop = async (): Promise<void> => {
+    await segment.drop();
+    // The last first: never is there a hole in front of what remains.
+    for (const { key } of kept.toReversed()) await bucket.remove(key);
+  };
+
+  const chunks = source[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      let next: IteratorResult<Uint8Array>;
+      try {
+        next = await chunks.next();
+      } catch (thrown) {
+        written.sourceError = { thrown };
+        break;
+      }
+      if (next.done) break;
+      const chunk: Uint8Array = next.value;
+      if (written.bytes + chunk.length > limit) {
+        written.overflow = true;
+        break;
+      }
+      hash?.hash.update(chunk);
+      if (hash) hash.bytes += chunk.length;
+      written.bytes += chunk.length;
+      await gather(chunk);
+    }
+  } catch (error) {
+    await drop().catch(() => undefined);
+    throw error;
+  } finally {
+    await chunks.return?.();
+  }
+  return {
+    ...written,
+    drop,
+    async keep() {
+      try {
+        await close();
+        return kept;
+      } catch (error) {
+        await drop().catch(() => undefined);
+        throw error;
+      }
+    },
+  };
+}
+
+/** One object in the making. Only in the end is it there, and only when there was none. */
+function openSegment(bucket: S3Bucket, key: string) {
+  let multipart: Awaited<ReturnType<S3Bucket["startMultipart"]>> | undefined;
+  const parts: CompletedPart[] = [];
+  let bytes = 0;
+  const slots = [Promise.resolve(), Promise.resolve()];
+  const send = async (uploadId: string, part: CompletedPart, body: Buffer): Promise<void> => {
+    part.ETag = (await bucket.client.send(new UploadPartCommand({ Bucket: bucket.name, Key: key, UploadId: uploadId, PartNumber: part.PartNumber, Body: body }))).ETag;
+  };
+  const add = async (body: Buffer): Promise<void> => {
+    const { uploadId } = multipart ??= await bucket.startMultipart(key);
+    const slot = parts.length % slots.length;
+    await slots[slot];
+    const part: CompletedPart = { PartNumber: parts.length + 1 };
+    parts.push(part);
+    bytes += body.length;
+    const sending = send(uploadId, part, body);
+    // The rejection is met where the slot is awaited next.
+    sending.catch(() => undefined);
+    slots[slot] = sending;
+  };
+  return {
+    key, add, bytes: () => bytes, parts: () => parts.length,
+    async finish(last: Buffer): Promise<string> {
+      if (multipart === undefined) return bucket.put(key, last, { fresh: true });
+      if (last.length > 0) await add(last);
+      await Promise.all(slots);
+      return bucket.completeMultipart(key, multipart, parts, { fresh: true });
+    },
+    async drop(): Promise<void> {
+      await Promise.allSettled(slots);
+      if (multipart !== undefined) await bucket.abortMultipart(key, multipart.uploadId);
+    },
+  };
+}

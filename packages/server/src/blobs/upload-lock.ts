@@ -1,0 +1,105 @@
+import { readFileSync } from "node:fs";
+import { readlink, rename, rm, symlink } from "node:fs/promises";
+
+/** What is known of the request, here or in another process of the machine, that works on an upload. */
+export interface LockHolder { syncedBytes: number }
+/** A lock that is held. */
+export interface Lock { release(): Promise<void> }
+
+// A lock is a symbolic link that leads nowhere: made at once or not at all, and its target says who holds it:
+// <pid>.<when that process started>.<a number of its own>.<synced bytes of the upload>
+const HOLDER = /^(\d+)\.(\d+)\.\d+\.(\d+)$/;
+const STARTED = startOf(process.pid);
+
+let taken = 0;
+
+/**
+ * Takes the lock beside a file, for any process of the machine; `<path>.lock` and `<path>.takeover` are its own. That of a process which has ended is
+ * taken over. Undefined: another has it. Two file operations a time when nobody else wants it.
+ */
+export async function takeLock(path: string, syncedBytes: number): Promise<Lock | undefined> {
+  const mine = `${process.pid}.${STARTED ?? 0}.${taken++}.${syncedBytes}`;
+  if (!(await made(mine, lockOf(path))) && !(await takeOver(path, mine))) return undefined;
+  return { release: () => rm(lockOf(path), { force: true }) };
+}
+
+/** Who works on the file now. Undefined: nobody, or one that has ended. */
+export async function lockHolder(path: string): Promise<LockHolder | undefined> {
+  const holder = await read(lockOf(path));
+  return holder !== undefined && isAlive(holder) ? { syncedBytes: Number(HOLDER.exec(holder)?.[3] ?? 0) } : undefined;
+}
+
+/** Removes what locks left, whoever made them: for a file that is gone. */
+export async function removeLocks(path: string): Promise<void> {
+  for (const lock of [lockOf(path), takeoverOf(path)]) await rm(lock, { force: true });
+}
+
+function lockOf(path: string): string {
+  return `${path}.lock`;
+}
+
+function takeoverOf(path: string): string {
+  return `${path}.takeover`;
+}
+
+/** Only who holds the second lock may replace the first, and looks at it once more: so two that met the same dead holder cannot both follow it. */
+async function takeOver(path: string, mine: string): Promise<boolean> {
+  const [lock, takeover] = [lockOf(path), takeoverOf(path)];
+  const seen = await read(lock);
+  if (seen === undefined) return made(mine, lock);
+  if (isAlive(seen) || !(await made(mine, takeover))) return false;
+  if ((await read(lock)) !== seen) {
+    await rm(takeover, { force: true });
+    return false;
+  }
+  await rename(takeover, lock);
+  return true;
+}
+
+async function made(target: string, path: string): Promise<boolean> {
+  try {
+    await symlink(target, path);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") return false;
+    throw error;
+  }
+}
+
+async function read(path: string): Promise<string | undefined> {
+  try {
+    return await readlink(path);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+function isAlive(holder: string): boolean {
+  const [, pid, started] = HOLDER.exec(holder) ?? [];
+  if (pid === undefined || started === undefined) return false;
+  const now = startOf(Number(pid));
+  if (now !== undefined) return started === now;
+  if (STARTED !== undefined) return false;
+  try {
+    process.kill(Number(pid), 0);
+    return true;
+  } catch (error) {
+    return codeOf(error) === "EPERM";
+  }
+}
+
+/** When a process started, in ticks since the machine did: with it a number that was given out again is told apart. Undefined: there is none, or no /proc. */
+function startOf(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // The second field, the program's name, may hold spaces and brackets.
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
+  } catch {
+    return undefined;
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : undefined;
+}
