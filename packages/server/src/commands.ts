@@ -1,13 +1,15 @@
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { authorize } from "./access/authorize.ts";
 import { accessCommands } from "./access/commands.ts";
+import { packed, unpacked } from "./base/packed.ts";
 import type { Secrets } from "./base/secrets.ts";
 import type { Call } from "./call.ts";
 import { distributionCommands } from "./distribution/commands.ts";
+import { leaseCommands } from "./leases.ts";
 import type { Method } from "./methods.ts";
 
-/** A writing method of the API as it crosses to the writing thread. */
-export interface MethodCall { method: string; request: Uint8Array }
+/** A writing method of the API as it crosses to the writing thread: its message in bytes, as a Latin-1 string (see packed). */
+export interface MethodCall { method: string; request: string }
 
 /** What commands are made with. */
 export interface CommandContext {
@@ -20,16 +22,17 @@ export interface CommandContext {
 /** Everything that writes, by name. Built alike wherever transactions are run. */
 export function commandsOf({ methods, admins, secrets }: CommandContext) {
   return {
-    async method(call: Call, { method: name, request }: MethodCall): Promise<Uint8Array> {
+    async method(call: Call, { method: name, request }: MethodCall): Promise<string> {
       const method = methods.get(name);
       if (method === undefined) throw new Error(`there is no method ${name}`);
-      const message = fromBinary(method.desc.input, request);
+      const message = fromBinary(method.desc.input, unpacked(request));
       // Rights may have changed since the door looked: they are looked at again where the change is made.
       await authorize(method.desc, method.access, call, message, admins.includes(call.caller.identity));
-      return toBinary(method.desc.output, await method.run(call, message));
+      return packed(toBinary(method.desc.output, await method.run(call, message)));
     },
     ...accessCommands(secrets),
     ...distributionCommands,
+    ...leaseCommands,
   };
 }
 

@@ -22,6 +22,7 @@ const MAY: Record<string, string[]> = {
   aip: ["store"],
   ...Object.fromEntries(ROOMS.map((room) => [room, ["room", "aip", "store", "blobs"]])),
   access: ["aip", "store"],
+  leases: ["store"],
   transaction: ["store"],
   "read-blob": ["blobs", "room"],
   // What dispatch is made of: a call with its rights, and the table of methods, the only code that knows every room.

@@ -14,12 +14,14 @@ export interface SigningKey {
   publicKey: KeyObject;
   publicJwk: JWK;
   createTimeMs: number;
-  /** Since when it signs no longer; null while it may. */
+  /** From when on it signs no longer, which may be to come; null: nothing is planned. */
   retireTimeMs: number | null;
 }
 
 // A token outlives its key's retirement by at most an hour; the rest is for clocks and caches.
 const RETIRED_GRACE_MS = 2 * 3_600_000;
+// A key is published this long before it signs: what another process keeps is half a minute old at most, what a verifier keeps of a JWK Set a minute.
+const PUBLISHED_AHEAD_MS = 120_000;
 
 /** All keys of ours that may still verify something, the newest first. Throws a SecretError when they were sealed with another secret key. */
 export async function loadKeys(db: Database, secrets: Secrets): Promise<SigningKey[]> {
@@ -35,7 +37,7 @@ export async function loadKeys(db: Database, secrets: Secrets): Promise<SigningK
   });
 }
 
-/** Makes a key that signs from now on, its private half sealed. Answers its kid. */
+/** Makes a key, its private half sealed. It signs once it has been published for two minutes; at once when no other does. Answers its kid. */
 export async function createSigningKey(tx: Database, secrets: Secrets, nowMs: number): Promise<string> {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const { kty, crv, x, y } = publicKey.export({ format: "jwk" }) as Record<"kty" | "crv" | "x" | "y", string>;
@@ -47,9 +49,9 @@ export async function createSigningKey(tx: Database, secrets: Secrets, nowMs: nu
   return kid;
 }
 
-/** Retires the keys that sign now and makes a new one. Retired ones verify until the last token they signed has ended, then go. Answers the new kid. */
+/** Makes a new key, and retires those that sign now as soon as it takes over. They verify until the last token they signed has ended, then go. Answers the new kid. */
 export async function rotateSigningKey(tx: Database, secrets: Secrets, nowMs: number): Promise<string> {
-  await tx.updateTable("signing_keys").set({ retire_time: nowMs }).where("retire_time", "is", null).execute();
+  await tx.updateTable("signing_keys").set({ retire_time: nowMs + PUBLISHED_AHEAD_MS }).where("retire_time", "is", null).execute();
   await tx.deleteFrom("signing_keys").where("retire_time", "<=", nowMs - RETIRED_GRACE_MS).execute();
   return createSigningKey(tx, secrets, nowMs);
 }
@@ -101,7 +103,9 @@ export function createKeyring(load: () => Promise<SigningKey[]>): Keyring {
   return {
     knows: (kid, nowMs) => isFresh(nowMs, REFRESH_MS) && known?.keys.some((key) => key.kid === kid && mayVerify(key, nowMs)) === true,
     async signing(nowMs) {
-      const key = (await keysOf(nowMs, REFRESH_MS)).find(({ retireTimeMs }) => retireTimeMs === null);
+      const usable = (await keysOf(nowMs, REFRESH_MS)).filter(({ retireTimeMs }) => retireTimeMs === null || nowMs < retireTimeMs);
+      // The newest that all know by now; else the one that is known best.
+      const key = usable.find(({ createTimeMs }) => createTimeMs <= nowMs - PUBLISHED_AHEAD_MS) ?? usable.at(-1);
       if (!key) throw new Error("there is no signing key");
       return key;
     },

@@ -83,7 +83,9 @@ test("unknown kids have the keys read at most once a second", async () => {
   assert.equal(loads.count, 1);
   keys.unshift(newKey("new", NOW + 1));
   assert.equal((await keyring.find("new", NOW + 1_001))?.kid, "new");
-  assert.equal((await keyring.signing(NOW + 1_002)).kid, "new");
+  assert.equal((await keyring.signing(NOW + 1_002)).kid, "k", "a key that others may not know yet signs nothing");
+  assert.equal((await keyring.jwks(NOW + 1_002)).keys.length, 2);
+  assert.equal((await keyring.signing(NOW + 120_001)).kid, "new");
 });
 
 test("a retired key verifies on, but signs no more, and goes", async () => {
