@@ -6,7 +6,7 @@ import { type ExchangeRefreshTokenRequest, type ExchangeRequest, SecurityTokenSe
 import type { Logger } from "pino";
 import { createAccess, createSecurityTokenService, createStsDoors, isWrongAudience } from "./access/index.ts";
 import { type Clock, systemClock } from "./base/clock.ts";
-import { openFilesystemBlobs } from "./blobs/index.ts";
+import { BlobsUrlError, openBlobs } from "./blobs/index.ts";
 import { writeBootstrap } from "./bootstrap.ts";
 import { ANONYMOUS, type Caller } from "./call.ts";
 import { type Config, ConfigError, withUrls } from "./config.ts";
@@ -81,7 +81,9 @@ export async function startServer(settings: Config, { clock = systemClock, log =
 
     const { reader } = store;
     const admins = [installation.bootstrap.identity.uid, ...config.admins];
-    const blobs = observation.blobs(await openFilesystemBlobs(config.dataDir));
+    const blobs = observation.blobs(await openBlobs(config).catch((error: unknown) => {
+      throw error instanceof BlobsUrlError ? new ConfigError(`MOORAGE_BLOBS_URL: ${error.message}`, { cause: error }) : error;
+    }));
     const methods = methodsOf({ ...installation, readBlob: blobReader(blobs) });
     const writer = await openTransactor(store, {
       dataDir: config.dataDir, methods, pageTokenKey: installation.pageTokenKey, ownerRole: installation.ownerRole, admins, secretKeys,

@@ -19,7 +19,7 @@ const selectBlob = statement<{ size: number; generation: string }>(
 // The content of a digest never changes, but who may read it does: only the client itself may keep it.
 const CACHE_CONTROL = "private, max-age=31536000, immutable";
 
-/** GET, HEAD and DELETE of `/v2/<name>/blobs/<digest>`. Source: OCI distribution v1.1 end-2 and end-10. */
+/** GET, HEAD and DELETE of `/v2/<name>/blobs/<digest>`. A GET may be sent elsewhere. Source: OCI distribution v1.1 end-2 and end-10. */
 export async function handleBlob(exchange: Exchange, params: { digest: string }): Promise<void> {
   if (exchange.req.method === "DELETE") return deleteBlob(exchange, params.digest);
   await sendBlob(exchange, params.digest);
@@ -42,6 +42,12 @@ async function sendBlob(exchange: Exchange, digest: string): Promise<void> {
   res.setHeader("cache-control", CACHE_CONTROL);
   if (matchesEtag(req.headers["if-none-match"], etag)) {
     sendEmpty(exchange, 304, {});
+    return;
+  }
+  const elsewhere = req.method === "GET" ? await redirectUrl(exchange, digest, generation) : undefined;
+  if (elsewhere !== undefined) {
+    // Asked again for a range or not, the client says the same at the new place.
+    sendEmpty(exchange, 307, { location: elsewhere, "cache-control": "no-store" });
     return;
   }
   const ifRange = req.headers["if-range"];
@@ -91,6 +97,12 @@ async function sendBlob(exchange: Exchange, digest: string): Promise<void> {
     if (error instanceof MoorageError && error.code === Code.NotFound) throw blobUnknown(digest);
     throw error;
   }
+}
+
+/** Where the client may fetch the blob itself. Undefined: here. */
+async function redirectUrl({ deps: { blobs, config } }: Exchange, digest: string, generation: string): Promise<string | undefined> {
+  const ttlMs = config.blobsRedirectTtlMs ?? 0;
+  return ttlMs > 0 ? blobs.redirectUrl?.(digest, generation, ttlMs) : undefined;
 }
 
 async function deleteBlob(exchange: Exchange, digest: string): Promise<void> {

@@ -31,6 +31,8 @@ export interface RegistryConfig {
   maxManifestBytes: number;
   /** How long an upload may lie without new bytes. */
   uploadTtlMs: number;
+  /** How long a URL is good that a GET of a blob is redirected to, where the blob store has such; zero or absent: blobs are sent from here. */
+  blobsRedirectTtlMs?: number;
   /** How long a client may send or take nothing before its transfer is given up. Default one minute. */
   idleTimeoutMs?: number;
 }

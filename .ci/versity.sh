@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# Runs a command with an S3 server at hand: the Versity gateway over a temporary folder, on loopback, ended when the command ends.
+#   .ci/versity.sh npm test -- s3
+# Needs Go and the Go module proxy, or a gateway that was built already: VERSITY_BINARY=/path/to/versitygw .ci/versity.sh …
+# Sets MOORAGE_TEST_S3_URL, MOORAGE_TEST_S3_VIRTUAL_URL (the bucket in the host's name), AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.
+# Exit status 77: the gateway is not to be had here, so the command was not run; otherwise the command's.
+set -euo pipefail
+ROOT=$(cd "$(dirname "$0")/.." && pwd)
+
+MODULE=github.com/versity/versitygw/cmd/versitygw
+# The newest published when this was written. Move it on purpose: the tests of S3 say whether it still behaves.
+VERSION=v1.8.0
+CACHE=$ROOT/build/versitygw-$VERSION
+
+[ $# -gt 0 ] || { echo "usage: .ci/versity.sh COMMAND…"; exit 2; }
+
+if [ -n "${VERSITY_BINARY:-}" ]; then
+  GATEWAY=$VERSITY_BINARY
+else
+  GATEWAY=$CACHE/versitygw
+  if [ ! -x "$GATEWAY" ]; then
+    command -v go >/dev/null || { echo "versity: not run: no go on PATH"; exit 77; }
+    mkdir -p "$CACHE"
+    # The module's own file of sums decides what is built; nothing of this repository is touched.
+    if ! (cd "$CACHE" && GOWORK=off GOFLAGS=-mod=mod GOBIN="$CACHE" timeout 900 go install "$MODULE@$VERSION") 2>"$CACHE/build.log"; then
+      if grep -q "not available\|Forbidden\|Not Found\|no such host\|connection refused" "$CACHE/build.log"; then
+        echo "versity: not run: the Go module proxy does not give out $MODULE@$VERSION;" \
+          "build it from its sources and run VERSITY_BINARY=/path/to/versitygw .ci/versity.sh"
+        exit 77
+      fi
+      tail -n 5 "$CACHE/build.log"
+      echo "versity: the gateway did not build"
+      exit 1
+    fi
+  fi
+fi
+
+WORK=$(mktemp -d)
+GATEWAY_PID=
+end_gateway() {
+  local status=$?
+  trap - EXIT INT TERM
+  if [ -n "$GATEWAY_PID" ]; then
+    kill -TERM "$GATEWAY_PID" 2>/dev/null || true
+    for _ in $(seq 50); do kill -0 "$GATEWAY_PID" 2>/dev/null || break; sleep 0.1; done
+    kill -KILL "$GATEWAY_PID" 2>/dev/null || true
+  fi
+  rm -rf "$WORK"
+  exit "$status"
+}
+trap end_gateway EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# A bucket is a folder. What is kept beside the objects lies in a folder as well: not every file system has extended attributes.
+mkdir -p "$WORK/root/blobs" "$WORK/sidecar"
+export PATH="$ROOT/node_modules/.bin:$PATH"
+export AWS_ACCESS_KEY_ID=moorage-test
+AWS_SECRET_ACCESS_KEY=$(node -p 'require("node:crypto").randomBytes(20).toString("hex")')
+export AWS_SECRET_ACCESS_KEY
+unset AWS_PROFILE AWS_SESSION_TOKEN AWS_REGION AWS_DEFAULT_REGION AWS_ENDPOINT_URL AWS_ENDPOINT_URL_S3
+
+# Another program may take the free port before the gateway does: then it is tried again with another.
+for _ in 1 2 3; do
+  PORT=$(node -e 'const s = require("node:net").createServer().listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close(); })')
+  ROOT_ACCESS_KEY=$AWS_ACCESS_KEY_ID ROOT_SECRET_KEY=$AWS_SECRET_ACCESS_KEY "$GATEWAY" \
+    --port "127.0.0.1:$PORT" --health /health --quiet --virtual-domain "s3.localhost:$PORT" posix --sidecar "$WORK/sidecar" "$WORK/root" \
+    >"$WORK/gateway.log" 2>&1 </dev/null &
+  GATEWAY_PID=$!
+  for _ in $(seq 100); do
+    kill -0 "$GATEWAY_PID" 2>/dev/null || { GATEWAY_PID=; break; }
+    if node -e 'fetch(process.argv[1]).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))' "http://127.0.0.1:$PORT/health"; then break 2; fi
+    sleep 0.1
+  done
+  [ -z "$GATEWAY_PID" ] || { kill -KILL "$GATEWAY_PID" 2>/dev/null || true; GATEWAY_PID=; }
+done
+[ -n "$GATEWAY_PID" ] || { tail -n 5 "$WORK/gateway.log"; echo "versity: the gateway did not start"; exit 1; }
+
+export MOORAGE_TEST_S3_URL="s3://blobs/test?endpoint=http://127.0.0.1:$PORT&region=us-east-1&style=path"
+export MOORAGE_TEST_S3_VIRTUAL_URL="s3://blobs/test?endpoint=http://s3.localhost:$PORT&region=us-east-1&style=virtual"
+"$@"
