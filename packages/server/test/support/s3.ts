@@ -1,14 +1,69 @@
 import { randomBytes } from "node:crypto";
+import { connect, createServer } from "node:net";
+import type { AddressInfo, Server, Socket } from "node:net";
+import type { TestContext } from "node:test";
 
 /** Why tests on S3 are left out, in one line; false when there is a server to test with. */
 export const NO_S3 = process.env["MOORAGE_TEST_S3_URL"] ? false : "no S3 server; to run these tests, where Go is: .ci/versity.sh npm test -- s3";
 
 /**
  * A place of its own on the S3 server to test with, as an s3:// URL. The usual AWS variables hold its keys. With `style` the bucket is a part of
- * the host's name, which ends in .localhost and which the system may not know: see `toLoopback`.
+ * the host's name, which ends in .localhost and which the system's resolver may not know.
  */
 export function s3Url(style: "path" | "virtual" = "path"): string {
   const url = new URL(process.env[style === "path" ? "MOORAGE_TEST_S3_URL" : "MOORAGE_TEST_S3_VIRTUAL_URL"] ?? "");
   url.pathname = `${url.pathname.replace(/\/$/, "")}/${randomBytes(6).toString("hex")}`;
   return url.href;
+}
+
+/** A way to the S3 server that can be cut. `url` is the given one by that way. */
+export interface Way {
+  url: string;
+  /** Ends all connections and takes no more. */
+  cut(): void;
+  mend(): Promise<void>;
+  /** Resolves once so many bytes have gone to the server, from now on. */
+  sent(bytes: number): Promise<void>;
+}
+
+export async function wayTo(t: TestContext, s3: string): Promise<Way> {
+  const url = new URL(s3);
+  const target = new URL(url.searchParams.get("endpoint") ?? "");
+  const sockets = new Set<Socket>();
+  let bytesSent = 0;
+  let watch: { at: number; resolve: () => void } | undefined;
+  const connected = (socket: Socket): void => {
+    const server = connect(Number(target.port), target.hostname);
+    socket.on("data", (chunk) => {
+      bytesSent += chunk.length;
+      if (watch !== undefined && bytesSent >= watch.at) watch.resolve();
+    });
+    for (const [one, other] of [[socket, server], [server, socket]] as const) {
+      sockets.add(one);
+      one.on("error", () => other.destroy());
+      one.on("close", () => {
+        sockets.delete(one);
+        other.destroy();
+      });
+      one.pipe(other);
+    }
+  };
+  const listening = (port: number): Promise<Server> => new Promise((resolve, reject) => {
+    const server = createServer(connected).once("error", reject).listen(port, "127.0.0.1", () => resolve(server));
+  });
+  let server = await listening(0);
+  const { port } = server.address() as AddressInfo;
+  const cut = (): void => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  };
+  t.after(cut);
+  url.searchParams.set("endpoint", `http://127.0.0.1:${port}`);
+  return {
+    url: url.href, cut,
+    async mend() {
+      server = await listening(port);
+    },
+    sent: (bytes) => new Promise((resolve) => { watch = { at: bytesSent + bytes, resolve }; }),
+  };
 }
