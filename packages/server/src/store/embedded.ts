@@ -14,6 +14,8 @@ export interface Embedded {
    * Source: https://www.sqlite.org/pragma.html#pragma_data_version
    */
   version?(): number;
+  /** The same, without a snapshot being opened for statements to come: half the price, for who reads nothing else. */
+  versionAlone?(): number;
 }
 
 const engines = new WeakMap<Database, Embedded>();

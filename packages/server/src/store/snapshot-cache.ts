@@ -25,7 +25,7 @@ export interface SnapshotCache<V> {
 export function createSnapshotCache<V>(db: Database, maxWeight: number, weightOf?: (value: V) => number): SnapshotCache<V> {
   const kept = createLru<string, V>(maxWeight, weightOf);
   let keptFor: Snapshot | undefined;
-  const snapshot = embeddedOf(db)?.version ?? (() => undefined);
+  const { version: snapshot = () => undefined, versionAlone: alone = () => undefined } = embeddedOf(db) ?? {};
   const get = (key: string, now: Snapshot | undefined): V | undefined => {
     if (now !== keptFor) {
       kept.clear();
@@ -43,7 +43,7 @@ export function createSnapshotCache<V>(db: Database, maxWeight: number, weightOf
   };
   return {
     snapshot, keep,
-    get: (key) => get(key, snapshot()),
+    get: (key) => get(key, alone()),
     remember(key, load) {
       const now = snapshot();
       return get(key, now) ?? loaded(now, key, load);

@@ -74,12 +74,14 @@ function readingEngine(database: DatabaseSync): Engine {
   const before = (): void => {
     if (opened()) version = undefined;
   };
+  const versionAlone = (): number => (selectVersion.get() as unknown as [number])[0];
   return {
     ...engineOf(database, before),
     version() {
       before();
-      return (version ??= (selectVersion.get() as unknown as [number])[0]);
+      return (version ??= versionAlone());
     },
+    versionAlone,
   };
 }
 

@@ -1,5 +1,5 @@
 import { createServer } from "node:http";
-import type { Server } from "node:http";
+import type { Server, ServerResponse } from "node:http";
 import { Server as NetServer } from "node:net";
 import type { Socket } from "node:net";
 import { Code, MoorageError } from "../errors.ts";
@@ -20,6 +20,14 @@ export interface Http1 {
 export function http1(serve: Handler, limits: PortLimits, errorDomain: string): Http1 {
   // How many answers are under way on each connection.
   const answering = new Map<Socket, number>();
+  // One listener for all answers: this runs at every request. By then an answer may have lost its socket, but not its request.
+  const answered = function (this: ServerResponse): void {
+    const { socket } = this.req;
+    const left = answering.get(socket);
+    if (left === undefined) return;
+    answering.set(socket, left - 1);
+    if (draining && left === 1) socket.destroySoon();
+  };
   let draining = false;
   const server = createServer({
     maxHeaderSize: limits.maxHeaderBytes,
@@ -32,12 +40,7 @@ export function http1(serve: Handler, limits: PortLimits, errorDomain: string): 
     const { socket } = request;
     answering.set(socket, (answering.get(socket) ?? 0) + 1);
     if (draining) response.setHeader("connection", "close");
-    response.once("close", () => {
-      const left = (answering.get(socket) ?? 1) - 1;
-      if (!answering.has(socket)) return;
-      answering.set(socket, left);
-      if (draining && left === 0) socket.destroySoon();
-    });
+    response.on("close", answered);
     void serve(request, response);
   });
   server.timeout = limits.idleTimeoutMs;

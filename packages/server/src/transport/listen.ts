@@ -128,7 +128,8 @@ function refuseTls(socket: Socket, timeoutMs: number): void {
  * ever if need be, and keeps an HTTP/2 stream open for it.
  */
 function cutUnreadBody(request: Request, response: Response, lingerTimeoutMs: number): void {
-  const { socket } = request;
+  const { socket, headers } = request;
+  if (request.httpVersionMajor === 1 && headers["content-length"] === undefined && headers["transfer-encoding"] === undefined) return;
   const cut = (): void => void ("stream" in response ? response.stream.close(constants.NGHTTP2_NO_ERROR) : socket.destroy());
   const answered = "stream" in response ? response.stream : response;
   answered.once("finish", () => {
