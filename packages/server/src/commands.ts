@@ -1,6 +1,7 @@
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { authorize } from "./access/authorize.ts";
 import { accessCommands } from "./access/commands.ts";
+import { messageOf } from "./aip/stored.ts";
 import { packed, unpacked } from "./base/packed.ts";
 import type { Secrets } from "./base/secrets.ts";
 import type { Call } from "./call.ts";
@@ -28,7 +29,7 @@ export function commandsOf({ methods, admins, secrets }: CommandContext) {
       const message = fromBinary(method.desc.input, unpacked(request));
       // Rights may have changed since the door looked: they are looked at again where the change is made.
       await authorize(method.desc, method.access, call, message, admins.includes(call.caller.identity));
-      return packed(toBinary(method.desc.output, await method.run(call, message)));
+      return packed(toBinary(method.desc.output, messageOf(await method.run(call, message))));
     },
     ...accessCommands(secrets),
     ...distributionCommands,

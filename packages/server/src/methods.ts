@@ -2,6 +2,7 @@ import type { DescMethod, DescMethodUnary, DescService, Message } from "@bufbuil
 import { create, getOption } from "@bufbuild/protobuf";
 import { type Access, GroupsService, IdentitiesService, ImagesService, PingService, ReposService, RoleBindingsService, RolesService, TagsService, type Transaction, transaction } from "@moorage/api";
 import { accessOf } from "./access/authorize.ts";
+import { isStored, type Stored } from "./aip/stored.ts";
 import type { Call } from "./call.ts";
 import { groupsService, identitiesService, roleBindingsService, rolesService } from "./iam/index.ts";
 import { pingService } from "./ping/index.ts";
@@ -13,7 +14,7 @@ export interface Method {
   desc: DescMethodUnary;
   access: Access;
   transaction: Transaction;
-  run(call: Call, request: Message): Promise<Message>;
+  run(call: Call, request: Message): Promise<Message | Stored>;
 }
 
 /** Every room's methods by full name, e.g. `moorage.ping.v2.PingService.Ping`. Throws for one without an access rule. */
@@ -25,9 +26,15 @@ export function methodsOf(context: RoomContext): Map<string, Method> {
   ]);
 }
 
-/** The name a method has in the table. */
+const names = new WeakMap<DescMethod, string>();
+
+/** The name a method has in the table. Every call asks for it. */
 export function nameOf(method: DescMethod): string {
-  return `${method.parent.typeName}.${method.name}`;
+  const known = names.get(method);
+  if (known !== undefined) return known;
+  const name = `${method.parent.typeName}.${method.name}`;
+  names.set(method, name);
+  return name;
 }
 
 function methods<S extends DescService>(service: S, room: Room<S>): [string, Method][] {
@@ -38,7 +45,10 @@ function methods<S extends DescService>(service: S, room: Room<S>): [string, Met
     if (!isUnary(desc) || answer === undefined) throw new Error(`${desc.toString()} cannot be served`);
     return [nameOf(desc), {
       desc, access: accessOf(desc), transaction: getOption(desc, transaction),
-      run: async (call, request) => create(desc.output, await answer(call, request)),
+      async run(call, request) {
+        const answered = await answer(call, request);
+        return isStored(answered) ? answered : create(desc.output, answered);
+      },
     }];
   });
 }

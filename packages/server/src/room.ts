@@ -1,11 +1,12 @@
 import type { DescMethodUnary, DescService, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import type { Capability } from "@moorage/api";
+import type { Stored } from "./aip/stored.ts";
 import type { Call } from "./call.ts";
 import { permissionDenied } from "./errors.ts";
 
-/** A service as a room implements it: every method must be there. */
+/** A service as a room implements it: every method must be there. What only reads may answer as it is stored. */
 export type Room<S extends DescService> = {
-  [K in keyof S["method"]]: S["method"][K] extends DescMethodUnary<infer I, infer O> ? (call: Call, request: MessageShape<I>) => Promise<MessageInitShape<O>> : never;
+  [K in keyof S["method"]]: S["method"][K] extends DescMethodUnary<infer I, infer O> ? (call: Call, request: MessageShape<I>) => Promise<MessageInitShape<O> | Stored<O>> : never;
 };
 
 /** What rooms are made with. */

@@ -27,7 +27,7 @@ const MAY: Record<string, string[]> = {
   "read-blob": ["blobs", "room"],
   // What dispatch is made of: a call with its rights, and the table of methods, the only code that knows every room.
   calls: ["access", "store"],
-  methods: ["access", "room"],
+  methods: ["access", "room", "aip"],
   dispatch: ["access", "transaction", "aip", "store", "calls", "methods"],
   distribution: ["transaction", "access", "blobs", "store"],
   // It wraps what it watches; only the wiring knows it.
@@ -39,6 +39,8 @@ const MAY: Record<string, string[]> = {
 const MAY_TYPES: Record<string, string[]> = {
   // A call carries the transaction; the transactor's signature names the commands.
   call: ["store"],
+  // What only reads may answer as it is stored.
+  room: ["aip"],
   transaction: ["commands"],
   // Settings are plain data.
   access: ["config"],

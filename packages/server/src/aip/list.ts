@@ -1,14 +1,15 @@
-import { create, type DescMessage, equals, fromBinary, type MessageShape, toBinary } from "@bufbuild/protobuf";
+import { create, type DescMessage, equals, fromBinary, type MessageInitShape, type MessageShape, toBinary } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
 import type { UIDPFilter } from "@moorage/api";
 import { sql } from "kysely";
 import type { Call } from "../call.ts";
 import { type FieldViolation, invalidArgument } from "../errors.ts";
 import type { ResourceTable, Row, Tables } from "../store/index.ts";
-import { type Order, type OrderFields, parseOrder } from "./order.ts";
+import { type OrderFields, parseOrder } from "./order.ts";
 import { openPageToken, PAGE_TOKEN_LIFETIME_MS, type PageToken, sealPageToken, wrongPageToken } from "./page-token.ts";
 import { type Condition, type Scope, scopeOf } from "./scope.ts";
-import { queryPage } from "./page-query.ts";
+import { DEFAULT_PAGE_SIZE, type FoundPage, type PageQuery, queryPage, queryPageArrays } from "./page-query.ts";
+import { type Cells, type Layout, type Stored, storedPage } from "./stored.ts";
 
 /** What every List request has. */
 export type ListRequest = MessageShape<DescMessage> & { uidp?: UIDPFilter; pageSize: number; pageToken: string; orderBy: string; skip: number };
@@ -25,7 +26,6 @@ export interface ListSpec<T extends ResourceTable> {
 /** A page, in the shape of every List response but for the name of its resources. */
 export interface Page<T extends keyof Tables> { rows: Row<T>[]; nextPageToken: string; totalCount: bigint; skipped: number }
 
-const DEFAULT_PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 200;
 const MAX_SKIP = 2_147_483_647;
 const PAGING = new Set(["page_size", "page_token", "order_by", "skip"]);
@@ -44,6 +44,42 @@ export interface ListOptions<R> {
 export async function listPage<T extends ResourceTable, R extends ListRequest>(
   call: Call, key: Uint8Array, spec: ListSpec<T>, request: R, visible: string[], options: ListOptions<R> = {},
 ): Promise<Page<T>> {
+  return await page(call, key, spec, request, visible, options, (query) => queryPage(call.tx, spec.table, query), (row, column) => (row as Record<string, unknown>)[column]) as Page<T>;
+}
+
+/** A list whose pages are answered as they are stored. */
+export interface StoredListSpec<T extends ResourceTable, O extends DescMessage> extends ListSpec<T> {
+  response: O;
+  /** The field of the response that the rows are. */
+  field: string;
+  layout: Layout;
+  /** What is selected: the layout's columns, then those that are only sorted by. */
+  columns: readonly string[];
+}
+
+/** Makes such a list of a layout; the one field of the response that holds its messages takes the rows. Throws, at boot, where there is none. */
+export function storedList<T extends ResourceTable, O extends DescMessage>(spec: ListSpec<T>, response: O, layout: Layout): StoredListSpec<T, O> {
+  const field = response.fields.find(({ message }) => message === layout.message)?.localName;
+  if (field === undefined) throw new Error(`${response.typeName} holds no ${layout.message.typeName}`);
+  return { ...spec, response, field, layout, columns: [...new Set([...layout.columns, ...Object.values(spec.orderBy), "uid"])] };
+}
+
+/** The same page as `listPage` gives, as a whole answer. */
+export async function listStored<T extends ResourceTable, O extends DescMessage, R extends ListRequest>(
+  call: Call, key: Uint8Array, spec: StoredListSpec<T, O>, request: R, visible: string[], options: ListOptions<R> = {},
+): Promise<Stored<O>> {
+  const { columns, response, field, layout } = spec;
+  const fetch = (query: PageQuery): Promise<FoundPage<Cells>> => queryPageArrays(call.tx, spec.table, query, columns);
+  const { rows, ...rest } = await page(call, key, spec, request, visible, options, fetch, (row, column) => row[columns.indexOf(column)]);
+  return storedPage(response, field, create(response, rest as object as MessageInitShape<O>), layout, rows);
+}
+
+type PageOf<R> = Omit<Page<ResourceTable>, "rows"> & { rows: R[] };
+
+async function page<T extends ResourceTable, R extends ListRequest, F>(
+  call: Call, key: Uint8Array, spec: ListSpec<T>, request: R, visible: string[], options: ListOptions<R>,
+  fetch: (query: PageQuery) => Promise<FoundPage<F>>, cell: (row: F, column: string) => unknown,
+): Promise<PageOf<F>> {
   const violations: FieldViolation[] = [];
   if (request.pageSize < 0) violations.push({ field: "page_size", description: "must not be negative" });
   if (request.skip < 0 || request.skip > MAX_SKIP) violations.push({ field: "skip", description: "must not be negative" });
@@ -56,17 +92,13 @@ export async function listPage<T extends ResourceTable, R extends ListRequest>(
   const ownScope = scopeOf(inForce.uidp, visible);
   const scope = options.scope?.(ownScope, inForce) ?? ownScope;
   const filters = options.filters?.(inForce) ?? [];
-  const { rows, total } = await queryPage(call.tx, spec.table, { scope, filters, orders, after: token?.position, limit: size + 1, offset: request.skip });
-  const page = rows.slice(0, size);
-  const last = page.at(-1);
-  const nextPageToken = rows.length > size && last !== undefined ? sealPageToken(key, {
-    list: spec.request.typeName, request: token?.request ?? withoutPaging(spec, request), position: positionOf(last, orders), issuedMs: call.nowMs,
-  }) : "";
-  return { rows: page as Row<T>[], nextPageToken, totalCount: BigInt(total), skipped: request.skip };
-}
-
-function positionOf(row: Record<string, unknown>, orders: Order[]): (string | number)[] {
-  return [...orders.map(({ column }) => column), "uid"].map((column) => row[column] as string | number);
+  const { rows, total } = await fetch({ scope, filters, orders, after: token?.position, limit: size + 1, offset: request.skip });
+  const last = rows.length > size ? rows[size - 1] : undefined;
+  const nextPageToken = last === undefined ? "" : sealPageToken(key, {
+    list: spec.request.typeName, request: token?.request ?? withoutPaging(spec, request), issuedMs: call.nowMs,
+    position: [...orders.map(({ column }) => column), "uid"].map((column) => cell(last, column) as string | number),
+  });
+  return { rows: rows.length > size ? rows.slice(0, size) : rows, nextPageToken, totalCount: BigInt(total), skipped: request.skip };
 }
 
 function withoutPaging<T extends ResourceTable>(spec: ListSpec<T>, request: ListRequest): string {

@@ -5,8 +5,9 @@ import type { Kysely } from "kysely";
 import { isUid, newUid, parentOf } from "../base/uid.ts";
 import type { Call } from "../call.ts";
 import { alreadyExists, notFound } from "../errors.ts";
-import { addToAncestors, type Database, dropName, type Kind, removeFromAncestors, renameInAncestors, type ResourceTable, type Row, statement, takeName } from "../store/index.ts";
+import { addToAncestors, type Database, dropName, type Kind, removeFromAncestors, renameInAncestors, type ResourceTable, type Row, selectArrays, statement, takeName } from "../store/index.ts";
 import { applyMask } from "./masks.ts";
+import { type Layout, type Stored, storedRow } from "./stored.ts";
 import { validate } from "./validate.ts";
 
 /** How a resource's message and its table go together. */
@@ -95,5 +96,15 @@ export function resource<D extends DescMessage, T extends ResourceTable>(spec: R
       if (spec.sharesNames) await dropName(call.tx, uid, name);
       if (spec.kind !== undefined) await removeFromAncestors(call.tx, spec.kind, uid, name);
     },
+  };
+}
+
+/** The Get of a resource, answered as it is stored. It throws NOT_FOUND. */
+export function storedGet<D extends DescMessage>(table: ResourceTable, layout: Layout<D>): (db: Database, uid: string) => Promise<Stored<D>> {
+  const text = `select ${layout.columns.join(", ")} from ${table} where uid = ?`;
+  return async (db, uid) => {
+    const [cells] = isUid(uid) ? await selectArrays(db, text, [uid], layout.columns) : [];
+    if (cells === undefined) throw notFound(layout.message.typeName, uid);
+    return storedRow(layout, cells);
   };
 }

@@ -1,7 +1,7 @@
 import type { UIDPFilter } from "@moorage/api";
 import { type RawBuilder, sql } from "kysely";
 import { ancestorsOf, isUid, isWithin } from "../base/uid.ts";
-import type { Database } from "../store/index.ts";
+import { type Database, select } from "../store/index.ts";
 
 /** A part of a WHERE clause over the table `t`. */
 export type Condition = RawBuilder<unknown>;
@@ -56,6 +56,6 @@ export function within(roots: string[]): Condition {
 /** Whether all the uids are groups: only below those are counters and the index by name complete. */
 export async function areGroups(db: Database, uids: string[]): Promise<boolean> {
   if (uids.length === 0) return false;
-  const rows = await db.selectFrom("groups").select("uid").where("uid", "in", uids).execute();
+  const rows = await select(db, `select uid from groups where uid in (${uids.map(() => "?").join(", ")})`, uids);
   return rows.length === uids.length;
 }

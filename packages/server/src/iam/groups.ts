@@ -1,39 +1,38 @@
 import { create } from "@bufbuild/protobuf";
-import { Capability, type Group, type GroupsService, GroupSchema, ListGroupsRequestSchema, type OrgKind, OrgStatus } from "@moorage/api";
-import { columnIs, listPage, type ListSpec } from "../aip/list.ts";
-import { resource } from "../aip/resource.ts";
+import { Capability, type Group, type GroupsService, GroupSchema, ListGroupsRequestSchema, ListGroupsResponseSchema, OrgStatus } from "@moorage/api";
+import { columnIs, listStored, storedList } from "../aip/list.ts";
+import { resource, storedGet } from "../aip/resource.ts";
+import { layoutOf } from "../aip/stored.ts";
 import { validate } from "../aip/validate.ts";
-import { timestamp } from "../base/times.ts";
 import { newUid } from "../base/uid.ts";
 import type { Call } from "../call.ts";
 import { failedPrecondition, invalidArgument, type PreconditionViolation } from "../errors.ts";
 import type { Room, RoomContext } from "../room.ts";
 import type { Row } from "../store/index.ts";
 
+const LAYOUT = layoutOf(GroupSchema);
+
 export const groups = resource({
   message: GroupSchema, table: "groups", kind: "groups", sharesNames: true,
-  toMessage: (row) => ({
-    uid: row.uid, name: row.name, description: row.description, resourceLimits: JSON.parse(row.resource_limits) as Record<string, number>, verified: row.verified === 1,
-    createTime: timestamp(row.create_time), updateTime: timestamp(row.update_time), kind: row.kind as OrgKind, status: row.status as OrgStatus,
-  }),
+  toMessage: LAYOUT.ofRow,
   toRow: ({ name, description, kind, verified }) => ({ name, description, kind, verified: verified ? 1 : 0 }),
 });
 
-const LIST: ListSpec<"groups"> = {
+const getGroup = storedGet("groups", LAYOUT);
+const LIST = storedList({
   table: "groups", request: ListGroupsRequestSchema, defaultOrder: "name",
   orderBy: { name: "name", description: "description", kind: "kind", createTime: "create_time", updateTime: "update_time", uid: "uid" },
-};
+}, ListGroupsResponseSchema, LAYOUT);
 
 // A uid grows with each level, and so does every uid below it.
 const MAX_DEPTH = 16;
 
 export function groupsService({ pageTokenKey, ownerRole }: RoomContext): Room<typeof GroupsService> {
   return {
-    getGroup: async (call, { uid }) => groups.toMessage(await groups.get(call.tx, uid)),
+    getGroup: (call, { uid }) => getGroup(call.tx, uid),
     async listGroups(call, request) {
       const filters = ({ name }: { name: string }) => (name === "" ? [] : [columnIs("name", name)]);
-      const page = await listPage(call, pageTokenKey, LIST, request, await call.visible(Capability.CAP_IAM_GROUPS_LIST), { filters });
-      return { ...page, groups: page.rows.map(groups.toMessage) };
+      return await listStored(call, pageTokenKey, LIST, request, await call.visible(Capability.CAP_IAM_GROUPS_LIST), { filters });
     },
     async createGroup(call, { parent, group = create(GroupSchema) }) {
       validate(GroupSchema, group);

@@ -1,38 +1,35 @@
 import { create } from "@bufbuild/protobuf";
-import { Capability, type CatalogTier, ListReposRequestSchema, type Repo, RepoReadmeSchema, RepoSchema, type ReposService } from "@moorage/api";
-import { columnIs, listPage, type ListSpec } from "../aip/list.ts";
+import { Capability, ListReposRequestSchema, ListReposResponseSchema, type Repo, RepoReadmeSchema, RepoSchema, type ReposService } from "@moorage/api";
+import { columnIs, listStored, storedList } from "../aip/list.ts";
 import { applyMask } from "../aip/masks.ts";
-import { resource } from "../aip/resource.ts";
+import { resource, storedGet } from "../aip/resource.ts";
+import { layoutOf } from "../aip/stored.ts";
 import { validate } from "../aip/validate.ts";
-import { timestamp } from "../base/times.ts";
 import type { Call } from "../call.ts";
 import { groups } from "../iam/index.ts";
 import type { Room, RoomContext } from "../room.ts";
 import { changeCount, type Row } from "../store/index.ts";
 
+const LAYOUT = layoutOf(RepoSchema);
+
 export const repos = resource({
   message: RepoSchema, table: "repos", kind: "repos", sharesNames: true,
-  toMessage: (row) => ({
-    uid: row.uid, name: row.name, description: row.description, catalogTier: row.catalog_tier as CatalogTier, bundles: strings(row.bundles), readme: row.readme,
-    aliases: strings(row.aliases), activeTags: strings(row.active_tags),
-    ...(row.sync_config === null ? {} : { syncConfig: JSON.parse(row.sync_config) as { source: string } }),
-    createTime: timestamp(row.create_time), updateTime: timestamp(row.update_time),
-  }),
+  toMessage: LAYOUT.ofRow,
   toRow,
 });
 
-const LIST: ListSpec<"repos"> = {
+const LIST = storedList({
   table: "repos", request: ListReposRequestSchema, defaultOrder: "name",
   orderBy: { name: "name", description: "description", catalogTier: "catalog_tier", createTime: "create_time", updateTime: "update_time", uid: "uid" },
-};
+}, ListReposResponseSchema, layoutOf(RepoSchema, { without: ["readme"] }));
+const getRepo = storedGet("repos", LAYOUT);
 
 export function reposService({ pageTokenKey }: RoomContext): Room<typeof ReposService> {
   return {
-    getRepo: async (call, { uid }) => repos.toMessage(await repos.get(call.tx, uid)),
+    getRepo: (call, { uid }) => getRepo(call.tx, uid),
     async listRepos(call, request) {
       const filters = ({ name }: { name?: string }) => (name === undefined ? [] : [columnIs("name", name)]);
-      const page = await listPage(call, pageTokenKey, LIST, request, await call.visible(Capability.CAP_REPO_LIST), { filters });
-      return { ...page, repos: page.rows.map((row) => repos.toMessage({ ...row, readme: "" })) };
+      return await listStored(call, pageTokenKey, LIST, request, await call.visible(Capability.CAP_REPO_LIST), { filters });
     },
     async createRepo(call, { parent, repo = create(RepoSchema) }) {
       validate(RepoSchema, repo);
@@ -86,8 +83,4 @@ function toRow(repo: Repo): Omit<Row<"repos">, "uid" | "parent" | "create_time" 
     aliases: JSON.stringify(repo.aliases), active_tags: JSON.stringify(repo.activeTags),
     sync_config: repo.syncConfig === undefined ? null : JSON.stringify({ source: repo.syncConfig.source }),
   };
-}
-
-function strings(column: string): string[] {
-  return JSON.parse(column) as string[];
 }

@@ -1,11 +1,12 @@
 import { create } from "@bufbuild/protobuf";
-import { Capability, ListTagsRequestSchema, TagSchema, type TagsService } from "@moorage/api";
+import { Capability, ListTagsRequestSchema, ListTagsResponseSchema, TagSchema, type TagsService } from "@moorage/api";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { sql } from "kysely";
-import { columnIs, listPage, type ListSpec } from "../aip/list.ts";
-import { resource } from "../aip/resource.ts";
+import { columnIs, listStored, storedList } from "../aip/list.ts";
+import { resource, storedGet } from "../aip/resource.ts";
+import { layoutOf } from "../aip/stored.ts";
 import { validate } from "../aip/validate.ts";
-import { milliseconds, timestamp } from "../base/times.ts";
+import { milliseconds } from "../base/times.ts";
 import type { Call } from "../call.ts";
 import { permissionDenied } from "../errors.ts";
 import type { Room, RoomContext } from "../room.ts";
@@ -13,31 +14,31 @@ import { statement } from "../store/index.ts";
 import { repos } from "./repos.ts";
 import { deleteTag, moveTag } from "./tag-moves.ts";
 
+const LAYOUT = layoutOf(TagSchema);
+
 const tags = resource({
   message: TagSchema, table: "tags",
-  toMessage: (row) => ({
-    uid: row.uid, name: row.name, digest: row.digest, updateTime: timestamp(row.update_time), deprecated: row.deprecated === 1, bundles: JSON.parse(row.bundles) as string[],
-  }),
+  toMessage: LAYOUT.ofRow,
   // A tag has no Update: it is set by Create, through moveTag.
   toRow: () => ({}),
 });
 
-const LIST: ListSpec<"tags"> = {
+const getTag = storedGet("tags", LAYOUT);
+const LIST = storedList({
   table: "tags", request: ListTagsRequestSchema, defaultOrder: "name",
   orderBy: { name: "name", digest: "digest", deprecated: "deprecated", createTime: "create_time", updateTime: "update_time", uid: "uid" },
-};
+}, ListTagsResponseSchema, LAYOUT);
 
 export function tagsService({ pageTokenKey }: RoomContext): Room<typeof TagsService> {
   return {
-    getTag: async (call, { uid }) => tags.toMessage(await tags.get(call.tx, uid)),
+    getTag: (call, { uid }) => getTag(call.tx, uid),
     async listTags(call, request) {
       const filters = ({ name, digest, updatedSince }: { name: string; digest: string; updatedSince?: Timestamp }) => [
         ...(name === "" ? [] : [columnIs("name", name)]),
         ...(digest === "" ? [] : [columnIs("digest", digest)]),
         ...(updatedSince === undefined ? [] : [sql`t.update_time >= ${milliseconds(updatedSince)}`]),
       ];
-      const page = await listPage(call, pageTokenKey, LIST, request, await call.visible(Capability.CAP_TAG_LIST), { filters });
-      return { ...page, tags: page.rows.map(tags.toMessage) };
+      return await listStored(call, pageTokenKey, LIST, request, await call.visible(Capability.CAP_TAG_LIST), { filters });
     },
     async createTag(call, { parent, tag = create(TagSchema) }) {
       validate(TagSchema, tag);

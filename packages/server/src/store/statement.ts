@@ -1,5 +1,5 @@
 import { CompiledQuery } from "kysely";
-import { embeddedOf } from "./embedded.ts";
+import { type Bindable, embeddedOf } from "./embedded.ts";
 import type { Database } from "./store.ts";
 
 /** A statement with its parameters, in the order of the question marks. Answers the rows. */
@@ -15,4 +15,14 @@ export function statement<R = never>(text: string): Statement<R> {
     const embedded = embeddedOf(db);
     return (embedded === undefined ? (await db.executeQuery(CompiledQuery.raw(text, parameters))).rows : embedded.all(text, parameters)) as R[];
   };
+}
+
+/** The rows of a text made for this call, as objects. Question marks stand for the parameters, or what the query builder puts there. */
+export async function select(db: Database, text: string, parameters: readonly Bindable[]): Promise<Record<string, unknown>[]> {
+  return (embeddedOf(db)?.all(text, parameters) ?? (await db.executeQuery(CompiledQuery.raw(text, [...parameters]))).rows) as Record<string, unknown>[];
+}
+
+/** The same with each row as an array of these columns, which must be the ones that the text selects, in its order. */
+export async function selectArrays(db: Database, text: string, parameters: readonly Bindable[], columns: readonly string[]): Promise<unknown[][]> {
+  return embeddedOf(db)?.arrays(text, parameters) ?? (await select(db, text, parameters)).map((row) => columns.map((column) => row[column]));
 }

@@ -27,9 +27,13 @@ export function writeWellKnown(desc: DescMessage): (value: unknown) => string {
   }
 }
 
-/** RFC 3339 with exactly three decimals and Z. A time outside the years 1 to 9999 is told as the nearest inside. */
 function writeTimestamp(time: Timestamp): string {
-  const timeMs = Math.min(Math.max(Number(time.seconds) * 1000 + Math.floor(time.nanos / 1_000_000), MIN_TIME_MS), MAX_TIME_MS);
+  return writeTime(Number(time.seconds) * 1000 + Math.floor(time.nanos / 1_000_000));
+}
+
+/** Milliseconds since 1970 as RFC 3339 with exactly three decimals and Z. A time outside the years 1 to 9999 is told as the nearest inside. */
+export function writeTime(anyMs: number): string {
+  const timeMs = Math.min(Math.max(anyMs, MIN_TIME_MS), MAX_TIME_MS);
   const day = Math.floor(timeMs / DAY_MS);
   const ms = timeMs - day * DAY_MS;
   const clock = `${twoDigits(Math.floor(ms / 3_600_000))}:${twoDigits(Math.floor(ms / 60_000) % 60)}:${twoDigits(Math.floor(ms / 1000) % 60)}`;

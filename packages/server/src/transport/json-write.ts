@@ -4,9 +4,10 @@ import { type Fields, isInputOnly, type OneofValue } from "./json-fields.ts";
 import { isWellKnown, writeWellKnown } from "./json-write-wellknown.ts";
 
 /** Turns a value into JSON text. */
-type Write = (value: unknown) => string;
-/** Turns one field of a message into JSON text; undefined when the field is absent. */
-interface Part { first: string; next: string; write: (message: Fields) => string | undefined }
+export type Write = (value: unknown) => string;
+/** Turns one field of what a message's fields are taken from into JSON text; undefined when the field is absent. */
+export type WriteField<M = Fields> = (message: M) => string | undefined;
+interface Part<M> { first: string; next: string; write: WriteField<M> }
 
 const FEATURE_IMPLICIT = 2;
 const writers = new WeakMap<DescMessage, Write>();
@@ -23,31 +24,44 @@ export function jsonWriter(desc: DescMessage): (message: Message) => string {
 function messageWriter(desc: DescMessage): Write {
   const known = writers.get(desc);
   if (known) return known;
-  const parts: Part[] = [];
-  const write: Write = isWellKnown(desc)
-    ? writeWellKnown(desc)
-    : (value) => {
-      let text = "";
-      for (const part of parts) {
-        const piece = part.write(value as Fields);
-        if (piece !== undefined) text += (text === "" ? part.first : part.next) + piece;
-      }
-      return text === "" ? "{}" : `${text}}`;
-    };
-  writers.set(desc, write);
-  if (!isWellKnown(desc)) {
-    // After the writer is known: a message may hold itself.
-    for (const field of desc.fields) if (!isInputOnly(field)) parts.push(compilePart(field));
+  if (isWellKnown(desc)) {
+    const write = writeWellKnown(desc);
+    writers.set(desc, write);
+    return write;
   }
+  const parts: Part<Fields>[] = [];
+  const write = joined(parts) as Write;
+  writers.set(desc, write);
+  // After the writer is known: a message may hold itself.
+  parts.push(...partsOf(desc, compileField));
   return write;
 }
 
-function compilePart(field: DescField): Part {
-  const key = `${JSON.stringify(field.jsonName)}:`;
-  return { first: `{${key}`, next: `,${key}`, write: compileField(field) };
+/** The function that writes messages of this type from something else, field by field, in the same order and with the same names. */
+export function objectWriter<M>(desc: DescMessage, writeOf: (field: DescField) => WriteField<M>): (value: M) => string {
+  return joined(partsOf(desc, writeOf));
 }
 
-function compileField(field: DescField): Part["write"] {
+function joined<M>(parts: readonly Part<M>[]): (value: M) => string {
+  return (value) => {
+    let text = "";
+    for (const part of parts) {
+      const piece = part.write(value);
+      if (piece !== undefined) text += (text === "" ? part.first : part.next) + piece;
+    }
+    return text === "" ? "{}" : `${text}}`;
+  };
+}
+
+function partsOf<M>(desc: DescMessage, writeOf: (field: DescField) => WriteField<M>): Part<M>[] {
+  return desc.fields.filter((field) => !isInputOnly(field)).map((field) => {
+    const key = `${JSON.stringify(field.jsonName)}:`;
+    return { first: `{${key}`, next: `,${key}`, write: writeOf(field) };
+  });
+}
+
+/** The function that writes the field of a message. */
+export function compileField(field: DescField): WriteField {
   const name = field.localName;
   if (field.fieldKind === "list") return listWriter(name, field.listKind === "message" ? messageWriter(field.message) : plainWriter(field));
   if (field.fieldKind === "map") return mapWriter(name, field.mapKind === "message" ? messageWriter(field.message) : plainWriter(field));
@@ -63,7 +77,8 @@ function compileField(field: DescField): Part["write"] {
   return (message) => (message[name] === undefined ? undefined : write(message[name]));
 }
 
-function listWriter(name: string, write: Write): Part["write"] {
+/** The function that writes the list of that property. */
+export function listWriter(name: string, write: Write): WriteField {
   return (message) => {
     const items = message[name] as unknown[];
     if (items.length === 0) return "[]";
@@ -73,11 +88,12 @@ function listWriter(name: string, write: Write): Part["write"] {
   };
 }
 
-function mapWriter(name: string, write: Write): Part["write"] {
+function mapWriter(name: string, write: Write): WriteField {
   return (message) => `{${Object.entries(message[name] as Record<string, unknown>).map(([key, value]) => `${JSON.stringify(key)}:${write(value)}`).join(",")}}`;
 }
 
-function plainWriter(field: { scalar?: ScalarType; enum?: DescEnum }): Write {
+/** The function that writes a scalar or an enum. */
+export function plainWriter(field: { scalar?: ScalarType; enum?: DescEnum }): Write {
   return field.enum !== undefined ? enumWriter(field.enum) : scalarWriter(field.scalar);
 }
 

@@ -32,7 +32,7 @@ let port: Listening;
 
 const door = restDoor({
   dispatch: {
-    unary: async (method, data, message, { authorization }) => {
+    answer: async (method, data, message, { authorization }) => {
       seen = { method, data, message, authorization };
       return reply(message, method);
     },
@@ -255,7 +255,7 @@ test("a caller that leaves before its answer, or in the middle of its body, dist
       });
       const late = restDoor({
         services: SERVICES, authenticate: async () => ({ identity: "" }), violationsOf: () => [], clock: { nowMs: () => 0 }, errorDomain: "moorage.dev",
-        log: { error: () => {} }, dispatch: { unary: async (method) => (await left, create(method.output)) },
+        log: { error: () => {} }, dispatch: { answer: async (method) => (await left, create(method.output)) },
       });
       const call = late.handle(request, response, { requestId: "r", remoteAddress: "" });
       calls.push(call);

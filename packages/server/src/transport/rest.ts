@@ -1,10 +1,12 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { DescMethod, DescService, Message } from "@bufbuild/protobuf";
+import type { DescMessage, DescMethod, DescService, Message } from "@bufbuild/protobuf";
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
 import type { Clock } from "../base/clock.ts";
 import type { CallData, Caller } from "../call.ts";
 import { Code, MoorageError } from "../errors.ts";
+import { isStored, type Stored } from "../dispatch.ts";
 import type { Observed } from "../observe/observed.ts";
+import { writeStored } from "./json-stored.ts";
 import { jsonWriter } from "./json-write.ts";
 import type { Request, Response } from "./listen.ts";
 import { answerError, answerOk } from "./rest-answer.ts";
@@ -15,7 +17,7 @@ import { areaOf, asMoorageError, type ErrorLog } from "./status.ts";
 
 /** The part of dispatch a REST call needs. `authorization` is the raw header, for methods that trade tokens. */
 export interface UnaryDispatch {
-  unary(method: DescMethod, data: CallData, message: Message, options: { authorization: string }): Promise<Message>;
+  answer(method: DescMethod, data: CallData, message: Message, options: { authorization: string }): Promise<Message | Stored>;
 }
 
 export interface RestOptions {
@@ -52,7 +54,7 @@ interface Route {
   area: string;
   takesBody: boolean;
   decode: Decode;
-  encode: (message: Message) => string;
+  encode: (answer: Message | Stored) => string;
 }
 
 const DEFAULT_MAX_BODY_BYTES = 1024 * 1024;
@@ -101,8 +103,13 @@ function routeOf(binding: Binding, violationsOf: ViolationsOf): Route {
     area: areaOf(parent.typeName),
     takesBody: binding.body !== "",
     decode: compileDecoder(binding, violationsOf),
-    encode: isEmpty ? () => "" : jsonWriter(output),
+    encode: isEmpty ? () => "" : encoder(output),
   };
+}
+
+function encoder(output: DescMessage): Route["encode"] {
+  const write = jsonWriter(output);
+  return (answer) => (isStored(answer) ? writeStored(answer) : write(answer));
 }
 
 async function call(route: Route, values: string[], query: string, request: Request, data: RequestData, options: RestOptions): Promise<string> {
@@ -117,7 +124,7 @@ async function call(route: Route, values: string[], query: string, request: Requ
     remoteAddress: data.remoteAddress,
     userAgent: (request.headers["user-agent"] ?? "").slice(0, MAX_USER_AGENT_LENGTH),
   };
-  return route.encode(await options.dispatch.unary(route.method, callData, message, { authorization: request.headers.authorization ?? "" }));
+  return route.encode(await options.dispatch.answer(route.method, callData, message, { authorization: request.headers.authorization ?? "" }));
 }
 
 function unrouted(match: Match<Route> | undefined): MoorageError {

@@ -1,0 +1,65 @@
+import { create, type DescField, type DescMessage } from "@bufbuild/protobuf";
+import type { Stored } from "../dispatch.ts";
+import type { Fields } from "./json-fields.ts";
+import { compileField, jsonWriter, listWriter, objectWriter, plainWriter, type Write, type WriteField } from "./json-write.ts";
+import { writeTime } from "./json-write-wellknown.ts";
+
+type Layout = Stored["layout"];
+type Cells = Stored["rows"][number];
+
+const rowWriters = new WeakMap<Layout, (cells: Cells) => string>();
+const pageWriters = new WeakMap<Layout, Map<DescMessage, (message: Fields) => string>>();
+
+/** Writes an answer as it is stored, in the very text that `jsonWriter` makes of its message. What is written how is found out once a layout. */
+export function writeStored({ output, layout, rows, page }: Stored): string {
+  if (page === undefined) return rowWriter(layout)(rows[0] ?? []);
+  const writers = pageWriters.get(layout) ?? new Map<DescMessage, (message: Fields) => string>();
+  pageWriters.set(layout, writers);
+  let write = writers.get(output);
+  if (write === undefined) {
+    const list = listWriter(page.field, rowWriter(layout) as Write);
+    write = objectWriter(output, (field) => (field.localName === page.field ? list : compileField(field)));
+    writers.set(output, write);
+  }
+  return write({ ...page.rest, [page.field]: rows });
+}
+
+function rowWriter(layout: Layout): (cells: Cells) => string {
+  const known = rowWriters.get(layout);
+  if (known !== undefined) return known;
+  const empty = create(layout.message) as Fields;
+  const write = objectWriter<Cells>(layout.message, (field) => {
+    const at = layout.fields.findIndex((stored) => stored.field === field);
+    const form = layout.fields[at]?.form;
+    if (form !== undefined) return cellWriter(field, form, at);
+    const text = compileField(field)(empty);
+    return () => text;
+  });
+  rowWriters.set(layout, write);
+  return write;
+}
+
+function cellWriter(field: DescField, form: Layout["fields"][number]["form"], at: number): WriteField<Cells> {
+  switch (form) {
+    case "plain": {
+      const write = plainWriter(field);
+      return (cells) => write(cells[at]);
+    }
+    case "flag":
+      return (cells) => (cells[at] === 1 ? "true" : "false");
+    case "time":
+      return (cells) => (cells[at] === null ? undefined : writeTime(cells[at] as number));
+    case "texts":
+      // Written by JSON.stringify, as strings are here.
+      return (cells) => cells[at] as string;
+    case "json":
+      return (cells) => writeJson(field, cells[at] as string | null);
+  }
+}
+
+function writeJson(field: DescField, text: string | null): string | undefined {
+  if (text === null) return undefined;
+  const value = JSON.parse(text) as Record<string, unknown>;
+  if (field.fieldKind === "message") return jsonWriter(field.message)(create(field.message, value));
+  return compileField(field)({ [field.localName]: value } as object as Fields);
+}
