@@ -8,6 +8,8 @@ export const PREFIX_BYTES = 5;
 
 /** The body of a unary call: exactly one message, however its bytes were cut on the way. */
 export interface UnaryBody {
+  /** How long the message says it is; 0 before it says so. */
+  readonly announcedBytes: number;
   /** Takes what has come. Throws RESOURCE_EXHAUSTED as soon as the message says it is too large, UNIMPLEMENTED when more than one comes. */
   add(chunk: Buffer): void;
   /** The message, once the caller has sent its last byte. Throws UNIMPLEMENTED when there is none, INVALID_ARGUMENT when it was cut short. */
@@ -36,6 +38,7 @@ export function unaryBody(maxBytes: number): UnaryBody {
     filled = first.length - PREFIX_BYTES;
   };
   return {
+    get announcedBytes() { return bytes?.length ?? 0; },
     add(chunk) {
       if (bytes === undefined) return begin(head === undefined ? chunk : Buffer.concat([head, chunk]));
       if (filled + chunk.length > bytes.length) throw secondMessage();

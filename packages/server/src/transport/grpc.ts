@@ -2,9 +2,10 @@ import { constants } from "node:http2";
 import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { DescMethodUnary, Message } from "@bufbuild/protobuf";
+import type { Caller } from "../call.ts";
 import { Code, MoorageError } from "../errors.ts";
 import { enveloped, unaryBody } from "./grpc-body.ts";
-import type { Envelope } from "./grpc-body.ts";
+import type { UnaryBody } from "./grpc-body.ts";
 import { ACCEPTED_ENCODINGS, COMPRESS_FROM_BYTES, encodingOf } from "./grpc-encoding.ts";
 import type { Encoding } from "./grpc-encoding.ts";
 import { DEADLINE_EXCEEDED, deadlineTrailers, failureTrailers } from "./grpc-status.ts";
@@ -18,6 +19,8 @@ export type AnswerStream = (stream: ServerHttp2Stream, headers: IncomingHttpHead
 
 type GrpcOptions = Pick<RpcDoorOptions, "dispatch" | "authenticate" | "errorDomain" | "log" | "clock" | "maxMessageBytes">;
 
+/** As much of a message as is taken in before its caller is known. Node itself takes in more, as `streamWindowBytes` lets it. */
+const UNVERIFIED_BYTES = 64 * 1024;
 const OK_TRAILERS: OutgoingHttpHeaders = { "grpc-status": "0" };
 
 /** Whether a request's content type is gRPC with binary messages, exactly. */
@@ -49,10 +52,13 @@ export function grpcUnary(options: GrpcOptions, method: DescMethodUnary): Answer
       if (typeof timeout === "string") timer = setTimeout(() => fail(DEADLINE_EXCEEDED, deadlineTrailers(area, errorDomain)), grpcTimeoutMs(timeout));
       const { authorization } = headers;
       const extra: CallerHeaders = authorization === undefined ? {} : { authorization };
-      const caller = await authenticate(extra, method);
+      let verified: Promise<Caller> | undefined;
+      const verify = (): Promise<Caller> => (verified ??= authenticate(extra, method));
+      const body = await bodyOf(stream, maxMessageBytes, verify);
+      if (body === undefined) return;
+      const caller = await verify();
       const encoding = encodingOf(headers["grpc-encoding"]);
-      const envelope = await bodyOf(stream, maxMessageBytes);
-      if (envelope === undefined) return;
+      const envelope = body.end();
       const asked = parsed(method, envelope.isCompressed ? await decompressed(envelope.bytes, encoding, maxMessageBytes, requestId) : envelope.bytes);
       const callData = { caller, requestId, nowMs: clock.nowMs(), remoteAddress, userAgent: headers["user-agent"] ?? "" };
       const answer = toBinary(method.output, await dispatch.unary(method, callData, asked, extra));
@@ -69,21 +75,30 @@ export function grpcUnary(options: GrpcOptions, method: DescMethodUnary): Answer
   };
 }
 
-/** The one message of the call. Absent: the client went away before it was there. Rejects as `unaryBody` throws. */
-async function bodyOf(stream: ServerHttp2Stream, maxBytes: number): Promise<Envelope | undefined> {
-  if (stream.closed || stream.destroyed) return undefined;
-  const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+/**
+ * What the caller sends, to its last byte. Absent: the client went away before that. The caller is verified after it, so that all of a call
+ * is answered in one go and from one snapshot of the database; but before anything longer than `UNVERIFIED_BYTES` is taken in, or refused.
+ */
+function bodyOf(stream: ServerHttp2Stream, maxBytes: number, verify: () => Promise<unknown>): Promise<UnaryBody | undefined> {
+  const { promise, resolve, reject } = Promise.withResolvers<UnaryBody | undefined>();
+  if (stream.closed || stream.destroyed) resolve(undefined);
   const body = unaryBody(maxBytes);
+  let isLarge = false;
   stream.on("data", (chunk: Buffer) => {
     try {
       body.add(chunk);
     } catch (error) {
-      reject(error);
+      verify().then(() => reject(error), reject);
+      return;
     }
+    if (isLarge || body.announcedBytes <= UNVERIFIED_BYTES) return;
+    isLarge = true;
+    stream.pause();
+    verify().then(() => stream.resume(), reject);
   });
-  stream.once("end", () => resolve(!stream.aborted));
-  stream.once("close", () => resolve(false));
-  return await promise ? body.end() : undefined;
+  stream.on("end", () => resolve(stream.aborted ? undefined : body));
+  stream.on("close", () => resolve(undefined));
+  return promise;
 }
 
 function decompressed(bytes: Uint8Array, encoding: Encoding | undefined, maxBytes: number, requestId: string): Promise<Uint8Array> {
@@ -105,7 +120,7 @@ function answerWith(stream: ServerHttp2Stream, requestId: string, message: Uint8
   if (isAnswered(stream)) return false;
   const head: OutgoingHttpHeaders = { ":status": 200, "content-type": "application/grpc+proto", "x-request-id": requestId };
   if (encoding !== undefined) head["grpc-encoding"] = encoding;
-  stream.once("wantTrailers", sendOkTrailers);
+  stream.on("wantTrailers", sendOkTrailers);
   stream.respond(head, { waitForTrailers: true });
   stream.end(enveloped(message, encoding !== undefined));
   return true;
