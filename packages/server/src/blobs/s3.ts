@@ -12,6 +12,7 @@ import { isConflict, s3Error, translated } from "./s3-errors.ts";
 import type { Segment } from "./s3-parts.ts";
 import { BlobsUrlError, parseS3Url } from "./s3-url.ts";
 import { writeSegments } from "./s3-writer.ts";
+import { sendChunks } from "./transfer.ts";
 
 // <prefix>/
 // ├── blobs/sha256/9f/9f86d0….1c2d3e4f5a6b7c8d   <hex>.<generation>, never replaced
@@ -34,6 +35,7 @@ const BLOB_KEY = /^(sha256|sha512)\/[0-9a-f]{2}\/([0-9a-f]{64,128})\.([0-9a-f]{1
 const MAX_IDLE_HASHES = 1000;
 // One upload is listed whole for every append, and put together from at most 10,000 parts.
 const MAX_SEGMENTS = 8000;
+const REMOVALS_AT_ONCE = 8;
 const PART_BYTES = 8 * 1024 * 1024;
 
 export interface S3Options {
@@ -157,7 +159,7 @@ export async function openS3Blobs(url: string, { partBytes = PART_BYTES, maxPart
   }
 
   async function removeAll(keys: string[]): Promise<void> {
-    for (const key of keys) await bucket.remove(key);
+    for (let at = 0; at < keys.length; at += REMOVALS_AT_ONCE) await Promise.all(keys.slice(at, at + REMOVALS_AT_ONCE).map((key) => bucket.remove(key)));
   }
 
   async function abortAll(keyPrefix: string): Promise<void> {
@@ -205,9 +207,8 @@ export async function openS3Blobs(url: string, { partBytes = PART_BYTES, maxPart
     finish: (id, expectedDigest) => exclusively(id, () => finish(id, expectedDigest)),
     readWhole: (digest, generation) => ofBlob(digest, () => bucket.getWhole(blobKey(digest, generation))),
     read: (digest, generation, range, sink) => ofBlob(digest, async () => {
-      for await (const chunk of await bucket.get({ key: blobKey(digest, generation), ...range })) {
-        await sink(chunk).catch((error: unknown) => { throw new SourceFailed(error); });
-      }
+      const chunks = await bucket.get({ key: blobKey(digest, generation), ...range });
+      await sendChunks(chunks, (chunk) => sink(chunk).catch((error: unknown) => { throw new SourceFailed(error); }));
     }),
     remove: (digest, generation) => ofBlob(digest, () => bucket.remove(blobKey(digest, generation))),
     removeUpload: (id) => ofUpload(id, () => removeUpload(id)),

@@ -6,6 +6,8 @@ import type { HashState } from "./digesting.ts";
 // buffers read twice as fast as a read stream.
 const BATCH_BYTES = 256 * 1024;
 const READ_BYTES = 512 * 1024;
+// Chunks of a socket have 64 KiB at the most.
+const CHUNKS_UNDER_WAY = 8;
 
 export interface WriteOptions { limit: number; freeChunks: boolean }
 
@@ -82,6 +84,20 @@ async function writeAll(file: FileHandle, buffers: Uint8Array[], bytes: number, 
     rest = rest.subarray(result.bytesWritten);
     at += result.bytesWritten;
   }
+}
+
+/** Sends chunks that nobody reuses: some are on their way at once, so that neither side waits for the other at each of them. Stops at the first that is refused. */
+export async function sendChunks(chunks: AsyncIterable<Buffer>, sink: ByteSink): Promise<void> {
+  const sending: Promise<void>[] = [];
+  let refused = false;
+  for await (const chunk of chunks) {
+    if (refused) break;
+    if (sending.length === CHUNKS_UNDER_WAY) await sending.shift();
+    const sent = sink(chunk);
+    sent.catch(() => { refused = true; });
+    sending.push(sent);
+  }
+  await Promise.all(sending);
 }
 
 /** Sends the range through two buffers in turn: one is read into while the other is being sent. */
