@@ -2,6 +2,7 @@ import { type DescMethodUnary, fromBinary, type Message, toBinary } from "@bufbu
 import { Transaction } from "@moorage/api";
 import { authorize } from "./access/authorize.ts";
 import { messageOf, type Stored } from "./aip/stored.ts";
+import { packed, unpacked } from "./base/packed.ts";
 import type { CallData } from "./call.ts";
 import { openCall } from "./calls.ts";
 import { Code, MoorageError } from "./errors.ts";
@@ -39,7 +40,7 @@ export function createDispatch({ methods, outside, reader, transactor, admins }:
     const call = openCall(data, reader);
     await authorize(desc, method.access, call, message, admins.includes(data.caller.identity));
     if (method.transaction !== Transaction.WRITE) return await method.run(call, message);
-    return fromBinary(desc.output, await transactor.write("method", data, { method: name, request: toBinary(desc.input, message) }));
+    return fromBinary(desc.output, unpacked(await transactor.write("method", data, { method: name, request: packed(toBinary(desc.input, message)) })));
   };
   return { answer, unary: async (desc, data, message, extra) => messageOf(await answer(desc, data, message, extra)) };
 }

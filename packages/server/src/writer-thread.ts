@@ -35,7 +35,7 @@ function serve(port: MessagePort, { path, pageTokenKey, ownerRole, admins, secre
       while (queue.length < MAX_TOGETHER) {
         const next = receiveMessageOnPort(port);
         if (next === undefined) break;
-        queue.push(next.message as WriteRequest);
+        queue.push(...next.message as WriteRequest[]);
       }
       const answers: WriteAnswer[] = [];
       const works = queue.splice(0, MAX_TOGETHER).map((request): Work => ({
@@ -47,13 +47,13 @@ function serve(port: MessagePort, { path, pageTokenKey, ownerRole, admins, secre
     }
     running = false;
   };
-  port.on("message", (request: WriteRequest | "close") => {
-    if (request === "close") {
+  port.on("message", (requests: WriteRequest[] | "close") => {
+    if (requests === "close") {
       raw.close();
       port.close();
       return;
     }
-    queue.push(request);
+    queue.push(...requests);
     void drain();
   });
   port.postMessage("ready");

@@ -47,6 +47,13 @@ export async function startWriter(data: WriterThreadData, reader: Database, onFa
     else if ("error" in answer) caller?.reject(fromPlain(answer.error));
     else caller?.reject(new Error(answer.fault));
   };
+  // What one turn of the event loop brings leaves in one message: waking the thread costs more than most commands do.
+  let leaving: WriteRequest[] = [];
+  const send = (): void => {
+    const together = leaving;
+    leaving = [];
+    if (together.length > 0) worker.postMessage(together);
+  };
   await ready;
 
   return {
@@ -56,7 +63,7 @@ export async function startWriter(data: WriterThreadData, reader: Database, onFa
       if (waiting.size >= MAX_WAITING) throw new MoorageError(Code.Unavailable, "Unavailable: too many writes are waiting", { retryAfterMs: 1000 });
       const id = nextId++;
       const answer = new Promise<unknown>((resolve, reject) => waiting.set(id, { resolve, reject }));
-      worker.postMessage({ id, name, data: callData, input } satisfies WriteRequest);
+      if (leaving.push({ id, name, data: callData, input }) === 1) setImmediate(send);
       // The command of that name gave it.
       return await answer as never;
     },
@@ -68,6 +75,7 @@ export async function startWriter(data: WriterThreadData, reader: Database, onFa
         if (caller === undefined) return resolve();
         waiting.set(id, { resolve: (value) => { caller.resolve(value); resolve(); }, reject: (error) => { caller.reject(error); resolve(); } });
       })));
+      send();
       worker.postMessage("close");
       await stopped;
     },

@@ -18,6 +18,9 @@ export interface TagMove {
   bundles?: string[];
 }
 
+/** A tag as it is before a move; undefined: there is none of that name. */
+export type TagBefore = { uid: string; digest: string; update_time: number; deprecated: number; bundles: string } | undefined;
+
 export interface MovedTag {
   uid: string;
   /** There was no tag of that name. */
@@ -26,39 +29,43 @@ export interface MovedTag {
   moved: boolean;
   /** When it came to point to its digest, in milliseconds since 1970. */
   updateTimeMs: number;
+  deprecated: boolean;
+  /** JSON text. */
+  bundles: string;
 }
 
-const selectTag = statement<{ uid: string; digest: string; update_time: number }>("select uid, digest, update_time from tags where parent = ? and name = ?");
-const updateTag = statement("update tags set digest = ?, update_time = ?, deprecated = coalesce(?, deprecated), bundles = coalesce(?, bundles) where uid = ?");
+const selectTag = statement<NonNullable<TagBefore>>("select uid, digest, update_time, deprecated, bundles from tags where parent = ? and name = ?");
+const updateTag = statement("update tags set digest = ?, update_time = ?, deprecated = ?, bundles = ? where uid = ?");
 const selectLastTime = statement<{ time: number }>("select time from tag_history where repo = ? and tag = ? order by time desc limit 1");
 const insertRecord = statement("insert into tag_history (repo, tag, time, digest, actor, reason) values (?, ?, ?, ?, ?, ?)");
 
 /**
  * Makes the tag point to the digest and writes its history, in the call's transaction. The same digest again changes nothing but
- * `deprecated` and `bundles`. Times strictly increase within a tag, over its deletions too. Asks for no rights: the caller did.
+ * `deprecated` and `bundles`. `found`: what findTag gave in the same transaction, where it was asked already. Times strictly increase within a tag, over its deletions too. Asks for no rights: the caller did.
  * Source: contract §8, History.
  */
-export async function moveTag(call: Call, move: TagMove): Promise<MovedTag> {
+export async function moveTag(call: Call, move: TagMove, found: TagBefore | Promise<TagBefore> = findTag(call, move.repo, move.name)): Promise<MovedTag> {
   const { repo, name, digest } = move;
-  const [found] = await selectTag(call.tx, repo, name);
-  const attributes = {
-    ...(move.deprecated !== undefined && { deprecated: move.deprecated ? 1 : 0 }),
-    ...(move.bundles && { bundles: JSON.stringify(move.bundles) }),
-  };
-  if (found?.digest === digest) {
-    if (Object.keys(attributes).length > 0) await call.tx.updateTable("tags").set(attributes).where("uid", "=", found.uid).execute();
-    return { uid: found.uid, created: false, moved: false, updateTimeMs: found.update_time };
+  const before = await found;
+  const deprecated = move.deprecated ?? before?.deprecated === 1;
+  const bundles = move.bundles === undefined ? before?.bundles ?? "[]" : JSON.stringify(move.bundles);
+  const moved = before?.digest !== digest;
+  const updateTimeMs = moved ? await record(call, repo, name, digest, move.reason) : before.update_time;
+  const uid = before?.uid ?? newUid(repo);
+  const changed = moved || deprecated !== (before.deprecated === 1) || bundles !== before.bundles;
+  if (before === undefined) {
+    await call.tx.insertInto("tags")
+      .values({ uid, parent: repo, name, digest, deprecated: deprecated ? 1 : 0, bundles, create_time: updateTimeMs, update_time: updateTimeMs }).execute();
+    await changeCount(call.tx, "tags", uid, 1);
+  } else if (changed) {
+    await updateTag(call.tx, digest, updateTimeMs, deprecated ? 1 : 0, bundles, uid);
   }
-  const updateTimeMs = await record(call, repo, name, digest, move.reason);
-  if (found) {
-    await updateTag(call.tx, digest, updateTimeMs, attributes.deprecated ?? null, attributes.bundles ?? null, found.uid);
-    return { uid: found.uid, created: false, moved: true, updateTimeMs };
-  }
-  const uid = newUid(repo);
-  await call.tx.insertInto("tags")
-    .values({ uid, parent: repo, name, digest, deprecated: 0, bundles: "[]", ...attributes, create_time: updateTimeMs, update_time: updateTimeMs }).execute();
-  await changeCount(call.tx, "tags", uid, 1);
-  return { uid, created: true, moved: true, updateTimeMs };
+  return { uid, created: before === undefined, moved, updateTimeMs, deprecated, bundles };
+}
+
+/** The tag of that name as it is now. */
+export async function findTag(call: Call, repo: string, name: string): Promise<TagBefore> {
+  return (await selectTag(call.tx, repo, name))[0];
 }
 
 /**

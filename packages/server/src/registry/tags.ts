@@ -1,18 +1,17 @@
 import { create } from "@bufbuild/protobuf";
-import { Capability, ListTagsRequestSchema, ListTagsResponseSchema, TagSchema, type TagsService } from "@moorage/api";
+import { Capability, ListTagsRequestSchema, ListTagsResponseSchema, RepoSchema, TagSchema, type TagsService } from "@moorage/api";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { sql } from "kysely";
 import { columnIs, listStored, storedList } from "../aip/list.ts";
 import { resource, storedGet } from "../aip/resource.ts";
 import { layoutOf } from "../aip/stored.ts";
 import { validate } from "../aip/validate.ts";
-import { milliseconds } from "../base/times.ts";
+import { milliseconds, timestamp } from "../base/times.ts";
 import type { Call } from "../call.ts";
-import { permissionDenied } from "../errors.ts";
+import { notFound, permissionDenied } from "../errors.ts";
 import type { Room, RoomContext } from "../room.ts";
 import { statement } from "../store/index.ts";
-import { repos } from "./repos.ts";
-import { deleteTag, moveTag } from "./tag-moves.ts";
+import { deleteTag, findTag, moveTag, type TagBefore } from "./tag-moves.ts";
 
 const LAYOUT = layoutOf(TagSchema);
 
@@ -42,10 +41,12 @@ export function tagsService({ pageTokenKey }: RoomContext): Room<typeof TagsServ
     },
     async createTag(call, { parent, tag = create(TagSchema) }) {
       validate(TagSchema, tag);
-      await repos.get(call.tx, parent);
-      await requireMove(call, parent, tag.name, tag.digest);
-      const { uid } = await moveTag(call, { repo: parent, name: tag.name, digest: tag.digest, reason: "api", deprecated: tag.deprecated, bundles: tag.bundles });
-      return tags.toMessage(await tags.get(call.tx, uid));
+      const { name, digest } = tag;
+      if ((await selectRepo(call.tx, parent)).length === 0) throw notFound(RepoSchema.typeName, parent);
+      const before = await findTag(call, parent, name);
+      await requireMove(call, parent, digest, before);
+      const { uid, updateTimeMs, deprecated } = await moveTag(call, { repo: parent, name, digest, reason: "api", deprecated: tag.deprecated, bundles: tag.bundles }, before);
+      return { uid, name, digest, updateTime: timestamp(updateTimeMs), deprecated, bundles: tag.bundles };
     },
     async deleteTag(call, { uid }) {
       const { parent, name } = await tags.get(call.tx, uid);
@@ -55,11 +56,10 @@ export function tagsService({ pageTokenKey }: RoomContext): Room<typeof TagsServ
   };
 }
 
-const selectDigest = statement<{ digest: string }>("select digest from tags where parent = ? and name = ?");
+const selectRepo = statement("select 1 as there from repos where uid = ?");
 
 // The method's own rule asks for the right to make tags; moving one takes the right to move as well.
-async function requireMove(call: Call, repo: string, name: string, digest: string): Promise<void> {
-  const [found] = await selectDigest(call.tx, repo, name);
-  if (found === undefined || found.digest === digest || await call.may(Capability.CAP_TAG_UPDATE, repo)) return;
+async function requireMove(call: Call, repo: string, digest: string, before: TagBefore): Promise<void> {
+  if (before === undefined || before.digest === digest || await call.may(Capability.CAP_TAG_UPDATE, repo)) return;
   throw permissionDenied("the caller may not move tags here", { missing: "CAP_TAG_UPDATE" });
 }

@@ -1,4 +1,4 @@
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { setTimeout as wait } from "node:timers/promises";
 import { Code, MoorageError } from "../errors.ts";
 import type { Database } from "./store.ts";
@@ -29,16 +29,28 @@ export async function commitTogether(db: Database, raw: DatabaseSync, works: Wor
   works.forEach((work, at) => work.settle(results[at] ?? { error: new Error("the work was not run") }));
 }
 
+const prepared = new WeakMap<DatabaseSync, Record<"savepoint" | "release" | "rollback", StatementSync>>();
+
+function savepointsOf(raw: DatabaseSync): Record<"savepoint" | "release" | "rollback", StatementSync> {
+  const known = prepared.get(raw);
+  if (known) return known;
+  const fresh = { savepoint: raw.prepare("savepoint work"), release: raw.prepare("release work"), rollback: raw.prepare("rollback to work") };
+  prepared.set(raw, fresh);
+  return fresh;
+}
+
 async function underSavepoint(db: Database, raw: DatabaseSync, work: Work): Promise<{ value: unknown } | { error: unknown }> {
-  raw.exec("savepoint work");
+  const { savepoint, release, rollback } = savepointsOf(raw);
+  savepoint.run();
   try {
     const value = await work.run(db);
-    raw.exec("release work");
+    release.run();
     return { value };
   } catch (error) {
     // A full disk may have ended the whole transaction already: then nothing of it can be kept.
     if (!raw.isTransaction) throw error;
-    raw.exec("rollback to work; release work");
+    rollback.run();
+    release.run();
     return { error };
   }
 }
