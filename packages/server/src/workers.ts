@@ -20,8 +20,8 @@ export interface Workers {
   close(): Promise<void>;
 }
 
-/** A worker that died before it was this old died quickly. */
-const QUICK_DEATH_MS = 10_000;
+/** A worker that ended before it had served this long ended quickly. */
+const QUICK_DEATH_MS = 2_000;
 const MAX_QUICK_DEATHS = 8;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
@@ -30,7 +30,7 @@ const STOP_GRACE_MS = 5_000;
 const COUNT_TIMEOUT_MS = 2_000;
 const PER_PROCESS = /^process_(?!start_time)/;
 
-interface Running { worker: Worker; number: number; startedMs: number }
+interface Running { worker: Worker; number: number; readyMs: number | undefined }
 interface Counting { snapshots: Snapshot[]; missing: Set<number>; done(): void }
 
 /**
@@ -76,14 +76,16 @@ export async function startWorkers(settings: Config, log: Logger = createLog(set
   /** Starts the worker. Resolves when it answers, or with why it does not. */
   const start = (number: number): Promise<Error | undefined> => {
     const worker = cluster.fork();
-    const self: Running = { worker, number, startedMs: performance.now() };
+    const self: Running = { worker, number, readyMs: undefined };
     running.set(number, self);
     const { promise, resolve } = Promise.withResolvers<Error | undefined>();
     worker.on("online", () => tell(worker, { type: "start", settings: chosen, number }));
     worker.on("error", (error) => log.error({ err: error, worker: number }, "talking to a worker failed"));
     worker.on("message", (message: FromWorker) => {
-      if (message.type === "ready") resolve(undefined);
-      else if (message.type === "failed") resolve(message.setting ? new ConfigError(message.message) : new Error(message.message));
+      if (message.type === "ready") {
+        self.readyMs = performance.now();
+        resolve(undefined);
+      } else if (message.type === "failed") resolve(message.setting ? new ConfigError(message.message) : new Error(message.message));
       else take(self, message);
     });
     worker.once("exit", (code, signal) => {
@@ -94,9 +96,9 @@ export async function startWorkers(settings: Config, log: Logger = createLog(set
     });
     return promise;
   };
-  const died = ({ number, startedMs, worker }: Running, code: number | null, signal: string | null): void => {
+  const died = ({ number, readyMs, worker }: Running, code: number | null, signal: string | null): void => {
     if (!serving || closing !== undefined) return;
-    quickDeaths = performance.now() - startedMs < QUICK_DEATH_MS ? quickDeaths + 1 : 0;
+    quickDeaths = readyMs === undefined || performance.now() - readyMs < QUICK_DEATH_MS ? quickDeaths + 1 : 0;
     log.error({ worker: number, workerPid: worker.process.pid, code, signal }, "worker ended");
     if (quickDeaths >= MAX_QUICK_DEATHS) return failed.reject(new Error(`workers end as soon as they are started, ${quickDeaths} times in a row`));
     const pause = setTimeout(() => {

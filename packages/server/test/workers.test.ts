@@ -112,6 +112,25 @@ test("an upload that goes from process to process, and a pull by another", LIMIT
   }
 });
 
+test("two processes never write to one upload at once", LIMIT, async (t) => {
+  const house = await startHouse(t);
+  const content = randomBytes(200_000);
+  const started = await ask(`${house.url}/v2/acme/alone/blobs/uploads/`, "POST", house.registry, "");
+  const location = `${house.url}${String(started.headers["location"])}`;
+  // Held open: half of the bytes have come, and no more do.
+  const slow = request(location, { method: "PATCH", agent: false, headers: { authorization: `Bearer ${house.registry}`, "content-length": content.length, "content-type": "application/octet-stream" } });
+  const answered = once(slow, "response");
+  slow.write(content.subarray(0, 100_000));
+  await wait(300);
+  const others = await Promise.all(Array.from({ length: 2 * WORKERS }, () => ask(location, "PATCH", house.registry, Buffer.from("intruder"), { "content-type": "application/octet-stream" })));
+  for (const other of others) assert.ok(other.status >= 400 && other.status < 500, `${other.status} ${other.text}`);
+  slow.end(content.subarray(100_000));
+  const [response] = await answered as [{ statusCode: number }];
+  assert.equal(response.statusCode, 202);
+  const finished = await ask(`${location}?digest=${digestOf(content)}`, "PUT", house.registry, "");
+  assert.equal(finished.status, 201, finished.text);
+});
+
 test("writes by all processes at once: each is done, none is told that the database is busy, and the totals are right", LIMIT, async (t) => {
   const house = await startHouse(t);
   const groups = JSON.parse((await ask(`${house.url}/iam/v2/groups?name=acme`, "GET", house.platform)).text) as { groups: { uid: string }[] };

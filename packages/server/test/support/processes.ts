@@ -10,6 +10,8 @@ export interface LogLine { level: number; pid: number; msg: string; worker?: num
 /** A server that runs in a process of its own. */
 export interface ServerProcess {
   url: string;
+  /** Where it listens, whatever its URL says. */
+  port: number;
   pid: number;
   /** What it logged so far, its workers included. */
   lines: LogLine[];
@@ -33,15 +35,16 @@ export async function startProcess(t: TestContext, env: Record<string, string>):
   });
   const lines: LogLine[] = [];
   const errors: string[] = [];
-  const { promise: url, resolve, reject } = Promise.withResolvers<string>();
+  const { promise: answering, resolve, reject } = Promise.withResolvers<string>();
   createInterface({ input: child.stderr }).on("line", (line) => void errors.push(line));
   createInterface({ input: child.stdout }).on("line", (line) => {
     if (line.startsWith("{")) lines.push(JSON.parse(line) as LogLine);
     else if (line.startsWith("http")) resolve(line);
   });
   void exited.then((status) => reject(new Error(`the server ended with ${status}: ${errors.join("\n")}`)));
+  const [url = "", port] = (await answering).split(" ");
   return {
-    url: await url, pid: child.pid ?? 0, lines, errors, exited,
+    url, port: Number(port), pid: child.pid ?? 0, lines, errors, exited,
     async stop(signal = "SIGTERM") {
       child.kill(signal);
       return await exited;

@@ -1,11 +1,11 @@
-// A server in processes of its own, for tests that end it the hard way: the log's lines on standard output, and one line with its URL when it answers.
+// A server in processes of its own, for tests that end it the hard way: the log's lines on standard output, and one line with its URL and its port when it answers.
 import { loadConfig, startServer, startWorkers } from "../../src/index.ts";
 
 const settings = loadConfig(process.env);
 try {
   const server = settings.workers > 1 ? await startWorkers(settings) : await startServer(settings);
   process.on("SIGTERM", () => void server.close().then(() => process.exit(0)));
-  console.log(server.config.baseUrl);
+  console.log(server.config.baseUrl, server.config.port);
   if ("failed" in server) await server.failed;
 } catch (error) {
   console.error(error instanceof Error ? error.message : String(error));
