@@ -1,7 +1,7 @@
 // `npm run pack`: compiles each package and packs it into build/*.tgz, as it would be published. An installed package cannot hold
 // TypeScript (Node strips no types below node_modules), so `exports` turn from src/*.ts to dist/*.js.
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 const PACKAGES = ["api", "server", "cli"];
@@ -57,7 +57,9 @@ function packOne(name: string): void {
   run("npm", ["pack", "--silent", "--pack-destination", build], stage);
 }
 
-rmSync(build, { recursive: true, force: true });
-mkdirSync(build);
+// What others keep beside it, tools that took minutes to build among it, stays.
+for (const folder of ["compiled", ...PACKAGES]) rmSync(join(build, folder), { recursive: true, force: true });
+for (const archive of globSync("*.tgz", { cwd: build })) rmSync(join(build, archive));
+mkdirSync(build, { recursive: true });
 compile();
 for (const name of PACKAGES) packOne(name);
