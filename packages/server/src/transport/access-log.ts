@@ -15,13 +15,14 @@ export function logWhenDone(log: Logger, request: ObservedHead, answer: Answer, 
   const startedAt = performance.now();
   const path = (request.url ?? "").split("?", 1)[0];
   answer.once("close", () => {
-    const status = Number(answer.statusCode ?? answer.sentHeaders?.[":status"] ?? 0);
+    const sent = answer.sentHeaders?.[":status"];
+    const status = answer.statusCode ?? (sent === undefined ? undefined : Number(sent));
     const durationMs = Math.round((performance.now() - startedAt) * 100) / 100;
     const fields = {
       requestId, traceId: observed?.traceId, remoteAddress, method: request.method, path, rpc: observed?.rpc, verb: observed?.verb,
       status, durationMs, userAgent: request.headers["user-agent"],
     };
-    if (status >= 500) log.error(fields, "request");
+    if (status !== undefined && status >= 500) log.error(fields, "request");
     else log.info(fields, "request");
   });
 }

@@ -10,9 +10,12 @@ export const PREFIX_BYTES = 5;
 export interface UnaryBody {
   /** How long the message says it is; 0 before it says so. */
   readonly announcedBytes: number;
-  /** Takes what has come. Throws RESOURCE_EXHAUSTED as soon as the message says it is too large, UNIMPLEMENTED when more than one comes. */
-  add(chunk: Buffer): void;
-  /** The message, once the caller has sent its last byte. Throws UNIMPLEMENTED when there is none, INVALID_ARGUMENT when it was cut short. */
+  /** Takes what has come. False: no more is wanted, `end` tells why. */
+  add(chunk: Buffer): boolean;
+  /**
+   * The message, once the caller has sent its last byte or no more is wanted. Throws RESOURCE_EXHAUSTED for one that says it is too large,
+   * UNIMPLEMENTED for none or several, INVALID_ARGUMENT for one cut short or not begun as a message is.
+   */
   end(): Envelope;
 }
 
@@ -21,6 +24,8 @@ export function unaryBody(maxBytes: number): UnaryBody {
   let flags = 0;
   let bytes: Buffer | undefined;
   let filled = 0;
+  let refusal: MoorageError | undefined;
+  const refuse = (error: MoorageError): void => { refusal = error; };
   const begin = (first: Buffer): void => {
     if (first.length < PREFIX_BYTES) {
       head = first;
@@ -28,23 +33,25 @@ export function unaryBody(maxBytes: number): UnaryBody {
     }
     flags = first.readUInt8(0);
     const size = first.readUInt32BE(1);
-    if (size > maxBytes) throw tooLarge(maxBytes);
-    if (flags > 1) throw new MoorageError(Code.InvalidArgument, "Protocol error: unknown flags before a message");
-    // Nearly always the message is whole, and nothing is copied.
+    if (size > maxBytes) return refuse(tooLarge(maxBytes));
+    if (flags > 1) return refuse(new MoorageError(Code.InvalidArgument, "Protocol error: unknown flags before a message"));
+    if (first.length > PREFIX_BYTES + size) return refuse(secondMessage());
+    // Nearly always the message is whole, and nothing is copied. Else: pages that nothing was written to cost nothing, to name a size is not to take it.
     if (first.length === PREFIX_BYTES + size) bytes = first.subarray(PREFIX_BYTES);
-    else if (first.length > PREFIX_BYTES + size) throw secondMessage();
-    // Pages that nothing was written to cost nothing: to name a size is not to take it.
     else first.copy((bytes = Buffer.allocUnsafeSlow(size)), 0, PREFIX_BYTES);
     filled = first.length - PREFIX_BYTES;
   };
   return {
     get announcedBytes() { return bytes?.length ?? 0; },
     add(chunk) {
-      if (bytes === undefined) return begin(head === undefined ? chunk : Buffer.concat([head, chunk]));
-      if (filled + chunk.length > bytes.length) throw secondMessage();
-      filled += chunk.copy(bytes, filled);
+      if (refusal !== undefined) return false;
+      if (bytes === undefined) begin(head === undefined ? chunk : Buffer.concat([head, chunk]));
+      else if (filled + chunk.length > bytes.length) refuse(secondMessage());
+      else filled += chunk.copy(bytes, filled);
+      return refusal === undefined;
     },
     end() {
+      if (refusal !== undefined) throw refusal;
       if (bytes === undefined && head === undefined) throw new MoorageError(Code.Unimplemented, "Protocol error: a unary call without a message");
       if (bytes === undefined || filled < bytes.length) throw new MoorageError(Code.InvalidArgument, "Protocol error: the message was cut short");
       return { isCompressed: flags === 1, bytes };

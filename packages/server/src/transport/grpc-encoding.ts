@@ -29,6 +29,12 @@ export function encodingOf(name: string | string[] | undefined): Encoding | unde
   return found;
 }
 
+/** Whether the caller's `grpc-accept-encoding` lets it be used for the answer. One that is not sent lets everything be used that the caller uses. */
+export function isAccepted(encoding: Encoding | undefined, accepted: string | string[] | undefined): boolean {
+  if (encoding === undefined || accepted === undefined) return true;
+  return String(accepted).split(",").some((name) => name.trim() === encoding.name);
+}
+
 function encoding(name: string, compress: (bytes: Uint8Array) => Promise<Uint8Array>, decompress: Decompress): Encoding {
   return {
     name, compress,

@@ -25,12 +25,15 @@ export function deadlineTrailers(area: string, errorDomain: string): OutgoingHtt
   return statusTrailers(create(StatusSchema, { code: DEADLINE_EXCEEDED, message: "Deadline exceeded", details: [anyPack(ErrorInfoSchema, info)] }));
 }
 
+// HTTP/2 libraries take a block of headers of so and so many bytes, Node's own of 64 KiB; one too large would cost the caller the whole status.
+const MAX_MESSAGE_LENGTH = 4096;
+const MAX_DETAILS_LENGTH = 32 * 1024;
+
 function statusTrailers(status: Status): OutgoingHttpHeaders {
-  return {
-    "grpc-status": String(status.code),
-    "grpc-message": percentEncoded(status.message),
-    "grpc-status-details-bin": Buffer.from(toBinary(StatusSchema, status)).toString("base64").replace(/=+$/, ""),
-  };
+  const trailers: OutgoingHttpHeaders = { "grpc-status": String(status.code), "grpc-message": percentEncoded(status.message.slice(0, MAX_MESSAGE_LENGTH)) };
+  const details = Buffer.from(toBinary(StatusSchema, status)).toString("base64").replace(/=+$/, "");
+  if (details.length <= MAX_DETAILS_LENGTH) trailers["grpc-status-details-bin"] = details;
+  return trailers;
 }
 
 /** As `grpc-message` has it: all but printable ASCII, and `%`, as bytes of UTF-8. Source: gRPC over HTTP/2, Percent-Encoded. */

@@ -6,7 +6,7 @@ import type { Caller } from "../call.ts";
 import { Code, MoorageError } from "../errors.ts";
 import { enveloped, unaryBody } from "./grpc-body.ts";
 import type { UnaryBody } from "./grpc-body.ts";
-import { ACCEPTED_ENCODINGS, COMPRESS_FROM_BYTES, encodingOf } from "./grpc-encoding.ts";
+import { ACCEPTED_ENCODINGS, COMPRESS_FROM_BYTES, encodingOf, isAccepted } from "./grpc-encoding.ts";
 import type { Encoding } from "./grpc-encoding.ts";
 import { DEADLINE_EXCEEDED, deadlineTrailers, failureTrailers } from "./grpc-status.ts";
 import { grpcTimeoutMs } from "./grpc-timeout.ts";
@@ -14,7 +14,7 @@ import { MAX_MESSAGE_BYTES, PORT_LIMITS } from "./limits.ts";
 import type { CallerHeaders, RequestData, RpcDoorOptions } from "./rpc.ts";
 import { areaOf, asMoorageError } from "./status.ts";
 
-/** Answers what a stream asks, to the end. Never rejects. */
+/** Answers what a stream asks, to the end. Never rejects. The port listens to the stream's errors. */
 export type AnswerStream = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, data: RequestData) => Promise<void>;
 
 type GrpcOptions = Pick<RpcDoorOptions, "dispatch" | "authenticate" | "errorDomain" | "log" | "clock" | "maxMessageBytes">;
@@ -44,8 +44,6 @@ export function grpcUnary(options: GrpcOptions, method: DescMethodUnary): Answer
     const fail = (code: number, trailers: OutgoingHttpHeaders): void => {
       if (respondWith(stream, requestId, trailers)) observed?.endRpc(code);
     };
-    // A reset by the client is told by the close that follows it.
-    stream.on("error", ignore);
     observed?.beginRpc(name);
     try {
       const timeout = headers["grpc-timeout"];
@@ -57,13 +55,14 @@ export function grpcUnary(options: GrpcOptions, method: DescMethodUnary): Answer
       const body = await bodyOf(stream, maxMessageBytes, verify);
       if (body === undefined) return;
       const caller = await verify();
+      if (isAnswered(stream)) return;
       const encoding = encodingOf(headers["grpc-encoding"]);
       const envelope = body.end();
       const asked = parsed(method, envelope.isCompressed ? await decompressed(envelope.bytes, encoding, maxMessageBytes, requestId) : envelope.bytes);
       const callData = { caller, requestId, nowMs: clock.nowMs(), remoteAddress, userAgent: headers["user-agent"] ?? "" };
       const answer = toBinary(method.output, await dispatch.unary(method, callData, asked, extra));
       // As the caller did with its own message: who does not compress is near, or would rather not.
-      const used = answer.length < COMPRESS_FROM_BYTES ? undefined : encoding;
+      const used = answer.length < COMPRESS_FROM_BYTES || !isAccepted(encoding, headers["grpc-accept-encoding"]) ? undefined : encoding;
       const bytes = used === undefined ? answer : await used.compress(answer);
       if (answerWith(stream, requestId, bytes, used?.name)) observed?.endRpc(0);
     } catch (thrown) {
@@ -76,8 +75,9 @@ export function grpcUnary(options: GrpcOptions, method: DescMethodUnary): Answer
 }
 
 /**
- * What the caller sends, to its last byte. Absent: the client went away before that. The caller is verified after it, so that all of a call
- * is answered in one go and from one snapshot of the database; but before anything longer than `UNVERIFIED_BYTES` is taken in, or refused.
+ * What the caller sends, to its last byte or to the first that is refused. Absent: the client went away before that. The caller is verified
+ * after it, so that all of a call is answered in one go and from one snapshot of the database; but before more than `UNVERIFIED_BYTES` of a
+ * message are taken in. Rejects as `verify` does.
  */
 function bodyOf(stream: ServerHttp2Stream, maxBytes: number, verify: () => Promise<unknown>): Promise<UnaryBody | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<UnaryBody | undefined>();
@@ -85,12 +85,7 @@ function bodyOf(stream: ServerHttp2Stream, maxBytes: number, verify: () => Promi
   const body = unaryBody(maxBytes);
   let isLarge = false;
   stream.on("data", (chunk: Buffer) => {
-    try {
-      body.add(chunk);
-    } catch (error) {
-      verify().then(() => reject(error), reject);
-      return;
-    }
+    if (!body.add(chunk)) return resolve(body);
     if (isLarge || body.announcedBytes <= UNVERIFIED_BYTES) return;
     isLarge = true;
     stream.pause();
@@ -150,5 +145,3 @@ function isAnswered(stream: ServerHttp2Stream): boolean {
 function sendOkTrailers(this: ServerHttp2Stream): void {
   this.sendTrailers(OK_TRAILERS);
 }
-
-function ignore(): void {}

@@ -188,6 +188,22 @@ test("a handler that fails answers 500 and says nothing of why; the server lives
   assert.equal((await overHttp2(session(`http://127.0.0.1:${port}`), "/")).status, 500);
 });
 
+test("a stream that is taken is nobody else's; one whose taker fails is ended, and the server lives on", LIMIT, async () => {
+  const port = await start(echo, {
+    takeStream(stream, headers) {
+      if (headers[":path"] === "/broken") throw new Error("secret");
+      if (headers[":path"] !== "/taken") return false;
+      stream.respond({ ":status": 203 }, { endStream: true });
+      return true;
+    },
+  });
+  const client = session(`http://127.0.0.1:${port}`);
+  assert.equal((await overHttp2(client, "/taken")).status, 203);
+  const broken = client.request({ ":path": "/broken" }).on("error", () => undefined);
+  await once(broken, "close");
+  assert.match((await overHttp2(client, "/left")).body, /\/left/);
+});
+
 test("close lets answers under way end, over both versions and TLS, and takes no new connection", LIMIT, async () => {
   let waiting = 0;
   const arrived = Promise.withResolvers<void>();

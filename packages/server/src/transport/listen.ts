@@ -17,7 +17,7 @@ export type Response = ServerResponse | Http2ServerResponse;
 /** Answers a request of either HTTP version: only what both APIs have may be used. */
 export type Handler = (request: Request, response: Response) => Promise<void> | void;
 
-/** Takes an HTTP/2 stream as it is and answers it to the end, its errors too; or answers false, and the handler gets it as a request. */
+/** Takes an HTTP/2 stream as it is and answers it to the end; or answers false, and the handler gets it as a request. */
 export type TakeStream = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: readonly string[]) => boolean;
 
 /** PEM texts. */
@@ -62,7 +62,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   };
   const h1 = http1(serve, limits, options.errorDomain);
   const h2 = http2Server(serve, limits);
-  if (options.takeStream) offerStreams(h2, options.takeStream);
+  if (options.takeStream) offerStreams(h2, options.takeStream, options.log);
   h2.on("session", (session) => {
     sessions.add(session);
     session.once("close", () => sessions.delete(session));
@@ -170,13 +170,23 @@ function http2Server(serve: Handler, limits: PortLimits): Http2Server {
 }
 
 /** The request and response that Node makes of each stream cost more than a small answer: streams that are taken as they are get none. */
-function offerStreams(server: Http2Server, take: TakeStream): void {
+function offerStreams(server: Http2Server, take: TakeStream, log: ErrorLog): void {
   const makeRequest = server.listeners("stream");
   server.removeAllListeners("stream");
   server.on("stream", (stream: ServerHttp2Stream, headers, flags, rawHeaders) => {
-    if (!take(stream, headers, rawHeaders)) for (const listener of makeRequest) listener.call(server, stream, headers, flags, rawHeaders);
+    // A reset by the client is told by the close that follows it; without a listener the process would end.
+    stream.on("error", ignore);
+    try {
+      if (take(stream, headers, rawHeaders)) return;
+    } catch (error) {
+      log.error({ err: error }, "stream failed unexpectedly");
+      return void stream.destroy();
+    }
+    for (const listener of makeRequest) listener.call(server, stream, headers, flags, rawHeaders);
   });
 }
+
+function ignore(): void {}
 
 function acceptHttp2(socket: Socket, server: Http2Server): void {
   // The session closes when its client's side does, but does not see an end that came together with the first bytes.
