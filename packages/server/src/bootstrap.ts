@@ -7,6 +7,7 @@ import { isSealed, type Secrets } from "./base/secrets.ts";
 import { newUid } from "./base/uid.ts";
 import type { Config } from "./config.ts";
 import { ensureBuiltInRoles } from "./iam/index.ts";
+import { refuseUnfinished } from "./moving/marker.ts";
 import { addToAncestors, type Database, type Store, takeName } from "./store/index.ts";
 
 /** What the first start made; `<data>/bootstrap.json` holds the same for people and scripts. Source: issue "Operation". */
@@ -23,12 +24,16 @@ export interface Installation { bootstrap: Omit<Bootstrap, "baseUrl" | "registry
 
 const PAGE_TOKEN_KEY = "installation:page_token_key";
 
-/** Makes what an empty database lacks, whole or not at all, brings the built-in roles up to date, and seals secrets with the key of today. */
+/**
+ * Makes what an empty database lacks, whole or not at all, brings the built-in roles up to date, and seals secrets with the key of today.
+ * Throws a StoreError when an import into the database has not come to its end.
+ */
 export function ensureInstallation(store: Store, secrets: Secrets, config: Config, nowMs: number): Promise<Installation> {
   return store.transact((tx) => install(tx, secrets, config, nowMs));
 }
 
 async function install(tx: Database, secrets: Secrets, config: Config, nowMs: number): Promise<Installation> {
+  await refuseUnfinished(tx);
   const roles = await ensureBuiltInRoles(tx, nowMs);
   const ownerRole = roles.get("owner") ?? "";
   const rows = await tx.selectFrom("installation").selectAll().execute();
@@ -36,10 +41,8 @@ async function install(tx: Database, secrets: Secrets, config: Config, nowMs: nu
   const bootstrap = kept.get("bootstrap");
   const pageTokenKey = kept.get("page_token_key");
   if (bootstrap !== undefined && pageTokenKey !== undefined) {
-    await resealKeys(tx, secrets);
-    const opened = isSealed(pageTokenKey) ? secrets.open(pageTokenKey, PAGE_TOKEN_KEY) : pageTokenKey;
-    if (!secrets.isCurrent(pageTokenKey)) await tx.updateTable("installation").set({ value: secrets.seal(opened, PAGE_TOKEN_KEY) }).where("key", "=", "page_token_key").execute();
-    return { bootstrap: await namesOfToday(tx, JSON.parse(bootstrap) as Installation["bootstrap"]), pageTokenKey: Buffer.from(opened, "base64"), ownerRole };
+    await resealInstallation(tx, secrets);
+    return { bootstrap: await namesOfToday(tx, JSON.parse(bootstrap) as Installation["bootstrap"]), pageTokenKey: openPageTokenKey(secrets, pageTokenKey), ownerRole };
   }
   const key = randomBytes(32);
   await createSigningKey(tx, secrets, nowMs);
@@ -55,6 +58,20 @@ async function install(tx: Database, secrets: Secrets, config: Config, nowMs: nu
   };
   await tx.insertInto("installation").values([{ key: "bootstrap", value: JSON.stringify(made) }, { key: "page_token_key", value: secrets.seal(key.toString("base64"), PAGE_TOKEN_KEY) }]).execute();
   return { bootstrap: made, pageTokenKey: key, ownerRole };
+}
+
+/** Seals anew what was sealed with an older secret key, or not at all. */
+export async function resealInstallation(tx: Database, secrets: Secrets): Promise<void> {
+  await resealKeys(tx, secrets);
+  const row = await tx.selectFrom("installation").select("value").where("key", "=", "page_token_key").executeTakeFirst();
+  if (row === undefined || secrets.isCurrent(row.value)) return;
+  const text = openPageTokenKey(secrets, row.value).toString("base64");
+  await tx.updateTable("installation").set({ value: secrets.seal(text, PAGE_TOKEN_KEY) }).where("key", "=", "page_token_key").execute();
+}
+
+/** The key that signs page tokens, from its row. Throws a SecretError when it was sealed with another secret key. */
+export function openPageTokenKey(secrets: Secrets, kept: string): Buffer {
+  return Buffer.from(isSealed(kept) ? secrets.open(kept, PAGE_TOKEN_KEY) : kept, "base64");
 }
 
 /** The organizations may have been renamed since. A deleted one keeps the name it was made with. */

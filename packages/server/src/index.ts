@@ -1,5 +1,6 @@
 export { type Bootstrap, readBootstrap } from "./bootstrap.ts";
 export { type Config, ConfigError, loadConfig, parseDuration, type Setting, SETTINGS } from "./config.ts";
+export { exportInstallation, type ExportManifest, importInstallation, type Migrated, migrateInstallation, type Progress, type Report } from "./moving/index.ts";
 export { type Server, type ServerOptions, startServer } from "./server.ts";
 export { signToken, type SignTokenRequest } from "./sign-token.ts";
 export { StoreError } from "./store/index.ts";

@@ -33,6 +33,8 @@ const MAY: Record<string, string[]> = {
   // It wraps what it watches; only the wiring knows it.
   observe: ["blobs"],
   transport: ["dispatch"],
+  // It works on an installation as a whole, beside the server.
+  moving: ["store", "blobs", "config", "bootstrap", "prepare", "secret-keys"],
 };
 
 /** Types alone may be imported from these: no code crosses. */

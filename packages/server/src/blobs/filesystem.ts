@@ -189,7 +189,7 @@ export async function openFilesystemBlobs(root: string): Promise<BlobStore> {
             const [, hex, generation] = BLOB_FILE.exec(entry.name) ?? [];
             const found = hex && generation ? await stat(join(folder, entry.name)).catch(() => undefined) : undefined;
             // The change time counts the renaming as well, which may be long after the last byte.
-            if (hex && generation && found) yield { digest: `${algorithm}:${hex}`, generation, modifiedMs: found.ctimeMs };
+            if (hex && generation && found) yield { digest: `${algorithm}:${hex}`, generation, size: found.size, modifiedMs: found.ctimeMs };
           }
         }
       }

@@ -64,8 +64,8 @@ export interface BlobStore {
   removeUpload(id: string): Promise<void>;
   /** All uploads and when bytes last came, in milliseconds since 1970. */
   listUploads(): AsyncIterable<{ id: string; modifiedMs: number }>;
-  /** All blobs and when they were finished, in milliseconds since 1970: for finding those no record points to. */
-  listBlobs(): AsyncIterable<{ digest: string; generation: string; modifiedMs: number }>;
+  /** All blobs, their sizes in bytes, and when they were finished, in milliseconds since 1970: for finding those no record points to. */
+  listBlobs(): AsyncIterable<{ digest: string; generation: string; size: number; modifiedMs: number }>;
 }
 
 /** Up to here a blob is better read whole than streamed. */

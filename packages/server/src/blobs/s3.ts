@@ -238,9 +238,9 @@ export async function openS3Blobs(url: string, { partBytes = PART_BYTES, maxPart
     }),
     listBlobs: () => toldEach(async function* () {
       const folder = `${prefix}blobs/`;
-      for await (const { key, modifiedMs } of bucket.list(folder)) {
+      for await (const { key, size, modifiedMs } of bucket.list(folder)) {
         const [, algorithm, hex, generation] = BLOB_KEY.exec(key.slice(folder.length)) ?? [];
-        if (algorithm && hex && generation) yield { digest: `${algorithm}:${hex}`, generation, modifiedMs };
+        if (algorithm && hex && generation) yield { digest: `${algorithm}:${hex}`, generation, size, modifiedMs };
       }
     }),
   };

@@ -1,0 +1,58 @@
+import { createHash } from "node:crypto";
+import { mkdir, open, rename, rm, stat, utimes } from "node:fs/promises";
+import { dirname } from "node:path";
+import { type BlobStore, SMALL_BLOB_BYTES } from "../blobs/index.ts";
+import { Code, MoorageError } from "../errors.ts";
+import { hashOf } from "./lines.ts";
+
+/** What the database says of a blob. */
+export interface BlobRow { digest: string; generation: string; size: number }
+
+/** How the copying of one blob ended. `missing`: the store has it no longer. `damaged`: what it has is something else. */
+export type Copied = "copied" | "kept" | "missing" | "damaged";
+
+/**
+ * Makes a file that holds the blob, and sees to it that it does: one that is there is kept when it is right. The file's time says when that was
+ * looked at last; from `sinceMs` on it is not looked at again.
+ */
+export async function copyBlob(blobs: BlobStore, { digest, generation, size }: BlobRow, path: string, sinceMs: number): Promise<Copied> {
+  const [algorithm = "", hex = ""] = digest.split(":");
+  const found = await stat(path).catch(() => undefined);
+  if (found?.size === size) {
+    if (found.mtimeMs >= sinceMs) return "kept";
+    if (await hashOf(path, algorithm) === hex) {
+      await utimes(path, new Date(), new Date());
+      return "kept";
+    }
+  }
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const part = `${path}.part`;
+  const hash = createHash(algorithm);
+  let bytes = 0;
+  try {
+    await using file = await open(part, "w", 0o600);
+    const take = async (chunk: Buffer): Promise<void> => {
+      hash.update(chunk);
+      bytes += chunk.length;
+      await file.writeFile(chunk);
+    };
+    await readBlob(blobs, { digest, generation, size }, take);
+    await file.sync();
+  } catch (error) {
+    await rm(part, { force: true });
+    if (error instanceof MoorageError && error.code === Code.NotFound) return "missing";
+    throw error;
+  }
+  if (bytes !== size || hash.digest("hex") !== hex) {
+    await rm(part, { force: true });
+    return "damaged";
+  }
+  await rename(part, path);
+  return "copied";
+}
+
+/** Reads a whole blob in order, whatever its size. Chunks are reused once the sink resolves. */
+export async function readBlob(blobs: BlobStore, { digest, generation, size }: BlobRow, sink: (chunk: Buffer) => Promise<void>): Promise<void> {
+  if (size <= SMALL_BLOB_BYTES) await sink(await blobs.readWhole(digest, generation));
+  else await blobs.read(digest, generation, { start: 0, end: size - 1 }, sink);
+}

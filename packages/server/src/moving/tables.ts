@@ -1,0 +1,103 @@
+import { CompiledQuery, type Kysely } from "kysely";
+import type { Database, Tables } from "../store/index.ts";
+
+/** A table that moves. */
+export interface MovedTable {
+  name: keyof Tables;
+  /** The columns of the primary key: rows are read in their order. */
+  key: readonly string[];
+  /** Columns of bytes. */
+  bytes?: readonly string[];
+  /** Rows that belong to the installation; absent: all. Others are of running processes. */
+  only?: string;
+  /** What a row weighs at least, in bytes, where rows may be large. */
+  weight?: string;
+}
+
+export type PlainRow = Record<string, unknown>;
+
+/** All but `uploads`: an upload under way is the matter of the server that takes it. */
+export const MOVED: readonly MovedTable[] = [
+  { name: "blobs", key: ["digest"] },
+  { name: "installation", key: ["key"], only: "key not like 'lease:%' and key <> 'import'" },
+  { name: "signing_keys", key: ["kid"] },
+  { name: "refresh_tokens", key: ["hash"] },
+  { name: "groups", key: ["uid"] },
+  { name: "identities", key: ["uid"], weight: "length(relationship) + length(description)" },
+  { name: "roles", key: ["uid"] },
+  { name: "role_bindings", key: ["uid"] },
+  { name: "group_names", key: ["parent", "name"] },
+  { name: "repos", key: ["uid"], weight: "length(readme) + length(description) + length(active_tags)" },
+  { name: "tags", key: ["uid"] },
+  { name: "tag_history", key: ["repo", "tag", "time"] },
+  { name: "repo_blobs", key: ["repo", "digest"] },
+  { name: "manifests", key: ["repo", "digest"], bytes: ["content"], weight: "size + length(annotations)" },
+  { name: "manifest_references", key: ["repo", "digest", "target"] },
+  { name: "ancestry", key: ["kind", "ancestor", "name", "uid"] },
+  { name: "counters", key: ["kind", "ancestor"] },
+];
+
+const BATCH_ROWS = 1000;
+const BATCH_BYTES = 8 << 20;
+
+/** Runs a statement with question marks for its parameters, whatever the engine. */
+export async function ask<R>(db: Database, text: string, parameters: readonly unknown[] = []): Promise<R[]> {
+  return (await db.executeQuery<R>(CompiledQuery.raw(text, [...parameters]))).rows;
+}
+
+/** The rows of a table in the order of its key, a bounded batch at a time. */
+export async function* batchesOf(db: Database, table: MovedTable): AsyncGenerator<PlainRow[]> {
+  const { name, key, weight } = table;
+  const keys = key.join(", ");
+  const where = (extra: string[]): string => {
+    const conditions = [...(table.only === undefined ? [] : [table.only]), ...extra];
+    return conditions.length === 0 ? "" : ` where ${conditions.join(" and ")}`;
+  };
+  const compare = (sign: string): string => `(${keys}) ${sign} (${key.map(() => "?").join(", ")})`;
+  const keyOf = (row: PlainRow): unknown[] => key.map((column) => row[column]);
+  let after: unknown[] = [];
+  for (;;) {
+    const from = after.length === 0 ? [] : [compare(">")];
+    let to: unknown[] = [];
+    if (weight !== undefined) {
+      // What rows weigh is asked first: a thousand of the largest would not fit.
+      const weighed = await ask<PlainRow & { weight: number }>(db, `select ${keys}, ${weight} as weight from ${name}${where(from)} order by ${keys} limit ${BATCH_ROWS}`, after);
+      let bytes = 0;
+      const cut = weighed.findIndex((row) => (bytes += row.weight) >= BATCH_BYTES);
+      const last = weighed[cut < 0 ? weighed.length - 1 : cut];
+      if (last === undefined) return;
+      to = keyOf(last);
+    }
+    const until = to.length === 0 ? [] : [compare("<=")];
+    const rows = await ask<PlainRow>(db, `select * from ${name}${where([...from, ...until])} order by ${keys} limit ${BATCH_ROWS}`, [...after, ...to]);
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    yield rows;
+    after = keyOf(last);
+  }
+}
+
+/** The rows that move. */
+export async function countOf(db: Database, { name, only }: MovedTable): Promise<number> {
+  const [row] = await ask<{ n: number }>(db, `select count(*) as n from ${name}${only === undefined ? "" : ` where ${only}`}`);
+  return row?.n ?? 0;
+}
+
+/** A row as a line of JSON, bytes in base64. */
+export function lineOf({ bytes = [] }: MovedTable, row: PlainRow): string {
+  const encoded = bytes.map((column) => [column, Buffer.from(row[column] as Uint8Array).toString("base64")] as const);
+  return `${JSON.stringify({ ...row, ...Object.fromEntries(encoded) })}\n`;
+}
+
+/** The row of a line. */
+export function rowOf({ bytes = [] }: MovedTable, line: string): PlainRow {
+  const row = JSON.parse(line) as PlainRow;
+  for (const column of bytes) row[column] = Buffer.from(String(row[column]), "base64");
+  return row;
+}
+
+/** Adds rows in one statement. */
+export async function insertRows(tx: Database, { name }: MovedTable, rows: PlainRow[]): Promise<void> {
+  // The query builder cannot follow a table that is only known when it runs: here rows are plain records.
+  if (rows.length > 0) await (tx as unknown as Kysely<Record<string, PlainRow>>).insertInto(name).values(rows).execute();
+}
