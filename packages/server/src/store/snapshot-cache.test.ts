@@ -88,3 +88,19 @@ test("it holds no more than its weight, and never that there is nothing", async 
   await cache.remember("a", load);
   assert.equal(loads.count, 5);
 });
+
+test("what was found out since a snapshot is kept by hand, and only for that snapshot", (t) => {
+  const { reader, write } = open(t);
+  const cache = createSnapshotCache<string>(reader, 10);
+  assert.equal(cache.get("a"), undefined);
+  const first = cache.snapshot();
+  cache.keep(first, "a", "one");
+  assert.equal(cache.get("a"), "one");
+  write("two");
+  cache.keep(first, "b", "one");
+  assert.deepEqual([cache.get("a"), cache.get("b")], [undefined, undefined]);
+  cache.keep(cache.snapshot(), "b", "two");
+  assert.deepEqual([cache.get("a"), cache.get("b")], [undefined, "two"]);
+  cache.keep(undefined, "c", "three");
+  assert.equal(cache.get("c"), undefined);
+});

@@ -26,15 +26,17 @@ export function createSnapshotCache<V>(db: Database, maxWeight: number, weightOf
   const kept = createLru<string, V>(maxWeight, weightOf);
   let keptFor: Snapshot | undefined;
   const { version: snapshot = () => undefined, versionAlone: alone = () => undefined } = embeddedOf(db) ?? {};
-  const get = (key: string, now: Snapshot | undefined): V | undefined => {
-    if (now !== keptFor) {
-      kept.clear();
-      keptFor = now;
-    }
-    return kept.get(key);
+  /** Whether what is kept is of this state. If not, nothing is kept any more. */
+  const isOf = (now: Snapshot | undefined): boolean => {
+    if (now === keptFor) return true;
+    kept.clear();
+    keptFor = now;
+    return false;
   };
   const keep = (since: Snapshot | undefined, key: string, value: V): void => {
-    if (since !== undefined && since === keptFor && since === snapshot()) kept.set(key, value);
+    if (since === undefined || since !== snapshot()) return;
+    isOf(since);
+    kept.set(key, value);
   };
   const loaded = async <L extends V | undefined>(since: Snapshot | undefined, key: string, load: () => Promise<L>): Promise<L> => {
     const value = await load();
@@ -43,10 +45,14 @@ export function createSnapshotCache<V>(db: Database, maxWeight: number, weightOf
   };
   return {
     snapshot, keep,
-    get: (key) => get(key, alone()),
+    get(key) {
+      const known = kept.get(key);
+      // To ask the database costs more than to look, so it is asked only about what is there.
+      return known !== undefined && isOf(alone()) ? known : undefined;
+    },
     remember(key, load) {
       const now = snapshot();
-      return get(key, now) ?? loaded(now, key, load);
+      return (isOf(now) ? kept.get(key) : undefined) ?? loaded(now, key, load);
     },
   };
 }
