@@ -11,10 +11,10 @@ export class TransientError extends Error {
   }
 }
 
-// SQLSTATE. Source: PostgreSQL's documentation, appendix A. 25006: the server became a standby; 0A000: a plan from before a migration.
+// SQLSTATE. Source: PostgreSQL's documentation, appendix A. 25006: the server became a standby; 53300: it has no connection left; 0A000: a plan from before a migration.
 const COLLISIONS: ReadonlySet<string> = new Set(["40001", "40P01"]);
-const CONNECTION_ENDS: ReadonlySet<string> = new Set(["57P01", "57P02", "57P03", "25006"]);
-const TIME_OUTS: ReadonlySet<string> = new Set(["57014", "55P03", "25P03", "53300"]);
+const CONNECTION_ENDS: ReadonlySet<string> = new Set(["57P01", "57P02", "57P03", "25006", "53300"]);
+const TIME_OUTS: ReadonlySet<string> = new Set(["57014", "55P03", "25P03"]);
 const FULL: ReadonlySet<string> = new Set(["53100", "53200"]);
 const SYSTEM_ERRORS: ReadonlySet<string> = new Set(["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND", "EAI_AGAIN", "ENOENT"]);
 const CLIENT_MESSAGES = /^(?:Connection terminated|Client has encountered a connection error|Client was closed|timeout expired|Query read timeout|server closed the connection|The server does not support)/;

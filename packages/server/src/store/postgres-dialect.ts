@@ -1,6 +1,6 @@
 import { type CompiledQuery, type DatabaseConnection, type Dialect, type Driver, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, type QueryResult } from "kysely";
 import type { Pool, PoolClient } from "pg";
-import { meaningOf, retried, TransientError } from "./failures.ts";
+import { meaningOf, retried, TransientError, unavailable } from "./failures.ts";
 
 // Kysely's own dialect prepares nothing and tells no failure from another.
 
@@ -57,11 +57,24 @@ function statementTexts(): (sql: string) => StatementText {
 }
 
 async function take(pool: Pool, texts: (sql: string) => StatementText, { retryWindowMs, onRetry }: PostgresDialectOptions): Promise<Taken> {
-  const connect = (): Promise<PoolClient> => pool.connect().catch((error: unknown) => { throw meaningOf(error); });
-  let client = await retried(retryWindowMs, connect, onRetry);
+  let client: PoolClient | undefined;
   let inTransaction = false;
   let broken = false;
+  // A connection may end between two statements; without a listener the process would end with it. The next statement fails.
+  const ended = (): void => { broken = true; };
+  const connect = async (): Promise<void> => {
+    client = await pool.connect().catch((error: unknown) => { throw meaningOf(error); });
+    client.on("error", ended);
+    broken = false;
+  };
+  const release = (): void => {
+    client?.off("error", ended);
+    client?.release(broken);
+    client = undefined;
+  };
+  await retried(retryWindowMs, connect, onRetry);
   const query = async <R>(statement: StatementText, values: unknown[] = []): Promise<{ rows: R[]; rowCount: number | null; command: string }> => {
+    if (client === undefined) throw new TransientError("connection", undefined);
     try {
       return await client.query<R & object>({ ...statement, values });
     } catch (error) {
@@ -74,10 +87,9 @@ async function take(pool: Pool, texts: (sql: string) => StatementText, { retryWi
     async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
       const statement = texts(sql);
       const once = async (): Promise<QueryResult<R>> => {
-        if (broken && !inTransaction) {
-          client.release(true);
-          client = await connect();
-          broken = false;
+        if ((broken || client === undefined) && !inTransaction) {
+          release();
+          await connect();
         }
         const { rows, rowCount } = await query<R>(statement, parameters as unknown[]);
         return { rows, numAffectedRows: BigInt(rowCount ?? 0) };
@@ -92,12 +104,17 @@ async function take(pool: Pool, texts: (sql: string) => StatementText, { retryWi
     async end(command) {
       inTransaction = false;
       // A connection that broke took its transaction along.
-      if (command === "rollback" && broken) return;
-      const answer = await query({ text: command });
+      if (broken) {
+        if (command === "rollback") return;
+        throw new TransientError("connection", undefined);
+      }
+      const answer = await query({ text: command }).catch((error: unknown) => {
+        throw command === "commit" && broken ? unavailable("the database connection ended during the commit, so it is not known whether the change was made", error) : error;
+      });
       // PostgreSQL answers the commit of a transaction in which a statement failed with a rollback, and no error.
       if (command === "commit" && answer.command !== "COMMIT") throw new Error("the transaction could not be committed, since a statement in it had failed");
     },
-    release: () => client.release(broken),
+    release,
     // eslint-disable-next-line require-yield -- Kysely asks for it; nothing here streams
     async *streamQuery() {
       throw new Error("streaming is not offered");

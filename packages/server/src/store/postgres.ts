@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { Kysely } from "kysely";
 import type { CustomTypesConfig, Pool, PoolConfig } from "pg";
-import { meaningOf, retried, TransientError, unavailable } from "./failures.ts";
-import { createLane } from "./lane.ts";
+import { meaningOf, retried } from "./failures.ts";
+import { createGate } from "./gate.ts";
 import { MIGRATIONS, NEWEST_VERSION } from "./migrations.ts";
 import { postgresDialect } from "./postgres-dialect.ts";
 import { type Database, type Store, StoreError, type StoreSettings } from "./store.ts";
@@ -26,16 +26,18 @@ export async function openPostgresStore(settings: StoreSettings): Promise<Store>
   pool.on("error", (error) => log(error, "an idle database connection ended"));
   const windowMs = Math.min(RETRY_WINDOW_MS, settings.databaseTimeoutMs);
   const reader = new Kysely<Tables>({ dialect: postgresDialect(pool, { retryWindowMs: windowMs, onRetry }) });
-  const lane = createLane();
+  // One connection is always left for reading.
+  const gate = createGate(Math.max(1, settings.databasePoolSize - 1), windowMs);
   return {
     engine: "postgres",
     reader,
     transact<T>(work: (tx: Database) => Promise<T>): Promise<T> {
-      const once = (): Promise<T> => transactOnce(reader, work);
-      return lane.run(once, () => retried(windowMs, once, onRetry), (error) => {
-        if (error instanceof TransientError) onRetry(error.kind);
-        return error instanceof TransientError;
-      });
+      let again = false;
+      return retried(windowMs, () => {
+        const turn = gate.run(() => transactOnce(reader, work), again);
+        again = true;
+        return turn;
+      }, onRetry);
     },
     use: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     version: () => retried(windowMs, () => readVersion(pool)),
@@ -63,7 +65,6 @@ async function transactOnce<T>(db: Kysely<Tables>, work: (tx: Database) => Promi
   } catch (error) {
     // It is over on the server, but its connection is ours until this.
     await transaction.rollback().execute().catch(() => {});
-    if (error instanceof TransientError && error.kind === "connection") throw unavailable("the database connection ended during the commit, so it is not known whether the change was made", error);
     throw error;
   }
   return value;

@@ -79,7 +79,8 @@ async function pushWhole(image: string, content: Buffer, { client, registry }: L
 }
 
 /** As the specification has it: after any failure the client asks how far the upload has come and goes on from there. */
-async function pushChunks(image: string, content: Buffer, { client, registry }: LoadOptions, done: Acknowledged): Promise<void> {
+async function pushChunks(image: string, content: Buffer, options: LoadOptions, done: Acknowledged): Promise<void> {
+  const { client, registry } = options;
   const digest = digestOf(content);
   const started = await client.ask("POST", `/v2/${image}/blobs/uploads/`, { token: registry });
   if (started.status !== 202) return void done.wrong.push(`upload ${image}: ${started.status} ${started.body.toString()}`);
@@ -106,6 +107,8 @@ async function pushChunks(image: string, content: Buffer, { client, registry }: 
   const closed = await client.ask("PUT", `${location}?digest=${digest}`, { token: registry });
   if (closed.status === 201) return;
   const there = closed.retried && closed.status === 404 ? await client.ask("HEAD", `/v2/${image}/blobs/${digest}`, { token: registry }) : undefined;
+  // The one that took the upload died before it had noted the blob: nothing was acknowledged, so the client begins again.
+  if (there?.status === 404) return pushChunks(image, content, options, done);
   if (there?.status !== 200) done.wrong.push(`end of upload ${image}: ${closed.status} ${closed.body.toString()}`);
 }
 

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { chmodSync, chownSync, cpSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, chownSync, cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
@@ -25,8 +25,8 @@ export interface TestPostgres {
 const NOBODY = 65_534;
 const START_TIMEOUT_MS = 30_000;
 
-/** Starts a server on a temporary folder. `settings` are PostgreSQL's own; nothing is synced, since no test looks at what a power cut leaves. */
-export async function startPostgres(settings: Record<string, string> = {}): Promise<TestPostgres> {
+/** Starts a server on a temporary folder. `settings` are PostgreSQL's own, `files` are put into its data folder; nothing is synced, since no test looks at what a power cut leaves. */
+export async function startPostgres(settings: Record<string, string> = {}, files: Record<string, string> = {}): Promise<TestPostgres> {
   const root = process.getuid?.() === 0;
   const identity = root ? { uid: NOBODY, gid: NOBODY } : {};
   const folder = mkdtempSync(join(tmpdir(), "moorage-postgres-"));
@@ -36,6 +36,10 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
   if (root) chownSync(folder, NOBODY, NOBODY);
   const made = spawnSync(join(bin, "initdb"), ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"], { ...identity, cwd: folder, encoding: "utf8", timeout: 60_000 });
   if (made.status !== 0) throw new Error(`initdb: ${made.error?.message ?? ""}${made.stderr}`);
+  for (const [name, content] of Object.entries(files)) {
+    writeFileSync(join(data, name), content, { mode: 0o600 });
+    if (root) chownSync(join(data, name), NOBODY, NOBODY);
+  }
   const port = await freePort();
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   const options = Object.entries({
