@@ -173,8 +173,9 @@ test("a killed server leaves what was synced; the upload goes on with the next o
   const half = request(first.url + upload, { method: "PATCH", headers });
   half.on("error", () => undefined);
   half.write(content.subarray(1_000_000, 2_000_000));
-  const size = async (): Promise<number> => door.deps.blobs.uploadSize(upload.slice(upload.lastIndexOf("/") + 1));
-  await waitFor(async () => (await size()) > 1_000_000);
+  const id = upload.slice(upload.lastIndexOf("/") + 1);
+  await waitFor(async () => (await stat(join(folder, "uploads", id))).size > 1_000_000);
+  assert.equal(await door.deps.blobs.uploadSize(id), 1_000_000, "to another process only what is synced counts");
   first.child.kill("SIGKILL");
   await once(first.child, "exit");
   half.destroy();
