@@ -1,7 +1,13 @@
 // The `moorage` command: what it can do, and how a failure looks (one line on stderr, exit code 1).
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
+import { addBackup } from "./backup.ts";
 import { addCall } from "./call.ts";
+import { addExport } from "./export.ts";
+import { addFsck } from "./fsck.ts";
+import { addImport } from "./import.ts";
+import { addMigrate } from "./migrate.ts";
+import { addRestore } from "./restore.ts";
 import { addSample } from "./sample.ts";
 import { addServe } from "./serve.ts";
 import { addToken } from "./token.ts";
@@ -12,7 +18,7 @@ const program = new Command("moorage")
   .description("A self-hosted container registry with its control plane.")
   .showHelpAfterError("(moorage --help tells what there is)")
   .exitOverride();
-for (const add of [addServe, addToken, addCall, addSample]) add(program);
+for (const add of [addServe, addToken, addMigrate, addBackup, addRestore, addExport, addImport, addFsck, addCall, addSample]) add(program);
 
 try {
   await program.parseAsync();

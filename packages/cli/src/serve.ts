@@ -1,25 +1,18 @@
 // `moorage serve`: the server in the foreground until SIGTERM or SIGINT.
-import { loadConfig, readBootstrap, SETTINGS, startServer, startWorkers, type Workers } from "@moorage/server";
-import { Option, type Command } from "commander";
+import { type Config, readBootstrap, startServer, startWorkers, type Workers } from "@moorage/server";
+import type { Command } from "commander";
 import { findClients } from "./clients.ts";
 import { hints } from "./hints.ts";
+import { addSettings, type FlagValues } from "./settings.ts";
 
-/** Adds `moorage serve`, with a flag for every setting (`MOORAGE_DATA_DIR` is `--data-dir`); a flag wins over the environment. */
+/** Adds `moorage serve`, with a flag for every setting. */
 export function addServe(program: Command): void {
   const command = program.command("serve").description("run the server; settings come from flags or from the environment");
-  const options = SETTINGS.map(({ name, fallback, help }) => {
-    const flag = name.replace(/^MOORAGE_/, "").toLowerCase().replaceAll("_", "-");
-    const option = new Option(`--${flag} <value>`, `${help} (${name}${fallback === "" ? "" : `, default ${fallback}`})`);
-    command.addOption(option);
-    return { name, option };
-  });
-  command.action(async (values: Readonly<Record<string, string>>) => {
-    await serve(Object.fromEntries(options.map(({ name, option }) => [name, values[option.attributeName()]])));
-  });
+  const configOf = addSettings(command);
+  command.action((values: FlagValues) => serve(configOf(values)));
 }
 
-async function serve(overrides: Record<string, string | undefined>): Promise<void> {
-  const settings = loadConfig(process.env, overrides);
+async function serve(settings: Config): Promise<void> {
   const server: Pick<Workers, "config" | "close"> & { failed?: Promise<never> } = settings.workers > 1 ? await startWorkers(settings) : await startServer(settings);
   const { promise: signalled, resolve: stop } = Promise.withResolvers<void>();
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stop());

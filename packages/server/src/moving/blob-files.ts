@@ -41,6 +41,8 @@ export async function copyBlob(blobs: BlobStore, { digest, generation, size }: B
   } catch (error) {
     await rm(part, { force: true });
     if (error instanceof MoorageError && error.code === Code.NotFound) return "missing";
+    // Failures of a disk or of a server have codes; this is content that ends too early.
+    if (error instanceof Error && !("code" in error)) return "damaged";
     throw error;
   }
   if (bytes !== size || hash.digest("hex") !== hex) {

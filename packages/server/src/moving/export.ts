@@ -69,7 +69,8 @@ function takeKey({ dataDir, secretKeys }: Config, folder: string, report: Report
 }
 
 async function copyAll(store: Store, blobs: BlobStore, { dataDir }: Config, folder: string, start: ExportManifest, report: Report): Promise<ExportManifest> {
-  const startMs = Date.now();
+  // The next whole millisecond: no file of an earlier run is as young.
+  const startMs = Date.now() + 1;
   for (let round = 1; ; round += 1) {
     const tables: ExportManifest["tables"] = {};
     const total = await inSnapshot(store, dataDir, async (db) => {

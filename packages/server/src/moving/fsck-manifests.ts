@@ -1,0 +1,40 @@
+import { createHash } from "node:crypto";
+import type { Database, Row, Store } from "../store/index.ts";
+import type { Report } from "./report.ts";
+import { batchesOf, countOf, MOVED } from "./tables.ts";
+
+type Manifest = Pick<Row<"manifests">, "repo" | "digest" | "content" | "size">;
+
+/** Manifests that are not what their digest or their size says. */
+export async function* wrongManifests(db: Database, report: Report): AsyncGenerator<{ repo: string; digest: string }> {
+  const table = MOVED.find(({ name }) => name === "manifests");
+  if (table === undefined) return;
+  const total = await countOf(db, table);
+  let done = 0;
+  for await (const batch of batchesOf(db, table)) {
+    // The table's own rows.
+    for (const manifest of batch as unknown as Manifest[]) if (!isRight(manifest) || manifest.size !== manifest.content.byteLength) yield { repo: manifest.repo, digest: manifest.digest };
+    done += batch.length;
+    report.progress({ step: "manifests", done, total, unit: "rows" });
+  }
+}
+
+function isRight({ digest, content }: Manifest): boolean {
+  const [algorithm = ""] = digest.split(":");
+  if (algorithm !== "sha256" && algorithm !== "sha512") return false;
+  return `${algorithm}:${createHash(algorithm).update(content).digest("hex")}` === digest;
+}
+
+/** Sets the size right where the content is; otherwise removes the manifest, so that its next push brings it back. The tags stay. */
+export async function mendManifest(store: Store, { repo, digest }: { repo: string; digest: string }): Promise<void> {
+  await store.transact(async (tx) => {
+    const manifest = await tx.selectFrom("manifests").select(["repo", "digest", "content", "size"]).where("repo", "=", repo).where("digest", "=", digest).executeTakeFirst();
+    if (manifest === undefined) return;
+    if (isRight(manifest)) {
+      await tx.updateTable("manifests").set({ size: manifest.content.byteLength }).where("repo", "=", repo).where("digest", "=", digest).execute();
+      return;
+    }
+    await tx.deleteFrom("manifests").where("repo", "=", repo).where("digest", "=", digest).execute();
+    await tx.deleteFrom("manifest_references").where("repo", "=", repo).where("digest", "=", digest).execute();
+  });
+}
