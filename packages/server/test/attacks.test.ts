@@ -338,6 +338,8 @@ describe("our own tokens", () => {
     await house.rotate();
     await read(token);
     assert.equal((await house.keyring.jwks(now())).keys.length, 2);
+    assert.equal((await exchange(token)).token.split(".")[0], header, "a key is published before it signs");
+    house.clock.nowMs += 3 * 60_000;
     const newer = await exchange(token);
     assert.notEqual(newer.token.split(".")[0], header);
     house.clock.nowMs += 3 * 3_600_000;
