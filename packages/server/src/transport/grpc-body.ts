@@ -6,57 +6,64 @@ export interface Envelope { isCompressed: boolean; bytes: Buffer }
 /** The bytes before a message: a flag and the length. */
 export const PREFIX_BYTES = 5;
 
-/** The body of a unary call: exactly one message, however its bytes were cut on the way. */
-export interface UnaryBody {
+/**
+ * The body of a unary call: exactly one message, however its bytes were cut on the way. A class for its prototype: one is made for every call,
+ * and closures for each function would cost more than what they do.
+ */
+export class UnaryBody {
+  readonly #maxBytes: number;
+  #head: Buffer | undefined;
+  #flags = 0;
+  #bytes: Buffer | undefined;
+  #filled = 0;
+  #refusal: MoorageError | undefined;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
   /** How long the message says it is; 0 before it says so. */
-  readonly announcedBytes: number;
+  get announcedBytes(): number {
+    return this.#bytes?.length ?? 0;
+  }
+
   /** Takes what has come. False: no more is wanted, `end` tells why. */
-  add(chunk: Buffer): boolean;
+  add(chunk: Buffer): boolean {
+    if (this.#refusal !== undefined) return false;
+    if (this.#bytes === undefined) this.#refusal = this.#begin(this.#head === undefined ? chunk : Buffer.concat([this.#head, chunk]));
+    else if (this.#filled + chunk.length > this.#bytes.length) this.#refusal = secondMessage();
+    else this.#filled += chunk.copy(this.#bytes, this.#filled);
+    return this.#refusal === undefined;
+  }
+
   /**
    * The message, once the caller has sent its last byte or no more is wanted. Throws RESOURCE_EXHAUSTED for one that says it is too large,
    * UNIMPLEMENTED for none or several, INVALID_ARGUMENT for one cut short or not begun as a message is.
    */
-  end(): Envelope;
-}
+  end(): Envelope {
+    if (this.#refusal !== undefined) throw this.#refusal;
+    if (this.#bytes === undefined && this.#head === undefined) throw new MoorageError(Code.Unimplemented, "Protocol error: a unary call without a message");
+    if (this.#bytes === undefined || this.#filled < this.#bytes.length) throw new MoorageError(Code.InvalidArgument, "Protocol error: the message was cut short");
+    return { isCompressed: this.#flags === 1, bytes: this.#bytes };
+  }
 
-export function unaryBody(maxBytes: number): UnaryBody {
-  let head: Buffer | undefined;
-  let flags = 0;
-  let bytes: Buffer | undefined;
-  let filled = 0;
-  let refusal: MoorageError | undefined;
-  const refuse = (error: MoorageError): void => { refusal = error; };
-  const begin = (first: Buffer): void => {
+  #begin(first: Buffer): MoorageError | undefined {
     if (first.length < PREFIX_BYTES) {
-      head = first;
-      return;
+      this.#head = first;
+      return undefined;
     }
-    flags = first.readUInt8(0);
     const size = first.readUInt32BE(1);
-    if (size > maxBytes) return refuse(tooLarge(maxBytes));
-    if (flags > 1) return refuse(new MoorageError(Code.InvalidArgument, "Protocol error: unknown flags before a message"));
-    if (first.length > PREFIX_BYTES + size) return refuse(secondMessage());
-    // Nearly always the message is whole, and nothing is copied. Else: pages that nothing was written to cost nothing, to name a size is not to take it.
-    if (first.length === PREFIX_BYTES + size) bytes = first.subarray(PREFIX_BYTES);
-    else first.copy((bytes = Buffer.allocUnsafeSlow(size)), 0, PREFIX_BYTES);
-    filled = first.length - PREFIX_BYTES;
-  };
-  return {
-    get announcedBytes() { return bytes?.length ?? 0; },
-    add(chunk) {
-      if (refusal !== undefined) return false;
-      if (bytes === undefined) begin(head === undefined ? chunk : Buffer.concat([head, chunk]));
-      else if (filled + chunk.length > bytes.length) refuse(secondMessage());
-      else filled += chunk.copy(bytes, filled);
-      return refusal === undefined;
-    },
-    end() {
-      if (refusal !== undefined) throw refusal;
-      if (bytes === undefined && head === undefined) throw new MoorageError(Code.Unimplemented, "Protocol error: a unary call without a message");
-      if (bytes === undefined || filled < bytes.length) throw new MoorageError(Code.InvalidArgument, "Protocol error: the message was cut short");
-      return { isCompressed: flags === 1, bytes };
-    },
-  };
+    this.#flags = first.readUInt8(0);
+    if (size > this.#maxBytes) return tooLarge(this.#maxBytes);
+    if (this.#flags > 1) return new MoorageError(Code.InvalidArgument, "Protocol error: unknown flags before a message");
+    if (first.length > PREFIX_BYTES + size) return secondMessage();
+    this.#filled = first.length - PREFIX_BYTES;
+    // Nearly always the message is whole, and nothing is copied.
+    if (this.#filled === size) this.#bytes = first.subarray(PREFIX_BYTES);
+    // Pages that nothing was written to cost nothing: to name a size is not to take it.
+    else first.copy((this.#bytes = Buffer.allocUnsafeSlow(size)), 0, PREFIX_BYTES);
+    return undefined;
+  }
 }
 
 /** The message as it is sent: not compressed, or compressed already. */

@@ -4,8 +4,7 @@ import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { DescMethodUnary, Message } from "@bufbuild/protobuf";
 import type { Caller } from "../call.ts";
 import { Code, MoorageError } from "../errors.ts";
-import { enveloped, unaryBody } from "./grpc-body.ts";
-import type { UnaryBody } from "./grpc-body.ts";
+import { enveloped, UnaryBody } from "./grpc-body.ts";
 import { ACCEPTED_ENCODINGS, COMPRESS_FROM_BYTES, encodingOf, isAccepted } from "./grpc-encoding.ts";
 import type { Encoding } from "./grpc-encoding.ts";
 import { DEADLINE_EXCEEDED, deadlineTrailers, failureTrailers } from "./grpc-status.ts";
@@ -82,7 +81,7 @@ export function grpcUnary(options: GrpcOptions, method: DescMethodUnary): Answer
 function bodyOf(stream: ServerHttp2Stream, maxBytes: number, verify: () => Promise<unknown>): Promise<UnaryBody | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<UnaryBody | undefined>();
   if (stream.closed || stream.destroyed) resolve(undefined);
-  const body = unaryBody(maxBytes);
+  const body = new UnaryBody(maxBytes);
   let isLarge = false;
   stream.on("data", (chunk: Buffer) => {
     if (!body.add(chunk)) return resolve(body);
