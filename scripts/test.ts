@@ -1,4 +1,5 @@
-// `npm test`: every test of the repository, by Node's own runner, and then the server's suites once more on a PostgreSQL of its own. Arguments are handed to it; those that are not options narrow
+// `npm test`: every test of the repository, by Node's own runner, and then the server's suites once more on a PostgreSQL of its own
+// (MOORAGE_TEST_ENGINES=sqlite or postgres: on that one alone). Arguments are handed to it; those that are not options narrow
 // the run to the test files whose path holds one of them: npm test -- distribution --test-name-pattern=history
 import { spawn } from "node:child_process";
 import { globSync } from "node:fs";
@@ -22,18 +23,27 @@ const postgresFiles = files.filter((path) => /^packages\/server\/test\/|^package
 const { promise: interrupted, resolve: interrupt } = Promise.withResolvers<void>();
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => interrupt());
 
-console.log("# on SQLite and files");
-const first = await run(files, {});
-if (first !== 0 || postgresFiles.length === 0) process.exit(first);
-console.log("\n# the server's suites once more, on PostgreSQL");
-const postgres = await startPostgres();
-try {
-  process.env.MOORAGE_TEST_POSTGRES_URL = postgres.url;
-  const { prepareTemplate } = await import("../packages/server/test/support/database.ts");
-  await prepareTemplate();
-  process.exitCode = await run(postgresFiles, { MOORAGE_TEST_POSTGRES_URL: postgres.url });
-} finally {
-  await postgres.close();
+for (const engine of (process.env.MOORAGE_TEST_ENGINES ?? "sqlite,postgres").split(",")) {
+  const status = engine === "postgres" ? await onPostgres() : await onSqlite();
+  if (status !== 0) process.exit(status);
+}
+
+async function onSqlite(): Promise<number> {
+  console.log("# on SQLite and files");
+  return run(files, {});
+}
+
+async function onPostgres(): Promise<number> {
+  if (postgresFiles.length === 0) return 0;
+  const postgres = await startPostgres();
+  try {
+    process.env.MOORAGE_TEST_POSTGRES_URL = postgres.url;
+    const { prepareTemplate } = await import("../packages/server/test/support/database.ts");
+    console.log(`\n# the server's suites on PostgreSQL ${await prepareTemplate()}`);
+    return await run(postgresFiles, { MOORAGE_TEST_POSTGRES_URL: postgres.url });
+  } finally {
+    await postgres.close();
+  }
 }
 
 async function run(paths: string[], env: Record<string, string>): Promise<number> {

@@ -41,14 +41,18 @@ export async function openTestStore(dataDir: string): Promise<{ store: Store; db
   return { store, db, close };
 }
 
-/** Makes the migrated database that all others are copies of. Once for a server. */
-export async function prepareTemplate(): Promise<void> {
-  await asAdmin((client) => client.query(`create database ${TEMPLATE}`));
+/** Makes the migrated database that all others are copies of. Once for a server; answers the server's version. */
+export async function prepareTemplate(): Promise<string> {
+  const { rows } = await asAdmin(async (client) => {
+    await client.query(`create database ${TEMPLATE}`);
+    return client.query<{ server_version: string }>("show server_version");
+  });
   const url = new URL(ADMIN_URL);
   url.pathname = `/${TEMPLATE}`;
   const store = await openStore(loadConfig({ MOORAGE_DATABASE_URL: url.href }));
   await store.migrate();
   await store.close();
+  return rows[0]?.server_version ?? "";
 }
 
 function nameOf(dataDir: string): string {
