@@ -6,27 +6,29 @@ import { type Headers, send, sendEmpty } from "./send.ts";
 
 /** What is pulled. */
 type Kind = "manifest" | "blob";
-/** A whole answer with status 200, and whom the token named that it was for. A text body has a character for each byte: see `send`. */
-interface Answer { kind: Kind; caller: Caller; headers: Headers & { etag: string }; body: Uint8Array | string }
+/** A whole answer with status 200. A text body has a character for each byte: see `send`. */
+interface Answer { headers: Headers & { etag: string }; body: Uint8Array | string }
+/** One that is kept, whom the token named that it is for, and the memory it takes. */
+interface KeptAnswer extends Answer { kind: Kind; caller: Caller; bytes: number }
 
 /**
  * Answers to pulls, kept while nothing at all is committed to the database: so it still holds that the path leads to this repo, that the caller
  * exists and may pull this from there, and what the tag or digest is. Whether the token is good is asked at every pull.
  */
 export interface Pulls {
-  answers: SnapshotCache<Answer>;
+  answers: SnapshotCache<KeptAnswer>;
   /** Whether the token that gave this caller is good at this time as well. */
   isStillGood(caller: Caller, nowMs: number): boolean;
 }
 
 const CACHE_BYTES = 32 * 1024 * 1024;
 const MAX_KEPT_BYTES = 64 * 1024;
-// What an entry takes beside the body: its key holds a token.
-const ENTRY_BYTES = 2_000;
+// What an entry takes beside its body and its key, which holds a token and may be longer than the body.
+const ENTRY_BYTES = 1_000;
 
 /** `reader` sees what is committed and never writes. */
 export function createPulls(reader: Database, isStillGood: Pulls["isStillGood"]): Pulls {
-  return { isStillGood, answers: createSnapshotCache(reader, CACHE_BYTES, ({ body }) => body.length + ENTRY_BYTES) };
+  return { isStillGood, answers: createSnapshotCache(reader, CACHE_BYTES, ({ bytes }) => bytes) };
 }
 
 /** What an answer to a request depends on, beside the database and the time. Undefined: on more than is kept. */
@@ -53,9 +55,9 @@ export function answerPull(exchange: Exchange, snapshot: Snapshot | undefined, k
   if (key !== undefined) {
     // Node sends head and body of a text in one piece, of bytes in two.
     const latin1 = Buffer.from(body.buffer, body.byteOffset, body.length).toString("latin1");
-    pulls.answers.keep(snapshot, key, { kind, caller, headers, body: latin1 });
+    pulls.answers.keep(snapshot, key, { kind, caller, headers, body: latin1, bytes: latin1.length + key.length + ENTRY_BYTES });
   }
-  reply(exchange, { kind, caller, headers, body });
+  reply(exchange, { headers, body });
 }
 
 function reply(exchange: Exchange, { headers, body }: Answer): void {
