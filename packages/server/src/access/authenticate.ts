@@ -1,3 +1,4 @@
+import { createLru } from "../base/lru.ts";
 import type { Caller } from "../call.ts";
 import type { Config } from "../config.ts";
 import { unauthenticated } from "../errors.ts";
@@ -30,15 +31,27 @@ export function requireBearer(authorization: string | undefined): string {
 export function createAuthenticator(deps: { config: Pick<Config, "baseUrl" | "registryAudience">; tokens: Tokens; reader: Database }): Authenticator {
   const { config, tokens, reader } = deps;
   const existing = createSnapshotCache<true>(reader, MAX_KNOWN);
-  return async (authorization, audience, nowMs) => {
-    const caller = await tokens.verify(requireBearer(authorization), audience === "platform" ? config.baseUrl : config.registryAudience, nowMs);
+  const weightOf = ({ header }: Verified): number => header.length;
+  const verified = { platform: createLru<string, Verified>(MAX_HEADERS_LENGTH, weightOf), registry: createLru<string, Verified>(MAX_HEADERS_LENGTH, weightOf) };
+  const verify = async (header: string | undefined, audience: "platform" | "registry", nowMs: number): Promise<Caller> => {
+    const caller = await tokens.verify(requireBearer(header), audience === "platform" ? config.baseUrl : config.registryAudience, nowMs);
     if (caller.repositories && audience === "platform") throw refusal();
+    if (header !== undefined) verified[audience].set(header, { header, caller });
+    return caller;
+  };
+  return async (authorization, audience, nowMs) => {
+    // The same header as before, for the same audience: only what time changes is asked again.
+    const known = authorization === undefined ? undefined : verified[audience].get(authorization);
+    const caller = known !== undefined && tokens.isStillGood(known.caller, nowMs) ? known.caller : await verify(authorization, audience, nowMs);
     if (caller.identity !== "" && !(await existing.remember(caller.identity, () => exists(reader, caller.identity)))) throw refusal();
     return caller;
   };
 }
 
+interface Verified { header: string; caller: Caller }
+
 const MAX_KNOWN = 10_000;
+const MAX_HEADERS_LENGTH = 4 * 1024 * 1024;
 const selectIdentity = statement("select 1 from identities where uid = ?");
 
 async function exists(reader: Database, uid: string): Promise<true | undefined> {

@@ -1,7 +1,7 @@
 import type { UIDPFilter } from "@moorage/api";
 import { type RawBuilder, sql } from "kysely";
 import { ancestorsOf, isUid, isWithin } from "../base/uid.ts";
-import { type Database, select } from "../store/index.ts";
+import { type Database, select, snapshotCaches } from "../store/index.ts";
 
 /** A part of a WHERE clause over the table `t`. */
 export type Condition = RawBuilder<unknown>;
@@ -53,9 +53,18 @@ export function within(roots: string[]): Condition {
   return sql`(${sql.join(roots.map((root) => sql`t.uid = ${root} or (t.uid >= ${`${root}/`} and t.uid < ${`${root}0`})`), sql` or `)})`;
 }
 
+const MAX_KNOWN = 10_000;
+const knownGroups = snapshotCaches<true>(MAX_KNOWN);
+
 /** Whether all the uids are groups: only below those are counters and the index by name complete. */
 export async function areGroups(db: Database, uids: string[]): Promise<boolean> {
-  if (uids.length === 0) return false;
-  const rows = await select(db, `select uid from groups where uid in (${uids.map(() => "?").join(", ")})`, uids);
-  return rows.length === uids.length;
+  const [uid] = uids;
+  if (uid === undefined) return false;
+  // Most callers list from one group, the same every time.
+  if (uids.length === 1) return await knownGroups(db).remember(uid, async () => await countGroups(db, uids) === 1 || undefined) ?? false;
+  return await countGroups(db, uids) === uids.length;
+}
+
+async function countGroups(db: Database, uids: string[]): Promise<number> {
+  return (await select(db, `select uid from groups where uid in (${uids.map(() => "?").join(", ")})`, uids)).length;
 }

@@ -7,6 +7,7 @@ const MAX_TIME_MS = 253_402_300_799_999;
 const DAY_MS = 86_400_000;
 const MAX_DATES = 1024;
 const dates = new Map<number, string>();
+let lastTime = { ms: Number.NaN, text: "" };
 
 /** Whether the type has a JSON form of its own, so that its fields are not printed one by one. */
 export function isWellKnown(desc: DescMessage): boolean {
@@ -34,10 +35,13 @@ function writeTimestamp(time: Timestamp): string {
 /** Milliseconds since 1970 as RFC 3339 with exactly three decimals and Z. A time outside the years 1 to 9999 is told as the nearest inside. */
 export function writeTime(anyMs: number): string {
   const timeMs = Math.min(Math.max(anyMs, MIN_TIME_MS), MAX_TIME_MS);
+  if (timeMs === lastTime.ms) return lastTime.text;
   const day = Math.floor(timeMs / DAY_MS);
   const ms = timeMs - day * DAY_MS;
   const clock = `${twoDigits(Math.floor(ms / 3_600_000))}:${twoDigits(Math.floor(ms / 60_000) % 60)}:${twoDigits(Math.floor(ms / 1000) % 60)}`;
-  return `"${dateOf(day)}T${clock}.${String(1000 + (ms % 1000)).slice(1)}Z"`;
+  // What was never changed has two times that are one.
+  lastTime = { ms: timeMs, text: `"${dateOf(day)}T${clock}.${String(1000 + (ms % 1000)).slice(1)}Z"` };
+  return lastTime.text;
 }
 
 /** The date of a day counted from 1970. Dates are remembered: on a page of a list this was half the cost of the whole page. */

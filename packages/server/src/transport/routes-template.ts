@@ -57,6 +57,7 @@ export function matchTemplate(template: Template, rest: string): string[] | unde
   if (path === undefined) return undefined;
   if (segments.length === 0) return path === "" ? [] : undefined;
   if (path.charCodeAt(0) !== SLASH) return undefined;
+  if (segments.length === 1 && segments[0] === "**") return path.length === 1 ? undefined : [path.slice(1)];
   const parts = path.slice(1).split("/");
   const wide = segments.indexOf("**");
   const extra = parts.length - segments.length;
