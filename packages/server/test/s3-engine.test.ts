@@ -6,8 +6,9 @@ import { UploadPartCommand } from "@aws-sdk/client-s3";
 import { openS3Blobs } from "../src/blobs/s3.ts";
 import { openBucket } from "../src/blobs/s3-bucket.ts";
 import { parseS3Url } from "../src/blobs/s3-url.ts";
+import { Code, MoorageError } from "../src/errors.ts";
 import { blobStoreSuite, chunks, digestOf, filled, newId } from "../src/blobs/suite.ts";
-import { NO_S3, s3Url } from "./support/s3.ts";
+import { NO_S3, s3Url, wayTo } from "./support/s3.ts";
 
 const MIB = 1024 * 1024;
 
@@ -120,6 +121,18 @@ if (NO_S3 === false) {
     assert.deepEqual(await objectsAt(url), []);
     assert.deepEqual(await unfinishedAt(url), [`blobs/sha256/ab/${hex}.fedcba9876543210`], "another generation is another's");
     await bucket.abortMultipart(`${location.prefix}blobs/sha256/ab/${hex}.fedcba9876543210`, other.uploadId);
+  });
+
+  test("a server that takes requests and never answers is unavailable after a while", async (t) => {
+    const url = s3Url();
+    const way = await wayTo(t, url);
+    const store = await openS3Blobs(way.url, { answerTimeoutMs: 200 });
+    const content = Buffer.from("content");
+    const blob = await store.finish(await filled(store, [content]), digestOf(content));
+    way.freeze();
+    const unavailable = (error: unknown): boolean => error instanceof MoorageError && error.code === Code.Unavailable;
+    await assert.rejects(store.readWhole(blob.digest, blob.generation), unavailable);
+    await assert.rejects(store.startUpload(newId()), unavailable);
   });
 
   test("the bucket is in the path or in the host's name, as the URL says, also of presigned URLs", async (t) => {

@@ -45,15 +45,22 @@ export interface S3Bucket {
   lastPartMs(multipart: OpenMultipart): Promise<number>;
 }
 
-/** The bucket at that location. `lookup` takes the place of the system's resolver. */
-export function openBucket({ bucket: Bucket, endpoint, region, pathStyle }: S3Location, lookup?: LookupFunction): S3Bucket {
+export interface NetworkOptions {
+  /** Instead of the system's resolver. */
+  lookup?: LookupFunction;
+  /** How long one attempt of a request may take to be answered. Default one minute. */
+  answerTimeoutMs?: number;
+}
+
+/** The bucket at that location. Nothing is sent before the first call. */
+export function openBucket({ bucket: Bucket, endpoint, region, pathStyle }: S3Location, { lookup, answerTimeoutMs = ANSWER_TIMEOUT_MS }: NetworkOptions = {}): S3Bucket {
   const agent = { keepAlive: true, maxSockets: MAX_SOCKETS, lookup };
   const client = new S3Client({
     endpoint, region, forcePathStyle: pathStyle, maxAttempts: MAX_ATTEMPTS,
     // The newer checksums come as trailers that many servers other than AWS' refuse. The signature covers the bytes of every request as it is.
     requestChecksumCalculation: "WHEN_REQUIRED", responseChecksumValidation: "WHEN_REQUIRED",
     requestHandler: {
-      connectionTimeout: CONNECT_TIMEOUT_MS, requestTimeout: ANSWER_TIMEOUT_MS, throwOnRequestTimeout: true, socketTimeout: IDLE_TIMEOUT_MS,
+      connectionTimeout: CONNECT_TIMEOUT_MS, requestTimeout: answerTimeoutMs, throwOnRequestTimeout: true, socketTimeout: IDLE_TIMEOUT_MS,
       httpAgent: agent, httpsAgent: agent, logger: SILENT,
     },
   });

@@ -1,5 +1,4 @@
 import { createHash, randomBytes } from "node:crypto";
-import type { LookupFunction } from "node:net";
 import { GetObjectCommand } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { Code, invalidArgument, MoorageError, notFound } from "../errors.ts";
@@ -8,6 +7,7 @@ import type { HashState } from "./digesting.ts";
 import type { Appended, AppendOptions, BlobStore, ByteSource, DigestAlgorithm, StoredBlob } from "./index.ts";
 import { assemble } from "./s3-assemble.ts";
 import { openBucket } from "./s3-bucket.ts";
+import type { NetworkOptions } from "./s3-bucket.ts";
 import { isConflict, s3Error, translated } from "./s3-errors.ts";
 import type { Segment } from "./s3-parts.ts";
 import { BlobsUrlError, parseS3Url } from "./s3-url.ts";
@@ -38,15 +38,13 @@ const MAX_SEGMENTS = 8000;
 const REMOVALS_AT_ONCE = 8;
 const PART_BYTES = 8 * 1024 * 1024;
 
-export interface S3Options {
+export interface S3Options extends NetworkOptions {
   /** Bytes of one part of a multipart upload; at most four of them are in memory for each upload. At least 5 MiB. Default 8 MiB. */
   partBytes?: number;
   /** Most parts of a segment. */
   maxParts?: number;
   /** Segments that are larger become a blob by several copies. More than 10 MiB. Default 256 MiB. */
   copyBytes?: number;
-  /** Instead of the system's resolver. */
-  lookup?: LookupFunction;
 }
 
 /** The hash over an upload's first segments, and which those are. */
@@ -57,10 +55,10 @@ interface Upload { segments: Segment[]; size: number }
  * Blobs in an S3 bucket, named by a URL as `parseS3Url` reads it; credentials come from the SDK's default chain. Throws a BlobsUrlError when the URL
  * is wrong or the bucket does not answer as one that can be used.
  */
-export async function openS3Blobs(url: string, { partBytes = PART_BYTES, maxParts, copyBytes, lookup }: S3Options = {}): Promise<BlobStore> {
+export async function openS3Blobs(url: string, { partBytes = PART_BYTES, maxParts, copyBytes, ...network }: S3Options = {}): Promise<BlobStore> {
   const location = parseS3Url(url);
   const { prefix } = location;
-  const bucket = openBucket(location, lookup);
+  const bucket = openBucket(location, network);
   const busy = new Set<string>();
   const hashes = new Map<string, KnownHash>();
 

@@ -22,6 +22,8 @@ export interface Way {
   /** Ends all connections and takes no more. */
   cut(): void;
   mend(): Promise<void>;
+  /** From now on nothing comes back, and no connection ends. */
+  freeze(): void;
   /** Resolves once so many bytes have gone to the server, from now on. */
   sent(bytes: number): Promise<void>;
 }
@@ -31,6 +33,7 @@ export async function wayTo(t: TestContext, s3: string): Promise<Way> {
   const target = new URL(url.searchParams.get("endpoint") ?? "");
   const sockets = new Set<Socket>();
   let bytesSent = 0;
+  let frozen = false;
   let watch: { at: number; resolve: () => void } | undefined;
   const connected = (socket: Socket): void => {
     const server = connect(Number(target.port), target.hostname);
@@ -43,9 +46,10 @@ export async function wayTo(t: TestContext, s3: string): Promise<Way> {
       one.on("error", () => other.destroy());
       one.on("close", () => {
         sockets.delete(one);
-        other.destroy();
+        // After a proper end the other side still has bytes to send.
+        if (!one.readableEnded) other.destroy();
       });
-      one.pipe(other);
+      if (one === socket || !frozen) one.pipe(other);
     }
   };
   const listening = (port: number): Promise<Server> => new Promise((resolve, reject) => {
@@ -63,6 +67,10 @@ export async function wayTo(t: TestContext, s3: string): Promise<Way> {
     url: url.href, cut,
     async mend() {
       server = await listening(port);
+    },
+    freeze() {
+      frozen = true;
+      for (const socket of sockets) socket.unpipe();
     },
     sent: (bytes) => new Promise((resolve) => { watch = { at: bytesSent + bytes, resolve }; }),
   };
