@@ -177,7 +177,9 @@ test("gRPC messages of any bytes", async () => {
       ),
       async ([path, content, encoding]) => {
         const status = await send(path, content, encoding);
-        assert.ok(status !== undefined && fine.has(status), `${path}: ${status}`);
+        // But for a compressed message in a call that names no compression: gRPC's compression.md asks for INTERNAL there.
+        const unnamed = (encoding === undefined || encoding === "identity") && content[0] === 1;
+        assert.ok(status !== undefined && (fine.has(status) || (unnamed && status === "13")), `${path}: ${status}`);
       },
       300,
     );
