@@ -39,17 +39,20 @@ const FIRST_PAUSE_MS = 4;
 const LONGEST_PAUSE_MS = 500;
 
 /**
- * Does the work until it goes well, fails for good, or `windowMs` have passed since the first try; the pauses grow and are random, so that those
- * who collided part. Then ABORTED for collisions, UNAVAILABLE for connections.
+ * Does the work until it goes well, fails for good, or `windowMs` have passed since the first try, for collisions since the first of them; the pauses
+ * grow and are random, so that those who collided part. Then ABORTED for collisions, UNAVAILABLE for connections.
  */
 export async function retried<T>(windowMs: number, work: () => Promise<T>, onRetry: (kind: TransientError["kind"]) => void = () => {}): Promise<T> {
-  const endMs = performance.now() + windowMs;
+  const startedMs = performance.now();
+  let collidedMs: number | undefined;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     try {
       return await work();
     } catch (error) {
       if (!(error instanceof TransientError)) throw error;
-      if (performance.now() + pauseMs > endMs) throw forCaller(error);
+      const nowMs = performance.now();
+      const sinceMs = error.kind === "collision" ? (collidedMs ??= nowMs) : startedMs;
+      if (nowMs + pauseMs > sinceMs + windowMs) throw forCaller(error);
       onRetry(error.kind);
       await wait(pauseMs * (0.5 + Math.random()));
     }

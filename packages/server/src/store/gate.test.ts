@@ -36,14 +36,21 @@ test("as many as there is room for go at once, the others in their turn", async 
   assert.deepEqual((await all).map(({ status }) => status), ["fulfilled", "rejected", "fulfilled", "fulfilled"]);
 });
 
-test("a round of collisions halves the width once; successes widen it again", async () => {
+test("a few collisions change nothing, many halve the width, and calm widens it again", async () => {
   const gate = createGate(8, 10_000);
   const { start, end } = works(gate);
+  for (let at = 0; at < 32; at++) {
+    const one = start("one");
+    const settled = Promise.allSettled([one]);
+    await end(at % 8 === 0 ? collision : undefined);
+    await settled;
+  }
+  assert.equal(gate.width, 8, "one of eight");
   const round = Promise.allSettled(Array.from({ length: 8 }, (_, at) => start(`${at}`)));
   for (let at = 0; at < 8; at++) await end(collision);
   assert.ok((await round).every(({ status }) => status === "rejected"));
-  assert.equal(gate.width, 4);
-  for (let at = 0; at < 3; at++) {
+  assert.equal(gate.width, 2, "eight of eight, twice a quarter of sixteen");
+  for (let at = 0; at < 9; at++) {
     const refused = assert.rejects(start("next"));
     await end(collision);
     await refused;

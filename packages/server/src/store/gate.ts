@@ -10,20 +10,23 @@ export interface Gate {
 
 interface Waiting { enter(): void }
 
-// So many in a row must go well for one more to be let in at once.
-const WIDEN_AFTER = 8;
+// Every so many are looked at together. A few collisions cost less than standing in a row does, since commits share the waiting for the disk.
+const WINDOW = 16;
+const TOO_MANY = 4;
+const CALM_WINDOWS = 2;
 
 /**
- * A gate for at most `most` at once. Each round of collisions halves the width, down to one at a time: many that write the same would undo each
- * other's work without end, and one after the other each is through at the first try. While nobody collides it widens again, step by step.
+ * A gate for at most `most` at once. When a quarter of them collide, the width is halved, down to one at a time: many that write the same would undo
+ * each other's work without end, and one after the other each is through at the first try. While hardly any collide it widens again, step by step.
  */
 export function createGate(most: number, longestWaitMs: number): Gate {
   const waiting = new Set<Waiting>();
   const first = new Set<Waiting>();
   let width = most;
   let underWay = 0;
-  let rounds = 0;
-  let gone = 0;
+  let ended = 0;
+  let collided = 0;
+  let calm = 0;
 
   const admit = (): void => {
     for (const queue of [first, waiting]) {
@@ -34,6 +37,19 @@ export function createGate(most: number, longestWaitMs: number): Gate {
         next.enter();
       }
     }
+  };
+  const note = (collision: boolean): void => {
+    ended += 1;
+    if (collision) collided += 1;
+    if (collided < TOO_MANY && ended < WINDOW) return;
+    if (collided >= TOO_MANY) width = Math.max(1, width >> 1);
+    calm = collided > 1 ? 0 : calm + 1;
+    if (calm >= CALM_WINDOWS) {
+      width = Math.min(most, width + 1);
+      calm = 0;
+    }
+    ended = 0;
+    collided = 0;
   };
   const turn = (queue: Set<Waiting>): Promise<void> => {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -49,22 +65,12 @@ export function createGate(most: number, longestWaitMs: number): Gate {
     async run(work, again) {
       if (underWay < width && first.size + waiting.size === 0) underWay += 1;
       else await turn(again ? first : waiting);
-      const round = rounds;
       try {
         const value = await work();
-        gone += 1;
-        if (width < most && gone >= WIDEN_AFTER * width) {
-          width += 1;
-          gone = 0;
-        }
+        note(false);
         return value;
       } catch (error) {
-        // Those who collided with each other count once.
-        if (error instanceof TransientError && error.kind === "collision" && round === rounds) {
-          width = Math.max(1, width >> 1);
-          rounds += 1;
-          gone = 0;
-        }
+        note(error instanceof TransientError && error.kind === "collision");
         throw error;
       } finally {
         underWay -= 1;

@@ -27,7 +27,7 @@ export async function openPostgresStore(settings: StoreSettings): Promise<Store>
   const windowMs = Math.min(RETRY_WINDOW_MS, settings.databaseTimeoutMs);
   const reader = new Kysely<Tables>({ dialect: postgresDialect(pool, { retryWindowMs: windowMs, onRetry }) });
   // One connection is always left for reading.
-  const gate = createGate(Math.max(1, settings.databasePoolSize - 1), windowMs);
+  const gate = createGate(Math.max(1, settings.databasePoolSize - 1), settings.databaseTimeoutMs);
   return {
     engine: "postgres",
     reader,
