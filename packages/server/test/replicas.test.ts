@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
-import { loadConfig, readBootstrap, signToken } from "../src/index.ts";
+import { loadConfig, readBootstrap, signToken, startServer } from "../src/index.ts";
 import { type Client, openClient } from "./support/client.ts";
 import { databaseEnv, dropDatabase, ENGINE } from "./support/database.ts";
 import { type Acknowledged, createRepos, digestOf, type LoadOptions, newAcknowledged, pushAndPull, SHARED } from "./support/load.ts";
@@ -44,6 +44,71 @@ test("five replicas that start at once on an empty database make one installatio
   assert.equal(made[0]?.groups.length, 2);
   assert.equal(made[0]?.kids.length, 1);
   assert.equal(new Set(made[0]?.roles).size, made[0]?.roles.length, "no role twice");
+});
+
+test("replicas whose clocks differ: histories grow, tokens are good, a deleted identity is out at once, and a new key verifies before it signs", { ...LIMIT, skip: NO_POSTGRES }, async (t) => {
+  const folders = [mkdtempSync(join(tmpdir(), "moorage-skew-")), mkdtempSync(join(tmpdir(), "moorage-skew-"))];
+  const [first = "", second = ""] = folders;
+  t.after(async () => {
+    await dropDatabase(first);
+    for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  });
+  const database = await databaseEnv(first);
+  let aheadMs = 20_000;
+  const start = async (dataDir: string, nowMs: () => number, more: Record<string, string> = {}) => {
+    const config = loadConfig({
+      MOORAGE_PORT: "0", MOORAGE_LOG_LEVEL: "silent", MOORAGE_DATA_DIR: dataDir, MOORAGE_BASE_URL: "http://moorage.test", MOORAGE_SECRET_KEY: Buffer.alloc(32, 9).toString("base64"), ...database, ...more,
+    });
+    const server = await startServer(config, { clock: { nowMs } });
+    t.after(() => server.close());
+    const client = openClient(`http://127.0.0.1:${server.config.port}`);
+    t.after(() => client.close());
+    return { config, server, client };
+  };
+  const slow = await start(first, () => Date.now());
+  const fast = await start(second, () => Date.now() + aheadMs);
+  const { organization } = readBootstrap(first);
+  assert.equal(readBootstrap(second).organization.uid, organization.uid);
+  const { token } = await signToken({ config: slow.config, audience: "platform", ttlMs: 3_600_000 });
+  const send = { token, headers: { "content-type": "application/json" } };
+  const post = async (client: Client, path: string, body: object): Promise<{ uid: string }> => {
+    const reply = await client.once("POST", path, { ...send, body: JSON.stringify(body) });
+    assert.equal(reply.status, 200, reply.body.toString());
+    return JSON.parse(reply.body.toString()) as { uid: string };
+  };
+  const repo = await post(slow.client, `/registry/v2/repos/${organization.uid}`, { name: "skewed" });
+  const digests = Array.from({ length: 20 }, (_, at) => `sha256:${at.toString(16).padStart(64, "0")}`);
+  // In turn: every second time the clock is twenty seconds behind the last record.
+  for (const [at, digest] of digests.entries()) await post(at % 2 === 0 ? fast.client : slow.client, `/registry/v2/tags/${repo.uid}`, { name: "latest", digest });
+  const { token: registry } = await signToken({ config: slow.config, audience: "registry", ttlMs: 3_600_000 });
+  for (const { client } of [slow, fast]) {
+    const { history } = JSON.parse((await client.once("GET", `/v2/${organization.name}/skewed/_service/history/latest`, { token: registry })).body.toString()) as { history: { digest: string; updateTimestamp: string }[] };
+    assert.deepEqual(history.map(({ digest }) => digest), digests);
+    assert.ok(history.every(({ updateTimestamp }, at) => at === 0 || updateTimestamp > (history[at - 1]?.updateTimestamp ?? "")));
+  }
+
+  const identity = await post(slow.client, `/iam/v2/identities/${organization.uid}`, { name: "leaving" });
+  const theirs = await signToken({ config: slow.config, audience: "platform", ttlMs: 600_000, identity: identity.uid });
+  const listed = (client: Client): Promise<number> => client.once("GET", "/iam/v2/groups", { token: theirs.token }).then(({ status }) => status);
+  assert.deepEqual([await listed(slow.client), await listed(fast.client)], [200, 200]);
+  assert.equal((await slow.client.once("DELETE", `/iam/v2/identities/${identity.uid}`, { token })).status, 200);
+  assert.deepEqual([await listed(fast.client), await listed(slow.client)], [401, 401]);
+
+  const kidsOf = async (client: Client): Promise<string[]> => (JSON.parse((await client.once("GET", "/.well-known/jwks.json")).body.toString()) as { keys: { kid: string }[] }).keys.map(({ kid }) => kid).sort();
+  const kidOf = async (client: Client): Promise<string> => {
+    const basic = `Basic ${Buffer.from(`load:${token}`).toString("base64")}`;
+    const reply = JSON.parse((await client.once("GET", `/token?scope=repository:${organization.name}/skewed:pull`, { token: basic })).body.toString()) as { token: string };
+    return (JSON.parse(Buffer.from(reply.token.split(".")[0] ?? "", "base64url").toString()) as { kid: string }).kid;
+  };
+  const [old = ""] = await kidsOf(slow.client);
+  await fast.server.close();
+  aheadMs = 60_000;
+  const rotating = await start(second, () => Date.now() + aheadMs, { MOORAGE_SIGNING_KEY_AGE: "30s" });
+  const both = await kidsOf(rotating.client);
+  assert.equal(both.length, 2);
+  assert.deepEqual([await kidOf(rotating.client), await kidOf(slow.client)], [old, old], "the new key is published and signs nothing yet");
+  aheadMs += 121_000;
+  assert.notEqual(await kidOf(rotating.client), old);
 });
 
 test("replicas on PostgreSQL and S3, killed one by one under load, lose nothing", { ...LIMIT, skip: NO_POSTGRES || NO_S3 }, async (t) => {
