@@ -28,7 +28,8 @@ type Body = Uint8Array | AsyncIterable<Uint8Array>;
 /** How tests ask a server: as its first identity, by paths. */
 async function asker(url: string, dataDir: string) {
   const { token } = await signToken({ config: loadConfig({ MOORAGE_DATA_DIR: dataDir }), audience: "registry", ttlMs: 600_000 });
-  return (method: string, path: string, { body, headers = {} }: { body?: Body; headers?: Record<string, string> } = {}): Promise<Response> => fetch(new URL(path, url), {
+  interface Options { body?: Body; headers?: Record<string, string> }
+  return (method: string, path: string, { body, headers = {} }: Options = {}): Promise<Response> => fetch(new URL(path, url), {
     method, body, duplex: "half", redirect: "manual", headers: { authorization: `Bearer ${token}`, ...headers }, signal: AbortSignal.timeout(60_000),
   } as RequestInit);
 }
@@ -37,7 +38,8 @@ type Ask = Awaited<ReturnType<typeof asker>>;
 
 async function start(t: TestContext, blobsUrl: string, more: Record<string, string> = {}): Promise<{ ask: Ask; dataDir: string }> {
   const dataDir = folder(t);
-  const server = await startServer(loadConfig({ MOORAGE_PORT: "0", MOORAGE_DATA_DIR: dataDir, MOORAGE_LOG_LEVEL: "silent", MOORAGE_BLOBS_URL: blobsUrl, ...more }));
+  const settings = { MOORAGE_PORT: "0", MOORAGE_DATA_DIR: dataDir, MOORAGE_LOG_LEVEL: "silent", MOORAGE_BLOBS_URL: blobsUrl };
+  const server = await startServer(loadConfig({ ...settings, ...more }));
   t.after(() => server.close());
   return { ask: await asker(server.url, dataDir), dataDir };
 }

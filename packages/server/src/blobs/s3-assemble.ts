@@ -26,7 +26,8 @@ export async function assemble(bucket: S3Bucket, segments: Segment[], key: strin
     return;
   }
   if (segments.length === 1 && first.size <= copyBytes) {
-    await bucket.client.send(new CopyObjectCommand({ Bucket: bucket.name, Key: key, CopySource: `${bucket.name}/${first.key}`, CopySourceIfMatch: first.etag }));
+    const source = { CopySource: `${bucket.name}/${first.key}`, CopySourceIfMatch: first.etag };
+    await bucket.client.send(new CopyObjectCommand({ Bucket: bucket.name, Key: key, ...source }));
     return;
   }
   const size = segments.reduce((sum, segment) => sum + segment.size, 0);

@@ -53,7 +53,8 @@ export interface NetworkOptions {
 }
 
 /** The bucket at that location. Nothing is sent before the first call. */
-export function openBucket({ bucket: Bucket, endpoint, region, pathStyle }: S3Location, { lookup, answerTimeoutMs = ANSWER_TIMEOUT_MS }: NetworkOptions = {}): S3Bucket {
+export function openBucket(location: S3Location, { lookup, answerTimeoutMs = ANSWER_TIMEOUT_MS }: NetworkOptions = {}): S3Bucket {
+  const { bucket: Bucket, endpoint, region, pathStyle } = location;
   const agent = { keepAlive: true, maxSockets: MAX_SOCKETS, lookup };
   const client = new S3Client({
     endpoint, region, forcePathStyle: pathStyle, maxAttempts: MAX_ATTEMPTS,
@@ -132,7 +133,8 @@ export function openBucket({ bucket: Bucket, endpoint, region, pathStyle }: S3Lo
     },
     async *listMultiparts(prefix) {
       for (let [KeyMarker, UploadIdMarker]: (string | undefined)[] = []; ;) {
-        const page: ListMultipartUploadsCommandOutput | undefined = await client.send(new ListMultipartUploadsCommand({ Bucket, Prefix: prefix, KeyMarker, UploadIdMarker })).catch((error: unknown) => {
+        const command = new ListMultipartUploadsCommand({ Bucket, Prefix: prefix, KeyMarker, UploadIdMarker });
+        const page: ListMultipartUploadsCommandOutput | undefined = await client.send(command).catch((error: unknown) => {
           if (isUnsupported(error)) return undefined;
           throw error;
         });

@@ -4,10 +4,12 @@ const RETRY_AFTER_MS = 5_000;
 
 // What the network, Node and the SDK call a server that cannot be reached or does not answer.
 const UNREACHABLE = new Set([
-  "ECONNREFUSED", "ECONNRESET", "ECONNABORTED", "EPIPE", "ETIMEDOUT", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "ENETDOWN", "ERR_STREAM_PREMATURE_CLOSE",
-  "TimeoutError", "CredentialsProviderError",
+  "ECONNREFUSED", "ECONNRESET", "ECONNABORTED", "EPIPE", "ETIMEDOUT", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "ENETDOWN",
+  "ERR_STREAM_PREMATURE_CLOSE", "TimeoutError", "CredentialsProviderError",
 ]);
-const BUSY = new Set(["SlowDown", "Throttling", "ThrottlingException", "RequestLimitExceeded", "TooManyRequests", "TooManyRequestsException", "RequestTimeout", "OperationAborted"]);
+const BUSY = new Set([
+  "SlowDown", "Throttling", "ThrottlingException", "RequestLimitExceeded", "TooManyRequests", "TooManyRequestsException", "RequestTimeout", "OperationAborted",
+]);
 const FULL = new Set(["InsufficientStorage", "XMinioStorageFull", "QuotaExceeded", "ServiceQuotaExceededException"]);
 
 /** The name S3 gives an error, and the status it came with. */

@@ -15,7 +15,8 @@ function segmentsOf(sizes: number[]): Segment[] {
 }
 
 function piecesOf(part: Part): string {
-  return "copy" in part ? `copy ${part.copy.key}:${part.copy.start}-${part.copy.end}` : `read ${part.read.map(({ key, start, end }) => `${key}:${start}-${end}`).join(" ")}`;
+  const [verb, pieces] = "copy" in part ? ["copy", [part.copy]] as const : ["read", part.read] as const;
+  return `${verb} ${pieces.map(({ key, start, end }) => `${key}:${start}-${end}`).join(" ")}`;
 }
 
 test("large segments are copied, in even parts where they are too large for one", () => {

@@ -41,7 +41,9 @@ export function parseS3Url(text: string): S3Location {
   if (region !== "" && !/^[a-z0-9-]{1,64}$/i.test(region)) throw new BlobsUrlError(`region: ${region} is not the name of a region`);
   const style = url.searchParams.get("style") || (endpoint === undefined ? "virtual" : "path");
   if (style !== "path" && style !== "virtual") throw new BlobsUrlError(`style: must be path or virtual, not ${style}`);
-  if (style === "virtual" && endpoint !== undefined && isAddress(endpoint)) throw new BlobsUrlError("style: virtual needs an endpoint with a host name, not an address");
+  if (style === "virtual" && endpoint !== undefined && isAddress(endpoint)) {
+    throw new BlobsUrlError("style: virtual needs an endpoint with a host name, not an address");
+  }
   // Servers other than AWS mostly have one region, which they call like AWS' first.
   const named = region || (endpoint === undefined ? undefined : "us-east-1");
   return { bucket: url.host, prefix: path === "" ? "" : `${path}/`, endpoint, region: named, pathStyle: style === "path" };

@@ -124,7 +124,8 @@ function openSegment(bucket: S3Bucket, key: string) {
   let bytes = 0;
   const slots = [Promise.resolve(), Promise.resolve()];
   const send = async (uploadId: string, part: CompletedPart, body: Buffer): Promise<void> => {
-    part.ETag = (await bucket.client.send(new UploadPartCommand({ Bucket: bucket.name, Key: key, UploadId: uploadId, PartNumber: part.PartNumber, Body: body }))).ETag;
+    const input = { Bucket: bucket.name, Key: key, UploadId: uploadId, PartNumber: part.PartNumber, Body: body };
+    part.ETag = (await bucket.client.send(new UploadPartCommand(input))).ETag;
   };
   const add = async (body: Buffer): Promise<void> => {
     const { uploadId } = multipart ??= await bucket.startMultipart(key);

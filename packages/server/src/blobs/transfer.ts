@@ -86,7 +86,10 @@ async function writeAll(file: FileHandle, buffers: Uint8Array[], bytes: number, 
   }
 }
 
-/** Sends chunks that nobody reuses: some are on their way at once, so that neither side waits for the other at each of them. Stops at the first that is refused. */
+/**
+ * Sends chunks that nobody reuses: some are on their way at once, so that neither side waits for the other at each of them. Stops at the first that
+ * is refused.
+ */
 export async function sendChunks(chunks: AsyncIterable<Buffer>, sink: ByteSink): Promise<void> {
   const sending: Promise<void>[] = [];
   let refused = false;
