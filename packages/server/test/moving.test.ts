@@ -1,10 +1,17 @@
 import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
-import { type Config, exportInstallation, importInstallation, loadConfig } from "../src/index.ts";
+import { checkInstallation, type Config, exportInstallation, importInstallation, loadConfig, startServer, StoreError } from "../src/index.ts";
+import { blobFile } from "../src/moving/backup-files.ts";
+import { blobPath, readManifest, tablePath, writeManifest } from "../src/moving/manifest.ts";
 import { SILENT } from "../src/moving/report.ts";
+import { MOVED } from "../src/moving/tables.ts";
+import { databasePath, openStore } from "../src/store/index.ts";
 import { databaseEnv, dropDatabase, ENGINE } from "./support/database.ts";
 import { startInstallation, temporaryFolder } from "./support/installation.ts";
 import { NO_S3, s3Url } from "./support/s3.ts";
@@ -101,3 +108,182 @@ for (const [engine, blobs] of ways) {
     await looksTheSame(t, { ...back, env: { ...back.env, MOORAGE_SECRET_KEY: there.env["MOORAGE_SECRET_KEY"] ?? "" } }, before);
   });
 }
+
+/** An export of an installation whose server has ended. */
+async function exported(t: TestContext): Promise<{ origin: Place; out: string; before: Awaited<ReturnType<typeof fill>> }> {
+  const origin = await place(t, "sqlite");
+  const before = await fill(t, origin);
+  await before.server.close();
+  const out = temporaryFolder(t);
+  await exportInstallation(origin.config, out, SILENT);
+  return { origin, out, before };
+}
+
+/** That no server starts there, and says why in one line. */
+async function refusesToServe({ config }: Place): Promise<void> {
+  await assert.rejects(startServer({ ...config, port: 0 }), (error) => error instanceof StoreError && /has not come to its end/.test(error.message) && !error.message.includes("\n"));
+}
+
+async function startImport(t: TestContext, { dataDir, env }: Place, folder: string, stopAt: string): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, "support", "import-child.ts"), folder, stopAt],
+    { env: { ...process.env, ...env, MOORAGE_DATA_DIR: dataDir }, stdio: ["ignore", "pipe", "inherit"] });
+  t.after(() => child.kill("SIGKILL"));
+  const [line] = await once(child.stdout, "data") as [Buffer];
+  assert.equal(line.toString().trim(), stopAt);
+  return child;
+}
+
+test("an import that is killed in the middle says so, goes on where it was, and ends the same", { timeout: 120_000 }, async (t) => {
+  const { out, before } = await exported(t);
+  const target = await place(t, ENGINE, NO_S3 === false ? "s3" : "files");
+  for (const step of ["blobs", "table blobs", "table tags", "table manifest_references"]) {
+    const child = await startImport(t, target, out, step);
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    await refusesToServe(target);
+    await assert.rejects(exportInstallation(target.config, temporaryFolder(t), SILENT), /has not come to its end/);
+  }
+  const other = await exported(t);
+  await assert.rejects(importInstallation(target.config, other.out, SILENT), /another export/);
+  await importInstallation(target.config, out, SILENT);
+  const home = temporaryFolder(t);
+  await exportInstallation(target.config, home, SILENT);
+  assert.deepEqual(contentOf(home), contentOf(out));
+  const { clean, findings } = await checkInstallation({ ...target.config, uploadTtlMs: -60_000 }, { repair: false, deep: true }, SILENT);
+  // What was stored and not recorded when it was killed was used, or is content that nothing names.
+  assert.ok(clean || findings.every(({ kind }) => kind === "content-without-blob"), JSON.stringify(findings));
+  await looksTheSame(t, target, before);
+});
+
+test("content that is not what was exported stops the import, which goes on once it is right", { timeout: 120_000 }, async (t) => {
+  const { out, before } = await exported(t);
+  const target = await place(t, ENGINE);
+  const layer = blobPath(out, before.first.layer);
+  writeFileSync(layer, "LAYER one");
+  await assert.rejects(importInstallation(target.config, out, SILENT), (error) => error instanceof StoreError && /digest differs/.test(error.message));
+  await refusesToServe(target);
+  rmSync(layer);
+  await assert.rejects(importInstallation(target.config, out, SILENT), /missing in the export/);
+  writeFileSync(layer, "layer one");
+  await importInstallation(target.config, out, SILENT);
+  await looksTheSame(t, target, before);
+});
+
+test("a table that is not what was exported stops the import before anything is brought in", async (t) => {
+  const { out } = await exported(t);
+  const target = await place(t, ENGINE);
+  const tags = tablePath(out, "tags");
+  const text = readFileSync(tags, "utf8");
+  writeFileSync(tags, text.replace('"name":"a"', '"name":"b"'));
+  await assert.rejects(importInstallation(target.config, out, SILENT), /tags\.jsonl is not what was exported/);
+  writeFileSync(tags, text);
+  const manifest = readManifest(out);
+  assert.ok(manifest);
+  writeManifest(out, { ...manifest, complete: false });
+  await assert.rejects(importInstallation(target.config, out, SILENT), /run moorage export again/);
+  writeManifest(out, { ...manifest, schemaVersion: 999 });
+  await assert.rejects(importInstallation(target.config, out, SILENT), /same version/);
+  writeManifest(out, manifest);
+  await importInstallation(target.config, out, SILENT);
+});
+
+test("an import wants an empty place", { timeout: 60_000 }, async (t) => {
+  const { out, origin } = await exported(t);
+  await assert.rejects(importInstallation(origin.config, out, SILENT), /there are blobs already/);
+  const used = await place(t, ENGINE);
+  await (await startServer({ ...used.config, port: 0, logLevel: "silent" })).close();
+  await assert.rejects(importInstallation(used.config, out, SILENT), /there is an installation already/);
+  await (await startServer({ ...used.config, port: 0, logLevel: "silent" })).close();
+  await assert.rejects(importInstallation(used.config, temporaryFolder(t), SILENT), /there is no export/);
+});
+
+test("an interrupted export keeps the blobs that are right, and an old one is brought up to date", { timeout: 60_000 }, async (t) => {
+  const { out, before, origin } = await exported(t);
+  const [kept, damaged, short] = [blobPath(out, before.second.layer), blobPath(out, before.first.layer), blobPath(out, before.first.config)];
+  const { ino } = statSync(kept);
+  writeFileSync(damaged, "LAYER one");
+  writeFileSync(short, "{");
+  const stray = blobPath(out, `sha256:${"ab".repeat(32)}`);
+  writeFileSync(`${damaged}.part`, "half");
+  const server = await startInstallation(t, origin.env, origin.dataDir);
+  const third = await server.pushImage("acme/web", "new", "three");
+  await server.close();
+  const manifest = readManifest(out);
+  assert.ok(manifest);
+  writeManifest(out, { ...manifest, complete: false });
+  const { blobs } = await exportInstallation(origin.config, out, SILENT);
+  assert.equal(blobs.count, manifest.blobs.count + 2);
+  assert.equal(statSync(kept).ino, ino, "what is right is not copied again");
+  assert.equal(readFileSync(damaged, "utf8"), "layer one");
+  assert.equal(readFileSync(blobPath(out, third.layer), "utf8"), "layer three");
+  assert.ok(!existsSync(stray) && !existsSync(`${damaged}.part`));
+  await assert.rejects(exportInstallation((await exported(t)).origin.config, out, SILENT), /another installation/);
+  const full = temporaryFolder(t);
+  writeFileSync(join(full, "letter"), "");
+  await assert.rejects(exportInstallation(origin.config, full, SILENT), /not empty/);
+});
+
+test("a blob that is deleted while it is exported makes the tables be read anew; one that is lost is named", { timeout: 60_000 }, async (t) => {
+  const origin = await place(t, "sqlite");
+  const { server, largeDigest, first } = await fill(t, origin);
+  await server.close();
+  const database = new DatabaseSync(databasePath(origin.dataDir));
+  t.after(() => database.close());
+  const generationOf = (digest: string): string => (database.prepare("select generation from blobs where digest = ?").get(digest) as { generation: string }).generation;
+  const notes: string[] = [];
+  let deleted = false;
+  const out = temporaryFolder(t);
+  const { blobs, tables } = await exportInstallation(origin.config, out, {
+    note: (text) => notes.push(text),
+    progress({ step }) {
+      if (step !== "table counters" || deleted) return;
+      deleted = true;
+      rmSync(blobFile(origin.dataDir, { digest: largeDigest, generation: generationOf(largeDigest) }));
+      database.exec(`delete from repo_blobs where digest = '${largeDigest}'; delete from blobs where digest = '${largeDigest}'`);
+    },
+  });
+  assert.match(notes.join(), /read anew/);
+  assert.equal(blobs.count, 11);
+  assert.equal(tables["blobs"]?.rows, 11);
+  assert.ok(!existsSync(blobPath(out, largeDigest)));
+  rmSync(blobFile(origin.dataDir, { digest: first.layer, generation: generationOf(first.layer) }));
+  await assert.rejects(exportInstallation(origin.config, temporaryFolder(t), SILENT), (error) => error instanceof StoreError && error.message.includes(first.layer) && /fsck/.test(error.message));
+});
+
+test("more rows than a batch holds go over whole, and so do manifests of every byte", { timeout: 120_000 }, async (t) => {
+  const origin = await place(t, "sqlite");
+  await (await fill(t, origin)).server.close();
+  const database = new DatabaseSync(databasePath(origin.dataDir));
+  const { uid: repo } = database.prepare("select uid from repos where name = 'web'").get() as { uid: string };
+  const history = database.prepare("insert into tag_history values (?, ?, ?, ?, ?, ?)");
+  const manifest = database.prepare("insert into manifests values (?, ?, 'm', ?, ?, '', '', '{}', 0)");
+  database.exec("begin");
+  for (let n = 0; n < 2503; n += 1) history.run(repo, `täg-${n % 7}`, 1_700_000_000_000 + n, `sha256:${"00".repeat(32)}`, "\u{1F6A2} \"quoted\"\n", "push");
+  // Together they are more than a batch may weigh.
+  for (let n = 0; n < 4; n += 1) manifest.run(repo, `sha256:${String(n).repeat(64)}`, randomBytes(3 << 20), 3 << 20);
+  database.exec("commit");
+  database.close();
+  const [out, home] = [temporaryFolder(t), temporaryFolder(t)];
+  const first = await exportInstallation(origin.config, out, SILENT);
+  assert.equal(first.tables["tag_history"]?.rows, 2503 + 5);
+  const target = await place(t, ENGINE);
+  await importInstallation(target.config, out, SILENT);
+  await exportInstallation(target.config, home, SILENT);
+  assert.deepEqual(contentOf(home), contentOf(out));
+});
+
+test("every table moves, or is left on purpose", async (t) => {
+  const { config } = await place(t, "sqlite");
+  const store = await openStore(config);
+  await store.migrate();
+  await store.close();
+  const database = new DatabaseSync(databasePath(config.dataDir), { readOnly: true });
+  const tables = database.prepare("select name from sqlite_schema where type = 'table' order by name").all() as { name: string }[];
+  assert.deepEqual(MOVED.map(({ name }) => name as string).concat("uploads").sort(), tables.map(({ name }) => name));
+  for (const { name, key, bytes = [] } of MOVED) {
+    const columns = database.prepare(`pragma table_info(${name})`).all() as { name: string; type: string; pk: number }[];
+    assert.deepEqual(columns.filter(({ pk }) => pk > 0).sort((a, b) => a.pk - b.pk).map((column) => column.name), key);
+    assert.deepEqual(columns.filter(({ type }) => type.toLowerCase() === "blob").map((column) => column.name), bytes);
+  }
+  database.close();
+});

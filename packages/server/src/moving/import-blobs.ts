@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { createReadStream } from "node:fs";
+import { open } from "node:fs/promises";
 import type { BlobStore } from "../blobs/index.ts";
 import { Code, MoorageError } from "../errors.ts";
 import { type Store, StoreError } from "../store/index.ts";
@@ -57,16 +57,16 @@ export async function importBlobs({ blobs, left, ...rest }: BlobsImport): Promis
 }
 
 async function upload(blobs: BlobStore, path: string, { digest, size }: BlobRow): Promise<string> {
+  await using file = await open(path, "r").catch((cause: unknown) => { throw new StoreError(`${path} is missing in the export`, { cause }); });
   const id = randomBytes(16).toString("hex");
   await blobs.startUpload(id);
   try {
     const algorithm = digest.startsWith("sha512:") ? "sha512" : "sha256";
-    await blobs.append(id, 0, createReadStream(path, { highWaterMark: 1 << 18 }), { algorithm, length: size, keepPartial: false });
+    await blobs.append(id, 0, file.createReadStream({ highWaterMark: 1 << 18, autoClose: false }), { algorithm, length: size, keepPartial: false });
     return (await blobs.finish(id, digest)).generation;
   } catch (error) {
     await blobs.removeUpload(id).catch(() => {});
     if (error instanceof MoorageError && error.code === Code.InvalidArgument) throw new StoreError(`${path} is not what was exported: its digest differs`, { cause: error });
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") throw new StoreError(`${path} is missing in the export`, { cause: error });
     throw error;
   }
 }
