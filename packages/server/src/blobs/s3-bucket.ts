@@ -133,7 +133,7 @@ export function openBucket(location: S3Location, { lookup, answerTimeoutMs = ANS
     },
     async *listMultiparts(prefix) {
       for (let [KeyMarker, UploadIdMarker]: (string | undefined)[] = []; ;) {
-        const command = new ListMultipartUploadsCommand({ Bucket, Prefix: prefix, KeyMarker, UploadIdMarker });
+        const command: ListMultipartUploadsCommand = new ListMultipartUploadsCommand({ Bucket, Prefix: prefix, KeyMarker, UploadIdMarker });
         const page: ListMultipartUploadsCommandOutput | undefined = await client.send(command).catch((error: unknown) => {
           if (isUnsupported(error)) return undefined;
           throw error;
