@@ -2,6 +2,7 @@
 // operations a second.
 import { rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
+import { answer } from "./processes.ts";
 
 export type Alone =
   /** A page of 50 repos below the group, from the beginning or behind the name and uid, and the total. */
@@ -9,7 +10,8 @@ export type Alone =
   /** One row a commit, each synced to the disk, one caller. */
   | { work: "commit"; database: string; durationMs: number };
 
-export interface AloneResult { perSecond: number }
+/** `cpuUs`: the process's time for one. */
+export interface AloneResult { perSecond: number; cpuUs?: number }
 
 const PAGE = 50;
 // Look at the clock only now and then.
@@ -17,12 +19,14 @@ const STRIDE = 64;
 
 function rate(durationMs: number, work: () => void): AloneResult {
   const began = performance.now();
+  const used = process.cpuUsage();
   let count = 0;
   while (performance.now() - began < durationMs) {
     for (let index = 0; index < STRIDE; index += 1) work();
     count += STRIDE;
   }
-  return { perSecond: (count * 1000) / (performance.now() - began) };
+  const { user, system } = process.cpuUsage(used);
+  return { perSecond: (count * 1000) / (performance.now() - began), cpuUs: (user + system) / count };
 }
 
 function list(input: Alone & { work: "list" }): AloneResult {
@@ -56,9 +60,4 @@ function commit(input: Alone & { work: "commit" }): AloneResult {
   return result;
 }
 
-if (import.meta.main) {
-  let text = "";
-  for await (const chunk of process.stdin) text += String(chunk);
-  const input = JSON.parse(text) as Alone;
-  process.stdout.write(JSON.stringify(input.work === "list" ? list(input) : commit(input)));
-}
+if (import.meta.main) await answer<Alone>((input) => (input.work === "list" ? list(input) : commit(input)));

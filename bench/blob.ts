@@ -1,4 +1,4 @@
-// Sends or fetches one large body over a connection of its own. Reads a Transfer as JSON from standard input and prints the seconds it took.
+// Sends or fetches one large body over a connection of its own, and says how long that took.
 import { createHash } from "node:crypto";
 import { connect } from "node:net";
 
@@ -12,6 +12,7 @@ export interface Transfer {
   seed: number;
 }
 
+/** The digest is that of what was sent. */
 export interface TransferResult { seconds: number; digest: string }
 
 const BLOCK_BYTES = 1 << 20;
@@ -33,17 +34,17 @@ function source(): Buffer {
   return buffer;
 }
 
-export function digestOf(bytes: number, seed: number): string {
+function digestOf(bytes: number, seed: number): string {
   const hash = createHash("sha256");
   const buffer = source();
   for (let index = 0; index * BLOCK_BYTES < bytes; index += 1) hash.update(block(seed, index, buffer).subarray(0, Math.min(BLOCK_BYTES, bytes - index * BLOCK_BYTES)));
   return `sha256:${hash.digest("hex")}`;
 }
 
-function transfer(input: Transfer): Promise<TransferResult> {
+export function transfer(input: Transfer): Promise<TransferResult> {
   const { promise, resolve, reject } = Promise.withResolvers<TransferResult>();
   const up = input.direction === "up";
-  const digest = digestOf(input.bytes, input.seed);
+  const digest = up ? digestOf(input.bytes, input.seed) : "";
   let began = 0;
   let head = "";
   let owed = -1;
@@ -83,10 +84,4 @@ function transfer(input: Transfer): Promise<TransferResult> {
     }
   });
   return promise;
-}
-
-if (import.meta.main) {
-  let text = "";
-  for await (const chunk of process.stdin) text += String(chunk);
-  process.stdout.write(JSON.stringify(await transfer(JSON.parse(text) as Transfer)));
 }

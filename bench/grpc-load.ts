@@ -1,9 +1,8 @@
-// Makes unary gRPC load over HTTP/2 in clear text: reads a GrpcLoad as JSON from standard input, prints a LoadResult. Each stream of a
-// connection sends its call once its last answer has ended. Frames are prepared bytes, as a client's are after its first call: all headers are
+// Makes unary gRPC load over HTTP/2 in clear text. Each stream of a connection sends its call once its last answer has ended. Frames are prepared bytes, as a client's are after its first call: all headers are
 // in the server's table. Answers are only counted, so that the server is what is busy; one without a message counts as failed.
 import { connect } from "node:net";
 import type { Socket } from "node:net";
-import type { LoadResult } from "./load.ts";
+import { answered, type Counts, type LoadResult, measure } from "./load.ts";
 
 export interface GrpcLoad {
   port: number;
@@ -18,8 +17,6 @@ export interface GrpcLoad {
   /** The request message, in base64. */
   message: string;
 }
-
-type Counts = Omit<LoadResult, "elapsedMs" | "loadShare">;
 
 const RECEIVE_BYTES = 64 * 1024;
 const FRAME_HEAD = 9;
@@ -96,18 +93,18 @@ function open(load: GrpcLoad, counts: Counts, fail: (error: Error) => void): Soc
     copy.writeUInt32BE(nextStream, dataAt + 5);
     open.set(nextStream, false);
     nextStream += 2;
+    counts.underWay += 1;
     return copy;
   };
   let owedWindow = 0;
   let output: Buffer[] = [];
   const ended = (stream: number, isGood: boolean, why: string): void => {
     if (!open.delete(stream)) return;
-    counts.answers += 1;
     if (!isGood) {
       counts.failures += 1;
       counts.firstFailure ||= why;
     }
-    output.push(called(again));
+    if (answered(counts)) output.push(called(again));
   };
   const take = (type: number, flags: number, stream: number, payload: Buffer): void => {
     if (type === DATA) {
@@ -143,6 +140,7 @@ function open(load: GrpcLoad, counts: Counts, fail: (error: Error) => void): Soc
   };
   const socket = connect({ port: load.port, host: "127.0.0.1", noDelay: true, onread: { buffer: new Uint8Array(RECEIVE_BYTES), callback: receive } });
   socket.on("error", fail);
+  socket.on("close", () => fail(new Error("the server closed a connection")));
   socket.on("connect", () => {
     // No push, wide windows: nothing that the server would wait for.
     const settings = Buffer.from([0, 2, 0, 0, 0, 0, 0, 4, 0x40, 0, 0, 0]);
@@ -153,23 +151,6 @@ function open(load: GrpcLoad, counts: Counts, fail: (error: Error) => void): Soc
   return socket;
 }
 
-export function run(load: GrpcLoad): Promise<LoadResult> {
-  const { promise, resolve, reject } = Promise.withResolvers<LoadResult>();
-  const counts: Counts = { answers: 0, failures: 0, firstFailure: "", bytes: 0 };
-  const sockets = Array.from({ length: load.connections }, () => open(load, counts, reject));
-  const began = performance.now();
-  const used = process.cpuUsage();
-  setTimeout(() => {
-    const elapsedMs = performance.now() - began;
-    const { user, system } = process.cpuUsage(used);
-    for (const socket of sockets) socket.destroy();
-    resolve({ ...counts, elapsedMs, loadShare: (user + system) / 1000 / elapsedMs });
-  }, load.durationMs);
-  return promise;
-}
-
-if (import.meta.main) {
-  let input = "";
-  for await (const chunk of process.stdin) input += String(chunk);
-  process.stdout.write(JSON.stringify(await run(JSON.parse(input) as GrpcLoad)));
+export function runGrpc(load: GrpcLoad): Promise<LoadResult> {
+  return measure(load.durationMs, (counts, fail) => Array.from({ length: load.connections }, () => open(load, counts, fail)));
 }

@@ -1,6 +1,6 @@
-// Makes HTTP/1.1 load: reads a Load as JSON from standard input, prints a LoadResult. Each connection sends a request, waits for the whole
-// answer, sends the next: no pipelining. Requests are prepared bytes and answers are only measured, so that the server is what is busy.
-import { connect } from "node:net";
+// Makes HTTP/1.1 load. Each connection sends a request, waits for the whole answer, sends the next: no pipelining. Requests are prepared bytes and
+// answers are only measured, so that the server is what is busy.
+import { connect, type Socket } from "node:net";
 
 export interface Load {
   port: number;
@@ -11,7 +11,10 @@ export interface Load {
 }
 
 export interface LoadResult {
+  /** Within the time. */
   answers: number;
+  /** With those that were still under way when it was over: what the server worked for. */
+  allAnswers: number;
   /** Answers whose status was not 2xx, and the first of them. */
   failures: number;
   firstFailure: string;
@@ -21,71 +24,116 @@ export interface LoadResult {
   loadShare: number;
 }
 
+/** What a run has counted so far. */
+export interface Counts { answers: number; failures: number; firstFailure: string; bytes: number; isOver: boolean; underWay: number; onIdle(): void }
+
+/** How an answer looked: another with the same bytes in these places is as long. */
+interface Shape { headEnd: number; total: number; lengthAt: number; lengthText: Buffer }
+
 const RECEIVE_BYTES = 64 * 1024;
 const HEAD_END = Buffer.from("\r\n\r\n");
+const HEAD_END_NUMBER = HEAD_END.readUInt32BE();
 const CHUNKED_END = Buffer.from("\r\n0\r\n\r\n");
+const TWO = 0x32;
+// Answers that are still under way at the end are waited for, so that the next row does not pay for them.
+const DRAIN_TIMEOUT_MS = 10_000;
 
-export function run(load: Load): Promise<LoadResult> {
-  const { promise, resolve, reject } = Promise.withResolvers<LoadResult>();
-  const result = { answers: 0, failures: 0, firstFailure: "", bytes: 0 };
-  const sockets = Array.from({ length: load.connections }, (_, index) => {
-    const requests = (load.sequences[index % load.sequences.length] ?? []).map((text) => Buffer.from(text, "utf8"));
-    let at = 0;
-    // Bytes that the answer under way still owes; -1: its head has not been read, -2: it is chunked and has no length.
-    let owed = -1;
-    let head = Buffer.alloc(0);
-    const next = () => {
-      const request = requests[at];
-      at = (at + 1) % requests.length;
-      owed = -1;
-      if (request) socket.write(request);
-    };
-    const receive = (length: number, buffer: Uint8Array): boolean => {
-      result.bytes += length;
-      let view = Buffer.from(buffer.buffer, buffer.byteOffset, length);
-      if (owed >= 0) {
-        owed -= length;
-      } else if (owed === -1) {
-        if (head.length > 0) view = Buffer.concat([head, view]);
-        const end = view.indexOf(HEAD_END);
-        if (end < 0) {
-          head = Buffer.from(view);
-          return true;
-        }
-        head = Buffer.alloc(0);
-        const text = view.toString("latin1", 0, end);
-        const declared = /content-length: *(\d+)/i.exec(text);
-        owed = declared ? Number(declared[1]) - (view.length - end - 4) : -2;
-        if (text.charCodeAt(9) !== 0x32) {
-          result.failures += 1;
-          result.firstFailure ||= view.toString("utf8", 0, 600);
-        }
-        if (owed === -2 && text.startsWith("HTTP/1.1 204")) owed = 0;
-      }
-      if (owed === 0 || (owed === -2 && view.subarray(-CHUNKED_END.length).equals(CHUNKED_END))) {
-        result.answers += 1;
-        next();
-      }
-      return true;
-    };
-    const socket = connect({ port: load.port, host: "127.0.0.1", noDelay: true, onread: { buffer: new Uint8Array(RECEIVE_BYTES), callback: receive } });
-    socket.on("connect", next);
-    socket.on("error", reject);
-    return socket;
-  });
+/** Runs connections for the time, then until nothing is under way. */
+export async function measure(durationMs: number, open: (counts: Counts, fail: (error: Error) => void) => Socket[]): Promise<LoadResult> {
+  const { promise: failed, reject } = Promise.withResolvers<never>();
+  const { promise: idle, resolve } = Promise.withResolvers<void>();
+  const counts: Counts = { answers: 0, failures: 0, firstFailure: "", bytes: 0, isOver: false, underWay: 0, onIdle: resolve };
   const began = performance.now();
   const used = process.cpuUsage();
-  setTimeout(() => {
+  const sockets = open(counts, reject);
+  const timers: NodeJS.Timeout[] = [];
+  const after = (ms: number): Promise<void> => new Promise((done) => { timers.push(setTimeout(done, ms)); });
+  try {
+    await Promise.race([failed, after(durationMs)]);
     const elapsedMs = performance.now() - began;
     const { user, system } = process.cpuUsage(used);
+    const { answers } = counts;
+    counts.isOver = true;
+    if (counts.underWay > 0) await Promise.race([failed, idle, after(DRAIN_TIMEOUT_MS)]);
+    const { failures, firstFailure, bytes } = counts;
+    return { answers, allAnswers: counts.answers, failures, firstFailure, bytes, elapsedMs, loadShare: (user + system) / 1000 / elapsedMs };
+  } finally {
+    counts.isOver = true;
+    for (const timer of timers) clearTimeout(timer);
     for (const socket of sockets) socket.destroy();
-    resolve({ ...result, elapsedMs, loadShare: (user + system) / 1000 / elapsedMs });
-  }, load.durationMs);
-  return promise;
+  }
 }
 
-if (import.meta.main) {
-  let input = "";
-  for await (const chunk of process.stdin) input += String(chunk);
-  process.stdout.write(JSON.stringify(await run(JSON.parse(input) as Load)));
+/** Notes an answer, and whether another call is to be made. */
+export function answered(counts: Counts): boolean {
+  counts.answers += 1;
+  counts.underWay -= 1;
+  if (counts.isOver && counts.underWay === 0) counts.onIdle();
+  return !counts.isOver;
+}
+
+export function runHttp(load: Load): Promise<LoadResult> {
+  return measure(load.durationMs, (counts, fail) => Array.from({ length: load.connections }, (_, index) => {
+    const requests = (load.sequences[index % load.sequences.length] ?? []).map((text) => Buffer.from(text, "utf8"));
+    return open(load.port, requests, counts, fail);
+  }));
+}
+
+function open(port: number, requests: Buffer[], counts: Counts, fail: (error: Error) => void): Socket {
+  let at = 0;
+  // Bytes that the answer under way still owes; -1: its head has not been read, -2: it is chunked and has no length.
+  let owed = -1;
+  let head = Buffer.alloc(0);
+  let shape: Shape | undefined;
+  const next = (): void => {
+    const request = requests[at];
+    if (request === undefined) return;
+    at = (at + 1) % requests.length;
+    owed = -1;
+    counts.underWay += 1;
+    socket.write(request);
+  };
+  const readHead = (view: Buffer): void => {
+    const end = view.indexOf(HEAD_END);
+    if (end < 0) {
+      head = Buffer.from(view);
+      return;
+    }
+    head = Buffer.alloc(0);
+    const text = view.toString("latin1", 0, end);
+    const declared = /content-length: *(\d+)/i.exec(text);
+    const total = declared ? end + HEAD_END.length + Number(declared[1]) : 0;
+    owed = declared ? total - view.length : -2;
+    const isGood = text.charCodeAt(9) === TWO;
+    if (!isGood) {
+      counts.failures += 1;
+      counts.firstFailure ||= view.toString("utf8", 0, 600);
+    }
+    if (owed === -2 && text.startsWith("HTTP/1.1 204")) owed = 0;
+    shape = declared && isGood ? { headEnd: end, total, lengthAt: declared.index, lengthText: Buffer.from(view.subarray(declared.index, declared.index + declared[0].length + 2)) } : undefined;
+  };
+  const receive = (length: number, buffer: Uint8Array): boolean => {
+    counts.bytes += length;
+    let view = Buffer.from(buffer.buffer, buffer.byteOffset, length);
+    if (owed >= 0) {
+      owed -= length;
+    } else if (owed === -1) {
+      if (head.length > 0) view = Buffer.concat([head, view]);
+      const isAlike = shape?.total === view.length && view[9] === TWO && view.readUInt32BE(shape.headEnd) === HEAD_END_NUMBER
+        && view.compare(shape.lengthText, 0, shape.lengthText.length, shape.lengthAt, shape.lengthAt + shape.lengthText.length) === 0;
+      if (isAlike) {
+        head = Buffer.alloc(0);
+        owed = 0;
+      } else {
+        readHead(view);
+      }
+    }
+    if ((owed === 0 || (owed === -2 && view.subarray(-CHUNKED_END.length).equals(CHUNKED_END))) && answered(counts)) next();
+    return true;
+  };
+  const socket = connect({ port, host: "127.0.0.1", noDelay: true, onread: { buffer: new Uint8Array(RECEIVE_BYTES), callback: receive } });
+  socket.on("connect", next);
+  socket.on("error", fail);
+  socket.on("close", () => fail(new Error("the server closed a connection")));
+  return socket;
 }

@@ -1,108 +1,90 @@
-// npm run bench [-- --rows get,list --quick]: how fast Moorage is on this machine, held against the runtime's own limit, the bare engine and
-// Debian's docker-registry. docs/performance.md says how it is measured.
-import { createHash } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+// npm run bench [-- --quick --only manifest --engine sqlite]: how fast Moorage is on this machine, held against the runtime's own limits, the bare
+// engines, Debian's docker-registry and zot. docs/performance.md says how it is measured.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { ask, freePort, LOAD_CORE, pinned, residentMib, SERVER_CORE, start, stop, untilAnswers } from "./processes.ts";
-import { startMoorage, startPeer } from "./registries.ts";
-import { machine, summarize, table } from "./report.ts";
-import { rowsOf, type Sample, type Sizes } from "./rows.ts";
-import type { Seed, Seeded } from "./seed.ts";
+import { startBare } from "./bare.ts";
+import { guarded, type Part, runPostgres, runSqlite } from "./engines.ts";
+import { installMoorage, SOURCES } from "./installed.ts";
+import { openLoader } from "./loader.ts";
+import { startDockerRegistry, startZot } from "./peers.ts";
+import { pinned, stopAll } from "./processes.ts";
+import { goalsOf, machine, markdown, summarize } from "./report.ts";
+import type { Sizes } from "./rows.ts";
+import { say } from "./say.ts";
+import { runZb } from "./zb.ts";
 
-const KEYS = ["hello", "ping", "get", "list", "moves", "manifest", "blob"];
-const GROUPS = 100;
-const SEED_TIMEOUT_MS = 600_000;
 const BUILD = fileURLToPath(new URL("../build/", import.meta.url));
-const ours = (file: string): URL => new URL(file, import.meta.url);
+const MIB = 2 ** 20;
+const FULL: Sizes = { repos: [100, 100_000, 1_000_000], tags: 1_000_000, rounds: 3, roundMs: 1_000, warmMs: 300, blobBytes: 512 * MIB, smallBlobBytes: 64 * MIB, connections: 64 };
+const QUICK: Sizes = { repos: [100, 1_000, 10_000], tags: 10_000, rounds: 1, roundMs: 1_000, warmMs: 200, blobBytes: 64 * MIB, smallBlobBytes: 8 * MIB, connections: 64 };
 
 const { values } = parseArgs({
   options: {
-    rows: { type: "string", default: KEYS.join(",") }, quick: { type: "boolean", default: false }, repos: { type: "string" },
-    rounds: { type: "string" }, "round-ms": { type: "string" }, "blob-mib": { type: "string" }, connections: { type: "string", default: "64" },
+    quick: { type: "boolean", default: false }, only: { type: "string", default: "" }, engine: { type: "string", default: "both" }, sources: { type: "boolean", default: false },
+    rounds: { type: "string" }, "round-ms": { type: "string" },
   },
 });
-
-const number = (text: string | undefined, full: number, quick: number): number => {
-  const value = text === undefined ? (values.quick ? quick : full) : Number(text);
-  if (!Number.isInteger(value) || value < 1) throw new Error(`${text} is not a whole number above 0`);
-  return value;
+if (!["both", "sqlite", "postgres"].includes(values.engine)) throw new Error("--engine: must be sqlite, postgres or both");
+const whole = (name: string, text: string | undefined, fallback: number): number => {
+  if (text !== undefined && !/^[1-9]\d{0,5}$/.test(text)) throw new Error(`--${name}: must be a whole number above 0`);
+  return text === undefined ? fallback : Number(text);
 };
-const wanted = new Set(values.rows.split(","));
-const unknown = [...wanted].find((key) => !KEYS.includes(key));
-if (unknown !== undefined) throw new Error(`--rows: no ${unknown}; there are ${KEYS.join(", ")}`);
-const rounds = number(values.rounds, 5, 3);
-const sizes: Sizes = {
-  repos: number(values.repos, 1_000_000, 10_000), roundMs: number(values["round-ms"], 1_500, 500),
-  blobBytes: number(values["blob-mib"], 512, 64) * 2 ** 20, connections: number(values.connections, 64, 64),
-};
+const base = values.quick ? QUICK : FULL;
+const sizes: Sizes = { ...base, rounds: whole("rounds", values.rounds, base.rounds), roundMs: whole("round-ms", values["round-ms"], base.roundMs) };
 
-const say = (text: string): void => { process.stderr.write(`${text}\n`); };
+const began = performance.now();
+const kept = join(BUILD, "bench");
+mkdirSync(kept, { recursive: true });
+const scratch = mkdtempSync(join(kept, "run-"));
+mkdirSync(join(scratch, "logged"));
+const cleanups: Part["cleanups"] = [];
+const loader = openLoader();
+const versions: Record<string, string> = {};
 
-/** A data folder with the repos in it, made once for each schema and size and kept under build/. */
-async function seeded(): Promise<{ folder: string; repo: string }> {
-  const schema = createHash("sha256").update(readFileSync(ours("../packages/server/src/store/migrations.ts"))).update(readFileSync(ours("seed.ts"))).digest("hex").slice(0, 12);
-  const folder = join(BUILD, "bench", `seed-${sizes.repos}-${schema}`);
-  if (!existsSync(folder)) {
-    say(`seeding ${sizes.repos.toLocaleString("en")} repos`);
-    const making = mkdtempSync(join(BUILD, "bench", "making-"));
-    try {
-      const moorage = await startMoorage(making);
-      await stop(moorage.process);
-      const input: Seed = { database: join(making, "moorage.db"), organization: moorage.organization.uid, repos: sizes.repos, groups: GROUPS };
-      const { repo, milliseconds } = await ask<Seeded>(LOAD_CORE, "seed.ts", input, SEED_TIMEOUT_MS);
-      writeFileSync(join(making, "bench.json"), JSON.stringify({ repo }));
-      renameSync(making, folder);
-      say(`seeded in ${(milliseconds / 1000).toFixed(1)} s, kept for the next run`);
-    } finally {
-      rmSync(making, { recursive: true, force: true });
-    }
-  }
-  return { folder, repo: (JSON.parse(readFileSync(join(folder, "bench.json"), "utf8")) as { repo: string }).repo };
+// Ended by a signal, the run still ends what it started.
+const interrupted = new Promise<never>((_, reject) => {
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => reject(new Error(`ended by ${signal}`)));
+});
+interrupted.catch(() => {});
+
+async function startPeers(): Promise<Part["peers"]> {
+  const found = { "docker-registry": await startDockerRegistry(scratch), zot: await startZot(scratch) };
+  for (const [name, peer] of Object.entries(found)) if (peer) versions[name] = peer.version;
+  if (!found["docker-registry"]) say("no docker-registry on PATH: its rows are left out (Debian: apt-get install docker-registry)");
+  if (!found.zot) say("no zot in build/tools or on PATH: its rows are left out (with Go on the machine, .ci/tools.sh builds it and zb)");
+  return Object.values(found).flatMap((peer) => peer?.registry ?? []);
 }
 
-async function startHello(): Promise<{ process: ReturnType<typeof start>; port: number }> {
-  const port = await freePort();
-  const child = start(SERVER_CORE, process.execPath, [fileURLToPath(ours("hello.ts")), String(port)]);
-  await untilAnswers(`http://127.0.0.1:${port}/`, child, SEED_TIMEOUT_MS);
-  return { process: child, port };
+async function run(): Promise<void> {
+  say(pinned ? "servers on core 0, load on core 1" : "processes are not kept to cores of their own: no taskset, or one core; ratios say less");
+  const launcher = values.sources ? SOURCES : installMoorage(join(kept, "installed"));
+  const [hello, grpcHello] = [await startBare("hello.ts"), await startBare("grpc-hello.ts")];
+  const part: Part = {
+    launcher, kept, scratch, only: values.only, sizes, loader, hello, grpcHello, peers: await startPeers(), measured: [], figures: [], failures: [], cleanups,
+  };
+  if (values.engine !== "postgres") await guarded(part, "SQLite", () => runSqlite(part));
+  if (values.engine !== "sqlite") await guarded(part, "PostgreSQL", () => runPostgres(part));
+  const zb = await runZb(part.peers, values.only, values.quick);
+  report(part, zb);
 }
 
-mkdirSync(join(BUILD, "bench"), { recursive: true });
-say(pinned ? "servers on core 0, load on core 1" : "processes are not kept to cores of their own: no taskset, or one core; ratios say less");
-const seed = await seeded();
-const scratch = mkdtempSync(join(BUILD, "bench", "run-"));
-const children: ReturnType<typeof start>[] = [];
+function report({ measured, figures, failures }: Part, zb: { name: string; text: string }[]): void {
+  const sections = measured.map(summarize);
+  const goals = goalsOf(sections, figures);
+  const seconds = Math.round((performance.now() - began) / 1000);
+  const facts = { date: new Date().toISOString(), seconds, machine: machine(), versions, pinned, sizes };
+  writeFileSync(join(BUILD, "bench.json"), `${JSON.stringify({ ...facts, sections, figures, goals, zb, failures }, null, 2)}\n`);
+  const own = zb.map(({ name, text }) => `#### zb against ${name}\n\n\`\`\`\n${text.trim()}\n\`\`\``);
+  process.stdout.write(`${[markdown({ sections, figures, goals }), ...own, ...failures.map((failure) => `FAILED: ${failure}`)].join("\n\n")}\n\nthe run took ${seconds} s\n`);
+  if (failures.length > 0 || sections.some(({ lines }) => lines.some((line) => line.failure !== undefined))) process.exitCode = 1;
+}
+
 try {
-  const dataDir = join(scratch, "data");
-  cpSync(seed.folder, dataDir, { recursive: true });
-  const hello = await startHello();
-  children.push(hello.process);
-  const moorage = await startMoorage(dataDir);
-  children.push(moorage.process);
-  const restMib = residentMib(moorage.process.pid);
-  const peer = await startPeer(scratch);
-  if (peer) children.push(peer.process);
-  else say("no docker-registry on PATH: its rows are left out (Debian: apt-get install docker-registry)");
-
-  const rows = await rowsOf({ hello, moorage, peer, dataDir, repo: seed.repo, sizes }, (key) => wanted.has(key));
-  const samples = new Map<string, Sample[]>(rows.map((row) => [row.title, []]));
-  // Rounds outside, rows inside: what drifts over the run drifts for all. The first round warms up and does not count.
-  for (let round = 0; round <= rounds; round += 1) {
-    say(round === 0 ? "warming up" : `round ${round} of ${rounds}`);
-    for (const row of rows) {
-      const sample = await row.measure(round);
-      if (sample.failure !== undefined) say(`${row.title}: ${sample.failure}`);
-      if (round > 0) samples.get(row.title)?.push(sample);
-    }
-  }
-  const lines = summarize(rows, samples);
-  const server = { readyMs: Math.round(moorage.readyMs), restMib: restMib && Math.round(restMib), afterMib: Math.round(residentMib(moorage.process.pid) ?? 0) };
-  writeFileSync(join(BUILD, "bench.json"), `${JSON.stringify({ date: new Date().toISOString(), machine: machine(), pinned, rounds, sizes, server, rows: lines }, null, 2)}\n`);
-  process.stdout.write(`${table(lines)}\n\nready after ${server.readyMs} ms on ${sizes.repos.toLocaleString("en")} repos; ${server.restMib} MiB at rest, ${server.afterMib} MiB after the run\n`);
-  if (lines.some((line) => line.failure !== undefined)) process.exitCode = 1;
+  await Promise.race([run(), interrupted]);
 } finally {
-  await Promise.all(children.map(stop));
+  await stopAll();
+  for (const cleanup of cleanups) await cleanup();
   rmSync(scratch, { recursive: true, force: true });
 }

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { availableParallelism } from "node:os";
-import { createServer } from "node:net";
 import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { availableParallelism } from "node:os";
+import { setTimeout as wait } from "node:timers/promises";
 
 /** Servers run on the first core, whatever makes load on the second. */
 export const SERVER_CORE = 0;
@@ -11,15 +12,40 @@ export const LOAD_CORE = 1;
 /** Whether processes can be kept to a core of their own: taskset is there, and there are two cores. */
 export const pinned = availableParallelism() > 1 && spawnSync("taskset", ["--version"]).status === 0;
 
-const STOP_TIMEOUT_MS = 10_000;
+/** Something that is measured. */
+export interface Server {
+  name: string;
+  port: number;
+  process: ChildProcess;
+  /** Processor time used so far, in microseconds, all its threads and helpers together; undefined where /proc does not tell. */
+  cpuUs(): number | undefined;
+}
+
+const STOP_TIMEOUT_MS = 15_000;
+const POLL_MS = 5;
 // Linux counts a process's time in ticks of 10 ms.
 const TICK_US = 10_000;
 
-/** Starts a program on the core. Its standard output is the caller's to read when `output` is "pipe". */
+const running = new Set<ChildProcess>();
+
+/** Starts a program on the core, without the settings of Moorage that happen to be in the environment. */
 export function start(core: number, command: string, args: string[], options: { env?: Record<string, string>; output?: "pipe" | "ignore" } = {}): ChildProcess {
   const [file, all] = pinned ? ["taskset", ["-c", String(core), command, ...args]] : [command, args];
-  const output = options.output ?? "ignore";
-  return spawn(file, all, { stdio: ["pipe", output, "inherit"], env: { ...process.env, ...options.env } });
+  const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("MOORAGE_")));
+  const child = spawn(file, all, { stdio: ["pipe", options.output ?? "ignore", "inherit"], env: { ...inherited, ...options.env } });
+  running.add(child);
+  child.once("exit", () => running.delete(child));
+  return child;
+}
+
+/** Ends whatever is still running of what was started here. */
+export async function stopAll(): Promise<void> {
+  await Promise.all([...running].map(stop));
+}
+
+/** Keeps a process that runs already, and the children it will start, to the core. */
+export function pin(core: number, pid: number): void {
+  if (pinned) spawnSync("taskset", ["-acp", String(core), String(pid)], { stdio: "ignore", timeout: 10_000 });
 }
 
 /** Runs a script of ours on the core, gives it the input as JSON on standard input, and reads its answer as JSON from standard output. */
@@ -28,11 +54,18 @@ export async function ask<T>(core: number, script: string, input: unknown, timeo
   const timer = setTimeout(() => child.kill("SIGKILL"), timeoutMs);
   let text = "";
   child.stdout?.setEncoding("utf8").on("data", (chunk: string) => { text += chunk; });
-  child.stdin?.end(JSON.stringify(input));
+  child.stdin?.on("error", () => {}).end(JSON.stringify(input));
   const [code] = await once(child, "close") as [number | null];
   clearTimeout(timer);
   if (code !== 0) throw new Error(`${script} ended with ${code ?? "a signal"}`);
   return JSON.parse(text) as T;
+}
+
+/** What a script of ours that `ask` runs does with its input. */
+export async function answer<I>(work: (input: I) => object | Promise<object>): Promise<void> {
+  let text = "";
+  for await (const chunk of process.stdin) text += String(chunk);
+  process.stdout.write(JSON.stringify(await work(JSON.parse(text) as I)));
 }
 
 /** Ends a process: politely, then not. */
@@ -45,12 +78,41 @@ export async function stop(child: ChildProcess): Promise<void> {
   clearTimeout(timer);
 }
 
+function statFields(pid: number): string[] {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+}
+
 /** The processor time that a process has used so far, in microseconds, all its threads together; undefined where /proc does not tell. */
-export function cpuUs(pid: number | undefined): number | undefined {
+export function cpuUsOf(pid: number | undefined): number | undefined {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    const fields = statFields(pid ?? 0);
     return (Number(fields[11]) + Number(fields[12])) * TICK_US;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The same of a process and the processes it started, those that have ended included. */
+export function familyCpuUs(pid: number): number | undefined {
+  try {
+    const fields = statFields(pid);
+    const own = [11, 12, 13, 14].reduce((sum, at) => sum + Number(fields[at]), 0) * TICK_US;
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter((text) => text !== "");
+    return children.reduce((sum, child) => sum + (cpuUsOf(Number(child)) ?? 0), own);
+  } catch {
+    return undefined;
+  }
+}
+
+export function parentOf(pid: number): number {
+  return Number(statFields(pid)[1]);
+}
+
+function memoryMib(pid: number | undefined, field: "VmRSS" | "VmHWM"): number | undefined {
+  try {
+    const found = new RegExp(`^${field}:\\s+(\\d+) kB$`, "m").exec(readFileSync(`/proc/${pid}/status`, "utf8"));
+    return found?.[1] === undefined ? undefined : Number(found[1]) / 1024;
   } catch {
     return undefined;
   }
@@ -58,12 +120,17 @@ export function cpuUs(pid: number | undefined): number | undefined {
 
 /** Resident memory of a process in MiB; undefined where /proc does not tell. */
 export function residentMib(pid: number | undefined): number | undefined {
-  try {
-    const found = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
-    return found?.[1] === undefined ? undefined : Number(found[1]) / 1024;
-  } catch {
-    return undefined;
-  }
+  return memoryMib(pid, "VmRSS");
+}
+
+/** The most that was resident since the last call of `forgetPeak`, in MiB. */
+export function peakMib(pid: number | undefined): number | undefined {
+  return memoryMib(pid, "VmHWM");
+}
+
+export function forgetPeak(pid: number | undefined): void {
+  // Source: proc(5), clear_refs.
+  writeFileSync(`/proc/${pid}/clear_refs`, "5");
 }
 
 /** A port that nobody uses now. */
@@ -77,14 +144,21 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Waits until the URL answers with any status, at most `timeoutMs`. */
-export async function untilAnswers(url: string, child: ChildProcess, timeoutMs: number): Promise<void> {
+/** Waits until the probe says yes, at most `timeoutMs`, as long as the process runs. */
+export async function until(probe: () => Promise<boolean>, child: ChildProcess, timeoutMs: number): Promise<void> {
   const deadline = Date.now() + timeoutMs;
-  for (;;) {
-    const answered = await fetch(url, { signal: AbortSignal.timeout(1_000) }).then((response) => response.body?.cancel().then(() => true) ?? true, () => false);
-    if (answered) return;
-    if (child.exitCode !== null) throw new Error(`the server for ${url} ended with ${child.exitCode}`);
-    if (Date.now() > deadline) throw new Error(`${url} did not answer in time`);
-    await new Promise((resolve) => { setTimeout(resolve, 25); });
+  while (!(await probe())) {
+    if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}`);
+    if (Date.now() > deadline) throw new Error("the server did not answer in time");
+    await wait(POLL_MS);
   }
+}
+
+/** Waits until the URL answers with 2xx, at most `timeoutMs`. */
+export function untilAnswers(url: string, child: ChildProcess, timeoutMs: number): Promise<void> {
+  return until(async () => {
+    const response = await fetch(url, { signal: AbortSignal.timeout(1_000) }).catch(() => undefined);
+    await response?.body?.cancel();
+    return response?.ok === true;
+  }, child, timeoutMs);
 }

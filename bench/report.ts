@@ -1,66 +1,127 @@
 import { cpus, release, totalmem } from "node:os";
-import { HELLO, type Row, type Sample } from "./rows.ts";
+import { median } from "./median.ts";
+import type { Sample } from "./rows.ts";
+import type { Measured } from "./run.ts";
 
 /** What is known of a row after all rounds. */
 export interface Line {
-  key: string;
   title: string;
   unit: string;
   median: number;
   lowest: number;
   highest: number;
-  /** Of the hello limit, for rows counted in requests. */
-  ofHello?: number;
-  /** The server's processor time per request, in microseconds: its median. */
+  /** The server's processor time per request, or per MB, in microseconds: its median. */
   cpuUs?: number;
+  /** How much of a core the server had of it, from 0 to 1: less than all of it where it waits, or where others have the core as well. */
+  serverShare?: number;
   /** The busiest the load's core was, from 0 to 1. */
   loadShare?: number;
-  against?: { title: string; ratio: number; goal: number; reached: boolean };
+  against: Comparison[];
   failure?: string;
 }
 
-export function median(values: number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? (sorted[middle] ?? 0) : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2;
+export interface Comparison {
+  title: string;
+  /** How many times the other's rate, and how many times less processor time. */
+  ratio: number;
+  cpuRatio?: number;
+  /** What counts: the ratio of rates, or of processor time where the load could not keep up with a server. */
+  counts: number;
+  goal?: number;
+  reached?: boolean;
 }
 
-export function summarize(rows: Row[], samples: Map<string, Sample[]>): Line[] {
-  const rates = (title: string): number[] => (samples.get(title) ?? []).map(({ rate }) => rate);
-  const hello = median(rates(HELLO));
-  return rows.map((row) => {
-    const own = samples.get(row.title) ?? [];
-    const line: Line = { key: row.key, title: row.title, unit: row.unit, median: median(rates(row.title)), lowest: Math.min(...rates(row.title)), highest: Math.max(...rates(row.title)) };
-    const cpu = own.flatMap(({ cpuUs }) => cpuUs ?? []);
-    if (cpu.length > 0) line.cpuUs = median(cpu);
-    if (cpu.length > 0 && hello > 0) line.ofHello = line.median / hello;
-    const shares = own.flatMap(({ loadShare }) => loadShare ?? []);
-    if (shares.length > 0) line.loadShare = Math.max(...shares);
-    const failed = own.find(({ failure }) => failure !== undefined)?.failure;
-    if (failed !== undefined) line.failure = failed;
-    if (row.against) {
-      const ratio = line.median / median(rates(row.against.title));
-      line.against = { ...row.against, ratio, reached: failed === undefined && ratio >= row.against.goal };
-    }
-    return line;
+/** Something measured once, with the most it may be. */
+export interface Figure { title: string; value: number; unit: string; most?: number }
+
+/** An aim of the project, and what came out. */
+export interface Goal { title: string; aim: string; found: string; reached: boolean }
+
+export interface Report { sections: { title: string; lines: Line[] }[]; figures: Figure[]; goals: Goal[] }
+
+// From here on the load, not the server, is what bounds a row.
+const BUSY_SHARE = 0.95;
+
+export function summarize({ title, rows }: Measured): { title: string; lines: Line[] } {
+  const bare = rows.map(({ row, samples }): Line & { wanted: typeof row.against } => {
+    const good = samples.filter(({ failure }) => failure === undefined);
+    const rates = good.map(({ rate }) => rate);
+    const known = (of: (sample: Sample) => number | undefined): number[] => good.flatMap((sample) => of(sample) ?? []);
+    const [cpu, shares] = [known(({ cpuUs }) => cpuUs), known(({ loadShare }) => loadShare)];
+    const failure = samples.find((sample) => sample.failure !== undefined)?.failure;
+    return {
+      title: row.title, unit: row.unit, median: median(rates), lowest: Math.min(...rates), highest: Math.max(...rates), against: [], wanted: row.against,
+      ...(cpu.length > 0 && { cpuUs: median(cpu), serverShare: (median(cpu) * median(rates)) / 1e6 }), ...(shares.length > 0 && { loadShare: Math.max(...shares) }), ...(failure !== undefined && { failure }),
+    };
   });
+  return {
+    title,
+    lines: bare.map(({ wanted = [], ...line }) => ({
+      ...line,
+      against: wanted.flatMap(({ title: other, goal }) => {
+        const found = bare.find((one) => one.title === other);
+        return found ? [compare(line, found, goal)] : [];
+      }),
+    })),
+  };
+}
+
+function compare(line: Line, other: Line, goal: number | undefined): Comparison {
+  const ratio = line.median / other.median;
+  const cpuRatio = line.cpuUs !== undefined && other.cpuUs !== undefined && line.cpuUs > 0 ? other.cpuUs / line.cpuUs : undefined;
+  const isBounded = Math.max(line.loadShare ?? 0, other.loadShare ?? 0) > BUSY_SHARE;
+  const counts = isBounded && cpuRatio !== undefined ? cpuRatio : ratio;
+  const works = line.failure === undefined && other.failure === undefined;
+  return { title: other.title, ratio, counts, ...(cpuRatio !== undefined && { cpuRatio }), ...(goal !== undefined && { goal, reached: works && counts >= goal }) };
+}
+
+export function goalsOf(sections: Report["sections"], figures: Figure[]): Goal[] {
+  const ofRows = sections.flatMap(({ lines }) => lines).flatMap((line) => line.against.flatMap((comparison): Goal[] => {
+    const { goal, reached = false, counts, ratio, title } = comparison;
+    if (goal === undefined) return [];
+    const found = line.failure === undefined ? `${figure(counts)} ×${counts === ratio ? "" : " by processor time"}` : "failed";
+    return [{ title: `${line.title}, against ${title}`, aim: `at least ${goal} ×`, found, reached }];
+  }));
+  const ofFigures = figures.flatMap(({ title, value, unit, most }): Goal[] => (most === undefined ? [] : [{ title, aim: `at most ${most} ${unit}`, found: `${figure(value)} ${unit}`, reached: value <= most }]));
+  return [...ofRows, ...ofFigures];
 }
 
 function figure(value: number): string {
+  if (!Number.isFinite(value)) return "";
   return value >= 100 ? Math.round(value).toLocaleString("en") : value.toPrecision(3);
 }
 
-/** The table as Markdown. */
-export function table(lines: Line[]): string {
-  const heads = ["row", "median", "lowest to highest", "× hello", "server µs", "load's core", "held against", "×", "goal"];
-  const cells = lines.map((line) => [
-    line.title, `${figure(line.median)} ${line.unit}`, `${figure(line.lowest)} to ${figure(line.highest)}`, line.ofHello === undefined ? "" : line.ofHello.toFixed(2),
-    line.cpuUs === undefined ? "" : figure(line.cpuUs), line.loadShare === undefined ? "" : `${Math.round(line.loadShare * 100)}%`,
-    line.against?.title ?? "", line.against ? figure(line.against.ratio) : "", line.against ? `${line.against.goal} ${line.against.reached ? "reached" : "missed"}` : "",
-  ]);
+function percent(share: number | undefined): string {
+  return share === undefined ? "" : `${Math.round(share * 100)}%`;
+}
+
+function grid(heads: string[], cells: string[][], leftColumns: number[]): string {
   const widths = heads.map((head, column) => Math.max(head.length, ...cells.map((row) => row[column]?.length ?? 0)));
-  const print = (row: string[]): string => `| ${row.map((cell, column) => (column === 0 || column === 6 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join(" | ")} |`;
-  return [print(heads), `|${widths.map((width, column) => (column === 0 || column === 6 ? "-".repeat(width + 2) : `${"-".repeat(width + 1)}:`)).join("|")}|`, ...cells.map(print)].join("\n");
+  const isLeft = (column: number): boolean => leftColumns.includes(column);
+  const print = (row: string[]): string => `| ${row.map((cell, column) => (isLeft(column) ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join(" | ")} |`;
+  return [print(heads), `|${widths.map((width, column) => (isLeft(column) ? "-".repeat(width + 2) : `${"-".repeat(width + 1)}:`)).join("|")}|`, ...cells.map(print)].join("\n");
+}
+
+function linesTable(lines: Line[]): string {
+  const cells = lines.flatMap((line) => {
+    const own = line.failure !== undefined && !Number.isFinite(line.median) ? [line.title, "failed", "", "", "", ""] : [
+      line.title, `${figure(line.median)} ${line.unit}${line.failure === undefined ? "" : ", failures"}`, `${figure(line.lowest)} to ${figure(line.highest)}`,
+      line.cpuUs === undefined ? "" : figure(line.cpuUs), percent(line.serverShare), percent(line.loadShare),
+    ];
+    const first = line.against.length === 0 ? [["", "", "", ""]] : line.against.map(({ title, ratio, cpuRatio, goal, reached = false }) => [
+      title, figure(ratio), cpuRatio === undefined ? "" : figure(cpuRatio), goal === undefined ? "" : `${goal} ${reached ? "reached" : "missed"}`,
+    ]);
+    return first.map((comparison, index) => [...(index === 0 ? own : ["", "", "", "", "", ""]), ...comparison]);
+  });
+  return grid(["row", "median", "lowest to highest", "server µs", "its core", "load's core", "held against", "× rate", "× µs", "goal"], cells, [0, 6]);
+}
+
+/** The whole report as Markdown. */
+export function markdown({ sections, figures, goals }: Report): string {
+  const parts = sections.filter(({ lines }) => lines.length > 0).map(({ title, lines }) => `#### ${title}\n\n${linesTable(lines)}`);
+  if (figures.length > 0) parts.push(`#### start-up and memory\n\n${grid(["figure", "value", "at most"], figures.map(({ title, value, unit, most }) => [title, `${figure(value)} ${unit}`, most === undefined ? "" : `${most} ${unit}`]), [0])}`);
+  if (goals.length > 0) parts.push(`#### goals\n\n${grid(["goal", "aim", "found", "reached"], goals.map(({ title, aim, found, reached }) => [title, aim, found, reached ? "yes" : "no"]), [0])}`);
+  return parts.join("\n\n");
 }
 
 export function machine(): Record<string, string | number> {

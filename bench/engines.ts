@@ -1,0 +1,142 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { Loader } from "./loader.ts";
+import { type Engine, type Installation, postgresInstallation, sqliteInstallation } from "./installations.ts";
+import { median } from "./median.ts";
+import { DEFAULT_LOG_LEVEL, type Moorage, startMoorage } from "./moorage.ts";
+import { openPostgres } from "./postgres.ts";
+import { residentMib, type Server, stop } from "./processes.ts";
+import type { Registry } from "./registries.ts";
+import type { Figure } from "./report.ts";
+import { blobPeaks, blobSection } from "./rows-blobs.ts";
+import { readSection } from "./rows-reads.ts";
+import { registrySection, tagsSection } from "./rows-registry.ts";
+import { writeSection } from "./rows-writes.ts";
+import { type Bench, count, type Section, type Sizes } from "./rows.ts";
+import { type Measured, runSection } from "./run.ts";
+import { say } from "./say.ts";
+
+/** What an engine's part of the run needs, and where it leaves what it finds: all that was found stays, whatever fails later. */
+export interface Part {
+  launcher: string;
+  /** Where seeds are kept for the next run, and a folder of this run. */
+  kept: string;
+  scratch: string;
+  only: string;
+  sizes: Sizes;
+  loader: Loader;
+  hello: Server;
+  grpcHello: Server;
+  peers: Registry[];
+  measured: Measured[];
+  figures: Figure[];
+  failures: string[];
+  /** What must be done at the end of the run, however it comes. Once more does no harm. */
+  cleanups: (() => Promise<void>)[];
+}
+
+const STARTS = 3;
+const MOST_READY_MS = 1_500;
+const MOST_REST_MIB = 150;
+const MOST_GROWTH = 1.1;
+// What a start leaves behind has been collected by then.
+const REST_MS = 3_000;
+
+export async function runSqlite(part: Part): Promise<void> {
+  const amounts = amountsOf(part.sizes);
+  const installations: Installation[] = [];
+  for (const amount of amounts) installations.push(await sqliteInstallation(part.launcher, part.kept, part.scratch, amount, say));
+  const [smallest] = amounts;
+  // A copy of its own: a data folder has one server.
+  const logged = smallest && await sqliteInstallation(part.launcher, part.kept, `${part.scratch}/logged`, smallest, say);
+  await runEngine(part, "SQLite", installations, logged, () => 0);
+}
+
+export async function runPostgres(part: Part): Promise<void> {
+  const postgres = await openPostgres();
+  part.cleanups.push(postgres.close);
+  try {
+    say(`PostgreSQL ${postgres.version}`);
+    const installations: Installation[] = [];
+    for (const amount of amountsOf(part.sizes)) installations.push(await postgresInstallation(part.launcher, postgres, part.scratch, amount, say));
+    await runEngine(part, "PostgreSQL", installations, undefined, postgres.cpuUs);
+  } finally {
+    await postgres.close();
+  }
+}
+
+function amountsOf({ repos, tags }: Sizes): { repos: number; tagged: number[] }[] {
+  return repos.map((amount, index) => ({ repos: amount, tagged: index === repos.length - 1 ? [...new Set([Math.min(1_000, tags), tags])] : [] }));
+}
+
+async function runEngine(part: Part, engine: Engine, installations: Installation[], logged: Installation | undefined, helpersCpuUs: () => number | undefined): Promise<void> {
+  const servers: Bench["servers"] = [];
+  const closers: (() => Promise<void>)[] = [];
+  const started = (moorage: Moorage): Moorage => {
+    closers.push(() => stop(moorage.process));
+    return moorage;
+  };
+  try {
+    const last = installations.at(-1);
+    if (last) await noteStarts(part, last, helpersCpuUs);
+    for (const installation of installations) servers.push({ installation, moorage: started(await startMoorage(installation.place, { helpersCpuUs })) });
+    const largest = servers.at(-1);
+    if (largest === undefined) return;
+    const withLog = logged && started(await startMoorage(logged.place, { logLevel: DEFAULT_LOG_LEVEL }));
+    const bench: Bench = { ...part, engine, servers, largest, ...(withLog && { logged: withLog }) };
+    const sections: (() => Promise<Section>)[] = [
+      () => readSection(bench), () => writeSection(bench, (close) => closers.push(close)), () => tagsSection(bench), () => registrySection(bench),
+      ...(engine === "SQLite" ? [async () => blobSection(bench)] : []),
+    ];
+    for (const make of sections) await guarded(part, `a section on ${engine}`, async () => { part.measured.push(await runSection(await make(), part.sizes, part.only)); });
+    if (engine === "SQLite") await guarded(part, "peak memory", () => notePeaks(part, bench));
+  } finally {
+    for (const close of closers) await close();
+  }
+}
+
+/** Does the work; what it throws ends that part of the run and not the run. */
+export async function guarded(part: Pick<Part, "failures">, what: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    const failure = `${what}: ${error instanceof Error ? error.message : String(error)}`;
+    part.failures.push(failure);
+    say(failure);
+  }
+}
+
+async function noteStarts(part: Part, { place, repos, engine }: Installation, helpersCpuUs: () => number | undefined): Promise<void> {
+  if (!isAsked(part, "start-up") && !isAsked(part, "memory")) return;
+  const times: number[] = [];
+  const rests: number[] = [];
+  for (let round = 0; round < STARTS; round += 1) {
+    const moorage = await startMoorage(place, { helpersCpuUs });
+    try {
+      await wait(REST_MS);
+      times.push(moorage.readyMs);
+      rests.push(residentMib(moorage.process.pid) ?? Number.NaN);
+    } finally {
+      await stop(moorage.process);
+    }
+  }
+  part.figures.push(
+    { title: `start to ready, ${count(repos)} repos, ${engine}`, value: median(times), unit: "ms", most: MOST_READY_MS },
+    { title: `memory at rest, ${count(repos)} repos, ${engine}`, value: median(rests), unit: "MiB", most: MOST_REST_MIB },
+  );
+}
+
+/** On the server that all rows have been measured on: it has grown to what it needs. */
+async function notePeaks(part: Part, bench: Bench): Promise<void> {
+  if (!isAsked(part, "memory")) return;
+  const { moorage } = bench.largest;
+  for (const registry of [moorage, ...part.peers]) {
+    const { small, large } = await blobPeaks(bench, registry, moorage.organization.name);
+    const of = (bytes: number): string => `peak memory, a blob of ${bytes / 2 ** 20} MiB up and down, ${registry.name}`;
+    part.figures.push({ title: of(part.sizes.smallBlobBytes), value: small, unit: "MiB" }, { title: of(part.sizes.blobBytes), value: large, unit: "MiB" });
+    if (registry === moorage) part.figures.push({ title: "growth of peak memory with the blob's size", value: large / small, unit: "×", most: MOST_GROWTH });
+  }
+}
+
+function isAsked({ only }: Pick<Part, "only">, what: string): boolean {
+  return only === "" || what.includes(only.toLowerCase());
+}

@@ -1,0 +1,61 @@
+import { createHash } from "node:crypto";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { type Moorage, type Place, startMoorage } from "./moorage.ts";
+import type { Postgres } from "./postgres.ts";
+import { ask, LOAD_CORE, stop } from "./processes.ts";
+import type { SeedPlan } from "./seed-sql.ts";
+import type { SqliteSeed } from "./seed-sqlite.ts";
+
+/** A data folder, and a database where that is elsewhere, with so many repos in it. */
+export interface Installation { place: Place; repos: number; engine: Engine }
+export type Engine = "SQLite" | "PostgreSQL";
+
+/** How much to put in. The tags are in the largest installation only. */
+export interface Amounts { repos: number; tagged: number[] }
+
+const SEED_TIMEOUT_MS = 600_000;
+const MAX_GROUPS = 100;
+
+function planOf({ organization, publicOrganization }: Moorage, { repos, tagged }: Amounts): SeedPlan {
+  return { organization: organization.uid, small: publicOrganization.uid, repos, groups: Math.min(MAX_GROUPS, Math.ceil(repos / 10)), tagged };
+}
+
+/** A first start makes what an empty installation has; its rows come after. */
+async function firstStart(place: Place): Promise<Moorage> {
+  mkdirSync(place.dataDir, { recursive: true });
+  const moorage = await startMoorage(place);
+  await stop(moorage.process);
+  return moorage;
+}
+
+/** A data folder with SQLite in it: made once for each schema and size, kept in `kept` and copied to `scratch`. */
+export async function sqliteInstallation(launcher: string, kept: string, scratch: string, amounts: Amounts, say: (text: string) => void): Promise<Installation> {
+  const schema = createHash("sha256");
+  for (const source of ["./seed-sql.ts", "../packages/server/src/store/migrations.ts", "../packages/server/src/bootstrap.ts"]) schema.update(readFileSync(new URL(source, import.meta.url)));
+  const folder = join(kept, `seed-${amounts.repos}-${amounts.tagged.join("-")}-${schema.digest("hex").slice(0, 12)}`);
+  if (!existsSync(folder)) {
+    say(`SQLite: making ${amounts.repos.toLocaleString("en")} repos, kept for the next run`);
+    const making = mkdtempSync(join(kept, "making-"));
+    try {
+      const moorage = await firstStart({ launcher, dataDir: making, env: {} });
+      const input: SqliteSeed = { database: join(making, "moorage.db"), plan: planOf(moorage, amounts) };
+      await ask(LOAD_CORE, "seed-sqlite.ts", input, SEED_TIMEOUT_MS);
+      renameSync(making, folder);
+    } finally {
+      rmSync(making, { recursive: true, force: true });
+    }
+  }
+  const dataDir = join(scratch, `sqlite-${amounts.repos}`);
+  cpSync(folder, dataDir, { recursive: true });
+  return { place: { launcher, dataDir, env: {} }, repos: amounts.repos, engine: "SQLite" };
+}
+
+/** A database of its own on the PostgreSQL server. */
+export async function postgresInstallation(launcher: string, postgres: Postgres, scratch: string, amounts: Amounts, say: (text: string) => void): Promise<Installation> {
+  say(`PostgreSQL: making ${amounts.repos.toLocaleString("en")} repos`);
+  const url = await postgres.database(`repos_${amounts.repos}`);
+  const place = { launcher, dataDir: join(scratch, `postgres-${amounts.repos}`), env: { MOORAGE_DATABASE_URL: url } };
+  await postgres.seed(url, planOf(await firstStart(place), amounts));
+  return { place, repos: amounts.repos, engine: "PostgreSQL" };
+}

@@ -1,0 +1,32 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("../", import.meta.url));
+const PACKAGES = { moorage: "moorage", "@moorage/api": "moorage-api", "@moorage/server": "moorage-server" };
+const PACK_TIMEOUT_MS = 180_000;
+
+/** The launcher in the repository, which runs the TypeScript sources. */
+export const SOURCES = join(ROOT, "packages/cli/bin/moorage.js");
+
+/**
+ * Packs Moorage and lays the packages out below the folder as `npm install` would, so that what is measured is what users run; what they depend on is
+ * found in the repository's own node_modules. Answers the launcher's path.
+ */
+export function installMoorage(folder: string): string {
+  run("npm", ["run", "--silent", "pack"]);
+  rmSync(folder, { recursive: true, force: true });
+  const { version } = JSON.parse(readFileSync(join(ROOT, "packages/cli/package.json"), "utf8")) as { version: string };
+  for (const [name, archive] of Object.entries(PACKAGES)) {
+    const place = join(folder, "node_modules", name);
+    mkdirSync(place, { recursive: true });
+    run("tar", ["-xzf", join(ROOT, "build", `${archive}-${version}.tgz`), "--strip-components=1", "-C", place]);
+  }
+  return join(folder, "node_modules/moorage/bin/moorage.js");
+}
+
+function run(program: string, args: string[]): void {
+  const { status, stdout, stderr } = spawnSync(program, args, { cwd: ROOT, encoding: "utf8", timeout: PACK_TIMEOUT_MS });
+  if (status !== 0) throw new Error(`${program} ${args.join(" ")} failed: ${stderr}${stdout}`.slice(0, 2_000));
+}

@@ -1,0 +1,62 @@
+// The process that makes all load: one line of JSON in, a LoaderRequest, one line of JSON out. It lives as long as the run, so that no row pays for its
+// compilation.
+import { type ChildProcess } from "node:child_process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { type Transfer, transfer, type TransferResult } from "./blob.ts";
+import { type GrpcLoad, runGrpc } from "./grpc-load.ts";
+import { type Load, type LoadResult, runHttp } from "./load.ts";
+import { LOAD_CORE, start } from "./processes.ts";
+
+type LoaderRequest = { kind: "http"; load: Load } | { kind: "grpc"; load: GrpcLoad } | { kind: "blob"; load: Transfer };
+type LoaderAnswer = { result: LoadResult | TransferResult } | { failure: string };
+
+export interface Loader {
+  http(load: Load): Promise<LoadResult>;
+  grpc(load: GrpcLoad): Promise<LoadResult>;
+  blob(load: Transfer): Promise<TransferResult>;
+}
+
+const TIMEOUT_MS = 60_000;
+
+/** Starts the process at its first use, to be ended by stopAll, and again when it was ended because it took too long. One request at a time. */
+export function openLoader(): Loader {
+  let child: ChildProcess | undefined;
+  let answers: AsyncIterator<string> | undefined;
+  const launch = (): { child: ChildProcess; answers: AsyncIterator<string> } => {
+    const started = start(LOAD_CORE, process.execPath, [fileURLToPath(import.meta.url)], { output: "pipe" });
+    if (!started.stdout) throw new Error("the load has no output");
+    child = started;
+    answers = createInterface({ input: started.stdout })[Symbol.asyncIterator]();
+    return { child: started, answers };
+  };
+  const ask = async <T extends LoadResult | TransferResult>(request: LoaderRequest): Promise<T> => {
+    const running = child !== undefined && child.exitCode === null && child.signalCode === null && answers !== undefined ? { child, answers } : launch();
+    const timer = setTimeout(() => running.child.kill("SIGKILL"), TIMEOUT_MS);
+    running.child.stdin?.write(`${JSON.stringify(request)}\n`);
+    const line = await running.answers.next();
+    clearTimeout(timer);
+    if (line.done) throw new Error("the load ended, or took longer than a minute");
+    const said = JSON.parse(line.value) as LoaderAnswer;
+    if ("failure" in said) throw new Error(said.failure);
+    return said.result as T;
+  };
+  return {
+    http: (load) => ask({ kind: "http", load }),
+    grpc: (load) => ask({ kind: "grpc", load }),
+    blob: (load) => ask({ kind: "blob", load }),
+  };
+}
+
+function perform(request: LoaderRequest): Promise<LoadResult | TransferResult> {
+  if (request.kind === "http") return runHttp(request.load);
+  return request.kind === "grpc" ? runGrpc(request.load) : transfer(request.load);
+}
+
+if (import.meta.main) {
+  for await (const line of createInterface({ input: process.stdin })) {
+    const said: LoaderAnswer = await perform(JSON.parse(line) as LoaderRequest)
+      .then((result) => ({ result }), (error: unknown) => ({ failure: error instanceof Error ? error.message : String(error) }));
+    process.stdout.write(`${JSON.stringify(said)}\n`);
+  }
+}

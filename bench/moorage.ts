@@ -1,0 +1,57 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { cpuUsOf, freePort, SERVER_CORE, start, stop, untilAnswers } from "./processes.ts";
+import type { Registry } from "./registries.ts";
+
+/** Ours, with what the first start made. `authorization` is for the registry. */
+export interface Moorage extends Registry {
+  organization: { uid: string; name: string };
+  publicOrganization: { uid: string; name: string };
+  baseUrl: string;
+  platform: Registry;
+  /** From the start of the process to its first answer that it is ready. */
+  readyMs: number;
+}
+
+/** What a server is started on. */
+export interface Place { launcher: string; dataDir: string; env: Record<string, string> }
+
+export const DEFAULT_LOG_LEVEL = "info";
+const QUIET_LOG_LEVEL = "warn";
+const START_TIMEOUT_MS = 60_000;
+const TTL = "1h";
+
+/**
+ * Starts Moorage on the servers' core, without its access log, as the peers run without theirs. `helpersCpuUs`: the time of processes that work for it
+ * beside its own.
+ */
+export async function startMoorage({ launcher, dataDir, env }: Place, { logLevel = QUIET_LOG_LEVEL, helpersCpuUs = () => 0 }: { logLevel?: string; helpersCpuUs?: () => number | undefined } = {}): Promise<Moorage> {
+  const port = await freePort();
+  const settings = {
+    ...env, MOORAGE_HOST: "127.0.0.1", MOORAGE_PORT: String(port), MOORAGE_DATA_DIR: dataDir, MOORAGE_LOG_LEVEL: logLevel, MOORAGE_ALLOW_PRIVATE_NETWORK: "1",
+  };
+  const began = performance.now();
+  const child = start(SERVER_CORE, process.execPath, [launcher, "serve"], { env: settings });
+  try {
+    await untilAnswers(`http://127.0.0.1:${port}/readyz`, child, START_TIMEOUT_MS);
+    const readyMs = performance.now() - began;
+    const bootstrap = JSON.parse(readFileSync(join(dataDir, "bootstrap.json"), "utf8")) as Pick<Moorage, "organization" | "publicOrganization" | "baseUrl">;
+    const token = (audience: string): string => {
+      const { status, stdout, stderr } = spawnSync(process.execPath, [launcher, "token", "--audience", audience, "--ttl", TTL], {
+        env: { ...process.env, ...settings }, encoding: "utf8", timeout: START_TIMEOUT_MS,
+      });
+      if (status !== 0) throw new Error(`moorage token failed: ${stderr}`);
+      return `authorization: Bearer ${stdout.trim()}\r\n`;
+    };
+    const cpuUs = (): number | undefined => {
+      const [own, helpers] = [cpuUsOf(child.pid), helpersCpuUs()];
+      return own === undefined || helpers === undefined ? undefined : own + helpers;
+    };
+    const server = { name: "moorage", process: child, port, cpuUs };
+    return { ...server, ...bootstrap, readyMs, authorization: token("registry"), platform: { ...server, authorization: token("platform") } };
+  } catch (error) {
+    await stop(child);
+    throw error;
+  }
+}

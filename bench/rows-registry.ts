@@ -1,0 +1,84 @@
+import { type Image, MANIFEST, pushImage, type Registry, tagImage } from "./registries.ts";
+import { type Bench, count, get, overHttp, type Row, type Section } from "./rows.ts";
+import { recordTimeMs, tagName, taggedName } from "./seed-sql.ts";
+
+const DOCKER_GOAL = 20;
+const ZOT_GOAL = 2;
+const PEER_TAGS = 1_000;
+const PUSHES_AT_ONCE = 8;
+
+/** What the rows of a registry need to have been pushed. */
+interface Stocked { registry: Registry; repository: string; tagged: string; image: Image }
+
+const stocked = new Map<Registry, Stocked>();
+
+/** Pushes an image, and to a peer so many tags of it; ours has its tags from the seed. Once for a registry. */
+async function stock(registry: Registry, organization: string, tags: number): Promise<Stocked> {
+  const known = stocked.get(registry);
+  if (known) return known;
+  const repository = `${organization}/bench`;
+  const image = await pushImage(registry, repository, "latest");
+  const tagged = `${organization}/tagged`;
+  if (tags > 0) await pushImage(registry, tagged, tagName(0));
+  for (let at = 1; at < tags; at += PUSHES_AT_ONCE) {
+    await Promise.all(Array.from({ length: Math.min(PUSHES_AT_ONCE, tags - at) }, (_, index) => tagImage(registry, tagged, tagName(at + index), image.manifest)));
+  }
+  const made = { registry, repository, tagged, image };
+  stocked.set(registry, made);
+  return made;
+}
+
+/** Manifests and small blobs, ours with a token that is checked, against the peers without one. */
+export async function registrySection(bench: Bench): Promise<Section> {
+  const { engine, largest: { moorage }, peers } = bench;
+  const named = ({ name }: Registry): string => (name === moorage.name ? `${name} on ${engine}` : name);
+  const rowsOf = ({ registry, repository, image }: Stocked): Row[] => {
+    const row = (what: string, path: string, accept: string): Row => ({
+      title: `${what}, ${named(registry)}`, unit: "/s", measure: overHttp(bench, registry, () => [[get(`/v2/${repository}/${path}`, registry.authorization, accept)]]),
+      ...(registry === moorage && { against: peers.map((peer) => ({ title: `${what}, ${peer.name}`, ...goalOf(engine, what, peer) })) }),
+    });
+    return [row("manifest by tag", "manifests/latest", MANIFEST), row("manifest by digest", `manifests/${image.digest}`, MANIFEST), row("4 KiB blob", `blobs/${image.layer}`, "*/*")];
+  };
+  const all: Stocked[] = [];
+  for (const registry of [...peers, moorage]) all.push(await stock(registry, moorage.organization.name, registry === moorage ? 0 : PEER_TAGS));
+  return { title: `registry, ${engine}`, rows: all.flatMap(rowsOf) };
+}
+
+// The goals are for the engine that a first start has.
+function goalOf(engine: string, what: string, peer: Registry): { goal?: number } {
+  if (engine !== "SQLite") return {};
+  if (peer.name === "docker-registry") return { goal: DOCKER_GOAL };
+  return what.startsWith("manifest") ? { goal: ZOT_GOAL } : {};
+}
+
+/** Lists of tags and histories, short and long; the first page, and one from the middle. */
+export async function tagsSection(bench: Bench): Promise<Section> {
+  const { engine, sizes, largest: { moorage }, peers } = bench;
+  const { organization, authorization } = moorage;
+  const short = Math.min(PEER_TAGS, sizes.tags);
+  const row = (title: string, path: string, against?: string): Row => ({
+    title: `${title}, ${engine}`, unit: "/s", measure: overHttp(bench, moorage, () => [[get(path, authorization)]]), ...(against !== undefined && { against: [{ title: against }] }),
+  });
+  const list = (tags: number): string => `/v2/${organization.name}/${taggedName(tags)}/tags/list`;
+  const history = (tags: number): string => `/v2/${organization.name}/${taggedName(tags)}/_service/history/${tagName(0)}`;
+  const middle = sizes.tags >> 1;
+  const peerRows: Row[] = [];
+  for (const peer of peers) {
+    const { tagged } = await stock(peer, organization.name, PEER_TAGS);
+    peerRows.push({ title: `1,000 of ${count(PEER_TAGS)} tags, ${peer.name}`, unit: "/s", measure: overHttp(bench, peer, () => [[get(`/v2/${tagged}/tags/list`)]]) });
+  }
+  const title = `1,000 of ${count(short)} tags`;
+  const shortHistory = `1,000 of ${count(short)} records of a history`;
+  return {
+    title: `tags and histories, ${engine}`,
+    rows: [
+      ...(engine === "SQLite" ? peerRows : []),
+      { ...row(title, list(short)), ...(engine === "SQLite" && { against: peerRows.map((peer) => ({ title: peer.title })) }) },
+      row(`1,000 of ${count(sizes.tags)} tags, first page`, list(sizes.tags), `${title}, ${engine}`),
+      row(`1,000 of ${count(sizes.tags)} tags, deep page`, `${list(sizes.tags)}?last=${tagName(middle)}`, `${title}, ${engine}`),
+      row(shortHistory, history(short)),
+      row(`1,000 of ${count(sizes.tags)} records of a history, first`, history(sizes.tags), `${shortHistory}, ${engine}`),
+      row(`1,000 of ${count(sizes.tags)} records of a history, from the middle`, `${history(sizes.tags)}?start=${new Date(recordTimeMs(middle)).toISOString()}`, `${shortHistory}, ${engine}`),
+    ],
+  };
+}

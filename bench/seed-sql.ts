@@ -1,0 +1,91 @@
+// The rows that a million pushes would have left, in SQL that SQLite and PostgreSQL both read.
+
+export interface SeedPlan {
+  /** Uids of the organization with the repos, and of the small one beside it. */
+  organization: string;
+  small: string;
+  repos: number;
+  groups: number;
+  /** Repos with so many tags; the first tag of each has a history of as many records. */
+  tagged: number[];
+}
+
+/** How an engine says what differs. */
+export interface SeedDialect {
+  /** A table with one column `i`, from 0 up to but without the count. */
+  series(count: number): string;
+  /** Random lower-case hexadecimal digits, a multiple of 16. */
+  hex(digits: number): string;
+  /** Seven digits with zeros before them. */
+  pad(expression: string): string;
+}
+
+export const SQLITE: SeedDialect = {
+  series: (count) => `(with recursive n(i) as (select 0 union all select i + 1 from n where i + 1 < ${count}) select i from n)`,
+  hex: (digits) => `lower(hex(randomblob(${digits / 2})))`,
+  pad: (expression) => `printf('%07d', ${expression})`,
+};
+
+export const POSTGRES: SeedDialect = {
+  series: (count) => `(select i from generate_series(0, ${count - 1}) as g(i))`,
+  hex: (digits) => Array.from({ length: digits / 16 }, () => "substr(md5(random()::text), 1, 16)").join(" || "),
+  pad: (expression) => `lpad((${expression})::text, 7, '0')`,
+};
+
+export const SMALL_REPOS = 100;
+const EPOCH_MS = 1_760_000_000_000;
+const SECOND_MS = 1_000;
+
+export function repoName(index: number): string {
+  return `image-${String(index).padStart(7, "0")}`;
+}
+
+export function taggedName(tags: number): string {
+  return `tagged-${tags}`;
+}
+
+/** The tag with the long history, and any other. */
+export function tagName(index: number): string {
+  return `v-${String(index).padStart(7, "0")}`;
+}
+
+/** When the record of the history was made, in milliseconds since 1970. */
+export function recordTimeMs(index: number): number {
+  return EPOCH_MS + index * SECOND_MS;
+}
+
+const REPO_COLUMNS = "(uid, parent, name, description, catalog_tier, bundles, readme, aliases, active_tags, sync_config, create_time, update_time)";
+
+export function seedStatements({ organization, small, repos, groups, tagged }: SeedPlan, { series, hex, pad }: SeedDialect): string[] {
+  const each = Math.ceil(repos / groups);
+  const repoValues = (name: string): string => `${name}, 'An image of the benchmark', 0, '[]', '', '[]', '[]', null, ${EPOCH_MS} + s.i, ${EPOCH_MS} + s.i`;
+  const upsert = "on conflict (kind, ancestor) do update set n = counters.n + excluded.n";
+  const inOrganization = `(parent = '${organization}' or parent in (select uid from bench_groups))`;
+  return [
+    `insert into groups (uid, parent, name, description, verified, kind, status, resource_limits, create_time, update_time)
+      select '${organization}/' || ${hex(16)}, '${organization}', 'team-' || ${pad("s.i")}, '', 0, 0, 0, '{}', ${EPOCH_MS}, ${EPOCH_MS} from ${series(groups)} as s`,
+    `create temporary table bench_groups as select cast(substr(name, 6) as integer) as i, uid, name from groups where parent = '${organization}'`,
+    `insert into group_names (parent, name, uid) select '${organization}', name, uid from bench_groups`,
+    `insert into ancestry (kind, ancestor, name, uid) select 'groups', '${organization}', name, uid from bench_groups union all select 'groups', uid, name, uid from bench_groups`,
+    `insert into counters (kind, ancestor, n) select 'groups', uid, 1 from bench_groups union all select 'groups', '${organization}', ${groups} from bench_groups where i = 0 ${upsert}`,
+    `insert into repos ${REPO_COLUMNS} select g.uid || '/' || ${hex(16)}, g.uid, ${repoValues(`'image-' || ${pad("s.i")}`)} from ${series(repos)} as s join bench_groups g on g.i = s.i / ${each}`,
+    `insert into repos ${REPO_COLUMNS} select '${small}/' || ${hex(16)}, '${small}', ${repoValues(`'image-' || ${pad("s.i")}`)} from ${series(SMALL_REPOS)} as s`,
+    ...tagged.map((tags) => `insert into repos ${REPO_COLUMNS} select '${organization}/' || ${hex(16)}, '${organization}', ${repoValues(`'${taggedName(tags)}'`)} from ${series(1)} as s`),
+    `insert into group_names (parent, name, uid) select parent, name, uid from repos order by parent, name`,
+    `insert into ancestry (kind, ancestor, name, uid) select 'repos', '${organization}', name, uid from repos where ${inOrganization} order by name, uid`,
+    `insert into ancestry (kind, ancestor, name, uid) select 'repos', parent, name, uid from repos where parent <> '${organization}' order by parent, name, uid`,
+    `insert into counters (kind, ancestor, n) select 'repos', '${organization}', count(*) from repos where ${inOrganization} ${upsert}`,
+    `insert into counters (kind, ancestor, n) select 'repos', parent, count(*) from repos where parent <> '${organization}' group by parent ${upsert}`,
+    ...tagged.flatMap((tags) => {
+      const named = `from ${series(tags)} as s cross join (select uid from repos where parent = '${organization}' and name = '${taggedName(tags)}') as r`;
+      return [
+        `insert into tags (uid, parent, name, digest, deprecated, bundles, create_time, update_time)
+          select r.uid || '/' || ${hex(16)}, r.uid, 'v-' || ${pad("s.i")}, 'sha256:' || ${hex(64)}, 0, '[]', ${EPOCH_MS} + s.i, ${EPOCH_MS} + s.i ${named}`,
+        `insert into tag_history (repo, tag, time, digest, actor, reason) select r.uid, '${tagName(0)}', ${EPOCH_MS} + cast(s.i as bigint) * ${SECOND_MS}, 'sha256:' || ${hex(64)}, '{}', 'push' ${named}`,
+      ];
+    }),
+    `insert into counters (kind, ancestor, n) select 'tags', parent, count(*) from tags where true group by parent ${upsert}`,
+    `insert into counters (kind, ancestor, n) select 'tags', '${organization}', count(*) from tags where true ${upsert}`,
+    `drop table bench_groups`,
+  ];
+}
