@@ -8,7 +8,7 @@ import { openPatientStore } from "./places.ts";
 /** Versions of the schema: what was found, what is there now, and what this program works with. */
 export interface Migrated { found: number; now: number; newest: number }
 
-const LOCK_TRIES = 100;
+const LOCK_TRIES = 50;
 const LOCK_PAUSE_MS = 100;
 
 /**
@@ -28,21 +28,25 @@ export async function migrateInstallation(config: Config, { check }: { check: bo
   }
 }
 
-// The folder's lock keeps a server from starting meanwhile; another that migrates is soon done.
+// The folder's lock keeps a server from starting meanwhile, and one that runs is not migrated beneath.
 async function migrateAlone(store: Store, { dataDir }: Config): Promise<void> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const lock = await patientLock(dataDir);
+  try {
+    await store.migrate();
+  } finally {
+    lock.release();
+  }
+}
+
+/** Another that migrates is soon done; a server is not. */
+async function patientLock(dataDir: string): Promise<{ release(): void }> {
   for (let tries = 1; ; tries += 1) {
     try {
-      const lock = takeDataDir(dataDir);
-      try {
-        return await store.migrate();
-      } finally {
-        lock.release();
-      }
+      return takeDataDir(dataDir);
     } catch (error) {
-      if (!(error instanceof StoreError) || !error.message.includes("in use") || tries === LOCK_TRIES) throw error;
+      if (!(error instanceof StoreError) || tries === LOCK_TRIES) throw error;
       await wait(LOCK_PAUSE_MS);
-      if (await store.version() === NEWEST_VERSION) return;
     }
   }
 }
