@@ -15,7 +15,7 @@ import { startProcess } from "./support/processes.ts";
 import { type Proxy, startProxy } from "./support/proxy.ts";
 
 // The run on PostgreSQL has a server for all; here it is stopped, so each of these faults happens to one of its own. Once is enough.
-const OPTIONS = { timeout: 90_000, skip: ENGINE === "sqlite" ? false : "was run with SQLite: it has its own PostgreSQL" };
+const OPTIONS = { timeout: 150_000, skip: ENGINE === "sqlite" ? false : "was run with SQLite: it has its own PostgreSQL" };
 const JSON_BODY = { "content-type": "application/json" };
 
 let postgres: TestPostgres;

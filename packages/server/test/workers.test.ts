@@ -16,7 +16,7 @@ import { databaseEnv, dropDatabase } from "./support/database.ts";
 import { openGrpc } from "./support/grpc.ts";
 import { type LogLine, type ServerProcess, startProcess } from "./support/processes.ts";
 
-const LIMIT = { timeout: 40_000 };
+const LIMIT = { timeout: 150_000 };
 const WORKERS = 3;
 
 interface Reply { status: number; headers: Record<string, string | string[] | undefined>; text: string }
