@@ -35,7 +35,8 @@ async function endLease(call: Call, { work, holder, dueInMs }: { work: string; h
 
 async function put(call: Call, work: string, lease: Lease): Promise<void> {
   const value = JSON.stringify(lease);
-  await call.tx.insertInto("installation").values({ key: keyOf(work), value }).onConflict((conflict) => conflict.column("key").doUpdateSet({ value })).execute();
+  await call.tx.insertInto("installation").values({ key: keyOf(work), value })
+    .onConflict((conflict) => conflict.column("key").doUpdateSet({ value })).execute();
 }
 
 export const leaseCommands = { "leases.take": takeLease, "leases.end": endLease };

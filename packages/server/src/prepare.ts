@@ -7,7 +7,10 @@ import { lockDataDir, openStore, type Store, StoreError } from "./store/index.ts
 /** An installation whose secrets can be opened. */
 export interface OpenedInstallation { installation: Installation; secretKeys: readonly Uint8Array[]; secrets: Secrets }
 
-/** What the program needs to know of its installation; what an empty database lacks is made. The schema must be there. Throws a ConfigError when the secret key does not fit. */
+/**
+ * What the program needs to know of its installation; what an empty database lacks is made. The schema must be there.
+ * Throws a ConfigError when the secret key does not fit.
+ */
 export async function openInstallation(store: Store, settings: Config, nowMs: number): Promise<OpenedInstallation> {
   const secretKeys = await secretKeysOf(settings, store);
   const secrets = createSecrets(secretKeys);

@@ -44,7 +44,8 @@ process.on("message", (message: ToWorker) => {
   if (message.type === "start") {
     started = start(message);
     started.catch((error: unknown) => {
-      tell({ type: "failed", message: error instanceof Error ? error.message : String(error), setting: error instanceof ConfigError || error instanceof StoreError });
+      const setting = error instanceof ConfigError || error instanceof StoreError;
+      tell({ type: "failed", message: error instanceof Error ? error.message : String(error), setting });
       process.disconnect?.();
     });
   } else if (message.type === "stop") {

@@ -2,7 +2,10 @@ import { TransientError, unavailable } from "./failures.ts";
 
 /** Lets as many transactions through at once as do not collide too often. */
 export interface Gate {
-  /** Does the work when it is its turn; one that is done `again` goes before those that come for the first time. UNAVAILABLE when its turn does not come in time. */
+  /**
+   * Does the work when it is its turn; one that is done `again` goes before those that come for the first time.
+   * UNAVAILABLE when its turn does not come in time.
+   */
   run<T>(work: () => Promise<T>, again: boolean): Promise<T>;
   /** How many may be under way now. */
   readonly width: number;

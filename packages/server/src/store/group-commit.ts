@@ -74,7 +74,9 @@ async function begin(raw: DatabaseSync): Promise<void> {
     } catch (error) {
       if (!isBusy(error)) throw error;
       const nowMs = performance.now();
-      if (nowMs - startedMs > LONGEST_WAIT_MS) throw new MoorageError(Code.Unavailable, "Unavailable: the database is too busy", { cause: error, retryAfterMs: 1000 });
+      if (nowMs - startedMs > LONGEST_WAIT_MS) {
+        throw new MoorageError(Code.Unavailable, "Unavailable: the database is too busy", { cause: error, retryAfterMs: 1000 });
+      }
       contended.set(raw, nowMs);
     }
     await wait(0.5 + Math.random() * 2);
