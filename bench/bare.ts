@@ -18,7 +18,8 @@ export async function startBare(script: "hello.ts" | "grpc-hello.ts"): Promise<S
   return { name: script, process: child, port, cpuUs: () => cpuUsOf(child.pid) };
 }
 
-function accepts(port: number): Promise<boolean> {
+/** Whether somebody listens on the port. */
+export function accepts(port: number): Promise<boolean> {
   const socket = connect({ port, host: "127.0.0.1" });
   return once(socket, "connect").then(() => true, () => false).finally(() => socket.destroy());
 }

@@ -14,6 +14,7 @@ import { writeSection } from "./rows-writes.ts";
 import { type Bench, count, type Section, type Sizes } from "./rows.ts";
 import { type Measured, runSection } from "./run.ts";
 import { say } from "./say.ts";
+import { runZb, type ZbRun } from "./zb.ts";
 
 /** What an engine's part of the run needs, and where it leaves what it finds: all that was found stays, whatever fails later. */
 export interface Part {
@@ -29,6 +30,9 @@ export interface Part {
   peers: Registry[];
   measured: Measured[];
   figures: Figure[];
+  zb: ZbRun[];
+  /** How many images zb moves in each of its tests. */
+  zbRequests: number;
   failures: string[];
   /** What must be done at the end of the run, however it comes. Once more does no harm. */
   cleanups: (() => Promise<void>)[];
@@ -88,7 +92,10 @@ async function runEngine(part: Part, engine: Engine, installations: Installation
       ...(engine === "SQLite" ? [async () => blobSection(bench)] : []),
     ];
     for (const make of sections) await guarded(part, `a section on ${engine}`, async () => { part.measured.push(await runSection(await make(), part.sizes, part.only)); });
-    if (engine === "SQLite") await guarded(part, "peak memory", () => notePeaks(part, bench));
+    if (engine === "SQLite") {
+      await guarded(part, "peak memory", () => notePeaks(part, bench));
+      await guarded(part, "zb", () => noteZb(part, bench));
+    }
   } finally {
     for (const close of closers) await close();
   }
@@ -134,6 +141,16 @@ async function notePeaks(part: Part, bench: Bench): Promise<void> {
     const of = (bytes: number): string => `peak memory, a blob of ${bytes / 2 ** 20} MiB up and down, ${registry.name}`;
     part.figures.push({ title: of(part.sizes.smallBlobBytes), value: small, unit: "MiB" }, { title: of(part.sizes.blobBytes), value: large, unit: "MiB" });
     if (registry === moorage) part.figures.push({ title: "growth of peak memory with the blob's size", value: large / small, unit: "×", most: MOST_GROWTH });
+  }
+}
+
+async function noteZb(part: Part, { largest: { moorage } }: Bench): Promise<void> {
+  if (!isAsked(part, "zb")) return;
+  for (const registry of [...part.peers, moorage]) {
+    const run = await runZb(registry, moorage.organization.name, part.scratch, part.zbRequests);
+    if (run === undefined) return say("no zb in build/tools or on PATH: its run is left out (with Go on the machine: .ci/tools.sh zb)");
+    part.zb.push(run);
+    if (run.failure !== undefined) throw new Error(`${registry.name}: ${run.failure}`);
   }
 }
 

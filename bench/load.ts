@@ -11,14 +11,12 @@ export interface Load {
 }
 
 export interface LoadResult {
-  /** Within the time. */
   answers: number;
-  /** With those that were still under way when it was over: what the server worked for. */
-  allAnswers: number;
   /** Answers whose status was not 2xx, and the first of them. */
   failures: number;
   firstFailure: string;
   bytes: number;
+  /** Until the last answer came: what was under way when the time was over has been waited for. */
   elapsedMs: number;
   /** How much of its core the load itself took: near 1, the load was what bounded the row. */
   loadShare: number;
@@ -50,13 +48,12 @@ export async function measure(durationMs: number, open: (counts: Counts, fail: (
   const after = (ms: number): Promise<void> => new Promise((done) => { timers.push(setTimeout(done, ms)); });
   try {
     await Promise.race([failed, after(durationMs)]);
-    const elapsedMs = performance.now() - began;
-    const { user, system } = process.cpuUsage(used);
-    const { answers } = counts;
     counts.isOver = true;
     if (counts.underWay > 0) await Promise.race([failed, idle, after(DRAIN_TIMEOUT_MS)]);
-    const { failures, firstFailure, bytes } = counts;
-    return { answers, allAnswers: counts.answers, failures, firstFailure, bytes, elapsedMs, loadShare: (user + system) / 1000 / elapsedMs };
+    const elapsedMs = performance.now() - began;
+    const { user, system } = process.cpuUsage(used);
+    const { answers, failures, firstFailure, bytes } = counts;
+    return { answers, failures, firstFailure, bytes, elapsedMs, loadShare: (user + system) / 1000 / elapsedMs };
   } finally {
     counts.isOver = true;
     for (const timer of timers) clearTimeout(timer);

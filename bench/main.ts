@@ -13,7 +13,6 @@ import { pinned, stopAll } from "./processes.ts";
 import { goalsOf, machine, markdown, summarize } from "./report.ts";
 import type { Sizes } from "./rows.ts";
 import { say } from "./say.ts";
-import { runZb } from "./zb.ts";
 
 const BUILD = fileURLToPath(new URL("../build/", import.meta.url));
 const MIB = 2 ** 20;
@@ -53,7 +52,7 @@ async function startPeers(): Promise<Part["peers"]> {
   const found = { "docker-registry": await startDockerRegistry(scratch), zot: await startZot(scratch) };
   for (const [name, peer] of Object.entries(found)) if (peer) versions[name] = peer.version;
   if (!found["docker-registry"]) say("no docker-registry on PATH: its rows are left out (Debian: apt-get install docker-registry)");
-  if (!found.zot) say("no zot in build/tools or on PATH: its rows are left out (with Go on the machine, .ci/tools.sh builds it and zb)");
+  if (!found.zot) say("no zot in build/tools or on PATH: its rows are left out (with Go on the machine: .ci/tools.sh zot zb)");
   return Object.values(found).flatMap((peer) => peer?.registry ?? []);
 }
 
@@ -62,22 +61,21 @@ async function run(): Promise<void> {
   const launcher = values.sources ? SOURCES : installMoorage(join(kept, "installed"));
   const [hello, grpcHello] = [await startBare("hello.ts"), await startBare("grpc-hello.ts")];
   const part: Part = {
-    launcher, kept, scratch, only: values.only, sizes, loader, hello, grpcHello, peers: await startPeers(), measured: [], figures: [], failures: [], cleanups,
+    launcher, kept, scratch, only: values.only, sizes, loader, hello, grpcHello, peers: await startPeers(), measured: [], figures: [], zb: [],
+    zbRequests: values.quick ? 2 : 4, failures: [], cleanups,
   };
   if (values.engine !== "postgres") await guarded(part, "SQLite", () => runSqlite(part));
   if (values.engine !== "sqlite") await guarded(part, "PostgreSQL", () => runPostgres(part));
-  const zb = await runZb(part.peers, values.only, values.quick);
-  report(part, zb);
+  report(part);
 }
 
-function report({ measured, figures, failures }: Part, zb: { name: string; text: string }[]): void {
+function report({ measured, figures, zb, failures }: Part): void {
   const sections = measured.map(summarize);
   const goals = goalsOf(sections, figures);
   const seconds = Math.round((performance.now() - began) / 1000);
   const facts = { date: new Date().toISOString(), seconds, machine: machine(), versions, pinned, sizes };
   writeFileSync(join(BUILD, "bench.json"), `${JSON.stringify({ ...facts, sections, figures, goals, zb, failures }, null, 2)}\n`);
-  const own = zb.map(({ name, text }) => `#### zb against ${name}\n\n\`\`\`\n${text.trim()}\n\`\`\``);
-  process.stdout.write(`${[markdown({ sections, figures, goals }), ...own, ...failures.map((failure) => `FAILED: ${failure}`)].join("\n\n")}\n\nthe run took ${seconds} s\n`);
+  process.stdout.write(`${[markdown({ sections, figures, zb, goals }), ...failures.map((failure) => `FAILED: ${failure}`)].join("\n\n")}\n\nthe run took ${seconds} s\n`);
   if (failures.length > 0 || sections.some(({ lines }) => lines.some((line) => line.failure !== undefined))) process.exitCode = 1;
 }
 

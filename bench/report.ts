@@ -2,6 +2,7 @@ import { cpus, release, totalmem } from "node:os";
 import { median } from "./median.ts";
 import type { Sample } from "./rows.ts";
 import type { Measured } from "./run.ts";
+import type { ZbRun } from "./zb.ts";
 
 /** What is known of a row after all rounds. */
 export interface Line {
@@ -37,7 +38,7 @@ export interface Figure { title: string; value: number; unit: string; most?: num
 /** An aim of the project, and what came out. */
 export interface Goal { title: string; aim: string; found: string; reached: boolean }
 
-export interface Report { sections: { title: string; lines: Line[] }[]; figures: Figure[]; goals: Goal[] }
+export interface Report { sections: { title: string; lines: Line[] }[]; figures: Figure[]; zb: ZbRun[]; goals: Goal[] }
 
 // From here on the load, not the server, is what bounds a row.
 const BUSY_SHARE = 0.95;
@@ -116,10 +117,21 @@ function linesTable(lines: Line[]): string {
   return grid(["row", "median", "lowest to highest", "server µs", "its core", "load's core", "held against", "× rate", "× µs", "goal"], cells, [0, 6]);
 }
 
+/** A line for each test, a column for each registry: images a second, and the median's time. */
+function zbTable(runs: ZbRun[]): string {
+  const names = [...new Set(runs.flatMap(({ tests }) => tests.map(({ name }) => name)))];
+  const cells = names.map((name) => [name, ...runs.map(({ tests }) => {
+    const test = tests.find((one) => one.name === name);
+    return test === undefined ? "" : `${figure(test.perSecond)} /s, ${test.failed > 0 ? `${test.failed} failed` : test.p50}`;
+  })]);
+  return grid(["test", ...runs.map(({ registry }) => registry)], cells, [0]);
+}
+
 /** The whole report as Markdown. */
-export function markdown({ sections, figures, goals }: Report): string {
+export function markdown({ sections, figures, zb, goals }: Report): string {
   const parts = sections.filter(({ lines }) => lines.length > 0).map(({ title, lines }) => `#### ${title}\n\n${linesTable(lines)}`);
   if (figures.length > 0) parts.push(`#### start-up and memory\n\n${grid(["figure", "value", "at most"], figures.map(({ title, value, unit, most }) => [title, `${figure(value)} ${unit}`, most === undefined ? "" : `${most} ${unit}`]), [0])}`);
+  if (zb.length > 0) parts.push(`#### zot's zb\n\n${zbTable(zb)}`);
   if (goals.length > 0) parts.push(`#### goals\n\n${grid(["goal", "aim", "found", "reached"], goals.map(({ title, aim, found, reached }) => [title, aim, found, reached ? "yes" : "no"]), [0])}`);
   return parts.join("\n\n");
 }

@@ -67,9 +67,9 @@ async function sampled(server: Server, load: () => Promise<LoadResult>): Promise
   const after = server.cpuUs();
   return {
     rate: (result.answers * 1000) / result.elapsedMs, loadShare: result.loadShare,
-    ...(before !== undefined && after !== undefined && result.allAnswers > 0 && { cpuUs: (after - before) / result.allAnswers }),
-    ...(result.failures > 0 && { failure: `${result.failures} of ${result.allAnswers} failed: ${result.firstFailure}` }),
-    ...(result.allAnswers === 0 && { failure: "no answer at all" }),
+    ...(before !== undefined && after !== undefined && result.answers > 0 && { cpuUs: (after - before) / result.answers }),
+    ...(result.failures > 0 && { failure: `${result.failures} of ${result.answers} failed: ${result.firstFailure}` }),
+    ...(result.answers === 0 && { failure: "no answer at all" }),
   };
 }
 
