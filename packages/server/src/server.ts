@@ -15,6 +15,7 @@ import { createDispatch, type OutsideMethod } from "./dispatch.ts";
 import { createPulls, distributionDoor, type RegistryDeps, tokenDoor } from "./distribution/index.ts";
 import { unauthenticated } from "./errors.ts";
 import { startHousekeeping } from "./housekeeping.ts";
+import { createKeptAnswers } from "./kept-answers.ts";
 import { methodsOf, nameOf } from "./methods.ts";
 import { createLog, mergeSnapshots, METRICS_CONTENT_TYPE, openObservation, type Snapshot } from "./observe/index.ts";
 import { openInstallation, takeDataDir } from "./prepare.ts";
@@ -112,7 +113,7 @@ export async function startServer(settings: Config, { clock = systemClock, log =
       }
     };
     const services = [...new Set([...methods.values()].map(({ desc }) => desc.parent))];
-    const shared = { dispatch, authenticate, errorDomain: config.errorDomain, log, clock };
+    const shared = { dispatch, authenticate, kept: createKeptAnswers(reader, access.tokens.isStillGood), errorDomain: config.errorDomain, log, clock };
     const registry: RegistryDeps = { transactor, pulls: createPulls(reader, access.tokens.isStillGood), blobs, authenticate: access.authenticate, config, clock, log, statusJson };
     front.open({
       rest: restDoor({ ...shared, services, violationsOf, maxBodyBytes: config.maxJsonBytes }),

@@ -32,7 +32,8 @@ const MAY: Record<string, string[]> = {
   distribution: ["transaction", "access", "blobs", "store"],
   // It wraps what it watches; only the wiring knows it.
   observe: ["blobs"],
-  transport: ["dispatch"],
+  "kept-answers": ["store"],
+  transport: ["dispatch", "kept-answers"],
   // It works on an installation as a whole, beside the server.
   moving: ["store", "blobs", "config", "bootstrap", "prepare", "secret-keys"],
 };

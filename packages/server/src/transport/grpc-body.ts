@@ -5,6 +5,8 @@ export interface Envelope { isCompressed: boolean; bytes: Buffer }
 
 /** The bytes before a message: a flag and the length. */
 export const PREFIX_BYTES = 5;
+// Messages that ask for what is kept are short.
+const MAX_KEPT_BYTES = 1024;
 
 /**
  * The body of a unary call: exactly one message, however its bytes were cut on the way. A class for its prototype: one is made for every call,
@@ -45,6 +47,13 @@ export class UnaryBody {
     if (this.#bytes === undefined && this.#head === undefined) throw new MoorageError(Code.Unimplemented, "Protocol error: a unary call without a message");
     if (this.#bytes === undefined || this.#filled < this.#bytes.length) throw new MoorageError(Code.InvalidArgument, "Protocol error: the message was cut short");
     return { isCompressed: this.#flags === 1, bytes: this.#bytes };
+  }
+
+  /** The whole, plain message as a text behind the prefix, to know an equal one by. Absent: it is wrong, compressed or long. */
+  keptKey(prefix: string): string | undefined {
+    const bytes = this.#bytes;
+    if (this.#refusal !== undefined || bytes === undefined || this.#flags !== 0 || this.#filled < bytes.length || bytes.length > MAX_KEPT_BYTES) return undefined;
+    return prefix + bytes.toString("latin1");
   }
 
   #begin(first: Buffer): MoorageError | undefined {

@@ -2,8 +2,10 @@ import { constants } from "node:http2";
 import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { DescMethodUnary, Message } from "@bufbuild/protobuf";
+import { packed } from "../base/packed.ts";
 import type { Caller } from "../call.ts";
 import { Code, MoorageError } from "../errors.ts";
+import { onlyReads } from "../kept-answers.ts";
 import { enveloped, UnaryBody } from "./grpc-body.ts";
 import { ACCEPTED_ENCODINGS, COMPRESS_FROM_BYTES, encodingOf, isAccepted } from "./grpc-encoding.ts";
 import type { Encoding } from "./grpc-encoding.ts";
@@ -16,7 +18,7 @@ import { areaOf, asMoorageError } from "./status.ts";
 /** Answers what a stream asks, to the end. Never rejects. The port listens to the stream's errors. */
 export type AnswerStream = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, data: RequestData) => Promise<void>;
 
-type GrpcOptions = Pick<RpcDoorOptions, "dispatch" | "authenticate" | "errorDomain" | "log" | "clock" | "maxMessageBytes">;
+type GrpcOptions = Pick<RpcDoorOptions, "dispatch" | "authenticate" | "errorDomain" | "log" | "clock" | "kept" | "maxMessageBytes">;
 
 /** As much of a message as is taken in before its caller is known. Node itself takes in more, as `streamWindowBytes` lets it. */
 const UNVERIFIED_BYTES = 64 * 1024;
@@ -33,7 +35,8 @@ export function isBinaryGrpc(contentType: string | undefined): boolean {
  * whole or not at all. Source: gRPC over HTTP/2.
  */
 export function grpcUnary(options: GrpcOptions, method: DescMethodUnary): AnswerStream {
-  const { dispatch, authenticate, errorDomain, log, clock, maxMessageBytes = MAX_MESSAGE_BYTES } = options;
+  const { dispatch, authenticate, errorDomain, log, clock, kept, maxMessageBytes = MAX_MESSAGE_BYTES } = options;
+  const isKept = onlyReads(method);
   const name = `${method.parent.typeName}.${method.name}`;
   const area = areaOf(name);
 
@@ -53,6 +56,13 @@ export function grpcUnary(options: GrpcOptions, method: DescMethodUnary): Answer
       const verify = (): Promise<Caller> => (verified ??= authenticate(extra, method));
       const body = await bodyOf(stream, maxMessageBytes, verify);
       if (body === undefined) return;
+      const key = isKept && authorization !== undefined && verified === undefined ? body.keptKey(`${name} ${authorization} `) : undefined;
+      const known = key === undefined ? undefined : kept?.get(key, clock.nowMs());
+      if (known !== undefined) {
+        if (answerWith(stream, requestId, Buffer.from(known, "latin1"), undefined)) observed?.endRpc(0);
+        return;
+      }
+      const snapshot = key === undefined ? undefined : kept?.snapshot();
       const caller = await verify();
       if (isAnswered(stream)) return;
       const encoding = encodingOf(headers["grpc-encoding"]);
@@ -60,6 +70,7 @@ export function grpcUnary(options: GrpcOptions, method: DescMethodUnary): Answer
       const asked = parsed(method, envelope.isCompressed ? await decompressed(envelope.bytes, encoding, maxMessageBytes, requestId) : envelope.bytes);
       const callData = { caller, requestId, nowMs: clock.nowMs(), remoteAddress, userAgent: headers["user-agent"] ?? "" };
       const answer = toBinary(method.output, await dispatch.unary(method, callData, asked, extra));
+      if (key !== undefined) kept?.keep(snapshot, key, caller, packed(answer), callData.nowMs);
       // As the caller did with its own message: who does not compress is near, or would rather not.
       const used = answer.length < COMPRESS_FROM_BYTES || !isAccepted(encoding, headers["grpc-accept-encoding"]) ? undefined : encoding;
       const bytes = used === undefined ? answer : await used.compress(answer);

@@ -5,6 +5,7 @@ import type { Clock } from "../base/clock.ts";
 import type { CallData, Caller } from "../call.ts";
 import { Code, MoorageError } from "../errors.ts";
 import { isStored, type Stored } from "../dispatch.ts";
+import { type KeptAnswers, onlyReads } from "../kept-answers.ts";
 import type { Observed } from "../observe/observed.ts";
 import { writeStored } from "./json-stored.ts";
 import { jsonWriter } from "./json-write.ts";
@@ -28,6 +29,8 @@ export interface RestOptions {
   /** Field rules, to complete what is told about a body that is wrong in other ways already. */
   violationsOf: ViolationsOf;
   clock: Clock;
+  /** Absent: every call is worked on. */
+  kept?: KeptAnswers;
   /** The suffix of ErrorInfo's domain: `iam.` and the like come before it. */
   errorDomain: string;
   log: ErrorLog;
@@ -53,6 +56,8 @@ interface Route {
   name: string;
   area: string;
   takesBody: boolean;
+  /** Whether its answers may be kept. */
+  isKept: boolean;
   decode: Decode;
   encode: (answer: Message | Stored) => string;
 }
@@ -102,6 +107,7 @@ function routeOf(binding: Binding, violationsOf: ViolationsOf): Route {
     name: `${parent.typeName}.${binding.method.name}`,
     area: areaOf(parent.typeName),
     takesBody: binding.body !== "",
+    isKept: binding.verb === "GET" && onlyReads(binding.method),
     decode: compileDecoder(binding, violationsOf),
     encode: isEmpty ? () => "" : encoder(output),
   };
@@ -113,18 +119,26 @@ function encoder(output: DescMessage): Route["encode"] {
 }
 
 async function call(route: Route, values: string[], query: string, request: Request, data: RequestData, options: RestOptions): Promise<string> {
-  const { maxBodyBytes = DEFAULT_MAX_BODY_BYTES, bodyTimeoutMs = DEFAULT_BODY_TIMEOUT_MS } = options;
+  const { maxBodyBytes = DEFAULT_MAX_BODY_BYTES, bodyTimeoutMs = DEFAULT_BODY_TIMEOUT_MS, kept } = options;
+  const { authorization } = request.headers;
+  const nowMs = options.clock.nowMs();
+  const key = route.isKept && authorization !== undefined ? `${request.url} ${authorization}` : undefined;
+  const known = key === undefined ? undefined : kept?.get(key, nowMs);
+  if (known !== undefined) return known;
+  const snapshot = key === undefined ? undefined : kept?.snapshot();
   const caller = await options.authenticate(request.headers, route.method);
   const json = route.takesBody ? await readJsonBody(request, { maxBodyBytes, bodyTimeoutMs }) : undefined;
   const message = route.decode(values, query, json);
   const callData: CallData = {
     caller,
     requestId: data.requestId,
-    nowMs: options.clock.nowMs(),
+    nowMs: route.takesBody ? options.clock.nowMs() : nowMs,
     remoteAddress: data.remoteAddress,
     userAgent: (request.headers["user-agent"] ?? "").slice(0, MAX_USER_AGENT_LENGTH),
   };
-  return route.encode(await options.dispatch.answer(route.method, callData, message, { authorization: request.headers.authorization ?? "" }));
+  const text = route.encode(await options.dispatch.answer(route.method, callData, message, { authorization: authorization ?? "" }));
+  if (key !== undefined) kept?.keep(snapshot, key, caller, text, nowMs);
+  return text;
 }
 
 function unrouted(match: Match<Route> | undefined): MoorageError {

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from "node:http2";
 import type { DescMethod, DescMethodUnary, DescService, Message } from "@bufbuild/protobuf";
 import type { Clock } from "../base/clock.ts";
 import type { CallData, Caller } from "../call.ts";
+import type { KeptAnswers } from "../kept-answers.ts";
 import type { Observed } from "../observe/observed.ts";
 import { grpcUnary, isBinaryGrpc } from "./grpc.ts";
 import type { AnswerStream } from "./grpc.ts";
@@ -31,6 +32,8 @@ export interface RpcDoorOptions {
   errorDomain: string;
   log: ErrorLog;
   clock: Clock;
+  /** Absent: every call is worked on. */
+  kept?: KeptAnswers;
   /** Given when the server starts to shut down: health answers NOT_SERVING and watches end. */
   shutdown: AbortSignal;
   maxMessageBytes?: number;

@@ -1,0 +1,47 @@
+import { getOption, type DescMethod } from "@bufbuild/protobuf";
+import { Transaction, transaction } from "@moorage/api";
+import type { Caller } from "./call.ts";
+import { createSnapshotCache, type Database, type Snapshot } from "./store/index.ts";
+
+/**
+ * Whole answers of reading methods, each kept while nothing at all is committed to the database: so the caller still exists and may read this, and
+ * this is still so. Whether the token is good is asked every time. On PostgreSQL nothing is kept.
+ */
+export interface KeptAnswers {
+  /** What the same call was answered last. Undefined: it must be worked on. */
+  get(key: string, nowMs: number): string | undefined;
+  /** The state of the database, to be asked for before anything about the call is found out. */
+  snapshot(): Snapshot | undefined;
+  /** Keeps an answer, everything about which was found out since the snapshot. */
+  keep(snapshot: Snapshot | undefined, key: string, caller: Caller, answer: string, nowMs: number): void;
+}
+
+interface Kept { caller: Caller; answer: string; atMs: number; bytes: number }
+
+const CACHE_BYTES = 32 * 1024 * 1024;
+const MAX_KEPT_BYTES = 64 * 1024;
+// What an entry takes beside its answer and its key.
+const ENTRY_BYTES = 500;
+// A page says when it was made, by its token: one minute of that token's life is not missed.
+const LONGEST_MS = 60_000;
+
+/** `reader` sees what is committed and never writes. `isStillGood`: whether the token that gave this caller is good at this time as well. */
+export function createKeptAnswers(reader: Database, isStillGood: (caller: Caller, nowMs: number) => boolean): KeptAnswers {
+  const kept = createSnapshotCache<Kept>(reader, CACHE_BYTES, ({ bytes }) => bytes);
+  return {
+    snapshot: kept.snapshot,
+    get(key, nowMs) {
+      const known = kept.get(key);
+      return known !== undefined && Math.abs(nowMs - known.atMs) < LONGEST_MS && isStillGood(known.caller, nowMs) ? known.answer : undefined;
+    },
+    keep(snapshot, key, caller, answer, atMs) {
+      if (snapshot === undefined || answer.length > MAX_KEPT_BYTES) return;
+      kept.keep(snapshot, key, { caller, answer, atMs, bytes: answer.length + key.length + ENTRY_BYTES });
+    },
+  };
+}
+
+/** Whether a method only reads, so that the same call is answered alike until something is written. */
+export function onlyReads(method: DescMethod): boolean {
+  return getOption(method, transaction) === Transaction.READ;
+}
