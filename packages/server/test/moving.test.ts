@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync 
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
-import { checkInstallation, type Config, exportInstallation, importInstallation, loadConfig, startServer, StoreError } from "../src/index.ts";
+import { checkInstallation, type Config, ConfigError, exportInstallation, importInstallation, loadConfig, startServer, StoreError } from "../src/index.ts";
 import { blobFile } from "../src/moving/backup-files.ts";
 import { blobPath, readManifest, tablePath, writeManifest } from "../src/moving/manifest.ts";
 import { SILENT } from "../src/moving/report.ts";
@@ -195,6 +195,23 @@ test("an import wants an empty place", { timeout: 60_000 }, async (t) => {
   await assert.rejects(importInstallation(used.config, out, SILENT), /there is an installation already/);
   await (await startServer({ ...used.config, port: 0, logLevel: "silent" })).close();
   await assert.rejects(importInstallation(used.config, temporaryFolder(t), SILENT), /there is no export/);
+});
+
+test("with the key in the settings the import needs the old one, and afterwards the new one is enough", { timeout: 60_000 }, async (t) => {
+  const [old, fresh] = [randomBytes(32).toString("base64"), randomBytes(32).toString("base64")];
+  const origin = await place(t, "sqlite", "files", { MOORAGE_SECRET_KEY: old });
+  const before = await fill(t, origin);
+  await before.server.close();
+  const out = temporaryFolder(t);
+  const notes: string[] = [];
+  await exportInstallation(origin.config, out, { ...SILENT, note: (text) => notes.push(text) });
+  assert.match(notes.join(), /the import needs that key/);
+  assert.ok(!existsSync(join(out, "secret.key")));
+  const target = await place(t, ENGINE);
+  const withKeys = (keys: string): Config => loadConfig({ MOORAGE_DATA_DIR: target.dataDir, ...target.env, MOORAGE_SECRET_KEY: keys });
+  for (const keys of ["", fresh]) await assert.rejects(importInstallation(withKeys(keys), out, SILENT), (error) => error instanceof ConfigError && error.message.startsWith("MOORAGE_SECRET_KEY"));
+  await importInstallation(withKeys(`${fresh},${old}`), out, SILENT);
+  await looksTheSame(t, { ...target, env: { ...target.env, MOORAGE_SECRET_KEY: fresh } }, before);
 });
 
 test("an interrupted export keeps the blobs that are right, and an old one is brought up to date", { timeout: 60_000 }, async (t) => {

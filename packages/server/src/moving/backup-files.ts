@@ -62,8 +62,9 @@ export async function copyDurably(from: string, to: string): Promise<boolean> {
   return true;
 }
 
-/** Makes the names in the folder durable. */
-export async function syncFolder(folder: string): Promise<void> {
+/** Makes the names in the folder, and in those below it, durable. */
+export async function syncFolders(folder: string): Promise<void> {
+  for await (const entry of await opendir(folder)) if (entry.isDirectory()) await syncFolders(join(folder, entry.name));
   await using handle = await open(folder, "r");
   await handle.sync();
 }

@@ -6,7 +6,7 @@ import type { Config } from "../config.ts";
 import { secretKeyFile } from "../secret-keys.ts";
 import { databasePath, NEWEST_VERSION, openReader, openStore, type Database, StoreError } from "../store/index.ts";
 import { connect } from "../store/sqlite.ts";
-import { blobFile, blobsBelow, copyDurably, linkOrCopy, syncFolder } from "./backup-files.ts";
+import { blobFile, blobsBelow, copyDurably, linkOrCopy, syncFolders } from "./backup-files.ts";
 import { BACKUP_FORMAT, type BackupManifest, writeBackup } from "./backup-manifest.ts";
 import type { BlobRow } from "./blob-files.ts";
 import { hashOf } from "./lines.ts";
@@ -53,9 +53,8 @@ export async function backupInstallation(config: Config, folder: string, report:
   const manifest: BackupManifest = {
     format: BACKUP_FORMAT, time: new Date().toISOString(), schemaVersion: NEWEST_VERSION, database: await hashOf(target), blobs: await inDatabase(target, sumOf),
   };
-  for (const name of ["blobs", "."]) if (existsSync(join(folder, name))) await syncFolder(join(folder, name));
+  await syncFolders(folder);
   writeBackup(folder, manifest);
-  await syncFolder(folder);
   return manifest;
 }
 

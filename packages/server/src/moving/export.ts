@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { chmodSync, copyFileSync, existsSync, mkdirSync, opendirSync, readdirSync, rmSync, rmdirSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, opendirSync, readdirSync, rmSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import type { BlobStore } from "../blobs/index.ts";
 import type { Config } from "../config.ts";
 import { readKeyFile, secretKeyFile } from "../secret-keys.ts";
 import { NEWEST_VERSION, type Store, StoreError } from "../store/index.ts";
 import { eachAtOnce } from "./at-once.ts";
+import { copyDurably, syncFolders } from "./backup-files.ts";
 import { type BlobRow, copyBlob } from "./blob-files.ts";
 import { linesOf, writeHashed } from "./lines.ts";
 import { blobPath, type ExportManifest, FORMAT, readManifest, tablePath, writeManifest } from "./manifest.ts";
@@ -40,8 +41,9 @@ export async function exportInstallation(config: Config, folder: string, report:
       secretKey: config.secretKeys.length > 0 ? "settings" : "file", tables: {}, blobs: { count: 0, bytes: 0 },
     };
     writeManifest(folder, start);
-    takeKey(config, folder, report);
+    await takeKey(config, folder, report);
     const done = await copyAll(store, await openBlobsOf(config), config, folder, start, report);
+    await syncFolders(folder);
     writeManifest(folder, done);
     return done;
   } finally {
@@ -55,7 +57,7 @@ async function installationOf({ reader }: Store): Promise<string> {
   return (JSON.parse(row.value) as { identity: { uid: string } }).identity.uid;
 }
 
-function takeKey({ dataDir, secretKeys }: Config, folder: string, report: Report): void {
+async function takeKey({ dataDir, secretKeys }: Config, folder: string, report: Report): Promise<void> {
   const target = secretKeyFile(folder);
   if (secretKeys.length > 0) {
     rmSync(target, { force: true });
@@ -63,7 +65,7 @@ function takeKey({ dataDir, secretKeys }: Config, folder: string, report: Report
     return;
   }
   if (readKeyFile(secretKeyFile(dataDir)) === undefined) throw new StoreError(`there is no ${secretKeyFile(dataDir)}: without it the export could not be used`);
-  copyFileSync(secretKeyFile(dataDir), target);
+  await copyDurably(secretKeyFile(dataDir), target);
   chmodSync(target, 0o600);
   report.note(`${folder} holds the key that decrypts its secrets: keep it as safe as the data folder`);
 }

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, rmSync, statSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../config.ts";
@@ -6,7 +6,7 @@ import { takeDataDir } from "../prepare.ts";
 import { secretKeyFile } from "../secret-keys.ts";
 import { databasePath, migrate, openWriter, StoreError } from "../store/index.ts";
 import { blobRows, checkDatabase, inDatabase } from "./backup.ts";
-import { blobFile, copyDurably, linkOrCopy, syncFolder } from "./backup-files.ts";
+import { blobFile, copyDurably, linkOrCopy, syncFolders } from "./backup-files.ts";
 import { type BackupManifest, readBackup } from "./backup-manifest.ts";
 import { hashOf } from "./lines.ts";
 import { removeMarker, writeMarker } from "./marker.ts";
@@ -39,8 +39,7 @@ export async function restoreInstallation(config: Config, folder: string, { veri
     if (existsSync(secretKeyFile(folder))) await copyDurably(secretKeyFile(folder), secretKeyFile(dataDir));
     await copyDurably(join(folder, "bootstrap.json"), join(dataDir, "bootstrap.json"));
     await restoreBlobs(folder, dataDir, manifest, verify, report);
-    for (const name of readdirSync(dataDir)) if (statSync(join(dataDir, name)).isDirectory()) await syncFolder(join(dataDir, name));
-    await syncFolder(dataDir);
+    await syncFolders(dataDir);
     await marked(path, undefined);
     return manifest;
   } finally {
