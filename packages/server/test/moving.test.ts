@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -303,4 +303,36 @@ test("every table moves, or is left on purpose", async (t) => {
     assert.deepEqual(columns.filter(({ type }) => type.toLowerCase() === "blob").map((column) => column.name), bytes);
   }
   database.close();
+});
+
+test("a full disk stops an export and an import in one line, and both go on once there is room", { timeout: 120_000 }, async (t) => {
+  const small = temporaryFolder(t);
+  const resize = (size: string, ...options: string[]): boolean => spawnSync("mount", ["-t", "tmpfs", "-o", [`size=${size}`, ...options].join(","), "tmpfs", small]).status === 0;
+  if (!resize("2m")) {
+    t.skip("needs the right to mount a small tmpfs: run the tests as root on Linux");
+    return;
+  }
+  try {
+    const origin = await place(t, "sqlite");
+    const before = await fill(t, origin);
+    await before.server.close();
+    const out = join(small, "out");
+    const full = /^(?!.*\n).*(?:no space left|storage is full|disk is full)/i;
+    const isFull = (error: unknown): boolean => error instanceof Error && full.test(error.message);
+    await assert.rejects(exportInstallation(origin.config, out, SILENT), isFull);
+    assert.equal(readManifest(out)?.complete, false);
+    assert.ok(resize("7m", "remount"));
+    await exportInstallation(origin.config, out, SILENT);
+    const dataDir = join(small, "data");
+    t.after(() => dropDatabase(dataDir));
+    const target = { dataDir, env: { MOORAGE_DATABASE_URL: "" }, config: loadConfig({ MOORAGE_DATA_DIR: dataDir }) };
+    await assert.rejects(importInstallation(target.config, out, SILENT), isFull);
+    await refusesToServe(target);
+    assert.ok(resize("30m", "remount"));
+    await importInstallation(target.config, out, SILENT);
+    await looksTheSame(t, target, before);
+  } finally {
+    // Should a server of a test that failed still be there, it is in nobody's way.
+    spawnSync("umount", ["-l", small]);
+  }
 });
