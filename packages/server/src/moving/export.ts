@@ -20,6 +20,7 @@ const BLOBS_AT_ONCE = 4;
 // How often the tables are read anew because blobs that they name have been deleted meanwhile.
 const MAX_ROUNDS = 5;
 const MAX_TOLD = 5;
+const MAX_GONE = 1000;
 
 /**
  * Writes a whole installation to a folder, which is empty, or holds an export of the same installation: then only the blobs that are not there
@@ -82,7 +83,7 @@ async function copyAll(store: Store, blobs: BlobStore, { dataDir }: Config, fold
     });
     const gone = await copyBlobs(blobs, folder, total.bytes, startMs, report);
     const lost = await stillNamed(store, gone);
-    if (lost.length > 0) throw new StoreError(`${lost.length} blobs cannot be read whole, such as ${lost[0]?.digest}: moorage fsck --deep tells which`);
+    if (lost.length > 0) throw new StoreError(`blobs cannot be read whole, such as ${lost[0]?.digest}: moorage fsck --deep tells which`);
     if (gone.length === 0) {
       await removeOthers(folder);
       return { ...start, complete: true, tables, blobs: total };
@@ -111,10 +112,11 @@ async function copyBlobs(blobs: BlobStore, folder: string, total: number, startM
   const gone: BlobRow[] = [];
   let done = 0;
   await eachAtOnce(exportedBlobs(folder), BLOBS_AT_ONCE, async (row) => {
-    const outcome = await copyBlob(blobs, row, blobPath(folder, row.digest), startMs);
-    if ((outcome === "missing" || outcome === "damaged") && gone.length < 1000) gone.push(row);
-    done += row.size;
-    report.progress({ step: "blobs", done, total, unit: "bytes" });
+    const outcome = await copyBlob(blobs, row, blobPath(folder, row.digest), startMs, (bytes) => {
+      done += bytes;
+      report.progress({ step: "blobs", done, total, unit: "bytes" });
+    });
+    if ((outcome === "missing" || outcome === "damaged") && gone.length < MAX_GONE) gone.push(row);
   });
   return gone;
 }

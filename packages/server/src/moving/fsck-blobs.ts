@@ -6,6 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import type { BlobStore } from "../blobs/index.ts";
 import { Code, MoorageError } from "../errors.ts";
 import type { Store } from "../store/index.ts";
+import { eachAtOnce } from "./at-once.ts";
 import { type BlobRow, readBlob } from "./blob-files.ts";
 import type { Report } from "./report.ts";
 import { batchesOf, MOVED } from "./tables.ts";
@@ -24,6 +25,8 @@ export interface BlobCheck {
   deep: boolean;
   report: Report;
 }
+
+const BLOBS_AT_ONCE = 4;
 
 interface Listed { size: number; modified: number }
 
@@ -46,14 +49,16 @@ export async function* wrongBlobs(check: BlobCheck): AsyncGenerator<WrongBlob> {
     if (table !== undefined) {
       // Read batch by batch, each from the state of then: hashing may take hours, and nothing is kept open meanwhile.
       for await (const batch of batchesOf(store.reader, table)) {
+        const wrong: WrongBlob[] = [];
         // The table's own rows.
-        for (const row of batch as unknown as BlobRow[]) {
+        await eachAtOnce(batch as unknown as BlobRow[], BLOBS_AT_ONCE, async (row) => {
           const listed = listing.take(row.digest, row.generation);
           const fault = await faultOf(check, row, listed);
-          if (fault !== undefined && await isNamed(store, row)) yield { ...row, fault, contentSize: listed?.size };
+          if (fault !== undefined && await isNamed(store, row)) wrong.push({ ...row, fault, contentSize: listed?.size });
           done += 1;
           report.progress({ step: check.deep ? "hashing blobs" : "comparing blobs", done, total: Math.max(done, count), unit: "blobs" });
-        }
+        });
+        yield* wrong.sort((a, b) => (a.digest < b.digest ? -1 : 1));
       }
     }
     for (const { digest, generation, size } of listing.rest(check.olderThanMs)) {

@@ -39,10 +39,14 @@ export async function importBlobs({ blobs, left, ...rest }: BlobsImport): Promis
   const { store, folder, manifest, report, table } = rest;
   const there = await store.reader.selectFrom("blobs").select((eb) => eb.fn.sum<number | null>("size").as("bytes")).executeTakeFirst();
   let done = there?.bytes ?? 0;
-  const stored = async (row: BlobRow): Promise<string> => {
-    const generation = left.get(row.digest) ?? await upload(blobs, blobPath(folder, row.digest), row);
-    done += row.size;
+  const onBytes = (bytes: number): void => {
+    done += bytes;
     report.progress({ step: "blobs", done, total: manifest.blobs.bytes, unit: "bytes" });
+  };
+  const stored = async (row: BlobRow): Promise<string> => {
+    const generation = left.get(row.digest);
+    if (generation === undefined) return upload(blobs, blobPath(folder, row.digest), row, onBytes);
+    onBytes(row.size);
     return generation;
   };
   const prepare = async (rows: PlainRow[]): Promise<PlainRow[]> => {
@@ -56,17 +60,24 @@ export async function importBlobs({ blobs, left, ...rest }: BlobsImport): Promis
   await importTable({ ...rest, batchRows: BATCH_ROWS, prepare, keep: (tx, rows) => insertRows(tx, table, rows) });
 }
 
-async function upload(blobs: BlobStore, path: string, { digest, size }: BlobRow): Promise<string> {
+async function upload(blobs: BlobStore, path: string, { digest, size }: BlobRow, onBytes: (bytes: number) => void): Promise<string> {
   await using file = await open(path, "r").catch((cause: unknown) => { throw new StoreError(`${path} is missing in the export`, { cause }); });
   const id = randomBytes(16).toString("hex");
   await blobs.startUpload(id);
   try {
     const algorithm = digest.startsWith("sha512:") ? "sha512" : "sha256";
-    await blobs.append(id, 0, file.createReadStream({ highWaterMark: 1 << 18, autoClose: false }), { algorithm, length: size, keepPartial: false });
+    await blobs.append(id, 0, counted(file.createReadStream({ highWaterMark: 1 << 18, autoClose: false }), onBytes), { algorithm, length: size, keepPartial: false });
     return (await blobs.finish(id, digest)).generation;
   } catch (error) {
     await blobs.removeUpload(id).catch(() => {});
     if (error instanceof MoorageError && error.code === Code.InvalidArgument) throw new StoreError(`${path} is not what was exported: its digest differs`, { cause: error });
     throw error;
+  }
+}
+
+async function* counted(source: AsyncIterable<Buffer>, onBytes: (bytes: number) => void): AsyncGenerator<Buffer> {
+  for await (const chunk of source) {
+    onBytes(chunk.length);
+    yield chunk;
   }
 }
