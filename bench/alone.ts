@@ -1,12 +1,12 @@
 // What the database engine gives in a process of its own, with nothing around it. Reads an Alone as JSON from standard input and prints
 // operations a second.
 import { rmSync } from "node:fs";
-import { DatabaseSync } from "node:sqlite";
+import { DatabaseSync, type SQLOutputValue } from "node:sqlite";
 import { answer } from "./processes.ts";
 
 export type Alone =
-  /** A page of 50 repos below the group, from the beginning or behind the name and uid, and the total. */
-  | { work: "list"; database: string; ancestor: string; after: { name: string; uid: string }; durationMs: number }
+  /** A page of 50 repos below the group and the total: the first, or one page after the other, so many and then from the beginning again. */
+  | { work: "list"; database: string; ancestor: string; pages: number; durationMs: number }
   /** One row a commit, each synced to the disk, one caller. */
   | { work: "commit"; database: string; durationMs: number };
 
@@ -38,9 +38,15 @@ function list(input: Alone & { work: "list" }): AloneResult {
     where a.kind = 'repos' and a.ancestor = ? and (a.name, a.uid) > (?, ?) order by a.name, a.uid limit ${PAGE + 1}`);
   page.setReturnArrays(true);
   const total = database.prepare("select n from counters where kind = 'repos' and ancestor = ?");
+  let at = 0;
+  let after: SQLOutputValue[] = [];
   const result = rate(input.durationMs, () => {
-    if (page.all(input.ancestor, input.after.name, input.after.uid).length <= PAGE) throw new Error("the page is short");
+    if (at === 0) after = ["", ""];
+    const rows = page.all(input.ancestor, after[1] ?? "", after[0] ?? "") as unknown as SQLOutputValue[][];
+    if (rows.length <= PAGE) throw new Error("the page is short");
     total.get(input.ancestor);
+    after = rows[PAGE - 1] ?? [];
+    at = (at + 1) % input.pages;
   });
   database.close();
   return result;

@@ -132,15 +132,15 @@ async function noteStarts(part: Part, { place, repos, engine }: Installation, he
   );
 }
 
-/** On the server that all rows have been measured on: it has grown to what it needs. */
-async function notePeaks(part: Part, bench: Bench): Promise<void> {
-  if (!isAsked(part, "memory")) return;
-  const { moorage } = bench.largest;
-  for (const registry of [moorage, ...part.peers]) {
-    const { small, large } = await blobPeaks(bench, registry, moorage.organization.name);
+/** On a server that has had little to do: what it needed for other work would hide what a blob takes. */
+async function notePeaks(part: Part, { largest, logged: fresh, ...bench }: Bench): Promise<void> {
+  if (!isAsked(part, "memory") || fresh === undefined) return;
+  part.figures.push({ title: "memory after all rows, SQLite", value: residentMib(largest.moorage.process.pid) ?? Number.NaN, unit: "MiB" });
+  for (const registry of [fresh, ...part.peers]) {
+    const { small, large } = await blobPeaks(bench, registry, fresh.organization.name);
     const of = (bytes: number): string => `peak memory, a blob of ${bytes / 2 ** 20} MiB up and down, ${registry.name}`;
     part.figures.push({ title: of(part.sizes.smallBlobBytes), value: small, unit: "MiB" }, { title: of(part.sizes.blobBytes), value: large, unit: "MiB" });
-    if (registry === moorage) part.figures.push({ title: "growth of peak memory with the blob's size", value: large / small, unit: "×", most: MOST_GROWTH });
+    if (registry === fresh) part.figures.push({ title: "growth of peak memory with the blob's size", value: large / small, unit: "×", most: MOST_GROWTH });
   }
 }
 

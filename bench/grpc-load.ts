@@ -2,7 +2,7 @@
 // in the server's table. Answers are only counted, so that the server is what is busy; one without a message counts as failed.
 import { connect } from "node:net";
 import type { Socket } from "node:net";
-import { answered, type Counts, type LoadResult, measure } from "./load.ts";
+import { answered, type Counts, linesOf, type LoadResult, measure } from "./load.ts";
 
 export interface GrpcLoad {
   port: number;
@@ -16,6 +16,8 @@ export interface GrpcLoad {
   authorization: string;
   /** The request message, in base64. */
   message: string;
+  /** A file of such messages, one a line, to be sent instead: another each time. */
+  fill?: string;
 }
 
 const RECEIVE_BYTES = 64 * 1024;
@@ -67,6 +69,24 @@ function call(block: Buffer, envelope: Buffer): { bytes: Buffer; dataAt: number 
   return { bytes: Buffer.concat([headers, frame(DATA, END_STREAM, 0, envelope)]), dataAt: headers.length };
 }
 
+/** A message as it stands in the body, its length before it. Source: the protocol of gRPC over HTTP/2, "Length-Prefixed-Message". */
+function enveloped(base64: string): Buffer {
+  const message = Buffer.from(base64, "base64");
+  const envelope = Buffer.concat([Buffer.alloc(5), message]);
+  envelope.writeUInt32BE(message.length, 1);
+  return envelope;
+}
+
+/** What gives the next call. */
+function callsOf({ message, fill }: GrpcLoad, block: Buffer): () => ReturnType<typeof call> {
+  if (fill !== undefined) {
+    const line = linesOf(fill);
+    return () => call(block, enveloped(line()));
+  }
+  const same = call(block, enveloped(message));
+  return () => same;
+}
+
 function windowUpdate(by: number): Buffer {
   const payload = Buffer.alloc(4);
   payload.writeUInt32BE(by);
@@ -80,10 +100,7 @@ function open(load: GrpcLoad, counts: Counts, fail: (error: Error) => void): Soc
   ];
   if (load.authorization !== "") headers.push(["authorization", load.authorization]);
   const { first, later } = blocks(headers);
-  const message = Buffer.from(load.message, "base64");
-  const envelope = Buffer.concat([Buffer.alloc(5), message]);
-  envelope.writeUInt32BE(message.length, 1);
-  const again = call(later, envelope);
+  const again = callsOf(load, later);
   // Calls under way, and whether their message has come.
   const open = new Map<number, boolean>();
   let nextStream = 1;
@@ -104,7 +121,7 @@ function open(load: GrpcLoad, counts: Counts, fail: (error: Error) => void): Soc
       counts.failures += 1;
       counts.firstFailure ||= why;
     }
-    if (answered(counts)) output.push(called(again));
+    if (answered(counts)) output.push(called(again()));
   };
   const take = (type: number, flags: number, stream: number, payload: Buffer): void => {
     if (type === DATA) {
@@ -144,8 +161,8 @@ function open(load: GrpcLoad, counts: Counts, fail: (error: Error) => void): Soc
   socket.on("connect", () => {
     // No push, wide windows: nothing that the server would wait for.
     const settings = Buffer.from([0, 2, 0, 0, 0, 0, 0, 4, 0x40, 0, 0, 0]);
-    const begin = [Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1"), frame(SETTINGS, 0, 0, settings), windowUpdate(WINDOW - 65_535), called(call(first, envelope))];
-    for (let count = 1; count < load.streams; count += 1) begin.push(called(again));
+    const begin = [Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1"), frame(SETTINGS, 0, 0, settings), windowUpdate(WINDOW - 65_535), called(call(first, enveloped(load.message)))];
+    for (let count = 1; count < load.streams; count += 1) begin.push(called(again()));
     socket.write(Buffer.concat(begin));
   });
   return socket;

@@ -1,5 +1,6 @@
 // Makes HTTP/1.1 load. Each connection sends a request, waits for the whole answer, sends the next: no pipelining. Requests are prepared bytes and
 // answers are only measured, so that the server is what is busy.
+import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 
 export interface Load {
@@ -8,6 +9,8 @@ export interface Load {
   durationMs: number;
   /** What a connection sends, over and over, as raw requests; connection i takes sequence i modulo their number. */
   sequences: string[][];
+  /** A file with a line for each request: it takes the place of PLACE in it, another each time. */
+  fill?: string;
 }
 
 export interface LoadResult {
@@ -28,6 +31,7 @@ export interface Counts { answers: number; failures: number; firstFailure: strin
 /** How an answer looked: another with the same bytes in these places is as long. */
 interface Shape { headEnd: number; total: number; lengthAt: number; lengthText: Buffer }
 
+export const PLACE = "{}";
 const RECEIVE_BYTES = 64 * 1024;
 const HEAD_END = Buffer.from("\r\n\r\n");
 const HEAD_END_NUMBER = HEAD_END.readUInt32BE();
@@ -69,26 +73,47 @@ export function answered(counts: Counts): boolean {
   return !counts.isOver;
 }
 
-export function runHttp(load: Load): Promise<LoadResult> {
-  return measure(load.durationMs, (counts, fail) => Array.from({ length: load.connections }, (_, index) => {
-    const requests = (load.sequences[index % load.sequences.length] ?? []).map((text) => Buffer.from(text, "utf8"));
-    return open(load.port, requests, counts, fail);
-  }));
+const files = new Map<string, { lines: string[]; at: number }>();
+
+/** The lines of a file in turn, over and over. It goes on where the last run over the same file left it: nothing comes again before all others came. */
+export function linesOf(file: string): () => string {
+  const known = files.get(file) ?? { lines: readFileSync(file, "utf8").split("\n"), at: 0 };
+  files.set(file, known);
+  return () => {
+    known.at = (known.at + 1) % known.lines.length;
+    return known.lines[known.at] ?? "";
+  };
 }
 
-function open(port: number, requests: Buffer[], counts: Counts, fail: (error: Error) => void): Socket {
-  let at = 0;
+/** What gives a connection's next request. */
+function requestsOf(texts: string[], line: (() => string) | undefined): () => Buffer {
+  if (texts.length === 0) throw new Error("a connection has nothing to send");
+  const prepared = texts.map((text) => Buffer.from(text, "utf8"));
+  const parts = texts.map((text) => text.split(PLACE));
+  let at = -1;
+  return () => {
+    at = (at + 1) % texts.length;
+    const [before = "", after] = parts[at] ?? [];
+    return line !== undefined && after !== undefined ? Buffer.from(before + line() + after, "latin1") : prepared[at] ?? Buffer.alloc(0);
+  };
+}
+
+export function runHttp(load: Load): Promise<LoadResult> {
+  const line = load.fill === undefined ? undefined : linesOf(load.fill);
+  return measure(load.durationMs, (counts, fail) => Array.from({ length: load.connections }, (_, index) => (
+    open(load.port, requestsOf(load.sequences[index % load.sequences.length] ?? [], line), counts, fail)
+  )));
+}
+
+function open(port: number, request: () => Buffer, counts: Counts, fail: (error: Error) => void): Socket {
   // Bytes that the answer under way still owes; -1: its head has not been read, -2: it is chunked and has no length.
   let owed = -1;
   let head = Buffer.alloc(0);
   let shape: Shape | undefined;
   const next = (): void => {
-    const request = requests[at];
-    if (request === undefined) return;
-    at = (at + 1) % requests.length;
     owed = -1;
     counts.underWay += 1;
-    socket.write(request);
+    socket.write(request());
   };
   const readHead = (view: Buffer): void => {
     const end = view.indexOf(HEAD_END);

@@ -39,16 +39,25 @@ export async function beginUpload(registry: Registry, repository: string, digest
 /** An image that was pushed: digests of its manifest and of its layer of 4 KiB. */
 export interface Image { digest: string; layer: string; manifest: Buffer<ArrayBuffer> }
 
+async function pushBlob(registry: Registry, repository: string, content: Buffer<ArrayBuffer>): Promise<{ digest: string; size: number }> {
+  const digest = sha256(content);
+  const response = await send(registry, "PUT", await beginUpload(registry, repository, digest), { type: "application/octet-stream", content });
+  await response.body?.cancel();
+  return { digest, size: content.length };
+}
+
+/** Pushes a layer of 4 KiB that is full of the text; answers its digest. */
+export async function pushLayer(registry: Registry, repository: string, text: string): Promise<string> {
+  return (await pushBlob(registry, repository, Buffer.alloc(LAYER_BYTES, text))).digest;
+}
+
 /** Pushes an image of one small layer under the tag. */
 export async function pushImage(registry: Registry, repository: string, tag: string): Promise<Image> {
-  const push = async (content: Buffer<ArrayBuffer>): Promise<{ digest: string; size: number }> => {
-    const digest = sha256(content);
-    const response = await send(registry, "PUT", await beginUpload(registry, repository, digest), { type: "application/octet-stream", content });
-    await response.body?.cancel();
-    return { digest, size: content.length };
+  const config = {
+    mediaType: "application/vnd.oci.image.config.v1+json",
+    ...await pushBlob(registry, repository, Buffer.from(`{"architecture":"amd64","os":"linux","rootfs":{"type":"layers","diff_ids":[]}}`)),
   };
-  const config = { mediaType: "application/vnd.oci.image.config.v1+json", ...await push(Buffer.from(`{"architecture":"amd64","os":"linux","rootfs":{"type":"layers","diff_ids":[]}}`)) };
-  const layer = { mediaType: "application/vnd.oci.image.layer.v1.tar+gzip", ...await push(Buffer.alloc(LAYER_BYTES, "moorage")) };
+  const layer = { mediaType: "application/vnd.oci.image.layer.v1.tar+gzip", ...await pushBlob(registry, repository, Buffer.alloc(LAYER_BYTES, "moorage")) };
   const manifest = Buffer.from(JSON.stringify({ schemaVersion: 2, mediaType: MANIFEST, config, layers: [layer] }));
   await tagImage(registry, repository, tag, manifest);
   return { digest: sha256(manifest), layer: layer.digest, manifest };

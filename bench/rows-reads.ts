@@ -1,52 +1,108 @@
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import { create, toBinary } from "@bufbuild/protobuf";
 import { GetRepoRequestSchema, ListReposRequestSchema, PingService, ReposService } from "@moorage/api";
-import type { Installation } from "./installations.ts";
-import type { Moorage } from "./moorage.ts";
+import { PLACE } from "./load.ts";
 import { api } from "./registries.ts";
-import { alone, type AloneWork, type Bench, count, get, GRPC_HELLO, HELLO, overGrpc, overHttp, type Row, type Section } from "./rows.ts";
-import { repoName, SMALL_REPOS } from "./seed-sql.ts";
+import { alone, type AloneWork, type Bench, count, get, GRPC_HELLO, HELLO, type Manner, overGrpc, overHttp, type Row, type Section } from "./rows.ts";
+import { SMALL_REPOS } from "./seed-sql.ts";
 
 const PAGE = 50;
 const GET_GOAL = 0.35;
 const GRPC_GET_GOAL = 0.5;
 const LIST_GOAL = 0.3;
 const DEEP_GOAL = 0.9;
-// A page this far in, as a share of all repos.
-const DEEP = 0.9;
+// Pages this far in, as a share of all repos.
+const DEEP = 0.8;
+// More pages, and so more repos, than a server that keeps its last answers has room for.
+const PAGES = 3_000;
 // Passing over rows takes the longer the more there are: few at a time, or the last would be waited for when the time is over.
 const SKIP_CALLERS = 4;
 const POSTGRES_CONNECTIONS = 10;
 
-/** What a list is asked, in both of its spellings. */
-interface Question { title: string; query: MessageInitShape<typeof ListReposRequestSchema>; callers?: number }
+/** What a list is asked, in the fields of ListReposRequest. */
+interface ListQuery { uidp: { descendantsOf: string }; pageSize: number; pageToken?: string; skip?: number; name?: string }
 interface ListAnswer { repos: { uid: string; name: string }[]; nextPageToken: string; totalCount: string }
-
-function bearer(authorization: string): string {
-  return authorization.slice("authorization: ".length).trim();
-}
+type Served = Bench["servers"][number];
 
 /** The query of the REST door for the message. */
-function restPath({ uidp, pageSize, pageToken, skip, name }: Question["query"]): string {
-  const query = new URLSearchParams({ "uidp.descendants_of": uidp?.descendantsOf ?? "", page_size: String(pageSize) });
+function restPath({ uidp, pageSize, pageToken, skip, name }: ListQuery): string {
+  const query = new URLSearchParams({ "uidp.descendants_of": uidp.descendantsOf, page_size: String(pageSize) });
   if (pageToken !== undefined) query.set("page_token", pageToken);
   if (skip !== undefined) query.set("skip", String(skip));
   if (name !== undefined) query.set("name", name);
   return `/registry/v2/repos?${query}`;
 }
 
-function aloneWork({ place, engine }: Installation, { organization }: Moorage): AloneWork {
-  if (engine === "PostgreSQL") {
-    return { script: "alone-postgres.ts", input: { work: "list", url: place.env["MOORAGE_DATABASE_URL"] ?? "", ancestor: organization.uid, connections: POSTGRES_CONNECTIONS } };
+function ask({ moorage }: Served, query: ListQuery): Promise<ListAnswer> {
+  return api<ListAnswer>(moorage.platform, "GET", restPath(query));
+}
+
+/** The tokens of that many pages, one after the other, and what was on them. */
+async function walk(served: Served, query: ListQuery, pages: number): Promise<{ queries: ListQuery[]; repos: ListAnswer["repos"] }> {
+  const queries: ListQuery[] = [];
+  const repos: ListAnswer["repos"] = [];
+  let next = query;
+  for (let page = 0; page < pages; page += 1) {
+    const { nextPageToken, repos: found } = await ask(served, next);
+    repos.push(...found);
+    if (nextPageToken === "") break;
+    next = { uidp: query.uidp, pageSize: query.pageSize, pageToken: nextPageToken };
+    queries.push(next);
   }
-  return { script: "alone.ts", input: { work: "list", database: join(place.dataDir, "moorage.db"), ancestor: organization.uid, after: { name: "", uid: "" } } };
+  return { queries, repos };
+}
+
+/** Rows over both doors: what is asked, as a path and as a message each, under the service's method. */
+function bothDoors(
+  bench: Bench, { moorage: { platform } }: Served, title: string, method: string, asked: { path: string; message: Uint8Array }[],
+  against: (door: "REST" | "gRPC") => Row["against"], callers?: number,
+): Row[] {
+  const [first] = asked;
+  if (first === undefined) throw new Error(`${title}: nothing to ask`);
+  const fileOf = (door: string, lines: () => string[]): Manner => {
+    if (asked.length === 1) return {};
+    const file = join(bench.scratch, `${title} ${door}`.replaceAll(/[^a-zA-Z0-9]+/g, "-"));
+    writeFileSync(file, lines().join("\n"));
+    return { fill: file };
+  };
+  const manner = { ...(callers !== undefined && { callers }) };
+  const rest = fileOf("REST", () => asked.map(({ path }) => path));
+  const grpc = fileOf("gRPC", () => asked.map(({ message }) => Buffer.from(message).toString("base64")));
+  const authorization = platform.authorization.slice("authorization: ".length).trim();
+  return [
+    { title: `${title}, REST`, unit: "/s", against: against("REST") ?? [], measure: overHttp(bench, platform, () => [[get(rest.fill === undefined ? first.path : PLACE, platform.authorization)]], { ...manner, ...rest }) },
+    {
+      title: `${title}, gRPC`, unit: "/s", against: against("gRPC") ?? [],
+      measure: overGrpc(bench, platform, { path: `/${ReposService.typeName}/${method}`, authorization, message: first.message }, { ...manner, ...grpc }),
+    },
+  ];
+}
+
+function getRows(bench: Bench, served: Served, title: string, uids: string[]): Row[] {
+  const isEmbedded = served.installation.engine === "SQLite";
+  const asked = uids.map((uid) => ({ path: `/registry/v2/repos/${uid}`, message: toBinary(GetRepoRequestSchema, create(GetRepoRequestSchema, { uid })) }));
+  return bothDoors(bench, served, title, "GetRepo", asked, (door) => (door === "REST"
+    ? [{ title: HELLO, ...(isEmbedded && { goal: GET_GOAL }) }] : [{ title: GRPC_HELLO, ...(isEmbedded && { goal: GRPC_GET_GOAL }) }]));
+}
+
+function listRows(bench: Bench, served: Served, title: string, queries: ListQuery[], against: (door: "REST" | "gRPC") => Row["against"] = () => [], callers?: number): Row[] {
+  const asked = queries.map((query) => ({ path: restPath(query), message: toBinary(ListReposRequestSchema, create(ListReposRequestSchema, query)) }));
+  return bothDoors(bench, served, title, "ListRepos", asked, against, callers);
+}
+
+function aloneRow({ installation: { place, engine, repos }, moorage }: Served, title: string, pages: number): Row {
+  const ancestor = moorage.organization.uid;
+  const work: AloneWork = engine === "PostgreSQL"
+    ? { script: "alone-postgres.ts", input: { work: "list", url: place.env["MOORAGE_DATABASE_URL"] ?? "", ancestor, connections: POSTGRES_CONNECTIONS } }
+    : { script: "alone.ts", input: { work: "list", database: join(place.dataDir, "moorage.db"), ancestor, pages: Math.min(pages, Math.floor(repos / PAGE) - 1) } };
+  return { title, unit: "/s", measure: alone(work) };
 }
 
 /** The limits, ping, and reads of repos over both doors at every size. */
 export async function readSection(bench: Bench): Promise<Section> {
   const { engine, hello, grpcHello, largest } = bench;
-  const isEmbedded = engine === "SQLite";
-  const ping: Row[] = isEmbedded ? [
+  const ping: Row[] = engine === "SQLite" ? [
     { title: "ping, REST", unit: "/s", against: [{ title: HELLO }], measure: overHttp(bench, largest.moorage, () => [[get("/ping/v2/ping")]]) },
     { title: "ping, gRPC", unit: "/s", against: [{ title: GRPC_HELLO }], measure: overGrpc(bench, largest.moorage, { path: `/${PingService.typeName}/Ping`, authorization: "", message: new Uint8Array() }) },
   ] : [];
@@ -54,60 +110,42 @@ export async function readSection(bench: Bench): Promise<Section> {
     { title: HELLO, unit: "/s", measure: overHttp(bench, hello, () => [[get("/")]]) },
     { title: GRPC_HELLO, unit: "/s", measure: overGrpc(bench, grpcHello, { path: "/bench.Hello/Say", authorization: "", message: Buffer.from("hi") }) },
   ];
-  const sizes = await Promise.all(bench.servers.map(({ moorage, installation }) => sizeRows(bench, moorage, installation)));
-  return { title: `repos, ${engine}`, rows: [...limits, ...ping, ...sizes.flat(), ...await loggedRows(bench)] };
+  const sizes: Row[] = [];
+  for (const served of bench.servers) sizes.push(...await sizeRows(bench, served));
+  return { title: `repos, ${engine}`, rows: [...limits, ...ping, ...sizes, ...await loggedRows(bench)] };
 }
 
-async function sizeRows(bench: Bench, moorage: Moorage, installation: Installation): Promise<Row[]> {
-  const { platform, organization, publicOrganization } = moorage;
-  const { repos, engine } = installation;
-  const isEmbedded = engine === "SQLite";
-  const isLargest = installation === bench.largest.installation;
+async function sizeRows(bench: Bench, served: Served): Promise<Row[]> {
+  const { moorage: { organization, publicOrganization }, installation: { repos, engine } } = served;
+  const isLargest = served === bench.largest;
   const of = `${count(repos)} repos, ${engine}`;
-  const below = { uidp: { descendantsOf: organization.uid }, pageSize: PAGE };
-  const ask = (query: Question["query"]): Promise<ListAnswer> => api<ListAnswer>(platform, "GET", restPath(query));
-  const total = Number((await ask(below)).totalCount);
+  const list = (title: string): string => `list 50 of ${of}, ${title}`;
+  const below: ListQuery = { uidp: { descendantsOf: organization.uid }, pageSize: PAGE };
+  const total = Number((await ask(served, below)).totalCount);
   if (total < repos) throw new Error(`the list counts ${total} of ${repos} repos`);
-  const skip = Math.min(Math.floor(repos * DEEP), repos - PAGE);
-  // The page behind this one is full as well, in the smallest installation too.
-  const { nextPageToken } = await ask({ ...below, skip: Math.max(0, Math.min(skip, repos - 2 * PAGE)) });
-  const name = repoName(repos >> 1);
-  const found = await ask({ ...below, name });
-  const repo = found.repos[0]?.uid;
-  if (repo === undefined || found.totalCount !== "1") throw new Error(`the filter finds ${found.totalCount} repos`);
-  const questions: Question[] = [
-    { title: "first page", query: below }, { title: "deep page", query: { ...below, pageToken: nextPageToken } },
-    { title: `skip ${count(skip)}`, query: { ...below, skip }, callers: SKIP_CALLERS }, { title: "filter by name", query: { ...below, name } },
-    ...(isLargest ? [{ title: `small organization of ${SMALL_REPOS}`, query: { ...below, uidp: { descendantsOf: publicOrganization.uid } } }] : []),
-  ];
-  const grpc = { authorization: bearer(platform.authorization) };
-  const aloneTitle = `the prepared statement alone, first page of ${of}`;
-  const listRows = questions.flatMap(({ title, query, callers }): Row[] => {
-    const name = `list 50 of ${of}, ${title}`;
-    const [isFirst, isDeep] = [title === "first page", title === "deep page"];
-    const against = (door: string): NonNullable<Row["against"]> => [
-      ...(isFirst && isLargest ? [{ title: aloneTitle, ...(door === "REST" && { goal: LIST_GOAL }) }] : []),
-      ...(isDeep ? [{ title: `list 50 of ${of}, first page, ${door}`, ...(isLargest && { goal: DEEP_GOAL }) }] : []),
-    ];
-    return [
-      { title: `${name}, REST`, unit: "/s", against: against("REST"), measure: overHttp(bench, platform, () => [[get(restPath(query), platform.authorization)]], callers) },
-      {
-        title: `${name}, gRPC`, unit: "/s", against: against("gRPC"),
-        measure: overGrpc(bench, platform, { ...grpc, path: `/${ReposService.typeName}/ListRepos`, message: toBinary(ListReposRequestSchema, create(ListReposRequestSchema, query)) }, callers),
-      },
-    ];
-  });
+  // Only SQLite has anything kept for it, and only here are there more repos than fit.
+  const isVaried = engine === "SQLite" && repos > PAGES;
+  const pages = isVaried ? Math.min(PAGES, Math.floor(repos / PAGE / 2)) : 2;
+  const [walked, deep] = [await walk(served, below, pages), await walk(served, { ...below, skip: Math.floor(Math.min(repos * DEEP, repos - 2 * PAGE)) }, isLargest ? pages : 2)];
+  const skips = Array.from({ length: isVaried ? PAGES : 1 }, (_, index) => ({ ...below, skip: Math.max(0, Math.floor(repos * 0.9) - PAGE - index) }));
+  const named = (isVaried ? walked.repos : walked.repos.slice(0, 1)).map(({ name }) => ({ ...below, name }));
+  const [first, another, deepPage] = ["first page again and again", "another page each time", "deep page again and again"];
+  const [aloneFirst, aloneWalk] = [`the prepared statement alone, first page of ${of}`, `the prepared statement alone, another page each time of ${of}`];
+  const goal = (wanted: number, is = true): { goal?: number } => (is ? { goal: wanted } : {});
   return [
-    {
-      title: `get, ${of}, REST`, unit: "/s", against: [{ title: HELLO, ...(isEmbedded && { goal: GET_GOAL }) }],
-      measure: overHttp(bench, platform, () => [[get(`/registry/v2/repos/${repo}`, platform.authorization)]]),
-    },
-    {
-      title: `get, ${of}, gRPC`, unit: "/s", against: [{ title: GRPC_HELLO, ...(isEmbedded && { goal: GRPC_GET_GOAL }) }],
-      measure: overGrpc(bench, platform, { ...grpc, path: `/${ReposService.typeName}/GetRepo`, message: toBinary(GetRepoRequestSchema, create(GetRepoRequestSchema, { uid: repo })) }),
-    },
-    ...(isLargest ? [{ title: aloneTitle, unit: "/s" as const, measure: alone(aloneWork(installation, moorage)) }] : []),
-    ...listRows,
+    ...(isVaried ? getRows(bench, served, `get another of ${of}`, walked.repos.map(({ uid }) => uid)) : []),
+    ...getRows(bench, served, `get the same of ${of}`, walked.repos.slice(0, 1).map(({ uid }) => uid)),
+    ...(isLargest ? [aloneRow(served, aloneFirst, 1)] : []),
+    ...listRows(bench, served, list(first), [below], (door) => (isLargest ? [{ title: aloneFirst, ...goal(LIST_GOAL, door === "REST") }] : [])),
+    ...listRows(bench, served, list(deepPage), deep.queries.slice(0, 1), (door) => [{ title: `${list(first)}, ${door}`, ...goal(DEEP_GOAL, isLargest) }]),
+    ...(isVaried && isLargest ? [
+      aloneRow(served, aloneWalk, PAGES),
+      ...listRows(bench, served, list(another), walked.queries, (door) => [{ title: aloneWalk, ...goal(LIST_GOAL, door === "REST") }]),
+      ...listRows(bench, served, list(`${another}, deep`), deep.queries, (door) => [{ title: `${list(another)}, ${door}`, goal: DEEP_GOAL }]),
+    ] : []),
+    ...listRows(bench, served, list(`skip ${count(skips[0]?.skip ?? 0)}`), skips, () => [], SKIP_CALLERS),
+    ...listRows(bench, served, list("filter by name"), named),
+    ...(isLargest ? listRows(bench, served, list(`small organization of ${SMALL_REPOS}`), [{ ...below, uidp: { descendantsOf: publicOrganization.uid } }]) : []),
   ];
 }
 
@@ -115,8 +153,8 @@ async function sizeRows(bench: Bench, moorage: Moorage, installation: Installati
 async function loggedRows({ logged, ...bench }: Bench): Promise<Row[]> {
   const installation = bench.servers[0]?.installation;
   if (logged === undefined || installation === undefined) return [];
-  const { repos: [repo] } = await api<ListAnswer>(logged.platform, "GET", restPath({ uidp: { descendantsOf: logged.organization.uid }, pageSize: 1 }));
-  const title = `get, ${count(installation.repos)} repos, ${installation.engine}, REST`;
+  const { repos: [repo] } = await ask({ moorage: logged, installation }, { uidp: { descendantsOf: logged.organization.uid }, pageSize: 1 });
+  const title = `get the same of ${count(installation.repos)} repos, ${installation.engine}, REST`;
   return [{
     title: `${title}, with the access log`, unit: "/s", against: [{ title }],
     measure: overHttp(bench, logged.platform, () => [[get(`/registry/v2/repos/${repo?.uid}`, logged.platform.authorization)]]),

@@ -1,11 +1,17 @@
-import { type Image, MANIFEST, pushImage, type Registry, tagImage } from "./registries.ts";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { PLACE } from "./load.ts";
+import { api, type Image, MANIFEST, pushImage, pushLayer, type Registry, tagImage } from "./registries.ts";
 import { type Bench, count, get, overHttp, type Row, type Section } from "./rows.ts";
-import { recordTimeMs, tagName, taggedName } from "./seed-sql.ts";
+import { MANIFESTS, recordTimeMs, tagName, taggedName } from "./seed-sql.ts";
 
 const DOCKER_GOAL = 20;
 const ZOT_GOAL = 2;
 const PEER_TAGS = 1_000;
 const PUSHES_AT_ONCE = 8;
+const TAGS_PAGE = 200;
+// More of them than a server that keeps its last answers has room for.
+const BLOBS = 7_000;
 
 /** What the rows of a registry need to have been pushed. */
 interface Stocked { registry: Registry; repository: string; tagged: string; image: Image }
@@ -41,7 +47,43 @@ export async function registrySection(bench: Bench): Promise<Section> {
   };
   const all: Stocked[] = [];
   for (const registry of [...peers, moorage]) all.push(await stock(registry, moorage.organization.name, registry === moorage ? 0 : PEER_TAGS));
-  return { title: `registry, ${engine}`, rows: all.flatMap(rowsOf) };
+  return { title: `registry, ${engine}`, rows: [...all.flatMap(rowsOf), ...(engine === "SQLite" ? await variedRows(bench) : [])] };
+}
+
+/** The same, with another manifest or blob each time, more of them than are kept. The peers are held to what they do for one and the same. */
+async function variedRows(bench: Bench): Promise<Row[]> {
+  const { engine, sizes, scratch, largest: { moorage }, peers } = bench;
+  const { organization, authorization, platform } = moorage;
+  const repository = `${organization.name}/${taggedName(sizes.tags)}`;
+  const manifests = Math.min(MANIFESTS, sizes.tags);
+  const row = (what: string, from: string, kind: string, names: string[]): Row => {
+    const fill = join(scratch, `varied-${what}`.replaceAll(/[^a-zA-Z0-9]+/g, "-"));
+    writeFileSync(fill, names.join("\n"));
+    return {
+      title: `${what}, another each time, moorage on ${engine}`, unit: "/s",
+      measure: overHttp(bench, moorage, () => [[get(`/v2/${from}/${kind}/${PLACE}`, authorization, MANIFEST)]], { fill }),
+      against: peers.map((peer) => ({ title: `${what}, ${peer.name}`, ...goalOf(engine, what, peer) })),
+    };
+  };
+  const found = await api<{ repos: { uid: string }[] }>(platform, "GET", `/registry/v2/repos?uidp.descendants_of=${organization.uid}&name=${taggedName(sizes.tags)}`);
+  const digests: string[] = [];
+  for (let token = ""; digests.length < manifests;) {
+    const page = await api<{ tags: { digest: string }[]; nextPageToken: string }>(platform, "GET",
+      `/registry/v2/tags?uidp.descendants_of=${found.repos[0]?.uid}&page_size=${TAGS_PAGE}&page_token=${encodeURIComponent(token)}`);
+    digests.push(...page.tags.map(({ digest }) => digest));
+    token = page.nextPageToken;
+    if (token === "") break;
+  }
+  const small = `${organization.name}/bench`;
+  const layers: string[] = [];
+  for (let at = 0; at < Math.min(BLOBS, sizes.tags); at += PUSHES_AT_ONCE) {
+    layers.push(...await Promise.all(Array.from({ length: PUSHES_AT_ONCE }, (_, index) => pushLayer(moorage, small, `moorage ${at + index} `))));
+  }
+  return [
+    row("manifest by tag", repository, "manifests", Array.from({ length: manifests }, (_, index) => tagName(index))),
+    row("manifest by digest", repository, "manifests", digests.slice(0, manifests)),
+    row("4 KiB blob", small, "blobs", layers),
+  ];
 }
 
 // The goals are for the engine that a first start has.

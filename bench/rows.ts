@@ -38,6 +38,8 @@ export interface Bench {
   servers: { moorage: Moorage; installation: Installation }[];
   /** The last of them. */
   largest: { moorage: Moorage; installation: Installation };
+  /** Where files with what is asked may be put. */
+  scratch: string;
   peers: Registry[];
   /** A server on a copy of the smallest, with the access log that is there by default. */
   logged?: Moorage;
@@ -73,15 +75,23 @@ async function sampled(server: Server, load: () => Promise<LoadResult>): Promise
   };
 }
 
+/** How many are under way at once, where it is not as many as usual, and the file of what is asked, where it is something else each time. */
+export interface Manner { callers?: number; fill?: string }
+
 /** Requests over HTTP/1.1; `sequences` may depend on the round. */
-export function overHttp({ loader, sizes }: Bench, server: Server, sequences: (round: number) => string[][], connections = sizes.connections): Row["measure"] {
-  return ({ round, durationMs }) => sampled(server, () => loader.http({ port: server.port, connections, durationMs, sequences: sequences(round) }));
+export function overHttp({ loader, sizes }: Bench, server: Server, sequences: (round: number) => string[][], { callers = sizes.connections, fill }: Manner = {}): Row["measure"] {
+  return ({ round, durationMs }) => sampled(server, () => loader.http({ port: server.port, connections: callers, durationMs, sequences: sequences(round), ...(fill !== undefined && { fill }) }));
 }
 
 /** Calls over gRPC, with as many under way in all as there are HTTP connections. */
-export function overGrpc({ loader, sizes }: Bench, server: Server, call: { path: string; authorization: string; message: Uint8Array }, underWay = sizes.connections): Row["measure"] {
-  const connections = Math.min(GRPC_CONNECTIONS, underWay);
-  const load = { port: server.port, path: call.path, authorization: call.authorization, message: Buffer.from(call.message).toString("base64"), connections, streams: Math.ceil(underWay / connections) };
+export function overGrpc(
+  { loader, sizes }: Bench, server: Server, call: { path: string; authorization: string; message: Uint8Array }, { callers = sizes.connections, fill }: Manner = {},
+): Row["measure"] {
+  const connections = Math.min(GRPC_CONNECTIONS, callers);
+  const load = {
+    port: server.port, path: call.path, authorization: call.authorization, message: Buffer.from(call.message).toString("base64"), connections,
+    streams: Math.ceil(callers / connections), ...(fill !== undefined && { fill }),
+  };
   return ({ durationMs }) => sampled(server, () => loader.grpc({ ...load, durationMs }));
 }
 

@@ -18,21 +18,28 @@ export interface SeedDialect {
   hex(digits: number): string;
   /** Seven digits with zeros before them. */
   pad(expression: string): string;
+  /** Text as the bytes of a column. */
+  bytes(expression: string): string;
 }
 
 export const SQLITE: SeedDialect = {
   series: (count) => `(with recursive n(i) as (select 0 union all select i + 1 from n where i + 1 < ${count}) select i from n)`,
   hex: (digits) => `lower(hex(randomblob(${digits / 2})))`,
   pad: (expression) => `printf('%07d', ${expression})`,
+  bytes: (expression) => `cast(${expression} as blob)`,
 };
 
 export const POSTGRES: SeedDialect = {
   series: (count) => `(select i from generate_series(0, ${count - 1}) as g(i))`,
   hex: (digits) => Array.from({ length: digits / 16 }, () => "substr(md5(random()::text), 1, 16)").join(" || "),
   pad: (expression) => `lpad((${expression})::text, 7, '0')`,
+  bytes: (expression) => `convert_to(${expression}, 'UTF8')`,
 };
 
 export const SMALL_REPOS = 100;
+/** So many tags of a repo with that many lead to a manifest; more of them than any cache holds. */
+export const MANIFESTS = 40_000;
+const MANIFEST_TYPE = "application/vnd.oci.image.manifest.v1+json";
 const EPOCH_MS = 1_760_000_000_000;
 const SECOND_MS = 1_000;
 
@@ -54,9 +61,15 @@ export function recordTimeMs(index: number): number {
   return EPOCH_MS + index * SECOND_MS;
 }
 
+// As a push of a small image leaves one; which blobs it names is not looked at when it is pulled.
+function manifestText(expression: string): string {
+  const blob = (kind: string): string => `{"mediaType":"application/vnd.oci.image.${kind}","digest":"sha256:${"0".repeat(64)}","size":4096}`;
+  return `'{"schemaVersion":2,"mediaType":"${MANIFEST_TYPE}","config":${blob("config.v1+json")},"layers":[${blob("layer.v1.tar+gzip")}],"annotations":{"tag":"' || ${expression} || '"}}'`;
+}
+
 const REPO_COLUMNS = "(uid, parent, name, description, catalog_tier, bundles, readme, aliases, active_tags, sync_config, create_time, update_time)";
 
-export function seedStatements({ organization, small, repos, groups, tagged }: SeedPlan, { series, hex, pad }: SeedDialect): string[] {
+export function seedStatements({ organization, small, repos, groups, tagged }: SeedPlan, { series, hex, pad, bytes }: SeedDialect): string[] {
   const each = Math.ceil(repos / groups);
   const repoValues = (name: string): string => `${name}, 'An image of the benchmark', 0, '[]', '', '[]', '[]', null, ${EPOCH_MS} + s.i, ${EPOCH_MS} + s.i`;
   const upsert = "on conflict (kind, ancestor) do update set n = counters.n + excluded.n";
@@ -84,6 +97,9 @@ export function seedStatements({ organization, small, repos, groups, tagged }: S
         `insert into tag_history (repo, tag, time, digest, actor, reason) select r.uid, '${tagName(0)}', ${EPOCH_MS} + cast(s.i as bigint) * ${SECOND_MS}, 'sha256:' || ${hex(64)}, '{}', 'push' ${named}`,
       ];
     }),
+    `insert into manifests (repo, digest, media_type, content, size, subject, artifact_type, annotations, create_time)
+      select m.parent, m.digest, '${MANIFEST_TYPE}', ${bytes("m.text")}, length(m.text), '', '', '{}', ${EPOCH_MS} from (select parent, digest, ${manifestText("uid")} as text
+        from tags where name < '${tagName(MANIFESTS)}') as m`,
     `insert into counters (kind, ancestor, n) select 'tags', parent, count(*) from tags where true group by parent ${upsert}`,
     `insert into counters (kind, ancestor, n) select 'tags', '${organization}', count(*) from tags where true ${upsert}`,
     `drop table bench_groups`,
