@@ -38,6 +38,8 @@ export interface Part {
   cleanups: (() => Promise<void>)[];
 }
 
+// Beside rows: what `only` may name.
+const OTHERS = ["start-up", "memory", "zb"];
 const STARTS = 3;
 const MOST_READY_MS = 1_500;
 const MOST_REST_MIB = 150;
@@ -91,7 +93,9 @@ async function runEngine(part: Part, engine: Engine, installations: Installation
       () => readSection(bench), () => writeSection(bench, (close) => closers.push(close)), () => tagsSection(bench), () => registrySection(bench),
       ...(engine === "SQLite" ? [async () => blobSection(bench)] : []),
     ];
-    for (const make of sections) await guarded(part, `a section on ${engine}`, async () => { part.measured.push(await runSection(await make(), part.sizes, part.only)); });
+    // What is not a row is asked for alone.
+    const isRows = part.only === "" || !OTHERS.some((other) => isAsked(part, other));
+    if (isRows) for (const make of sections) await guarded(part, `a section on ${engine}`, async () => { part.measured.push(await runSection(await make(), part.sizes, part.only)); });
     if (engine === "SQLite") {
       await guarded(part, "peak memory", () => notePeaks(part, bench));
       await guarded(part, "zb", () => noteZb(part, bench));

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type Moorage, type Place, startMoorage } from "./moorage.ts";
 import type { Postgres } from "./postgres.ts";
@@ -33,8 +33,10 @@ async function firstStart(place: Place): Promise<Moorage> {
 export async function sqliteInstallation(launcher: string, kept: string, scratch: string, amounts: Amounts, say: (text: string) => void): Promise<Installation> {
   const schema = createHash("sha256");
   for (const source of ["./seed-sql.ts", "../packages/server/src/store/migrations.ts", "../packages/server/src/bootstrap.ts"]) schema.update(readFileSync(new URL(source, import.meta.url)));
-  const folder = join(kept, `seed-${amounts.repos}-${amounts.tagged.join("-")}-${schema.digest("hex").slice(0, 12)}`);
+  const prefix = `seed-${amounts.repos}-${amounts.tagged.join("-")}-`;
+  const folder = join(kept, prefix + schema.digest("hex").slice(0, 12));
   if (!existsSync(folder)) {
+    for (const stale of readdirSync(kept).filter((entry) => entry.startsWith(prefix))) rmSync(join(kept, stale), { recursive: true, force: true });
     say(`SQLite: making ${amounts.repos.toLocaleString("en")} repos, kept for the next run`);
     const making = mkdtempSync(join(kept, "making-"));
     try {
