@@ -20,13 +20,15 @@ const LIST = {
     from ancestry a join repos r on r.uid = a.uid where a.kind = 'repos' and a.ancestor = $1 order by a.name, a.uid limit ${PAGE + 1}`,
 };
 const TOTAL = { name: "total", text: "select n from counters where kind = 'repos' and ancestor = $1" };
+const TABLE = "create table if not exists bench_moves (n bigint generated always as identity primary key, tag text, digest text)";
 const DIGEST = "sha256:0000000000000000000000000000000000000000000000000000000000000000";
 
 async function run({ work, url, ancestor, connections, durationMs }: PostgresAlone): Promise<AloneResult> {
-  const clients = Array.from({ length: connections }, () => new pg.Client({ connectionString: url, options: "-c enable_seqscan=off", connectionTimeoutMillis: 10_000, query_timeout: 30_000 }));
+  const settings = { connectionString: url, options: "-c enable_seqscan=off", connectionTimeoutMillis: 10_000, query_timeout: 30_000 };
+  const clients = Array.from({ length: connections }, () => new pg.Client(settings));
   await Promise.all(clients.map((client) => client.connect()));
   try {
-    if (work === "commit") await clients[0]?.query("create table if not exists bench_moves (n bigint generated always as identity primary key, tag text, digest text)");
+    if (work === "commit") await clients[0]?.query(TABLE);
     const began = performance.now();
     let count = 0;
     await Promise.all(clients.map(async (client) => {

@@ -37,7 +37,7 @@ function source(): Buffer {
 function digestOf(bytes: number, seed: number): string {
   const hash = createHash("sha256");
   const buffer = source();
-  for (let index = 0; index * BLOCK_BYTES < bytes; index += 1) hash.update(block(seed, index, buffer).subarray(0, Math.min(BLOCK_BYTES, bytes - index * BLOCK_BYTES)));
+  for (let at = 0; at < bytes; at += BLOCK_BYTES) hash.update(block(seed, at / BLOCK_BYTES, buffer).subarray(0, Math.min(BLOCK_BYTES, bytes - at)));
   return `sha256:${hash.digest("hex")}`;
 }
 

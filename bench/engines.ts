@@ -50,10 +50,10 @@ const REST_MS = 3_000;
 export async function runSqlite(part: Part): Promise<void> {
   const amounts = amountsOf(part.sizes);
   const installations: Installation[] = [];
-  for (const amount of amounts) installations.push(await sqliteInstallation(part.launcher, part.kept, part.scratch, amount, say));
+  for (const amount of amounts) installations.push(await sqliteInstallation(part.launcher, part.kept, part.scratch, amount));
   const [smallest] = amounts;
   // A copy of its own: a data folder has one server.
-  const logged = smallest && await sqliteInstallation(part.launcher, part.kept, `${part.scratch}/logged`, smallest, say);
+  const logged = smallest && await sqliteInstallation(part.launcher, part.kept, `${part.scratch}/logged`, smallest);
   await runEngine(part, "SQLite", installations, logged, () => 0);
 }
 
@@ -63,7 +63,7 @@ export async function runPostgres(part: Part): Promise<void> {
   try {
     say(`PostgreSQL ${postgres.version}`);
     const installations: Installation[] = [];
-    for (const amount of amountsOf(part.sizes)) installations.push(await postgresInstallation(part.launcher, postgres, part.scratch, amount, say));
+    for (const amount of amountsOf(part.sizes)) installations.push(await postgresInstallation(part.launcher, postgres, part.scratch, amount));
     await runEngine(part, "PostgreSQL", installations, undefined, postgres.cpuUs);
   } finally {
     await postgres.close();
@@ -74,7 +74,9 @@ function amountsOf({ repos, tags }: Sizes): { repos: number; tagged: number[] }[
   return repos.map((amount, index) => ({ repos: amount, tagged: index === repos.length - 1 ? [...new Set([Math.min(1_000, tags), tags])] : [] }));
 }
 
-async function runEngine(part: Part, engine: Engine, installations: Installation[], logged: Installation | undefined, helpersCpuUs: () => number | undefined): Promise<void> {
+async function runEngine(
+  part: Part, engine: Engine, installations: Installation[], logged: Installation | undefined, helpersCpuUs: () => number | undefined,
+): Promise<void> {
   const servers: Bench["servers"] = [];
   const closers: (() => Promise<void>)[] = [];
   const started = (moorage: Moorage): Moorage => {
@@ -95,7 +97,9 @@ async function runEngine(part: Part, engine: Engine, installations: Installation
     ];
     // What is not a row is asked for alone.
     const isRows = part.only === "" || !OTHERS.some((other) => isAsked(part, other));
-    if (isRows) for (const make of sections) await guarded(part, `a section on ${engine}`, async () => { part.measured.push(await runSection(await make(), part.sizes, part.only)); });
+    for (const make of isRows ? sections : []) {
+      await guarded(part, `a section on ${engine}`, async () => { part.measured.push(await runSection(await make(), part.sizes, part.only)); });
+    }
     if (engine === "SQLite") {
       await guarded(part, "peak memory", () => notePeaks(part, bench));
       await guarded(part, "zb", () => noteZb(part, bench));

@@ -2,7 +2,10 @@
 import { Server, ServerCredentials } from "@grpc/grpc-js";
 
 const same = (bytes: Buffer): Buffer => bytes;
-const method = { path: "/bench.Hello/Say", requestStream: false, responseStream: false, requestSerialize: same, requestDeserialize: same, responseSerialize: same, responseDeserialize: same };
+const method = {
+  path: "/bench.Hello/Say", requestStream: false, responseStream: false,
+  requestSerialize: same, requestDeserialize: same, responseSerialize: same, responseDeserialize: same,
+};
 const hello = Buffer.from("hello");
 
 const server = new Server();

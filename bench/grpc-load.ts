@@ -1,5 +1,6 @@
-// Makes unary gRPC load over HTTP/2 in clear text. Each stream of a connection sends its call once its last answer has ended. Frames are prepared bytes, as a client's are after its first call: all headers are
-// in the server's table. Answers are only counted, so that the server is what is busy; one without a message counts as failed.
+// Makes unary gRPC load over HTTP/2 in clear text. Each stream of a connection sends its call once its last answer has ended. Frames are prepared bytes,
+// as a client's are after its first call: all headers are in the server's table. Answers are only counted, so that the server is what is busy; one without
+// a message counts as failed.
 import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { answered, type Counts, linesOf, type LoadResult, measure } from "./load.ts";
@@ -132,7 +133,8 @@ function open(load: GrpcLoad, counts: Counts, fail: (error: Error) => void): Soc
         owedWindow = 0;
       }
     }
-    if ((type === DATA || type === HEADERS) && (flags & END_STREAM) !== 0) ended(stream, type === HEADERS && open.get(stream) === true, "an answer without message or trailers");
+    const isLast = (type === DATA || type === HEADERS) && (flags & END_STREAM) !== 0;
+    if (isLast) ended(stream, type === HEADERS && open.get(stream) === true, "an answer without message or trailers");
     if (type === RST_STREAM) ended(stream, false, `stream reset with code ${payload.readUInt32BE()}`);
     if (type === SETTINGS && (flags & ACK) === 0) output.push(frame(SETTINGS, ACK, 0, Buffer.alloc(0)));
     if (type === PING && (flags & ACK) === 0) output.push(frame(PING, ACK, 0, payload));
@@ -161,7 +163,8 @@ function open(load: GrpcLoad, counts: Counts, fail: (error: Error) => void): Soc
   socket.on("connect", () => {
     // No push, wide windows: nothing that the server would wait for.
     const settings = Buffer.from([0, 2, 0, 0, 0, 0, 0, 4, 0x40, 0, 0, 0]);
-    const begin = [Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1"), frame(SETTINGS, 0, 0, settings), windowUpdate(WINDOW - 65_535), called(call(first, enveloped(load.message)))];
+    const preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1");
+    const begin = [preface, frame(SETTINGS, 0, 0, settings), windowUpdate(WINDOW - 65_535), called(call(first, enveloped(load.message)))];
     for (let count = 1; count < load.streams; count += 1) begin.push(called(again()));
     socket.write(Buffer.concat(begin));
   });

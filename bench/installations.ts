@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type Moorage, type Place, startMoorage } from "./moorage.ts";
 import type { Postgres } from "./postgres.ts";
 import { ask, LOAD_CORE, stop } from "./processes.ts";
+import { say } from "./say.ts";
 import type { SeedPlan } from "./seed-sql.ts";
 import type { SqliteSeed } from "./seed-sqlite.ts";
 
@@ -14,6 +15,8 @@ export type Engine = "SQLite" | "PostgreSQL";
 /** How much to put in. The tags are in the largest installation only. */
 export interface Amounts { repos: number; tagged: number[] }
 
+// What decides what is in a fresh database.
+const SOURCES = ["./seed-sql.ts", "../packages/server/src/store/migrations.ts", "../packages/server/src/bootstrap.ts"];
 const SEED_TIMEOUT_MS = 600_000;
 const MAX_GROUPS = 100;
 
@@ -30,9 +33,9 @@ async function firstStart(place: Place): Promise<Moorage> {
 }
 
 /** A data folder with SQLite in it: made once for each schema and size, kept in `kept` and copied to `scratch`. */
-export async function sqliteInstallation(launcher: string, kept: string, scratch: string, amounts: Amounts, say: (text: string) => void): Promise<Installation> {
+export async function sqliteInstallation(launcher: string, kept: string, scratch: string, amounts: Amounts): Promise<Installation> {
   const schema = createHash("sha256");
-  for (const source of ["./seed-sql.ts", "../packages/server/src/store/migrations.ts", "../packages/server/src/bootstrap.ts"]) schema.update(readFileSync(new URL(source, import.meta.url)));
+  for (const source of SOURCES) schema.update(readFileSync(new URL(source, import.meta.url)));
   const prefix = `seed-${amounts.repos}-${amounts.tagged.join("-")}-`;
   const folder = join(kept, prefix + schema.digest("hex").slice(0, 12));
   if (!existsSync(folder)) {
@@ -54,7 +57,7 @@ export async function sqliteInstallation(launcher: string, kept: string, scratch
 }
 
 /** A database of its own on the PostgreSQL server. */
-export async function postgresInstallation(launcher: string, postgres: Postgres, scratch: string, amounts: Amounts, say: (text: string) => void): Promise<Installation> {
+export async function postgresInstallation(launcher: string, postgres: Postgres, scratch: string, amounts: Amounts): Promise<Installation> {
   say(`PostgreSQL: making ${amounts.repos.toLocaleString("en")} repos`);
   const url = await postgres.database(`repos_${amounts.repos}`);
   const place = { launcher, dataDir: join(scratch, `postgres-${amounts.repos}`), env: { MOORAGE_DATABASE_URL: url } };

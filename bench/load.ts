@@ -132,7 +132,11 @@ function open(port: number, request: () => Buffer, counts: Counts, fail: (error:
       counts.firstFailure ||= view.toString("utf8", 0, 600);
     }
     if (owed === -2 && text.startsWith("HTTP/1.1 204")) owed = 0;
-    shape = declared && isGood ? { headEnd: end, total, lengthAt: declared.index, lengthText: Buffer.from(view.subarray(declared.index, declared.index + declared[0].length + 2)) } : undefined;
+    shape = undefined;
+    if (!declared || !isGood) return;
+    // With the end of the line, so that a longer number is not taken for it.
+    const lengthText = Buffer.from(view.subarray(declared.index, declared.index + declared[0].length + 2));
+    shape = { headEnd: end, total, lengthAt: declared.index, lengthText };
   };
   const receive = (length: number, buffer: Uint8Array): boolean => {
     counts.bytes += length;

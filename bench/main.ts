@@ -16,13 +16,17 @@ import { say } from "./say.ts";
 
 const BUILD = fileURLToPath(new URL("../build/", import.meta.url));
 const MIB = 2 ** 20;
-const FULL: Sizes = { repos: [100, 100_000, 1_000_000], tags: 1_000_000, rounds: 3, roundMs: 1_000, warmMs: 300, blobBytes: 512 * MIB, smallBlobBytes: 64 * MIB, connections: 64 };
-const QUICK: Sizes = { repos: [100, 1_000, 10_000], tags: 10_000, rounds: 1, roundMs: 1_000, warmMs: 200, blobBytes: 64 * MIB, smallBlobBytes: 8 * MIB, connections: 64 };
+const FULL: Sizes = {
+  repos: [100, 100_000, 1_000_000], tags: 1_000_000, rounds: 3, roundMs: 1_000, warmMs: 300, blobBytes: 512 * MIB, smallBlobBytes: 64 * MIB, connections: 64,
+};
+const QUICK: Sizes = {
+  repos: [100, 1_000, 10_000], tags: 10_000, rounds: 1, roundMs: 1_000, warmMs: 200, blobBytes: 64 * MIB, smallBlobBytes: 8 * MIB, connections: 64,
+};
 
 const { values } = parseArgs({
   options: {
-    quick: { type: "boolean", default: false }, only: { type: "string", default: "" }, engine: { type: "string", default: "both" }, sources: { type: "boolean", default: false },
-    rounds: { type: "string" }, "round-ms": { type: "string" },
+    quick: { type: "boolean", default: false }, only: { type: "string", default: "" }, engine: { type: "string", default: "both" },
+    sources: { type: "boolean", default: false }, rounds: { type: "string" }, "round-ms": { type: "string" },
   },
 });
 if (!["both", "sqlite", "postgres"].includes(values.engine)) throw new Error("--engine: must be sqlite, postgres or both");
@@ -75,7 +79,8 @@ function report({ measured, figures, zb, failures }: Part): void {
   const seconds = Math.round((performance.now() - began) / 1000);
   const facts = { date: new Date().toISOString(), seconds, machine: machine(), versions, pinned, sizes };
   writeFileSync(join(BUILD, "bench.json"), `${JSON.stringify({ ...facts, sections, figures, goals, zb, failures }, null, 2)}\n`);
-  process.stdout.write(`${[markdown({ sections, figures, zb, goals }), ...failures.map((failure) => `FAILED: ${failure}`)].join("\n\n")}\n\nthe run took ${seconds} s\n`);
+  const parts = [markdown({ sections, figures, zb, goals }), ...failures.map((failure) => `FAILED: ${failure}`), `the run took ${seconds} s`];
+  process.stdout.write(`${parts.join("\n\n")}\n`);
   if (failures.length > 0 || sections.some(({ lines }) => lines.some((line) => line.failure !== undefined))) process.exitCode = 1;
 }
 

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { cpuUsOf, freePort, SERVER_CORE, start, stop, untilAnswers } from "./processes.ts";
-import type { Registry } from "./registries.ts";
+import { type Registry, send } from "./registries.ts";
 
 /** Ours, with what the first start made. `authorization` is for the registry. */
 export interface Moorage extends Registry {
@@ -22,14 +22,16 @@ const QUIET_LOG_LEVEL = "warn";
 const START_TIMEOUT_MS = 60_000;
 const TTL = "1h";
 
-/**
- * Starts Moorage on the servers' core, without its access log, as the peers run without theirs. `helpersCpuUs`: the time of processes that work for it
- * beside its own.
- */
-export async function startMoorage({ launcher, dataDir, env }: Place, { logLevel = QUIET_LOG_LEVEL, helpersCpuUs = () => 0 }: { logLevel?: string; helpersCpuUs?: () => number | undefined } = {}): Promise<Moorage> {
+/** `helpersCpuUs`: the time of processes that work for it beside its own. */
+export interface Manner { logLevel?: string; helpersCpuUs?: () => number | undefined }
+
+/** Starts Moorage on the servers' core, without its access log, as the peers run without theirs. */
+export async function startMoorage({ launcher, dataDir, env }: Place, { logLevel = QUIET_LOG_LEVEL, helpersCpuUs = () => 0 }: Manner = {}): Promise<Moorage> {
   const port = await freePort();
   const settings = {
-    ...env, MOORAGE_HOST: "127.0.0.1", MOORAGE_PORT: String(port), MOORAGE_DATA_DIR: dataDir, MOORAGE_LOG_LEVEL: logLevel, MOORAGE_ALLOW_PRIVATE_NETWORK: "1",
+    ...env, MOORAGE_HOST: "127.0.0.1", MOORAGE_PORT: String(port), MOORAGE_DATA_DIR: dataDir, MOORAGE_LOG_LEVEL: logLevel,
+    // The issuer of the exchange row is on this machine.
+    MOORAGE_ALLOW_PRIVATE_NETWORK: "1",
   };
   const began = performance.now();
   const child = start(SERVER_CORE, process.execPath, [launcher, "serve"], { env: settings });
@@ -54,4 +56,18 @@ export async function startMoorage({ launcher, dataDir, env }: Place, { logLevel
     await stop(child);
     throw error;
   }
+}
+
+/** A request to the platform API, with JSON, outside of any measuring. Throws for any status but 2xx. */
+export async function api<T>(platform: Registry, method: string, path: string, message?: object): Promise<T> {
+  const response = await send(platform, method, path, message && { type: "application/json", content: Buffer.from(JSON.stringify(message)) });
+  return await response.json() as T;
+}
+
+/** The uid of a repo of the organization by its name. */
+export async function findRepo({ platform, organization }: Moorage, name: string): Promise<string> {
+  const path = `/registry/v2/repos?uidp.descendants_of=${organization.uid}&name=${name}`;
+  const { repos: [found] } = await api<{ repos: { uid: string }[] }>(platform, "GET", path);
+  if (found === undefined) throw new Error(`there is no repo ${name}`);
+  return found.uid;
 }

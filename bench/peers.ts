@@ -57,7 +57,8 @@ export async function startZot(folder: string): Promise<Peer | undefined> {
   const port = await freePort();
   const config = join(folder, "zot.json");
   writeFileSync(config, JSON.stringify({
-    distSpecVersion: "1.1.1", storage: { rootDirectory: join(folder, "zot"), gc: false }, http: { address: "127.0.0.1", port: String(port) }, log: { level: "error" },
+    distSpecVersion: "1.1.1", storage: { rootDirectory: join(folder, "zot"), gc: false },
+    http: { address: "127.0.0.1", port: String(port) }, log: { level: "error" },
   }));
   const { stdout, stderr } = spawnSync(program, ["--version"], { encoding: "utf8", timeout: 10_000 });
   const version = /v?\d+\.\d+\.\d+[^\s",]*/.exec(stdout + stderr)?.[0] ?? "";

@@ -22,7 +22,8 @@ export async function openPostgres(): Promise<Postgres> {
   try {
     // A connection's process is a child of the one that starts them all.
     const [version, postmaster] = await withClient(server.url, async (client): Promise<[string, number]> => {
-      const { rows: [row] } = await client.query<{ pid: number; version: string }>("select pg_backend_pid() as pid, current_setting('server_version') as version");
+      const { rows } = await client.query<{ pid: number; version: string }>("select pg_backend_pid() as pid, current_setting('server_version') as version");
+      const [row] = rows;
       return [row?.version ?? "", parentOf(row?.pid ?? 0)];
     });
     pin(SERVER_CORE, postmaster);
@@ -51,7 +52,8 @@ export async function openPostgres(): Promise<Postgres> {
 async function seedDatabase(client: pg.Client, plan: SeedPlan): Promise<void> {
   await client.query("set synchronous_commit = off");
   const { rows: indexes } = await client.query<{ indexname: string; indexdef: string }>(
-    "select indexname, indexdef from pg_indexes where tablename in ('repos', 'tags', 'tag_history') and schemaname = 'public' and indexdef not like '%\\_pkey%'",
+    `select indexname, indexdef from pg_indexes
+      where tablename in ('repos', 'tags', 'tag_history') and schemaname = 'public' and indexname not like '%\\_pkey'`,
   );
   await client.query("begin");
   for (const { indexname } of indexes) await client.query(`drop index ${indexname}`);

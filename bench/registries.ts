@@ -18,12 +18,6 @@ export async function send(registry: Registry, method: string, path: string, bod
   return response;
 }
 
-/** The same with JSON, for the platform API. */
-export async function api<T>(registry: Registry, method: string, path: string, message?: object): Promise<T> {
-  const response = await send(registry, method, path, message && { type: "application/json", content: Buffer.from(JSON.stringify(message)) });
-  return await response.json() as T;
-}
-
 function sha256(content: Buffer): string {
   return `sha256:${createHash("sha256").update(content).digest("hex")}`;
 }

@@ -8,7 +8,8 @@ const agent = new Agent({ keepAlive: true });
 
 createServer((incoming, answer) => {
   const onward = request({
-    agent, host: "127.0.0.1", port: Number(registryPort), method: incoming.method, path: incoming.url, headers: { ...incoming.headers, authorization }, timeout: REQUEST_TIMEOUT_MS,
+    agent, host: "127.0.0.1", port: Number(registryPort), method: incoming.method, path: incoming.url,
+    headers: { ...incoming.headers, authorization }, timeout: REQUEST_TIMEOUT_MS,
   });
   onward.on("response", (response) => {
     answer.writeHead(response.statusCode ?? 502, response.headers);

@@ -52,7 +52,8 @@ export function summarize({ title, rows }: Measured): { title: string; lines: Li
     const failure = samples.find((sample) => sample.failure !== undefined)?.failure;
     return {
       title: row.title, unit: row.unit, median: median(rates), lowest: Math.min(...rates), highest: Math.max(...rates), against: [], wanted: row.against,
-      ...(cpu.length > 0 && { cpuUs: median(cpu), serverShare: (median(cpu) * median(rates)) / 1e6 }), ...(shares.length > 0 && { loadShare: Math.max(...shares) }), ...(failure !== undefined && { failure }),
+      ...(cpu.length > 0 && { cpuUs: median(cpu), serverShare: (median(cpu) * median(rates)) / 1e6 }),
+      ...(shares.length > 0 && { loadShare: Math.max(...shares) }), ...(failure !== undefined && { failure }),
     };
   });
   return {
@@ -73,7 +74,9 @@ function compare(line: Line, other: Line, goal: number | undefined): Comparison 
   const isBounded = Math.max(line.loadShare ?? 0, other.loadShare ?? 0) > BUSY_SHARE;
   const counts = isBounded && cpuRatio !== undefined ? cpuRatio : ratio;
   const works = line.failure === undefined && other.failure === undefined;
-  return { title: other.title, ratio, counts, ...(cpuRatio !== undefined && { cpuRatio }), ...(goal !== undefined && { goal, reached: works && counts >= goal }) };
+  return {
+    title: other.title, ratio, counts, ...(cpuRatio !== undefined && { cpuRatio }), ...(goal !== undefined && { goal, reached: works && counts >= goal }),
+  };
 }
 
 export function goalsOf(sections: Report["sections"], figures: Figure[]): Goal[] {
@@ -83,7 +86,9 @@ export function goalsOf(sections: Report["sections"], figures: Figure[]): Goal[]
     const found = line.failure === undefined ? `${figure(counts)} ×${counts === ratio ? "" : " by processor time"}` : "failed";
     return [{ title: `${line.title}, against ${title}`, aim: `at least ${goal} ×`, found, reached }];
   }));
-  const ofFigures = figures.flatMap(({ title, value, unit, most }): Goal[] => (most === undefined ? [] : [{ title, aim: `at most ${most} ${unit}`, found: `${figure(value)} ${unit}`, reached: value <= most }]));
+  const ofFigures = figures.flatMap(({ title, value, unit, most }): Goal[] => (
+    most === undefined ? [] : [{ title, aim: `at most ${most} ${unit}`, found: `${figure(value)} ${unit}`, reached: value <= most }]
+  ));
   return [...ofRows, ...ofFigures];
 }
 
@@ -99,8 +104,10 @@ function percent(share: number | undefined): string {
 function grid(heads: string[], cells: string[][], leftColumns: number[]): string {
   const widths = heads.map((head, column) => Math.max(head.length, ...cells.map((row) => row[column]?.length ?? 0)));
   const isLeft = (column: number): boolean => leftColumns.includes(column);
-  const print = (row: string[]): string => `| ${row.map((cell, column) => (isLeft(column) ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join(" | ")} |`;
-  return [print(heads), `|${widths.map((width, column) => (isLeft(column) ? "-".repeat(width + 2) : `${"-".repeat(width + 1)}:`)).join("|")}|`, ...cells.map(print)].join("\n");
+  const padded = (cell: string, column: number): string => (isLeft(column) ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0));
+  const print = (row: string[]): string => `| ${row.map(padded).join(" | ")} |`;
+  const rule = widths.map((width, column) => (isLeft(column) ? "-".repeat(width + 2) : `${"-".repeat(width + 1)}:`));
+  return [print(heads), `|${rule.join("|")}|`, ...cells.map(print)].join("\n");
 }
 
 function linesTable(lines: Line[]): string {
@@ -130,12 +137,21 @@ function zbTable(runs: ZbRun[]): string {
 /** The whole report as Markdown. */
 export function markdown({ sections, figures, zb, goals }: Report): string {
   const parts = sections.filter(({ lines }) => lines.length > 0).map(({ title, lines }) => `#### ${title}\n\n${linesTable(lines)}`);
-  if (figures.length > 0) parts.push(`#### start-up and memory\n\n${grid(["figure", "value", "at most"], figures.map(({ title, value, unit, most }) => [title, `${figure(value)} ${unit}`, most === undefined ? "" : `${most} ${unit}`]), [0])}`);
+  if (figures.length > 0) {
+    const cells = figures.map(({ title, value, unit, most }) => [title, `${figure(value)} ${unit}`, most === undefined ? "" : `${most} ${unit}`]);
+    parts.push(`#### start-up and memory\n\n${grid(["figure", "value", "at most"], cells, [0])}`);
+  }
   if (zb.length > 0) parts.push(`#### zot's zb\n\n${zbTable(zb)}`);
-  if (goals.length > 0) parts.push(`#### goals\n\n${grid(["goal", "aim", "found", "reached"], goals.map(({ title, aim, found, reached }) => [title, aim, found, reached ? "yes" : "no"]), [0])}`);
+  if (goals.length > 0) {
+    const cells = goals.map(({ title, aim, found, reached }) => [title, aim, found, reached ? "yes" : "no"]);
+    parts.push(`#### goals\n\n${grid(["goal", "aim", "found", "reached"], cells, [0])}`);
+  }
   return parts.join("\n\n");
 }
 
 export function machine(): Record<string, string | number> {
-  return { processor: cpus()[0]?.model ?? "unknown", cores: cpus().length, memoryGib: Math.round(totalmem() / 2 ** 30), kernel: release(), node: process.versions.node };
+  const [first] = cpus();
+  return {
+    processor: first?.model ?? "unknown", cores: cpus().length, memoryGib: Math.round(totalmem() / 2 ** 30), kernel: release(), node: process.versions.node,
+  };
 }

@@ -1,3 +1,4 @@
+import type { TransferResult } from "./blob.ts";
 import { forgetPeak, peakMib } from "./processes.ts";
 import { beginUpload, type Registry } from "./registries.ts";
 import { type Bench, get, type Row, type Sample, type Section } from "./rows.ts";
@@ -7,13 +8,13 @@ const DOWN_GOAL = 1;
 const MIB = 2 ** 20;
 
 /** Pushes a blob in one PUT; answers how long that took, and the digest. */
-async function up({ loader }: Pick<Bench, "loader">, registry: Registry, repository: string, bytes: number, seed: number): Promise<{ seconds: number; digest: string }> {
+async function up({ loader }: Pick<Bench, "loader">, registry: Registry, repository: string, bytes: number, seed: number): Promise<TransferResult> {
   const target = await beginUpload(registry, repository, "DIGEST");
   const head = `PUT ${target} HTTP/1.1\r\nhost: bench\r\n${registry.authorization}content-type: application/octet-stream\r\ncontent-length: ${bytes}\r\n\r\n`;
   return loader.blob({ direction: "up", port: registry.port, head, bytes, seed });
 }
 
-async function down({ loader }: Pick<Bench, "loader">, registry: Registry, repository: string, bytes: number, digest: string): Promise<{ seconds: number }> {
+function down({ loader }: Pick<Bench, "loader">, registry: Registry, repository: string, bytes: number, digest: string): Promise<TransferResult> {
   return loader.blob({ direction: "down", port: registry.port, head: get(`/v2/${repository}/blobs/${digest}`, registry.authorization), bytes, seed: 0 });
 }
 
@@ -41,7 +42,10 @@ export function blobSection(bench: Bench): Section {
           return { seconds };
         }),
       },
-      { title: `${what} down, ${registry.name}`, unit: "MB/s", ...against("down", DOWN_GOAL), measure: () => sampled(registry, () => down(bench, registry, repository, blobBytes, newest)) },
+      {
+        title: `${what} down, ${registry.name}`, unit: "MB/s", ...against("down", DOWN_GOAL),
+        measure: () => sampled(registry, () => down(bench, registry, repository, blobBytes, newest)),
+      },
     ];
   };
   return { title: "large blobs, SQLite and files", rows: [...peers, moorage].flatMap(rowsOf) };

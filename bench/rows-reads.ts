@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { GetRepoRequestSchema, ListReposRequestSchema, PingService, ReposService } from "@moorage/api";
 import { PLACE } from "./load.ts";
-import { api } from "./registries.ts";
+import { api } from "./moorage.ts";
 import { alone, type AloneWork, type Bench, count, get, GRPC_HELLO, HELLO, type Manner, overGrpc, overHttp, type Row, type Section } from "./rows.ts";
 import { SMALL_REPOS } from "./seed-sql.ts";
 
@@ -23,6 +23,7 @@ const POSTGRES_CONNECTIONS = 10;
 /** What a list is asked, in the fields of ListReposRequest. */
 interface ListQuery { uidp: { descendantsOf: string }; pageSize: number; pageToken?: string; skip?: number; name?: string }
 interface ListAnswer { repos: { uid: string; name: string }[]; nextPageToken: string; totalCount: string }
+type Against = (door: "REST" | "gRPC") => NonNullable<Row["against"]>;
 type Served = Bench["servers"][number];
 
 /** The query of the REST door for the message. */
@@ -53,11 +54,11 @@ async function walk(served: Served, query: ListQuery, pages: number): Promise<{ 
   return { queries, repos };
 }
 
-/** Rows over both doors: what is asked, as a path and as a message each, under the service's method. */
-function bothDoors(
-  bench: Bench, { moorage: { platform } }: Served, title: string, method: string, asked: { path: string; message: Uint8Array }[],
-  against: (door: "REST" | "gRPC") => Row["against"], callers?: number,
-): Row[] {
+/** A thing that is asked, as a path and as a message. */
+interface Asked { path: string; message: Uint8Array }
+
+/** Rows over both doors; `method` is the service's. */
+function bothDoors(bench: Bench, { moorage: { platform } }: Served, title: string, method: string, asked: Asked[], against: Against, callers?: number): Row[] {
   const [first] = asked;
   if (first === undefined) throw new Error(`${title}: nothing to ask`);
   const fileOf = (door: string, lines: () => string[]): Manner => {
@@ -71,9 +72,12 @@ function bothDoors(
   const grpc = fileOf("gRPC", () => asked.map(({ message }) => Buffer.from(message).toString("base64")));
   const authorization = platform.authorization.slice("authorization: ".length).trim();
   return [
-    { title: `${title}, REST`, unit: "/s", against: against("REST") ?? [], measure: overHttp(bench, platform, () => [[get(rest.fill === undefined ? first.path : PLACE, platform.authorization)]], { ...manner, ...rest }) },
     {
-      title: `${title}, gRPC`, unit: "/s", against: against("gRPC") ?? [],
+      title: `${title}, REST`, unit: "/s", against: against("REST"),
+      measure: overHttp(bench, platform, () => [[get(rest.fill === undefined ? first.path : PLACE, platform.authorization)]], { ...manner, ...rest }),
+    },
+    {
+      title: `${title}, gRPC`, unit: "/s", against: against("gRPC"),
       measure: overGrpc(bench, platform, { path: `/${ReposService.typeName}/${method}`, authorization, message: first.message }, { ...manner, ...grpc }),
     },
   ];
@@ -86,16 +90,18 @@ function getRows(bench: Bench, served: Served, title: string, uids: string[]): R
     ? [{ title: HELLO, ...(isEmbedded && { goal: GET_GOAL }) }] : [{ title: GRPC_HELLO, ...(isEmbedded && { goal: GRPC_GET_GOAL }) }]));
 }
 
-function listRows(bench: Bench, served: Served, title: string, queries: ListQuery[], against: (door: "REST" | "gRPC") => Row["against"] = () => [], callers?: number): Row[] {
+function listRows(bench: Bench, served: Served, title: string, queries: ListQuery[], against: Against = () => [], callers?: number): Row[] {
   const asked = queries.map((query) => ({ path: restPath(query), message: toBinary(ListReposRequestSchema, create(ListReposRequestSchema, query)) }));
   return bothDoors(bench, served, title, "ListRepos", asked, against, callers);
 }
 
 function aloneRow({ installation: { place, engine, repos }, moorage }: Served, title: string, pages: number): Row {
   const ancestor = moorage.organization.uid;
+  // The last page may be short.
+  const fullPages = Math.floor(repos / PAGE) - 1;
   const work: AloneWork = engine === "PostgreSQL"
     ? { script: "alone-postgres.ts", input: { work: "list", url: place.env["MOORAGE_DATABASE_URL"] ?? "", ancestor, connections: POSTGRES_CONNECTIONS } }
-    : { script: "alone.ts", input: { work: "list", database: join(place.dataDir, "moorage.db"), ancestor, pages: Math.min(pages, Math.floor(repos / PAGE) - 1) } };
+    : { script: "alone.ts", input: { work: "list", database: join(place.dataDir, "moorage.db"), ancestor, pages: Math.min(pages, fullPages) } };
   return { title, unit: "/s", measure: alone(work) };
 }
 
@@ -104,7 +110,10 @@ export async function readSection(bench: Bench): Promise<Section> {
   const { engine, hello, grpcHello, largest } = bench;
   const ping: Row[] = engine === "SQLite" ? [
     { title: "ping, REST", unit: "/s", against: [{ title: HELLO }], measure: overHttp(bench, largest.moorage, () => [[get("/ping/v2/ping")]]) },
-    { title: "ping, gRPC", unit: "/s", against: [{ title: GRPC_HELLO }], measure: overGrpc(bench, largest.moorage, { path: `/${PingService.typeName}/Ping`, authorization: "", message: new Uint8Array() }) },
+    {
+      title: "ping, gRPC", unit: "/s", against: [{ title: GRPC_HELLO }],
+      measure: overGrpc(bench, largest.moorage, { path: `/${PingService.typeName}/Ping`, authorization: "", message: new Uint8Array() }),
+    },
   ] : [];
   const limits: Row[] = [
     { title: HELLO, unit: "/s", measure: overHttp(bench, hello, () => [[get("/")]]) },
@@ -126,7 +135,9 @@ async function sizeRows(bench: Bench, served: Served): Promise<Row[]> {
   // Only SQLite has anything kept for it, and only here are there more repos than fit.
   const isVaried = engine === "SQLite" && repos > PAGES;
   const pages = isVaried ? Math.min(PAGES, Math.floor(repos / PAGE / 2)) : 2;
-  const [walked, deep] = [await walk(served, below, pages), await walk(served, { ...below, skip: Math.floor(Math.min(repos * DEEP, repos - 2 * PAGE)) }, isLargest ? pages : 2)];
+  const walked = await walk(served, below, pages);
+  const deep = await walk(served, { ...below, skip: Math.floor(Math.min(repos * DEEP, repos - 2 * PAGE)) }, isLargest ? pages : 2);
+  const small = { ...below, uidp: { descendantsOf: publicOrganization.uid } };
   const skips = Array.from({ length: isVaried ? PAGES : 1 }, (_, index) => ({ ...below, skip: Math.max(0, Math.floor(repos * 0.9) - PAGE - index) }));
   const named = (isVaried ? walked.repos : walked.repos.slice(0, 1)).map(({ name }) => ({ ...below, name }));
   const [first, another, deepPage] = ["first page again and again", "another page each time", "deep page again and again"];
@@ -145,7 +156,7 @@ async function sizeRows(bench: Bench, served: Served): Promise<Row[]> {
     ] : []),
     ...listRows(bench, served, list(`skip ${count(skips[0]?.skip ?? 0)}`), skips, () => [], SKIP_CALLERS),
     ...listRows(bench, served, list("filter by name"), named),
-    ...(isLargest ? listRows(bench, served, list(`small organization of ${SMALL_REPOS}`), [{ ...below, uidp: { descendantsOf: publicOrganization.uid } }]) : []),
+    ...(isLargest ? listRows(bench, served, list(`small organization of ${SMALL_REPOS}`), [small]) : []),
   ];
 }
 

@@ -1,7 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PLACE } from "./load.ts";
-import { api, type Image, MANIFEST, pushImage, pushLayer, type Registry, tagImage } from "./registries.ts";
+import { api, findRepo } from "./moorage.ts";
+import { type Image, MANIFEST, pushImage, pushLayer, type Registry, tagImage } from "./registries.ts";
 import { type Bench, count, get, overHttp, type Row, type Section } from "./rows.ts";
 import { MANIFESTS, recordTimeMs, tagName, taggedName } from "./seed-sql.ts";
 
@@ -27,7 +28,8 @@ async function stock(registry: Registry, organization: string, tags: number): Pr
   const tagged = `${organization}/tagged`;
   if (tags > 0) await pushImage(registry, tagged, tagName(0));
   for (let at = 1; at < tags; at += PUSHES_AT_ONCE) {
-    await Promise.all(Array.from({ length: Math.min(PUSHES_AT_ONCE, tags - at) }, (_, index) => tagImage(registry, tagged, tagName(at + index), image.manifest)));
+    const names = Array.from({ length: Math.min(PUSHES_AT_ONCE, tags - at) }, (_, index) => tagName(at + index));
+    await Promise.all(names.map((name) => tagImage(registry, tagged, name, image.manifest)));
   }
   const made = { registry, repository, tagged, image };
   stocked.set(registry, made);
@@ -40,10 +42,14 @@ export async function registrySection(bench: Bench): Promise<Section> {
   const named = ({ name }: Registry): string => (name === moorage.name ? `${name} on ${engine}` : name);
   const rowsOf = ({ registry, repository, image }: Stocked): Row[] => {
     const row = (what: string, path: string, accept: string): Row => ({
-      title: `${what}, ${named(registry)}`, unit: "/s", measure: overHttp(bench, registry, () => [[get(`/v2/${repository}/${path}`, registry.authorization, accept)]]),
+      title: `${what}, ${named(registry)}`, unit: "/s",
+      measure: overHttp(bench, registry, () => [[get(`/v2/${repository}/${path}`, registry.authorization, accept)]]),
       ...(registry === moorage && { against: peers.map((peer) => ({ title: `${what}, ${peer.name}`, ...goalOf(engine, what, peer) })) }),
     });
-    return [row("manifest by tag", "manifests/latest", MANIFEST), row("manifest by digest", `manifests/${image.digest}`, MANIFEST), row("4 KiB blob", `blobs/${image.layer}`, "*/*")];
+    return [
+      row("manifest by tag", "manifests/latest", MANIFEST), row("manifest by digest", `manifests/${image.digest}`, MANIFEST),
+      row("4 KiB blob", `blobs/${image.layer}`, "*/*"),
+    ];
   };
   const all: Stocked[] = [];
   for (const registry of [...peers, moorage]) all.push(await stock(registry, moorage.organization.name, registry === moorage ? 0 : PEER_TAGS));
@@ -65,11 +71,11 @@ async function variedRows(bench: Bench): Promise<Row[]> {
       against: peers.map((peer) => ({ title: `${what}, ${peer.name}`, ...goalOf(engine, what, peer) })),
     };
   };
-  const found = await api<{ repos: { uid: string }[] }>(platform, "GET", `/registry/v2/repos?uidp.descendants_of=${organization.uid}&name=${taggedName(sizes.tags)}`);
+  const repo = await findRepo(moorage, taggedName(sizes.tags));
   const digests: string[] = [];
   for (let token = ""; digests.length < manifests;) {
     const page = await api<{ tags: { digest: string }[]; nextPageToken: string }>(platform, "GET",
-      `/registry/v2/tags?uidp.descendants_of=${found.repos[0]?.uid}&page_size=${TAGS_PAGE}&page_token=${encodeURIComponent(token)}`);
+      `/registry/v2/tags?uidp.descendants_of=${repo}&page_size=${TAGS_PAGE}&page_token=${encodeURIComponent(token)}`);
     digests.push(...page.tags.map(({ digest }) => digest));
     token = page.nextPageToken;
     if (token === "") break;
@@ -99,15 +105,18 @@ export async function tagsSection(bench: Bench): Promise<Section> {
   const { organization, authorization } = moorage;
   const short = Math.min(PEER_TAGS, sizes.tags);
   const row = (title: string, path: string, against?: string): Row => ({
-    title: `${title}, ${engine}`, unit: "/s", measure: overHttp(bench, moorage, () => [[get(path, authorization)]]), ...(against !== undefined && { against: [{ title: against }] }),
+    title: `${title}, ${engine}`, unit: "/s", measure: overHttp(bench, moorage, () => [[get(path, authorization)]]),
+    ...(against !== undefined && { against: [{ title: against }] }),
   });
   const list = (tags: number): string => `/v2/${organization.name}/${taggedName(tags)}/tags/list`;
   const history = (tags: number): string => `/v2/${organization.name}/${taggedName(tags)}/_service/history/${tagName(0)}`;
   const middle = sizes.tags >> 1;
+  const start = new Date(recordTimeMs(middle)).toISOString();
   const peerRows: Row[] = [];
   for (const peer of peers) {
     const { tagged } = await stock(peer, organization.name, PEER_TAGS);
-    peerRows.push({ title: `1,000 of ${count(PEER_TAGS)} tags, ${peer.name}`, unit: "/s", measure: overHttp(bench, peer, () => [[get(`/v2/${tagged}/tags/list`)]]) });
+    const measure = overHttp(bench, peer, () => [[get(`/v2/${tagged}/tags/list`)]]);
+    peerRows.push({ title: `1,000 of ${count(PEER_TAGS)} tags, ${peer.name}`, unit: "/s", measure });
   }
   const title = `1,000 of ${count(short)} tags`;
   const shortHistory = `1,000 of ${count(short)} records of a history`;
@@ -120,7 +129,7 @@ export async function tagsSection(bench: Bench): Promise<Section> {
       row(`1,000 of ${count(sizes.tags)} tags, deep page`, `${list(sizes.tags)}?last=${tagName(middle)}`, `${title}, ${engine}`),
       row(shortHistory, history(short)),
       row(`1,000 of ${count(sizes.tags)} records of a history, first`, history(sizes.tags), `${shortHistory}, ${engine}`),
-      row(`1,000 of ${count(sizes.tags)} records of a history, from the middle`, `${history(sizes.tags)}?start=${new Date(recordTimeMs(middle)).toISOString()}`, `${shortHistory}, ${engine}`),
+      row(`1,000 of ${count(sizes.tags)} records of a history, from the middle`, `${history(sizes.tags)}?start=${start}`, `${shortHistory}, ${engine}`),
     ],
   };
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { openIssuer } from "../packages/server/test/support/issuer.ts";
-import { api } from "./registries.ts";
+import { api, findRepo } from "./moorage.ts";
 import { alone, type Bench, count, get, overHttp, post, type Row, type Section } from "./rows.ts";
 import { repoName } from "./seed-sql.ts";
 
@@ -15,7 +15,8 @@ export async function writeSection(bench: Bench, onClose: (close: () => Promise<
   const { platform, organization, baseUrl } = moorage;
   const issuer = await openIssuer();
   onClose(() => issuer.close());
-  const { uid: identity } = await api<{ uid: string }>(platform, "POST", `/iam/v2/identities/${organization.uid}`, { name: "bench", claimMatch: { issuer: issuer.url, subject: "bench" } });
+  const message = { name: "bench", claimMatch: { issuer: issuer.url, subject: "bench" } };
+  const { uid: identity } = await api<{ uid: string }>(platform, "POST", `/iam/v2/identities/${organization.uid}`, message);
   const nowS = Math.floor(Date.now() / 1000);
   const outside = await issuer.sign({ iss: issuer.url, sub: "bench", aud: baseUrl, iat: nowS, exp: nowS + TOKEN_TTL_S });
   const scope = encodeURIComponent(`repository:${organization.name}/bench:pull`);
@@ -31,8 +32,7 @@ export async function writeSection(bench: Bench, onClose: (close: () => Promise<
 
 async function moveRows(bench: Bench): Promise<Row[]> {
   const { engine, sizes, largest: { moorage, installation: { place, repos } } } = bench;
-  const list = await api<{ repos: { uid: string }[] }>(moorage.platform, "GET", `/registry/v2/repos?uidp.descendants_of=${moorage.organization.uid}&name=${repoName(repos >> 1)}`);
-  const repo = list.repos[0]?.uid ?? "";
+  const repo = await findRepo(moorage, repoName(repos >> 1));
   const title = `one-row durable commits, ${engine} alone, 1 caller`;
   const url = place.env["MOORAGE_DATABASE_URL"];
   return [
@@ -54,7 +54,9 @@ function moves(repo: string, authorization: string, callers: number, round: numb
   const digests = ["a", "b"].map((side) => `sha256:${createHash("sha256").update(`${round}/${side}`).digest("hex")}`);
   return Array.from({ length: callers }, (_, caller) => digests.flatMap((digest) => {
     const requests: string[] = [];
-    for (let tag = caller; tag < TAGS; tag += callers) requests.push(post(`/registry/v2/tags/${repo}`, authorization, "application/json", JSON.stringify({ name: `t${tag}`, digest })));
+    for (let tag = caller; tag < TAGS; tag += callers) {
+      requests.push(post(`/registry/v2/tags/${repo}`, authorization, "application/json", JSON.stringify({ name: `t${tag}`, digest })));
+    }
     return requests;
   }));
 }

@@ -25,7 +25,9 @@ export interface Row {
 /** Rows that are measured in turn, round by round. */
 export interface Section { title: string; rows: Row[] }
 
-export interface Sizes { repos: number[]; tags: number; roundMs: number; rounds: number; warmMs: number; blobBytes: number; smallBlobBytes: number; connections: number }
+export interface Sizes {
+  repos: number[]; tags: number; rounds: number; roundMs: number; warmMs: number; blobBytes: number; smallBlobBytes: number; connections: number;
+}
 
 /** An engine's part of the run: everything here is started and answers. */
 export interface Bench {
@@ -79,14 +81,17 @@ async function sampled(server: Server, load: () => Promise<LoadResult>): Promise
 export interface Manner { callers?: number; fill?: string }
 
 /** Requests over HTTP/1.1; `sequences` may depend on the round. */
-export function overHttp({ loader, sizes }: Bench, server: Server, sequences: (round: number) => string[][], { callers = sizes.connections, fill }: Manner = {}): Row["measure"] {
-  return ({ round, durationMs }) => sampled(server, () => loader.http({ port: server.port, connections: callers, durationMs, sequences: sequences(round), ...(fill !== undefined && { fill }) }));
+export function overHttp({ loader, sizes }: Bench, server: Server, sequences: (round: number) => string[][], manner: Manner = {}): Row["measure"] {
+  const { callers = sizes.connections, fill } = manner;
+  const load = { port: server.port, connections: callers, ...(fill !== undefined && { fill }) };
+  return ({ round, durationMs }) => sampled(server, () => loader.http({ ...load, durationMs, sequences: sequences(round) }));
 }
 
+/** A call without its door: the method's path, the header's value, the message. */
+export interface GrpcCall { path: string; authorization: string; message: Uint8Array }
+
 /** Calls over gRPC, with as many under way in all as there are HTTP connections. */
-export function overGrpc(
-  { loader, sizes }: Bench, server: Server, call: { path: string; authorization: string; message: Uint8Array }, { callers = sizes.connections, fill }: Manner = {},
-): Row["measure"] {
+export function overGrpc({ loader, sizes }: Bench, server: Server, call: GrpcCall, { callers = sizes.connections, fill }: Manner = {}): Row["measure"] {
   const connections = Math.min(GRPC_CONNECTIONS, callers);
   const load = {
     port: server.port, path: call.path, authorization: call.authorization, message: Buffer.from(call.message).toString("base64"), connections,
@@ -95,8 +100,9 @@ export function overGrpc(
   return ({ durationMs }) => sampled(server, () => loader.grpc({ ...load, durationMs }));
 }
 
-export type AloneWork = { script: "alone.ts"; input: Omit<Extract<Alone, { work: "list" }>, "durationMs"> | Omit<Extract<Alone, { work: "commit" }>, "durationMs"> }
-  | { script: "alone-postgres.ts"; input: Omit<PostgresAlone, "durationMs"> };
+type WithoutTime<T> = T extends unknown ? Omit<T, "durationMs"> : never;
+export type AloneWork = { script: "alone.ts"; input: WithoutTime<Alone> }
+  | { script: "alone-postgres.ts"; input: WithoutTime<PostgresAlone> };
 
 /** The engine by itself, in a process of its own on the servers' core. */
 export function alone({ script, input }: AloneWork): Row["measure"] {

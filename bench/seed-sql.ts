@@ -64,42 +64,51 @@ export function recordTimeMs(index: number): number {
 // As a push of a small image leaves one; which blobs it names is not looked at when it is pulled.
 function manifestText(expression: string): string {
   const blob = (kind: string): string => `{"mediaType":"application/vnd.oci.image.${kind}","digest":"sha256:${"0".repeat(64)}","size":4096}`;
-  return `'{"schemaVersion":2,"mediaType":"${MANIFEST_TYPE}","config":${blob("config.v1+json")},"layers":[${blob("layer.v1.tar+gzip")}],"annotations":{"tag":"' || ${expression} || '"}}'`;
+  const content = `"config":${blob("config.v1+json")},"layers":[${blob("layer.v1.tar+gzip")}]`;
+  return `'{"schemaVersion":2,"mediaType":"${MANIFEST_TYPE}",${content},"annotations":{"tag":"' || ${expression} || '"}}'`;
 }
 
 const REPO_COLUMNS = "(uid, parent, name, description, catalog_tier, bundles, readme, aliases, active_tags, sync_config, create_time, update_time)";
 
 export function seedStatements({ organization, small, repos, groups, tagged }: SeedPlan, { series, hex, pad, bytes }: SeedDialect): string[] {
+  const image = `'image-' || ${pad("s.i")}`;
   const each = Math.ceil(repos / groups);
-  const repoValues = (name: string): string => `${name}, 'An image of the benchmark', 0, '[]', '', '[]', '[]', null, ${EPOCH_MS} + s.i, ${EPOCH_MS} + s.i`;
+  const times = `${EPOCH_MS} + s.i, ${EPOCH_MS} + s.i`;
+  const repoValues = (name: string): string => `${name}, 'An image of the benchmark', 0, '[]', '', '[]', '[]', null, ${times}`;
   const upsert = "on conflict (kind, ancestor) do update set n = counters.n + excluded.n";
   const inOrganization = `(parent = '${organization}' or parent in (select uid from bench_groups))`;
   return [
     `insert into groups (uid, parent, name, description, verified, kind, status, resource_limits, create_time, update_time)
-      select '${organization}/' || ${hex(16)}, '${organization}', 'team-' || ${pad("s.i")}, '', 0, 0, 0, '{}', ${EPOCH_MS}, ${EPOCH_MS} from ${series(groups)} as s`,
+      select '${organization}/' || ${hex(16)}, '${organization}', 'team-' || ${pad("s.i")}, '', 0, 0, 0, '{}', ${times} from ${series(groups)} as s`,
     `create temporary table bench_groups as select cast(substr(name, 6) as integer) as i, uid, name from groups where parent = '${organization}'`,
     `insert into group_names (parent, name, uid) select '${organization}', name, uid from bench_groups`,
-    `insert into ancestry (kind, ancestor, name, uid) select 'groups', '${organization}', name, uid from bench_groups union all select 'groups', uid, name, uid from bench_groups`,
-    `insert into counters (kind, ancestor, n) select 'groups', uid, 1 from bench_groups union all select 'groups', '${organization}', ${groups} from bench_groups where i = 0 ${upsert}`,
-    `insert into repos ${REPO_COLUMNS} select g.uid || '/' || ${hex(16)}, g.uid, ${repoValues(`'image-' || ${pad("s.i")}`)} from ${series(repos)} as s join bench_groups g on g.i = s.i / ${each}`,
-    `insert into repos ${REPO_COLUMNS} select '${small}/' || ${hex(16)}, '${small}', ${repoValues(`'image-' || ${pad("s.i")}`)} from ${series(SMALL_REPOS)} as s`,
-    ...tagged.map((tags) => `insert into repos ${REPO_COLUMNS} select '${organization}/' || ${hex(16)}, '${organization}', ${repoValues(`'${taggedName(tags)}'`)} from ${series(1)} as s`),
+    `insert into ancestry (kind, ancestor, name, uid)
+      select 'groups', '${organization}', name, uid from bench_groups union all select 'groups', uid, name, uid from bench_groups`,
+    `insert into counters (kind, ancestor, n)
+      select 'groups', uid, 1 from bench_groups union all select 'groups', '${organization}', ${groups} from bench_groups where i = 0 ${upsert}`,
+    `insert into repos ${REPO_COLUMNS}
+      select g.uid || '/' || ${hex(16)}, g.uid, ${repoValues(image)} from ${series(repos)} as s join bench_groups g on g.i = s.i / ${each}`,
+    `insert into repos ${REPO_COLUMNS} select '${small}/' || ${hex(16)}, '${small}', ${repoValues(image)} from ${series(SMALL_REPOS)} as s`,
+    ...tagged.map((tags) => `insert into repos ${REPO_COLUMNS}
+      select '${organization}/' || ${hex(16)}, '${organization}', ${repoValues(`'${taggedName(tags)}'`)} from ${series(1)} as s`),
     `insert into group_names (parent, name, uid) select parent, name, uid from repos order by parent, name`,
     `insert into ancestry (kind, ancestor, name, uid) select 'repos', '${organization}', name, uid from repos where ${inOrganization} order by name, uid`,
-    `insert into ancestry (kind, ancestor, name, uid) select 'repos', parent, name, uid from repos where parent <> '${organization}' order by parent, name, uid`,
+    `insert into ancestry (kind, ancestor, name, uid)
+      select 'repos', parent, name, uid from repos where parent <> '${organization}' order by parent, name, uid`,
     `insert into counters (kind, ancestor, n) select 'repos', '${organization}', count(*) from repos where ${inOrganization} ${upsert}`,
     `insert into counters (kind, ancestor, n) select 'repos', parent, count(*) from repos where parent <> '${organization}' group by parent ${upsert}`,
     ...tagged.flatMap((tags) => {
       const named = `from ${series(tags)} as s cross join (select uid from repos where parent = '${organization}' and name = '${taggedName(tags)}') as r`;
       return [
         `insert into tags (uid, parent, name, digest, deprecated, bundles, create_time, update_time)
-          select r.uid || '/' || ${hex(16)}, r.uid, 'v-' || ${pad("s.i")}, 'sha256:' || ${hex(64)}, 0, '[]', ${EPOCH_MS} + s.i, ${EPOCH_MS} + s.i ${named}`,
-        `insert into tag_history (repo, tag, time, digest, actor, reason) select r.uid, '${tagName(0)}', ${EPOCH_MS} + cast(s.i as bigint) * ${SECOND_MS}, 'sha256:' || ${hex(64)}, '{}', 'push' ${named}`,
+          select r.uid || '/' || ${hex(16)}, r.uid, 'v-' || ${pad("s.i")}, 'sha256:' || ${hex(64)}, 0, '[]', ${times} ${named}`,
+        `insert into tag_history (repo, tag, time, digest, actor, reason)
+          select r.uid, '${tagName(0)}', ${EPOCH_MS} + cast(s.i as bigint) * ${SECOND_MS}, 'sha256:' || ${hex(64)}, '{}', 'push' ${named}`,
       ];
     }),
     `insert into manifests (repo, digest, media_type, content, size, subject, artifact_type, annotations, create_time)
-      select m.parent, m.digest, '${MANIFEST_TYPE}', ${bytes("m.text")}, length(m.text), '', '', '{}', ${EPOCH_MS} from (select parent, digest, ${manifestText("uid")} as text
-        from tags where name < '${tagName(MANIFESTS)}') as m`,
+      select m.parent, m.digest, '${MANIFEST_TYPE}', ${bytes("m.text")}, length(m.text), '', '', '{}', ${EPOCH_MS}
+        from (select parent, digest, ${manifestText("uid")} as text from tags where name < '${tagName(MANIFESTS)}') as m`,
     `insert into counters (kind, ancestor, n) select 'tags', parent, count(*) from tags where true group by parent ${upsert}`,
     `insert into counters (kind, ancestor, n) select 'tags', '${organization}', count(*) from tags where true ${upsert}`,
     `drop table bench_groups`,

@@ -26,7 +26,8 @@ export async function runZb(registry: Registry, organization: string, scratch: s
   mkdirSync(folder);
   const relay = registry.authorization === "" ? undefined : await startRelay(registry);
   try {
-    const args = ["-c", String(CONCURRENCY), "-n", String(requests), "-d", folder, "-r", `${organization}/zb`, `http://127.0.0.1:${relay?.port ?? registry.port}`];
+    const url = `http://127.0.0.1:${relay?.port ?? registry.port}`;
+    const args = ["-c", String(CONCURRENCY), "-n", String(requests), "-d", folder, "-r", `${organization}/zb`, url];
     const child = start(LOAD_CORE, program, args, { output: "pipe" });
     const timer = setTimeout(() => child.kill("SIGKILL"), TIMEOUT_MS);
     let text = "";
@@ -59,6 +60,7 @@ async function startRelay(registry: Registry): Promise<{ port: number; process: 
 function readTests(text: string): ZbTest[] {
   return text.split(/^Test name:/m).slice(1).map((block) => {
     const value = (name: string): string => new RegExp(`^${name}:[ \\t]*(.*)$`, "m").exec(block)?.[1]?.trim() ?? "";
-    return { name: block.split("\n", 1)[0]?.trim() ?? "", perSecond: Number(value("Requests per second")), failed: Number(value("Failed requests")), p50: value("p50") };
+    const [name = ""] = block.split("\n", 1);
+    return { name: name.trim(), perSecond: Number(value("Requests per second")), failed: Number(value("Failed requests")), p50: value("p50") };
   });
 }

@@ -6,7 +6,7 @@ import { globSync } from "node:fs";
 import { dirname } from "node:path";
 import { startPostgres } from "../packages/server/test/support/postgres.ts";
 
-const FILES = ["packages/*/src/**/*.test.ts", "packages/*/test/**/*.test.ts", "scripts/**/*.test.ts"];
+const FILES = ["packages/*/src/**/*.test.ts", "packages/*/test/**/*.test.ts", "scripts/**/*.test.ts", "bench/**/*.test.ts"];
 const FILES_AT_ONCE = 2;
 
 const root = dirname(import.meta.dirname);

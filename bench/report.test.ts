@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { goalsOf, markdown, summarize } from "./report.ts";
+import type { Row, Sample } from "./rows.ts";
+import { pick } from "./run.ts";
+
+function row(title: string, against: Row["against"] = []): Row {
+  return { title, unit: "/s", against, measure: () => Promise.reject(new Error("not measured here")) };
+}
+
+function measured(other: Sample[], ours: Sample[], goal: number) {
+  return summarize({ title: "section", rows: [{ row: row("other"), samples: other }, { row: row("ours", [{ title: "other", goal }]), samples: ours }] });
+}
+
+test("a row's figure is the median, and its ratio that of medians", () => {
+  const { lines } = measured([{ rate: 10 }, { rate: 1000 }, { rate: 20 }], [{ rate: 30 }, { rate: 50 }, { rate: 40 }], 2);
+  assert.deepEqual(lines.map(({ median, lowest, highest }) => [median, lowest, highest]), [[20, 10, 1000], [40, 30, 50]]);
+  assert.deepEqual(lines[1]?.against, [{ title: "other", ratio: 2, counts: 2, goal: 2, reached: true }]);
+});
+
+test("where the load could not keep up, processor time decides", () => {
+  const other = { rate: 100, cpuUs: 10, loadShare: 0.99 };
+  const [, line] = measured([other], [{ rate: 90, cpuUs: 40, loadShare: 0.5 }], 0.35).lines;
+  assert.equal(line?.against[0]?.counts, 0.25);
+  assert.equal(line.against[0].reached, false);
+  const [, calm] = measured([{ ...other, loadShare: 0.9 }], [{ rate: 90, cpuUs: 40, loadShare: 0.5 }], 0.35).lines;
+  assert.equal(calm?.against[0]?.reached, true);
+});
+
+test("a row that failed reaches no goal, and neither does one that is held against it", () => {
+  const good = { rate: 100 };
+  const bad = { rate: 1000, failure: "500" };
+  for (const section of [measured([good], [good, bad], 0.5), measured([good, bad], [good], 0.5), measured([good], [{ rate: 0, failure: "no answer" }], 0.5)]) {
+    const [goal] = goalsOf([section], []);
+    assert.equal(goal?.reached, false);
+    assert.match(markdown({ sections: [section], figures: [], zb: [], goals: [] }), /fail/);
+  }
+});
+
+test("a figure reaches its goal up to the most it may be", () => {
+  const figures = [{ title: "a", value: 150, unit: "MiB", most: 150 }, { title: "b", value: 150.1, unit: "MiB", most: 150 }, { title: "c", value: 1, unit: "ms" }];
+  assert.deepEqual(goalsOf([], figures).map(({ reached }) => reached), [true, false]);
+});
+
+test("rows are picked by a word, with all they are held against", () => {
+  const rows = [row("limit"), row("first", [{ title: "limit" }]), row("deep", [{ title: "first" }]), row("else")];
+  const titles = (word: string): string[] => pick({ title: "Pages", rows }, word).map(({ title }) => title);
+  assert.deepEqual(titles("DEEP"), ["limit", "first", "deep"]);
+  assert.deepEqual(titles("pages"), rows.map(({ title }) => title));
+  assert.deepEqual(titles("nothing"), []);
+});
