@@ -15,7 +15,7 @@ versitygw v1.8.0 github.com/versity/versitygw/cmd/versitygw
 zot v2.1.14 zotregistry.dev/zot/v2/cmd/zot
 zb v2.1.14 zotregistry.dev/zot/v2/cmd/zb
 crane v0.22.1 github.com/google/go-containerregistry/cmd/crane
-oras v1.3.0 oras.land/oras/cmd/oras
+oras v1.3.3 oras.land/oras/cmd/oras
 cosign v3.1.3 github.com/sigstore/cosign/v3/cmd/cosign
 helm v4.3.1 helm.sh/helm/v4/cmd/helm
 caddy v2.11.9 github.com/caddyserver/caddy/v2/cmd/caddy
@@ -30,9 +30,19 @@ say() { echo "tools: $*" >&2; }
 build_go() {
   local name=$1 version=$2 package=$3 folder=$4
   command -v go >/dev/null || { say "$name: not run: no go on PATH"; return 77; }
+  export GOWORK=off GOFLAGS=-mod=mod CGO_ENABLED=0 GOBIN="$folder/bin"
+  GOEXPERIMENT=$([ "${package#zotregistry.dev/}" = "$package" ] || echo jsonv2)
+  export GOEXPERIMENT
+  local built=0
+  (cd "$folder" && timeout "$BUILD_SECONDS" go install -trimpath -ldflags='-s -w' "$package@$version") >"$folder/build.log" 2>&1 || built=$?
+  # A proxy may give out a version and not the list of all versions, which an installation asks for: a module that requires the version needs no list.
+  if [ "$built" -ne 0 ] && grep -q "loading deprecation" "$folder/build.log"; then
+    built=0
+    (cd "$folder" && go mod init build && go mod edit -require="${package%/cmd*}@$version" &&
+      timeout "$BUILD_SECONDS" go install -trimpath -ldflags='-s -w' "$package") >"$folder/build.log" 2>&1 || built=$?
+  fi
   # The proxy's refusals read the same whatever was asked for; anything else is a failure to build.
-  if ! (cd "$folder" && GOWORK=off GOFLAGS=-mod=mod CGO_ENABLED=0 GOEXPERIMENT=$([ "${package#zotregistry.dev/}" = "$package" ] || echo jsonv2) GOBIN="$folder/bin" \
-    timeout "$BUILD_SECONDS" go install -trimpath -ldflags='-s -w' "$package@$version") >"$folder/build.log" 2>&1; then
+  if [ "$built" -ne 0 ]; then
     if grep -q "not available\|Forbidden\|Not Found\|no such host\|connection refused" "$folder/build.log"; then
       say "$name: not run: the Go module proxy does not give out $package@$version"
       return 77
