@@ -4,7 +4,7 @@ import { type Engine, type Installation, postgresInstallation, sqliteInstallatio
 import { median } from "./median.ts";
 import { DEFAULT_LOG_LEVEL, type Moorage, startMoorage } from "./moorage.ts";
 import { openPostgres } from "./postgres.ts";
-import { residentMib, type Server, stop } from "./processes.ts";
+import { mappedMib, residentMib, type Server, stop } from "./processes.ts";
 import type { Registry } from "./registries.ts";
 import type { Figure } from "./report.ts";
 import { blobPeaks, blobSection } from "./rows-blobs.ts";
@@ -143,7 +143,11 @@ async function noteStarts(part: Part, { place, repos, engine }: Installation, he
 /** On a server that has had little to do: what it needed for other work would hide what a blob takes. */
 async function notePeaks(part: Part, { largest, logged: fresh, ...bench }: Bench): Promise<void> {
   if (!isAsked(part, "memory") || fresh === undefined) return;
-  part.figures.push({ title: "memory after all rows, SQLite", value: residentMib(largest.moorage.process.pid) ?? Number.NaN, unit: "MiB" });
+  const { pid } = largest.moorage.process;
+  part.figures.push(
+    { title: "memory after all rows, SQLite", value: residentMib(pid) ?? Number.NaN, unit: "MiB" },
+    { title: "of that, files mapped, the database's above all", value: mappedMib(pid) ?? Number.NaN, unit: "MiB" },
+  );
   for (const registry of [fresh, ...part.peers]) {
     const { small, large } = await blobPeaks(bench, registry, fresh.organization.name);
     const of = (bytes: number): string => `peak memory, a blob of ${bytes / 2 ** 20} MiB up and down, ${registry.name}`;

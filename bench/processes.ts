@@ -109,7 +109,7 @@ export function parentOf(pid: number): number {
   return Number(statFields(pid)[1]);
 }
 
-function memoryMib(pid: number | undefined, field: "VmRSS" | "VmHWM"): number | undefined {
+function memoryMib(pid: number | undefined, field: "VmRSS" | "VmHWM" | "RssFile"): number | undefined {
   try {
     const found = new RegExp(`^${field}:\\s+(\\d+) kB$`, "m").exec(readFileSync(`/proc/${pid}/status`, "utf8"));
     return found?.[1] === undefined ? undefined : Number(found[1]) / 1024;
@@ -121,6 +121,11 @@ function memoryMib(pid: number | undefined, field: "VmRSS" | "VmHWM"): number | 
 /** Resident memory of a process in MiB; undefined where /proc does not tell. */
 export function residentMib(pid: number | undefined): number | undefined {
   return memoryMib(pid, "VmRSS");
+}
+
+/** What of it is files, which the system takes back when it needs the room. */
+export function mappedMib(pid: number | undefined): number | undefined {
+  return memoryMib(pid, "RssFile");
 }
 
 /** The most that was resident since the last call of `forgetPeak`, in MiB. */
