@@ -80,6 +80,7 @@ function report({ measured, figures, zb, failures }: Part): void {
   const facts = { date: new Date().toISOString(), seconds, machine: machine(), versions, pinned, sizes };
   writeFileSync(join(BUILD, "bench.json"), `${JSON.stringify({ ...facts, sections, figures, goals, zb, failures }, null, 2)}\n`);
   const parts = [markdown({ sections, figures, zb, goals }), ...failures.map((failure) => `FAILED: ${failure}`), `the run took ${seconds} s`];
+  writeFileSync(join(BUILD, "bench.md"), `${parts.join("\n\n")}\n`);
   process.stdout.write(`${parts.join("\n\n")}\n`);
   if (failures.length > 0 || sections.some(({ lines }) => lines.some((line) => line.failure !== undefined))) process.exitCode = 1;
 }
