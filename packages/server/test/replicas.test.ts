@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
-import { loadConfig, readBootstrap, signToken, startServer } from "../src/index.ts";
+import { checkInstallation, type Config, loadConfig, readBootstrap, signToken, startServer } from "../src/index.ts";
 import { type Client, openClient } from "./support/client.ts";
 import { databaseEnv, dropDatabase, ENGINE } from "./support/database.ts";
 import { type Acknowledged, createRepos, digestOf, type LoadOptions, newAcknowledged, pushAndPull, SHARED } from "./support/load.ts";
@@ -116,6 +116,7 @@ test("replicas on PostgreSQL and S3, killed one by one under load, lose nothing"
   const house = await startReplicas(t, REPLICAS, { MOORAGE_BLOBS_URL: s3Url(), MOORAGE_SIGNING_KEY_AGE: "5s" });
   const { client, done } = await underLoad(t, ofReplicas(house), true);
   await checkRegistry(client, ofReplicas(house), done);
+  await checkStores(loadConfig(house.env));
 });
 
 test("replicas on PostgreSQL, killed one by one under load, lose nothing that the API was told", { ...LIMIT, skip: NO_POSTGRES || (NO_S3 === false && "the test with S3 does more") }, async (t) => {
@@ -149,6 +150,7 @@ test("the processes of one server, killed one by one under load, lose nothing", 
   const { client, done } = await underLoad(t, house, true);
   await checkRegistry(client, house, done);
   assert.equal(await server.stop(), 0);
+  await checkStores(config);
 });
 
 /** Kills and replaces replicas while clients work, and then compares what the API has with what the clients were told. */
@@ -182,6 +184,12 @@ async function underLoad(t: TestContext, house: House, withBlobs: boolean): Prom
   assert.deepEqual(house.log().filter(({ level, status }) => level >= 50 && status !== 503), [], "the log has no errors");
   await checkRepos(client, house, done);
   return { client, done };
+}
+
+/** Database and blobs fit each other, to the last byte. */
+async function checkStores(config: Config): Promise<void> {
+  const { findings } = await checkInstallation(config, { repair: false, deep: true }, { progress() {}, note() {} });
+  assert.deepEqual(findings.filter(({ notice }) => !notice), []);
 }
 
 interface RepoList { repos: { name: string; uid: string }[]; totalCount: string; nextPageToken: string }
