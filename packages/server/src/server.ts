@@ -127,6 +127,8 @@ export async function startServer(settings: Config, { clock = systemClock, log =
     });
     const housekeeping = await startHousekeeping({ transactor, keyring: access.keyring, registry, signingKeyAgeMs: config.signingKeyAgeMs, log });
     log.info({ url: config.baseUrl, registryUrl: config.registryUrl, address: port.address, port: port.port }, "listening");
+    // Whoever waits for this line does not wait for the next ones.
+    log.flush();
 
     const close = async (): Promise<void> => {
       housekeeping.stop();

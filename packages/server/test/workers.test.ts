@@ -55,6 +55,8 @@ async function until(done: () => boolean): Promise<void> {
 
 test("several processes serve one port, by every protocol, and count together", LIMIT, async (t) => {
   const house = await startHouse(t);
+  // Each writes its own lines, in its own time.
+  for (let tries = 0; tries < 250 && listening(house).length < WORKERS; tries++) await wait(20);
   const workers = listening(house);
   assert.deepEqual(workers.map(({ worker }) => worker).sort(), [1, 2, 3], "the log tells the workers apart");
   assert.equal(new Set(workers.map(({ pid }) => pid)).size, WORKERS);
