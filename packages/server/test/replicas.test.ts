@@ -17,6 +17,7 @@ const SECONDS = Number(process.env["MOORAGE_TEST_REPLICA_SECONDS"] ?? 15);
 const REPLICAS = 3;
 const CREATORS = 3;
 const PUSHERS = 3;
+const MOST_RECORDS = 1000;
 const NO_POSTGRES = ENGINE === "postgres" ? false : "replicas need PostgreSQL: set MOORAGE_TEST_POSTGRES_URL";
 const LIMIT = { timeout: SECONDS * 1000 + 180_000 };
 
@@ -216,9 +217,16 @@ async function checkRepos(client: Client, { bootstrap, platform }: House, done: 
 /** Tags, histories and blobs are those that were acknowledged. */
 async function checkRegistry(client: Client, { bootstrap, registry }: House, done: Acknowledged): Promise<void> {
   const historyOf = async (image: string, tag: string): Promise<{ digest: string; updateTimestamp: string }[]> => {
-    const reply = await client.ask("GET", `/v2/${image}/_service/history/${tag}`, { token: registry });
-    assert.equal(reply.status, 200, reply.body.toString());
-    const { history } = JSON.parse(reply.body.toString()) as { history: { digest: string; updateTimestamp: string }[] };
+    const history: { digest: string; updateTimestamp: string }[] = [];
+    // An answer has 1000 records at most; the next one begins with the last of it.
+    for (let query = ""; ;) {
+      const reply = await client.ask("GET", `/v2/${image}/_service/history/${tag}${query}`, { token: registry });
+      assert.equal(reply.status, 200, reply.body.toString());
+      const { history: found } = JSON.parse(reply.body.toString()) as { history: typeof history };
+      history.push(...found.slice(query === "" ? 0 : 1));
+      if (found.length < MOST_RECORDS) break;
+      query = `?start=${encodeURIComponent(history.at(-1)?.updateTimestamp ?? "")}`;
+    }
     const times = history.map(({ updateTimestamp }) => Date.parse(updateTimestamp));
     assert.ok(times.every((time, at) => at === 0 || time > (times[at - 1] ?? 0)), "times strictly increase");
     const manifest = await client.ask("GET", `/v2/${image}/manifests/${tag}`, { token: registry });
@@ -230,9 +238,8 @@ async function checkRegistry(client: Client, { bootstrap, registry }: House, don
     assert.deepEqual((await historyOf(image, tag)).map(({ digest }) => digest), moves, "each move once, in order");
   }
   const [everybody = "", tag = ""] = SHARED.split(":");
-  // The history answers its first 1000 records at most.
   const shared = await historyOf(`${bootstrap.organization.name}/${everybody}`, tag);
-  if (shared.length < 1000) assert.deepEqual([...done.shared].filter((digest) => !shared.some((record) => record.digest === digest)), [], "every move is in the history");
+  assert.deepEqual([...done.shared].filter((digest) => !shared.some((record) => record.digest === digest)), [], "every move is in the history");
   for (const [digest, { image, size }] of done.blobs) {
     const blob = await client.ask("GET", `/v2/${image}/blobs/${digest}`, { token: registry });
     assert.deepEqual([blob.status, blob.body.length, digestOf(blob.body)], [200, size, digest]);
