@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { LookupFunction } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
 import {
   AbortMultipartUploadCommand, CompleteMultipartUploadCommand, CreateMultipartUploadCommand, DeleteObjectCommand, GetObjectCommand, HeadObjectCommand,
   ListMultipartUploadsCommand, ListObjectsV2Command, ListPartsCommand, PutObjectCommand, S3Client,
 } from "@aws-sdk/client-s3";
 import type { CompletedPart, ListMultipartUploadsCommandOutput, PutObjectCommandInput } from "@aws-sdk/client-s3";
-import { isConflict, isMissing, isUnsupported } from "./s3-errors.ts";
+import { isConflict, isFolderRace, isMissing, isUnsupported } from "./s3-errors.ts";
 import type { Piece } from "./s3-parts.ts";
 import type { S3Location } from "./s3-url.ts";
 
@@ -14,6 +15,8 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const ANSWER_TIMEOUT_MS = 60_000;
 const IDLE_TIMEOUT_MS = 90_000;
 const MAX_ATTEMPTS = 3;
+const FOLDER_TRIES = 5;
+const FOLDER_PAUSE_MS = 20;
 const MAX_SOCKETS = 256;
 const CONTENT_TYPE = "application/octet-stream";
 
@@ -65,6 +68,16 @@ export function openBucket(location: S3Location, { lookup, answerTimeoutMs = ANS
       httpAgent: agent, httpsAgent: agent, logger: SILENT,
     },
   });
+  client.middlewareStack.add((next) => async (args) => {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await next(args);
+      } catch (error) {
+        if (tries === FOLDER_TRIES || !isFolderRace(error)) throw error;
+        await wait(tries * FOLDER_PAUSE_MS);
+      }
+    }
+  }, { step: "initialize", name: "folderRaces" });
   // Servers that know no conditional writes say so once. Then the ETags that are compared before anything is put together must do.
   let conditional = true;
 

@@ -25,6 +25,11 @@ export function isConflict(error: unknown): boolean {
   return status === 412 || name === "PreconditionFailed" || name === "ConditionalRequestConflict";
 }
 
+/** A server that keeps objects as files meets the folder of one that it is just removing beside the one that it is to write. It goes well a moment later. */
+export function isFolderRace(error: unknown): boolean {
+  return s3Error(error).name === "ExistingObjectIsDirectory";
+}
+
 export function isMissing(error: unknown): boolean {
   const { name } = s3Error(error);
   return name === "NoSuchKey" || name === "NotFound" || name === "NoSuchUpload";
