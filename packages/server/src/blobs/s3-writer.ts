@@ -4,7 +4,7 @@ import type { HashState } from "./digesting.ts";
 import type { ByteSource } from "./index.ts";
 import type { S3Bucket } from "./s3-bucket.ts";
 import type { Segment } from "./s3-parts.ts";
-import { free } from "./transfer.ts";
+import { free, receive } from "./transfer.ts";
 import type { Written } from "./transfer.ts";
 
 // S3 takes 10,000 parts an object. A longer stream goes on in the next segment.
@@ -37,7 +37,6 @@ export interface WriteOptions {
  */
 export async function writeSegments(bucket: S3Bucket, source: ByteSource, options: WriteOptions): Promise<Received> {
   const { offset, keyOf, hash, limit, freeChunks, partBytes, maxParts = MAX_PARTS } = options;
-  const written: Written = { bytes: 0, overflow: false };
   const kept: Segment[] = [];
   let gathered: Uint8Array[] = [];
   let gatheredBytes = 0;
@@ -76,26 +75,9 @@ export async function writeSegments(bucket: S3Bucket, source: ByteSource, option
   };
 
   const chunks = source[Symbol.asyncIterator]();
+  let written: Written;
   try {
-    for (;;) {
-      let next: IteratorResult<Uint8Array>;
-      try {
-        next = await chunks.next();
-      } catch (thrown) {
-        written.sourceError = { thrown };
-        break;
-      }
-      if (next.done) break;
-      const chunk: Uint8Array = next.value;
-      if (written.bytes + chunk.length > limit) {
-        written.overflow = true;
-        break;
-      }
-      hash?.hash.update(chunk);
-      if (hash) hash.bytes += chunk.length;
-      written.bytes += chunk.length;
-      await gather(chunk);
-    }
+    written = await receive(chunks, { limit, hash }, gather);
   } catch (error) {
     await drop().catch(() => undefined);
     throw error;

@@ -20,7 +20,6 @@ export interface Written { bytes: number; overflow: boolean; sourceError?: { thr
  * Throws what the disk throws. Does not sync.
  */
 export async function writeFrom(file: FileHandle, offset: number, source: ByteSource, hash: HashState, { limit, freeChunks }: WriteOptions): Promise<Written> {
-  const written: Written = { bytes: 0, overflow: false };
   let batch: Uint8Array[] = [];
   let batchBytes = 0;
   let position = offset;
@@ -38,31 +37,43 @@ export async function writeFrom(file: FileHandle, offset: number, source: ByteSo
     batch = [];
     batchBytes = 0;
   };
-  const chunks = source[Symbol.asyncIterator]();
+  const written = await receive(source[Symbol.asyncIterator](), { limit, hash }, async (chunk) => {
+    batch.push(chunk);
+    batchBytes += chunk.length;
+    if (batchBytes >= BATCH_BYTES) await flush();
+  });
+  await flush();
+  await writing;
+  return written;
+}
+
+/**
+ * Takes in what comes, hashing on the way, and hands on each chunk: to its end, to the first that passes `limit` bytes in all, or until the source fails.
+ * Throws what `take` throws.
+ */
+export async function receive(
+  chunks: AsyncIterator<Uint8Array>, { limit, hash }: { limit: number; hash?: HashState | undefined }, take: (chunk: Uint8Array) => Promise<void>,
+): Promise<Written> {
+  const written: Written = { bytes: 0, overflow: false };
   for (;;) {
     let next: IteratorResult<Uint8Array>;
     try {
       next = await chunks.next();
     } catch (thrown) {
       written.sourceError = { thrown };
-      break;
+      return written;
     }
-    if (next.done) break;
+    if (next.done) return written;
     const chunk: Uint8Array = next.value;
     if (written.bytes + chunk.length > limit) {
       written.overflow = true;
-      break;
+      return written;
     }
-    hash.hash.update(chunk);
-    hash.bytes += chunk.length;
+    hash?.hash.update(chunk);
+    if (hash) hash.bytes += chunk.length;
     written.bytes += chunk.length;
-    batch.push(chunk);
-    batchBytes += chunk.length;
-    if (batchBytes >= BATCH_BYTES) await flush();
+    await take(chunk);
   }
-  await flush();
-  await writing;
-  return written;
 }
 
 /**

@@ -13,7 +13,7 @@ import { hashOf } from "./lines.ts";
 import { refuseUnfinished } from "./marker.ts";
 import { isEmptyFolder, requireNewest } from "./places.ts";
 import type { Report } from "./report.ts";
-import { batchesOf, MOVED } from "./tables.ts";
+import { rowsOf } from "./tables.ts";
 
 const MAX_ROUNDS = 10;
 const PAGES_AT_ONCE = 2000;
@@ -134,8 +134,7 @@ async function removeUnnamed(folder: string): Promise<void> {
 
 /** All rows of `blobs`. */
 export async function* blobRows(db: Database): AsyncGenerator<BlobRow> {
-  const table = MOVED.find(({ name }) => name === "blobs");
-  if (table !== undefined) for await (const batch of batchesOf(db, table)) yield* batch as unknown as BlobRow[];
+  for await (const batch of rowsOf(db, "blobs")) yield* batch;
 }
 
 export async function sumOf(db: Database): Promise<{ count: number; bytes: number }> {

@@ -9,7 +9,7 @@ import type { Store } from "../store/index.ts";
 import { eachAtOnce } from "./at-once.ts";
 import { type BlobRow, readBlob } from "./blob-files.ts";
 import type { Report } from "./report.ts";
-import { batchesOf, MOVED } from "./tables.ts";
+import { rowsOf } from "./tables.ts";
 
 export type BlobFault = "blob-without-content" | "blob-size-wrong" | "blob-damaged" | "content-without-blob";
 
@@ -44,22 +44,18 @@ export async function* wrongBlobs(check: BlobCheck): AsyncGenerator<WrongBlob> {
       count += 1;
       report.progress({ step: "listing blobs", done: count, total: count, unit: "blobs" });
     }
-    const table = MOVED.find(({ name }) => name === "blobs");
     let done = 0;
-    if (table !== undefined) {
-      // Read batch by batch, each from the state of then: hashing may take hours, and nothing is kept open meanwhile.
-      for await (const batch of batchesOf(store.reader, table)) {
-        const wrong: WrongBlob[] = [];
-        // The table's own rows.
-        await eachAtOnce(batch as unknown as BlobRow[], BLOBS_AT_ONCE, async (row) => {
-          const listed = listing.take(row.digest, row.generation);
-          const fault = await faultOf(check, row, listed);
-          if (fault !== undefined && await isNamed(store, row)) wrong.push({ ...row, fault, contentSize: listed?.size });
-          done += 1;
-          report.progress({ step: check.deep ? "hashing blobs" : "comparing blobs", done, total: Math.max(done, count), unit: "blobs" });
-        });
-        yield* wrong.sort((a, b) => (a.digest < b.digest ? -1 : 1));
-      }
+    // Read batch by batch, each from the state of then: hashing may take hours, and nothing is kept open meanwhile.
+    for await (const batch of rowsOf(store.reader, "blobs")) {
+      const wrong: WrongBlob[] = [];
+      await eachAtOnce(batch, BLOBS_AT_ONCE, async (row) => {
+        const listed = listing.take(row.digest, row.generation);
+        const fault = await faultOf(check, row, listed);
+        if (fault !== undefined && await isNamed(store, row)) wrong.push({ ...row, fault, contentSize: listed?.size });
+        done += 1;
+        report.progress({ step: check.deep ? "hashing blobs" : "comparing blobs", done, total: Math.max(done, count), unit: "blobs" });
+      });
+      yield* wrong.sort((a, b) => (a.digest < b.digest ? -1 : 1));
     }
     for (const { digest, generation, size } of listing.rest(check.olderThanMs)) {
       if (!await isNamed(store, { digest, generation })) yield { digest, generation, size, fault: "content-without-blob" };

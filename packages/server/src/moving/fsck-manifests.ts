@@ -1,19 +1,16 @@
 import { createHash } from "node:crypto";
 import type { Database, Row, Store } from "../store/index.ts";
 import type { Report } from "./report.ts";
-import { batchesOf, countOf, MOVED } from "./tables.ts";
+import { countOf, movedTable, rowsOf } from "./tables.ts";
 
 type Manifest = Pick<Row<"manifests">, "repo" | "digest" | "content" | "size">;
 
 /** Manifests that are not what their digest or their size says. */
 export async function* wrongManifests(db: Database, report: Report): AsyncGenerator<{ repo: string; digest: string }> {
-  const table = MOVED.find(({ name }) => name === "manifests");
-  if (table === undefined) return;
-  const total = await countOf(db, table);
+  const total = await countOf(db, movedTable("manifests"));
   let done = 0;
-  for await (const batch of batchesOf(db, table)) {
-    // The table's own rows.
-    for (const manifest of batch as unknown as Manifest[]) if (!isRight(manifest) || manifest.size !== manifest.content.byteLength) yield { repo: manifest.repo, digest: manifest.digest };
+  for await (const batch of rowsOf(db, "manifests")) {
+    for (const manifest of batch) if (!isRight(manifest) || manifest.size !== manifest.content.byteLength) yield { repo: manifest.repo, digest: manifest.digest };
     done += batch.length;
     report.progress({ step: "manifests", done, total, unit: "rows" });
   }

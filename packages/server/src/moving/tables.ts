@@ -1,5 +1,5 @@
 import { CompiledQuery, type Kysely } from "kysely";
-import type { Database, Tables } from "../store/index.ts";
+import type { Database, Row, Tables } from "../store/index.ts";
 
 /** A table that moves. */
 export interface MovedTable {
@@ -43,6 +43,18 @@ const BATCH_BYTES = 8 << 20;
 /** Runs a statement with question marks for its parameters, whatever the engine. */
 export async function ask<R>(db: Database, text: string, parameters: readonly unknown[] = []): Promise<R[]> {
   return (await db.executeQuery<R>(CompiledQuery.raw(text, [...parameters]))).rows;
+}
+
+/** The rows of one table, as `batchesOf` reads them. */
+export async function* rowsOf<T extends keyof Tables>(db: Database, name: T): AsyncGenerator<Row<T>[]> {
+  // What is selected of a table are its rows.
+  for await (const batch of batchesOf(db, movedTable(name))) yield batch as unknown as Row<T>[];
+}
+
+export function movedTable(name: keyof Tables): MovedTable {
+  const found = MOVED.find((table) => table.name === name);
+  if (found === undefined) throw new Error(`the table ${name} does not move`);
+  return found;
 }
 
 /** The rows of a table in the order of its key, a bounded batch at a time. */
