@@ -27,6 +27,11 @@ export interface Config {
   registryTokenTtlMs: number;
   uploadTtlMs: number;
   signingKeyAgeMs: number;
+  /** Zero: garbage is collected by command alone. */
+  gcIntervalMs: number;
+  gcGraceMs: number;
+  /** Zero: this process copies no mirrors. */
+  mirrorWorkers: number;
   drainTimeoutMs: number;
   /** Empty: SQLite in the data folder. */
   databaseUrl: string;
@@ -82,6 +87,9 @@ export const SETTINGS: readonly Setting[] = [
   { name: "MOORAGE_REGISTRY_TOKEN_TTL", fallback: "5m", help: "Life of a registry token; at most 1h." },
   { name: "MOORAGE_UPLOAD_TTL", fallback: "24h", help: "How long an abandoned upload is kept." },
   { name: "MOORAGE_SIGNING_KEY_AGE", fallback: "30d", help: "Age at which the key that signs tokens is replaced. The old one verifies for two hours more." },
+  { name: "MOORAGE_GC_INTERVAL", fallback: "1h", help: "How often content that nothing needs is removed; 0 leaves that to `moorage gc`." },
+  { name: "MOORAGE_GC_GRACE", fallback: "24h", help: "How long content stays after the last thing that needed it went." },
+  { name: "MOORAGE_MIRROR_WORKERS", fallback: "2", help: "Repos that one process copies from their sources at a time; 0 leaves that to other processes." },
   { name: "MOORAGE_DRAIN_TIMEOUT", fallback: "10s", help: "How long requests under way may take to end after SIGTERM." },
   { name: "MOORAGE_DATABASE_URL", fallback: "", secret: true, help: "postgres://user:password@host:port/database. Default: SQLite in the data folder." },
   { name: "MOORAGE_DATABASE_POOL_SIZE", fallback: "10", help: "Most connections to PostgreSQL that one process opens." },
@@ -154,6 +162,8 @@ export function loadConfig(env: Record<string, string | undefined>, overrides: R
     maxManifestBytes: integer("MOORAGE_MAX_MANIFEST_BYTES", 1, 64 << 20), maxJsonBytes: integer("MOORAGE_MAX_JSON_BYTES", 1, 64 << 20),
     accessTokenTtlMs: duration("MOORAGE_ACCESS_TOKEN_TTL", HOUR_MS), registryTokenTtlMs: duration("MOORAGE_REGISTRY_TOKEN_TTL", HOUR_MS),
     uploadTtlMs: duration("MOORAGE_UPLOAD_TTL", 30 * 24 * HOUR_MS), signingKeyAgeMs: duration("MOORAGE_SIGNING_KEY_AGE", 3650 * 24 * HOUR_MS), drainTimeoutMs: duration("MOORAGE_DRAIN_TIMEOUT", HOUR_MS),
+    gcIntervalMs: text("MOORAGE_GC_INTERVAL") === "0" ? 0 : duration("MOORAGE_GC_INTERVAL", 30 * 24 * HOUR_MS), gcGraceMs: duration("MOORAGE_GC_GRACE", 365 * 24 * HOUR_MS),
+    mirrorWorkers: integer("MOORAGE_MIRROR_WORKERS", 0, 64),
     databaseUrl, databasePoolSize: integer("MOORAGE_DATABASE_POOL_SIZE", 2, 1000), databaseTimeoutMs: duration("MOORAGE_DATABASE_TIMEOUT", HOUR_MS),
     databaseTls: text("MOORAGE_DATABASE_TLS") === "" ? defaultTls(databaseUrl) : choice("MOORAGE_DATABASE_TLS", ["disable", "require", "verify-full"]),
     databaseTlsCa: text("MOORAGE_DATABASE_TLS_CA"), blobsUrl: text("MOORAGE_BLOBS_URL"),

@@ -1,6 +1,7 @@
 import type { DescMethodUnary, DescService, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import type { Capability } from "@moorage/api";
 import type { Stored } from "./aip/stored.ts";
+import type { Secrets } from "./base/secrets.ts";
 import type { Call } from "./call.ts";
 import { permissionDenied } from "./errors.ts";
 
@@ -15,6 +16,8 @@ export interface RoomContext {
   pageTokenKey: Uint8Array;
   /** The uid of the built-in role `owner`. */
   ownerRole: string;
+  /** Seals what is kept encrypted in the database. */
+  secrets: Secrets;
   /** Reads a small blob of a repo whole. Undefined: the repo does not hold it, or it is larger than `maxBytes`. */
   readBlob(call: Call, repo: string, digest: string, maxBytes: number): Promise<Uint8Array | undefined>;
 }

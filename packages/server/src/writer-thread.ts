@@ -22,8 +22,9 @@ if (parentPort !== null) serve(parentPort, workerData as WriterThreadData);
 function serve(port: MessagePort, { path, pageTokenKey, ownerRole, admins, secretKeys }: WriterThreadData): void {
   const { db, raw } = openWriter(path, { waits: false });
   // Methods that read blobs only read, and never come here.
-  const methods = methodsOf({ pageTokenKey, ownerRole, readBlob: async () => undefined });
-  const commands: Readonly<Record<string, Command>> = commandsOf({ methods, admins, secrets: createSecrets(secretKeys) });
+  const secrets = createSecrets(secretKeys);
+  const methods = methodsOf({ pageTokenKey, ownerRole, secrets, readBlob: async () => undefined });
+  const commands: Readonly<Record<string, Command>> = commandsOf({ methods, admins, secrets });
   const queue: WriteRequest[] = [];
   let running = false;
 

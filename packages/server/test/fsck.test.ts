@@ -73,8 +73,8 @@ test("rows that belong to nothing are found and removed", { timeout: 120_000 }, 
   const nowMs = Date.now();
   await db.insertInto("tags").values({ uid: newUid(gone), parent: gone, name: "x", digest, deprecated: 0, bundles: "[]", create_time: nowMs, update_time: nowMs }).execute();
   await db.insertInto("tag_history").values({ repo: gone, tag: "x", time: nowMs, digest, actor: "", reason: "push" }).execute();
-  await db.insertInto("manifests").values({ repo: gone, digest: digestOf("{}"), media_type: "m", content: Buffer.from("{}"), size: 2, subject: "", artifact_type: "", annotations: "{}", create_time: nowMs }).execute();
-  await db.insertInto("repo_blobs").values([{ repo: gone, digest: broken.one.layer, create_time: nowMs }, { repo, digest, create_time: nowMs }]).execute();
+  await db.insertInto("manifests").values({ repo: gone, digest: digestOf("{}"), media_type: "m", content: Buffer.from("{}"), size: 2, subject: "", artifact_type: "", annotations: "{}", create_time: nowMs, touch_time: nowMs }).execute();
+  await db.insertInto("repo_blobs").values([{ repo: gone, digest: broken.one.layer, create_time: nowMs, touch_time: nowMs }, { repo, digest, create_time: nowMs, touch_time: nowMs }]).execute();
   await db.insertInto("uploads").values({ uid: "0".repeat(32), repo: gone, identity, create_time: nowMs, update_time: nowMs }).execute();
   await db.insertInto("manifest_references").values({ repo, digest, target: broken.one.layer, kind: "blob" }).execute();
   await db.insertInto("role_bindings").values([

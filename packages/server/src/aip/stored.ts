@@ -1,12 +1,12 @@
-import { create, type DescField, type DescMessage, type Message, type MessageInitShape, type MessageShape, ScalarType } from "@bufbuild/protobuf";
+import { create, type DescField, type DescMessage, fromJson, type JsonValue, type Message, type MessageInitShape, type MessageShape, ScalarType } from "@bufbuild/protobuf";
 import { TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { timestamp } from "../base/times.ts";
 
 /**
- * How a column holds a field: `plain` as it is; `flag` 0 or 1; `time` milliseconds since 1970, null for none; `texts` a list of strings and `json`
- * a message or a map, as JSON.stringify writes it, null for none.
+ * How a column holds a field: `plain` as it is; `flag` 0 or 1; `time` milliseconds since 1970, null for none; `texts` a list of strings and `map`
+ * a map, as JSON.stringify writes them; `message` a message as proto3 JSON, null for none.
  */
-export type Form = "plain" | "flag" | "time" | "texts" | "json";
+export type Form = "plain" | "flag" | "time" | "texts" | "map" | "message";
 /** The columns of one row in the order of a layout, maybe followed by others. */
 export type Cells = readonly unknown[];
 /** Which fields of a message stand in columns of the same name. */
@@ -29,7 +29,7 @@ export function layoutOf<D extends DescMessage>(message: D, { without = [] }: { 
   const columns = fields.map(({ field }) => field.name);
   const toMessage = (cells: Cells): MessageShape<D> => {
     const init: Record<string, unknown> = {};
-    for (const [at, { field, form }] of fields.entries()) init[field.localName] = valueOf(form, cells[at]);
+    for (const [at, { field, form }] of fields.entries()) init[field.localName] = valueOf(field, form, cells[at]);
     return create(message, init as MessageInitShape<D>);
   };
   return { message, fields, columns, toMessage, ofRow: (row) => toMessage(columns.map((column) => (row as Record<string, unknown>)[column])) };
@@ -38,19 +38,21 @@ export function layoutOf<D extends DescMessage>(message: D, { without = [] }: { 
 function formOf(field: DescField): Form {
   if (field.oneof !== undefined) throw new Error(`${field.toString()} has no stored form`);
   if (field.fieldKind === "enum") return "plain";
-  if (field.fieldKind === "message") return field.message.typeName === TimestampSchema.typeName ? "time" : "json";
-  if (field.fieldKind === "map") return "json";
+  if (field.fieldKind === "message") return field.message.typeName === TimestampSchema.typeName ? "time" : "message";
+  if (field.fieldKind === "map") return "map";
   if (field.fieldKind === "list" && field.scalar === ScalarType.STRING) return "texts";
   if (field.scalar === ScalarType.BOOL && field.fieldKind === "scalar") return "flag";
   if (field.fieldKind === "scalar" && (field.scalar === ScalarType.STRING || field.scalar === ScalarType.INT32)) return "plain";
   throw new Error(`${field.toString()} has no stored form`);
 }
 
-function valueOf(form: Form, cell: unknown): unknown {
+function valueOf(field: DescField, form: Form, cell: unknown): unknown {
   if (cell === null) return undefined;
   if (form === "plain") return cell;
   if (form === "flag") return cell === 1;
-  return form === "time" ? timestamp(cell as number) : JSON.parse(cell as string) as unknown;
+  if (form === "time") return timestamp(cell as number);
+  const value = JSON.parse(cell as string) as JsonValue;
+  return field.fieldKind === "message" ? fromJson(field.message, value) : value;
 }
 
 const STORED: unique symbol = Symbol("stored");

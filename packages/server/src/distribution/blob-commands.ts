@@ -86,8 +86,8 @@ async function dropUploads(call: Call, input: { uploads: string[] }): Promise<vo
 }
 
 async function link(call: Call, repo: string, digest: string): Promise<void> {
-  const values = { repo, digest, create_time: call.nowMs };
-  await call.tx.insertInto("repo_blobs").values(values).onConflict((on) => on.columns(["repo", "digest"]).doNothing()).execute();
+  const values = { repo, digest, create_time: call.nowMs, touch_time: call.nowMs };
+  await call.tx.insertInto("repo_blobs").values(values).onConflict((on) => on.columns(["repo", "digest"]).doUpdateSet({ touch_time: call.nowMs })).execute();
 }
 
 export const blobCommands = {

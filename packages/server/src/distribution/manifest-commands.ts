@@ -35,11 +35,12 @@ async function putManifest(call: Call, input: PutManifestInput): Promise<{ missi
   const { mediaType, subject, artifactType, annotations, references } = manifest;
   const row = {
     repo, digest, media_type: mediaType, content, size: content.byteLength, subject, artifact_type: artifactType,
-    annotations: JSON.stringify(annotations), create_time: call.nowMs,
+    annotations: JSON.stringify(annotations), create_time: call.nowMs, touch_time: call.nowMs,
   };
   const result = await call.tx.insertInto("manifests").values(row).onConflict((on) => on.columns(["repo", "digest"]).doNothing()).executeTakeFirst();
   // Pushed again: the bytes are the same, and so is what they refer to.
   const isNew = (result.numInsertedOrUpdatedRows ?? 0n) > 0n;
+  if (!isNew) await call.tx.updateTable("manifests").set({ touch_time: call.nowMs }).where("repo", "=", repo).where("digest", "=", digest).execute();
   for (let at = 0; isNew && at < references.length; at += CHUNK) {
     const rows = references.slice(at, at + CHUNK).map(({ digest: target, kind }) => ({ repo, digest, target, kind }));
     await call.tx.insertInto("manifest_references").values(rows).execute();

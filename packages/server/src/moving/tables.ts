@@ -33,6 +33,7 @@ export const MOVED: readonly MovedTable[] = [
   { name: "repo_blobs", key: ["repo", "digest"] },
   { name: "manifests", key: ["repo", "digest"], bytes: ["content"], weight: "size + length(annotations)" },
   { name: "manifest_references", key: ["repo", "digest", "target"] },
+  { name: "mirrors", key: ["repo"] },
   { name: "ancestry", key: ["kind", "ancestor", "name", "uid"] },
   { name: "counters", key: ["kind", "ancestor"] },
 ];

@@ -1,5 +1,7 @@
-import { create } from "@bufbuild/protobuf";
-import { Capability, ListReposRequestSchema, ListReposResponseSchema, type Repo, RepoReadmeSchema, RepoSchema, type ReposService } from "@moorage/api";
+import { create, toJsonString } from "@bufbuild/protobuf";
+import {
+  Capability, ListReposRequestSchema, ListReposResponseSchema, type Repo, RepoReadmeSchema, RepoSchema, type ReposService, SyncConfigSchema, TagPolicySchema,
+} from "@moorage/api";
 import { columnIs, listStored, storedList } from "../aip/list.ts";
 import { applyMask } from "../aip/masks.ts";
 import { resource, storedGet } from "../aip/resource.ts";
@@ -81,6 +83,7 @@ function toRow(repo: Repo): Omit<Row<"repos">, "uid" | "parent" | "create_time" 
   return {
     name: repo.name, description: repo.description, catalog_tier: repo.catalogTier, bundles: JSON.stringify(repo.bundles), readme: repo.readme,
     aliases: JSON.stringify(repo.aliases), active_tags: JSON.stringify(repo.activeTags),
-    sync_config: repo.syncConfig === undefined ? null : JSON.stringify({ source: repo.syncConfig.source }),
+    sync_config: repo.syncConfig === undefined ? null : toJsonString(SyncConfigSchema, { ...repo.syncConfig, password: "" }),
+    tag_policy: repo.tagPolicy === undefined ? null : toJsonString(TagPolicySchema, repo.tagPolicy),
   };
 }

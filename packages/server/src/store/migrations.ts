@@ -44,6 +44,21 @@ export const MIGRATIONS: Migration[] = [
       `create table counters (kind KEY not null, ancestor KEY not null, n INT8 not null, primary key (kind, ancestor)) WITHOUT_ROWID`,
     ],
   },
+  {
+    version: 2,
+    name: "what is kept, and mirrors",
+    statements: [
+      `alter table repos add column tag_policy text`,
+      // When something last gave a reason to keep the content although nothing points to it: its push, another one, the end of what needed it.
+      `alter table manifests add column touch_time INT8 not null default 0`,
+      `update manifests set touch_time = create_time`,
+      `alter table repo_blobs add column touch_time INT8 not null default 0`,
+      `update repo_blobs set touch_time = create_time`,
+      `create index tags_update on tags (parent, update_time, uid)`,
+      `create table mirrors (repo KEY primary key, password text not null, next_time INT8 not null, holder text not null, hold_until INT8 not null, state INT8 not null, message text not null, attempt_time INT8, success_time INT8, tags_seen INT8 not null, manifests_copied INT8 not null, bytes_copied INT8 not null, failures INT8 not null)`,
+      `create index mirrors_due on mirrors (next_time)`,
+    ],
+  },
 ];
 
 /** What this program works with. */

@@ -27,23 +27,36 @@ export interface Tables {
   group_names: { parent: string; name: string; uid: string };
   repos: {
     uid: string; parent: string; name: string; description: string; catalog_tier: number; bundles: string; readme: string; aliases: string;
-    active_tags: string; sync_config: string | null; create_time: number; update_time: number;
+    active_tags: string;
+    /** SyncConfig without its password, and TagPolicy, as proto3 JSON; null where there is none. */
+    sync_config: string | null; tag_policy: string | null;
+    create_time: number; update_time: number;
   };
   tags: { uid: string; parent: string; name: string; digest: string; deprecated: number; bundles: string; create_time: number; update_time: number };
-  /** Every digest a tag came to point to. `reason`: push, api, mirror, rollback or delete (then digest is empty). */
+  /** Every digest a tag came to point to. `reason`: push, api, mirror, promote or rollback; delete or retention (then digest is empty). */
   tag_history: { repo: string; tag: string; time: number; digest: string; actor: string; reason: string };
   /** Content the registry holds, once per installation. `generation` distinguishes copies of one digest over time. */
   blobs: { digest: string; generation: string; size: number; create_time: number };
-  /** Which repos may serve a blob. */
-  repo_blobs: { repo: string; digest: string; create_time: number };
+  /** Which repos may serve a blob. `touch_time` as in manifests. */
+  repo_blobs: { repo: string; digest: string; create_time: number; touch_time: number };
   manifests: {
     repo: string; digest: string; media_type: string; content: Uint8Array; size: number;
     /** Digest this manifest refers to, or empty; what kind of artifact it is; its annotations as JSON, for referrers. */
     subject: string; artifact_type: string; annotations: string; create_time: number;
+    /** When something last gave a reason to keep it although nothing points to it: its push, another one, the end of what needed it. */
+    touch_time: number;
   };
   /** What a manifest needs: kind is blob or manifest. The subject is not among them. */
   manifest_references: { repo: string; digest: string; target: string; kind: string };
   uploads: { uid: string; repo: string; identity: string; create_time: number; update_time: number };
+  /**
+   * Repos with a source, from sync_config. `password` is sealed, or empty. `holder` copies it, until `hold_until` unless it asks for more. `state`:
+   * SyncState's number. Times that were not yet are null.
+   */
+  mirrors: {
+    repo: string; password: string; next_time: number; holder: string; hold_until: number; state: number; message: string; attempt_time: number | null;
+    success_time: number | null; tags_seen: number; manifests_copied: number; bytes_copied: number; failures: number;
+  };
   /** Who is below whom, with the name to order by: (kind, ancestor, name, uid), strict ancestors, and for groups themselves too. */
   ancestry: { kind: string; ancestor: string; name: string; uid: string };
   /** How many resources of a kind are below an ancestor. */

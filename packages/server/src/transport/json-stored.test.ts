@@ -12,9 +12,15 @@ import { jsonWriter } from "./json-write.ts";
 const TEXT = fc.oneof(fc.string({ unit: "binary" }), fc.string(), fc.constantFrom("", "\"\\/\b\f\n\r\t\0\u2028", "\ud83d\ude00", "é"));
 const TIME_MS = fc.oneof(fc.integer({ min: -62_135_596_800_000, max: 253_402_300_799_999 }), fc.integer({ min: 1_700_000_000_000, max: 1_900_000_000_000 }));
 
-/** The JSON of the one kind of message, and the one of map, that are stored. */
+const DURATION = fc.integer({ min: 0, max: 1_000_000 }).map((seconds) => `${seconds}s`);
+
+/** The JSON of the messages, and of the map, that are stored. */
 const OBJECT: Record<string, fc.Arbitrary<unknown>> = {
-  sync_config: fc.option(fc.record({ source: TEXT })),
+  sync_config: fc.option(fc.record({ source: TEXT, tagPattern: TEXT, interval: DURATION, pullThrough: fc.boolean() }, { requiredKeys: ["source"] })),
+  tag_policy: fc.option(fc.record({
+    immutableTags: fc.array(TEXT, { maxLength: 3 }), historyRetention: DURATION,
+    retention: fc.array(fc.record({ tagPattern: TEXT, keepLast: fc.nat(100), keepFor: DURATION }, { requiredKeys: [] }), { maxLength: 3 }),
+  }, { requiredKeys: [] })),
   resource_limits: fc.dictionary(TEXT.filter((key) => key !== "__proto__"), fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 })),
 };
 
@@ -22,7 +28,7 @@ function cell({ field, form }: { field: DescMessage["fields"][number]; form: For
   if (form === "flag") return fc.constantFrom(0, 1);
   if (form === "time") return TIME_MS;
   if (form === "texts") return fc.array(TEXT, { maxLength: 4 }).map((texts) => JSON.stringify(texts));
-  if (form === "json") return (OBJECT[field.name] ?? fc.constant(null)).map((value) => (value === null ? null : JSON.stringify(value)));
+  if (form === "map" || form === "message") return (OBJECT[field.name] ?? fc.constant(null)).map((value) => (value === null ? null : JSON.stringify(value)));
   return field.fieldKind === "enum" ? fc.integer({ min: 0, max: 12 }) : TEXT;
 }
 

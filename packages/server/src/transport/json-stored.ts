@@ -1,4 +1,4 @@
-import { create, type DescField, type DescMessage } from "@bufbuild/protobuf";
+import { create, type DescField, type DescMessage, fromJson, type JsonValue } from "@bufbuild/protobuf";
 import type { Stored } from "../dispatch.ts";
 import type { Fields } from "./json-fields.ts";
 import { compileField, jsonWriter, listWriter, objectWriter, plainWriter, type Write, type WriteField } from "./json-write.ts";
@@ -52,14 +52,14 @@ function cellWriter(field: DescField, form: Layout["fields"][number]["form"], at
     case "texts":
       // Written by JSON.stringify, as strings are here.
       return (cells) => cells[at] as string;
-    case "json":
-      return (cells) => writeJson(field, cells[at] as string | null);
+    case "map":
+      return (cells) => compileField(field)({ [field.localName]: JSON.parse(cells[at] as string) } as object as Fields);
+    case "message":
+      return (cells) => (cells[at] === null ? undefined : writeMessage(field, cells[at] as string));
   }
 }
 
-function writeJson(field: DescField, text: string | null): string | undefined {
-  if (text === null) return undefined;
-  const value = JSON.parse(text) as Record<string, unknown>;
-  if (field.fieldKind === "message") return jsonWriter(field.message)(create(field.message, value));
-  return compileField(field)({ [field.localName]: value } as object as Fields);
+function writeMessage(field: DescField, text: string): string {
+  if (field.fieldKind !== "message") throw new Error(`${field.toString()} is no message`);
+  return jsonWriter(field.message)(fromJson(field.message, JSON.parse(text) as JsonValue));
 }

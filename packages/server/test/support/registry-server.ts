@@ -56,7 +56,7 @@ export async function startRegistry(t: TestContext) {
   const baseUrl = `http://${host}`;
   const pageTokenKey = randomBytes(32);
   const faults: unknown[] = [];
-  const methods = methodsOf({ pageTokenKey, ownerRole: people.ownerRole, readBlob: async () => undefined });
+  const methods = methodsOf({ pageTokenKey, ownerRole: people.ownerRole, secrets, readBlob: async () => undefined });
   const writer = await openTransactor(store, {
     dataDir: dir, methods, pageTokenKey, ownerRole: people.ownerRole, admins: [], secretKeys, onFault: (error) => faults.push(error),
   });

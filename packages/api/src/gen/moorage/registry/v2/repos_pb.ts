@@ -6,8 +6,8 @@ import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobu
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_api_annotations } from "../../../google/api/annotations_pb.ts";
 import { file_google_api_field_behavior } from "../../../google/api/field_behavior_pb.ts";
-import type { EmptySchema, FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { Duration, EmptySchema, FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_duration, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_moorage_common_options } from "../../common/options_pb.ts";
 import type { UIDPFilter } from "../../common/uidp_pb.ts";
 import { file_moorage_common_uidp } from "../../common/uidp_pb.ts";
@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file moorage/registry/v2/repos.proto.
  */
 export const file_moorage_registry_v2_repos: GenFile = /*@__PURE__*/
-  fileDesc("Ch9tb29yYWdlL3JlZ2lzdHJ5L3YyL3JlcG9zLnByb3RvEhNtb29yYWdlLnJlZ2lzdHJ5LnYyIoUECgRSZXBvEhAKA3VpZBgBIAEoCUID4EEDEoABCgRuYW1lGAIgASgJQnLgQQLyuxhrCiFbYS16MC05XSsoKFwufF98X198LSspW2EtejAtOV0rKSoQ/wEaQ211c3QgYmUgYW4gT0NJIHBhdGggY29tcG9uZW50LCBhcyBbYS16MC05XSsoKFwufF98X198LSspW2EtejAtOV0rKSoSHAoLZGVzY3JpcHRpb24YAyABKAlCB/K7GAMQgCASNgoMY2F0YWxvZ190aWVyGAQgASgOMiAubW9vcmFnZS5yZWdpc3RyeS52Mi5DYXRhbG9nVGllchIYCgdidW5kbGVzGAUgAygJQgfyuxgDEIACEhgKBnJlYWRtZRgGIAEoCUII8rsYBBCAgCASGAoHYWxpYXNlcxgHIAMoCUIH8rsYAxCAAhIcCgthY3RpdmVfdGFncxgIIAMoCUIH8rsYAxCACBI0CgtzeW5jX2NvbmZpZxgJIAEoCzIfLm1vb3JhZ2UucmVnaXN0cnkudjIuU3luY0NvbmZpZxI0CgtjcmVhdGVfdGltZRgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0Cgt1cGRhdGVfdGltZRgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBA0oECAoQCyIlCgpTeW5jQ29uZmlnEhcKBnNvdXJjZRgBIAEoCUIH8rsYAxCABCI5CgpSZXBvUmVhZG1lEhAKA3VpZBgBIAEoCUID4EEDEhkKB2NvbnRlbnQYAiABKAlCCPK7GAQQgIAgIiIKDkdldFJlcG9SZXF1ZXN0EhAKA3VpZBgBIAEoCUID4EECIqUBChBMaXN0UmVwb3NSZXF1ZXN0EigKBHVpZHAYASABKAsyGi5tb29yYWdlLmNvbW1vbi5VSURQRmlsdGVyEhEKBG5hbWUYAiABKAlIAIgBARIRCglwYWdlX3NpemUYBCABKAUSEgoKcGFnZV90b2tlbhgFIAEoCRIQCghvcmRlcl9ieRgGIAEoCRIMCgRza2lwGAcgASgFQgcKBV9uYW1lSgQIAxAEIpEBChFMaXN0UmVwb3NSZXNwb25zZRIoCgVyZXBvcxgBIAMoCzIZLm1vb3JhZ2UucmVnaXN0cnkudjIuUmVwbxIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSGAoLdG90YWxfY291bnQYAyABKANIAIgBARIPCgdza2lwcGVkGAQgASgFQg4KDF90b3RhbF9jb3VudCJWChFDcmVhdGVSZXBvUmVxdWVzdBITCgZwYXJlbnQYASABKAlCA+BBAhIsCgRyZXBvGAIgASgLMhkubW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvQgPgQQIicgoRVXBkYXRlUmVwb1JlcXVlc3QSLAoEcmVwbxgBIAEoCzIZLm1vb3JhZ2UucmVnaXN0cnkudjIuUmVwb0ID4EECEi8KC3VwZGF0ZV9tYXNrGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzayIlChFEZWxldGVSZXBvUmVxdWVzdBIQCgN1aWQYASABKAlCA+BBAiIoChRHZXRSZXBvUmVhZG1lUmVxdWVzdBIQCgN1aWQYASABKAlCA+BBAiKFAQoXVXBkYXRlUmVwb1JlYWRtZVJlcXVlc3QSOQoLcmVwb19yZWFkbWUYASABKAsyHy5tb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG9SZWFkbWVCA+BBAhIvCgt1cGRhdGVfbWFzaxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sqxAEKC0NhdGFsb2dUaWVyEhwKGENBVEFMT0dfVElFUl9VTlNQRUNJRklFRBAAEhwKGENBVEFMT0dfVElFUl9BUFBMSUNBVElPThABEhUKEUNBVEFMT0dfVElFUl9CQVNFEAISFQoRQ0FUQUxPR19USUVSX0ZJUFMQAxITCg9DQVRBTE9HX1RJRVJfQUkQBBIZChVDQVRBTE9HX1RJRVJfREVWVE9PTFMQBRIbChdDQVRBTE9HX1RJRVJfQ09NTUVSQ0lBTBAGMvcKCgxSZXBvc1NlcnZpY2USnAEKB0dldFJlcG8SIy5tb29yYWdlLnJlZ2lzdHJ5LnYyLkdldFJlcG9SZXF1ZXN0GhkubW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvIlGiuxgmGgLFDCIDdWlkKhhtb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG8wxQyouxgBgtPkkwIdEhsvcmVnaXN0cnkvdjIvcmVwb3Mve3VpZD0qKn0SggEKCUxpc3RSZXBvcxIlLm1vb3JhZ2UucmVnaXN0cnkudjIuTGlzdFJlcG9zUmVxdWVzdBomLm1vb3JhZ2UucmVnaXN0cnkudjIuTGlzdFJlcG9zUmVzcG9uc2UiJqK7GAQaAsUMqLsYAYLT5JMCFBISL3JlZ2lzdHJ5L3YyL3JlcG9zEtMBCgpDcmVhdGVSZXBvEiYubW9vcmFnZS5yZWdpc3RyeS52Mi5DcmVhdGVSZXBvUmVxdWVzdBoZLm1vb3JhZ2UucmVnaXN0cnkudjIuUmVwbyKBAaK7GCQaAsMMIgZwYXJlbnQqFG1vb3JhZ2UuaWFtLnYyLkdyb3VwMGeouxgCsrsYJWFwaS5wbGF0Zm9ybS5yZWdpc3RyeS5yZXBvLmNyZWF0ZWQudjGC0+STAiY6BHJlcG8iHi9yZWdpc3RyeS92Mi9yZXBvcy97cGFyZW50PSoqfRLcAQoKVXBkYXRlUmVwbxImLm1vb3JhZ2UucmVnaXN0cnkudjIuVXBkYXRlUmVwb1JlcXVlc3QaGS5tb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG8iigGiuxgrGgLEDCIIcmVwby51aWQqGG1vb3JhZ2UucmVnaXN0cnkudjIuUmVwbzDFDKi7GAKyuxglYXBpLnBsYXRmb3JtLnJlZ2lzdHJ5LnJlcG8udXBkYXRlZC52MYLT5JMCKDoEcmVwbzIgL3JlZ2lzdHJ5L3YyL3JlcG9zL3tyZXBvLnVpZD0qKn0SyAEKCkRlbGV0ZVJlcG8SJi5tb29yYWdlLnJlZ2lzdHJ5LnYyLkRlbGV0ZVJlcG9SZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5InqiuxgmGgLGDCIDdWlkKhhtb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG8wxQyouxgCsrsYJWFwaS5wbGF0Zm9ybS5yZWdpc3RyeS5yZXBvLmRlbGV0ZWQudjGC0+STAh0qGy9yZWdpc3RyeS92Mi9yZXBvcy97dWlkPSoqfRK1AQoNR2V0UmVwb1JlYWRtZRIpLm1vb3JhZ2UucmVnaXN0cnkudjIuR2V0UmVwb1JlYWRtZVJlcXVlc3QaHy5tb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG9SZWFkbWUiWKK7GCYaAsUMIgN1aWQqGG1vb3JhZ2UucmVnaXN0cnkudjIuUmVwbzDFDKi7GAGC0+STAiQSIi9yZWdpc3RyeS92Mi9yZXBvcy97dWlkPSoqfS9yZWFkbWUSigIKEFVwZGF0ZVJlcG9SZWFkbWUSLC5tb29yYWdlLnJlZ2lzdHJ5LnYyLlVwZGF0ZVJlcG9SZWFkbWVSZXF1ZXN0Gh8ubW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvUmVhZG1lIqYBorsYMhoCxAwiD3JlcG9fcmVhZG1lLnVpZCoYbW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvMMUMqLsYArK7GCVhcGkucGxhdGZvcm0ucmVnaXN0cnkucmVwby51cGRhdGVkLnYxgtPkkwI9OgtyZXBvX3JlYWRtZTIuL3JlZ2lzdHJ5L3YyL3JlcG9zL3tyZXBvX3JlYWRtZS51aWQ9Kip9L3JlYWRtZWIGcHJvdG8z", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_moorage_common_options, file_moorage_common_uidp]);
+  fileDesc("Ch9tb29yYWdlL3JlZ2lzdHJ5L3YyL3JlcG9zLnByb3RvEhNtb29yYWdlLnJlZ2lzdHJ5LnYyIroECgRSZXBvEhAKA3VpZBgBIAEoCUID4EEDEoABCgRuYW1lGAIgASgJQnLgQQLyuxhrCiFbYS16MC05XSsoKFwufF98X198LSspW2EtejAtOV0rKSoQ/wEaQ211c3QgYmUgYW4gT0NJIHBhdGggY29tcG9uZW50LCBhcyBbYS16MC05XSsoKFwufF98X198LSspW2EtejAtOV0rKSoSHAoLZGVzY3JpcHRpb24YAyABKAlCB/K7GAMQgCASNgoMY2F0YWxvZ190aWVyGAQgASgOMiAubW9vcmFnZS5yZWdpc3RyeS52Mi5DYXRhbG9nVGllchIYCgdidW5kbGVzGAUgAygJQgfyuxgDEIACEhgKBnJlYWRtZRgGIAEoCUII8rsYBBCAgCASGAoHYWxpYXNlcxgHIAMoCUIH8rsYAxCAAhIcCgthY3RpdmVfdGFncxgIIAMoCUIH8rsYAxCACBI0CgtzeW5jX2NvbmZpZxgJIAEoCzIfLm1vb3JhZ2UucmVnaXN0cnkudjIuU3luY0NvbmZpZxI0CgtjcmVhdGVfdGltZRgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0Cgt1cGRhdGVfdGltZRgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIzCgp0YWdfcG9saWN5GOgHIAEoCzIeLm1vb3JhZ2UucmVnaXN0cnkudjIuVGFnUG9saWN5SgQIChALIsMBCglUYWdQb2xpY3kSHgoOaW1tdXRhYmxlX3RhZ3MYASADKAlCBvK7GAIQQBIeCg5wcm90ZWN0ZWRfdGFncxgCIAMoCUIG8rsYAhBAEkAKCXJldGVudGlvbhgDIAMoCzIlLm1vb3JhZ2UucmVnaXN0cnkudjIuVGFnUmV0ZW50aW9uUnVsZUIG8rsYAhBAEjQKEWhpc3RvcnlfcmV0ZW50aW9uGAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uImcKEFRhZ1JldGVudGlvblJ1bGUSEwoLdGFnX3BhdHRlcm4YASABKAkSEQoJa2VlcF9sYXN0GAIgASgFEisKCGtlZXBfZm9yGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uIrwBCgpTeW5jQ29uZmlnEhcKBnNvdXJjZRgBIAEoCUIH8rsYAxCABBIUCgt0YWdfcGF0dGVybhjoByABKAkSLAoIaW50ZXJ2YWwY6QcgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhUKDHB1bGxfdGhyb3VnaBjqByABKAgSGgoIdXNlcm5hbWUY6wcgASgJQgfyuxgDEIAEEh4KCHBhc3N3b3JkGOwHIAEoCUIL4EEE8rsYBBCAgAEihwMKCFJlcG9TeW5jEhAKA3VpZBgBIAEoCUID4EEDEjIKBXN0YXRlGAIgASgOMh4ubW9vcmFnZS5yZWdpc3RyeS52Mi5TeW5jU3RhdGVCA+BBAxIUCgdtZXNzYWdlGAMgASgJQgPgQQMSOgoRbGFzdF9hdHRlbXB0X3RpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSOgoRbGFzdF9zdWNjZXNzX3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSMgoJbmV4dF90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEhYKCXRhZ3Nfc2VlbhgHIAEoBUID4EEDEh0KEG1hbmlmZXN0c19jb3BpZWQYCCABKANCA+BBAxIZCgxieXRlc19jb3BpZWQYCSABKANCA+BBAxIhChRjb25zZWN1dGl2ZV9mYWlsdXJlcxgKIAEoBUID4EEDIjkKClJlcG9SZWFkbWUSEAoDdWlkGAEgASgJQgPgQQMSGQoHY29udGVudBgCIAEoCUII8rsYBBCAgCAiIgoOR2V0UmVwb1JlcXVlc3QSEAoDdWlkGAEgASgJQgPgQQIipQEKEExpc3RSZXBvc1JlcXVlc3QSKAoEdWlkcBgBIAEoCzIaLm1vb3JhZ2UuY29tbW9uLlVJRFBGaWx0ZXISEQoEbmFtZRgCIAEoCUgAiAEBEhEKCXBhZ2Vfc2l6ZRgEIAEoBRISCgpwYWdlX3Rva2VuGAUgASgJEhAKCG9yZGVyX2J5GAYgASgJEgwKBHNraXAYByABKAVCBwoFX25hbWVKBAgDEAQikQEKEUxpc3RSZXBvc1Jlc3BvbnNlEigKBXJlcG9zGAEgAygLMhkubW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIYCgt0b3RhbF9jb3VudBgDIAEoA0gAiAEBEg8KB3NraXBwZWQYBCABKAVCDgoMX3RvdGFsX2NvdW50IlYKEUNyZWF0ZVJlcG9SZXF1ZXN0EhMKBnBhcmVudBgBIAEoCUID4EECEiwKBHJlcG8YAiABKAsyGS5tb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG9CA+BBAiJyChFVcGRhdGVSZXBvUmVxdWVzdBIsCgRyZXBvGAEgASgLMhkubW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvQgPgQQISLwoLdXBkYXRlX21hc2sYAiABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrIiUKEURlbGV0ZVJlcG9SZXF1ZXN0EhAKA3VpZBgBIAEoCUID4EECIigKFEdldFJlcG9SZWFkbWVSZXF1ZXN0EhAKA3VpZBgBIAEoCUID4EECIoUBChdVcGRhdGVSZXBvUmVhZG1lUmVxdWVzdBI5CgtyZXBvX3JlYWRtZRgBIAEoCzIfLm1vb3JhZ2UucmVnaXN0cnkudjIuUmVwb1JlYWRtZUID4EECEi8KC3VwZGF0ZV9tYXNrGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzayKJAQoaUHJldmlld1RhZ1JldGVudGlvblJlcXVlc3QSEAoDdWlkGAEgASgJQgPgQQISMgoKdGFnX3BvbGljeRgCIAEoCzIeLm1vb3JhZ2UucmVnaXN0cnkudjIuVGFnUG9saWN5EhEKCXBhZ2Vfc2l6ZRgDIAEoBRISCgpwYWdlX3Rva2VuGAQgASgJImoKC0V4cGlyaW5nVGFnEgwKBG5hbWUYASABKAkSDgoGZGlnZXN0GAIgASgJEi8KC3VwZGF0ZV90aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIMCgRydWxlGAQgASgFIpkBChtQcmV2aWV3VGFnUmV0ZW50aW9uUmVzcG9uc2USNwoNZXhwaXJpbmdfdGFncxgBIAMoCzIgLm1vb3JhZ2UucmVnaXN0cnkudjIuRXhwaXJpbmdUYWcSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhgKC3RvdGFsX2NvdW50GAMgASgDSACIAQFCDgoMX3RvdGFsX2NvdW50IiYKEkdldFJlcG9TeW5jUmVxdWVzdBIQCgN1aWQYASABKAlCA+BBAiIjCg9TeW5jUmVwb1JlcXVlc3QSEAoDdWlkGAEgASgJQgPgQQIqpQEKCVN5bmNTdGF0ZRIaChZTWU5DX1NUQVRFX1VOU1BFQ0lGSUVEEAASFgoSU1lOQ19TVEFURV9QRU5ESU5HEAESFgoSU1lOQ19TVEFURV9SVU5OSU5HEAISGAoUU1lOQ19TVEFURV9TVUNDRUVERUQQAxIVChFTWU5DX1NUQVRFX0ZBSUxFRBAEEhsKF1NZTkNfU1RBVEVfUkFURV9MSU1JVEVEEAUqxAEKC0NhdGFsb2dUaWVyEhwKGENBVEFMT0dfVElFUl9VTlNQRUNJRklFRBAAEhwKGENBVEFMT0dfVElFUl9BUFBMSUNBVElPThABEhUKEUNBVEFMT0dfVElFUl9CQVNFEAISFQoRQ0FUQUxPR19USUVSX0ZJUFMQAxITCg9DQVRBTE9HX1RJRVJfQUkQBBIZChVDQVRBTE9HX1RJRVJfREVWVE9PTFMQBRIbChdDQVRBTE9HX1RJRVJfQ09NTUVSQ0lBTBAGMvcKCgxSZXBvc1NlcnZpY2USnAEKB0dldFJlcG8SIy5tb29yYWdlLnJlZ2lzdHJ5LnYyLkdldFJlcG9SZXF1ZXN0GhkubW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvIlGiuxgmGgLFDCIDdWlkKhhtb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG8wxQyouxgBgtPkkwIdEhsvcmVnaXN0cnkvdjIvcmVwb3Mve3VpZD0qKn0SggEKCUxpc3RSZXBvcxIlLm1vb3JhZ2UucmVnaXN0cnkudjIuTGlzdFJlcG9zUmVxdWVzdBomLm1vb3JhZ2UucmVnaXN0cnkudjIuTGlzdFJlcG9zUmVzcG9uc2UiJqK7GAQaAsUMqLsYAYLT5JMCFBISL3JlZ2lzdHJ5L3YyL3JlcG9zEtMBCgpDcmVhdGVSZXBvEiYubW9vcmFnZS5yZWdpc3RyeS52Mi5DcmVhdGVSZXBvUmVxdWVzdBoZLm1vb3JhZ2UucmVnaXN0cnkudjIuUmVwbyKBAaK7GCQaAsMMIgZwYXJlbnQqFG1vb3JhZ2UuaWFtLnYyLkdyb3VwMGeouxgCsrsYJWFwaS5wbGF0Zm9ybS5yZWdpc3RyeS5yZXBvLmNyZWF0ZWQudjGC0+STAiY6BHJlcG8iHi9yZWdpc3RyeS92Mi9yZXBvcy97cGFyZW50PSoqfRLcAQoKVXBkYXRlUmVwbxImLm1vb3JhZ2UucmVnaXN0cnkudjIuVXBkYXRlUmVwb1JlcXVlc3QaGS5tb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG8iigGiuxgrGgLEDCIIcmVwby51aWQqGG1vb3JhZ2UucmVnaXN0cnkudjIuUmVwbzDFDKi7GAKyuxglYXBpLnBsYXRmb3JtLnJlZ2lzdHJ5LnJlcG8udXBkYXRlZC52MYLT5JMCKDoEcmVwbzIgL3JlZ2lzdHJ5L3YyL3JlcG9zL3tyZXBvLnVpZD0qKn0SyAEKCkRlbGV0ZVJlcG8SJi5tb29yYWdlLnJlZ2lzdHJ5LnYyLkRlbGV0ZVJlcG9SZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5InqiuxgmGgLGDCIDdWlkKhhtb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG8wxQyouxgCsrsYJWFwaS5wbGF0Zm9ybS5yZWdpc3RyeS5yZXBvLmRlbGV0ZWQudjGC0+STAh0qGy9yZWdpc3RyeS92Mi9yZXBvcy97dWlkPSoqfRK1AQoNR2V0UmVwb1JlYWRtZRIpLm1vb3JhZ2UucmVnaXN0cnkudjIuR2V0UmVwb1JlYWRtZVJlcXVlc3QaHy5tb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG9SZWFkbWUiWKK7GCYaAsUMIgN1aWQqGG1vb3JhZ2UucmVnaXN0cnkudjIuUmVwbzDFDKi7GAGC0+STAiQSIi9yZWdpc3RyeS92Mi9yZXBvcy97dWlkPSoqfS9yZWFkbWUSigIKEFVwZGF0ZVJlcG9SZWFkbWUSLC5tb29yYWdlLnJlZ2lzdHJ5LnYyLlVwZGF0ZVJlcG9SZWFkbWVSZXF1ZXN0Gh8ubW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvUmVhZG1lIqYBorsYMhoCxAwiD3JlcG9fcmVhZG1lLnVpZCoYbW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvMMUMqLsYArK7GCVhcGkucGxhdGZvcm0ucmVnaXN0cnkucmVwby51cGRhdGVkLnYxgtPkkwI9OgtyZXBvX3JlYWRtZTIuL3JlZ2lzdHJ5L3YyL3JlcG9zL3tyZXBvX3JlYWRtZS51aWQ9Kip9L3JlYWRtZWIGcHJvdG8z", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_duration, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_moorage_common_options, file_moorage_common_uidp]);
 
 /**
  * Repo holds the manifests and tags of one image.
@@ -101,6 +101,13 @@ export type Repo = Message<"moorage.registry.v2.Repo"> & {
    * @generated from field: google.protobuf.Timestamp update_time = 12;
    */
   updateTime?: Timestamp | undefined;
+
+  /**
+   * What may happen to its tags, and how long what they pointed to is kept.
+   *
+   * @generated from field: moorage.registry.v2.TagPolicy tag_policy = 1000;
+   */
+  tagPolicy?: TagPolicy | undefined;
 };
 
 /**
@@ -109,6 +116,83 @@ export type Repo = Message<"moorage.registry.v2.Repo"> & {
  */
 export const RepoSchema: GenMessage<Repo> = /*@__PURE__*/
   messageDesc(file_moorage_registry_v2_repos, 0);
+
+/**
+ * TagPolicy says what may happen to the tags of a repo. Its patterns are RE2 regular expressions that match a tag's whole name.
+ *
+ * @generated from message moorage.registry.v2.TagPolicy
+ */
+export type TagPolicy = Message<"moorage.registry.v2.TagPolicy"> & {
+  /**
+   * Tags that never point to another digest once they point to one, not even after they were deleted. The same digest again is accepted.
+   *
+   * @generated from field: repeated string immutable_tags = 1;
+   */
+  immutableTags: string[];
+
+  /**
+   * Tags that are not deleted: by nobody, and not by retention.
+   *
+   * @generated from field: repeated string protected_tags = 2;
+   */
+  protectedTags: string[];
+
+  /**
+   * Which tags are deleted in time. The first rule whose pattern matches a tag decides about it; a tag that none matches is kept.
+   *
+   * @generated from field: repeated moorage.registry.v2.TagRetentionRule retention = 3;
+   */
+  retention: TagRetentionRule[];
+
+  /**
+   * For how long after a tag pointed to a digest that is kept, although no tag does so any longer. Absent: for ever.
+   *
+   * @generated from field: google.protobuf.Duration history_retention = 4;
+   */
+  historyRetention?: Duration | undefined;
+};
+
+/**
+ * Describes the message moorage.registry.v2.TagPolicy.
+ * Use `create(TagPolicySchema)` to create a new message.
+ */
+export const TagPolicySchema: GenMessage<TagPolicy> = /*@__PURE__*/
+  messageDesc(file_moorage_registry_v2_repos, 1);
+
+/**
+ * TagRetentionRule says how long tags are kept. With both a count and an age, what either of them keeps is kept.
+ *
+ * @generated from message moorage.registry.v2.TagRetentionRule
+ */
+export type TagRetentionRule = Message<"moorage.registry.v2.TagRetentionRule"> & {
+  /**
+   * Which tags; empty: all.
+   *
+   * @generated from field: string tag_pattern = 1;
+   */
+  tagPattern: string;
+
+  /**
+   * So many of them, those that were moved last, are kept. 0: none for their number.
+   *
+   * @generated from field: int32 keep_last = 2;
+   */
+  keepLast: number;
+
+  /**
+   * Those that were moved within this time are kept. Absent: none for their age.
+   *
+   * @generated from field: google.protobuf.Duration keep_for = 3;
+   */
+  keepFor?: Duration | undefined;
+};
+
+/**
+ * Describes the message moorage.registry.v2.TagRetentionRule.
+ * Use `create(TagRetentionRuleSchema)` to create a new message.
+ */
+export const TagRetentionRuleSchema: GenMessage<TagRetentionRule> = /*@__PURE__*/
+  messageDesc(file_moorage_registry_v2_repos, 2);
 
 /**
  * SyncConfig says where an image is copied from.
@@ -122,6 +206,41 @@ export type SyncConfig = Message<"moorage.registry.v2.SyncConfig"> & {
    * @generated from field: string source = 1;
    */
   source: string;
+
+  /**
+   * Which tags are followed: an RE2 regular expression that matches the whole name. Empty: all.
+   *
+   * @generated from field: string tag_pattern = 1000;
+   */
+  tagPattern: string;
+
+  /**
+   * How often the source is looked at. Absent: every hour.
+   *
+   * @generated from field: google.protobuf.Duration interval = 1001;
+   */
+  interval?: Duration | undefined;
+
+  /**
+   * Whether what is not here is fetched from the source when it is pulled.
+   *
+   * @generated from field: bool pull_through = 1002;
+   */
+  pullThrough: boolean;
+
+  /**
+   * The user name at the source; empty: nobody.
+   *
+   * @generated from field: string username = 1003;
+   */
+  username: string;
+
+  /**
+   * Its password or token. Kept encrypted. Absent: the one that is kept, while source and user name stay.
+   *
+   * @generated from field: string password = 1004;
+   */
+  password: string;
 };
 
 /**
@@ -129,7 +248,91 @@ export type SyncConfig = Message<"moorage.registry.v2.SyncConfig"> & {
  * Use `create(SyncConfigSchema)` to create a new message.
  */
 export const SyncConfigSchema: GenMessage<SyncConfig> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 1);
+  messageDesc(file_moorage_registry_v2_repos, 3);
+
+/**
+ * RepoSync is how the copying of a repo from its source goes.
+ *
+ * @generated from message moorage.registry.v2.RepoSync
+ */
+export type RepoSync = Message<"moorage.registry.v2.RepoSync"> & {
+  /**
+   * The repo.
+   *
+   * @generated from field: string uid = 1;
+   */
+  uid: string;
+
+  /**
+   * How it goes.
+   *
+   * @generated from field: moorage.registry.v2.SyncState state = 2;
+   */
+  state: SyncState;
+
+  /**
+   * What went wrong at the last turn, for the operator.
+   *
+   * @generated from field: string message = 3;
+   */
+  message: string;
+
+  /**
+   * When the last turn began.
+   *
+   * @generated from field: google.protobuf.Timestamp last_attempt_time = 4;
+   */
+  lastAttemptTime?: Timestamp | undefined;
+
+  /**
+   * When a turn last copied everything.
+   *
+   * @generated from field: google.protobuf.Timestamp last_success_time = 5;
+   */
+  lastSuccessTime?: Timestamp | undefined;
+
+  /**
+   * When the next turn is due.
+   *
+   * @generated from field: google.protobuf.Timestamp next_time = 6;
+   */
+  nextTime?: Timestamp | undefined;
+
+  /**
+   * The tags followed at the last turn.
+   *
+   * @generated from field: int32 tags_seen = 7;
+   */
+  tagsSeen: number;
+
+  /**
+   * The manifests copied so far.
+   *
+   * @generated from field: int64 manifests_copied = 8;
+   */
+  manifestsCopied: bigint;
+
+  /**
+   * The bytes of blobs copied so far.
+   *
+   * @generated from field: int64 bytes_copied = 9;
+   */
+  bytesCopied: bigint;
+
+  /**
+   * The turns that failed since one succeeded.
+   *
+   * @generated from field: int32 consecutive_failures = 10;
+   */
+  consecutiveFailures: number;
+};
+
+/**
+ * Describes the message moorage.registry.v2.RepoSync.
+ * Use `create(RepoSyncSchema)` to create a new message.
+ */
+export const RepoSyncSchema: GenMessage<RepoSync> = /*@__PURE__*/
+  messageDesc(file_moorage_registry_v2_repos, 4);
 
 /**
  * RepoReadme is the text about an image.
@@ -157,7 +360,7 @@ export type RepoReadme = Message<"moorage.registry.v2.RepoReadme"> & {
  * Use `create(RepoReadmeSchema)` to create a new message.
  */
 export const RepoReadmeSchema: GenMessage<RepoReadme> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 2);
+  messageDesc(file_moorage_registry_v2_repos, 5);
 
 /**
  * GetRepoRequest names a repo.
@@ -178,7 +381,7 @@ export type GetRepoRequest = Message<"moorage.registry.v2.GetRepoRequest"> & {
  * Use `create(GetRepoRequestSchema)` to create a new message.
  */
 export const GetRepoRequestSchema: GenMessage<GetRepoRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 3);
+  messageDesc(file_moorage_registry_v2_repos, 6);
 
 /**
  * ListReposRequest asks for a page of repos.
@@ -234,7 +437,7 @@ export type ListReposRequest = Message<"moorage.registry.v2.ListReposRequest"> &
  * Use `create(ListReposRequestSchema)` to create a new message.
  */
 export const ListReposRequestSchema: GenMessage<ListReposRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 4);
+  messageDesc(file_moorage_registry_v2_repos, 7);
 
 /**
  * ListReposResponse is a page of repos.
@@ -276,7 +479,7 @@ export type ListReposResponse = Message<"moorage.registry.v2.ListReposResponse">
  * Use `create(ListReposResponseSchema)` to create a new message.
  */
 export const ListReposResponseSchema: GenMessage<ListReposResponse> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 5);
+  messageDesc(file_moorage_registry_v2_repos, 8);
 
 /**
  * CreateRepoRequest asks for a new repo.
@@ -304,7 +507,7 @@ export type CreateRepoRequest = Message<"moorage.registry.v2.CreateRepoRequest">
  * Use `create(CreateRepoRequestSchema)` to create a new message.
  */
 export const CreateRepoRequestSchema: GenMessage<CreateRepoRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 6);
+  messageDesc(file_moorage_registry_v2_repos, 9);
 
 /**
  * UpdateRepoRequest asks for a change.
@@ -332,7 +535,7 @@ export type UpdateRepoRequest = Message<"moorage.registry.v2.UpdateRepoRequest">
  * Use `create(UpdateRepoRequestSchema)` to create a new message.
  */
 export const UpdateRepoRequestSchema: GenMessage<UpdateRepoRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 7);
+  messageDesc(file_moorage_registry_v2_repos, 10);
 
 /**
  * DeleteRepoRequest names a repo.
@@ -353,7 +556,7 @@ export type DeleteRepoRequest = Message<"moorage.registry.v2.DeleteRepoRequest">
  * Use `create(DeleteRepoRequestSchema)` to create a new message.
  */
 export const DeleteRepoRequestSchema: GenMessage<DeleteRepoRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 8);
+  messageDesc(file_moorage_registry_v2_repos, 11);
 
 /**
  * GetRepoReadmeRequest names a repo.
@@ -374,7 +577,7 @@ export type GetRepoReadmeRequest = Message<"moorage.registry.v2.GetRepoReadmeReq
  * Use `create(GetRepoReadmeRequestSchema)` to create a new message.
  */
 export const GetRepoReadmeRequestSchema: GenMessage<GetRepoReadmeRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 9);
+  messageDesc(file_moorage_registry_v2_repos, 12);
 
 /**
  * UpdateRepoReadmeRequest asks for a new readme.
@@ -402,7 +605,230 @@ export type UpdateRepoReadmeRequest = Message<"moorage.registry.v2.UpdateRepoRea
  * Use `create(UpdateRepoReadmeRequestSchema)` to create a new message.
  */
 export const UpdateRepoReadmeRequestSchema: GenMessage<UpdateRepoReadmeRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 10);
+  messageDesc(file_moorage_registry_v2_repos, 13);
+
+/**
+ * PreviewTagRetentionRequest asks what a retention policy would delete.
+ *
+ * @generated from message moorage.registry.v2.PreviewTagRetentionRequest
+ */
+export type PreviewTagRetentionRequest = Message<"moorage.registry.v2.PreviewTagRetentionRequest"> & {
+  /**
+   * The repo.
+   *
+   * @generated from field: string uid = 1;
+   */
+  uid: string;
+
+  /**
+   * The policy to try. Absent: the repo's own.
+   *
+   * @generated from field: moorage.registry.v2.TagPolicy tag_policy = 2;
+   */
+  tagPolicy?: TagPolicy | undefined;
+
+  /**
+   * At most so many results; 50 when absent, 200 at most.
+   *
+   * @generated from field: int32 page_size = 3;
+   */
+  pageSize: number;
+
+  /**
+   * Where the page before ended.
+   *
+   * @generated from field: string page_token = 4;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message moorage.registry.v2.PreviewTagRetentionRequest.
+ * Use `create(PreviewTagRetentionRequestSchema)` to create a new message.
+ */
+export const PreviewTagRetentionRequestSchema: GenMessage<PreviewTagRetentionRequest> = /*@__PURE__*/
+  messageDesc(file_moorage_registry_v2_repos, 14);
+
+/**
+ * ExpiringTag is a tag that a retention policy would delete.
+ *
+ * @generated from message moorage.registry.v2.ExpiringTag
+ */
+export type ExpiringTag = Message<"moorage.registry.v2.ExpiringTag"> & {
+  /**
+   * The tag.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * What it points to.
+   *
+   * @generated from field: string digest = 2;
+   */
+  digest: string;
+
+  /**
+   * When it last came to point to another digest.
+   *
+   * @generated from field: google.protobuf.Timestamp update_time = 3;
+   */
+  updateTime?: Timestamp | undefined;
+
+  /**
+   * Which rule it falls under, counted from 0.
+   *
+   * @generated from field: int32 rule = 4;
+   */
+  rule: number;
+};
+
+/**
+ * Describes the message moorage.registry.v2.ExpiringTag.
+ * Use `create(ExpiringTagSchema)` to create a new message.
+ */
+export const ExpiringTagSchema: GenMessage<ExpiringTag> = /*@__PURE__*/
+  messageDesc(file_moorage_registry_v2_repos, 15);
+
+/**
+ * PreviewTagRetentionResponse is a page of the tags that would go, by name.
+ *
+ * @generated from message moorage.registry.v2.PreviewTagRetentionResponse
+ */
+export type PreviewTagRetentionResponse = Message<"moorage.registry.v2.PreviewTagRetentionResponse"> & {
+  /**
+   * The page.
+   *
+   * @generated from field: repeated moorage.registry.v2.ExpiringTag expiring_tags = 1;
+   */
+  expiringTags: ExpiringTag[];
+
+  /**
+   * Where the next page begins; empty on the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+
+  /**
+   * All that would go over all pages.
+   *
+   * @generated from field: optional int64 total_count = 3;
+   */
+  totalCount?: bigint | undefined;
+};
+
+/**
+ * Describes the message moorage.registry.v2.PreviewTagRetentionResponse.
+ * Use `create(PreviewTagRetentionResponseSchema)` to create a new message.
+ */
+export const PreviewTagRetentionResponseSchema: GenMessage<PreviewTagRetentionResponse> = /*@__PURE__*/
+  messageDesc(file_moorage_registry_v2_repos, 16);
+
+/**
+ * GetRepoSyncRequest names a repo.
+ *
+ * @generated from message moorage.registry.v2.GetRepoSyncRequest
+ */
+export type GetRepoSyncRequest = Message<"moorage.registry.v2.GetRepoSyncRequest"> & {
+  /**
+   * The repo.
+   *
+   * @generated from field: string uid = 1;
+   */
+  uid: string;
+};
+
+/**
+ * Describes the message moorage.registry.v2.GetRepoSyncRequest.
+ * Use `create(GetRepoSyncRequestSchema)` to create a new message.
+ */
+export const GetRepoSyncRequestSchema: GenMessage<GetRepoSyncRequest> = /*@__PURE__*/
+  messageDesc(file_moorage_registry_v2_repos, 17);
+
+/**
+ * SyncRepoRequest names a repo.
+ *
+ * @generated from message moorage.registry.v2.SyncRepoRequest
+ */
+export type SyncRepoRequest = Message<"moorage.registry.v2.SyncRepoRequest"> & {
+  /**
+   * The repo.
+   *
+   * @generated from field: string uid = 1;
+   */
+  uid: string;
+};
+
+/**
+ * Describes the message moorage.registry.v2.SyncRepoRequest.
+ * Use `create(SyncRepoRequestSchema)` to create a new message.
+ */
+export const SyncRepoRequestSchema: GenMessage<SyncRepoRequest> = /*@__PURE__*/
+  messageDesc(file_moorage_registry_v2_repos, 18);
+
+/**
+ * SyncState is how the copying from a source goes.
+ *
+ * @generated from enum moorage.registry.v2.SyncState
+ */
+export const SyncState = {
+  /**
+   * The repo has no source.
+   *
+   * @generated from enum value: SYNC_STATE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * It waits for its first turn.
+   *
+   * @generated from enum value: SYNC_STATE_PENDING = 1;
+   */
+  PENDING: 1,
+
+  /**
+   * It is being copied.
+   *
+   * @generated from enum value: SYNC_STATE_RUNNING = 2;
+   */
+  RUNNING: 2,
+
+  /**
+   * The last turn copied everything.
+   *
+   * @generated from enum value: SYNC_STATE_SUCCEEDED = 3;
+   */
+  SUCCEEDED: 3,
+
+  /**
+   * The last turn failed; what is here is served still.
+   *
+   * @generated from enum value: SYNC_STATE_FAILED = 4;
+   */
+  FAILED: 4,
+
+  /**
+   * The source asked to come back later.
+   *
+   * @generated from enum value: SYNC_STATE_RATE_LIMITED = 5;
+   */
+  RATE_LIMITED: 5,
+} as const;
+
+/**
+ * SyncState is how the copying from a source goes.
+ *
+ * @generated from enum moorage.registry.v2.SyncState
+ */
+export type SyncState = (typeof SyncState)[keyof typeof SyncState] | UnknownEnum;
+
+/**
+ * Describes the enum moorage.registry.v2.SyncState.
+ */
+export const SyncStateSchema: GenEnum<SyncState> = /*@__PURE__*/
+  enumDesc(file_moorage_registry_v2_repos, 0);
 
 /**
  * CatalogTier is where an image stands in a catalogue.
@@ -471,7 +897,7 @@ export type CatalogTier = (typeof CatalogTier)[keyof typeof CatalogTier] | Unkno
  * Describes the enum moorage.registry.v2.CatalogTier.
  */
 export const CatalogTierSchema: GenEnum<CatalogTier> = /*@__PURE__*/
-  enumDesc(file_moorage_registry_v2_repos, 0);
+  enumDesc(file_moorage_registry_v2_repos, 1);
 
 /**
  * ReposService manages the repositories of the container registry.

@@ -17,7 +17,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file moorage/registry/v2/tags.proto.
  */
 export const file_moorage_registry_v2_tags: GenFile = /*@__PURE__*/
-  fileDesc("Ch5tb29yYWdlL3JlZ2lzdHJ5L3YyL3RhZ3MucHJvdG8SE21vb3JhZ2UucmVnaXN0cnkudjIi5wIKA1RhZxIQCgN1aWQYASABKAlCA+BBAxJyCgRuYW1lGAIgASgJQmTgQQLyuxhdCiFbYS16QS1aMC05X11bYS16QS1aMC05Ll8tXXswLDEyN30aOG11c3QgYmUgYW4gT0NJIHRhZywgYXMgW2EtekEtWjAtOV9dW2EtekEtWjAtOS5fLV17MCwxMjd9EnYKBmRpZ2VzdBgDIAEoCUJm4EEC8rsYXwooc2hhMjU2OlthLWYwLTldezY0fXxzaGE1MTI6W2EtZjAtOV17MTI4fRozbXVzdCBiZSBhIGRpZ2VzdCwgYXMgc2hhMjU2Ojw2NCBoZXhhZGVjaW1hbCBkaWdpdHM+EjQKC3VwZGF0ZV90aW1lGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEhIKCmRlcHJlY2F0ZWQYBSABKAgSGAoHYnVuZGxlcxgGIAMoCUIH8rsYAxCAAiIhCg1HZXRUYWdSZXF1ZXN0EhAKA3VpZBgBIAEoCUID4EECIuUBCg9MaXN0VGFnc1JlcXVlc3QSKAoEdWlkcBgBIAEoCzIaLm1vb3JhZ2UuY29tbW9uLlVJRFBGaWx0ZXISDAoEbmFtZRgCIAEoCRIxCg11cGRhdGVkX3NpbmNlGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZkaWdlc3QYByABKAkSEQoJcGFnZV9zaXplGAogASgFEhIKCnBhZ2VfdG9rZW4YCyABKAkSEAoIb3JkZXJfYnkYDCABKAkSDAoEc2tpcBgNIAEoBUoECAQQBUoECAUQBkoECAYQByKOAQoQTGlzdFRhZ3NSZXNwb25zZRImCgR0YWdzGAEgAygLMhgubW9vcmFnZS5yZWdpc3RyeS52Mi5UYWcSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhgKC3RvdGFsX2NvdW50GAMgASgDSACIAQESDwoHc2tpcHBlZBgEIAEoBUIOCgxfdG90YWxfY291bnQiUwoQQ3JlYXRlVGFnUmVxdWVzdBITCgZwYXJlbnQYASABKAlCA+BBAhIqCgN0YWcYAiABKAsyGC5tb29yYWdlLnJlZ2lzdHJ5LnYyLlRhZ0ID4EECIiQKEERlbGV0ZVRhZ1JlcXVlc3QSEAoDdWlkGAEgASgJQgPgQQIywgUKC1RhZ3NTZXJ2aWNlEpcBCgZHZXRUYWcSIi5tb29yYWdlLnJlZ2lzdHJ5LnYyLkdldFRhZ1JlcXVlc3QaGC5tb29yYWdlLnJlZ2lzdHJ5LnYyLlRhZyJPorsYJRoCzQwiA3VpZCoXbW9vcmFnZS5yZWdpc3RyeS52Mi5UYWcwzQyouxgBgtPkkwIcEhovcmVnaXN0cnkvdjIvdGFncy97dWlkPSoqfRJ+CghMaXN0VGFncxIkLm1vb3JhZ2UucmVnaXN0cnkudjIuTGlzdFRhZ3NSZXF1ZXN0GiUubW9vcmFnZS5yZWdpc3RyeS52Mi5MaXN0VGFnc1Jlc3BvbnNlIiWiuxgEGgLNDKi7GAGC0+STAhMSES9yZWdpc3RyeS92Mi90YWdzEtIBCglDcmVhdGVUYWcSJS5tb29yYWdlLnJlZ2lzdHJ5LnYyLkNyZWF0ZVRhZ1JlcXVlc3QaGC5tb29yYWdlLnJlZ2lzdHJ5LnYyLlRhZyKDAaK7GCkaAssMIgZwYXJlbnQqGG1vb3JhZ2UucmVnaXN0cnkudjIuUmVwbzDFDKi7GAKyuxgkYXBpLnBsYXRmb3JtLnJlZ2lzdHJ5LnRhZy5jcmVhdGVkLnYxgtPkkwIkOgN0YWciHS9yZWdpc3RyeS92Mi90YWdzL3twYXJlbnQ9Kip9EsMBCglEZWxldGVUYWcSJS5tb29yYWdlLnJlZ2lzdHJ5LnYyLkRlbGV0ZVRhZ1JlcXVlc3QaFi5nb29nbGUucHJvdG9idWYuRW1wdHkid6K7GCUaAs4MIgN1aWQqF21vb3JhZ2UucmVnaXN0cnkudjIuVGFnMM0MqLsYArK7GCRhcGkucGxhdGZvcm0ucmVnaXN0cnkudGFnLmRlbGV0ZWQudjGC0+STAhwqGi9yZWdpc3RyeS92Mi90YWdzL3t1aWQ9Kip9YgZwcm90bzM", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_empty, file_google_protobuf_timestamp, file_moorage_common_options, file_moorage_common_uidp]);
+  fileDesc("Ch5tb29yYWdlL3JlZ2lzdHJ5L3YyL3RhZ3MucHJvdG8SE21vb3JhZ2UucmVnaXN0cnkudjIi5wIKA1RhZxIQCgN1aWQYASABKAlCA+BBAxJyCgRuYW1lGAIgASgJQmTgQQLyuxhdCiFbYS16QS1aMC05X11bYS16QS1aMC05Ll8tXXswLDEyN30aOG11c3QgYmUgYW4gT0NJIHRhZywgYXMgW2EtekEtWjAtOV9dW2EtekEtWjAtOS5fLV17MCwxMjd9EnYKBmRpZ2VzdBgDIAEoCUJm4EEC8rsYXwooc2hhMjU2OlthLWYwLTldezY0fXxzaGE1MTI6W2EtZjAtOV17MTI4fRozbXVzdCBiZSBhIGRpZ2VzdCwgYXMgc2hhMjU2Ojw2NCBoZXhhZGVjaW1hbCBkaWdpdHM+EjQKC3VwZGF0ZV90aW1lGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEhIKCmRlcHJlY2F0ZWQYBSABKAgSGAoHYnVuZGxlcxgGIAMoCUIH8rsYAxCAAiIhCg1HZXRUYWdSZXF1ZXN0EhAKA3VpZBgBIAEoCUID4EECIuUBCg9MaXN0VGFnc1JlcXVlc3QSKAoEdWlkcBgBIAEoCzIaLm1vb3JhZ2UuY29tbW9uLlVJRFBGaWx0ZXISDAoEbmFtZRgCIAEoCRIxCg11cGRhdGVkX3NpbmNlGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZkaWdlc3QYByABKAkSEQoJcGFnZV9zaXplGAogASgFEhIKCnBhZ2VfdG9rZW4YCyABKAkSEAoIb3JkZXJfYnkYDCABKAkSDAoEc2tpcBgNIAEoBUoECAQQBUoECAUQBkoECAYQByKOAQoQTGlzdFRhZ3NSZXNwb25zZRImCgR0YWdzGAEgAygLMhgubW9vcmFnZS5yZWdpc3RyeS52Mi5UYWcSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhgKC3RvdGFsX2NvdW50GAMgASgDSACIAQESDwoHc2tpcHBlZBgEIAEoBUIOCgxfdG90YWxfY291bnQiUwoQQ3JlYXRlVGFnUmVxdWVzdBITCgZwYXJlbnQYASABKAlCA+BBAhIqCgN0YWcYAiABKAsyGC5tb29yYWdlLnJlZ2lzdHJ5LnYyLlRhZ0ID4EECIiQKEERlbGV0ZVRhZ1JlcXVlc3QSEAoDdWlkGAEgASgJQgPgQQIingMKDFRhZ1Byb21vdGlvbhJyCgRuYW1lGAEgASgJQmTgQQLyuxhdCiFbYS16QS1aMC05X11bYS16QS1aMC05Ll8tXXswLDEyN30aOG11c3QgYmUgYW4gT0NJIHRhZywgYXMgW2EtekEtWjAtOV9dW2EtekEtWjAtOS5fLV17MCwxMjd9EnMKBmRpZ2VzdBgCIAEoCUJj8rsYXwooc2hhMjU2OlthLWYwLTldezY0fXxzaGE1MTI6W2EtZjAtOV17MTI4fRozbXVzdCBiZSBhIGRpZ2VzdCwgYXMgc2hhMjU2Ojw2NCBoZXhhZGVjaW1hbCBkaWdpdHM+EnMKCGZyb21fdGFnGAMgASgJQmHyuxhdCiFbYS16QS1aMC05X11bYS16QS1aMC05Ll8tXXswLDEyN30aOG11c3QgYmUgYW4gT0NJIHRhZywgYXMgW2EtekEtWjAtOV9dW2EtekEtWjAtOS5fLV17MCwxMjd9EhwKD2V4cGVjdGVkX2RpZ2VzdBgEIAEoCUgAiAEBQhIKEF9leHBlY3RlZF9kaWdlc3QihAEKElByb21vdGVUYWdzUmVxdWVzdBIVCghyZXBvX3VpZBgBIAEoCUID4EECEkAKCnByb21vdGlvbnMYAiADKAsyIS5tb29yYWdlLnJlZ2lzdHJ5LnYyLlRhZ1Byb21vdGlvbkIJ4EEC8rsYAhBkEhUKDXZhbGlkYXRlX29ubHkYAyABKAgiPQoTUHJvbW90ZVRhZ3NSZXNwb25zZRImCgR0YWdzGAEgAygLMhgubW9vcmFnZS5yZWdpc3RyeS52Mi5UYWci0gIKC1RhZ1JvbGxiYWNrEnIKBG5hbWUYASABKAlCZOBBAvK7GF0KIVthLXpBLVowLTlfXVthLXpBLVowLTkuXy1dezAsMTI3fRo4bXVzdCBiZSBhbiBPQ0kgdGFnLCBhcyBbYS16QS1aMC05X11bYS16QS1aMC05Ll8tXXswLDEyN30ScwoGZGlnZXN0GAIgASgJQmPyuxhfCihzaGEyNTY6W2EtZjAtOV17NjR9fHNoYTUxMjpbYS1mMC05XXsxMjh9GjNtdXN0IGJlIGEgZGlnZXN0LCBhcyBzaGEyNTY6PDY0IGhleGFkZWNpbWFsIGRpZ2l0cz4SKAoEdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASHAoPZXhwZWN0ZWRfZGlnZXN0GAQgASgJSACIAQFCEgoQX2V4cGVjdGVkX2RpZ2VzdCKDAQoTUm9sbGJhY2tUYWdzUmVxdWVzdBIVCghyZXBvX3VpZBgBIAEoCUID4EECEj4KCXJvbGxiYWNrcxgCIAMoCzIgLm1vb3JhZ2UucmVnaXN0cnkudjIuVGFnUm9sbGJhY2tCCeBBAvK7GAIQZBIVCg12YWxpZGF0ZV9vbmx5GAMgASgIIj4KFFJvbGxiYWNrVGFnc1Jlc3BvbnNlEiYKBHRhZ3MYASADKAsyGC5tb29yYWdlLnJlZ2lzdHJ5LnYyLlRhZzLCBQoLVGFnc1NlcnZpY2USlwEKBkdldFRhZxIiLm1vb3JhZ2UucmVnaXN0cnkudjIuR2V0VGFnUmVxdWVzdBoYLm1vb3JhZ2UucmVnaXN0cnkudjIuVGFnIk+iuxglGgLNDCIDdWlkKhdtb29yYWdlLnJlZ2lzdHJ5LnYyLlRhZzDNDKi7GAGC0+STAhwSGi9yZWdpc3RyeS92Mi90YWdzL3t1aWQ9Kip9En4KCExpc3RUYWdzEiQubW9vcmFnZS5yZWdpc3RyeS52Mi5MaXN0VGFnc1JlcXVlc3QaJS5tb29yYWdlLnJlZ2lzdHJ5LnYyLkxpc3RUYWdzUmVzcG9uc2UiJaK7GAQaAs0MqLsYAYLT5JMCExIRL3JlZ2lzdHJ5L3YyL3RhZ3MS0gEKCUNyZWF0ZVRhZxIlLm1vb3JhZ2UucmVnaXN0cnkudjIuQ3JlYXRlVGFnUmVxdWVzdBoYLm1vb3JhZ2UucmVnaXN0cnkudjIuVGFnIoMBorsYKRoCywwiBnBhcmVudCoYbW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvMMUMqLsYArK7GCRhcGkucGxhdGZvcm0ucmVnaXN0cnkudGFnLmNyZWF0ZWQudjGC0+STAiQ6A3RhZyIdL3JlZ2lzdHJ5L3YyL3RhZ3Mve3BhcmVudD0qKn0SwwEKCURlbGV0ZVRhZxIlLm1vb3JhZ2UucmVnaXN0cnkudjIuRGVsZXRlVGFnUmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSJ3orsYJRoCzgwiA3VpZCoXbW9vcmFnZS5yZWdpc3RyeS52Mi5UYWcwzQyouxgCsrsYJGFwaS5wbGF0Zm9ybS5yZWdpc3RyeS50YWcuZGVsZXRlZC52MYLT5JMCHCoaL3JlZ2lzdHJ5L3YyL3RhZ3Mve3VpZD0qKn1iBnByb3RvMw", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_empty, file_google_protobuf_timestamp, file_moorage_common_options, file_moorage_common_uidp]);
 
 /**
  * Tag is a name for a digest.
@@ -256,6 +256,202 @@ export type DeleteTagRequest = Message<"moorage.registry.v2.DeleteTagRequest"> &
  */
 export const DeleteTagRequestSchema: GenMessage<DeleteTagRequest> = /*@__PURE__*/
   messageDesc(file_moorage_registry_v2_tags, 5);
+
+/**
+ * TagPromotion says what a tag is to point to.
+ *
+ * @generated from message moorage.registry.v2.TagPromotion
+ */
+export type TagPromotion = Message<"moorage.registry.v2.TagPromotion"> & {
+  /**
+   * The tag; a new one is made.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * The digest of a manifest that the repo holds. Either this or from_tag.
+   *
+   * @generated from field: string digest = 2;
+   */
+  digest: string;
+
+  /**
+   * The tag whose digest it is to have, as it is before any of them is moved.
+   *
+   * @generated from field: string from_tag = 3;
+   */
+  fromTag: string;
+
+  /**
+   * What it must point to now, or nothing is done: ABORTED. Empty: it must not be there. Absent: whatever it points to.
+   *
+   * @generated from field: optional string expected_digest = 4;
+   */
+  expectedDigest?: string | undefined;
+};
+
+/**
+ * Describes the message moorage.registry.v2.TagPromotion.
+ * Use `create(TagPromotionSchema)` to create a new message.
+ */
+export const TagPromotionSchema: GenMessage<TagPromotion> = /*@__PURE__*/
+  messageDesc(file_moorage_registry_v2_tags, 6);
+
+/**
+ * PromoteTagsRequest asks for moves that are made together.
+ *
+ * @generated from message moorage.registry.v2.PromoteTagsRequest
+ */
+export type PromoteTagsRequest = Message<"moorage.registry.v2.PromoteTagsRequest"> & {
+  /**
+   * The repo.
+   *
+   * @generated from field: string repo_uid = 1;
+   */
+  repoUid: string;
+
+  /**
+   * The moves; each tag once.
+   *
+   * @generated from field: repeated moorage.registry.v2.TagPromotion promotions = 2;
+   */
+  promotions: TagPromotion[];
+
+  /**
+   * Whether to look alone whether it could be done.
+   *
+   * @generated from field: bool validate_only = 3;
+   */
+  validateOnly: boolean;
+};
+
+/**
+ * Describes the message moorage.registry.v2.PromoteTagsRequest.
+ * Use `create(PromoteTagsRequestSchema)` to create a new message.
+ */
+export const PromoteTagsRequestSchema: GenMessage<PromoteTagsRequest> = /*@__PURE__*/
+  messageDesc(file_moorage_registry_v2_tags, 7);
+
+/**
+ * PromoteTagsResponse are the tags as they are now, or would be.
+ *
+ * @generated from message moorage.registry.v2.PromoteTagsResponse
+ */
+export type PromoteTagsResponse = Message<"moorage.registry.v2.PromoteTagsResponse"> & {
+  /**
+   * In the order of the request.
+   *
+   * @generated from field: repeated moorage.registry.v2.Tag tags = 1;
+   */
+  tags: Tag[];
+};
+
+/**
+ * Describes the message moorage.registry.v2.PromoteTagsResponse.
+ * Use `create(PromoteTagsResponseSchema)` to create a new message.
+ */
+export const PromoteTagsResponseSchema: GenMessage<PromoteTagsResponse> = /*@__PURE__*/
+  messageDesc(file_moorage_registry_v2_tags, 8);
+
+/**
+ * TagRollback says where a tag is to go back to. With neither digest nor time: to what it pointed to before.
+ *
+ * @generated from message moorage.registry.v2.TagRollback
+ */
+export type TagRollback = Message<"moorage.registry.v2.TagRollback"> & {
+  /**
+   * The tag.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * A digest that it pointed to at some time.
+   *
+   * @generated from field: string digest = 2;
+   */
+  digest: string;
+
+  /**
+   * To what it pointed to then. Not together with digest.
+   *
+   * @generated from field: google.protobuf.Timestamp time = 3;
+   */
+  time?: Timestamp | undefined;
+
+  /**
+   * What it must point to now, or nothing is done: ABORTED. Empty: it must not be there. Absent: whatever it points to.
+   *
+   * @generated from field: optional string expected_digest = 4;
+   */
+  expectedDigest?: string | undefined;
+};
+
+/**
+ * Describes the message moorage.registry.v2.TagRollback.
+ * Use `create(TagRollbackSchema)` to create a new message.
+ */
+export const TagRollbackSchema: GenMessage<TagRollback> = /*@__PURE__*/
+  messageDesc(file_moorage_registry_v2_tags, 9);
+
+/**
+ * RollbackTagsRequest asks for moves that are made together.
+ *
+ * @generated from message moorage.registry.v2.RollbackTagsRequest
+ */
+export type RollbackTagsRequest = Message<"moorage.registry.v2.RollbackTagsRequest"> & {
+  /**
+   * The repo.
+   *
+   * @generated from field: string repo_uid = 1;
+   */
+  repoUid: string;
+
+  /**
+   * The moves; each tag once.
+   *
+   * @generated from field: repeated moorage.registry.v2.TagRollback rollbacks = 2;
+   */
+  rollbacks: TagRollback[];
+
+  /**
+   * Whether to look alone whether it could be done.
+   *
+   * @generated from field: bool validate_only = 3;
+   */
+  validateOnly: boolean;
+};
+
+/**
+ * Describes the message moorage.registry.v2.RollbackTagsRequest.
+ * Use `create(RollbackTagsRequestSchema)` to create a new message.
+ */
+export const RollbackTagsRequestSchema: GenMessage<RollbackTagsRequest> = /*@__PURE__*/
+  messageDesc(file_moorage_registry_v2_tags, 10);
+
+/**
+ * RollbackTagsResponse are the tags as they are now, or would be.
+ *
+ * @generated from message moorage.registry.v2.RollbackTagsResponse
+ */
+export type RollbackTagsResponse = Message<"moorage.registry.v2.RollbackTagsResponse"> & {
+  /**
+   * In the order of the request.
+   *
+   * @generated from field: repeated moorage.registry.v2.Tag tags = 1;
+   */
+  tags: Tag[];
+};
+
+/**
+ * Describes the message moorage.registry.v2.RollbackTagsResponse.
+ * Use `create(RollbackTagsResponseSchema)` to create a new message.
+ */
+export const RollbackTagsResponseSchema: GenMessage<RollbackTagsResponse> = /*@__PURE__*/
+  messageDesc(file_moorage_registry_v2_tags, 11);
 
 /**
  * TagsService manages the names that repos give to digests.
