@@ -36,15 +36,12 @@ export class FetchError extends Error {
  * Throws a FetchError.
  */
 export function guardedFetch(options: FetchOptions): GuardedFetch {
-  const mayReach = (address: string): boolean => options.allowPrivateNetwork || isPublicAddress(address);
   return async (text, init = {}) => {
     const url = checkedUrl(text, options);
-    const host = url.hostname.replace(/^\[|\]$/g, "");
-    if (ipaddr.isValid(host) && !mayReach(host)) throw new FetchError("refused", "the address is not a public one");
     // A connection that is being made is given up with the rest, at the signal.
     // Loaded when it is first needed: a server that fetches nothing spares 10 MiB.
     const { Agent, request } = await import("undici");
-    const agent = new Agent({ connect: { lookup: checkedLookup(mayReach), timeout: options.timeoutMs }, connections: 1, maxHeaderSize: 16_384 });
+    const agent = new Agent({ connect: { lookup: checkedLookup(options), timeout: options.timeoutMs }, connections: 1, maxHeaderSize: 16_384 });
     const signal = AbortSignal.timeout(options.timeoutMs);
     try {
       const headers = { "user-agent": "moorage", ...init.headers, "accept-encoding": "identity" };
@@ -63,16 +60,20 @@ export function guardedFetch(options: FetchOptions): GuardedFetch {
   };
 }
 
-function checkedUrl(text: string, { allowPrivateNetwork }: FetchOptions): URL {
+/** The URL, when our rules allow to ask it. A name in it is looked at when it is resolved. Throws a FetchError. */
+export function checkedUrl(text: string, { allowPrivateNetwork }: Pick<FetchOptions, "allowPrivateNetwork">): URL {
   const url = URL.parse(text);
   if (!url) throw new FetchError("refused", "not a URL");
   if (url.protocol !== "https:" && !(allowPrivateNetwork && url.protocol === "http:")) throw new FetchError("refused", "not an https URL");
   if (url.username !== "" || url.password !== "") throw new FetchError("refused", "a URL with a user name");
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  if (!allowPrivateNetwork && ipaddr.isValid(host) && !isPublicAddress(host)) throw new FetchError("refused", "the address is not a public one");
   return url;
 }
 
 /** Resolves a name for the connection and hands over its addresses only when all of them may be reached. */
-function checkedLookup(mayReach: (address: string) => boolean): LookupFunction {
+export function checkedLookup({ allowPrivateNetwork }: Pick<FetchOptions, "allowPrivateNetwork">): LookupFunction {
+  const mayReach = (address: string): boolean => allowPrivateNetwork || isPublicAddress(address);
   return (hostname, options, callback) => {
     resolve(hostname, { ...options, all: true }, (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => {
       const first = addresses?.[0];
@@ -94,12 +95,18 @@ export function isPublicAddress(text: string): boolean {
 
 function refusalOf(status: number, headers: FetchAnswer["headers"], { maxBytes }: FetchOptions): string | undefined {
   if (status >= 300 && status < 400) return "the answer is a redirect";
-  const encoding = headers["content-encoding"];
-  if (encoding !== undefined && encoding !== "identity") return "the answer is encoded";
+  if (isEncoded(headers)) return "the answer is encoded";
   return Number(headers["content-length"] ?? 0) > maxBytes ? "the answer is too large" : undefined;
 }
 
-async function readBounded(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
+/** Whether the body would have to be unpacked. */
+export function isEncoded(headers: FetchAnswer["headers"]): boolean {
+  const encoding = headers["content-encoding"];
+  return encoding !== undefined && encoding !== "identity";
+}
+
+/** The whole body. Throws a FetchError when it is larger. */
+export async function readBounded(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body) {
@@ -110,7 +117,8 @@ async function readBounded(body: AsyncIterable<Buffer>, maxBytes: number): Promi
   return Buffer.concat(chunks, size);
 }
 
-function fetchError(error: unknown): FetchError {
+/** What undici throws, as a FetchError. */
+export function fetchError(error: unknown): FetchError {
   if (error instanceof FetchError) return error;
   // The addresses of one name fail together.
   const inner = error instanceof AggregateError ? error.errors.find((one) => one instanceof FetchError) : (error as Error).cause;
