@@ -8,6 +8,7 @@ import { newUid } from "./base/uid.ts";
 import type { Config } from "./config.ts";
 import { ensureBuiltInRoles } from "./iam/index.ts";
 import { refuseUnfinished } from "./moving/marker.ts";
+import { resealMirrors } from "./registry/index.ts";
 import { addToAncestors, type Database, type Store, takeName } from "./store/index.ts";
 
 /** What the first start made; `<data>/bootstrap.json` holds the same for people and scripts. Source: issue "Operation". */
@@ -63,6 +64,7 @@ async function install(tx: Database, secrets: Secrets, config: Config, nowMs: nu
 /** Seals anew what was sealed with an older secret key, or not at all. */
 export async function resealInstallation(tx: Database, secrets: Secrets): Promise<void> {
   await resealKeys(tx, secrets);
+  await resealMirrors(tx, secrets);
   const row = await tx.selectFrom("installation").select("value").where("key", "=", "page_token_key").executeTakeFirst();
   if (row === undefined || secrets.isCurrent(row.value)) return;
   const text = openPageTokenKey(secrets, row.value).toString("base64");

@@ -38,7 +38,7 @@ const UPDATABLE: Updatable[] = [
       aliases: ["d"],
       activeTags: ["e"],
       catalogTier: "CATALOG_TIER_AI",
-      syncConfig: { source: "public/nginx" },
+      syncConfig: { source: "public/nginx", tagPattern: "v.*", interval: "600s", pullThrough: true, username: "robot" },
     },
   },
   {
@@ -160,7 +160,7 @@ test("masks take both casings, several paths and a path inside a message", async
   const answer = await patch(`/registry/v2/repos/${repo.uid}?update_mask=catalog_tier,activeTags,description`, body);
   assert.deepEqual(changes(repo, answer.body), { catalogTier: "CATALOG_TIER_AI", activeTags: ["x"], description: "d" });
   const synced = await patch(`/registry/v2/repos/${repo.uid}?updateMask=syncConfig.source`, { syncConfig: { source: "public/x" } });
-  assert.deepEqual(synced.body["syncConfig"], { source: "public/x" });
+  assert.deepEqual(synced.body["syncConfig"], { source: "public/x", tagPattern: "", pullThrough: false, username: "" });
   const { uid } = await platform.ok("POST", `/iam/v2/identities/${root}`, {
     name: "x",
     claimMatch: { issuer: "https://i.example", subject: "old", audience: "a" },

@@ -1,6 +1,6 @@
 import { create, toJsonString } from "@bufbuild/protobuf";
 import {
-  Capability, ListReposRequestSchema, ListReposResponseSchema, type Repo, RepoReadmeSchema, RepoSchema, type ReposService, SyncConfigSchema, TagPolicySchema,
+  Capability, ListReposRequestSchema, ListReposResponseSchema, type Repo, RepoReadmeSchema, RepoSchema, type ReposService, TagPolicySchema,
 } from "@moorage/api";
 import { columnIs, listStored, storedList } from "../aip/list.ts";
 import { applyMask } from "../aip/masks.ts";
@@ -11,6 +11,7 @@ import type { Call } from "../call.ts";
 import { groups } from "../iam/index.ts";
 import type { Room, RoomContext } from "../room.ts";
 import { changeCount, type Row } from "../store/index.ts";
+import { keepMirror, readSync, requestSync, syncConfigText } from "./syncs.ts";
 
 const LAYOUT = layoutOf(RepoSchema);
 
@@ -26,7 +27,7 @@ const LIST = storedList({
 }, ListReposResponseSchema, layoutOf(RepoSchema, { without: ["readme"] }));
 const getRepo = storedGet("repos", LAYOUT);
 
-export function reposService({ pageTokenKey }: RoomContext): Room<typeof ReposService> {
+export function reposService({ pageTokenKey, secrets }: RoomContext): Room<typeof ReposService> {
   return {
     getRepo: (call, { uid }) => getRepo(call.tx, uid),
     async listRepos(call, request) {
@@ -36,9 +37,12 @@ export function reposService({ pageTokenKey }: RoomContext): Room<typeof ReposSe
     async createRepo(call, { parent, repo = create(RepoSchema) }) {
       validate(RepoSchema, repo);
       await groups.get(call.tx, parent);
-      return repos.toMessage(await insertRepo(call, parent, repo));
+      const row = await insertRepo(call, parent, repo);
+      await keepMirror(call, secrets, row.uid, null, repo.syncConfig);
+      return repos.toMessage(row);
     },
-    updateRepo: (call, { repo = create(RepoSchema), updateMask }) => repos.patch(call, repo.uid, repo, updateMask),
+    updateRepo: (call, { repo = create(RepoSchema), updateMask }) => repos.patch(call, repo.uid, repo, updateMask,
+      (before, after) => keepMirror(call, secrets, before.uid, before.sync_config, after.syncConfig)),
     async deleteRepo(call, { uid }) {
       await removeRepo(call, await repos.get(call.tx, uid));
       return {};
@@ -53,6 +57,14 @@ export function reposService({ pageTokenKey }: RoomContext): Room<typeof ReposSe
       validate(RepoReadmeSchema, after);
       await call.tx.updateTable("repos").set({ readme: after.content, update_time: call.nowMs }).where("uid", "=", uid).execute();
       return after;
+    },
+    async getRepoSync(call, { uid }) {
+      await repos.get(call.tx, uid);
+      return readSync(call, uid);
+    },
+    async syncRepo(call, { uid }) {
+      await repos.get(call.tx, uid);
+      return requestSync(call, uid);
     },
   };
 }
@@ -72,7 +84,7 @@ async function insertRepo(call: Call, parent: string, repo: Repo): Promise<Row<"
 async function removeRepo(call: Call, row: Row<"repos">): Promise<void> {
   const { numDeletedRows } = await call.tx.deleteFrom("tags").where("parent", "=", row.uid).executeTakeFirst();
   if (numDeletedRows > 0n) await changeCount(call.tx, "tags", `${row.uid}/`, -Number(numDeletedRows));
-  for (const table of ["tag_history", "manifest_references", "manifests", "repo_blobs", "uploads"] as const) {
+  for (const table of ["tag_history", "manifest_references", "manifests", "repo_blobs", "uploads", "mirrors"] as const) {
     await call.tx.deleteFrom(table).where("repo", "=", row.uid).execute();
   }
   await call.tx.deleteFrom("counters").where("ancestor", "=", row.uid).execute();
@@ -83,7 +95,7 @@ function toRow(repo: Repo): Omit<Row<"repos">, "uid" | "parent" | "create_time" 
   return {
     name: repo.name, description: repo.description, catalog_tier: repo.catalogTier, bundles: JSON.stringify(repo.bundles), readme: repo.readme,
     aliases: JSON.stringify(repo.aliases), active_tags: JSON.stringify(repo.activeTags),
-    sync_config: repo.syncConfig === undefined ? null : toJsonString(SyncConfigSchema, { ...repo.syncConfig, password: "" }),
+    sync_config: syncConfigText(repo.syncConfig),
     tag_policy: repo.tagPolicy === undefined ? null : toJsonString(TagPolicySchema, repo.tagPolicy),
   };
 }

@@ -81,6 +81,10 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
   add(repos.updateRepo, async () => ({ repo: { uid: await newRepo(), description: "asked" }, updateMask: { paths: ["description"] } }));
   add(repos.deleteRepo, async () => ({ uid: await newRepo() }));
   add(repos.getRepoReadme, () => ({ uid: repo }));
+  // Names below .invalid are nobody's: nothing is ever copied from there.
+  const newMirror = (): Promise<string> => uidOf(platform.repo(group, { syncConfig: { source: "registry.invalid/app" } }));
+  add(repos.getRepoSync, async () => ({ uid: await newMirror() }));
+  add(repos.syncRepo, async () => ({ uid: await newMirror() }));
   add(repos.updateRepoReadme, async () => ({ repoReadme: { uid: await newRepo(), content: "asked" }, updateMask: { paths: ["content"] } }));
 
   const tags = TagsService.method;

@@ -1,0 +1,135 @@
+import { fromJson, type JsonValue, type MessageInitShape, toJsonString } from "@bufbuild/protobuf";
+import { type RepoSyncSchema, type SyncConfig, SyncConfigSchema, SyncState } from "@moorage/api";
+import { parseImageSource } from "../base/image-source.ts";
+import { compilePattern, PatternError } from "../base/patterns.ts";
+import type { Secrets } from "../base/secrets.ts";
+import { timestamp } from "../base/times.ts";
+import type { Call } from "../call.ts";
+import { failedPrecondition, type FieldViolation, invalidArgument } from "../errors.ts";
+import type { Row } from "../store/index.ts";
+
+const DEFAULT_INTERVAL_MS = 3_600_000;
+const MIN_INTERVAL_S = 60;
+const MAX_INTERVAL_S = 30 * 24 * 3600;
+
+/** What is followed, and how: a SyncConfig without its password, as the code that copies reads it. */
+export interface SyncSettings {
+  /** The source's registry: scheme, host and port. */
+  origin: string;
+  /** The image's name there. */
+  name: string;
+  /** Whether a tag is followed. */
+  follows(tag: string): boolean;
+  intervalMs: number;
+  pullThrough: boolean;
+  /** Empty: nobody. */
+  username: string;
+}
+
+/** The settings of a repo's `sync_config`. Undefined: it has no source. */
+export function syncSettings(text: string | null): SyncSettings | undefined {
+  const config = syncConfigOf(text);
+  const source = parseImageSource(config?.source ?? "");
+  if (config === undefined || source === undefined) return undefined;
+  const { tagPattern, interval, pullThrough, username } = config;
+  const pattern = tagPattern === "" ? undefined : compilePattern(tagPattern);
+  return {
+    ...source, pullThrough, username,
+    follows: (tag) => pattern === undefined || pattern.matches(tag),
+    intervalMs: interval === undefined ? DEFAULT_INTERVAL_MS : Number(interval.seconds) * 1000,
+  };
+}
+
+function syncConfigOf(text: string | null): SyncConfig | undefined {
+  return text === null ? undefined : fromJson(SyncConfigSchema, JSON.parse(text) as JsonValue);
+}
+
+/** As it is kept: without the password. */
+export function syncConfigText(config: SyncConfig | undefined): string | null {
+  return config === undefined ? null : toJsonString(SyncConfigSchema, { ...config, password: "" });
+}
+
+function violationsOf({ source, tagPattern, interval, username, password }: SyncConfig): FieldViolation[] {
+  const found: FieldViolation[] = [];
+  const wrong = (field: string, description: string): void => void found.push({ field: `syncConfig.${field}`, description });
+  if (source !== "" && parseImageSource(source) === undefined) wrong("source", "must be of the form host[:port]/name, without a tag");
+  try {
+    if (tagPattern !== "") compilePattern(tagPattern);
+  } catch (error) {
+    if (!(error instanceof PatternError)) throw error;
+    wrong("tagPattern", error.message);
+  }
+  if (interval !== undefined && (interval.nanos !== 0 || interval.seconds < MIN_INTERVAL_S || interval.seconds > MAX_INTERVAL_S)) {
+    wrong("interval", "must be whole seconds, from one minute to 30 days");
+  }
+  if (/[:\p{Cc}]/u.test(username)) wrong("username", "must hold neither colons nor control characters");
+  if (/\p{Cc}/u.test(password)) wrong("password", "must not hold control characters");
+  if (password !== "" && username === "") wrong("username", "is needed with a password");
+  return found;
+}
+
+/** Where a mirror's password is sealed for. */
+export function passwordPlace(repo: string): string {
+  return `mirror:${repo}`;
+}
+
+/**
+ * Makes the repo's row of `mirrors` fit its new configuration, in the transaction that writes that one. A password that the change does not name is kept
+ * only while source and user name stay: whoever may change the source shall not have the password used elsewhere. A change of what is copied ends
+ * the turn that is under way, and the next one is due at once. Throws INVALID_ARGUMENT that names the fields.
+ */
+export async function keepMirror(call: Call, secrets: Secrets, repo: string, beforeText: string | null, after: SyncConfig | undefined): Promise<void> {
+  const before = syncConfigOf(beforeText);
+  const row = await findMirror(call, repo);
+  const changed = syncConfigText(after) !== syncConfigText(before) || (after !== undefined && after.password !== "");
+  // What an earlier release took for a source and is none stays as it is, until it is changed.
+  if (!changed && (row !== undefined || syncSettings(beforeText) === undefined)) return;
+  const violations = after === undefined ? [] : violationsOf(after);
+  if (violations.length > 0) throw invalidArgument(...violations);
+  if (after === undefined || after.source === "") {
+    await call.tx.deleteFrom("mirrors").where("repo", "=", repo).execute();
+    return;
+  }
+  const sameSource = before?.source === after.source;
+  const kept = sameSource && before.username === after.username ? row?.password ?? "" : "";
+  const counts = sameSource && row !== undefined ? row : NOTHING_YET;
+  const values: Row<"mirrors"> = {
+    repo, ...counts, password: after.password === "" ? kept : secrets.seal(after.password, passwordPlace(repo)), next_time: call.nowMs, holder: "", hold_until: 0,
+    state: SyncState.PENDING, message: "", failures: 0,
+  };
+  await call.tx.insertInto("mirrors").values(values).onConflict((on) => on.column("repo").doUpdateSet(values)).execute();
+}
+
+const NOTHING_YET = { attempt_time: null, success_time: null, tags_seen: 0, manifests_copied: 0, bytes_copied: 0 };
+
+async function findMirror(call: Call, repo: string): Promise<Row<"mirrors"> | undefined> {
+  return await call.tx.selectFrom("mirrors").selectAll().where("repo", "=", repo).executeTakeFirst();
+}
+
+/** How the copying of a repo goes; of one without a source, nothing. */
+export async function readSync(call: Call, repo: string): Promise<MessageInitShape<typeof RepoSyncSchema>> {
+  const row = await findMirror(call, repo);
+  if (row === undefined) return { uid: repo };
+  const time = (ms: number | null) => (ms === null ? undefined : timestamp(ms));
+  return {
+    uid: repo, state: row.state as SyncState, message: row.message, lastAttemptTime: time(row.attempt_time), lastSuccessTime: time(row.success_time),
+    nextTime: timestamp(row.next_time), tagsSeen: row.tags_seen, manifestsCopied: BigInt(row.manifests_copied), bytesCopied: BigInt(row.bytes_copied),
+    consecutiveFailures: row.failures,
+  };
+}
+
+/** Has the repo copied now; when that is under way, once more after it. FAILED_PRECONDITION when it has no source. */
+export async function requestSync(call: Call, repo: string): Promise<MessageInitShape<typeof RepoSyncSchema>> {
+  const { numUpdatedRows } = await call.tx.updateTable("mirrors").set({ next_time: call.nowMs }).where("repo", "=", repo).executeTakeFirst();
+  if (numUpdatedRows === 0n) throw failedPrecondition({ type: "NO_SOURCE", subject: repo, description: "the repo has no syncConfig.source" });
+  return await readSync(call, repo);
+}
+
+/** Seals anew what was sealed with an older secret key. */
+export async function resealMirrors(tx: Call["tx"], secrets: Secrets): Promise<void> {
+  for (const { repo, password } of await tx.selectFrom("mirrors").select(["repo", "password"]).where("password", "!=", "").execute()) {
+    if (secrets.isCurrent(password)) continue;
+    const sealed = secrets.seal(secrets.open(password, passwordPlace(repo)), passwordPlace(repo));
+    await tx.updateTable("mirrors").set({ password: sealed }).where("repo", "=", repo).execute();
+  }
+}
