@@ -9,12 +9,12 @@ import { denied, pushPlace, repositoryFor } from "./names.ts";
 // Statements stay below every engine's limit of parameters.
 const CHUNK = 500;
 
-export interface PutManifestInput {
+/** A manifest's bytes with what was read in them. */
+export interface StoredManifest { digest: string; content: Uint8Array; manifest: ParsedManifest }
+
+export interface PutManifestInput extends StoredManifest {
   /** `<organization>/<image…>` */
   name: string;
-  digest: string;
-  content: Uint8Array;
-  manifest: ParsedManifest;
   /** The tags to make point to it. */
   tags: string[];
 }
@@ -30,8 +30,19 @@ async function putManifest(call: Call, input: PutManifestInput): Promise<{ missi
   if (place.repo === undefined && manifest.references.length > 0) return { missing: manifest.references.map((reference) => reference.digest) };
   const repo = await makeRepository(call, place);
   await checkTagRights(call, repo, tags, digest);
-  const missing = await missingReferences(call, repo, manifest);
+  const { missing } = await storeManifest(call, repo, { digest, content, manifest });
   if (missing.length > 0) return { missing };
+  for (const name of tags) await moveTag(call, { repo, name, digest, reason: "push" });
+  return { missing: [] };
+}
+
+/**
+ * Makes the repo hold the manifest, as it is and with what it refers to noted. `missing`: what of that the repo does not hold; nothing is stored then.
+ * `isNew`: it was not there. Asks for no rights: the caller did.
+ */
+export async function storeManifest(call: Call, repo: string, { digest, content, manifest }: StoredManifest): Promise<{ missing: string[]; isNew: boolean }> {
+  const missing = await missingReferences(call, repo, manifest);
+  if (missing.length > 0) return { missing, isNew: false };
   const { mediaType, subject, artifactType, annotations, references } = manifest;
   const row = {
     repo, digest, media_type: mediaType, content, size: content.byteLength, subject, artifact_type: artifactType,
@@ -45,8 +56,7 @@ async function putManifest(call: Call, input: PutManifestInput): Promise<{ missi
     const rows = references.slice(at, at + CHUNK).map(({ digest: target, kind }) => ({ repo, digest, target, kind }));
     await call.tx.insertInto("manifest_references").values(rows).execute();
   }
-  for (const name of tags) await moveTag(call, { repo, name, digest, reason: "push" });
-  return { missing: [] };
+  return { missing: [], isNew };
 }
 
 /** A new tag needs the right to create tags, an existing one that moves the right to update them. */
@@ -57,7 +67,8 @@ async function checkTagRights(call: Call, repo: string, tags: string[], digest: 
   if (known.some((tag) => tag.digest !== digest) && !(await call.may(Capability.CAP_TAG_UPDATE, repo))) throw denied();
 }
 
-async function missingReferences(call: Call, repo: string, { references }: ParsedManifest): Promise<string[]> {
+/** What of the references the repo does not hold. */
+export async function missingReferences(call: Call, repo: string, { references }: Pick<ParsedManifest, "references">): Promise<string[]> {
   const held = new Set<string>();
   for (const kind of ["blob", "manifest"] as const) {
     const digests = references.filter((reference) => reference.kind === kind).map((reference) => reference.digest);
