@@ -39,11 +39,15 @@ async function startUpload(call: Call, input: { repo: string; upload: string }):
  */
 async function commitBlob(call: Call, input: StoredBlob & { name: string; upload: string; whole: boolean }): Promise<{ generation: string }> {
   const repo = input.whole ? await makeRepository(call, await pushPlace(call, input.name)) : await repositoryFor(call, input.name, ...PUSH);
-  const { digest, size, generation } = input;
+  await call.tx.deleteFrom("uploads").where("uid", "=", input.upload).execute();
+  return keepBlob(call, repo, input);
+}
+
+/** Makes a durable blob the repo's. Answers the generation to keep: that of the copy that was there first. Asks for no rights: the caller did. */
+export async function keepBlob(call: Call, repo: string, { digest, size, generation }: StoredBlob): Promise<{ generation: string }> {
   const values = { digest, generation, size, create_time: call.nowMs };
   await call.tx.insertInto("blobs").values(values).onConflict((on) => on.column("digest").doNothing()).execute();
   await link(call, repo, digest);
-  await call.tx.deleteFrom("uploads").where("uid", "=", input.upload).execute();
   return call.tx.selectFrom("blobs").select("generation").where("digest", "=", digest).executeTakeFirstOrThrow();
 }
 
