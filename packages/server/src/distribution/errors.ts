@@ -69,3 +69,8 @@ export function errorAnswer(thrown: unknown, requestId: string): ErrorAnswer {
   const error = new MoorageError(Code.Internal, "Internal error", { metadata: { requestId }, cause: thrown });
   return { status: 500, ociCode: "UNKNOWN", error, headers: {}, detail: undefined };
 }
+
+/** For a list that is empty where there is no repository: answers nothing for NAME_UNKNOWN, throws anything else again. */
+export function noneIfUnknown(error: unknown): undefined {
+  if (!(error instanceof RegistryError) || error.ociCode !== "NAME_UNKNOWN") throw error;
+}

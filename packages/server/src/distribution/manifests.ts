@@ -1,25 +1,25 @@
 import { createHash } from "node:crypto";
+import { isReservedTag, parseTimedTag, RESERVED_TAG } from "../base/timed-tag.ts";
 import { authorize } from "./context.ts";
 import type { Exchange } from "./context.ts";
 import { algorithmOf, isDigest, isTag } from "./digests.ts";
 import { RegistryError } from "./errors.ts";
-import { manifestUnknown } from "./manifest-commands.ts";
 import { parseManifest } from "./manifest-parse.ts";
 import { pullableRepository } from "./names.ts";
-import { type Row, statement } from "../store/index.ts";
+import { statement } from "../store/index.ts";
 import { answerPull } from "./pulls.ts";
 import { sendEmpty } from "./send.ts";
 import { announcedLength, bodyOf } from "./streams.ts";
+import { manifestAsOf, notPulled, type Pulled } from "./timed-pull.ts";
 
 const MAX_TAGS = 100;
 
-type Found = Pick<Row<"manifests">, "digest" | "media_type" | "content">;
-const selectByDigest = statement<Found>("select digest, media_type, content from manifests where repo = ? and digest = ?");
-const selectByTag = statement<Found>(
+const selectByDigest = statement<Pulled>("select digest, media_type, content from manifests where repo = ? and digest = ?");
+const selectByTag = statement<Pulled>(
   "select m.digest, m.media_type, m.content from tags as t join manifests as m on m.repo = t.parent and m.digest = t.digest where t.parent = ? and t.name = ?",
 );
 
-/** GET, HEAD, PUT and DELETE of `/v2/<name>/manifests/<reference>`; a reference is a tag or a digest. Source: OCI distribution v1.1 end-3, end-7, end-9. */
+/** GET, HEAD, PUT and DELETE of `/v2/<name>/manifests/<reference>`; a reference is a tag, a digest, or a tag as of a time. Source: OCI distribution v1.1. */
 export async function handleManifest(exchange: Exchange, { reference }: { reference: string }): Promise<void> {
   if (exchange.req.method === "PUT") return putManifest(exchange, reference);
   if (exchange.req.method === "DELETE") return deleteManifest(exchange, reference);
@@ -33,11 +33,13 @@ async function sendManifest(exchange: Exchange, reference: string): Promise<void
   await authorize(exchange, ["pull"]);
   const found = await deps.transactor.read(exchange.callData, async (call) => {
     const byDigest = isDigest(reference);
-    const repo = await pullableRepository(call, deps.config, name, byDigest ? { digest: reference } : { tag: reference });
+    const timed = parseTimedTag(reference);
+    const repo = await pullableRepository(call, deps.config, name, byDigest ? { digest: reference } : { tag: timed?.tag ?? reference });
+    if (timed) return manifestAsOf(call, repo, reference, timed);
     const [row] = await (byDigest ? selectByDigest : selectByTag)(call.tx, repo, reference);
     return row;
   });
-  if (!found) throw reference.includes(":") && !isDigest(reference) ? digestInvalid() : manifestUnknown(reference);
+  if (!found) throw reference.includes(":") && !isDigest(reference) ? digestInvalid() : notPulled(reference);
   const headers = {
     "docker-content-digest": found.digest, etag: `"${found.digest}"`, "cache-control": "private, no-cache", "x-content-type-options": "nosniff",
     "content-type": found.media_type,
@@ -52,6 +54,7 @@ async function putManifest(exchange: Exchange, reference: string): Promise<void>
   const tags = [...new Set(byDigest ? query.getAll("tag") : [reference])];
   if (!byDigest && reference.includes(":")) throw digestInvalid();
   if (!tags.every(isTag)) throw new RegistryError("MANIFEST_INVALID", "Invalid argument: tag: must be an OCI tag, as [a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}");
+  if (tags.some(isReservedTag)) throw new RegistryError("MANIFEST_INVALID", `Invalid argument: tag: ${RESERVED_TAG}`);
   if (tags.length > MAX_TAGS) throw new RegistryError("MANIFEST_INVALID", `Invalid argument: tag: more than ${MAX_TAGS} tags in one push`, { status: 414 });
   const content = await readContent(exchange);
   const digest = digestOf(content, byDigest ? reference : "sha256:");
@@ -60,7 +63,9 @@ async function putManifest(exchange: Exchange, reference: string): Promise<void>
   }
   const manifest = parseManifest(content, req.headers["content-type"] ?? "");
   if ("problem" in manifest) throw new RegistryError("MANIFEST_INVALID", `Invalid argument: manifest: ${manifest.problem}`);
-  const { missing } = await deps.transactor.write("distribution.putManifest", exchange.callData, { name, digest, content, manifest, tags });
+  // A tag has moved when the push is taken in, not when a slow client began to send it: what a time names must not change long after it.
+  const callData = { ...exchange.callData, nowMs: deps.clock.nowMs() };
+  const { missing } = await deps.transactor.write("distribution.putManifest", callData, { name, digest, content, manifest, tags });
   if (missing.length > 0) {
     throw new RegistryError("MANIFEST_BLOB_UNKNOWN", "Precondition failed: the manifest refers to content that the repository does not hold", {
       detail: missing.map((each) => ({ digest: each })),
@@ -76,6 +81,9 @@ async function putManifest(exchange: Exchange, reference: string): Promise<void>
 async function deleteManifest(exchange: Exchange, reference: string): Promise<void> {
   const { deps, name } = exchange;
   await authorize(exchange, ["delete"]);
+  if (parseTimedTag(reference)) {
+    throw new RegistryError("UNSUPPORTED", "A tag as of a time is read-only and cannot be deleted", { headers: { allow: "GET, HEAD" } });
+  }
   if (isDigest(reference)) await deps.transactor.write("distribution.deleteManifest", exchange.callData, { name, digest: reference });
   else await deps.transactor.write("distribution.deleteTag", exchange.callData, { name, tag: reference });
   sendEmpty(exchange, 202, {});

@@ -2,16 +2,11 @@ import { Capability } from "@moorage/api";
 import { authorize } from "./context.ts";
 import type { Exchange } from "./context.ts";
 import { isDigest } from "./digests.ts";
-import { RegistryError } from "./errors.ts";
+import { noneIfUnknown, RegistryError } from "./errors.ts";
 import { OCI_INDEX } from "./manifest-parse.ts";
 import { pullableRepository } from "./names.ts";
 import { sendJson } from "./send.ts";
 import { nextLink, pageSize } from "./tags.ts";
-
-// To a 404 clients answer by looking for the tags that stood in for this list in version 1.0: a repo that is not there has no referrers.
-function noneIfUnknown(error: unknown): undefined {
-  if (!(error instanceof RegistryError) || error.ociCode !== "NAME_UNKNOWN") throw error;
-}
 
 /**
  * GET /v2/<name>/referrers/<digest>: the manifests whose subject it is, as an image index; an unknown digest or repository has none. Ordered by digest,
@@ -24,6 +19,7 @@ export async function handleReferrers(exchange: Exchange, { digest }: { digest: 
   const count = pageSize(query);
   const artifactType = query.get("artifactType") ?? "";
   const found = await deps.transactor.read(exchange.callData, async (call) => {
+    // To a 404 clients answer by looking for the tags that stood in for this list in version 1.0: a repo that is not there has no referrers.
     const repo = await pullableRepository(call, deps.config, name, { digest }, [Capability.CAP_REFERRERS_LIST]).catch(noneIfUnknown);
     if (repo === undefined) return [];
     const all = call.tx.selectFrom("manifests").select(["digest", "media_type", "size", "artifact_type", "annotations"])

@@ -4,11 +4,13 @@ import { authorize, challenge, openExchange } from "./context.ts";
 import type { Exchange, RegistryDeps, Request, RequestData, Response } from "./context.ts";
 import { isDigest, isRepositoryName } from "./digests.ts";
 import { errorAnswer, RegistryError } from "./errors.ts";
+import { handleExtensions } from "./extensions.ts";
 import { handleHistory } from "./history.ts";
 import { handleManifest } from "./manifests.ts";
 import { handleReferrers } from "./referrers.ts";
 import { answerAgain } from "./pulls.ts";
 import { sendJson } from "./send.ts";
+import { handleTagHistory } from "./tag-history.ts";
 import { handleTags } from "./tags.ts";
 import { handleUpload, handleUploads } from "./uploads.ts";
 
@@ -81,6 +83,12 @@ export function findRoute(path: string, historySegments: string[]): Route {
     return route;
   }
   if (second === "history" && historySegments.includes(third)) return named("history", 3, ["GET", "HEAD"], (exchange) => handleHistory(exchange, { tag: last }));
+  // No part of a name begins with an underscore.
+  if (third === "_oci" && second === "tag-history") return named("tag_history", 3, ["GET", "HEAD"], (exchange) => handleTagHistory(exchange, { tag: last }));
+  if (third === "_oci" && second === "ext" && last === "discover") {
+    if (parts.length === 3) return { kind: "extensions", name: "", methods: ["GET", "HEAD"], run: handleExtensions };
+    return named("extensions", 3, ["GET", "HEAD"], handleExtensions);
+  }
   throw new RegistryError("UNSUPPORTED", "There is nothing at this path", { status: 404 });
 }
 
