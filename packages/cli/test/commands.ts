@@ -27,7 +27,8 @@ export function temporaryFolder(t: TestContext): string {
   return folder;
 }
 
-function environment(extra: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+/** This process's environment without what is meant for other servers or for the test runner, and with `extra`. */
+export function environment(extra: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith("MOORAGE_") && !name.startsWith("NODE_TEST"));
   return { ...Object.fromEntries(own), ...extra };
 }
