@@ -1,7 +1,8 @@
 // Generates packages/api/src/gen from proto/. With --check it only says whether the committed code is what would be generated.
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { commentsModule } from "./comments.ts";
 
 const target = "packages/api/src/gen";
 const check = process.argv.includes("--check");
@@ -10,6 +11,8 @@ try {
   const sources = ["proto/moorage", "node_modules/google-proto-files/google/rpc", "node_modules/grpc-health-check/proto/health", "node_modules/@grpc/reflection/build/proto/grpc/reflection"];
   execFileSync("buf", ["generate", "--output", scratch, ...sources.flatMap((path) => ["--path", path])], { stdio: "inherit" });
   const made = join(scratch, target);
+  const image = execFileSync("buf", ["build", "--path", "proto/moorage", "-o", "-#format=json"], { encoding: "utf8", maxBuffer: 64 << 20 });
+  writeFileSync(join(made, "moorage/comments.ts"), commentsModule(image));
   if (!check) {
     rmSync(target, { recursive: true, force: true });
     cpSync(made, target, { recursive: true });

@@ -9,6 +9,7 @@ import { secretKeysOf } from "../../src/secret-keys.ts";
 import { openStore } from "../../src/store/index.ts";
 import { databaseEnv, dropDatabase } from "./database.ts";
 import { type Grpc, openGrpc } from "./grpc.ts";
+import { checkAnswer } from "./openapi.ts";
 
 /** A resource or a list as JSON has it; which fields are there depends on the message. */
 export interface Json {
@@ -101,13 +102,15 @@ export async function startPlatform(env: Record<string, string> = {}): Promise<P
     if (ownersToken?.offsetMs !== clock.offsetMs) ownersToken = { token: await token(), offsetMs: clock.offsetMs };
     return ownersToken.token;
   };
-  const call: Platform["call"] = (method, path, { token, body, raw, headers = {} } = {}) => {
+  const call: Platform["call"] = async (method, path, { token, body, raw, headers = {} } = {}) => {
     const content = raw ?? (body === undefined ? undefined : JSON.stringify(body));
-    return ask(server.url, agent, method, path, content, {
+    const answer = await ask(server.url, agent, method, path, content, {
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
       ...(content !== undefined && { "content-type": "application/json", "content-length": String(Buffer.byteLength(content)) }),
       ...headers,
     });
+    checkAnswer(method, path, answer);
+    return answer;
   };
   const ok: Platform["ok"] = async (method, path, body) => {
     const answer = await call(method, path, { token: await ownToken(), body });

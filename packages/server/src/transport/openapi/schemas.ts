@@ -1,0 +1,136 @@
+import { type DescEnum, type DescField, type DescMessage, getOption, hasOption, ScalarType } from "@bufbuild/protobuf";
+import { rule as ruleOption } from "@moorage/api";
+import { field_behavior as behaviorOption, FieldBehavior } from "@moorage/api/gen/google/api/field_behavior_pb";
+import { isWellKnown } from "../json-write-wellknown.ts";
+
+/** A schema of JSON Schema 2020-12, which OpenAPI 3.1 takes as it is. */
+export type Schema = Record<string, unknown>;
+/** How a message is written: as the server answers it, or as it may be sent. */
+export type Form = "answer" | "input";
+/** What the contract says about a message, field, enum or method, by full name. */
+export type Comments = Readonly<Record<string, string>>;
+
+export interface Schemas {
+  /** The reference to a message's schema, which is made when it is first asked for. */
+  refOf(message: DescMessage, form: Form): Schema;
+  /** The fields that must be there when the message is sent, by their names in JSON. */
+  requiredOf(message: DescMessage): string[];
+  /** The schema of the message as it may be sent, with these required fields alone. */
+  relaxed(message: DescMessage, required: readonly string[]): Schema;
+  /** The schema of one field's value. */
+  ofField(field: DescField, form: Form): Schema;
+  /** All that were asked for, by their names below `#/components/schemas`. */
+  components: Record<string, Schema>;
+}
+
+/** Collects the schemas of messages as the REST door reads and writes them. Source: contract §4, ProtoJSON. */
+export function createSchemas(comments: Comments): Schemas {
+  const components: Record<string, Schema> = {};
+
+  const refOf = (message: DescMessage, form: Form): Schema => {
+    const name = `${message.typeName.replace(/^moorage\./, "")}${form === "input" ? ".Input" : ""}`;
+    if (components[name] === undefined) {
+      // Named first: a message may hold itself.
+      components[name] = {};
+      components[name] = messageSchema(message, form);
+    }
+    return { $ref: `#/components/schemas/${name}` };
+  };
+
+  const messageSchema = (message: DescMessage, form: Form): Schema => {
+    const fields = message.fields.filter((field) => form === "input" || !hasBehavior(field, FieldBehavior.INPUT_ONLY));
+    const required = form === "answer" ? fields.filter(isAlwaysPrinted).map((field) => field.jsonName) : requiredOf(message);
+    const choices = message.oneofs.flatMap((oneof) => pairsOf(oneof.fields.map((field) => field.jsonName)));
+    return {
+      type: "object", ...described(message.typeName),
+      properties: Object.fromEntries(fields.map((field) => [field.jsonName, { ...described(`${message.typeName}.${field.name}`), ...behavior(field), ...ofField(field, form) }])),
+      ...(required.length > 0 && { required }),
+      ...(choices.length > 0 && { allOf: choices.map((pair) => ({ not: { required: pair } })) }),
+      additionalProperties: false,
+    };
+  };
+
+  const ofField = (field: DescField, form: Form): Schema => {
+    if (field.fieldKind === "map") return { type: "object", additionalProperties: valueSchema(field, form), ...bound(field, "maxProperties") };
+    if (field.fieldKind === "list") return { type: "array", items: valueSchema(field, form), ...bound(field, "maxItems") };
+    return { ...valueSchema(field, form), ...textRule(field, form) };
+  };
+
+  const valueSchema = (field: DescField, form: Form): Schema => {
+    if (field.message !== undefined) return isWellKnown(field.message) ? wellKnown(field.message) : refOf(field.message, form);
+    if (field.enum !== undefined) return enumSchema(field.enum, form);
+    return scalarSchema(field.scalar);
+  };
+
+  const enumSchema = (desc: DescEnum, form: Form): Schema => {
+    const names = desc.values.map((value) => value.name);
+    // A number that this version has no name for is written as it is.
+    return form === "answer" ? { anyOf: [{ type: "string", enum: names }, { type: "integer" }] } : { type: "string", enum: names };
+  };
+
+  const described = (name: string): Schema => (comments[name] === undefined ? {} : { description: comments[name] });
+  const relaxed = (message: DescMessage, required: readonly string[]): Schema => {
+    const { required: _, ...schema } = messageSchema(message, "input");
+    return { ...schema, ...(required.length > 0 && { required }) };
+  };
+  return { refOf, requiredOf, relaxed, ofField, components };
+}
+
+function requiredOf(message: DescMessage): string[] {
+  return message.fields.filter((field) => hasBehavior(field, FieldBehavior.REQUIRED)).map((field) => field.jsonName);
+}
+
+/** Whether the field stands in every answer, at its default as well. */
+function isAlwaysPrinted(field: DescField): boolean {
+  if (field.oneof !== undefined || hasBehavior(field, FieldBehavior.INPUT_ONLY)) return false;
+  if (field.fieldKind === "list" || field.fieldKind === "map") return true;
+  return field.message === undefined && !field.proto.proto3Optional;
+}
+
+function hasBehavior(field: DescField, wanted: FieldBehavior): boolean {
+  return hasOption(field, behaviorOption) && getOption(field, behaviorOption).includes(wanted);
+}
+
+function behavior(field: DescField): Schema {
+  return { ...(hasBehavior(field, FieldBehavior.OUTPUT_ONLY) && { readOnly: true }), ...(hasBehavior(field, FieldBehavior.INPUT_ONLY) && { writeOnly: true }) };
+}
+
+/** What may be sent is ruled; what is there may be older than a rule. */
+function textRule(field: DescField, form: Form): Schema {
+  if (form === "answer" || field.fieldKind !== "scalar" || field.scalar !== ScalarType.STRING || !hasOption(field, ruleOption)) return {};
+  const { pattern, maxLength } = getOption(field, ruleOption);
+  const isRequired = hasBehavior(field, FieldBehavior.REQUIRED);
+  return { ...(pattern !== "" && { pattern: isRequired ? `^(?:${pattern})$` : `^(?:${pattern})?$` }), ...(maxLength > 0 && { maxLength }) };
+}
+
+function bound(field: DescField, name: "maxItems" | "maxProperties"): Schema {
+  const { maxLength } = hasOption(field, ruleOption) ? getOption(field, ruleOption) : { maxLength: 0 };
+  return maxLength > 0 ? { [name]: maxLength } : {};
+}
+
+function wellKnown(desc: DescMessage): Schema {
+  switch (desc.typeName) {
+    case "google.protobuf.Timestamp": return { type: "string", format: "date-time" };
+    case "google.protobuf.Duration": return { type: "string", pattern: "^-?[0-9]+(?:\\.[0-9]{1,9})?s$", examples: ["3600s"] };
+    case "google.protobuf.FieldMask": return { type: "string", examples: ["description"] };
+    default: throw new Error(`${desc.typeName} has no schema`);
+  }
+}
+
+function scalarSchema(scalar: ScalarType | undefined): Schema {
+  switch (scalar) {
+    case ScalarType.STRING: return { type: "string" };
+    case ScalarType.BOOL: return { type: "boolean" };
+    case ScalarType.BYTES: return { type: "string", contentEncoding: "base64" };
+    case ScalarType.INT32: case ScalarType.SINT32: case ScalarType.SFIXED32: return { type: "integer", format: "int32" };
+    case ScalarType.UINT32: case ScalarType.FIXED32: return { type: "integer", format: "int64", minimum: 0 };
+    case ScalarType.DOUBLE: case ScalarType.FLOAT: return { type: "number" };
+    // 64 bits are more than a number of JSON holds everywhere. Source: ProtoJSON.
+    default: return { type: "string", format: "int64", pattern: "^-?[0-9]+$" };
+  }
+}
+
+/** Every two of the names. */
+function pairsOf(names: readonly string[]): [string, string][] {
+  return names.flatMap((one, at) => names.slice(at + 1).map((other): [string, string] => [one, other]));
+}

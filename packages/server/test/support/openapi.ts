@@ -1,0 +1,42 @@
+import { AssertionError } from "node:assert/strict";
+import { GroupsService, IdentitiesService, ImagesService, PingService, ReposService, RoleBindingsService, RolesService, TagsService } from "@moorage/api";
+import { COMMENTS } from "@moorage/api/gen/moorage/comments";
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import formats from "ajv-formats";
+import { openApiDocument } from "../../src/transport/openapi/document.ts";
+import { type Binding, bindingsOf, compileRoutes } from "../../src/transport/routes.ts";
+
+/** The services that have REST paths. */
+export const REST_SERVICES = [GroupsService, IdentitiesService, RolesService, RoleBindingsService, ReposService, TagsService, ImagesService, PingService];
+
+const document = openApiDocument({ services: REST_SERVICES, comments: COMMENTS, baseUrl: "http://127.0.0.1" });
+const routes = compileRoutes(bindingsOf(REST_SERVICES), (binding: Binding) => binding);
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+formats.default(ajv);
+ajv.addSchema(document, "api");
+const compiled = new Map<string, ValidateFunction>();
+
+/**
+ * Throws when an answer of the platform API is not what `/openapi.json` says: the message of the method's answer with status 200, an error as AIP-193
+ * has it with any other. What is no path of the API is not looked at.
+ */
+export function checkAnswer(method: string, path: string, { status, text }: { status: number; text: string }): void {
+  const [pathname = ""] = path.split("?", 1);
+  const match = routes.match(method === "HEAD" ? "GET" : method, pathname);
+  if (match === undefined || method === "HEAD") return;
+  const output = status === 200 && "target" in match ? match.target.method.output.typeName : "google.rpc.Status";
+  const problem = output === "google.protobuf.Empty" ? (text === "" ? undefined : "has a body") : problemOf(output.replace(/^moorage\./, ""), text);
+  if (problem !== undefined) throw new AssertionError({ message: `${method} ${path}: the answer ${status} is not what the document of the API says: ${problem}\n${text.slice(0, 2000)}` });
+}
+
+function problemOf(name: string, text: string): string | undefined {
+  const validate = compiled.get(name) ?? ajv.compile({ $ref: `api#/components/schemas/${name}` });
+  compiled.set(name, validate);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return "is not JSON";
+  }
+  return validate(value) ? undefined : ajv.errorsText(validate.errors);
+}
