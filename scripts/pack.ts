@@ -42,12 +42,19 @@ function compiledExport(path: string): string | { types: string; default: string
   return path.endsWith(".ts") ? { types: inDist.replace(/\.ts$/, ".d.ts"), default: inDist.replace(/\.ts$/, ".js") } : inDist;
 }
 
+/** What the server's page of the API is made of. A dependency of the packed server it is not: installing it calls somebody. */
+function addViewer(dist: string): void {
+  const viewer = join(root, "node_modules/swagger-ui-dist");
+  for (const file of ["swagger-ui.css", "swagger-ui-bundle.js", "swagger-ui-bundle.js.LICENSE.txt", "LICENSE", "NOTICE"]) cpSync(join(viewer, file), join(dist, "transport/openapi/viewer", file));
+}
+
 /** Lays one package out in `<build>/<name>` as it is published, and packs it. */
 function packOne(name: string): void {
   const source = join(root, "packages", name);
   const stage = join(build, name);
   mkdirSync(stage);
   cpSync(join(build, "compiled", name, "src"), join(stage, "dist"), { recursive: true });
+  if (name === "server") addViewer(join(stage, "dist"));
   const { private: _private, devDependencies: _development, ...manifest } = JSON.parse(readFileSync(join(source, "package.json"), "utf8")) as Manifest;
   const exports = Object.fromEntries(Object.entries(manifest.exports).map(([key, path]) => [key, compiledExport(path)]));
   const folders = manifest.bin ? ["bin", "dist"] : ["dist"];

@@ -32,5 +32,8 @@ test("the packed packages install into an empty folder, and serve and token run 
   const answer = await fetch(`${server.url}/iam/v2/roles?name=viewer`, { headers });
   assert.equal(answer.status, 200);
   assert.equal(((await answer.json()) as { totalCount: string }).totalCount, "1");
+  const viewer = await fetch(`${server.url}/docs/swagger-ui-bundle.js`);
+  assert.equal(viewer.status, 200);
+  assert.match(await viewer.text(), /SwaggerUIBundle/);
   assert.equal(await terminate(server), 0);
 });

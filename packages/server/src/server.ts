@@ -26,7 +26,7 @@ import { clientAddress, networks } from "./transport/addresses.ts";
 import { frontDoor } from "./transport/front-door.ts";
 import { listen } from "./transport/listen.ts";
 import { metricsDoor } from "./transport/metrics.ts";
-import { openApiDoor } from "./transport/openapi/door.ts";
+import { openApiDoors } from "./transport/openapi/door.ts";
 import { restDoor } from "./transport/rest.ts";
 import { rpcDoor } from "./transport/rpc.ts";
 import { statusJson } from "./transport/status.ts";
@@ -123,7 +123,7 @@ export async function startServer(settings: Config, { clock = systemClock, log =
       metrics: metricsDoor({ mayRead: mayReadMetrics, collect: collectMetrics ?? (async () => mergeSnapshots([await observation.snapshot()])), contentType: METRICS_CONTENT_TYPE }),
       paths: {
         ...createStsDoors({ config, clock, keyring: access.keyring, exchanger: access.exchanger, answerError: answerErrors(config.errorDomain, log) }),
-        "/openapi.json": openApiDoor({ services, baseUrl: config.baseUrl, answerError: answerErrors(config.errorDomain, log) }),
+        ...openApiDoors({ services, baseUrl: config.baseUrl, answerError: answerErrors(config.errorDomain, log) }),
         "/token": tokenDoor({ ...registry, tokens: access.tokens, exchanger: access.exchanger, refreshTokens: access.refreshTokens, registryTokenTtlMs: config.registryTokenTtlMs }),
       },
     });

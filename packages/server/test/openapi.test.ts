@@ -34,3 +34,18 @@ test("an answer that is not as the document says is found out", async () => {
   assert.throws(changed('"nextPageToken":"",', ""), /must have required property 'nextPageToken'/);
   assert.throws(() => checkAnswer("GET", "/registry/v2/repos", { status: 403, text }), /must have required property 'code'/);
 });
+
+test("the page of it asks for nothing but what this server has", async () => {
+  const page = await platform.call("GET", "/docs");
+  assert.equal(page.status, 200);
+  assert.equal(page.headers["content-type"], "text/html; charset=utf-8");
+  assert.match(String(page.headers["content-security-policy"]), /default-src 'none'; script-src 'self';/);
+  const wanted = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = ""]) => path).filter((path) => !path.startsWith("data:"));
+  assert.deepEqual(wanted, ["/docs/swagger-ui.css", "/docs/swagger-ui-bundle.js", "/docs/page.js"]);
+  for (const path of wanted) {
+    const response = await fetch(`${platform.url}${path}`);
+    assert.equal(response.status, 200, path);
+    assert.ok((await response.text()).length > 50, path);
+    assert.equal(response.headers.get("x-content-type-options"), "nosniff");
+  }
+});

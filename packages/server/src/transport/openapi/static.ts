@@ -1,0 +1,41 @@
+import { createHash } from "node:crypto";
+import { Code, MoorageError } from "../../errors.ts";
+import type { answerErrors } from "../answer.ts";
+import type { Request, Response } from "../listen.ts";
+
+/** What a path always answers. */
+export interface Content { type: string; content: string | Buffer }
+export type StaticDoor = (request: Request, response: Response, data: { requestId: string }) => Promise<void>;
+
+export interface StaticOptions {
+  answerError: ReturnType<typeof answerErrors>;
+  /** Beside those of the content. */
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** GET and HEAD of what is the same as long as the server runs; it is read or made when it is first asked for. */
+export function staticDoor(read: () => Promise<Content>, { answerError, headers = {} }: StaticOptions): StaticDoor {
+  let known: Promise<Content & { etag: string }> | undefined;
+  const load = async () => {
+    const found = await read();
+    return { ...found, etag: `"${createHash("sha256").update(found.content).digest("base64url")}"` };
+  };
+  return async (request, response, data) => {
+    if (request.method !== "GET" && request.method !== "HEAD") {
+      response.setHeader("allow", "GET, HEAD");
+      return answerError(response, new MoorageError(Code.Unimplemented, "Unimplemented: the path does not take this method"), data, 405);
+    }
+    const { type, content, etag } = await (known ??= load());
+    for (const [name, value] of Object.entries({ ...headers, etag, "cache-control": "public, max-age=300", "x-content-type-options": "nosniff" })) response.setHeader(name, value);
+    if (request.headers["if-none-match"] === etag) {
+      response.statusCode = 304;
+      response.end();
+      return;
+    }
+    response.statusCode = 200;
+    response.setHeader("content-type", type);
+    response.setHeader("content-length", Buffer.byteLength(content));
+    if (request.method === "HEAD") response.end();
+    else response.end(content);
+  };
+}
