@@ -28,7 +28,11 @@ test("an image path follows the names of today, and leads only to names that can
   assert.equal((await ask("POST", `/registry/v2/repos/${team.uid}`, { token: platform, json: { name: "inner" } })).status, 409);
   assert.equal((await ask("PATCH", `/registry/v2/repos/${repo?.uid}`, { token: platform, json: { name: "inner" } })).status, 409);
   assert.equal((await ask("POST", `/iam/v2/groups/${team.uid}`, { token: platform, json: { name: "api2" } })).status, 409);
-  assert.equal((await ask("POST", "/v2/acme/team-c/inner/blobs/uploads/", { token: registry })).status, 409);
+  for (const [name, message] of [["inner", /^"inner" is a group of images here/], ["api2/below", /^"api2" is an image here/]] as const) {
+    const refused = await ask("POST", `/v2/acme/team-c/${name}/blobs/uploads/`, { token: registry });
+    assert.equal(refused.status, 409);
+    assert.match(refused.json.errors[0]?.message ?? "", message);
+  }
 });
 
 test("a refused push leaves no repo and no group", async (t) => {

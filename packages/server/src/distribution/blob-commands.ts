@@ -1,6 +1,7 @@
 import { Capability } from "@moorage/api";
 import type { StoredBlob } from "../blobs/index.ts";
 import type { Call } from "../call.ts";
+import { Code, MoorageError } from "../errors.ts";
 import { createGroupNamed } from "../iam/index.ts";
 import { createRepoNamed } from "../registry/index.ts";
 import { blobUnknown, findBlob } from "./blobs.ts";
@@ -23,8 +24,18 @@ export async function makeRepository(call: Call, { repo, group, missing }: Resol
   const image = missing.at(-1);
   if (group === undefined || image === undefined) throw denied();
   let parent = group;
-  for (const subgroup of missing.slice(0, -1)) parent = await createGroupNamed(call, parent, subgroup);
-  return createRepoNamed(call, parent, image);
+  for (const subgroup of missing.slice(0, -1)) {
+    parent = await createGroupNamed(call, parent, subgroup).catch(nameTaken(`"${subgroup}" is an image here, so no image can have a name below it`));
+  }
+  return createRepoNamed(call, parent, image).catch(nameTaken(`"${image}" is a group of images here, so no image can have that name`));
+}
+
+// Groups and repos share their names. Who pushes knows of neither: it is told what to change in the image's name.
+function nameTaken(message: string): (error: unknown) => never {
+  return (error) => {
+    if (error instanceof MoorageError && error.code === Code.AlreadyExists) throw new MoorageError(error.code, message, error.details);
+    throw error;
+  };
 }
 
 /** Records an upload session, bound to the repo and the identity. */

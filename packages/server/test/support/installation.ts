@@ -15,7 +15,7 @@ const LAYER = "application/vnd.oci.image.layer.v1.tar+gzip";
 /** What the tests look at in an answer; which of it is there depends on the answer. */
 export interface Body {
   uid: string; name: string; token: string; refreshToken: string; code: number; message: string; expires_in: number; issued_at: string; access_token: string;
-  errors: { code: string }[]; details: { "@type": string; reason?: string; domain?: string }[];
+  errors: { code: string; message?: string }[]; details: { "@type": string; reason?: string; domain?: string }[];
   history: { digest: string; updateTimestamp: string }[];
   groups: { uid: string; name: string }[]; repos: { uid: string; name: string }[]; roles: { uid: string; name: string }[];
   architectures: string[]; size: string;
