@@ -8,6 +8,7 @@ import type { Call } from "./call.ts";
 import { distributionCommands } from "./distribution/commands.ts";
 import { leaseCommands } from "./leases.ts";
 import type { Method } from "./methods.ts";
+import { registryCommands } from "./registry/commands.ts";
 
 /** A writing method of the API as it crosses to the writing thread: its message in bytes, as a Latin-1 string (see packed). */
 export interface MethodCall { method: string; request: string }
@@ -34,6 +35,7 @@ export function commandsOf({ methods, admins, secrets }: CommandContext) {
     ...accessCommands(secrets),
     ...distributionCommands,
     ...leaseCommands,
+    ...registryCommands,
   };
 }
 

@@ -72,7 +72,7 @@ function expected(method: DescMethodUnary, who: Who): Outcome {
   // The exchange reads the token itself: whoever has one gets another. Only a refresh token refreshes.
   if (method.parent.typeName === SecurityTokenService.typeName) return method.name === "Exchange" ? "ok" : "UNAUTHENTICATED";
   if (rule.public || who === "owner") return "ok";
-  if (STRANGERS.includes(who)) return method.output.field["totalCount"] === undefined ? "NOT_FOUND" : "empty";
+  if (STRANGERS.includes(who)) return method.output.field["totalCount"] === undefined || rule.scope !== "" ? "NOT_FOUND" : "empty";
   const held = rule.capabilities.every((capability) => viewerCapabilities.includes(CapabilitySchema.value[capability]?.name ?? ""));
   return held && !rule.authenticated ? "ok" : "PERMISSION_DENIED";
 }
@@ -161,7 +161,7 @@ for (const service of services) {
 test("every service of the SDK is served by gRPC, and every method declares its transaction by what it does", async () => {
   assert.ok(services.length >= 9);
   for (const method of services.flatMap((service) => service.methods)) {
-    const reads = /^(?:Get|List|Lookup)/.test(method.name);
+    const reads = /^(?:Get|List|Lookup|Preview)/.test(method.name);
     const outside = getOption(method, transactionOption) === api.Transaction.NONE;
     if (!outside) assert.equal(getOption(method, transactionOption), reads ? api.Transaction.READ : api.Transaction.WRITE, method.name);
     // A request to copy now changes no resource.

@@ -2,7 +2,11 @@ import { RE2JS } from "re2js";
 import { createLru } from "./lru.ts";
 
 /** A user's regular expression that must match a whole value. */
-export interface Pattern { matches(text: string): boolean }
+export interface Pattern {
+  matches(text: string): boolean;
+  /** How many steps it may take for each character of a text. */
+  steps: number;
+}
 
 /** Why a pattern is not accepted; the message may be shown to whoever wrote it. */
 export class PatternError extends Error {}
@@ -25,8 +29,9 @@ export function compilePattern(pattern: string): Pattern {
   // Alone first: `a)|(b` would be well-formed only inside our own parentheses.
   compile(pattern);
   const whole = compile(`^(?:${pattern})$`);
-  if (whole.programSize() > MAX_PROGRAM_SIZE) throw new PatternError("is too complex");
-  const compiled: Pattern = { matches: (text) => text.length <= MAX_TEXT_LENGTH && whole.testExact(text) };
+  const steps = whole.programSize();
+  if (steps > MAX_PROGRAM_SIZE) throw new PatternError("is too complex");
+  const compiled: Pattern = { steps, matches: (text) => text.length <= MAX_TEXT_LENGTH && whole.testExact(text) };
   cache.set(pattern, compiled);
   return compiled;
 }

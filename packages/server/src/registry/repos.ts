@@ -1,6 +1,6 @@
 import { create, toJsonString } from "@bufbuild/protobuf";
 import {
-  Capability, ListReposRequestSchema, ListReposResponseSchema, type Repo, RepoReadmeSchema, RepoSchema, type ReposService, TagPolicySchema,
+  Capability, ListReposRequestSchema, ListReposResponseSchema, type Repo, RepoReadmeSchema, RepoSchema, type ReposService, type TagPolicy, TagPolicySchema,
 } from "@moorage/api";
 import { columnIs, listStored, storedList } from "../aip/list.ts";
 import { applyMask } from "../aip/masks.ts";
@@ -8,10 +8,14 @@ import { resource, storedGet } from "../aip/resource.ts";
 import { layoutOf } from "../aip/stored.ts";
 import { validate } from "../aip/validate.ts";
 import type { Call } from "../call.ts";
+import { invalidArgument } from "../errors.ts";
 import { groups } from "../iam/index.ts";
 import type { Room, RoomContext } from "../room.ts";
 import { changeCount, type Row } from "../store/index.ts";
+import { policyViolations } from "./policies.ts";
+import { previewRetention } from "./retention-preview.ts";
 import { keepMirror, readSync, requestSync, syncConfigText } from "./syncs.ts";
+import { requireNoneProtected } from "./tag-moves.ts";
 
 const LAYOUT = layoutOf(RepoSchema);
 
@@ -36,15 +40,21 @@ export function reposService({ pageTokenKey, secrets }: RoomContext): Room<typeo
     },
     async createRepo(call, { parent, repo = create(RepoSchema) }) {
       validate(RepoSchema, repo);
+      validatePolicy(repo.tagPolicy);
       await groups.get(call.tx, parent);
       const row = await insertRepo(call, parent, repo);
       await keepMirror(call, secrets, row.uid, null, repo.syncConfig);
       return repos.toMessage(row);
     },
     updateRepo: (call, { repo = create(RepoSchema), updateMask }) => repos.patch(call, repo.uid, repo, updateMask,
-      (before, after) => keepMirror(call, secrets, before.uid, before.sync_config, after.syncConfig)),
+      (before, after) => {
+        validatePolicy(after.tagPolicy);
+        return keepMirror(call, secrets, before.uid, before.sync_config, after.syncConfig);
+      }),
     async deleteRepo(call, { uid }) {
-      await removeRepo(call, await repos.get(call.tx, uid));
+      const row = await repos.get(call.tx, uid);
+      await requireNoneProtected(call, row);
+      await removeRepo(call, row);
       return {};
     },
     async getRepoReadme(call, { uid }) {
@@ -57,6 +67,9 @@ export function reposService({ pageTokenKey, secrets }: RoomContext): Room<typeo
       validate(RepoReadmeSchema, after);
       await call.tx.updateTable("repos").set({ readme: after.content, update_time: call.nowMs }).where("uid", "=", uid).execute();
       return after;
+    },
+    async previewTagRetention(call, request) {
+      return await previewRetention(call, pageTokenKey, (await repos.get(call.tx, request.uid)).tag_policy, request);
     },
     async getRepoSync(call, { uid }) {
       await repos.get(call.tx, uid);
@@ -89,6 +102,11 @@ async function removeRepo(call: Call, row: Row<"repos">): Promise<void> {
   }
   await call.tx.deleteFrom("counters").where("ancestor", "=", row.uid).execute();
   await repos.remove(call, row);
+}
+
+function validatePolicy(policy: TagPolicy | undefined): void {
+  const violations = policy === undefined ? [] : policyViolations(policy, "tagPolicy");
+  if (violations.length > 0) throw invalidArgument(...violations);
 }
 
 function toRow(repo: Repo): Omit<Row<"repos">, "uid" | "parent" | "create_time" | "update_time"> {

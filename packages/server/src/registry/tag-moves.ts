@@ -1,9 +1,14 @@
-import type { Call } from "../call.ts";
+import { RepoSchema } from "@moorage/api";
+import { isReservedTag, RESERVED_TAG } from "../base/timed-tag.ts";
 import { newUid } from "../base/uid.ts";
+import type { Call } from "../call.ts";
+import { failedPrecondition, invalidArgument, notFound } from "../errors.ts";
 import { changeCount, statement } from "../store/index.ts";
+import { immutableTag, policyOf, protectedTag } from "./policies.ts";
 
 /** Why a tag moved; kept in its history. Source: contract §8. */
-export type MoveReason = "push" | "api" | "mirror" | "rollback" | "delete";
+export type MoveReason = "push" | "api" | "mirror" | "promote" | "rollback" | DeleteReason;
+export type DeleteReason = "delete" | "retention";
 
 export interface TagMove {
   /** The repo's uid. */
@@ -11,7 +16,7 @@ export interface TagMove {
   /** The tag's name. */
   name: string;
   digest: string;
-  reason: Exclude<MoveReason, "delete">;
+  reason: Exclude<MoveReason, DeleteReason>;
   /** Absent: as it is; false for a new tag. */
   deprecated?: boolean;
   /** Absent: as they are; none for a new tag. */
@@ -20,6 +25,8 @@ export interface TagMove {
 
 /** A tag as it is before a move; undefined: there is none of that name. */
 export type TagBefore = { uid: string; digest: string; update_time: number; deprecated: number; bundles: string } | undefined;
+/** What there is of a name in a repo: the tag, and the text of the policy that it is under. */
+export interface TagPlace { policy: string | null; tag: TagBefore }
 
 export interface MovedTag {
   uid: string;
@@ -34,22 +41,34 @@ export interface MovedTag {
   bundles: string;
 }
 
-const selectTag = statement<NonNullable<TagBefore>>("select uid, digest, update_time, deprecated, bundles from tags where parent = ? and name = ?");
+type PlaceRow = { policy: string | null } & (NonNullable<TagBefore> | { uid: null });
+const selectPlace = statement<PlaceRow>(
+  "select r.tag_policy as policy, t.uid, t.digest, t.update_time, t.deprecated, t.bundles from repos as r left join tags as t on t.parent = r.uid and t.name = ? where r.uid = ?",
+);
+const SLICE = 1000;
+const MAX_NAMED = 10;
+const selectNames = statement<{ name: string }>(`select name from tags where parent = ? and name > ? order by name limit ${SLICE}`);
 const updateTag = statement("update tags set digest = ?, update_time = ?, deprecated = ?, bundles = ? where uid = ?");
 const selectLastTime = statement<{ time: number }>("select time from tag_history where repo = ? and tag = ? order by time desc limit 1");
+const selectLastDigest = statement<{ digest: string }>("select digest from tag_history where repo = ? and tag = ? and digest <> '' order by time desc limit 1");
 const insertRecord = statement("insert into tag_history (repo, tag, time, digest, actor, reason) values (?, ?, ?, ?, ?, ?)");
 
 /**
  * Makes the tag point to the digest and writes its history, in the call's transaction. The same digest again changes nothing but
  * `deprecated` and `bundles`. `found`: what findTag gave in the same transaction, where it was asked already. Times strictly increase within a tag, over its deletions too. Asks for no rights: the caller did.
- * Source: contract §8, History.
+ * Throws NOT_FOUND when there is no such repo, INVALID_ARGUMENT on `name` for a name that stands for a tag as of a time, and FAILED_PRECONDITION
+ * (TAG_IMMUTABLE) where the repo's policy keeps the tag at another digest. Source: contract §8, History.
  */
-export async function moveTag(call: Call, move: TagMove, found: TagBefore | Promise<TagBefore> = findTag(call, move.repo, move.name)): Promise<MovedTag> {
+export async function moveTag(call: Call, move: TagMove, found: TagPlace | Promise<TagPlace> = findTag(call, move.repo, move.name)): Promise<MovedTag> {
   const { repo, name, digest } = move;
-  const before = await found;
+  const place = await found;
+  const before = place.tag;
+  if (isReservedTag(name)) throw invalidArgument({ field: "name", description: RESERVED_TAG });
   const deprecated = move.deprecated ?? before?.deprecated === 1;
   const bundles = move.bundles === undefined ? before?.bundles ?? "[]" : JSON.stringify(move.bundles);
   const moved = before?.digest !== digest;
+  const stuckAt = moved ? await fixedDigest(call, repo, name, place) : undefined;
+  if (stuckAt !== undefined && stuckAt !== digest) throw failedPrecondition(immutableTag(name, stuckAt));
   const updateTimeMs = moved ? await record(call, repo, name, digest, move.reason) : before.update_time;
   const uid = before?.uid ?? newUid(repo);
   const changed = moved || deprecated !== (before.deprecated === 1) || bundles !== before.bundles;
@@ -63,22 +82,47 @@ export async function moveTag(call: Call, move: TagMove, found: TagBefore | Prom
   return { uid, created: before === undefined, moved, updateTimeMs, deprecated, bundles };
 }
 
-/** The tag of that name as it is now. */
-export async function findTag(call: Call, repo: string, name: string): Promise<TagBefore> {
-  return (await selectTag(call.tx, repo, name))[0];
+/** The tag of that name as it is now, and the policy it is under. Throws NOT_FOUND when there is no such repo. */
+export async function findTag(call: Call, repo: string, name: string): Promise<TagPlace> {
+  const [row] = await selectPlace(call.tx, name, repo);
+  if (row === undefined) throw notFound(RepoSchema.typeName, repo);
+  return { policy: row.policy, tag: row.uid === null ? undefined : row };
+}
+
+/** The only digest that a tag may point to under its policy, also when it was deleted meanwhile. Undefined: any. */
+export async function fixedDigest(call: Call, repo: string, name: string, { policy, tag }: TagPlace): Promise<string | undefined> {
+  if (!policyOf(policy).isImmutable(name)) return undefined;
+  return tag?.digest ?? (await selectLastDigest(call.tx, repo, name))[0]?.digest;
 }
 
 /**
  * Deletes the tag and notes that in its history, which stays. False: there is no such tag.
- * The note has an empty digest; the Tag History answer does not show it.
+ * The note has an empty digest; the Tag History answer does not show it. Throws FAILED_PRECONDITION (TAG_PROTECTED) where the repo's policy protects it.
  */
-export async function deleteTag(call: Call, { repo, name, reason }: { repo: string; name: string; reason: "delete" }): Promise<boolean> {
-  const found = await call.tx.selectFrom("tags").select("uid").where("parent", "=", repo).where("name", "=", name).executeTakeFirst();
-  if (!found) return false;
-  await call.tx.deleteFrom("tags").where("uid", "=", found.uid).execute();
-  await changeCount(call.tx, "tags", found.uid, -1);
+export async function deleteTag(call: Call, { repo, name, reason }: { repo: string; name: string; reason: DeleteReason }): Promise<boolean> {
+  const [place] = await selectPlace(call.tx, name, repo);
+  if (place === undefined || place.uid === null) return false;
+  if (policyOf(place.policy).isProtected(name)) throw failedPrecondition(protectedTag(name));
+  await call.tx.deleteFrom("tags").where("uid", "=", place.uid).execute();
+  await changeCount(call.tx, "tags", place.uid, -1);
   await record(call, repo, name, "", reason);
   return true;
+}
+
+/** Throws FAILED_PRECONDITION (TAG_PROTECTED), naming the first of them and their number, when the repo has tags that its policy protects. */
+export async function requireNoneProtected(call: Call, { uid, tag_policy }: { uid: string; tag_policy: string | null }): Promise<void> {
+  const { isProtected, protects } = policyOf(tag_policy);
+  const named: string[] = [];
+  let count = 0;
+  let after: string | undefined = protects ? "" : undefined;
+  while (after !== undefined) {
+    const slice: { name: string }[] = await selectNames(call.tx, uid, after);
+    for (const { name } of slice) if (isProtected(name) && (count += 1) <= MAX_NAMED) named.push(name);
+    after = slice.length < SLICE ? undefined : slice.at(-1)?.name;
+  }
+  if (count === 0) return;
+  const rest = count > MAX_NAMED ? [{ type: "TAG_PROTECTED", subject: uid, description: `the repo has ${count} protected tags` }] : [];
+  throw failedPrecondition(...named.map(protectedTag), ...rest);
 }
 
 /** Appends to the tag's history, after its last record even if the clock went back. Returns the record's time. */

@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { Capability, ListTagsRequestSchema, ListTagsResponseSchema, RepoSchema, TagSchema, type TagsService } from "@moorage/api";
+import { Capability, ListTagsRequestSchema, ListTagsResponseSchema, TagSchema, type TagsService } from "@moorage/api";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { sql } from "kysely";
 import { columnIs, listStored, storedList } from "../aip/list.ts";
@@ -8,9 +8,9 @@ import { layoutOf } from "../aip/stored.ts";
 import { validate } from "../aip/validate.ts";
 import { milliseconds, timestamp } from "../base/times.ts";
 import type { Call } from "../call.ts";
-import { notFound, permissionDenied } from "../errors.ts";
+import { permissionDenied } from "../errors.ts";
 import type { Room, RoomContext } from "../room.ts";
-import { statement } from "../store/index.ts";
+import { promoteTags, rollbackTags } from "./promotions.ts";
 import { deleteTag, findTag, moveTag, type TagBefore } from "./tag-moves.ts";
 
 const LAYOUT = layoutOf(TagSchema);
@@ -42,10 +42,9 @@ export function tagsService({ pageTokenKey }: RoomContext): Room<typeof TagsServ
     async createTag(call, { parent, tag = create(TagSchema) }) {
       validate(TagSchema, tag);
       const { name, digest } = tag;
-      if ((await selectRepo(call.tx, parent)).length === 0) throw notFound(RepoSchema.typeName, parent);
-      const before = await findTag(call, parent, name);
-      await requireMove(call, parent, digest, before);
-      const { uid, updateTimeMs, deprecated } = await moveTag(call, { repo: parent, name, digest, reason: "api", deprecated: tag.deprecated, bundles: tag.bundles }, before);
+      const place = await findTag(call, parent, name);
+      await requireMove(call, parent, digest, place.tag);
+      const { uid, updateTimeMs, deprecated } = await moveTag(call, { repo: parent, name, digest, reason: "api", deprecated: tag.deprecated, bundles: tag.bundles }, place);
       return { uid, name, digest, updateTime: timestamp(updateTimeMs), deprecated, bundles: tag.bundles };
     },
     async deleteTag(call, { uid }) {
@@ -53,10 +52,10 @@ export function tagsService({ pageTokenKey }: RoomContext): Room<typeof TagsServ
       await deleteTag(call, { repo: parent, name, reason: "delete" });
       return {};
     },
+    promoteTags: async (call, request) => ({ tags: await promoteTags(call, request) }),
+    rollbackTags: async (call, request) => ({ tags: await rollbackTags(call, request) }),
   };
 }
-
-const selectRepo = statement("select 1 as there from repos where uid = ?");
 
 // The method's own rule asks for the right to make tags; moving one takes the right to move as well.
 async function requireMove(call: Call, repo: string, digest: string, before: TagBefore): Promise<void> {

@@ -85,6 +85,7 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
   const newMirror = (): Promise<string> => uidOf(platform.repo(group, { syncConfig: { source: "registry.invalid/app" } }));
   add(repos.getRepoSync, async () => ({ uid: await newMirror() }));
   add(repos.syncRepo, async () => ({ uid: await newMirror() }));
+  add(repos.previewTagRetention, () => ({ uid: repo, tagPolicy: { retention: [{ keepLast: 1 }] } }));
   add(repos.updateRepoReadme, async () => ({ repoReadme: { uid: await newRepo(), content: "asked" }, updateMask: { paths: ["content"] } }));
 
   const tags = TagsService.method;
@@ -93,6 +94,12 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
   add(tags.listTags, () => ({ uidp: { childrenOf: repo } }));
   add(tags.createTag, () => ({ parent: repo, tag: { name: name(), digest: DIGEST } }));
   add(tags.deleteTag, async () => ({ uid: await newTag() }));
+  add(tags.promoteTags, () => ({ repoUid: repo, promotions: [{ name: name(), digest }] }));
+  add(tags.rollbackTags, async () => {
+    const made = name();
+    for (const each of [digest, DIGEST]) await platform.tag(repo, { name: made, digest: each });
+    return { repoUid: repo, rollbacks: [{ name: made }] };
+  });
 
   add(ImagesService.method.getArchitectures, () => ({ repoUid: repo, digest }));
   add(ImagesService.method.getSize, () => ({ repoUid: repo, digest }));
