@@ -143,7 +143,9 @@ test("anonymously: what the free tier of the public organization ever pointed to
     `blobs/${anyDigest()}`, "tags/list",
   ]) assert.equal(await status(path), 403, path);
   assert.equal((await registry.ask("/v2/public/app/manifests/latest")).status, 401);
-  assert.equal((await registry.ask("/v2/acme/app/manifests/latest", { token })).status, 403);
+  const refused = await registry.ask("/v2/acme/app/manifests/latest", { token });
+  assert.equal(refused.status, 403);
+  assert.match(refused.json.errors[0]?.message ?? "", /: log in first/);
   assert.equal((await registry.pushManifest(name, "latest", old.body, { token })).status, 401, "challenged for more than anybody has");
   assert.equal((await registry.ask("/v2/", { token })).status, 200);
   const missing = (await registry.ask("/token?scope=repository:public/none:pull")).json.token;

@@ -123,5 +123,7 @@ export async function authorize(exchange: Exchange, actions: Action[]): Promise<
   if (name === "" || tokenCovers(caller, name, actions)) return;
   // A token of this repository may be traded for one that covers more: clients do so when they are challenged, and only then.
   if (caller.repositories?.some((repository) => repository.name === name)) throw unauthorized("Unauthenticated: the token does not cover this action", "insufficient_scope");
-  throw new RegistryError("DENIED", "Permission denied: the token does not cover this repository");
+  // Clients print this to people, who may not know that a log-in is missing, or that the token endpoint left out what they have no right to.
+  const why = caller.identity === "" ? "log in first; without a log-in only public images are pulled" : "the token does not cover this repository, or you have no right to it";
+  throw new RegistryError("DENIED", `Permission denied: ${why}`);
 }
