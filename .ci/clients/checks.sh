@@ -32,6 +32,17 @@ sha() { echo "sha256:$(sha256sum <"$1" | cut -d' ' -f1)"; }
 digest_in() { json manifests.0.digest <"$1/index.json"; }
 # registry_token REPOSITORY: a token to pull from it.
 registry_token() { curl -fsS -m 20 -u "any:$PLATFORM_TOKEN" "$URL/token?scope=repository:$1:pull" | json token; }
+# policy REPO POLICY: gives the only repo of that name, without the path to it, a tag policy.
+policy() {
+  local uid headers=(-H "Authorization: Bearer $PLATFORM_TOKEN" -H "Content-Type: application/json")
+  uid=$(curl -fsS -m 20 "${headers[@]}" "$URL/registry/v2/repos?name=$1" | json repos.0.uid)
+  curl -fsS -m 20 "${headers[@]}" -X PATCH -d "{\"tagPolicy\":$2}" "$URL/registry/v2/repos/$uid" >/dev/null
+}
+# this_second: now, as it stands in a tag as of a time; that second is over when it is printed.
+this_second() {
+  date -u +%Y%m%dT%H%M%SZ
+  sleep 1.1
+}
 # whole HOST/REPOSITORY DIGEST: every manifest and blob from that digest on, each read by its digest and compared with it: one line each.
 whole() { TOKEN=$(registry_token "${1#*/}") node "$ROOT/.ci/clients/whole.ts" "$URL/v2/${1#*/}" "$2"; }
 # copied CLIENT FROM TO DIGEST: the copy has all that the original has, under the same digests, the index and both architectures among them.

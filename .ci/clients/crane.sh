@@ -1,7 +1,7 @@
 crane() { timeout 60 "$TOOLS/crane" "$@"; }
 
 check_crane() {
-  local child app="$HOST/$ORG/crane/app" copy="$HOST/$ORG/crane/copies/app" public="$HOST/$PUBLIC/crane"
+  local child before kept="$HOST/$ORG/crane-kept" app="$HOST/$ORG/crane/app" copy="$HOST/$ORG/crane/copies/app" public="$HOST/$PUBLIC/crane"
   does "crane: an image for two architectures is pushed" crane push "$WORK/sample/build1" "$app:1.0"
   same "crane: its digest is kept" "$(crane digest "$app:1.0")" "$FIRST"
   crane manifest "$app:1.0" >manifest.json
@@ -32,6 +32,24 @@ check_crane() {
   refused "crane: it is gone" MANIFEST_UNKNOWN crane manifest "$copy@$FIRST"
   refused "crane: and its tag" MANIFEST_UNKNOWN crane manifest "$copy:1.0"
   same "crane: its original is not" "$(crane digest "$app:stable")" "$FIRST"
+
+  does "crane: an image is pushed" crane push "$WORK/sample/build1" "$kept:1.0"
+  before=$(this_second)
+  does "crane: another takes its tag" crane push "$WORK/sample/build2" "$kept:1.0"
+  same "crane: the tag as of a time is the first, the tag itself the other" "$(crane digest "$kept:1.0--at--$before") $(crane digest "$kept:1.0")" "$FIRST $SECOND"
+  does "crane: it is pulled by that" crane validate --remote "$kept:1.0--at--$before"
+  refused "crane: before, there was no such tag" "there was no tag 1.0 then" crane manifest "$kept:1.0--at--20200101T000000Z"
+  refused "crane: nothing is pushed there" "read-only and is never pushed" crane tag "$kept:1.0" "1.0--at--$before"
+  refused "crane: nor deleted" "read-only and cannot be deleted" crane delete "$kept:1.0--at--$before"
+  same "crane: nor is it listed" "$(crane ls "$kept")" 1.0
+  policy crane-kept '{"immutableTags":["v.*"],"protectedTags":["stable"]}'
+  does "crane: an immutable tag is pushed" crane push "$WORK/sample/build1" "$kept:v1"
+  does "crane: the same again is accepted" crane push "$WORK/sample/build1" "$kept:v1"
+  refused "crane: another image is not" "tag v1 is immutable by the repo's tag policy and stays at $FIRST" crane push "$WORK/sample/build2" "$kept:v1"
+  does "crane: a protected tag is given" crane tag "$kept:v1" stable
+  refused "crane: it is not deleted" "tag stable is protected from deletion" crane delete "$kept:stable"
+  refused "crane: nor is what it leads to" "tag stable is protected from deletion" crane delete "$kept@$FIRST"
+
   refused "crane: there is no catalog" UNSUPPORTED crane catalog "$HOST"
   refused "crane: nobody pulls a private image" DENIED nobody crane manifest "$app:1.0"
   does "crane: a public image is pushed" crane push "$WORK/sample/build1" "$public:latest"

@@ -30,6 +30,13 @@ check_helm() {
   same "helm: the versions are tags" "$(curl -fsS -m 20 -H "Authorization: Bearer $(registry_token "$ORG/helm/charts/demo")" "$URL/v2/$ORG/helm/charts/demo/tags/list" | json tags)" \
     "[ '1.1.0_build.5', '1.2.0', '1.3.1', '1.4.0-rc.1' ]"
 
+  policy demo '{"immutableTags":[".*"]}'
+  does "helm: what is there is accepted again where versions are immutable" helm push demo-1.2.0.tgz "$charts" $plain
+  echo "# changed" >>demo/values.yaml
+  mkdir changed
+  helm package demo --version 1.2.0 --destination changed >/dev/null
+  refused "helm: another chart of the same version is not" "tag 1.2.0 is immutable by the repo's tag policy" helm push changed/demo-1.2.0.tgz "$charts" $plain
+
   # A chart that stands on another brings it along from the registry.
   helm create parent >/dev/null
   printf 'dependencies:\n  - name: demo\n    version: ~1.2\n    repository: %s\n' "$charts" >>parent/Chart.yaml

@@ -1,7 +1,7 @@
 regctl() { timeout 60 "$TOOLS/regctl" "$@"; }
 
 check_regctl() {
-  local app="$HOST/$ORG/regctl/app" copy="$HOST/$ORG/regctl/copies/app" sbom layer public child
+  local kept="$HOST/$ORG/regctl-kept" app="$HOST/$ORG/regctl/app" copy="$HOST/$ORG/regctl/copies/app" before sbom layer public child
   # Its own log-in, not Docker's file.
   local -x DOCKER_CONFIG="$WORK/nobody"
   does "regctl: the registry speaks plain HTTP" regctl registry set "$HOST" --tls disabled
@@ -48,6 +48,17 @@ check_regctl() {
   does "regctl: an image goes into a file" regctl image export "$app:1.0" image.tar
   does "regctl: and from it into a repository" regctl image import "$HOST/$ORG/regctl/imported:1.0" image.tar
   same "regctl: with the same digest" "$(regctl image digest "$HOST/$ORG/regctl/imported:1.0")" "$FIRST"
+
+  does "regctl: an image is pushed" regctl image copy "$app:1.0" "$kept:1.0"
+  before=$(this_second)
+  does "regctl: another takes its tag" regctl image copy "$app:changed" "$kept:1.0"
+  same "regctl: the tag as of a time is what it was" "$(regctl image digest "$kept:1.0--at--$before")" "$FIRST"
+  does "regctl: it is copied as such" regctl image copy "$kept:1.0--at--$before" "$HOST/$ORG/regctl/restored:1.0"
+  same "regctl: with its digest" "$(regctl image digest "$HOST/$ORG/regctl/restored:1.0")" "$FIRST"
+  refused "regctl: nothing is pushed to such a tag" "read-only and is never pushed" regctl image copy "$app:1.0" "$kept:2.0--at--$before"
+  policy regctl-kept '{"immutableTags":["v.*"]}'
+  does "regctl: an immutable tag is pushed" regctl image copy "$app:1.0" "$kept:v1"
+  refused "regctl: it does not move" "tag v1 is immutable by the repo's tag policy and stays at $FIRST" regctl image copy "$app:changed" "$kept:v1"
 
   does "regctl: a tag is deleted" regctl tag delete "$app:changed"
   same "regctl: it is listed no more, the others are" "$(regctl tag ls "$app" | tr '\n' ' ')" "1.0 index sha256-${FIRST#*:}.older "
