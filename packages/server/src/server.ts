@@ -17,6 +17,7 @@ import { unauthenticated } from "./errors.ts";
 import { startHousekeeping } from "./housekeeping.ts";
 import { createKeptAnswers } from "./kept-answers.ts";
 import { methodsOf, nameOf } from "./methods.ts";
+import { openMirroring } from "./mirroring/index.ts";
 import { createLog, mergeSnapshots, METRICS_CONTENT_TYPE, openObservation, type Snapshot } from "./observe/index.ts";
 import { openInstallation, takeDataDir } from "./prepare.ts";
 import { blobReader } from "./read-blob.ts";
@@ -115,7 +116,11 @@ export async function startServer(settings: Config, { clock = systemClock, log =
     };
     const services = [...new Set([...methods.values()].map(({ desc }) => desc.parent))];
     const shared = { dispatch, authenticate, kept: createKeptAnswers(reader, access.tokens.isStillGood), errorDomain: config.errorDomain, log, clock };
-    const registry: RegistryDeps = { transactor, pulls: createPulls(reader, access.tokens.isStillGood), blobs, authenticate: access.authenticate, config, clock, log, statusJson };
+    const mirroring = openMirroring({ transactor, blobs, secrets, clock, config, log, metrics: observation.mirror });
+    stack.defer(() => mirroring.close());
+    const registry: RegistryDeps = {
+      transactor, pulls: createPulls(reader, access.tokens.isStillGood), blobs, upstream: mirroring.upstream, authenticate: access.authenticate, config, clock, log, statusJson,
+    };
     front.open({
       rest: restDoor({ ...shared, services, violationsOf, maxBodyBytes: config.maxJsonBytes }),
       rpc: rpcDoor({ ...shared, services: [...services, SecurityTokenService], aliases: config.grpcPackageAliases, shutdown: shutdown.signal, maxMessageBytes: config.maxJsonBytes }),
@@ -128,12 +133,14 @@ export async function startServer(settings: Config, { clock = systemClock, log =
       },
     });
     const housekeeping = await startHousekeeping({ transactor, keyring: access.keyring, registry, signingKeyAgeMs: config.signingKeyAgeMs, log });
+    mirroring.start();
     log.info({ url: config.baseUrl, registryUrl: config.registryUrl, address: port.address, port: port.port }, "listening");
     // Whoever waits for this line does not wait for the next ones.
     log.flush();
 
     const close = async (): Promise<void> => {
       housekeeping.stop();
+      await mirroring.close();
       front.close();
       shutdown.abort();
       await port.close(config.drainTimeoutMs);

@@ -30,6 +30,8 @@ const MAY: Record<string, string[]> = {
   methods: ["access", "room", "aip"],
   dispatch: ["access", "transaction", "aip", "store", "calls", "methods"],
   distribution: ["transaction", "access", "blobs", "store"],
+  // It writes by commands of distribution and reads what registry says of repos; distribution knows it as an interface.
+  mirroring: ["transaction", "blobs", "store"],
   // It wraps what it watches; only the wiring knows it.
   observe: ["blobs"],
   "kept-answers": ["store"],
@@ -51,6 +53,7 @@ const MAY_TYPES: Record<string, string[]> = {
   // What the doors tell of a request is an interface.
   distribution: ["config", "observe"],
   transport: ["config", "observe"],
+  mirroring: ["config", "observe"],
   observe: ["config", "transaction"],
 };
 
@@ -60,6 +63,7 @@ const MAY_INDEX: Record<string, string[]> = {
   access: ["iam"],
   methods: ROOMS,
   distribution: ROOMS,
+  mirroring: ["distribution", "registry"],
 };
 
 /** What wires the rest together, and so may import everything; nobody else may import it. */

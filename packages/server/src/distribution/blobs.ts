@@ -7,6 +7,7 @@ import type { Exchange } from "./context.ts";
 import { RegistryError } from "./errors.ts";
 import { matchesEtag } from "./etags.ts";
 import { pullableRepository } from "./names.ts";
+import { blobFromSource } from "./pull-through.ts";
 import { answerPull } from "./pulls.ts";
 import { parseRange } from "./ranges.ts";
 import { sendEmpty } from "./send.ts";
@@ -29,11 +30,17 @@ async function sendBlob(exchange: Exchange, digest: string): Promise<void> {
   const { req, res, data, deps } = exchange;
   const snapshot = deps.pulls.answers.snapshot();
   await authorize(exchange, ["pull"]);
+  let repo = "";
   const blob = await deps.transactor.read(exchange.callData, async (call) => {
-    const repo = await pullableRepository(call, deps.config, exchange.name, { digest });
+    repo = await pullableRepository(call, deps.config, exchange.name, { digest });
     return findBlob(call, repo, digest);
   });
-  if (!blob) throw blobUnknown(digest);
+  if (!blob) {
+    const found = await blobFromSource(exchange, repo, digest);
+    if (found === "nowhere") throw blobUnknown(digest);
+    // It is here by now: asked for again, it is served as all that is here.
+    return found === "here" ? sendBlob(exchange, digest) : undefined;
+  }
   const { size, generation } = blob;
   const etag = `"${digest}"`;
   res.setHeader("docker-content-digest", digest);

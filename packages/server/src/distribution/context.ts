@@ -3,12 +3,13 @@ import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { ANONYMOUS } from "../call.ts";
 import type { Caller, CallData } from "../call.ts";
 import type { Clock } from "../base/clock.ts";
-import type { BlobStore } from "../blobs/index.ts";
+import type { BlobStore, ByteSink } from "../blobs/index.ts";
 import { Code, MoorageError } from "../errors.ts";
 import type { Observed } from "../observe/observed.ts";
 import type { Transactor } from "../transaction.ts";
 import { isRepositoryName } from "./digests.ts";
 import { RegistryError } from "./errors.ts";
+import type { StoredManifest } from "./manifest-commands.ts";
 import type { Pulls } from "./pulls.ts";
 
 export type Request = IncomingMessage | Http2ServerRequest;
@@ -37,8 +38,26 @@ export interface RegistryConfig {
   idleTimeoutMs?: number;
 }
 
+/** What a repo does not hold, from its source, where that is set to be pulled through. Who asks may pull here. */
+export interface UpstreamDoor {
+  /**
+   * The manifest of a tag or digest. Undefined: the source has none, or there is none to be asked. Throws UNAVAILABLE when it cannot be asked.
+   * What it gives is copied soon.
+   */
+  manifest(repo: string, reference: string): Promise<StoredManifest | undefined>;
+  /** The size of a blob, as above. */
+  blobSize(repo: string, digest: string): Promise<number | undefined>;
+  /**
+   * Copies a blob. False: as above. `begin` is called when its bytes come and nobody else gets them yet: its sink gets them while they are stored, the
+   * last of them only when the digest was found to be right.
+   */
+  blob(repo: string, digest: string, begin: (size: number) => ByteSink): Promise<boolean>;
+}
+
 export interface RegistryDeps {
   transactor: Transactor;
+  /** Absent: what is not here is nowhere. */
+  upstream?: UpstreamDoor;
   pulls: Pulls;
   blobs: BlobStore;
   /**

@@ -7,6 +7,7 @@ import { RegistryError } from "./errors.ts";
 import { parseManifest } from "./manifest-parse.ts";
 import { pullableRepository } from "./names.ts";
 import { statement } from "../store/index.ts";
+import { manifestFromSource } from "./pull-through.ts";
 import { answerPull } from "./pulls.ts";
 import { sendEmpty } from "./send.ts";
 import { announcedLength, bodyOf } from "./streams.ts";
@@ -31,20 +32,23 @@ async function sendManifest(exchange: Exchange, reference: string): Promise<void
   const { deps, name } = exchange;
   const snapshot = deps.pulls.answers.snapshot();
   await authorize(exchange, ["pull"]);
+  let repo = "";
   const found = await deps.transactor.read(exchange.callData, async (call) => {
     const byDigest = isDigest(reference);
     const timed = parseTimedTag(reference);
-    const repo = await pullableRepository(call, deps.config, name, byDigest ? { digest: reference } : { tag: timed?.tag ?? reference });
+    repo = await pullableRepository(call, deps.config, name, byDigest ? { digest: reference } : { tag: timed?.tag ?? reference });
     if (timed) return manifestAsOf(call, repo, reference, timed);
     const [row] = await (byDigest ? selectByDigest : selectByTag)(call.tx, repo, reference);
     return row;
   });
-  if (!found) throw reference.includes(":") && !isDigest(reference) ? digestInvalid() : notPulled(reference);
+  const pulled = found ?? await manifestFromSource(exchange, repo, reference);
+  if (!pulled) throw reference.includes(":") && !isDigest(reference) ? digestInvalid() : notPulled(reference);
   const headers = {
-    "docker-content-digest": found.digest, etag: `"${found.digest}"`, "cache-control": "private, no-cache", "x-content-type-options": "nosniff",
-    "content-type": found.media_type,
+    "docker-content-digest": pulled.digest, etag: `"${pulled.digest}"`, "cache-control": "private, no-cache", "x-content-type-options": "nosniff",
+    "content-type": pulled.media_type,
   };
-  answerPull(exchange, snapshot, "manifest", headers, found.content);
+  // What a source says holds for this moment alone.
+  answerPull(exchange, found && snapshot, "manifest", headers, pulled.content);
 }
 
 async function putManifest(exchange: Exchange, reference: string): Promise<void> {

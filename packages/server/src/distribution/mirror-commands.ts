@@ -38,7 +38,8 @@ export interface TurnEnd {
   message: string;
   /** When the next turn is due. A turn asked for in the meantime is due before that. */
   nextInMs: number;
-  tagsSeen: number;
+  /** Absent: as many as before. */
+  tagsSeen?: number | undefined;
 }
 
 /** Takes the repo that has been due for the longest, and holds it for so long. Undefined: nothing is due. */
@@ -61,7 +62,7 @@ async function holdMirror(call: Call, { repo, holder, holdMs }: { repo: string; 
 
 /** Notes how a turn ended and lets go of the repo. Nothing happens when the turn has lost it. */
 async function endTurn(call: Call, { repo, holder, state, message, nextInMs, tagsSeen }: TurnEnd): Promise<void> {
-  const row = await call.tx.selectFrom("mirrors").select(["next_time", "attempt_time", "success_time", "failures"])
+  const row = await call.tx.selectFrom("mirrors").select(["next_time", "attempt_time", "success_time", "failures", "tags_seen"])
     .where("repo", "=", repo).where("holder", "=", holder).executeTakeFirst();
   if (row === undefined) return;
   const succeeded = state === SyncState.SUCCEEDED;
@@ -69,7 +70,7 @@ async function endTurn(call: Call, { repo, holder, state, message, nextInMs, tag
   // It was due when the turn began: a later time is that of somebody's wish since then.
   const wished = row.attempt_time !== null && row.next_time > row.attempt_time;
   await call.tx.updateTable("mirrors").set({
-    holder: "", hold_until: 0, state, message, tags_seen: tagsSeen, next_time: wished ? row.next_time : call.nowMs + nextInMs,
+    holder: "", hold_until: 0, state, message, tags_seen: tagsSeen ?? row.tags_seen, next_time: wished ? row.next_time : call.nowMs + nextInMs,
     success_time: succeeded ? call.nowMs : row.success_time, failures: failed ? row.failures + 1 : succeeded ? 0 : row.failures,
   }).where("repo", "=", repo).execute();
 }

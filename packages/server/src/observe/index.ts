@@ -4,6 +4,7 @@ import type { BlobStore } from "../blobs/index.ts";
 import type { Config } from "../config.ts";
 import type { Transactor } from "../transaction.ts";
 import { createMetrics, type DatabaseMetrics, type Snapshot } from "./metrics.ts";
+import type { MirrorMetrics } from "./mirror-metrics.ts";
 import type { RequestObserver } from "./observed.ts";
 import { requestObserver } from "./requests.ts";
 import { observeBlobs, observeTransactor } from "./stores.ts";
@@ -17,6 +18,7 @@ export interface Observation {
   requests: RequestObserver;
   /** What the database's engine tells of itself. */
   database: DatabaseMetrics;
+  mirror: MirrorMetrics;
   /** The same, with its work counted, timed and traced. */
   transactor(transactor: Transactor): Transactor;
   blobs(store: BlobStore): BlobStore;
@@ -33,7 +35,7 @@ export async function openObservation({ tracesUrl, tracesSample }: Pick<Config, 
   const tracer = tracesUrl === "" ? undefined : await openTracer({ url: tracesUrl, sample: tracesSample, version, log });
   return {
     requests: requestObserver(metrics, tracer),
-    database: metrics.database,
+    database: metrics.database, mirror: metrics.mirror,
     transactor: (transactor) => observeTransactor(transactor, metrics, tracer),
     blobs: (store) => observeBlobs(store, metrics, tracer),
     snapshot: () => metrics.snapshot(),

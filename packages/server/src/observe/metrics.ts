@@ -1,5 +1,6 @@
 import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
 import { type GoldenSignals, goldenSignals } from "./golden.ts";
+import { type MirrorMetrics, mirrorMetrics } from "./mirror-metrics.ts";
 
 /** The metrics of one server, as plain data that crosses between processes. */
 export type Snapshot = object[];
@@ -22,6 +23,7 @@ export interface DatabaseMetrics {
 
 /** Everything that is counted in one server. */
 export interface Metrics {
+  mirror: MirrorMetrics;
   http: GoldenSignals;
   rpc: GoldenSignals;
   registry: GoldenSignals & { received(verb: string, bytes: number): void; sent(verb: string, bytes: number): void };
@@ -45,6 +47,7 @@ export function createMetrics(version: string): Metrics {
   const read = bytes("moorage_blobs_read_bytes_total", "Bytes read from the blob store.", []);
   const written = bytes("moorage_blobs_written_bytes_total", "Bytes written to the blob store.", []);
   const retries = new Counter({ name: "moorage_database_retries_total", help: "Transactions that were run once more.", labelNames: ["reason"], registers });
+  const mirror = mirrorMetrics(registry);
   let gauges = (): DatabaseGauges => ({ writes: 0 });
   databaseGauges(registry, () => gauges());
   const common = processRegistry();
@@ -66,7 +69,7 @@ export function createMetrics(version: string): Metrics {
     },
   };
   return {
-    ...metrics,
+    ...metrics, mirror,
     snapshot: async () => {
       const ofProcess = (await common.getMetricsAsJSON()).map((metric) => (metric.name === START_TIME ? { ...metric, aggregator: "min" } : metric));
       return [...Object.values(metrics).flatMap(({ collect }) => collect()), ...await registry.getMetricsAsJSON(), ...ofProcess];

@@ -1,0 +1,36 @@
+import { randomUUID } from "node:crypto";
+import type { Clock } from "../base/clock.ts";
+import type { Secrets } from "../base/secrets.ts";
+import type { BlobStore } from "../blobs/index.ts";
+import { ANONYMOUS, type CallData } from "../call.ts";
+import type { Config } from "../config.ts";
+import type { MirrorPlace } from "../distribution/index.ts";
+import type { MirrorMetrics } from "../observe/mirror-metrics.ts";
+import type { Transactor } from "../transaction.ts";
+import type { Downloads } from "./downloads.ts";
+import type { Upstream } from "./upstream.ts";
+
+/** What copying from elsewhere works with. */
+export interface MirrorDeps {
+  transactor: Transactor;
+  blobs: BlobStore;
+  secrets: Secrets;
+  clock: Clock;
+  metrics: MirrorMetrics;
+  log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
+  config: Pick<Config, "allowPrivateNetwork" | "maxManifestBytes" | "mirrorWorkers">;
+}
+
+/** One copying: from where to where. */
+export interface Copying {
+  deps: Pick<MirrorDeps, "transactor" | "clock" | "metrics">;
+  downloads: Downloads;
+  upstream: Upstream;
+  place: MirrorPlace;
+  signal: AbortSignal;
+}
+
+/** The system's own call, now. */
+export function systemCall({ clock }: Pick<MirrorDeps, "clock">): CallData {
+  return { caller: ANONYMOUS, requestId: randomUUID(), nowMs: clock.nowMs(), remoteAddress: "", userAgent: "" };
+}

@@ -1,0 +1,65 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { TestContext } from "node:test";
+import { type Installation, startInstallation } from "./installation.ts";
+import { type Front, startFront } from "./upstream.ts";
+
+/** How the copying of a repo goes, as the API tells it. */
+export interface Sync {
+  state: string;
+  message: string;
+  lastAttemptTime?: string;
+  lastSuccessTime?: string;
+  nextTime?: string;
+  tagsSeen: number;
+  manifestsCopied: string;
+  bytesCopied: string;
+  consecutiveFailures: number;
+}
+
+/** One Moorage to copy from, behind a front that fails as the test wants, and one that copies. */
+export interface Pair {
+  upstream: Installation;
+  front: Front;
+  here: Installation;
+  /** What `syncConfig` is made of: the image of that name behind the front, with the credentials of the upstream's owner. */
+  configOf(name: string, change?: object): object;
+  /** A repo of the organization here that follows the upstream's image of that name. */
+  mirror(name: string, config: object): Promise<string>;
+  sync(uid: string): Promise<Sync>;
+  /** Asks for a turn, and answers how it went once it has ended. */
+  copied(uid: string): Promise<Sync>;
+}
+
+export const LOOPBACK = { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" };
+const TIMEOUT_MS = 20_000;
+
+export async function startPair(t: TestContext, env: Record<string, string> = LOOPBACK): Promise<Pair> {
+  const upstream = await startInstallation(t);
+  const front = await startFront(t, upstream.url);
+  const here = await startInstallation(t, env);
+  const sync: Pair["sync"] = async (uid) => (await here.api("GET", `/registry/v2/repos/${uid}/sync`)) as unknown as Sync;
+  return {
+    upstream, front, here, sync,
+    configOf: (name, change = {}) => ({ source: `${front.url}/acme/${name}`, username: "robot", password: upstream.platform, ...change }),
+    mirror: async (name, syncConfig) => (await here.api("POST", `/registry/v2/repos/${here.bootstrap.organization.uid}`, { name, syncConfig })).uid,
+    async copied(uid) {
+      const before = await sync(uid);
+      if (before.state !== "SYNC_STATE_PENDING") await here.api("POST", `/registry/v2/repos/${uid}:sync`, {});
+      return until(async () => {
+        const now = await sync(uid);
+        return !["SYNC_STATE_PENDING", "SYNC_STATE_RUNNING"].includes(now.state) && now.lastAttemptTime !== before.lastAttemptTime && now;
+      });
+    },
+  };
+}
+
+/** What the look gives as soon as that is something. Fails the test when it takes too long. */
+export async function until<T>(look: () => Promise<T | false | undefined>): Promise<T> {
+  const endMs = performance.now() + TIMEOUT_MS;
+  for (;;) {
+    const found = await look();
+    if (found !== false && found !== undefined) return found;
+    if (performance.now() > endMs) throw new Error("it did not come to that in time");
+    await wait(50);
+  }
+}
