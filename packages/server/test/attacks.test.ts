@@ -45,6 +45,19 @@ async function refused(work: Promise<unknown>, code: number = Code.Unauthenticat
   });
 }
 
+/** Refused in the words for whatever is not to be told apart: of an identity that does not name the issuer, and of a token that it did not sign. */
+async function unaccepted(work: Promise<unknown>, { identity: named = "", iss = issuer.url }: { identity?: string; iss?: unknown } = {}): Promise<void> {
+  const who = named === "" ? "no identity was named, and none with its issuer and subject accepts" : `no identity ${named} accepts`;
+  await saying(work, `${who} this token of issuer ${JSON.stringify(iss)}`);
+}
+
+/** Refused, and told just this. */
+async function saying(work: Promise<unknown>, words: string): Promise<void> {
+  await assert.rejects(work, { code: Code.Unauthenticated, message: `Unauthenticated: the token was not accepted: ${words}` });
+}
+
+const NAMELESS = "the identity with this issuer and subject";
+
 describe("external tokens", () => {
   test("the untouched token is accepted, with its identity and without", async () => {
     const { token } = await exchange(await issuer.sign(claims()));
@@ -55,64 +68,70 @@ describe("external tokens", () => {
   test("algorithm confusion: HS256 with the public key as the secret", async () => {
     const input = `${encode({ alg: "HS256", kid: "one" })}.${encode(claims())}`;
     for (const secret of [issuer.key.publicKey.export({ type: "spki", format: "pem" }), JSON.stringify(issuer.key.jwk)]) {
-      await refused(exchange(`${input}.${createHmac("sha256", secret).update(input).digest("base64url")}`));
+      await unaccepted(exchange(`${input}.${createHmac("sha256", secret).update(input).digest("base64url")}`));
     }
   });
 
   test("another algorithm than the key's own", async () => {
-    await refused(exchange(await issuer.sign(claims(), { alg: "PS256" })));
-    await refused(exchange(await issuer.sign(claims(), { alg: "RS512" })));
+    await unaccepted(exchange(await issuer.sign(claims(), { alg: "PS256" })));
+    await unaccepted(exchange(await issuer.sign(claims(), { alg: "RS512" })));
   });
 
   test("no algorithm, no signature", async () => {
     for (const alg of ["none", "None", "", "nOnE"]) {
       await refused(exchange(`${encode({ alg, kid: "one" })}.${encode(claims())}.`));
-      await refused(exchange(`${encode({ alg, kid: "one" })}.${encode(claims())}.AA`));
+      await unaccepted(exchange(`${encode({ alg, kid: "one" })}.${encode(claims())}.AA`));
     }
   });
 
   test("a changed body, a foreign signature", async () => {
     const [header, , signature] = (await issuer.sign(claims())).split(".");
-    await refused(exchange(`${header}.${encode(claims({ exp: seconds(301) }))}.${signature}`));
-    await refused(exchange(await issuer.sign(claims(), {}, newKey("one").privateKey)));
+    await unaccepted(exchange(`${header}.${encode(claims({ exp: seconds(301) }))}.${signature}`));
+    await unaccepted(exchange(await issuer.sign(claims(), {}, newKey("one").privateKey)));
   });
 
   test("wrong audience", async () => {
     for (const aud of [undefined, "", [], "https://else.where", `${house.baseUrl}/`, `${house.baseUrl}.evil.example`, [house.baseUrl, 1],
       { [house.baseUrl]: 1 }]) {
-      await refused(exchange(await issuer.sign(claims({ aud }))));
+      await saying(exchange(await issuer.sign(claims({ aud }))), `${NAMELESS} does not accept claim aud, which is ${JSON.stringify(aud) ?? "absent"}`);
     }
     await exchange(await issuer.sign(claims({ aud: ["https://else.where", house.baseUrl] })));
   });
 
   test("expired, future and timeless tokens", async () => {
-    for (const changes of [
-      { exp: seconds(0) }, { exp: seconds(-1) }, { exp: undefined }, { exp: "9999999999" }, { exp: null }, { exp: 1e300 },
-      { nbf: seconds(120) }, { iat: seconds(120) }, { nbf: "0" }, { iat: -5 },
-    ]) await refused(exchange(await issuer.sign(claims(changes))));
+    for (const changes of [{ exp: seconds(0) }, { exp: seconds(-1) }, { exp: undefined }, { exp: "9999999999" }, { exp: null }, { exp: 1e300 }]) {
+      await saying(exchange(await issuer.sign(claims(changes))), `it has expired: claim exp is ${JSON.stringify(changes.exp) ?? "absent"}`);
+    }
+    for (const changes of [{ nbf: seconds(120) }, { iat: seconds(120) }, { nbf: "0" }, { iat: -5 }]) {
+      const [[claim, value] = []] = Object.entries(changes);
+      await saying(exchange(await issuer.sign(claims(changes))), `it is not valid yet: claim ${claim} is ${JSON.stringify(value)}`);
+    }
+    for (const changes of [{ exp: seconds(-1) }, { nbf: seconds(120) }, { aud: "https://else.where" }]) {
+      await unaccepted(exchange(await issuer.sign(claims(changes), {}, newKey("one").privateKey)));
+    }
     await exchange(await issuer.sign(claims({ nbf: seconds(30), iat: seconds(30) })));
   });
 
   test("unknown kid; a rotated one is found once the issuer publishes it, and goes when it withdraws it", async () => {
     await exchange(await issuer.sign(claims()));
     const next = newKey("two");
-    await refused(exchange(await issuer.sign(claims(), { kid: "two" }, next.privateKey)));
+    await unaccepted(exchange(await issuer.sign(claims(), { kid: "two" }, next.privateKey)));
     house.clock.nowMs += 31_000;
-    await refused(exchange(await issuer.sign(claims(), { kid: "two" }, next.privateKey)));
+    await unaccepted(exchange(await issuer.sign(claims(), { kid: "two" }, next.privateKey)));
     const asked = issuer.requests.length;
-    for (let index = 0; index < 20; index += 1) await refused(exchange(await issuer.sign(claims(), { kid: `made-up-${index}` })));
+    for (let index = 0; index < 20; index += 1) await unaccepted(exchange(await issuer.sign(claims(), { kid: `made-up-${index}` })));
     assert.equal(issuer.requests.length, asked, "made-up kids must not drive requests");
     issuer.jwks.keys.splice(0, 1, next.jwk);
     house.clock.nowMs += 31_000;
     await exchange(await issuer.sign(claims(), { kid: "two" }, next.privateKey));
-    await refused(exchange(await issuer.sign(claims())));
+    await unaccepted(exchange(await issuer.sign(claims())));
   });
 
   test("keys in the header count for nothing, critical extensions are not understood", async () => {
     const evil = newKey("one");
     const jku = `${issuer.url}/evil`;
     issuer.routes.set("/evil", (_request, response) => response.end(JSON.stringify({ keys: [evil.jwk] })));
-    await refused(exchange(await issuer.sign(claims(), { jwk: evil.jwk, jku, x5u: jku }, evil.privateKey)));
+    await unaccepted(exchange(await issuer.sign(claims(), { jwk: evil.jwk, jku, x5u: jku }, evil.privateKey)));
     assert.ok(!issuer.requests.includes("/evil"));
     const input = `${encode({ alg: "RS256", kid: "one", crit: ["b64"], b64: true })}.${encode(claims())}`;
     await refused(exchange(`${input}.AAAA`));
@@ -128,7 +147,7 @@ describe("external tokens", () => {
     ];
     for (const keys of sets) {
       issuer.jwks.keys = keys as typeof issuer.jwks.keys;
-      await refused(exchange(await issuer.sign(claims())));
+      await unaccepted(exchange(await issuer.sign(claims())));
       house.clock.nowMs += 601_000;
     }
   });
@@ -136,8 +155,8 @@ describe("external tokens", () => {
   test("an issuer that no identity names is never asked", async () => {
     const stranger = await openIssuer();
     try {
-      await refused(exchange(await stranger.sign(claims({ iss: stranger.url }))));
-      await refused(exchange(await stranger.sign(claims({ iss: stranger.url })), { identity }));
+      await unaccepted(exchange(await stranger.sign(claims({ iss: stranger.url }))), { iss: stranger.url });
+      await unaccepted(exchange(await stranger.sign(claims({ iss: stranger.url })), { identity }), { identity, iss: stranger.url });
       assert.deepEqual(stranger.requests, []);
     } finally {
       await stranger.close();
@@ -149,9 +168,17 @@ describe("external tokens", () => {
     const bare = await house.addIdentity({ case: undefined });
     const deleted = await house.addIdentity(matching("robot"));
     await house.db.deleteFrom("identities").where("uid", "=", deleted).execute();
-    for (const uid of [newUid(""), foreign, bare, deleted, "no uid", `${identity}/`, identity.toUpperCase()]) {
-      await refused(exchange(await issuer.sign(claims()), { identity: uid }));
+    const asked = issuer.requests.length;
+    for (const uid of [newUid(""), bare, deleted, "no uid", `${identity}/`, identity.toUpperCase()]) {
+      await unaccepted(exchange(await issuer.sign(claims()), { identity: uid }), { identity: uid });
     }
+    assert.equal(issuer.requests.length, asked, "nobody was asked");
+    // A token that the issuer did not sign tells whoever made it no more, even where an identity names the issuer.
+    const { privateKey } = newKey("one");
+    for (const uid of [newUid(""), bare, deleted, foreign, identity]) {
+      await unaccepted(exchange(await issuer.sign(claims(), {}, privateKey), { identity: uid }), { identity: uid });
+    }
+    await saying(exchange(await issuer.sign(claims()), { identity: foreign }), `identity ${foreign} does not accept claim sub, which is "robot"`);
   });
 
   test("oversized and malformed tokens", async () => {
@@ -169,7 +196,7 @@ describe("discovery", () => {
   test("that lies about its issuer", async () => {
     for (const lie of ["https://accounts.example", `${issuer.url}/`, undefined, 7, [issuer.url]]) {
       answering(discovery, (response) => response.end(JSON.stringify({ issuer: lie, jwks_uri: `${issuer.url}/jwks` })));
-      await refused(exchange(await issuer.sign(claims())));
+      await unaccepted(exchange(await issuer.sign(claims())));
       house.clock.nowMs += 6_000;
     }
     assert.ok(!issuer.requests.includes("/jwks"));
@@ -178,7 +205,7 @@ describe("discovery", () => {
   test("that redirects, or whose keys do", async () => {
     for (const path of [discovery, "/jwks"]) {
       answering(path, (response) => response.writeHead(302, { location: `${issuer.url}/elsewhere` }).end());
-      await refused(exchange(await issuer.sign(claims())));
+      await unaccepted(exchange(await issuer.sign(claims())));
       house.clock.nowMs += 6_000;
       issuer.routes.delete(path);
     }
@@ -195,7 +222,7 @@ describe("discovery", () => {
     ];
     for (const answer of bad) {
       answering(discovery, answer);
-      await refused(exchange(await issuer.sign(claims())));
+      await unaccepted(exchange(await issuer.sign(claims())));
       house.clock.nowMs += 6_000;
     }
   });
@@ -219,7 +246,7 @@ describe("discovery", () => {
       for (const url of [issuer.url, ...["127.0.0.1", "localhost", "2130706433", "[::1]", "[::ffff:127.0.0.1]"].map((host) => `https://${host}:${port}`)]) {
         await strict.addIdentity({ case: "claimMatch", value: { iss: { case: "issuer", value: url }, sub: { case: "subject", value: "robot" } } });
         const bearer = await issuer.sign(claims({ iss: url, aud: strict.baseUrl }));
-        await refused(strict.exchanger.exchange({ bearer, audiences: [] }, strict.data()));
+        await unaccepted(strict.exchanger.exchange({ bearer, audiences: [] }, strict.data()), { iss: url });
       }
       assert.deepEqual(issuer.requests, []);
     } finally {
@@ -234,7 +261,7 @@ describe("discovery", () => {
     await refused(exchange(await issuer.sign(claims(), { kid: "made-up" })), Code.Unavailable);
     const asked = issuer.requests.length;
     house.clock.nowMs += 6_000;
-    await refused(exchange(await issuer.sign(claims(), { kid: "made-up" })));
+    await unaccepted(exchange(await issuer.sign(claims(), { kid: "made-up" })));
     await exchange(await issuer.sign(claims()));
     assert.equal(issuer.requests.length, asked);
   });
@@ -261,14 +288,18 @@ describe("patterns", () => {
       { aud: house.baseUrl },
       { ref: "refs/heads/main\nx" }, { ref: "x\nrefs/heads/main" }, { ref: "refs/heads/main-2" }, { ref: ["refs/heads/main"] },
       { ref: undefined }, { env: "production" }, { env: ["prod"] }, { run: "07" }, { safe: { toString: "true" } },
-    ]) await refused(exchange(await issuer.sign(claims({ ...good, ...changes })), { identity: uid }));
+    ]) {
+      const [[claim, value] = []] = Object.entries(changes);
+      const told = `identity ${uid} does not accept claim ${claim}, which is ${JSON.stringify(value) ?? "absent"}`;
+      await saying(exchange(await issuer.sign(claims({ ...good, ...changes })), { identity: uid }), told);
+    }
   });
 
   test("an identity with patterns is never found without being named", async () => {
     const anything = { iss: { case: "issuerPattern" as const, value: ".*" }, sub: { case: "subjectPattern" as const, value: ".*" } };
     await house.addIdentity({ case: "claimMatch", value: anything });
-    await refused(exchange(await issuer.sign(claims({ sub: "anybody" }))));
-    await refused(exchange(await issuer.sign(claims({ iss: "", sub: "" }))));
+    await unaccepted(exchange(await issuer.sign(claims({ sub: "anybody" }))));
+    await unaccepted(exchange(await issuer.sign(claims({ iss: "", sub: "" }))), { iss: "" });
   });
 });
 

@@ -1,15 +1,16 @@
 import { isUid } from "../base/uid.ts";
 import type { CallData } from "../call.ts";
 import type { Config } from "../config.ts";
-import { invalidArgument } from "../errors.ts";
+import { Code, invalidArgument, MoorageError } from "../errors.ts";
 import { relationshipOf } from "../iam/index.ts";
 import type { Database, Row } from "../store/index.ts";
 import type { AccessWriter } from "./commands.ts";
 import { type ExternalVerifier, pickKey, verifySignature } from "./external.ts";
-import { isWithinTimes, type Jwt, parseJwt, refusal } from "./jwt.ts";
-import { endOf, mismatch, type Relationship, staticKeys } from "./match.ts";
+import { type Jwt, parseJwt, refusal } from "./jwt.ts";
+import { endOf, mismatch, namesIssuer, type Relationship, staticKeys } from "./match.ts";
 import { type Audiences, narrow, type Narrowing, type NarrowingRequest, parseNarrowing } from "./narrowing.ts";
 import { narrowAudiences, type RefreshTokens } from "./refresh.ts";
+import { loggedClaims, loggedValue, refusedAnswer, type Refused } from "./refusals.ts";
 import type { Tokens } from "./tokens.ts";
 
 export interface ExchangeRequest extends NarrowingRequest {
@@ -25,8 +26,8 @@ export interface ExchangeAnswer { token: string; refreshToken: string; issuedAtM
 
 export interface Exchanger {
   /**
-   * Throws UNAUTHENTICATED, in the same words, for whatever is not accepted; INVALID_ARGUMENT for a bad wish; PERMISSION_DENIED for more than a
-   * token of ours holds; UNAVAILABLE when an issuer cannot be asked.
+   * Throws UNAUTHENTICATED for whatever is not accepted, which says why as far as `refusals.ts` lets it; INVALID_ARGUMENT for a bad wish;
+   * PERMISSION_DENIED for more than a token of ours holds; UNAVAILABLE when an issuer cannot be asked.
    */
   exchange(request: ExchangeRequest, data: CallData): Promise<ExchangeAnswer>;
   /** Trades a refresh token for a token and a refresh token that replaces it. The new token may be narrower than the first one, never wider. */
@@ -82,7 +83,7 @@ export function createExchanger(deps: ExchangeDeps): Exchanger {
       const wanted = parseNarrowing(request, audiences);
       if (identityProvider !== "") throw invalidArgument({ field: "identityProvider", description: "names no identity provider" });
       const jwt = parseJwt(bearer, MAX_EXTERNAL_LENGTH);
-      if (!jwt || !isWithinTimes(jwt.claims, data.nowMs)) throw refusal();
+      if (!jwt) throw refusal();
       if (jwt.claims["iss"] === config.baseUrl) return exchangeOwn(jwt, wanted, identity, data);
       const { row, relationship } = await accepting(deps, jwt, identity, data);
       const narrowing = { ...wanted, audiences: wanted.audiences.length === 0 ? [audiences.platform] : wanted.audiences };
@@ -108,34 +109,48 @@ export function createExchanger(deps: ExchangeDeps): Exchanger {
 }
 
 /**
- * The one identity that accepts the token, with its signature verified. An issuer is asked for its keys only when an identity would accept what
- * the token says.
+ * The one identity that accepts the token, with its signature verified. An issuer is asked for its keys only when an identity names it. What fits is
+ * looked at after the signature: what is told of an identity is told to nobody who has no token of an issuer that it names. An identity that
+ * is not there goes the same way as one that accepts nothing.
  */
 async function accepting(deps: ExchangeDeps, jwt: Jwt, identity: string, { nowMs, requestId }: CallData): Promise<Candidate> {
   const { config, reader, external, log } = deps;
-  const refuse = (reason: string) => log.info({ requestId, identity, reason }, "token exchange refused");
-  const found: Candidate[] = [];
-  for (const row of await candidates(reader, jwt, identity)) {
-    const relationship = relationshipOf(row);
-    const reason = mismatch(relationship, jwt.claims, config.baseUrl, nowMs);
-    if (reason === undefined) found.push({ row, relationship });
-    else refuse(reason);
-  }
-  const published = found.some(({ relationship }) => relationship.case === "claimMatch") ? settled(external.verify(jwt, nowMs)) : undefined;
-  const verified: Candidate[] = [];
+  let published: Promise<unknown> | undefined;
+  const signatureError = ({ case: kind, value }: Relationship): Promise<unknown> => (kind === "staticKeys"
+    ? settled(verifySignature(jwt, pickKey(staticKeys(value), jwt.header))) : published ??= settled(external.verify(jwt, nowMs)));
+  const judge = async (relationship: Relationship): Promise<Refused | undefined> => {
+    if (!namesIssuer(relationship, jwt.claims)) return notAccepted("the identity does not name the issuer, cannot be assumed, or does not exist");
+    const error = await signatureError(relationship);
+    if (error === undefined) return mismatch(relationship, jwt.claims, config.baseUrl, nowMs);
+    if (!(error instanceof MoorageError) || error.code !== Code.Unauthenticated) throw error;
+    return notAccepted(error.cause instanceof Error ? error.cause.message : "bad signature or unknown key");
+  };
+  const accepted: Candidate[] = [];
   let failure: unknown;
-  for (const candidate of found) {
-    const { relationship } = candidate;
-    const error = relationship.case === "staticKeys"
-      ? await settled(verifySignature(jwt, pickKey(staticKeys(relationship.value), jwt.header))) : await published;
-    if (error === undefined) verified.push(candidate);
-    else failure = error;
+  let refused: Refused & { identity: string } = { ...notAccepted("no identity has the issuer and subject"), identity };
+  const rows = await candidates(reader, jwt, identity);
+  for (const row of rows.length === 0 && identity !== "" ? [undefined] : rows) {
+    const relationship = row ? relationshipOf(row) : NO_RELATIONSHIP;
+    try {
+      const reason = await judge(relationship);
+      if (reason) refused = { ...reason, identity: row?.uid ?? identity };
+      else if (row) accepted.push({ row, relationship });
+    } catch (error) {
+      failure = error;
+    }
   }
-  const [first] = verified;
-  if (verified.length > 1) throw invalidArgument({ field: "identity", description: "several identities accept this token: name one of them" });
+  const [first, second] = accepted;
+  if (second) throw invalidArgument({ field: "identity", description: "several identities accept this token: name one of them" });
   if (first) return first;
-  if (failure !== undefined) refuse("bad signature or unknown key");
-  throw failure ?? refusal();
+  if (failure !== undefined) throw failure;
+  log.info({ requestId, ...refused, ...loggedClaims(jwt), value: loggedValue(jwt, refused.claim) }, "token exchange refused");
+  throw refusedAnswer(refused, jwt, identity);
+}
+
+const NO_RELATIONSHIP: Relationship = { case: undefined };
+
+function notAccepted(why: string): Refused {
+  return { reason: "NOT_ACCEPTED", claim: "", why };
 }
 
 async function candidates(reader: Database, { claims }: Jwt, identity: string): Promise<IdentityRow[]> {

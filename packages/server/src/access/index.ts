@@ -15,6 +15,7 @@ export { accessCommands, type AccessWriter } from "./commands.ts";
 export type { ExchangeAnswer, Exchanger, ExchangeRequest } from "./exchange.ts";
 export { createKeyring, createSigningKey, type Keyring, loadKeys, resealKeys, rotateSigningKey } from "./keys.ts";
 export { isRefreshToken, type Refreshable, type RefreshTokens } from "./refresh.ts";
+export { refusalWords } from "./refusals.ts";
 export { createTokens, isWrongAudience, MAX_TOKEN_TTL_MS, type MintedToken, type MintRequest, type RepositoryAccess, type Tokens } from "./tokens.ts";
 export { type AnswerError, createStsDoors, type StsDeps } from "./sts.ts";
 export { createSecurityTokenService, type SecurityTokenService } from "./sts-service.ts";

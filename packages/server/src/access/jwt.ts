@@ -13,7 +13,7 @@ const MAX_DEPTH = 16;
 const SKEW_MS = 60_000;
 const MAX_TIME_S = 100_000_000_000;
 
-/** The one answer to every token that is not accepted, whatever the reason: it tells a prober nothing. */
+/** The answer to a token that cannot be read, or that is not ours though it says so: it tells a prober nothing. See `refusals.ts` for those of others. */
 export function refusal(): MoorageError {
   return unauthenticated("the token was not accepted");
 }
@@ -37,9 +37,15 @@ export function parseJwt(token: string, maxLength: number): Jwt | undefined {
  * disagree. Times are seconds since 1970. Source: RFC 7519 §4.1.
  */
 export function isWithinTimes(claims: Record<string, unknown>, nowMs: number): boolean {
+  return timeFault(claims, nowMs) === undefined;
+}
+
+/** Which of the times keeps the token from being good now; undefined when none does. */
+export function timeFault(claims: Record<string, unknown>, nowMs: number): "exp" | "nbf" | "iat" | undefined {
   const { exp, nbf, iat } = claims;
-  if (!isTime(exp) || exp * 1000 <= nowMs) return false;
-  return [nbf, iat].every((time) => time === undefined || (isTime(time) && time * 1000 <= nowMs + SKEW_MS));
+  if (!isTime(exp) || exp * 1000 <= nowMs) return "exp";
+  const ahead = (time: unknown): boolean => time !== undefined && !(isTime(time) && time * 1000 <= nowMs + SKEW_MS);
+  return ahead(nbf) ? "nbf" : ahead(iat) ? "iat" : undefined;
 }
 
 /** The `aud` claim as a list; empty when it is absent or malformed. */

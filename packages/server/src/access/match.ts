@@ -3,22 +3,40 @@ import type { ClaimMatch, Identity, StaticKeys } from "@moorage/api";
 import { compilePattern } from "../base/patterns.ts";
 import { parseJson } from "../base/json.ts";
 import { usableKeys, type VerificationKey } from "../base/jwks.ts";
-import { audiencesOf } from "./jwt.ts";
+import { audiencesOf, timeFault } from "./jwt.ts";
+import type { RefusalReason, Refused } from "./refusals.ts";
 
 export type Relationship = Identity["relationship"];
 type Claims = Record<string, unknown>;
 
 /**
- * Why the relationship does not accept these claims; undefined when it does. It judges claims alone: the times and the signature are
- * verified apart. The reason is for the log, never for the caller. Source: contract §3, §7.
+ * Whether the relationship accepts tokens of the token's issuer at all: only then is anybody asked for keys, and only then may the answer to a
+ * token that the issuer signed say more than that it is not accepted. Relationships that cannot be assumed name no issuer.
  */
-export function mismatch(relationship: Relationship, claims: Claims, ownAudience: string, nowMs: number): string | undefined {
+export function namesIssuer(relationship: Relationship, { iss: issuer }: Claims): boolean {
   switch (relationship.case) {
-    case "claimMatch": return claimMismatch(relationship.value, claims, ownAudience);
-    case "staticKeys": return staticMismatch(relationship.value, claims, ownAudience, nowMs);
-    case undefined: return "the identity has no relationship";
-    default: return "identities of this relationship cannot be assumed yet";
+    case "claimMatch": return agrees(relationship.value.iss.case === "issuerPattern", relationship.value.iss.value, issuer);
+    case "staticKeys": return agrees(false, relationship.value.issuer, issuer);
+    default: return false;
   }
+}
+
+/**
+ * Why the relationship does not accept these claims of a token whose issuer it names and whose signature is verified; undefined when it does.
+ * The audience comes first: who shows a token that was made for another place is told no more than that. Source: contract §3, §7.
+ */
+export function mismatch(relationship: Relationship, claims: Claims, ownAudience: string, nowMs: number): Refused | undefined {
+  if (!acceptsAudience(relationship, claims, ownAudience)) return refused("AUDIENCE", "aud");
+  const time = timeFault(claims, nowMs);
+  if (time !== undefined) return refused(time === "exp" ? "EXPIRED" : "NOT_YET_VALID", time);
+  if (endOf(relationship) <= nowMs) return refused("KEYS_EXPIRED", "");
+  const claim = relationship.case === "claimMatch" ? claimMismatch(relationship.value, claims) : relationship.case === "staticKeys"
+    ? staticMismatch(relationship.value, claims) : "iss";
+  return claim === undefined ? undefined : refused("CLAIM", claim);
+}
+
+function refused(reason: RefusalReason, claim: string): Refused {
+  return { reason, claim, why: "the token does not fit the identity" };
 }
 
 /** The keys given with the identity itself. */
@@ -31,22 +49,27 @@ export function endOf(relationship: Relationship): number {
   return relationship.case === "staticKeys" && relationship.value.expirationTime ? timestampMs(relationship.value.expirationTime) : Infinity;
 }
 
-function claimMismatch({ iss, sub, aud, claims: exact, claimPatterns }: ClaimMatch, claims: Claims, ownAudience: string): string | undefined {
-  if (!agrees(iss.case === "issuerPattern", iss.value, claims["iss"])) return "another issuer";
-  if (!agrees(sub.case === "subjectPattern", sub.value, claims["sub"])) return "another subject";
-  const audience = aud.case === undefined ? ownAudience : aud.value;
-  if (!audiencesOf(claims).some((one) => agrees(aud.case === "audiencePattern", audience, one))) return "another audience";
-  for (const [name, value] of Object.entries(exact)) if (textOf(claims, name) !== value) return "another claim";
-  for (const [name, pattern] of Object.entries(claimPatterns)) if (!agrees(true, pattern, textOf(claims, name))) return "another claim";
+function acceptsAudience(relationship: Relationship, claims: Claims, ownAudience: string): boolean {
+  const found = audiencesOf(claims);
+  if (relationship.case === "staticKeys") {
+    const { audiences } = relationship.value;
+    return found.some((one) => (audiences.length === 0 ? [ownAudience] : audiences).includes(one));
+  }
+  if (relationship.case !== "claimMatch") return false;
+  const { aud } = relationship.value;
+  return found.some((one) => agrees(aud.case === "audiencePattern", aud.case === undefined ? ownAudience : aud.value, one));
+}
+
+/** The name of the first claim that does not fit. */
+function claimMismatch({ sub, claims: exact, claimPatterns }: ClaimMatch, claims: Claims): string | undefined {
+  if (!agrees(sub.case === "subjectPattern", sub.value, claims["sub"])) return "sub";
+  for (const [name, value] of Object.entries(exact)) if (textOf(claims, name) !== value) return name;
+  for (const [name, pattern] of Object.entries(claimPatterns)) if (!agrees(true, pattern, textOf(claims, name))) return name;
   return undefined;
 }
 
-function staticMismatch({ issuer, subject, audiences, expirationTime }: StaticKeys, claims: Claims, ownAudience: string, nowMs: number): string | undefined {
-  if (expirationTime && timestampMs(expirationTime) <= nowMs) return "the keys have expired";
-  if (!agrees(false, issuer, claims["iss"])) return "another issuer";
-  if (!agrees(false, subject, claims["sub"])) return "another subject";
-  const accepted = audiences.length === 0 ? [ownAudience] : audiences;
-  return audiencesOf(claims).some((one) => accepted.includes(one)) ? undefined : "another audience";
+function staticMismatch({ subject }: StaticKeys, claims: Claims): string | undefined {
+  return agrees(false, subject, claims["sub"]) ? undefined : "sub";
 }
 
 /** An absent or empty expectation agrees with nothing, and nothing but text agrees. */

@@ -1,5 +1,6 @@
 import { invalidArgument, MoorageError, Code } from "../errors.ts";
 import type { ExchangeAnswer, ExchangeRequest } from "./exchange.ts";
+import { refusalWords } from "./refusals.ts";
 import { capabilityOf, isWrongAudience } from "./tokens.ts";
 
 // The token endpoint's two grants. Source: RFC 8693 (exchange), RFC 6749 §6 (refresh).
@@ -70,12 +71,18 @@ export function toOAuthError(error: unknown, grant: OAuthRequest["grant"]): OAut
   if (error instanceof OAuthError) return error;
   if (!(error instanceof MoorageError)) return undefined;
   switch (error.code) {
-    case Code.Unauthenticated: return new OAuthError(400, grant === "refresh" ? "invalid_grant" : "invalid_request", "the token was not accepted");
+    case Code.Unauthenticated: return new OAuthError(400, grant === "refresh" ? "invalid_grant" : "invalid_request", described(error));
     case Code.PermissionDenied: return new OAuthError(400, isWrongAudience(error) ? "invalid_target" : "invalid_scope", error.message);
     case Code.InvalidArgument: return new OAuthError(400, OAUTH_OF_FIELD[error.details.fieldViolations?.[0]?.field ?? ""] ?? "invalid_request", error.message);
     case Code.Unavailable: return new OAuthError(503, "temporarily_unavailable", error.message);
     default: return undefined;
   }
+}
+
+/** Why the token was not accepted, in the characters that a description may hold. Source: RFC 6749 §5.2. */
+function described(error: MoorageError): string {
+  const words = refusalWords(error);
+  return `the token was not accepted${words === undefined ? "" : `: ${words.replaceAll('"', "'").replace(/[^\x20-\x7e]|\\/g, "?")}`}`;
 }
 
 const OAUTH_OF_FIELD: Record<string, string> = { aud: "invalid_target", cap: "invalid_scope", scopes: "invalid_scope" };

@@ -22,7 +22,7 @@ async function ensureRepository(call: Call, input: { name: string }): Promise<{ 
 export async function makeRepository(call: Call, { repo, group, missing }: Resolved): Promise<string> {
   if (repo !== undefined) return repo;
   const image = missing.at(-1);
-  if (group === undefined || image === undefined) throw denied();
+  if (group === undefined || image === undefined) throw denied(call, missing.join("/"), [Capability.CAP_IAM_GROUPS_CREATE]);
   let parent = group;
   for (const subgroup of missing.slice(0, -1)) {
     parent = await createGroupNamed(call, parent, subgroup).catch(nameTaken(`"${subgroup}" is an image here, so no image can have a name below it`));

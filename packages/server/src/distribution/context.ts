@@ -10,6 +10,7 @@ import type { Transactor } from "../transaction.ts";
 import { isRepositoryName } from "./digests.ts";
 import { RegistryError } from "./errors.ts";
 import type { StoredManifest } from "./manifest-commands.ts";
+import { capabilityNames, PULL, PUSH } from "./names.ts";
 import type { Pulls } from "./pulls.ts";
 
 export type Request = IncomingMessage | Http2ServerRequest;
@@ -32,6 +33,8 @@ export interface RegistryConfig {
   maxManifestBytes: number;
   /** How long an upload may lie without new bytes. */
   uploadTtlMs: number;
+  /** How long content stays that nothing needs; who may push is promised half of it at every look. Absent: nothing is ever collected. */
+  gcGraceMs?: number;
   /** How long a URL is good that a GET of a blob is redirected to, where the blob store has such; zero or absent: blobs are sent from here. */
   blobsRedirectTtlMs?: number;
   /** How long a client may send or take nothing before its transfer is given up. Default one minute. */
@@ -124,8 +127,11 @@ function mountSource({ query }: Exchange, actions: Action[]): string {
 export async function authorize(exchange: Exchange, actions: Action[]): Promise<void> {
   const { deps, name, callData } = exchange;
   const asked: Action[] = actions.includes("push") && !actions.includes("pull") ? ["pull", ...actions] : actions;
-  const unauthorized = (message: string, error?: "invalid_token" | "insufficient_scope"): RegistryError =>
-    new RegistryError("UNAUTHORIZED", message, { headers: { "www-authenticate": challenge(deps.config, name, asked, error, mountSource(exchange, actions)) } });
+  const unauthorized = (message: string, error?: "invalid_token" | "insufficient_scope", detail?: Record<string, string>): RegistryError =>
+    new RegistryError("UNAUTHORIZED", message, {
+      ...(detail && { detail, details: { metadata: detail } }),
+      headers: { "www-authenticate": challenge(deps.config, name, asked, error, mountSource(exchange, actions)) },
+    });
   const authorization = exchange.req.headers.authorization;
   if (authorization === undefined) throw unauthorized("Unauthenticated: a registry token is required");
   try {
@@ -140,9 +146,30 @@ export async function authorize(exchange: Exchange, actions: Action[]): Promise<
   if (caller.identity === "" && !caller.repositories) throw unauthorized("Unauthenticated: a registry token is required");
   exchange.callData = { ...callData, caller };
   if (name === "" || tokenCovers(caller, name, actions)) return;
+  const { words, detail } = notCovered(caller, name, actions);
   // A token of this repository may be traded for one that covers more: clients do so when they are challenged, and only then.
-  if (caller.repositories?.some((repository) => repository.name === name)) throw unauthorized("Unauthenticated: the token does not cover this action", "insufficient_scope");
+  if (caller.repositories?.some((repository) => repository.name === name)) {
+    throw unauthorized(`Unauthenticated: the token does not cover this action: ${words}`, "insufficient_scope", detail);
+  }
   // Clients print this to people, who may not know that a log-in is missing, or that the token endpoint left out what they have no right to.
-  const why = caller.identity === "" ? "log in first; without a log-in only public images are pulled" : "the token does not cover this repository, or you have no right to it";
-  throw new RegistryError("DENIED", `Permission denied: ${why}`);
+  const why = caller.identity === "" ? "log in first; without a log-in only public images are pulled" : `the token does not cover this repository: ${words}`;
+  throw new RegistryError("DENIED", `Permission denied: ${why}`, { detail, details: { metadata: detail } });
 }
+
+/**
+ * What the token would have to cover, and the capabilities an identity must hold to get such a token. They follow from the action alone: nothing is
+ * looked up, and nothing is told of what exists.
+ */
+function notCovered(caller: Caller, name: string, actions: Action[]): { words: string; detail: Record<string, string> } {
+  const uncovered = actions.filter((action) => !tokenCovers(caller, name, [action]));
+  const takes = uncovered.map((action) => TAKES[action]);
+  const who = caller.identity === "" ? "an anonymous caller" : `identity ${caller.identity}`;
+  return {
+    words: `to ${uncovered.join(" and ")} ${name}, ${who} must hold ${takes.join(" and ")}`,
+    detail: { identity: caller.identity, capability: takes.join(" and "), repository: name },
+  };
+}
+
+const TAKES: Record<Action, string> = {
+  pull: capabilityNames(PULL).join(" and "), push: capabilityNames(PUSH).join(" and "), delete: "CAP_MANIFEST_DELETE or CAP_TAG_DELETE",
+};

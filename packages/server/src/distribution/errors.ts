@@ -52,13 +52,19 @@ function isOciCode(text: string | undefined): text is OciCode {
   return text !== undefined && text in OCI;
 }
 
+/** What a DENIED says of the missing right, from its metadata: see `denied` in names.ts. */
+function lackOf({ details: { metadata = {} } }: MoorageError): object | undefined {
+  const { identity, capability, repository } = metadata;
+  return capability === undefined || repository === undefined ? undefined : { identity, capability, repository };
+}
+
 /** The answer to whatever was thrown. An error nobody foresaw shows nothing of itself but the request id. */
 export function errorAnswer(thrown: unknown, requestId: string): ErrorAnswer {
   if (thrown instanceof RegistryError) return { status: thrown.status, ociCode: thrown.ociCode, error: thrown, headers: thrown.headers, detail: thrown.detail };
   if (thrown instanceof MoorageError) {
     // What crossed from the writing thread is a plain MoorageError again; its name came along in the metadata.
     const ociCode = thrown.details.metadata?.["ociCode"];
-    if (isOciCode(ociCode)) return { status: OCI[ociCode][0], ociCode, error: thrown, headers: {}, detail: undefined };
+    if (isOciCode(ociCode)) return { status: OCI[ociCode][0], ociCode, error: thrown, headers: {}, detail: lackOf(thrown) };
     const plain = PLAIN[thrown.code];
     const headers: Record<string, string> = {};
     const retryAfterMs = thrown.details.retryAfterMs ?? (thrown.code === Code.ResourceExhausted || thrown.code === Code.Unavailable ? 1000 : undefined);

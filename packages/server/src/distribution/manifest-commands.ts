@@ -4,7 +4,7 @@ import { deleteTag, moveTag } from "../registry/index.ts";
 import { makeRepository } from "./blob-commands.ts";
 import { RegistryError } from "./errors.ts";
 import type { ParsedManifest } from "./manifest-parse.ts";
-import { denied, pushPlace, repositoryFor } from "./names.ts";
+import { denied, lackingOf, pushPlace, repositoryFor } from "./names.ts";
 
 // Statements stay below every engine's limit of parameters.
 const CHUNK = 500;
@@ -29,7 +29,7 @@ async function putManifest(call: Call, input: PutManifestInput): Promise<{ missi
   // What is not there holds nothing: a refused push leaves no repo behind.
   if (place.repo === undefined && manifest.references.length > 0) return { missing: manifest.references.map((reference) => reference.digest) };
   const repo = await makeRepository(call, place);
-  await checkTagRights(call, repo, tags, digest);
+  await checkTagRights(call, repo, input);
   const { missing } = await storeManifest(call, repo, { digest, content, manifest });
   if (missing.length > 0) return { missing };
   for (const name of tags) await moveTag(call, { repo, name, digest, reason: "push" });
@@ -59,12 +59,18 @@ export async function storeManifest(call: Call, repo: string, { digest, content,
   return { missing: [], isNew };
 }
 
-/** A new tag needs the right to create tags, an existing one that moves the right to update them. */
-async function checkTagRights(call: Call, repo: string, tags: string[], digest: string): Promise<void> {
+/**
+ * A new tag needs the right to create tags, an existing one that moves the right to update them. Who has neither is told so of both: which tags
+ * there are is not told.
+ */
+async function checkTagRights(call: Call, repo: string, { name, tags, digest }: PutManifestInput): Promise<void> {
   if (tags.length === 0) return;
   const known = await call.tx.selectFrom("tags").select(["name", "digest"]).where("parent", "=", repo).where("name", "in", tags).execute();
-  if (known.length < tags.length && !(await call.may(Capability.CAP_TAG_CREATE, repo))) throw denied();
-  if (known.some((tag) => tag.digest !== digest) && !(await call.may(Capability.CAP_TAG_UPDATE, repo))) throw denied();
+  const lacking = await lackingOf(call, repo, [Capability.CAP_TAG_CREATE, Capability.CAP_TAG_UPDATE]);
+  const needed = [
+    ...(known.length < tags.length ? [Capability.CAP_TAG_CREATE] : []), ...(known.some((tag) => tag.digest !== digest) ? [Capability.CAP_TAG_UPDATE] : []),
+  ];
+  if (needed.some((capability) => lacking.includes(capability))) throw denied(call, name, lacking);
 }
 
 /** What of the references the repo does not hold. */

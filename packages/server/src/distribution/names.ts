@@ -1,6 +1,6 @@
-import { Capability } from "@moorage/api";
+import { Capability, CapabilitySchema } from "@moorage/api";
 import { parentOf } from "../base/uid.ts";
-import type { Call } from "../call.ts";
+import type { Call, Caller } from "../call.ts";
 import { statement } from "../store/index.ts";
 import { RegistryError } from "./errors.ts";
 import { publicMay } from "./public.ts";
@@ -57,8 +57,8 @@ export async function resolveRepository(call: Call, name: string): Promise<Resol
  */
 export async function repositoryFor(call: Call, name: string, ...capabilities: Capability[]): Promise<string> {
   const { repo, group } = await resolveRepository(call, name);
-  const place = repo ?? group;
-  if (place === undefined || !(await mayAll(call, place, capabilities))) throw denied();
+  const lacking = await lackingOf(call, repo ?? group, capabilities);
+  if (lacking.length > 0) throw denied(call, name, lacking);
   if (repo === undefined) throw nameUnknown(name);
   return repo;
 }
@@ -69,11 +69,11 @@ export async function repositoryFor(call: Call, name: string, ...capabilities: C
  */
 export async function pullableRepository(call: Call, settings: PublicSettings, name: string, reference: PublicReference, capabilities = PULL): Promise<string> {
   const { repo, group } = await resolveRepository(call, name);
-  const place = repo ?? group;
-  const may = place !== undefined && (await mayAll(call, place, capabilities));
+  const lacking = await lackingOf(call, repo ?? group, capabilities);
+  const may = lacking.length === 0;
   if (repo !== undefined && (may || (await publicMay(call, settings, repo, reference)))) return repo;
   if (repo === undefined && (may || name.startsWith(`${settings.publicOrganization}/`))) throw nameUnknown(name);
-  throw denied();
+  throw denied(call, name, lacking);
 }
 
 /**
@@ -82,24 +82,48 @@ export async function pullableRepository(call: Call, settings: PublicSettings, n
  */
 export async function pushPlace(call: Call, name: string): Promise<Resolved> {
   const place = await resolveRepository(call, name);
-  if (!(await mayPush(call, place))) throw denied();
+  const lacking = await lackingToPush(call, place);
+  if (lacking.length > 0) throw denied(call, name, lacking);
   return place;
 }
 
-/** The right to push to a path, and to make what is missing of it; the organization is never made. */
-export async function mayPush(call: Call, { repo, group, missing }: Resolved): Promise<boolean> {
-  const place = repo ?? group;
+/**
+ * What the caller lacks to push to a path, and to make what is missing of it; the organization is never made. Whoever may not push at all lacks
+ * just that: what exists is not told.
+ */
+export async function lackingToPush(call: Call, { repo, group, missing }: Resolved): Promise<Capability[]> {
+  const lacking = await lackingOf(call, repo ?? group, PUSH);
+  if (lacking.length > 0) return lacking;
   const create = [...(missing.length > 0 ? [Capability.CAP_REPO_CREATE] : []), ...(missing.length > 1 ? [Capability.CAP_IAM_GROUPS_CREATE] : [])];
-  return place !== undefined && mayAll(call, place, [...PUSH, ...create]);
+  return lackingOf(call, group, create);
 }
 
-export async function mayAll(call: Call, uid: string, capabilities: Capability[]): Promise<boolean> {
-  for (const capability of capabilities) if (!(await call.may(capability, uid))) return false;
-  return true;
+/** Which of the capabilities the caller does not hold at the place; all of them where there is none. */
+export async function lackingOf(call: Call, place: string | undefined, capabilities: readonly Capability[]): Promise<Capability[]> {
+  const lacking: Capability[] = [];
+  for (const capability of capabilities) if (place === undefined || !(await call.may(capability, place))) lacking.push(capability);
+  return lacking;
 }
 
-export function denied(): RegistryError {
-  return new RegistryError("DENIED", "Permission denied: requested access to the resource is denied");
+/**
+ * Says which right is missing: of whom, which, and for what path as it was asked for. The rights asked for do not depend on whether the repository
+ * exists, so the answer does not tell it. The metadata go along from the writing thread.
+ */
+export function denied({ caller }: Pick<Call, "caller">, name: string, lacking: readonly Capability[]): RegistryError {
+  const names = capabilityNames(lacking);
+  const detail = { identity: caller.identity, capability: names.join(" and "), repository: name };
+  return new RegistryError("DENIED", `Permission denied: ${whoOf(caller)} lacks ${names.join(" and ")} for ${name}`, { detail, details: { metadata: detail } });
+}
+
+/** The caller in words. A narrowed token may lack what its identity has. */
+export function whoOf({ identity, capabilities, scopes }: Caller): string {
+  if (identity === "") return "an anonymous caller";
+  return capabilities || scopes ? `the narrowed token of identity ${identity}` : `identity ${identity}`;
+}
+
+/** The names (CAP_…) of capabilities. */
+export function capabilityNames(capabilities: readonly Capability[]): string[] {
+  return capabilities.map((capability) => CapabilitySchema.value[capability]?.name ?? String(capability));
 }
 
 export function nameUnknown(name: string): RegistryError {

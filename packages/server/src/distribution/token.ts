@@ -1,5 +1,5 @@
 import type { Exchanger, RefreshTokens, Tokens } from "../access/index.ts";
-import { isRefreshToken } from "../access/index.ts";
+import { isRefreshToken, refusalWords } from "../access/index.ts";
 import { isUid } from "../base/uid.ts";
 import { ANONYMOUS } from "../call.ts";
 import type { Caller } from "../call.ts";
@@ -24,6 +24,7 @@ export interface TokenDeps extends RegistryDeps {
 
 const MAX_FORM_BYTES = 65_536;
 const MAX_CREDENTIAL_LENGTH = 20_000;
+const MAX_TOLD = 10;
 
 /** A user name, possibly an identity's uid, and a token of some kind as the password. */
 interface Credential { user: string; secret: string }
@@ -57,7 +58,11 @@ async function answerToken(deps: TokenDeps, exchange: Exchange): Promise<void> {
   if ("problem" in wanted) throw invalidArgument({ field: "scope", description: wanted.problem });
   const credential = req.method === "POST" ? formCredential(parameters) : headerCredential(deps, req.headers.authorization);
   const caller = credential ? await callerOf(deps, exchange, credential) : ANONYMOUS;
-  const granted = await deps.transactor.read({ ...callData, caller }, (call) => grantedScopes(call, deps.config, wanted.scopes));
+  const { granted, leftOut } = await deps.transactor.read({ ...callData, caller }, (call) => grantedScopes(call, deps.config, wanted.scopes));
+  // Left out without a word to the client, as the protocol has it: whoever wonders finds here what was missing.
+  if (leftOut.length > 0 && caller.identity !== "") {
+    deps.log.info({ requestId: callData.requestId, identity: caller.identity, leftOut: leftOut.slice(0, MAX_TOLD) }, "scopes left out of a registry token");
+  }
   const { token, issuedAtMs, expiresAtMs } = await deps.tokens.mint({
     type: "registry", identity: caller.identity, audiences: [deps.config.registryAudience], ttlMs: deps.registryTokenTtlMs, nowMs: callData.nowMs,
     access: granted.map(({ name, actions }) => ({ type: "repository", name, actions })),
@@ -91,7 +96,8 @@ function formCredential(form: URLSearchParams): Credential {
 
 /**
  * Who shows the credential: a platform token, a refresh token (which is not used up: docker keeps what it logged in with), or the token of
- * an external issuer, with the identity to become as the user name. Throws UNAUTHORIZED for all others, registry tokens included.
+ * an external issuer, with the identity to become as the user name. Throws UNAUTHORIZED for all others, registry tokens included; that of an
+ * external token says why.
  */
 async function callerOf(deps: TokenDeps, { callData }: Exchange, { user, secret }: Credential): Promise<Caller> {
   try {
@@ -101,12 +107,16 @@ async function callerOf(deps: TokenDeps, { callData }: Exchange, { user, secret 
     return await deps.tokens.read(token, callData.nowMs);
   } catch (error) {
     const refused = error instanceof MoorageError && (error.code === Code.Unauthenticated || error.code === Code.PermissionDenied);
-    throw refused ? badCredential(deps) : error;
+    throw refused ? badCredential(deps, error) : error;
   }
 }
 
-function badCredential({ config }: TokenDeps): RegistryError {
-  return new RegistryError("UNAUTHORIZED", "Unauthenticated: the credentials were not accepted", {
+/** Of the token of another issuer it says why, as far as the exchange does; of all others it says nothing. */
+function badCredential({ config }: TokenDeps, error?: MoorageError): RegistryError {
+  const words = error && refusalWords(error);
+  const metadata = words === undefined ? undefined : error?.details.metadata;
+  return new RegistryError("UNAUTHORIZED", `Unauthenticated: the credentials were not accepted${words === undefined ? "" : `: ${words}`}`, {
+    ...(metadata && { detail: metadata, details: { metadata } }),
     headers: { "www-authenticate": `Basic realm="${config.registryUrl}/token", charset="UTF-8"` },
   });
 }
