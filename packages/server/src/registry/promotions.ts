@@ -96,8 +96,9 @@ async function requireExpected(call: Call, repo: string, asked: readonly Asked[]
   });
   const [first] = conflicts;
   if (first === undefined) return;
-  const what = first.actual === "" ? "is not there" : `points to ${first.actual}`;
-  throw new MoorageError(Code.Aborted, `Aborted: tag ${first.tag} ${what}, and not ${first.expected === "" ? "absent" : `to ${first.expected}`} as expected`, {
+  const is = first.actual === "" ? "is not there" : `points to ${first.actual}`;
+  const was = first.expected === "" ? "not to be there" : `to point to ${first.expected}`;
+  throw new MoorageError(Code.Aborted, `Aborted: tag ${first.tag} ${is}, and was expected ${was}`, {
     metadata: { ...first, conflicts: conflicts.map(({ tag }) => tag).join(",") },
   });
 }

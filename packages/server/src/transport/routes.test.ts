@@ -39,6 +39,10 @@ test("an additional binding is a path of its own, and an empty variable none", (
 test("custom verbs", () => {
   assert.deepEqual(lead("GET", "/iam/v2/identities:lookupIdentity"), ["LookupIdentity"]);
   assert.deepEqual(lead("POST", "/iam/v2/roleBindings:batchCreate"), ["BatchCreateRoleBindings"]);
+  assert.deepEqual(lead("POST", "/registry/v2/tags/a/b:promote"), ["PromoteTags", "a/b"]);
+  assert.deepEqual(lead("POST", "/registry/v2/tags/a%2Fb:rollback"), ["RollbackTags", "a%2Fb"]);
+  assert.deepEqual(lead("POST", "/registry/v2/tags/a/b:other"), ["CreateTag", "a/b:other"]);
+  assert.equal(lead("GET", "/registry/v2/repos/a:previewTagRetention"), "POST");
   assert.equal(lead("POST", "/iam/v2/roleBindings:noSuch"), undefined);
   assert.equal(lead("GET", "/iam/v2/roleBindings:batchCreate"), "POST");
 });
