@@ -5,6 +5,7 @@ import { addBackup } from "./backup.ts";
 import { addCall } from "./call.ts";
 import { addExport } from "./export.ts";
 import { addFsck } from "./fsck.ts";
+import { addGc } from "./gc.ts";
 import { addImport } from "./import.ts";
 import { addMigrate } from "./migrate.ts";
 import { addRestore } from "./restore.ts";
@@ -18,7 +19,7 @@ const program = new Command("moorage")
   .description("A self-hosted container registry with its control plane.")
   .showHelpAfterError("(moorage --help tells what there is)")
   .exitOverride();
-for (const add of [addServe, addToken, addMigrate, addBackup, addRestore, addExport, addImport, addFsck, addCall, addSample]) add(program);
+for (const add of [addServe, addToken, addMigrate, addBackup, addRestore, addExport, addImport, addFsck, addGc, addCall, addSample]) add(program);
 
 try {
   await program.parseAsync();

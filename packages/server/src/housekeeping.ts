@@ -68,13 +68,22 @@ export async function startHousekeeping(deps: HousekeepingDeps): Promise<{ stop(
     }
   };
   await rotate();
+  let stopped = false;
   const timers = [own, ...chores].map((chore) => {
     let working = false;
     return setInterval(() => {
       if (working) return;
       working = true;
-      work(chore).catch((error: unknown) => log.error({ err: error, work: chore.work }, "housekeeping failed")).finally(() => { working = false; });
+      work(chore).catch((error: unknown) => {
+        // Broken off at the end of the server, it is not given back: another process takes it when its lease is over, which is soon.
+        if (!stopped) log.error({ err: error, work: chore.work }, "housekeeping failed");
+      }).finally(() => { working = false; });
     }, Math.min(lookEveryMs, chore.everyMs)).unref();
   });
-  return { stop: () => timers.forEach((timer) => clearInterval(timer)) };
+  return {
+    stop() {
+      stopped = true;
+      for (const timer of timers) clearInterval(timer);
+    },
+  };
 }

@@ -14,6 +14,7 @@ import { violationsOf } from "./aip/validate.ts";
 import { createDispatch, type OutsideMethod } from "./dispatch.ts";
 import { createPulls, distributionDoor, type RegistryDeps, tokenDoor } from "./distribution/index.ts";
 import { unauthenticated } from "./errors.ts";
+import { createCollector } from "./gc.ts";
 import { startHousekeeping } from "./housekeeping.ts";
 import { createKeptAnswers } from "./kept-answers.ts";
 import { methodsOf, nameOf } from "./methods.ts";
@@ -132,7 +133,8 @@ export async function startServer(settings: Config, { clock = systemClock, log =
         "/token": tokenDoor({ ...registry, tokens: access.tokens, exchanger: access.exchanger, refreshTokens: access.refreshTokens, registryTokenTtlMs: config.registryTokenTtlMs }),
       },
     });
-    const housekeeping = await startHousekeeping({ transactor, keyring: access.keyring, registry, signingKeyAgeMs: config.signingKeyAgeMs, log });
+    const collector = createCollector({ transactor, blobs, config, clock, log, ran: observation.gc.ran });
+    const housekeeping = await startHousekeeping({ transactor, keyring: access.keyring, registry, signingKeyAgeMs: config.signingKeyAgeMs, log, chores: collector.chores });
     mirroring.start();
     log.info({ url: config.baseUrl, registryUrl: config.registryUrl, address: port.address, port: port.port }, "listening");
     // Whoever waits for this line does not wait for the next ones.
@@ -140,6 +142,7 @@ export async function startServer(settings: Config, { clock = systemClock, log =
 
     const close = async (): Promise<void> => {
       housekeeping.stop();
+      await collector.stop();
       await mirroring.close();
       front.close();
       shutdown.abort();

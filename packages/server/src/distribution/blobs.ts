@@ -6,6 +6,7 @@ import { authorize } from "./context.ts";
 import type { Exchange } from "./context.ts";
 import { RegistryError } from "./errors.ts";
 import { matchesEtag } from "./etags.ts";
+import { needsGrace, renewGrace } from "./grace.ts";
 import { pullableRepository } from "./names.ts";
 import { blobFromSource } from "./pull-through.ts";
 import { answerPull } from "./pulls.ts";
@@ -13,8 +14,8 @@ import { parseRange } from "./ranges.ts";
 import { sendEmpty } from "./send.ts";
 import { responseSink } from "./streams.ts";
 
-const selectBlob = statement<{ size: number; generation: string }>(
-  "select b.size, b.generation from repo_blobs as r join blobs as b on b.digest = r.digest where r.repo = ? and r.digest = ?",
+const selectBlob = statement<{ size: number; generation: string; touch_time: number }>(
+  "select b.size, b.generation, r.touch_time from repo_blobs as r join blobs as b on b.digest = r.digest where r.repo = ? and r.digest = ?",
 );
 
 // The content of a digest never changes, but who may read it does: only the client itself may keep it.
@@ -33,9 +34,10 @@ async function sendBlob(exchange: Exchange, digest: string): Promise<void> {
   let repo = "";
   const blob = await deps.transactor.read(exchange.callData, async (call) => {
     repo = await pullableRepository(call, deps.config, exchange.name, { digest });
-    return findBlob(call, repo, digest);
+    const found = await findBlob(call, repo, digest);
+    return found && { ...found, renews: await needsGrace(exchange, call, repo, found.touch_time) };
   });
-  if (!blob) {
+  if (!blob || (blob.renews && !(await renewGrace(exchange, "blob", digest)))) {
     const found = await blobFromSource(exchange, repo, digest);
     if (found === "nowhere") throw blobUnknown(digest);
     // It is here by now: asked for again, it is served as all that is here.
@@ -124,7 +126,7 @@ async function deleteBlob(exchange: Exchange, digest: string): Promise<void> {
 }
 
 /** The blob as the repo may serve it. */
-export async function findBlob(call: Call, repo: string, digest: string): Promise<{ size: number; generation: string } | undefined> {
+export async function findBlob(call: Call, repo: string, digest: string): Promise<{ size: number; generation: string; touch_time: number } | undefined> {
   return (await selectBlob(call.tx, repo, digest))[0];
 }
 

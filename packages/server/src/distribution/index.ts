@@ -1,4 +1,5 @@
 export { cleanUploads } from "./cleaning.ts";
+export { type Collected, collectGarbage } from "./collect.ts";
 export type { RegistryDeps, UpstreamDoor } from "./context.ts";
 export { algorithmOf, isDigest, isTag } from "./digests.ts";
 export type { StoredManifest } from "./manifest-commands.ts";

@@ -3,6 +3,7 @@ import type { Call } from "../call.ts";
 import { deleteTag, moveTag } from "../registry/index.ts";
 import { makeRepository } from "./blob-commands.ts";
 import { RegistryError } from "./errors.ts";
+import { graceAround } from "./grace-commands.ts";
 import type { ParsedManifest } from "./manifest-parse.ts";
 import { denied, lackingOf, pushPlace, repositoryFor } from "./names.ts";
 
@@ -87,9 +88,10 @@ export async function missingReferences(call: Call, repo: string, { references }
   return references.map(({ digest }) => digest).filter((digest) => !held.has(digest));
 }
 
-/** Deletes a manifest by digest, with the tags that point to it; their history stays. MANIFEST_UNKNOWN when it is not there. Source: contract §8. */
+/** Deletes a manifest by digest, with the tags that point to it; their history stays, and what hung on it begins its grace. MANIFEST_UNKNOWN when it is not there. Source: contract §8. */
 async function deleteManifest(call: Call, { name, digest }: { name: string; digest: string }): Promise<void> {
   const repo = await repositoryFor(call, name, Capability.CAP_MANIFEST_DELETE);
+  await graceAround(call, repo, digest);
   const { numDeletedRows } = await call.tx.deleteFrom("manifests").where("repo", "=", repo).where("digest", "=", digest).executeTakeFirst();
   if (numDeletedRows === 0n) throw manifestUnknown(digest);
   await call.tx.deleteFrom("manifest_references").where("repo", "=", repo).where("digest", "=", digest).execute();

@@ -4,6 +4,7 @@ import { authorize } from "./context.ts";
 import type { Exchange } from "./context.ts";
 import { algorithmOf, isDigest, isTag } from "./digests.ts";
 import { RegistryError } from "./errors.ts";
+import { needsGrace, renewGrace } from "./grace.ts";
 import { parseManifest } from "./manifest-parse.ts";
 import { pullableRepository } from "./names.ts";
 import { statement } from "../store/index.ts";
@@ -15,7 +16,7 @@ import { manifestAsOf, notPulled, type Pulled } from "./timed-pull.ts";
 
 const MAX_TAGS = 100;
 
-const selectByDigest = statement<Pulled>("select digest, media_type, content from manifests where repo = ? and digest = ?");
+const selectByDigest = statement<Pulled & { touch_time: number }>("select digest, media_type, content, touch_time from manifests where repo = ? and digest = ?");
 const selectByTag = statement<Pulled>(
   "select m.digest, m.media_type, m.content from tags as t join manifests as m on m.repo = t.parent and m.digest = t.digest where t.parent = ? and t.name = ?",
 );
@@ -38,17 +39,20 @@ async function sendManifest(exchange: Exchange, reference: string): Promise<void
     const timed = parseTimedTag(reference);
     repo = await pullableRepository(call, deps.config, name, byDigest ? { digest: reference } : { tag: timed?.tag ?? reference });
     if (timed) return manifestAsOf(call, repo, reference, timed);
-    const [row] = await (byDigest ? selectByDigest : selectByTag)(call.tx, repo, reference);
-    return row;
+    if (!byDigest) return (await selectByTag(call.tx, repo, reference))[0];
+    const [row] = await selectByDigest(call.tx, repo, reference);
+    return row && { ...row, renews: await needsGrace(exchange, call, repo, row.touch_time) };
   });
-  const pulled = found ?? await manifestFromSource(exchange, repo, reference);
-  if (!pulled) throw reference.includes(":") && !isDigest(reference) ? digestInvalid() : notPulled(reference);
+  const isGone = found !== undefined && "renews" in found && found.renews && !(await renewGrace(exchange, "manifest", reference));
+  const here = isGone ? undefined : found;
+  const pulled = here ?? await manifestFromSource(exchange, repo, reference);
+  if (pulled === undefined) throw reference.includes(":") && !isDigest(reference) ? digestInvalid() : notPulled(reference);
   const headers = {
     "docker-content-digest": pulled.digest, etag: `"${pulled.digest}"`, "cache-control": "private, no-cache", "x-content-type-options": "nosniff",
     "content-type": pulled.media_type,
   };
   // What a source says holds for this moment alone.
-  answerPull(exchange, found && snapshot, "manifest", headers, pulled.content);
+  answerPull(exchange, here && snapshot, "manifest", headers, pulled.content);
 }
 
 async function putManifest(exchange: Exchange, reference: string): Promise<void> {

@@ -8,8 +8,8 @@ import { type Headers, send, sendEmpty } from "./send.ts";
 type Kind = "manifest" | "blob";
 /** A whole answer with status 200. A text body has a character for each byte: see `send`. */
 interface Answer { headers: Headers & { etag: string }; body: Uint8Array | string }
-/** One that is kept, whom the token named that it is for, and the memory it takes. */
-interface KeptAnswer extends Answer { kind: Kind; caller: Caller; bytes: number }
+/** One that is kept, whom the token named that it is for, when it was found out, and the memory it takes. */
+interface KeptAnswer extends Answer { kind: Kind; caller: Caller; atMs: number; bytes: number }
 
 /**
  * Answers to pulls, kept while nothing at all is committed to the database: so it still holds that the path leads to this repo, that the caller
@@ -39,10 +39,12 @@ function keyOf({ headers, method, url }: Request): string | undefined {
 
 /** Answers a pull as the same one was answered before, when nothing has changed since. False: nothing was done. */
 export function answerAgain(exchange: Exchange): boolean {
-  const { req, deps: { pulls }, callData } = exchange;
+  const { req, deps: { pulls, config }, callData } = exchange;
+  // Who may push and is told what is there builds on it for a while: from time to time its grace must be looked at, though nothing has changed.
+  const keptMs = (config.gcGraceMs ?? Infinity) / 4;
   const key = keyOf(req);
   const known = key === undefined ? undefined : pulls.answers.get(key);
-  if (known === undefined || !pulls.isStillGood(known.caller, callData.nowMs)) return false;
+  if (known === undefined || !pulls.isStillGood(known.caller, callData.nowMs) || callData.nowMs - known.atMs > keptMs) return false;
   exchange.data.observed?.beginVerb(`${known.kind}_${req.method === "GET" ? "get" : "head"}`);
   reply(exchange, known);
   return true;
@@ -50,12 +52,12 @@ export function answerAgain(exchange: Exchange): boolean {
 
 /** Answers a pull, and keeps the answer, everything about which must have been found out since the snapshot. */
 export function answerPull(exchange: Exchange, snapshot: Snapshot | undefined, kind: Kind, headers: Answer["headers"], body: Uint8Array): void {
-  const { req, caller, deps: { pulls } } = exchange;
+  const { req, caller, callData, deps: { pulls } } = exchange;
   const key = body.length > MAX_KEPT_BYTES ? undefined : keyOf(req);
   if (key !== undefined) {
     // Node sends head and body of a text in one piece, of bytes in two.
     const latin1 = Buffer.from(body.buffer, body.byteOffset, body.length).toString("latin1");
-    pulls.answers.keep(snapshot, key, { kind, caller, headers, body: latin1, bytes: latin1.length + key.length + ENTRY_BYTES });
+    pulls.answers.keep(snapshot, key, { kind, caller, atMs: callData.nowMs, headers, body: latin1, bytes: latin1.length + key.length + ENTRY_BYTES });
   }
   reply(exchange, { headers, body });
 }

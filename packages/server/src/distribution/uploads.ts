@@ -120,7 +120,9 @@ async function complete(exchange: Exchange, upload: string, digest: string, whol
   });
   let kept: string;
   try {
-    ({ generation: kept } = await transactor.write("distribution.commitBlob", callData, { name, upload, whole, ...stored }));
+    // A slow client's blob is new when it is whole, not when its first byte came.
+    const now = { ...callData, nowMs: deps.clock.nowMs() };
+    ({ generation: kept } = await transactor.write("distribution.commitBlob", now, { name, upload, whole, ...stored }));
   } catch (error) {
     // Only a refusal says that nothing was written. After anything else the copy may be in use: `cleanUploads` looks later.
     if (error instanceof MoorageError && REFUSED.includes(error.code)) await blobs.remove(digest, stored.generation);
@@ -134,12 +136,15 @@ const REFUSED: Code[] = [Code.NotFound, Code.PermissionDenied, Code.InvalidArgum
 
 /** The session must be of this repo and this identity; another's does not exist. */
 async function requireSession(exchange: Exchange, upload: string): Promise<void> {
-  const found = await exchange.deps.transactor.read(exchange.callData, async (call) => {
-    const repo = await repositoryFor(call, exchange.name, ...PUSH);
-    return call.tx.selectFrom("uploads").select("uid")
+  const { deps, callData, name } = exchange;
+  const found = await deps.transactor.read(callData, async (call) => {
+    const repo = await repositoryFor(call, name, ...PUSH);
+    return call.tx.selectFrom("uploads").select("update_time")
       .where("uid", "=", upload).where("repo", "=", repo).where("identity", "=", call.caller.identity).executeTakeFirst();
   });
   if (!found) throw uploadUnknown(upload);
+  // A session that is under way for long is still a push under way: what is collected meanwhile hangs on it.
+  if (callData.nowMs - found.update_time > deps.config.uploadTtlMs / 2) await deps.transactor.write("distribution.renewUpload", callData, { upload });
 }
 
 function requireDigest(digest: string | null): asserts digest is string {

@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import type { BlobStore } from "../blobs/index.ts";
 import type { Config } from "../config.ts";
 import type { Transactor } from "../transaction.ts";
+import type { GcMetrics } from "./gc-metrics.ts";
 import { createMetrics, type DatabaseMetrics, type Snapshot } from "./metrics.ts";
 import type { MirrorMetrics } from "./mirror-metrics.ts";
 import type { RequestObserver } from "./observed.ts";
@@ -19,6 +20,7 @@ export interface Observation {
   /** What the database's engine tells of itself. */
   database: DatabaseMetrics;
   mirror: MirrorMetrics;
+  gc: GcMetrics;
   /** The same, with its work counted, timed and traced. */
   transactor(transactor: Transactor): Transactor;
   blobs(store: BlobStore): BlobStore;
@@ -35,7 +37,7 @@ export async function openObservation({ tracesUrl, tracesSample }: Pick<Config, 
   const tracer = tracesUrl === "" ? undefined : await openTracer({ url: tracesUrl, sample: tracesSample, version, log });
   return {
     requests: requestObserver(metrics, tracer),
-    database: metrics.database, mirror: metrics.mirror,
+    database: metrics.database, mirror: metrics.mirror, gc: metrics.gc,
     transactor: (transactor) => observeTransactor(transactor, metrics, tracer),
     blobs: (store) => observeBlobs(store, metrics, tracer),
     snapshot: () => metrics.snapshot(),

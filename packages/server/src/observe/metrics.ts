@@ -1,4 +1,5 @@
 import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
+import { type GcMetrics, gcMetrics } from "./gc-metrics.ts";
 import { type GoldenSignals, goldenSignals } from "./golden.ts";
 import { type MirrorMetrics, mirrorMetrics } from "./mirror-metrics.ts";
 
@@ -23,6 +24,7 @@ export interface DatabaseMetrics {
 
 /** Everything that is counted in one server. */
 export interface Metrics {
+  gc: GcMetrics;
   mirror: MirrorMetrics;
   http: GoldenSignals;
   rpc: GoldenSignals;
@@ -48,6 +50,7 @@ export function createMetrics(version: string): Metrics {
   const written = bytes("moorage_blobs_written_bytes_total", "Bytes written to the blob store.", []);
   const retries = new Counter({ name: "moorage_database_retries_total", help: "Transactions that were run once more.", labelNames: ["reason"], registers });
   const mirror = mirrorMetrics(registry);
+  const gc = gcMetrics(registry);
   let gauges = (): DatabaseGauges => ({ writes: 0 });
   databaseGauges(registry, () => gauges());
   const common = processRegistry();
@@ -69,7 +72,7 @@ export function createMetrics(version: string): Metrics {
     },
   };
   return {
-    ...metrics, mirror,
+    ...metrics, mirror, gc,
     snapshot: async () => {
       const ofProcess = (await common.getMetricsAsJSON()).map((metric) => (metric.name === START_TIME ? { ...metric, aggregator: "min" } : metric));
       return [...Object.values(metrics).flatMap(({ collect }) => collect()), ...await registry.getMetricsAsJSON(), ...ofProcess];

@@ -63,7 +63,7 @@ export async function startRegistry(t: TestContext) {
   const log = { info: () => {}, error: (fields: object) => faults.push(fields) };
   const config = {
     registryUrl: baseUrl, registryAudience: host, historySegments: ["_service"], freeTierTags: ["latest", "latest-dev"], publicOrganization: "public",
-    errorDomain: "moorage.dev", maxManifestBytes: 4 << 20, uploadTtlMs: 3_600_000, idleTimeoutMs: 10_000,
+    errorDomain: "moorage.dev", maxManifestBytes: 4 << 20, uploadTtlMs: 3_600_000, gcGraceMs: 86_400_000, idleTimeoutMs: 10_000,
   };
   const access = createAccess({ config: { ...config, baseUrl, accessTokenTtlMs: 3_600_000, allowPrivateNetwork: true }, reader, writer, secrets, log });
   const blobs = await openFilesystemBlobs(join(dir, "files"));
@@ -131,7 +131,7 @@ export async function startRegistry(t: TestContext) {
   };
   const repoUid = async (name: string): Promise<string> => (await reader.selectFrom("repos").select("uid").where("name", "=",
     name).executeTakeFirstOrThrow()).uid;
-  return { ...people, baseUrl, host, clock, reader, db, pulls: deps.pulls, access, ask, mint, ownerToken: owner, pushBlob, pushManifest, image, historyOf, createTag, repoUid,
+  return { ...people, baseUrl, host, deps, clock, reader, db, pulls: deps.pulls, access, ask, mint, ownerToken: owner, pushBlob, pushManifest, image, historyOf, createTag, repoUid,
     addIdentity };
 }
 

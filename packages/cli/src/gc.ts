@@ -1,0 +1,56 @@
+// `moorage gc`: removes the content that nothing needs, or tells what would go.
+import { type Collected, type Config, ConfigError, collectInstallation, parseDuration } from "@moorage/server";
+import type { Command } from "commander";
+import { bytesText } from "./progress.ts";
+import { addSettings, type FlagValues, namesPlace } from "./settings.ts";
+
+/** Adds `moorage gc`. */
+export function addGc(program: Command): void {
+  const command = program.command("gc").description("remove the content that nothing needs any longer; the server may run")
+    .option("--dry-run", "change nothing, and tell what would go")
+    .option("--repo <name>", "look at this image alone, such as acme/api")
+    .option("--grace <duration>", "keep content for so long after the last thing that needed it went, in place of MOORAGE_GC_GRACE; 0s only when nothing is pushed")
+    .option("--json", "print the result as JSON");
+  const configOf = addSettings(command, (name) => namesPlace(name) || name === "MOORAGE_UPLOAD_TTL");
+  command.action(async (values: FlagValues) => {
+    const config = configOf(values);
+    const dryRun = values["dryRun"] === true;
+    const graceMs = graceOf(values["grace"], config);
+    const repo = values["repo"] as string | undefined;
+    const json = values["json"] === true;
+    const repos: (Collected & { name: string })[] = [];
+    const onRepo = (name: string, collected: Collected): void => {
+      if (json) repos.push({ name, ...collected });
+      else console.log(`${name}: ${textOf(collected)}`);
+    };
+    const stopping = new AbortController();
+    const stop = (): void => stopping.abort(new Error("stopped: what went is gone; run the same command again for the rest"));
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, stop);
+    const total = await collectInstallation(config, { dryRun, repo, graceMs, onRepo, signal: stopping.signal });
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, stop);
+    if (json) console.log(JSON.stringify({ dryRun, graceMs, repos, total }, null, 2));
+    else for (const line of [`${dryRun ? "would go" : "gone"}: ${textOf(total)}`, promiseOf(config, graceMs)]) console.log(line);
+  });
+}
+
+function graceOf(text: unknown, config: Config): number {
+  if (text === undefined) return config.gcGraceMs;
+  const graceMs = parseDuration(String(text));
+  if (graceMs === undefined) throw new ConfigError(`--grace: must be a duration such as 0s, 15m or 24h, not ${String(text)}`);
+  return graceMs;
+}
+
+function textOf({ tags, manifests, blobs, bytes }: Collected): string {
+  return `${tags} tags, ${manifests} manifests, ${blobs} blobs; ${bytesText(bytes)} (${bytes} bytes) come back`;
+}
+
+/** When space comes back, as docs/garbage-collection.md has it. */
+function promiseOf({ gcIntervalMs, uploadTtlMs }: Config, graceMs: number): string {
+  const run = gcIntervalMs === 0 ? "at the first `moorage gc` after that" : `by the run after that, which begins within ${durationText(gcIntervalMs)}`;
+  return `space comes back ${durationText(graceMs)} after the last thing that needed it went, ${run}; after a crash on the way at most ${durationText(uploadTtlMs)} later`;
+}
+
+function durationText(ms: number): string {
+  const [unit, size] = ([["h", 3_600_000], ["m", 60_000], ["s", 1000]] as const).find(([, each]) => ms % each === 0) ?? ["ms", 1];
+  return `${ms / size}${unit}`;
+}

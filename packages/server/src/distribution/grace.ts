@@ -1,0 +1,24 @@
+import { Capability } from "@moorage/api";
+import type { Call } from "../call.ts";
+import { Code, MoorageError } from "../errors.ts";
+import { type Exchange, tokenCovers } from "./context.ts";
+import type { Wanted } from "./grace-commands.ts";
+
+/** Whether the grace of what is about to be answered is to be renewed: at most once in half a grace, and for those alone who could push. */
+export async function needsGrace({ deps: { config }, caller, name }: Exchange, call: Call, repo: string, touchedMs: number): Promise<boolean> {
+  if (config.gcGraceMs === undefined || call.nowMs - touchedMs <= config.gcGraceMs / 2) return false;
+  return tokenCovers(caller, name, ["push"]) && await call.may(Capability.CAP_MANIFEST_CREATE, repo);
+}
+
+/**
+ * Renews the grace of content before its client is told that it is there. False: it has gone meanwhile. Where nothing can be written a GET is answered
+ * all the same; a HEAD, which is what comes before a push, is not.
+ */
+export async function renewGrace({ req, deps, callData, name }: Exchange, kind: Wanted["kind"], digest: string): Promise<boolean> {
+  try {
+    return (await deps.transactor.write("distribution.renewGrace", callData, { name, digest, kind })).held;
+  } catch (error) {
+    if (req.method === "GET" && error instanceof MoorageError && (error.code === Code.Unavailable || error.code === Code.ResourceExhausted)) return true;
+    throw error;
+  }
+}
