@@ -1,0 +1,130 @@
+import { type Config, checkInstallation } from "../../src/index.ts";
+import { type BlobStore, openBlobs } from "../../src/blobs/index.ts";
+import { openClient } from "./client.ts";
+import { count, type Hand, pullWhole, type Race, send, tellWrong } from "./race-client.ts";
+import { contentOf, imageOf } from "./race-content.ts";
+import { diceOf } from "./race-dice.ts";
+import { needed, perhapsNeeded, type Shelf } from "./race-facts.ts";
+import { checkTag, type Worker } from "./race-operations.ts";
+
+// What must hold whenever nobody does anything: all that is needed is there, byte for byte, and after a while nothing else.
+
+const AT_ONCE = 6;
+
+/** A client that asks until it is answered, and does nothing else. */
+export function checker(race: Race, url: string): Hand & { close(): void } {
+  const client = openClient(url);
+  return { race, client, dice: diceOf(race.seed, 999), patient: true, doing: "check", paths: [], close: () => client.close() };
+}
+
+/** Pulls everything that some client has a right to find. Answers how many manifests that were. */
+export async function checkNeeded(hand: Hand, workers: readonly Worker[]): Promise<number> {
+  const shelves = workers.flatMap((worker) => worker.shelves);
+  const seen = new Map<string, Set<string>>();
+  let manifests = 0;
+  await eachOf(shelves, async (shelf) => {
+    for (const tag of shelf.moves.keys()) await checkTag({ ...hand, doing: `check of ${shelf.path}:${tag}` }, shelf, tag);
+    const seenHere = seen.get(shelf.path) ?? new Set();
+    seen.set(shelf.path, seenHere);
+    const there = needed(shelf);
+    for (const digest of there.keys()) {
+      manifests += 1;
+      const pulled = await pullWhole(hand, shelf.path, digest, seenHere);
+      if ("missing" in pulled) tellWrong(hand, `${shelf.path}@${digest} is needed and not whole: no ${pulled.missing}`);
+      const referrers = [...there.values()].filter(({ manifest }) => manifest.subject === digest).map(({ manifest }) => manifest.digest);
+      if (referrers.length > 0) await checkReferrers(hand, shelf, digest, referrers);
+    }
+  });
+  return manifests;
+}
+
+async function checkReferrers(hand: Hand, { path }: Shelf, digest: string, referrers: readonly string[]): Promise<void> {
+  const reply = await send(hand, "GET", `/v2/${path}/referrers/${digest}`);
+  const listed = (JSON.parse(reply.body.toString()) as { manifests: { digest: string }[] }).manifests.map((each) => each.digest);
+  for (const referrer of referrers) if (!listed.includes(referrer)) tellWrong(hand, `${path}@${digest} has lost its referrer ${referrer}`);
+}
+
+/** Pushes what nobody needs, with nobody killing anything. Answers the digests of its blobs, which nothing else has. */
+export async function pushGarbage(hand: Hand, path: string, rounds: number): Promise<{ manifests: string[]; blobs: string[] }> {
+  const pushed = { manifests: [] as string[], blobs: [] as string[] };
+  for (let at = 0; at < 5; at++) {
+    const blobs = [0, 1].map(() => contentOf(diceOf(hand.race.seed, 998, rounds, at, pushed.blobs.length).bytes(1_000)));
+    for (const { digest, bytes } of blobs) {
+      const reply = await send(hand, "POST", `/v2/${path}/blobs/uploads/?digest=${digest}`, { body: bytes, headers: { "content-type": "application/octet-stream" } });
+      if (reply.status !== 201) tellWrong(hand, `garbage ${path}: ${reply.status}`);
+      pushed.blobs.push(digest);
+    }
+    const image = imageOf({ blobs });
+    const reply = await send(hand, "PUT", `/v2/${path}/manifests/${image.digest}`, { headers: { "content-type": image.mediaType }, body: image.bytes });
+    if (reply.status !== 201) tellWrong(hand, `garbage ${path}: ${reply.status} ${reply.body.toString()}`);
+    pushed.manifests.push(image.digest);
+  }
+  return pushed;
+}
+
+export interface Left { manifests: number; blobs: number }
+
+/** Once its time is over, all that nobody needs must be gone. Forgets it then. Answers how much that was. */
+export async function checkGone(hand: Hand, workers: readonly Worker[]): Promise<Left> {
+  const { race } = hand;
+  const gone: Left = { manifests: 0, blobs: 0 };
+  const byPath = Map.groupBy(workers.flatMap((worker) => worker.shelves), ({ path }) => path);
+  await eachOf([...byPath], async ([path, shelves]) => {
+    const stays = perhapsNeeded(shelves);
+    const manifests = new Map(shelves.flatMap(({ known }) => [...known].map(([digest, { manifest }]) => [digest, manifest] as const)));
+    const blobs = new Set(race.pool.blobs.map(({ digest }) => digest));
+    for (const manifest of manifests.values()) for (const { digest } of manifest.blobs) blobs.add(digest);
+    for (const digest of stays) for (const blob of manifests.get(digest)?.blobs ?? []) blobs.delete(blob.digest);
+    for (const digest of manifests.keys()) {
+      if (stays.has(digest)) continue;
+      await mustBeGone(hand, `/v2/${path}/manifests/${digest}`);
+      gone.manifests += 1;
+      for (const { known } of shelves) known.delete(digest);
+    }
+    for (const digest of blobs) {
+      await mustBeGone(hand, `/v2/${path}/blobs/${digest}`);
+      gone.blobs += 1;
+    }
+  });
+  return gone;
+}
+
+/** Asked for with GET: a client that asks with HEAD means to use it. */
+async function mustBeGone(hand: Hand, target: string): Promise<void> {
+  const reply = await send(hand, "GET", target);
+  count(hand, "looked for what must be gone");
+  if (reply.status !== 404) tellWrong(hand, `${target} is there, and nobody needs it: ${reply.status}`);
+}
+
+/** The digests in the blob store, with their bytes. */
+export async function storedBlobs(config: Config): Promise<Map<string, number>> {
+  const blobs: BlobStore = await openBlobs(config);
+  const found = new Map<string, number>();
+  for await (const { digest, size } of blobs.listBlobs()) found.set(digest, size + (found.get(digest) ?? 0));
+  return found;
+}
+
+/** Database and blobs fit each other, to the last byte; what is being pushed, or a crash has left, is younger than an upload may be. */
+export async function checkStores(hand: Hand, config: Config): Promise<void> {
+  const { findings } = await checkInstallation({ ...config, uploadTtlMs: 86_400_000 }, { repair: false, deep: true }, { progress() {}, note() {} });
+  for (const { kind, count: found, examples, notice } of findings) if (!notice) tellWrong(hand, `fsck: ${kind} ${found} times: ${examples.join(", ")}`);
+}
+
+/** What the blob store holds that neither a repo may need nor a crash has left: the digests. */
+export async function keptForNothing(workers: readonly Worker[], config: Config): Promise<{ digests: string[]; bytes: number }> {
+  const wanted = new Set<string>();
+  for (const shelves of Map.groupBy(workers.flatMap((worker) => worker.shelves), ({ path }) => path).values()) {
+    const stays = perhapsNeeded(shelves);
+    for (const { known } of shelves) for (const [digest, { manifest }] of known) if (stays.has(digest)) for (const blob of manifest.blobs) wanted.add(blob.digest);
+  }
+  const stored = await storedBlobs(config);
+  const digests = [...stored.keys()].filter((digest) => !wanted.has(digest));
+  return { digests, bytes: digests.reduce((sum, digest) => sum + (stored.get(digest) ?? 0), 0) };
+}
+
+async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const left = [...items];
+  await Promise.all(Array.from({ length: AT_ONCE }, async () => {
+    for (let item = left.shift(); item !== undefined; item = left.shift()) await work(item);
+  }));
+}

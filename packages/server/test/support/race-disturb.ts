@@ -1,0 +1,98 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { setTimeout as wait } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import type { Dice } from "./race-dice.ts";
+import type { Replicas } from "./replicas.ts";
+
+/** How a race was disturbed. */
+export interface Disturbances { serverKills: number; workerKills: number; aimedKills: number; stalls: number; collections: number; collectionKills: number }
+
+export interface Disturber {
+  done: Disturbances;
+  /** One disturbance after the other, the first a server's death, until the race is over; every server answers when it resolves. */
+  disturb(dice: Dice, isOver: () => boolean): Promise<void>;
+  /** `moorage gc` to its end. Throws with what it said when it fails. */
+  collect(): Promise<string>;
+}
+
+const MOORAGE = fileURLToPath(new URL("../../../cli/src/main.ts", import.meta.url));
+const COLLECTED = "garbage collected";
+const COLLECT_TIMEOUT_MS = 60_000;
+const AIM_TIMEOUT_MS = 3_000;
+
+/** Kills as power cuts do, and stops processes for longer than the grace, as a paused virtual machine does. `graceMs`: the servers' setting. */
+export function disturberOf(replicas: Replicas, graceMs: number): Disturber {
+  const done: Disturbances = { serverKills: 0, workerKills: 0, aimedKills: 0, stalls: 0, collections: 0, collectionKills: 0 };
+  const { env, servers } = replicas;
+  const workers = Number(env["MOORAGE_WORKERS"] ?? 1);
+
+  /** Runs `moorage gc`; with a time it is killed then, unless it has ended. */
+  const collect = async (killAfterMs?: number): Promise<{ status: number | string; said: string }> => {
+    const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("MOORAGE_") && !name.startsWith("NODE_TEST")));
+    const child = spawn(process.execPath, [MOORAGE, "gc"], { env: { ...inherited, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+    const said: string[] = [];
+    for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text: string) => void said.push(text));
+    const timer = setTimeout(() => child.kill("SIGKILL"), killAfterMs ?? COLLECT_TIMEOUT_MS);
+    const [code, signal] = await once(child, "close") as [number | null, string | null];
+    clearTimeout(timer);
+    return { status: code ?? signal ?? "", said: said.join("") };
+  };
+  const collectWhole = async (): Promise<string> => {
+    const { status, said } = await collect();
+    if (status !== 0) throw new Error(`moorage gc ended with ${status}: ${said}`);
+    done.collections += 1;
+    return said;
+  };
+
+  const killServer = async (dice: Dice): Promise<void> => {
+    await replicas.replace(dice.below(servers.length));
+    done.serverKills += 1;
+  };
+  const killWorker = async (dice: Dice): Promise<void> => {
+    const server = dice.pick(servers);
+    const listening = () => server.lines.filter(({ msg }) => msg === "listening");
+    const before = listening();
+    const number = 1 + dice.below(workers);
+    process.kill(before.findLast(({ worker }) => worker === number)?.pid ?? 0, "SIGKILL");
+    done.workerKills += 1;
+    while (listening().length === before.length) await wait(20);
+  };
+  /** Where collections follow one another, the next one has begun, or nearly, a moment after one ended. */
+  const aim = async (dice: Dice): Promise<void> => {
+    const index = dice.below(servers.length);
+    const lines = servers[index]?.lines ?? [];
+    const from = lines.length;
+    const endMs = performance.now() + AIM_TIMEOUT_MS;
+    while (!lines.slice(from).some(({ msg }) => msg === COLLECTED) && performance.now() < endMs) await wait(5);
+    await wait(dice.below(2) * 1_000 + dice.below(200));
+    await replicas.replace(index);
+    done.aimedKills += 1;
+  };
+  const stall = async (dice: Dice): Promise<void> => {
+    const { pid } = dice.pick(servers);
+    process.kill(pid, "SIGSTOP");
+    await wait(graceMs / 2 + dice.below(graceMs));
+    process.kill(pid, "SIGCONT");
+    done.stalls += 1;
+  };
+  const killCollection = async (dice: Dice): Promise<void> => {
+    // It takes about so long to start.
+    const { status } = await collect(250 + dice.below(800));
+    if (status === "SIGKILL") done.collectionKills += 1;
+    else done.collections += 1;
+  };
+
+  const all: ((dice: Dice) => Promise<unknown>)[] = [killServer, aim, killCollection, killCollection, collectWhole, ...(workers > 1 ? [killWorker, killWorker] : [stall, stall])];
+  return {
+    done, collect: collectWhole,
+    async disturb(dice, isOver) {
+      await wait(500 + dice.below(1_500));
+      await killServer(dice);
+      while (!isOver()) {
+        await wait(300 + dice.below(1_700));
+        if (!isOver()) await dice.pick(all)(dice);
+      }
+    },
+  };
+}
