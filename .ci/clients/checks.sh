@@ -52,3 +52,15 @@ copied() {
   copy=$(whole "$3" "$4") || fail "$1: the copy is whole"
   same "$1: every digest of the copy is the same, and can be read" "$copy" "$original"
 }
+# document CLIENT: runs the commands that docs/clients.md shows for it, as they stand, where nobody has logged in before.
+document() (
+  commands=$(awk -v client="$1" '/^## / { here = $2 == client } /^```/ { shown = here && $1 == "```shell"; next } shown' "$ROOT/docs/clients.md")
+  [ -n "$commands" ] || { echo "docs/clients.md has no commands for $1"; return 1; }
+  mkdir -p document
+  cd document
+  cp -r "$WORK/nobody" home
+  ln -s "$WORK/sample" "$ROOT/node_modules" "$ROOT/packages" .
+  unset DOCKER_CONFIG
+  export HOME="$PWD/home" REGISTRY_AUTH_FILE="$PWD/auth.json" HOST TOKEN="$PLATFORM_TOKEN" PATH="$TOOLS:$PATH" npm_config_offline=true
+  timeout 120 bash -euc "$commands" </dev/null
+)

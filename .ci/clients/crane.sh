@@ -62,4 +62,5 @@ check_crane() {
   same "crane: so latest is what it was" "$(crane digest "$public:latest")" "$FIRST"
   DOCKER_CONFIG=$PWD/login does "crane: a log-in with a registry token" crane auth login "$HOST" --insecure -u any --password-stdin <<<"$REGISTRY_TOKEN"
   same "crane: does as well" "$(DOCKER_CONFIG=$PWD/login crane digest "$app:1.0")" "$SECOND"
+  does "crane: the commands of docs/clients.md" document crane
 }

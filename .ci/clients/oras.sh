@@ -73,4 +73,5 @@ check_oras() {
   refused "oras: nobody sees another tag" denied nobody oras manifest fetch $plain "$HOST/$PUBLIC/oras:2.0"
   refused "oras: nobody sees a private artifact" denied nobody oras manifest fetch $plain "$thing:1.0"
   refused "oras: nobody attaches" "403: Forbidden" nobody oras attach $plain --artifact-type application/vnd.example.sbom "$public" report.txt
+  does "oras: the commands of docs/clients.md" document oras
 }

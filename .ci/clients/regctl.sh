@@ -77,4 +77,5 @@ check_regctl() {
   refused "regctl: but not the other tag" DENIED stranger manifest get "$HOST/$PUBLIC/regctl:2.0"
   refused "regctl: nobody sees a private image" DENIED stranger manifest get "$app:1.0"
   refused "regctl: nobody deletes" "unauthorized\|denied" stranger tag delete "$HOST/$PUBLIC/regctl:latest"
+  does "regctl: the commands of docs/clients.md" document regctl
 }

@@ -1,4 +1,4 @@
-sk() { timeout 60 "$TOOLS/skopeo" --insecure-policy --command-timeout 50s "$@"; }
+sk() { timeout 60 "$TOOLS/skopeo" --command-timeout 50s "$@"; }
 # The digest of what a reference names, of the raw manifest as it was served.
 sk_digest() { echo "sha256:$(sk inspect --raw --tls-verify=false "$@" | sha256sum | cut -d' ' -f1)"; }
 sk_copy() { sk copy -q --all --preserve-digests "$@"; }
@@ -37,4 +37,5 @@ check_skopeo() {
   refused "skopeo: but not another tag" denied nobody sk inspect --raw --no-creds --tls-verify=false "docker://$public:1.0"
   refused "skopeo: nor a digest that latest never had" denied nobody sk inspect --raw --no-creds --tls-verify=false "docker://$public@$SECOND"
   refused "skopeo: nor a private image" denied nobody sk inspect --raw --no-creds --tls-verify=false "docker://$app:1.0"
+  does "skopeo: the commands of docs/clients.md" document skopeo
 }
