@@ -15,7 +15,7 @@ const LIST = PreviewTagRetentionRequestSchema.typeName;
 
 /**
  * A page of the tags that a policy would delete now, by name: `own` is the text of the repo's, taken when the request has none. Pages as lists do
- * (contract §4), but that each request says its policy anew. Every page looks at all tags of the repo, so that its total is exact.
+ * (contract §4), but that each request says its policy anew. Every page looks at all tags that are old enough, so that its total is exact.
  */
 export async function previewRetention(
   call: Call, key: Uint8Array, own: string | null, request: PreviewTagRetentionRequest,
@@ -30,17 +30,22 @@ export async function previewRetention(
   const question = fingerprint(request);
   const after = positionOf(call, key, pageToken, question);
   const plan = await planRetention(call.tx, uid, tagPolicy === undefined ? policyOf(own) : compilePolicy(tagPolicy), call.nowMs);
-  const page: Expiring[] = [];
+  let page: Expiring[] = [];
   let total = 0;
   for await (const found of expiringTags(call.tx, uid, plan)) {
     total += found.length;
-    for (const each of found) if (page.length <= size && each.tag.name > after) page.push(each);
+    page = firstByName([...page, ...found.filter(({ tag }) => tag.name > after)], size + 1);
   }
   const last = page.length > size ? page[size - 1] : undefined;
   return {
     expiringTags: page.slice(0, size).map(toMessage), totalCount: BigInt(total),
     nextPageToken: last === undefined ? "" : sealPageToken(key, { list: LIST, request: question, position: [last.tag.name], issuedMs: call.nowMs }),
   };
+}
+
+// The tags come by their age: of all that were seen, only those that may be on the page are kept.
+function firstByName(found: Expiring[], limit: number): Expiring[] {
+  return found.sort((one, other) => (one.tag.name < other.tag.name ? -1 : 1)).slice(0, limit);
 }
 
 /** What pages of one preview have in common. A policy may be too long for a token to carry. */

@@ -11,6 +11,8 @@ export interface Expiring { tag: RetainedTag; rule: number }
 export interface RetentionPlan {
   /** The rule that expires the tag; undefined: it stays. */
   expiredBy(tag: RetainedTag): number | undefined;
+  /** What moved after this stays, in milliseconds since 1970; -Infinity: everything does. */
+  lastMs: number;
 }
 /** How retention gets at the database from outside a transaction. */
 export interface RetentionDoor {
@@ -21,13 +23,13 @@ export interface RetentionDoor {
 /** Tags that were found to expire under the policy of this text. */
 export interface ExpireInput { repo: string; policy: string; tags: Pick<RetainedTag, "uid" | "name" | "update_time">[] }
 
-// Each slice keeps the event loop for some milliseconds, as it is read and as its patterns are tried.
-const SLICE = 500;
+// Each slice keeps the event loop for a few milliseconds, as it is read and as its patterns are tried.
+const SLICE = 250;
 // What is deleted in one transaction: others wait for it.
 const BATCH = 100;
 const TAG = "select uid, name, digest, update_time from tags where parent = ?";
 const selectNewest = statement<RetainedTag>(`${TAG} and (update_time, uid) < (?, ?) order by update_time desc, uid desc limit ${SLICE}`);
-const selectByName = statement<RetainedTag>(`${TAG} and name > ? order by name limit ${SLICE}`);
+const selectOldest = statement<RetainedTag>(`${TAG} and (update_time, uid) > (?, ?) and update_time <= ? order by update_time, uid limit ${SLICE}`);
 
 /**
  * Finds for each rule with a number the last tag that it keeps, newest first; tags moved in the same millisecond are told apart by uid. The memory taken
@@ -51,7 +53,9 @@ export async function planRetention(db: Database, repo: string, policy: Policy, 
     last = slice.length < SLICE ? undefined : slice.at(-1);
     await setImmediate();
   }
+  const lastMs = rules.map(({ keepLast, keepForMs }, at) => Math.min(keepLast > 0 ? lastKept[at]?.update_time ?? -Infinity : Infinity, keepForMs > 0 ? nowMs - keepForMs : Infinity));
   return {
+    lastMs: Math.floor(Math.max(-Infinity, ...lastMs)),
     expiredBy(tag) {
       const at = ruleOf(tag.name);
       const rule = rules[at];
@@ -63,23 +67,23 @@ export async function planRetention(db: Database, repo: string, policy: Policy, 
   };
 }
 
-/** The tags that go, by name, as many at a time as a slice of the repo's tags has of them. Reads as planRetention does. */
+/** The tags that go, those that moved longest ago first, as many at a time as a slice has of them. Reads as planRetention does, and only what is old enough. */
 export async function* expiringTags(db: Database, repo: string, plan: RetentionPlan): AsyncGenerator<Expiring[]> {
-  let after: string | undefined = "";
-  while (after !== undefined) {
-    const slice: RetainedTag[] = await selectByName(db, repo, after);
+  let last: Pick<RetainedTag, "uid" | "update_time"> | undefined = plan.lastMs === -Infinity ? undefined : { uid: "", update_time: Number.MIN_SAFE_INTEGER };
+  while (last !== undefined) {
+    const slice: RetainedTag[] = await selectOldest(db, repo, last.update_time, last.uid, plan.lastMs);
     yield slice.flatMap((tag) => {
       const rule = plan.expiredBy(tag);
       return rule === undefined ? [] : [{ tag, rule }];
     });
-    after = slice.length < SLICE ? undefined : slice.at(-1)?.name;
+    last = slice.length < SLICE ? undefined : slice.at(-1);
     await setImmediate();
   }
 }
 
 /**
  * Deletes a repo's tags that its policy lets go now, some at a time. Answers how many. A tag that moves while this goes on stays, and nothing more
- * goes once the policy has changed: what goes is what went, had all of it happened when it was planned.
+ * goes once the policy has changed: it comes out as if all of it had gone when it was planned.
  */
 export async function expireRepoTags({ read, expire }: RetentionDoor, repo: string): Promise<number> {
   return await read(async (call) => {
