@@ -1,5 +1,5 @@
 // `moorage gc`: removes the content that nothing needs, or tells what would go.
-import { type Collected, type Config, ConfigError, collectInstallation, parseDuration } from "@moorage/server";
+import { type Collected, type Config, ConfigError, collectInstallation, gcPromise, parseDuration } from "@moorage/server";
 import type { Command } from "commander";
 import { bytesText } from "./progress.ts";
 import { addSettings, type FlagValues, namesPlace } from "./settings.ts";
@@ -45,12 +45,14 @@ function textOf({ tags, manifests, blobs, bytes }: Collected): string {
 }
 
 /** When space comes back, as docs/garbage-collection.md has it. */
-function promiseOf({ gcIntervalMs, uploadTtlMs }: Config, graceMs: number): string {
-  const run = gcIntervalMs === 0 ? "at the first `moorage gc` after that" : `by the run after that, which begins within ${durationText(gcIntervalMs)}`;
-  return `space comes back ${durationText(graceMs)} after the last thing that needed it went, ${run}; after a crash on the way at most ${durationText(uploadTtlMs)} later`;
+function promiseOf(config: Config, graceMs: number): string {
+  const { runWithinMs, afterCrashMs } = gcPromise(config);
+  const run = runWithinMs === undefined ? "at the first `moorage gc` after that" : `by the run after that, which begins within ${durationText(runWithinMs)}`;
+  return `space comes back ${durationText(graceMs)} after the last thing that needed it went, ${run}; after a crash on the way at most ${durationText(afterCrashMs)} later`;
 }
 
+/** As `25h10m`: hours, minutes, seconds and milliseconds, those that there are. */
 function durationText(ms: number): string {
-  const [unit, size] = ([["h", 3_600_000], ["m", 60_000], ["s", 1000]] as const).find(([, each]) => ms % each === 0) ?? ["ms", 1];
-  return `${ms / size}${unit}`;
+  const parts = [[Math.floor(ms / 3_600_000), "h"], [Math.floor(ms / 60_000) % 60, "m"], [Math.floor(ms / 1000) % 60, "s"], [ms % 1000, "ms"]] as const;
+  return parts.filter(([count]) => count > 0).map(([count, unit]) => `${count}${unit}`).join("") || "0s";
 }

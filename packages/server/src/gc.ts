@@ -6,7 +6,7 @@ import { ANONYMOUS } from "./call.ts";
 import type { Config } from "./config.ts";
 import { type Collected, collectGarbage } from "./distribution/index.ts";
 import { resolveRepository } from "./distribution/names.ts";
-import type { Chore } from "./housekeeping.ts";
+import { type Chore, longestIntervalMs } from "./housekeeping.ts";
 import { refuseUnfinished } from "./moving/marker.ts";
 import { openBlobsOf, requireNewest } from "./moving/places.ts";
 import { openStore, StoreError } from "./store/index.ts";
@@ -53,6 +53,14 @@ export async function collectInstallation(config: Config, options: GcOptions): P
   } finally {
     await store.close();
   }
+}
+
+/**
+ * When space comes back after the last thing that needed it went: the grace, then a run begins within so long (undefined: by command alone), and after a
+ * crash on the way it is so much later. In milliseconds.
+ */
+export function gcPromise({ gcIntervalMs, uploadTtlMs }: Pick<Config, "gcIntervalMs" | "uploadTtlMs">): { runWithinMs: number | undefined; afterCrashMs: number } {
+  return { runWithinMs: gcIntervalMs === 0 ? undefined : longestIntervalMs(gcIntervalMs), afterCrashMs: uploadTtlMs + longestIntervalMs() };
 }
 
 async function uidOf(transactor: Transactor, name: string): Promise<string> {

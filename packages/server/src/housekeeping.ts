@@ -32,6 +32,11 @@ const LOOK_EVERY_MS = 600_000;
 // A process that dies at it keeps the others from it for so long; one that lives asks again in time.
 const HOLD_MS = 300_000;
 
+/** The most time between the beginnings of two turns of a chore; of the housekeeping itself when none is given. */
+export function longestIntervalMs(everyMs = EVERY_MS): number {
+  return everyMs + Math.min(LOOK_EVERY_MS, everyMs);
+}
+
 /**
  * Replaces an old signing key now, and every hour does so again and removes abandoned uploads, beside the other chores: one process of the installation
  * does each for all, since its lease in the database is one process's at a time. Two that did it at once, with clocks far apart, would do no harm.

@@ -1,6 +1,6 @@
 export { type Bootstrap, readBootstrap } from "./bootstrap.ts";
 export type { Collected } from "./distribution/index.ts";
-export { collectInstallation, type GcOptions } from "./gc.ts";
+export { collectInstallation, type GcOptions, gcPromise } from "./gc.ts";
 export { type Config, ConfigError, loadConfig, parseDuration, type Setting, SETTINGS } from "./config.ts";
 export {
   backupInstallation, type BackupManifest, checkInstallation, exportInstallation, type ExportManifest, type Finding, type FsckOptions, type FsckResult, importInstallation,
