@@ -94,7 +94,7 @@ async function race(t: TestContext, replicas: Replicas): Promise<void> {
   t.diagnostic(`seed ${SEED}: ${rounds} rounds, ${checked} manifests checked, ${gone} found gone, ${trouble} tries in vain; ${digests.length} blobs of ${bytes} bytes left by crashes`);
   const errors = lines.filter(({ level, status, msg }) => level >= 50 && status !== 503 && msg !== "worker ended");
   assert.deepEqual(errors.slice(0, MOST_ERRORS_SHOWN), [], "the log has no errors");
-  assert.ok(done.serverKills > 0 && done.collections > 0 && trouble > 0 && gone > 0, "there was a race");
+  assert.ok(done.serverKills + done.workerKills > 0 && done.collections > 0 && trouble > 0 && gone > 0, "there was a race");
 }
 
 /** Repos in two groups; one of them keeps for a short time what its tags pointed to. */

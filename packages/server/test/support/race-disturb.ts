@@ -10,7 +10,7 @@ export interface Disturbances { serverKills: number; workerKills: number; aimedK
 
 export interface Disturber {
   done: Disturbances;
-  /** One disturbance after the other, the first a server's death, until the race is over; every server answers when it resolves. */
+  /** One disturbance after the other, the first a death, until the race is over; every server answers when it resolves. */
   disturb(dice: Dice, isOver: () => boolean): Promise<void>;
   /** `moorage gc` to its end. Throws with what it said when it fails. */
   collect(): Promise<string>;
@@ -83,12 +83,14 @@ export function disturberOf(replicas: Replicas, graceMs: number): Disturber {
     else done.collections += 1;
   };
 
-  const all: ((dice: Dice) => Promise<unknown>)[] = [killServer, aim, killCollection, killCollection, collectWhole, ...(workers > 1 ? [killWorker, killWorker] : [stall, stall])];
+  const collections = [killCollection, killCollection, collectWhole];
+  // A server of several processes is away for long when it dies whole: its workers are killed more often.
+  const all: ((dice: Dice) => Promise<unknown>)[] = workers > 1 ? [...collections, killWorker, killWorker, killWorker, aim] : [...collections, killServer, aim, stall];
   return {
     done, collect: collectWhole,
     async disturb(dice, isOver) {
       await wait(500 + dice.below(1_500));
-      await killServer(dice);
+      await (workers > 1 ? killWorker : killServer)(dice);
       while (!isOver()) {
         await wait(300 + dice.below(1_700));
         if (!isOver()) await dice.pick(all)(dice);
