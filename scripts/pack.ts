@@ -28,7 +28,7 @@ function compile(): void {
   const config = {
     extends: join(root, "tsconfig.json"),
     compilerOptions: { noEmit: false, declaration: true, rootDir: packages, outDir: join(build, "compiled"), typeRoots: [join(root, "node_modules/@types")] },
-    include: [`${packages}/api/src`, `${packages}/server/src`, `${packages}/cli/src/main.ts`],
+    include: [`${packages}/api/src`, `${packages}/server/src`, `${packages}/cli/src/main.ts`, `${packages}/cli/src/credential/main.ts`],
     exclude: [`${packages}/**/*.test.ts`],
   };
   const path = join(build, "tsconfig.json");

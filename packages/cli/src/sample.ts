@@ -8,7 +8,9 @@ import { openRegistry } from "./oci/registry.ts";
 import { configOf, dataDirOf } from "./token.ts";
 
 const TOKEN_TTL_MS = 300_000;
+const PASSWORD_MAX_CHARS = 65_536;
 
+type Flags = { layout?: string; push?: Target; build: number; user?: string; passwordStdin?: boolean; dataDir?: string };
 type Target = { readonly url: string; readonly repository: string; readonly tag: string };
 
 /** Reads `http://host:port/organization/image:tag`. Throws InvalidArgumentError when it is something else. */
@@ -25,6 +27,22 @@ function parseBuild(text: string): number {
   return Number(text);
 }
 
+async function ownerToken(dataDir: string | undefined): Promise<string> {
+  return (await signToken({ config: configOf(dataDirOf(dataDir)), audience: "platform", ttlMs: TOKEN_TTL_MS })).token;
+}
+
+/** The first line of standard input. Throws an Error when there is none. */
+async function readPassword(): Promise<string> {
+  let text = "";
+  for await (const chunk of process.stdin.setEncoding("utf8") as AsyncIterable<string>) {
+    text += chunk;
+    if (text.length > PASSWORD_MAX_CHARS) throw new Error("the password is too long");
+  }
+  const [password = ""] = text.split(/\r?\n/, 1);
+  if (password === "") throw new Error("there is no password on standard input");
+  return password;
+}
+
 /** Adds `moorage sample`. */
 export function addSample(program: Command): void {
   program
@@ -33,16 +51,19 @@ export function addSample(program: Command): void {
     .option("--layout <folder>", "write builds 1 and 2 there as OCI layouts, in the folders build1 and build2")
     .option("--push <reference>", "push one build to http://host:port/organization/image:tag", parseTarget)
     .option("--build <number>", "which build to push; each has its own digest", parseBuild, 1)
+    .option("--user <name>", "push as this user, with --password-stdin")
+    .option("--password-stdin", "read the password from standard input, instead of signing a token from the data folder")
     .option("--data-dir <folder>", "data folder of the server, for the token (MOORAGE_DATA_DIR, default ./data)")
-    .action(async ({ layout, push, build, dataDir }: { layout?: string; push?: Target; build: number; dataDir?: string }) => {
+    .action(async ({ layout, push, build, user, passwordStdin = false, dataDir }: Flags) => {
+      if (passwordStdin !== (user !== undefined)) throw new Error("--user and --password-stdin go together");
       if (layout === undefined && push === undefined) throw new Error("say where the image goes: --layout <folder> or --push <reference>");
       if (layout !== undefined) {
         for (const number of [1, 2]) await writeLayout(join(layout, `build${number}`), await buildSampleImage(number));
         console.log(layout);
       }
       if (push !== undefined) {
-        const { token: password } = await signToken({ config: configOf(dataDirOf(dataDir)), audience: "platform", ttlMs: TOKEN_TTL_MS });
-        const digest = await openRegistry({ url: push.url, password }).pushImage(push.repository, push.tag, await buildSampleImage(build));
+        const credential = user === undefined ? { password: await ownerToken(dataDir) } : { user, password: await readPassword() };
+        const digest = await openRegistry({ url: push.url, ...credential }).pushImage(push.repository, push.tag, await buildSampleImage(build));
         console.log(`${new URL(push.url).host}/${push.repository}@${digest}`);
       }
     });

@@ -31,7 +31,11 @@ interface Needs { readonly settings?: Record<string, string>; readonly others?: 
 /** Another server, with its data in a folder of the shell's: `npx moorage token --data-dir <dataDir>` gives its tokens. */
 const anotherServer = (dataDir: string) => (t: TestContext, folder: string): Promise<string> => startMoorage(t, folder, ["--data-dir", dataDir]);
 
+/** The OpenID providers of GitHub Actions and GitLab, played on loopback. */
+const ciProvider = async (t: TestContext): Promise<string> => (await startServing(t, process.execPath, [join(ROOT, "packages/cli/src/demo/ci-provider.ts"), "0"])).url;
+
 const NEEDS: Readonly<Record<string, Needs>> = {
+  "keyless.md": { settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" }, others: { PROVIDER_URL: ciProvider } },
   "mirroring.md": { settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" }, others: { UPSTREAM_URL: anotherServer("upstream") } },
 };
 

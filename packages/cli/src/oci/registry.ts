@@ -19,8 +19,8 @@ export class RegistryError extends Error {
   }
 }
 
-/** A registry to talk to: its URL, and the password (a platform token, as user `moorage`) for its token endpoint; none: anonymous. */
-export type RegistryOptions = { readonly url: string; readonly password?: string };
+/** A registry to talk to: its URL, and the user and password for its token endpoint; without a user a platform token is the password; without one: anonymous. */
+export type RegistryOptions = { readonly url: string; readonly user?: string; readonly password?: string };
 
 /** The calls of the client. Each throws RegistryError on an unexpected status and Error on a digest that does not match. */
 export type Registry = {
@@ -72,14 +72,14 @@ function verified(piece: Content, digest: string): Content {
 }
 
 /** Opens a client onto a registry; tokens are fetched when the registry asks for them and kept per scope. */
-export function openRegistry({ url, password }: RegistryOptions): Registry {
+export function openRegistry({ url, user = "moorage", password }: RegistryOptions): Registry {
   const tokens = new Map<string, string>();
 
   async function fetchToken(challenge: { realm: string; service: string; scope: string }): Promise<string> {
     const target = new URL(challenge.realm);
     target.searchParams.set("service", challenge.service);
     if (challenge.scope) target.searchParams.set("scope", challenge.scope);
-    const headers = password === undefined ? {} : { authorization: `Basic ${Buffer.from(`moorage:${password}`).toString("base64")}` };
+    const headers = password === undefined ? {} : { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}` };
     const response = await fetch(target, { headers, signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) });
     if (!response.ok) throw await failure("token", response);
     return ((await response.json()) as { token: string }).token;
