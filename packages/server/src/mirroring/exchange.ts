@@ -97,7 +97,7 @@ export function openExchange({ client, clock, origin, authorization, patience }:
 /** How long to wait before the next try. Undefined: there is none. */
 export function waitBefore(error: unknown, tried: number, { retries, maxWaitMs }: Patience): number | undefined {
   if (!(error instanceof UpstreamError) || (error.kind !== "limited" && error.kind !== "unreachable") || tried >= retries) return undefined;
-  const waitMs = error.retryAfterMs ?? FIRST_WAIT_MS * 4 ** tried * (0.5 + Math.random() / 2);
+  const waitMs = error.retryAfterMs ?? FIRST_WAIT_MS * 3 ** tried * (0.5 + Math.random() / 2);
   return waitMs > maxWaitMs ? undefined : waitMs;
 }
 

@@ -45,8 +45,9 @@ export function createPullThrough({ deps, sources, downloads, signal }: PullThro
   };
 
   /** Asks the source of the repo for one thing. What it lately did not have, and that it lately gave trouble, is remembered. */
-  const ask = async <T>(kind: "manifest" | "blob", repo: string, what: string, work: (through: Through) => Promise<T | undefined>): Promise<T | undefined> => {
+  const ask = async <T>(kind: "manifest" | "blob", repo: string, reference: string, work: (through: Through) => Promise<T | undefined>): Promise<T | undefined> => {
     const nowMs = clock.nowMs();
+    const what = `${kind} ${reference}`;
     let through: Through | undefined;
     let outcome = "trouble";
     try {
