@@ -41,6 +41,8 @@ export interface Call extends CallData {
    * The groups, outermost only, at and below which the caller holds all the capabilities. What it lists comes from there.
    */
   visible(...capabilities: Capability[]): Promise<string[]>;
+  /** Whether another identity holds it there, by its bindings: for what it said earlier and what is done only now. */
+  heldBy(identity: string, capability: Capability, uid: string): Promise<boolean>;
 }
 
 /** Nobody. */

@@ -10,5 +10,6 @@ export function openCall(data: CallData, tx: Database): Call {
     ...data, tx,
     may: async (capability, uid) => (rights ?? await read()).may(capability, uid),
     visible: async (...capabilities) => (rights ?? await read()).visible(capabilities),
+    heldBy: async (identity, capability, uid) => rightsOf({ identity }, await grantsOf(tx, identity)).may(capability, uid),
   };
 }

@@ -1,14 +1,17 @@
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
-import { authorize } from "./access/authorize.ts";
+import { authorize, placesOf } from "./access/authorize.ts";
 import { accessCommands } from "./access/commands.ts";
 import { messageOf } from "./aip/stored.ts";
 import { packed, unpacked } from "./base/packed.ts";
 import type { Secrets } from "./base/secrets.ts";
 import type { Call } from "./call.ts";
 import { distributionCommands } from "./distribution/commands.ts";
+import { pushCommands } from "./distribution/push-terms.ts";
+import { requireTerms } from "./iam/index.ts";
 import { leaseCommands } from "./leases.ts";
 import type { Method } from "./methods.ts";
 import { registryCommands } from "./registry/commands.ts";
+import type { TermsDocument } from "./room.ts";
 
 /** A writing method of the API as it crosses to the writing thread: its message in bytes, as a Latin-1 string (see packed). */
 export interface MethodCall { method: string; request: string }
@@ -19,10 +22,12 @@ export interface CommandContext {
   /** Uids of identities that may create organizations. */
   admins: readonly string[];
   secrets: Secrets;
+  /** As for rooms. */
+  terms?: readonly TermsDocument[];
 }
 
 /** Everything that writes, by name. Built alike wherever transactions are run. */
-export function commandsOf({ methods, admins, secrets }: CommandContext) {
+export function commandsOf({ methods, admins, secrets, terms = [] }: CommandContext) {
   return {
     async method(call: Call, { method: name, request }: MethodCall): Promise<string> {
       const method = methods.get(name);
@@ -30,10 +35,12 @@ export function commandsOf({ methods, admins, secrets }: CommandContext) {
       const message = fromBinary(method.desc.input, unpacked(request));
       // Rights may have changed since the door looked: they are looked at again where the change is made.
       await authorize(method.desc, method.access, call, message, admins.includes(call.caller.identity));
+      await requireTerms(call, terms, name, placesOf(method.desc, method.access, message));
       return packed(toBinary(method.desc.output, messageOf(await method.run(call, message))));
     },
     ...accessCommands(secrets),
     ...distributionCommands,
+    ...pushCommands(terms),
     ...leaseCommands,
     ...registryCommands,
   };

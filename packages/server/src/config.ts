@@ -32,6 +32,12 @@ export interface Config {
   gcGraceMs: number;
   /** Zero: this process copies no mirrors. */
   mirrorWorkers: number;
+  /** Empty: no terms. */
+  termsFile: string;
+  /** Where accounts of other providers are checked: origins. */
+  awsStsUrl: string;
+  googleStsUrl: string;
+  azureLoginUrl: string;
   drainTimeoutMs: number;
   /** Empty: SQLite in the data folder. */
   databaseUrl: string;
@@ -90,6 +96,10 @@ export const SETTINGS: readonly Setting[] = [
   { name: "MOORAGE_GC_INTERVAL", fallback: "1h", help: "How often content that nothing needs is removed; 0 leaves that to `moorage gc`." },
   { name: "MOORAGE_GC_GRACE", fallback: "24h", help: "How long content stays after the last thing that needed it went." },
   { name: "MOORAGE_MIRROR_WORKERS", fallback: "2", help: "Repos that one process copies from their sources at a time; 0 leaves that to other processes." },
+  { name: "MOORAGE_TERMS_FILE", fallback: "", help: "JSON file with the documents that groups accept: a list of {id, label, url, required}. required is false, true (creating repos, identities and subscriptions, and pushing, wait for it), or a list of what waits: service areas such as registry, methods such as CreateRepo, and push." },
+  { name: "MOORAGE_AWS_STS_URL", fallback: "https://sts.amazonaws.com", help: "Where the check of an account association asks Amazon." },
+  { name: "MOORAGE_GOOGLE_STS_URL", fallback: "https://sts.googleapis.com", help: "Where the check of an account association asks Google." },
+  { name: "MOORAGE_AZURE_LOGIN_URL", fallback: "https://login.microsoftonline.com", help: "Where the check of an account association asks Azure." },
   { name: "MOORAGE_DRAIN_TIMEOUT", fallback: "10s", help: "How long requests under way may take to end after SIGTERM." },
   { name: "MOORAGE_DATABASE_URL", fallback: "", secret: true, help: "postgres://user:password@host:port/database. Default: SQLite in the data folder." },
   { name: "MOORAGE_DATABASE_POOL_SIZE", fallback: "10", help: "Most connections to PostgreSQL that one process opens." },
@@ -163,7 +173,9 @@ export function loadConfig(env: Record<string, string | undefined>, overrides: R
     accessTokenTtlMs: duration("MOORAGE_ACCESS_TOKEN_TTL", HOUR_MS), registryTokenTtlMs: duration("MOORAGE_REGISTRY_TOKEN_TTL", HOUR_MS),
     uploadTtlMs: duration("MOORAGE_UPLOAD_TTL", 30 * 24 * HOUR_MS), signingKeyAgeMs: duration("MOORAGE_SIGNING_KEY_AGE", 3650 * 24 * HOUR_MS), drainTimeoutMs: duration("MOORAGE_DRAIN_TIMEOUT", HOUR_MS),
     gcIntervalMs: text("MOORAGE_GC_INTERVAL") === "0" ? 0 : duration("MOORAGE_GC_INTERVAL", 30 * 24 * HOUR_MS), gcGraceMs: duration("MOORAGE_GC_GRACE", 365 * 24 * HOUR_MS),
-    mirrorWorkers: integer("MOORAGE_MIRROR_WORKERS", 0, 64),
+    mirrorWorkers: integer("MOORAGE_MIRROR_WORKERS", 0, 64), termsFile: text("MOORAGE_TERMS_FILE"),
+    awsStsUrl: url("MOORAGE_AWS_STS_URL", text("MOORAGE_AWS_STS_URL")), googleStsUrl: url("MOORAGE_GOOGLE_STS_URL", text("MOORAGE_GOOGLE_STS_URL")),
+    azureLoginUrl: url("MOORAGE_AZURE_LOGIN_URL", text("MOORAGE_AZURE_LOGIN_URL")),
     databaseUrl, databasePoolSize: integer("MOORAGE_DATABASE_POOL_SIZE", 2, 1000), databaseTimeoutMs: duration("MOORAGE_DATABASE_TIMEOUT", HOUR_MS),
     databaseTls: text("MOORAGE_DATABASE_TLS") === "" ? defaultTls(databaseUrl) : choice("MOORAGE_DATABASE_TLS", ["disable", "require", "verify-full"]),
     databaseTlsCa: text("MOORAGE_DATABASE_TLS_CA"), blobsUrl: text("MOORAGE_BLOBS_URL"),

@@ -1,6 +1,7 @@
 import type { DescMethodUnary, DescService, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import type { Capability } from "@moorage/api";
 import type { Stored } from "./aip/stored.ts";
+import type { GuardedFetch } from "./base/fetch.ts";
 import type { Secrets } from "./base/secrets.ts";
 import type { Call } from "./call.ts";
 import { permissionDenied } from "./errors.ts";
@@ -20,6 +21,30 @@ export interface RoomContext {
   secrets: Secrets;
   /** Reads a small blob of a repo whole. Undefined: the repo does not hold it, or it is larger than `maxBytes`. */
   readBlob(call: Call, repo: string, digest: string, maxBytes: number): Promise<Uint8Array | undefined>;
+  /** The documents that can be accepted. Absent: there are none. */
+  terms?: readonly TermsDocument[];
+  /** Absent where nothing is asked over the network. */
+  providers?: AccountProviders;
+}
+
+/** A document that can be accepted for a group. Source: the setting MOORAGE_TERMS_FILE. */
+export interface TermsDocument {
+  id: string;
+  label: string;
+  url: string;
+  /** What a group may not do before: methods by full name, e.g. `moorage.registry.v2.ReposService.CreateRepo`, and `push`. */
+  blocks: readonly string[];
+}
+
+/** What is needed to ask other providers whether they let this installation in. */
+export interface AccountProviders {
+  /** Origins, without a slash at the end. */
+  awsStsUrl: string;
+  googleStsUrl: string;
+  azureLoginUrl: string;
+  fetch: GuardedFetch;
+  /** An ID token of ours whose subject is the group's uid. */
+  idToken(group: string, audience: string, nowMs: number): Promise<string>;
 }
 
 /** Nobody gives away what it does not hold. Throws PERMISSION_DENIED that names what is missing. Source: contract §7. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { DescMethod } from "@bufbuild/protobuf";
 import { type ExchangeRefreshTokenRequest, type ExchangeRequest, SecurityTokenService } from "@moorage/api";
 import type { Logger } from "pino";
+import { accountProviders } from "./account-providers.ts";
 import { createAccess, createSecurityTokenService, createStsDoors, isWrongAudience } from "./access/index.ts";
 import { type Clock, systemClock } from "./base/clock.ts";
 import { BlobsUrlError, openBlobs } from "./blobs/index.ts";
@@ -23,6 +24,7 @@ import { createLog, mergeSnapshots, METRICS_CONTENT_TYPE, openObservation, type 
 import { openInstallation, takeDataDir } from "./prepare.ts";
 import { blobReader } from "./read-blob.ts";
 import { openStore } from "./store/index.ts";
+import { readTerms } from "./terms-file.ts";
 import { answerErrors } from "./transport/answer.ts";
 import { clientAddress, networks } from "./transport/addresses.ts";
 import { frontDoor } from "./transport/front-door.ts";
@@ -58,6 +60,7 @@ export interface ServerOptions {
 /** Serves an installation in this process. When it resolves, it answers. Throws a ConfigError or StoreError in one line for the operator. */
 export async function startServer(settings: Config, { clock = systemClock, log = createLog(settings), collectMetrics, prepared = false }: ServerOptions = {}): Promise<Server> {
   const tls = settings.tlsCert === "" ? undefined : readTls(settings);
+  const terms = readTerms(settings.termsFile);
   const addressOf = addressRule(() => clientAddress(settings.trustedProxies));
   const mayReadMetrics = addressRule(() => networks("MOORAGE_METRICS_NETWORKS", settings.metricsNetworks));
   const stack = new AsyncDisposableStack();
@@ -88,9 +91,9 @@ export async function startServer(settings: Config, { clock = systemClock, log =
     const blobs = observation.blobs(await openBlobs(config).catch((error: unknown) => {
       throw error instanceof BlobsUrlError ? new ConfigError(`MOORAGE_BLOBS_URL: ${error.message}`, { cause: error }) : error;
     }));
-    const methods = methodsOf({ ...installation, secrets, readBlob: blobReader(blobs) });
+    const methods = methodsOf({ ...installation, secrets, terms, readBlob: blobReader(blobs), providers: accountProviders(config, () => access.tokens) });
     const writer = await openTransactor(store, {
-      dataDir: config.dataDir, methods, pageTokenKey: installation.pageTokenKey, ownerRole: installation.ownerRole, admins, secretKeys,
+      dataDir: config.dataDir, methods, pageTokenKey: installation.pageTokenKey, ownerRole: installation.ownerRole, admins, secretKeys, terms,
       onFault: (error) => log.fatal({ err: error }, "the writing thread died"),
     });
     stack.defer(() => writer.close());

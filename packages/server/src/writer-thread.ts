@@ -6,10 +6,11 @@ import { commandsOf } from "./commands.ts";
 import { Code, MoorageError, type PlainError, toPlain } from "./errors.ts";
 import { methodsOf } from "./methods.ts";
 import { commitTogether, type Database, openWriter, type Work } from "./store/index.ts";
+import type { TermsDocument } from "./room.ts";
 import type { Command } from "./transaction.ts";
 
 /** What the thread is started with. */
-export interface WriterThreadData { path: string; pageTokenKey: Uint8Array; ownerRole: string; admins: readonly string[]; secretKeys: readonly Uint8Array[] }
+export interface WriterThreadData { path: string; pageTokenKey: Uint8Array; ownerRole: string; admins: readonly string[]; secretKeys: readonly Uint8Array[]; terms?: readonly TermsDocument[] }
 /** One command on its way to the thread. */
 export interface WriteRequest { id: number; name: string; data: CallData; input: unknown }
 /** Its way back. `fault` is what nobody foresaw, for the log. */
@@ -19,12 +20,12 @@ const MAX_TOGETHER = 256;
 
 if (parentPort !== null) serve(parentPort, workerData as WriterThreadData);
 
-function serve(port: MessagePort, { path, pageTokenKey, ownerRole, admins, secretKeys }: WriterThreadData): void {
+function serve(port: MessagePort, { path, pageTokenKey, ownerRole, admins, secretKeys, terms }: WriterThreadData): void {
   const { db, raw } = openWriter(path, { waits: false });
-  // Methods that read blobs only read, and never come here.
+  // Methods that read blobs or ask other providers only read, and never come here.
   const secrets = createSecrets(secretKeys);
-  const methods = methodsOf({ pageTokenKey, ownerRole, secrets, readBlob: async () => undefined });
-  const commands: Readonly<Record<string, Command>> = commandsOf({ methods, admins, secrets });
+  const methods = methodsOf({ pageTokenKey, ownerRole, secrets, terms, readBlob: async () => undefined });
+  const commands: Readonly<Record<string, Command>> = commandsOf({ methods, admins, secrets, terms });
   const queue: WriteRequest[] = [];
   let running = false;
 

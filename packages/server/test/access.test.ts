@@ -56,7 +56,7 @@ before(async () => {
   tokens.stranger = await platform.token(await platform.identity(root));
   tokens.viewer = await platform.token(await platform.identity(root, "viewer"));
   tokens.elsewhere = await platform.token(await platform.identity(other, "owner"));
-  tokens.narrowedAway = await narrowed("cap=CAP_TERMS_LIST");
+  tokens.narrowedAway = await narrowed("cap=CAP_VULN_REPORT_LIST");
   tokens.narrowedElsewhere = await narrowed(`scopes=${other}`);
   tokens.owner = await platform.token();
   viewerCapabilities = (await platform.ok("GET", `/iam/v2/roles/${await platform.role("viewer")}`))["capabilities"] as string[];
@@ -72,6 +72,8 @@ function expected(method: DescMethodUnary, who: Who): Outcome {
   // The exchange reads the token itself: whoever has one gets another. Only a refresh token refreshes.
   if (method.parent.typeName === SecurityTokenService.typeName) return method.name === "Exchange" ? "ok" : "UNAUTHENTICATED";
   if (rule.public || who === "owner") return "ok";
+  // Whoever has the code is let in, unless its rights cannot reach the group, or its token is to keep it from more.
+  if (method.name === "AcceptGroupInvite") return who === "stranger" || who === "viewer" ? "ok" : "PERMISSION_DENIED";
   if (STRANGERS.includes(who)) return method.output.field["totalCount"] === undefined || rule.scope !== "" ? "NOT_FOUND" : "empty";
   const held = rule.capabilities.every((capability) => viewerCapabilities.includes(CapabilitySchema.value[capability]?.name ?? ""));
   return held && !rule.authenticated ? "ok" : "PERMISSION_DENIED";

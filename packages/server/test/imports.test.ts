@@ -35,6 +35,8 @@ const MAY: Record<string, string[]> = {
   // It wraps what it watches; only the wiring knows it.
   observe: ["blobs"],
   "kept-answers": ["store"],
+  "account-providers": ["access", "config", "room"],
+  "terms-file": ["config", "room"],
   transport: ["dispatch", "kept-answers"],
   // It works on an installation as a whole, beside the server.
   moving: ["store", "blobs", "config", "bootstrap", "prepare", "secret-keys"],
@@ -51,7 +53,7 @@ const MAY_TYPES: Record<string, string[]> = {
   access: ["config"],
   dispatch: ["config"],
   // What the doors tell of a request is an interface.
-  distribution: ["config", "observe"],
+  distribution: ["config", "observe", "room"],
   transport: ["config", "observe"],
   mirroring: ["config", "observe"],
   observe: ["config", "transaction"],

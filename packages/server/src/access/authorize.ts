@@ -1,11 +1,16 @@
 import { type DescField, type DescMessage, type DescMethodUnary, getOption, hasOption, type Message } from "@bufbuild/protobuf";
-import { type Access, access as accessOption, Capability, CapabilitySchema, GroupSchema, IdentitySchema, RepoSchema, RoleBindingSchema, RoleSchema, TagSchema } from "@moorage/api";
+import {
+  type Access, access as accessOption, AccountAssociationSchema, Capability, CapabilitySchema, GroupInviteSchema, GroupSchema, IdentitySchema, RepoSchema,
+  RoleBindingSchema, RoleSchema, TagSchema,
+} from "@moorage/api";
 import { isUid, parentOf } from "../base/uid.ts";
 import type { Call } from "../call.ts";
 import { invalidArgument, notFound, permissionDenied, unauthenticated } from "../errors.ts";
+import type { ResourceTable } from "../store/index.ts";
 
-const TABLES: Readonly<Record<string, "groups" | "identities" | "roles" | "role_bindings" | "repos" | "tags">> = {
+const TABLES: Readonly<Record<string, ResourceTable>> = {
   [GroupSchema.typeName]: "groups", [IdentitySchema.typeName]: "identities", [RoleSchema.typeName]: "roles", [RoleBindingSchema.typeName]: "role_bindings",
+  [GroupInviteSchema.typeName]: "group_invites", [AccountAssociationSchema.typeName]: "account_associations",
   [RepoSchema.typeName]: "repos", [TagSchema.typeName]: "tags",
 };
 
@@ -50,6 +55,14 @@ async function holds(call: Call, rule: Access, capability: Capability, uid: stri
   // Nobody is hidden from itself.
   if (capability === Capability.CAP_IAM_IDENTITY_LIST && uid === call.caller.identity) return true;
   return await call.may(capability, uid);
+}
+
+/** Where a call acts, for whatever is asked of the place beside rights: the uids in its scope, or in a batch those of its requests. */
+export function placesOf(method: DescMethodUnary, rule: Access, message: Message): string[] {
+  if (rule.scope !== "") return [scopeOf(method, rule.scope, message)].filter(isUid);
+  const { parent, requests } = message as { parent?: unknown; requests?: unknown };
+  const parents = Array.isArray(requests) ? requests.map((request: { parent?: unknown }) => request.parent || parent) : [parent];
+  return [...new Set(parents)].filter((uid): uid is string => typeof uid === "string" && isUid(uid));
 }
 
 const scopePaths = new WeakMap<DescMethodUnary, string[]>();

@@ -11,10 +11,11 @@ import { type Keyring, SIGNING_ALGORITHM } from "./keys.ts";
 
 /**
  * What a token of ours is for, kept apart by the header's `typ` (RFC 8725 §3.11) so that none passes for another. `access`: whatever the
- * identity may. `registry`: only the repositories and actions in its `access` claim, as the distribution token protocol has it.
+ * identity may. `registry`: only the repositories and actions in its `access` claim, as the distribution token protocol has it. `account`: an ID token
+ * for another provider, whose subject is a group; it opens nothing here.
  */
-export type TokenType = "access" | "registry";
-const TYPS: Record<TokenType, string> = { access: "at+jwt", registry: "moorage-registry+jwt" };
+export type TokenType = "access" | "registry" | "account";
+const TYPS: Record<TokenType, string> = { access: "at+jwt", registry: "moorage-registry+jwt", account: "JWT" };
 
 /** No token of ours lives longer, whatever is asked. */
 export const MAX_TOKEN_TTL_MS = 3_600_000;

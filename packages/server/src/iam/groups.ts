@@ -46,7 +46,8 @@ export function groupsService({ pageTokenKey, ownerRole }: RoomContext): Room<ty
       const row = await groups.get(call.tx, uid);
       const left = await leftBelow(call, uid);
       if (left.length > 0) throw failedPrecondition(...left);
-      await call.tx.deleteFrom("role_bindings").where("parent", "=", uid).execute();
+      for (const table of ["role_bindings", "terms_acceptances"] as const) await call.tx.deleteFrom(table).where("parent", "=", uid).execute();
+      await call.tx.deleteFrom("account_associations").where("uid", "=", uid).execute();
       await groups.remove(call, row);
       return {};
     },
@@ -72,7 +73,7 @@ async function own(call: Call, group: string, role: string): Promise<void> {
   await call.tx.insertInto("role_bindings").values({ uid: newUid(group), parent: group, identity_uid: call.caller.identity, role_uid: role, create_time: call.nowMs }).execute();
 }
 
-const BELOW = [["groups", "groups"], ["repos", "repos"], ["identities", "identities"], ["roles", "custom roles"]] as const;
+const BELOW = [["groups", "groups"], ["repos", "repos"], ["identities", "identities"], ["roles", "custom roles"], ["group_invites", "invites"]] as const;
 
 async function leftBelow(call: Call, uid: string): Promise<PreconditionViolation[]> {
   const violations: PreconditionViolation[] = [];

@@ -79,8 +79,8 @@ function check(identity: Identity): void {
   if (violations.length > 0) throw invalidArgument(...violations);
 }
 
-// Whoever decides how an identity is assumed can become it.
-async function requireHoldsAllOf(call: Call, identity: string): Promise<void> {
+/** Whoever decides how an identity is assumed can become it. Throws PERMISSION_DENIED unless the caller holds all that it holds. */
+export async function requireHoldsAllOf(call: Call, identity: string): Promise<void> {
   const rows = await call.tx.selectFrom("role_bindings").innerJoin("roles", "roles.uid", "role_bindings.role_uid")
     .select(["role_bindings.parent as group", "roles.capabilities as capabilities"]).where("identity_uid", "=", identity).execute();
   for (const { group, capabilities } of rows) await requireHolds(call, JSON.parse(capabilities) as Capability[], group, capabilityName);

@@ -1,7 +1,10 @@
 // What other rooms and the access room may ask of iam.
 export { BUILT_IN_ROLES, ensureBuiltInRoles } from "./built-in-roles.ts";
+export { accountAssociationsService } from "./account-associations.ts";
+export { groupInvitesService } from "./group-invites.ts";
 export { createGroupNamed, groups, groupsService } from "./groups.ts";
 export { identities, identitiesService, relationshipOf } from "./identities.ts";
 export { validateRelationship } from "./relationship.ts";
 export { roleBindingsService } from "./role-bindings.ts";
+export { requireTerms, termsService } from "./terms.ts";
 export { capabilitiesOf, capabilityName, roles, rolesService, toColumn } from "./roles.ts";

@@ -13,7 +13,7 @@ import { groups } from "./groups.ts";
 import { identities } from "./identities.ts";
 import { capabilitiesOf, capabilityName, roles } from "./roles.ts";
 
-const bindings = resource({
+export const bindings = resource({
   message: RoleBindingSchema, table: "role_bindings",
   toMessage: (row) => ({ uid: row.uid, createTime: timestamp(row.create_time), identityUid: row.identity_uid, roleUid: row.role_uid }),
   toRow: ({ identityUid, roleUid }) => ({ identity_uid: identityUid, role_uid: roleUid }),
@@ -26,7 +26,7 @@ const LIST: ListSpec<"role_bindings"> = {
 export function roleBindingsService({ pageTokenKey }: RoomContext): Room<typeof RoleBindingsService> {
   return {
     async getRoleBinding(call, { uid }) {
-      return await one(call, await bindings.get(call.tx, uid));
+      return await hydratedBinding(call, await bindings.get(call.tx, uid));
     },
     async listRoleBindings(call, request) {
       const page = await listPage(call, pageTokenKey, LIST, request, await call.visible(Capability.CAP_IAM_ROLE_BINDINGS_LIST), {
@@ -39,7 +39,7 @@ export function roleBindingsService({ pageTokenKey }: RoomContext): Room<typeof 
       return { ...page, roleBindings: await hydrate(call, page.rows) };
     },
     async createRoleBinding(call, { parent, roleBinding = create(RoleBindingSchema) }) {
-      return await one(call, await bind(call, parent, roleBinding, ""));
+      return await hydratedBinding(call, await bind(call, parent, roleBinding, ""));
     },
     async batchCreateRoleBindings(call, { parent, requests, roleUid }) {
       const filled = requests.map(({ parent: own, roleBinding }) => ({
@@ -54,7 +54,7 @@ export function roleBindingsService({ pageTokenKey }: RoomContext): Room<typeof 
     },
     async updateRoleBinding(call, { roleBinding = create(RoleBindingSchema), updateMask }) {
       await bindings.patch(call, roleBinding.uid, roleBinding, updateMask, (before, after) => checkBinding(call, before.parent, after, ""));
-      return await one(call, await bindings.get(call.tx, roleBinding.uid));
+      return await hydratedBinding(call, await bindings.get(call.tx, roleBinding.uid));
     },
     async deleteRoleBinding(call, { uid }) {
       await bindings.remove(call, await bindings.get(call.tx, uid));
@@ -104,9 +104,17 @@ async function checkBinding(call: Call, group: string, { identityUid, roleUid }:
   await requireHolds(call, capabilitiesOf(role), group, capabilityName);
 }
 
+/** The one binding of the identity to the role on the group, made if there is none. The caller has looked at who may give what. */
+export async function ensureBinding(call: Call, group: string, identityUid: string, roleUid: string): Promise<Row<"role_bindings">> {
+  const known = await call.tx.selectFrom("role_bindings").selectAll()
+    .where("identity_uid", "=", identityUid).where("parent", "=", group).where("role_uid", "=", roleUid).orderBy("create_time").limit(1).executeTakeFirst();
+  return known ?? await bindings.insert(call, group, { identity_uid: identityUid, role_uid: roleUid, create_time: call.nowMs });
+}
+
 type Hydrated = MessageInitShape<typeof RoleBindingSchema>;
 
-async function one(call: Call, row: Row<"role_bindings">): Promise<Hydrated> {
+/** One row as an answer carries it. */
+export async function hydratedBinding(call: Call, row: Row<"role_bindings">): Promise<Hydrated> {
   const [binding = {}] = await hydrate(call, [row]);
   return binding;
 }

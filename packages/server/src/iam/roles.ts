@@ -7,7 +7,7 @@ import { violationsOf } from "../aip/validate.ts";
 import { timestamp } from "../base/times.ts";
 import { parentOf } from "../base/uid.ts";
 import type { Call } from "../call.ts";
-import { alreadyExists, failedPrecondition, invalidArgument } from "../errors.ts";
+import { alreadyExists, failedPrecondition, invalidArgument, type PreconditionViolation } from "../errors.ts";
 import { requireHolds, type Room, type RoomContext } from "../room.ts";
 import { groups } from "./groups.ts";
 import { sql } from "kysely";
@@ -53,8 +53,12 @@ export function rolesService({ pageTokenKey }: RoomContext): Room<typeof RolesSe
     async deleteRole(call, { uid }) {
       const row = await roles.get(call.tx, uid);
       requireCustom(uid);
-      const { n } = await call.tx.selectFrom("role_bindings").select(({ fn }) => fn.countAll<number>().as("n")).where("role_uid", "=", uid).executeTakeFirstOrThrow();
-      if (Number(n) > 0) throw failedPrecondition({ type: "RESOURCE_IN_USE", subject: uid, description: `the role is still bound: ${n}` });
+      const violations: PreconditionViolation[] = [];
+      for (const [table, words] of [["role_bindings", "the role is still bound"], ["group_invites", "invites still give the role"]] as const) {
+        const { n } = await call.tx.selectFrom(table).select(({ fn }) => fn.countAll<number>().as("n")).where("role_uid", "=", uid).executeTakeFirstOrThrow();
+        if (Number(n) > 0) violations.push({ type: "RESOURCE_IN_USE", subject: uid, description: `${words}: ${n}` });
+      }
+      if (violations.length > 0) throw failedPrecondition(...violations);
       await roles.remove(call, row);
       return {};
     },

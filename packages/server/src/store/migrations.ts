@@ -59,6 +59,22 @@ export const MIGRATIONS: Migration[] = [
       `create index mirrors_due on mirrors (next_time)`,
     ],
   },
+  {
+    version: 3,
+    name: "invites, terms and account associations",
+    statements: [
+      `create table group_invites (uid KEY primary key, parent KEY not null, role_uid KEY not null, email KEY not null, single_use INT8 not null, code_hash KEY not null, key_id KEY not null, creator KEY not null, expiration_time INT8 not null, create_time INT8 not null)`,
+      `create unique index group_invites_code on group_invites (code_hash)`,
+      `create index group_invites_parent on group_invites (parent, create_time, uid)`,
+      `create index group_invites_role on group_invites (role_uid)`,
+      `create table invite_acceptances (invite KEY not null, identity KEY not null, binding KEY not null, create_time INT8 not null, primary key (invite, identity)) WITHOUT_ROWID`,
+      `create table revoked_invites (code_hash KEY primary key, expiration_time INT8 not null)`,
+      `create index revoked_invites_end on revoked_invites (expiration_time)`,
+      `create table terms_acceptances (uid KEY primary key, parent KEY not null, doc_id KEY not null, accepted_by KEY not null, create_time INT8 not null)`,
+      `create unique index terms_acceptances_parent on terms_acceptances (parent, doc_id)`,
+      `create table account_associations (uid KEY primary key, parent KEY not null, name KEY not null, description text not null, amazon text, google text, services text, azure text, github text, create_time INT8 not null, update_time INT8 not null)`,
+    ],
+  },
 ];
 
 /** What this program works with. */

@@ -23,6 +23,22 @@ export interface Tables {
   };
   roles: { uid: string; parent: string; name: string; description: string; capabilities: string; create_time: number; update_time: number };
   role_bindings: { uid: string; parent: string; identity_uid: string; role_uid: string; create_time: number };
+  /** Codes that give a role on the group `parent`. A code is kept by its SHA-256 in hex alone; `creator` must hold the role when it is accepted. */
+  group_invites: {
+    uid: string; parent: string; role_uid: string; email: string; single_use: number; code_hash: string; key_id: string; creator: string;
+    expiration_time: number; create_time: number;
+  };
+  /** Who accepted an invite when, and the binding it gave. */
+  invite_acceptances: { invite: string; identity: string; binding: string; create_time: number };
+  /** Codes of deleted invites, until they would have ended. */
+  revoked_invites: { code_hash: string; expiration_time: number };
+  /** The group `parent` accepted a document of the setting MOORAGE_TERMS_FILE. */
+  terms_acceptances: { uid: string; parent: string; doc_id: string; accepted_by: string; create_time: number };
+  /** `uid` is the group's own, `parent` the group's parent. The accounts are proto3 JSON, null where there is none. */
+  account_associations: {
+    uid: string; parent: string; name: string; description: string; amazon: string | null; google: string | null; services: string | null; azure: string | null;
+    github: string | null; create_time: number; update_time: number;
+  };
   /** The names under a parent that groups and repos share. */
   group_names: { parent: string; name: string; uid: string };
   repos: {
@@ -64,6 +80,6 @@ export interface Tables {
 }
 
 /** The tables whose rows are resources. */
-export type ResourceTable = "groups" | "identities" | "roles" | "role_bindings" | "repos" | "tags";
+export type ResourceTable = "groups" | "identities" | "roles" | "role_bindings" | "group_invites" | "terms_acceptances" | "account_associations" | "repos" | "tags";
 
 export type Row<T extends keyof Tables> = Selectable<Tables[T]>;

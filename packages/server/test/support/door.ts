@@ -40,7 +40,10 @@ export async function openDoor(folder: string, settings: Partial<RegistryConfig>
   let shiftMs = 0;
   const callOn = async (tx: Database, data: CallData): Promise<Call> => {
     const rights = rightsOf(data.caller, await grantsOf(tx, data.caller.identity));
-    return { ...data, tx, may: async (capability, uid) => rights.may(capability, uid), visible: async (...capabilities) => rights.visible(capabilities) };
+    return {
+      ...data, tx, may: async (capability, uid) => rights.may(capability, uid), visible: async (...capabilities) => rights.visible(capabilities),
+      heldBy: async (identity, capability, uid) => rightsOf({ identity }, await grantsOf(tx, identity)).may(capability, uid),
+    };
   };
   const transactor: Transactor = {
     read: async (data, work) => work(await callOn(store.reader, data)),

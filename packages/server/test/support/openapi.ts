@@ -1,5 +1,8 @@
 import { AssertionError } from "node:assert/strict";
-import { GroupsService, IdentitiesService, ImagesService, PingService, ReposService, RoleBindingsService, RolesService, TagsService } from "@moorage/api";
+import {
+  AccountAssociationsService, GroupInvitesService, GroupsService, IdentitiesService, ImagesService, PingService, ReposService, RoleBindingsService, RolesService, TagsService,
+  TermsService,
+} from "@moorage/api";
 import { COMMENTS } from "@moorage/api/gen/moorage/comments";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
@@ -7,7 +10,10 @@ import { openApiDocument } from "../../src/transport/openapi/document.ts";
 import { type Binding, bindingsOf, compileRoutes } from "../../src/transport/routes.ts";
 
 /** The services that have REST paths. */
-export const REST_SERVICES = [GroupsService, IdentitiesService, RolesService, RoleBindingsService, ReposService, TagsService, ImagesService, PingService];
+export const REST_SERVICES = [
+  GroupsService, IdentitiesService, RolesService, RoleBindingsService, GroupInvitesService, AccountAssociationsService, TermsService, ReposService, TagsService, ImagesService,
+  PingService,
+];
 
 const document = openApiDocument({ services: REST_SERVICES, comments: COMMENTS, baseUrl: "http://127.0.0.1" });
 const routes = compileRoutes(bindingsOf(REST_SERVICES), (binding: Binding) => binding);

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -79,10 +79,17 @@ export interface Platform {
 const TTL_MS = 3_600_000;
 const TIMEOUT_MS = 20_000;
 
-export async function startPlatform(env: Record<string, string> = {}): Promise<Platform> {
+/** The document that groups of every platform can accept; nothing waits for it. */
+export const TERMS_DOCUMENT = "privacy";
+const TERMS = [{ id: TERMS_DOCUMENT, label: "Privacy notice", url: "https://moorage.example.com/privacy", required: false }];
+
+/** `terms`: the content of the file of documents. */
+export async function startPlatform(env: Record<string, string> = {}, terms: unknown = TERMS): Promise<Platform> {
   const dataDir = mkdtempSync(join(tmpdir(), "moorage-platform-"));
   const clock = { offsetMs: 0, nowMs: () => Date.now() + clock.offsetMs };
-  const config = loadConfig({ MOORAGE_PORT: "0", MOORAGE_DATA_DIR: dataDir, MOORAGE_LOG_LEVEL: "silent", ...await databaseEnv(dataDir), ...env });
+  const termsFile = join(dataDir, "terms.json");
+  writeFileSync(termsFile, JSON.stringify(terms));
+  const config = loadConfig({ MOORAGE_PORT: "0", MOORAGE_DATA_DIR: dataDir, MOORAGE_LOG_LEVEL: "silent", MOORAGE_TERMS_FILE: termsFile, ...await databaseEnv(dataDir), ...env });
   const server = await startServer(config, { clock });
   const bootstrap = readBootstrap(dataDir);
   const store = await openStore(config);

@@ -1,6 +1,9 @@
 import { create, type DescMessage, type DescMethodUnary, type Message, type MessageInitShape } from "@bufbuild/protobuf";
 import {
+  AccountAssociationsService,
   Capability,
+  CheckAccountAssociationRequest_AccountProviderType,
+  GroupInvitesService,
   GroupsService,
   IdentitiesService,
   ImagesService,
@@ -10,8 +13,9 @@ import {
   RolesService,
   SecurityTokenService,
   TagsService,
+  TermsService,
 } from "@moorage/api";
-import { DIGEST, type Platform } from "./platform.ts";
+import { DIGEST, type Json, type Platform, TERMS_DOCUMENT } from "./platform.ts";
 
 /** Makes a request that the owner of the organization may make, on things of its own; nothing has been done with them yet. */
 export type MakeRequest = () => Promise<Message>;
@@ -72,6 +76,33 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
   add(bindings.batchCreateRoleBindings, async () => ({ parent: group, requests: [{ roleBinding: await wanted() }, { roleBinding: await wanted() }] }));
   add(bindings.updateRoleBinding, async () => ({ roleBinding: { uid: await binding(), roleUid: await role() }, updateMask: { paths: ["role_uid"] } }));
   add(bindings.deleteRoleBinding, async () => ({ uid: await binding() }));
+
+  const invites = GroupInvitesService.method;
+  const week = { seconds: 604_800n };
+  const invite = (roleUid: string): Promise<Json> => platform.ok("POST", `/iam/v2/groupInvites/${group}`, { roleUid, ttl: "604800s" });
+  const newInvite = async (): Promise<string> => (await invite(await viewer())).uid;
+  // Whoever accepts it holds no more than before.
+  const powerless = (): Promise<string> => uidOf(platform.ok("POST", `/iam/v2/roles/${group}`, { name: name() }));
+  add(invites.getGroupInvite, async () => ({ uid: await newInvite() }));
+  add(invites.listGroupInvites, () => everywhere);
+  add(invites.createGroupInvite, async () => ({ parent: group, groupInvite: { roleUid: await viewer(), ttl: week } }));
+  add(invites.acceptGroupInvite, async () => ({ code: String((await invite(await powerless()))["code"]) }));
+  add(invites.updateGroupInvite, async () => ({ groupInvite: { uid: await newInvite(), email: "ann@example.com" }, updateMask: { paths: ["email"] } }));
+  add(invites.deleteGroupInvite, async () => ({ uid: await newInvite() }));
+
+  const accounts = AccountAssociationsService.method;
+  const newPlace = (): Promise<string> => uidOf(platform.group(group));
+  const account = async (): Promise<string> => uidOf(platform.ok("POST", `/iam/v2/accountAssociations/${await newPlace()}`, { name: name() }));
+  add(accounts.getAccountAssociation, async () => ({ uid: await account() }));
+  add(accounts.listAccountAssociations, () => everywhere);
+  add(accounts.createAccountAssociation, async () => ({ parent: await newPlace(), accountAssociation: { name: name(), amazon: { account: "123456789012" } } }));
+  add(accounts.updateAccountAssociation, async () => ({ accountAssociation: { uid: await account(), description: "asked" }, updateMask: { paths: ["description"] } }));
+  add(accounts.deleteAccountAssociation, async () => ({ uid: await account() }));
+  // It names no account at Google, so nobody is asked.
+  add(accounts.checkAccountAssociation, async () => ({ uid: await account(), providerType: CheckAccountAssociationRequest_AccountProviderType.GOOGLE }));
+
+  add(TermsService.method.acceptTerms, () => ({ group, documentIds: [TERMS_DOCUMENT] }));
+  add(TermsService.method.listTermsAcceptances, () => ({ group }));
 
   const repos = ReposService.method;
   const newRepo = (): Promise<string> => uidOf(platform.repo(group));

@@ -1,11 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { GroupsService, IdentitiesService, ImagesService, PingService, ReposService, RoleBindingsService, RolesService, TagsService } from "@moorage/api";
+import {
+  AccountAssociationsService, GroupInvitesService, GroupsService, IdentitiesService, ImagesService, PingService, ReposService, RoleBindingsService, RolesService, TagsService,
+  TermsService,
+} from "@moorage/api";
 import { COMMENTS } from "@moorage/api/gen/moorage/comments";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { openApiDocument } from "./document.ts";
 
-const SERVICES = [GroupsService, IdentitiesService, RolesService, RoleBindingsService, ReposService, TagsService, ImagesService, PingService];
+const SERVICES = [
+  GroupsService, IdentitiesService, RolesService, RoleBindingsService, GroupInvitesService, AccountAssociationsService, TermsService, ReposService, TagsService, ImagesService,
+  PingService,
+];
 const document = openApiDocument({ services: SERVICES, comments: COMMENTS, baseUrl: "https://moorage.example.com" });
 
 interface Operation { operationId: string; description: string; parameters: { name: string; in: string }[]; security?: unknown[]; responses: Record<string, object>; "x-moorage-capabilities"?: string[] }

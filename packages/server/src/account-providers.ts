@@ -1,0 +1,23 @@
+import type { Tokens } from "./access/index.ts";
+import { guardedFetch } from "./base/fetch.ts";
+import type { Config } from "./config.ts";
+import type { AccountProviders } from "./room.ts";
+
+const FETCH_TIMEOUT_MS = 5_000;
+// Answers are a few KiB.
+const FETCH_MAX_BYTES = 64 * 1024;
+const TOKEN_TTL_MS = 300_000;
+
+type Settings = Pick<Config, "awsStsUrl" | "googleStsUrl" | "azureLoginUrl" | "allowPrivateNetwork">;
+
+/** The providers as the settings name them, with tokens that open nothing here. `tokens` is asked for when the first is made. */
+export function accountProviders({ awsStsUrl, googleStsUrl, azureLoginUrl, allowPrivateNetwork }: Settings, tokens: () => Pick<Tokens, "mint">): AccountProviders {
+  return {
+    awsStsUrl, googleStsUrl, azureLoginUrl,
+    fetch: guardedFetch({ allowPrivateNetwork, timeoutMs: FETCH_TIMEOUT_MS, maxBytes: FETCH_MAX_BYTES }),
+    async idToken(group, audience, nowMs) {
+      const { token } = await tokens().mint({ type: "account", identity: group, audiences: [audience], ttlMs: TOKEN_TTL_MS, nowMs });
+      return token;
+    },
+  };
+}

@@ -1,0 +1,88 @@
+import { create, type DescMessage, type Message, toJsonString } from "@bufbuild/protobuf";
+import {
+  type AccountAssociation, AccountAssociation_AmazonSchema, AccountAssociation_AzureSchema, AccountAssociation_GitHubSchema, AccountAssociation_GoogleSchema,
+  AccountAssociation_ServicesSchema, AccountAssociationSchema, type AccountAssociationsService, Capability, CheckAccountAssociationRequest_AccountProviderType as Provider,
+  CheckAccountAssociationResponse_CheckStatus as CheckStatus, ListAccountAssociationsRequestSchema, ListAccountAssociationsResponseSchema,
+} from "@moorage/api";
+import { columnIs, listStored, storedList } from "../aip/list.ts";
+import { resource, storedGet } from "../aip/resource.ts";
+import { layoutOf } from "../aip/stored.ts";
+import { violationsOf } from "../aip/validate.ts";
+import { isWithin, parentOf } from "../base/uid.ts";
+import type { Call } from "../call.ts";
+import { alreadyExists, invalidArgument } from "../errors.ts";
+import type { Room, RoomContext } from "../room.ts";
+import type { Row } from "../store/index.ts";
+import { accountViolations } from "./account-rules.ts";
+import { checkAccount } from "./account-check.ts";
+import { groups } from "./groups.ts";
+import { identities, requireHoldsAllOf } from "./identities.ts";
+
+const PROVIDERS: ReadonlySet<number> = new Set([Provider.GOOGLE, Provider.AMAZON, Provider.AZURE]);
+const LAYOUT = layoutOf(AccountAssociationSchema);
+
+const associations = resource({ message: AccountAssociationSchema, table: "account_associations", toMessage: LAYOUT.ofRow, toRow });
+
+const getAssociation = storedGet("account_associations", LAYOUT);
+const LIST = storedList({
+  table: "account_associations", request: ListAccountAssociationsRequestSchema, defaultOrder: "name",
+  orderBy: { name: "name", description: "description", createTime: "create_time", updateTime: "update_time", uid: "uid" },
+}, ListAccountAssociationsResponseSchema, LAYOUT);
+
+export function accountAssociationsService({ pageTokenKey, providers }: RoomContext): Room<typeof AccountAssociationsService> {
+  return {
+    getAccountAssociation: (call, { uid }) => getAssociation(call.tx, uid),
+    async listAccountAssociations(call, request) {
+      const filters = ({ name }: { name: string }) => (name === "" ? [] : [columnIs("name", name)]);
+      return await listStored(call, pageTokenKey, LIST, request, await call.visible(Capability.CAP_IAM_ACCOUNT_ASSOCIATIONS_LIST), { filters });
+    },
+    async createAccountAssociation(call, { parent: group, accountAssociation = create(AccountAssociationSchema) }) {
+      await check(call, group, accountAssociation, {});
+      await groups.get(call.tx, group);
+      // It stands where its group stands: one uid names both.
+      const row = { ...toRow(accountAssociation), uid: group, parent: parentOf(group), create_time: call.nowMs, update_time: call.nowMs };
+      const made = await call.tx.insertInto("account_associations").values(row).onConflict((on) => on.doNothing()).executeTakeFirst();
+      if (made.numInsertedOrUpdatedRows === 0n) throw alreadyExists(AccountAssociationSchema.typeName, group);
+      return associations.toMessage(row);
+    },
+    updateAccountAssociation: (call, { accountAssociation = create(AccountAssociationSchema), updateMask }) =>
+      associations.patch(call, accountAssociation.uid, accountAssociation, updateMask, async (before, after) => {
+        await check(call, before.uid, after, associations.toMessage(before).services?.serviceBindings ?? {});
+      }),
+    async deleteAccountAssociation(call, { uid }) {
+      await associations.remove(call, await associations.get(call.tx, uid));
+      return {};
+    },
+    async checkAccountAssociation(call, { uid, providerType }) {
+      if (!PROVIDERS.has(providerType)) throw invalidArgument({ field: "providerType", description: "must be GOOGLE, AMAZON or AZURE" });
+      if (providers === undefined) throw new Error("no provider can be asked here");
+      const association = associations.toMessage(await associations.get(call.tx, uid));
+      const failure = await checkAccount(providers, association, providerType, call.nowMs);
+      return failure === undefined ? { status: CheckStatus.READY, message: "the provider lets this installation in" } : { status: CheckStatus.NOT_READY, ...failure };
+    },
+  };
+}
+
+/** Throws INVALID_ARGUMENT, or PERMISSION_DENIED where a service would act as an identity that holds more than the caller. `before`: what was bound already. */
+async function check(call: Call, group: string, association: AccountAssociation, before: Record<string, string>): Promise<void> {
+  const violations = [...violationsOf(AccountAssociationSchema, association), ...accountViolations(association)];
+  const changed = Object.entries(association.services?.serviceBindings ?? {}).filter(([service, identity]) => before[service] !== identity);
+  const [organization = group] = group.split("/");
+  for (const [service, uid] of changed) {
+    const isThere = isWithin(uid, organization) && await identities.find(call.tx, uid) !== undefined && await call.may(Capability.CAP_IAM_IDENTITY_LIST, uid);
+    if (!isThere) violations.push({ field: "services.serviceBindings", description: `${service}: there is no such identity in this organization` });
+  }
+  if (violations.length > 0) throw invalidArgument(...violations);
+  for (const [, uid] of changed) await requireHoldsAllOf(call, uid);
+}
+
+function toRow({ name, description, amazon, google, services, azure, github }: AccountAssociation): Omit<Row<"account_associations">, "uid" | "parent" | "create_time" | "update_time"> {
+  return {
+    name, description, amazon: text(AccountAssociation_AmazonSchema, amazon), google: text(AccountAssociation_GoogleSchema, google),
+    services: text(AccountAssociation_ServicesSchema, services), azure: text(AccountAssociation_AzureSchema, azure), github: text(AccountAssociation_GitHubSchema, github),
+  };
+}
+
+function text(schema: DescMessage, message: Message | undefined): string | null {
+  return message === undefined ? null : toJsonString(schema, message);
+}

@@ -1,0 +1,70 @@
+import { AcceptTermsRequestSchema, Capability, GroupSchema, ListTermsAcceptancesRequestSchema, type TermsService } from "@moorage/api";
+import { sql } from "kysely";
+import { listPage, type ListSpec } from "../aip/list.ts";
+import { violationsOf } from "../aip/validate.ts";
+import { timestamp } from "../base/times.ts";
+import { ancestorsOf, isUid, newUid } from "../base/uid.ts";
+import type { Call } from "../call.ts";
+import { failedPrecondition, type FieldViolation, invalidArgument, notFound } from "../errors.ts";
+import type { Room, RoomContext, TermsDocument } from "../room.ts";
+import { groups } from "./groups.ts";
+
+const LIST: ListSpec<"terms_acceptances"> = {
+  table: "terms_acceptances", request: ListTermsAcceptancesRequestSchema, defaultOrder: "createTime",
+  orderBy: { createTime: "create_time", docId: "doc_id", acceptedBy: "accepted_by", orgUid: "parent" },
+};
+
+export function termsService({ pageTokenKey, terms = [] }: RoomContext): Room<typeof TermsService> {
+  return {
+    async acceptTerms(call, request) {
+      const violations = violationsOf(AcceptTermsRequestSchema, request);
+      const unknown = request.documentIds.flatMap((id, at) => (terms.some((document) => document.id === id) ? [] : [unknownDocument(id, at)]));
+      if (violations.length + unknown.length > 0) throw invalidArgument(...violations, ...unknown);
+      const { group } = request;
+      await groups.get(call.tx, group);
+      const documentIds = [...new Set(request.documentIds)];
+      const rows = documentIds.map((id) => ({ uid: newUid(group), parent: group, doc_id: id, accepted_by: call.caller.identity, create_time: call.nowMs }));
+      await call.tx.insertInto("terms_acceptances").values(rows).onConflict((on) => on.columns(["parent", "doc_id"]).doNothing()).execute();
+      return { group, documentIds };
+    },
+    async listTermsAcceptances(call, request) {
+      const { group } = request;
+      const violations = violationsOf(ListTermsAcceptancesRequestSchema, request);
+      if (violations.length > 0) throw invalidArgument(...violations);
+      if (!isUid(group)) throw notFound(GroupSchema.typeName, group);
+      const may = await call.may(Capability.CAP_TERMS_LIST, group);
+      // What ancestors accepted is accepted for the group: whoever may know the one may know the other.
+      const places = sql`t.parent in (${sql.join([group, ...ancestorsOf(group)])})`;
+      const page = await listPage(call, pageTokenKey, LIST, request, [], {
+        scope: () => ({ roots: [], everywhere: true, conditions: [may ? places : sql`1 = 0`] }),
+      });
+      const termsAcceptances = page.rows.map((row) => ({ docId: row.doc_id, acceptedBy: row.accepted_by, orgUid: row.parent, createTime: timestamp(row.create_time) }));
+      return { ...page, termsAcceptances };
+    },
+  };
+}
+
+const MAX_SHOWN = 128;
+
+function unknownDocument(id: string, at: number): FieldViolation {
+  return { field: `documentIds[${at}]`, description: `there is no document ${JSON.stringify(id.slice(0, MAX_SHOWN))}` };
+}
+
+/**
+ * Throws FAILED_PRECONDITION with every document that blocks this and that neither the place's groups nor their ancestors accepted. `what`: a method's
+ * full name, or `push`. `places`: uids of groups or of what is in them; what is in no group is blocked by nothing.
+ */
+export async function requireTerms(call: Call, documents: readonly TermsDocument[], what: string, places: readonly string[]): Promise<void> {
+  const blocking = documents.filter(({ blocks }) => blocks.includes(what));
+  if (blocking.length === 0) return;
+  const missing = new Map<string, TermsDocument>();
+  for (const place of new Set(places)) {
+    const path = [...ancestorsOf(place), place];
+    const [organization = ""] = path;
+    if (await groups.find(call.tx, organization) === undefined) continue;
+    const rows = await call.tx.selectFrom("terms_acceptances").select("doc_id").where("parent", "in", path).execute();
+    for (const document of blocking) if (!rows.some((row) => row.doc_id === document.id)) missing.set(document.id, document);
+  }
+  if (missing.size === 0) return;
+  throw failedPrecondition(...[...missing.values()].map(({ id, label, url }) => ({ type: "TERMS_NOT_ACCEPTED", subject: id, description: `${label} is not accepted: ${url}` })));
+}
