@@ -1,35 +1,12 @@
 #!/usr/bin/env bash
 # The OCI distribution conformance suite, as its authors publish it, against a fresh server: its defaults on, sha512 on, nothing may fail.
 # Needs Go and the Go module proxy, or a suite that was built already: CONFORMANCE_BINARY=/path/to/conformance .ci/conformance.sh
-# Exit status 77: the suite is not to be had here, so nothing was tested.
+# Exit status 77: the suite is not to be had here (a line says why), so nothing was tested.
 set -euo pipefail
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
 
-MODULE=github.com/opencontainers/distribution-spec/conformance
-# The newest published when this was written. Move it on purpose, with the suite's own notes at hand.
-VERSION=${CONFORMANCE_VERSION:-ed885fa}
-CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/moorage/conformance-$VERSION
-
-if [ -n "${CONFORMANCE_BINARY:-}" ]; then
-  SUITE=$CONFORMANCE_BINARY
-else
-  SUITE=$CACHE/conformance
-  if [ ! -x "$SUITE" ]; then
-    command -v go >/dev/null || { echo "conformance: not run: no go on PATH"; exit 77; }
-    mkdir -p "$CACHE"
-    # The suite's own file of sums decides what is built; nothing of this repository is touched.
-    if ! (cd "$CACHE" && GOWORK=off GOFLAGS=-mod=mod GOBIN="$CACHE" timeout 300 go install "$MODULE@$VERSION") 2>"$CACHE/build.log"; then
-      if grep -q "not available\|Forbidden\|Not Found\|no such host\|connection refused" "$CACHE/build.log"; then
-        echo "conformance: not run: the Go module proxy does not give out $MODULE@$VERSION;" \
-          "build it from its sources and run CONFORMANCE_BINARY=/path/to/conformance .ci/conformance.sh"
-        exit 77
-      fi
-      tail -n 5 "$CACHE/build.log"
-      echo "conformance: the suite did not build"
-      exit 1
-    fi
-  fi
-fi
+SUITE=${CONFORMANCE_BINARY:-}
+[ -n "$SUITE" ] || SUITE=$("$ROOT/.ci/tools.sh" conformance)
 
 # shellcheck source=.ci/server.sh
 . "$ROOT/.ci/server.sh"

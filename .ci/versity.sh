@@ -3,37 +3,14 @@
 #   .ci/versity.sh npm test -- s3
 # Needs Go and the Go module proxy, or a gateway that was built already: VERSITY_BINARY=/path/to/versitygw .ci/versity.sh …
 # Sets MOORAGE_TEST_S3_URL, MOORAGE_TEST_S3_VIRTUAL_URL (the bucket in the host's name), AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.
-# Exit status 77: the gateway is not to be had here, so the command was not run; otherwise the command's.
+# Exit status 77: the gateway is not to be had here (a line says why), so the command was not run; otherwise the command's.
 set -euo pipefail
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
 
-MODULE=github.com/versity/versitygw/cmd/versitygw
-# The newest published when this was written. Move it on purpose: the tests of S3 say whether it still behaves.
-VERSION=v1.8.0
-CACHE=$ROOT/build/versitygw-$VERSION
-
 [ $# -gt 0 ] || { echo "usage: .ci/versity.sh COMMAND…"; exit 2; }
 
-if [ -n "${VERSITY_BINARY:-}" ]; then
-  GATEWAY=$VERSITY_BINARY
-else
-  GATEWAY=$CACHE/versitygw
-  if [ ! -x "$GATEWAY" ]; then
-    command -v go >/dev/null || { echo "versity: not run: no go on PATH"; exit 77; }
-    mkdir -p "$CACHE"
-    # The module's own file of sums decides what is built; nothing of this repository is touched.
-    if ! (cd "$CACHE" && GOWORK=off GOFLAGS=-mod=mod GOBIN="$CACHE" timeout 900 go install "$MODULE@$VERSION") 2>"$CACHE/build.log"; then
-      if grep -q "not available\|Forbidden\|Not Found\|no such host\|connection refused" "$CACHE/build.log"; then
-        echo "versity: not run: the Go module proxy does not give out $MODULE@$VERSION;" \
-          "build it from its sources and run VERSITY_BINARY=/path/to/versitygw .ci/versity.sh"
-        exit 77
-      fi
-      tail -n 5 "$CACHE/build.log"
-      echo "versity: the gateway did not build"
-      exit 1
-    fi
-  fi
-fi
+GATEWAY=${VERSITY_BINARY:-}
+[ -n "$GATEWAY" ] || GATEWAY=$("$ROOT/.ci/tools.sh" versitygw)
 
 WORK=$(mktemp -d)
 GATEWAY_PID=

@@ -14,7 +14,7 @@ check_buildah() {
   # What it needs of this machine, tried with no registry: folders of its own as an image's file system, and a process in them.
   cp -r "$WORK/sample/build1" layout
   if ! { bh from --name probe oci:layout && bh run probe -- /hello; } >probe.log 2>&1; then
-    echo "buildah: not run: this machine does not let it build: $(tail -n 1 probe.log)"
+    echo "buildah: not run: this machine does not let it build: $(grep -im1 error probe.log)"
     MISSING+=(buildah)
     return
   fi
