@@ -1,70 +1,15 @@
 import assert from "node:assert/strict";
-import { test, type TestContext } from "node:test";
-import { type Collected, collectGarbage } from "../src/distribution/index.ts";
-import { anyDigest, digestOf, OCI_IMAGE, OCI_INDEX, type RegistryServer, startRegistry } from "./support/registry-server.ts";
+import { test } from "node:test";
+import type { Collected } from "../src/distribution/index.ts";
+import { MINUTE_MS, NOTHING, startCollecting } from "./support/collecting.ts";
+import { anyDigest, digestOf, OCI_IMAGE, OCI_INDEX } from "./support/registry-server.ts";
 
-// What a collection takes and what it leaves. The clock is moved, so that a grace of minutes passes at once; who only looks does so as a viewer,
-// since looking by somebody who may push gives content a new grace.
-
-const MINUTE_MS = 60_000;
-const GRACE_MS = 4 * MINUTE_MS;
-const NOTHING = { tags: 0, manifests: 0, blobs: 0, bytes: 0 };
-
-async function start(t: TestContext) {
-  const registry = await startRegistry(t);
-  const { clock, ask, db, deps, pushManifest } = registry;
-  deps.config.gcGraceMs = GRACE_MS;
-  const viewer = await registry.mint(registry.viewer);
-  const pass = (minutes: number): void => { clock.offsetMs += minutes * MINUTE_MS; };
-  const run = (change: { dryRun?: boolean; repo?: string; signal?: AbortSignal; onRepo?(name: string, collected: Collected): void } = {}): Promise<Collected> =>
-    collectGarbage(deps, { nowMs: clock.nowMs(), graceMs: GRACE_MS, uploadTtlMs: deps.config.uploadTtlMs, dryRun: false, signal: new AbortController().signal, ...change });
-  /** Runs, after a dry run that must have foretold it. */
-  const collect = async (): Promise<Collected> => {
-    const told = await run({ dryRun: true });
-    const went = await run();
-    assert.deepEqual(told, went, "the dry run tells what goes");
-    return went;
-  };
-  const look = async (name: string, kind: "manifests" | "blobs", digest: string): Promise<boolean> => {
-    const { status, text } = await ask(`/v2/${name}/${kind}/${digest}`, { token: viewer });
-    assert.ok(status === 200 || status === 404, text);
-    if (status === 200) assert.equal(digestOf(text), digest);
-    return status === 200;
-  };
-  /** How many files of blobs there are. */
-  const stored = async (): Promise<number> => {
-    let count = 0;
-    for await (const _ of deps.blobs.listBlobs()) count += 1;
-    return count;
-  };
-  const policy = async (name: string, tagPolicy: object): Promise<void> => {
-    await db.updateTable("repos").set({ tag_policy: JSON.stringify(tagPolicy) }).where("name", "=", name).execute();
-  };
-  /** Pushes an image; its digests. */
-  const push = async (name: string, reference: string | undefined, content: string, change: object = {}) => {
-    const image = await registry.image(name, content, change);
-    const answer = await pushManifest(name, reference ?? image.digest, image.manifest);
-    assert.equal(answer.status, 201, answer.text);
-    return image;
-  };
-  const pushIndex = async (name: string, reference: string | undefined, digests: string[]): Promise<string> => {
-    const index = { schemaVersion: 2, mediaType: OCI_INDEX, manifests: digests.map((digest) => ({ mediaType: OCI_IMAGE, digest, size: 1 })) };
-    const answer = await pushManifest(name, reference ?? digestOf(JSON.stringify(index)), index);
-    assert.equal(answer.status, 201, answer.text);
-    return digestOf(JSON.stringify(index));
-  };
-  const untag = async (name: string, reference: string): Promise<void> => {
-    assert.equal((await ask(`/v2/${name}/manifests/${reference}`, { method: "DELETE", token: registry.ownerToken })).status, 202);
-  };
-  const hasManifest = (name: string, digest: string): Promise<boolean> => look(name, "manifests", digest);
-  const hasBlob = (name: string, digest: string): Promise<boolean> => look(name, "blobs", digest);
-  return { ...registry, pass, run, collect, hasManifest, hasBlob, stored, policy, push, pushIndex, untag };
-}
+// What a collection takes and what it leaves. Collections beside others are in gc-beside.test.ts.
 
 const SHORT = { historyRetention: "60s" };
 
 test("a tag keeps its image; once it is gone the grace does, and then all of it goes", async (t) => {
-  const { pass, push, policy, untag, collect, hasManifest, hasBlob, stored } = await start(t);
+  const { pass, push, policy, untag, collect, hasManifest, hasBlob, stored } = await startCollecting(t);
   const { digest, layer, config } = await push("acme/app", "v1", "one");
   await policy("app", SHORT);
   pass(10);
@@ -81,7 +26,7 @@ test("a tag keeps its image; once it is gone the grace does, and then all of it 
 });
 
 test("what was never tagged goes after its grace, and being pushed again begins a new one", async (t) => {
-  const { pass, push, pushBlob, collect, hasManifest, hasBlob } = await start(t);
+  const { pass, push, pushBlob, collect, hasManifest, hasBlob } = await startCollecting(t);
   const { digest } = await push("acme/app", undefined, "one");
   const again = await push("acme/app", undefined, "two");
   const blob = await pushBlob("acme/app", "alone");
@@ -96,7 +41,7 @@ test("what was never tagged goes after its grace, and being pushed again begins 
 });
 
 test("history keeps what a tag pointed to, for ever or for the time that the repo says", async (t) => {
-  const { pass, push, policy, untag, collect, hasManifest } = await start(t);
+  const { pass, push, policy, untag, collect, hasManifest } = await startCollecting(t);
   const { digest } = await push("acme/app", "v1", "one");
   await untag("acme/app", "v1");
   pass(30);
@@ -110,7 +55,7 @@ test("history keeps what a tag pointed to, for ever or for the time that the rep
 });
 
 test("the time of history begins when the tag left, not when it came", async (t) => {
-  const { pass, push, policy, collect, hasManifest } = await start(t);
+  const { pass, push, policy, collect, hasManifest } = await startCollecting(t);
   await push("acme/app", "v1", "zero");
   const { digest } = await push("acme/app", "v1", "one");
   pass(20);
@@ -126,7 +71,7 @@ test("the time of history begins when the tag left, not when it came", async (t)
 });
 
 test("what a rollback goes to stays as long as its tag does, and has a grace after that", async (t) => {
-  const { pass, push, policy, untag, collect, hasManifest } = await start(t);
+  const { pass, push, policy, untag, collect, hasManifest } = await startCollecting(t);
   const [one, two] = [await push("acme/app", "v1", "one"), await push("acme/app", "v1", "two")];
   await policy("app", SHORT);
   pass(20);
@@ -147,7 +92,7 @@ test("what a rollback goes to stays as long as its tag does, and has a grace aft
 });
 
 test("what an index refers to goes when the index does, in the same run", async (t) => {
-  const { pass, push, pushIndex, policy, untag, collect, hasManifest, stored } = await start(t);
+  const { pass, push, pushIndex, policy, untag, collect, hasManifest, stored } = await startCollecting(t);
   const [one, two, both] = [await push("acme/app", undefined, "one"), await push("acme/app", undefined, "two"), await push("acme/app", undefined, "three")];
   const inner = await pushIndex("acme/app", undefined, [one.digest, both.digest]);
   const outer = await pushIndex("acme/app", "all", [inner, two.digest]);
@@ -164,7 +109,7 @@ test("what an index refers to goes when the index does, in the same run", async 
 });
 
 test("referrers stay with what they refer to, and keep it when a tag keeps them", async (t) => {
-  const { pass, push, policy, untag, collect, hasManifest, pushManifest } = await start(t);
+  const { pass, push, policy, untag, collect, hasManifest, pushManifest } = await startCollecting(t);
   const descriptor = (digest: string): object => ({ subject: { mediaType: OCI_IMAGE, digest, size: 1 } });
   const image = await push("acme/app", "v1", "image");
   const sbom = await push("acme/app", undefined, "sbom", descriptor(image.digest));
@@ -185,7 +130,7 @@ test("referrers stay with what they refer to, and keep it when a tag keeps them"
 });
 
 test("who may push and is told that content is there has half a grace to build on it; who may only pull has none", async (t) => {
-  const { pass, push, pushBlob, collect, hasManifest, hasBlob, ask, ownerToken, mint, pusher } = await start(t);
+  const { pass, push, pushBlob, collect, hasManifest, hasBlob, ask, ownerToken, mint, pusher } = await startCollecting(t);
   const [blob, image] = [await pushBlob("acme/app", "base"), await push("acme/app", undefined, "one")];
   const paths = [`/v2/acme/app/blobs/${blob}`, `/v2/acme/app/manifests/${image.digest}`];
   const both = async (): Promise<boolean[]> => [await hasBlob("acme/app", blob), await hasManifest("acme/app", image.digest)];
@@ -206,7 +151,7 @@ test("who may push and is told that content is there has half a grace to build o
 });
 
 test("an answer that is kept in memory does not keep the look at the grace away", async (t) => {
-  const { pass, pushBlob, collect, hasBlob, ask, ownerToken } = await start(t);
+  const { pass, pushBlob, collect, hasBlob, ask, ownerToken } = await startCollecting(t);
   const blob = await pushBlob("acme/app", "base");
   const get = async (): Promise<void> => assert.equal((await ask(`/v2/acme/app/blobs/${blob}`, { token: ownerToken })).status, 200);
   await get();
@@ -218,7 +163,7 @@ test("an answer that is kept in memory does not keep the look at the grace away"
 });
 
 test("while a push is under way what it may have found or brought stays", async (t) => {
-  const { pass, pushBlob, collect, hasBlob, ask, ownerToken, deps } = await start(t);
+  const { pass, pushBlob, collect, hasBlob, ask, ownerToken, deps } = await startCollecting(t);
   const before = await pushBlob("acme/app", "before");
   pass(3);
   const { headers } = await ask("/v2/acme/app/blobs/uploads/", { method: "POST", token: ownerToken });
@@ -237,7 +182,7 @@ test("while a push is under way what it may have found or brought stays", async 
 });
 
 test("a session is alive for as long as bytes come", async (t) => {
-  const { pass, pushBlob, collect, ask, mint, owner, deps } = await start(t);
+  const { pass, pushBlob, collect, ask, mint, owner, deps } = await startCollecting(t);
   const { headers } = await ask("/v2/acme/app/blobs/uploads/", { method: "POST", token: await mint(owner) });
   const session = headers.get("location") ?? "";
   await pushBlob("acme/app", "brought");
@@ -251,7 +196,7 @@ test("a session is alive for as long as bytes come", async (t) => {
 });
 
 test("a blob of several repos stays until the last lets go of it; mounting it begins a new grace", async (t) => {
-  const { pass, push, pushBlob, policy, untag, collect, run, hasBlob, ask, ownerToken, stored, repoUid } = await start(t);
+  const { pass, push, pushBlob, policy, untag, collect, run, hasBlob, ask, ownerToken, stored, repoUid } = await startCollecting(t);
   const mount = async (digest: string): Promise<void> => {
     assert.equal((await ask(`/v2/acme/second/blobs/uploads/?mount=${digest}&from=acme/first`, { method: "POST", token: ownerToken })).status, 201);
   };
@@ -284,7 +229,7 @@ test("a blob of several repos stays until the last lets go of it; mounting it be
 });
 
 test("the content of a deleted repo goes at the next run", async (t) => {
-  const { push, run, collect, db, stored, hasBlob, ask, ownerToken, repoUid } = await start(t);
+  const { push, run, collect, db, stored, hasBlob, ask, ownerToken, repoUid } = await startCollecting(t);
   const image = await push("acme/gone", "v1", "one");
   await push("acme/stays", "v1", "other");
   await ask(`/v2/acme/stays/blobs/uploads/?mount=${image.layer}&from=acme/gone`, { method: "POST", token: ownerToken });
@@ -299,7 +244,7 @@ test("the content of a deleted repo goes at the next run", async (t) => {
 });
 
 test("what hung on a manifest that was deleted has a grace", async (t) => {
-  const { pass, push, pushIndex, untag, collect, hasManifest, hasBlob } = await start(t);
+  const { pass, push, pushIndex, untag, collect, hasManifest, hasBlob } = await startCollecting(t);
   const child = await push("acme/app", undefined, "child");
   const index = await pushIndex("acme/app", "v1", [child.digest]);
   const referrer = await push("acme/app", undefined, "referrer", { subject: { mediaType: OCI_INDEX, digest: index, size: 1 } });
@@ -315,7 +260,7 @@ test("what hung on a manifest that was deleted has a grace", async (t) => {
 });
 
 test("a dry run over repos of all kinds writes nothing and foretells every number", async (t) => {
-  const { pass, push, pushIndex, pushBlob, policy, run, collect, db, ask, ownerToken, pushManifest } = await start(t);
+  const { pass, push, pushIndex, pushBlob, policy, run, collect, db, ask, ownerToken, pushManifest } = await startCollecting(t);
   for (const name of ["a", "b", "c"]) {
     const children = [await push(`acme/${name}`, undefined, `child ${name}`), await push(`acme/${name}`, undefined, "common")];
     await pushIndex(`acme/${name}`, name === "b" ? "v1" : undefined, children.map(({ digest }) => digest));
@@ -340,80 +285,4 @@ test("a dry run over repos of all kinds writes nothing and foretells every numbe
   assert.equal(second.tags, 0);
   assert.ok(second.manifests >= 2, "what the tags of the first run pointed to");
   assert.deepEqual(await collect(), NOTHING);
-});
-
-test("a pull of what is being collected gets all of it or a clean 404", { timeout: 60_000 }, async (t) => {
-  const { pass, pushBlob, run, ask, mint, viewer, stored } = await start(t);
-  const contents = Array.from({ length: 40 }, (_, at) => `${at} `.padEnd(at % 2 === 0 ? 100 : 100_000, "x"));
-  const digests: string[] = [];
-  for (const content of contents) digests.push(await pushBlob("acme/app", content));
-  pass(5);
-  const token = await mint(viewer);
-  let going = true;
-  const counts = { 200: 0, 404: 0 };
-  const pulling = Promise.all([0, 1, 2].map(async (offset) => {
-    for (let at = offset; going || at < 2 * digests.length; at += 1) {
-      const digest = digests[at % digests.length] ?? "";
-      const { status, text, json } = await ask(`/v2/acme/app/blobs/${digest}`, { token });
-      assert.ok(status === 200 || status === 404, text);
-      if (status === 200) assert.equal(digestOf(text), digest);
-      else assert.equal(json.errors[0]?.code, "BLOB_UNKNOWN");
-      counts[status] += 1;
-    }
-  }));
-  assert.equal((await run()).blobs, digests.length);
-  going = false;
-  await pulling;
-  assert.ok(counts[404] > 0);
-  assert.equal(await stored(), 0);
-});
-
-/** Adds manifests that nothing needs to the repo, without pushing each. */
-async function addGarbage({ db, repoUid }: RegistryServer, name: string, count: number): Promise<void> {
-  const repo = await repoUid(name);
-  const rows = Array.from({ length: count }, () => ({
-    repo, digest: anyDigest(), media_type: OCI_IMAGE, content: Buffer.from("{}"), size: 2, subject: "", artifact_type: "", annotations: "{}", create_time: 1, touch_time: 1,
-  }));
-  for (let at = 0; at < rows.length; at += 100) await db.insertInto("manifests").values(rows.slice(at, at + 100)).execute();
-}
-
-test("pushes go on beside collections that run at once, and each thing goes once", { timeout: 120_000 }, async (t) => {
-  const gc = await start(t);
-  const { pushBlob, push, run, hasManifest } = gc;
-  await pushBlob("acme/app", "x");
-  await addGarbage(gc, "app", 3000);
-  const running = [run(), run(), run()];
-  const pushed: string[] = [];
-  for (let at = 0; at < 20; at++) pushed.push((await push("acme/app", `t${at}`, `pushed ${at}`)).digest);
-  const went = await Promise.all(running);
-  assert.equal(went.reduce((sum, { manifests }) => sum + manifests, 0), 3000);
-  assert.deepEqual(await run(), NOTHING);
-  for (const digest of pushed) assert.ok(await hasManifest("acme/app", digest));
-});
-
-test("a collection that is told to end does so between two steps, and the next one goes on", async (t) => {
-  const gc = await start(t);
-  await gc.pushBlob("acme/app", "x");
-  await addGarbage(gc, "app", 600);
-  const stopping = new AbortController();
-  const stopped = gc.run({ signal: stopping.signal });
-  stopping.abort(new Error("enough"));
-  await assert.rejects(stopped, /enough/);
-  const { n } = await gc.db.selectFrom("manifests").select(({ fn }) => fn.countAll<number>().as("n")).executeTakeFirstOrThrow();
-  assert.ok(n > 0);
-  assert.equal((await gc.run()).manifests, n);
-});
-
-test("a tree larger than one transaction goes whole", async (t) => {
-  const { pass, push, pushBlob, run, db, repoUid } = await start(t);
-  await pushBlob("acme/app", "x");
-  const image = await push("acme/app", undefined, "image");
-  const repo = await repoUid("app");
-  const rows = Array.from({ length: 2500 }, () => ({
-    repo, digest: anyDigest(), media_type: OCI_IMAGE, content: Buffer.from("{}"), size: 2, subject: image.digest, artifact_type: "", annotations: "{}", create_time: 1, touch_time: 1,
-  }));
-  for (let at = 0; at < rows.length; at += 100) await db.insertInto("manifests").values(rows.slice(at, at + 100)).execute();
-  assert.equal((await run()).manifests, 0, "the image is young, and so its referrers stay");
-  pass(5);
-  assert.equal((await run()).manifests, 2501);
 });

@@ -9,6 +9,7 @@ import { promisify } from "node:util";
 import pg from "pg";
 import { type Config, loadConfig, migrateInstallation, startServer, StoreError } from "../src/index.ts";
 import { databasePath, lockDataDir, NEWEST_VERSION, openStore } from "../src/store/index.ts";
+import { MIGRATIONS } from "../src/store/migrations.ts";
 import { ENGINE } from "./support/database.ts";
 import { temporaryFolder } from "./support/installation.ts";
 
@@ -91,4 +92,45 @@ test("a data folder that a server holds is not migrated beneath it", { skip: ENG
   assert.equal(await versionOf(config), 0);
   lock.release();
   assert.equal((await migrateInstallation(config, { check: false })).now, NEWEST_VERSION);
+});
+
+/** A database as the first version made it, with what the statements add. */
+async function makeFirst(config: Config, statements: string[]): Promise<void> {
+  const first = MIGRATIONS[0]?.statements ?? [];
+  if (ENGINE === "sqlite") {
+    const database = new DatabaseSync(databasePath(config.dataDir));
+    const typed = first.map((text) => text.replace(/\bKEY\b/g, "text").replace(/\bINT8\b/g, "integer").replace(/\bBYTES\b/g, "blob").replace(/\bWITHOUT_ROWID\b/g, "without rowid"));
+    for (const statement of [...typed, ...statements]) database.exec(statement);
+    database.exec("pragma user_version = 1");
+    database.close();
+    return;
+  }
+  const client = new pg.Client({ connectionString: config.databaseUrl });
+  await client.connect();
+  try {
+    const typed = first.map((text) => text.replace(/\b(?:KEY|text)\b/g, 'text collate "C"').replace(/\bINT8\b/g, "bigint").replace(/\bBYTES\b/g, "bytea").replace(/\bWITHOUT_ROWID\b/g, ""));
+    for (const statement of [...typed, ...statements, "create table schema_version (version bigint not null)", "insert into schema_version values (1)"]) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+test("what a database of the first version holds is kept from the time at which it came, and its repos have no policy", async (t) => {
+  const config = loadConfig(await emptyPlace(t));
+  await makeFirst(config, [
+    "insert into repos values ('r', 'g', 'app', '', 0, '[]', '', '[]', '[]', '{\"source\":\"registry.example.com/app\"}', 5, 6)",
+    `insert into manifests values ('r', 'sha256:m', 't', ${ENGINE === "sqlite" ? "x'7b7d'" : "'\\x7b7d'"}, 2, '', '', '{}', 1700000000001)`,
+    "insert into repo_blobs values ('r', 'sha256:b', 1700000000002)",
+  ]);
+  assert.deepEqual(await migrateInstallation(config, { check: false }), { found: 1, now: NEWEST_VERSION, newest: NEWEST_VERSION });
+  const store = await openStore(config);
+  try {
+    const manifest = await store.reader.selectFrom("manifests").select(["content", "create_time", "touch_time"]).executeTakeFirstOrThrow();
+    assert.deepEqual({ ...manifest, content: Buffer.from(manifest.content).toString() }, { content: "{}", create_time: 1_700_000_000_001, touch_time: 1_700_000_000_001 });
+    assert.deepEqual({ ...await store.reader.selectFrom("repo_blobs").selectAll().executeTakeFirst() }, { repo: "r", digest: "sha256:b", create_time: 1_700_000_000_002, touch_time: 1_700_000_000_002 });
+    const { tag_policy, sync_config } = await store.reader.selectFrom("repos").select(["tag_policy", "sync_config"]).executeTakeFirstOrThrow();
+    assert.deepEqual([tag_policy, sync_config], [null, `{"source":"registry.example.com/app"}`]);
+  } finally {
+    await store.close();
+  }
 });

@@ -58,7 +58,9 @@ export async function* wrongBlobs(check: BlobCheck): AsyncGenerator<WrongBlob> {
       yield* wrong.sort((a, b) => (a.digest < b.digest ? -1 : 1));
     }
     for (const { digest, generation, size } of listing.rest(check.olderThanMs)) {
-      if (!await isNamed(store, { digest, generation })) yield { digest, generation, size, fault: "content-without-blob" };
+      if (await isNamed(store, { digest, generation })) continue;
+      // Its record went after the list was made, and then the content: no fault.
+      if (await isThere(blobs, { digest, generation, size })) yield { digest, generation, size, fault: "content-without-blob" };
     }
   } finally {
     listing.close();
@@ -90,6 +92,18 @@ export async function contentOf(blobs: BlobStore, row: BlobRow): Promise<"right"
 
 async function isNamed({ reader }: Store, { digest, generation }: Pick<BlobRow, "digest" | "generation">): Promise<boolean> {
   return (await reader.selectFrom("blobs").select("digest").where("digest", "=", digest).where("generation", "=", generation).executeTakeFirst()) !== undefined;
+}
+
+/** Whether there is content still; no more of it is read than tells. */
+async function isThere(blobs: BlobStore, { digest, generation, size }: BlobRow): Promise<boolean> {
+  try {
+    if (size === 0) await blobs.readWhole(digest, generation);
+    else await blobs.read(digest, generation, { start: 0, end: 0 }, async () => {});
+    return true;
+  } catch (error) {
+    if (error instanceof MoorageError && error.code === Code.NotFound) return false;
+    throw error;
+  }
 }
 
 /**

@@ -22,7 +22,10 @@ function isRight({ digest, content }: Manifest): boolean {
   return `${algorithm}:${createHash(algorithm).update(content).digest("hex")}` === digest;
 }
 
-/** Sets the size right where the content is; otherwise removes the manifest, so that its next push brings it back. The tags stay. */
+/**
+ * Sets the size right where the content is; otherwise removes the manifest, so that its next push brings it back. The tags stay, and what it referred to
+ * begins its grace, so that the push finds it.
+ */
 export async function mendManifest(store: Store, { repo, digest }: { repo: string; digest: string }): Promise<void> {
   await store.transact(async (tx) => {
     const manifest = await tx.selectFrom("manifests").select(["repo", "digest", "content", "size"]).where("repo", "=", repo).where("digest", "=", digest).executeTakeFirst();
@@ -30,6 +33,10 @@ export async function mendManifest(store: Store, { repo, digest }: { repo: strin
     if (isRight(manifest)) {
       await tx.updateTable("manifests").set({ size: manifest.content.byteLength }).where("repo", "=", repo).where("digest", "=", digest).execute();
       return;
+    }
+    for (const table of ["manifests", "repo_blobs"] as const) {
+      await tx.updateTable(table).set({ touch_time: Date.now() }).where("repo", "=", repo)
+        .where("digest", "in", tx.selectFrom("manifest_references").select("target").where("repo", "=", repo).where("digest", "=", digest)).execute();
     }
     await tx.deleteFrom("manifests").where("repo", "=", repo).where("digest", "=", digest).execute();
     await tx.deleteFrom("manifest_references").where("repo", "=", repo).where("digest", "=", digest).execute();
