@@ -12,11 +12,12 @@ after(() => platform.close());
 
 const ABSENT = `sha256:${"0".repeat(64)}`;
 const tagsOf = ({ body }: Answer): [name: string, digest: unknown][] => (body["tags"] as Json[]).map(({ name, digest }) => [name, digest]);
-const historyOf = async (image: string, tag: string): Promise<string[]> => {
+const recordsOf = async (image: string, tag: string): Promise<{ digest: string; updateTimestamp: string }[]> => {
   const token = await platform.token(platform.owner, { audience: new URL(platform.url).host });
   const { body } = await platform.call("GET", `/v2/acme/${image}/_service/history/${tag}`, { token });
-  return (body["history"] as { digest: string }[]).map(({ digest }) => digest);
+  return body["history"] as { digest: string; updateTimestamp: string }[];
 };
+const historyOf = async (image: string, tag: string): Promise<string[]> => (await recordsOf(image, tag)).map(({ digest }) => digest);
 
 test("what is asked wrongly is named field by field", async () => {
   const { uid, promote, rollback, digests: [one] } = await openTaggedRepo(platform, "fields");
@@ -68,11 +69,12 @@ test("a tag that is not where it was expected is a conflict, and nothing is move
   await set("b", two);
   const before = await tags();
   const conflict = async (answer: Answer, metadata: object): Promise<void> => {
-    assert.deepEqual([answer.status, answer.body.code, answer.body.details[0]?.reason, answer.body.details[0]?.metadata], [409, 10, "ABORTED", metadata], answer.text);
+    const [info] = answer.body.details;
+    assert.deepEqual([answer.status, answer.body.code, info?.reason, info?.metadata], [409, 10, "ABORTED", metadata], answer.text);
     assert.deepEqual(await tags(), before);
   };
-  await conflict(await promote([{ name: "a", digest: three, expectedDigest: one }, { name: "b", digest: three, expectedDigest: one }, { name: "c", digest: three, expectedDigest: two }]),
-    { tag: "b", expected: one, actual: two, conflicts: "b,c" });
+  const asked = [["a", one], ["b", one], ["c", two]].map(([name, expectedDigest]) => ({ name, digest: three, expectedDigest }));
+  await conflict(await promote(asked), { tag: "b", expected: one, actual: two, conflicts: "b,c" });
   const made = await promote([{ name: "b", digest: ABSENT, expectedDigest: "" }]);
   await conflict(made, { tag: "b", expected: "", actual: two, conflicts: "b" });
   assert.equal(made.body.message, `Aborted: tag b points to ${two}, and was expected not to be there`);
@@ -96,7 +98,8 @@ test("new tags need the right to create tags", async () => {
   const { uid, promote, set, digests: [one, two] } = await openTaggedRepo(platform, "rights");
   await set("old", one);
   const identity = await platform.identity(platform.organization);
-  const { uid: role } = await platform.ok("POST", `/iam/v2/roles/${platform.organization}`, { name: "mover", capabilities: ["CAP_TAG_UPDATE", "CAP_TAG_LIST", "CAP_REPO_LIST"] });
+  const capabilities = ["CAP_TAG_UPDATE", "CAP_TAG_LIST", "CAP_REPO_LIST"];
+  const { uid: role } = await platform.ok("POST", `/iam/v2/roles/${platform.organization}`, { name: "mover", capabilities });
   await platform.bind(platform.organization, identity, role);
   const token = await platform.token(identity);
   assert.equal((await promote([{ name: "old", digest: two }], { token })).status, 200);
@@ -147,9 +150,7 @@ test("tags go back: to the digest before, to one of theirs, to a time", async ()
     for (const [time, digest] of [[at(45), two], [at(55), one], [at(99), one], [at(1000), one]] as const) assert.equal(await move(130, back({ time })), digest, time);
     for (const time of [at(19), at(105), "0001-01-01T00:00:00Z"]) assert.deepEqual(await move(140, back({ time })), ["NOT_IN_HISTORY a"], time);
     // To the millisecond: the record's own time is as of it, the one before is not.
-    const [, second] = (await platform.call("GET", "/v2/acme/back/_service/history/a", { token: await platform.token(platform.owner, { audience: new URL(platform.url).host }) }))
-      .body["history"] as { updateTimestamp: string }[];
-    const recordMs = Date.parse(second?.updateTimestamp ?? "");
+    const recordMs = Date.parse((await recordsOf("back", "a"))[1]?.updateTimestamp ?? "");
     assert.equal(await move(150, back({ time: new Date(recordMs).toISOString() })), two);
     assert.equal(await move(160, back({ time: new Date(recordMs - 1).toISOString().replace("Z", "999999Z") })), one);
     platform.clock.offsetMs = 0;

@@ -24,7 +24,8 @@ after(() => platform.close());
 interface Expiring { name: string; digest: string; updateTime: string; rule: number }
 
 test("a preview says what each rule would delete, the first that matches deciding, and deletes nothing", async () => {
-  const repo = await openTaggedRepo(platform, "preview", { protectedTags: ["v1"], retention: [{ tagPattern: "pr-.*", keepFor: "86400s" }, { tagPattern: "v.*", keepLast: 2 }] });
+  const retention = [{ tagPattern: "pr-.*", keepFor: "86400s" }, { tagPattern: "v.*", keepLast: 2 }];
+  const repo = await openTaggedRepo(platform, "preview", { protectedTags: ["v1"], retention });
   const [one] = repo.digests;
   const make = async (daysAgo: number, ...names: string[]): Promise<void> => {
     platform.clock.offsetMs = -daysAgo * DAY_MS;
@@ -83,13 +84,14 @@ test("the pages of a preview are those of a list", async () => {
   assert.deepEqual(blamed(await ask({ pageToken: `${nextPageToken.slice(0, -1)}!` })), ["page_token"]);
   const { nextPageToken: listed } = await platform.ok("GET", `/registry/v2/tags?uidp.children_of=${uid}&page_size=1`);
   assert.deepEqual(blamed(await ask({ pageToken: listed })), ["page_token"]);
-  assert.deepEqual(blamed(await ask({ pageSize: -1, tagPolicy: { retention: [{ tagPattern: "(", keepLast: 1 }] } })).sort(), ["page_size", "tagPolicy.retention[0].tagPattern"]);
+  const wrong = await ask({ pageSize: -1, tagPolicy: { retention: [{ tagPattern: "(", keepLast: 1 }] } });
+  assert.deepEqual(blamed(wrong).sort(), ["page_size", "tagPolicy.retention[0].tagPattern"]);
   assert.deepEqual(blamed(await ask({ tagPolicy: { retention: Array(65).fill({ keepLast: 1 }) } })), ["tagPolicy.retention"]);
   assert.equal(((await ask({ pageSize: 1000 })).body["expiringTags"] as Expiring[]).length, 7);
   platform.clock.offsetMs = 3 * DAY_MS + 60_000;
-  const late = await platform.call("POST", `/registry/v2/repos/${uid}:previewTagRetention`, { token: await platform.token(), body: { pageToken: nextPageToken, pageSize: 1 } });
+  const late = await platform.ok("POST", `/registry/v2/repos/${uid}:previewTagRetention`, { pageToken: nextPageToken, pageSize: 1 });
   platform.clock.offsetMs = 0;
-  assert.equal((late.body["expiringTags"] as Expiring[])[0]?.name, "t0", "an old token begins anew");
+  assert.equal((late["expiringTags"] as Expiring[])[0]?.name, "t0", "an old token begins anew");
 });
 
 // What follows stands on rows of its own: more than a slice of them, with times that meet.
@@ -116,7 +118,9 @@ async function openRepo(t: TestContext, tagPolicy: object) {
     tag_policy: JSON.stringify(tagPolicy), create_time: 0, update_time: 0,
   }).execute();
   const data = { caller: ANONYMOUS, requestId: "", nowMs: NOW_MS, remoteAddress: "", userAgent: "" };
-  const names = async (): Promise<string[]> => (await db.selectFrom("tags").select("name").where("parent", "=", uid).orderBy("name").execute()).map(({ name }) => name);
+  const names = async (): Promise<string[]> => {
+    return (await db.selectFrom("tags").select("name").where("parent", "=", uid).orderBy("name").execute()).map(({ name }) => name);
+  };
   return {
     db, uid, names,
     async seed(tags: { name: string; update_time: number }[]): Promise<Seeded[]> {
@@ -143,10 +147,14 @@ async function openRepo(t: TestContext, tagPolicy: object) {
 }
 
 test("over more tags than a slice, what goes is what the rules say tag by tag, and goes once, with a record of it", { timeout: 60_000 }, async (t) => {
-  const policy = { protectedTags: [".*7"], retention: [{ tagPattern: "a.*", keepLast: 300 }, { tagPattern: "b.*", keepLast: 40, keepFor: "500s" }, { tagPattern: "c.*", keepFor: "900s" }, { keepLast: 1 }] };
-  const { db, uid, seed, names, expired } = await openRepo(t, policy);
+  const retention = [
+    { tagPattern: "a.*", keepLast: 300 }, { tagPattern: "b.*", keepLast: 40, keepFor: "500s" }, { tagPattern: "c.*", keepFor: "900s" }, { keepLast: 1 },
+  ];
+  const { db, uid, seed, names, expired } = await openRepo(t, { protectedTags: [".*7"], retention });
   // Many moved in the same millisecond: the last of a number may fall between any two of them.
-  const tags = await seed(Array.from({ length: 1800 }, (_, at) => ({ name: `${"abcd"[(at * 7919) % 4]}${(at * 7919) % 10_007}`, update_time: NOW_MS - ((at * 31) % 97) * 10_000 })));
+  const tags = await seed(Array.from({ length: 1800 }, (_, at) => {
+    return { name: `${"abcd"[(at * 7919) % 4]}${(at * 7919) % 10_007}`, update_time: NOW_MS - ((at * 31) % 97) * 10_000 };
+  }));
   const groupOf = (letter: string): Seeded[] => tags.filter(({ name }) => name.startsWith(letter) && !name.endsWith("7"))
     .sort((one, other) => other.update_time - one.update_time || (other.uid < one.uid ? -1 : 1));
   const goes = [

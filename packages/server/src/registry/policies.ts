@@ -47,7 +47,9 @@ export function policyOf(text: string | null): Policy {
 export function compilePolicy({ immutableTags, protectedTags, retention, historyRetention }: TagPolicy): Policy {
   return {
     isImmutable: anyOf(immutableTags), isProtected: anyOf(protectedTags), protects: protectedTags.length > 0,
-    rules: retention.map(({ tagPattern, keepLast, keepFor }) => ({ matches: tagPattern === "" ? () => true : anyOf([tagPattern]), keepLast, keepForMs: durationMs(keepFor) ?? 0 })),
+    rules: retention.map(({ tagPattern, keepLast, keepFor }) => {
+      return { matches: tagPattern === "" ? () => true : anyOf([tagPattern]), keepLast, keepForMs: durationMs(keepFor) ?? 0 };
+    }),
     historyRetentionMs: durationMs(historyRetention) ?? Infinity,
   };
 }

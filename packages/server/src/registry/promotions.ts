@@ -1,8 +1,8 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import {
-  Capability, type PromoteTagsRequest, PromoteTagsRequestSchema, RepoSchema, type RollbackTagsRequest, RollbackTagsRequestSchema, type TagPromotion, type TagRollback,
-  type TagSchema,
+  Capability, type PromoteTagsRequest, PromoteTagsRequestSchema, RepoSchema, type RollbackTagsRequest, RollbackTagsRequestSchema, type TagPromotion,
+  type TagRollback, type TagSchema,
 } from "@moorage/api";
 import { violationsOf } from "../aip/validate.ts";
 import { isReservedTag, RESERVED_TAG } from "../base/timed-tag.ts";
@@ -41,7 +41,8 @@ export async function promoteTags(call: Call, request: PromoteTagsRequest): Prom
   // All sources are read before any tag moves: so two tags can be swapped.
   const targets = promotions.map(({ digest, fromTag }): Target => {
     const source = digest === "" ? placeOf(fromTag).tag?.digest : digest;
-    return source === undefined ? { violation: { type: "TAG_MISSING", subject: fromTag, description: `there is no tag ${fromTag} to promote from` } } : { digest: source };
+    if (source !== undefined) return { digest: source };
+    return { violation: { type: "TAG_MISSING", subject: fromTag, description: `there is no tag ${fromTag} to promote from` } };
   });
   return await moveTogether(call, repo, movesOf(promotions, targets, placeOf), "promote", validateOnly);
 }
@@ -53,7 +54,8 @@ export async function rollbackTags(call: Call, request: RollbackTagsRequest): Pr
   for (const [at, { digest, time }] of rollbacks.entries()) {
     if (time === undefined) continue;
     if (digest !== "") violations.push({ field: `rollbacks[${at}].time`, description: "must not stand beside digest" });
-    if (time.seconds < MIN_SECONDS || time.seconds > MAX_SECONDS) violations.push({ field: `rollbacks[${at}].time`, description: "must be between the years 1 and 9999" });
+    const isTime = time.seconds >= MIN_SECONDS && time.seconds <= MAX_SECONDS;
+    if (!isTime) violations.push({ field: `rollbacks[${at}].time`, description: "must be between the years 1 and 9999" });
   }
   if (violations.length > 0) throw invalidArgument(...violations);
   const placeOf = await findPlaces(call, repo, rollbacks.map(({ name }) => name));
@@ -69,7 +71,8 @@ function askedWrongly(list: string, asked: readonly Asked[]): FieldViolation[] {
     const violations: FieldViolation[] = [];
     if (names.has(name)) violations.push({ field: `${list}[${at}].name`, description: "is named twice" });
     if (isReservedTag(name)) violations.push({ field: `${list}[${at}].name`, description: RESERVED_TAG });
-    if (expectedDigest !== "" && !DIGEST.test(expectedDigest)) violations.push({ field: `${list}[${at}].expectedDigest`, description: "must be a digest, or empty" });
+    const isDigest = expectedDigest === "" || DIGEST.test(expectedDigest);
+    if (!isDigest) violations.push({ field: `${list}[${at}].expectedDigest`, description: "must be a digest, or empty" });
     names.add(name);
     return violations;
   });
@@ -105,7 +108,9 @@ async function requireExpected(call: Call, repo: string, asked: readonly Asked[]
 
 const selectRecord = statement<{ digest: string }>("select digest from tag_history where repo = ? and digest = ? and tag = ? limit 1");
 const selectThen = statement<{ digest: string }>("select digest from tag_history where repo = ? and tag = ? and time <= ? order by time desc limit 1");
-const selectBefore = statement<{ digest: string }>("select digest from tag_history where repo = ? and tag = ? and digest <> '' and digest <> ? order by time desc limit 1");
+const selectBefore = statement<{ digest: string }>(
+  "select digest from tag_history where repo = ? and tag = ? and digest <> '' and digest <> ? order by time desc limit 1",
+);
 
 async function earlierDigest(call: Call, repo: string, { name, digest, time }: TagRollback, { tag }: TagPlace): Promise<Target> {
   const none = (description: string): Target => ({ violation: { type: "NOT_IN_HISTORY", subject: name, description } });
@@ -142,7 +147,8 @@ async function moveTogether(call: Call, repo: string, moves: Move[], reason: Tag
     .where("digest", "in", [...new Set(moves.map(({ digest }) => digest))]).execute()).map(({ digest }) => digest));
   const violations: PreconditionViolation[] = [];
   for (const { name, digest, place } of moves) {
-    if (!held.has(digest)) violations.push({ type: "MANIFEST_MISSING", subject: digest, description: `the repo does not hold the manifest ${digest} for tag ${name}` });
+    const description = `the repo does not hold the manifest ${digest} for tag ${name}`;
+    if (!held.has(digest)) violations.push({ type: "MANIFEST_MISSING", subject: digest, description });
     const stuckAt = await fixedDigest(call, repo, name, place);
     if (stuckAt !== undefined && stuckAt !== digest) violations.push(immutableTag(name, stuckAt));
   }

@@ -53,7 +53,9 @@ export async function planRetention(db: Database, repo: string, policy: Policy, 
     last = slice.length < SLICE ? undefined : slice.at(-1);
     await setImmediate();
   }
-  const lastMs = rules.map(({ keepLast, keepForMs }, at) => Math.min(keepLast > 0 ? lastKept[at]?.update_time ?? -Infinity : Infinity, keepForMs > 0 ? nowMs - keepForMs : Infinity));
+  const lastMs = rules.map(({ keepLast, keepForMs }, at) => {
+    return Math.min(keepLast > 0 ? lastKept[at]?.update_time ?? -Infinity : Infinity, keepForMs > 0 ? nowMs - keepForMs : Infinity);
+  });
   return {
     lastMs: Math.floor(Math.max(-Infinity, ...lastMs)),
     expiredBy(tag) {

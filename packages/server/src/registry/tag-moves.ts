@@ -43,7 +43,8 @@ export interface MovedTag {
 
 type PlaceRow = { policy: string | null } & (NonNullable<TagBefore> | { uid: null });
 const selectPlace = statement<PlaceRow>(
-  "select r.tag_policy as policy, t.uid, t.digest, t.update_time, t.deprecated, t.bundles from repos as r left join tags as t on t.parent = r.uid and t.name = ? where r.uid = ?",
+  `select r.tag_policy as policy, t.uid, t.digest, t.update_time, t.deprecated, t.bundles
+    from repos as r left join tags as t on t.parent = r.uid and t.name = ? where r.uid = ?`,
 );
 const SLICE = 1000;
 const MAX_NAMED = 10;
@@ -55,7 +56,8 @@ const insertRecord = statement("insert into tag_history (repo, tag, time, digest
 
 /**
  * Makes the tag point to the digest and writes its history, in the call's transaction. The same digest again changes nothing but
- * `deprecated` and `bundles`. `found`: what findTag gave in the same transaction, where it was asked already. Times strictly increase within a tag, over its deletions too. Asks for no rights: the caller did.
+ * `deprecated` and `bundles`. `found`: what findTag gave in the same transaction, where it was asked already. Times strictly increase within a
+ * tag, over its deletions too. Asks for no rights: the caller did.
  * Throws NOT_FOUND when there is no such repo, INVALID_ARGUMENT on `name` for a name that stands for a tag as of a time, and FAILED_PRECONDITION
  * (TAG_IMMUTABLE) where the repo's policy keeps the tag at another digest. Source: contract §8, History.
  */

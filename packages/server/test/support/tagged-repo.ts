@@ -35,7 +35,9 @@ export async function openTaggedRepo(platform: Platform, name: string, tagPolicy
     platform.call(method, `/v2/acme/${name}/manifests/${path}`, {
       token: await platform.token(platform.owner, { audience: new URL(platform.url).host }), ...(raw !== undefined && { raw, headers: { "content-type": INDEX } }),
     });
-  const list = async (query = ""): Promise<Json[]> => (await platform.ok("GET", `/registry/v2/tags?uidp.children_of=${uid}&page_size=200${query}`))["tags"] as Json[];
+  const list = async (query = ""): Promise<Json[]> => {
+    return (await platform.ok("GET", `/registry/v2/tags?uidp.children_of=${uid}&page_size=200${query}`))["tags"] as Json[];
+  };
   const repo: TaggedRepo = {
     uid, digests: [one, two, three],
     push: (reference, which, query = "") => door("PUT", reference + query, bodies[which]),
