@@ -121,7 +121,9 @@ test("n=0 asks whether this is here; a tag or repository that never was has an e
 
 test("a bad parameter is refused by name", async (t) => {
   const { get } = await historic(t);
-  for (const [query, field] of [["?n=-1", "n"], ["?n=many", "n"], ["?before=yesterday", "before"], ["?since=2031-01-02", "since"], ["?since=2031-02-31T00:00:00Z", "since"]] as const) {
+  const bad = [["?n=-1", "n"], ["?n=many", "n"], ["?before=yesterday", "before"], ["?since=2031-01-02", "since"],
+    ["?since=2031-02-31T00:00:00Z", "since"]] as const;
+  for (const [query, field] of bad) {
     const { status, json } = await get(query);
     const badRequest = json.details.find((detail) => detail["@type"].endsWith("google.rpc.BadRequest"));
     assert.deepEqual([status, badRequest?.fieldViolations?.[0]?.field], [400, field], query);
@@ -162,7 +164,8 @@ test("the extension is told of, for the registry and for a repository", async (t
   };
   const [everywhere, ...rest] = await discover("/v2/_oci/ext/discover");
   assert.deepEqual(rest, []);
-  assert.deepEqual([everywhere?.name, everywhere?.endpoints], ["_oci", ["/v2/_oci/ext/discover", "/v2/<name>/_oci/ext/discover", "/v2/<name>/_oci/tag-history/<tag>"]]);
+  const endpoints = ["/v2/_oci/ext/discover", "/v2/<name>/_oci/ext/discover", "/v2/<name>/_oci/tag-history/<tag>"];
+  assert.deepEqual([everywhere?.name, everywhere?.endpoints], ["_oci", endpoints]);
   assert.ok(URL.canParse(everywhere?.url ?? ""));
   const [own] = await discover(`/v2/${REPO}/_oci/ext/discover`);
   assert.deepEqual(own?.endpoints, [`/v2/${REPO}/_oci/ext/discover`, `/v2/${REPO}/_oci/tag-history/<tag>`]);

@@ -63,8 +63,9 @@ test("a tag as of a time is the digest that it had at the end of that second, al
   assert.equal(same.status, 304);
 
   for (const [reference, message] of [
-    [at("v1", START_MS - 1_000), /there was no tag v1 then/], [at("v1", START_MS + 20_000), /there was no tag v1 then/], [at("v2", START_MS), /there was no tag v2 then/],
-    [at("v1", START_MS + 61_000), /has not begun yet/], ["v1--at--20310231T000000Z", /<yyyymmddThhmmssZ>/], ["v1--at--yesterday", /<yyyymmddThhmmssZ>/],
+    [at("v1", START_MS - 1_000), /there was no tag v1 then/], [at("v1", START_MS + 20_000), /there was no tag v1 then/],
+    [at("v2", START_MS), /there was no tag v2 then/], [at("v1", START_MS + 61_000), /has not begun yet/],
+    ["v1--at--20310231T000000Z", /<yyyymmddThhmmssZ>/], ["v1--at--yesterday", /<yyyymmddThhmmssZ>/],
   ] as const) {
     const { status, json } = await pull(reference);
     assert.deepEqual([status, json.errors[0]?.code], [404, "MANIFEST_UNKNOWN"], reference);
@@ -76,7 +77,8 @@ test("an index is pulled as of a time, and what it leads to by digest", async (t
   const { registry, goTo, pull, push } = await travelling(t);
   const image = await registry.image(REPO, "one");
   await push(image.digest, image.body);
-  const index = JSON.stringify({ schemaVersion: 2, mediaType: OCI_INDEX, manifests: [{ mediaType: OCI_IMAGE, digest: image.digest, size: image.body.length }] });
+  const manifests = [{ mediaType: OCI_IMAGE, digest: image.digest, size: image.body.length }];
+  const index = JSON.stringify({ schemaVersion: 2, mediaType: OCI_INDEX, manifests });
   await push("v1", index);
   goTo(START_MS + 5_000);
   const { text, headers } = await pull(at("v1", START_MS));

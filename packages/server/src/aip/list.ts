@@ -33,6 +33,8 @@ const PAGING = new Set(["page_size", "page_token", "order_by", "skip"]);
 /** What a room adds to a list: its own filters, read from the request in force, and rows seen outside the caller's groups. */
 export interface ListOptions<R> {
   filters?: (request: R) => Condition[];
+  /** The column by which the filters find what matches: in any other order what they find is sorted. Absent: the engine chooses. */
+  foundBy?: (request: R) => string | undefined;
   /** The scope in force; a room may widen it. */
   scope?: (scope: Scope, request: R) => Scope;
 }
@@ -92,7 +94,9 @@ async function page<T extends ResourceTable, R extends ListRequest, F>(
   const ownScope = scopeOf(inForce.uidp, visible);
   const scope = options.scope?.(ownScope, inForce) ?? ownScope;
   const filters = options.filters?.(inForce) ?? [];
-  const { rows, total } = await fetch({ scope, filters, orders, after: token?.position, limit: size + 1, offset: request.skip });
+  const foundBy = options.foundBy?.(inForce);
+  const sortsMatches = foundBy !== undefined && foundBy !== orders[0]?.column;
+  const { rows, total } = await fetch({ scope, filters, orders, sortsMatches, after: token?.position, limit: size + 1, offset: request.skip });
   const last = rows.length > size ? rows[size - 1] : undefined;
   const nextPageToken = last === undefined ? "" : sealPageToken(key, {
     list: spec.request.typeName, request: token?.request ?? withoutPaging(spec, request), issuedMs: call.nowMs,

@@ -1,13 +1,18 @@
 import { type RawBuilder, sql } from "kysely";
 import { type Bindable, type Database, type Kind, type ResourceTable, select, selectArrays } from "../store/index.ts";
 import type { Order } from "./order.ts";
-import { areGroups, type Condition, type Scope, within } from "./scope.ts";
+import { areGroups, below, type Condition, type Scope, within } from "./scope.ts";
 
 /** A page as the database is asked for it. */
 export interface PageQuery {
   scope: Scope;
   filters: Condition[];
   orders: Order[];
+  /**
+   * The rows that match the filters are looked up and then sorted. Otherwise the engine may well read all that there is in the order asked for, until it
+   * has met enough that match: a page of a few then takes as long as there is much else.
+   */
+  sortsMatches?: boolean;
   /** The position the page starts behind: the sorting columns' values, then the uid. */
   after: (string | number)[] | undefined;
   limit: number;
@@ -41,14 +46,20 @@ async function find<R>(db: Database, table: ResourceTable, query: PageQuery, sel
   if (plain && IN_ANCESTRY.has(table) && query.orders.length === 1 && query.orders[0]?.column === "name" && await areGroups(db, scope.roots)) {
     return byAncestry(db, table as Kind, scope.roots, query, selection);
   }
-  const conditions = [...scope.conditions, ...filters, ...(scope.parent === undefined && scope.everywhere !== true ? [within(scope.roots)] : [])];
-  const { sql: text, parameters } = sql`select ${sql.raw(selection.list)} from ${sql.table(table)} as t where ${sql.join([...conditions, ...behind(query, "t")], sql` and `)}
-    order by ${orderBy(query.orders, "t")} limit ${query.limit} offset ${query.offset}`.compile(db);
+  // Set for all tags of one repo: there is a counter of them, and in the order of their uids they are a part of the primary key.
+  const repo = table === "tags" && filters.length === 0 && scope.conditions.length === 1 ? scope.parent : undefined;
+  const isRange = repo !== undefined && query.orders[0]?.column === "uid" && await isRepo(db, repo);
+  const place = isRange ? [below(repo)] : [...scope.conditions, ...(scope.parent === undefined && scope.everywhere !== true ? [within(scope.roots)] : [])];
+  const conditions = [...place, ...filters];
+  const steps = stepsOf(query);
+  // Of two bounds on one side SQLite goes by the first.
+  const after = query.after === undefined ? [] : [behind(steps, query.after)];
+  const { sql: text, parameters } = sql`select ${sql.raw(selection.list)} from ${sql.table(table)} as t where ${sql.join([...after, ...conditions], sql` and `)}
+    order by ${orderBy(steps)} limit ${query.limit} offset ${query.offset}`.compile(db);
   // All that stands in conditions is text and numbers.
   const rows = await selection.ask(text, parameters as readonly Bindable[]);
-  if (table === "tags" && scope.parent !== undefined && filters.length === 0 && scope.conditions.length === 1) {
-    return { rows, total: await counted(db, "tags", [scope.parent]) };
-  }
+  const whole = repo !== undefined ? [repo] : table === "tags" && plain && await areGroups(db, scope.roots) ? scope.roots : undefined;
+  if (whole !== undefined) return { rows, total: await counted(db, "tags", whole) };
   const count = await sql<{ n: number }>`select count(*) as n from ${sql.table(table)} as t where ${sql.join(conditions, sql` and `)}`.execute(db);
   return { rows, total: Number(count.rows[0]?.n ?? 0) };
 }
@@ -57,8 +68,12 @@ async function find<R>(db: Database, table: ResourceTable, query: PageQuery, sel
 async function settle(db: Database, table: ResourceTable, { scope, filters }: PageQuery): Promise<{ scope: Scope; filters: Condition[] }> {
   const [root] = scope.roots;
   if (table !== "tags" || root === undefined || scope.roots.length > 1 || scope.parent !== undefined) return { scope, filters };
-  const repo = await db.selectFrom("repos").select("uid").where("uid", "=", root).executeTakeFirst();
-  return repo === undefined ? { scope, filters } : { scope: { ...scope, parent: root, conditions: [...scope.conditions, sql`t.parent = ${root}`] }, filters };
+  if (!await isRepo(db, root)) return { scope, filters };
+  return { scope: { ...scope, parent: root, conditions: [...scope.conditions, sql`t.parent = ${root}`] }, filters };
+}
+
+async function isRepo(db: Database, uid: string): Promise<boolean> {
+  return (await select(db, "select uid from repos where uid = ?", [uid])).length > 0;
 }
 
 // The list that is asked for most, so its text is put together by hand: compiling a query takes as long as reading the page.
@@ -87,25 +102,30 @@ function isIn(values: readonly unknown[]): string {
   return values.length === 1 ? "= ?" : `in (${values.map(() => "?").join(", ")})`;
 }
 
+/** What is sorted by, one after the other. */
+interface Step { ref: RawBuilder<unknown>; descending: boolean }
+
 // Ties are broken by the uid, in the direction of the last field, so that one index serves both directions.
-function orderBy(orders: Order[], table: string): RawBuilder<unknown> {
-  const last = orders.at(-1)?.descending ?? false;
-  const columns = [...orders, { column: "uid", descending: last }];
-  return sql.join(columns.map(({ column, descending }) => (descending ? sql`${sql.ref(`${table}.${column}`)} desc` : sql`${sql.ref(`${table}.${column}`)}`)));
+function stepsOf({ orders, sortsMatches }: PageQuery): Step[] {
+  const columns = [...orders, { column: "uid", descending: orders.at(-1)?.descending ?? false }];
+  // No engine looks for an index of such an expression.
+  const refOf = (ref: RawBuilder<unknown>): RawBuilder<unknown> => (sortsMatches === true ? sql`coalesce(${ref}, ${ref})` : ref);
+  return columns.map(({ column, descending }) => ({ ref: refOf(sql.ref(`t.${column}`)), descending }));
 }
 
-function behind({ orders, after }: PageQuery, table: string): Condition[] {
-  if (after === undefined) return [];
-  const last = orders.at(-1)?.descending ?? false;
-  const steps = [...orders, { column: "uid", descending: last }].map(({ column, descending }, at) => ({ ref: sql.ref(`${table}.${column}`), descending, value: after[at] }));
+function orderBy(steps: Step[]): RawBuilder<unknown> {
+  return sql.join(steps.map(({ ref, descending }) => (descending ? sql`${ref} desc` : ref)));
+}
+
+function behind(steps: Step[], after: (string | number)[]): Condition {
+  const last = steps.at(-1)?.descending;
   if (steps.every(({ descending }) => descending === last)) {
     const left = sql.join(steps.map(({ ref }) => ref));
-    const right = sql.join(steps.map(({ value }) => value));
-    return [last ? sql`(${left}) < (${right})` : sql`(${left}) > (${right})`];
+    return last === true ? sql`(${left}) < (${sql.join(after)})` : sql`(${left}) > (${sql.join(after)})`;
   }
-  const alternatives = steps.map(({ ref, descending, value }, at) => {
-    const equal = steps.slice(0, at).map((step) => sql`${step.ref} = ${step.value}`);
-    return sql`(${sql.join([...equal, descending ? sql`${ref} < ${value}` : sql`${ref} > ${value}`], sql` and `)})`;
+  const alternatives = steps.map(({ ref, descending }, at) => {
+    const equal = steps.slice(0, at).map((step, before) => sql`${step.ref} = ${after[before]}`);
+    return sql`(${sql.join([...equal, descending ? sql`${ref} < ${after[at]}` : sql`${ref} > ${after[at]}`], sql` and `)})`;
   });
-  return [sql`(${sql.join(alternatives, sql` or `)})`];
+  return sql`(${sql.join(alternatives, sql` or `)})`;
 }

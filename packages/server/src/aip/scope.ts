@@ -1,6 +1,6 @@
 import type { UIDPFilter } from "@moorage/api";
 import { type RawBuilder, sql } from "kysely";
-import { ancestorsOf, isUid, isWithin } from "../base/uid.ts";
+import { ancestorsOf, isUid, isWithin, parentOf } from "../base/uid.ts";
 import { type Database, select, snapshotCaches } from "../store/index.ts";
 
 /** A part of a WHERE clause over the table `t`. */
@@ -22,17 +22,18 @@ export interface Scope {
  * What the filter leaves of the groups that the caller may list from. A uid of a wrong form matches nothing. Source: contract §2.
  */
 export function scopeOf(filter: UIDPFilter | undefined, visible: string[]): Scope {
-  const { ancestorsOf: below = "", descendantsOf: above = "", childrenOf: parent = "", inRoot = false, ids = [] } = filter ?? {};
+  const { ancestorsOf: under = "", descendantsOf: above = "", childrenOf: parent = "", inRoot = false, ids = [] } = filter ?? {};
   const conditions: Condition[] = [];
-  const given = [below, above, parent].filter((uid) => uid !== "");
+  const given = [under, above, parent].filter((uid) => uid !== "");
   if (!given.every(isUid)) return { roots: [], conditions: [sql`1 = 0`] };
   let roots = above === "" ? visible : narrow(visible, above);
   if (parent !== "") {
-    if (roots.some((root) => isWithin(parent, root))) roots = [parent];
+    // From elsewhere only such children can be seen as are roots themselves; where there are none, nothing needs to be read to know it.
+    roots = roots.some((root) => isWithin(parent, root)) ? [parent] : roots.filter((root) => parentOf(root) === parent);
     conditions.push(sql`t.parent = ${parent}`);
   }
-  if (below !== "") {
-    const ancestors = ancestorsOf(below);
+  if (under !== "") {
+    const ancestors = ancestorsOf(under);
     conditions.push(ancestors.length === 0 ? sql`1 = 0` : sql`t.uid in (${sql.join(ancestors)})`);
   }
   if (inRoot) conditions.push(sql`t.parent = ''`);
@@ -50,7 +51,12 @@ function narrow(visible: string[], above: string): string[] {
 /** Whether `t` is one of the roots or stands below one: a range on the primary key for each. */
 export function within(roots: string[]): Condition {
   if (roots.length === 0) return sql`1 = 0`;
-  return sql`(${sql.join(roots.map((root) => sql`t.uid = ${root} or (t.uid >= ${`${root}/`} and t.uid < ${`${root}0`})`), sql` or `)})`;
+  return sql`(${sql.join(roots.map((root) => sql`t.uid = ${root} or (${below(root)})`), sql` or `)})`;
+}
+
+/** Whether `t` stands below the uid. */
+export function below(uid: string): Condition {
+  return sql`t.uid >= ${`${uid}/`} and t.uid < ${`${uid}0`}`;
 }
 
 const MAX_KNOWN = 10_000;

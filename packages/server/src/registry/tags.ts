@@ -37,7 +37,10 @@ export function tagsService({ pageTokenKey }: RoomContext): Room<typeof TagsServ
         ...(digest === "" ? [] : [columnIs("digest", digest)]),
         ...(updatedSince === undefined ? [] : [sql`t.update_time >= ${milliseconds(updatedSince)}`]),
       ];
-      return await listStored(call, pageTokenKey, LIST, request, await call.visible(Capability.CAP_TAG_LIST), { filters });
+      return await listStored(call, pageTokenKey, LIST, request, await call.visible(Capability.CAP_TAG_LIST), {
+        filters,
+        foundBy: ({ name, digest, updatedSince }) => (name !== "" ? "name" : digest !== "" ? "digest" : updatedSince && "update_time"),
+      });
     },
     async createTag(call, { parent, tag = create(TagSchema) }) {
       validate(TagSchema, tag);
