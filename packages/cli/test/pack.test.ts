@@ -22,7 +22,10 @@ test("the packed packages install into an empty folder, and serve and token run 
   const command = join(home, "node_modules", ".bin", "moorage");
   assert.equal(existsSync(join(home, "node_modules", "moorage", "src")), false, "the package holds no TypeScript sources");
 
-  assert.match((await run(command, ["--version"], { cwd: home })).stdout, /^\d+\.\d+\.\d+\n$/);
+  const { stdout: version } = await run(command, ["--version"], { cwd: home });
+  assert.match(version, /^\d+\.\d+\.\d+\n$/);
+  const helper = join(home, "node_modules", ".bin", "docker-credential-moorage");
+  assert.deepEqual(await run(helper, ["version"], { cwd: home }), { code: 0, stdout: `docker-credential-moorage (moorage) v${version}`, stderr: "" });
   const server = await startServing(t, command, ["serve", "--port", "0"], { cwd: home });
   const { code, stdout, stderr } = await run(command, ["token"], { cwd: home });
   assert.equal(code, 0, stderr);

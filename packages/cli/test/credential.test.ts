@@ -1,0 +1,132 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
+import { environment, type Outcome, run, temporaryFolder } from "./commands.ts";
+
+// `docker-credential-moorage` as clients call it: one word, the question on standard input, the answer or the failure on standard output.
+
+const HELPER = fileURLToPath(new URL("../bin/docker-credential-moorage.js", import.meta.url));
+const TIMEOUT_MS = 60_000;
+const NOT_FOUND = "credentials not found in native keychain\n";
+const UID = `${"a1".repeat(20)}/${"b2".repeat(8)}`;
+const JWT = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJqb2IifQ.c2lnbmF0dXJl";
+const OURS = { MOORAGE_REGISTRY_HOST: "registry.example.com,Other.example.com:5000", MOORAGE_IDENTITY: UID, MOORAGE_ID_TOKEN: JWT };
+
+function helper(action: string, input: string, env: Record<string, string> = {}): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const own = Object.fromEntries(Object.entries(environment({})).filter(([name]) => !/^(?:ACTIONS|GITHUB)_/.test(name)));
+    const child = execFile(process.execPath, [HELPER, action], { env: { ...own, ...env }, timeout: TIMEOUT_MS }, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code ?? -1), stdout, stderr });
+    });
+    child.stdin?.on("error", () => {}).end(input);
+  });
+}
+
+/** What answers as GitHub's token service, and what it was asked. */
+async function openGitHub(t: TestContext, answers: ((response: ServerResponse) => void)[]): Promise<{ env: Record<string, string>; asked: IncomingMessage[] }> {
+  const asked: IncomingMessage[] = [];
+  const server = createServer((request, response) => {
+    asked.push(request);
+    const answer = answers[Math.min(asked.length, answers.length) - 1];
+    if (answer) answer(response);
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/idtoken?api-version=2.0`;
+  const { MOORAGE_ID_TOKEN: _, ...ours } = OURS;
+  return { env: { ...ours, GITHUB_ACTIONS: "true", ACTIONS_ID_TOKEN_REQUEST_URL: url, ACTIONS_ID_TOKEN_REQUEST_TOKEN: "of-the-job" }, asked };
+}
+
+test("get answers the identity and the job's token for a registry that is named, however the client spells it", async () => {
+  for (const server of ["registry.example.com", "https://registry.example.com", "https://Registry.example.com/v1/\n", "other.example.com:5000"]) {
+    const { code, stdout, stderr } = await helper("get", server, OURS);
+    assert.deepEqual([code, stderr], [0, ""]);
+    assert.deepEqual(JSON.parse(stdout), { ServerURL: server.trim(), Username: UID, Secret: JWT });
+  }
+});
+
+test("get has nothing for other registries, and says so in docker's words: the token goes nowhere else", async () => {
+  for (const server of ["registry.example.org", "registry.example.com:5000", "other.example.com", "registry.example.com.evil.example", "https://evil.example/registry.example.com"]) {
+    assert.deepEqual(await helper("get", server, OURS), { code: 1, stdout: NOT_FOUND, stderr: "" }, server);
+  }
+  assert.deepEqual(await helper("get", "registry.example.com", { MOORAGE_IDENTITY: UID, MOORAGE_ID_TOKEN: JWT }), { code: 1, stdout: NOT_FOUND, stderr: "" });
+  assert.deepEqual(await helper("get", "\n", OURS), { code: 1, stdout: "no credentials server URL\n", stderr: "" });
+});
+
+test("get says what is missing, without a token in it", async (t) => {
+  const folder = temporaryFolder(t);
+  const file = join(folder, "token");
+  writeFileSync(file, `${JWT}\n`);
+  const { MOORAGE_ID_TOKEN: _, ...tokenless } = OURS;
+  assert.equal((JSON.parse((await helper("get", "registry.example.com", { ...tokenless, MOORAGE_ID_TOKEN_FILE: file })).stdout) as { Secret: string }).Secret, JWT);
+  for (const [env, words] of [
+    [{ ...OURS, MOORAGE_IDENTITY: "ci" }, /^MOORAGE_IDENTITY must be the uid/], [{ ...OURS, MOORAGE_IDENTITY: "" }, /^MOORAGE_IDENTITY must be the uid/],
+    [{ ...OURS, MOORAGE_ID_TOKEN: "hidden" }, /^MOORAGE_ID_TOKEN is no ID token/], [tokenless, /^there is no ID token: set MOORAGE_ID_TOKEN/],
+    [{ ...tokenless, MOORAGE_ID_TOKEN_FILE: join(folder, "none") }, /none, which MOORAGE_ID_TOKEN_FILE names, cannot be read/],
+    [{ ...tokenless, GITHUB_ACTIONS: "true" }, /permissions: id-token: write/],
+  ] as [Record<string, string>, RegExp][]) {
+    const { code, stdout, stderr } = await helper("get", "registry.example.com", env);
+    assert.deepEqual([code, stderr, stdout.trimEnd().split("\n").length], [1, "", 1]);
+    assert.match(stdout, words);
+    assert.ok(!stdout.includes("hidden") && !stdout.includes(JWT), stdout);
+  }
+});
+
+test("on GitHub Actions a token is asked for, for the registry or the audience that is set", async (t) => {
+  const { env, asked } = await openGitHub(t, [(response) => response.end(JSON.stringify({ count: 1, value: JWT }))]);
+  const { stdout } = await helper("get", "registry.example.com", env);
+  assert.equal((JSON.parse(stdout) as { Secret: string }).Secret, JWT);
+  await helper("get", "other.example.com:5000", { ...env, MOORAGE_AUDIENCE: "https://moorage.example.com" });
+  const audienceOf = ({ url = "" }: IncomingMessage): string => `${new URL(url, "http://x").searchParams.get("api-version")} ${new URL(url, "http://x").searchParams.get("audience")}`;
+  assert.deepEqual(asked.map(audienceOf), ["2.0 https://registry.example.com", "2.0 https://moorage.example.com"]);
+  assert.deepEqual(asked.map(({ headers }) => headers.authorization), ["Bearer of-the-job", "Bearer of-the-job"]);
+});
+
+test("GitHub's faults of a moment are borne, its refusals told at once", async (t) => {
+  const failing = (response: ServerResponse): void => void response.writeHead(503).end();
+  const broken = (response: ServerResponse): void => void response.destroy();
+  const good = (response: ServerResponse): void => void response.end(JSON.stringify({ value: JWT }));
+  const patient = await openGitHub(t, [failing, broken, good]);
+  assert.equal((await helper("get", "registry.example.com", patient.env)).code, 0);
+  assert.equal(patient.asked.length, 3);
+  for (const [answer, words, times] of [
+    [failing, "it answers HTTP 503", 3], [(response) => response.writeHead(403).end("hidden"), "it answers HTTP 403", 1],
+    [(response) => response.end(JSON.stringify({ message: "hidden" })), "the answer holds none", 1],
+    [(response) => response.writeHead(302, { location: "http://127.0.0.1:9/hidden" }).end(), "does not answer as expected", 3],
+  ] as [(response: ServerResponse) => void, string, number][]) {
+    const { env, asked } = await openGitHub(t, [answer]);
+    const { code, stdout, stderr } = await helper("get", "registry.example.com", env);
+    assert.deepEqual([code, stderr, asked.length], [1, "", times], words);
+    assert.match(stdout, new RegExp(`^GitHub Actions gave no ID token: .*${words}\n$`));
+    assert.ok(!stdout.includes("hidden") && !stdout.includes("of-the-job"));
+  }
+});
+
+test("store and erase succeed and keep nothing; what would be lost is refused", async () => {
+  const stored = await helper("store", JSON.stringify({ ServerURL: "https://registry.example.com", Username: UID, Secret: "hidden" }), OURS);
+  assert.deepEqual([stored.code, stored.stdout], [0, ""]);
+  assert.match(stored.stderr, /^docker-credential-moorage: nothing is stored/);
+  const other = await helper("store", JSON.stringify({ ServerURL: "registry.example.org", Username: "u", Secret: "hidden" }), OURS);
+  assert.deepEqual([other.code, other.stderr], [1, ""]);
+  assert.match(other.stdout, /stores nothing, and has no credentials of its own for registry\.example\.org/);
+  for (const input of ["", "{", "[]", "{}", "null"]) assert.equal((await helper("store", input, OURS)).code, 1, input);
+  assert.deepEqual(await helper("erase", "registry.example.com", OURS), { code: 0, stdout: "", stderr: "" });
+});
+
+test("list, version, and what is no action", async () => {
+  assert.deepEqual(JSON.parse((await helper("list", "", OURS)).stdout), { "registry.example.com": UID, "other.example.com:5000": UID });
+  assert.equal((await helper("list", "")).stdout, "{}\n");
+  assert.match((await helper("version", "")).stdout, /^docker-credential-moorage \(moorage\) v\d+\.\d+\.\d+\n$/);
+  const { code, stdout } = await helper("got", "");
+  assert.deepEqual([code, stdout], [1, "usage: docker-credential-moorage <get|store|erase|list|version>\n"]);
+  assert.equal((await run(process.execPath, [HELPER])).code, 1);
+});
