@@ -111,7 +111,7 @@ async function answerOf({ fetch, idToken }: AccountProviders, group: string, ask
 
 /** What the provider said, on one line and not too long. */
 function said(text: string): string {
-  const line = text.replace(/[^\x20-\x7e]+/g, " ").trim();
+  const line = text.replace(/[^\x21-\x7e]+/g, " ").trim();
   return line === "" ? "" : `: ${line.slice(0, MAX_SAID)}`;
 }
 

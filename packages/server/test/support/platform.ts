@@ -73,6 +73,8 @@ export interface Platform {
   /** A new identity below the group, holding the built-in role there, if one is named. */
   identity(parent: string, role?: string): Promise<string>;
   bind(group: string, identityUid: string, roleUid: string): Promise<string>;
+  /** Gives the identity a verified e-mail address, as a sign-in does. */
+  verifyEmail(identity: string, email: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -146,6 +148,7 @@ export async function startPlatform(env: Record<string, string> = {}, terms: unk
     bind,
     group: made("/iam/v2/groups"),
     repo: made("/registry/v2/repos"),
+    verifyEmail: (uid, email) => store.transact(async (tx) => void await tx.updateTable("identities").set({ email }).where("uid", "=", uid).execute()),
     tag: (repo, fields) => tag(repo, { digest: DIGEST, ...fields }),
     async identity(parent, roleName) {
       const { uid } = await identityOf(parent);
