@@ -5,10 +5,12 @@
 # Exit status 77: a client is not to be had here (a line says which, and why); the checks of the others have passed.
 set -euo pipefail
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
-[ $# -gt 0 ] || set -- skopeo crane oras cosign helm regctl buildah
+ALL="skopeo crane oras cosign helm regctl buildah"
+# shellcheck disable=SC2086 # words of their own
+[ $# -gt 0 ] || set -- $ALL
 MISSING=()
 for name in "$@"; do
-  [ -f "$ROOT/.ci/clients/$name.sh" ] && [ "$name" != checks ] || { echo "usage: .ci/clients.sh [skopeo] [crane] [oras] [cosign] [helm] [regctl] [buildah]"; exit 2; }
+  case " $ALL " in *" $name "*) ;; *) echo "usage: .ci/clients.sh [CLIENT…]; there are: $ALL"; exit 2 ;; esac
   STATUS=0
   "$ROOT/.ci/tools.sh" "$name" >/dev/null || STATUS=$?
   case $STATUS in 0) ;; 77) MISSING+=("$name") ;; *) exit "$STATUS" ;; esac
@@ -19,7 +21,11 @@ done
 . "$ROOT/.ci/server.sh"
 # shellcheck source=.ci/clients/checks.sh
 . "$ROOT/.ci/clients/checks.sh"
+# shellcheck source=.ci/clients/ci-job.sh
+. "$ROOT/.ci/clients/ci-job.sh"
 
+# The CI system that is played listens on loopback.
+export MOORAGE_ALLOW_PRIVATE_NETWORK=1
 start_server
 ORG=$(bootstrap organization.name)
 PUBLIC=$(bootstrap publicOrganization.name)
@@ -36,6 +42,8 @@ for home in home nobody; do
   printf '{"default":[{"type":"insecureAcceptAnything"}]}' >"$WORK/$home/.config/containers/policy.json"
 done
 printf '{"auths":{"%s":{"auth":"%s"}}}' "$HOST" "$(printf 'any:%s' "$PLATFORM_TOKEN" | base64 -w0)" >"$DOCKER_CONFIG/config.json"
+
+start_ci
 
 for name in "$@"; do
   case " ${MISSING[*]:-} " in *" $name "*) continue ;; esac

@@ -4,16 +4,17 @@
 export PATH="$ROOT/node_modules/.bin:$PATH"
 WORK=$(mktemp -d)
 DATA="$WORK/data"
-SERVER_PID=
+# What is ended with the script.
+PIDS=()
 
 end_server() {
-  local status=$?
+  local status=$? pid
   trap - EXIT INT TERM
-  if [ -n "$SERVER_PID" ]; then
-    kill -TERM "$SERVER_PID" 2>/dev/null || true
-    for _ in $(seq 100); do kill -0 "$SERVER_PID" 2>/dev/null || break; sleep 0.1; done
-    kill -KILL "$SERVER_PID" 2>/dev/null || true
-  fi
+  for pid in "${PIDS[@]}"; do
+    kill -TERM "$pid" 2>/dev/null || true
+    for _ in $(seq 100); do kill -0 "$pid" 2>/dev/null || break; sleep 0.1; done
+    kill -KILL "$pid" 2>/dev/null || true
+  done
   # 77 is no failure: something was not to be had here.
   if [ "$status" -ne 0 ] && [ "$status" -ne 77 ] && [ -s "$WORK/server.log" ]; then
     echo "--- the server's last lines:"
@@ -29,12 +30,14 @@ trap 'exit 143' TERM
 moorage() { node "$ROOT/packages/cli/bin/moorage.js" "$@"; }
 
 start_server() {
+  local pid
   export MOORAGE_HOST=127.0.0.1 MOORAGE_PORT=0 MOORAGE_DATA_DIR="$DATA"
   node "$ROOT/packages/cli/bin/moorage.js" serve >"$WORK/server.log" 2>&1 </dev/null &
-  SERVER_PID=$!
+  pid=$!
+  PIDS+=("$pid")
   for _ in $(seq 150); do
     if grep -q listening "$WORK/server.log" 2>/dev/null; then break; fi
-    kill -0 "$SERVER_PID" 2>/dev/null || { echo "the server did not start"; SERVER_PID=; exit 1; }
+    kill -0 "$pid" 2>/dev/null || { echo "the server did not start"; exit 1; }
     sleep 0.2
   done
   grep -q listening "$WORK/server.log" || { echo "the server was not ready within 30 s"; exit 1; }

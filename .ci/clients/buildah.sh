@@ -60,5 +60,6 @@ check_buildah() {
   does "buildah: anybody pulls a public image" bh pull $plain "$HOST/$PUBLIC/buildah:latest"
   refused "buildah: nobody pulls a private one" denied bh pull $plain "$app:1.0"
   refused "buildah: nobody pushes" "403 (Forbidden)" bh push $plain "$copy:1.0" "docker://$HOST/$PUBLIC/buildah:latest"
+  does "buildah: a CI job pushes with its own token" as_job main bh push $plain "$copy:1.0" "docker://$HOST/$ORG/ci-buildah:1.0"
   does "buildah: the commands of docs/clients.md" document buildah
 }

@@ -41,5 +41,6 @@ check_cosign() {
   refused "cosign: not with another key" "no matching signatures\|invalid signature" cosign verify --key other.pub --new-bundle-format=false "${verify[@]}" "$app"
   does "cosign: the signatures are deleted" cosign clean --force "${here[@]}" "${app%@*}:1.0"
   refused "cosign: the image is not signed any more" "no signatures found" cosign verify --key cosign.pub --new-bundle-format=false "${verify[@]}" "$app"
+  does "cosign: a CI job signs, logged in with its own token" as_job main cosign sign "${sign[@]}" "$app"
   does "cosign: the commands of docs/clients.md" document cosign
 }

@@ -62,5 +62,7 @@ check_crane() {
   same "crane: so latest is what it was" "$(crane digest "$public:latest")" "$FIRST"
   DOCKER_CONFIG=$PWD/login does "crane: a log-in with a registry token" crane auth login "$HOST" --insecure -u any --password-stdin <<<"$REGISTRY_TOKEN"
   same "crane: does as well" "$(DOCKER_CONFIG=$PWD/login crane digest "$app:1.0")" "$SECOND"
+  does "crane: a CI job pushes with its own token" as_job main crane push "$WORK/sample/build1" "$HOST/$ORG/ci-crane:1.0"
+  refused "crane: a job of another branch does not, and is told why" "does not accept claim sub" as_job other crane push "$WORK/sample/build2" "$HOST/$ORG/ci-crane:1.0"
   does "crane: the commands of docs/clients.md" document crane
 }

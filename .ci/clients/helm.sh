@@ -52,5 +52,6 @@ check_helm() {
   refused "helm: nobody pulls it by its version, which is not public" "403: denied" nobody helm pull "oci://$HOST/$PUBLIC/helm/demo" $plain --version 2.0.0
   does "helm: a log-out" helm registry logout "$HOST"
   refused "helm: then it is nobody" "403: denied" helm pull "$charts/demo" $plain --version 1.2.0
+  does "helm: a CI job pushes with its own token" as_job main helm push demo-2.0.0.tgz "oci://$HOST/$ORG" $plain
   does "helm: the commands of docs/clients.md" document helm
 }

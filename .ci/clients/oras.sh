@@ -73,5 +73,6 @@ check_oras() {
   refused "oras: nobody sees another tag" denied nobody oras manifest fetch $plain "$HOST/$PUBLIC/oras:2.0"
   refused "oras: nobody sees a private artifact" denied nobody oras manifest fetch $plain "$thing:1.0"
   refused "oras: nobody attaches" "403: Forbidden" nobody oras attach $plain --artifact-type application/vnd.example.sbom "$public" report.txt
+  does "oras: a CI job pushes with its own token" as_job main oras cp --from-oci-layout --to-plain-http "$WORK/sample/build1:latest" "$HOST/$ORG/ci-oras:1.0"
   does "oras: the commands of docs/clients.md" document oras
 }

@@ -77,5 +77,6 @@ check_regctl() {
   refused "regctl: but not the other tag" DENIED stranger manifest get "$HOST/$PUBLIC/regctl:2.0"
   refused "regctl: nobody sees a private image" DENIED stranger manifest get "$app:1.0"
   refused "regctl: nobody deletes" "unauthorized\|denied" stranger tag delete "$HOST/$PUBLIC/regctl:latest"
+  does "regctl: a CI job pushes with its own token" as_job main regctl --host "reg=$HOST,tls=disabled" image copy "ocidir://$WORK/sample/build1:latest" "$HOST/$ORG/ci-regctl:1.0"
   does "regctl: the commands of docs/clients.md" document regctl
 }

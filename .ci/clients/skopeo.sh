@@ -37,5 +37,6 @@ check_skopeo() {
   refused "skopeo: but not another tag" denied nobody sk inspect --raw --no-creds --tls-verify=false "docker://$public:1.0"
   refused "skopeo: nor a digest that latest never had" denied nobody sk inspect --raw --no-creds --tls-verify=false "docker://$public@$SECOND"
   refused "skopeo: nor a private image" denied nobody sk inspect --raw --no-creds --tls-verify=false "docker://$app:1.0"
+  does "skopeo: a CI job pushes with its own token" as_job main sk_push build1 "$HOST/$ORG/ci-skopeo:1.0"
   does "skopeo: the commands of docs/clients.md" document skopeo
 }
