@@ -16,7 +16,7 @@ if (!/^[1-9]\d{0,6}$/.test(seconds) || !/^\d{1,9}$/.test(seed) || engine === und
   process.exit(1);
 }
 console.log(`race: ${seconds} s on ${store}, seed ${seed}`);
-const [command = "", ...rest] = [...(store === "s3" ? [".ci/versity.sh"] : []), process.execPath, "scripts/test.ts", "server/test/race.test"];
+const [command = "", ...rest] = [...(store === "s3" ? [".ci/versity.sh"] : []), process.execPath, "scripts/test.ts", "server/test/race.test", ...(store === "s3" ? ["--test-name-pattern=S3"] : [])];
 const { status, error } = spawnSync(command, rest, {
   cwd: dirname(import.meta.dirname), stdio: "inherit",
   env: { ...process.env, MOORAGE_TEST_ENGINES: engine, MOORAGE_TEST_RACE_SECONDS: seconds, MOORAGE_TEST_RACE_SEED: seed },

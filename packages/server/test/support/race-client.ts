@@ -91,8 +91,11 @@ export function codeOf(reply: Reply): string {
   return /"code":"?([A-Z_]+)/.exec(reply.body.toString())?.[1] ?? "";
 }
 
-/** As clients do it: what is said to be there is not sent. */
+/** As clients do it: what is said to be there is not sent. Some ask to mount it without asking whether it is there, and some just send it. */
 export async function ensureBlob(hand: Hand, path: string, blob: Content): Promise<Promised> {
+  const habit = hand.dice.below(8);
+  if (habit === 0) return mountBlob(hand, path, hand.dice.pick(hand.paths), blob);
+  if (habit === 1) return giveBlob(hand, path, blob);
   const head = await send(hand, "HEAD", `/v2/${path}/blobs/${blob.digest}`);
   if (head.status === 200) {
     count(hand, "blobs that were there");
@@ -141,8 +144,9 @@ export async function mountBlob(hand: Hand, path: string, from: string, blob: Co
   return put.status === 201 ? whole(hand, put.sentMs) : giveBlob(hand, path, blob);
 }
 
-/** What is said to be there is not pushed. */
+/** What is said to be there is not pushed; some push it all the same. */
 async function ensureManifest(hand: Hand, shelf: Shelf, manifest: Manifest): Promise<Promised> {
+  if (hand.dice.chance(0.25)) return pushManifest(hand, shelf, manifest);
   const head = await send(hand, "HEAD", `/v2/${shelf.path}/manifests/${manifest.digest}`);
   if (head.status === 200) {
     count(hand, "manifests that were there");

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { openClient } from "./client.ts";
 import { api, codeOf, count, ensureBlob, GivenUp, type Hand, mountBlob, nowMs, pullWhole, pushManifest, type Race, send, tellWrong } from "./race-client.ts";
-import { imageOf, indexOf, type Manifest, someBlobs } from "./race-content.ts";
+import { contentOf, imageOf, indexOf, type Manifest, someBlobs } from "./race-content.ts";
 import { diceOf } from "./race-dice.ts";
 import { change, type Known, mayPointTo, needed, newShelf, noteDeletion, noteMove, notePush, noteSeen, type Shelf } from "./race-facts.ts";
 
@@ -23,6 +23,7 @@ const OPERATIONS: readonly { name: string; weight: number; run: Operation }[] = 
   { name: "push what all push", weight: 12, run: pushPooled },
   { name: "attach referrers", weight: 12, run: attach },
   { name: "push first, tag later", weight: 6, run: tagLater },
+  { name: "come back late", weight: 12, run: comeBackLate },
   { name: "retag", weight: 10, run: retag },
   { name: "pull a tag", weight: 12, run: pullTag },
   { name: "pull a digest", weight: 8, run: pullNeeded },
@@ -114,6 +115,19 @@ async function tagLater(hand: Hand, shelf: Shelf, worker: Worker): Promise<void>
   await pushManifest(hand, shelf, image);
   await wait(dice.below(race.graceMs));
   await moveTo(hand, shelf, someTag(hand, worker), image);
+}
+
+/** As a build that was halted: what it has pushed is used at about the time when it is collected. */
+async function comeBackLate(hand: Hand, shelf: Shelf, worker: Worker): Promise<void> {
+  const { dice, race } = hand;
+  const blobs = Array.from({ length: 4 }, () => contentOf(dice.bytes(300)));
+  const images = blobs.map((blob) => imageOf({ blobs: [blob, dice.pick(race.pool.blobs)], nonce: nonceOf(hand, worker) }));
+  const withManifests = dice.chance(0.5);
+  if (withManifests) for (const image of images) await pushManifest(hand, shelf, image);
+  else for (const blob of blobs) await ensureBlob(hand, shelf.path, blob);
+  await wait(race.graceMs + dice.below(1_500));
+  const whole = withManifests ? indexOf({ children: images, nonce: nonceOf(hand, worker) }) : imageOf({ blobs, nonce: nonceOf(hand, worker) });
+  await pushManifest(hand, shelf, whole, dice.chance(0.5) ? someTag(hand, worker) : undefined);
 }
 
 /** To something that the client has known: what is gone meanwhile is pushed again. */
