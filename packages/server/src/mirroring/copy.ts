@@ -55,9 +55,14 @@ async function copyBlobs({ downloads, place, upstream, signal }: Copying, { cont
   const sizes = sizesOf(content);
   const left = [...digests];
   const work = async (): Promise<void> => {
-    for (let digest = left.shift(); digest !== undefined; digest = left.shift()) {
-      const there = await downloads.fetch({ place, upstream, digest, size: sizes.get(digest), signal });
-      if (!there) throw new UpstreamError("wrong", `the source lacks a blob that a manifest names: ${digest}`);
+    try {
+      for (let digest = left.shift(); digest !== undefined; digest = left.shift()) {
+        const there = await downloads.fetch({ place, upstream, digest, size: sizes.get(digest), signal });
+        if (!there) throw new UpstreamError("wrong", `the source lacks a blob that a manifest names: ${digest}`);
+      }
+    } finally {
+      // After a failure the others begin nothing more.
+      left.length = 0;
     }
   };
   const done = await Promise.allSettled(Array.from({ length: BLOBS_AT_ONCE }, work));

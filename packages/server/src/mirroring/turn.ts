@@ -1,4 +1,5 @@
 import { SyncState } from "@moorage/api";
+import { isReservedTag } from "../base/timed-tag.ts";
 import { isDigest } from "../distribution/index.ts";
 import { Code, MoorageError } from "../errors.ts";
 import type { SyncSettings } from "../registry/index.ts";
@@ -79,6 +80,8 @@ async function listTags({ upstream, signal }: Copying, follows: SyncSettings["fo
     for (const tag of names) {
       const [, algorithm = "", hex = ""] = COMPANION.exec(tag) ?? [];
       const digest = `${algorithm}:${hex}`;
+      // Nobody could tell them from what tags were at a time.
+      if (isReservedTag(tag)) continue;
       if (follows(tag)) followed.add(tag);
       else if (isDigest(digest)) companions.set(tag, digest);
     }

@@ -39,7 +39,7 @@ export function startTurns({ deps, sources, downloads }: TurnsDeps): { stop(): P
     if (looking) return;
     looking = true;
     try {
-      while (!stopping.signal.aborted && running.size < config.mirrorWorkers && await lateness() !== undefined) {
+      while (await lateness() !== undefined && !stopping.signal.aborted && running.size < config.mirrorWorkers) {
         const holder = randomUUID();
         const due = await transactor.write("mirroring.claim", systemCall(deps), { holder, holdMs: HOLD_MS });
         if (due === undefined) break;
@@ -70,17 +70,20 @@ export function startTurns({ deps, sources, downloads }: TurnsDeps): { stop(): P
     metrics.begin();
     let outcome = "stopped";
     try {
-      const source = sources(due);
-      if (source === undefined) throw new UpstreamError("refused", "the repo's source is of no known form");
-      const copying = { deps, downloads, upstream: source.upstream, place: { repo, sync, holder }, signal };
-      const result = await runTurn(copying, source.settings).catch((error: unknown) => failureOf(error, signal, stopping.signal.aborted || lost.signal.aborted));
+      const turn = async (): Promise<TurnResult & { intervalMs?: number }> => {
+        const source = sources(due);
+        if (source === undefined) throw new UpstreamError("refused", "the repo's source is of no known form");
+        const { settings, upstream } = source;
+        return { ...await runTurn({ deps, downloads, upstream, place: { repo, sync, holder }, signal }, settings), intervalMs: settings.intervalMs };
+      };
+      const result = await turn().catch((error: unknown) => failureOf(error, signal, stopping.signal.aborted || lost.signal.aborted));
       if (result === undefined) {
         // Another process goes on with it.
         await transactor.write("mirroring.end", systemCall(deps), { repo, holder, state: SyncState.PENDING, message: "", nextInMs: 0 });
         return;
       }
       outcome = OUTCOMES[result.state];
-      const nextInMs = result.state === SyncState.SUCCEEDED ? source.settings.intervalMs : backOffMs(failures, result);
+      const nextInMs = (result.state === SyncState.SUCCEEDED ? result.intervalMs : undefined) ?? backOffMs(failures, result);
       await transactor.write("mirroring.end", systemCall(deps), { repo, holder, nextInMs, state: result.state, tagsSeen: result.tagsSeen, message: result.message.slice(0, MAX_MESSAGE) });
       const fields = { repo, outcome, tags: result.tagsSeen, durationMs: Math.round(performance.now() - startedMs) };
       if (result.state === SyncState.SUCCEEDED) log.info(fields, "mirror copied");
@@ -92,7 +95,7 @@ export function startTurns({ deps, sources, downloads }: TurnsDeps): { stop(): P
   };
 
   /** What a turn that threw came to. Undefined: it was told to stop, or somebody else has the repo now. */
-  const failureOf = (error: unknown, signal: AbortSignal, stopped: boolean): TurnResult | undefined => {
+  const failureOf = (error: unknown, signal: AbortSignal, stopped: boolean): TurnResult & { intervalMs?: number } | undefined => {
     if (stopped || (error instanceof MoorageError && error.code === Code.Aborted)) return undefined;
     const failed = (message: string): TurnResult => ({ state: SyncState.FAILED, message });
     if (signal.aborted) return failed("the turn took too long; the next one goes on from there");

@@ -120,8 +120,10 @@ export async function readSync(call: Call, repo: string): Promise<MessageInitSha
 
 /** Has the repo copied now; when that is under way, once more after it. FAILED_PRECONDITION when it has no source. */
 export async function requestSync(call: Call, repo: string): Promise<MessageInitShape<typeof RepoSyncSchema>> {
-  const { numUpdatedRows } = await call.tx.updateTable("mirrors").set({ next_time: call.nowMs }).where("repo", "=", repo).executeTakeFirst();
-  if (numUpdatedRows === 0n) throw failedPrecondition({ type: "NO_SOURCE", subject: repo, description: "the repo has no syncConfig.source" });
+  const row = await findMirror(call, repo);
+  if (row === undefined) throw failedPrecondition({ type: "NO_SOURCE", subject: repo, description: "the repo has no syncConfig.source" });
+  const state = row.state === SyncState.RUNNING ? row.state : SyncState.PENDING;
+  await call.tx.updateTable("mirrors").set({ next_time: call.nowMs, state }).where("repo", "=", repo).execute();
   return await readSync(call, repo);
 }
 

@@ -561,7 +561,7 @@ export const COMMENTS: Readonly<Record<string, string>> = {
   "moorage.registry.v2.SyncRepoRequest.uid": "The repo.",
   "moorage.registry.v2.SyncState": "SyncState is how the copying from a source goes.",
   "moorage.registry.v2.SyncState.SYNC_STATE_FAILED": "The last turn failed; what is here is served still.",
-  "moorage.registry.v2.SyncState.SYNC_STATE_PENDING": "It waits for its first turn.",
+  "moorage.registry.v2.SyncState.SYNC_STATE_PENDING": "It waits for its first turn, or for one that was asked for.",
   "moorage.registry.v2.SyncState.SYNC_STATE_RATE_LIMITED": "The source asked to come back later.",
   "moorage.registry.v2.SyncState.SYNC_STATE_RUNNING": "It is being copied.",
   "moorage.registry.v2.SyncState.SYNC_STATE_SUCCEEDED": "The last turn copied everything.",

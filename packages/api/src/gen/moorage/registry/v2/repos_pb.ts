@@ -782,7 +782,7 @@ export const SyncState = {
   UNSPECIFIED: 0,
 
   /**
-   * It waits for its first turn.
+   * It waits for its first turn, or for one that was asked for.
    *
    * @generated from enum value: SYNC_STATE_PENDING = 1;
    */
