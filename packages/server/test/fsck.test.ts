@@ -81,8 +81,17 @@ test("rows that belong to nothing are found and removed", { timeout: 120_000 }, 
     { uid: newUid(organization), parent: organization, identity_uid: newUid(""), role_uid: newUid(""), create_time: nowMs },
   ]).execute();
   await db.insertInto("refresh_tokens").values({ hash: "h", family: "f", identity: newUid(""), caller: "{}", expire_time: nowMs, used_time: null }).execute();
+  const [invite, group] = [newUid(organization), newUid(organization)];
+  await db.insertInto("group_invites").values({
+    uid: invite, parent: organization, role_uid: newUid(""), email: "", single_use: 0, code_hash: "h", key_id: "h", creator: identity, expiration_time: nowMs, create_time: nowMs,
+  }).execute();
+  await db.insertInto("invite_acceptances").values({ invite, identity, binding: newUid(organization), create_time: nowMs }).execute();
+  await db.insertInto("terms_acceptances").values({ uid: newUid(group), parent: group, doc_id: "d", accepted_by: identity, create_time: nowMs }).execute();
+  await db.insertInto("account_associations").values({
+    uid: group, parent: organization, name: "", description: "", amazon: null, google: null, services: null, azure: null, github: null, create_time: nowMs, update_time: nowMs,
+  }).execute();
   await foundAndMended(broken, [
-    "tags-without-repo", "tag-history-without-repo", "manifests-without-repo", "repo-blobs-without-repo", "uploads-without-repo", "repo-blob-without-blob", "reference-without-manifest",
+    "invite-dangling", "terms-acceptance-without-group", "account-association-without-group", "tags-without-repo", "tag-history-without-repo", "manifests-without-repo", "repo-blobs-without-repo", "uploads-without-repo", "repo-blob-without-blob", "reference-without-manifest",
     "role-binding-dangling", "refresh-token-without-identity", "counter-wrong",
   ]);
   assert.equal((await db.selectFrom("tags").select("uid").execute()).length, 2, "what belongs to something stays");

@@ -277,6 +277,8 @@ describe("authentication, authorization and versions", () => {
       "/iam/v2/identities?page_size=3",
       "/iam/v2/roles",
       "/iam/v2/roleBindings",
+      "/iam/v2/groupInvites",
+      "/iam/v2/accountAssociations",
       "/registry/v2/repos?page_size=5",
       "/registry/v2/tags",
       "/ping/v2/ping",

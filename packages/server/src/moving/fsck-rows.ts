@@ -87,6 +87,27 @@ export const ROW_CHECKS: readonly RowCheck[] = [
     show: ["identity"], repair: remove("refresh_tokens", ["hash"]),
   },
   {
+    kind: "invite-dangling", meaning: "an invite gives a role or is for a group that is gone",
+    find: `select i.uid, i.role_uid from group_invites as i where not exists (select 1 from roles as r where r.uid = i.role_uid)
+      or not exists (select 1 from groups as g where g.uid = i.parent)`,
+    show: ["uid", "role_uid"], repair: remove("group_invites", ["uid"]),
+  },
+  {
+    kind: "invite-acceptance-without-invite", meaning: "somebody accepted an invite that is gone",
+    find: "select a.invite, a.identity from invite_acceptances as a where not exists (select 1 from group_invites as i where i.uid = a.invite)",
+    show: ["invite", "identity"], repair: remove("invite_acceptances", ["invite", "identity"]),
+  },
+  {
+    kind: "terms-acceptance-without-group", meaning: "a document is accepted for a group that is gone",
+    find: "select t.uid, t.doc_id from terms_acceptances as t where not exists (select 1 from groups as g where g.uid = t.parent)",
+    show: ["uid", "doc_id"], repair: remove("terms_acceptances", ["uid"]),
+  },
+  {
+    kind: "account-association-without-group", meaning: "accounts belong to a group that is gone",
+    find: "select a.uid from account_associations as a where not exists (select 1 from groups as g where g.uid = a.uid)",
+    show: ["uid"], repair: remove("account_associations", ["uid"]),
+  },
+  {
     kind: "resource-without-parent", meaning: "a group, a repo, an identity or a role is below a group that is gone: delete it, or restore the group from a backup",
     find: ["groups", "repos", "identities", "roles"].map((table) =>
       `select '${table}' as kind, x.uid as uid from ${table} as x where x.parent <> '' and not exists (select 1 from groups as g where g.uid = x.parent)`).join(" union all "),
