@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { exportInstallation, loadConfig } from "../src/index.ts";
 import { databaseEnv, openTestStore } from "./support/database.ts";
-import { digestOf, type Installation, OCI_IMAGE, OCI_INDEX, temporaryFolder } from "./support/installation.ts";
-import { startPair } from "./support/mirror.ts";
+import { digestOf, type Installation, OCI_IMAGE, OCI_INDEX, startInstallation, temporaryFolder } from "./support/installation.ts";
+import { LOOPBACK, startPair, type Sync, until } from "./support/mirror.ts";
 import { startFront } from "./support/upstream.ts";
 
 /** What the tag of the copy points to. */
@@ -269,4 +269,66 @@ test("without leave for private networks no address of theirs is asked for anyth
     assert.match(message, /^the server does not fetch that: /);
   }
   assert.deepEqual(front.seen, []);
+});
+
+test("a repo that changes its source, or goes, while it is copied: the turn is over, and nothing of it is kept", async (t) => {
+  const { upstream, front, here, configOf, mirror, copied, sync } = await startPair(t);
+  const [one, two] = [await upstream.pushImage("acme/app", "v1", "one"), await upstream.pushImage("acme/other", "v1", "two")];
+  const held: (() => void)[] = [];
+  const { promise: stuck, resolve } = Promise.withResolvers<void>();
+  front.replace = (req, answer, res) => {
+    if (answer.statusCode !== 200 || !req.url?.includes(`/acme/app/blobs/${one.layer}`)) return false;
+    held.push(() => void answer.pipe(res.writeHead(200, answer.headers)));
+    resolve();
+    return true;
+  };
+  const uid = await mirror("copy", configOf("app"));
+  await stuck;
+  await here.api("PATCH", `/registry/v2/repos/${uid}`, { syncConfig: configOf("other") });
+  for (const go of held) go();
+  await until(async () => (await sync(uid)).state === "SYNC_STATE_SUCCEEDED");
+  assert.deepEqual([await digestAt(here, "v1"), (await sync(uid)).manifestsCopied], [two.digest, "1"]);
+  assert.equal((await here.ask("HEAD", `/v2/acme/copy/blobs/${one.layer}`, { token: here.registry })).status, 404);
+  assert.deepEqual((await here.ask("GET", "/v2/acme/copy/_service/history/v1", { token: here.registry })).json.history.map(({ digest }) => digest), [two.digest]);
+
+  const { promise: again, resolve: seen } = Promise.withResolvers<void>();
+  const image = await upstream.pushImage("acme/other", "v2", "three");
+  front.replace = (req, answer, res) => {
+    if (answer.statusCode !== 200 || !req.url?.endsWith(image.layer)) return false;
+    held.push(() => void answer.pipe(res.writeHead(200, answer.headers)));
+    seen();
+    return true;
+  };
+  const ending = copied(uid).catch(() => undefined);
+  await again;
+  await here.api("DELETE", `/registry/v2/repos/${uid}`);
+  for (const go of held.splice(1)) go();
+  await ending;
+  const { store, close } = await openTestStore(here.dataDir);
+  assert.deepEqual(await store.reader.selectFrom("mirrors").selectAll().execute(), []);
+  assert.deepEqual(await store.reader.selectFrom("repo_blobs").selectAll().execute(), []);
+  await close();
+});
+
+test("the password is sealed anew with a new secret key, and a turn counts in the metrics", async (t) => {
+  const [old, young] = [Buffer.alloc(32, 1).toString("base64"), Buffer.alloc(32, 2).toString("base64")];
+  const { upstream, here, configOf, mirror, copied } = await startPair(t, { ...LOOPBACK, MOORAGE_SECRET_KEY: old });
+  const image = await upstream.pushImage("acme/app", "v1", "one");
+  const uid = await mirror("copy", configOf("app"));
+  const { bytesCopied } = await copied(uid);
+  const text = await (await here.ask("GET", "/metrics")).text;
+  for (const line of ['moorage_mirror_turns_total{outcome="succeeded"} 1', "moorage_mirror_turns_in_flight 0", "moorage_mirror_manifests_total 1", `moorage_mirror_received_bytes_total ${bytesCopied}`]) {
+    assert.ok(text.split("\n").includes(line), line);
+  }
+  await here.close();
+  const rotating = await startInstallation(t, { ...LOOPBACK, MOORAGE_SECRET_KEY: `${young},${old}` }, here.dataDir);
+  await rotating.close();
+  const last = await startInstallation(t, { ...LOOPBACK, MOORAGE_SECRET_KEY: young }, here.dataDir);
+  const sync = async (): Promise<Sync> => await last.api("GET", `/registry/v2/repos/${uid}/sync`) as unknown as Sync;
+  await last.api("POST", `/registry/v2/repos/${uid}:sync`, {});
+  const done = await until(async () => {
+    const now = await sync();
+    return !["SYNC_STATE_PENDING", "SYNC_STATE_RUNNING"].includes(now.state) && now;
+  });
+  assert.deepEqual([done.state, done.message], ["SYNC_STATE_SUCCEEDED", ""], `${image.digest} needs no copying, the credentials are needed all the same`);
 });
