@@ -10,6 +10,7 @@ import type { Figure } from "./report.ts";
 import { blobPeaks, blobSection } from "./rows-blobs.ts";
 import { readSection } from "./rows-reads.ts";
 import { registrySection, tagsSection } from "./rows-registry.ts";
+import { FEW_TAGS, sizeSection } from "./rows-tags.ts";
 import { writeSection } from "./rows-writes.ts";
 import { type Bench, count, type Section, type Sizes } from "./rows.ts";
 import { type Measured, runSection } from "./run.ts";
@@ -71,7 +72,7 @@ export async function runPostgres(part: Part): Promise<void> {
 }
 
 function amountsOf({ repos, tags }: Sizes): { repos: number; tagged: number[] }[] {
-  return repos.map((amount, index) => ({ repos: amount, tagged: index === repos.length - 1 ? [...new Set([Math.min(1_000, tags), tags])] : [] }));
+  return repos.map((amount, index) => ({ repos: amount, tagged: index === repos.length - 1 ? [...new Set([FEW_TAGS, Math.min(1_000, tags), tags])] : [] }));
 }
 
 async function runEngine(
@@ -92,7 +93,8 @@ async function runEngine(
     const withLog = logged && started(await startMoorage(logged.place, { logLevel: DEFAULT_LOG_LEVEL }));
     const bench: Bench = { ...part, engine, servers, largest, ...(withLog && { logged: withLog }) };
     const sections: (() => Promise<Section>)[] = [
-      () => readSection(bench), () => writeSection(bench, (close) => closers.push(close)), () => tagsSection(bench), () => registrySection(bench),
+      () => readSection(bench), () => writeSection(bench, (close) => closers.push(close)), () => tagsSection(bench), () => sizeSection(bench),
+      () => registrySection(bench),
       ...(engine === "SQLite" ? [async () => blobSection(bench)] : []),
     ];
     // What is not a row is asked for alone.

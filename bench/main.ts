@@ -12,6 +12,7 @@ import { startDockerRegistry, startZot } from "./peers.ts";
 import { pinned, stopAll } from "./processes.ts";
 import { goalsOf, machine, markdown, summarize } from "./report.ts";
 import type { Sizes } from "./rows.ts";
+import { FEW_TAGS } from "./rows-tags.ts";
 import { say } from "./say.ts";
 
 const BUILD = fileURLToPath(new URL("../build/", import.meta.url));
@@ -26,16 +27,17 @@ const QUICK: Sizes = {
 const { values } = parseArgs({
   options: {
     quick: { type: "boolean", default: false }, only: { type: "string", default: "" }, engine: { type: "string", default: "both" },
-    sources: { type: "boolean", default: false }, rounds: { type: "string" }, "round-ms": { type: "string" },
+    tags: { type: "string" }, sources: { type: "boolean", default: false }, rounds: { type: "string" }, "round-ms": { type: "string" },
   },
 });
 if (!["both", "sqlite", "postgres"].includes(values.engine)) throw new Error("--engine: must be sqlite, postgres or both");
 const whole = (name: string, text: string | undefined, fallback: number): number => {
-  if (text !== undefined && !/^[1-9]\d{0,5}$/.test(text)) throw new Error(`--${name}: must be a whole number above 0`);
+  if (text !== undefined && !/^[1-9]\d{0,6}$/.test(text)) throw new Error(`--${name}: must be a whole number above 0`);
   return text === undefined ? fallback : Number(text);
 };
 const base = values.quick ? QUICK : FULL;
-const sizes: Sizes = { ...base, rounds: whole("rounds", values.rounds, base.rounds), roundMs: whole("round-ms", values["round-ms"], base.roundMs) };
+const tags = Math.max(FEW_TAGS, whole("tags", values.tags, base.tags));
+const sizes: Sizes = { ...base, tags, rounds: whole("rounds", values.rounds, base.rounds), roundMs: whole("round-ms", values["round-ms"], base.roundMs) };
 
 const began = performance.now();
 const kept = join(BUILD, "bench");

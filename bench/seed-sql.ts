@@ -61,6 +61,11 @@ export function recordTimeMs(index: number): number {
   return EPOCH_MS + index * SECOND_MS;
 }
 
+/** When the tag came to point to its digest. */
+export function tagUpdateTimeMs(index: number): number {
+  return EPOCH_MS + index;
+}
+
 // As a push of a small image leaves one; which blobs it names is not looked at when it is pulled.
 function manifestText(expression: string): string {
   const blob = (kind: string): string => `{"mediaType":"application/vnd.oci.image.${kind}","digest":"sha256:${"0".repeat(64)}","size":4096}`;
@@ -102,8 +107,10 @@ export function seedStatements({ organization, small, repos, groups, tagged }: S
       return [
         `insert into tags (uid, parent, name, digest, deprecated, bundles, create_time, update_time)
           select r.uid || '/' || ${hex(16)}, r.uid, 'v-' || ${pad("s.i")}, 'sha256:' || ${hex(64)}, 0, '[]', ${times} ${named}`,
+        // Each record names the digest of another tag, so that as many of them lead to a manifest.
         `insert into tag_history (repo, tag, time, digest, actor, reason)
-          select r.uid, '${tagName(0)}', ${EPOCH_MS} + cast(s.i as bigint) * ${SECOND_MS}, 'sha256:' || ${hex(64)}, '{}', 'push' ${named}`,
+          select t.parent, '${tagName(0)}', ${EPOCH_MS} + cast(substr(t.name, 3) as bigint) * ${SECOND_MS}, t.digest, '{}', 'push'
+            from tags as t where t.parent = (select uid from repos where parent = '${organization}' and name = '${taggedName(tags)}')`,
       ];
     }),
     `insert into manifests (repo, digest, media_type, content, size, subject, artifact_type, annotations, create_time)
