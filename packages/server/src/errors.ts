@@ -7,7 +7,10 @@ export type Code = (typeof Code)[keyof typeof Code];
 
 /** One bad field: its camelCase path relative to the resource (`claimMatch.issuer`) and what is wrong with it. */
 export interface FieldViolation { field: string; description: string }
-/** One unmet condition. `type`: RESOURCE_NOT_EMPTY, RESOURCE_IN_USE, BUILT_IN_RESOURCE, TERMS_NOT_ACCEPTED, or what keeps an invite from being accepted. */
+/**
+ * One unmet condition. `type`: RESOURCE_NOT_EMPTY, RESOURCE_IN_USE, BUILT_IN_RESOURCE, TERMS_NOT_ACCEPTED, or what keeps an invite from being accepted;
+ * of tags TAG_IMMUTABLE, TAG_PROTECTED, TAG_MISSING, NOT_IN_HISTORY or MANIFEST_MISSING.
+ */
 export interface PreconditionViolation { type: string; subject: string; description: string }
 
 /** What an error says beside its code and message. All of it may be shown to the caller; `cause` may not. */

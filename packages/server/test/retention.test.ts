@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test, type TestContext } from "node:test";
 import { createSecrets } from "../src/base/secrets.ts";
-import { newUid } from "../src/base/uid.ts";
+import { newUid, parentOf } from "../src/base/uid.ts";
 import { ANONYMOUS } from "../src/call.ts";
 import { methodsOf } from "../src/methods.ts";
 import { expireRepoTags } from "../src/registry/index.ts";
@@ -166,6 +166,8 @@ test("over more tags than a slice, what goes is what the rules say tag by tag, a
   assert.deepEqual(await expired(), []);
   assert.equal((await names()).length, 1800 - goes.length);
   const records = await db.selectFrom("tag_history").selectAll().where("repo", "=", uid).orderBy("tag").execute();
+  const counted = await db.selectFrom("counters").select(["ancestor", "n"]).where("kind", "=", "tags").orderBy("ancestor").execute();
+  assert.deepEqual(counted.map(({ ancestor, n }) => [ancestor, n]), [[parentOf(uid), -goes.length], [uid, -goes.length]]);
   assert.deepEqual(records.map(({ tag, digest, reason, actor }) => [tag, digest, reason, actor]), goes.map((name) => [name, "", "retention", ""]));
 });
 

@@ -1,6 +1,6 @@
 import type { Call } from "../call.ts";
 import type { ExpireInput } from "./retention.ts";
-import { deleteTag } from "./tag-moves.ts";
+import { deleteTags } from "./tag-moves.ts";
 
 /**
  * Deletes tags that were found to expire, if the repo's policy is that one still and they have not moved since. For tasks of the server itself: asks for
@@ -11,9 +11,8 @@ async function expireTags(call: Call, { repo, policy, tags }: ExpireInput): Prom
   if (row?.tag_policy !== policy || tags.length === 0) return { expired: 0 };
   const found = await call.tx.selectFrom("tags").select(["uid", "update_time"]).where("uid", "in", tags.map(({ uid }) => uid)).execute();
   const times = new Map(found.map(({ uid, update_time }) => [uid, update_time]));
-  const still = tags.filter(({ uid, update_time }) => times.get(uid) === update_time);
-  for (const { name } of still) await deleteTag(call, { repo, name, reason: "retention" });
-  return { expired: still.length };
+  const names = tags.filter(({ uid, update_time }) => times.get(uid) === update_time).map(({ name }) => name);
+  return { expired: await deleteTags(call, { repo, names, reason: "retention" }) };
 }
 
 export const registryCommands = {

@@ -37,14 +37,16 @@ const selectOldest = statement<RetainedTag>(`${TAG} and (update_time, uid) > (?,
  */
 export async function planRetention(db: Database, repo: string, policy: Policy, nowMs: number): Promise<RetentionPlan> {
   const { rules, isProtected } = policy;
-  const ruleOf = (name: string): number => (isProtected(name) ? -1 : rules.findIndex((rule) => rule.matches(name)));
+  const ruleOf = (name: string, among = rules): number => (isProtected(name) ? -1 : among.findIndex((rule) => rule.matches(name)));
   const missing = rules.map(({ keepLast }) => keepLast);
   const lastKept: (RetainedTag | undefined)[] = rules.map(() => undefined);
   let last: Pick<RetainedTag, "uid" | "update_time"> | undefined = { uid: "", update_time: Number.MAX_SAFE_INTEGER };
   while (last !== undefined && missing.some((n) => n > 0)) {
     const slice: RetainedTag[] = await selectNewest(db, repo, last.update_time, last.uid);
+    // Rules after the last that lacks tags have what they need.
+    const asked = rules.slice(0, missing.findLastIndex((n) => n > 0) + 1);
     for (const tag of slice) {
-      const rule = ruleOf(tag.name);
+      const rule = ruleOf(tag.name, asked);
       const wanted = missing[rule] ?? 0;
       if (wanted === 0) continue;
       missing[rule] = wanted - 1;

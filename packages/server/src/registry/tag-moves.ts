@@ -50,6 +50,7 @@ const SLICE = 1000;
 const MAX_NAMED = 10;
 const selectNames = statement<{ name: string }>(`select name from tags where parent = ? and name > ? order by name limit ${SLICE}`);
 const updateTag = statement("update tags set digest = ?, update_time = ?, deprecated = ?, bundles = ? where uid = ?");
+const removeTag = statement("delete from tags where uid = ?");
 const selectLastTime = statement<{ time: number }>("select time from tag_history where repo = ? and tag = ? order by time desc limit 1");
 const selectLastDigest = statement<{ digest: string }>("select digest from tag_history where repo = ? and tag = ? and digest <> '' order by time desc limit 1");
 const insertRecord = statement("insert into tag_history (repo, tag, time, digest, actor, reason) values (?, ?, ?, ?, ?, ?)");
@@ -102,13 +103,23 @@ export async function fixedDigest(call: Call, repo: string, name: string, { poli
  * The note has an empty digest; the Tag History answer does not show it. Throws FAILED_PRECONDITION (TAG_PROTECTED) where the repo's policy protects it.
  */
 export async function deleteTag(call: Call, { repo, name, reason }: { repo: string; name: string; reason: DeleteReason }): Promise<boolean> {
-  const [place] = await selectPlace(call.tx, name, repo);
-  if (place === undefined || place.uid === null) return false;
-  if (policyOf(place.policy).isProtected(name)) throw failedPrecondition(protectedTag(name));
-  await call.tx.deleteFrom("tags").where("uid", "=", place.uid).execute();
-  await changeCount(call.tx, "tags", place.uid, -1);
-  await record(call, repo, name, "", reason);
-  return true;
+  return await deleteTags(call, { repo, names: [name], reason }) === 1;
+}
+
+/** Deletes those of the tags that are there, as deleteTag does, and answers how many. */
+export async function deleteTags(call: Call, { repo, names, reason }: { repo: string; names: readonly string[]; reason: DeleteReason }): Promise<number> {
+  let count = 0;
+  for (const name of names) {
+    const [place] = await selectPlace(call.tx, name, repo);
+    if (place === undefined || place.uid === null) continue;
+    if (policyOf(place.policy).isProtected(name)) throw failedPrecondition(protectedTag(name));
+    await removeTag(call.tx, place.uid);
+    await record(call, repo, name, "", reason);
+    count += 1;
+  }
+  // Last, and once: whoever makes a tag in the organization waits for these counters.
+  if (count > 0) await changeCount(call.tx, "tags", `${repo}/`, -count);
+  return count;
 }
 
 /** Throws FAILED_PRECONDITION (TAG_PROTECTED), naming the first of them and their number, when the repo has tags that its policy protects. */
