@@ -10,22 +10,8 @@ CHART=deploy/helm/moorage
 # The oldest Kubernetes of Chart.yaml, and the newest that the schemas know.
 KUBERNETES="1.30 1.37"
 
-WORK=$(mktemp -d)
-SERVER_PID=
-finish() {
-  local status=$?
-  trap - EXIT INT TERM
-  if [ -n "$SERVER_PID" ]; then
-    kill -TERM "$SERVER_PID" 2>/dev/null || true
-    for _ in $(seq 100); do kill -0 "$SERVER_PID" 2>/dev/null || break; sleep 0.1; done
-    kill -KILL "$SERVER_PID" 2>/dev/null || true
-  fi
-  rm -rf "$WORK"
-  exit "$status"
-}
-trap finish EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
+# shellcheck source=.ci/ending.sh
+. "$ROOT/.ci/ending.sh"
 
 MISSING=0
 # tool NAME: sets TOOL to its path; false when it is not to be had.
@@ -46,8 +32,8 @@ healthy() { MOORAGE_PORT=$PORT timeout 10 node "$WORK/image/health.mjs"; }
 ! healthy || fail "the health check fails where nothing answers"
 mkdir "$WORK/data"
 (cd "$WORK/data" && exec env -i PATH="$PATH" NODE_ENV=production MOORAGE_PORT="$PORT" MOORAGE_DATA_DIR="$WORK/data" "$WORK/image/bin/moorage" serve) >"$WORK/server.log" 2>&1 &
-SERVER_PID=$!
-for _ in $(seq 60); do healthy && break; kill -0 "$SERVER_PID" 2>/dev/null || break; sleep 0.2; done
+PIDS=("$!")
+for _ in $(seq 60); do healthy && break; kill -0 "${PIDS[0]}" 2>/dev/null || break; sleep 0.2; done
 healthy || { tail -n 20 "$WORK/server.log"; fail "what the image holds serves, and its health check passes"; }
 env -i PATH="$PATH" MOORAGE_DATA_DIR="$WORK/data" timeout 20 "$WORK/image/bin/moorage" token | grep -q '^ey.*\..*\.' || fail "moorage token works in the image"
 if tool caddy; then
@@ -61,10 +47,10 @@ if tool caddy; then
   ok "caddy: deploy/Caddyfile, and the server behind it"
 fi
 
-kill -TERM "$SERVER_PID"
+kill -TERM "${PIDS[0]}"
 STATUS=0
-wait "$SERVER_PID" || STATUS=$?
-SERVER_PID=
+wait "${PIDS[0]}" || STATUS=$?
+PIDS=()
 [ "$STATUS" -eq 0 ] || fail "SIGTERM ends it with status 0, not $STATUS"
 ok "what the image holds serves, is healthy and ends ($(du -sm "$WORK/image" | cut -f1) MB beside the base image)"
 

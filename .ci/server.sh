@@ -2,30 +2,9 @@
 # Sets DATA (its folder), WORK (scratch), URL, HOST (host:port), REGISTRY_TOKEN and PLATFORM_TOKEN.
 
 export PATH="$ROOT/node_modules/.bin:$PATH"
-WORK=$(mktemp -d)
+# shellcheck source=.ci/ending.sh
+. "$ROOT/.ci/ending.sh"
 DATA="$WORK/data"
-# What is ended with the script.
-PIDS=()
-
-end_server() {
-  local status=$? pid
-  trap - EXIT INT TERM
-  for pid in "${PIDS[@]}"; do
-    kill -TERM "$pid" 2>/dev/null || true
-    for _ in $(seq 100); do kill -0 "$pid" 2>/dev/null || break; sleep 0.1; done
-    kill -KILL "$pid" 2>/dev/null || true
-  done
-  # 77 is no failure: something was not to be had here.
-  if [ "$status" -ne 0 ] && [ "$status" -ne 77 ] && [ -s "$WORK/server.log" ]; then
-    echo "--- the server's last lines:"
-    tail -n 40 "$WORK/server.log"
-  fi
-  rm -rf "$WORK"
-  exit "$status"
-}
-trap end_server EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
 
 moorage() { node "$ROOT/packages/cli/bin/moorage.js" "$@"; }
 

@@ -12,22 +12,8 @@ ROOT=$(cd "$(dirname "$0")/.." && pwd)
 GATEWAY=${VERSITY_BINARY:-}
 [ -n "$GATEWAY" ] || GATEWAY=$("$ROOT/.ci/tools.sh" versitygw)
 
-WORK=$(mktemp -d)
-GATEWAY_PID=
-end_gateway() {
-  local status=$?
-  trap - EXIT INT TERM
-  if [ -n "$GATEWAY_PID" ]; then
-    kill -TERM "$GATEWAY_PID" 2>/dev/null || true
-    for _ in $(seq 50); do kill -0 "$GATEWAY_PID" 2>/dev/null || break; sleep 0.1; done
-    kill -KILL "$GATEWAY_PID" 2>/dev/null || true
-  fi
-  rm -rf "$WORK"
-  exit "$status"
-}
-trap end_gateway EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
+# shellcheck source=.ci/ending.sh
+. "$ROOT/.ci/ending.sh"
 
 # A bucket is a folder. What is kept beside the objects lies in a folder as well: not every file system has extended attributes.
 mkdir -p "$WORK/root/blobs" "$WORK/sidecar"
@@ -43,15 +29,15 @@ for _ in 1 2 3; do
   ROOT_ACCESS_KEY=$AWS_ACCESS_KEY_ID ROOT_SECRET_KEY=$AWS_SECRET_ACCESS_KEY "$GATEWAY" \
     --port "127.0.0.1:$PORT" --health /health --quiet --virtual-domain "s3.localhost:$PORT" posix --sidecar "$WORK/sidecar" "$WORK/root" \
     >"$WORK/gateway.log" 2>&1 </dev/null &
-  GATEWAY_PID=$!
+  PIDS=("$!")
   for _ in $(seq 100); do
-    kill -0 "$GATEWAY_PID" 2>/dev/null || { GATEWAY_PID=; break; }
+    kill -0 "${PIDS[0]}" 2>/dev/null || { PIDS=(); break; }
     if node -e 'fetch(process.argv[1]).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))' "http://127.0.0.1:$PORT/health"; then break 2; fi
     sleep 0.1
   done
-  [ -z "$GATEWAY_PID" ] || { kill -KILL "$GATEWAY_PID" 2>/dev/null || true; GATEWAY_PID=; }
+  [ "${#PIDS[@]}" -eq 0 ] || { kill -KILL "${PIDS[0]}" 2>/dev/null || true; PIDS=(); }
 done
-[ -n "$GATEWAY_PID" ] || { tail -n 5 "$WORK/gateway.log"; echo "versity: the gateway did not start"; exit 1; }
+[ "${#PIDS[@]}" -gt 0 ] || { tail -n 5 "$WORK/gateway.log"; echo "versity: the gateway did not start"; exit 1; }
 
 export MOORAGE_TEST_S3_URL="s3://blobs/test?endpoint=http://127.0.0.1:$PORT&region=us-east-1&style=path"
 export MOORAGE_TEST_S3_VIRTUAL_URL="s3://blobs/test?endpoint=http://s3.localhost:$PORT&region=us-east-1&style=virtual"
