@@ -15,7 +15,7 @@ export interface Held { digest: string; held: boolean }
 
 // Statements stay below every engine's limit of parameters, and SQLite answers one without letting go of the thread.
 const CHUNK = 200;
-// So many manifests that hang together are looked at. What hangs together with more is kept: nobody has that many, but for a purpose.
+// So many manifests that hang together, counted by what binds them, are looked at. What hangs together with more is kept: nobody has that many, but for a purpose.
 const MAX_CLIMBED = 100_000;
 // Later than any time: of what has not ended.
 const NEVER_MS = Number.MAX_SAFE_INTEGER;
@@ -41,7 +41,8 @@ const TAGGED_LATELY = `(select 1 from (${PERIODS}) as h where coalesce(h.ended, 
 function heldColumn({ graceCutMs, historyCutMs }: RepoRules): { text: string; parameters: number[] } {
   const history = historyCutMs === undefined ? WAS_TAGGED : TAGGED_LATELY;
   const cuts = historyCutMs === undefined ? [] : [Math.min(historyCutMs, graceCutMs), graceCutMs];
-  return { text: `case when m.touch_time > ? then 1 when ${IS_TAGGED} then 1 when ${history} then 1 else 0 end as held`, parameters: [graceCutMs, ...cuts] };
+  // Tags are asked first: their index tells without a look at the row, which is behind the manifest's content.
+  return { text: `case when ${IS_TAGGED} then 1 when m.touch_time > ? then 1 when ${history} then 1 else 0 end as held`, parameters: [graceCutMs, ...cuts] };
 }
 
 /** A page of the repo's manifests after a digest, in the order of digests. */
@@ -50,9 +51,10 @@ export async function manifestsAfter(tx: Database, rules: RepoRules, after: stri
   return held(await select(tx, `select m.digest, ${text} from manifests as m where m.repo = ? and m.digest > ? order by m.digest limit ?`, [...parameters, rules.repo, after, limit]));
 }
 
-async function manifestsOf(tx: Database, rules: RepoRules, digests: readonly string[]): Promise<Held[]> {
+async function manifestsOf(tx: Database, rules: RepoRules, digests: readonly string[]): Promise<(Held & { subject: string })[]> {
   const { text, parameters } = heldColumn(rules);
-  return held(await select(tx, `select m.digest, ${text} from manifests as m where m.repo = ? and m.digest in (${marks(digests)})`, [...parameters, rules.repo, ...digests]));
+  const rows = await select(tx, `select m.digest, m.subject, ${text} from manifests as m where m.repo = ? and m.digest in (${marks(digests)})`, [...parameters, rules.repo, ...digests]);
+  return (rows as { digest: string; subject: string; held: number }[]).map((row) => ({ ...row, held: row.held === 1 }));
 }
 
 /**
@@ -74,20 +76,22 @@ async function climb(tx: Database, rules: RepoRules, digests: readonly string[],
   const kept: string[] = [];
   const keeps = new Map<string, string[]>();
   for (let level = [...digests]; level.length > 0;) {
-    if (seen.size > MAX_CLIMBED) return [];
     const open: string[] = [];
     const above: string[] = [];
     for (let at = 0; at < level.length; at += CHUNK) {
       const rows = await manifestsOf(tx, rules, level.slice(at, at + CHUNK));
       kept.push(...rows.filter((row) => row.held).map(({ digest }) => digest));
-      const unheld = rows.filter((row) => !row.held).map(({ digest }) => digest);
-      open.push(...unheld);
-      for (const { reason, digest } of unheld.length === 0 ? [] : await reasonsFor(tx, rules.repo, unheld, sideways)) {
+      const unheld = rows.filter((row) => !row.held);
+      const subjects = unheld.filter(({ subject }) => subject !== "").map(({ digest, subject }) => ({ reason: subject, digest }));
+      const others = await reasonsFor(tx, rules.repo, unheld.map(({ digest }) => digest), sideways);
+      open.push(...unheld.map(({ digest }) => digest));
+      for (const { reason, digest } of [...subjects, ...others]) {
         const known = keeps.get(reason);
         if (known === undefined) keeps.set(reason, [digest]);
         else known.push(digest);
         above.push(reason);
       }
+      if (seen.size + above.length > MAX_CLIMBED) return [];
     }
     levels.push(open);
     level = [...new Set(above)].filter((digest) => !seen.has(digest));
@@ -98,18 +102,20 @@ async function climb(tx: Database, rules: RepoRules, digests: readonly string[],
     const digest = kept.pop() ?? "";
     if (needed.has(digest)) continue;
     needed.add(digest);
-    kept.push(...keeps.get(digest) ?? []);
+    for (const other of keeps.get(digest) ?? []) kept.push(other);
   }
   return levels.map((level) => level.filter((digest) => !needed.has(digest)));
 }
 
-/** The manifests that keep these as long as they are kept themselves. */
-async function reasonsFor(tx: Database, repo: string, digests: readonly string[], sideways: boolean): Promise<{ reason: string; digest: string }[]> {
-  const list = marks(digests);
-  const found = await select(tx, `select digest as reason, target as digest from manifest_references where repo = ? and target in (${list})`, [repo, ...digests]);
-  found.push(...await select(tx, `select subject as reason, digest from manifests where repo = ? and digest in (${list}) and subject <> ''`, [repo, ...digests]));
-  if (sideways) found.push(...await select(tx, `select digest as reason, subject as digest from manifests where repo = ? and subject in (${list})`, [repo, ...digests]));
-  return found as { reason: string; digest: string }[];
+/** As long as one manifest is kept, so is the other. */
+interface Reason { reason: string; digest: string }
+
+/** The manifests that refer to these, and with `sideways` those whose subject they are. */
+async function reasonsFor(tx: Database, repo: string, digests: readonly string[], sideways: boolean): Promise<Reason[]> {
+  if (digests.length === 0) return [];
+  const ask = async (text: string): Promise<Reason[]> => await select(tx, `${text} in (${marks(digests)}) limit ${MAX_CLIMBED + 1}`, [repo, ...digests]) as unknown as Reason[];
+  const parents = await ask("select digest as reason, target as digest from manifest_references where repo = ? and target");
+  return sideways ? [...parents, ...await ask("select digest as reason, subject as digest from manifests where repo = ? and subject")] : parents;
 }
 
 // A blob is pulled by way of a manifest: while there is one, whatever becomes of it, its blobs are.
