@@ -15,7 +15,7 @@ const AT_ONCE = 6;
 /** A client that asks until it is answered, and does nothing else. */
 export function checker(race: Race, url: string): Hand & { close(): void } {
   const client = openClient(url);
-  return { race, client, dice: diceOf(race.seed, 999), patient: true, doing: "check", paths: [], close: () => client.close() };
+  return { race, client, dice: diceOf(race.seed, 999), patient: true, lingers: false, doing: "check", paths: [], close: () => client.close() };
 }
 
 /** Pulls everything that some client has a right to find. Answers how many manifests that were. */

@@ -31,6 +31,8 @@ export interface Hand {
   dice: Dice;
   /** It asks again until it is answered; otherwise it gives up at the first failure, and does not know what was done. */
   patient: boolean;
+  /** It takes its time before the last request of a push. */
+  lingers: boolean;
   /** What it is doing, for messages. */
   doing: string;
   /** All the paths there are, to mount from. */
@@ -164,7 +166,8 @@ export async function pushManifest(hand: Hand, shelf: Shelf, manifest: Manifest,
     const promises = new Map<string, Promised>();
     for (const child of manifest.children) promises.set(child.digest, await ensureManifest(hand, shelf, child));
     for (const blob of manifest.blobs) promises.set(blob.digest, await ensureBlob(hand, path, blob));
-    if (hand.dice.chance(0.15)) await wait(hand.dice.below(Math.floor(race.graceMs / 3)));
+    // A slow client: what it was told still holds.
+    if (hand.lingers || hand.dice.chance(0.2)) await wait(hand.dice.below(race.graceMs * 0.45));
     const sentMs = nowMs();
     const note = (sure: boolean): void => change(shelf, { sentMs, doneMs: nowMs(), graceMs: race.graceMs }, () => {
       notePush(shelf, manifest, sentMs, sure);
@@ -192,13 +195,21 @@ export async function pushManifest(hand: Hand, shelf: Shelf, manifest: Manifest,
 
 /** What was there may be gone only when that was too long ago, or somebody deleted it on purpose. */
 function judgeMissing(hand: Hand, path: string, reply: Reply, promises: Map<string, Promised>): void {
-  const { race } = hand;
   const { errors } = JSON.parse(reply.body.toString()) as { errors: { detail?: { digest: string }[] }[] };
-  for (const { digest } of errors[0]?.detail ?? []) {
-    const { sinceMs, untilMs } = promises.get(digest) ?? { sinceMs: 0, untilMs: 0 };
-    const deleted = race.blobDeletions.some((each) => each.path === path && each.digest === digest && each.doneMs >= sinceMs);
-    if (!deleted && nowMs() < untilMs) tellWrong(hand, `${path} ${digest} is gone, and was there ${Math.round(nowMs() - sinceMs)} ms before`);
-    count(hand, "found gone while pushing");
+  for (const { digest } of errors[0]?.detail ?? []) judgeGone(hand, path, digest, promises.get(digest));
+}
+
+function judgeGone(hand: Hand, path: string, digest: string, { sinceMs, untilMs }: Promised = { sinceMs: 0, untilMs: 0 }): void {
+  const deleted = hand.race.blobDeletions.some((each) => each.path === path && each.digest === digest && each.doneMs >= sinceMs);
+  if (!deleted && nowMs() < untilMs) tellWrong(hand, `${path} ${digest} is gone, and was there ${Math.round(nowMs() - sinceMs)} ms before`);
+  count(hand, "found gone while pushing");
+}
+
+/** The last manifest that needed these blobs has perhaps just gone: they stay for the grace, in case that was a mistake. */
+export async function checkGrace(hand: Hand, path: string, blobs: readonly Content[], sinceMs: number): Promise<void> {
+  for (const { digest } of blobs) {
+    const head = await send(hand, "HEAD", `/v2/${path}/blobs/${digest}`);
+    if (head.status === 404) judgeGone(hand, path, digest, whole(hand, sinceMs));
   }
 }
 

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -6,7 +6,7 @@ import type { Dice } from "./race-dice.ts";
 import type { Replicas } from "./replicas.ts";
 
 /** How a race was disturbed. */
-export interface Disturbances { serverKills: number; workerKills: number; aimedKills: number; stalls: number; collections: number; collectionKills: number }
+export interface Disturbances { serverKills: number; workerKills: number; aimedKills: number; stalls: number; collections: number; collectionKills: number; slowCollections: number }
 
 export interface Disturber {
   done: Disturbances;
@@ -19,21 +19,23 @@ export interface Disturber {
 const MOORAGE = fileURLToPath(new URL("../../../cli/src/main.ts", import.meta.url));
 const COLLECTED = "garbage collected";
 const COLLECT_TIMEOUT_MS = 60_000;
+const MOST_HALTS = 25;
 const AIM_TIMEOUT_MS = 3_000;
 
 /** Kills as power cuts do, and stops processes for longer than the grace, as a paused virtual machine does. `graceMs`: the servers' setting. */
 export function disturberOf(replicas: Replicas, graceMs: number): Disturber {
-  const done: Disturbances = { serverKills: 0, workerKills: 0, aimedKills: 0, stalls: 0, collections: 0, collectionKills: 0 };
+  const done: Disturbances = { serverKills: 0, workerKills: 0, aimedKills: 0, stalls: 0, collections: 0, collectionKills: 0, slowCollections: 0 };
   const { env, servers } = replicas;
   const workers = Number(env["MOORAGE_WORKERS"] ?? 1);
 
-  /** Runs `moorage gc`; with a time it is killed then, unless it has ended. */
-  const collect = async (killAfterMs?: number): Promise<{ status: number | string; said: string }> => {
+  /** Runs `moorage gc`. `began` is called when it has told of the first repo. */
+  const collect = async ({ killAfterMs = COLLECT_TIMEOUT_MS, began }: { killAfterMs?: number; began?: (child: ChildProcess) => void } = {}): Promise<{ status: number | string; said: string }> => {
     const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("MOORAGE_") && !name.startsWith("NODE_TEST")));
     const child = spawn(process.execPath, [MOORAGE, "gc"], { env: { ...inherited, ...env }, stdio: ["ignore", "pipe", "pipe"] });
     const said: string[] = [];
+    child.stdout.once("data", () => began?.(child));
     for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text: string) => void said.push(text));
-    const timer = setTimeout(() => child.kill("SIGKILL"), killAfterMs ?? COLLECT_TIMEOUT_MS);
+    const timer = setTimeout(() => child.kill("SIGKILL"), killAfterMs);
     const [code, signal] = await once(child, "close") as [number | null, string | null];
     clearTimeout(timer);
     return { status: code ?? signal ?? "", said: said.join("") };
@@ -78,12 +80,27 @@ export function disturberOf(replicas: Replicas, graceMs: number): Disturber {
   };
   const killCollection = async (dice: Dice): Promise<void> => {
     // It takes about so long to start.
-    const { status } = await collect(250 + dice.below(800));
+    const { status } = await collect({ killAfterMs: 250 + dice.below(800) });
     if (status === "SIGKILL") done.collectionKills += 1;
     else done.collections += 1;
   };
 
-  const collections = [killCollection, killCollection, collectWhole];
+  /** It runs for moments, with long ones in between: what it has seen is old when it acts. */
+  const slowCollection = async (dice: Dice): Promise<void> => {
+    const halt = async (child: ChildProcess): Promise<void> => {
+      for (let times = 0; times < MOST_HALTS && child.exitCode === null && child.signalCode === null; times++) {
+        child.kill("SIGSTOP");
+        await wait(100 + dice.below(200));
+        child.kill("SIGCONT");
+        await wait(1 + dice.below(15));
+      }
+    };
+    const { status, said } = await collect({ began: (child) => void halt(child) });
+    if (status !== 0) throw new Error(`a slow moorage gc ended with ${status}: ${said}`);
+    done.slowCollections += 1;
+  };
+
+  const collections = [killCollection, killCollection, collectWhole, slowCollection, slowCollection];
   // A server of several processes is away for long when it dies whole: its workers are killed more often.
   const all: ((dice: Dice) => Promise<unknown>)[] = workers > 1 ? [...collections, killWorker, killWorker, killWorker, aim] : [...collections, killServer, aim, stall];
   return {

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { openClient } from "./client.ts";
-import { api, codeOf, count, ensureBlob, GivenUp, type Hand, mountBlob, nowMs, pullWhole, pushManifest, type Race, send, tellWrong } from "./race-client.ts";
+import { api, checkGrace, codeOf, count, ensureBlob, GivenUp, type Hand, mountBlob, nowMs, pullWhole, pushManifest, type Race, send, tellWrong } from "./race-client.ts";
 import { contentOf, imageOf, indexOf, type Manifest, someBlobs } from "./race-content.ts";
 import { diceOf } from "./race-dice.ts";
 import { change, type Known, mayPointTo, needed, newShelf, noteDeletion, noteMove, notePush, noteSeen, type Shelf } from "./race-facts.ts";
@@ -51,7 +51,7 @@ export async function work(race: Race, worker: Worker, paths: readonly string[],
       const dice = diceOf(race.seed, worker.number + 1, step);
       const operation = dice.pick(ALL);
       const shelf = dice.pick(worker.shelves);
-      const hand: Hand = { race, client, dice, paths, patient: dice.chance(0.75), doing: `worker ${worker.number} step ${step} (${operation.name} in ${shelf.path})` };
+      const hand: Hand = { race, client, dice, paths, patient: dice.chance(0.75), lingers: operation.run === comeBackLate, doing: `worker ${worker.number} step ${step} (${operation.name} in ${shelf.path})` };
       try {
         await (shelf.known.size > MOST_KNOWN ? deleteManifest : operation.run)(hand, shelf, worker);
         count(hand, operation.name);
@@ -223,8 +223,12 @@ async function deleteManifest(hand: Hand, shelf: Shelf): Promise<void> {
   const all = [...shelf.known.keys()].filter((digest) => !children.has(digest) && !pooled.has(digest) && !unclear.has(digest));
   if (all.length === 0) return;
   const digest = hand.dice.pick(all.slice(0, 5));
-  const mayBeGone = !needed(shelf).has(digest);
-  await remove(hand, shelf, digest, mayBeGone, (sure) => noteDeletion(shelf, digest, sure));
+  const known = needed(shelf).get(digest);
+  const sentMs = nowMs();
+  await remove(hand, shelf, digest, known === undefined, (sure) => noteDeletion(shelf, digest, sure));
+  if (known === undefined || hand.dice.chance(0.3)) return;
+  await wait(hand.dice.below(hand.race.graceMs * 0.9));
+  await checkGrace(hand, shelf.path, known.manifest.blobs, sentMs);
 }
 
 async function remove(hand: Hand, shelf: Shelf, reference: string, mayBeGone: boolean, edit: (sure: boolean) => void): Promise<void> {
