@@ -1,17 +1,18 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
-import { environment, type Outcome, run, temporaryFolder } from "./commands.ts";
+import { environment, LAUNCHER, moorage, type Outcome, run, startServing, temporaryFolder } from "./commands.ts";
 
 // `docker-credential-moorage` as clients call it: one word, the question on standard input, the answer or the failure on standard output.
 
 const HELPER = fileURLToPath(new URL("../bin/docker-credential-moorage.js", import.meta.url));
+const CI_PROVIDER = fileURLToPath(new URL("../src/demo/ci-provider.ts", import.meta.url));
 const TIMEOUT_MS = 60_000;
 const NOT_FOUND = "credentials not found in native keychain\n";
 const UID = `${"a1".repeat(20)}/${"b2".repeat(8)}`;
@@ -55,7 +56,9 @@ test("get answers the identity and the job's token for a registry that is named,
 });
 
 test("get has nothing for other registries, and says so in docker's words: the token goes nowhere else", async () => {
-  for (const server of ["registry.example.org", "registry.example.com:5000", "other.example.com", "registry.example.com.evil.example", "https://evil.example/registry.example.com"]) {
+  for (const server of [
+    "registry.example.org", "registry.example.com:5000", "other.example.com", "registry.example.com.evil.example", "https://evil.example/registry.example.com",
+  ]) {
     assert.deepEqual(await helper("get", server, OURS), { code: 1, stdout: NOT_FOUND, stderr: "" }, server);
   }
   assert.deepEqual(await helper("get", "registry.example.com", { MOORAGE_IDENTITY: UID, MOORAGE_ID_TOKEN: JWT }), { code: 1, stdout: NOT_FOUND, stderr: "" });
@@ -67,7 +70,8 @@ test("get says what is missing, without a token in it", async (t) => {
   const file = join(folder, "token");
   writeFileSync(file, `${JWT}\n`);
   const { MOORAGE_ID_TOKEN: _, ...tokenless } = OURS;
-  assert.equal((JSON.parse((await helper("get", "registry.example.com", { ...tokenless, MOORAGE_ID_TOKEN_FILE: file })).stdout) as { Secret: string }).Secret, JWT);
+  const read = await helper("get", "registry.example.com", { ...tokenless, MOORAGE_ID_TOKEN_FILE: file });
+  assert.equal((JSON.parse(read.stdout) as { Secret: string }).Secret, JWT);
   for (const [env, words] of [
     [{ ...OURS, MOORAGE_IDENTITY: "ci" }, /^MOORAGE_IDENTITY must be the uid/], [{ ...OURS, MOORAGE_IDENTITY: "" }, /^MOORAGE_IDENTITY must be the uid/],
     [{ ...OURS, MOORAGE_ID_TOKEN: "hidden" }, /^MOORAGE_ID_TOKEN is no ID token/], [tokenless, /^there is no ID token: set MOORAGE_ID_TOKEN/],
@@ -86,8 +90,9 @@ test("on GitHub Actions a token is asked for, for the registry or the audience t
   const { stdout } = await helper("get", "registry.example.com", env);
   assert.equal((JSON.parse(stdout) as { Secret: string }).Secret, JWT);
   await helper("get", "other.example.com:5000", { ...env, MOORAGE_AUDIENCE: "https://moorage.example.com" });
-  const audienceOf = ({ url = "" }: IncomingMessage): string => `${new URL(url, "http://x").searchParams.get("api-version")} ${new URL(url, "http://x").searchParams.get("audience")}`;
-  assert.deepEqual(asked.map(audienceOf), ["2.0 https://registry.example.com", "2.0 https://moorage.example.com"]);
+  const audienceOf = ({ url = "" }: IncomingMessage): object => Object.fromEntries(new URL(url, "http://x").searchParams);
+  const audiences = ["https://registry.example.com", "https://moorage.example.com"];
+  assert.deepEqual(asked.map(audienceOf), audiences.map((audience) => ({ "api-version": "2.0", audience })));
   assert.deepEqual(asked.map(({ headers }) => headers.authorization), ["Bearer of-the-job", "Bearer of-the-job"]);
 });
 
@@ -130,3 +135,47 @@ test("list, version, and what is no action", async () => {
   assert.deepEqual([code, stdout], [1, "usage: docker-credential-moorage <get|store|erase|list|version>\n"]);
   assert.equal((await run(process.execPath, [HELPER])).code, 1);
 });
+
+test("a client that knows credential helpers pushes and pulls with it", async (t) => {
+  if ((await run("skopeo", ["--version"])).code !== 0) return t.skip("not on this machine: skopeo");
+  const folder = temporaryFolder(t);
+  const server = await startServing(t, process.execPath, [LAUNCHER, "serve", "--port", "0"], { cwd: folder, env: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" } });
+  const provider = await startServing(t, process.execPath, [CI_PROVIDER, "0"]);
+  const host = new URL(server.url).host;
+  const identity = await makeIdentity(folder, server.url, `${provider.url}/github`);
+  const bin = join(folder, "bin");
+  mkdirSync(bin);
+  symlinkSync(HELPER, join(bin, "docker-credential-moorage"));
+  writeFileSync(join(folder, "auth.json"), JSON.stringify({ credHelpers: { [host]: "moorage" } }));
+  const env = {
+    PATH: `${bin}:${process.env.PATH ?? ""}`, REGISTRY_AUTH_FILE: join(folder, "auth.json"), MOORAGE_REGISTRY_HOST: host, MOORAGE_IDENTITY: identity,
+    MOORAGE_AUDIENCE: server.url, ACTIONS_ID_TOKEN_REQUEST_URL: `${provider.url}/github/token?ref=refs/heads/main`, ACTIONS_ID_TOKEN_REQUEST_TOKEN: "played",
+  };
+  await moorage(["sample", "--layout", "layout"], { cwd: folder });
+  const image = `docker://${host}/acme/app:main`;
+  const pushed = await run("skopeo", ["copy", "--all", "--dest-tls-verify=false", "oci:layout/build1:latest", image], { cwd: folder, env });
+  assert.equal(pushed.code, 0, pushed.stderr);
+  assert.equal((await run("skopeo", ["inspect", "--raw", "--tls-verify=false", image], { cwd: folder, env })).code, 0);
+  // Another branch: what the client prints says which claim does not fit.
+  const feature = { ...env, ACTIONS_ID_TOKEN_REQUEST_URL: `${provider.url}/github/token?ref=refs/heads/feature` };
+  const refused = await run("skopeo", ["inspect", "--raw", "--tls-verify=false", image], { cwd: folder, env: feature });
+  assert.notEqual(refused.code, 0);
+  assert.match(refused.stderr, /does not accept claim sub, which is .*refs\/heads\/feature/);
+});
+
+async function makeIdentity(folder: string, url: string, issuer: string): Promise<string> {
+  const token = (await moorage(["token"], { cwd: folder })).stdout.trim();
+  const api = async (path: string, body?: object): Promise<Record<string, unknown>> => {
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const response = await fetch(url + path, { headers, ...(body && { method: "POST", body: JSON.stringify(body) }), signal: AbortSignal.timeout(TIMEOUT_MS) });
+    assert.equal(response.status, 200, path);
+    return (await response.json()) as Record<string, unknown>;
+  };
+  const { groups } = (await api("/iam/v2/groups?name=acme")) as { groups: { uid: string }[] };
+  const { roles } = (await api("/iam/v2/roles?name=registry.push")) as { roles: { uid: string }[] };
+  const group = groups[0]?.uid ?? "";
+  const claimMatch = { issuer, subject: "repo:acme/app:ref:refs/heads/main" };
+  const { uid } = (await api(`/iam/v2/identities/${group}`, { name: "github", claimMatch })) as { uid: string };
+  await api(`/iam/v2/roleBindings/${group}`, { identityUid: uid, roleUid: roles[0]?.uid ?? "" });
+  return uid;
+}

@@ -23,7 +23,7 @@ import { LAUNCHER, run, startServing, temporaryFolder } from "./commands.ts";
 import { type Block, blocksOf, faultOf, firstMissed, play, type Stage } from "./document.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
-const DOCUMENT_TIMEOUT_MS = 180_000;
+const DOCUMENT_TIMEOUT_MS = 300_000;
 
 /** What a document needs beside the server: settings of that server, and other programs, by the variable that holds their URL. */
 interface Needs { readonly settings?: Record<string, string>; readonly others?: Record<string, (t: TestContext, folder: string) => Promise<string>> }
@@ -32,7 +32,8 @@ interface Needs { readonly settings?: Record<string, string>; readonly others?: 
 const anotherServer = (dataDir: string) => (t: TestContext, folder: string): Promise<string> => startMoorage(t, folder, ["--data-dir", dataDir]);
 
 /** The OpenID providers of GitHub Actions and GitLab, played on loopback. */
-const ciProvider = async (t: TestContext): Promise<string> => (await startServing(t, process.execPath, [join(ROOT, "packages/cli/src/demo/ci-provider.ts"), "0"])).url;
+const ciProvider = async (t: TestContext): Promise<string> =>
+  (await startServing(t, process.execPath, [join(ROOT, "packages/cli/src/demo/ci-provider.ts"), "0"])).url;
 
 const NEEDS: Readonly<Record<string, Needs>> = {
   "keyless.md": { settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" }, others: { PROVIDER_URL: ciProvider } },
@@ -79,7 +80,8 @@ async function missingPrograms(): Promise<string[]> {
 // The judge itself: a document that is not true must be found out.
 
 const fence = "```";
-const documentOf = (...blocks: [info: string, body: string][]): string => `# A document\n\n${blocks.map(([info, body]) => `${fence}${info}\n${body}\n${fence}\n`).join("\n")}`;
+const documentOf = (...blocks: [info: string, body: string][]): string =>
+  ["# A document", ...blocks.map(([info, body]) => `${fence}${info}\n${body}\n${fence}`), ""].join("\n\n");
 
 async function judge(t: TestContext, text: string, timeoutMs = 30_000): Promise<string | undefined> {
   const blocks = blocksOf("some.md", text);
@@ -88,7 +90,10 @@ async function judge(t: TestContext, text: string, timeoutMs = 30_000): Promise<
 
 test("a document that is true has no fault; what one block sets the next ones have", async (t) => {
   if ((await missingPrograms()).includes("bash")) return t.skip("not on this machine: bash");
-  const text = documentOf(["sh", "A=1\nf() { echo $GIVEN $A; }"], ["json", "not run"], ["sh", "f; echo b; date; echo c"], ["text", "given 1\n…\nc"], ["sh", "echo \"a.b 5 x\""], ["text", "a.b … x"]);
+  const text = documentOf(
+    ["sh", "A=1\nf() { echo $GIVEN $A; }"], ["json", "not run"], ["sh", "f; echo b; date; echo c"], ["text", "given 1\n…\nc"],
+    ["sh", "echo \"a.b 5 x\""], ["text", "a.b … x"],
+  );
   assert.equal(await judge(t, text), undefined);
 });
 
@@ -97,7 +102,8 @@ test("a wrong output, a failing command and one that hangs are told with the doc
   const wrong = await judge(t, documentOf(["sh", "echo a\necho axb"], ["text", "a\na.b"]));
   assert.match(wrong ?? "", /^some\.md:3: .* line 8 shows\nexpected:\n {3}a\n-> a\.b\nprinted:\n {3}a\n {3}axb$/);
   assert.match(await judge(t, documentOf(["sh", "echo a\necho b"], ["text", "a"])) ?? "", /there is more than that/);
-  assert.match(await judge(t, documentOf(["sh", "echo a"], ["sh", "true\necho seen\nfalse\necho not seen"])) ?? "", /ended with 1; printed last:\n {3}seen\n.*\n.*some\.md: line 10: false/);
+  const failing = await judge(t, documentOf(["sh", "echo a"], ["sh", "true\necho seen\nfalse\necho not seen"]));
+  assert.match(failing ?? "", /ended with 1; printed last:\n {3}seen\n.*\n.*some\.md: line 10: false/);
   assert.match(await judge(t, documentOf(["sh", "echo $NOT_SET"])) ?? "", /line 4: NOT_SET: unbound variable/);
   assert.match(await judge(t, documentOf(["sh", "sleep 60 & sleep 60"]), 500) ?? "", /took too long/);
 });

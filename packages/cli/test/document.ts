@@ -98,11 +98,13 @@ export function faultOf(name: string, blocks: readonly Block[], played: Played):
     if (!shown || missed === undefined) continue;
     const expected = shown.lines.map((text, at) => `${at === missed ? "-> " : "   "}${text}`).join("\n");
     const more = missed >= shown.lines.length ? " (there is more than that)" : "";
-    return `${name}:${line}: the block printed something else than line ${shown.line} shows${more}\nexpected:\n${expected}\nprinted:\n${indented(printed)}${tail}`;
+    const words = `the block printed something else than line ${shown.line} shows${more}`;
+    return `${name}:${line}: ${words}\nexpected:\n${expected}\nprinted:\n${indented(printed)}${tail}`;
   }
   if (played.timedOut) return `${name}: the commands took too long; printed so far:\n${indented(played.printed.join(""))}${tail}`;
   if (played.code === 0) return undefined;
-  return `${name}: a command failed, and bash ended with ${played.code}; printed last:\n${indented(played.printed.findLast((text) => text !== "") ?? "")}${tail}`;
+  const last = played.printed.findLast((text) => text !== "") ?? "";
+  return `${name}: a command failed, and bash ended with ${played.code}; printed last:\n${indented(last)}${tail}`;
 }
 
 function indented(text: string): string {

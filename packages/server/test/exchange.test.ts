@@ -1,20 +1,19 @@
 import assert from "node:assert/strict";
-import { createServer, get, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { get } from "node:http";
 import { after, before, beforeEach, test } from "node:test";
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { Capability, ExchangeRefreshTokenRequestSchema, ExchangeRequestSchema } from "@moorage/api";
-import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, exportJWK, generateKeyPair, jwtVerify, SignJWT } from "jose";
-import { Provider } from "oidc-provider";
+import { createRemoteJWKSet, decodeJwt, jwtVerify, SignJWT } from "jose";
 import { Code } from "../src/errors.ts";
 import { newUid } from "../src/base/uid.ts";
 import { type AccessHouse, openAccess } from "./support/access.ts";
 import { newKey } from "./support/issuer.ts";
+import { openProvider, type RealProvider } from "./support/provider.ts";
 
 // A real OpenID provider on one side, our doors on real sockets on the other.
 let house: AccessHouse;
-let provider: { url: string; token(): Promise<string>; close(): Promise<void> };
+let provider: RealProvider;
 let identity: string;
 
 before(async () => {
@@ -242,40 +241,3 @@ test("the service says the same as the doors", async () => {
   assert.notEqual(pair.refreshToken?.token, raw.refreshToken);
   await assert.rejects(house.service.exchange(house.data(), create(ExchangeRequestSchema), undefined), { code: Code.Unauthenticated });
 });
-
-/** oidc-provider with one client, `ci`, that gets signed access tokens for the audience by its secret. */
-async function openProvider(audience: string): Promise<typeof provider> {
-  const { privateKey } = await generateKeyPair("RS256", { extractable: true });
-  let handle: (request: IncomingMessage, response: ServerResponse) => void = () => {};
-  const server = createServer((request, response) => handle(request, response));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const oidc = new Provider(url, {
-    clients: [{ client_id: "ci", client_secret: "secret", grant_types: ["client_credentials"], redirect_uris: [], response_types: [] }],
-    jwks: { keys: [{ ...await exportJWK(privateKey), kid: "provider", use: "sig", alg: "RS256" }] },
-    features: {
-      clientCredentials: { enabled: true }, devInteractions: { enabled: false },
-      resourceIndicators: {
-        enabled: true, defaultResource: () => audience,
-        getResourceServerInfo: () => ({ scope: "", audience, accessTokenFormat: "jwt", accessTokenTTL: 86_400, jwt: { sign: { alg: "RS256" } } }),
-      },
-    },
-    extraTokenClaims: () => ({ sub: "ci" }),
-  });
-  handle = oidc.callback();
-  return {
-    url,
-    async token() {
-      const headers = { authorization: `Basic ${Buffer.from("ci:secret").toString("base64")}` };
-      const body = new URLSearchParams({ grant_type: "client_credentials", resource: audience });
-      const response = await fetch(`${url}/token`, { method: "POST", headers, body });
-      const { access_token: token } = await response.json() as { access_token: string };
-      assert.equal(decodeProtectedHeader(token).alg, "RS256");
-      return token;
-    },
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-}

@@ -8,10 +8,18 @@ import { newUid } from "../src/base/uid.ts";
 import { credentialHelper, githubClaims, gitlabClaims } from "./support/ci.ts";
 import { type Answer, type Installation, startInstallation } from "./support/installation.ts";
 import { type Issuer, newKey, openIssuer } from "./support/issuer.ts";
+import { openProvider } from "./support/provider.ts";
 
 // Pushes and pulls by the tokens of CI systems: what is accepted, what is not, in which words, and what these words must not tell.
 
-interface House { server: Installation; issuer: Issuer; host: string; organization: string; identity(claimMatch: object | undefined, role?: string): Promise<string> }
+interface House {
+  server: Installation;
+  issuer: Issuer;
+  host: string;
+  organization: string;
+  /** A new identity of the organization, with a built-in role there if one is named. */
+  identity(claimMatch: object | undefined, role?: string): Promise<string>;
+}
 
 async function openHouse(t: TestContext): Promise<House> {
   const server = await startInstallation(t, { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" });
@@ -92,17 +100,33 @@ test("a job of GitLab pushes with the token in its variable, or in a file", asyn
   assert.equal((await server.pushImage("acme/app", "main", "keyless", { token })).answer.status, 201);
 });
 
+test("a real provider's tokens with the claims of a job are accepted by patterns, and its own subject is not", async (t) => {
+  const house = await openHouse(t);
+  const { server, issuer } = house;
+  const { sub, repository, runner_environment, job_workflow_ref, environment } = githubClaims(issuer, server.url);
+  const provider = await openProvider(server.url, String(sub), { repository, runner_environment, job_workflow_ref, environment });
+  t.after(() => provider.close());
+  const uid = await house.identity({ ...github(issuer), issuer: provider.url }, "registry.pull");
+  const { access } = await server.grantsOf([PUSH], `${uid}:${await provider.token()}`);
+  assert.deepEqual(access, { "acme/app": ["pull"] });
+  const plain = await openProvider(server.url);
+  t.after(() => plain.close());
+  const other = await house.identity({ ...github(issuer), issuer: plain.url });
+  await refusedWith(house, other, await plain.token(), `identity ${other} does not accept claim sub, which is "ci"`);
+});
+
 test("whoever has a token that the issuer signed is told which claim does not fit, with its own value and never the one expected", async (t) => {
   const house = await openHouse(t);
   const { issuer, server } = house;
   const [hub, lab] = [await house.identity(github(issuer)), await house.identity(gitlab(issuer))];
   const now = Math.floor(Date.now() / 1000);
+  const workflow = "acme/app/.github/workflows/test.yml@refs/heads/main";
   const cases: [uid: string, claims: Record<string, unknown>, reason: string, claim: string, value: string][] = [
     [hub, { sub: "repo:acme/other:ref:refs/heads/main" }, "CLAIM", "sub", '"repo:acme/other:ref:refs/heads/main"'],
     [hub, { repository: "acme/other" }, "CLAIM", "repository", '"acme/other"'],
     [hub, { repository: undefined }, "CLAIM", "repository", "absent"],
     [hub, { repository: ["acme/app"] }, "CLAIM", "repository", '["acme/app"]'],
-    [hub, { job_workflow_ref: "acme/app/.github/workflows/test.yml@refs/heads/main" }, "CLAIM", "job_workflow_ref", '"acme/app/.github/workflows/test.yml@refs/heads/main"'],
+    [hub, { job_workflow_ref: workflow }, "CLAIM", "job_workflow_ref", `"${workflow}"`],
     [hub, { environment: "x".repeat(500) }, "CLAIM", "environment", `"${"x".repeat(199)}…`],
     [hub, { environment: 'pro"\nd' }, "CLAIM", "environment", '"pro\\"\\nd"'],
     [hub, { aud: "https://else.example.com", sub: "other", exp: now - 5 }, "AUDIENCE", "aud", '"https://else.example.com"'],
@@ -113,7 +137,8 @@ test("whoever has a token that the issuer signed is told which claim does not fi
     [lab, { sub: "project_path:acme/app:ref_type:branch:ref:feature" }, "CLAIM", "sub", '"project_path:acme/app:ref_type:branch:ref:feature"'],
   ];
   for (const [uid, changes, reason, claim, value] of cases) {
-    const token = await issuer.sign((uid === hub ? githubClaims : gitlabClaims)(issuer, server.url, changes));
+    const claims = (uid === hub ? githubClaims : gitlabClaims)(issuer, server.url, changes);
+    const token = await issuer.sign(claims);
     const words = reason === "EXPIRED" ? `it has expired: claim exp is ${value}` : reason === "NOT_YET_VALID" ? `it is not valid yet: claim nbf is ${value}`
       : `identity ${uid} does not accept claim ${claim}, which is ${value}`;
     const answer = await refusedWith(house, uid, token, words);
@@ -122,10 +147,10 @@ test("whoever has a token that the issuer signed is told which claim does not fi
     const line = JSON.parse(server.lines.findLast((text) => text.includes("token exchange refused")) ?? "{}") as Record<string, unknown>;
     assert.deepEqual({ ...expected, subject: line["subject"], requestId: typeof line["requestId"] }, {
       reason: line["reason"], issuer: line["issuer"], identity: line["identity"], claim: line["claim"], value: line["value"],
-      subject: JSON.stringify("sub" in changes ? changes["sub"] : uid === hub ? "repo:acme/app:ref:refs/heads/main" : "project_path:acme/app:ref_type:branch:ref:main"),
+      subject: JSON.stringify(claims["sub"]),
       requestId: "string",
     });
-    assert.ok(!answer.text.includes("release-.+") && !answer.text.includes("push|web") && !answer.text.includes("github-hosted"), "what is expected is not told");
+    for (const expectation of ["release-.+", "push|web", "github-hosted"]) assert.ok(!answer.text.includes(expectation), "what is expected is not told");
   }
   assert.ok(!server.lines.some((line) => /eyJ/.test(line)), "no token is in the log");
 });
@@ -164,7 +189,10 @@ test("missing, deleted, foreign and bare identities, and tokens that the issuer 
     const forged = await issuer.sign(githubClaims(issuer, server.url, changes), {}, privateKey);
     assert.equal(plain(await askToken(house, named, forged), named), plain(first, missing), JSON.stringify(changes));
   }
-  for (const kid of ["a", "b", "c"]) assert.equal(plain(await askToken(house, named, await issuer.sign(githubClaims(issuer, server.url), { kid })), named), plain(first, missing));
+  for (const kid of ["a", "b", "c"]) {
+    const unknown = await issuer.sign(githubClaims(issuer, server.url), { kid });
+    assert.equal(plain(await askToken(house, named, unknown), named), plain(first, missing), kid);
+  }
   assert.deepEqual(issuer.requests, ["/.well-known/openid-configuration", "/jwks"]);
 
   // The log has the whole truth.
@@ -229,7 +257,8 @@ test("the exchange says the same by its doors and by gRPC", async (t) => {
   });
   const type = "urn:ietf:params:oauth:token-type:jwt";
   const form = { grant_type: "urn:ietf:params:oauth:grant-type:token-exchange", subject_token: token, subject_token_type: type, identity: uid };
-  const oauth = await server.ask("POST", "/sts/token", { bytes: new URLSearchParams(form).toString(), headers: { "content-type": "application/x-www-form-urlencoded" } });
+  const headers = { "content-type": "application/x-www-form-urlencoded" };
+  const oauth = await server.ask("POST", "/sts/token", { bytes: new URLSearchParams(form).toString(), headers });
   const expected = { error: "invalid_request", error_description: `${words.slice(0, words.indexOf('"'))}'te?'st'` };
   assert.deepEqual([oauth.status, JSON.parse(oauth.text)], [400, expected]);
 });

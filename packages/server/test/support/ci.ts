@@ -35,8 +35,11 @@ export function gitlabClaims(issuer: Issuer, audience: string, changes: Claims =
   };
 }
 
+/** How a program ended, and what it printed. */
+export interface Ended { code: number | null; stdout: string; stderr: string }
+
 /** Runs `docker-credential-moorage <action>` as a client does, with nothing of Moorage's or of a CI system's from outside. */
-export async function credentialHelper(action: string, input: string, env: Record<string, string>): Promise<{ code: number | null; stdout: string; stderr: string }> {
+export async function credentialHelper(action: string, input: string, env: Record<string, string>): Promise<Ended> {
   const own = Object.entries(process.env).filter(([name]) => !/^(?:MOORAGE|ACTIONS|GITHUB|NODE_TEST)_?/.test(name));
   const child = spawn(process.execPath, [HELPER, action], { env: { ...Object.fromEntries(own), ...env }, timeout: HELPER_TIMEOUT_MS });
   const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
