@@ -11,7 +11,8 @@ const TOKEN_TTL_MS = 300_000;
 type Settings = Pick<Config, "awsStsUrl" | "googleStsUrl" | "azureLoginUrl" | "allowPrivateNetwork">;
 
 /** The providers as the settings name them, with tokens that open nothing here. `tokens` is asked for when the first is made. */
-export function accountProviders({ awsStsUrl, googleStsUrl, azureLoginUrl, allowPrivateNetwork }: Settings, tokens: () => Pick<Tokens, "mint">): AccountProviders {
+export function accountProviders(config: Settings, tokens: () => Pick<Tokens, "mint">): AccountProviders {
+  const { awsStsUrl, googleStsUrl, azureLoginUrl, allowPrivateNetwork } = config;
   return {
     awsStsUrl, googleStsUrl, azureLoginUrl,
     fetch: guardedFetch({ allowPrivateNetwork, timeoutMs: FETCH_TIMEOUT_MS, maxBytes: FETCH_MAX_BYTES }),

@@ -44,7 +44,8 @@ export function readTerms(file: string): TermsDocument[] {
   for (const [at, entry] of entries.entries()) {
     const read = documentOf(entry);
     const problem = typeof read === "string" ? read : documents.some(({ id }) => id === read.id) ? "the id is there already" : undefined;
-    if (typeof read === "string" || problem !== undefined) throw wrong(`entry ${at + 1}${isObject(entry) && typeof entry["id"] === "string" ? ` (${entry["id"]})` : ""}: ${problem}`);
+    const shown = isObject(entry) && typeof entry["id"] === "string" ? ` (${entry["id"]})` : "";
+    if (typeof read === "string" || problem !== undefined) throw wrong(`entry ${at + 1}${shown}: ${problem}`);
     documents.push(read);
   }
   return documents;

@@ -10,7 +10,14 @@ import type { TermsDocument } from "./room.ts";
 import type { Command } from "./transaction.ts";
 
 /** What the thread is started with. */
-export interface WriterThreadData { path: string; pageTokenKey: Uint8Array; ownerRole: string; admins: readonly string[]; secretKeys: readonly Uint8Array[]; terms?: readonly TermsDocument[] }
+export interface WriterThreadData {
+  path: string;
+  pageTokenKey: Uint8Array;
+  ownerRole: string;
+  admins: readonly string[];
+  secretKeys: readonly Uint8Array[];
+  terms?: readonly TermsDocument[];
+}
 /** One command on its way to the thread. */
 export interface WriteRequest { id: number; name: string; data: CallData; input: unknown }
 /** Its way back. `fault` is what nobody foresaw, for the log. */

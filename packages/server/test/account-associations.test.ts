@@ -67,7 +67,9 @@ test("an association of every shape from its creation to its end", async () => {
   assert.equal((await both(platform, METHODS.createAccountAssociation, { parent: group, accountAssociation: { name: "second" } }, token)).status, 409);
 
   const list = (query: string): Promise<Json> => platform.ok("GET", `/iam/v2/accountAssociations?${query}`);
-  for (const query of [`uidp.ids=${group}`, `uidp.descendants_of=${group}`, `name=cloud&uidp.children_of=${root}`]) assert.deepEqual((await list(query))["accountAssociations"], [made], query);
+  for (const query of [`uidp.ids=${group}`, `uidp.descendants_of=${group}`, `name=cloud&uidp.children_of=${root}`]) {
+    assert.deepEqual((await list(query))["accountAssociations"], [made], query);
+  }
   assert.deepEqual((await list(`name=cloud2&uidp.children_of=${root}`))["accountAssociations"], []);
 
   const patch = (query: string, body: object): Promise<Json> => platform.ok("PATCH", `${path(group)}${query}`, body);
@@ -89,31 +91,39 @@ test("an association of every shape from its creation to its end", async () => {
 test("a wrong account is refused with the name of every bad field", async () => {
   const group = await newGroup();
   const wrong = async (accountAssociation: object): Promise<string[]> => blamed(await platform.call("POST", path(group), { token, body: accountAssociation }));
-  const account = `amazon.account`;
-  for (const bad of ["", "12345678901", "1234567890123", "12345678901a"]) assert.deepEqual(await wrong({ amazon: { account: bad } }), [account], bad);
-  for (const projectId of ["Acme-build", "short", "a".repeat(31), "ends-in-dash-", "1acme-build"]) assert.deepEqual(await wrong({ google: { projectId } }), ["google.projectId"], projectId);
+  const values: [provider: string, field: string, wrong: string[]][] = [
+    ["amazon", "account", ["", "12345678901", "1234567890123", "12345678901a"]],
+    ["google", "projectId", ["Acme-build", "short", "a".repeat(31), "ends-in-dash-", "1acme-build"]],
+    ["google", "projectNumber", ["0123", "12a", "1".repeat(20)]],
+    ["azure", "tenantId", ["", "8f0f1c2e7a514d1c9d570f6a5f1f0a11", `${TENANT}0`, "contoso.example.com"]],
+  ];
+  for (const [name, field, each] of values) {
+    for (const value of each) assert.deepEqual(await wrong({ [name]: { [field]: value } }), [`${name}.${field}`], value);
+  }
   assert.deepEqual(await wrong({ google: {} }), ["google.projectId"]);
-  for (const projectNumber of ["0123", "12a", "1".repeat(20)]) assert.deepEqual(await wrong({ google: { projectNumber } }), ["google.projectNumber"], projectNumber);
-  for (const tenantId of ["", "8f0f1c2e7a514d1c9d570f6a5f1f0a11", `${TENANT}0`, "contoso.example.com"]) assert.deepEqual(await wrong({ azure: { tenantId } }), ["azure.tenantId"], tenantId);
   assert.deepEqual(await wrong({ azure: { tenantId: TENANT, clientIds: { a: "b", "": CLIENTS.pusher } } }), ["azure.clientIds.a", "azure.clientIds"]);
   const installed = (...installations: object[]): object => ({ github: { appInstallations: { "12": { installations } } } });
   assert.deepEqual(await wrong({ github: { appInstallations: { "0": {} } } }), ["github.appInstallations.0"]);
-  assert.deepEqual(await wrong(installed({ installationId: "0" }, { installationId: "3" }, { installationId: "3" })), [0, 2].map((at) => `github.appInstallations.12.installations[${at}].installationId`));
+  const ids = [0, 2].map((at) => `github.appInstallations.12.installations[${at}].installationId`);
+  assert.deepEqual(await wrong(installed({ installationId: "0" }, { installationId: "3" }, { installationId: "3" })), ids);
   assert.deepEqual(await wrong(installed({ installationId: "3", name: "a".repeat(256) })), ["github.appInstallations.12.installations[0].name"]);
   assert.deepEqual(await wrong({ amazon: { account: "1" }, azure: { tenantId: "x" }, google: {} }), ["amazon.account", "azure.tenantId", "google.projectId"]);
-  assert.deepEqual(blamed(await both(platform, METHODS.createAccountAssociation, { parent: group, accountAssociation: { amazon: {} } }, token)), [account]);
+  assert.deepEqual(blamed(await both(platform, METHODS.createAccountAssociation, { parent: group, accountAssociation: { amazon: {} } }, token)), ["amazon.account"]);
   assert.equal((await platform.call("GET", path(group), { token })).status, 404, "nothing is made");
   await associate(group, { google: { projectId: "example.com:acme-build" } });
 });
 
 describe("services", () => {
-  const bind = (uid: string, identity: string, by = token): Promise<Answer> => platform.call("PATCH", path(uid), { token: by, body: { services: { serviceBindings: { scanner: identity } } } });
+  const bind = (uid: string, identity: string, by = token): Promise<Answer> =>
+    platform.call("PATCH", path(uid), { token: by, body: { services: { serviceBindings: { scanner: identity } } } });
 
   test("act as identities of the organization that the caller knows", async () => {
     const group = await newGroup();
     await associate(group, {});
     const { uid: other } = await platform.ok("POST", "/iam/v2/groups", { name: "another-organization" });
-    for (const identity of ["no-uid", `${root}/${"0".repeat(16)}`, platform.owner, await platform.identity(other)]) assert.deepEqual(blamed(await bind(group, identity)), ["services.serviceBindings"], identity);
+    for (const identity of ["no-uid", `${root}/${"0".repeat(16)}`, platform.owner, await platform.identity(other)]) {
+      assert.deepEqual(blamed(await bind(group, identity)), ["services.serviceBindings"], identity);
+    }
     const identity = await platform.identity(await newGroup());
     assert.equal((await bind(group, identity)).status, 200, "wherever it stands in the organization");
     // What is gone since stays as it is, and may not be named anew.
@@ -161,7 +171,8 @@ describe("the check", () => {
     assert.deepEqual([target, form.get("Action"), form.get("RoleArn")], ["POST /", "AssumeRoleWithWebIdentity", `arn:aws:iam::${ACCOUNT}:role/moorage-check`]);
     const { sub, aud, exp = 0, iat = 0 } = await claimsOf(form.get("WebIdentityToken"));
     assert.deepEqual([sub, aud, Number(exp) - Number(iat)], [group, "sts.amazonaws.com", 300]);
-    assert.deepEqual(await check(group, Provider.AMAZON, xml(403, "<ErrorResponse><Error><Code>AccessDenied</Code><Message>Not authorized\n to assume</Message></Error></ErrorResponse>")),
+    const refusal = "<ErrorResponse><Error><Code>AccessDenied</Code><Message>Not authorized\n to assume</Message></Error></ErrorResponse>";
+    assert.deepEqual(await check(group, Provider.AMAZON, xml(403, refusal)),
       ["NOT_READY", "REFUSED", "the provider answered 403: AccessDenied: Not authorized to assume"]);
     assert.equal((await check(group, Provider.AMAZON, xml(200, "<html>welcome</html>")))[1], "UNEXPECTED_ANSWER");
   });
@@ -204,7 +215,7 @@ describe("the check", () => {
     for (const [what, reason, answer] of cases) {
       const told = await check(group, Provider.GOOGLE, answer);
       assert.deepEqual(told.slice(0, 2), ["NOT_READY", reason], what);
-      for (const { form } of asked) assert.ok(!String(told[2]).includes(form.get("subject_token") ?? "-"), what);
+      for (const { form } of asked) assert.ok(!String(told[2]).includes(form.get("subject_token")?.slice(0, 50) ?? "-"), what);
       assert.ok(String(told[2]).length < 400, what);
     }
   });

@@ -91,7 +91,8 @@ test("rows that belong to nothing are found and removed", { timeout: 120_000 }, 
     uid: group, parent: organization, name: "", description: "", amazon: null, google: null, services: null, azure: null, github: null, create_time: nowMs, update_time: nowMs,
   }).execute();
   await foundAndMended(broken, [
-    "invite-dangling", "terms-acceptance-without-group", "account-association-without-group", "tags-without-repo", "tag-history-without-repo", "manifests-without-repo", "repo-blobs-without-repo", "uploads-without-repo", "repo-blob-without-blob", "reference-without-manifest",
+    "invite-dangling", "terms-acceptance-without-group", "account-association-without-group",
+    "tags-without-repo", "tag-history-without-repo", "manifests-without-repo", "repo-blobs-without-repo", "uploads-without-repo", "repo-blob-without-blob", "reference-without-manifest",
     "role-binding-dangling", "refresh-token-without-identity", "counter-wrong",
   ]);
   assert.equal((await db.selectFrom("tags").select("uid").execute()).length, 2, "what belongs to something stays");

@@ -22,16 +22,21 @@ test("what invites, terms and associations hold moves with the installation", { 
   const first = await startInstallation(t, here.env, here.dataDir);
   const organization = first.bootstrap.organization.uid;
   const roleUid = await first.roleUid("viewer");
-  const invite = async (): Promise<{ uid: string; code: string }> => JSON.parse((await first.ask("POST", `/iam/v2/groupInvites/${organization}`, { token: first.platform, json: { roleUid, ttl: "3600s" } })).text);
+  const invite = async (): Promise<{ uid: string; code: string }> => {
+    const { text } = await first.ask("POST", `/iam/v2/groupInvites/${organization}`, { token: first.platform, json: { roleUid, ttl: "3600s" } });
+    return JSON.parse(text) as { uid: string; code: string };
+  };
   const [open, used, revoked] = [await invite(), await invite(), await invite()];
   const { uid: ann } = await first.api("POST", `/iam/v2/identities/${organization}`, { name: "ann" });
   const { uid: bob } = await first.api("POST", `/iam/v2/identities/${organization}`, { name: "bob" });
-  const accept = async (server: typeof first, identity: string, { code }: { code: string }) => server.ask("POST", "/iam/v2/groupInvites:accept", { token: await server.tokenFor("platform", identity), json: { code } });
+  const accept = async (server: typeof first, identity: string, { code }: { code: string }) =>
+    server.ask("POST", "/iam/v2/groupInvites:accept", { token: await server.tokenFor("platform", identity), json: { code } });
   const binding = await accept(first, ann, used);
   assert.equal(binding.status, 200, binding.text);
   await first.api("DELETE", `/iam/v2/groupInvites/${revoked.uid}`);
   await first.api("POST", `/iam/v2/terms/${organization}`, { documentIds: ["terms"] });
-  const association = { name: "cloud", amazon: { account: "123456789012" }, github: { appInstallations: { "1": { installations: [{ installationId: "9007199254740993" }] } } } };
+  const github = { appInstallations: { "1": { installations: [{ installationId: "9007199254740993" }] } } };
+  const association = { name: "cloud", amazon: { account: "123456789012" }, github };
   await first.api("POST", `/iam/v2/accountAssociations/${organization}`, association);
   const paths = [`/iam/v2/groupInvites/${open.uid}`, `/iam/v2/terms/${organization}`, `/iam/v2/accountAssociations/${organization}`];
   const before = await Promise.all(paths.map((path) => first.api("GET", path)));

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -7,7 +8,7 @@ import { type Config, ConfigError, loadConfig, startServer } from "../src/index.
 import { readTerms } from "../src/terms-file.ts";
 import { both } from "./support/both.ts";
 import { pushImage } from "./support/image.ts";
-import { temporaryFolder } from "./support/installation.ts";
+import { OCI_INDEX, temporaryFolder } from "./support/installation.ts";
 import { type Answer, blamed, type Json, type Platform, rows, startPlatform } from "./support/platform.ts";
 
 // Contract §3: groups accept documents, and what a document blocks waits for that.
@@ -31,7 +32,8 @@ const organization = (): Promise<Json> => platform.ok("POST", "/iam/v2/groups", 
 const accept = (group: string, ...documentIds: string[]): Promise<Json> => platform.ok("POST", `/iam/v2/terms/${group}`, { documentIds });
 const acceptances = (group: string, query = ""): Promise<Json[]> => rows(platform.ok("GET", `/iam/v2/terms/${group}${query}`), "termsAcceptances");
 /** The documents that a refusal names as missing; none when there was no such refusal. */
-const missing = ({ body }: Answer): string[] => (body.details ?? []).flatMap(({ violations = [] }) => violations).filter(({ type }) => type === "TERMS_NOT_ACCEPTED").map(({ subject }) => subject);
+const missing = ({ body }: Answer): string[] =>
+  (body.details ?? []).flatMap(({ violations = [] }) => violations).filter(({ type }) => type === "TERMS_NOT_ACCEPTED").map(({ subject }) => subject);
 const post = (path: string, body: unknown, by = token): Promise<Answer> => platform.call("POST", path, { token: by, body });
 
 test("accepting notes who and when, once", async () => {
@@ -113,7 +115,8 @@ describe("a required document", () => {
     await accept(free, ...ALL);
     const identity = await platform.identity(free);
     const viewer = await platform.role("viewer");
-    const batch = (...parents: string[]): Promise<Answer> => post("/iam/v2/roleBindings:batchCreate", { requests: parents.map((parent) => ({ parent, roleBinding: { identityUid: identity, roleUid: viewer } })) });
+    const roleBinding = { identityUid: identity, roleUid: viewer };
+    const batch = (...parents: string[]): Promise<Answer> => post("/iam/v2/roleBindings:batchCreate", { requests: parents.map((parent) => ({ parent, roleBinding })) });
     assert.deepEqual(missing(await batch(free, bound)), ["house-rules"]);
     assert.equal((await batch(free)).status, 200);
     assert.equal((await platform.call("GET", `/iam/v2/groups/${bound}`, { token })).status, 200);
@@ -139,8 +142,9 @@ describe("a required document", () => {
     const { uid: root, name } = await organization();
     await accept(root, "house-rules", "privacy");
     const registry = await platform.token(platform.owner, { audience: new URL(platform.url).host });
-    const ask = (method: string, path: string, raw = "", type = "application/octet-stream"): Promise<Answer> => platform.call(method, path, { token: registry, raw, headers: { "content-type": type } });
-    const whole = await ask("POST", `/v2/${name}/app/blobs/uploads/?digest=sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae`, "foo");
+    const ask = (method: string, path: string, raw = "", type = "application/octet-stream"): Promise<Answer> =>
+      platform.call(method, path, { token: registry, raw, headers: { "content-type": type } });
+    const whole = await ask("POST", `/v2/${name}/app/blobs/uploads/?digest=sha256:${createHash("sha256").update("foo").digest("hex")}`, "foo");
     assert.deepEqual([whole.status, missing(whole)], [400, ["terms-of-service", "export-rules"]], whole.text);
     assert.equal((whole.body["errors"] as { code: string }[])[0]?.code, "DENIED");
     const session = await ask("POST", `/v2/${name}/team/app/blobs/uploads/`);
@@ -158,12 +162,12 @@ describe("a required document", () => {
     await platform.ok("POST", `/registry/v2/repos/${late}`, { name: "app" });
     const open = await ask("POST", `/v2/${other}/app/blobs/uploads/`);
     assert.deepEqual(missing(open), ["export-rules"]);
-    const index = JSON.stringify({ schemaVersion: 2, mediaType: "application/vnd.oci.image.index.v1+json", manifests: [] });
-    const manifest = await ask("PUT", `/v2/${other}/app/manifests/v1`, index, "application/vnd.oci.image.index.v1+json");
+    const index = JSON.stringify({ schemaVersion: 2, mediaType: OCI_INDEX, manifests: [] });
+    const manifest = await ask("PUT", `/v2/${other}/app/manifests/v1`, index, OCI_INDEX);
     assert.deepEqual(missing(manifest), ["export-rules"], manifest.text);
     assert.equal((await platform.call("GET", `/v2/${other}/app/manifests/v1`, { token: registry })).status, 404);
     await accept(late, "export-rules");
-    assert.equal((await ask("PUT", `/v2/${other}/app/manifests/v1`, index, "application/vnd.oci.image.index.v1+json")).status, 201);
+    assert.equal((await ask("PUT", `/v2/${other}/app/manifests/v1`, index, OCI_INDEX)).status, 201);
   });
 });
 
@@ -199,7 +203,8 @@ test("a wrong file of documents stops the start, and is told by file and entry",
   ];
   for (const [content, message] of wrong) {
     writeFileSync(file, typeof content === "string" ? content : JSON.stringify(content));
-    assert.throws(() => readTerms(file), (error: Error) => error instanceof ConfigError && error.message.startsWith(`MOORAGE_TERMS_FILE: ${file}: `) && message.test(error.message), String(message));
+    const isTold = (error: Error): boolean => error instanceof ConfigError && error.message.startsWith(`MOORAGE_TERMS_FILE: ${file}: `) && message.test(error.message);
+    assert.throws(() => readTerms(file), isTold, String(message));
   }
   const config: Config = loadConfig({ MOORAGE_PORT: "0", MOORAGE_DATA_DIR: temporaryFolder(t), MOORAGE_LOG_LEVEL: "silent", MOORAGE_TERMS_FILE: join(file, "nowhere") });
   await assert.rejects(startServer(config), ConfigError);

@@ -37,7 +37,8 @@ export async function acceptInvite(call: Call, request: AcceptGroupInviteRequest
   const codeHash = hashOf(request.code);
   const invite = await call.tx.selectFrom("group_invites").selectAll().where("code_hash", "=", codeHash).executeTakeFirst();
   if (invite === undefined) throw await unknown(call, codeHash);
-  const accepted = await call.tx.selectFrom("invite_acceptances").select("binding").where("invite", "=", invite.uid).where("identity", "=", uid).executeTakeFirst();
+  const accepted = await call.tx.selectFrom("invite_acceptances").select("binding")
+    .where("invite", "=", invite.uid).where("identity", "=", uid).executeTakeFirst();
   if (accepted !== undefined) {
     const binding = await bindings.find(call.tx, accepted.binding);
     if (binding === undefined) throw failed("BINDING_REMOVED", codeHash, "the invite was accepted before, and its role was taken away since");
@@ -52,7 +53,8 @@ export async function acceptInvite(call: Call, request: AcceptGroupInviteRequest
 }
 
 async function unknown(call: Call, codeHash: string): Promise<MoorageError> {
-  const revoked = await call.tx.selectFrom("revoked_invites").select("code_hash").where("code_hash", "=", codeHash).where("expiration_time", ">", call.nowMs).executeTakeFirst();
+  const revoked = await call.tx.selectFrom("revoked_invites").select("code_hash")
+    .where("code_hash", "=", codeHash).where("expiration_time", ">", call.nowMs).executeTakeFirst();
   if (revoked !== undefined) return failed("INVITE_REVOKED", codeHash, "the invite was revoked");
   // The code itself stands in no answer and no log.
   const resource = { type: GroupInviteSchema.typeName, name: keyIdOf(codeHash) };
@@ -69,8 +71,12 @@ async function requireGood(call: Call, { uid, code_hash: codeHash, expiration_ti
 /** Whether the invite is for this identity, and may be: its rights never reach above its parent group. Source: contract §7. */
 async function requireMeant(call: Call, { email, parent: group }: Row<"group_invites">, uid: string): Promise<void> {
   const identity = await identities.get(call.tx, uid);
-  if (email !== "" && comparable(email) !== comparable(identity.email)) throw permissionDenied("the invite is for another verified e-mail address", reasoned("INVITE_FOR_ANOTHER_EMAIL"));
-  if (identity.parent !== "" && !isWithin(group, identity.parent)) throw permissionDenied("the identity's rights cannot reach the group of the invite", reasoned("INVITE_OUT_OF_REACH"));
+  if (email !== "" && comparable(email) !== comparable(identity.email)) {
+    throw permissionDenied("the invite is for another verified e-mail address", reasoned("INVITE_FOR_ANOTHER_EMAIL"));
+  }
+  if (identity.parent !== "" && !isWithin(group, identity.parent)) {
+    throw permissionDenied("the identity's rights cannot reach the group of the invite", reasoned("INVITE_OUT_OF_REACH"));
+  }
 }
 
 /** Who made the invite must still be able to make it: there, with the right to bind, and with all that the role holds today. */
@@ -78,7 +84,8 @@ async function requireInviter(call: Call, { creator, parent: group, role_uid: ro
   const role = await roles.get(call.tx, roleUid);
   const needed = [Capability.CAP_IAM_GROUP_INVITES_CREATE, Capability.CAP_IAM_ROLE_BINDINGS_CREATE, ...capabilitiesOf(role)];
   for (const capability of needed) {
-    if (!await call.heldBy(creator, capability, group)) throw failed("INVITER_WITHOUT_RIGHTS", codeHash, "whoever made the invite may not give its role any more");
+    if (await call.heldBy(creator, capability, group)) continue;
+    throw failed("INVITER_WITHOUT_RIGHTS", codeHash, "whoever made the invite may not give its role any more");
   }
 }
 

@@ -1,8 +1,9 @@
 import { create, type DescMessage, type Message, toJsonString } from "@bufbuild/protobuf";
 import {
   type AccountAssociation, AccountAssociation_AmazonSchema, AccountAssociation_AzureSchema, AccountAssociation_GitHubSchema, AccountAssociation_GoogleSchema,
-  AccountAssociation_ServicesSchema, AccountAssociationSchema, type AccountAssociationsService, Capability, CheckAccountAssociationRequest_AccountProviderType as Provider,
-  CheckAccountAssociationResponse_CheckStatus as CheckStatus, ListAccountAssociationsRequestSchema, ListAccountAssociationsResponseSchema,
+  AccountAssociation_ServicesSchema, AccountAssociationSchema, type AccountAssociationsService, Capability,
+  CheckAccountAssociationRequest_AccountProviderType as Provider, CheckAccountAssociationResponse_CheckStatus as CheckStatus,
+  ListAccountAssociationsRequestSchema, ListAccountAssociationsResponseSchema,
 } from "@moorage/api";
 import { columnIs, listStored, storedList } from "../aip/list.ts";
 import { resource, storedGet } from "../aip/resource.ts";
@@ -58,12 +59,16 @@ export function accountAssociationsService({ pageTokenKey, providers }: RoomCont
       if (providers === undefined) throw new Error("no provider can be asked here");
       const association = associations.toMessage(await associations.get(call.tx, uid));
       const failure = await checkAccount(providers, association, providerType, call.nowMs);
-      return failure === undefined ? { status: CheckStatus.READY, message: "the provider lets this installation in" } : { status: CheckStatus.NOT_READY, ...failure };
+      if (failure !== undefined) return { status: CheckStatus.NOT_READY, ...failure };
+      return { status: CheckStatus.READY, message: "the provider lets this installation in" };
     },
   };
 }
 
-/** Throws INVALID_ARGUMENT, or PERMISSION_DENIED where a service would act as an identity that holds more than the caller. `before`: what was bound already. */
+/**
+ * Throws INVALID_ARGUMENT, or PERMISSION_DENIED where a service would act as an identity that holds more than the caller. `before`: what was bound
+ * already; it stays as it is, whatever became of the identity.
+ */
 async function check(call: Call, group: string, association: AccountAssociation, before: Record<string, string>): Promise<void> {
   const violations = [...violationsOf(AccountAssociationSchema, association), ...accountViolations(association)];
   const changed = Object.entries(association.services?.serviceBindings ?? {}).filter(([service, identity]) => before[service] !== identity);
@@ -76,10 +81,13 @@ async function check(call: Call, group: string, association: AccountAssociation,
   for (const [, uid] of changed) await requireHoldsAllOf(call, uid);
 }
 
-function toRow({ name, description, amazon, google, services, azure, github }: AccountAssociation): Omit<Row<"account_associations">, "uid" | "parent" | "create_time" | "update_time"> {
+type Columns = Omit<Row<"account_associations">, "uid" | "parent" | "create_time" | "update_time">;
+
+function toRow({ name, description, amazon, google, services, azure, github }: AccountAssociation): Columns {
   return {
     name, description, amazon: text(AccountAssociation_AmazonSchema, amazon), google: text(AccountAssociation_GoogleSchema, google),
-    services: text(AccountAssociation_ServicesSchema, services), azure: text(AccountAssociation_AzureSchema, azure), github: text(AccountAssociation_GitHubSchema, github),
+    services: text(AccountAssociation_ServicesSchema, services), azure: text(AccountAssociation_AzureSchema, azure),
+    github: text(AccountAssociation_GitHubSchema, github),
   };
 }
 

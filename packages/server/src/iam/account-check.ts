@@ -29,7 +29,9 @@ const MAX_UNDER_WAY = 16;
 let underWay = 0;
 
 /** Asks the provider whether it takes our token for the account. Undefined: it does. Throws UNAVAILABLE only when too many checks are under way. */
-export async function checkAccount(providers: AccountProviders, association: AccountAssociation, provider: Provider, nowMs: number): Promise<CheckFailure | undefined> {
+export async function checkAccount(
+  providers: AccountProviders, association: AccountAssociation, provider: Provider, nowMs: number,
+): Promise<CheckFailure | undefined> {
   const asks = asksOf(providers, association, provider);
   if (!Array.isArray(asks)) return asks;
   if (underWay >= MAX_UNDER_WAY) throw new MoorageError(Code.Unavailable, "Unavailable: too many accounts are being checked", { retryAfterMs: 1_000 });
@@ -105,7 +107,8 @@ async function answerOf({ fetch, idToken }: AccountProviders, group: string, ask
     return ask.isGood(text) ? undefined : { reason: "UNEXPECTED_ANSWER", message: "the provider answered with something else than credentials" };
   } catch (error) {
     if (!(error instanceof FetchError)) throw error;
-    return error.kind === "failed" ? { reason: "UNREACHABLE", message: "the provider could not be reached in time" } : { reason: "NOT_ALLOWED", message: `the provider was not asked, or its answer not taken: ${error.message}` };
+    if (error.kind === "failed") return { reason: "UNREACHABLE", message: "the provider could not be reached in time" };
+    return { reason: "NOT_ALLOWED", message: `the provider was not asked, or its answer not taken: ${error.message}` };
   }
 }
 

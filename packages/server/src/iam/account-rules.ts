@@ -31,7 +31,8 @@ function installationViolations({ appInstallations }: AccountAssociation_GitHub)
       const path = `${field}.installations[${at}]`;
       if (installationId <= 0n) return [{ field: `${path}.installationId`, description: "must be the number of an installation" }];
       if (ids.indexOf(installationId) !== at) return [{ field: `${path}.installationId`, description: "is there already" }];
-      return name.length > MAX_NAME_LENGTH || name.includes("\0") ? [{ field: `${path}.name`, description: `must be a text of at most ${MAX_NAME_LENGTH} characters` }] : [];
+      if (name.length <= MAX_NAME_LENGTH && !name.includes("\0")) return [];
+      return [{ field: `${path}.name`, description: `must be a text of at most ${MAX_NAME_LENGTH} characters` }];
     });
   });
 }

@@ -68,7 +68,8 @@ export function groupInvitesService({ pageTokenKey }: RoomContext): Room<typeof 
       await call.tx.deleteFrom("invite_acceptances").where("invite", "=", uid).execute();
       // Whoever has the code is told that it was revoked, until it would have ended.
       await call.tx.deleteFrom("revoked_invites").where("expiration_time", "<=", call.nowMs).execute();
-      if (row.expiration_time > call.nowMs) await call.tx.insertInto("revoked_invites").values({ code_hash: row.code_hash, expiration_time: row.expiration_time }).execute();
+      const { code_hash, expiration_time } = row;
+      if (expiration_time > call.nowMs) await call.tx.insertInto("revoked_invites").values({ code_hash, expiration_time }).execute();
       await invites.remove(call, row);
       return {};
     },
@@ -79,7 +80,8 @@ export function groupInvitesService({ pageTokenKey }: RoomContext): Room<typeof 
 function check(invite: GroupInvite): number {
   const violations: FieldViolation[] = violationsOf(GroupInviteSchema, invite);
   const ttlMs = invite.ttl === undefined ? 0 : durationMs(invite.ttl);
-  if (invite.ttl !== undefined && !(ttlMs > 0 && ttlMs <= MAX_TTL_MS)) violations.push({ field: "ttl", description: "must be more than 0s and at most 2592000s, which are 30 days" });
+  const isFine = invite.ttl === undefined || (ttlMs > 0 && ttlMs <= MAX_TTL_MS);
+  if (!isFine) violations.push({ field: "ttl", description: "must be more than 0s and at most 2592000s, which are 30 days" });
   if (violations.length > 0) throw invalidArgument(...violations);
   return ttlMs;
 }
@@ -92,7 +94,8 @@ function durationMs({ seconds, nanos }: Duration): number {
 async function requireGivable(call: Call, group: string, roleUid: string): Promise<void> {
   const role = await roles.find(call.tx, roleUid);
   const home = parentOf(roleUid);
-  if (role === undefined || (home !== "" && !isWithin(group, home))) throw invalidArgument({ field: "roleUid", description: "there is no such role for this group" });
+  const isKnown = role !== undefined && (home === "" || isWithin(group, home));
+  if (!isKnown) throw invalidArgument({ field: "roleUid", description: "there is no such role for this group" });
   await requireHolds(call, capabilitiesOf(role), group, capabilityName);
 }
 

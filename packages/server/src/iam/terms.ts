@@ -38,8 +38,10 @@ export function termsService({ pageTokenKey, terms = [] }: RoomContext): Room<ty
       const page = await listPage(call, pageTokenKey, LIST, request, [], {
         scope: () => ({ roots: [], everywhere: true, conditions: [may ? places : sql`1 = 0`] }),
       });
-      const termsAcceptances = page.rows.map((row) => ({ docId: row.doc_id, acceptedBy: row.accepted_by, orgUid: row.parent, createTime: timestamp(row.create_time) }));
-      return { ...page, termsAcceptances };
+      return {
+        ...page,
+        termsAcceptances: page.rows.map((row) => ({ docId: row.doc_id, acceptedBy: row.accepted_by, orgUid: row.parent, createTime: timestamp(row.create_time) })),
+      };
     },
   };
 }
@@ -66,5 +68,6 @@ export async function requireTerms(call: Call, documents: readonly TermsDocument
     for (const document of blocking) if (!rows.some((row) => row.doc_id === document.id)) missing.set(document.id, document);
   }
   if (missing.size === 0) return;
-  throw failedPrecondition(...[...missing.values()].map(({ id, label, url }) => ({ type: "TERMS_NOT_ACCEPTED", subject: id, description: `${label} is not accepted: ${url}` })));
+  const violations = [...missing.values()].map(({ id, label, url }) => ({ type: "TERMS_NOT_ACCEPTED", subject: id, description: `${label} is not accepted: ${url}` }));
+  throw failedPrecondition(...violations);
 }
