@@ -55,6 +55,8 @@ check_buildah() {
   done
 
   refused "buildah: there is no such tag" "manifest unknown" bh pull $plain "$multi:none"
+  # It would try one format after another if it took the manifest for refused, and not the tag.
+  refused "buildah: nothing is pushed to a tag as of a time" "^Error: .*read-only and is never pushed$" bh push $plain "$copy:1.0" "docker://$copy:1.0--at--20260101T000000Z"
   image "$PUBLIC/buildah:latest" 1 >/dev/null
   does "buildah: a log-out" bh logout "$HOST"
   does "buildah: anybody pulls a public image" bh pull $plain "$HOST/$PUBLIC/buildah:latest"

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { isReservedTag, parseTimedTag, RESERVED_TAG } from "../base/timed-tag.ts";
+import { invalidArgument } from "../errors.ts";
 import { authorize } from "./context.ts";
 import type { Exchange } from "./context.ts";
 import { algorithmOf, isDigest, isTag } from "./digests.ts";
@@ -62,7 +63,8 @@ async function putManifest(exchange: Exchange, reference: string): Promise<void>
   const tags = [...new Set(byDigest ? query.getAll("tag") : [reference])];
   if (!byDigest && reference.includes(":")) throw digestInvalid();
   if (!tags.every(isTag)) throw new RegistryError("MANIFEST_INVALID", "Invalid argument: tag: must be an OCI tag, as [a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}");
-  if (tags.some(isReservedTag)) throw new RegistryError("MANIFEST_INVALID", `Invalid argument: tag: ${RESERVED_TAG}`);
+  // Not MANIFEST_INVALID: after that some clients try every other format that they can turn the image into.
+  if (tags.some(isReservedTag)) throw invalidArgument({ field: "tag", description: RESERVED_TAG });
   if (tags.length > MAX_TAGS) throw new RegistryError("MANIFEST_INVALID", `Invalid argument: tag: more than ${MAX_TAGS} tags in one push`, { status: 414 });
   const content = await readContent(exchange);
   const digest = digestOf(content, byDigest ? reference : "sha256:");
