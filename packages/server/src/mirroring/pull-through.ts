@@ -1,3 +1,4 @@
+import { setTimeout as wait } from "node:timers/promises";
 import { createLru } from "../base/lru.ts";
 import { isDigest, type MirrorPlace, type StoredManifest, type UpstreamDoor } from "../distribution/index.ts";
 import { Code, MoorageError } from "../errors.ts";
@@ -22,6 +23,8 @@ const MANIFEST_MS = 15_000;
 const MAX_MANIFEST_BYTES = 16 << 20;
 const MAX_QUEUED = 1_000;
 const COPIES_AT_ONCE = 2;
+// A client that has the manifest asks for its blobs at once: then it gets them while they come, and need not wait for a copying that began before.
+const COPY_AFTER_MS = 3_000;
 const LONGEST_BLOB_MS = 3_600_000;
 const MOST_RETRY_AFTER_MS = 3_600_000;
 
@@ -88,7 +91,9 @@ export function createPullThrough({ deps, sources, downloads, signal }: PullThro
     const { upstream, place } = through;
     const key = `${place.repo} ${place.sync} ${reference}`;
     if (waiting.has(key) || copying.has(key) || waiting.size >= MAX_QUEUED || signal.aborted) return;
+    const beginMs = performance.now() + COPY_AFTER_MS;
     waiting.set(key, async () => {
+      await wait(Math.max(0, beginMs - performance.now()), undefined, { signal });
       const way = { deps, downloads, upstream, place, signal };
       if (!await holds(way, stored.digest)) await copyManifest(way, stored);
       if (!isDigest(reference)) await transactor.write("mirroring.followTag", systemCall(deps), { ...place, tag: reference, digest: stored.digest, before: "" });
