@@ -6,9 +6,15 @@ import { startInstallation } from "./support/installation.ts";
 
 // What a refused push, pull or deletion says: who lacks which capability for which path. And what it must not say: what exists.
 
-const lacks = (identity: string, capability: string, repository: string, who = `identity ${identity}`) => ({
-  message: `Permission denied: ${who} lacks ${capability} for ${repository}`, detail: { identity, capability, repository },
+const lacks = (identity: string, capability: string, repository: string) => ({
+  message: `Permission denied: identity ${identity} lacks ${capability} for ${repository}: no role binding on a group of that path gives it`,
+  detail: { identity, capability, repository },
 });
+const narrowedLacks = (identity: string, capability: string, repository: string) => ({
+  message: `Permission denied: the narrowed token of identity ${identity} lacks ${capability} for ${repository}`, detail: { identity, capability, repository },
+});
+const needs = (action: string, repository: string, identity: string, capability: string): string =>
+  `to ${action} ${repository}, identity ${identity} needs a role binding with ${capability} on a group of that path`;
 const told = ({ json }: Answer): object => ({ message: json.errors[0]?.message, detail: json.errors[0]?.detail });
 const PULLED = "CAP_MANIFEST_LIST and CAP_REPO_BLOBS_GET";
 
@@ -49,21 +55,20 @@ test("what making a repository, a group or a tag takes is told to whoever may pu
   const changed = JSON.stringify({ ...manifest, annotations: { changed: "yes" } });
   const narrowed = (...capabilities: Capability[]): Promise<string> => registry.mint(registry.owner, { capabilities });
   const push = (name: string, tag: string, token: string): Promise<Answer> => registry.pushManifest(name, tag, changed, { token });
-  const who = `the narrowed token of identity ${registry.owner}`;
   const pushing = await narrowed(C.CAP_MANIFEST_CREATE);
-  assert.deepEqual(told(await push("acme/none", "v1", pushing)), lacks(registry.owner, "CAP_REPO_CREATE", "acme/none", who));
+  assert.deepEqual(told(await push("acme/none", "v1", pushing)), narrowedLacks(registry.owner, "CAP_REPO_CREATE", "acme/none"));
   const both = "CAP_REPO_CREATE and CAP_IAM_GROUPS_CREATE";
-  assert.deepEqual(told(await push("acme/deep/none", "v1", pushing)), lacks(registry.owner, both, "acme/deep/none", who));
+  assert.deepEqual(told(await push("acme/deep/none", "v1", pushing)), narrowedLacks(registry.owner, both, "acme/deep/none"));
   // Without the right to either, an old tag and a new one are refused alike.
   for (const tag of ["v1", "v2"]) {
     const answer = await push("acme/real", tag, pushing);
-    assert.deepEqual([answer.status, told(answer)], [403, lacks(registry.owner, "CAP_TAG_CREATE and CAP_TAG_UPDATE", "acme/real", who)], tag);
+    assert.deepEqual([answer.status, told(answer)], [403, narrowedLacks(registry.owner, "CAP_TAG_CREATE and CAP_TAG_UPDATE", "acme/real")], tag);
   }
   const making = await narrowed(C.CAP_MANIFEST_CREATE, C.CAP_TAG_CREATE);
-  assert.deepEqual(told(await push("acme/real", "v1", making)), lacks(registry.owner, "CAP_TAG_UPDATE", "acme/real", who));
+  assert.deepEqual(told(await push("acme/real", "v1", making)), narrowedLacks(registry.owner, "CAP_TAG_UPDATE", "acme/real"));
   assert.equal((await push("acme/real", "v2", making)).status, 201);
   const moving = await narrowed(C.CAP_MANIFEST_CREATE, C.CAP_TAG_UPDATE);
-  assert.deepEqual(told(await push("acme/real", "v3", moving)), lacks(registry.owner, "CAP_TAG_CREATE", "acme/real", who));
+  assert.deepEqual(told(await push("acme/real", "v3", moving)), narrowedLacks(registry.owner, "CAP_TAG_CREATE", "acme/real"));
   assert.equal((await push("acme/real", "v1", moving)).status, 201);
 });
 
@@ -76,7 +81,7 @@ test("a token that does not cover the action says what it takes, without a look 
   assert.equal(more.status, 401, "clients trade it for one that covers more");
   assert.match(more.headers.get("www-authenticate") ?? "", /error="insufficient_scope"/);
   assert.deepEqual(told(more), {
-    message: `Unauthenticated: the token does not cover this action: to push acme/real, identity ${viewer} must hold CAP_MANIFEST_CREATE`,
+    message: `Unauthenticated: the token does not cover this action: ${needs("push", "acme/real", viewer, "CAP_MANIFEST_CREATE")}`,
     detail: { identity: viewer, capability: "CAP_MANIFEST_CREATE", repository: "acme/real" },
   });
   const empty = await registry.mint(viewer, { type: "registry", access: [] });
@@ -87,7 +92,7 @@ test("a token that does not cover the action says what it takes, without a look 
     ] as const) {
       const answer = await registry.ask(`/v2/${name}/${path}`, { method, token: empty });
       assert.deepEqual([answer.status, told(answer)], [403, {
-        message: `Permission denied: the token does not cover this repository: to ${action} ${name}, identity ${viewer} must hold ${capability}`,
+        message: `Permission denied: the token does not cover this repository: ${needs(action, name, viewer, capability)}`,
         detail: { identity: viewer, capability, repository: name },
       }]);
     }

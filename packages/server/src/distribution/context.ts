@@ -163,9 +163,9 @@ export async function authorize(exchange: Exchange, actions: Action[]): Promise<
 function notCovered(caller: Caller, name: string, actions: Action[]): { words: string; detail: Record<string, string> } {
   const uncovered = actions.filter((action) => !tokenCovers(caller, name, [action]));
   const takes = uncovered.map((action) => TAKES[action]);
-  const who = caller.identity === "" ? "an anonymous caller" : `identity ${caller.identity}`;
+  const who = caller.identity === "" ? "an identity" : `identity ${caller.identity}`;
   return {
-    words: `to ${uncovered.join(" and ")} ${name}, ${who} must hold ${takes.join(" and ")}`,
+    words: `to ${uncovered.join(" and ")} ${name}, ${who} needs a role binding with ${takes.join(" and ")} on a group of that path`,
     detail: { identity: caller.identity, capability: takes.join(" and "), repository: name },
   };
 }

@@ -112,13 +112,15 @@ export async function lackingOf(call: Call, place: string | undefined, capabilit
 export function denied({ caller }: Pick<Call, "caller">, name: string, lacking: readonly Capability[]): RegistryError {
   const names = capabilityNames(lacking);
   const detail = { identity: caller.identity, capability: names.join(" and "), repository: name };
-  return new RegistryError("DENIED", `Permission denied: ${whoOf(caller)} lacks ${names.join(" and ")} for ${name}`, { detail, details: { metadata: detail } });
+  const words = lackInWords(caller, `${names.join(" and ")} for ${name}`);
+  return new RegistryError("DENIED", `Permission denied: ${words}`, { detail, details: { metadata: detail } });
 }
 
-/** The caller in words. A narrowed token may lack what its identity has. */
-export function whoOf({ identity, capabilities, scopes }: Caller): string {
-  if (identity === "") return "an anonymous caller";
-  return capabilities || scopes ? `the narrowed token of identity ${identity}` : `identity ${identity}`;
+/** A narrowed token may lack what the bindings of its identity give. */
+function lackInWords({ identity, capabilities, scopes }: Caller, what: string): string {
+  if (identity === "") return `an anonymous caller lacks ${what}`;
+  if (capabilities || scopes) return `the narrowed token of identity ${identity} lacks ${what}`;
+  return `identity ${identity} lacks ${what}: no role binding on a group of that path gives it`;
 }
 
 /** The names (CAP_…) of capabilities. */
