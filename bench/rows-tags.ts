@@ -58,7 +58,8 @@ function whats({ largest: { moorage: { platform } } }: Bench): What[] {
       return Array.from({ length: SPELLINGS }, (_, index) => `/registry/v2/tags?uidp.children_of=${spelled(place.repo, index)}&page_size=${PAGE}${rest}`);
     },
   });
-  const asked = <T>(repo: string, rest: string): Promise<T> => api<T>(platform, "GET", `/registry/v2/tags?uidp.children_of=${repo}&page_size=${PAGE}${rest}`);
+  const asked = <T>(repo: string, rest: string): Promise<T> =>
+    api<T>(platform, "GET", `/registry/v2/tags?uidp.children_of=${repo}&page_size=${PAGE}${rest}`);
   const middle = ({ tags }: Place): number => tags >> 1;
   const text = (ms: number): string => encodeURIComponent(new Date(ms).toISOString());
   const time = (record: number): string => text(recordTimeMs(record));

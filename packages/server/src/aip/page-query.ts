@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { type Bindable, type Database, type Kind, type ResourceTable, select, selectArrays } from "../store/index.ts";
 import type { Order } from "./order.ts";
-import { areGroups, below, type Condition, type Scope, within } from "./scope.ts";
+import { areGroups, type Condition, type Scope, within } from "./scope.ts";
 
 /** A page as the database is asked for it. */
 export interface PageQuery {
@@ -49,7 +49,7 @@ async function find<R>(db: Database, table: ResourceTable, query: PageQuery, sel
   // Set for all tags of one repo: there is a counter of them, and in the order of their uids they are a part of the primary key.
   const repo = table === "tags" && filters.length === 0 && scope.conditions.length === 1 ? scope.parent : undefined;
   const isRange = repo !== undefined && query.orders[0]?.column === "uid" && await isRepo(db, repo);
-  const place = isRange ? [below(repo)] : [...scope.conditions, ...(scope.parent === undefined && scope.everywhere !== true ? [within(scope.roots)] : [])];
+  const place = isRange ? [within([repo])] : [...scope.conditions, ...(scope.parent === undefined && scope.everywhere !== true ? [within(scope.roots)] : [])];
   const conditions = [...place, ...filters];
   const steps = stepsOf(query);
   // Of two bounds on one side SQLite goes by the first.

@@ -48,15 +48,10 @@ function narrow(visible: string[], above: string): string[] {
   return visible.some((group) => isWithin(above, group)) ? [above] : visible.filter((group) => isWithin(group, above));
 }
 
-/** Whether `t` is one of the roots or stands below one: a range on the primary key for each. */
+/** Whether `t` is one of the roots or stands below one: a range on the primary key for each, since what follows a uid in another is a "/". */
 export function within(roots: string[]): Condition {
   if (roots.length === 0) return sql`1 = 0`;
-  return sql`(${sql.join(roots.map((root) => sql`t.uid = ${root} or (${below(root)})`), sql` or `)})`;
-}
-
-/** Whether `t` stands below the uid. */
-export function below(uid: string): Condition {
-  return sql`t.uid >= ${`${uid}/`} and t.uid < ${`${uid}0`}`;
+  return sql`(${sql.join(roots.map((root) => sql`t.uid >= ${root} and t.uid < ${`${root}0`}`), sql` or `)})`;
 }
 
 const MAX_KNOWN = 10_000;
