@@ -55,7 +55,8 @@ function whats({ largest: { moorage: { platform } } }: Bench): What[] {
   const list = (title: string, parameters: (place: Place) => Promise<string> | string): What => ({
     title, of: "tags", isPlatform: true, async paths(place) {
       const rest = await parameters(place);
-      return Array.from({ length: SPELLINGS }, (_, index) => `/registry/v2/tags?uidp.children_of=${spelled(place.repo, index)}&page_size=${PAGE}${rest}`);
+      const path = (index: number): string => `/registry/v2/tags?uidp.children_of=${spelled(place.repo, index)}&page_size=${PAGE}${rest}`;
+      return Array.from({ length: SPELLINGS }, (_, index) => path(index));
     },
   });
   const asked = <T>(repo: string, rest: string): Promise<T> =>
