@@ -4,9 +4,12 @@ import { Code, MoorageError } from "../errors.ts";
 import { type Exchange, tokenCovers } from "./context.ts";
 import type { Wanted } from "./grace-commands.ts";
 
-/** Whether the grace of what is about to be answered is to be renewed: at most once in half a grace, and for those alone who could push. */
+/**
+ * Whether the grace of what is about to be answered is to be renewed: at most once in a quarter of it, and for those alone who could push. The answer
+ * may be kept for another quarter, so that half of the grace is left to whoever gets it.
+ */
 export async function needsGrace({ deps: { config }, caller, name }: Exchange, call: Call, repo: string, touchedMs: number): Promise<boolean> {
-  if (config.gcGraceMs === undefined || call.nowMs - touchedMs <= config.gcGraceMs / 2) return false;
+  if (config.gcGraceMs === undefined || call.nowMs - touchedMs <= config.gcGraceMs / 4) return false;
   return tokenCovers(caller, name, ["push"]) && await call.may(Capability.CAP_MANIFEST_CREATE, repo);
 }
 
