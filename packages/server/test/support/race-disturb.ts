@@ -2,11 +2,12 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { collectInstallation, loadConfig } from "../../src/index.ts";
 import type { Dice } from "./race-dice.ts";
 import type { Replicas } from "./replicas.ts";
 
 /** How a race was disturbed. */
-export interface Disturbances { serverKills: number; workerKills: number; aimedKills: number; stalls: number; collections: number; collectionKills: number; slowCollections: number }
+export interface Disturbances { serverKills: number; workerKills: number; aimedKills: number; stalls: number; collections: number; collectionKills: number; slowCollections: number; ownCollections: number }
 
 export interface Disturber {
   done: Disturbances;
@@ -19,13 +20,15 @@ export interface Disturber {
 const MOORAGE = fileURLToPath(new URL("../../../cli/src/main.ts", import.meta.url));
 const COLLECTED = "garbage collected";
 const COLLECT_TIMEOUT_MS = 60_000;
+const PAUSE_MS = 700;
 const MOST_HALTS = 25;
 const AIM_TIMEOUT_MS = 3_000;
 
-/** Kills as power cuts do, and stops processes for longer than the grace, as a paused virtual machine does. `graceMs`: the servers' setting. */
+/** Collects without end, kills as power cuts do, and stops processes for longer than the grace, as a paused virtual machine does. `graceMs`: the servers' setting. */
 export function disturberOf(replicas: Replicas, graceMs: number): Disturber {
-  const done: Disturbances = { serverKills: 0, workerKills: 0, aimedKills: 0, stalls: 0, collections: 0, collectionKills: 0, slowCollections: 0 };
+  const done: Disturbances = { serverKills: 0, workerKills: 0, aimedKills: 0, stalls: 0, collections: 0, collectionKills: 0, slowCollections: 0, ownCollections: 0 };
   const { env, servers } = replicas;
+  const config = loadConfig(env);
   const workers = Number(env["MOORAGE_WORKERS"] ?? 1);
 
   /** Runs `moorage gc`. `began` is called when it has told of the first repo. */
@@ -56,7 +59,10 @@ export function disturberOf(replicas: Replicas, graceMs: number): Disturber {
     const listening = () => server.lines.filter(({ msg }) => msg === "listening");
     const before = listening();
     const number = 1 + dice.below(workers);
-    process.kill(before.findLast(({ worker }) => worker === number)?.pid ?? 0, "SIGKILL");
+    // The last of a number is the one that lives.
+    const victim = before.findLast(({ worker }) => worker === number);
+    if (victim === undefined) throw new Error(`worker ${number} has never listened`);
+    process.kill(victim.pid, "SIGKILL");
     done.workerKills += 1;
     while (listening().length === before.length) await wait(20);
   };
@@ -80,9 +86,9 @@ export function disturberOf(replicas: Replicas, graceMs: number): Disturber {
   };
   const killCollection = async (dice: Dice): Promise<void> => {
     // It takes about so long to start.
-    const { status } = await collect({ killAfterMs: 250 + dice.below(800) });
-    if (status === "SIGKILL") done.collectionKills += 1;
-    else done.collections += 1;
+    const { status, said } = await collect({ killAfterMs: 250 + dice.below(800) });
+    if (status !== 0 && status !== "SIGKILL") throw new Error(`moorage gc ended with ${status}: ${said}`);
+    done[status === 0 ? "collections" : "collectionKills"] += 1;
   };
 
   /** It runs for moments, with long ones in between: what it has seen is old when it acts. */
@@ -103,15 +109,26 @@ export function disturberOf(replicas: Replicas, graceMs: number): Disturber {
   const collections = [killCollection, killCollection, collectWhole, slowCollection, slowCollection];
   // A server of several processes is away for long when it dies whole: its workers are killed more often.
   const all: ((dice: Dice) => Promise<unknown>)[] = workers > 1 ? [...collections, killWorker, killWorker, killWorker, aim] : [...collections, killServer, aim, stall];
+  // Servers collect as well, but not for minutes after one was killed at it: its lease must run out first.
+  const collectOften = async (isOver: () => boolean): Promise<void> => {
+    while (!isOver()) {
+      await wait(PAUSE_MS);
+      await collectInstallation(config, { dryRun: false });
+      done.ownCollections += 1;
+    }
+  };
+  const disturbAll = async (dice: Dice, isOver: () => boolean): Promise<void> => {
+    await wait(500 + dice.below(1_500));
+    await (workers > 1 ? killWorker : killServer)(dice);
+    while (!isOver()) {
+      await wait(300 + dice.below(1_700));
+      if (!isOver()) await dice.pick(all)(dice);
+    }
+  };
   return {
     done, collect: collectWhole,
     async disturb(dice, isOver) {
-      await wait(500 + dice.below(1_500));
-      await (workers > 1 ? killWorker : killServer)(dice);
-      while (!isOver()) {
-        await wait(300 + dice.below(1_700));
-        if (!isOver()) await dice.pick(all)(dice);
-      }
+      await Promise.all([disturbAll(dice, isOver), collectOften(isOver)]);
     },
   };
 }
