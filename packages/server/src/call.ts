@@ -19,6 +19,11 @@ export interface Caller {
   expiresAtMs?: number;
   /** Claims of the external token, for events and audit. */
   act?: Record<string, unknown>;
+  /**
+   * The groups a person is in at an identity provider, by its uid, as the provider's token said that was good until `untilMs`, in milliseconds since
+   * 1970. What they give is read from the provider's mappings at every call. Absent: no rights come from groups.
+   */
+  external?: { provider: string; groups: string[]; untilMs: number };
 }
 
 /** What is known of a call before it is worked on; plain data, so that it can cross to the writing thread. */

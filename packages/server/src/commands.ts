@@ -7,7 +7,7 @@ import type { Secrets } from "./base/secrets.ts";
 import type { Call } from "./call.ts";
 import { distributionCommands } from "./distribution/commands.ts";
 import { pushCommands } from "./distribution/push-terms.ts";
-import { requireTerms } from "./iam/index.ts";
+import { requireTerms, signInCommands } from "./iam/index.ts";
 import { leaseCommands } from "./leases.ts";
 import type { Method } from "./methods.ts";
 import { registryCommands } from "./registry/commands.ts";
@@ -39,6 +39,7 @@ export function commandsOf({ methods, admins, secrets, terms = [] }: CommandCont
       return packed(toBinary(method.desc.output, messageOf(await method.run(call, message))));
     },
     ...accessCommands(secrets),
+    ...signInCommands,
     ...distributionCommands,
     ...pushCommands(terms),
     ...leaseCommands,

@@ -54,7 +54,7 @@ export function identitiesService({ pageTokenKey }: RoomContext): Room<typeof Id
       check(identity);
       await groups.get(call.tx, parent);
       return identities.toMessage(await identities.insert(call, parent, {
-        ...toRow(identity), email: "", email_unverified: "", last_seen_time: call.nowMs, create_time: call.nowMs, update_time: call.nowMs,
+        ...toRow(identity), provider: "", email: "", email_unverified: "", last_seen_time: call.nowMs, create_time: call.nowMs, update_time: call.nowMs,
       }));
     },
     async updateIdentity(call, { identity = create(IdentitySchema), updateMask }) {
@@ -90,10 +90,16 @@ const TYPES = {
   claimMatch: RelationshipType.CLAIM_MATCH, staticKeys: RelationshipType.STATIC, awsIdentity: RelationshipType.AWS_IDENTITY, servicePrincipal: RelationshipType.SERVICE_PRINCIPAL,
 } as const;
 
-function toRow({ name, description, company, relationship }: Identity): Pick<Row<"identities">, "name" | "description" | "company" | "relationship_type" | "relationship" | "issuer" | "subject"> {
-  const exact = exactly(relationship);
+function toRow({ name, description, company, relationship }: Identity): RelationshipColumns & Pick<Row<"identities">, "name" | "description" | "company"> {
+  return { name, description, company, ...relationshipColumns(relationship) };
+}
+
+type RelationshipColumns = Pick<Row<"identities">, "relationship_type" | "relationship" | "issuer" | "subject">;
+
+/** How an identity is assumed, as its row has it. `relationshipOf` is the way back. */
+export function relationshipColumns(relationship: Identity["relationship"]): RelationshipColumns {
   return {
-    name, description, company, ...exact,
+    ...exactly(relationship),
     relationship_type: relationship.case === undefined ? 0 : TYPES[relationship.case],
     relationship: relationship.case === undefined ? "" : toJsonString(IdentitySchema, create(IdentitySchema, { relationship })),
   };

@@ -5,6 +5,8 @@ export { groupInvitesService } from "./group-invites.ts";
 export { createGroupNamed, groups, groupsService } from "./groups.ts";
 export { identities, identitiesService, relationshipOf } from "./identities.ts";
 export { validateRelationship } from "./relationship.ts";
+export { type Person, personOf, subjectClaim } from "./sign-in-claims.ts";
+export { type Provider, providerOf, secretPlace, type SignedIn, type SignIn, signInCommands } from "./sign-in.ts";
 export { roleBindingsService } from "./role-bindings.ts";
 export { requireTerms, termsService } from "./terms.ts";
 export { capabilitiesOf, capabilityName, roles, rolesService, toColumn } from "./roles.ts";

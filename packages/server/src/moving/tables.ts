@@ -31,6 +31,8 @@ export const MOVED: readonly MovedTable[] = [
   { name: "revoked_invites", key: ["code_hash"] },
   { name: "terms_acceptances", key: ["uid"] },
   { name: "account_associations", key: ["uid"] },
+  { name: "identity_providers", key: ["uid"] },
+  { name: "external_group_role_mappings", key: ["uid"] },
   { name: "group_names", key: ["parent", "name"] },
   { name: "repos", key: ["uid"], weight: "length(readme) + length(description) + length(active_tags)" },
   { name: "tags", key: ["uid"] },

@@ -78,6 +78,22 @@ export const MIGRATIONS: Migration[] = [
       `create table account_associations (uid KEY primary key, parent KEY not null, name KEY not null, description text not null, amazon text, google text, services text, azure text, github text, create_time INT8 not null, update_time INT8 not null)`,
     ],
   },
+  {
+    version: 4,
+    name: "identity providers",
+    statements: [
+      `create table identity_providers (uid KEY primary key, parent KEY not null, name KEY not null, description text not null, default_role KEY not null, issuer KEY not null, client_id KEY not null, client_secret text not null, additional_scopes text not null, groups_claim text not null, correlation_rule INT8 not null, pkce_enabled INT8 not null, create_time INT8 not null, update_time INT8 not null)`,
+      `create unique index identity_providers_parent on identity_providers (parent, name)`,
+      `create index identity_providers_role on identity_providers (default_role)`,
+      `create table external_group_role_mappings (uid KEY primary key, parent KEY not null, external_group_id KEY not null, role_uid KEY not null, scope KEY not null, create_time INT8 not null)`,
+      `create index external_group_role_mappings_group on external_group_role_mappings (parent, external_group_id)`,
+      `create index external_group_role_mappings_role on external_group_role_mappings (role_uid)`,
+      `create index external_group_role_mappings_scope on external_group_role_mappings (scope)`,
+      `alter table identities add column provider KEY not null default ''`,
+      // One person at one provider is one identity. What a provider's issuer says of a subject, another issuer cannot.
+      `create unique index identities_provider on identities (provider, issuer, subject) where provider <> ''`,
+    ],
+  },
 ];
 
 /** What this program works with. */

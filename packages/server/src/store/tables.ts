@@ -1,4 +1,4 @@
-import type { Selectable } from "kysely";
+import type { Generated, Selectable } from "kysely";
 
 // Columns are text, integer, blob. Times are integer milliseconds since 1970. Booleans are 0 and 1. Lists and objects are JSON text.
 
@@ -19,6 +19,8 @@ export interface Tables {
     relationship: string;
     /** The exact issuer and subject, for look-up; empty where they are patterns. */
     issuer: string; subject: string;
+    /** The identity provider that a person signs in through, whose issuer and subject these are; empty for all other identities. */
+    provider: Generated<string>;
     last_seen_time: number | null; create_time: number; update_time: number;
   };
   roles: { uid: string; parent: string; name: string; description: string; capabilities: string; create_time: number; update_time: number };
@@ -39,6 +41,16 @@ export interface Tables {
     uid: string; parent: string; name: string; description: string; amazon: string | null; google: string | null; services: string | null; azure: string | null;
     github: string | null; create_time: number; update_time: number;
   };
+  /**
+   * Providers that people sign in through. `client_secret` is sealed, or empty. `additional_scopes` is a JSON list, `correlation_rule` CorrelationRule's
+   * number, `default_role` empty for none.
+   */
+  identity_providers: {
+    uid: string; parent: string; name: string; description: string; default_role: string; issuer: string; client_id: string; client_secret: string;
+    additional_scopes: string; groups_claim: string; correlation_rule: number; pkce_enabled: number; create_time: number; update_time: number;
+  };
+  /** Whoever is in the group at the provider `parent` holds the role on the group `scope`. */
+  external_group_role_mappings: { uid: string; parent: string; external_group_id: string; role_uid: string; scope: string; create_time: number };
   /** The names under a parent that groups and repos share. */
   group_names: { parent: string; name: string; uid: string };
   repos: {
@@ -80,6 +92,8 @@ export interface Tables {
 }
 
 /** The tables whose rows are resources. */
-export type ResourceTable = "groups" | "identities" | "roles" | "role_bindings" | "group_invites" | "terms_acceptances" | "account_associations" | "repos" | "tags";
+export type ResourceTable =
+  | "groups" | "identities" | "roles" | "role_bindings" | "group_invites" | "terms_acceptances" | "account_associations" | "identity_providers"
+  | "external_group_role_mappings" | "repos" | "tags";
 
 export type Row<T extends keyof Tables> = Selectable<Tables[T]>;

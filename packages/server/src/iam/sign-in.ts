@@ -1,0 +1,124 @@
+import { create } from "@bufbuild/protobuf";
+import { type Identity, IdentitySchema } from "@moorage/api";
+import { isUid } from "../base/uid.ts";
+import type { Call } from "../call.ts";
+import { unauthenticated } from "../errors.ts";
+import type { Database, Row } from "../store/index.ts";
+import { identities, relationshipColumns } from "./identities.ts";
+import { ensureBinding } from "./role-bindings.ts";
+import type { Person } from "./sign-in-claims.ts";
+
+/** An identity provider as those need it who let people in through it. */
+export interface Provider {
+  uid: string;
+  name: string;
+  /** The group it belongs to, where its default role is bound. */
+  group: string;
+  issuer: string;
+  clientId: string;
+  /** Sealed for `secretPlace`, or empty for a public client. */
+  clientSecret: string;
+  /** Asked for beside openid. */
+  additionalScopes: string[];
+  /** The claim that lists a person's groups; empty: none. */
+  groupsClaim: string;
+  /** CorrelationRule's number. */
+  correlationRule: number;
+  pkceEnabled: boolean;
+  /** A role's uid, or empty. */
+  defaultRole: string;
+}
+
+/** Where a provider's client secret is sealed for. */
+export function secretPlace(provider: string): string {
+  return `identity_provider:${provider}`;
+}
+
+/** The provider; undefined for a uid that is none. */
+export async function providerOf(db: Database, uid: string): Promise<Provider | undefined> {
+  if (!isUid(uid)) return undefined;
+  const row = await db.selectFrom("identity_providers").selectAll().where("uid", "=", uid).executeTakeFirst();
+  return row && {
+    uid: row.uid, name: row.name, group: row.parent, issuer: row.issuer, clientId: row.client_id, clientSecret: row.client_secret,
+    additionalScopes: JSON.parse(row.additional_scopes) as string[], groupsClaim: row.groups_claim, correlationRule: row.correlation_rule,
+    pkceEnabled: row.pkce_enabled === 1, defaultRole: row.default_role,
+  };
+}
+
+/** A person whom a provider vouches for, by an ID token that was verified against the provider's issuer and client as they are named here. */
+export interface SignIn extends Person {
+  /** The provider's uid. */
+  provider: string;
+  issuer: string;
+  clientId: string;
+}
+
+/** `groups`: those that the person's token is to carry. */
+export interface SignedIn { identity: string; created: boolean; groups: string[] }
+
+/**
+ * Finds the person's identity, or makes it and binds it to the provider's default role: once, so that a binding that was taken away stays away. It notes
+ * when the person signed in and what the provider says of the e-mail address. Throws UNAUTHENTICATED when the provider is gone or is no longer the one
+ * that the ID token was for.
+ */
+export async function signIn(call: Call, person: SignIn): Promise<SignedIn> {
+  const provider = await providerOf(call.tx, person.provider);
+  if (provider === undefined || provider.issuer !== person.issuer || provider.clientId !== person.clientId) {
+    throw unauthenticated("the identity provider is gone, or was changed");
+  }
+  const known = await call.tx.selectFrom("identities").selectAll()
+    .where("provider", "=", provider.uid).where("issuer", "=", person.issuer).where("subject", "=", person.subject).executeTakeFirst();
+  const relationship = relationshipColumns(claimMatch(person));
+  const groups = await carriedGroups(call, provider.uid, person.groups);
+  if (known !== undefined) {
+    await call.tx.updateTable("identities").set({ ...relationship, ...emailOf(person, known), last_seen_time: Math.max(call.nowMs, known.last_seen_time ?? 0) })
+      .where("uid", "=", known.uid).execute();
+    return { identity: known.uid, created: false, groups };
+  }
+  const made = await identities.insert(call, "", {
+    ...relationship, ...emailOf(person, { email: "", email_unverified: "" }), name: person.name, description: "", company: "", provider: provider.uid,
+    last_seen_time: call.nowMs, create_time: call.nowMs, update_time: call.nowMs,
+  });
+  if (provider.defaultRole !== "") await ensureBinding(call, provider.group, made.uid, provider.defaultRole);
+  return { identity: made.uid, created: true, groups };
+}
+
+/** Commands of the transactor. */
+export const signInCommands = { "iam.signIn": signIn };
+
+function claimMatch({ issuer, subject, clientId }: SignIn): Identity["relationship"] {
+  return create(IdentitySchema, {
+    relationship: {
+      case: "claimMatch",
+      value: { iss: { case: "issuer", value: issuer }, sub: { case: "subject", value: subject }, aud: { case: "audience", value: clientId } },
+    },
+  }).relationship;
+}
+
+/** A token that says nothing of an address changes nothing; one that does not vouch for it ends what an earlier one vouched for. */
+function emailOf({ email, emailVerified }: SignIn, known: Pick<Row<"identities">, "email" | "email_unverified">): Pick<Row<"identities">, "email" | "email_unverified"> {
+  if (email === undefined) return { email: known.email, email_unverified: known.email_unverified };
+  return emailVerified ? { email, email_unverified: "" } : { email: "", email_unverified: email };
+}
+
+const MAX_GROUPS = 200;
+const MAX_GROUPS_CHARS = 3_000;
+
+/**
+ * The groups that go along in the person's tokens, which must stay small enough for every proxy: first those that a mapping names today, then
+ * others, so that a mapping made later counts for them at once, as many as fit.
+ */
+async function carriedGroups(call: Call, provider: string, groups: string[]): Promise<string[]> {
+  if (groups.length === 0) return [];
+  const rows = await call.tx.selectFrom("external_group_role_mappings").select("external_group_id").distinct()
+    .where("parent", "=", provider).where("external_group_id", "in", groups).execute();
+  const mapped = new Set(rows.map((row) => row.external_group_id));
+  const carried: string[] = [];
+  let chars = 0;
+  for (const group of [...groups.filter((one) => mapped.has(one)), ...groups.filter((one) => !mapped.has(one))]) {
+    chars += JSON.stringify(group).length + 1;
+    if (carried.length === MAX_GROUPS || chars > MAX_GROUPS_CHARS) break;
+    carried.push(group);
+  }
+  return carried;
+}
