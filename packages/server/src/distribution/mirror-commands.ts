@@ -104,11 +104,14 @@ async function storeCopy(call: Call, { stored, ...place }: MirrorPlace & { store
   return { missing };
 }
 
+/** A tag, what its source has it point to, and what it was found to point to here. */
+interface FollowedTag extends MirrorPlace { tag: string; digest: string; before: string }
+
 /**
  * Has a tag follow its source, unless somebody moved it since it was found to point to `before` (empty: it was not there): then the next turn looks
  * again. `gone`: the repo no longer holds the digest. Throws FAILED_PRECONDITION where the repo's policy keeps the tag as it is.
  */
-async function followTag(call: Call, { tag, digest, before, ...place }: MirrorPlace & { tag: string; digest: string; before: string }): Promise<{ gone: boolean }> {
+async function followTag(call: Call, { tag, digest, before, ...place }: FollowedTag): Promise<{ gone: boolean }> {
   await requirePlace(call, place);
   const { repo } = place;
   const held = await call.tx.selectFrom("manifests").select("digest").where("repo", "=", repo).where("digest", "=", digest).executeTakeFirst();

@@ -56,8 +56,8 @@ async function download(deps: Parameters<typeof createDownloads>[0], wanted: Wan
       return false;
     }
     stored = await blobs.finish(upload, digest).catch((error: unknown) => {
-      if (error instanceof MoorageError && error.code === Code.InvalidArgument) throw new UpstreamError("wrong", "a blob of the source is not what its digest says");
-      throw error;
+      const isWrong = error instanceof MoorageError && error.code === Code.InvalidArgument;
+      throw isWrong ? new UpstreamError("wrong", "a blob of the source is not what its digest says") : error;
     });
   } catch (error) {
     await blobs.removeUpload(upload).catch(() => {});

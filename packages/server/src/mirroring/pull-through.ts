@@ -2,6 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { createLru } from "../base/lru.ts";
 import { isDigest, type MirrorPlace, type StoredManifest, type UpstreamDoor } from "../distribution/index.ts";
 import { Code, MoorageError } from "../errors.ts";
+import { statement } from "../store/index.ts";
 import { type MirrorDeps, systemCall } from "./context.ts";
 import { copyManifest, holds } from "./copy.ts";
 import type { Downloads } from "./downloads.ts";
@@ -9,6 +10,11 @@ import type { createSources, Source } from "./sources.ts";
 import { UpstreamError } from "./upstream-error.ts";
 
 interface PullThroughDeps { deps: MirrorDeps; sources: ReturnType<typeof createSources>; downloads: Downloads; signal: AbortSignal }
+
+// Asked at every look for what is not here, which pushes begin with.
+const selectSource = statement<{ password: string; sync_config: string | null }>(
+  "select m.password, r.sync_config from mirrors as m join repos as r on r.uid = m.repo where m.repo = ?",
+);
 
 /** A repo that is pulled through, and where its content goes. */
 interface Through extends Source { place: MirrorPlace }
@@ -28,27 +34,32 @@ const COPY_AFTER_MS = 3_000;
 const LONGEST_BLOB_MS = 3_600_000;
 const MOST_RETRY_AFTER_MS = 3_600_000;
 
+// The bytes, and what was read in them.
+const weightOf = ({ stored }: { stored: StoredManifest }): number => 4 * stored.content.byteLength + 1_000;
+
 /** Fetches what a repo does not hold when it is pulled, from its own source and nowhere else. What is here is never asked for there. */
 export function createPullThrough({ deps, sources, downloads, signal }: PullThroughDeps): UpstreamDoor {
   const { transactor, clock, metrics, log } = deps;
   const missing = createLru<string, number>(MAX_REMEMBERED);
   const troubles = createLru<string, { error: MoorageError; untilMs: number }>(MAX_REMEMBERED);
-  const manifests = createLru<string, { stored: StoredManifest; untilMs: number }>(MAX_MANIFEST_BYTES, ({ stored }) => stored.content.byteLength);
+  const manifests = createLru<string, { stored: StoredManifest; untilMs: number }>(MAX_MANIFEST_BYTES, weightOf);
   const waiting = new Map<string, () => Promise<void>>();
   const copying = new Set<string>();
   let copies = 0;
   let underWay = 0;
 
   const throughOf = async (repo: string): Promise<Through | undefined> => {
-    const row = await transactor.read(systemCall(deps), (call) => call.tx.selectFrom("mirrors as m").innerJoin("repos as r", "r.uid", "m.repo")
-      .select(["m.password", "r.sync_config"]).where("m.repo", "=", repo).executeTakeFirst());
-    const sync = row?.sync_config ?? "";
-    const source = sources({ repo, sync, password: row?.password ?? "" });
+    const [row] = await transactor.read(systemCall(deps), (call) => selectSource(call.tx, repo));
+    if (row === undefined) return undefined;
+    const sync = row.sync_config ?? "";
+    const source = sources({ repo, sync, password: row.password });
     return source?.settings.pullThrough === true ? { ...source, place: { repo, sync } } : undefined;
   };
 
   /** Asks the source of the repo for one thing. What it lately did not have, and that it lately gave trouble, is remembered. */
-  const ask = async <T>(kind: "manifest" | "blob", repo: string, reference: string, work: (through: Through) => Promise<T | undefined>): Promise<T | undefined> => {
+  const ask = async <T>(
+    kind: "manifest" | "blob", repo: string, reference: string, work: (through: Through) => Promise<T | undefined>,
+  ): Promise<T | undefined> => {
     const nowMs = clock.nowMs();
     const what = `${kind} ${reference}`;
     let through: Through | undefined;
@@ -78,7 +89,8 @@ export function createPullThrough({ deps, sources, downloads, signal }: PullThro
       const told = new MoorageError(Code.Unavailable, `Unavailable: it is not here, and cannot be fetched: ${error.message}`, { retryAfterMs, cause: error });
       const key = `${repo} ${through?.place.sync ?? ""}`;
       // What is wrong with one thing says nothing of the others.
-      troubles.set(error.kind === "wrong" ? `${key} ${what}` : key, { error: told, untilMs: clock.nowMs() + (error.kind === "limited" ? retryAfterMs : TROUBLE_MS) });
+      const forMs = error.kind === "limited" ? retryAfterMs : TROUBLE_MS;
+      troubles.set(error.kind === "wrong" ? `${key} ${what}` : key, { error: told, untilMs: clock.nowMs() + forMs });
       log.warn({ repo, kind, problem: error.message }, "fetching from a source failed");
       throw told;
     } finally {
@@ -86,7 +98,10 @@ export function createPullThrough({ deps, sources, downloads, signal }: PullThro
     }
   };
 
-  /** Has the manifest copied with all that belongs to it, beside the pulls; the tag is made if there is none. When too much waits, the next pull or turn does it. */
+  /**
+   * Has the manifest copied with all that belongs to it, beside the pulls; the tag is made if there is none. When too much waits, the next pull or
+   * turn does it.
+   */
   const copySoon = (through: Through, reference: string, stored: StoredManifest): void => {
     const { upstream, place } = through;
     const key = `${place.repo} ${place.sync} ${reference}`;
@@ -96,7 +111,8 @@ export function createPullThrough({ deps, sources, downloads, signal }: PullThro
       await wait(Math.max(0, beginMs - performance.now()), undefined, { signal });
       const way = { deps, downloads, upstream, place, signal };
       if (!await holds(way, stored.digest)) await copyManifest(way, stored);
-      if (!isDigest(reference)) await transactor.write("mirroring.followTag", systemCall(deps), { ...place, tag: reference, digest: stored.digest, before: "" });
+      if (isDigest(reference)) return;
+      await transactor.write("mirroring.followTag", systemCall(deps), { ...place, tag: reference, digest: stored.digest, before: "" });
     });
     void copyWaiting();
   };

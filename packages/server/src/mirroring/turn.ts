@@ -37,15 +37,16 @@ export async function runTurn(copying: Copying, { follows }: Pick<SyncSettings, 
     const { followed, companions } = await listTags(copying, follows);
     tagsSeen = followed.length;
     const digests = new Set<string>();
-    for (const { tag, before } of await inOrder(copying, followed)) digests.add(await told(tag, () => followTag(copying, tag, before)) ?? "");
+    for (const { tag, before } of await inOrder(copying, followed)) digests.add(await noted(tag, () => followTag(copying, tag, before)) ?? "");
     const wanted = companions.filter(({ digest }) => digests.has(digest)).map(({ tag }) => tag);
-    for (const { tag, before } of await inOrder(copying, wanted)) await told(tag, () => followTag(copying, tag, before));
+    for (const { tag, before } of await inOrder(copying, wanted)) await noted(tag, () => followTag(copying, tag, before));
   } catch (error) {
     if (!(error instanceof UpstreamError) || copying.signal.aborted) throw error;
     const state = error.kind === "limited" ? SyncState.RATE_LIMITED : SyncState.FAILED;
     return { state, message: error.message, ...counted(), retryAfterMs: error.retryAfterMs };
   }
-  const message = [listed("could not be copied", failed), listed("moved at the source and must stay as they are here", stuck)].filter((text) => text !== "").join("; ");
+  const told = [listed("could not be copied", failed), listed("moved at the source and must stay as they are here", stuck)];
+  const message = told.filter((text) => text !== "").join("; ");
   return { state: failed.length > 0 ? SyncState.FAILED : SyncState.SUCCEEDED, message, ...counted() };
 
   function counted(): { tagsSeen?: number } {
@@ -53,7 +54,7 @@ export async function runTurn(copying: Copying, { follows }: Pick<SyncSettings, 
   }
 
   /** Notes what is wrong with this tag alone. */
-  async function told<T>(tag: string, work: () => Promise<T>): Promise<T | undefined> {
+  async function noted<T>(tag: string, work: () => Promise<T>): Promise<T | undefined> {
     try {
       return await work();
     } catch (error) {
@@ -73,7 +74,9 @@ function listed(what: string, tags: string[]): string {
 }
 
 /** The tags to follow, and those that belong to digests. */
-async function listTags({ upstream, signal }: Copying, follows: SyncSettings["follows"]): Promise<{ followed: string[]; companions: { tag: string; digest: string }[] }> {
+interface Listed { followed: string[]; companions: { tag: string; digest: string }[] }
+
+async function listTags({ upstream, signal }: Copying, follows: SyncSettings["follows"]): Promise<Listed> {
   const followed = new Set<string>();
   const companions = new Map<string, string>();
   for await (const names of upstream.tags(signal)) {
@@ -85,7 +88,8 @@ async function listTags({ upstream, signal }: Copying, follows: SyncSettings["fo
       if (follows(tag)) followed.add(tag);
       else if (isDigest(digest)) companions.set(tag, digest);
     }
-    if (Math.max(followed.size, companions.size) > MAX_FOLLOWED) throw new UpstreamError("wrong", `more than ${MAX_FOLLOWED} tags are to be followed: narrow the tag pattern`);
+    if (Math.max(followed.size, companions.size) <= MAX_FOLLOWED) continue;
+    throw new UpstreamError("wrong", `more than ${MAX_FOLLOWED} tags are to be followed: narrow the tag pattern`);
   }
   return { followed: [...followed], companions: [...companions].map(([tag, digest]) => ({ tag, digest })) };
 }
@@ -101,7 +105,7 @@ async function inOrder({ deps, place }: Copying, tags: string[]): Promise<{ tag:
       .where("parent", "=", place.repo).where("name", "in", tags.slice(at, at + CHUNK)).execute());
     for (const { name, digest } of rows) here.set(name, digest);
   }
-  const known = tags.filter((tag) => here.has(tag)).map((tag) => ({ tag, before: here.get(tag) ?? "", at: Math.random() })).toSorted((one, other) => one.at - other.at);
+  const known = [...here].map(([tag, before]) => ({ tag, before, at: Math.random() })).toSorted((one, other) => one.at - other.at);
   return [...tags.filter((tag) => !here.has(tag)).map((tag) => ({ tag, before: "" })), ...known];
 }
 

@@ -43,7 +43,8 @@ export function startTurns({ deps, sources, downloads }: TurnsDeps): { stop(): P
         const holder = randomUUID();
         const due = await transactor.write("mirroring.claim", systemCall(deps), { holder, holdMs: HOLD_MS });
         if (due === undefined) break;
-        const turn: Promise<void> = take(due, holder).catch((error: unknown) => log.warn({ err: error, repo: due.repo }, "the end of a mirror's turn could not be noted")).finally(() => {
+        const unnoted = (error: unknown): void => log.warn({ err: error, repo: due.repo }, "the end of a mirror's turn could not be noted");
+        const turn: Promise<void> = take(due, holder).catch(unnoted).finally(() => {
           running.delete(turn);
           void look();
         });
@@ -84,7 +85,8 @@ export function startTurns({ deps, sources, downloads }: TurnsDeps): { stop(): P
       }
       outcome = OUTCOMES[result.state];
       const nextInMs = (result.state === SyncState.SUCCEEDED ? result.intervalMs : undefined) ?? backOffMs(failures, result);
-      await transactor.write("mirroring.end", systemCall(deps), { repo, holder, nextInMs, state: result.state, tagsSeen: result.tagsSeen, message: result.message.slice(0, MAX_MESSAGE) });
+      const message = result.message.slice(0, MAX_MESSAGE);
+      await transactor.write("mirroring.end", systemCall(deps), { repo, holder, nextInMs, message, state: result.state, tagsSeen: result.tagsSeen });
       const fields = { repo, outcome, tags: result.tagsSeen, durationMs: Math.round(performance.now() - startedMs) };
       if (result.state === SyncState.SUCCEEDED) log.info(fields, "mirror copied");
       else log.warn({ ...fields, problem: result.message }, "mirror not copied whole");

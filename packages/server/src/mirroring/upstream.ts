@@ -50,6 +50,7 @@ const ACCEPT = [
   "application/vnd.oci.image.index.v1+json", "application/vnd.oci.image.manifest.v1+json", "application/vnd.docker.distribution.manifest.list.v2+json",
   "application/vnd.docker.distribution.manifest.v2+json",
 ].join(", ");
+const ACCEPT_LIST = "application/json, application/vnd.oci.image.index.v1+json";
 const PAGE = 1_000;
 const MAX_PAGES = 10_000;
 const MAX_TAGS = 1_000_000;
@@ -67,7 +68,7 @@ export function openUpstream({ client, clock, origin, name, credentials, patienc
     let target: string | undefined = first;
     for (let count = 0; target !== undefined; count += 1) {
       if (count === MAX_PAGES) throw new UpstreamError("wrong", `a list of the source has more than ${MAX_PAGES} pages`);
-      const answer: SmallAnswer = await exchange.read({ target, headers: { accept: "application/json, application/vnd.oci.image.index.v1+json" }, signal }, MAX_LIST_BYTES);
+      const answer: SmallAnswer = await exchange.read({ target, headers: { accept: ACCEPT_LIST }, signal }, MAX_LIST_BYTES);
       target = nextPage(answer, origin, base);
       yield answer.status === 200 ? { body: jsonOf(answer), linked: target !== undefined } : undefined;
     }
@@ -177,8 +178,8 @@ function nextPage({ status, headers }: SmallAnswer, origin: string, base: string
   const [, target] = /<([^>]{1,4096})>\s*;[^,]*\brel="?next\b/i.exec(typeof link === "string" ? link.slice(0, 8_192) : "") ?? [];
   if (status !== 200 || target === undefined) return undefined;
   const url = URL.parse(target, `${origin}${base}/`);
-  if (url === null || url.origin !== origin || !url.pathname.startsWith(`${base}/`)) throw new UpstreamError("wrong", "the source's next page is somewhere else");
-  return url.pathname + url.search;
+  if (url !== null && url.origin === origin && url.pathname.startsWith(`${base}/`)) return url.pathname + url.search;
+  throw new UpstreamError("wrong", "the source's next page is somewhere else");
 }
 
 function lengthOf(header: string | string[] | undefined): number | undefined {

@@ -22,14 +22,21 @@ export function mirrorMetrics(registry: Registry): MirrorMetrics {
   const underWay = new Gauge({ name: "moorage_mirror_turns_in_flight", help: "Turns that are under way.", registers });
   const manifests = new Counter({ name: "moorage_mirror_manifests_total", help: "Manifests copied from elsewhere.", registers });
   const received = new Counter({ name: "moorage_mirror_received_bytes_total", help: "Bytes of blobs that came from elsewhere.", registers });
-  const pulls = new Counter({ name: "moorage_mirror_pulls_total", help: "Manifests and blobs asked for elsewhere because somebody pulled them.", labelNames: ["kind", "outcome"], registers });
-  const late = new Gauge({ name: "moorage_mirror_late_seconds", help: "For how long the repo that waits longest for its turn has been due.", registers, aggregator: "max" });
+  const pulls = new Counter({
+    name: "moorage_mirror_pulls_total", help: "Manifests and blobs asked for elsewhere because somebody pulled them.", labelNames: ["kind", "outcome"], registers,
+  });
+  const late = new Gauge({
+    name: "moorage_mirror_late_seconds", help: "For how long the repo that waits longest for its turn has been due.", registers, aggregator: "max",
+  });
   return {
     begin: () => underWay.inc(),
     end(outcome) {
       underWay.dec();
       turns.inc({ outcome });
     },
-    manifest: () => manifests.inc(), received: (bytes) => received.inc(bytes), pulled: (kind, outcome) => pulls.inc({ kind, outcome }), late: (ms) => late.set(ms / 1000),
+    manifest: () => manifests.inc(),
+    received: (bytes) => received.inc(bytes),
+    pulled: (kind, outcome) => pulls.inc({ kind, outcome }),
+    late: (ms) => late.set(ms / 1000),
   };
 }

@@ -93,9 +93,9 @@ export async function keepMirror(call: Call, secrets: Secrets, repo: string, bef
   const sameSource = before?.source === after.source;
   const kept = sameSource && before.username === after.username ? row?.password ?? "" : "";
   const counts = sameSource && row !== undefined ? row : NOTHING_YET;
+  const password = after.password === "" ? kept : secrets.seal(after.password, passwordPlace(repo));
   const values: Row<"mirrors"> = {
-    repo, ...counts, password: after.password === "" ? kept : secrets.seal(after.password, passwordPlace(repo)), next_time: call.nowMs, holder: "", hold_until: 0,
-    state: SyncState.PENDING, message: "", failures: 0,
+    repo, ...counts, password, next_time: call.nowMs, holder: "", hold_until: 0, state: SyncState.PENDING, message: "", failures: 0,
   };
   await call.tx.insertInto("mirrors").values(values).onConflict((on) => on.column("repo").doUpdateSet(values)).execute();
 }
