@@ -18,7 +18,7 @@ export async function startCollecting(t: TestContext) {
   const viewer = await registry.mint(registry.viewer);
   const pass = (minutes: number): void => { clock.offsetMs += minutes * MINUTE_MS; };
   const run = (change: { dryRun?: boolean; repo?: string; signal?: AbortSignal; onRepo?(name: string, collected: Collected): void } = {}): Promise<Collected> =>
-    collectGarbage(deps, { nowMs: clock.nowMs(), graceMs: GRACE_MS, uploadTtlMs: deps.config.uploadTtlMs, dryRun: false, signal: new AbortController().signal, ...change });
+    collectGarbage(deps, { nowMs: clock.nowMs(), graceMs: deps.config.gcGraceMs ?? GRACE_MS, uploadTtlMs: deps.config.uploadTtlMs, dryRun: false, signal: new AbortController().signal, ...change });
   /** Runs, after a dry run that must have foretold it. */
   const collect = async (): Promise<Collected> => {
     const told = await run({ dryRun: true });
