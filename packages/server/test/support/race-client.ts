@@ -148,14 +148,15 @@ export async function mountBlob(hand: Hand, path: string, from: string, blob: Co
 
 /** What is said to be there is not pushed; some push it all the same. */
 async function ensureManifest(hand: Hand, shelf: Shelf, manifest: Manifest): Promise<Promised> {
-  if (hand.dice.chance(0.25)) return pushManifest(hand, shelf, manifest);
+  const quick = { ...hand, lingers: false };
+  if (hand.dice.chance(0.35)) return pushManifest(quick, shelf, manifest);
   const head = await send(hand, "HEAD", `/v2/${shelf.path}/manifests/${manifest.digest}`);
   if (head.status === 200) {
     count(hand, "manifests that were there");
     return half(hand, head.sentMs);
   }
   if (head.status !== 404) tellWrong(hand, `HEAD of manifest ${shelf.path} ${manifest.digest}: ${head.status}`);
-  return pushManifest(hand, shelf, manifest);
+  return pushManifest(quick, shelf, manifest);
 }
 
 /** Pushes what it refers to where it is not there, and then itself, by its digest or under a tag. */

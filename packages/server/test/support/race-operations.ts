@@ -51,7 +51,7 @@ export async function work(race: Race, worker: Worker, paths: readonly string[],
       const dice = diceOf(race.seed, worker.number + 1, step);
       const operation = dice.pick(ALL);
       const shelf = dice.pick(worker.shelves);
-      const hand: Hand = { race, client, dice, paths, patient: dice.chance(0.75), lingers: operation.run === comeBackLate, doing: `worker ${worker.number} step ${step} (${operation.name} in ${shelf.path})` };
+      const hand: Hand = { race, client, dice, paths, patient: dice.chance(0.75), lingers: false, doing: `worker ${worker.number} step ${step} (${operation.name} in ${shelf.path})` };
       try {
         await (shelf.known.size > MOST_KNOWN ? deleteManifest : operation.run)(hand, shelf, worker);
         count(hand, operation.name);
@@ -127,7 +127,7 @@ async function comeBackLate(hand: Hand, shelf: Shelf, worker: Worker): Promise<v
   else for (const blob of blobs) await ensureBlob(hand, shelf.path, blob);
   await wait(race.graceMs + dice.below(1_500));
   const whole = withManifests ? indexOf({ children: images, nonce: nonceOf(hand, worker) }) : imageOf({ blobs, nonce: nonceOf(hand, worker) });
-  await pushManifest(hand, shelf, whole, dice.chance(0.5) ? someTag(hand, worker) : undefined);
+  await pushManifest({ ...hand, lingers: true }, shelf, whole, dice.chance(0.5) ? someTag(hand, worker) : undefined);
 }
 
 /** To something that the client has known: what is gone meanwhile is pushed again. */
