@@ -12,7 +12,7 @@ import { timestamp } from "../src/base/times.ts";
 import { newUid } from "../src/base/uid.ts";
 import { openCall } from "../src/calls.ts";
 import { moveTag, tagsService } from "../src/registry/index.ts";
-import type { Database } from "../src/store/index.ts";
+import { changeCount, type Database } from "../src/store/index.ts";
 import { ENGINE } from "./support/database.ts";
 import { anyDigest, type RegistryServer, startRegistry } from "./support/registry-server.ts";
 
@@ -81,7 +81,7 @@ async function seeded({ db, acme }: RegistryServer): Promise<Sized[]> {
       uid, parent: acme, name: repo, description: "", catalog_tier: 0, bundles: "[]", readme: "", aliases: "[]", active_tags: "[]",
       sync_config: null, tag_policy: null, create_time: EPOCH_MS, update_time: EPOCH_MS,
     }).execute();
-    await db.insertInto("counters").values({ kind: "tags", ancestor: uid, n: size }).execute();
+    await changeCount(db, "tags", `${uid}/0000000000000000`, size);
     const series = sql`(with recursive n(i) as (select 0 union all select i + 1 from n where i + 1 < ${sql.lit(size)}) select i from n) as s`;
     const zeros = sql.lit(`sha256:${"0".repeat(57)}`);
     await sql`insert into tags (uid, parent, name, digest, deprecated, bundles, create_time, update_time)
@@ -134,6 +134,17 @@ async function askedOf(registry: RegistryServer): Promise<Asked[]> {
       { title: `list ${title}, deep page`, plans: deepPlans, ask: deep },
     ];
   };
+  const across = (orderBy: string, plans: string[], deepPlans: string[]): Asked[] => [
+    { title: `list of all repos ${orderBy}, first page`, plans, async ask() {
+      const { tags, totalCount } = await list({ uidp: { descendantsOf: registry.acme }, orderBy });
+      assert.deepEqual([tags.length, totalCount], [PAGE, BigInt(FEW + MANY)]);
+    } },
+    { title: `list of all repos ${orderBy}, deep page`, plans: deepPlans, async ask() {
+      const { nextPageToken } = await list({ uidp: { descendantsOf: registry.acme }, orderBy, skip: MANY / 2 });
+      ran = [];
+      await list({ pageToken: nextPageToken });
+    } },
+  ];
   const filtered = (title: string, request: (repo: Sized) => Request, found: number, plans: string[]): Asked => ({
     title: `list ${title}`, plans, async ask(repo) {
       const { tags, totalCount } = await list({ ...ofRepo(repo), ...request(repo) });
@@ -178,6 +189,15 @@ async function askedOf(registry: RegistryServer): Promise<Asked[]> {
     filtered("of a digest, by the last move", () => ({ digest: digest(70), orderBy: "update_time desc" }), 1, [OF_DIGEST, SORTED, COUNT_DIGEST]),
     filtered("since a time", since, 20, [SINCE, SORTED, COUNT_SINCE]),
     filtered("since a time, by the last move", (repo) => ({ ...since(repo), orderBy: "update_time" }), 20, [SINCE, COUNT_SINCE]),
+    ...across("", ["SCAN t USING INDEX tags_name"], ["SEARCH t USING INDEX tags_name ((name,uid)>(?,?))"]),
+    ...across("name desc", ["SCAN t USING INDEX tags_name"], ["SEARCH t USING INDEX tags_name ((name,uid)<(?,?))"]),
+    { title: "list of a name in the whole organization", plans: ["SEARCH t USING INDEX tags_name (name=? AND uid>? AND uid<?)",
+      "SEARCH t USING COVERING INDEX tags_name (name=? AND uid>? AND uid<?)"], async ask() {
+      assert.equal((await list({ uidp: { descendantsOf: registry.acme }, name: name(MANY - 1) })).totalCount, 1n);
+    } },
+    { title: "list of an organization with few", plans: ["SEARCH t USING INDEX sqlite_autoindex_tags_1 (uid>? AND uid<?)", SORTED], async ask() {
+      assert.equal((await list({ uidp: { descendantsOf: registry.open } })).totalCount, 0n);
+    } },
     { title: "list of somebody who sees nothing of it", plans: [BY_NAME, "SEARCH t USING COVERING INDEX tags_create (parent=?)"], async ask(repo) {
       const nobody = openCall({ ...data, caller: { identity: registry.stranger } }, reader);
       const answer = await listTags(nobody, create(ListTagsRequestSchema, ofRepo(repo)));

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { type Bindable, type Database, type Kind, type ResourceTable, select, selectArrays } from "../store/index.ts";
+import { type Bindable, type Database, embeddedOf, type Kind, type ResourceTable, select, selectArrays } from "../store/index.ts";
 import type { Order } from "./order.ts";
 import { areGroups, type Condition, type Scope, within } from "./scope.ts";
 
@@ -28,6 +28,8 @@ export interface FoundPage<R> { rows: R[]; total: number }
 interface Selection<R> { list: string; ask(text: string, parameters: readonly Bindable[]): Promise<R[]> }
 
 const USUAL_LIMIT = DEFAULT_PAGE_SIZE + 1;
+// So many tags are sorted for a page; of more, the names are read in their order. That takes long only where others have very many more.
+const MOST_SORTED = 20_000;
 const IN_ANCESTRY: ReadonlySet<string> = new Set(["groups", "identities", "repos"]);
 
 /** A page of whole rows, as objects. */
@@ -48,18 +50,26 @@ async function find<R>(db: Database, table: ResourceTable, query: PageQuery, sel
   }
   // Set for all tags of one repo: there is a counter of them, and in the order of their uids they are a part of the primary key.
   const repo = table === "tags" && filters.length === 0 && scope.conditions.length === 1 ? scope.parent : undefined;
-  const isRange = repo !== undefined && query.orders[0]?.column === "uid" && await isRepo(db, repo);
-  const place = isRange ? [within([repo])] : [...scope.conditions, ...(scope.parent === undefined && scope.everywhere !== true ? [within(scope.roots)] : [])];
+  const whole = repo !== undefined ? [repo] : table === "tags" && plain && await areGroups(db, scope.roots) ? scope.roots : undefined;
+  const total = whole && await counted(db, "tags", whole);
+  const by = query.orders[0]?.column;
+  // Those of many repos in the order of their names: few are sorted; of many, the next ones are soon met among all there are.
+  const isAcross = whole !== undefined && repo === undefined && by === "name";
+  const walks = isAcross && total !== undefined && total > MOST_SORTED;
+  const isRange = repo !== undefined && by === "uid" && await isRepo(db, repo);
+  // PostgreSQL knows how many there are and chooses by itself.
+  const uid = walks && embeddedOf(db) !== undefined ? unindexed(sql`t.uid`) : undefined;
+  const below = scope.parent === undefined && scope.everywhere !== true ? [within(scope.roots, uid)] : [];
+  const place = isRange ? [within([repo])] : [...scope.conditions, ...below];
   const conditions = [...place, ...filters];
-  const steps = stepsOf(query);
+  const steps = stepsOf({ ...query, ...(isAcross && { sortsMatches: !walks }) });
   // Of two bounds on one side SQLite goes by the first.
   const after = query.after === undefined ? [] : [behind(steps, query.after)];
   const { sql: text, parameters } = sql`select ${sql.raw(selection.list)} from ${sql.table(table)} as t where ${sql.join([...after, ...conditions], sql` and `)}
     order by ${orderBy(steps)} limit ${query.limit} offset ${query.offset}`.compile(db);
   // All that stands in conditions is text and numbers.
   const rows = await selection.ask(text, parameters as readonly Bindable[]);
-  const whole = repo !== undefined ? [repo] : table === "tags" && plain && await areGroups(db, scope.roots) ? scope.roots : undefined;
-  if (whole !== undefined) return { rows, total: await counted(db, "tags", whole) };
+  if (total !== undefined) return { rows, total };
   const count = await sql<{ n: number }>`select count(*) as n from ${sql.table(table)} as t where ${sql.join(conditions, sql` and `)}`.execute(db);
   return { rows, total: Number(count.rows[0]?.n ?? 0) };
 }
@@ -108,9 +118,13 @@ interface Step { ref: RawBuilder<unknown>; descending: boolean }
 // Ties are broken by the uid, in the direction of the last field, so that one index serves both directions.
 function stepsOf({ orders, sortsMatches }: PageQuery): Step[] {
   const columns = [...orders, { column: "uid", descending: orders.at(-1)?.descending ?? false }];
-  // No engine looks for an index of such an expression.
-  const refOf = (ref: RawBuilder<unknown>): RawBuilder<unknown> => (sortsMatches === true ? sql`coalesce(${ref}, ${ref})` : ref);
+  const refOf = (ref: RawBuilder<unknown>): RawBuilder<unknown> => (sortsMatches === true ? unindexed(ref) : ref);
   return columns.map(({ column, descending }) => ({ ref: refOf(sql.ref(`t.${column}`)), descending }));
+}
+
+// The same value, of which no engine looks for an index.
+function unindexed(ref: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`coalesce(${ref}, ${ref})`;
 }
 
 function orderBy(steps: Step[]): RawBuilder<unknown> {

@@ -49,9 +49,9 @@ function narrow(visible: string[], above: string): string[] {
 }
 
 /** Whether `t` is one of the roots or stands below one: a range on the primary key for each, since what follows a uid in another is a "/". */
-export function within(roots: string[]): Condition {
+export function within(roots: string[], uid: RawBuilder<unknown> = sql`t.uid`): Condition {
   if (roots.length === 0) return sql`1 = 0`;
-  return sql`(${sql.join(roots.map((root) => sql`t.uid >= ${root} and t.uid < ${`${root}0`}`), sql` or `)})`;
+  return sql`(${sql.join(roots.map((root) => sql`${uid} >= ${root} and ${uid} < ${`${root}0`}`), sql` or `)})`;
 }
 
 const MAX_KNOWN = 10_000;

@@ -1,5 +1,5 @@
 export { addToAncestors, changeCount, dropName, type Kind, removeFromAncestors, renameInAncestors, takeName } from "./ancestry.ts";
-export type { Bindable } from "./embedded.ts";
+export { type Bindable, embeddedOf } from "./embedded.ts";
 export { TransientError } from "./failures.ts";
 export { commitTogether, type Work } from "./group-commit.ts";
 export { NEWEST_VERSION } from "./migrations.ts";

@@ -56,6 +56,7 @@ export const MIGRATIONS: Migration[] = [
       `update repo_blobs set touch_time = create_time`,
       `create index tags_update on tags (parent, update_time, uid)`,
       `create index tags_create on tags (parent, create_time)`,
+      `create index tags_name on tags (name, uid)`,
       `drop index tag_history_digest`,
       `create index tag_history_digest on tag_history (repo, digest, tag, time)`,
       `create table mirrors (repo KEY primary key, password text not null, next_time INT8 not null, holder text not null, hold_until INT8 not null, state INT8 not null, message text not null, attempt_time INT8, success_time INT8, tags_seen INT8 not null, manifests_copied INT8 not null, bytes_copied INT8 not null, failures INT8 not null)`,
