@@ -273,7 +273,7 @@ test("more rows than a batch holds go over whole, and so do manifests of every b
   const database = new DatabaseSync(databasePath(origin.dataDir));
   const { uid: repo } = database.prepare("select uid from repos where name = 'web'").get() as { uid: string };
   const history = database.prepare("insert into tag_history values (?, ?, ?, ?, ?, ?)");
-  const manifest = database.prepare("insert into manifests values (?, ?, 'm', ?, ?, '', '', '{}', 0)");
+  const manifest = database.prepare("insert into manifests values (?, ?, 'm', ?, ?, '', '', '{}', 0, 0)");
   database.exec("begin");
   for (let n = 0; n < 2503; n += 1) history.run(repo, `täg-${n % 7}`, 1_700_000_000_000 + n, `sha256:${"00".repeat(32)}`, "\u{1F6A2} \"quoted\"\n", "push");
   // Together they are more than a batch may weigh.
