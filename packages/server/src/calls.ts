@@ -1,11 +1,11 @@
-import { grantsOf, type Rights, rightsOf } from "./access/rights.ts";
+import { callerGrants, grantsOf, type Rights, rightsOf } from "./access/rights.ts";
 import type { Call, CallData } from "./call.ts";
 import type { Database } from "./store/index.ts";
 
-/** A call on the transaction or reader. Its rights are read from the bindings when first asked for, and hold for the call. */
+/** A call on the transaction or reader. Its rights are read from bindings and mappings when first asked for, and hold for the call. */
 export function openCall(data: CallData, tx: Database): Call {
   let rights: Rights | undefined;
-  const read = async (): Promise<Rights> => (rights ??= rightsOf(data.caller, await grantsOf(tx, data.caller.identity)));
+  const read = async (): Promise<Rights> => (rights ??= rightsOf(data.caller, await callerGrants(tx, data.caller, data.nowMs)));
   return {
     ...data, tx,
     may: async (capability, uid) => (rights ?? await read()).may(capability, uid),

@@ -98,7 +98,7 @@ test("narrowed to capabilities and groups; what narrows badly is an error, never
   for (const [query, field] of [
     ["cap=CAP_NOTHING", "cap"], ["cap=", "cap"], ["cap=1605", "cap"], ["cap=CAPABILITY_UNSPECIFIED", "cap"], ["cap=__proto__", "cap"],
     ["scopes=x", "scopes"], ["scope=", "scopes"], ["scop=x", "scop"], ["__proto__=x", "__proto__"], ["identity=a&identity=b", "identity"],
-    ["identity_provider=x", "identityProvider"],
+    ["identity=a&identity_provider=x", "identity"],
   ] as const) {
     const { status, body } = await call(`/sts/exchange?${query}`, { bearer });
     assert.equal(status, 400, query);

@@ -3,6 +3,7 @@ import type { Caller } from "../call.ts";
 import type { Config } from "../config.ts";
 import { unauthenticated } from "../errors.ts";
 import { createSnapshotCache, type Database, statement } from "../store/index.ts";
+import { ASSUMABLE } from "./assumable.ts";
 import { refusal } from "./jwt.ts";
 import type { Tokens } from "./tokens.ts";
 
@@ -24,8 +25,8 @@ export function requireBearer(authorization: string | undefined): string {
 }
 
 /**
- * Verifies the token and looks whether its identity still exists: a deleted one is out at once. A token for some repositories opens the registry
- * only.
+ * Verifies the token and looks whether its identity still exists: a deleted one is out at once, and with a provider its people. A token for some
+ * repositories opens the registry only.
  * Throws UNAUTHENTICATED, or what `isWrongAudience` knows.
  */
 export function createAuthenticator(deps: { config: Pick<Config, "baseUrl" | "registryAudience">; tokens: Tokens; reader: Database }): Authenticator {
@@ -52,7 +53,7 @@ interface Verified { header: string; caller: Caller }
 
 const MAX_KNOWN = 10_000;
 const MAX_HEADERS_LENGTH = 4 * 1024 * 1024;
-const selectIdentity = statement("select 1 from identities where uid = ?");
+const selectIdentity = statement(`select 1 from identities where uid = ? and ${ASSUMABLE}`);
 
 async function exists(reader: Database, uid: string): Promise<true | undefined> {
   return (await selectIdentity(reader, uid)).length > 0 || undefined;

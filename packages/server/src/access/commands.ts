@@ -1,5 +1,6 @@
 import type { Call, CallData } from "../call.ts";
 import type { Secrets } from "../base/secrets.ts";
+import type { signInCommands } from "../iam/index.ts";
 import { refusal } from "./jwt.ts";
 import { rotateSigningKey } from "./keys.ts";
 
@@ -76,9 +77,9 @@ export function accessCommands(secrets: Secrets) {
   };
 }
 
-type AccessCommands = ReturnType<typeof accessCommands>;
+type AccessCommands = ReturnType<typeof accessCommands> & typeof signInCommands;
 
-/** The part of the transactor that access uses. */
+/** The part of the transactor that access uses: its own commands, and the one that signs people in. */
 export interface AccessWriter {
   write<K extends keyof AccessCommands>(name: K, data: CallData, input: Parameters<AccessCommands[K]>[1]): Promise<Awaited<ReturnType<AccessCommands[K]>>>;
 }

@@ -1,14 +1,17 @@
+import { sql } from "kysely";
 import { isUid } from "../base/uid.ts";
-import type { CallData } from "../call.ts";
+import type { Caller, CallData } from "../call.ts";
 import type { Config } from "../config.ts";
 import { Code, invalidArgument, MoorageError } from "../errors.ts";
 import { relationshipOf } from "../iam/index.ts";
 import type { Database, Row } from "../store/index.ts";
+import { ASSUMABLE } from "./assumable.ts";
 import type { AccessWriter } from "./commands.ts";
 import { type ExternalVerifier, pickKey, verifySignature } from "./external.ts";
 import { type Jwt, parseJwt, refusal } from "./jwt.ts";
 import { endOf, mismatch, namesIssuer, type Relationship, staticKeys } from "./match.ts";
 import { type Audiences, narrow, type Narrowing, type NarrowingRequest, parseNarrowing } from "./narrowing.ts";
+import { type ProviderRequest, signInByToken } from "./provider-exchange.ts";
 import { narrowAudiences, type RefreshTokens } from "./refresh.ts";
 import { loggedClaims, loggedValue, refusedAnswer, type Refused } from "./refusals.ts";
 import type { Tokens } from "./tokens.ts";
@@ -18,6 +21,7 @@ export interface ExchangeRequest extends NarrowingRequest {
   bearer: string;
   /** The identity to become; none: the one whose issuer and subject are the token's. */
   identity?: string;
+  /** Instead of an identity: the provider that the token was issued for, whose person is signed in. */
   identityProvider?: string;
 }
 
@@ -44,7 +48,9 @@ export interface ExchangeDeps {
   log: { info(fields: object, message: string): void };
 }
 
-type IdentityRow = Pick<Row<"identities">, "uid" | "relationship" | "last_seen_time">;
+const COLUMNS = ["uid", "relationship", "last_seen_time", "provider", "subject"] as const;
+type IdentityRow = Pick<Row<"identities">, typeof COLUMNS[number]>;
+interface Became extends Pick<Caller, "act" | "external"> { row: IdentityRow; end: number }
 interface Candidate { row: IdentityRow; relationship: Relationship }
 
 const MAX_EXTERNAL_LENGTH = 16_384;
@@ -59,9 +65,24 @@ export function createExchanger(deps: ExchangeDeps): Exchanger {
   const noteSeen = async (uid: string, lastSeenMs: number | null, data: CallData): Promise<void> => {
     if (lastSeenMs === null || data.nowMs - lastSeenMs >= SEEN_EVERY_MS) await writer.write("access.seen", data, { identity: uid });
   };
-  const mint = (identity: string, narrowing: Narrowing, nowMs: number, notAfterMs: number, act: Record<string, unknown> | undefined) => tokens.mint({
-    type: "access", identity, ...narrowing, ttlMs: config.accessTokenTtlMs, nowMs, notAfterMs, ...(act && { act }),
+  const mint = ({ identity, audiences: aud, capabilities, scopes, act, external }: Caller & Narrowing, nowMs: number, notAfterMs: number) => tokens.mint({
+    type: "access", identity, audiences: aud, ttlMs: config.accessTokenTtlMs, nowMs, notAfterMs,
+    ...(capabilities && { capabilities }), ...(scopes && { scopes }), ...(act && { act }), ...(external && { external }),
   });
+
+  /** Whom the token makes, when that ends, and what goes along. A provider's person is signed in whether the provider was named or not. */
+  const become = async (jwt: Jwt, identity: string, provider: string, data: CallData): Promise<Became> => {
+    if (provider !== "") return signedIn(jwt, { provider, named: { identityProvider: provider } }, data);
+    const { row, relationship } = await accepting(deps, jwt, identity, data);
+    if (row.provider !== "") return signedIn(jwt, { provider: row.provider, named: identity === "" ? {} : { identity }, subject: row.subject }, data);
+    return { row, end: endOf(relationship), act: actClaims(jwt.claims, MAX_ACT_LENGTH) };
+  };
+  const signedIn = async (jwt: Jwt, request: ProviderRequest, data: CallData): Promise<Became> => {
+    const { identity, external } = await signInByToken(deps, jwt, request, data);
+    const row = await findIdentity(deps.reader, identity);
+    if (!row) throw refusal();
+    return { row, end: Infinity, act: actClaims(jwt.claims, MAX_PERSON_ACT_LENGTH), ...(external && { external }) };
+  };
 
   const exchangeOwn = async (jwt: Jwt, wanted: Narrowing, identity: string, data: CallData): Promise<ExchangeAnswer> => {
     const held = await tokens.read(jwt.token, data.nowMs);
@@ -73,7 +94,7 @@ export function createExchanger(deps: ExchangeDeps): Exchanger {
     // The platform's tokens open the registry's token endpoint anyway; the registry's open nothing of the platform's.
     const allowed = held.audiences?.includes(audiences.platform) ? [audiences.platform, audiences.registry] : held.audiences ?? [];
     const narrowing = { audiences: narrowAudiences(allowed, asked), ...narrow(held, wanted) };
-    const minted = await mint(held.identity, narrowing, data.nowMs, held.expiresAtMs ?? 0, held.act);
+    const minted = await mint({ ...held, ...narrowing }, data.nowMs, held.expiresAtMs ?? 0);
     await noteSeen(row.uid, row.last_seen_time, data);
     return { ...minted, refreshToken: "", refreshExpiresAtMs: 0 };
   };
@@ -81,18 +102,18 @@ export function createExchanger(deps: ExchangeDeps): Exchanger {
   return {
     async exchange({ bearer, identity = "", identityProvider = "", ...request }, data) {
       const wanted = parseNarrowing(request, audiences);
-      if (identityProvider !== "") throw invalidArgument({ field: "identityProvider", description: "names no identity provider" });
+      if (identity !== "" && identityProvider !== "") throw invalidArgument({ field: "identity", description: "cannot be named together with an identity provider" });
       const jwt = parseJwt(bearer, MAX_EXTERNAL_LENGTH);
       if (!jwt) throw refusal();
-      if (jwt.claims["iss"] === config.baseUrl) return exchangeOwn(jwt, wanted, identity, data);
-      const { row, relationship } = await accepting(deps, jwt, identity, data);
+      if (jwt.claims["iss"] === config.baseUrl) {
+        if (identityProvider !== "") throw refusal();
+        return exchangeOwn(jwt, wanted, identity, data);
+      }
+      const { row, end, ...extra } = await become(jwt, identity, identityProvider, data);
       const narrowing = { ...wanted, audiences: wanted.audiences.length === 0 ? [audiences.platform] : wanted.audiences };
-      const act = actClaims(jwt.claims);
-      const end = endOf(relationship);
-      const minted = await mint(row.uid, narrowing, data.nowMs, end, act);
-      const [refresh] = await Promise.all([
-        refreshTokens.issue({ identity: row.uid, ...narrowing, act }, row.relationship, end, data), noteSeen(row.uid, row.last_seen_time, data),
-      ]);
+      const caller = { identity: row.uid, ...narrowing, ...extra };
+      const minted = await mint(caller, data.nowMs, end);
+      const [refresh] = await Promise.all([refreshTokens.issue(caller, row.relationship, end, data), noteSeen(row.uid, row.last_seen_time, data)]);
       return { ...minted, refreshToken: refresh.token, refreshExpiresAtMs: refresh.expiresAtMs };
     },
     async refresh({ bearer, ...request }, data) {
@@ -101,7 +122,7 @@ export function createExchanger(deps: ExchangeDeps): Exchanger {
       const narrowing = { audiences: narrowAudiences(held.audiences, wanted.audiences), ...narrow(held, wanted) };
       // Used up only when the answer is certain: a bad wish costs nothing.
       const refreshToken = await refreshTokens.rotate(bearer, data);
-      const minted = await mint(held.identity, narrowing, data.nowMs, held.expiresAtMs, held.act);
+      const minted = await mint({ ...held, ...narrowing }, data.nowMs, held.expiresAtMs);
       await noteSeen(held.identity, held.lastSeenMs, data);
       return { ...minted, refreshToken, refreshExpiresAtMs: held.expiresAtMs };
     },
@@ -144,7 +165,7 @@ async function accepting(deps: ExchangeDeps, jwt: Jwt, identity: string, { nowMs
   if (first) return first;
   if (failure !== undefined) throw failure;
   log.info({ requestId, ...refused, ...loggedClaims(jwt), value: loggedValue(jwt, refused.claim) }, "token exchange refused");
-  throw refusedAnswer(refused, jwt, identity);
+  throw refusedAnswer(refused, jwt, identity === "" ? {} : { identity });
 }
 
 const NO_RELATIONSHIP: Relationship = { case: undefined };
@@ -160,12 +181,12 @@ async function candidates(reader: Database, { claims }: Jwt, identity: string): 
   }
   const { iss, sub } = claims;
   if (typeof iss !== "string" || typeof sub !== "string" || iss === "" || sub === "") return [];
-  return reader.selectFrom("identities").select(["uid", "relationship", "last_seen_time"]).where("issuer", "=", iss).where("subject", "=", sub)
-    .orderBy("uid").limit(MAX_CANDIDATES).execute();
+  return reader.selectFrom("identities").select(COLUMNS).where("issuer", "=", iss).where("subject", "=", sub).where(sql.raw<boolean>(ASSUMABLE)).orderBy("uid")
+    .limit(MAX_CANDIDATES).execute();
 }
 
 function findIdentity(reader: Database, uid: string): Promise<IdentityRow | undefined> {
-  return reader.selectFrom("identities").select(["uid", "relationship", "last_seen_time"]).where("uid", "=", uid).executeTakeFirst();
+  return reader.selectFrom("identities").select(COLUMNS).where("uid", "=", uid).where(sql.raw<boolean>(ASSUMABLE)).executeTakeFirst();
 }
 
 /** The error, or undefined when there is none. */
@@ -180,15 +201,17 @@ async function settled(work: Promise<void>): Promise<unknown> {
 
 const NOT_CARRIED = new Set(["exp", "nbf", "iat", "jti", "nonce", "at_hash", "c_hash"]);
 const MAX_ACT_LENGTH = 2048;
+// Groups go along as well.
+const MAX_PERSON_ACT_LENGTH = 1024;
 
 /** The plain claims of the external token that go along for events and audit: issuer and subject first, as many others as fit. */
-function actClaims(claims: Record<string, unknown>): Record<string, unknown> {
+function actClaims(claims: Record<string, unknown>, maxLength: number): Record<string, unknown> {
   const act: Record<string, unknown> = {};
   let length = 0;
   for (const [name, value] of [["iss", claims["iss"]], ["sub", claims["sub"]], ...Object.entries(claims)] as [string, unknown][]) {
     if (NOT_CARRIED.has(name) || Object.hasOwn(act, name) || !["string", "number", "boolean"].includes(typeof value)) continue;
     length += name.length + String(value).length;
-    if (length > MAX_ACT_LENGTH) break;
+    if (length > maxLength) break;
     Object.defineProperty(act, name, { value, enumerable: true, configurable: true, writable: true });
   }
   return act;

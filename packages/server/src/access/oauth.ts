@@ -55,7 +55,7 @@ export function parseTokenRequest(form: URLSearchParams): OAuthRequest {
   if (form.has("actor_token")) throw new OAuthError(400, "invalid_request", "an actor token is not supported");
   const issuedType = one("requested_token_type") || `${TOKEN_TYPE}access_token`;
   if (!ISSUED_TYPES.has(issuedType)) throw new OAuthError(400, "invalid_request", "the requested token type is not supported");
-  return { grant: "exchange", issuedType, request: { bearer: required("subject_token"), identity: one("identity"), ...common } };
+  return { grant: "exchange", issuedType, request: { bearer: required("subject_token"), identity: one("identity"), identityProvider: one("identity_provider"), ...common } };
 }
 
 /** The answer to a token request. Source: RFC 8693 §2.2.1. */

@@ -1,8 +1,10 @@
 import { hash, randomBytes, randomUUID } from "node:crypto";
+import { sql } from "kysely";
 import { isObject, parseJson } from "../base/json.ts";
 import type { Caller, CallData } from "../call.ts";
 import { permissionDenied } from "../errors.ts";
 import type { Database } from "../store/index.ts";
+import { ASSUMABLE } from "./assumable.ts";
 import type { AccessWriter } from "./commands.ts";
 import { refusal } from "./jwt.ts";
 
@@ -18,8 +20,8 @@ export interface RefreshTokens {
   /** Makes one for an identity and what its token may; it ends at `notAfterMs`, after 30 days at most. Answers it: it is not kept in clear. */
   issue(caller: Caller & { audiences: string[] }, relationship: string, notAfterMs: number, data: CallData): Promise<{ token: string; expiresAtMs: number }>;
   /**
-   * Whom it stands for, without using it. Throws UNAUTHENTICATED for one that is unknown, used or expired, and when its identity has gone or
-   * changed its relationship.
+   * Whom it stands for, without using it. Throws UNAUTHENTICATED for one that is unknown, used or expired, and when its identity or
+   * its provider has gone, or the identity changed its relationship.
    */
   read(token: string, data: CallData): Promise<Refreshable>;
   /** Uses it: answers the one that takes its place. One used before revokes all that descend from the same exchange. */
@@ -36,9 +38,9 @@ export function isRefreshToken(text: string): boolean {
 
 export function createRefreshTokens({ reader, writer }: { reader: Database; writer: AccessWriter }): RefreshTokens {
   return {
-    async issue({ identity, audiences, capabilities, scopes, act }, relationship, notAfterMs, data) {
+    async issue({ identity, audiences, capabilities, scopes, act, external }, relationship, notAfterMs, data) {
       const token = newToken();
-      const caller = JSON.stringify({ audiences, capabilities, scopes, act, relationship: sha256(relationship) });
+      const caller = JSON.stringify({ audiences, capabilities, scopes, act, external, relationship: sha256(relationship) });
       const expireTimeMs = Math.min(data.nowMs + TTL_MS, notAfterMs);
       await writer.write("access.storeRefreshToken", data, { hash: sha256(token), family: randomUUID(), identity, caller, expireTimeMs });
       return { token, expiresAtMs: expireTimeMs };
@@ -47,7 +49,7 @@ export function createRefreshTokens({ reader, writer }: { reader: Database; writ
       if (!isRefreshToken(token)) throw refusal();
       const row = await reader.selectFrom("refresh_tokens").innerJoin("identities", "identities.uid", "refresh_tokens.identity")
         .select(["refresh_tokens.identity", "caller", "expire_time", "used_time", "relationship", "last_seen_time"])
-        .where("hash", "=", sha256(token)).executeTakeFirst();
+        .where("hash", "=", sha256(token)).where(sql.raw<boolean>(ASSUMABLE)).executeTakeFirst();
       if (!row || row.expire_time <= data.nowMs) throw refusal();
       if (row.used_time !== null) {
         await writer.write("access.rotateRefreshToken", data, { hash: sha256(token), newHash: sha256(newToken()) });

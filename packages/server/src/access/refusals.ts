@@ -10,18 +10,21 @@ export type RefusalReason = "NOT_ACCEPTED" | "AUDIENCE" | "EXPIRED" | "NOT_YET_V
 /** `claim`: the name of the claim that did not fit; "" for none. `why`: the whole truth where the answer must not tell it, for the log alone. */
 export interface Refused { reason: RefusalReason; claim: string; why: string }
 
+/** Which of the two, if any, the caller named. */
+export interface Named { identity?: string; identityProvider?: string }
+
 const PREFIX = "the token was not accepted: ";
 const MAX_SHOWN_CHARS = 200;
 
 /**
- * The answer to a refused token. It holds nothing but what the caller sent (the identity it named, claims of its token) and the name of a claim:
- * never what the identity expects. For NOT_ACCEPTED it is the same, byte for byte, whether the identity exists or not.
+ * The answer to a refused token. It holds nothing but what the caller sent (the identity or provider it named, claims of its token) and the name of a
+ * claim: never what the identity expects. For NOT_ACCEPTED it is the same, byte for byte, whether the identity or provider exists or not.
  */
-export function refusedAnswer({ reason, claim }: Refused, { claims }: Pick<Jwt, "claims">, named: string): MoorageError {
+export function refusedAnswer({ reason, claim }: Refused, { claims }: Pick<Jwt, "claims">, named: Named): MoorageError {
   const issuer = shown(claims["iss"]);
   const value = claim === "" ? "" : shown(own(claims, claim));
   const { message } = unauthenticated(`${PREFIX}${wordsOf(reason, claim, value, named, issuer)}`);
-  const metadata = { reason, issuer, ...(named !== "" && { identity: named }), ...(claim !== "" && { claim, value }) };
+  const metadata = { reason, issuer, ...named, ...(claim !== "" && { claim, value }) };
   return new MoorageError(Code.Unauthenticated, message, { metadata });
 }
 
@@ -41,12 +44,13 @@ export function loggedValue({ claims }: Jwt, claim: string): string {
   return claim === "" ? "" : shown(own(claims, claim));
 }
 
-function wordsOf(reason: RefusalReason, claim: string, value: string, named: string, issuer: string): string {
-  const identity = named === "" ? "the identity with this issuer and subject" : `identity ${named}`;
+function wordsOf(reason: RefusalReason, claim: string, value: string, { identity: uid, identityProvider: provider }: Named, issuer: string): string {
+  const named = provider !== undefined ? `identity provider ${provider}` : uid !== undefined ? `identity ${uid}` : undefined;
+  const identity = named ?? "the identity with this issuer and subject";
   switch (reason) {
-    case "NOT_ACCEPTED": return named === ""
+    case "NOT_ACCEPTED": return named === undefined
       ? `no identity was named, and none with its issuer and subject accepts this token of issuer ${issuer}`
-      : `no identity ${named} accepts this token of issuer ${issuer}`;
+      : `no ${named} accepts this token of issuer ${issuer}`;
     case "EXPIRED": return `it has expired: claim ${claim} is ${value}`;
     case "NOT_YET_VALID": return `it is not valid yet: claim ${claim} is ${value}`;
     case "KEYS_EXPIRED": return `the keys of ${identity} have expired`;

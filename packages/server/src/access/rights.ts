@@ -41,6 +41,30 @@ async function readGrants(db: Database, identity: string): Promise<Grant[]> {
     .map(({ group_uid: group, capabilities }) => ({ group, capabilities: parseCapabilities(capabilities) }));
 }
 
+/** What mappings give to whoever is in one of the groups at the provider. Both must be there now, and the role. */
+const mappedGrants = (groups: number) => statement<{ group_uid: string; capabilities: string }>(
+  `select m.scope as group_uid, r.capabilities from external_group_role_mappings as m join identity_providers as p on p.uid = m.parent
+    join roles as r on r.uid = m.role_uid where m.parent = ? and m.external_group_id in (${Array.from({ length: groups }, () => "?").join(", ")})`,
+);
+const knownStatements = new Map<number, ReturnType<typeof mappedGrants>>();
+
+/** What the caller's bindings give it, and its groups for as long as its provider's token said so: those are read anew every time. */
+export function callerGrants(db: Database, { identity, external }: Caller, nowMs: number): Grant[] | Promise<Grant[]> {
+  const hold = external !== undefined && nowMs < external.untilMs && external.groups.length > 0;
+  return hold ? withGroups(db, identity, external) : grantsOf(db, identity);
+}
+
+async function withGroups(db: Database, identity: string, external: NonNullable<Caller["external"]>): Promise<Grant[]> {
+  const bound = await grantsOf(db, identity);
+  // Of few lengths, so that the engine knows the statement again.
+  const length = 2 ** Math.ceil(Math.log2(external.groups.length));
+  let select = knownStatements.get(length);
+  if (select === undefined) knownStatements.set(length, (select = mappedGrants(length)));
+  const padding = Array.from({ length: length - external.groups.length }, () => external.groups[0] ?? "");
+  const rows = await select(db, external.provider, ...external.groups, ...padding);
+  return [...bound, ...rows.map(({ group_uid: group, capabilities }) => ({ group, capabilities: parseCapabilities(capabilities) }))];
+}
+
 /** The rights of one call, read once from the bindings. */
 export interface Rights {
   may(capability: Capability, uid: string): boolean;

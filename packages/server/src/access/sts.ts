@@ -60,7 +60,8 @@ function discoveryDocument(issuer: string): object {
   return {
     issuer, jwks_uri: `${issuer}/.well-known/jwks.json`, token_endpoint: `${issuer}/sts/token`, grant_types_supported: GRANTS,
     response_types_supported: ["id_token"], subject_types_supported: ["public"], id_token_signing_alg_values_supported: [SIGNING_ALGORITHM],
-    token_endpoint_auth_methods_supported: ["none"], claims_supported: ["iss", "sub", "aud", "iat", "nbf", "exp", "jti", "act", "cap", "scopes", "access"],
+    token_endpoint_auth_methods_supported: ["none"],
+    claims_supported: ["iss", "sub", "aud", "iat", "nbf", "exp", "jti", "act", "cap", "scopes", "access", "idp", "groups", "groups_exp"],
   };
 }
 

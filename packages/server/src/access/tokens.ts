@@ -37,6 +37,8 @@ export interface MintRequest {
   notAfterMs?: number;
   /** Claims of the external token, for events and audit. */
   act?: Record<string, unknown>;
+  /** The groups a person is in at an identity provider; left out once their time is over. */
+  external?: Caller["external"];
   capabilities?: Capability[];
   scopes?: string[];
   /** Required for, and only in, a registry token. */
@@ -94,14 +96,16 @@ export function createTokens({ issuer, keyring }: { issuer: string; keyring: Key
     read,
     isStillGood(caller, nowMs) {
       const known = byCaller.get(caller);
-      return known !== undefined && isWithinTimes(known.claims, nowMs) && keyring.knows(known.kid, nowMs);
+      // What was found out while groups gave rights holds no longer than these.
+      const groupsHold = caller.external === undefined || nowMs < caller.external.untilMs;
+      return known !== undefined && groupsHold && isWithinTimes(known.claims, nowMs) && keyring.knows(known.kid, nowMs);
     },
     async verify(token, audience, nowMs) {
       const caller = await read(token, nowMs);
       if (!caller.audiences?.includes(audience)) throw permissionDenied("the token is meant for another audience", { reason: "AUDIENCE" });
       return caller;
     },
-    async mint({ type, identity, audiences, ttlMs, nowMs, notAfterMs, act, capabilities, scopes, access }) {
+    async mint({ type, identity, audiences, ttlMs, nowMs, notAfterMs, act, external, capabilities, scopes, access }) {
       if ((type === "registry") !== (access !== undefined)) throw new TypeError("a registry token, and no other, has an access claim");
       if (identity === "" && type !== "registry") throw new TypeError("only a registry token may be nobody's");
       const key = await keyring.signing(nowMs);
@@ -110,7 +114,7 @@ export function createTokens({ issuer, keyring }: { issuer: string; keyring: Key
       const tokenId = randomUUID();
       const token = await new SignJWT({
         iss: issuer, sub: identity, aud: audiences.length === 1 ? audiences[0] : audiences, iat, nbf: iat, exp, jti: tokenId,
-        ...(act && { act }), ...(capabilities && { cap: capabilities.map((one) => CAPABILITY_NAMES.get(one)) }),
+        ...(act && { act }), ...(external && external.untilMs > nowMs && groupClaims(external)), ...(capabilities && { cap: capabilities.map((one) => CAPABILITY_NAMES.get(one)) }),
         ...(scopes && { scopes }), ...(access && { access }),
       }).setProtectedHeader({ alg: SIGNING_ALGORITHM, typ: TYPS[type], kid: key.kid }).sign(key.privateKey);
       if (token.length > MAX_TOKEN_LENGTH) throw invalidArgument({ field: "scopes", description: "are too many for a token" });
@@ -121,7 +125,7 @@ export function createTokens({ issuer, keyring }: { issuer: string; keyring: Key
 
 /** The caller in a verified token. What narrows must be well-formed: a claim that cannot be read never widens. */
 function callerOf(typ: unknown, claims: Record<string, unknown>): Caller {
-  const { sub, jti, exp, cap, scopes, access, act } = claims;
+  const { sub, jti, exp, cap, scopes, access, act, idp, groups, groups_exp: groupsEnd } = claims;
   const audiences = audiencesOf(claims);
   const registry = typ === TYPS.registry;
   if ((!registry && typ !== TYPS.access) || registry !== (access !== undefined)) throw refusal();
@@ -130,8 +134,17 @@ function callerOf(typ: unknown, claims: Record<string, unknown>): Caller {
   return {
     identity: sub, tokenId: jti, audiences, expiresAtMs: Number(exp) * 1000,
     ...(cap && { capabilities: cap.flatMap((name) => capabilityOf(name) ?? []) }),
-    ...(scopes && { scopes }), ...(isObject(act) && { act }), ...(registry && { repositories: repositoriesOf(access) }),
+    ...(idp !== undefined && { external: externalOf(idp, groups, groupsEnd) }), ...(scopes && { scopes }), ...(isObject(act) && { act }), ...(registry && { repositories: repositoriesOf(access) }),
   };
+}
+
+function groupClaims({ provider, groups, untilMs }: NonNullable<Caller["external"]>): Record<string, unknown> {
+  return { idp: provider, groups, groups_exp: Math.floor(untilMs / 1000) };
+}
+
+function externalOf(provider: unknown, groups: unknown, end: unknown): NonNullable<Caller["external"]> {
+  if (typeof provider !== "string" || !isUid(provider) || !isStrings(groups) || typeof end !== "number") throw refusal();
+  return { provider, groups, untilMs: end * 1000 };
 }
 
 /** The capability of that name (CAP_…); undefined when there is none. */

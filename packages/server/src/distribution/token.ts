@@ -68,6 +68,7 @@ async function answerToken(deps: TokenDeps, exchange: Exchange): Promise<void> {
     access: granted.map(({ name, actions }) => ({ type: "repository", name, actions })),
     // A token gotten for another is never wider and never outlives it.
     ...(caller.expiresAtMs !== undefined && { notAfterMs: caller.expiresAtMs }), ...(caller.act && { act: caller.act }),
+    ...(caller.external && { external: caller.external }),
     ...(caller.capabilities && { capabilities: caller.capabilities }), ...(caller.scopes && { scopes: caller.scopes }),
   });
   const body = { token, access_token: token, expires_in: Math.max(0, expiresAtMs - issuedAtMs) / 1000, issued_at: new Date(issuedAtMs).toISOString() };

@@ -12,6 +12,7 @@ import {
 } from "../../src/access/index.ts";
 import { createSecrets } from "../../src/base/secrets.ts";
 import { newUid } from "../../src/base/uid.ts";
+import { signInCommands } from "../../src/iam/index.ts";
 import { ANONYMOUS, type Call, type CallData } from "../../src/call.ts";
 import { Code, MoorageError } from "../../src/errors.ts";
 import type { Database } from "../../src/store/index.ts";
@@ -37,7 +38,7 @@ export async function openAccess({ allowPrivateNetwork = true } = {}): Promise<A
   const { store, db, close: closeStore } = await openTestStore(folder);
   const { reader } = store;
   const secrets = createSecrets([randomBytes(32)]);
-  const commands = accessCommands(secrets);
+  const commands = { ...accessCommands(secrets), ...signInCommands };
   const clock = { nowMs: Date.now() };
   const data = (): CallData => ({ caller: ANONYMOUS, requestId: "test", nowMs: clock.nowMs, remoteAddress: "127.0.0.1", userAgent: "" });
   const writer: AccessWriter = {
