@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
+import { collectGarbage } from "../src/distribution/index.ts";
+import { Code, MoorageError } from "../src/errors.ts";
 import { collectInstallation, loadConfig, StoreError } from "../src/index.ts";
-import { NOTHING, startCollecting } from "./support/collecting.ts";
+import { GRACE_MS, NOTHING, startCollecting } from "./support/collecting.ts";
 import { databaseEnv } from "./support/database.ts";
 import { startInstallation, temporaryFolder } from "./support/installation.ts";
 import { anyDigest, digestOf, OCI_IMAGE, type RegistryServer } from "./support/registry-server.ts";
@@ -67,6 +69,31 @@ test("a collection that is told to end does so between two steps, and the next o
   const { n } = await gc.db.selectFrom("manifests").select(({ fn }) => fn.countAll<number>().as("n")).executeTakeFirstOrThrow();
   assert.ok(n > 0);
   assert.equal((await gc.run()).manifests, n);
+});
+
+test("where others change the same all the time a collection goes on elsewhere, and the next one comes through", async (t) => {
+  const gc = await startCollecting(t);
+  for (const name of ["acme/one", "acme/two"]) {
+    await gc.pushBlob(name, `blob of ${name}`);
+    await addGarbage(gc, name.slice("acme/".length), 60);
+  }
+  gc.pass(5);
+  let refused = 0;
+  const { transactor } = gc.deps;
+  const contended: typeof transactor = {
+    ...transactor,
+    write: (name, data, input) => name.startsWith("distribution.collect") && (refused += 1) % 2 === 1
+      ? Promise.reject(new MoorageError(Code.Aborted, "Aborted: others change the same all the time")) : transactor.write(name, data, input),
+  };
+  const options = { nowMs: gc.clock.nowMs(), graceMs: GRACE_MS, uploadTtlMs: 60_000, dryRun: false, signal: new AbortController().signal };
+  const first = await collectGarbage({ ...gc.deps, transactor: contended }, options);
+  assert.ok(first.manifests > 0 && first.manifests < 120, JSON.stringify(first));
+  const rest = await gc.run();
+  assert.equal(first.manifests + rest.manifests, 120);
+  assert.equal(first.blobs + rest.blobs, 2);
+  const broken: typeof transactor = { ...transactor, write: () => Promise.reject(new MoorageError(Code.Unavailable, "Unavailable: the database cannot be reached")) };
+  await addGarbage(gc, "one", 1);
+  await assert.rejects(collectGarbage({ ...gc.deps, transactor: broken }, options), /cannot be reached/);
 });
 
 test("a tree larger than one transaction goes whole", async (t) => {

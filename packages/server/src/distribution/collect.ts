@@ -1,6 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { BlobStore } from "../blobs/index.ts";
 import { ANONYMOUS, type CallData } from "../call.ts";
+import { Code, MoorageError } from "../errors.ts";
 import { expireRepoTags } from "../registry/index.ts";
 import { type Database, select } from "../store/index.ts";
 import type { Transactor } from "../transaction.ts";
@@ -112,7 +113,8 @@ async function collectManifests({ transactor, data, signal, look }: Collection, 
     for (let at = 0; at < unneeded.length; at += MANIFESTS_AT_ONCE) {
       for (let more = true; more;) {
         signal.throwIfAborted();
-        const done = await transactor.write("distribution.collectManifests", data, { rules, digests: unneeded.slice(at, at + MANIFESTS_AT_ONCE) });
+        const digests = unneeded.slice(at, at + MANIFESTS_AT_ONCE);
+        const done = await unlessContended(transactor.write("distribution.collectManifests", data, { rules, digests }), { manifests: 0, more: false });
         manifests += done.manifests;
         more = done.more;
       }
@@ -130,7 +132,7 @@ async function collectBlobs(collection: Collection, { rules }: Place): Promise<P
     const page = await look((tx) => linksAfter(tx, rules, from, BLOBS_AT_ONCE));
     const digests = page.filter(({ held }) => !held).map(({ digest }) => digest);
     if (digests.length > 0) {
-      const { blobs, freed } = await transactor.write("distribution.collectBlobs", data, { rules, digests });
+      const { blobs, freed } = await unlessContended(transactor.write("distribution.collectBlobs", data, { rules, digests }), { blobs: 0, freed: [] });
       collected.blobs += blobs;
       collected.bytes += await removeContent(collection, freed);
     }
@@ -150,13 +152,24 @@ async function collectUnlinked(collection: Collection): Promise<Collected> {
       collected.blobs += unlinked.length;
       collected.bytes += sum(unlinked);
     } else if (unlinked.length > 0) {
-      const { freed } = await transactor.write("distribution.collectUnlinked", data, { digests: unlinked.map(({ digest }) => digest) });
+      const digests = unlinked.map(({ digest }) => digest);
+      const { freed } = await unlessContended(transactor.write("distribution.collectUnlinked", data, { digests }), { freed: [] });
       collected.blobs += freed.length;
       collected.bytes += await removeContent(collection, freed);
     }
     after = page.length < BLOBS_AT_ONCE ? undefined : page.at(-1)?.digest;
   }
   return collected;
+}
+
+/** Where others change the same all the time, the next run will come through: this one goes on elsewhere. */
+async function unlessContended<T>(work: Promise<T>, nothing: T): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof MoorageError && error.code === Code.Aborted) return nothing;
+    throw error;
+  }
 }
 
 async function blobsAfter(tx: Database, after: string): Promise<{ digest: string; size: number; linked: boolean }[]> {
