@@ -8,15 +8,16 @@ import { parseArgs } from "node:util";
 
 const ENGINES: Record<string, string> = { files: "sqlite", postgres: "postgres", s3: "postgres" };
 
-const { values } = parseArgs({ options: { seconds: { type: "string", default: "120" }, seed: { type: "string", default: String(randomInt(1_000_000)) }, store: { type: "string", default: "files" } } });
-const { seconds, seed, store } = values;
+const option = (fallback: string) => ({ type: "string", default: fallback }) as const;
+const { seconds, seed, store } = parseArgs({ options: { seconds: option("120"), seed: option(String(randomInt(1_000_000))), store: option("files") } }).values;
 const engine = ENGINES[store];
 if (!/^[1-9]\d{0,6}$/.test(seconds) || !/^\d{1,9}$/.test(seed) || engine === undefined) {
   console.error(`race: --seconds and --seed are whole numbers, and --store is one of ${Object.keys(ENGINES).join(", ")}`);
   process.exit(1);
 }
 console.log(`race: ${seconds} s on ${store}, seed ${seed}`);
-const [command = "", ...rest] = [...(store === "s3" ? [".ci/versity.sh"] : []), process.execPath, "scripts/test.ts", "server/test/race.test", ...(store === "s3" ? ["--test-name-pattern=S3"] : [])];
+const run = [process.execPath, "scripts/test.ts", "server/test/race.test"];
+const [command = "", ...rest] = store === "s3" ? [".ci/versity.sh", ...run, "--test-name-pattern=S3"] : run;
 const { status, error } = spawnSync(command, rest, {
   cwd: dirname(import.meta.dirname), stdio: "inherit",
   env: { ...process.env, MOORAGE_TEST_ENGINES: engine, MOORAGE_TEST_RACE_SECONDS: seconds, MOORAGE_TEST_RACE_SEED: seed },

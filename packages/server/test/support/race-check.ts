@@ -2,7 +2,7 @@ import { type Config, checkInstallation } from "../../src/index.ts";
 import { type BlobStore, openBlobs } from "../../src/blobs/index.ts";
 import { openStore } from "../../src/store/index.ts";
 import { openClient } from "./client.ts";
-import { count, type Hand, pullWhole, type Race, send, tellWrong } from "./race-client.ts";
+import { count, giveBlob, type Hand, pullWhole, type Race, send, tellWrong } from "./race-client.ts";
 import { contentOf, imageOf } from "./race-content.ts";
 import { diceOf } from "./race-dice.ts";
 import { needed, perhapsNeeded, type Shelf } from "./race-facts.ts";
@@ -50,10 +50,9 @@ export async function pushGarbage(hand: Hand, path: string, rounds: number): Pro
   const pushed: string[] = [];
   for (let at = 0; at < 5; at++) {
     const blobs = [0, 1].map((which) => contentOf(diceOf(hand.race.seed, 998, rounds, at, which).bytes(1_000)));
-    for (const { digest, bytes } of blobs) {
-      const reply = await send(hand, "POST", `/v2/${path}/blobs/uploads/?digest=${digest}`, { body: bytes, headers: { "content-type": "application/octet-stream" } });
-      if (reply.status !== 201) tellWrong(hand, `garbage ${path}: ${reply.status}`);
-      pushed.push(digest);
+    for (const blob of blobs) {
+      await giveBlob(hand, path, blob);
+      pushed.push(blob.digest);
     }
     const image = imageOf({ blobs });
     const reply = await send(hand, "PUT", `/v2/${path}/manifests/${image.digest}`, { headers: { "content-type": image.mediaType }, body: image.bytes });
@@ -110,7 +109,9 @@ export async function storedBlobs(config: Config): Promise<Map<string, number>> 
  */
 export async function checkStores(hand: Hand, config: Config): Promise<void> {
   const { findings } = await checkInstallation({ ...config, uploadTtlMs: 86_400_000 }, { repair: false, deep: true }, { progress() {}, note() {} });
-  for (const { kind, count: found, examples, notice } of findings) if (!notice || kind === "index-without-manifest") tellWrong(hand, `fsck: ${kind} ${found} times: ${examples.join(", ")}`);
+  for (const { kind, count: found, examples, notice } of findings) {
+    if (!notice || kind === "index-without-manifest") tellWrong(hand, `fsck: ${kind} ${found} times: ${examples.join(", ")}`);
+  }
 }
 
 /**
@@ -121,7 +122,8 @@ export async function checkRecords(hand: Hand, workers: readonly Worker[], confi
   const wanted = new Set<string>();
   for (const shelves of Map.groupBy(workers.flatMap((worker) => worker.shelves), ({ path }) => path).values()) {
     const stays = perhapsNeeded(shelves);
-    for (const { known } of shelves) for (const [digest, { manifest }] of known) if (stays.has(digest)) for (const blob of manifest.blobs) wanted.add(blob.digest);
+    const staying = shelves.flatMap(({ known }) => [...known.values()]).filter(({ manifest }) => stays.has(manifest.digest));
+    for (const { digest } of staying.flatMap(({ manifest }) => manifest.blobs)) wanted.add(digest);
   }
   const store = await openStore(config);
   try {

@@ -9,7 +9,6 @@ export interface Race {
   seed: number;
   /** The organization's name. */
   organization: string;
-  organizationUid: string;
   /** The owner's tokens. */
   platform: string;
   registry: string;
@@ -45,6 +44,7 @@ export interface Promised { sinceMs: number; untilMs: number }
 /** The client gave up. What it asked for last may have been done or not. */
 export class GivenUp extends Error {}
 
+const OCTETS = { "content-type": "application/octet-stream" };
 const MOST_WRONG = 20;
 const MOST_PUSHES = 8;
 
@@ -111,8 +111,8 @@ export async function ensureBlob(hand: Hand, path: string, blob: Content): Promi
 }
 
 /** In one request. */
-async function giveBlob(hand: Hand, path: string, { digest, bytes }: Content): Promise<Promised> {
-  const reply = await send(hand, "POST", `/v2/${path}/blobs/uploads/?digest=${digest}`, { body: bytes, headers: { "content-type": "application/octet-stream" } });
+export async function giveBlob(hand: Hand, path: string, { digest, bytes }: Content): Promise<Promised> {
+  const reply = await send(hand, "POST", `/v2/${path}/blobs/uploads/?digest=${digest}`, { body: bytes, headers: OCTETS });
   if (reply.status !== 201) tellWrong(hand, `blob ${path} ${digest}: ${reply.status} ${reply.body.toString()}`);
   count(hand, "blobs sent");
   return whole(hand, reply.sentMs);
@@ -125,10 +125,10 @@ async function uploadBlob(hand: Hand, path: string, blob: Content): Promise<Prom
   const begun = await send(hand, "POST", `/v2/${path}/blobs/uploads/`);
   if (begun.status !== 202) tellWrong(hand, `upload ${path}: ${begun.status} ${begun.body.toString()}`);
   const location = String(begun.headers["location"]);
-  const chunk = { body: bytes.subarray(0, middle), headers: { "content-type": "application/octet-stream", "content-range": `0-${middle - 1}` } };
+  const chunk = { body: bytes.subarray(0, middle), headers: { ...OCTETS, "content-range": `0-${middle - 1}` } };
   const first = await send(hand, "PATCH", location, chunk);
   if (first.status !== 202) return giveBlob(hand, path, blob);
-  const last = await send(hand, "PUT", `${location}?digest=${digest}`, { body: bytes.subarray(middle), headers: { "content-type": "application/octet-stream" } });
+  const last = await send(hand, "PUT", `${location}?digest=${digest}`, { body: bytes.subarray(middle), headers: OCTETS });
   return last.status === 201 ? whole(hand, last.sentMs) : giveBlob(hand, path, blob);
 }
 
@@ -142,7 +142,7 @@ export async function mountBlob(hand: Hand, path: string, from: string, blob: Co
   if (reply.status !== 202) tellWrong(hand, `mount ${path} ${blob.digest}: ${reply.status} ${reply.body.toString()}`);
   // The session that it came with is left to itself now and then.
   if (hand.dice.chance(0.2)) return giveBlob(hand, path, blob);
-  const put = await send(hand, "PUT", `${String(reply.headers["location"])}?digest=${blob.digest}`, { body: blob.bytes, headers: { "content-type": "application/octet-stream" } });
+  const put = await send(hand, "PUT", `${String(reply.headers["location"])}?digest=${blob.digest}`, { body: blob.bytes, headers: OCTETS });
   return put.status === 201 ? whole(hand, put.sentMs) : giveBlob(hand, path, blob);
 }
 
@@ -174,7 +174,8 @@ export async function pushManifest(hand: Hand, shelf: Shelf, manifest: Manifest,
       notePush(shelf, manifest, sentMs, sure);
       if (tag !== undefined) noteMove(shelf, tag, manifest.digest, sure);
     });
-    const reply = await send(hand, "PUT", `/v2/${path}/manifests/${tag ?? manifest.digest}`, { headers: { "content-type": manifest.mediaType }, body: manifest.bytes })
+    const options = { headers: { "content-type": manifest.mediaType }, body: manifest.bytes };
+    const reply = await send(hand, "PUT", `/v2/${path}/manifests/${tag ?? manifest.digest}`, options)
       .catch((error: unknown) => {
         note(false);
         throw error;
@@ -235,7 +236,8 @@ export async function pullWhole(hand: Hand, path: string, reference: string, see
     seen.add(blob.digest);
     const pulled = await send(hand, "GET", `/v2/${path}/blobs/${blob.digest}`);
     if (pulled.status === 404) return { missing: `blob ${blob.digest} of ${reference}` };
-    if (pulled.status !== 200 || digestOf(pulled.body) !== blob.digest) tellWrong(hand, `blob ${path} ${blob.digest}: ${pulled.status} with ${digestOf(pulled.body)}`);
+    const found = digestOf(pulled.body);
+    if (pulled.status !== 200 || found !== blob.digest) tellWrong(hand, `blob ${path} ${blob.digest}: ${pulled.status} with ${found}`);
   }
   count(hand, "manifests pulled whole");
   return { digest };

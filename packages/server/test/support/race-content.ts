@@ -40,8 +40,9 @@ export interface Parts {
 
 /** An image whose configuration is the first of the blobs, or an artifact about its subject. */
 export function imageOf({ blobs = [], subject, nonce }: Parts): Manifest {
-  const [config, ...layers] = blobs.map(({ digest, bytes }) => ({ mediaType: "application/vnd.oci.image.layer.v1.tar", digest, size: bytes.length }));
-  const body = { schemaVersion: 2, mediaType: IMAGE, config: { ...config, mediaType: "application/vnd.oci.image.config.v1+json" }, layers, ...about(subject, nonce) };
+  const [first, ...layers] = blobs.map(({ digest, bytes }) => ({ mediaType: "application/vnd.oci.image.layer.v1.tar", digest, size: bytes.length }));
+  const config = { ...first, mediaType: "application/vnd.oci.image.config.v1+json" };
+  const body = { schemaVersion: 2, mediaType: IMAGE, config, layers, ...about(subject, nonce) };
   return { ...contentOf(Buffer.from(JSON.stringify(body))), mediaType: IMAGE, blobs: [...new Set(blobs)], children: [], subject: subject?.digest ?? "" };
 }
 
@@ -53,8 +54,9 @@ export function indexOf({ children = [], subject, nonce }: Parts): Manifest {
 }
 
 function about(subject: Manifest | undefined, nonce: string | undefined): object {
+  const descriptor = subject && { mediaType: subject.mediaType, digest: subject.digest, size: subject.bytes.length };
   return {
-    ...(subject !== undefined && { artifactType: "application/vnd.example.note", subject: { mediaType: subject.mediaType, digest: subject.digest, size: subject.bytes.length } }),
+    ...(descriptor && { artifactType: "application/vnd.example.note", subject: descriptor }),
     ...(nonce !== undefined && { annotations: { "org.example.nonce": nonce } }),
   };
 }

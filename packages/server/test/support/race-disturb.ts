@@ -7,7 +7,7 @@ import type { Dice } from "./race-dice.ts";
 import type { Replicas } from "./replicas.ts";
 
 /** How a race was disturbed. */
-export interface Disturbances { serverKills: number; workerKills: number; aimedKills: number; stalls: number; collections: number; collectionKills: number; slowCollections: number; ownCollections: number }
+export type Disturbances = Record<(typeof KINDS)[number], number>;
 
 export interface Disturber {
   done: Disturbances;
@@ -17,6 +17,7 @@ export interface Disturber {
   collect(): Promise<string>;
 }
 
+const KINDS = ["serverKills", "workerKills", "aimedKills", "stalls", "collections", "collectionKills", "slowCollections", "ownCollections"] as const;
 const MOORAGE = fileURLToPath(new URL("../../../cli/src/main.ts", import.meta.url));
 const COLLECTED = "garbage collected";
 const COLLECT_TIMEOUT_MS = 60_000;
@@ -24,15 +25,20 @@ const PAUSE_MS = 700;
 const MOST_HALTS = 25;
 const AIM_TIMEOUT_MS = 3_000;
 
-/** Collects without end, kills as power cuts do, and stops processes for longer than the grace, as a paused virtual machine does. `graceMs`: the servers' setting. */
+interface Collecting { killAfterMs?: number; began?: (child: ChildProcess) => void }
+
+/**
+ * Collects without end, kills as power cuts do, and stops processes for longer than the grace, as a paused virtual machine does. `graceMs`: the
+ * servers' setting.
+ */
 export function disturberOf(replicas: Replicas, graceMs: number): Disturber {
-  const done: Disturbances = { serverKills: 0, workerKills: 0, aimedKills: 0, stalls: 0, collections: 0, collectionKills: 0, slowCollections: 0, ownCollections: 0 };
+  const done = Object.fromEntries(KINDS.map((kind) => [kind, 0])) as Disturbances;
   const { env, servers } = replicas;
   const config = loadConfig(env);
   const workers = Number(env["MOORAGE_WORKERS"] ?? 1);
 
   /** Runs `moorage gc`. `began` is called when it has told of the first repo. */
-  const collect = async ({ killAfterMs = COLLECT_TIMEOUT_MS, began }: { killAfterMs?: number; began?: (child: ChildProcess) => void } = {}): Promise<{ status: number | string; said: string }> => {
+  const collect = async ({ killAfterMs = COLLECT_TIMEOUT_MS, began }: Collecting = {}): Promise<{ status: number | string; said: string }> => {
     const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("MOORAGE_") && !name.startsWith("NODE_TEST")));
     const child = spawn(process.execPath, [MOORAGE, "gc"], { env: { ...inherited, ...env }, stdio: ["ignore", "pipe", "pipe"] });
     const said: string[] = [];
@@ -108,7 +114,8 @@ export function disturberOf(replicas: Replicas, graceMs: number): Disturber {
 
   const collections = [killCollection, killCollection, collectWhole, slowCollection, slowCollection];
   // A server of several processes is away for long when it dies whole: its workers are killed more often.
-  const all: ((dice: Dice) => Promise<unknown>)[] = workers > 1 ? [...collections, killWorker, killWorker, killWorker, aim] : [...collections, killServer, aim, stall];
+  const kills = workers > 1 ? [killWorker, killWorker, killWorker, aim] : [killServer, aim, stall];
+  const all: ((dice: Dice) => Promise<unknown>)[] = [...collections, ...kills];
   // Servers collect as well, but not for minutes after one was killed at it: its lease must run out first.
   const collectOften = async (isOver: () => boolean): Promise<void> => {
     while (!isOver()) {

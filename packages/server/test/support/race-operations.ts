@@ -1,6 +1,8 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { openClient } from "./client.ts";
-import { api, checkGrace, codeOf, count, ensureBlob, GivenUp, type Hand, mountBlob, nowMs, pullWhole, pushManifest, type Race, send, tellWrong } from "./race-client.ts";
+import {
+  api, checkGrace, codeOf, count, ensureBlob, GivenUp, type Hand, mountBlob, nowMs, pullWhole, pushManifest, type Race, send, tellWrong,
+} from "./race-client.ts";
 import { contentOf, imageOf, indexOf, type Manifest, someBlobs } from "./race-content.ts";
 import { diceOf } from "./race-dice.ts";
 import { change, type Known, mayPointTo, needed, newShelf, noteDeletion, noteMove, notePush, noteSeen, type Shelf } from "./race-facts.ts";
@@ -51,7 +53,8 @@ export async function work(race: Race, worker: Worker, paths: readonly string[],
       const dice = diceOf(race.seed, worker.number + 1, step);
       const operation = dice.pick(ALL);
       const shelf = dice.pick(worker.shelves);
-      const hand: Hand = { race, client, dice, paths, patient: dice.chance(0.75), lingers: false, doing: `worker ${worker.number} step ${step} (${operation.name} in ${shelf.path})` };
+      const doing = `worker ${worker.number} step ${step} (${operation.name} in ${shelf.path})`;
+      const hand: Hand = { race, client, dice, paths, patient: dice.chance(0.75), lingers: false, doing };
       try {
         await (shelf.known.size > MOST_KNOWN ? deleteManifest : operation.run)(hand, shelf, worker);
         count(hand, operation.name);
@@ -191,7 +194,8 @@ export async function checkTag(hand: Hand, shelf: Shelf, tag: string): Promise<v
     return expected;
   };
   if ("digest" in pulled) {
-    if (!see(pulled.digest, shelf.known.get(pulled.digest))) tellWrong(hand, `${shelf.path}:${tag} points to ${pulled.digest}, not to ${[...may].join(" or ")}`);
+    const expected = see(pulled.digest, shelf.known.get(pulled.digest));
+    if (!expected) tellWrong(hand, `${shelf.path}:${tag} points to ${pulled.digest}, not to ${[...may].join(" or ")}`);
   } else if (pulled.missing !== `manifest ${tag}`) {
     tellWrong(hand, `${shelf.path}:${tag} is not whole: no ${pulled.missing}`);
   } else if (may.has("")) {
@@ -238,7 +242,8 @@ async function remove(hand: Hand, shelf: Shelf, reference: string, mayBeGone: bo
     note(false);
     throw error;
   });
-  if (reply.status !== 202 && !(reply.status === 404 && (mayBeGone || reply.retried))) tellWrong(hand, `${shelf.path} ${reference}: ${reply.status} ${reply.body.toString()}`);
+  const wasGone = reply.status === 404 && (mayBeGone || reply.retried);
+  if (reply.status !== 202 && !wasGone) tellWrong(hand, `${shelf.path} ${reference}: ${reply.status} ${reply.body.toString()}`);
   note(true);
 }
 
