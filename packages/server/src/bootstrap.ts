@@ -6,7 +6,7 @@ import { createSigningKey, resealKeys } from "./access/index.ts";
 import { isSealed, type Secrets } from "./base/secrets.ts";
 import { newUid } from "./base/uid.ts";
 import type { Config } from "./config.ts";
-import { ensureBuiltInRoles } from "./iam/index.ts";
+import { ensureBuiltInRoles, resealProviders } from "./iam/index.ts";
 import { refuseUnfinished } from "./moving/marker.ts";
 import { resealMirrors } from "./registry/index.ts";
 import { addToAncestors, type Database, type Store, takeName } from "./store/index.ts";
@@ -65,6 +65,7 @@ async function install(tx: Database, secrets: Secrets, config: Config, nowMs: nu
 export async function resealInstallation(tx: Database, secrets: Secrets): Promise<void> {
   await resealKeys(tx, secrets);
   await resealMirrors(tx, secrets);
+  await resealProviders(tx, secrets);
   const row = await tx.selectFrom("installation").select("value").where("key", "=", "page_token_key").executeTakeFirst();
   if (row === undefined || secrets.isCurrent(row.value)) return;
   const text = openPageTokenKey(secrets, row.value).toString("base64");

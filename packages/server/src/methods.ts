@@ -1,10 +1,10 @@
 import type { DescMethod, DescMethodUnary, DescService, Message } from "@bufbuild/protobuf";
 import { create, getOption } from "@bufbuild/protobuf";
-import { type Access, AccountAssociationsService, GroupInvitesService, GroupsService, IdentitiesService, ImagesService, PingService, ReposService, RoleBindingsService, RolesService, TagsService, TermsService, type Transaction, transaction } from "@moorage/api";
+import { type Access, AccountAssociationsService, ExternalGroupRoleMappingsService, GroupInvitesService, GroupsService, IdentitiesService, IdentityProvidersService, ImagesService, PingService, ReposService, RoleBindingsService, RolesService, TagsService, TermsService, type Transaction, transaction } from "@moorage/api";
 import { accessOf } from "./access/authorize.ts";
 import { isStored, type Stored } from "./aip/stored.ts";
 import type { Call } from "./call.ts";
-import { accountAssociationsService, groupInvitesService, groupsService, identitiesService, roleBindingsService, rolesService, termsService } from "./iam/index.ts";
+import { accountAssociationsService, externalGroupRoleMappingsService, groupInvitesService, groupsService, identitiesService, identityProvidersService, roleBindingsService, rolesService, termsService } from "./iam/index.ts";
 import { pingService } from "./ping/index.ts";
 import { imagesService, reposService, tagsService } from "./registry/index.ts";
 import type { Room, RoomContext } from "./room.ts";
@@ -22,6 +22,7 @@ export function methodsOf(context: RoomContext): Map<string, Method> {
   return new Map([
     ...methods(GroupsService, groupsService(context)), ...methods(IdentitiesService, identitiesService(context)), ...methods(RolesService, rolesService(context)),
     ...methods(RoleBindingsService, roleBindingsService(context)), ...methods(GroupInvitesService, groupInvitesService(context)),
+    ...methods(IdentityProvidersService, identityProvidersService(context)), ...methods(ExternalGroupRoleMappingsService, externalGroupRoleMappingsService(context)),
     ...methods(TermsService, termsService(context)), ...methods(AccountAssociationsService, accountAssociationsService(context)),
     ...methods(ReposService, reposService(context)), ...methods(TagsService, tagsService(context)),
     ...methods(ImagesService, imagesService(context)), ...methods(PingService, pingService()),

@@ -90,8 +90,15 @@ test("rows that belong to nothing are found and removed", { timeout: 120_000 }, 
   await db.insertInto("account_associations").values({
     uid: group, parent: organization, name: "", description: "", amazon: null, google: null, services: null, azure: null, github: null, create_time: nowMs, update_time: nowMs,
   }).execute();
+  await db.insertInto("identity_providers").values({
+    uid: newUid(organization), parent: organization, name: "login", description: "", default_role: newUid(""), issuer: "https://login.example.com", client_id: "moorage",
+    client_secret: "", additional_scopes: "[]", groups_claim: "", correlation_rule: 0, pkce_enabled: 0, create_time: nowMs, update_time: nowMs,
+  }).execute();
+  await db.insertInto("external_group_role_mappings").values({
+    uid: newUid(organization), parent: organization, external_group_id: "g", role_uid: newUid(""), scope: organization, create_time: nowMs,
+  }).execute();
   await foundAndMended(broken, [
-    "invite-dangling", "terms-acceptance-without-group", "account-association-without-group",
+    "external-group-role-mapping-dangling", "default-role-dangling", "invite-dangling", "terms-acceptance-without-group", "account-association-without-group",
     "tags-without-repo", "tag-history-without-repo", "manifests-without-repo", "repo-blobs-without-repo", "uploads-without-repo", "repo-blob-without-blob", "reference-without-manifest",
     "role-binding-dangling", "refresh-token-without-identity", "counter-wrong",
   ]);

@@ -18,6 +18,8 @@ before(async () => {
   repo = (await platform.repo(group, { name: "tagged" })).uid;
   const { uid: places } = await platform.group(platform.organization, { name: "places" });
   const viewer = await platform.role("viewer");
+  const login = { name: "login", oidc: { issuer: "https://login.example.com", clientId: "moorage" } };
+  const { uid: provider } = await platform.ok("POST", `/iam/v2/identityProviders/${places}`, login);
   const bound = await platform.identity(platform.organization);
   const common = ["name", "description", "createTime", "updateTime", "uid"];
   const named = (path: string, plural: string, fields: string[], extra: object = {}, parent = () => group): List => ({
@@ -33,6 +35,12 @@ before(async () => {
       path: "/iam/v2/groupInvites", plural: "groupInvites", fields: ["createTime", "expirationTime", "email", "keyId", "uid"], scope: () => group,
       make: (at) => platform.ok("POST", `/iam/v2/groupInvites/${group}`, { roleUid: viewer, ttl: `${3600 + at}s`, email: `ann-${at % 2}@example.com` }),
       remove: (uid) => platform.ok("DELETE", `/iam/v2/groupInvites/${uid}`),
+    },
+    named("/iam/v2/identityProviders", "identityProviders", common, { oidc: { issuer: "https://login.example.com", clientId: "moorage" } }),
+    {
+      path: "/iam/v2/externalGroupRoleMappings", plural: "externalGroupRoleMappings", fields: ["createTime", "externalGroupId", "uid"], scope: () => provider,
+      make: (at) => platform.ok("POST", `/iam/v2/externalGroupRoleMappings/${provider}`, { externalGroupId: `group-${at % 2}`, roleUid: viewer, scope: places }),
+      remove: (uid) => platform.ok("DELETE", `/iam/v2/externalGroupRoleMappings/${uid}`),
     },
     {
       // Each is of a group of its own.

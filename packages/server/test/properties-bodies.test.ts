@@ -79,21 +79,25 @@ const object = fc.array(fc.tuple(fc.constantFrom(...KEYS), value), { maxLength: 
 
 test("JSON bodies of every write", async () => {
   const targets = fc.constantFrom(
-    ...["groups", "identities", "roles", "roleBindings", "groupInvites", "accountAssociations", "terms"].map((each) => ["POST", `/iam/v2/${each}/GROUP`] as const),
+    ...["groups", "identities", "roles", "roleBindings", "groupInvites", "identityProviders", "accountAssociations", "terms"].map((each) => ["POST", `/iam/v2/${each}/GROUP`] as const),
     ["POST", "/registry/v2/repos/GROUP"] as const,
     ["POST", "/registry/v2/tags/PLAY"] as const,
     ["POST", "/iam/v2/roleBindings:batchCreate"] as const,
     ["POST", "/iam/v2/groupInvites:accept"] as const,
+    ["POST", "/iam/v2/externalGroupRoleMappings/PROVIDER"] as const,
+    ["PATCH", "/iam/v2/identityProviders/PROVIDER"] as const,
     ["PATCH", "/registry/v2/repos/PLAY"] as const,
     ["PATCH", "/iam/v2/groups/GROUP"] as const,
     ["PATCH", "/registry/v2/repos/PLAY/readme"] as const,
   );
   const { uid: playground } = await platform.group(platform.organization);
   const { uid: play } = await platform.repo(playground);
+  const oidc = { issuer: "https://login.example.com", clientId: "moorage" };
+  const { uid: provider } = await platform.ok("POST", `/iam/v2/identityProviders/${playground}`, { name: "login", oidc });
   await property(
     fc.tuple(targets, fc.oneof(object, fc.jsonValue({ maxDepth: 3 }))),
     async ([[method, path], body]) => {
-      await ask(method, path.replace("GROUP", playground).replace("PLAY", play), body);
+      await ask(method, path.replace("GROUP", playground).replace("PLAY", play).replace("PROVIDER", provider), body);
     },
     400,
   );

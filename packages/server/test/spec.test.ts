@@ -278,6 +278,8 @@ describe("authentication, authorization and versions", () => {
       "/iam/v2/roles",
       "/iam/v2/roleBindings",
       "/iam/v2/groupInvites",
+      "/iam/v2/identityProviders",
+      "/iam/v2/externalGroupRoleMappings",
       "/iam/v2/accountAssociations",
       "/registry/v2/repos?page_size=5",
       "/registry/v2/tags",

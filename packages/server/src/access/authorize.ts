@@ -1,7 +1,7 @@
 import { type DescField, type DescMessage, type DescMethodUnary, getOption, hasOption, type Message } from "@bufbuild/protobuf";
 import {
-  type Access, access as accessOption, AccountAssociationSchema, Capability, CapabilitySchema, GroupInviteSchema, GroupSchema, IdentitySchema, RepoSchema,
-  RoleBindingSchema, RoleSchema, TagSchema,
+  type Access, access as accessOption, AccountAssociationSchema, Capability, CapabilitySchema, ExternalGroupRoleMappingSchema, GroupInviteSchema, GroupSchema,
+  IdentityProviderSchema, IdentitySchema, RepoSchema, RoleBindingSchema, RoleSchema, TagSchema,
 } from "@moorage/api";
 import { isUid, parentOf } from "../base/uid.ts";
 import type { Call } from "../call.ts";
@@ -11,6 +11,7 @@ import type { ResourceTable } from "../store/index.ts";
 const TABLES: Readonly<Record<string, ResourceTable>> = {
   [GroupSchema.typeName]: "groups", [IdentitySchema.typeName]: "identities", [RoleSchema.typeName]: "roles", [RoleBindingSchema.typeName]: "role_bindings",
   [GroupInviteSchema.typeName]: "group_invites", [AccountAssociationSchema.typeName]: "account_associations",
+  [IdentityProviderSchema.typeName]: "identity_providers", [ExternalGroupRoleMappingSchema.typeName]: "external_group_role_mappings",
   [RepoSchema.typeName]: "repos", [TagSchema.typeName]: "tags",
 };
 

@@ -6,14 +6,14 @@ import { columnIs, listPage, type ListSpec } from "../aip/list.ts";
 import { resource } from "../aip/resource.ts";
 import { violationsOf } from "../aip/validate.ts";
 import { timestamp } from "../base/times.ts";
-import { isWithin, parentOf } from "../base/uid.ts";
 import type { Call } from "../call.ts";
 import { type FieldViolation, invalidArgument } from "../errors.ts";
-import { requireHolds, type Room, type RoomContext } from "../room.ts";
+import type { Room, RoomContext } from "../room.ts";
 import type { Row } from "../store/index.ts";
 import { acceptInvite, hashOf, keyIdOf } from "./accept-invite.ts";
+import { requireGivable } from "./give-role.ts";
 import { groups } from "./groups.ts";
-import { capabilitiesOf, capabilityName, roles } from "./roles.ts";
+import { capabilitiesOf } from "./roles.ts";
 
 const answered = (row: Row<"group_invites">) => ({
   uid: row.uid, roleUid: row.role_uid, email: row.email, singleUse: row.single_use === 1, keyId: row.key_id,
@@ -88,15 +88,6 @@ function check(invite: GroupInvite): number {
 
 function durationMs({ seconds, nanos }: Duration): number {
   return Number(seconds) * 1000 + Math.ceil(nanos / 1_000_000);
-}
-
-// What is out of reach is told as what does not exist, as for bindings.
-async function requireGivable(call: Call, group: string, roleUid: string): Promise<void> {
-  const role = await roles.find(call.tx, roleUid);
-  const home = parentOf(roleUid);
-  const isKnown = role !== undefined && (home === "" || isWithin(group, home));
-  if (!isKnown) throw invalidArgument({ field: "roleUid", description: "there is no such role for this group" });
-  await requireHolds(call, capabilitiesOf(role), group, capabilityName);
 }
 
 type Hydrated = MessageInitShape<typeof GroupInviteSchema>;

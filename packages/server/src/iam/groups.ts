@@ -48,6 +48,8 @@ export function groupsService({ pageTokenKey, ownerRole }: RoomContext): Room<ty
       if (left.length > 0) throw failedPrecondition(...left);
       for (const table of ["role_bindings", "terms_acceptances"] as const) await call.tx.deleteFrom(table).where("parent", "=", uid).execute();
       await call.tx.deleteFrom("account_associations").where("uid", "=", uid).execute();
+      // Those of a provider further up that give a role here, as bindings do.
+      await call.tx.deleteFrom("external_group_role_mappings").where("scope", "=", uid).execute();
       await groups.remove(call, row);
       return {};
     },
@@ -73,7 +75,10 @@ async function own(call: Call, group: string, role: string): Promise<void> {
   await call.tx.insertInto("role_bindings").values({ uid: newUid(group), parent: group, identity_uid: call.caller.identity, role_uid: role, create_time: call.nowMs }).execute();
 }
 
-const BELOW = [["groups", "groups"], ["repos", "repos"], ["identities", "identities"], ["roles", "custom roles"], ["group_invites", "invites"]] as const;
+const BELOW = [
+  ["groups", "groups"], ["repos", "repos"], ["identities", "identities"], ["roles", "custom roles"], ["identity_providers", "identity providers"],
+  ["group_invites", "invites"],
+] as const;
 
 async function leftBelow(call: Call, uid: string): Promise<PreconditionViolation[]> {
   const violations: PreconditionViolation[] = [];

@@ -1,9 +1,11 @@
 // What other rooms and the access room may ask of iam.
 export { BUILT_IN_ROLES, ensureBuiltInRoles } from "./built-in-roles.ts";
 export { accountAssociationsService } from "./account-associations.ts";
+export { externalGroupRoleMappingsService } from "./external-group-role-mappings.ts";
 export { groupInvitesService } from "./group-invites.ts";
 export { createGroupNamed, groups, groupsService } from "./groups.ts";
 export { identities, identitiesService, relationshipOf } from "./identities.ts";
+export { identityProvidersService, resealProviders } from "./identity-providers.ts";
 export { validateRelationship } from "./relationship.ts";
 export { type Person, personOf, subjectClaim } from "./sign-in-claims.ts";
 export { type Provider, providerOf, secretPlace, type SignedIn, type SignIn, signInCommands } from "./sign-in.ts";

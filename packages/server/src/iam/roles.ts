@@ -54,9 +54,10 @@ export function rolesService({ pageTokenKey }: RoomContext): Room<typeof RolesSe
       const row = await roles.get(call.tx, uid);
       requireCustom(uid);
       const violations: PreconditionViolation[] = [];
-      for (const [table, words] of [["role_bindings", "the role is still bound"], ["group_invites", "invites still give the role"]] as const) {
-        const { n } = await call.tx.selectFrom(table).select(({ fn }) => fn.countAll<number>().as("n")).where("role_uid", "=", uid).executeTakeFirstOrThrow();
-        if (Number(n) > 0) violations.push({ type: "RESOURCE_IN_USE", subject: uid, description: `${words}: ${n}` });
+      for (const { table, column, words } of USES) {
+        const { rows: [found] } = await sql<{ n: number }>`select count(*) as n from ${sql.table(table)} where ${sql.ref(column)} = ${uid}`.execute(call.tx);
+        const n = Number(found?.n ?? 0);
+        if (n > 0) violations.push({ type: "RESOURCE_IN_USE", subject: uid, description: `${words}: ${n}` });
       }
       if (violations.length > 0) throw failedPrecondition(...violations);
       await roles.remove(call, row);
@@ -64,6 +65,13 @@ export function rolesService({ pageTokenKey }: RoomContext): Room<typeof RolesSe
     },
   };
 }
+
+const USES = [
+  { table: "role_bindings", column: "role_uid", words: "the role is still bound" },
+  { table: "group_invites", column: "role_uid", words: "invites still give the role" },
+  { table: "external_group_role_mappings", column: "role_uid", words: "mappings still give the role" },
+  { table: "identity_providers", column: "default_role", words: "identity providers still have the role as their default" },
+] as const;
 
 /** The capabilities of a roles row. */
 export function capabilitiesOf({ capabilities }: { capabilities: string }): Capability[] {

@@ -95,8 +95,10 @@ function claimMatch({ issuer, subject, clientId }: SignIn): Identity["relationsh
   }).relationship;
 }
 
+type Addresses = Pick<Row<"identities">, "email" | "email_unverified">;
+
 /** A token that says nothing of an address changes nothing; one that does not vouch for it ends what an earlier one vouched for. */
-function emailOf({ email, emailVerified }: SignIn, known: Pick<Row<"identities">, "email" | "email_unverified">): Pick<Row<"identities">, "email" | "email_unverified"> {
+function emailOf({ email, emailVerified }: SignIn, known: Addresses): Addresses {
   if (email === undefined) return { email: known.email, email_unverified: known.email_unverified };
   return emailVerified ? { email, email_unverified: "" } : { email: "", email_unverified: email };
 }

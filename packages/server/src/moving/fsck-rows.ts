@@ -93,6 +93,20 @@ export const ROW_CHECKS: readonly RowCheck[] = [
     show: ["uid", "role_uid"], repair: remove("group_invites", ["uid"]),
   },
   {
+    kind: "external-group-role-mapping-dangling", meaning: "a mapping belongs to a provider, gives a role or is for a group that is gone",
+    find: `select m.uid, m.role_uid, m.scope from external_group_role_mappings as m where not exists (select 1 from identity_providers as p where p.uid = m.parent)
+      or not exists (select 1 from roles as r where r.uid = m.role_uid) or not exists (select 1 from groups as g where g.uid = m.scope)`,
+    show: ["uid", "role_uid", "scope"], repair: remove("external_group_role_mappings", ["uid"]),
+  },
+  {
+    kind: "default-role-dangling", meaning: "a provider's default role is gone",
+    find: "select p.uid, p.default_role from identity_providers as p where p.default_role <> '' and not exists (select 1 from roles as r where r.uid = p.default_role)",
+    show: ["uid", "default_role"],
+    async repair(tx, { uid }) {
+      await ask(tx, "update identity_providers set default_role = '' where uid = ?", [uid]);
+    },
+  },
+  {
     kind: "invite-acceptance-without-invite", meaning: "somebody accepted an invite that is gone",
     find: "select a.invite, a.identity from invite_acceptances as a where not exists (select 1 from group_invites as i where i.uid = a.invite)",
     show: ["invite", "identity"], repair: remove("invite_acceptances", ["invite", "identity"]),
@@ -108,8 +122,8 @@ export const ROW_CHECKS: readonly RowCheck[] = [
     show: ["uid"], repair: remove("account_associations", ["uid"]),
   },
   {
-    kind: "resource-without-parent", meaning: "a group, a repo, an identity or a role is below a group that is gone: delete it, or restore the group from a backup",
-    find: ["groups", "repos", "identities", "roles"].map((table) =>
+    kind: "resource-without-parent", meaning: "a group, a repo, an identity, a role or an identity provider is below a group that is gone: delete it, or restore the group from a backup",
+    find: ["groups", "repos", "identities", "roles", "identity_providers"].map((table) =>
       `select '${table}' as kind, x.uid as uid from ${table} as x where x.parent <> '' and not exists (select 1 from groups as g where g.uid = x.parent)`).join(" union all "),
     show: ["kind", "uid"],
   },

@@ -1,6 +1,6 @@
 import { AssertionError } from "node:assert/strict";
 import {
-  AccountAssociationsService, GroupInvitesService, GroupsService, IdentitiesService, ImagesService, PingService, ReposService, RoleBindingsService, RolesService, TagsService,
+  AccountAssociationsService, ExternalGroupRoleMappingsService, GroupInvitesService, GroupsService, IdentitiesService, IdentityProvidersService, ImagesService, PingService, ReposService, RoleBindingsService, RolesService, TagsService,
   TermsService,
 } from "@moorage/api";
 import { COMMENTS } from "@moorage/api/gen/moorage/comments";
@@ -11,7 +11,8 @@ import { type Binding, bindingsOf, compileRoutes } from "../../src/transport/rou
 
 /** The services that have REST paths. */
 export const REST_SERVICES = [
-  GroupsService, IdentitiesService, RolesService, RoleBindingsService, GroupInvitesService, AccountAssociationsService, TermsService, ReposService, TagsService, ImagesService,
+  GroupsService, IdentitiesService, RolesService, RoleBindingsService, GroupInvitesService, IdentityProvidersService,
+  ExternalGroupRoleMappingsService, AccountAssociationsService, TermsService, ReposService, TagsService, ImagesService,
   PingService,
 ];
 

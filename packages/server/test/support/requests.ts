@@ -3,9 +3,11 @@ import {
   AccountAssociationsService,
   Capability,
   CheckAccountAssociationRequest_AccountProviderType,
+  ExternalGroupRoleMappingsService,
   GroupInvitesService,
   GroupsService,
   IdentitiesService,
+  IdentityProvidersService,
   ImagesService,
   PingService,
   ReposService,
@@ -89,6 +91,29 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
   add(invites.acceptGroupInvite, async () => ({ code: String((await invite(await powerless()))["code"]) }));
   add(invites.updateGroupInvite, async () => ({ groupInvite: { uid: await newInvite(), email: "ann@example.com" }, updateMask: { paths: ["email"] } }));
   add(invites.deleteGroupInvite, async () => ({ uid: await newInvite() }));
+
+  const providers = IdentityProvidersService.method;
+  const oidc = { issuer: "https://login.example.com", clientId: "moorage" };
+  const provider = (): Promise<string> => uidOf(platform.ok("POST", `/iam/v2/identityProviders/${group}`, { name: name(), oidc }));
+  add(providers.getIdentityProvider, async () => ({ uid: await provider() }));
+  add(providers.listIdentityProviders, () => everywhere);
+  add(providers.createIdentityProvider, () => ({ parent: group, identityProvider: { name: name(), configuration: { case: "oidc" as const, value: oidc } } }));
+  add(providers.updateIdentityProvider, async () => ({ identityProvider: { uid: await provider(), description: "asked" }, updateMask: { paths: ["description"] } }));
+  add(providers.deleteIdentityProvider, async () => ({ uid: await provider() }));
+
+  const mappings = ExternalGroupRoleMappingsService.method;
+  const mapped = async () => ({ externalGroupId: "engineers", roleUid: await viewer(), scope: group });
+  const mapping = async (): Promise<string> => uidOf(platform.ok("POST", `/iam/v2/externalGroupRoleMappings/${await provider()}`, await mapped()));
+  const parent = (uid: string): string => uid.slice(0, uid.lastIndexOf("/"));
+  add(mappings.getExternalGroupRoleMapping, async () => ({ uid: await mapping() }));
+  add(mappings.listExternalGroupRoleMappings, () => everywhere);
+  add(mappings.createExternalGroupRoleMapping, async () => ({ parent: await provider(), externalGroupRoleMapping: await mapped() }));
+  add(mappings.updateExternalGroupRoleMapping, async () => ({ externalGroupRoleMapping: { uid: await mapping(), roleUid: await role() }, updateMask: { paths: ["role_uid"] } }));
+  add(mappings.deleteExternalGroupRoleMapping, async () => ({ uid: await mapping() }));
+  add(mappings.batchDeleteExternalGroupRoleMappings, async () => {
+    const uid = await mapping();
+    return { parent: parent(uid), names: [uid] };
+  });
 
   const accounts = AccountAssociationsService.method;
   const newPlace = (): Promise<string> => uidOf(platform.group(group));

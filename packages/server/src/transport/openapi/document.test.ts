@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  AccountAssociationsService, GroupInvitesService, GroupsService, IdentitiesService, ImagesService, PingService, ReposService, RoleBindingsService, RolesService, TagsService,
+  AccountAssociationsService, ExternalGroupRoleMappingsService, GroupInvitesService, GroupsService, IdentitiesService, IdentityProvidersService, ImagesService, PingService, ReposService, RoleBindingsService, RolesService, TagsService,
   TermsService,
 } from "@moorage/api";
 import { COMMENTS } from "@moorage/api/gen/moorage/comments";
@@ -9,7 +9,8 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { openApiDocument } from "./document.ts";
 
 const SERVICES = [
-  GroupsService, IdentitiesService, RolesService, RoleBindingsService, GroupInvitesService, AccountAssociationsService, TermsService, ReposService, TagsService, ImagesService,
+  GroupsService, IdentitiesService, RolesService, RoleBindingsService, GroupInvitesService, IdentityProvidersService,
+  ExternalGroupRoleMappingsService, AccountAssociationsService, TermsService, ReposService, TagsService, ImagesService,
   PingService,
 ];
 const document = openApiDocument({ services: SERVICES, comments: COMMENTS, baseUrl: "https://moorage.example.com" });
