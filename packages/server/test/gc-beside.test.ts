@@ -58,6 +58,40 @@ test("pushes go on beside collections that run at once, and each thing goes once
   for (const digest of pushed) assert.ok(await hasManifest("acme/app", digest));
 });
 
+test("what gets a reason between the look and the removal stays", async (t) => {
+  const gc = await startCollecting(t);
+  const { pass, push, pushBlob, pushManifest, hasManifest, hasBlob, deps, clock } = gc;
+  const tagged = await push("acme/app", undefined, "tagged in between");
+  const needed = await push("acme/app", undefined, "referred to in between");
+  const again = await push("acme/app", undefined, "pushed again in between");
+  const gone = await push("acme/app", undefined, "nobody's");
+  const blob = await pushBlob("acme/app", "linked again in between");
+  pass(5);
+  const { transactor } = deps;
+  let between: (() => Promise<unknown>) | undefined = async () => {
+    assert.equal((await pushManifest("acme/app", "kept", tagged.manifest)).status, 201);
+    await gc.pushIndex("acme/app", "index", [needed.digest]);
+    assert.equal((await pushManifest("acme/app", again.digest, again.manifest)).status, 201);
+    await pushBlob("acme/app", "linked again in between");
+  };
+  // Everything is done right before the collection's first write, when it has looked at all of the repo's manifests.
+  const meanwhile = async (name: string): Promise<void> => {
+    const act = name.startsWith("distribution.collect") ? between : undefined;
+    if (act === undefined) return;
+    between = undefined;
+    await act();
+  };
+  const interrupted: typeof transactor = { ...transactor, write: (name, data, input) => meanwhile(name).then(() => transactor.write(name, data, input)) };
+  const went = await collectGarbage({ ...deps, transactor: interrupted }, {
+    nowMs: clock.nowMs(), graceMs: GRACE_MS, uploadTtlMs: deps.config.uploadTtlMs, dryRun: false, signal: new AbortController().signal,
+  });
+  assert.equal(between, undefined, "the collection wrote");
+  assert.equal(went.manifests, 1);
+  assert.equal(await hasManifest("acme/app", gone.digest), false);
+  for (const { digest } of [tagged, needed, again]) assert.ok(await hasManifest("acme/app", digest), digest);
+  assert.ok(await hasBlob("acme/app", blob));
+});
+
 test("a collection that is told to end does so between two steps, and the next one goes on", async (t) => {
   const gc = await startCollecting(t);
   await gc.pushBlob("acme/app", "x");
