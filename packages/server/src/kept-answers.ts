@@ -8,15 +8,19 @@ import { createSnapshotCache, type Database, type Snapshot } from "./store/index
  * this is still so. Whether the token is good is asked every time. On PostgreSQL nothing is kept.
  */
 export interface KeptAnswers {
-  /** What the same call was answered last. Undefined: it must be worked on. */
-  get(key: string, nowMs: number): string | undefined;
+  /** What the same call was answered last, and to whom. Undefined: it must be worked on. */
+  get(key: string, nowMs: number): KeptAnswer | undefined;
   /** The state of the database, to be asked for before anything about the call is found out. */
   snapshot(): Snapshot | undefined;
   /** Keeps an answer, everything about which was found out since the snapshot. */
-  keep(snapshot: Snapshot | undefined, key: string, caller: Caller, answer: string, nowMs: number): void;
+  keep(snapshot: Snapshot | undefined, key: string, caller: Caller, answer: Answered, nowMs: number): void;
 }
 
-interface Kept { caller: Caller; answer: string; atMs: number; bytes: number }
+/** An answer, ready to be sent; `etag`: its entity tag, where the door tells one. */
+export interface Answered { text: string; etag?: string | undefined }
+export interface KeptAnswer extends Answered { caller: Caller }
+
+interface Kept extends KeptAnswer { atMs: number; bytes: number }
 
 const CACHE_BYTES = 32 * 1024 * 1024;
 const MAX_KEPT_BYTES = 64 * 1024;
@@ -32,11 +36,11 @@ export function createKeptAnswers(reader: Database, isStillGood: (caller: Caller
     snapshot: kept.snapshot,
     get(key, nowMs) {
       const known = kept.get(key);
-      return known !== undefined && Math.abs(nowMs - known.atMs) < LONGEST_MS && isStillGood(known.caller, nowMs) ? known.answer : undefined;
+      return known !== undefined && Math.abs(nowMs - known.atMs) < LONGEST_MS && isStillGood(known.caller, nowMs) ? known : undefined;
     },
-    keep(snapshot, key, caller, answer, atMs) {
-      if (snapshot === undefined || answer.length > MAX_KEPT_BYTES) return;
-      kept.keep(snapshot, key, { caller, answer, atMs, bytes: answer.length + key.length + ENTRY_BYTES });
+    keep(snapshot, key, caller, { text, etag }, atMs) {
+      if (snapshot === undefined || text.length > MAX_KEPT_BYTES) return;
+      kept.keep(snapshot, key, { caller, text, etag, atMs, bytes: text.length + key.length + ENTRY_BYTES });
     },
   };
 }

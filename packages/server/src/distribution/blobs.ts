@@ -1,3 +1,4 @@
+import { matchesEtag } from "../base/etags.ts";
 import { SMALL_BLOB_BYTES } from "../blobs/index.ts";
 import type { Call } from "../call.ts";
 import { Code, MoorageError } from "../errors.ts";
@@ -5,7 +6,6 @@ import { statement } from "../store/index.ts";
 import { authorize } from "./context.ts";
 import type { Exchange } from "./context.ts";
 import { RegistryError } from "./errors.ts";
-import { matchesEtag } from "./etags.ts";
 import { needsGrace, renewGrace } from "./grace.ts";
 import { pullableRepository } from "./names.ts";
 import { blobFromSource } from "./pull-through.ts";

@@ -1,7 +1,7 @@
+import { matchesEtag } from "../base/etags.ts";
 import type { Caller } from "../call.ts";
 import { createSnapshotCache, type Database, type Snapshot, type SnapshotCache } from "../store/index.ts";
 import type { Exchange, Request } from "./context.ts";
-import { matchesEtag } from "./etags.ts";
 import { type Headers, send, sendEmpty } from "./send.ts";
 
 /** What is pulled. */

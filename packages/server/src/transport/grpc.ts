@@ -59,7 +59,7 @@ export function grpcUnary(options: GrpcOptions, method: DescMethodUnary): Answer
       const key = isKept && authorization !== undefined && verified === undefined ? body.keptKey(`${name} ${authorization} `) : undefined;
       const known = key === undefined ? undefined : kept?.get(key, clock.nowMs());
       if (known !== undefined) {
-        if (answerWith(stream, requestId, Buffer.from(known, "latin1"), undefined)) observed?.endRpc(0);
+        if (answerWith(stream, requestId, Buffer.from(known.text, "latin1"), undefined)) observed?.endRpc(0);
         return;
       }
       const snapshot = key === undefined ? undefined : kept?.snapshot();
@@ -70,7 +70,7 @@ export function grpcUnary(options: GrpcOptions, method: DescMethodUnary): Answer
       const asked = parsed(method, envelope.isCompressed ? await decompressed(envelope.bytes, encoding, maxMessageBytes, requestId) : envelope.bytes);
       const callData = { caller, requestId, nowMs: clock.nowMs(), remoteAddress, userAgent: headers["user-agent"] ?? "" };
       const answer = toBinary(method.output, await dispatch.unary(method, callData, asked, extra));
-      if (key !== undefined) kept?.keep(snapshot, key, caller, packed(answer), callData.nowMs);
+      if (key !== undefined) kept?.keep(snapshot, key, caller, { text: packed(answer) }, callData.nowMs);
       // As the caller did with its own message: who does not compress is near, or would rather not.
       const used = answer.length < COMPRESS_FROM_BYTES || !isAccepted(encoding, headers["grpc-accept-encoding"]) ? undefined : encoding;
       const bytes = used === undefined ? answer : await used.compress(answer);

@@ -1,4 +1,6 @@
+import { matchesEtag } from "../base/etags.ts";
 import { Code, type MoorageError } from "../errors.ts";
+import type { Answered } from "../kept-answers.ts";
 import type { Response } from "./listen.ts";
 import { httpStatus, statusJson } from "./status.ts";
 
@@ -12,9 +14,25 @@ export interface AnswerContext {
 // What a refused caller waits when the error does not say.
 const DEFAULT_RETRY_AFTER_S = 1;
 
-/** Status 200 with a message's JSON text; `text` empty: no body at all, as a delete answers. Source: contract §6. */
-export function answerOk(response: Response, text: string, context: AnswerContext): void {
+/**
+ * Status 200 with a message's JSON text; `text` empty: no body at all, as a delete answers. With an entity tag, which `ifNoneMatch` may name: 304 and
+ * nothing else. Such an answer is for its caller alone, who may keep it and asks each time whether it still holds: rights are looked at then.
+ * Source: contract §6, RFC 9110 §13.1.2 and §15.4.5.
+ */
+export function answerOk(response: Response, { text, etag }: Answered, context: AnswerContext, ifNoneMatch: string | undefined): void {
+  if (etag !== undefined) {
+    response.setHeader("etag", etag);
+    response.setHeader("cache-control", "private, no-cache");
+    response.setHeader("vary", "authorization");
+    if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, etag)) return writeNotModified(response, context);
+  }
   write(response, 200, text, context);
+}
+
+function writeNotModified(response: Response, { requestId }: AnswerContext): void {
+  response.statusCode = 304;
+  response.setHeader("x-request-id", requestId);
+  response.end();
 }
 
 /**

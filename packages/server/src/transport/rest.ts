@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { DescMessage, DescMethod, DescService, Message } from "@bufbuild/protobuf";
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
@@ -5,7 +6,7 @@ import type { Clock } from "../base/clock.ts";
 import type { CallData, Caller } from "../call.ts";
 import { Code, MoorageError } from "../errors.ts";
 import { isStored, type Stored } from "../dispatch.ts";
-import { type KeptAnswers, onlyReads } from "../kept-answers.ts";
+import { type Answered, type KeptAnswers, onlyReads } from "../kept-answers.ts";
 import type { Observed } from "../observe/observed.ts";
 import { writeStored } from "./json-stored.ts";
 import { jsonWriter } from "./json-write.ts";
@@ -56,6 +57,8 @@ interface Route {
   name: string;
   area: string;
   takesBody: boolean;
+  /** Whether its answers have an entity tag: those to GET and HEAD. */
+  isTagged: boolean;
   /** Whether its answers may be kept. */
   isKept: boolean;
   decode: Decode;
@@ -84,9 +87,9 @@ export function restDoor(options: RestOptions): RestDoor {
         if (match !== undefined && "target" in match) {
           const query = mark < 0 ? "" : url.slice(mark + 1);
           data.observed?.beginRpc(match.target.name);
-          const text = await call(match.target, match.values, query, request, data, options);
+          const answered = await call(match.target, match.values, query, request, data, options);
           data.observed?.endRpc(0);
-          answerOk(response, text, context);
+          answerOk(response, answered, context, request.headers["if-none-match"]);
         } else answerError(response, unrouted(match), routes.area(path) ?? "platform", options.errorDomain, context, match?.allow);
       } catch (error) {
         const area = match !== undefined && "target" in match ? match.target.area : "platform";
@@ -107,6 +110,7 @@ function routeOf(binding: Binding, violationsOf: ViolationsOf): Route {
     name: `${parent.typeName}.${binding.method.name}`,
     area: areaOf(parent.typeName),
     takesBody: binding.body !== "",
+    isTagged: binding.verb === "GET",
     isKept: binding.verb === "GET" && onlyReads(binding.method),
     decode: compileDecoder(binding, violationsOf),
     encode: isEmpty ? () => "" : encoder(output),
@@ -118,7 +122,7 @@ function encoder(output: DescMessage): Route["encode"] {
   return (answer) => (isStored(answer) ? writeStored(answer) : write(answer));
 }
 
-async function call(route: Route, values: string[], query: string, request: Request, data: RequestData, options: RestOptions): Promise<string> {
+async function call(route: Route, values: string[], query: string, request: Request, data: RequestData, options: RestOptions): Promise<Answered> {
   const { maxBodyBytes = DEFAULT_MAX_BODY_BYTES, bodyTimeoutMs = DEFAULT_BODY_TIMEOUT_MS, kept } = options;
   const { authorization } = request.headers;
   const nowMs = options.clock.nowMs();
@@ -137,8 +141,16 @@ async function call(route: Route, values: string[], query: string, request: Requ
     userAgent: (request.headers["user-agent"] ?? "").slice(0, MAX_USER_AGENT_LENGTH),
   };
   const text = route.encode(await options.dispatch.answer(route.method, callData, message, { authorization: authorization ?? "" }));
-  if (key !== undefined) kept?.keep(snapshot, key, caller, text, nowMs);
-  return text;
+  const answered: Answered = route.isTagged ? { text, etag: etagOf(text) } : { text };
+  if (key !== undefined) kept?.keep(snapshot, key, caller, answered, nowMs);
+  return answered;
+}
+
+const ETAG_LENGTH = 22;
+
+/** A strong entity tag: 132 bits of the body's SHA-256. Source: RFC 9110 §8.8.3. */
+function etagOf(text: string): string {
+  return `"${hash("sha256", text, "base64url").slice(0, ETAG_LENGTH)}"`;
 }
 
 function unrouted(match: Match<Route> | undefined): MoorageError {

@@ -16,6 +16,8 @@ export interface DocumentOptions {
 
 interface Place { method: DescMethod; schemas: Schemas; comments: Comments }
 
+const ETAG = { ETag: { description: "Names this answer, byte for byte.", schema: { type: "string" } } };
+const IF_NONE_MATCH = { name: "If-None-Match", in: "header", description: "The ETag of an answer that the caller still has: if it would be the same, the answer is 304.", schema: { type: "string" } };
 const MAX_DEPTH = 2;
 const PAGING = new Set(["page_size", "page_token", "order_by", "skip"]);
 
@@ -77,8 +79,9 @@ function operation(binding: Binding, path: string, place: Place): Schema {
   const names = [...path.matchAll(/\{([^}]+)\}/g)].map(([, name = ""]) => name);
   const description = place.comments[`${method.parent.typeName}.${method.name}`];
   const isEmpty = method.output.typeName === EmptySchema.typeName;
+  const isTagged = binding.verb === "GET";
   const answer = isEmpty ? { description: "It is done." }
-    : { description: "The answer.", content: { "application/json": { schema: place.schemas.refOf(method.output, "answer") } } };
+    : { description: "The answer.", ...(isTagged && { headers: ETAG }), content: { "application/json": { schema: place.schemas.refOf(method.output, "answer") } } };
   const errors: (keyof typeof Code)[] = [
     "InvalidArgument", ...(access.public ? [] : ["Unauthenticated" as const, "PermissionDenied" as const]), "NotFound",
     ...(binding.verb === "GET" ? [] : ["AlreadyExists" as const]), "ResourceExhausted", "Internal", "Unavailable",
@@ -88,9 +91,9 @@ function operation(binding: Binding, path: string, place: Place): Schema {
     ...(description !== undefined && { summary: firstSentence(description), description }),
     ...(access.public && { security: [] }),
     ...(access.capabilities.length > 0 && { "x-moorage-capabilities": access.capabilities.map((each) => CapabilitySchema.value[each]?.name ?? String(each)) }),
-    parameters: [...pathParameters(binding, names, place), ...queryParameters(binding, place)],
+    parameters: [...pathParameters(binding, names, place), ...queryParameters(binding, place), ...(isTagged ? [IF_NONE_MATCH] : [])],
     ...(binding.body !== "" && { requestBody: bodyOf(binding, place) }),
-    responses: { 200: answer, ...errorResponses(errors) },
+    responses: { 200: answer, ...(isTagged && { 304: { description: "The answer is still the one that If-None-Match names.", headers: ETAG } }), ...errorResponses(errors) },
   };
 }
 
