@@ -1,14 +1,8 @@
 // `moorage call`: any method of the platform API over gRPC, with JSON in and out.
 import { createRegistry, fromJson, toJson, type DescMethodUnary, type DescService, type JsonValue, type Registry } from "@bufbuild/protobuf";
-import { Code, ConnectError } from "@connectrpc/connect";
-import { createGrpcTransport } from "@connectrpc/connect-node";
 import * as api from "@moorage/api";
-import { readBootstrap, signToken } from "@moorage/server";
 import type { Command } from "commander";
-import { configOf, dataDirOf } from "./token.ts";
-
-const CALL_TIMEOUT_MS = 30_000;
-const TOKEN_TTL_MS = 300_000;
+import { connect, type ServerFlags } from "./connection.ts";
 
 /** Every message and service the API package knows. */
 export function apiRegistry(): Registry {
@@ -26,12 +20,6 @@ export function findMethod(registry: Registry, path: string): DescMethodUnary {
   throw new Error(`${path}: no such method; there are ${known.join(", ")}`);
 }
 
-/** A failed call as one line: the code as gRPC spells it, and the message. */
-function failureLine(error: unknown): string {
-  const { code, rawMessage } = ConnectError.from(error);
-  return `${Code[code].replace(/(?<=[a-z])(?=[A-Z])/g, "_").toUpperCase()}: ${rawMessage}`;
-}
-
 /** Adds `moorage call`. The token is MOORAGE_TOKEN, or else the owner's, signed from the data folder. */
 export function addCall(program: Command): void {
   program
@@ -41,19 +29,12 @@ export function addCall(program: Command): void {
     .argument("[json]", "the request", "{}")
     .option("--url <url>", "URL of the server (default: what bootstrap.json in the data folder says)")
     .option("--data-dir <folder>", "data folder of the server (MOORAGE_DATA_DIR, default ./data)")
-    .action(async (path: string, json: string, { url, dataDir }: { url?: string; dataDir?: string }) => {
+    .action(async (path: string, json: string, flags: ServerFlags) => {
       const registry = apiRegistry();
       const method = findMethod(registry, path);
       const input = fromJson(method.input, parseJson(json), { registry });
-      const folder = dataDirOf(dataDir);
-      const token = process.env.MOORAGE_TOKEN || (await signToken({ config: configOf(folder), audience: "platform", ttlMs: TOKEN_TTL_MS })).token;
-      const transport = createGrpcTransport({ baseUrl: url ?? readBootstrap(folder).baseUrl });
-      try {
-        const { message } = await transport.unary(method, undefined, CALL_TIMEOUT_MS, { authorization: `Bearer ${token}` }, input);
-        console.log(JSON.stringify(toJson(method.output, message, { registry, alwaysEmitImplicit: true }), null, 2));
-      } catch (cause) {
-        throw new Error(failureLine(cause), { cause });
-      }
+      const { ask } = await connect(flags);
+      console.log(JSON.stringify(toJson(method.output, await ask(method, input), { registry, alwaysEmitImplicit: true }), null, 2));
     });
 }
 

@@ -8,6 +8,7 @@ import { addFsck } from "./fsck.ts";
 import { addGc } from "./gc.ts";
 import { addImport } from "./import.ts";
 import { addMigrate } from "./migrate.ts";
+import { addPullToken } from "./pull-token.ts";
 import { addRestore } from "./restore.ts";
 import { addSample } from "./sample.ts";
 import { addServe } from "./serve.ts";
@@ -19,7 +20,7 @@ const program = new Command("moorage")
   .description("A self-hosted container registry with its control plane.")
   .showHelpAfterError("(moorage --help tells what there is)")
   .exitOverride();
-for (const add of [addServe, addToken, addMigrate, addBackup, addRestore, addExport, addImport, addFsck, addGc, addCall, addSample]) add(program);
+for (const add of [addServe, addToken, addMigrate, addBackup, addRestore, addExport, addImport, addFsck, addGc, addCall, addPullToken, addSample]) add(program);
 
 try {
   await program.parseAsync();
