@@ -1,6 +1,7 @@
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { authorize, placesOf } from "./access/authorize.ts";
 import { accessCommands } from "./access/commands.ts";
+import { signInFlowCommands } from "./access/sign-in/commands.ts";
 import { messageOf } from "./aip/stored.ts";
 import { packed, unpacked } from "./base/packed.ts";
 import type { Secrets } from "./base/secrets.ts";
@@ -39,6 +40,7 @@ export function commandsOf({ methods, admins, secrets, terms = [] }: CommandCont
       return packed(toBinary(method.desc.output, messageOf(await method.run(call, message))));
     },
     ...accessCommands(secrets),
+    ...signInFlowCommands,
     ...signInCommands,
     ...distributionCommands,
     ...pushCommands(terms),

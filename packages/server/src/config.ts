@@ -20,6 +20,8 @@ export interface Config {
   tlsKey: string;
   allowPrivateNetwork: boolean;
   trustedProxies: string[];
+  /** Where a console of another address may have people sent back to who sign in. */
+  oauthRedirectUris: string[];
   logLevel: string;
   maxManifestBytes: number;
   maxJsonBytes: number;
@@ -86,6 +88,7 @@ export const SETTINGS: readonly Setting[] = [
   { name: "MOORAGE_TLS_KEY", fallback: "", help: "File with the TLS private key, PEM." },
   { name: "MOORAGE_ALLOW_PRIVATE_NETWORK", fallback: "0", help: "1 lets the server fetch from loopback and private addresses and over plain HTTP: for development." },
   { name: "MOORAGE_TRUSTED_PROXIES", fallback: "", help: "Addresses or networks whose X-Forwarded-For header counts, comma-separated." },
+  { name: "MOORAGE_OAUTH_REDIRECT_URIS", fallback: "", help: "Exact URLs that the client moorage-web may have people sent back to after sign-in, comma-separated: https, or http on 127.0.0.1." },
   { name: "MOORAGE_LOG_LEVEL", fallback: "info", help: "Least level that is logged: trace, debug, info, warn, error, silent." },
   { name: "MOORAGE_MAX_MANIFEST_BYTES", fallback: "4194304", help: "Largest manifest accepted, in bytes." },
   { name: "MOORAGE_MAX_JSON_BYTES", fallback: "1048576", help: "Largest request body of the platform API, in bytes." },
@@ -168,7 +171,7 @@ export function loadConfig(env: Record<string, string | undefined>, overrides: R
     grpcPackageAliases: checked("MOORAGE_GRPC_PACKAGE_ALIASES", /^[a-zA-Z_][a-zA-Z0-9_]*(?:\.[a-zA-Z_][a-zA-Z0-9_]*)*$/, "a package name"),
     errorDomain: domain("MOORAGE_ERROR_DOMAIN", text("MOORAGE_ERROR_DOMAIN")), admins: checked("MOORAGE_ADMINS", /^[0-9a-f]{40}(?:\/[0-9a-f]{16})*$/, "a uid"),
     tlsCert, tlsKey, allowPrivateNetwork: flag("MOORAGE_ALLOW_PRIVATE_NETWORK", text("MOORAGE_ALLOW_PRIVATE_NETWORK")),
-    trustedProxies: list("MOORAGE_TRUSTED_PROXIES"), logLevel: text("MOORAGE_LOG_LEVEL"),
+    trustedProxies: list("MOORAGE_TRUSTED_PROXIES"), oauthRedirectUris: list("MOORAGE_OAUTH_REDIRECT_URIS").map(redirectUri), logLevel: text("MOORAGE_LOG_LEVEL"),
     maxManifestBytes: integer("MOORAGE_MAX_MANIFEST_BYTES", 1, 64 << 20), maxJsonBytes: integer("MOORAGE_MAX_JSON_BYTES", 1, 64 << 20),
     accessTokenTtlMs: duration("MOORAGE_ACCESS_TOKEN_TTL", HOUR_MS), registryTokenTtlMs: duration("MOORAGE_REGISTRY_TOKEN_TTL", HOUR_MS),
     uploadTtlMs: duration("MOORAGE_UPLOAD_TTL", 30 * 24 * HOUR_MS), signingKeyAgeMs: duration("MOORAGE_SIGNING_KEY_AGE", 3650 * 24 * HOUR_MS), drainTimeoutMs: duration("MOORAGE_DRAIN_TIMEOUT", HOUR_MS),
@@ -212,6 +215,13 @@ function url(name: string, value: string): string {
     throw new ConfigError(`${name}: must be an http or https URL without a path, not ${value}`);
   }
   return parsed.origin;
+}
+
+function redirectUri(value: string): string {
+  const parsed = URL.parse(value);
+  const loopback = parsed?.protocol === "http:" && ["127.0.0.1", "[::1]"].includes(parsed.hostname);
+  if (parsed && (parsed.protocol === "https:" || loopback) && parsed.username === "" && parsed.hash === "" && parsed.href === value) return value;
+  throw new ConfigError(`MOORAGE_OAUTH_REDIRECT_URIS: ${value} is not an https URL as a browser writes it, without user and fragment`);
 }
 
 function domain(name: string, value: string): string {

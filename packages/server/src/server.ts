@@ -5,7 +5,7 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import { type ExchangeRefreshTokenRequest, type ExchangeRequest, SecurityTokenService } from "@moorage/api";
 import type { Logger } from "pino";
 import { accountProviders } from "./account-providers.ts";
-import { createAccess, createSecurityTokenService, createStsDoors, isWrongAudience } from "./access/index.ts";
+import { createAccess, createSecurityTokenService, createSignInDoors, createStsDoors, isWrongAudience } from "./access/index.ts";
 import { type Clock, systemClock } from "./base/clock.ts";
 import { BlobsUrlError, openBlobs } from "./blobs/index.ts";
 import { writeBootstrap } from "./bootstrap.ts";
@@ -131,7 +131,8 @@ export async function startServer(settings: Config, { clock = systemClock, log =
       distribution: distributionDoor(registry),
       metrics: metricsDoor({ mayRead: mayReadMetrics, collect: collectMetrics ?? (async () => mergeSnapshots([await observation.snapshot()])), contentType: METRICS_CONTENT_TYPE }),
       paths: {
-        ...createStsDoors({ config, clock, keyring: access.keyring, exchanger: access.exchanger, answerError: answerErrors(config.errorDomain, log) }),
+        ...createStsDoors({ config, clock, keyring: access.keyring, exchanger: access.exchanger, grants: access.signIn.grants, answerError: answerErrors(config.errorDomain, log) }),
+        ...createSignInDoors({ config, clock, signIn: access.signIn, answerError: answerErrors(config.errorDomain, log) }),
         ...openApiDoors({ services, baseUrl: config.baseUrl, answerError: answerErrors(config.errorDomain, log) }),
         "/token": tokenDoor({ ...registry, tokens: access.tokens, exchanger: access.exchanger, refreshTokens: access.refreshTokens, registryTokenTtlMs: config.registryTokenTtlMs }),
       },

@@ -5,6 +5,7 @@ import { refusal } from "./jwt.ts";
 import { rotateSigningKey } from "./keys.ts";
 
 /** A refresh token as it is kept: by the SHA-256 of it alone. */
+import type { signInFlowCommands } from "./sign-in/commands.ts";
 export interface StoredRefreshToken {
   hash: string;
   /** Tokens that descend from one exchange: when one of them is used twice, all of them go. */
@@ -24,7 +25,7 @@ async function seen(call: Call, { identity }: { identity: string }): Promise<voi
 }
 
 /** Keeps a refresh token. Used ones of the identity make room first, then those that end next. Throws UNAUTHENTICATED for an identity that is gone. */
-async function storeRefreshToken(call: Call, input: StoredRefreshToken): Promise<void> {
+export async function storeRefreshToken(call: Call, input: StoredRefreshToken): Promise<void> {
   const { hash, family, identity, caller, expireTimeMs } = input;
   if (!(await call.tx.selectFrom("identities").select("uid").where("uid", "=", identity).executeTakeFirst())) throw refusal();
   await call.tx.deleteFrom("refresh_tokens").where("identity", "=", identity).where("expire_time", "<=", call.nowMs).execute();
@@ -77,7 +78,7 @@ export function accessCommands(secrets: Secrets) {
   };
 }
 
-type AccessCommands = ReturnType<typeof accessCommands> & typeof signInCommands;
+type AccessCommands = ReturnType<typeof accessCommands> & typeof signInCommands & typeof signInFlowCommands;
 
 /** The part of the transactor that access uses: its own commands, and the one that signs people in. */
 export interface AccessWriter {

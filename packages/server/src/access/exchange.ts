@@ -201,11 +201,11 @@ async function settled(work: Promise<void>): Promise<unknown> {
 
 const NOT_CARRIED = new Set(["exp", "nbf", "iat", "jti", "nonce", "at_hash", "c_hash"]);
 const MAX_ACT_LENGTH = 2048;
-// Groups go along as well.
-const MAX_PERSON_ACT_LENGTH = 1024;
+/** Of what goes along of a person's token, in characters: groups go along as well. */
+export const MAX_PERSON_ACT_LENGTH = 1024;
 
 /** The plain claims of the external token that go along for events and audit: issuer and subject first, as many others as fit. */
-function actClaims(claims: Record<string, unknown>, maxLength: number): Record<string, unknown> {
+export function actClaims(claims: Record<string, unknown>, maxLength: number): Record<string, unknown> {
   const act: Record<string, unknown> = {};
   let length = 0;
   for (const [name, value] of [["iss", claims["iss"]], ["sub", claims["sub"]], ...Object.entries(claims)] as [string, unknown][]) {

@@ -9,6 +9,7 @@ import { createExternalVerifier } from "./external.ts";
 import { createKeyring, type Keyring, loadKeys } from "./keys.ts";
 import { createRefreshTokens, type RefreshTokens } from "./refresh.ts";
 import { createTokens, type Tokens } from "./tokens.ts";
+import { createSignIn, type SignInRoom } from "./sign-in/index.ts";
 
 export { type Authenticator } from "./authenticate.ts";
 export { accessCommands, type AccessWriter } from "./commands.ts";
@@ -18,6 +19,7 @@ export { isRefreshToken, type Refreshable, type RefreshTokens } from "./refresh.
 export { refusalWords } from "./refusals.ts";
 export { createTokens, isWrongAudience, MAX_TOKEN_TTL_MS, type MintedToken, type MintRequest, type RepositoryAccess, type Tokens } from "./tokens.ts";
 export { type AnswerError, createStsDoors, type StsDeps } from "./sts.ts";
+export { createSignInDoors, signInFlowCommands } from "./sign-in/index.ts";
 export { createSecurityTokenService, type SecurityTokenService } from "./sts-service.ts";
 
 export interface AccessDeps {
@@ -30,7 +32,7 @@ export interface AccessDeps {
 }
 
 /** Who are you: all of it over one set of keys. */
-export interface Access { keyring: Keyring; tokens: Tokens; refreshTokens: RefreshTokens; exchanger: Exchanger; authenticate: Authenticator }
+export interface Access { keyring: Keyring; tokens: Tokens; refreshTokens: RefreshTokens; exchanger: Exchanger; authenticate: Authenticator; signIn: SignInRoom }
 
 // Discovery documents and key sets are a few KiB.
 const FETCH_TIMEOUT_MS = 5_000;
@@ -40,9 +42,9 @@ export function createAccess({ config, reader, writer, secrets, log }: AccessDep
   const keyring = createKeyring(() => loadKeys(reader, secrets));
   const tokens = createTokens({ issuer: config.baseUrl, keyring });
   const refreshTokens = createRefreshTokens({ reader, writer });
-  const external = createExternalVerifier(guardedFetch({
-    allowPrivateNetwork: config.allowPrivateNetwork, timeoutMs: FETCH_TIMEOUT_MS, maxBytes: FETCH_MAX_BYTES,
-  }));
+  const fetch = guardedFetch({ allowPrivateNetwork: config.allowPrivateNetwork, timeoutMs: FETCH_TIMEOUT_MS, maxBytes: FETCH_MAX_BYTES });
+  const external = createExternalVerifier(fetch);
   const exchanger = createExchanger({ config, reader, writer, tokens, external, refreshTokens, log });
-  return { keyring, tokens, refreshTokens, exchanger, authenticate: createAuthenticator({ config, tokens, reader }) };
+  const signIn = createSignIn({ config, reader, writer, secrets, tokens, fetch, log });
+  return { keyring, tokens, refreshTokens, exchanger, authenticate: createAuthenticator({ config, tokens, reader }), signIn };
 }

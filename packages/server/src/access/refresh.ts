@@ -28,7 +28,8 @@ export interface RefreshTokens {
   rotate(token: string, data: CallData): Promise<string>;
 }
 
-const TTL_MS = 30 * 24 * 3_600_000;
+/** A refresh token ends so long after the first of its family was issued, in milliseconds. */
+export const REFRESH_TTL_MS = 30 * 24 * 3_600_000;
 const FORM = /^moorage_rt_[A-Za-z0-9_-]{43}$/;
 
 /** Whether the text has the form of a refresh token of ours. */
@@ -38,11 +39,11 @@ export function isRefreshToken(text: string): boolean {
 
 export function createRefreshTokens({ reader, writer }: { reader: Database; writer: AccessWriter }): RefreshTokens {
   return {
-    async issue({ identity, audiences, capabilities, scopes, act, external }, relationship, notAfterMs, data) {
-      const token = newToken();
-      const caller = JSON.stringify({ audiences, capabilities, scopes, act, external, relationship: sha256(relationship) });
-      const expireTimeMs = Math.min(data.nowMs + TTL_MS, notAfterMs);
-      await writer.write("access.storeRefreshToken", data, { hash: sha256(token), family: randomUUID(), identity, caller, expireTimeMs });
+    async issue(caller, relationship, notAfterMs, data) {
+      const token = newRefreshToken();
+      const expireTimeMs = Math.min(data.nowMs + REFRESH_TTL_MS, notAfterMs);
+      const { identity } = caller;
+      await writer.write("access.storeRefreshToken", data, { hash: sha256(token), family: randomUUID(), identity, caller: callerText(caller, relationship), expireTimeMs });
       return { token, expiresAtMs: expireTimeMs };
     },
     async read(token, data) {
@@ -52,15 +53,15 @@ export function createRefreshTokens({ reader, writer }: { reader: Database; writ
         .where("hash", "=", sha256(token)).where(sql.raw<boolean>(ASSUMABLE)).executeTakeFirst();
       if (!row || row.expire_time <= data.nowMs) throw refusal();
       if (row.used_time !== null) {
-        await writer.write("access.rotateRefreshToken", data, { hash: sha256(token), newHash: sha256(newToken()) });
+        await writer.write("access.rotateRefreshToken", data, { hash: sha256(token), newHash: sha256(newRefreshToken()) });
         throw refusal();
       }
-      const { relationship, ...caller } = storedCaller(row.caller);
-      if (relationship !== sha256(row.relationship)) throw refusal();
+      const caller = storedCaller(row.caller, row.relationship);
+      if (caller === undefined) throw refusal();
       return { ...caller, identity: row.identity, expiresAtMs: row.expire_time, lastSeenMs: row.last_seen_time };
     },
     async rotate(token, data) {
-      const next = newToken();
+      const next = newRefreshToken();
       const { outcome } = await writer.write("access.rotateRefreshToken", data, { hash: sha256(token), newHash: sha256(next) });
       if (outcome !== "rotated") throw refusal();
       return next;
@@ -74,14 +75,24 @@ export function narrowAudiences(held: string[], wanted: string[]): string[] {
   return wanted.length === 0 ? held : wanted;
 }
 
-function storedCaller(text: string): Omit<Caller, "identity"> & { audiences: string[]; relationship: string } {
-  const stored = parseJson(text, 16);
-  if (!isObject(stored)) throw new TypeError("a stored refresh token is damaged");
-  // The writing end is `issue` above.
-  return stored as Omit<Caller, "identity"> & { audiences: string[]; relationship: string };
+/** What is kept of a caller, to make tokens later: all but the identity, and the SHA-256 of its relationship, with which it ends. */
+export type StoredCaller = Omit<Caller, "identity"> & { audiences: string[]; relationship: string };
+
+/** The caller as JSON; `relationship` is the identity's, as its row has it. */
+export function callerText({ audiences, capabilities, scopes, act, external }: Caller & { audiences: string[] }, relationship: string): string {
+  return JSON.stringify({ audiences, capabilities, scopes, act, external, relationship: sha256(relationship) });
 }
 
-function newToken(): string {
+/** What `callerText` wrote, for an identity whose row has this relationship now. Undefined when that has changed since. */
+export function storedCaller(text: string, relationship: string): Omit<StoredCaller, "relationship"> | undefined {
+  const stored = parseJson(text, 16);
+  if (!isObject(stored)) throw new TypeError("a stored caller is damaged");
+  const { relationship: known, ...caller } = stored as StoredCaller;
+  return known === sha256(relationship) ? caller : undefined;
+}
+
+/** A text that nobody guesses; `isRefreshToken` knows it. */
+export function newRefreshToken(): string {
   return `moorage_rt_${randomBytes(32).toString("base64url")}`;
 }
 

@@ -8,7 +8,8 @@ import { isObject, parseJson } from "../base/json.ts";
 import { requireBearer } from "./authenticate.ts";
 import type { ExchangeAnswer, Exchanger } from "./exchange.ts";
 import { type Keyring, SIGNING_ALGORITHM } from "./keys.ts";
-import { GRANTS, OAuthError, parseExchangeParameters, parseTokenRequest, toOAuthError, tokenAnswer } from "./oauth.ts";
+import type { TokenGrants } from "./sign-in/token-grants.ts";
+import { GRANTS, OAuthError, type OAuthRequest, parseExchangeParameters, parseTokenRequest, toOAuthError, tokenAnswer } from "./oauth.ts";
 
 export type Request = IncomingMessage | Http2ServerRequest;
 export type Response = ServerResponse | Http2ServerResponse;
@@ -23,6 +24,8 @@ export interface StsDeps {
   clock: Clock;
   keyring: Keyring;
   exchanger: Exchanger;
+  /** What people who sign in trade for tokens. */
+  grants: TokenGrants;
   answerError: AnswerError;
 }
 
@@ -31,46 +34,58 @@ const MAX_BODY_BYTES = 65_536;
 
 /** The doors of the issuer, by path: discovery, keys and token exchange. Source: contract §7, OpenID Connect Discovery 1.0, RFC 8693. */
 export function createStsDoors(deps: StsDeps): Record<string, Door> {
-  const { config, clock, keyring, exchanger } = deps;
+  const { config, clock, keyring, exchanger, grants } = deps;
+  const callData = callDataOf(clock);
+  const discovery = guarded(deps, ["GET", "HEAD"], async (request, response) => {
+    answerJson(request, response, 200, discoveryDocument(config.baseUrl, grants), "public, max-age=300");
+  });
   return {
-    "/.well-known/openid-configuration": guarded(deps, ["GET", "HEAD"], async (request, response) => {
-      answerJson(request, response, 200, discoveryDocument(config.baseUrl), "public, max-age=300");
-    }),
+    "/.well-known/openid-configuration": discovery,
+    "/.well-known/oauth-authorization-server": discovery,
     "/.well-known/jwks.json": guarded(deps, ["GET", "HEAD"], async (request, response) => {
       // Short, so that a new key is known soon after a rotation.
       answerJson(request, response, 200, await keyring.jwks(clock.nowMs()), "public, max-age=60");
     }),
     "/sts/exchange": guarded(deps, ["GET", "POST"], async (request, response, data) => {
       const exchange = parseExchangeParameters(await parametersOf(request), requireBearer(authorizationOf(request)));
-      const { token, refreshToken, expiresAtMs } = await exchanger.exchange(exchange, callData(request, data, clock));
+      const { token, refreshToken, expiresAtMs } = await exchanger.exchange(exchange, callData(request, data));
       answerJson(request, response, 200, rawToken(token, refreshToken, expiresAtMs));
     }),
     "/sts/exchange_refresh_token": guarded(deps, ["GET", "POST"], async (request, response, data) => {
       const refresh = parseExchangeParameters(await parametersOf(request), requireBearer(authorizationOf(request)));
       const { identity, identityProvider, ...rest } = refresh;
       if (identity || identityProvider) throw invalidArgument({ field: identity ? "identity" : "identityProvider", description: "is not a parameter" });
-      answerJson(request, response, 200, tokenPair(await exchanger.refresh(rest, callData(request, data, clock))));
+      answerJson(request, response, 200, tokenPair(await exchanger.refresh(rest, callData(request, data))));
     }),
     "/sts/token": guarded(deps, ["POST"], (request, response, data) => answerTokenRequest(deps, request, response, data)),
   };
 }
 
-/** What the issuer says of itself. Source: OpenID Connect Discovery 1.0 §3, RFC 8414 §2. */
-function discoveryDocument(issuer: string): object {
+/** What the issuer says of itself. Source: OpenID Connect Discovery 1.0 §3, RFC 8414 §2, RFC 8628 §4, RFC 9207 §3. */
+function discoveryDocument(issuer: string, grants: TokenGrants): object {
   return {
-    issuer, jwks_uri: `${issuer}/.well-known/jwks.json`, token_endpoint: `${issuer}/sts/token`, grant_types_supported: GRANTS,
-    response_types_supported: ["id_token"], subject_types_supported: ["public"], id_token_signing_alg_values_supported: [SIGNING_ALGORITHM],
+    issuer, jwks_uri: `${issuer}/.well-known/jwks.json`, token_endpoint: `${issuer}/sts/token`, grant_types_supported: [...GRANTS, ...Object.keys(grants)],
+    authorization_endpoint: `${issuer}/oauth/authorize`, code_challenge_methods_supported: ["S256"], response_modes_supported: ["query"],
+    authorization_response_iss_parameter_supported: true, response_types_supported: ["code"], subject_types_supported: ["public"], id_token_signing_alg_values_supported: [SIGNING_ALGORITHM],
     token_endpoint_auth_methods_supported: ["none"],
     claims_supported: ["iss", "sub", "aud", "iat", "nbf", "exp", "jti", "act", "cap", "scopes", "access", "idp", "groups", "groups_exp"],
   };
 }
 
-async function answerTokenRequest({ clock, exchanger }: StsDeps, request: Request, response: Response, data: DoorData): Promise<void> {
-  let grant: "exchange" | "refresh" = "exchange";
+async function answerTokenRequest({ clock, exchanger, grants }: StsDeps, request: Request, response: Response, data: DoorData): Promise<void> {
+  const callData = callDataOf(clock)(request, data);
+  let grant: OAuthRequest["grant"] = "exchange";
   try {
-    const asked = parseTokenRequest(await formOf(request));
+    const form = await formOf(request);
+    const [type = "", second] = form.getAll("grant_type");
+    const redeem = second === undefined && Object.hasOwn(grants, type) ? grants[type] : undefined;
+    if (redeem !== undefined) {
+      grant = "refresh";
+      return answerJson(request, response, 200, await redeem(form, callData));
+    }
+    const asked = parseTokenRequest(form);
     grant = asked.grant;
-    const answer = await exchanger[grant](asked.request, callData(request, data, clock));
+    const answer = await exchanger[grant](asked.request, callData);
     answerJson(request, response, 200, tokenAnswer(answer, asked.issuedType));
   } catch (error) {
     const told = toOAuthError(error, grant);
@@ -80,7 +95,7 @@ async function answerTokenRequest({ clock, exchanger }: StsDeps, request: Reques
 }
 
 /** Keeps other methods out, and has the errors answered. */
-function guarded({ answerError }: StsDeps, methods: string[], door: Door): Door {
+export function guarded({ answerError }: Pick<StsDeps, "answerError">, methods: string[], door: Door): Door {
   return async (request, response, data) => {
     try {
       if (!methods.includes(request.method ?? "")) {
@@ -95,7 +110,7 @@ function guarded({ answerError }: StsDeps, methods: string[], door: Door): Door 
   };
 }
 
-function answerJson(request: Request, response: Response, status: number, body: object, cacheControl = "no-store"): void {
+export function answerJson(request: Request, response: Response, status: number, body: object, cacheControl = "no-store"): void {
   const bytes = Buffer.from(JSON.stringify(body));
   response.statusCode = status;
   for (const [name, value] of [["content-type", "application/json"], ["content-length", String(bytes.length)], ["cache-control", cacheControl]] as const) {
@@ -114,8 +129,9 @@ function tokenPair({ token, refreshToken, expiresAtMs, refreshExpiresAtMs }: Exc
   return { token: rawToken(token, "", expiresAtMs), refreshToken: rawToken(refreshToken, "", refreshExpiresAtMs) };
 }
 
-function callData(request: Request, { requestId, remoteAddress }: DoorData, clock: Clock): CallData {
-  return { caller: ANONYMOUS, requestId, remoteAddress, nowMs: clock.nowMs(), userAgent: request.headers["user-agent"] ?? "" };
+/** What is known of a request before it is looked at. */
+export function callDataOf(clock: Clock): (request: Request, data: DoorData) => CallData {
+  return ({ headers }, { requestId, remoteAddress }) => ({ caller: ANONYMOUS, requestId, remoteAddress, nowMs: clock.nowMs(), userAgent: headers["user-agent"] ?? "" });
 }
 
 /** All Authorization headers in one text, so that two are malformed: node:http drops the second one silently. */
@@ -139,7 +155,8 @@ function entriesOf(body: string, type: string): Iterable<[string, string]> {
   throw invalidArgument({ field: "body", description: `must be ${FORM} or application/json` });
 }
 
-async function formOf(request: Request): Promise<URLSearchParams> {
+/** The form in the request's body. Throws an OAuthError for another kind of body. */
+export async function formOf(request: Request): Promise<URLSearchParams> {
   if (mediaType(request) !== FORM) throw new OAuthError(400, "invalid_request", `the body must be ${FORM}`);
   return new URLSearchParams(await readBody(request));
 }

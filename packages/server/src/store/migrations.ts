@@ -95,6 +95,24 @@ export const MIGRATIONS: Migration[] = [
       `create unique index identities_provider on identities (provider, issuer, subject) where provider <> ''`,
     ],
   },
+  {
+    version: 5,
+    name: "sign-in",
+    statements: [
+      `create table sign_ins (hash KEY primary key, browser KEY not null, address KEY not null, content text not null, expire_time INT8 not null)`,
+      `create index sign_ins_address on sign_ins (address, expire_time)`,
+      `create index sign_ins_end on sign_ins (expire_time)`,
+      `create table authorization_codes (hash KEY primary key, client_id KEY not null, redirect_uri text not null, challenge text not null, identity KEY not null, caller text not null, family KEY not null, used_time INT8, expire_time INT8 not null)`,
+      `create index authorization_codes_end on authorization_codes (expire_time)`,
+      `create table device_codes (hash KEY primary key, user_code_hash KEY not null, client_id KEY not null, provider KEY not null, request text not null, address KEY not null, user_agent text not null, state KEY not null, identity KEY not null, caller text not null, family KEY not null, poll_time INT8 not null, interval_ms INT8 not null, expire_time INT8 not null)`,
+      `create unique index device_codes_user_code on device_codes (user_code_hash)`,
+      `create index device_codes_address on device_codes (address, expire_time)`,
+      `create index device_codes_end on device_codes (expire_time)`,
+      `create table sessions (hash KEY primary key, identity KEY not null, caller text not null, seen_time INT8 not null, expire_time INT8 not null, create_time INT8 not null)`,
+      `create index sessions_identity on sessions (identity)`,
+      `create index sessions_end on sessions (expire_time)`,
+    ],
+  },
 ];
 
 /** What this program works with. */

@@ -51,6 +51,26 @@ export interface Tables {
   };
   /** Whoever is in the group at the provider `parent` holds the role on the group `scope`. */
   external_group_role_mappings: { uid: string; parent: string; external_group_id: string; role_uid: string; scope: string; create_time: number };
+  /**
+   * Browsers that are at a provider. `hash`: SHA-256 of the state, `browser` of the cookie that alone may come back. `content` is sealed: what was asked for,
+   * and what must not be known before.
+   */
+  sign_ins: { hash: string; browser: string; address: string; content: string; expire_time: number };
+  /** Authorization codes of ours, by their SHA-256. `caller`: as in refresh_tokens; `family`: of the refresh tokens that the code gave. */
+  authorization_codes: {
+    hash: string; client_id: string; redirect_uri: string; challenge: string; identity: string; caller: string; family: string; used_time: number | null;
+    expire_time: number;
+  };
+  /**
+   * Devices that wait for their person, by the SHA-256 of the device code. `request`: to what the tokens are narrowed, as JSON. `state`: pending, approved,
+   * denied or used; identity and caller are empty until it is approved.
+   */
+  device_codes: {
+    hash: string; user_code_hash: string; client_id: string; provider: string; request: string; address: string; user_agent: string; state: string;
+    identity: string; caller: string; family: string; poll_time: number; interval_ms: number; expire_time: number;
+  };
+  /** Browsers that are signed in, by the SHA-256 of their cookie. `caller` as in refresh_tokens. */
+  sessions: { hash: string; identity: string; caller: string; seen_time: number; expire_time: number; create_time: number };
   /** The names under a parent that groups and repos share. */
   group_names: { parent: string; name: string; uid: string };
   repos: {

@@ -8,7 +8,7 @@ import { create, type MessageInitShape, toJsonString } from "@bufbuild/protobuf"
 import { type Identity, IdentitySchema } from "@moorage/api";
 import {
   type Access, accessCommands, type AccessWriter, createAccess, createSecurityTokenService, createSigningKey, createStsDoors, rotateSigningKey,
-  type SecurityTokenService,
+  type SecurityTokenService, signInFlowCommands,
 } from "../../src/access/index.ts";
 import { createSecrets } from "../../src/base/secrets.ts";
 import { newUid } from "../../src/base/uid.ts";
@@ -38,7 +38,7 @@ export async function openAccess({ allowPrivateNetwork = true } = {}): Promise<A
   const { store, db, close: closeStore } = await openTestStore(folder);
   const { reader } = store;
   const secrets = createSecrets([randomBytes(32)]);
-  const commands = { ...accessCommands(secrets), ...signInCommands };
+  const commands = { ...accessCommands(secrets), ...signInCommands, ...signInFlowCommands };
   const clock = { nowMs: Date.now() };
   const data = (): CallData => ({ caller: ANONYMOUS, requestId: "test", nowMs: clock.nowMs, remoteAddress: "127.0.0.1", userAgent: "" });
   const writer: AccessWriter = {
@@ -58,7 +58,7 @@ export async function openAccess({ allowPrivateNetwork = true } = {}): Promise<A
   const config = { baseUrl, registryAudience, accessTokenTtlMs: 3_600_000, allowPrivateNetwork };
   const access = createAccess({ config, reader, writer, secrets, log: { info() {} } });
   const doors = createStsDoors({
-    config, clock: { nowMs: () => clock.nowMs }, keyring: access.keyring, exchanger: access.exchanger,
+    config, clock: { nowMs: () => clock.nowMs }, keyring: access.keyring, exchanger: access.exchanger, grants: access.signIn.grants,
     answerError(response, error, _data, status) {
       const told = error instanceof MoorageError ? error : new MoorageError(Code.Internal, String(error));
       response.statusCode = status ?? STATUS[told.code] ?? 500;

@@ -6,7 +6,7 @@ import { type Bootstrap, loadConfig, readBootstrap, startServer } from "../../sr
 import { createKeyring, createTokens, loadKeys } from "../../src/access/index.ts";
 import { createSecrets } from "../../src/base/secrets.ts";
 import { secretKeysOf } from "../../src/secret-keys.ts";
-import { openStore } from "../../src/store/index.ts";
+import { type Database, openStore } from "../../src/store/index.ts";
 import { databaseEnv, dropDatabase } from "./database.ts";
 import { type Grpc, openGrpc } from "./grpc.ts";
 import { checkAnswer } from "./openapi.ts";
@@ -75,6 +75,8 @@ export interface Platform {
   bind(group: string, identityUid: string, roleUid: string): Promise<string>;
   /** Gives the identity a verified e-mail address, as a sign-in does. */
   verifyEmail(identity: string, email: string): Promise<void>;
+  /** What is committed, past the API. */
+  reader: Database;
   close(): Promise<void>;
 }
 
@@ -148,6 +150,7 @@ export async function startPlatform(env: Record<string, string> = {}, terms: unk
     bind,
     group: made("/iam/v2/groups"),
     repo: made("/registry/v2/repos"),
+    reader: store.reader,
     verifyEmail: (uid, email) => store.transact(async (tx) => void await tx.updateTable("identities").set({ email }).where("uid", "=", uid).execute()),
     tag: (repo, fields) => tag(repo, { digest: DIGEST, ...fields }),
     async identity(parent, roleName) {

@@ -1,0 +1,33 @@
+import type { GuardedFetch } from "../../base/fetch.ts";
+import type { Secrets } from "../../base/secrets.ts";
+import type { Config } from "../../config.ts";
+import { secretPlace } from "../../iam/index.ts";
+import type { Database } from "../../store/index.ts";
+import type { AccessWriter } from "../commands.ts";
+import type { Tokens } from "../tokens.ts";
+import { createFlow, type Flow } from "./flow.ts";
+import { createProviderClient } from "./provider-client.ts";
+import { createTokenGrants, type TokenGrants } from "./token-grants.ts";
+
+export { signInFlowCommands } from "./commands.ts";
+export { createSignInDoors } from "./doors.ts";
+
+export interface SignInDeps {
+  config: Pick<Config, "baseUrl" | "accessTokenTtlMs" | "allowPrivateNetwork">;
+  reader: Database;
+  writer: AccessWriter;
+  secrets: Secrets;
+  tokens: Tokens;
+  fetch: GuardedFetch;
+  log: { info(fields: object, message: string): void };
+}
+
+/** People who sign in through a provider of their organization. */
+export interface SignInRoom { flow: Flow; grants: TokenGrants }
+
+export function createSignIn({ config, reader, writer, secrets, tokens, fetch, log }: SignInDeps): SignInRoom {
+  const provider = createProviderClient({
+    fetch, log, allowPrivateNetwork: config.allowPrivateNetwork, openSecret: ({ uid, clientSecret }) => secrets.open(clientSecret, secretPlace(uid)),
+  });
+  return { flow: createFlow({ config, reader, writer, secrets, provider }), grants: createTokenGrants({ config, writer, tokens }) };
+}

@@ -1,0 +1,23 @@
+import { hash, randomBytes } from "node:crypto";
+
+/** 256 bits that nobody guesses, as 43 characters that stand in URLs, cookies and headers. */
+export function newSecret(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+const FORM = /^[A-Za-z0-9_-]{43}$/;
+
+/** Whether the text has the form of `newSecret`; so has a code challenge. Source: RFC 7636 §4.2. */
+export function isSecret(text: string): boolean {
+  return FORM.test(text);
+}
+
+/** By what a secret is known again, in hex. */
+export function hashOf(text: string): string {
+  return hash("sha256", text, "hex");
+}
+
+/** The S256 challenge of a PKCE verifier. Source: RFC 7636 §4.6. */
+export function challengeOf(verifier: string): string {
+  return hash("sha256", verifier, "base64url");
+}
