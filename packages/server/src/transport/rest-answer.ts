@@ -55,7 +55,8 @@ export function answerError(
 
 function write(response: Response, status: number, text: string, context: AnswerContext): void {
   response.statusCode = status;
-  response.setHeader("x-request-id", context.requestId);
+  // The front door has set it already, and to set a header costs more than to ask for it.
+  if (!response.hasHeader("x-request-id")) response.setHeader("x-request-id", context.requestId);
   if (text !== "") response.setHeader("content-type", "application/json");
   const bytes = Buffer.byteLength(text);
   response.setHeader("content-length", bytes);

@@ -1,8 +1,8 @@
-import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { DescMessage, DescMethod, DescService, Message } from "@bufbuild/protobuf";
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
 import type { Clock } from "../base/clock.ts";
+import { etagOf } from "../base/etags.ts";
 import type { CallData, Caller } from "../call.ts";
 import { Code, MoorageError } from "../errors.ts";
 import { isStored, type Stored } from "../dispatch.ts";
@@ -144,13 +144,6 @@ async function call(route: Route, values: string[], query: string, request: Requ
   const answered: Answered = route.isTagged ? { text, etag: etagOf(text) } : { text };
   if (key !== undefined) kept?.keep(snapshot, key, caller, answered, nowMs);
   return answered;
-}
-
-const ETAG_LENGTH = 22;
-
-/** A strong entity tag: 132 bits of the body's SHA-256. Source: RFC 9110 §8.8.3. */
-function etagOf(text: string): string {
-  return `"${hash("sha256", text, "base64url").slice(0, ETAG_LENGTH)}"`;
 }
 
 function unrouted(match: Match<Route> | undefined): MoorageError {
