@@ -3,7 +3,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { after, before, beforeEach, test } from "node:test";
 import { decodeJwt } from "jose";
 import { type Browser, openBrowser, type Shown } from "./support/browser.ts";
-import { CLIENT, openPeopleProvider, OTHER_CLIENT, type PeopleProvider } from "./support/people.ts";
+import { addProvider, openPeopleProvider, OTHER_CLIENT, type PeopleProvider, type TokenAnswer, tokenCall } from "./support/people.ts";
 import { type Platform, startPlatform } from "./support/platform.ts";
 
 // People who sign in through a real OpenID provider, from a program on their own machine.
@@ -12,7 +12,6 @@ let platform: Platform;
 let people: PeopleProvider;
 let idp: string;
 let viewer: string;
-let count = 0;
 
 before(async () => {
   platform = await startPlatform({ MOORAGE_ALLOW_PRIVATE_NETWORK: "1", MOORAGE_OAUTH_REDIRECT_URIS: "https://console.example.com/signed-in" });
@@ -29,13 +28,7 @@ after(async () => {
   await platform?.close();
 });
 
-async function provider(oidc: object = {}, parent = platform.organization): Promise<string> {
-  const { uid } = await platform.ok("POST", `/iam/v2/identityProviders/${parent}`, {
-    name: `people ${(count += 1)}`, defaultRole: viewer,
-    oidc: { issuer: people.url, clientId: CLIENT.id, clientSecret: CLIENT.secret, additionalScopes: ["email", "profile"], groupsClaim: "groups", pkceEnabled: true, ...oidc },
-  });
-  return uid;
-}
+const provider = (oidc?: object, parent?: string): Promise<string> => addProvider(platform, people, oidc, parent);
 
 const verifierOf = (): { verifier: string; challenge: string } => {
   const verifier = randomBytes(32).toString("base64url");
@@ -49,15 +42,8 @@ function authorizeUrl(challenge: string, change: Record<string, string | undefin
   return `${platform.url}/oauth/authorize?${new URLSearchParams(Object.entries(parameters).filter((pair): pair is [string, string] => pair[1] !== undefined))}`;
 }
 
-interface TokenAnswer { status: number; body: Record<string, unknown> }
-
-async function tokenCall(form: Record<string, string>): Promise<TokenAnswer> {
-  const response = await fetch(`${platform.url}/sts/token`, { method: "POST", body: new URLSearchParams(form) });
-  return { status: response.status, body: await response.json() as Record<string, unknown> };
-}
-
 const redeem = (code: string, verifier: string, change: Record<string, string> = {}): Promise<TokenAnswer> =>
-  tokenCall({ grant_type: "authorization_code", code, client_id: "moorage-cli", redirect_uri: LANDING, code_verifier: verifier, ...change });
+  tokenCall(platform, { grant_type: "authorization_code", code, client_id: "moorage-cli", redirect_uri: LANDING, code_verifier: verifier, ...change });
 
 /** What the program at LANDING is told. */
 const landed = ({ location }: Shown): URLSearchParams => {
@@ -82,7 +68,7 @@ async function signIn(login: string, change: Record<string, string> = {}): Promi
 const personOf = (uid: string) => platform.reader.selectFrom("identities").selectAll().where("uid", "=", uid).executeTakeFirstOrThrow();
 const bindingsOf = (uid: string) => platform.reader.selectFrom("role_bindings").selectAll().where("identity_uid", "=", uid).execute();
 const subject = (answer: Record<string, string>): string => decodeJwt(answer["access_token"] ?? "").sub ?? "";
-const refresh = (token: string | undefined): Promise<TokenAnswer> => tokenCall({ grant_type: "refresh_token", refresh_token: token ?? "" });
+const refresh = (token: string | undefined): Promise<TokenAnswer> => tokenCall(platform, { grant_type: "refresh_token", refresh_token: token ?? "" });
 
 test("a person gets an identity, a role and tokens at the first sign-in, and the same identity at the next", async () => {
   const first = await signIn("ada");
@@ -210,7 +196,7 @@ test("a code is worth something to nobody but its client, with its verifier, onc
     assert.deepEqual((await redeem(code, verifier)).body["error"], "invalid_grant", "the code is gone");
   }
   const { code, verifier } = await codeFor("ada");
-  assert.deepEqual((await tokenCall({ grant_type: "authorization_code", code, client_id: "moorage-cli", redirect_uri: LANDING })).body["error"], "invalid_request");
+  assert.deepEqual((await tokenCall(platform, { grant_type: "authorization_code", code, client_id: "moorage-cli", redirect_uri: LANDING })).body["error"], "invalid_request");
   const first = await redeem(code, verifier);
   const next = await refresh(String(first.body["refresh_token"]));
   assert.equal(next.status, 200);
@@ -328,6 +314,17 @@ test("what the issuer says of itself names the doors", async () => {
     const document = await (await fetch(`${platform.url}/.well-known/${path}`)).json() as Record<string, unknown>;
     assert.equal(document["authorization_endpoint"], `${platform.url}/oauth/authorize`);
     assert.deepEqual(document["code_challenge_methods_supported"], ["S256"]);
-    assert.ok((document["grant_types_supported"] as string[]).includes("authorization_code"));
+    for (const grant of ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"]) assert.ok((document["grant_types_supported"] as string[]).includes(grant));
+    assert.deepEqual([document["device_authorization_endpoint"], document["revocation_endpoint"]], [`${platform.url}/oauth/device_authorization`, `${platform.url}/oauth/revoke`]);
   }
+});
+
+test("a refresh token that is given back ends, with all that came of the same sign-in", async () => {
+  const given = await signIn("ada");
+  const next = String((await refresh(given["refresh_token"])).body["refresh_token"]);
+  const revoke = (token: string): Promise<TokenAnswer> => tokenCall(platform, { token }, "/oauth/revoke");
+  assert.equal((await revoke(given["access_token"] ?? "")).body["error"], "unsupported_token_type");
+  for (const unknown of ["nothing", `moorage_rt_${"A".repeat(43)}`]) assert.deepEqual(await revoke(unknown), { status: 200, body: {} });
+  assert.deepEqual(await revoke(next), { status: 200, body: {} });
+  assert.equal((await refresh(next)).body["error"], "invalid_grant");
 });

@@ -1,7 +1,9 @@
+import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair } from "jose";
 import { Provider } from "oidc-provider";
+import type { Platform } from "./platform.ts";
 
 /** A real OpenID provider (oidc-provider) on loopback where people sign in on its own pages. */
 export interface PeopleProvider {
@@ -52,4 +54,21 @@ export async function openPeopleProvider(redirectUri: string): Promise<PeoplePro
   });
   await people.rotate();
   return people;
+}
+
+/** Makes an identity provider of the organization, whose people become viewers there. Answers its uid. */
+export async function addProvider(platform: Platform, people: PeopleProvider, oidc: object = {}, parent = platform.organization): Promise<string> {
+  const { uid } = await platform.ok("POST", `/iam/v2/identityProviders/${parent}`, {
+    name: `people ${randomUUID()}`, defaultRole: await platform.role("viewer"),
+    oidc: { issuer: people.url, clientId: CLIENT.id, clientSecret: CLIENT.secret, additionalScopes: ["email", "profile"], groupsClaim: "groups", pkceEnabled: true, ...oidc },
+  });
+  return uid;
+}
+
+/** What the token endpoint says. */
+export interface TokenAnswer { status: number; body: Record<string, unknown> }
+
+export async function tokenCall(platform: Platform, form: Record<string, string>, path = "/sts/token"): Promise<TokenAnswer> {
+  const response = await fetch(`${platform.url}${path}`, { method: "POST", body: new URLSearchParams(form) });
+  return { status: response.status, body: await response.json() as Record<string, unknown> };
 }

@@ -96,8 +96,10 @@ export function createFlow({ config, reader, writer, secrets, provider: client }
       try {
         return { target: kept.target, secret: await end(kept, answer, state, data) };
       } catch (error) {
-        if (error instanceof OAuthError) return { target: kept.target, fault: error };
-        throw error;
+        if (!(error instanceof OAuthError)) throw error;
+        // Who declines at the provider declines the device; after anything else it may be tried again.
+        if (kept.target.kind === "device" && error.error === "access_denied") await writer.write("access.denyDevice", data, { hash: kept.target.hash });
+        return { target: kept.target, fault: error };
       }
     },
   };

@@ -23,11 +23,11 @@ export interface SignInDeps {
 }
 
 /** People who sign in through a provider of their organization. */
-export interface SignInRoom { flow: Flow; grants: TokenGrants }
+export interface SignInRoom extends Pick<SignInDeps, "reader" | "writer" | "tokens"> { flow: Flow; grants: TokenGrants }
 
 export function createSignIn({ config, reader, writer, secrets, tokens, fetch, log }: SignInDeps): SignInRoom {
   const provider = createProviderClient({
     fetch, log, allowPrivateNetwork: config.allowPrivateNetwork, openSecret: ({ uid, clientSecret }) => secrets.open(clientSecret, secretPlace(uid)),
   });
-  return { flow: createFlow({ config, reader, writer, secrets, provider }), grants: createTokenGrants({ config, writer, tokens }) };
+  return { reader, writer, tokens, flow: createFlow({ config, reader, writer, secrets, provider }), grants: createTokenGrants({ config, writer, tokens }) };
 }
