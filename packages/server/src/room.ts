@@ -21,6 +21,8 @@ export interface RoomContext {
   secrets: Secrets;
   /** Reads a small blob of a repo whole. Undefined: the repo does not hold it, or it is larger than `maxBytes`. */
   readBlob(call: Call, repo: string, digest: string, maxBytes: number): Promise<Uint8Array | undefined>;
+  /** Uids of identities that may create organizations, and see what was done in none. Absent: nobody. */
+  admins?: readonly string[];
   /** The documents that can be accepted. Absent: there are none. */
   terms?: readonly TermsDocument[];
   /** Absent where nothing is asked over the network. */

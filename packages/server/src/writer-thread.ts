@@ -31,7 +31,7 @@ function serve(port: MessagePort, { path, pageTokenKey, ownerRole, admins, secre
   const { db, raw } = openWriter(path, { waits: false });
   // Methods that read blobs or ask other providers only read, and never come here.
   const secrets = createSecrets(secretKeys);
-  const methods = methodsOf({ pageTokenKey, ownerRole, secrets, terms, readBlob: async () => undefined });
+  const methods = methodsOf({ pageTokenKey, ownerRole, secrets, terms, admins, readBlob: async () => undefined });
   const commands: Readonly<Record<string, Command>> = commandsOf({ methods, admins, secrets, terms });
   const queue: WriteRequest[] = [];
   let running = false;

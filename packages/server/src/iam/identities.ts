@@ -6,7 +6,7 @@ import { within } from "../aip/scope.ts";
 import { validate, violationsOf } from "../aip/validate.ts";
 import { timestamp } from "../base/times.ts";
 import type { Call } from "../call.ts";
-import { invalidArgument, notFound } from "../errors.ts";
+import { invalidArgument, notFound, permissionDenied } from "../errors.ts";
 import { requireHolds, type Room, type RoomContext } from "../room.ts";
 import type { Row } from "../store/index.ts";
 import { groups } from "./groups.ts";
@@ -29,7 +29,7 @@ const LIST: ListSpec<"identities"> = {
   orderBy: { name: "name", description: "description", email: "email", company: "company", createTime: "create_time", updateTime: "update_time", uid: "uid" },
 };
 
-export function identitiesService({ pageTokenKey }: RoomContext): Room<typeof IdentitiesService> {
+export function identitiesService({ pageTokenKey, admins = [] }: RoomContext): Room<typeof IdentitiesService> {
   return {
     getIdentity: async (call, { uid }) => identities.toMessage(await identities.get(call.tx, uid)),
     async listIdentities(call, request) {
@@ -60,11 +60,14 @@ export function identitiesService({ pageTokenKey }: RoomContext): Room<typeof Id
     async updateIdentity(call, { identity = create(IdentitySchema), updateMask }) {
       return await identities.patch(call, identity.uid, identity, updateMask, async (before, after) => {
         check(after);
-        if (toRow(after).relationship !== before.relationship) await requireHoldsAllOf(call, before.uid);
+        if (toRow(after).relationship === before.relationship) return;
+        requireAdminFor(call, admins, before.uid);
+        await requireHoldsAllOf(call, before.uid);
       });
     },
     async deleteIdentity(call, { uid }) {
       const row = await identities.get(call.tx, uid);
+      requireAdminFor(call, admins, uid);
       await call.tx.deleteFrom("role_bindings").where("identity_uid", "=", uid).execute();
       await call.tx.deleteFrom("refresh_tokens").where("identity", "=", uid).execute();
       await identities.remove(call, row);
@@ -84,6 +87,15 @@ export async function requireHoldsAllOf(call: Call, identity: string): Promise<v
   const rows = await call.tx.selectFrom("role_bindings").innerJoin("roles", "roles.uid", "role_bindings.role_uid")
     .select(["role_bindings.parent as group", "roles.capabilities as capabilities"]).where("identity_uid", "=", identity).execute();
   for (const { group, capabilities } of rows) await requireHolds(call, JSON.parse(capabilities) as Capability[], group, capabilityName);
+}
+
+/**
+ * What an administrator may do is in no binding: whoever decides how one is assumed, or removes it, must be one. Throws PERMISSION_DENIED, also for a token
+ * that is narrowed.
+ */
+export function requireAdminFor({ caller: { identity, capabilities, scopes } }: Call, admins: readonly string[], uid: string): void {
+  if (!admins.includes(uid) || (admins.includes(identity) && capabilities === undefined && scopes === undefined)) return;
+  throw permissionDenied("only administrators may decide who an administrator is, with a token that is not narrowed");
 }
 
 const TYPES = {

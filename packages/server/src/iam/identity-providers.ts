@@ -18,6 +18,7 @@ import type { Room, RoomContext } from "../room.ts";
 import type { Row } from "../store/index.ts";
 import { requireGivable } from "./give-role.ts";
 import { groups } from "./groups.ts";
+import { requireAdminFor } from "./identities.ts";
 import { secretPlace } from "./sign-in.ts";
 
 export const identityProviders = resource({
@@ -41,7 +42,7 @@ const LIST: ListSpec<"identity_providers"> = {
   orderBy: { name: "name", description: "description", createTime: "create_time", updateTime: "update_time", uid: "uid" },
 };
 
-export function identityProvidersService({ pageTokenKey, secrets }: RoomContext): Room<typeof IdentityProvidersService> {
+export function identityProvidersService({ pageTokenKey, secrets, admins = [] }: RoomContext): Room<typeof IdentityProvidersService> {
   return {
     getIdentityProvider: async (call, { uid }) => identityProviders.toMessage(await identityProviders.get(call.tx, uid)),
     async listIdentityProviders(call, request) {
@@ -70,7 +71,10 @@ export function identityProvidersService({ pageTokenKey, secrets }: RoomContext)
         const gives = decisive || before.default_role !== row.default_role;
         if (gives && row.default_role !== "") await requireGivable(call, before.parent, row.default_role, "defaultRole");
         if (decisive) await requireAllItGives(call, before.uid);
-        if (PEOPLE.some((column) => before[column] !== row[column])) await endRefreshTokens(call, before.uid);
+        if (PEOPLE.some((column) => before[column] !== row[column])) {
+          for (const uid of await peopleAmong(call, admins, before.uid)) requireAdminFor(call, admins, uid);
+          await endRefreshTokens(call, before.uid);
+        }
         const sameClient = before.issuer === row.issuer && before.client_id === row.client_id;
         if (clientSecret !== "") await keepSecret(call, before.uid, secrets.seal(clientSecret, secretPlace(before.uid)));
         // A secret goes to nobody but whom it was given for.
@@ -137,6 +141,13 @@ async function requireAllItGives(call: Call, uid: string): Promise<void> {
   const bound = await call.tx.selectFrom("role_bindings").innerJoin("identities", "identities.uid", "role_bindings.identity_uid")
     .select(["role_bindings.parent as group", "role_uid"]).distinct().where("identities.provider", "=", uid).execute();
   for (const { group, role_uid: role } of [...mapped, ...bound]) await requireGivable(call, group, role, "oidc");
+}
+
+/** Which of the identities are people of the provider. */
+async function peopleAmong(call: Call, identities: readonly string[], provider: string): Promise<string[]> {
+  if (identities.length === 0) return [];
+  const rows = await call.tx.selectFrom("identities").select("uid").where("provider", "=", provider).where("uid", "in", [...identities]).execute();
+  return rows.map(({ uid }) => uid);
 }
 
 async function endRefreshTokens(call: Call, uid: string): Promise<void> {
