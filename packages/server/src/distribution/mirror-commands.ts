@@ -1,5 +1,6 @@
 import { SyncState } from "@moorage/api";
 import type { StoredBlob } from "../blobs/index.ts";
+import { audit } from "../audit/index.ts";
 import type { Call } from "../call.ts";
 import { Code, MoorageError } from "../errors.ts";
 import { moveTag } from "../registry/index.ts";
@@ -105,7 +106,7 @@ async function storeCopy(call: Call, { stored, ...place }: MirrorPlace & { store
 }
 
 /** A tag, what its source has it point to, and what it was found to point to here. */
-interface FollowedTag extends MirrorPlace { tag: string; digest: string; before: string }
+export interface FollowedTag extends MirrorPlace { tag: string; digest: string; before: string }
 
 /**
  * Has a tag follow its source, unless somebody moved it since it was found to point to `before` (empty: it was not there): then the next turn looks
@@ -117,7 +118,9 @@ async function followTag(call: Call, { tag, digest, before, ...place }: Followed
   const held = await call.tx.selectFrom("manifests").select("digest").where("repo", "=", repo).where("digest", "=", digest).executeTakeFirst();
   if (held === undefined) return { gone: true };
   const now = await call.tx.selectFrom("tags").select("digest").where("parent", "=", repo).where("name", "=", tag).executeTakeFirst();
-  if ((now?.digest ?? "") === before) await moveTag(call, { repo, name: tag, digest, reason: "mirror" });
+  if ((now?.digest ?? "") !== before) return { gone: false };
+  const { uid, moved } = await moveTag(call, { repo, name: tag, digest, reason: "mirror" });
+  if (moved) await audit(call, { method: "registry.mirror.tag", resource: uid, isSystem: true, details: { name: tag, digest } });
   return { gone: false };
 }
 
