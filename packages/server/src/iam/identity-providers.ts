@@ -118,7 +118,7 @@ function check(provider: IdentityProvider): OIDC {
   const oidc = provider.configuration.value;
   if (oidc === undefined) add("oidc", "is required");
   else {
-    if (oidc.issuer !== "" && !isIssuerUrl(oidc.issuer)) add("oidc.issuer", "must be an http or https URL without user, query and fragment");
+    if (oidc.issuer !== "" && !isIssuerUrl(oidc.issuer)) add("oidc.issuer", "must be an http or https URL without user, query, fragment and dot segments");
     for (const [at, scope] of oidc.additionalScopes.entries()) if (!SCOPE.test(scope)) add(`oidc.additionalScopes[${at}]`, "must be the name of a scope");
     if (CorrelationRuleSchema.value[oidc.correlationRule] === undefined) add("oidc.correlationRule", "there is no such rule");
   }

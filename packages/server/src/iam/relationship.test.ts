@@ -26,7 +26,7 @@ test("all that is wrong with a claim match is told at once", () => {
   assert.deepEqual(faults({ case: "claimMatch", value: {} }), ["claimMatch.issuer", "claimMatch.subject"]);
   assert.deepEqual(faults({ case: "claimMatch", value: { iss: issuer(""), sub: subject("") } }), ["claimMatch.issuer", "claimMatch.subject"]);
   for (const url of ["issuer", "ftp://x", "https://", "https://user@x", "https://x?a", "https://x?", "https://x#", "https://x/ y", "https:x",
-    "javascript:alert(1)"]) {
+    "javascript:alert(1)", "https://x/a/../b", "https://x/.", "https://x/a/%2E%2e/b", "https://x\\@y"]) {
     assert.deepEqual(faults({ case: "claimMatch", value: { iss: issuer(url), sub: subject("s") } }), ["claimMatch.issuer"], url);
   }
   const bad = { iss: { case: "issuerPattern" as const, value: "a)|(b" }, sub: { case: "subjectPattern" as const, value: "" },

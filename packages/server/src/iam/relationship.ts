@@ -79,7 +79,7 @@ function parseKeys(text: string): unknown {
 }
 
 function issuerFault(text: string): string | undefined {
-  return isIssuerUrl(text) ? undefined : "must be an http or https URL without user, query and fragment";
+  return isIssuerUrl(text) ? undefined : "must be an http or https URL without user, query, fragment and dot segments";
 }
 
 function patternFault(pattern: string): string | undefined {
