@@ -9,6 +9,7 @@ export * from "./gen/moorage/iam/v2/role_bindings_pb.ts";
 export * from "./gen/moorage/iam/v2/group_invites_pb.ts";
 export * from "./gen/moorage/iam/v2/terms_pb.ts";
 export * from "./gen/moorage/iam/v2/account_associations_pb.ts";
+export * from "./gen/moorage/iam/v2/audit_pb.ts";
 export * from "./gen/moorage/iam/v2/identity_providers_pb.ts";
 export * from "./gen/moorage/iam/v2/external_group_role_mappings_pb.ts";
 export * from "./gen/moorage/registry/v2/repos_pb.ts";

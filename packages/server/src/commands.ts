@@ -3,10 +3,12 @@ import { authorize, placesOf } from "./access/authorize.ts";
 import { accessCommands } from "./access/commands.ts";
 import { signInFlowCommands } from "./access/sign-in/commands.ts";
 import { messageOf } from "./aip/stored.ts";
+import { audit, auditCommands, eventsOf } from "./audit/index.ts";
 import { packed, unpacked } from "./base/packed.ts";
 import type { Secrets } from "./base/secrets.ts";
 import type { Call } from "./call.ts";
 import { distributionCommands } from "./distribution/commands.ts";
+import { resolveRepository } from "./distribution/names.ts";
 import { pushCommands } from "./distribution/push-terms.ts";
 import { requireTerms, signInCommands } from "./iam/index.ts";
 import { leaseCommands } from "./leases.ts";
@@ -36,9 +38,13 @@ export function commandsOf({ methods, admins, secrets, terms = [] }: CommandCont
       const message = fromBinary(method.desc.input, unpacked(request));
       // Rights may have changed since the door looked: they are looked at again where the change is made.
       await authorize(method.desc, method.access, call, message, admins.includes(call.caller.identity));
-      await requireTerms(call, terms, name, placesOf(method.desc, method.access, message));
-      return packed(toBinary(method.desc.output, messageOf(await method.run(call, message))));
+      const places = placesOf(method.desc, method.access, message);
+      await requireTerms(call, terms, name, places);
+      const answer = messageOf(await method.run(call, message));
+      for (const event of eventsOf(method.desc, method.access.resource, places[0] ?? "", message, answer)) await audit(call, event);
+      return packed(toBinary(method.desc.output, answer));
     },
+    ...auditCommands(resolveRepository),
     ...accessCommands(secrets),
     ...signInFlowCommands,
     ...signInCommands,

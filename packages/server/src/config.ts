@@ -32,6 +32,7 @@ export interface Config {
   /** Zero: garbage is collected by command alone. */
   gcIntervalMs: number;
   gcGraceMs: number;
+  auditRetentionMs: number;
   /** Zero: this process copies no mirrors. */
   mirrorWorkers: number;
   /** Empty: no terms. */
@@ -98,6 +99,7 @@ export const SETTINGS: readonly Setting[] = [
   { name: "MOORAGE_SIGNING_KEY_AGE", fallback: "30d", help: "Age at which the key that signs tokens is replaced. The old one verifies for two hours more." },
   { name: "MOORAGE_GC_INTERVAL", fallback: "1h", help: "How often content that nothing needs is removed; 0 leaves that to `moorage gc`." },
   { name: "MOORAGE_GC_GRACE", fallback: "24h", help: "How long content stays after the last thing that needed it went." },
+  { name: "MOORAGE_AUDIT_RETENTION", fallback: "400d", help: "How long entries of the audit log are kept; at most 3650d." },
   { name: "MOORAGE_MIRROR_WORKERS", fallback: "2", help: "Repos that one process copies from their sources at a time; 0 leaves that to other processes." },
   { name: "MOORAGE_TERMS_FILE", fallback: "", help: "JSON file with the documents that groups accept: a list of {id, label, url, required}. required is false, true (creating repos, identities and subscriptions, and pushing, wait for it), or a list of what waits: service areas such as registry, methods such as CreateRepo, and push." },
   { name: "MOORAGE_AWS_STS_URL", fallback: "https://sts.amazonaws.com", help: "Where the check of an account association asks Amazon." },
@@ -176,6 +178,7 @@ export function loadConfig(env: Record<string, string | undefined>, overrides: R
     accessTokenTtlMs: duration("MOORAGE_ACCESS_TOKEN_TTL", HOUR_MS), registryTokenTtlMs: duration("MOORAGE_REGISTRY_TOKEN_TTL", HOUR_MS),
     uploadTtlMs: duration("MOORAGE_UPLOAD_TTL", 30 * 24 * HOUR_MS), signingKeyAgeMs: duration("MOORAGE_SIGNING_KEY_AGE", 3650 * 24 * HOUR_MS), drainTimeoutMs: duration("MOORAGE_DRAIN_TIMEOUT", HOUR_MS),
     gcIntervalMs: text("MOORAGE_GC_INTERVAL") === "0" ? 0 : duration("MOORAGE_GC_INTERVAL", 30 * 24 * HOUR_MS), gcGraceMs: duration("MOORAGE_GC_GRACE", 365 * 24 * HOUR_MS),
+    auditRetentionMs: duration("MOORAGE_AUDIT_RETENTION", 3650 * 24 * HOUR_MS),
     mirrorWorkers: integer("MOORAGE_MIRROR_WORKERS", 0, 64), termsFile: text("MOORAGE_TERMS_FILE"),
     awsStsUrl: url("MOORAGE_AWS_STS_URL", text("MOORAGE_AWS_STS_URL")), googleStsUrl: url("MOORAGE_GOOGLE_STS_URL", text("MOORAGE_GOOGLE_STS_URL")),
     azureLoginUrl: url("MOORAGE_AZURE_LOGIN_URL", text("MOORAGE_AZURE_LOGIN_URL")),

@@ -1,7 +1,8 @@
 import { type DescMethodUnary, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
 import { Transaction } from "@moorage/api";
-import { authorize } from "./access/authorize.ts";
+import { authorize, placesOf } from "./access/authorize.ts";
 import { messageOf, type Stored } from "./aip/stored.ts";
+import { type Auditor, refusalOf } from "./audit/index.ts";
 import { packed, unpacked } from "./base/packed.ts";
 import type { CallData } from "./call.ts";
 import { openCall } from "./calls.ts";
@@ -28,9 +29,11 @@ export interface DispatchDeps {
   reader: Database;
   transactor: Transactor;
   admins: readonly string[];
+  /** Told of what is refused. */
+  auditor: Pick<Auditor, "note">;
 }
 
-export function createDispatch({ methods, outside, reader, transactor, admins }: DispatchDeps): Dispatch {
+export function createDispatch({ methods, outside, reader, transactor, admins, auditor }: DispatchDeps): Dispatch {
   const answer: Dispatch["answer"] = async (desc, data, message, extra) => {
     const name = nameOf(desc);
     const loose = outside.get(name);
@@ -38,9 +41,19 @@ export function createDispatch({ methods, outside, reader, transactor, admins }:
     const method = methods.get(name);
     if (method === undefined) throw new MoorageError(Code.Unimplemented, `there is no method ${name}`);
     const call = openCall(data, reader);
-    await authorize(desc, method.access, call, message, admins.includes(data.caller.identity));
-    if (method.transaction !== Transaction.WRITE) return await method.run(call, message);
-    return fromBinary(desc.output, unpacked(await transactor.write("method", data, { method: name, request: packed(toBinary(desc.input, message)) })));
+    const writes = method.transaction === Transaction.WRITE;
+    let isAuthorized = false;
+    try {
+      await authorize(desc, method.access, call, message, admins.includes(data.caller.identity));
+      isAuthorized = true;
+      if (!writes) return await method.run(call, message);
+      return fromBinary(desc.output, unpacked(await transactor.write("method", data, { method: name, request: packed(toBinary(desc.input, message)) })));
+    } catch (error) {
+      // To whoever has no right there, what is there is told as what is not. Without a token nobody was refused: nobody was there.
+      const refusal = data.caller.identity === "" ? undefined : refusalOf(error, { hides: !isAuthorized, writes });
+      if (refusal) auditor.note(data, { method: name, resource: placesOf(desc, method.access, message)[0] ?? "", ...refusal });
+      throw error;
+    }
   };
   return { answer, unary: async (desc, data, message, extra) => messageOf(await answer(desc, data, message, extra)) };
 }

@@ -1,10 +1,10 @@
 import type { DescMethod, DescMethodUnary, DescService, Message } from "@bufbuild/protobuf";
 import { create, getOption } from "@bufbuild/protobuf";
-import { type Access, AccountAssociationsService, ExternalGroupRoleMappingsService, GroupInvitesService, GroupsService, IdentitiesService, IdentityProvidersService, ImagesService, PingService, ReposService, RoleBindingsService, RolesService, TagsService, TermsService, type Transaction, transaction } from "@moorage/api";
+import { type Access, AccountAssociationsService, AuditEntriesService, ExternalGroupRoleMappingsService, GroupInvitesService, GroupsService, IdentitiesService, IdentityProvidersService, ImagesService, PingService, ReposService, RoleBindingsService, RolesService, TagsService, TermsService, type Transaction, transaction } from "@moorage/api";
 import { accessOf } from "./access/authorize.ts";
 import { isStored, type Stored } from "./aip/stored.ts";
 import type { Call } from "./call.ts";
-import { accountAssociationsService, externalGroupRoleMappingsService, groupInvitesService, groupsService, identitiesService, identityProvidersService, roleBindingsService, rolesService, termsService } from "./iam/index.ts";
+import { accountAssociationsService, auditEntriesService, externalGroupRoleMappingsService, groupInvitesService, groupsService, identitiesService, identityProvidersService, roleBindingsService, rolesService, termsService } from "./iam/index.ts";
 import { pingService } from "./ping/index.ts";
 import { imagesService, reposService, tagsService } from "./registry/index.ts";
 import type { Room, RoomContext } from "./room.ts";
@@ -24,6 +24,7 @@ export function methodsOf(context: RoomContext): Map<string, Method> {
     ...methods(RoleBindingsService, roleBindingsService(context)), ...methods(GroupInvitesService, groupInvitesService(context)),
     ...methods(IdentityProvidersService, identityProvidersService(context)), ...methods(ExternalGroupRoleMappingsService, externalGroupRoleMappingsService(context)),
     ...methods(TermsService, termsService(context)), ...methods(AccountAssociationsService, accountAssociationsService(context)),
+    ...methods(AuditEntriesService, auditEntriesService(context)),
     ...methods(ReposService, reposService(context)), ...methods(TagsService, tagsService(context)),
     ...methods(ImagesService, imagesService(context)), ...methods(PingService, pingService()),
   ]);

@@ -5,7 +5,9 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import { type ExchangeRefreshTokenRequest, type ExchangeRequest, SecurityTokenService } from "@moorage/api";
 import type { Logger } from "pino";
 import { accountProviders } from "./account-providers.ts";
-import { createAccess, createSecurityTokenService, createSignInDoors, createStsDoors, isWrongAudience } from "./access/index.ts";
+import { createAccess, createSecurityTokenService, createSignInDoors, createStsDoors, isWrongAudience, refusedCaller } from "./access/index.ts";
+import { auditCleaner } from "./audit-cleaner.ts";
+import { createAuditor, refusalOf } from "./audit/index.ts";
 import { type Clock, systemClock } from "./base/clock.ts";
 import { BlobsUrlError, openBlobs } from "./blobs/index.ts";
 import { writeBootstrap } from "./bootstrap.ts";
@@ -14,7 +16,7 @@ import { type Config, ConfigError, withUrls } from "./config.ts";
 import { violationsOf } from "./aip/validate.ts";
 import { createDispatch, type OutsideMethod } from "./dispatch.ts";
 import { createPulls, distributionDoor, type RegistryDeps, tokenDoor } from "./distribution/index.ts";
-import { unauthenticated } from "./errors.ts";
+import { Code, unauthenticated } from "./errors.ts";
 import { createCollector } from "./gc.ts";
 import { startHousekeeping } from "./housekeeping.ts";
 import { createKeptAnswers } from "./kept-answers.ts";
@@ -27,7 +29,7 @@ import { openStore } from "./store/index.ts";
 import { readTerms } from "./terms-file.ts";
 import { answerErrors } from "./transport/answer.ts";
 import { clientAddress, networks } from "./transport/addresses.ts";
-import { frontDoor } from "./transport/front-door.ts";
+import { frontDoor, type RequestData } from "./transport/front-door.ts";
 import { listen } from "./transport/listen.ts";
 import { metricsDoor } from "./transport/metrics.ts";
 import { openApiDoors } from "./transport/openapi/door.ts";
@@ -99,21 +101,28 @@ export async function startServer(settings: Config, { clock = systemClock, log =
     stack.defer(() => writer.close());
     database.watch(() => ({ pool: store.use?.(), writes: writer.waiting() }));
     const transactor = observation.transactor(writer);
-    const access = createAccess({ config, reader, writer: transactor, secrets, log });
+    const auditor = createAuditor({ writer: transactor, clock, log, dropped: observation.audit.dropped });
+    stack.defer(() => auditor.close());
+    const access = createAccess({ config, reader, writer: transactor, secrets, auditor, log });
     const sts = createSecurityTokenService(access.exchanger);
     const dispatch = createDispatch({
-      methods, reader, transactor, admins,
+      methods, reader, transactor, admins, auditor,
       outside: new Map<string, OutsideMethod>([
         [nameOf(SecurityTokenService.method.exchange), (data, request, authorization) => sts.exchange(data, request as ExchangeRequest, authorization)],
         [nameOf(SecurityTokenService.method.exchangeRefreshToken), (data, request, authorization) =>
           sts.exchangeRefreshToken(data, request as ExchangeRefreshTokenRequest, authorization)],
       ]),
     });
-    const authenticate = async ({ authorization }: { authorization?: string }, method: DescMethod): Promise<Caller> => {
+    const authenticate = async ({ authorization }: { authorization?: string }, method: DescMethod, { requestId, remoteAddress }: RequestData): Promise<Caller> => {
       if (methods.get(nameOf(method))?.access.public ?? true) return ANONYMOUS;
+      const nowMs = clock.nowMs();
       try {
-        return await access.authenticate(authorization, "platform", clock.nowMs());
+        return await access.authenticate(authorization, "platform", nowMs);
       } catch (error) {
+        // Who shows no token is told that one is needed, and that is all.
+        const refusal = authorization === undefined ? undefined : refusalOf(error, {});
+        const caller = refusedCaller(error) ?? ANONYMOUS;
+        if (refusal) auditor.note({ caller, requestId, nowMs, remoteAddress, userAgent: "" }, { method: nameOf(method), resource: caller.identity, ...refusal, code: Code.Unauthenticated });
         // Here a token for others is no token; only the registry tells the two apart. Source: spec.md, errors rule 5.
         throw isWrongAudience(error) ? unauthenticated("the token is for another audience") : error;
       }
@@ -123,7 +132,7 @@ export async function startServer(settings: Config, { clock = systemClock, log =
     const mirroring = openMirroring({ transactor, blobs, secrets, clock, config, log, metrics: observation.mirror });
     stack.defer(() => mirroring.close());
     const registry: RegistryDeps = {
-      transactor, pulls: createPulls(reader, access.tokens.isStillGood), blobs, upstream: mirroring.upstream, authenticate: access.authenticate, config, clock, log, statusJson,
+      transactor, auditor, pulls: createPulls(reader, access.tokens.isStillGood), blobs, upstream: mirroring.upstream, authenticate: access.authenticate, config, clock, log, statusJson,
     };
     front.open({
       rest: restDoor({ ...shared, services, violationsOf, maxBodyBytes: config.maxJsonBytes }),
@@ -138,7 +147,8 @@ export async function startServer(settings: Config, { clock = systemClock, log =
       },
     });
     const collector = createCollector({ transactor, blobs, config, clock, log, ran: observation.gc.ran });
-    const housekeeping = await startHousekeeping({ transactor, keyring: access.keyring, registry, signingKeyAgeMs: config.signingKeyAgeMs, log, chores: collector.chores });
+    const cleaner = auditCleaner({ writer: transactor, reader, clock, retentionMs: config.auditRetentionMs, log });
+    const housekeeping = await startHousekeeping({ transactor, keyring: access.keyring, registry, signingKeyAgeMs: config.signingKeyAgeMs, log, chores: [...collector.chores, cleaner.chore] });
     mirroring.start();
     log.info({ url: config.baseUrl, registryUrl: config.registryUrl, address: port.address, port: port.port }, "listening");
     // Whoever waits for this line does not wait for the next ones.
@@ -147,10 +157,12 @@ export async function startServer(settings: Config, { clock = systemClock, log =
     const close = async (): Promise<void> => {
       housekeeping.stop();
       await collector.stop();
+      await cleaner.stop();
       await mirroring.close();
       front.close();
       shutdown.abort();
       await port.close(config.drainTimeoutMs);
+      await auditor.close();
       await writer.close();
       await store.close();
       lock?.release();

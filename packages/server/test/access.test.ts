@@ -74,9 +74,11 @@ function expected(method: DescMethodUnary, who: Who): Outcome {
   if (rule.public || who === "owner") return "ok";
   // Whoever has the code is let in, unless its rights cannot reach the group, or its token is to keep it from more.
   if (method.name === "AcceptGroupInvite") return who === "stranger" || who === "viewer" ? "ok" : "PERMISSION_DENIED";
-  if (STRANGERS.includes(who)) return method.output.field["totalCount"] === undefined || rule.scope !== "" ? "NOT_FOUND" : "empty";
+  const isList = method.output.field["totalCount"] !== undefined && rule.scope === "";
+  if (STRANGERS.includes(who)) return isList ? "empty" : "NOT_FOUND";
   const held = rule.capabilities.every((capability) => viewerCapabilities.includes(CapabilitySchema.value[capability]?.name ?? ""));
-  return held && !rule.authenticated ? "ok" : "PERMISSION_DENIED";
+  if (held && !rule.authenticated) return "ok";
+  return isList ? "empty" : "PERMISSION_DENIED";
 }
 
 const CODES: Record<number, Outcome> = { 5: "NOT_FOUND", 7: "PERMISSION_DENIED", 16: "UNAUTHENTICATED" };

@@ -24,6 +24,8 @@ const MAY: Record<string, string[]> = {
   access: ["aip", "store"],
   leases: ["store"],
   transaction: ["store"],
+  // What is done is written down with it, in the same transaction.
+  audit: ["store"],
   "read-blob": ["blobs", "room"],
   // What dispatch is made of: a call with its rights, and the table of methods, the only code that knows every room.
   calls: ["access", "store"],
@@ -61,15 +63,16 @@ const MAY_TYPES: Record<string, string[]> = {
 
 /** The areas of which only `index.ts` may be imported. */
 const MAY_INDEX: Record<string, string[]> = {
-  ...Object.fromEntries(ROOMS.map((room) => [room, ROOMS.filter((other) => other !== room)])),
-  access: ["iam"],
+  ...Object.fromEntries(ROOMS.map((room) => [room, [...ROOMS.filter((other) => other !== room), "audit"]])),
+  access: ["iam", "audit"],
+  dispatch: ["audit"],
   methods: ROOMS,
-  distribution: ROOMS,
+  distribution: [...ROOMS, "audit"],
   mirroring: ["distribution", "registry"],
 };
 
 /** What wires the rest together, and so may import everything; nobody else may import it. */
-const WIRING = new Set(["main", "index", "server", "start", "bootstrap", "commands", "gc", "housekeeping", "writer", "writer-thread", "postgres-transactor", "transactors", "secret-keys", "sign-token", "prepare", "workers", "worker-process", "worker-messages"]);
+const WIRING = new Set(["audit-cleaner", "main", "index", "server", "start", "bootstrap", "commands", "gc", "housekeeping", "writer", "writer-thread", "postgres-transactor", "transactors", "secret-keys", "sign-token", "prepare", "workers", "worker-process", "worker-messages"]);
 
 interface Import { from: string; to: string; typeOnly: boolean }
 

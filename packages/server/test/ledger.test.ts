@@ -150,6 +150,8 @@ const CAPABILITIES: Record<string, number> = {
   CAP_ADVISORIES_APPROVE: 1904,
   CAP_TERMS_ACCEPT: 2201,
   CAP_TERMS_LIST: 2202,
+  // Beyond the contract.
+  CAP_IAM_AUDIT_LIST: 2301,
 };
 
 function fourFrom(prefix: string, first: number): Record<string, number> {

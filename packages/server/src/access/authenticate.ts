@@ -1,11 +1,11 @@
 import { createLru } from "../base/lru.ts";
 import type { Caller } from "../call.ts";
 import type { Config } from "../config.ts";
-import { unauthenticated } from "../errors.ts";
+import { MoorageError, unauthenticated } from "../errors.ts";
 import { createSnapshotCache, type Database, statement } from "../store/index.ts";
 import { ASSUMABLE } from "./assumable.ts";
 import { refusal } from "./jwt.ts";
-import type { Tokens } from "./tokens.ts";
+import { isWrongAudience, type Tokens } from "./tokens.ts";
 
 /** Tells who calls, from the Authorization header of a call to the platform or to the registry. */
 export type Authenticator = (authorization: string | undefined, audience: "platform" | "registry", nowMs: number) => Promise<Caller>;
@@ -35,8 +35,12 @@ export function createAuthenticator(deps: { config: Pick<Config, "baseUrl" | "re
   const weightOf = ({ header }: Verified): number => header.length;
   const verified = { platform: createLru<string, Verified>(MAX_HEADERS_LENGTH, weightOf), registry: createLru<string, Verified>(MAX_HEADERS_LENGTH, weightOf) };
   const verify = async (header: string | undefined, audience: "platform" | "registry", nowMs: number): Promise<Caller> => {
-    const caller = await tokens.verify(requireBearer(header), audience === "platform" ? config.baseUrl : config.registryAudience, nowMs);
-    if (caller.repositories && audience === "platform") throw refusal();
+    const token = requireBearer(header);
+    const caller = await tokens.verify(token, audience === "platform" ? config.baseUrl : config.registryAudience, nowMs).catch(async (error: unknown) => {
+      if (error instanceof MoorageError && isWrongAudience(error)) throw refusedTo(await tokens.read(token, nowMs), error);
+      throw error;
+    });
+    if (caller.repositories && audience === "platform") throw refusedTo(caller, refusal());
     if (header !== undefined) verified[audience].set(header, { header, caller });
     return caller;
   };
@@ -44,9 +48,27 @@ export function createAuthenticator(deps: { config: Pick<Config, "baseUrl" | "re
     // The same header as before, for the same audience: only what time changes is asked again.
     const known = authorization === undefined ? undefined : verified[audience].get(authorization);
     const caller = known !== undefined && tokens.isStillGood(known.caller, nowMs) ? known.caller : await verify(authorization, audience, nowMs);
-    if (caller.identity !== "" && !(await existing.remember(caller.identity, () => exists(reader, caller.identity)))) throw refusal();
+    if (caller.identity !== "" && !(await existing.remember(caller.identity, () => exists(reader, caller.identity)))) throw refusedTo(caller, refusal());
     return caller;
   };
+}
+
+const refusedCallers = new WeakMap<object, Caller>();
+
+function refusedTo<E extends object>(caller: Caller, error: E): E {
+  refusedCallers.set(error, caller);
+  return error;
+}
+
+/** The error in another's place: it refused the same token. */
+export function refusedLike<E extends object>(error: E, original: unknown): E {
+  const caller = refusedCaller(original);
+  return caller === undefined ? error : refusedTo(caller, error);
+}
+
+/** Whose token it was that an error refused: a good one that is not good for this. Undefined: nobody's that is known. For the audit log alone. */
+export function refusedCaller(error: unknown): Caller | undefined {
+  return typeof error === "object" && error !== null ? refusedCallers.get(error) : undefined;
 }
 
 interface Verified { header: string; caller: Caller }

@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import type { AuditEvent, Auditor } from "../audit/index.ts";
 import { isUid } from "../base/uid.ts";
 import type { Caller, CallData } from "../call.ts";
 import type { Config } from "../config.ts";
@@ -6,6 +7,7 @@ import { Code, invalidArgument, MoorageError } from "../errors.ts";
 import { relationshipOf } from "../iam/index.ts";
 import type { Database, Row } from "../store/index.ts";
 import { ASSUMABLE } from "./assumable.ts";
+import { exchanged, noting, withTruth } from "./audit.ts";
 import type { AccessWriter } from "./commands.ts";
 import { type ExternalVerifier, pickKey, verifySignature } from "./external.ts";
 import { type Jwt, parseJwt, refusal } from "./jwt.ts";
@@ -23,6 +25,8 @@ export interface ExchangeRequest extends NarrowingRequest {
   identity?: string;
   /** Instead of an identity: the provider that the token was issued for, whose person is signed in. */
   identityProvider?: string;
+  /** A token of ours is traded on the way to a registry token: of those there are as many as pulls, and the audit log has neither. */
+  isForRegistry?: boolean;
 }
 
 /** What is handed out. The refresh token is empty where a token of ours was exchanged: that must not lengthen its life. */
@@ -45,6 +49,8 @@ export interface ExchangeDeps {
   tokens: Tokens;
   external: ExternalVerifier;
   refreshTokens: RefreshTokens;
+  /** Told of what is refused. */
+  auditor: Pick<Auditor, "note">;
   log: { info(fields: object, message: string): void };
 }
 
@@ -62,9 +68,11 @@ export function createExchanger(deps: ExchangeDeps): Exchanger {
   const { config, tokens, refreshTokens, writer } = deps;
   const audiences: Audiences = { platform: config.baseUrl, registry: config.registryAudience };
 
-  const noteSeen = async (uid: string, lastSeenMs: number | null, data: CallData): Promise<void> => {
-    if (lastSeenMs === null || data.nowMs - lastSeenMs >= SEEN_EVERY_MS) await writer.write("access.seen", data, { identity: uid });
+  const noteSeen = async (uid: string, lastSeenMs: number | null, data: CallData, event?: AuditEvent): Promise<void> => {
+    const isDue = lastSeenMs === null || data.nowMs - lastSeenMs >= SEEN_EVERY_MS;
+    if (isDue || event !== undefined) await writer.write("access.seen", data, { identity: uid, ...(event && { event }) });
   };
+  const whoseOwn = (bearer: string, nowMs: number): Promise<Caller | undefined> => tokens.read(bearer, nowMs).catch(() => undefined);
   const mint = ({ identity, audiences: aud, capabilities, scopes, act, external }: Caller & Narrowing, nowMs: number, notAfterMs: number) => tokens.mint({
     type: "access", identity, audiences: aud, ttlMs: config.accessTokenTtlMs, nowMs, notAfterMs,
     ...(capabilities && { capabilities }), ...(scopes && { scopes }), ...(act && { act }), ...(external && { external }),
@@ -84,7 +92,7 @@ export function createExchanger(deps: ExchangeDeps): Exchanger {
     return { row, end: Infinity, act: actClaims(jwt.claims, MAX_PERSON_ACT_LENGTH), ...(external && { external }) };
   };
 
-  const exchangeOwn = async (jwt: Jwt, wanted: Narrowing, identity: string, data: CallData): Promise<ExchangeAnswer> => {
+  const exchangeOwn = async (jwt: Jwt, wanted: Narrowing, identity: string, data: CallData, isForRegistry: boolean): Promise<ExchangeAnswer> => {
     const held = await tokens.read(jwt.token, data.nowMs);
     // A registry token speaks for some repositories, not for the identity.
     if (held.repositories || (identity !== "" && identity !== held.identity)) throw refusal();
@@ -95,37 +103,39 @@ export function createExchanger(deps: ExchangeDeps): Exchanger {
     const allowed = held.audiences?.includes(audiences.platform) ? [audiences.platform, audiences.registry] : held.audiences ?? [];
     const narrowing = { audiences: narrowAudiences(allowed, asked), ...narrow(held, wanted) };
     const minted = await mint({ ...held, ...narrowing }, data.nowMs, held.expiresAtMs ?? 0);
-    await noteSeen(row.uid, row.last_seen_time, data);
+    await noteSeen(row.uid, row.last_seen_time, data, isForRegistry ? undefined : exchanged("sts.exchange", held, minted.tokenId, held.tokenId));
     return { ...minted, refreshToken: "", refreshExpiresAtMs: 0 };
   };
 
   return {
-    async exchange({ bearer, identity = "", identityProvider = "", ...request }, data) {
+    exchange: noting(deps.auditor, "sts.exchange", whoseOwn, async ({ bearer, identity = "", identityProvider = "", isForRegistry = false, ...request }: ExchangeRequest, data) => {
       const wanted = parseNarrowing(request, audiences);
       if (identity !== "" && identityProvider !== "") throw invalidArgument({ field: "identity", description: "cannot be named together with an identity provider" });
       const jwt = parseJwt(bearer, MAX_EXTERNAL_LENGTH);
       if (!jwt) throw refusal();
       if (jwt.claims["iss"] === config.baseUrl) {
         if (identityProvider !== "") throw refusal();
-        return exchangeOwn(jwt, wanted, identity, data);
+        return exchangeOwn(jwt, wanted, identity, data, isForRegistry);
       }
       const { row, end, ...extra } = await become(jwt, identity, identityProvider, data);
       const narrowing = { ...wanted, audiences: wanted.audiences.length === 0 ? [audiences.platform] : wanted.audiences };
       const caller = { identity: row.uid, ...narrowing, ...extra };
       const minted = await mint(caller, data.nowMs, end);
-      const [refresh] = await Promise.all([refreshTokens.issue(caller, row.relationship, end, data), noteSeen(row.uid, row.last_seen_time, data)]);
+      const [refresh] = await Promise.all([
+        refreshTokens.issue(caller, row.relationship, end, data, exchanged("sts.exchange", caller, minted.tokenId)), noteSeen(row.uid, row.last_seen_time, data),
+      ]);
       return { ...minted, refreshToken: refresh.token, refreshExpiresAtMs: refresh.expiresAtMs };
-    },
-    async refresh({ bearer, ...request }, data) {
+    }),
+    refresh: noting(deps.auditor, "sts.refresh", async () => undefined, async ({ bearer, ...request }: ExchangeRequest, data) => {
       const wanted = parseNarrowing(request, audiences);
       const held = await refreshTokens.read(bearer, data);
       const narrowing = { audiences: narrowAudiences(held.audiences, wanted.audiences), ...narrow(held, wanted) };
       // Used up only when the answer is certain: a bad wish costs nothing.
-      const refreshToken = await refreshTokens.rotate(bearer, data);
       const minted = await mint({ ...held, ...narrowing }, data.nowMs, held.expiresAtMs);
+      const refreshToken = await refreshTokens.rotate(bearer, data, exchanged("sts.refresh", held, minted.tokenId));
       await noteSeen(held.identity, held.lastSeenMs, data);
       return { ...minted, refreshToken, refreshExpiresAtMs: held.expiresAtMs };
-    },
+    }),
   };
 }
 
@@ -165,7 +175,7 @@ async function accepting(deps: ExchangeDeps, jwt: Jwt, identity: string, { nowMs
   if (first) return first;
   if (failure !== undefined) throw failure;
   log.info({ requestId, ...refused, ...loggedClaims(jwt), value: loggedValue(jwt, refused.claim) }, "token exchange refused");
-  throw refusedAnswer(refused, jwt, identity === "" ? {} : { identity });
+  throw withTruth(refusedAnswer(refused, jwt, identity === "" ? {} : { identity }), refused);
 }
 
 const NO_RELATIONSHIP: Relationship = { case: undefined };

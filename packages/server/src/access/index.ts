@@ -1,3 +1,4 @@
+import type { Auditor } from "../audit/index.ts";
 import { guardedFetch } from "../base/fetch.ts";
 import type { Secrets } from "../base/secrets.ts";
 import type { Config } from "../config.ts";
@@ -8,18 +9,18 @@ import { createExchanger, type Exchanger } from "./exchange.ts";
 import { createExternalVerifier } from "./external.ts";
 import { createKeyring, type Keyring, loadKeys } from "./keys.ts";
 import { createRefreshTokens, type RefreshTokens } from "./refresh.ts";
-import { createTokens, type Tokens } from "./tokens.ts";
 import { createSignIn, type SignInRoom } from "./sign-in/index.ts";
+import { createTokens, type Tokens } from "./tokens.ts";
 
-export { type Authenticator } from "./authenticate.ts";
+export { type Authenticator, refusedCaller, refusedLike } from "./authenticate.ts";
 export { accessCommands, type AccessWriter } from "./commands.ts";
 export type { ExchangeAnswer, Exchanger, ExchangeRequest } from "./exchange.ts";
 export { createKeyring, createSigningKey, type Keyring, loadKeys, resealKeys, rotateSigningKey } from "./keys.ts";
 export { isRefreshToken, type Refreshable, type RefreshTokens } from "./refresh.ts";
 export { refusalWords } from "./refusals.ts";
 export { createTokens, isWrongAudience, MAX_TOKEN_TTL_MS, type MintedToken, type MintRequest, type RepositoryAccess, type Tokens } from "./tokens.ts";
-export { type AnswerError, createStsDoors, type StsDeps } from "./sts.ts";
 export { createSignInDoors, signInFlowCommands } from "./sign-in/index.ts";
+export { type AnswerError, createStsDoors, type StsDeps } from "./sts.ts";
 export { createSecurityTokenService, type SecurityTokenService } from "./sts-service.ts";
 
 export interface AccessDeps {
@@ -28,6 +29,8 @@ export interface AccessDeps {
   reader: Database;
   writer: AccessWriter;
   secrets: Secrets;
+  /** Told of what is refused. */
+  auditor: Pick<Auditor, "note">;
   log: { info(fields: object, message: string): void };
 }
 
@@ -38,13 +41,13 @@ export interface Access { keyring: Keyring; tokens: Tokens; refreshTokens: Refre
 const FETCH_TIMEOUT_MS = 5_000;
 const FETCH_MAX_BYTES = 512 * 1024;
 
-export function createAccess({ config, reader, writer, secrets, log }: AccessDeps): Access {
+export function createAccess({ config, reader, writer, secrets, auditor, log }: AccessDeps): Access {
   const keyring = createKeyring(() => loadKeys(reader, secrets));
   const tokens = createTokens({ issuer: config.baseUrl, keyring });
   const refreshTokens = createRefreshTokens({ reader, writer });
   const fetch = guardedFetch({ allowPrivateNetwork: config.allowPrivateNetwork, timeoutMs: FETCH_TIMEOUT_MS, maxBytes: FETCH_MAX_BYTES });
   const external = createExternalVerifier(fetch);
-  const exchanger = createExchanger({ config, reader, writer, tokens, external, refreshTokens, log });
+  const exchanger = createExchanger({ config, reader, writer, tokens, external, refreshTokens, auditor, log });
   const signIn = createSignIn({ config, reader, writer, secrets, tokens, fetch, log });
   return { keyring, tokens, refreshTokens, exchanger, authenticate: createAuthenticator({ config, tokens, reader }), signIn };
 }

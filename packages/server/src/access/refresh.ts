@@ -1,6 +1,7 @@
 import { hash, randomBytes, randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { isObject, parseJson } from "../base/json.ts";
+import type { AuditEvent } from "../audit/index.ts";
 import type { Caller, CallData } from "../call.ts";
 import { permissionDenied } from "../errors.ts";
 import type { Database } from "../store/index.ts";
@@ -18,14 +19,14 @@ export interface Refreshable extends Caller {
 
 export interface RefreshTokens {
   /** Makes one for an identity and what its token may; it ends at `notAfterMs`, after 30 days at most. Answers it: it is not kept in clear. */
-  issue(caller: Caller & { audiences: string[] }, relationship: string, notAfterMs: number, data: CallData): Promise<{ token: string; expiresAtMs: number }>;
+  issue(caller: Caller & { audiences: string[] }, relationship: string, notAfterMs: number, data: CallData, event: AuditEvent): Promise<{ token: string; expiresAtMs: number }>;
   /**
    * Whom it stands for, without using it. Throws UNAUTHENTICATED for one that is unknown, used or expired, and when its identity or
    * its provider has gone, or the identity changed its relationship.
    */
   read(token: string, data: CallData): Promise<Refreshable>;
   /** Uses it: answers the one that takes its place. One used before revokes all that descend from the same exchange. */
-  rotate(token: string, data: CallData): Promise<string>;
+  rotate(token: string, data: CallData, event: AuditEvent): Promise<string>;
 }
 
 /** A refresh token ends so long after the first of its family was issued, in milliseconds. */
@@ -39,11 +40,11 @@ export function isRefreshToken(text: string): boolean {
 
 export function createRefreshTokens({ reader, writer }: { reader: Database; writer: AccessWriter }): RefreshTokens {
   return {
-    async issue(caller, relationship, notAfterMs, data) {
+    async issue(caller, relationship, notAfterMs, data, event) {
       const token = newRefreshToken();
       const expireTimeMs = Math.min(data.nowMs + REFRESH_TTL_MS, notAfterMs);
       const { identity } = caller;
-      await writer.write("access.storeRefreshToken", data, { hash: sha256(token), family: randomUUID(), identity, caller: callerText(caller, relationship), expireTimeMs });
+      await writer.write("access.storeRefreshToken", data, { hash: sha256(token), family: randomUUID(), identity, caller: callerText(caller, relationship), expireTimeMs, event });
       return { token, expiresAtMs: expireTimeMs };
     },
     async read(token, data) {
@@ -60,9 +61,9 @@ export function createRefreshTokens({ reader, writer }: { reader: Database; writ
       if (caller === undefined) throw refusal();
       return { ...caller, identity: row.identity, expiresAtMs: row.expire_time, lastSeenMs: row.last_seen_time };
     },
-    async rotate(token, data) {
+    async rotate(token, data, event) {
       const next = newRefreshToken();
-      const { outcome } = await writer.write("access.rotateRefreshToken", data, { hash: sha256(token), newHash: sha256(next) });
+      const { outcome } = await writer.write("access.rotateRefreshToken", data, { hash: sha256(token), newHash: sha256(next), event });
       if (outcome !== "rotated") throw refusal();
       return next;
     },

@@ -19,7 +19,7 @@ export interface ListSpec<T extends ResourceTable> {
   table: T;
   request: DescMessage;
   orderBy: OrderFields;
-  /** The field sorted by when the request names none. */
+  /** The field sorted by when the request names none, with ` desc` behind it where that is downwards. */
   defaultOrder: string;
 }
 
@@ -46,7 +46,7 @@ export interface ListOptions<R> {
 export async function listPage<T extends ResourceTable, R extends ListRequest>(
   call: Call, key: Uint8Array, spec: ListSpec<T>, request: R, visible: string[], options: ListOptions<R> = {},
 ): Promise<Page<T>> {
-  return await page(call, key, spec, request, visible, options, (query) => queryPage(call.tx, spec.table, query), (row, column) => (row as Record<string, unknown>)[column]) as Page<T>;
+  return await listFound(call, key, spec, request, visible, options, (query) => queryPage(call.tx, spec.table, query), (row, column) => (row as Record<string, unknown>)[column]) as Page<T>;
 }
 
 /** A list whose pages are answered as they are stored. */
@@ -72,13 +72,15 @@ export async function listStored<T extends ResourceTable, O extends DescMessage,
 ): Promise<Stored<O>> {
   const { columns, response, field, layout } = spec;
   const fetch = (query: PageQuery): Promise<FoundPage<Cells>> => queryPageArrays(call.tx, spec.table, query, columns);
-  const { rows, ...rest } = await page(call, key, spec, request, visible, options, fetch, (row, column) => row[columns.indexOf(column)]);
+  const { rows, ...rest } = await listFound(call, key, spec, request, visible, options, fetch, (row, column) => row[columns.indexOf(column)]);
   return storedPage(response, field, create(response, rest as object as MessageInitShape<O>), layout, rows);
 }
 
-type PageOf<R> = Omit<Page<ResourceTable>, "rows"> & { rows: R[] };
+/** A page of whatever `fetch` finds. */
+export type PageOf<R> = Omit<Page<ResourceTable>, "rows"> & { rows: R[] };
 
-async function page<T extends ResourceTable, R extends ListRequest, F>(
+/** The same page as `listPage` gives, of rows that `fetch` finds in its own way; `cell` reads a column of one. */
+export async function listFound<T extends ResourceTable, R extends ListRequest, F>(
   call: Call, key: Uint8Array, spec: ListSpec<T>, request: R, visible: string[], options: ListOptions<R>,
   fetch: (query: PageQuery) => Promise<FoundPage<F>>, cell: (row: F, column: string) => unknown,
 ): Promise<PageOf<F>> {

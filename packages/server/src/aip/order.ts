@@ -14,7 +14,10 @@ const MAX_FIELDS = 8;
  * Throws INVALID_ARGUMENT on `order_by` for an unknown field or another form. Source: AIP-132, contract §4.
  */
 export function parseOrder(text: string, fields: OrderFields, fallback: string): Order[] {
-  if (text.trim() === "") return [{ column: fields[fallback] ?? fallback, descending: false }];
+  if (text.trim() === "") {
+    const [name = "", direction] = fallback.split(" ", 2);
+    return [{ column: fields[name] ?? name, descending: direction === "desc" }];
+  }
   const parts = text.split(",");
   if (parts.length > MAX_FIELDS) throw wrong(`at most ${MAX_FIELDS} fields`);
   const orders = parts.map((part) => {

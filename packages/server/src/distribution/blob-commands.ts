@@ -1,5 +1,6 @@
 import { Capability } from "@moorage/api";
 import type { StoredBlob } from "../blobs/index.ts";
+import { audit } from "../audit/index.ts";
 import type { Call } from "../call.ts";
 import { Code, MoorageError } from "../errors.ts";
 import { createGroupNamed } from "../iam/index.ts";
@@ -26,8 +27,11 @@ export async function makeRepository(call: Call, { repo, group, missing }: Resol
   let parent = group;
   for (const subgroup of missing.slice(0, -1)) {
     parent = await createGroupNamed(call, parent, subgroup).catch(nameTaken(`"${subgroup}" is an image here, so no image can have a name below it`));
+    await audit(call, { method: "registry.group.create", resource: parent, details: { name: subgroup } });
   }
-  return createRepoNamed(call, parent, image).catch(nameTaken(`"${image}" is a group of images here, so no image can have that name`));
+  const made = await createRepoNamed(call, parent, image).catch(nameTaken(`"${image}" is a group of images here, so no image can have that name`));
+  await audit(call, { method: "registry.repo.create", resource: made, details: { name: image } });
+  return made;
 }
 
 // Groups and repos share their names. Who pushes knows of neither: it is told what to change in the image's name.
@@ -89,6 +93,7 @@ async function deleteBlob(call: Call, input: { name: string; digest: string }): 
     .where("repo", "=", repo).where("target", "=", digest).limit(1).executeTakeFirst();
   if (needed) return { neededBy: needed.digest };
   await call.tx.deleteFrom("repo_blobs").where("repo", "=", repo).where("digest", "=", digest).execute();
+  await audit(call, { method: "registry.blob.delete", resource: repo, details: { digest } });
   const other = await call.tx.selectFrom("repo_blobs").select("repo").where("digest", "=", digest).limit(1).executeTakeFirst();
   if (other) return {};
   await call.tx.deleteFrom("blobs").where("digest", "=", digest).execute();

@@ -1,3 +1,4 @@
+import { audit } from "../audit/index.ts";
 import type { Call } from "../call.ts";
 import { historyCutOf } from "./collect-places.ts";
 import { marks, type RepoRules, unneededLinks, unneededManifests } from "./collect-rules.ts";
@@ -29,6 +30,7 @@ async function collectManifests(call: Call, { rules, digests }: { rules: RepoRul
     await call.tx.deleteFrom("manifest_references").where("repo", "=", repo).where("digest", "in", some).execute();
     await call.tx.deleteFrom("manifests").where("repo", "=", repo).where("digest", "in", some).execute();
   }
+  if (going.length > 0) await audit(call, { method: "registry.gc.manifests", resource: repo, isSystem: true, details: { count: String(going.length) } });
   return { manifests: going.length, more: all.length > going.length };
 }
 
@@ -37,6 +39,7 @@ async function collectBlobs(call: Call, { rules, digests }: { rules: RepoRules; 
   const going = await unneededLinks(call.tx, rules, digests);
   if (going.length === 0) return { blobs: 0, freed: [] };
   await call.tx.deleteFrom("repo_blobs").where("repo", "=", rules.repo).where("digest", "in", going).execute();
+  await audit(call, { method: "registry.gc.blobs", resource: rules.repo, isSystem: true, details: { count: String(going.length) } });
   return { blobs: going.length, freed: await freeUnlinked(call.tx, going) };
 }
 

@@ -2,6 +2,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { ANONYMOUS } from "../call.ts";
 import type { Caller, CallData } from "../call.ts";
+import { refusedLike } from "../access/index.ts";
+import type { Auditor } from "../audit/index.ts";
 import type { Clock } from "../base/clock.ts";
 import type { BlobStore, ByteSink } from "../blobs/index.ts";
 import { Code, MoorageError } from "../errors.ts";
@@ -62,6 +64,8 @@ export interface RegistryDeps {
   /** Absent: what is not here is nowhere. */
   upstream?: UpstreamDoor;
   pulls: Pulls;
+  /** Told of what is refused. */
+  auditor: Pick<Auditor, "note">;
   blobs: BlobStore;
   /**
    * Verifies the Authorization header for the audience. An anonymous registry token gives an empty identity and its `repositories`.
@@ -138,8 +142,8 @@ export async function authorize(exchange: Exchange, actions: Action[]): Promise<
     exchange.caller = await deps.authenticate(authorization, "registry", callData.nowMs);
   } catch (error) {
     if (!(error instanceof MoorageError)) throw error;
-    if (error.code === Code.Unauthenticated) throw unauthorized(error.message, "invalid_token");
-    if (error.code === Code.PermissionDenied) throw new RegistryError("DENIED", error.message, { details: error.details });
+    if (error.code === Code.Unauthenticated) throw refusedLike(unauthorized(error.message, "invalid_token"), error);
+    if (error.code === Code.PermissionDenied) throw refusedLike(new RegistryError("DENIED", error.message, { details: error.details }), error);
     throw error;
   }
   const { caller } = exchange;

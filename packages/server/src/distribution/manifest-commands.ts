@@ -1,4 +1,5 @@
 import { Capability } from "@moorage/api";
+import { audit } from "../audit/index.ts";
 import type { Call } from "../call.ts";
 import { deleteTag, moveTag } from "../registry/index.ts";
 import { makeRepository } from "./blob-commands.ts";
@@ -33,7 +34,11 @@ async function putManifest(call: Call, input: PutManifestInput): Promise<{ missi
   await checkTagRights(call, repo, input);
   const { missing } = await storeManifest(call, repo, { digest, content, manifest });
   if (missing.length > 0) return { missing };
-  for (const name of tags) await moveTag(call, { repo, name, digest, reason: "push" });
+  if (tags.length === 0) await audit(call, { method: "registry.manifest.put", resource: repo, details: { digest } });
+  for (const name of tags) {
+    const { uid } = await moveTag(call, { repo, name, digest, reason: "push" });
+    await audit(call, { method: "registry.manifest.put", resource: uid, details: { name, digest } });
+  }
   return { missing: [] };
 }
 
@@ -97,12 +102,14 @@ async function deleteManifest(call: Call, { name, digest }: { name: string; dige
   await call.tx.deleteFrom("manifest_references").where("repo", "=", repo).where("digest", "=", digest).execute();
   const tags = await call.tx.selectFrom("tags").select("name").where("parent", "=", repo).where("digest", "=", digest).execute();
   for (const tag of tags) await deleteTag(call, { repo, name: tag.name, reason: "delete" });
+  await audit(call, { method: "registry.manifest.delete", resource: repo, details: { digest, tags: tags.map((tag) => tag.name).join(" ") } });
 }
 
 /** Deletes a tag alone. MANIFEST_UNKNOWN when it is not there. */
 async function removeTag(call: Call, { name, tag }: { name: string; tag: string }): Promise<void> {
   const repo = await repositoryFor(call, name, Capability.CAP_TAG_DELETE);
   if (!(await deleteTag(call, { repo, name: tag, reason: "delete" }))) throw manifestUnknown(tag);
+  await audit(call, { method: "registry.tag.delete", resource: repo, details: { name: tag } });
 }
 
 /** There is no such tag or manifest in the repo. */

@@ -1,4 +1,5 @@
 import { Code } from "../errors.ts";
+import { noteRefusal } from "./audit.ts";
 import { handleBlob } from "./blobs.ts";
 import { authorize, challenge, openExchange } from "./context.ts";
 import type { Exchange, RegistryDeps, Request, RequestData, Response } from "./context.ts";
@@ -44,6 +45,7 @@ export function distributionDoor(deps: RegistryDeps): DistributionDoor {
         await route.run(exchange);
       } catch (error) {
         data.observed?.beginVerb("other");
+        noteRefusal(exchange, error);
         answerError(exchange, error);
       }
     },

@@ -103,7 +103,7 @@ function formCredential(form: URLSearchParams): Credential {
 async function callerOf(deps: TokenDeps, { callData }: Exchange, { user, secret }: Credential): Promise<Caller> {
   try {
     if (isRefreshToken(secret)) return await deps.refreshTokens.read(secret, callData);
-    const request = { bearer: secret, ...(isUid(user) && { identity: user }), audiences: [deps.config.registryAudience] };
+    const request = { bearer: secret, ...(isUid(user) && { identity: user }), audiences: [deps.config.registryAudience], isForRegistry: true };
     const { token } = await deps.exchanger.exchange(request, callData);
     return await deps.tokens.read(token, callData.nowMs);
   } catch (error) {

@@ -4,7 +4,8 @@ import type { Database } from "../store/index.ts";
 import { toColumn } from "./roles.ts";
 
 const ALL = CapabilitySchema.values.map(({ number }) => number as Capability).filter((capability) => capability !== Capability.CAPABILITY_UNSPECIFIED);
-const LISTS = CapabilitySchema.values.filter(({ name }) => name.endsWith("_LIST")).map(({ number }) => number as Capability);
+// Who did what is for owners alone: it tells of people, and of what is gone.
+const LISTS = CapabilitySchema.values.filter(({ name }) => name.endsWith("_LIST") && name !== "CAP_IAM_AUDIT_LIST").map(({ number }) => number as Capability);
 const PULL = [
   Capability.CAP_IAM_GROUPS_LIST, Capability.CAP_REPO_LIST, Capability.CAP_REPO_BLOBS_GET, Capability.CAP_MANIFEST_LIST, Capability.CAP_MANIFEST_METADATA_LIST,
   Capability.CAP_TAG_LIST, Capability.CAP_REFERRERS_LIST,

@@ -2,6 +2,7 @@
 export { BUILT_IN_ROLES, ensureBuiltInRoles } from "./built-in-roles.ts";
 export { accountAssociationsService } from "./account-associations.ts";
 export { externalGroupRoleMappingsService } from "./external-group-role-mappings.ts";
+export { auditEntriesService } from "./audit-entries.ts";
 export { groupInvitesService } from "./group-invites.ts";
 export { createGroupNamed, groups, groupsService } from "./groups.ts";
 export { identities, identitiesService, relationshipOf } from "./identities.ts";

@@ -37,6 +37,7 @@ export const MOVED: readonly MovedTable[] = [
   { name: "authorization_codes", key: ["hash"] },
   { name: "device_codes", key: ["hash"] },
   { name: "sessions", key: ["hash"] },
+  { name: "audit_entries", key: ["uid"] },
   { name: "group_names", key: ["parent", "name"] },
   { name: "repos", key: ["uid"], weight: "length(readme) + length(description) + length(active_tags)" },
   { name: "tags", key: ["uid"] },

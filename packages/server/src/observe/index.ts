@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import type { BlobStore } from "../blobs/index.ts";
 import type { Config } from "../config.ts";
 import type { Transactor } from "../transaction.ts";
+import type { AuditMetrics } from "./audit-metrics.ts";
 import type { GcMetrics } from "./gc-metrics.ts";
 import { createMetrics, type DatabaseMetrics, type Snapshot } from "./metrics.ts";
 import type { MirrorMetrics } from "./mirror-metrics.ts";
@@ -21,6 +22,7 @@ export interface Observation {
   database: DatabaseMetrics;
   mirror: MirrorMetrics;
   gc: GcMetrics;
+  audit: AuditMetrics;
   /** The same, with its work counted, timed and traced. */
   transactor(transactor: Transactor): Transactor;
   blobs(store: BlobStore): BlobStore;
@@ -37,7 +39,7 @@ export async function openObservation({ tracesUrl, tracesSample }: Pick<Config, 
   const tracer = tracesUrl === "" ? undefined : await openTracer({ url: tracesUrl, sample: tracesSample, version, log });
   return {
     requests: requestObserver(metrics, tracer),
-    database: metrics.database, mirror: metrics.mirror, gc: metrics.gc,
+    database: metrics.database, mirror: metrics.mirror, gc: metrics.gc, audit: metrics.audit,
     transactor: (transactor) => observeTransactor(transactor, metrics, tracer),
     blobs: (store) => observeBlobs(store, metrics, tracer),
     snapshot: () => metrics.snapshot(),

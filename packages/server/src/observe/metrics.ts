@@ -1,4 +1,5 @@
 import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
+import { type AuditMetrics, auditMetrics } from "./audit-metrics.ts";
 import { type GcMetrics, gcMetrics } from "./gc-metrics.ts";
 import { type GoldenSignals, goldenSignals } from "./golden.ts";
 import { type MirrorMetrics, mirrorMetrics } from "./mirror-metrics.ts";
@@ -24,6 +25,7 @@ export interface DatabaseMetrics {
 
 /** Everything that is counted in one server. */
 export interface Metrics {
+  audit: AuditMetrics;
   gc: GcMetrics;
   mirror: MirrorMetrics;
   http: GoldenSignals;
@@ -51,6 +53,7 @@ export function createMetrics(version: string): Metrics {
   const retries = new Counter({ name: "moorage_database_retries_total", help: "Transactions that were run once more.", labelNames: ["reason"], registers });
   const mirror = mirrorMetrics(registry);
   const gc = gcMetrics(registry);
+  const audit = auditMetrics(registry);
   let gauges = (): DatabaseGauges => ({ writes: 0 });
   databaseGauges(registry, () => gauges());
   const common = processRegistry();
@@ -72,7 +75,7 @@ export function createMetrics(version: string): Metrics {
     },
   };
   return {
-    ...metrics, mirror, gc,
+    ...metrics, mirror, gc, audit,
     snapshot: async () => {
       const ofProcess = (await common.getMetricsAsJSON()).map((metric) => (metric.name === START_TIME ? { ...metric, aggregator: "min" } : metric));
       return [...Object.values(metrics).flatMap(({ collect }) => collect()), ...await registry.getMetricsAsJSON(), ...ofProcess];

@@ -1,3 +1,4 @@
+import { audit } from "../audit/index.ts";
 import type { Call } from "../call.ts";
 import type { ExpireInput } from "./retention.ts";
 import { deleteTags } from "./tag-moves.ts";
@@ -12,7 +13,10 @@ async function expireTags(call: Call, { repo, policy, tags }: ExpireInput): Prom
   const found = await call.tx.selectFrom("tags").select(["uid", "update_time"]).where("uid", "in", tags.map(({ uid }) => uid)).execute();
   const times = new Map(found.map(({ uid, update_time }) => [uid, update_time]));
   const names = tags.filter(({ uid, update_time }) => times.get(uid) === update_time).map(({ name }) => name);
-  return { expired: await deleteTags(call, { repo, names, reason: "retention" }) };
+  const expired = await deleteTags(call, { repo, names, reason: "retention" });
+  const details = { count: String(expired), tags: names.join(" ") };
+  if (expired > 0) await audit(call, { method: "registry.retention.expire", resource: repo, isSystem: true, details });
+  return { expired };
 }
 
 export const registryCommands = {

@@ -113,6 +113,18 @@ export const MIGRATIONS: Migration[] = [
       `create index sessions_end on sessions (expire_time)`,
     ],
   },
+  {
+    version: 6,
+    name: "audit log",
+    statements: [
+      `create table audit_entries (uid KEY primary key, parent KEY not null, organization KEY not null, create_time INT8 not null, identity KEY not null, token_id text not null, act text not null, method KEY not null, decision INT8 not null, code INT8 not null, reason text not null, details text not null, request_id text not null, remote_address text not null, user_agent text not null)`,
+      // An organization's entries by their time, which is also how those that are old are found; then by what is asked for most.
+      `create index audit_entries_organization on audit_entries (organization, create_time, uid)`,
+      `create index audit_entries_identity on audit_entries (identity, create_time, uid)`,
+      `create index audit_entries_method on audit_entries (organization, method, create_time, uid)`,
+      `create index audit_entries_denied on audit_entries (organization, create_time, uid) where decision = 2`,
+    ],
+  },
 ];
 
 /** What this program works with. */

@@ -71,6 +71,14 @@ export interface Tables {
   };
   /** Browsers that are signed in, by the SHA-256 of their cookie. `caller` as in refresh_tokens. */
   sessions: { hash: string; identity: string; caller: string; seen_time: number; expire_time: number; create_time: number };
+  /**
+   * What was done or refused, below what it was done to: `parent`, which may be gone. `organization`: the one that parent is in, or empty. `act` and
+   * `details` are JSON maps of text, `decision` AuditDecision's number.
+   */
+  audit_entries: {
+    uid: string; parent: string; organization: string; create_time: number; identity: string; token_id: string; act: string; method: string; decision: number;
+    code: number; reason: string; details: string; request_id: string; remote_address: string; user_agent: string;
+  };
   /** The names under a parent that groups and repos share. */
   group_names: { parent: string; name: string; uid: string };
   repos: {
@@ -114,6 +122,6 @@ export interface Tables {
 /** The tables whose rows are resources. */
 export type ResourceTable =
   | "groups" | "identities" | "roles" | "role_bindings" | "group_invites" | "terms_acceptances" | "account_associations" | "identity_providers"
-  | "external_group_role_mappings" | "repos" | "tags";
+  | "external_group_role_mappings" | "audit_entries" | "repos" | "tags";
 
 export type Row<T extends keyof Tables> = Selectable<Tables[T]>;

@@ -44,7 +44,7 @@ export function connectHandler(options: RpcDoorOptions): (request: Request, resp
       context.signal.addEventListener("abort", () => observed.endRpc(ConnectError.from(context.signal.reason).code), { once: true });
     }
     if (context.values.get(REQUEST).unknown) throw new MoorageError(Code.Unimplemented, "Unimplemented: no such method");
-    if (served.has(context.service)) context.values.set(CALLER, await options.authenticate(callerHeaders(context), context.method));
+    if (served.has(context.service)) context.values.set(CALLER, await options.authenticate(callerHeaders(context), context.method, context.values.get(REQUEST)));
   };
   const router = createConnectRouter({
     acceptCompression: [compressionGzip, compressionBrotli],

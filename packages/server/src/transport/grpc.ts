@@ -53,7 +53,7 @@ export function grpcUnary(options: GrpcOptions, method: DescMethodUnary): Answer
       const { authorization } = headers;
       const extra: CallerHeaders = authorization === undefined ? {} : { authorization };
       let verified: Promise<Caller> | undefined;
-      const verify = (): Promise<Caller> => (verified ??= authenticate(extra, method));
+      const verify = (): Promise<Caller> => (verified ??= authenticate(extra, method, data));
       const body = await bodyOf(stream, maxMessageBytes, verify);
       if (body === undefined) return;
       const key = isKept && authorization !== undefined && verified === undefined ? body.keptKey(`${name} ${authorization} `) : undefined;

@@ -26,7 +26,7 @@ export interface RestOptions {
   dispatch: UnaryDispatch;
   services: readonly DescService[];
   /** Says who calls; asked before the body is read. Throws UNAUTHENTICATED. */
-  authenticate: (headers: IncomingHttpHeaders, method: DescMethod) => Promise<Caller>;
+  authenticate: (headers: IncomingHttpHeaders, method: DescMethod, data: RequestData) => Promise<Caller>;
   /** Field rules, to complete what is told about a body that is wrong in other ways already. */
   violationsOf: ViolationsOf;
   clock: Clock;
@@ -130,7 +130,7 @@ async function call(route: Route, values: string[], query: string, request: Requ
   const known = key === undefined ? undefined : kept?.get(key, nowMs);
   if (known !== undefined) return known;
   const snapshot = key === undefined ? undefined : kept?.snapshot();
-  const caller = await options.authenticate(request.headers, route.method);
+  const caller = await options.authenticate(request.headers, route.method, data);
   const json = route.takesBody ? await readJsonBody(request, { maxBodyBytes, bodyTimeoutMs }) : undefined;
   const message = route.decode(values, query, json);
   const callData: CallData = {

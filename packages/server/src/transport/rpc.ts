@@ -26,7 +26,7 @@ export interface RpcDoorOptions {
   /** The services served, health and reflection aside. All their methods must be unary. */
   services: readonly DescService[];
   /** Verifies the caller before the request's body is read. Throws UNAUTHENTICATED; for a public method it may answer ANONYMOUS. */
-  authenticate(headers: CallerHeaders, method: DescMethod): Promise<Caller>;
+  authenticate(headers: CallerHeaders, method: DescMethod, data: RequestData): Promise<Caller>;
   /** Package prefixes that stand for `moorage` as well, e.g. `acme.platform`. Source: contract §1. */
   aliases: readonly string[];
   errorDomain: string;

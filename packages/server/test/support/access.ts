@@ -56,7 +56,7 @@ export async function openAccess({ allowPrivateNetwork = true } = {}): Promise<A
   const baseUrl = `http://127.0.0.1:${port}`;
   const registryAudience = `127.0.0.1:${port}`;
   const config = { baseUrl, registryAudience, accessTokenTtlMs: 3_600_000, allowPrivateNetwork };
-  const access = createAccess({ config, reader, writer, secrets, log: { info() {} } });
+  const access = createAccess({ config, reader, writer, secrets, auditor: { note() {} }, log: { info() {} } });
   const doors = createStsDoors({
     config, clock: { nowMs: () => clock.nowMs }, keyring: access.keyring, exchanger: access.exchanger, grants: access.signIn.grants,
     answerError(response, error, _data, status) {

@@ -55,7 +55,7 @@ export async function openDoor(folder: string, settings: Partial<RegistryConfig>
   };
   const deps: RegistryDeps = {
     pulls: createPulls(store.reader, () => false),
-    transactor, statusJson,
+    transactor, statusJson, auditor: { note: () => undefined },
     blobs: await openFilesystemBlobs(folder),
     clock: { nowMs: () => Date.now() + shiftMs },
     log: { error: (fields, message) => console.error(message, fields), info: () => undefined },

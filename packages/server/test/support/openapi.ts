@@ -1,6 +1,6 @@
 import { AssertionError } from "node:assert/strict";
 import {
-  AccountAssociationsService, ExternalGroupRoleMappingsService, GroupInvitesService, GroupsService, IdentitiesService, IdentityProvidersService, ImagesService, PingService, ReposService, RoleBindingsService, RolesService, TagsService,
+  AccountAssociationsService, AuditEntriesService, ExternalGroupRoleMappingsService, GroupInvitesService, GroupsService, IdentitiesService, IdentityProvidersService, ImagesService, PingService, ReposService, RoleBindingsService, RolesService, TagsService,
   TermsService,
 } from "@moorage/api";
 import { COMMENTS } from "@moorage/api/gen/moorage/comments";
@@ -12,7 +12,7 @@ import { type Binding, bindingsOf, compileRoutes } from "../../src/transport/rou
 /** The services that have REST paths. */
 export const REST_SERVICES = [
   GroupsService, IdentitiesService, RolesService, RoleBindingsService, GroupInvitesService, IdentityProvidersService,
-  ExternalGroupRoleMappingsService, AccountAssociationsService, TermsService, ReposService, TagsService, ImagesService,
+  ExternalGroupRoleMappingsService, AccountAssociationsService, TermsService, AuditEntriesService, ReposService, TagsService, ImagesService,
   PingService,
 ];
 

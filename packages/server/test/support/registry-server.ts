@@ -7,6 +7,7 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { Capability, CapabilitySchema, TagsService } from "@moorage/api";
 import { create } from "@bufbuild/protobuf";
+import { createAuditor } from "../../src/audit/index.ts";
 import { createAccess, createSigningKey } from "../../src/access/index.ts";
 import type { MintRequest } from "../../src/access/index.ts";
 import { openFilesystemBlobs } from "../../src/blobs/index.ts";
@@ -65,19 +66,21 @@ export async function startRegistry(t: TestContext) {
     registryUrl: baseUrl, registryAudience: host, historySegments: ["_service"], freeTierTags: ["latest", "latest-dev"], publicOrganization: "public",
     errorDomain: "moorage.dev", maxManifestBytes: 4 << 20, uploadTtlMs: 3_600_000, gcGraceMs: 86_400_000, idleTimeoutMs: 10_000,
   };
-  const access = createAccess({ config: { ...config, baseUrl, accessTokenTtlMs: 3_600_000, allowPrivateNetwork: true }, reader, writer, secrets, log });
+  const auditor = createAuditor({ writer, clock, log, dropped: () => {} });
+  const access = createAccess({ auditor, config: { ...config, baseUrl, accessTokenTtlMs: 3_600_000, allowPrivateNetwork: true }, reader, writer, secrets, log });
   const blobs = await openFilesystemBlobs(join(dir, "files"));
-  const deps = { transactor: writer, pulls: createPulls(reader, access.tokens.isStillGood), blobs, authenticate: access.authenticate, config, clock, log, statusJson };
+  const deps = { transactor: writer, auditor, pulls: createPulls(reader, access.tokens.isStillGood), blobs, authenticate: access.authenticate, config, clock, log, statusJson };
   const door = distributionDoor(deps);
   const token = tokenDoor({ ...deps, ...access, registryTokenTtlMs: 300_000 });
   server.on("request", (req, res) => {
     const data = { requestId: randomBytes(4).toString("hex"), remoteAddress: "127.0.0.1" };
     void (door.matches((req.url ?? "").split("?", 1)[0] ?? "") ? door.handle(req, res, data) : token(req, res, data));
   });
-  const dispatch = createDispatch({ methods, outside: new Map(), reader, transactor: writer, admins: [] });
+  const dispatch = createDispatch({ methods, outside: new Map(), reader, transactor: writer, admins: [], auditor });
   t.after(async () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
+    await auditor.close();
     await writer.close();
     await closeStore();
     await dropDatabase(dir);

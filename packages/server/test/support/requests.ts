@@ -1,6 +1,7 @@
 import { create, type DescMessage, type DescMethodUnary, type Message, type MessageInitShape } from "@bufbuild/protobuf";
 import {
   AccountAssociationsService,
+  AuditEntriesService,
   Capability,
   CheckAccountAssociationRequest_AccountProviderType,
   ExternalGroupRoleMappingsService,
@@ -126,6 +127,7 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
   // It names no account at Google, so nobody is asked.
   add(accounts.checkAccountAssociation, async () => ({ uid: await account(), providerType: CheckAccountAssociationRequest_AccountProviderType.GOOGLE }));
 
+  add(AuditEntriesService.method.listAuditEntries, () => everywhere);
   add(TermsService.method.acceptTerms, () => ({ group, documentIds: [TERMS_DOCUMENT] }));
   add(TermsService.method.listTermsAcceptances, () => ({ group }));
 
