@@ -7,12 +7,15 @@ import { addExport } from "./export.ts";
 import { addFsck } from "./fsck.ts";
 import { addGc } from "./gc.ts";
 import { addImport } from "./import.ts";
+import { addLogin } from "./login.ts";
+import { addLogout } from "./logout.ts";
 import { addMigrate } from "./migrate.ts";
 import { addPullToken } from "./pull-token.ts";
 import { addRestore } from "./restore.ts";
 import { addSample } from "./sample.ts";
 import { addServe } from "./serve.ts";
 import { addToken } from "./token.ts";
+import { addWhoami } from "./whoami.ts";
 
 const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string };
 const program = new Command("moorage")
@@ -20,7 +23,7 @@ const program = new Command("moorage")
   .description("A self-hosted container registry with its control plane.")
   .showHelpAfterError("(moorage --help tells what there is)")
   .exitOverride();
-for (const add of [addServe, addToken, addMigrate, addBackup, addRestore, addExport, addImport, addFsck, addGc, addCall, addPullToken, addSample]) add(program);
+for (const add of [addServe, addToken, addMigrate, addBackup, addRestore, addExport, addImport, addFsck, addGc, addLogin, addLogout, addWhoami, addCall, addPullToken, addSample]) add(program);
 
 try {
   await program.parseAsync();

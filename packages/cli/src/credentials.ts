@@ -1,0 +1,112 @@
+// What `moorage login` keeps: tokens by server, in a file of the person alone.
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { tokenRequest } from "./oauth.ts";
+
+/** A sign-in to one server. */
+export interface Login {
+  accessToken: string;
+  /** When the access token ends, in milliseconds since 1970. */
+  expiresAtMs: number;
+  /** It is good for one use; the answer brings the next. */
+  refreshToken: string;
+  /** The provider's uid. */
+  identityProvider: string;
+}
+
+/** Sign-ins by the URL of the server. */
+export type Logins = Record<string, Login>;
+
+// A token that is about to end would end on the way.
+const SPARE_MS = 60_000;
+const LOCK_WAIT_MS = 20_000;
+const LOCK_STALE_MS = 60_000;
+const LOCK_POLL_MS = 50;
+
+/** Where the file is. Source: XDG Base Directory Specification. */
+export function credentialsFile(env: NodeJS.ProcessEnv = process.env): string {
+  return join(env.XDG_CONFIG_HOME || join(homedir(), ".config"), "moorage", "credentials.json");
+}
+
+/** The sign-ins; none when there is no file. Throws an Error that names a file that cannot be read. */
+export function readLogins(file = credentialsFile()): Logins {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
+    throw new Error(`cannot read ${file}`, { cause: error });
+  }
+  try {
+    // The writing end is `changeLogins` below.
+    return (JSON.parse(text) as { servers: Logins }).servers;
+  } catch (cause) {
+    throw new Error(`${file} is damaged: remove it and sign in again`, { cause });
+  }
+}
+
+/** Reads, changes and writes the file while no other process does. What the change answers is what is kept. */
+export async function changeLogins(change: (logins: Logins) => Promise<Logins>, file = credentialsFile()): Promise<void> {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const lock = `${file}.lock`;
+  await takeLock(lock);
+  try {
+    const servers = await change(readLogins(file));
+    // Whole or not at all, and never readable by others, not even for a moment.
+    const draft = `${file}.${process.pid}`;
+    writeFileSync(draft, `${JSON.stringify({ servers }, null, 2)}\n`, { mode: 0o600 });
+    renameSync(draft, file);
+  } finally {
+    rmSync(lock, { recursive: true, force: true });
+  }
+}
+
+/**
+ * A token for the server that is good now; one that is about to end is replaced first, by one process at a time, since a refresh token that is used twice
+ * ends the sign-in. Throws an Error that says to sign in again.
+ */
+export async function accessTokenFor(url: string, file = credentialsFile()): Promise<string> {
+  const isGood = ({ expiresAtMs }: Login): boolean => expiresAtMs - SPARE_MS > Date.now();
+  const known = readLogins(file)[url];
+  if (known !== undefined && isGood(known)) return known.accessToken;
+  let token = "";
+  await changeLogins(async (logins) => {
+    const login = logins[url];
+    if (login === undefined) throw notSignedIn(url);
+    const fresh = isGood(login) ? login : { ...login, ...await refreshed(url, login) };
+    token = fresh.accessToken;
+    return { ...logins, [url]: fresh };
+  }, file);
+  return token;
+}
+
+/** What to tell whoever is not signed in to the server. */
+export function notSignedIn(url: string): Error {
+  return new Error(`not signed in to ${url}: moorage login --url ${url}`);
+}
+
+async function refreshed(url: string, { refreshToken }: Login): Promise<Omit<Login, "identityProvider">> {
+  const answer = await tokenRequest(`${url}/sts/token`, { grant_type: "refresh_token", refresh_token: refreshToken });
+  if ("tokens" in answer) return answer.tokens;
+  if (answer.error === "invalid_grant") throw new Error(`the sign-in to ${url} has ended: moorage login --url ${url}`);
+  throw new Error(`${url} gives no token: ${answer.description}`);
+}
+
+async function takeLock(lock: string): Promise<void> {
+  const endMs = Date.now() + LOCK_WAIT_MS;
+  for (;;) {
+    try {
+      mkdirSync(lock);
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    }
+    // Whoever held it for so long was killed: all it does is one request with a time-out below that.
+    const sinceMs = statSync(lock, { throwIfNoEntry: false })?.mtimeMs;
+    if (sinceMs !== undefined && Date.now() - sinceMs > LOCK_STALE_MS) rmSync(lock, { recursive: true, force: true });
+    else if (Date.now() > endMs) throw new Error(`${lock} is held by another process`);
+    else await sleep(LOCK_POLL_MS);
+  }
+}
