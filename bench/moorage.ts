@@ -32,6 +32,8 @@ export async function startMoorage({ launcher, dataDir, env }: Place, { logLevel
     ...env, MOORAGE_HOST: "127.0.0.1", MOORAGE_PORT: String(port), MOORAGE_DATA_DIR: dataDir, MOORAGE_LOG_LEVEL: logLevel,
     // The issuer of the exchange row is on this machine.
     MOORAGE_ALLOW_PRIVATE_NETWORK: "1",
+    // Counted as by default, and never reached.
+    MOORAGE_RATE_LIMIT_IDENTITY: "10000000/s", MOORAGE_RATE_LIMIT_ADDRESS: "10000000/s",
   };
   const began = performance.now();
   const child = start(SERVER_CORE, process.execPath, [launcher, "serve"], { env: settings });

@@ -1,3 +1,5 @@
+import type { RateLimit } from "./base/rate-limit.ts";
+
 /** Everything an operator can set. Flags of `moorage serve` set the same by their own spelling: `MOORAGE_DATA_DIR` is `--data-dir`. */
 export interface Config {
   host: string;
@@ -20,6 +22,9 @@ export interface Config {
   tlsKey: string;
   allowPrivateNetwork: boolean;
   trustedProxies: string[];
+  /** Of each identity, and of each client address, in each process. Undefined: no limit. */
+  rateLimitIdentity: RateLimit | undefined;
+  rateLimitAddress: RateLimit | undefined;
   /** Where a console of another address may have people sent back to who sign in. */
   oauthRedirectUris: string[];
   logLevel: string;
@@ -90,6 +95,8 @@ export const SETTINGS: readonly Setting[] = [
   { name: "MOORAGE_ALLOW_PRIVATE_NETWORK", fallback: "0", help: "1 lets the server fetch from loopback and private addresses and over plain HTTP: for development." },
   { name: "MOORAGE_TRUSTED_PROXIES", fallback: "", help: "Addresses or networks whose X-Forwarded-For header counts, comma-separated." },
   { name: "MOORAGE_OAUTH_REDIRECT_URIS", fallback: "", help: "Exact URLs that the client moorage-web may have people sent back to after sign-in, comma-separated: https, or http on 127.0.0.1." },
+  { name: "MOORAGE_RATE_LIMIT_IDENTITY", fallback: "500/s:2000", help: "Requests a second of one identity, and after the colon how many at once; 0 sets no limit. Each process counts by itself: with several, or replicas, the whole is as many times that." },
+  { name: "MOORAGE_RATE_LIMIT_ADDRESS", fallback: "1000/s:4000", help: "The same of one client address; an IPv6 /64 is one. A request with credentials that are not good counts twice. Behind a proxy set MOORAGE_TRUSTED_PROXIES, or all its clients are one." },
   { name: "MOORAGE_LOG_LEVEL", fallback: "info", help: "Least level that is logged: trace, debug, info, warn, error, silent." },
   { name: "MOORAGE_MAX_MANIFEST_BYTES", fallback: "4194304", help: "Largest manifest accepted, in bytes." },
   { name: "MOORAGE_MAX_JSON_BYTES", fallback: "1048576", help: "Largest request body of the platform API, in bytes." },
@@ -173,7 +180,9 @@ export function loadConfig(env: Record<string, string | undefined>, overrides: R
     grpcPackageAliases: checked("MOORAGE_GRPC_PACKAGE_ALIASES", /^[a-zA-Z_][a-zA-Z0-9_]*(?:\.[a-zA-Z_][a-zA-Z0-9_]*)*$/, "a package name"),
     errorDomain: domain("MOORAGE_ERROR_DOMAIN", text("MOORAGE_ERROR_DOMAIN")), admins: checked("MOORAGE_ADMINS", /^[0-9a-f]{40}(?:\/[0-9a-f]{16})*$/, "a uid"),
     tlsCert, tlsKey, allowPrivateNetwork: flag("MOORAGE_ALLOW_PRIVATE_NETWORK", text("MOORAGE_ALLOW_PRIVATE_NETWORK")),
-    trustedProxies: list("MOORAGE_TRUSTED_PROXIES"), oauthRedirectUris: list("MOORAGE_OAUTH_REDIRECT_URIS").map(redirectUri), logLevel: text("MOORAGE_LOG_LEVEL"),
+    trustedProxies: list("MOORAGE_TRUSTED_PROXIES"),
+    rateLimitIdentity: rateLimit("MOORAGE_RATE_LIMIT_IDENTITY", text("MOORAGE_RATE_LIMIT_IDENTITY")), rateLimitAddress: rateLimit("MOORAGE_RATE_LIMIT_ADDRESS", text("MOORAGE_RATE_LIMIT_ADDRESS")),
+    oauthRedirectUris: list("MOORAGE_OAUTH_REDIRECT_URIS").map(redirectUri), logLevel: text("MOORAGE_LOG_LEVEL"),
     maxManifestBytes: integer("MOORAGE_MAX_MANIFEST_BYTES", 1, 64 << 20), maxJsonBytes: integer("MOORAGE_MAX_JSON_BYTES", 1, 64 << 20),
     accessTokenTtlMs: duration("MOORAGE_ACCESS_TOKEN_TTL", HOUR_MS), registryTokenTtlMs: duration("MOORAGE_REGISTRY_TOKEN_TTL", HOUR_MS),
     uploadTtlMs: duration("MOORAGE_UPLOAD_TTL", 30 * 24 * HOUR_MS), signingKeyAgeMs: duration("MOORAGE_SIGNING_KEY_AGE", 3650 * 24 * HOUR_MS), drainTimeoutMs: duration("MOORAGE_DRAIN_TIMEOUT", HOUR_MS),
@@ -261,6 +270,14 @@ function secretKey(value: string): Uint8Array {
   const key = /^[0-9a-f]{64}$/i.test(value) ? Buffer.from(value, "hex") : Buffer.from(value, "base64");
   if (key.length !== 32) throw new ConfigError("MOORAGE_SECRET_KEY: must be 32 bytes, in base64 or hex; `openssl rand -base64 32` makes such a key");
   return key;
+}
+
+/** Without a burst it is what four seconds bring. */
+function rateLimit(name: string, value: string): RateLimit | undefined {
+  if (value === "0") return undefined;
+  const [, rate = "", burst] = /^([1-9]\d{0,8})\/s(?::([1-9]\d{0,8}))?$/.exec(value) ?? [];
+  if (rate === "") throw new ConfigError(`${name}: must be 0 or of the form 500/s or 500/s:2000, not ${value}`);
+  return { perSecond: Number(rate), burst: burst === undefined ? 4 * Number(rate) : Number(burst) };
 }
 
 function share(name: string, value: string): number {

@@ -27,6 +27,7 @@ import { openInstallation, takeDataDir } from "./prepare.ts";
 import { blobReader } from "./read-blob.ts";
 import { openStore } from "./store/index.ts";
 import { readTerms } from "./terms-file.ts";
+import { createAdmission } from "./transport/admission.ts";
 import { answerErrors } from "./transport/answer.ts";
 import { clientAddress, networks } from "./transport/addresses.ts";
 import { frontDoor, type RequestData } from "./transport/front-door.ts";
@@ -76,7 +77,8 @@ export async function startServer(settings: Config, { clock = systemClock, log =
     stack.defer(() => store.close());
     if (!prepared) await store.migrate();
     const { installation, secretKeys, secrets } = await openInstallation(store, settings, clock.nowMs());
-    const front = frontDoor({ log, addressOf, errorDomain: settings.errorDomain, observer: observation.requests });
+    const admission = createAdmission({ identity: settings.rateLimitIdentity, address: settings.rateLimitAddress, clock, limited: observation.limited });
+    const front = frontDoor({ log, addressOf, errorDomain: settings.errorDomain, admission, observer: observation.requests });
     const port = await listen({ host: settings.host, port: settings.port, tls, handler: front.handle, takeStream: front.takeStream, errorDomain: settings.errorDomain, log }).catch((error: unknown) => {
       throw new ConfigError(`${settingAtFault(error)}: cannot listen on ${settings.host}:${settings.port}: ${messageOf(error)}`);
     });
@@ -143,8 +145,8 @@ export async function startServer(settings: Config, { clock = systemClock, log =
         ...createStsDoors({ config, clock, keyring: access.keyring, exchanger: access.exchanger, grants: access.signIn.grants, answerError: answerErrors(config.errorDomain, log) }),
         ...createSignInDoors({ config, clock, signIn: access.signIn, answerError: answerErrors(config.errorDomain, log) }),
         ...openApiDoors({ services, baseUrl: config.baseUrl, answerError: answerErrors(config.errorDomain, log) }),
-        "/token": tokenDoor({ ...registry, tokens: access.tokens, exchanger: access.exchanger, refreshTokens: access.refreshTokens, registryTokenTtlMs: config.registryTokenTtlMs }),
       },
+      registryPaths: { "/token": tokenDoor({ ...registry, tokens: access.tokens, exchanger: access.exchanger, refreshTokens: access.refreshTokens, registryTokenTtlMs: config.registryTokenTtlMs }) },
     });
     const collector = createCollector({ transactor, blobs, config, clock, log, ran: observation.gc.ran });
     const cleaner = auditCleaner({ writer: transactor, reader, clock, retentionMs: config.auditRetentionMs, log });

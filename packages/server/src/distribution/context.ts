@@ -18,7 +18,15 @@ import type { Pulls } from "./pulls.ts";
 export type Request = IncomingMessage | Http2ServerRequest;
 export type Response = ServerResponse | Http2ServerResponse;
 /** What the transport knows of a request. */
-export interface RequestData { requestId: string; remoteAddress: string; observed?: Observed }
+export interface RequestData {
+  requestId: string;
+  remoteAddress: string;
+  observed?: Observed;
+  /** What the request is refused with, whatever it asks: the door answers it in its own form. */
+  refused?: MoorageError | undefined;
+  /** Counts a request of the identity, once it is known to be its caller. Throws RESOURCE_EXHAUSTED where there were too many. */
+  admit?: ((identity: string) => void) | undefined;
+}
 
 export interface RegistryConfig {
   /** Scheme and host[:port] clients reach the registry at, without a trailing slash. */
@@ -147,6 +155,7 @@ export async function authorize(exchange: Exchange, actions: Action[]): Promise<
     throw error;
   }
   const { caller } = exchange;
+  exchange.data.admit?.(caller.identity);
   if (caller.identity === "" && !caller.repositories) throw unauthorized("Unauthenticated: a registry token is required");
   exchange.callData = { ...callData, caller };
   if (name === "" || tokenCovers(caller, name, actions)) return;

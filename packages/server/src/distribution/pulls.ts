@@ -45,6 +45,7 @@ export function answerAgain(exchange: Exchange): boolean {
   const key = keyOf(req);
   const known = key === undefined ? undefined : pulls.answers.get(key);
   if (known === undefined || !pulls.isStillGood(known.caller, callData.nowMs) || callData.nowMs - known.atMs > keptMs) return false;
+  exchange.data.admit?.(known.caller.identity);
   exchange.data.observed?.beginVerb(`${known.kind}_${req.method === "GET" ? "get" : "head"}`);
   reply(exchange, known);
   return true;

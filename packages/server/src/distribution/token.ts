@@ -41,6 +41,7 @@ export function tokenDoor(deps: TokenDeps): (req: Request, res: Response, data: 
     const cut = url.indexOf("?");
     const exchange = openExchange(req, res, data, deps, "", new URLSearchParams(cut < 0 ? "" : url.slice(cut + 1)));
     try {
+      if (data.refused !== undefined) throw data.refused;
       await answerToken(deps, exchange);
     } catch (error) {
       answerError(exchange, error);
@@ -58,6 +59,7 @@ async function answerToken(deps: TokenDeps, exchange: Exchange): Promise<void> {
   if ("problem" in wanted) throw invalidArgument({ field: "scope", description: wanted.problem });
   const credential = req.method === "POST" ? formCredential(parameters) : headerCredential(deps, req.headers.authorization);
   const caller = credential ? await callerOf(deps, exchange, credential) : ANONYMOUS;
+  exchange.data.admit?.(caller.identity);
   const { granted, leftOut } = await deps.transactor.read({ ...callData, caller }, (call) => grantedScopes(call, deps.config, wanted.scopes));
   // Left out without a word to the client, as the protocol has it: whoever wonders finds here what was missing.
   if (leftOut.length > 0 && caller.identity !== "") {

@@ -5,7 +5,7 @@ import type { Config } from "../config.ts";
 import type { Transactor } from "../transaction.ts";
 import type { AuditMetrics } from "./audit-metrics.ts";
 import type { GcMetrics } from "./gc-metrics.ts";
-import { createMetrics, type DatabaseMetrics, type Snapshot } from "./metrics.ts";
+import { createMetrics, type DatabaseMetrics, type Metrics, type Snapshot } from "./metrics.ts";
 import type { MirrorMetrics } from "./mirror-metrics.ts";
 import type { RequestObserver } from "./observed.ts";
 import { requestObserver } from "./requests.ts";
@@ -22,6 +22,7 @@ export interface Observation {
   database: DatabaseMetrics;
   mirror: MirrorMetrics;
   gc: GcMetrics;
+  limited: Metrics["limited"];
   audit: AuditMetrics;
   /** The same, with its work counted, timed and traced. */
   transactor(transactor: Transactor): Transactor;
@@ -39,7 +40,7 @@ export async function openObservation({ tracesUrl, tracesSample }: Pick<Config, 
   const tracer = tracesUrl === "" ? undefined : await openTracer({ url: tracesUrl, sample: tracesSample, version, log });
   return {
     requests: requestObserver(metrics, tracer),
-    database: metrics.database, mirror: metrics.mirror, gc: metrics.gc, audit: metrics.audit,
+    database: metrics.database, mirror: metrics.mirror, gc: metrics.gc, limited: metrics.limited, audit: metrics.audit,
     transactor: (transactor) => observeTransactor(transactor, metrics, tracer),
     blobs: (store) => observeBlobs(store, metrics, tracer),
     snapshot: () => metrics.snapshot(),

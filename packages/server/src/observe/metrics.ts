@@ -31,6 +31,8 @@ export interface Metrics {
   http: GoldenSignals;
   rpc: GoldenSignals;
   registry: GoldenSignals & { received(verb: string, bytes: number): void; sent(verb: string, bytes: number): void };
+  /** A request was refused by a rate limit. `door` and `kind`: from bounded sets. */
+  limited(door: string, kind: string): void;
   database: GoldenSignals & DatabaseMetrics;
   blobs: GoldenSignals & { read(bytes: number): void; written(bytes: number): void };
   snapshot(): Promise<Snapshot>;
@@ -51,6 +53,7 @@ export function createMetrics(version: string): Metrics {
   const read = bytes("moorage_blobs_read_bytes_total", "Bytes read from the blob store.", []);
   const written = bytes("moorage_blobs_written_bytes_total", "Bytes written to the blob store.", []);
   const retries = new Counter({ name: "moorage_database_retries_total", help: "Transactions that were run once more.", labelNames: ["reason"], registers });
+  const limited = new Counter({ name: "moorage_rate_limited_total", help: "Requests refused by a rate limit, by door and by what was counted.", labelNames: ["door", "kind"], registers });
   const mirror = mirrorMetrics(registry);
   const gc = gcMetrics(registry);
   const audit = auditMetrics(registry);
@@ -76,6 +79,7 @@ export function createMetrics(version: string): Metrics {
   };
   return {
     ...metrics, mirror, gc, audit,
+    limited: (door, kind) => limited.inc({ door, kind }),
     snapshot: async () => {
       const ofProcess = (await common.getMetricsAsJSON()).map((metric) => (metric.name === START_TIME ? { ...metric, aggregator: "min" } : metric));
       return [...Object.values(metrics).flatMap(({ collect }) => collect()), ...await registry.getMetricsAsJSON(), ...ofProcess];

@@ -6,6 +6,8 @@ export interface Observed {
   readonly rpc?: string | undefined;
   /** What is asked of the registry, such as `manifest_get`. */
   readonly verb?: string | undefined;
+  /** The gRPC status code of the API method's answer, when it is known. */
+  readonly code?: number | undefined;
   /** Bytes of bodies that came and went, as far as the registry counts them. */
   receivedBytes: number;
   sentBytes: number;

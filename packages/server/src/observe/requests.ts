@@ -47,6 +47,10 @@ class ObservedRequest implements Observed {
     return this.#verb?.series.name;
   }
 
+  get code(): number | undefined {
+    return this.#code;
+  }
+
   beginRpc(method: string): void {
     this.#rpc ??= { series: this.#metrics.rpc.begin(method), startedMs: performance.now() };
   }

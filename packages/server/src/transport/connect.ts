@@ -37,14 +37,18 @@ export function connectHandler(options: RpcDoorOptions): (request: Request, resp
   };
   const gate = async (context: HandlerContext): Promise<void> => {
     completeErrors(context, errorDomain, () => context.values.get(IS_READ));
-    const { observed, unknown } = context.values.get(REQUEST);
+    const { observed, unknown, refused, admit } = context.values.get(REQUEST);
     if (observed !== undefined) {
       observed.beginRpc(unknown ? "other" : `${context.service.typeName}.${context.method.name}`);
       // Connect aborts the signal with the error it is about to write, be it ours or its own.
       context.signal.addEventListener("abort", () => observed.endRpc(ConnectError.from(context.signal.reason).code), { once: true });
     }
-    if (context.values.get(REQUEST).unknown) throw new MoorageError(Code.Unimplemented, "Unimplemented: no such method");
-    if (served.has(context.service)) context.values.set(CALLER, await options.authenticate(callerHeaders(context), context.method, context.values.get(REQUEST)));
+    if (refused !== undefined) throw refused;
+    if (unknown) throw new MoorageError(Code.Unimplemented, "Unimplemented: no such method");
+    if (!served.has(context.service)) return;
+    const caller = await options.authenticate(callerHeaders(context), context.method, context.values.get(REQUEST));
+    admit?.(caller.identity);
+    context.values.set(CALLER, caller);
   };
   const router = createConnectRouter({
     acceptCompression: [compressionGzip, compressionBrotli],

@@ -4,13 +4,22 @@ import type { Logger } from "pino";
 import { Code, MoorageError, unauthenticated } from "../errors.ts";
 import type { Observed, RequestObserver } from "../observe/observed.ts";
 import { logWhenDone } from "./access-log.ts";
+import type { Admission } from "./admission.ts";
 import type { ClientAddress } from "./addresses.ts";
 import { answerErrors } from "./answer.ts";
 import type { AnswerStream } from "./grpc.ts";
 import type { Handler, Request, Response, TakeStream } from "./listen.ts";
 
 /** What the doors know of a request before they read it. */
-export interface RequestData { requestId: string; remoteAddress: string; observed?: Observed }
+export interface RequestData {
+  requestId: string;
+  remoteAddress: string;
+  observed?: Observed;
+  /** What the request is refused with, whatever it asks: the door answers it in its own form. */
+  refused?: MoorageError | undefined;
+  /** Counts a request of the identity, once it is known to be its caller. Throws RESOURCE_EXHAUSTED where there were too many. */
+  admit?: ((identity: string) => void) | undefined;
+}
 type Handle = (request: Request, response: Response, data: RequestData) => Promise<void>;
 
 /** The doors, each with what it takes. */
@@ -23,6 +32,8 @@ export interface Doors {
   metrics?: { matches(path: string, request: Request, data: RequestData): boolean; handle: Handle };
   /** Takes exactly these paths. */
   paths: Readonly<Record<string, Handle>>;
+  /** The same for what belongs to the registry and answers as it does. */
+  registryPaths: Readonly<Record<string, Handle>>;
   /** Takes everything else. */
   rest: { handle: Handle };
 }
@@ -41,14 +52,19 @@ export interface FrontDoorOptions {
   log: Logger;
   addressOf: ClientAddress;
   errorDomain: string;
+  /** Absent: nobody can send too much. */
+  admission?: Admission | undefined;
   /** Told of every request but those for health. */
   observer?: RequestObserver;
 }
 
-interface Way { door: string; handle: Handle }
+/** `refuses`: the door answers itself what is refused, in its own form. */
+interface Way { door: string; handle: Handle; refuses?: true }
+
+const NOT_COUNTED = "/grpc.health.v1.Health/";
 
 /** Gives each request its id and its client's address, and sends it to its door. `/healthz` and `/readyz` are answered here. */
-export function frontDoor({ log, addressOf, errorDomain, observer }: FrontDoorOptions): FrontDoor {
+export function frontDoor({ log, addressOf, errorDomain, admission, observer }: FrontDoorOptions): FrontDoor {
   const answerError = answerErrors(errorDomain, log);
   let doors: Doors | undefined;
   let closing = false;
@@ -62,10 +78,22 @@ export function frontDoor({ log, addressOf, errorDomain, observer }: FrontDoorOp
     if (hasTwoTokens(request.rawHeaders)) return twoTokens;
     const own = Object.hasOwn(doors.paths, path) ? doors.paths[path] : undefined;
     if (own !== undefined) return { door: path, handle: own };
-    if (doors.distribution.matches(path)) return { door: "registry", handle: doors.distribution.handle };
-    if (doors.rpc.matches(request)) return { door: "rpc", handle: doors.rpc.handle };
+    const ofRegistry = Object.hasOwn(doors.registryPaths, path) ? doors.registryPaths[path] : undefined;
+    if (ofRegistry !== undefined) return { door: path, handle: ofRegistry, refuses: true };
+    if (doors.distribution.matches(path)) return { door: "registry", handle: doors.distribution.handle, refuses: true };
+    if (doors.rpc.matches(request)) return { door: "rpc", handle: doors.rpc.handle, refuses: true };
     if (doors.metrics?.matches(path, request, data) === true) return { door: "metrics", handle: doors.metrics.handle };
     return { door: "rest", handle: doors.rest.handle };
+  };
+  const count = (data: RequestData, door: string): void => {
+    if (admission === undefined) return;
+    data.refused = admission.address(door, data.remoteAddress);
+    data.admit = admission.callers(door);
+  };
+  // At the doors of the issuer what is shown stands in the parameters as well, and is refused with 400.
+  const countFailure = (data: RequestData, door: string, isShown: boolean, status?: number): void => {
+    const failed = data.observed?.code === Code.Unauthenticated || status === 401 ? isShown || door.startsWith("/") : status === 400 && door.startsWith("/");
+    if (failed) admission?.failed(data.remoteAddress);
   };
   return {
     open: (opened) => { doors = opened; },
@@ -78,8 +106,12 @@ export function frontDoor({ log, addressOf, errorDomain, observer }: FrontDoorOp
       const observed = observer?.begin(head, "rpc", data);
       if (observed !== undefined) data.observed = observed;
       logWhenDone(log, head, stream, data);
-      if (observed === undefined) void answer(stream, headers, data);
-      else void observed.within(() => answer(stream, headers, data)).then(() => observed.end(stream.headersSent ? "200" : "aborted"));
+      count(data, "rpc");
+      const answered = observed === undefined ? answer(stream, headers, data) : observed.within(() => answer(stream, headers, data));
+      void answered.then(() => {
+        countFailure(data, "rpc", headers.authorization !== undefined);
+        observed?.end(stream.headersSent ? "200" : "aborted");
+      });
       return true;
     },
     async handle(request, response) {
@@ -89,15 +121,18 @@ export function frontDoor({ log, addressOf, errorDomain, observer }: FrontDoorOp
       if (path === "/healthz" || path === "/readyz") logWhenDone(log, request, response, data);
       if (path === "/healthz") return answerPlain(response, 200, "ok");
       if (path === "/readyz") return answerPlain(response, doors !== undefined && !closing ? 200 : 503, doors !== undefined && !closing ? "ready" : "not ready");
-      const { door, handle } = wayOf(path, request, data);
+      const { door, handle, refuses } = wayOf(path, request, data);
+      if (door !== "metrics" && !path.startsWith(NOT_COUNTED)) count(data, door);
       const observed = observer?.begin(request, door, data);
       if (observed !== undefined) data.observed = observed;
       logWhenDone(log, request, response, data);
       try {
+        if (data.refused !== undefined && refuses !== true) throw data.refused;
         await (observed === undefined ? handle(request, response, data) : observed.within(() => handle(request, response, data)));
       } catch (error) {
         answerError(response, error, data);
       } finally {
+        countFailure(data, door, request.headers.authorization !== undefined, response.statusCode);
         observed?.end(response.headersSent ? String(response.statusCode) : "aborted");
       }
     },

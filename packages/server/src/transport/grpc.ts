@@ -48,6 +48,7 @@ export function grpcUnary(options: GrpcOptions, method: DescMethodUnary): Answer
     };
     observed?.beginRpc(name);
     try {
+      if (data.refused !== undefined) throw data.refused;
       const timeout = headers["grpc-timeout"];
       if (typeof timeout === "string") timer = setTimeout(() => fail(DEADLINE_EXCEEDED, deadlineTrailers(area, errorDomain)), grpcTimeoutMs(timeout));
       const { authorization } = headers;
@@ -59,11 +60,13 @@ export function grpcUnary(options: GrpcOptions, method: DescMethodUnary): Answer
       const key = isKept && authorization !== undefined && verified === undefined ? body.keptKey(`${name} ${authorization} `) : undefined;
       const known = key === undefined ? undefined : kept?.get(key, clock.nowMs());
       if (known !== undefined) {
+        data.admit?.(known.caller.identity);
         if (answerWith(stream, requestId, Buffer.from(known.text, "latin1"), undefined)) observed?.endRpc(0);
         return;
       }
       const snapshot = key === undefined ? undefined : kept?.snapshot();
       const caller = await verify();
+      data.admit?.(caller.identity);
       if (isAnswered(stream)) return;
       const encoding = encodingOf(headers["grpc-encoding"]);
       const envelope = body.end();

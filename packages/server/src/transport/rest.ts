@@ -42,7 +42,13 @@ export interface RestOptions {
 }
 
 /** What is known of a request before it is read. */
-export interface RequestData { requestId: string; remoteAddress: string; observed?: Observed }
+export interface RequestData {
+  requestId: string;
+  remoteAddress: string;
+  observed?: Observed;
+  /** Told of the caller, once it is known. Throws what it is refused with. */
+  admit?: ((identity: string) => void) | undefined;
+}
 
 export interface RestDoor {
   /** Whether the path (without its query) lies below the prefix of a domain, existing or not. */
@@ -128,9 +134,13 @@ async function call(route: Route, values: string[], query: string, request: Requ
   const nowMs = options.clock.nowMs();
   const key = route.isKept && authorization !== undefined ? `${request.url} ${authorization}` : undefined;
   const known = key === undefined ? undefined : kept?.get(key, nowMs);
-  if (known !== undefined) return known;
+  if (known !== undefined) {
+    data.admit?.(known.caller.identity);
+    return known;
+  }
   const snapshot = key === undefined ? undefined : kept?.snapshot();
   const caller = await options.authenticate(request.headers, route.method, data);
+  data.admit?.(caller.identity);
   const json = route.takesBody ? await readJsonBody(request, { maxBodyBytes, bodyTimeoutMs }) : undefined;
   const message = route.decode(values, query, json);
   const callData: CallData = {

@@ -3,6 +3,7 @@ import type { DescMethod, DescMethodUnary, DescService, Message } from "@bufbuil
 import type { Clock } from "../base/clock.ts";
 import type { CallData, Caller } from "../call.ts";
 import type { KeptAnswers } from "../kept-answers.ts";
+import type { MoorageError } from "../errors.ts";
 import type { Observed } from "../observe/observed.ts";
 import { grpcUnary, isBinaryGrpc } from "./grpc.ts";
 import type { AnswerStream } from "./grpc.ts";
@@ -19,7 +20,15 @@ export interface Dispatch {
 export interface CallerHeaders { authorization?: string }
 
 /** What the port knows of a request. */
-export interface RequestData { requestId: string; remoteAddress: string; observed?: Observed }
+export interface RequestData {
+  requestId: string;
+  remoteAddress: string;
+  observed?: Observed;
+  /** What the request is refused with, whatever it asks: the door answers it in its own form. */
+  refused?: MoorageError | undefined;
+  /** Counts a request of the identity, once it is known to be its caller. Throws RESOURCE_EXHAUSTED where there were too many. */
+  admit?: ((identity: string) => void) | undefined;
+}
 
 export interface RpcDoorOptions {
   dispatch: Dispatch;

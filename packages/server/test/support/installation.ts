@@ -6,6 +6,7 @@ import type { TestContext } from "node:test";
 import { pino } from "pino";
 import { databaseEnv } from "./database.ts";
 import { loadConfig, readBootstrap, signToken, startServer } from "../../src/index.ts";
+import { UNLIMITED } from "./unlimited.ts";
 
 export const OCI_IMAGE = "application/vnd.oci.image.manifest.v1+json";
 export const OCI_INDEX = "application/vnd.oci.image.index.v1+json";
@@ -36,7 +37,7 @@ export function temporaryFolder(t: TestContext): string {
 export async function startInstallation(t: TestContext, env: Record<string, string> = {}, dataDir = temporaryFolder(t)) {
   const lines: string[] = [];
   const log = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
-  const config = loadConfig({ MOORAGE_PORT: "0", MOORAGE_DATA_DIR: dataDir, ...await databaseEnv(dataDir), ...env });
+  const config = loadConfig({ MOORAGE_PORT: "0", ...UNLIMITED, MOORAGE_DATA_DIR: dataDir, ...await databaseEnv(dataDir), ...env });
   const server = await startServer(config, { log });
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => (closed ??= server.close());

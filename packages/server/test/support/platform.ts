@@ -10,6 +10,7 @@ import { type Database, openStore } from "../../src/store/index.ts";
 import { databaseEnv, dropDatabase } from "./database.ts";
 import { type Grpc, openGrpc } from "./grpc.ts";
 import { checkAnswer } from "./openapi.ts";
+import { UNLIMITED } from "./unlimited.ts";
 
 /** A resource or a list as JSON has it; which fields are there depends on the message. */
 export interface Json {
@@ -93,7 +94,7 @@ export async function startPlatform(env: Record<string, string> = {}, terms: unk
   const clock = { offsetMs: 0, nowMs: () => Date.now() + clock.offsetMs };
   const termsFile = join(dataDir, "terms.json");
   writeFileSync(termsFile, JSON.stringify(terms));
-  const config = loadConfig({ MOORAGE_PORT: "0", MOORAGE_DATA_DIR: dataDir, MOORAGE_LOG_LEVEL: "silent", MOORAGE_TERMS_FILE: termsFile, ...await databaseEnv(dataDir), ...env });
+  const config = loadConfig({ MOORAGE_PORT: "0", ...UNLIMITED, MOORAGE_DATA_DIR: dataDir, MOORAGE_LOG_LEVEL: "silent", MOORAGE_TERMS_FILE: termsFile, ...await databaseEnv(dataDir), ...env });
   const server = await startServer(config, { clock });
   const bootstrap = readBootstrap(dataDir);
   const store = await openStore(config);

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import type { TestContext } from "node:test";
+import { UNLIMITED } from "./unlimited.ts";
 
 /** A line of the server's log. */
 export interface LogLine { level: number; pid: number; msg: string; worker?: number; port?: number; [field: string]: unknown }
@@ -27,7 +28,7 @@ const PROGRAM = fileURLToPath(new URL("serving.ts", import.meta.url));
 /** Starts it with the settings and nothing else of Moorage's from the environment. Resolves when it answers. Rejects with what it said when it ends before. */
 export async function startProcess(t: TestContext, env: Record<string, string>): Promise<ServerProcess> {
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("MOORAGE_") && !name.startsWith("NODE_TEST")));
-  const child = spawn(process.execPath, [PROGRAM], { env: { ...inherited, MOORAGE_PORT: "0", ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [PROGRAM], { env: { ...inherited, MOORAGE_PORT: "0", ...UNLIMITED, ...env }, stdio: ["ignore", "pipe", "pipe"] });
   const exited = once(child, "exit").then(([code, signal]) => (code ?? signal) as number | string);
   t.after(async () => {
     child.kill("SIGKILL");
