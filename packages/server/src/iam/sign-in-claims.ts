@@ -18,6 +18,7 @@ const MAX_SUBJECT_CHARS = 255;
 const MAX_EMAIL_CHARS = 254;
 const MAX_NAME_CHARS = 255;
 const MAX_GROUP_CHARS = 256;
+const MAX_GROUPS = 5_000;
 const EMAIL = /^[^\s@]+@[^\s@]+$/;
 
 /** The claim by which people of the provider are known again. */
@@ -41,9 +42,9 @@ export function personOf(provider: Pick<Provider, "correlationRule" | "groupsCla
   };
 }
 
-/** A list of texts, or one text for a list of one. One bad entry takes nothing from the others. */
+/** A list of texts, or one text for a list of one. One bad entry takes nothing from the others; of very long lists the rest is not read. */
 function groupsOf(value: unknown): string[] {
-  const values: unknown[] = Array.isArray(value) ? value : [value];
+  const values: unknown[] = Array.isArray(value) ? value.slice(0, MAX_GROUPS) : [value];
   return [...new Set(values.flatMap((one) => textOf(one, MAX_GROUP_CHARS) ?? []))];
 }
 
