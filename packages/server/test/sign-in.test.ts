@@ -3,8 +3,8 @@ import { createHash, randomBytes } from "node:crypto";
 import { after, before, beforeEach, test } from "node:test";
 import { decodeJwt } from "jose";
 import { type Browser, openBrowser, type Shown } from "./support/browser.ts";
-import { addProvider, openPeopleProvider, OTHER_CLIENT, type PeopleProvider, type TokenAnswer, tokenCall } from "./support/people.ts";
-import { type Platform, startPlatform } from "./support/platform.ts";
+import { addProvider, CLIENT, openPeopleProvider, OTHER_CLIENT, type PeopleProvider, type TokenAnswer, tokenCall } from "./support/people.ts";
+import { type Json, type Platform, startPlatform } from "./support/platform.ts";
 
 // People who sign in through a real OpenID provider, from a program on their own machine.
 const LANDING = "http://127.0.0.1:49152/callback";
@@ -327,4 +327,22 @@ test("a refresh token that is given back ends, with all that came of the same si
   for (const unknown of ["nothing", `moorage_rt_${"A".repeat(43)}`]) assert.deepEqual(await revoke(unknown), { status: 200, body: {} });
   assert.deepEqual(await revoke(next), { status: 200, body: {} });
   assert.equal((await refresh(next)).body["error"], "invalid_grant");
+});
+
+test("the audit log tells who signed in through which provider, and what was refused", async () => {
+  const entries = async (method: string, decision: string) =>
+    (await platform.ok("GET", `/iam/v2/auditEntries?uidp.descendantsOf=${platform.organization}&method=${method}&decision=${decision}&resource=${audited}`))["auditEntries"] as Json[];
+  const audited = await provider();
+  const given = await signIn("ada", { identity_provider: audited });
+  const [entry] = await entries("oauth.signIn", "AUDIT_DECISION_ALLOWED");
+  assert.deepEqual([entry?.["identity"], entry?.["act"], entry?.["details"]], [subject(given), { iss: people.url, sub: "ada" }, { for: "code", identity: "created" }]);
+  assert.equal((await entries("oauth.token", "AUDIT_DECISION_ALLOWED"))[0]?.["identity"], subject(given));
+  const browser = openBrowser();
+  const begun = new URL((await browser.signIn(authorizeUrl(verifierOf().challenge, { identity_provider: audited }), "ada", `${platform.url}/oauth/callback`)).location);
+  begun.searchParams.set("code", "guessed");
+  await browser.open(begun.href, LANDING);
+  let refused: Json | undefined;
+  for (const endMs = Date.now() + 20_000; refused === undefined && Date.now() < endMs; [refused] = await entries("oauth.signIn", "AUDIT_DECISION_DENIED")) await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.match(String(refused?.["reason"]), /^server_error: the identity provider refused the code \(invalid_grant\)/);
+  assert.doesNotMatch(JSON.stringify([entry, refused]), new RegExp(`guessed|${CLIENT.secret}`));
 });

@@ -48,6 +48,6 @@ export function createAccess({ config, reader, writer, secrets, auditor, log }: 
   const fetch = guardedFetch({ allowPrivateNetwork: config.allowPrivateNetwork, timeoutMs: FETCH_TIMEOUT_MS, maxBytes: FETCH_MAX_BYTES });
   const external = createExternalVerifier(fetch);
   const exchanger = createExchanger({ config, reader, writer, tokens, external, refreshTokens, auditor, log });
-  const signIn = createSignIn({ config, reader, writer, secrets, tokens, fetch, log });
+  const signIn = createSignIn({ config, reader, writer, secrets, tokens, fetch, auditor, log });
   return { keyring, tokens, refreshTokens, exchanger, authenticate: createAuthenticator({ config, tokens, reader }), signIn };
 }

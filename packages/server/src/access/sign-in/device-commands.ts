@@ -1,5 +1,7 @@
+import { audit } from "../../audit/index.ts";
 import type { Call } from "../../call.ts";
-import { grantTokens, type Granted, revokeFamily } from "./grant-commands.ts";
+import { Code } from "../../errors.ts";
+import { grantTokens, type Granted, REDEEM, revokeFamily } from "./grant-commands.ts";
 
 /** A device that waits for its person; see `device_codes`. */
 export interface OpenDevice {
@@ -50,6 +52,7 @@ async function pollDevice(call: Call, { hash, clientId, refreshHash }: { hash: s
   if (row === undefined || row.client_id !== clientId) return { outcome: "unknown" };
   if (row.state === "used") {
     await revokeFamily(call, row.family);
+    await audit(call, { method: REDEEM, resource: row.provider, identity: row.identity, decision: "denied", code: Code.Unauthenticated, reason: "CODE_REUSED" });
     return { outcome: "unknown" };
   }
   if (row.expire_time <= call.nowMs) return { outcome: "expired" };

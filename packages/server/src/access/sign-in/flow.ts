@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { Auditor } from "../../audit/index.ts";
 import type { Secrets } from "../../base/secrets.ts";
 import type { Caller, CallData } from "../../call.ts";
 import { Code, MoorageError } from "../../errors.ts";
@@ -7,7 +8,7 @@ import type { Database } from "../../store/index.ts";
 import type { AccessWriter } from "../commands.ts";
 import { actClaims, MAX_PERSON_ACT_LENGTH } from "../exchange.ts";
 import { OAuthError } from "../oauth.ts";
-import type { Outcome } from "./flow-commands.ts";
+import { type Outcome, SIGN_IN } from "./flow-commands.ts";
 import type { ProviderClient } from "./provider-client.ts";
 import { hashOf, newSecret } from "./secrets.ts";
 
@@ -36,6 +37,8 @@ export interface FlowDeps {
   writer: AccessWriter;
   secrets: Secrets;
   provider: ProviderClient;
+  /** Told of what is refused. */
+  auditor: Pick<Auditor, "note">;
 }
 
 /** How long a person may take at the provider; for as long the browser keeps its cookie. */
@@ -47,7 +50,7 @@ const MAX_UNDER_WAY_PER_ADDRESS = 500;
 
 interface Kept { provider: string; issuer: string; clientId: string; nonce: string; verifier: string; target: Target }
 
-export function createFlow({ config, reader, writer, secrets, provider: client }: FlowDeps): Flow {
+export function createFlow({ config, reader, writer, secrets, provider: client, auditor }: FlowDeps): Flow {
   const redirectUri = `${config.baseUrl}/oauth/callback`;
   const placeOf = (hash: string): string => `sign_ins:${hash}`;
 
@@ -86,17 +89,25 @@ export function createFlow({ config, reader, writer, secrets, provider: client }
       return url;
     },
     async finish(answer, browser, data) {
+      const denied = (resource: string, reason: string): void => auditor.note(data, { method: SIGN_IN, resource, decision: "denied", code: Code.Unauthenticated, reason });
       const state = answer.get("state");
-      if (state === null || answer.getAll("state").length > 1 || browser === undefined) return undefined;
+      if (state === null || answer.getAll("state").length > 1 || browser === undefined) {
+        denied("", "NOT_BEGUN_HERE");
+        return undefined;
+      }
       const hash = hashOf(state);
       const content = await writer.write("access.takeSignIn", data, { hash, browser: hashOf(browser) });
-      if (content === undefined) return undefined;
+      if (content === undefined) {
+        denied("", "NOT_BEGUN_HERE");
+        return undefined;
+      }
       // The writing end is `begin` above.
       const kept = JSON.parse(secrets.open(content, placeOf(hash))) as Kept;
       try {
         return { target: kept.target, secret: await end(kept, answer, state, data) };
       } catch (error) {
         if (!(error instanceof OAuthError)) throw error;
+        denied(kept.provider, `${error.error}: ${error.message}`);
         // Who declines at the provider declines the device; after anything else it may be tried again.
         if (kept.target.kind === "device" && error.error === "access_denied") await writer.write("access.denyDevice", data, { hash: kept.target.hash });
         return { target: kept.target, fault: error };

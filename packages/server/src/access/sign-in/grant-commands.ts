@@ -1,11 +1,16 @@
 import { sql } from "kysely";
+import { audit } from "../../audit/index.ts";
 import type { Call } from "../../call.ts";
+import { Code } from "../../errors.ts";
 import { ASSUMABLE } from "../assumable.ts";
 import { storeRefreshToken } from "../commands.ts";
 import { REFRESH_TTL_MS, storedCaller, type StoredCaller } from "../refresh.ts";
 
 /** Whom tokens are for, and a refresh token's end in milliseconds since 1970. */
 export interface Granted extends Omit<StoredCaller, "relationship"> { identity: string; refreshExpireTimeMs: number }
+
+/** What the audit log calls the trade of a code for tokens. */
+export const REDEEM = "oauth.token";
 
 export interface RedeemCode { hash: string; clientId: string; redirectUri: string; challenge: string; refreshHash: string }
 
@@ -18,6 +23,7 @@ async function redeemCode(call: Call, { hash, clientId, redirectUri, challenge, 
   if (row === undefined) return undefined;
   if (row.used_time !== null) {
     await revokeFamily(call, row.family);
+    await audit(call, { method: REDEEM, resource: row.identity, identity: row.identity, decision: "denied", code: Code.Unauthenticated, reason: "CODE_REUSED" });
     return undefined;
   }
   const fits = row.client_id === clientId && row.redirect_uri === redirectUri && row.challenge === challenge && row.expire_time > call.nowMs;
@@ -29,11 +35,12 @@ async function redeemCode(call: Call, { hash, clientId, redirectUri, challenge, 
 /** Keeps the refresh token. Undefined when the identity has gone, or may no longer be assumed as it was when the person signed in. */
 export async function grantTokens(call: Call, row: { identity: string; caller: string; family: string }, refreshHash: string): Promise<Granted | undefined> {
   const { identity, caller, family } = row;
-  const found = await call.tx.selectFrom("identities").select("relationship").where("uid", "=", identity).where(sql.raw<boolean>(ASSUMABLE)).executeTakeFirst();
+  const found = await call.tx.selectFrom("identities").select(["relationship", "provider"]).where("uid", "=", identity).where(sql.raw<boolean>(ASSUMABLE)).executeTakeFirst();
   const known = found && storedCaller(caller, found.relationship);
   if (known === undefined) return undefined;
   const refreshExpireTimeMs = call.nowMs + REFRESH_TTL_MS;
   await storeRefreshToken(call, { hash: refreshHash, family, identity, caller, expireTimeMs: refreshExpireTimeMs });
+  await audit(call, { method: REDEEM, resource: found?.provider || identity, identity, act: known.act ?? {} });
   return { ...known, identity, refreshExpireTimeMs };
 }
 
@@ -44,8 +51,10 @@ export async function revokeFamily(call: Call, family: string): Promise<void> {
 
 /** Ends the refresh token and all that descend from the same sign-in or exchange. One that is not known is as good as ended. */
 async function revokeRefreshToken(call: Call, { hash }: { hash: string }): Promise<void> {
-  const row = await call.tx.selectFrom("refresh_tokens").select("family").where("hash", "=", hash).executeTakeFirst();
-  if (row !== undefined) await revokeFamily(call, row.family);
+  const row = await call.tx.selectFrom("refresh_tokens").select(["family", "identity"]).where("hash", "=", hash).executeTakeFirst();
+  if (row === undefined) return;
+  await revokeFamily(call, row.family);
+  await audit(call, { method: "oauth.revoke", resource: row.identity, identity: row.identity });
 }
 
 /** What clients trade for tokens, and give back: commands of the transactor. */

@@ -1,3 +1,4 @@
+import type { Auditor } from "../../audit/index.ts";
 import type { GuardedFetch } from "../../base/fetch.ts";
 import type { Secrets } from "../../base/secrets.ts";
 import type { Config } from "../../config.ts";
@@ -19,15 +20,17 @@ export interface SignInDeps {
   secrets: Secrets;
   tokens: Tokens;
   fetch: GuardedFetch;
+  /** Told of what is refused. */
+  auditor: Pick<Auditor, "note">;
   log: { info(fields: object, message: string): void };
 }
 
 /** People who sign in through a provider of their organization. */
 export interface SignInRoom extends Pick<SignInDeps, "reader" | "writer" | "tokens"> { flow: Flow; grants: TokenGrants }
 
-export function createSignIn({ config, reader, writer, secrets, tokens, fetch, log }: SignInDeps): SignInRoom {
+export function createSignIn({ config, reader, writer, secrets, tokens, fetch, auditor, log }: SignInDeps): SignInRoom {
   const provider = createProviderClient({
     fetch, log, allowPrivateNetwork: config.allowPrivateNetwork, openSecret: ({ uid, clientSecret }) => secrets.open(clientSecret, secretPlace(uid)),
   });
-  return { reader, writer, tokens, flow: createFlow({ config, reader, writer, secrets, provider }), grants: createTokenGrants({ config, writer, tokens }) };
+  return { reader, writer, tokens, flow: createFlow({ config, reader, writer, secrets, provider, auditor }), grants: createTokenGrants({ config, writer, tokens, auditor }) };
 }

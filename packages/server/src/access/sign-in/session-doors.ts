@@ -42,8 +42,10 @@ export function sessionTokenDoor(deps: SessionDeps): Door {
   return async (request, response, data) => {
     requireOwnPage(deps, request);
     const call = deps.callData(request, data);
-    const { identity, caller, expireTimeMs } = await requireSession(deps, request, call);
-    const { token, expiresAtMs } = await deps.tokens.mint({ type: "access", ...caller, identity, ttlMs: TOKEN_TTL_MS, nowMs: call.nowMs, notAfterMs: expireTimeMs });
+    const { hash, identity, provider, caller, expireTimeMs } = await requireSession(deps, request, call);
+    const { token, tokenId, expiresAtMs } = await deps.tokens.mint({ type: "access", ...caller, identity, ttlMs: TOKEN_TTL_MS, nowMs: call.nowMs, notAfterMs: expireTimeMs });
+    const event = { method: "session.token", resource: provider || identity, identity, act: caller.act ?? {}, details: { token: tokenId } };
+    await deps.writer.write("access.seeSession", call, { hash, event });
     answerJson(request, response, 200, { token, expiry: new Date(expiresAtMs).toISOString() });
   };
 }
@@ -55,13 +57,13 @@ async function requireSession({ sessionCookie, reader, writer }: SessionDeps, re
   if (secret === undefined) throw refusal;
   const hash = hashOf(secret);
   const row = await reader.selectFrom("sessions").innerJoin("identities", "identities.uid", "sessions.identity")
-    .select(["sessions.identity", "caller", "seen_time", "expire_time", "relationship", "name", "email"])
+    .select(["sessions.identity", "caller", "seen_time", "expire_time", "relationship", "name", "email", "provider"])
     .where("hash", "=", hash).where(sql.raw<boolean>(ASSUMABLE)).executeTakeFirst();
   if (row === undefined || row.expire_time <= call.nowMs || row.seen_time <= call.nowMs - IDLE_MS) throw refusal;
   const caller = storedCaller(row.caller, row.relationship);
   if (caller === undefined) throw refusal;
   if (call.nowMs - row.seen_time >= SEEN_EVERY_MS) await writer.write("access.seeSession", call, { hash });
-  return { identity: row.identity, name: row.name, email: row.email, expireTimeMs: row.expire_time, caller };
+  return { hash, identity: row.identity, provider: row.provider, name: row.name, email: row.email, expireTimeMs: row.expire_time, caller };
 }
 
 /** Throws PERMISSION_DENIED for what a page of another site may have sent; a browser says where it comes from, and scripts cannot change that. */
