@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { after, before, describe, test } from "node:test";
 import { IdentityProvider_OIDC_CorrelationRule as CorrelationRule, IdentityProvidersService } from "@moorage/api";
 import { createSecrets } from "../src/base/secrets.ts";
@@ -153,6 +154,18 @@ test("the secret is sealed, in no answer and no line of the log, and goes to no 
   assert.equal(wrong.status, 400);
   await ask("GET", PATH);
   assert.doesNotMatch([...answers, wrong.text, ...server.lines].join("\n"), /s3cret|clientSecret/);
+});
+
+test("a new secret key seals the client's secret anew, and then opens it alone", async (t) => {
+  const [old, young] = [randomBytes(32).toString("hex"), randomBytes(32).toString("hex")];
+  const first = await startInstallation(t, { MOORAGE_SECRET_KEY: old });
+  const made = await first.api("POST", `${PATH}/${first.bootstrap.organization.uid}`, { name: "login", oidc: { ...OIDC, clientSecret: "s3cret" } });
+  await first.close();
+  await (await startInstallation(t, { MOORAGE_SECRET_KEY: `${young},${old}` }, first.dataDir)).close();
+  const { store, close } = await openTestStore(first.dataDir);
+  t.after(close);
+  const row = await store.reader.selectFrom("identity_providers").select("client_secret").executeTakeFirstOrThrow();
+  assert.equal(createSecrets([Buffer.from(young, "hex")]).open(row.client_secret, `identity_provider:${made.uid}`), "s3cret");
 });
 
 describe("nobody gives away by a provider what it does not hold", () => {
