@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { type Identity, IdentitySchema } from "@moorage/api";
 import { isUid } from "../base/uid.ts";
+import { audit } from "../audit/index.ts";
 import type { Call } from "../call.ts";
 import { unauthenticated } from "../errors.ts";
 import type { Database, Row } from "../store/index.ts";
@@ -73,6 +74,7 @@ export async function signIn(call: Call, person: SignIn): Promise<SignedIn> {
   if (known !== undefined) {
     await call.tx.updateTable("identities").set({ ...relationship, ...emailOf(person, known), last_seen_time: Math.max(call.nowMs, known.last_seen_time ?? 0) })
       .where("uid", "=", known.uid).execute();
+    await auditSignIn(call, person, known.uid);
     return { identity: known.uid, created: false, groups };
   }
   const made = await identities.insert(call, "", {
@@ -80,7 +82,13 @@ export async function signIn(call: Call, person: SignIn): Promise<SignedIn> {
     last_seen_time: call.nowMs, create_time: call.nowMs, update_time: call.nowMs,
   });
   if (provider.defaultRole !== "") await ensureBinding(call, provider.group, made.uid, provider.defaultRole);
+  await auditSignIn(call, person, made.uid, { created: "true", ...(provider.defaultRole !== "" && { role: provider.defaultRole }) });
   return { identity: made.uid, created: true, groups };
+}
+
+// The person is in no organization: what it did is told to whoever the provider belongs to.
+async function auditSignIn(call: Call, { provider, issuer, subject }: SignIn, identity: string, details: Record<string, string> = {}): Promise<void> {
+  await audit(call, { method: "iam.signIn", resource: provider, identity, act: { iss: issuer, sub: subject }, details });
 }
 
 /** Commands of the transactor. */
