@@ -170,10 +170,15 @@ function jsonEntries(body: string): [string, string][] {
     throw invalidArgument({ field: "body", description: "is not well-formed JSON" });
   }
   if (!isObject(document)) throw invalidArgument({ field: "body", description: "must be an object" });
-  return Object.entries(document).flatMap(([name, value]) => (Array.isArray(value) ? value : [value]).map((one: unknown): [string, string] => {
-    if (typeof one !== "string") throw invalidArgument({ field: name.slice(0, 100), description: "must be text" });
-    return [name, one];
-  }));
+  return Object.entries(document).flatMap(([name, value]) => {
+    const field = name.slice(0, 100);
+    // A list of nothing, left out, would widen what it was to narrow.
+    if (Array.isArray(value) && value.length === 0) throw invalidArgument({ field, description: "must not be an empty list" });
+    return (Array.isArray(value) ? value : [value]).map((one: unknown): [string, string] => {
+      if (typeof one !== "string") throw invalidArgument({ field, description: "must be text" });
+      return [name, one];
+    });
+  });
 }
 
 function mediaType(request: Request): string {
