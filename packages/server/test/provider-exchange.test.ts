@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
 import { SecurityTokenService } from "@moorage/api";
 import { decodeJwt, SignJWT } from "jose";
 import { newUid } from "../src/base/uid.ts";
@@ -186,6 +187,24 @@ test("an issuer that cannot be asked is UNAVAILABLE, and is asked only about tok
   await gone.close();
   const answer = await exchange(to, await gone.sign(claims({ iss: gone.url })));
   assert.equal(answer.status, 503, answer.text);
+});
+
+test("the audit log has why a token was refused, which the answer does not tell", async () => {
+  // Of one kind from one address only so many are written in a minute, and there were some just now.
+  platform.clock.offsetMs += 120_000;
+  const to = await provider(await newGroup());
+  assert.equal((await exchange(to, await signed({ aud: "another" }))).status, 401);
+  const asked = (): Promise<Json[]> => rows(platform.ok("GET", `/iam/v2/auditEntries?resource=${to}&method=sts.exchange`), "auditEntries");
+  let entries = await asked();
+  // Refusals are written in batches, a moment later.
+  for (let turns = 0; entries.length === 0 && turns < 100; turns += 1) {
+    await wait(100);
+    entries = await asked();
+  }
+  const [entry] = entries;
+  assert.deepEqual([entry?.["reason"], entry?.["act"], entry?.["identity"]], [
+    "NOT_ACCEPTED: the token was not issued for the provider's client", { iss: issuer.url, sub: "ann" }, "",
+  ]);
 });
 
 test("an address counts only when the provider vouches for it, in so many words", async () => {

@@ -2,6 +2,7 @@ import type { Caller, CallData } from "../call.ts";
 import { Code, MoorageError } from "../errors.ts";
 import { type Person, personOf, type Provider, providerOf, subjectClaim } from "../iam/index.ts";
 import type { Database } from "../store/index.ts";
+import { withTruth } from "./audit.ts";
 import type { AccessWriter } from "./commands.ts";
 import type { ExternalVerifier } from "./external.ts";
 import { audiencesOf, type Jwt, timeFault } from "./jwt.ts";
@@ -31,7 +32,7 @@ export async function signInByToken(deps: ProviderExchangeDeps, jwt: Jwt, reques
     deps.log.info({
       requestId: data.requestId, ...refused, identityProvider: request.provider, ...loggedClaims(jwt), value: loggedValue(jwt, refused.claim),
     }, "token exchange refused");
-    throw refusedAnswer(refused, jwt, request.named);
+    throw withTruth(refusedAnswer(refused, jwt, request.named), { ...refused, identity: request.provider });
   }
   const { uid, issuer, clientId } = provider;
   const { identity, groups } = await deps.writer.write("iam.signIn", data, { provider: uid, issuer, clientId, ...judged });
