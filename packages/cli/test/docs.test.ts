@@ -1,4 +1,4 @@
-// Runs the commands of the documents in docs/. The rules for a document:
+// Runs the commands of the documents in docs/ and docs/api/. The rules for a document:
 // - Every ```sh block is run: all of them in order, as they stand, in one `bash -eu` (a failing command ends the document; the left side of a pipe
 //   does not). ```console, ```json, ```yaml and others are not run.
 // - A ```text block right after an sh block (blank lines may be between) must be what that block printed to standard output. `…` is anything
@@ -15,8 +15,8 @@
 //     ORG=$(curl -fsS "$URL/iam/v2/groups?name=acme" -H "Authorization: Bearer $TOKEN" | json .groups[0].uid)
 // One document alone: node --test --test-name-pattern=tags.md packages/cli/test/docs.test.ts
 import assert from "node:assert/strict";
-import { globSync, readFileSync, symlinkSync } from "node:fs";
-import { basename, join } from "node:path";
+import { globSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
 import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { LAUNCHER, run, startServing, temporaryFolder } from "./commands.ts";
@@ -25,8 +25,8 @@ import { type Block, blocksOf, faultOf, firstMissed, play, type Stage } from "./
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const DOCUMENT_TIMEOUT_MS = 300_000;
 
-/** What a document needs beside the server: settings of that server, and other programs, by the variable that holds their URL. */
-interface Needs { readonly settings?: Record<string, string>; readonly others?: Record<string, (t: TestContext, folder: string) => Promise<string>> }
+/** What a document needs beside the server: settings of that server, files in its folder, and other programs, by the variable that holds their URL. */
+interface Needs { readonly settings?: Record<string, string>; readonly files?: Record<string, string>; readonly others?: Record<string, (t: TestContext, folder: string) => Promise<string>> }
 
 /** Another server, with its data in a folder of the shell's: `npx moorage token --data-dir <dataDir>` gives its tokens. */
 const anotherServer = (dataDir: string) => (t: TestContext, folder: string): Promise<string> => startMoorage(t, folder, ["--data-dir", dataDir]);
@@ -37,11 +37,12 @@ const ciProvider = async (t: TestContext): Promise<string> =>
 
 const NEEDS: Readonly<Record<string, Needs>> = {
   "keyless.md": { settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" }, others: { PROVIDER_URL: ciProvider } },
+  "api/terms.md": { files: { "terms.json": JSON.stringify([{ id: "privacy", label: "Privacy notice", url: "https://moorage.example.com/privacy", required: false }]) }, settings: { MOORAGE_TERMS_FILE: "terms.json" } },
   "mirroring.md": { settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" }, others: { UPSTREAM_URL: anotherServer("upstream") } },
 };
 
-for (const path of globSync(["docs/*.md"], { cwd: ROOT }).sort()) {
-  const name = basename(path);
+for (const path of globSync(["docs/*.md", "docs/api/*.md"], { cwd: ROOT }).sort()) {
+  const name = relative("docs", path);
   const text = readFileSync(join(ROOT, path), "utf8");
   if (!/^```sh *$/m.test(text)) continue;
   test(`${name}: its commands run and print what it shows`, { timeout: DOCUMENT_TIMEOUT_MS + 120_000 }, async (t) => {
@@ -55,9 +56,10 @@ for (const path of globSync(["docs/*.md"], { cwd: ROOT }).sort()) {
 }
 
 async function setStage(t: TestContext, name: string): Promise<Stage> {
-  const { settings = {}, others = {} } = NEEDS[name] ?? {};
+  const { settings = {}, files = {}, others = {} } = NEEDS[name] ?? {};
   const folder = temporaryFolder(t);
   for (const link of ["node_modules", "packages"]) symlinkSync(join(ROOT, link), join(folder, link));
+  for (const [file, content] of Object.entries(files)) writeFileSync(join(folder, file), content);
   const env: Record<string, string> = {
     MOORAGE_URL: await startMoorage(t, folder, [], settings), PATH: `${join(ROOT, "node_modules", ".bin")}:${process.env.PATH ?? ""}`,
     // What is not here is no command of ours: npx asks nobody.

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { environment } from "./commands.ts";
 
 /** One `sh` block, and the `text` block right after it, if there is one. Lines count from 1; `line` is that of the opening fence. */
@@ -60,7 +60,7 @@ export async function play(blocks: readonly Block[], { name, folder, env, timeou
     while (script.length < line - 1) script.push("");
     script.push(`${trap}exec >"${join(out, String(index))}"`, ...commands);
   }
-  const path = join(out, name);
+  const path = join(out, basename(name));
   writeFileSync(path, `${script.join("\n")}\n`);
   const child = spawn("bash", ["-eEu", path], { cwd: folder, env: environment(env), stdio: ["ignore", "ignore", "pipe"], detached: true });
   let messages = "";
