@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,12 +7,13 @@ import { after, before, describe, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { decodeJwt } from "jose";
 import { auditRetention } from "../src/audit/index.ts";
+import { collectInstallation } from "../src/gc.ts";
 import { loadConfig } from "../src/index.ts";
 import type { Row } from "../src/store/index.ts";
 import { openTransactor } from "../src/transactors.ts";
 import { databaseEnv, dropDatabase, openTestStore } from "./support/database.ts";
 import { pushImage } from "./support/image.ts";
-import { startInstallation } from "./support/installation.ts";
+import { digestOf, OCI_IMAGE, startInstallation } from "./support/installation.ts";
 import { type Issuer, openIssuer } from "./support/issuer.ts";
 import { blamed, DIGEST, type Json, type Platform, rows, startPlatform } from "./support/platform.ts";
 
@@ -309,6 +310,45 @@ test("an orderly stop loses no refusal, a flood of them fills nothing, and what 
     assert.ok(!text.includes(secret), secret);
   }
   assert.ok(log.some(({ method, decision }) => method.endsWith("AcceptGroupInvite") && decision === 1));
+});
+
+test("what a transaction takes back takes its entries along, and the refusal is noted", async (t) => {
+  const strict = await startPlatform({}, [{ id: "rules", label: "Rules", url: "https://moorage.example.com/rules", required: ["push"] }]);
+  t.after(() => strict.close());
+  const token = await strict.token(strict.owner, { audience: new URL(strict.url).host });
+  const digest = `sha256:${createHash("sha256").update("layer").digest("hex")}`;
+  const name = strict.bootstrap.organization.name;
+  // The command makes the repo and says so in the log before it finds that the rules are not accepted.
+  const push = await strict.call("POST", `/v2/${name}/held/back/blobs/uploads/?digest=${digest}`, { token, raw: "layer", headers: { "content-type": "application/octet-stream" } });
+  assert.equal(push.status, 400);
+  let entries: Entry[] = [];
+  for (const startMs = performance.now(); entries.length === 0 && performance.now() - startMs < PATIENCE_MS;) {
+    await wait(50);
+    entries = await rows(strict.ok("GET", LIST), "auditEntries") as unknown as Entry[];
+  }
+  assert.deepEqual(entries.map(({ method, decision, reason, resource, details }) => ({ method, decision, reason, resource, details })), [
+    { method: "registry.write", decision: DENIED, reason: "TERMS_NOT_ACCEPTED", resource: strict.organization, details: { repository: `${name}/held/back` } },
+  ]);
+});
+
+test("what the server does by itself has no identity, and says so", async (t) => {
+  const house = await startInstallation(t);
+  const image = `${house.bootstrap.organization.name}/app`;
+  await house.pushImage(image, "old", "one");
+  const policy = { retention: [{ tagPattern: ".*", keepLast: 1 }] };
+  const [repo] = (await house.api("GET", "/registry/v2/repos?name=app")).repos;
+  await house.api("PATCH", `/registry/v2/repos/${repo?.uid}?update_mask=tag_policy`, { tagPolicy: policy });
+  await house.pushImage(image, "new", "two");
+  const untagged = { schemaVersion: 2, mediaType: OCI_IMAGE, config: { mediaType: "application/vnd.oci.image.config.v1+json", digest: await house.pushBlob(image, "{}"), size: 2 }, layers: [] };
+  assert.equal((await house.pushManifest(image, digestOf(JSON.stringify(untagged)), untagged)).status, 201);
+  await house.close();
+  const config = loadConfig({ MOORAGE_DATA_DIR: house.dataDir, ...await databaseEnv(house.dataDir) });
+  await collectInstallation(config, { dryRun: false, graceMs: 0 });
+  const own = (await logOf(house.dataDir)).filter(({ act }) => act.includes("system"));
+  assert.deepEqual(own.map(({ method, identity, parent }) => [method, identity, parent]).sort(), [
+    ["registry.gc.blobs", "", repo?.uid], ["registry.gc.manifests", "", repo?.uid], ["registry.retention.expire", "", repo?.uid],
+  ]);
+  assert.deepEqual(JSON.parse(own.find(({ method }) => method === "registry.retention.expire")?.details ?? "{}"), { count: "1", tags: "old" });
 });
 
 test("entries go when they are older than the settings say, a bounded number at a time, in every organization", async (t) => {
