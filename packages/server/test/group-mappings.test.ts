@@ -42,9 +42,9 @@ const roleOf = async (group: string, ...capabilities: string[]): Promise<string>
 let people = 0;
 interface Tokens { token: string; refreshToken: string }
 /** Signs somebody in who is in these groups. The ID token is good for five minutes, what it is traded for for an hour. */
-async function signIn(to: string, groups: unknown, { subject = `person ${(people += 1)}`, query = "" } = {}): Promise<Tokens> {
+async function signIn(to: string, groups: unknown, { subject = `person ${(people += 1)}`, query = "", claims = {} } = {}): Promise<Tokens> {
   const now = Math.floor(platform.clock.nowMs() / 1000);
-  const bearer = await issuer.sign({ iss: issuer.url, aud: "moorage", sub: subject, iat: now, exp: now + 300, groups });
+  const bearer = await issuer.sign({ iss: issuer.url, aud: "moorage", sub: subject, iat: now, exp: now + 300, groups, ...claims });
   const answer = await platform.call("GET", `/sts/exchange?identity_provider=${to}${query}`, { token: bearer });
   assert.equal(answer.status, 200, answer.text);
   return answer.body as unknown as Tokens;
@@ -296,5 +296,10 @@ describe("rights from groups", () => {
     const carried = decodeJwt(token)["groups"] as string[];
     assert.deepEqual([carried[0], carried[1]], ["the last one", many[0]]);
     assert.ok(carried.length > 20 && carried.length < many.length && token.length < 8192, `${carried.length} groups in ${token.length} characters`);
+    // Other alphabets and what is escaped take several bytes a character.
+    const wide = Array.from({ length: 12 }, (_, at) => `${at} ${"部".repeat(60)}${"\u0001".repeat(30)}`);
+    const claims = { name: "部".repeat(400), title: "\u0001".repeat(300) };
+    const { token: wider } = await signIn(to, [...wide, "the last one"], { subject: "部".repeat(255), claims });
+    assert.deepEqual([await look(group, wider), wider.length < 8192], [200, true]);
   });
 });

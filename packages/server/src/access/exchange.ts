@@ -220,7 +220,8 @@ export function actClaims(claims: Record<string, unknown>, maxLength: number): R
   let length = 0;
   for (const [name, value] of [["iss", claims["iss"]], ["sub", claims["sub"]], ...Object.entries(claims)] as [string, unknown][]) {
     if (NOT_CARRIED.has(name) || Object.hasOwn(act, name) || !["string", "number", "boolean"].includes(typeof value)) continue;
-    length += name.length + String(value).length;
+    // As a token holds it: what is escaped, or of other alphabets, takes more room than it has characters.
+    length += Buffer.byteLength(JSON.stringify([name, value]));
     if (length > maxLength) break;
     Object.defineProperty(act, name, { value, enumerable: true, configurable: true, writable: true });
   }

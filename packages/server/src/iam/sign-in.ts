@@ -112,7 +112,7 @@ function emailOf({ email, emailVerified }: SignIn, known: Addresses): Addresses 
 }
 
 const MAX_GROUPS = 200;
-const MAX_GROUPS_CHARS = 3_000;
+const MAX_GROUPS_BYTES = 3_000;
 
 /**
  * The groups that go along in the person's tokens, which must stay small enough for every proxy: first those that a mapping names today, then
@@ -124,10 +124,10 @@ async function carriedGroups(call: Call, provider: string, groups: string[]): Pr
     .where("parent", "=", provider).where("external_group_id", "in", groups).execute();
   const mapped = new Set(rows.map((row) => row.external_group_id));
   const carried: string[] = [];
-  let chars = 0;
+  let bytes = 0;
   for (const group of [...groups.filter((one) => mapped.has(one)), ...groups.filter((one) => !mapped.has(one))]) {
-    chars += JSON.stringify(group).length + 1;
-    if (carried.length === MAX_GROUPS || chars > MAX_GROUPS_CHARS) break;
+    bytes += Buffer.byteLength(JSON.stringify(group)) + 1;
+    if (carried.length === MAX_GROUPS || bytes > MAX_GROUPS_BYTES) break;
     carried.push(group);
   }
   return carried;
