@@ -98,6 +98,27 @@ describe("discovery", () => {
     assert.equal(issuer.requests.length, asked);
   });
 
+  test("of issuers made up for an identity that takes any: few are asked at a time, the rest is refused at once", async () => {
+    const anything = { iss: { case: "issuerPattern" as const, value: ".*" }, sub: { case: "subjectPattern" as const, value: ".*" } };
+    const named = await house.addIdentity({ case: "claimMatch", value: anything });
+    const held: ServerResponse[] = [];
+    const names = Array.from({ length: 100 }, (_, index) => `${issuer.url}/made-up-${index}`);
+    for (const name of names) answering(`${new URL(name).pathname}${discovery}`, (response) => void held.push(response));
+    let refusedAtOnce = 0;
+    const { promise: most, resolve } = Promise.withResolvers<void>();
+    const all = Promise.all(names.map(async (iss) => {
+      await refused(exchange(await issuer.sign(claims({ iss })), { identity: named }), Code.Unavailable);
+      refusedAtOnce += 1;
+      if (refusedAtOnce === names.length - 32) resolve();
+    }));
+    await most;
+    assert.ok(held.length <= 32, `${held.length} are asked`);
+    // Those that wait are asked already, or are about to be.
+    const hangUp = setInterval(() => { for (const response of held.splice(0)) response.destroy(); }, 5);
+    await all.finally(() => clearInterval(hangUp));
+    await exchange(await issuer.sign(claims()));
+  });
+
   test("many callers share one reading", async () => {
     const bearer = await issuer.sign(claims());
     await Promise.all(Array.from({ length: 20 }, () => exchange(bearer)));

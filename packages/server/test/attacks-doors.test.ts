@@ -118,6 +118,21 @@ describe("what narrows", () => {
     const registry = decodeJwt(String(body["token"]));
     assert.deepEqual([registry["cap"], registry["scopes"], registry["access"]], [["CAP_REPO_LIST", "CAP_MANIFEST_LIST"], [group], []]);
   });
+
+  test("a repository's token is for that name alone, and for its actions", async () => {
+    const basic = { authorization: `Basic ${Buffer.from(`any:${owner}`).toString("base64")}` };
+    const ask = async (scope: string): Promise<string> => String((await platform.call("GET", `/token?scope=${scope}`, { headers: basic })).body["token"]);
+    const token = await ask("repository:acme/app:pull");
+    assert.equal((await platform.call("GET", "/v2/acme/app/manifests/v1", { token })).status, 404, "covered, and not there");
+    for (const name of ["acme/app2", "acme/ap", "acme/app/x", "acme/app-x", "acme/xapp", "public/app"]) {
+      assert.equal((await platform.call("GET", `/v2/${name}/manifests/v1`, { token })).status, 403, name);
+    }
+    assert.equal((await platform.call("POST", "/v2/acme/app/blobs/uploads/", { token })).status, 401, "challenged for more");
+    for (const scope of ["repository:acme/app:everything", "registry:catalog:*", "repository:acme/app:", "repository(plugin):acme/app:pull"]) {
+      const { access } = decodeJwt<{ access: object[] }>(await ask(scope));
+      assert.deepEqual(access.flatMap((one) => (one as { actions: string[] }).actions), [], scope);
+    }
+  });
 });
 
 test("a matcher that is doubled, empty or open on one side is refused before it is kept", async () => {
