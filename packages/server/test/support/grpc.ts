@@ -9,8 +9,8 @@ import {
   toJson,
 } from "@bufbuild/protobuf";
 import { AnySchema } from "@bufbuild/protobuf/wkt";
-import { ConnectError } from "@connectrpc/connect";
-import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
+import { ConnectError, type Transport } from "@connectrpc/connect";
+import { createConnectTransport, createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
 import {
   BadRequestSchema,
   ErrorInfoSchema,
@@ -35,7 +35,16 @@ const DETAILS = createRegistry(ErrorInfoSchema, BadRequestSchema, PreconditionFa
 
 export function openGrpc(url: string): Grpc {
   const sessionManager = new Http2SessionManager(url);
-  const transport = createGrpcTransport({ baseUrl: url, sessionManager });
+  return clientOf(createGrpcTransport({ baseUrl: url, sessionManager }), sessionManager);
+}
+
+/** The same by the Connect protocol, in JSON. */
+export function openConnect(url: string): Grpc {
+  const sessionManager = new Http2SessionManager(url);
+  return clientOf(createConnectTransport({ baseUrl: url, httpVersion: "2", sessionManager, useBinaryFormat: false }), sessionManager);
+}
+
+function clientOf(transport: Transport, sessionManager: Http2SessionManager): Grpc {
   return {
     async call(method, request, token) {
       const headers = new Headers(token === undefined ? {} : { authorization: `Bearer ${token}` });
