@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { after, before, describe, test } from "node:test";
 import { Capability, GroupsService, RoleBindingsService, RolesService } from "@moorage/api";
+import { decodeJwt } from "jose";
 import { both } from "./support/both.ts";
 import { startInstallation } from "./support/installation.ts";
+import { openIssuer } from "./support/issuer.ts";
 import { type Answer, type Platform, reason, startPlatform } from "./support/platform.ts";
 
 // Ways to more rights than one holds, beside those of access-rules.test.ts and invites.test.ts: each is tried, and must leave everything as it was.
@@ -190,4 +192,29 @@ test("an administrator who lives in an organization is changed, replaced or remo
   assert.equal((await server.ask("POST", "/iam/v2/groups", { token: admins, json: { name: "of-the-administrator" } })).status, 200);
   assert.equal(await patch(server.platform, {}, "?updateMask=claimMatch"), 403);
   assert.equal((await server.ask("DELETE", path, { token: server.platform })).status, 200);
+});
+
+test("an administrator who signs in through an organization's provider is made somebody else by no owner of that", async (t) => {
+  const issuer = await openIssuer();
+  t.after(() => issuer.close());
+  const allowing = { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" };
+  const first = await startInstallation(t, allowing);
+  const { uid: org } = first.bootstrap.organization;
+  const { identity: ownerOfOrg } = await first.addIdentity(org, "owner of the organization", "owner");
+  const { uid: provider } = await first.api("POST", `/iam/v2/identityProviders/${org}`, { name: "login", oidc: { issuer: issuer.url, clientId: "moorage" } });
+  const now = Math.floor(Date.now() / 1000);
+  const idToken = await issuer.sign({ iss: issuer.url, sub: "ann", aud: "moorage", iat: now, exp: now + 300 });
+  const { token } = (await first.ask("GET", `/sts/exchange?identity_provider=${provider}`, { token: idToken })).json;
+  const { sub: ann = "" } = decodeJwt(token);
+  await first.close();
+  const server = await startInstallation(t, { ...allowing, MOORAGE_ADMINS: ann }, first.dataDir);
+  const path = `/iam/v2/identityProviders/${provider}`;
+  const patch = async (bearer: string, json: object): Promise<number> => (await server.ask("PATCH", path, { token: bearer, json })).status;
+  const owners = await server.tokenFor("platform", ownerOfOrg);
+  const oidc = { issuer: issuer.url, clientId: "moorage" };
+  for (const changes of [{ clientId: "mine" }, { issuer: "https://mine.example.com" }, { correlationRule: "OID_EQUALS_EXTERNAL_ID" }]) {
+    assert.equal(await patch(owners, { oidc: { ...oidc, ...changes } }), 403, JSON.stringify(changes));
+  }
+  assert.equal(await patch(owners, { description: "harmless" }), 200);
+  assert.equal(await patch(server.platform, { oidc: { ...oidc, clientId: "other" } }), 200);
 });
