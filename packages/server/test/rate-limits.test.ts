@@ -132,9 +132,8 @@ test("credentials that are not good count twice, at every door; none at all coun
   const client = address();
   assert.deepEqual(await repeated(ADDRESS_BURST + 1, () => call("/v2/", client)), [...times(ADDRESS_BURST, 401), 429], "as clients that look for the challenge do");
   rest();
-  const tries = await Promise.all(times(ADDRESS_BURST, 0).map(() => platform.grpc.call(GroupsService.method.listGroups, {}, "x.y.z")));
-  assert.equal(tries.length, ADDRESS_BURST);
-  assert.equal((await platform.call("GET", "/ping/v2/ping")).status, 429, "more than half of them were counted twice");
+  for (let at = 0; at < ADDRESS_BURST / 2; at += 1) await platform.grpc.call(GroupsService.method.listGroups, {}, "x.y.z");
+  assert.equal((await platform.call("GET", "/ping/v2/ping")).status, 429, "gRPC's are counted twice as well");
 });
 
 test("refusals are counted by door and kind", async () => {
