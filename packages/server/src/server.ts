@@ -140,6 +140,10 @@ export async function startServer(settings: Config, { clock = systemClock, log =
       rest: restDoor({ ...shared, services, violationsOf, maxBodyBytes: config.maxJsonBytes }),
       rpc: rpcDoor({ ...shared, services: [...services, SecurityTokenService], aliases: config.grpcPackageAliases, shutdown: shutdown.signal, maxMessageBytes: config.maxJsonBytes }),
       distribution: distributionDoor(registry),
+      twoTokens: ({ requestId, remoteAddress }, { headers }) => auditor.note(
+        { caller: ANONYMOUS, requestId, nowMs: clock.nowMs(), remoteAddress, userAgent: headers["user-agent"] ?? "" },
+        { method: "door", resource: "", code: Code.Unauthenticated, reason: "TWO_TOKENS" },
+      ),
       metrics: metricsDoor({ mayRead: mayReadMetrics, collect: collectMetrics ?? (async () => mergeSnapshots([await observation.snapshot()])), contentType: METRICS_CONTENT_TYPE }),
       paths: {
         ...createStsDoors({ config, clock, keyring: access.keyring, exchanger: access.exchanger, grants: access.signIn.grants, answerError: answerErrors(config.errorDomain, log) }),

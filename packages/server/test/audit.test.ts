@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
+import { type IncomingMessage, request as httpRequest } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -191,6 +192,16 @@ describe("what is refused is noted", () => {
     const [nobody] = await found({ "uidp.inRoot": "true", method: "moorage.iam.v2.RolesService.ListRoles" });
     assert.deepEqual([nobody?.identity, nobody?.decision, nobody?.remoteAddress], ["", DENIED, "127.0.0.1"]);
     assert.deepEqual(await listed({ method: "moorage.iam.v2.IdentitiesService.ListIdentities", decision: DENIED }), []);
+  });
+
+  test("two tokens at once are none", async () => {
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      httpRequest(`${platform.url}/iam/v2/groups`, { headers: ["Host", "127.0.0.1", "Authorization", "Bearer one", "Authorization", "Bearer two"] }, resolve).on("error", reject).end();
+    });
+    answer.resume();
+    assert.equal(answer.statusCode, 401);
+    const entry = await one({ method: "door" });
+    assert.deepEqual([entry.reason, entry.identity, entry.resource, entry.requestId], ["TWO_TOKENS", "", "", answer.headers["x-request-id"]]);
   });
 
   test("a push: where it would have gone, as far as that is there; nothing of it is made", async () => {

@@ -36,6 +36,8 @@ export interface Doors {
   registryPaths: Readonly<Record<string, Handle>>;
   /** Takes everything else. */
   rest: { handle: Handle };
+  /** Told of requests that show two tokens, which no door takes. */
+  twoTokens?(data: RequestData, request: Request): void;
 }
 
 export interface FrontDoor {
@@ -75,7 +77,10 @@ export function frontDoor({ log, addressOf, errorDomain, admission, observer }: 
   const twoTokens: Way = { door: "none", handle: async (_request, response, data) => answerError(response, unauthenticated("there is more than one authorization header"), data) };
   const wayOf = (path: string, request: Request, data: RequestData): Way => {
     if (doors === undefined) return starting;
-    if (hasTwoTokens(request.rawHeaders)) return twoTokens;
+    if (hasTwoTokens(request.rawHeaders)) {
+      doors.twoTokens?.(data, request);
+      return twoTokens;
+    }
     const own = Object.hasOwn(doors.paths, path) ? doors.paths[path] : undefined;
     if (own !== undefined) return { door: path, handle: own };
     const ofRegistry = Object.hasOwn(doors.registryPaths, path) ? doors.registryPaths[path] : undefined;
