@@ -14,7 +14,8 @@ export async function signInByDevice(
 ): Promise<Omit<Login, "identityProvider">> {
   const codes = await formRequest(device, { client_id: CLIENT, identity_provider: identityProvider });
   const { device_code: deviceCode, user_code: userCode, verification_uri: page, interval, error_description: description } = codes;
-  if (typeof deviceCode !== "string" || typeof userCode !== "string" || typeof page !== "string") throw new Error(`the sign-in failed: ${plain(String(description))}`);
+  if (typeof deviceCode !== "string" || typeof userCode !== "string"
+    || typeof page !== "string") throw new Error(`the sign-in failed: ${plain(String(description))}`);
   show(plain(page), plain(userCode));
   const endMs = Date.now() + timeoutMs;
   for (let everyMs = Math.max(1, Number(interval) || 5) * 1000; Date.now() + everyMs < endMs;) {

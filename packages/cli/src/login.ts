@@ -26,7 +26,8 @@ export function addLogin(program: Command): void {
       if (identityProvider === undefined) throw new Error("--identity-provider: is required for the first sign-in to a server");
       const endpoints = await endpointsOf(server);
       const tokens = device === true
-        ? await signInByDevice(endpoints, identityProvider, (page, code) => console.log(`Open ${page} in a browser anywhere, and type the code ${code}`), DEVICE_TIMEOUT_MS)
+        ? await signInByDevice(endpoints, identityProvider, (page, code) => console.log(`Open ${page} in a browser anywhere, and type the code ${code}`),
+          DEVICE_TIMEOUT_MS)
         : await signInByLoopback(endpoints, identityProvider, (page) => {
           console.log(`Open this address in a browser on this machine:\n${page}`);
           if (open === true) openBrowser(page);

@@ -15,7 +15,8 @@ export async function signInByLoopback(
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? "/", "http://127.0.0.1");
     // Anything on this machine can knock: what does not know the state changes nothing.
-    if (request.method !== "GET" || url.pathname !== "/callback" || url.searchParams.get("state") !== state || done) return answer(response, 404, "There is nothing here.");
+    if (request.method !== "GET" || url.pathname !== "/callback" || url.searchParams.get("state") !== state || done) return answer(response, 404,
+      "There is nothing here.");
     done = true;
     redeem(url.searchParams).then((tokens) => {
       answer(response, 200, "Signed in. You may close this page.");
@@ -60,5 +61,6 @@ export function plain(text: string): string {
 }
 
 function answer(response: ServerResponse, status: number, text: string): void {
-  response.writeHead(status, { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store", "referrer-policy": "no-referrer", connection: "close" }).end(`${text}\n`);
+  response.writeHead(status, { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store", "referrer-policy": "no-referrer",
+    connection: "close" }).end(`${text}\n`);
 }

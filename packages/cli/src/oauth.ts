@@ -19,14 +19,17 @@ export async function endpointsOf(url: string): Promise<Endpoints> {
   };
   if (text("issuer") !== url) throw new Error(`${url} says that it is ${text("issuer")}: use that as --url`);
   return {
-    issuer: url, authorize: text("authorization_endpoint"), token: text("token_endpoint"), device: text("device_authorization_endpoint"), revoke: text("revocation_endpoint"),
+    issuer: url, authorize: text("authorization_endpoint"), token: text("token_endpoint"), device: text("device_authorization_endpoint"),
+      revoke: text("revocation_endpoint"),
   };
 }
 
 /** Asks the token endpoint. */
 export async function tokenRequest(endpoint: string, form: Record<string, string>): Promise<TokenAnswer> {
-  const { access_token: accessToken, refresh_token: refreshToken, expires_in: expiresInS, error, error_description: description } = await formRequest(endpoint, form);
-  if (typeof accessToken === "string" && typeof refreshToken === "string") return { tokens: { accessToken, refreshToken, expiresAtMs: Date.now() + Number(expiresInS) * 1000 } };
+  const { access_token: accessToken, refresh_token: refreshToken, expires_in: expiresInS, error,
+    error_description: description } = await formRequest(endpoint, form);
+  if (typeof accessToken === "string" && typeof refreshToken === "string") return { tokens: { accessToken, refreshToken,
+    expiresAtMs: Date.now() + Number(expiresInS) * 1000 } };
   return { error: typeof error === "string" ? error : "server_error", description: typeof description === "string" ? description : "it does not say why" };
 }
 

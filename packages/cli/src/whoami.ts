@@ -14,7 +14,8 @@ export function addWhoami(program: Command): void {
       const server = signedInTo(url);
       if (readLogins()[server] === undefined) throw notSignedIn(server);
       const claims = claimsOf(await accessTokenFor(server));
-      const lines: [string, string][] = [["server", server], ["identity", String(claims["sub"])], ["identity provider", readLogins()[server]?.identityProvider ?? ""]];
+      const lines: [string, string][] = [["server", server], ["identity", String(claims["sub"])],
+        ["identity provider", readLogins()[server]?.identityProvider ?? ""]];
       const { act, groups, groups_exp: groupsEnd } = claims;
       if (isRecord(act) && typeof act["email"] === "string") lines.push(["e-mail at the provider", act["email"]]);
       if (Array.isArray(groups)) lines.push(["groups at the provider", `${groups.join(", ")} (their roles end at ${timeOf(groupsEnd)})`]);

@@ -17,12 +17,14 @@ const TIMEOUT_MS = 60_000;
 
 async function open(t: TestContext): Promise<House> {
   const folder = temporaryFolder(t);
-  const server = await startServing(t, process.execPath, [LAUNCHER, "serve", "--port", "0", "--data-dir", join(folder, "server")], { env: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" } });
+  const server = await startServing(t, process.execPath, [LAUNCHER, "serve", "--port", "0", "--data-dir", join(folder, "server")],
+    { env: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" } });
   const people = await openPeopleProvider(`${server.url}/oauth/callback`);
   t.after(() => people.close());
   people.claims = { email: "ada@example.com", email_verified: true, groups: ["builders"] };
   const { organization } = JSON.parse(readFileSync(join(folder, "server", "bootstrap.json"), "utf8")) as { organization: { uid: string } };
-  const oidc = { issuer: people.url, clientId: CLIENT.id, clientSecret: CLIENT.secret, additionalScopes: ["email", "groups"], groupsClaim: "groups", pkceEnabled: true };
+  const oidc = { issuer: people.url, clientId: CLIENT.id, clientSecret: CLIENT.secret, additionalScopes: ["email", "groups"], groupsClaim: "groups",
+    pkceEnabled: true };
   const roles = await moorage(["call", "--data-dir", join(folder, "server"), "RolesService/ListRoles", '{"name":"viewer"}']);
   const defaultRole = (JSON.parse(roles.stdout) as { roles: { uid: string }[] }).roles[0]?.uid;
   const request = JSON.stringify({ parent: organization.uid, identityProvider: { name: "people", defaultRole, oidc } });
@@ -36,7 +38,8 @@ async function open(t: TestContext): Promise<House> {
 
 function begin(t: TestContext, { url, folder, provider }: House, ...extra: string[]): Signing {
   const args = [LAUNCHER, "login", "--url", `${url}/`, "--identity-provider", provider, ...extra];
-  const child = spawn(process.execPath, args, { cwd: folder, env: environment({ XDG_CONFIG_HOME: join(folder, "config") }), stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, args, { cwd: folder, env: environment({ XDG_CONFIG_HOME: join(folder, "config") }),
+    stdio: ["ignore", "pipe", "pipe"] });
   t.after(() => child.kill("SIGKILL"));
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream?.setEncoding("utf8").on("data", (text: string) => { output += text; });
@@ -120,7 +123,8 @@ test("what goes wrong is said in one line, and nothing is kept", async (t) => {
   assert.match(signing.output(), /^moorage: the sign-in failed: the sign-in was declined at the identity provider$/m);
   const lines = await Promise.all([
     house.run("login", "--url", house.url), house.run("login", "--url", house.people.url, "--identity-provider", house.provider),
-    house.run("login", "--url", `${house.url}/path`, "--identity-provider", house.provider), house.run("login", "--url", house.url, "--identity-provider", "f".repeat(40), "--device"),
+    house.run("login", "--url", `${house.url}/path`, "--identity-provider", house.provider),
+      house.run("login", "--url", house.url, "--identity-provider", "f".repeat(40), "--device"),
   ]);
   assert.deepEqual(lines.map(({ code, stderr }) => [code, stderr.split("\n").length]), lines.map(() => [1, 2]));
   assert.throws(() => statSync(house.file));

@@ -9,7 +9,8 @@ import { type Platform, startPlatform } from "./support/platform.ts";
 
 // A person in a real browser, Debian's Chromium, at a real OpenID provider.
 const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find((path) => existsSync(path));
-const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update",
+  "--disable-sync"];
 const TIMEOUT_MS = 60_000;
 let platform: Platform;
 let people: PeopleProvider;
@@ -51,7 +52,8 @@ async function signInThere(page: Page): Promise<void> {
   await page.click('button[type="submit"]');
 }
 
-test("a person signs in, lands with a session that scripts cannot read, and has an identity, a role and entries in the audit log", { timeout: 180_000 }, async (t) => {
+test("a person signs in, lands with a session that scripts cannot read, and has an identity, a role and entries in the audit log", { timeout: 180_000 },
+  async (t) => {
   const context = await openChromium(t);
   if (context === undefined) return;
   const page = await context.newPage();
@@ -86,7 +88,8 @@ test("a page of another site gets no token with the person's cookie", { timeout:
   await page.goto(`${people.url}/.well-known/openid-configuration`);
   const status = await page.evaluate(`fetch("${platform.url}/session/token", { method: "POST", credentials: "include", mode: "no-cors" }).then((answer) => answer.type)`);
   assert.equal(status, "opaque");
-  assert.equal((await platform.reader.selectFrom("audit_entries").select("uid").where("method", "=", "session.token").where("details", "like", "%token%").execute()).length, 1, "that of the test before");
+  assert.equal((await platform.reader.selectFrom("audit_entries").select("uid").where("method", "=", "session.token").where("details", "like", "%token%")
+    .execute()).length, 1, "that of the test before");
 });
 
 test("a person signs a device in: the forms work under the page's own policy", { timeout: 180_000 }, async (t) => {
@@ -103,6 +106,7 @@ test("a person signs a device in: the forms work under the page's own policy", {
   await page.waitForURL(/\/oauth\/callback/);
   assert.match(await page.innerText("body"), /You may close this page/);
   assert.deepEqual(faults, []);
-  const given = await tokenCall(platform, { grant_type: "urn:ietf:params:oauth:grant-type:device_code", device_code: String(codes["device_code"]), client_id: "moorage-cli" });
+  const given = await tokenCall(platform, { grant_type: "urn:ietf:params:oauth:grant-type:device_code", device_code: String(codes["device_code"]),
+    client_id: "moorage-cli" });
   assert.equal(given.status, 200, JSON.stringify(given.body));
 });

@@ -65,7 +65,8 @@ test("the person types the code, sees who asks, signs in, and the device gets it
   const { sub } = decodeJwt(String(given.body["access_token"]));
   assert.equal((await platform.reader.selectFrom("identities").select("subject").where("uid", "=", String(sub)).executeTakeFirst())?.subject, "ada");
   assert.equal((await poll(codes.device_code)).body["error"], "invalid_grant");
-  assert.equal((await tokenCall(platform, { grant_type: "refresh_token", refresh_token: String(given.body["refresh_token"]) })).status, 400, "a device code that comes again takes along what it gave");
+  assert.equal((await tokenCall(platform, { grant_type: "refresh_token", refresh_token: String(given.body["refresh_token"]) })).status, 400,
+    "a device code that comes again takes along what it gave");
 });
 
 test("of two who ask at once with one code, one gets tokens", async () => {

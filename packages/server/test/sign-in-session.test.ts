@@ -56,7 +56,8 @@ test("the cookie is for this host alone, and no script sees it", async () => {
 test("another site's page gets nothing done", async () => {
   const browser = await signedIn();
   for (const headers of [
-    {}, { "sec-fetch-site": "cross-site" }, { "sec-fetch-site": "same-site" }, { "sec-fetch-site": "none" }, { origin: "https://evil.example" }, { origin: "null" },
+    {}, { "sec-fetch-site": "cross-site" }, { "sec-fetch-site": "same-site" }, { "sec-fetch-site": "none" }, { origin: "https://evil.example" },
+      { origin: "null" },
     { "sec-fetch-site": "same-site", origin: platform.url },
   ] as Record<string, string>[]) {
     assert.equal((await ask(browser, "POST", "/session/token", headers)).status, 403, JSON.stringify(headers));
@@ -90,10 +91,12 @@ test("with the provider a session goes at once", async () => {
 });
 
 test("nobody is led elsewhere, and a cookie that nobody gave is none", async () => {
-  for (const path of ["//evil.example", "/\\evil.example", "https://evil.example", "evil", "/a\\b", "/\t/evil.example", "javascript:alert(1)", "/%0d%0aset-cookie:a=b\r\n"]) {
+  for (const path of ["//evil.example", "/\\evil.example", "https://evil.example", "evil", "/a\\b", "/\t/evil.example", "javascript:alert(1)",
+    "/%0d%0aset-cookie:a=b\r\n"]) {
     assert.equal((await openBrowser().open(url({ return_to: path }))).status, 400, path);
   }
-  for (const change of [{ identity_provider: "" }, { identity_provider: "f".repeat(40) }]) assert.equal((await openBrowser().open(url(change as Record<string, string>))).status, 400);
+  for (const change of [{ identity_provider: "" },
+    { identity_provider: "f".repeat(40) }]) assert.equal((await openBrowser().open(url(change as Record<string, string>))).status, 400);
   for (const value of ["", "short", "A".repeat(43), `${"A".repeat(43)}; moorage_session=${"B".repeat(43)}`]) {
     assert.equal((await platform.call("GET", "/session", { headers: { cookie: `moorage_session=${value}` } })).status, 401);
   }

@@ -26,7 +26,8 @@ before(async () => {
       seen = { form: new URLSearchParams(body), authorization: request.headers.authorization };
       nonce = seen.form.get("code") ?? "";
       // The code is the nonce: what a provider knows of the sign-in that it gave a code for.
-      void answer(nonce).then((token) => response.setHeader("content-type", "application/json").end(JSON.stringify({ access_token: "a", token_type: "Bearer", id_token: token })));
+      void answer(nonce).then((token) => response.setHeader("content-type",
+        "application/json").end(JSON.stringify({ access_token: "a", token_type: "Bearer", id_token: token })));
     });
   });
   idp = await addProvider(platform, { url: issuer.url } as PeopleProvider);
@@ -37,7 +38,8 @@ after(async () => {
 });
 
 function discover(change: object): void {
-  issuer.routes.set("/.well-known/openid-configuration", (_request, response) => void response.setHeader("content-type", "application/json").end(JSON.stringify({
+  issuer.routes.set("/.well-known/openid-configuration",
+    (_request, response) => void response.setHeader("content-type", "application/json").end(JSON.stringify({
     issuer: issuer.url, jwks_uri: `${issuer.url}/jwks`, authorization_endpoint: `${issuer.url}/auth`, token_endpoint: `${issuer.url}/token`, ...change,
   })));
 }
@@ -51,7 +53,8 @@ const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).to
 async function attempt(): Promise<URLSearchParams> {
   const browser = openBrowser();
   const query = new URLSearchParams({
-    response_type: "code", client_id: "moorage-cli", redirect_uri: LANDING, code_challenge: "A".repeat(43), code_challenge_method: "S256", state: "xyz", identity_provider: idp,
+    response_type: "code", client_id: "moorage-cli", redirect_uri: LANDING, code_challenge: "A".repeat(43), code_challenge_method: "S256", state: "xyz",
+      identity_provider: idp,
   });
   const { location } = await browser.open(`${platform.url}/oauth/authorize?${query}`, issuer.url);
   const asked = new URL(location).searchParams;
@@ -80,9 +83,12 @@ test("a token as it should be signs in, within a minute of what the clocks say",
 
 test("a token with a claim that is not as it should be does not", async () => {
   for (const change of [
-    { iss: `${issuer.url}/` }, { iss: "https://other.example.com" }, { iss: undefined }, { aud: "other" }, { aud: `${CLIENT.id}2` }, { aud: CLIENT.id.toUpperCase() }, { aud: [] },
-    { aud: undefined }, { aud: ["other"] }, { aud: [CLIENT.id, "other"] }, { aud: [CLIENT.id, "other"], azp: "other" }, { azp: "other" }, { exp: nowS() - 120 }, { exp: undefined },
-    { exp: "2100-01-01" }, { iat: undefined }, { iat: "now" }, { nbf: nowS() + 120 }, { nonce: "another" }, { nonce: undefined }, { nonce: "" }, { sub: undefined }, { sub: "" },
+    { iss: `${issuer.url}/` }, { iss: "https://other.example.com" }, { iss: undefined }, { aud: "other" }, { aud: `${CLIENT.id}2` },
+      { aud: CLIENT.id.toUpperCase() }, { aud: [] },
+    { aud: undefined }, { aud: ["other"] }, { aud: [CLIENT.id, "other"] }, { aud: [CLIENT.id, "other"], azp: "other" }, { azp: "other" },
+      { exp: nowS() - 120 }, { exp: undefined },
+    { exp: "2100-01-01" }, { iat: undefined }, { iat: "now" }, { nbf: nowS() + 120 }, { nonce: "another" }, { nonce: undefined }, { nonce: "" },
+      { sub: undefined }, { sub: "" },
     { sub: 7 }, { sub: { admin: true } }, { sub: "a".repeat(256) }, { sub: "a\0b" },
   ]) assert.equal(await outcome((nonce) => issuer.sign(claims(nonce, change))), "server_error", JSON.stringify(change));
 });
@@ -124,11 +130,13 @@ test("what the provider says of itself cannot make an unsigned or weakly signed 
 });
 
 test("where the provider's addresses lead elsewhere, nobody follows", async () => {
-  for (const change of [{ authorization_endpoint: "javascript:alert(1)" }, { authorization_endpoint: undefined }, { token_endpoint: "file:///etc/passwd" }, { token_endpoint: undefined }, { jwks_uri: "ftp://example.com" }]) {
+  for (const change of [{ authorization_endpoint: "javascript:alert(1)" }, { authorization_endpoint: undefined }, { token_endpoint: "file:///etc/passwd" },
+    { token_endpoint: undefined }, { jwks_uri: "ftp://example.com" }]) {
     discover(change);
     platform.clock.offsetMs += 301_000;
     const query = new URLSearchParams({
-      response_type: "code", client_id: "moorage-cli", redirect_uri: LANDING, code_challenge: "A".repeat(43), code_challenge_method: "S256", identity_provider: idp,
+      response_type: "code", client_id: "moorage-cli", redirect_uri: LANDING, code_challenge: "A".repeat(43), code_challenge_method: "S256",
+        identity_provider: idp,
     });
     const browser = openBrowser();
     answer = (nonce) => issuer.sign(claims(nonce, { exp: nowS() + 7200 }));

@@ -37,7 +37,8 @@ const verifierOf = (): { verifier: string; challenge: string } => {
 
 function authorizeUrl(challenge: string, change: Record<string, string | undefined> = {}): string {
   const parameters = {
-    response_type: "code", client_id: "moorage-cli", redirect_uri: LANDING, code_challenge: challenge, code_challenge_method: "S256", state: "xyz", identity_provider: idp, ...change,
+    response_type: "code", client_id: "moorage-cli", redirect_uri: LANDING, code_challenge: challenge, code_challenge_method: "S256", state: "xyz",
+      identity_provider: idp, ...change,
   };
   return `${platform.url}/oauth/authorize?${new URLSearchParams(Object.entries(parameters).filter((pair): pair is [string, string] => pair[1] !== undefined))}`;
 }
@@ -51,7 +52,8 @@ const landed = ({ location }: Shown): URLSearchParams => {
   return new URL(location).searchParams;
 };
 
-async function codeFor(login: string, { browser = openBrowser(), change = {} }: { browser?: Browser; change?: Record<string, string> } = {}): Promise<{ code: string; verifier: string }> {
+async function codeFor(login: string, { browser = openBrowser(), change = {} }: { browser?: Browser; change?: Record<string,
+  string> } = {}): Promise<{ code: string; verifier: string }> {
   const { verifier, challenge } = verifierOf();
   const told = landed(await browser.signIn(authorizeUrl(challenge, change), login, LANDING));
   assert.deepEqual([told.get("error_description"), told.get("state"), told.get("iss")], [null, "xyz", platform.url]);
@@ -132,10 +134,12 @@ test("scope narrows what the tokens may", async () => {
 test("what is wrong before the redirect URI is trusted is told to the person, and sent nowhere", async () => {
   const { challenge } = verifierOf();
   for (const change of [
-    { redirect_uri: "http://localhost:49152/callback" }, { redirect_uri: "https://127.0.0.1:49152/callback" }, { redirect_uri: "http://127.0.0.1:49152@evil.example/" },
+    { redirect_uri: "http://localhost:49152/callback" }, { redirect_uri: "https://127.0.0.1:49152/callback" },
+      { redirect_uri: "http://127.0.0.1:49152@evil.example/" },
     { redirect_uri: "http://user@127.0.0.1:49152/" }, { redirect_uri: "http://127.0.0.1:49152/#" }, { redirect_uri: "http://127.0.0.1:49152/a/../b" },
     { redirect_uri: "https://evil.example/" }, { redirect_uri: "https://console.example.com/signed-in" }, { redirect_uri: undefined }, { redirect_uri: "" },
-    { client_id: "moorage-web" }, { client_id: "moorage-web", redirect_uri: "https://console.example.com/signed-in/../x" }, { client_id: "<script>" }, { client_id: undefined },
+    { client_id: "moorage-web" }, { client_id: "moorage-web", redirect_uri: "https://console.example.com/signed-in/../x" }, { client_id: "<script>" },
+      { client_id: undefined },
   ]) {
     const shown = await openBrowser().open(authorizeUrl(challenge, change));
     assert.deepEqual([shown.status, shown.location, shown.headers.get("content-type")], [400, "", "text/html; charset=utf-8"], JSON.stringify(change));
@@ -150,9 +154,12 @@ test("what is wrong before the redirect URI is trusted is told to the person, an
 test("what is wrong after it is told to the client, with its state and our name", async () => {
   const { challenge } = verifierOf();
   for (const [change, error] of [
-    [{ response_type: "token" }, "unsupported_response_type"], [{ response_type: undefined }, "invalid_request"], [{ response_mode: "form_post" }, "invalid_request"],
-    [{ code_challenge: undefined }, "invalid_request"], [{ code_challenge: "short" }, "invalid_request"], [{ code_challenge_method: "plain" }, "invalid_request"],
-    [{ code_challenge_method: undefined }, "invalid_request"], [{ identity_provider: undefined }, "invalid_request"], [{ identity_provider: "f".repeat(40) }, "invalid_request"],
+    [{ response_type: "token" }, "unsupported_response_type"], [{ response_type: undefined }, "invalid_request"],
+      [{ response_mode: "form_post" }, "invalid_request"],
+    [{ code_challenge: undefined }, "invalid_request"], [{ code_challenge: "short" }, "invalid_request"],
+      [{ code_challenge_method: "plain" }, "invalid_request"],
+    [{ code_challenge_method: undefined }, "invalid_request"], [{ identity_provider: undefined }, "invalid_request"],
+      [{ identity_provider: "f".repeat(40) }, "invalid_request"],
     [{ identity_provider: "' or 1=1" }, "invalid_request"], [{ scope: "CAP_REPO_LISTS" }, "invalid_scope"],
   ] as const) {
     const told = landed(await openBrowser().open(authorizeUrl(challenge, change), LANDING));
@@ -172,7 +179,8 @@ test("a sign-in can be ended only in the browser that began it, and once", async
   }
   assert.equal(landed(await attacker.open(begun.location, LANDING)).get("error"), null, "the attempts of others took nothing away");
   assert.equal((await attacker.open(begun.location)).status, 400);
-  for (const query of ["", "state=", `state=${"A".repeat(43)}&code=x`, `${new URL(begun.location).search.slice(1)}&state=again`]) assert.equal((await attacker.open(`${callback}?${query}`)).status, 400);
+  for (const query of ["", "state=", `state=${"A".repeat(43)}&code=x`,
+    `${new URL(begun.location).search.slice(1)}&state=again`]) assert.equal((await attacker.open(`${callback}?${query}`)).status, 400);
 });
 
 test("a sign-in takes ten minutes at most, a code one", async () => {
@@ -188,7 +196,8 @@ test("a sign-in takes ten minutes at most, a code one", async () => {
 
 test("a code is worth something to nobody but its client, with its verifier, once", async () => {
   for (const change of [
-    { code_verifier: randomBytes(32).toString("base64url") }, { code_verifier: "short" }, { redirect_uri: `${LANDING}/` }, { redirect_uri: "http://127.0.0.1:49153/callback" },
+    { code_verifier: randomBytes(32).toString("base64url") }, { code_verifier: "short" }, { redirect_uri: `${LANDING}/` },
+      { redirect_uri: "http://127.0.0.1:49153/callback" },
     { client_id: "moorage-web" },
   ] as Record<string, string>[]) {
     const { code, verifier } = await codeFor("ada");
@@ -196,7 +205,8 @@ test("a code is worth something to nobody but its client, with its verifier, onc
     assert.deepEqual((await redeem(code, verifier)).body["error"], "invalid_grant", "the code is gone");
   }
   const { code, verifier } = await codeFor("ada");
-  assert.deepEqual((await tokenCall(platform, { grant_type: "authorization_code", code, client_id: "moorage-cli", redirect_uri: LANDING })).body["error"], "invalid_request");
+  assert.deepEqual((await tokenCall(platform, { grant_type: "authorization_code", code, client_id: "moorage-cli", redirect_uri: LANDING })).body["error"],
+    "invalid_request");
   const first = await redeem(code, verifier);
   const next = await refresh(String(first.body["refresh_token"]));
   assert.equal(next.status, 200);
@@ -224,7 +234,8 @@ test("an answer for another provider, with another state or nonce, is not taken"
     (url: URL) => url.searchParams.set("iss", "https://other.example.com"), (url: URL) => url.searchParams.delete("iss"),
     (url: URL) => url.searchParams.set("code", "guessed"), (url: URL) => url.searchParams.delete("code"),
     // The code of another sign-in: its nonce and its verifier are others.
-    async (url: URL) => url.searchParams.set("code", new URL((await openBrowser().signIn(authorizeUrl(verifierOf().challenge), "mallory", callback)).location).searchParams.get("code") ?? ""),
+    async (url: URL) => url.searchParams.set("code",
+      new URL((await openBrowser().signIn(authorizeUrl(verifierOf().challenge), "mallory", callback)).location).searchParams.get("code") ?? ""),
   ]) {
     const told = await fault(bend as (url: URL) => void);
     assert.deepEqual([told.get("error"), told.get("code")], ["server_error", null]);
@@ -272,18 +283,22 @@ test("a provider that fails says so, and what to do", async () => {
     return [told.get("error"), told.get("error_description") ?? ""];
   };
   const answer = (path: string, status: number, body: string) => {
-    people.intercept = (request, response) => request.url?.split("?")[0] === path && (response.writeHead(status, { "content-type": "application/json" }).end(body), true);
+    people.intercept = (request, response) => request.url?.split("?")[0] === path
+      && (response.writeHead(status, { "content-type": "application/json" }).end(body), true);
   };
   // Nothing that it said of itself is kept after a failure.
   answer("/token", 500, "{}");
-  assert.deepEqual(await fault(), ["temporarily_unavailable", "the identity provider could not be reached: try again in a moment, and tell its administrators if it stays so"]);
+  assert.deepEqual(await fault(), ["temporarily_unavailable",
+    "the identity provider could not be reached: try again in a moment, and tell its administrators if it stays so"]);
   answer("/.well-known/openid-configuration", 503, "secret of the provider");
   assert.equal((await fault())[0], "temporarily_unavailable");
-  for (const body of ["<html>", "{}", JSON.stringify({ issuer: "https://other.example.com" }), JSON.stringify({ issuer: `${people.url}/` }), `{"a":${"[".repeat(2000)}`]) {
+  for (const body of ["<html>", "{}", JSON.stringify({ issuer: "https://other.example.com" }), JSON.stringify({ issuer: `${people.url}/` }),
+    `{"a":${"[".repeat(2000)}`]) {
     answer("/.well-known/openid-configuration", 200, body);
     assert.equal((await fault())[0], "server_error", body.slice(0, 50));
   }
-  for (const [body, status] of [['{"error":"invalid_client","error_description":"<b>"}', 401], ['{"access_token":"a","token_type":"Bearer"}', 200], ['{"access_token":"a","token_type":"Bearer","id_token":"a.b.c"}', 200]] as const) {
+  for (const [body, status] of [['{"error":"invalid_client","error_description":"<b>"}', 401], ['{"access_token":"a","token_type":"Bearer"}', 200],
+    ['{"access_token":"a","token_type":"Bearer","id_token":"a.b.c"}', 200]] as const) {
     answer("/token", status, body);
     const [error, description] = await fault();
     assert.equal(error, "server_error");
@@ -314,8 +329,10 @@ test("what the issuer says of itself names the doors", async () => {
     const document = await (await fetch(`${platform.url}/.well-known/${path}`)).json() as Record<string, unknown>;
     assert.equal(document["authorization_endpoint"], `${platform.url}/oauth/authorize`);
     assert.deepEqual(document["code_challenge_methods_supported"], ["S256"]);
-    for (const grant of ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"]) assert.ok((document["grant_types_supported"] as string[]).includes(grant));
-    assert.deepEqual([document["device_authorization_endpoint"], document["revocation_endpoint"]], [`${platform.url}/oauth/device_authorization`, `${platform.url}/oauth/revoke`]);
+    for (const grant of ["authorization_code", "refresh_token",
+      "urn:ietf:params:oauth:grant-type:device_code"]) assert.ok((document["grant_types_supported"] as string[]).includes(grant));
+    assert.deepEqual([document["device_authorization_endpoint"], document["revocation_endpoint"]],
+      [`${platform.url}/oauth/device_authorization`, `${platform.url}/oauth/revoke`]);
   }
 });
 
@@ -335,14 +352,17 @@ test("the audit log tells who signed in through which provider, and what was ref
   const audited = await provider();
   const given = await signIn("ada", { identity_provider: audited });
   const [entry] = await entries("oauth.signIn", "AUDIT_DECISION_ALLOWED");
-  assert.deepEqual([entry?.["identity"], entry?.["act"], entry?.["details"]], [subject(given), { iss: people.url, sub: "ada" }, { for: "code", identity: "created" }]);
+  assert.deepEqual([entry?.["identity"], entry?.["act"], entry?.["details"]],
+    [subject(given), { iss: people.url, sub: "ada" }, { for: "code", identity: "created" }]);
   assert.equal((await entries("oauth.token", "AUDIT_DECISION_ALLOWED"))[0]?.["identity"], subject(given));
   const browser = openBrowser();
-  const begun = new URL((await browser.signIn(authorizeUrl(verifierOf().challenge, { identity_provider: audited }), "ada", `${platform.url}/oauth/callback`)).location);
+  const begun = new URL((await browser.signIn(authorizeUrl(verifierOf().challenge, { identity_provider: audited }), "ada",
+    `${platform.url}/oauth/callback`)).location);
   begun.searchParams.set("code", "guessed");
   await browser.open(begun.href, LANDING);
   let refused: Json | undefined;
-  for (const endMs = Date.now() + 20_000; refused === undefined && Date.now() < endMs; [refused] = await entries("oauth.signIn", "AUDIT_DECISION_DENIED")) await new Promise((resolve) => setTimeout(resolve, 50));
+  for (const endMs = Date.now() + 20_000; refused === undefined
+    && Date.now() < endMs; [refused] = await entries("oauth.signIn", "AUDIT_DECISION_DENIED")) await new Promise((resolve) => setTimeout(resolve, 50));
   assert.match(String(refused?.["reason"]), /^server_error: the identity provider refused the code \(invalid_grant\)/);
   assert.doesNotMatch(JSON.stringify([entry, refused]), new RegExp(`guessed|${CLIENT.secret}`));
 });

@@ -65,9 +65,11 @@ export function createStsDoors(deps: StsDeps): Record<string, Door> {
 function discoveryDocument(issuer: string, grants: TokenGrants): object {
   return {
     issuer, jwks_uri: `${issuer}/.well-known/jwks.json`, token_endpoint: `${issuer}/sts/token`, grant_types_supported: [...GRANTS, ...Object.keys(grants)],
-    authorization_endpoint: `${issuer}/oauth/authorize`, device_authorization_endpoint: `${issuer}/oauth/device_authorization`, revocation_endpoint: `${issuer}/oauth/revoke`,
+    authorization_endpoint: `${issuer}/oauth/authorize`, device_authorization_endpoint: `${issuer}/oauth/device_authorization`,
+      revocation_endpoint: `${issuer}/oauth/revoke`,
     revocation_endpoint_auth_methods_supported: ["none"], code_challenge_methods_supported: ["S256"], response_modes_supported: ["query"],
-    authorization_response_iss_parameter_supported: true, response_types_supported: ["code"], subject_types_supported: ["public"], id_token_signing_alg_values_supported: [SIGNING_ALGORITHM],
+    authorization_response_iss_parameter_supported: true, response_types_supported: ["code"], subject_types_supported: ["public"],
+      id_token_signing_alg_values_supported: [SIGNING_ALGORITHM],
     token_endpoint_auth_methods_supported: ["none"],
     claims_supported: ["iss", "sub", "aud", "iat", "nbf", "exp", "jti", "act", "cap", "scopes", "access", "idp", "groups", "groups_exp"],
   };
@@ -132,7 +134,8 @@ function tokenPair({ token, refreshToken, expiresAtMs, refreshExpiresAtMs }: Exc
 
 /** What is known of a request before it is looked at. */
 export function callDataOf(clock: Clock): (request: Request, data: DoorData) => CallData {
-  return ({ headers }, { requestId, remoteAddress }) => ({ caller: ANONYMOUS, requestId, remoteAddress, nowMs: clock.nowMs(), userAgent: headers["user-agent"] ?? "" });
+  return ({ headers }, { requestId, remoteAddress }) => ({ caller: ANONYMOUS, requestId, remoteAddress, nowMs: clock.nowMs(),
+    userAgent: headers["user-agent"] ?? "" });
 }
 
 /** All Authorization headers in one text, so that two are malformed: node:http drops the second one silently. */

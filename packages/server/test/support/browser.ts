@@ -41,13 +41,15 @@ export function openBrowser(): Browser {
       const { pathname } = new URL(at);
       const cookie = [...jarOf(at)].filter(([, { path }]) => pathname.startsWith(path)).map(([name, { value }]) => `${name}=${value}`).join("; ");
       const response = await fetch(at, {
-        redirect: "manual", headers: { ...(cookie !== "" && { cookie }) }, signal: AbortSignal.timeout(TIMEOUT_MS), ...(body && { method: "POST", body: new URLSearchParams(body) }),
+        redirect: "manual", headers: { ...(cookie !== "" && { cookie }) }, signal: AbortSignal.timeout(TIMEOUT_MS),
+          ...(body && { method: "POST", body: new URLSearchParams(body) }),
       });
       keep(at, response.headers);
       const text = await response.text();
       const target = response.headers.get("location");
       const location = target === null ? "" : new URL(target, at).href;
-      if (location === "" || (until !== undefined && location.startsWith(until))) return { url: at, status: response.status, headers: response.headers, text, location };
+      if (location === "" || (until !== undefined && location.startsWith(until))) return { url: at, status: response.status, headers: response.headers, text,
+        location };
       [at, body] = [location, undefined];
     }
     throw new Error("redirected for ever");

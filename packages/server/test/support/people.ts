@@ -42,7 +42,8 @@ export async function openPeopleProvider(redirectUri: string): Promise<PeoplePro
     },
   };
   const provider = (key: object): Provider => new Provider(url, {
-    clients: [CLIENT, OTHER_CLIENT].map(({ id, secret }) => ({ client_id: id, client_secret: secret, redirect_uris: [redirectUri], response_types: ["code"], grant_types: ["authorization_code"] })),
+    clients: [CLIENT, OTHER_CLIENT].map(({ id, secret }) => ({ client_id: id, client_secret: secret, redirect_uris: [redirectUri], response_types: ["code"],
+      grant_types: ["authorization_code"] })),
     jwks: { keys: [key] },
     cookies: { keys: ["a key of a test"] },
     pkce: { required: () => false },
@@ -60,7 +61,8 @@ export async function openPeopleProvider(redirectUri: string): Promise<PeoplePro
 export async function addProvider(platform: Platform, people: PeopleProvider, oidc: object = {}, parent = platform.organization): Promise<string> {
   const { uid } = await platform.ok("POST", `/iam/v2/identityProviders/${parent}`, {
     name: `people ${randomUUID()}`, defaultRole: await platform.role("viewer"),
-    oidc: { issuer: people.url, clientId: CLIENT.id, clientSecret: CLIENT.secret, additionalScopes: ["email", "profile"], groupsClaim: "groups", pkceEnabled: true, ...oidc },
+    oidc: { issuer: people.url, clientId: CLIENT.id, clientSecret: CLIENT.secret, additionalScopes: ["email", "profile"], groupsClaim: "groups",
+      pkceEnabled: true, ...oidc },
   });
   return uid;
 }

@@ -43,7 +43,8 @@ export function signInDoor(deps: BrowserDeps): Door {
     const returnTo = one(parameters, "return_to") || "/";
     if (!isOwnPath(returnTo)) throw new OAuthError(400, "invalid_request", "return_to must be a path of this server");
     const browser = browserOf(deps, request, response);
-    redirect(response, (await deps.flow.begin({ kind: "session", returnTo }, required(parameters, "identity_provider"), browser, deps.callData(request, data))).href);
+    redirect(response, (await deps.flow.begin({ kind: "session", returnTo }, required(parameters, "identity_provider"), browser,
+      deps.callData(request, data))).href);
   });
 }
 
@@ -53,7 +54,8 @@ export function callbackDoor(deps: BrowserDeps): Door {
   return onPage(async (request, response, data) => {
     const ending = await flow.finish(parametersOf(request), browserCookie.read(request), callData(request, data));
     if (ending === undefined) {
-      return answerPage(response, plainPage(400, FAILED, "This sign-in was not begun in this browser, took longer than ten minutes, or has ended already. Begin again."));
+      return answerPage(response, plainPage(400, FAILED,
+        "This sign-in was not begun in this browser, took longer than ten minutes, or has ended already. Begin again."));
     }
     const { target } = ending;
     switch (target.kind) {
@@ -110,7 +112,8 @@ function clientUrl(redirectUri: string, issuer: string, state: string, answer: R
 
 /** Whether it is a path here and nothing that a browser would take for another site: `//host` and `/\host` are. */
 function isOwnPath(path: string): boolean {
-  return path.length <= MAX_PATH_CHARS && /^\/(?![/\\])[\x21-\x7e]*$/.test(path) && !path.includes("\\") && new URL(path, "http://localhost").origin === "http://localhost";
+  return path.length <= MAX_PATH_CHARS && /^\/(?![/\\])[\x21-\x7e]*$/.test(path) && !path.includes("\\")
+    && new URL(path, "http://localhost").origin === "http://localhost";
 }
 
 function sentence(text: string): string {

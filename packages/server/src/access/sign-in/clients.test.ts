@@ -17,7 +17,8 @@ test("and to nothing that only looks like it", () => {
     "http://127.0.0.1:8123@evil.example/", "http://user@127.0.0.1:8123/", "http://user:8123@evil.example/", "http://127.0.0.1.evil.example:8123/",
     "http://evil.example:8123/", "http://127.0.0.1:8123/#", "http://127.0.0.1:8123/#code", "http://127.0.0.1:8123/?a=b", "http://127.0.0.1:8123/a/../b",
     "http://127.0.0.1:8123/%2e%2e/b", "http://127.0.0.1:8123/./a", "http://127.0.0.1:8123\\@evil.example/", "http://0x7f.0.0.1:8123/", "http://127.1:8123/",
-    "http://2130706433:8123/", "http://0.0.0.0:8123/", "http://[::]:8123/", "http://[::ffff:127.0.0.1]:8123/", " http://127.0.0.1:8123/", "http://127.0.0.1:8123/\n",
+    "http://2130706433:8123/", "http://0.0.0.0:8123/", "http://[::]:8123/", "http://[::ffff:127.0.0.1]:8123/", " http://127.0.0.1:8123/",
+      "http://127.0.0.1:8123/\n",
     "http://127.0.0.1:8123//evil.example/..", "HTTP://127.0.0.1:8123/", "javascript:alert(1)", "", `http://127.0.0.1:8123/${"a".repeat(600)}`, CONSOLE,
   ]) assert.equal(mayRedirect("moorage-cli", uri), false, uri);
 });

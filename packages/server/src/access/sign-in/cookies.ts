@@ -23,7 +23,8 @@ export function hostCookie(name: string, baseUrl: string): Cookie {
   };
   return {
     read({ headers }) {
-      const values = (headers.cookie ?? "").split(";").map((pair) => pair.trim()).filter((pair) => pair.startsWith(`${full}=`)).map((pair) => pair.slice(full.length + 1));
+      const values = (headers.cookie ?? "").split(";").map((pair) => pair.trim()).filter((pair) => pair.startsWith(`${full}=`))
+        .map((pair) => pair.slice(full.length + 1));
       const [value] = values;
       return value !== undefined && isSecret(value) && values.every((other) => other === value) ? value : undefined;
     },

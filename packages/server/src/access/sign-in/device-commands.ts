@@ -29,13 +29,15 @@ const REMOVED_AT_ONCE = 100;
 
 /** Answers whether it waits now: two devices with one user code would be told apart by nobody. */
 async function openDevice(call: Call, device: OpenDevice): Promise<boolean> {
-  const ended = call.tx.selectFrom("device_codes").select("hash").where("expire_time", "<=", call.nowMs - KNOWN_AFTER_MS).orderBy("expire_time").limit(REMOVED_AT_ONCE);
+  const ended = call.tx.selectFrom("device_codes").select("hash").where("expire_time", "<=", call.nowMs - KNOWN_AFTER_MS).orderBy("expire_time")
+    .limit(REMOVED_AT_ONCE);
   await call.tx.deleteFrom("device_codes").where("hash", "in", ended).execute();
   const taken = await call.tx.selectFrom("device_codes").select("hash").where("user_code_hash", "=", device.userCodeHash).executeTakeFirst();
   if (taken !== undefined) return false;
   const { hash, userCodeHash, clientId, provider, request, address, userAgent, family, intervalMs, expireTimeMs } = device;
   await call.tx.insertInto("device_codes").values({
-    hash, user_code_hash: userCodeHash, client_id: clientId, provider, request, address, user_agent: userAgent, state: "pending", identity: "", caller: "", family,
+    hash, user_code_hash: userCodeHash, client_id: clientId, provider, request, address, user_agent: userAgent, state: "pending", identity: "", caller: "",
+      family,
     poll_time: 0, interval_ms: intervalMs, expire_time: expireTimeMs,
   }).execute();
   return true;
@@ -52,7 +54,8 @@ async function pollDevice(call: Call, { hash, clientId, refreshHash }: { hash: s
   if (row === undefined || row.client_id !== clientId) return { outcome: "unknown" };
   if (row.state === "used") {
     await revokeFamily(call, row.family);
-    await audit(call, { method: REDEEM, resource: row.provider, identity: row.identity, decision: "denied", code: Code.Unauthenticated, reason: "CODE_REUSED" });
+    await audit(call, { method: REDEEM, resource: row.provider, identity: row.identity, decision: "denied", code: Code.Unauthenticated,
+      reason: "CODE_REUSED" });
     return { outcome: "unknown" };
   }
   if (row.expire_time <= call.nowMs) return { outcome: "expired" };

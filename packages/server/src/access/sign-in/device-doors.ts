@@ -34,7 +34,8 @@ export function deviceAuthorizationDoor({ config, reader, writer, callData }: De
     const call = callData(request, data);
     await requireRoom(reader, call);
     const device = {
-      clientId: CLI_CLIENT, provider: provider.uid, request: JSON.stringify(narrowed), address: call.remoteAddress, userAgent: call.userAgent.slice(0, MAX_AGENT_CHARS),
+      clientId: CLI_CLIENT, provider: provider.uid, request: JSON.stringify(narrowed), address: call.remoteAddress,
+        userAgent: call.userAgent.slice(0, MAX_AGENT_CHARS),
       family: randomUUID(), intervalMs: INTERVAL_S * 1000, expireTimeMs: call.nowMs + TTL_S * 1000,
     };
     for (;;) {
@@ -43,7 +44,8 @@ export function deviceAuthorizationDoor({ config, reader, writer, callData }: De
       if (!await writer.write("access.openDevice", call, { ...device, hash: hashOf(deviceCode), userCodeHash: hashOf(userCode) })) continue;
       const uri = `${config.baseUrl}/oauth/device`;
       return answerJson(request, response, 200, {
-        device_code: deviceCode, user_code: shownUserCode(userCode), verification_uri: uri, verification_uri_complete: `${uri}?user_code=${shownUserCode(userCode)}`,
+        device_code: deviceCode, user_code: shownUserCode(userCode), verification_uri: uri,
+          verification_uri_complete: `${uri}?user_code=${shownUserCode(userCode)}`,
         expires_in: TTL_S, interval: INTERVAL_S,
       });
     }
@@ -59,10 +61,12 @@ export function devicePageDoor(deps: DeviceDeps): Door {
     const browser = browserOf(deps, request, response);
     if (request.method === "GET") return show(deps, response, codePage(proofOf(browser), one(parametersOf(request), "user_code")));
     const form = await formOf(request);
-    if (one(form, "proof") !== proofOf(browser)) throw new OAuthError(403, "invalid_request", "the form was not sent from this page, or cookies are not kept: open the page again");
+    if (one(form, "proof") !== proofOf(browser)) throw new OAuthError(403, "invalid_request",
+      "the form was not sent from this page, or cookies are not kept: open the page again");
     const call = deps.callData(request, data);
     const device = await waiting(deps, one(form, "user_code"), call);
-    if (device === undefined) return show(deps, response, { ...codePage(proofOf(browser), ""), status: 400 }, "No device waits with this code. Look at it again, or begin again on the device.");
+    if (device === undefined) return show(deps, response, { ...codePage(proofOf(browser), ""), status: 400 },
+      "No device waits with this code. Look at it again, or begin again on the device.");
     switch (one(form, "answer")) {
       case "": return show(deps, response, deviceDetails(deps, proofOf(browser), one(form, "user_code"), device));
       case "deny":
@@ -82,7 +86,8 @@ export function devicePageDoor(deps: DeviceDeps): Door {
 async function waiting({ reader, guesses }: DeviceDeps, typed: string, { remoteAddress, nowMs }: CallData): Promise<Row<"device_codes"> | undefined> {
   if (!guesses.mayTry(remoteAddress, nowMs)) throw new OAuthError(429, "slow_down", "too many wrong codes were typed: try again in ten minutes");
   const code = readUserCode(typed);
-  const row = code === undefined ? undefined : await reader.selectFrom("device_codes").selectAll().where("user_code_hash", "=", hashOf(code)).executeTakeFirst();
+  const row = code === undefined ? undefined : await reader.selectFrom("device_codes").selectAll().where("user_code_hash", "=", hashOf(code))
+    .executeTakeFirst();
   if (row?.state === "pending" && row.expire_time > nowMs) return row;
   guesses.failed(remoteAddress, nowMs);
   return undefined;

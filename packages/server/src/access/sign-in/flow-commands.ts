@@ -51,7 +51,8 @@ async function finishSignIn(call: Call, { person, grant, groupsUntilMs, outcome 
   const external = groups.length > 0 && { external: { provider: person.provider, groups, untilMs: groupsUntilMs } };
   const caller = callerText({ ...grant, identity, ...external }, relationship);
   if (!await keep(call, outcome, identity, caller)) return undefined;
-  await audit(call, { method: SIGN_IN, resource: person.provider, identity, act: grant.act ?? {}, details: { for: outcome.kind, ...(created && { identity: "created" }) } });
+  await audit(call, { method: SIGN_IN, resource: person.provider, identity, act: grant.act ?? {},
+    details: { for: outcome.kind, ...(created && { identity: "created" }) } });
   return identity;
 }
 
@@ -60,7 +61,8 @@ async function keep(call: Call, outcome: Outcome, identity: string, caller: stri
   switch (outcome.kind) {
     case "code": {
       const { hash, clientId, redirectUri, challenge, family, expireTimeMs } = outcome;
-      const ended = tx.selectFrom("authorization_codes").select("hash").where("expire_time", "<=", nowMs - REPLAY_KNOWN_MS).orderBy("expire_time").limit(REMOVED_AT_ONCE);
+      const ended = tx.selectFrom("authorization_codes").select("hash").where("expire_time", "<=", nowMs - REPLAY_KNOWN_MS).orderBy("expire_time")
+        .limit(REMOVED_AT_ONCE);
       await tx.deleteFrom("authorization_codes").where("hash", "in", ended).execute();
       await tx.insertInto("authorization_codes").values({
         hash, client_id: clientId, redirect_uri: redirectUri, challenge, identity, caller, family, used_time: null, expire_time: expireTimeMs,
@@ -76,7 +78,8 @@ async function keep(call: Call, outcome: Outcome, identity: string, caller: stri
     case "session": {
       const ended = tx.selectFrom("sessions").select("hash").where("expire_time", "<=", nowMs).orderBy("expire_time").limit(REMOVED_AT_ONCE);
       await tx.deleteFrom("sessions").where("hash", "in", ended).execute();
-      await tx.insertInto("sessions").values({ hash: outcome.hash, identity, caller, seen_time: nowMs, expire_time: outcome.expireTimeMs, create_time: nowMs }).execute();
+      await tx.insertInto("sessions").values({ hash: outcome.hash, identity, caller, seen_time: nowMs, expire_time: outcome.expireTimeMs, create_time: nowMs })
+        .execute();
       return true;
     }
   }

@@ -60,7 +60,8 @@ export function createFlow({ config, reader, writer, secrets, provider: client, 
     if (provider === undefined || provider.issuer !== kept.issuer || provider.clientId !== kept.clientId) throw gone();
     const claims = await client.finish(provider, redirectUri, answer, { state, nonce, verifier }, data.nowMs);
     const person = personOf(provider, claims);
-    if (person === undefined) throw new OAuthError(502, "server_error", "the identity provider does not say who signed in: its administrators must compare its claims with the correlation rule set here");
+    if (person === undefined) throw new OAuthError(502, "server_error",
+      "the identity provider does not say who signed in: its administrators must compare its claims with the correlation rule set here");
     const secret = target.kind === "device" ? "" : newSecret();
     const identity = await writer.write("access.finishSignIn", data, {
       person: { provider: provider.uid, issuer: provider.issuer, clientId: provider.clientId, ...person },
@@ -84,12 +85,14 @@ export function createFlow({ config, reader, writer, secrets, provider: client, 
       const hash = hashOf(state);
       const kept: Kept = { provider: provider.uid, issuer: provider.issuer, clientId: provider.clientId, nonce, verifier, target };
       await writer.write("access.openSignIn", data, {
-        hash, browser: hashOf(browser), address: data.remoteAddress, content: secrets.seal(JSON.stringify(kept), placeOf(hash)), expireTimeMs: data.nowMs + SIGN_IN_TTL_MS,
+        hash, browser: hashOf(browser), address: data.remoteAddress, content: secrets.seal(JSON.stringify(kept), placeOf(hash)),
+          expireTimeMs: data.nowMs + SIGN_IN_TTL_MS,
       });
       return url;
     },
     async finish(answer, browser, data) {
-      const denied = (resource: string, reason: string): void => auditor.note(data, { method: SIGN_IN, resource, decision: "denied", code: Code.Unauthenticated, reason });
+      const denied = (resource: string, reason: string): void => auditor.note(data,
+        { method: SIGN_IN, resource, decision: "denied", code: Code.Unauthenticated, reason });
       const state = answer.get("state");
       if (state === null || answer.getAll("state").length > 1 || browser === undefined) {
         denied("", "NOT_BEGUN_HERE");
@@ -131,7 +134,8 @@ function outcomeOf(target: Target, hash: string, nowMs: number): Outcome {
 async function requireRoom(reader: Database, { remoteAddress, nowMs }: CallData): Promise<void> {
   const { n } = await reader.selectFrom("sign_ins").select((query) => query.fn.countAll<number>().as("n"))
     .where("address", "=", remoteAddress).where("expire_time", ">", nowMs).executeTakeFirstOrThrow();
-  if (Number(n) >= MAX_UNDER_WAY_PER_ADDRESS) throw new OAuthError(429, "temporarily_unavailable", "too many sign-ins were begun from your address: try again in ten minutes");
+  if (Number(n) >= MAX_UNDER_WAY_PER_ADDRESS) throw new OAuthError(429, "temporarily_unavailable",
+    "too many sign-ins were begun from your address: try again in ten minutes");
 }
 
 function gone(): OAuthError {

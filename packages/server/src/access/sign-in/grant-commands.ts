@@ -23,7 +23,8 @@ async function redeemCode(call: Call, { hash, clientId, redirectUri, challenge, 
   if (row === undefined) return undefined;
   if (row.used_time !== null) {
     await revokeFamily(call, row.family);
-    await audit(call, { method: REDEEM, resource: row.identity, identity: row.identity, decision: "denied", code: Code.Unauthenticated, reason: "CODE_REUSED" });
+    await audit(call, { method: REDEEM, resource: row.identity, identity: row.identity, decision: "denied", code: Code.Unauthenticated,
+      reason: "CODE_REUSED" });
     return undefined;
   }
   const fits = row.client_id === clientId && row.redirect_uri === redirectUri && row.challenge === challenge && row.expire_time > call.nowMs;
@@ -35,7 +36,8 @@ async function redeemCode(call: Call, { hash, clientId, redirectUri, challenge, 
 /** Keeps the refresh token. Undefined when the identity has gone, or may no longer be assumed as it was when the person signed in. */
 export async function grantTokens(call: Call, row: { identity: string; caller: string; family: string }, refreshHash: string): Promise<Granted | undefined> {
   const { identity, caller, family } = row;
-  const found = await call.tx.selectFrom("identities").select(["relationship", "provider"]).where("uid", "=", identity).where(sql.raw<boolean>(ASSUMABLE)).executeTakeFirst();
+  const found = await call.tx.selectFrom("identities").select(["relationship", "provider"]).where("uid", "=", identity).where(sql.raw<boolean>(ASSUMABLE))
+    .executeTakeFirst();
   const known = found && storedCaller(caller, found.relationship);
   if (known === undefined) return undefined;
   const refreshExpireTimeMs = call.nowMs + REFRESH_TTL_MS;

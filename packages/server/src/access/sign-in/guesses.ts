@@ -18,7 +18,8 @@ interface Count { n: number; sinceMs: number }
 export function createGuesses(): Guesses {
   const byAddress = createLru<string, Count>(MAX_ADDRESSES);
   let all: Count = { n: 0, sinceMs: 0 };
-  const current = (count: Count | undefined, nowMs: number): Count => (count !== undefined && Math.abs(nowMs - count.sinceMs) < WINDOW_MS ? count : { n: 0, sinceMs: nowMs });
+  const current = (count: Count | undefined, nowMs: number): Count => (count !== undefined && Math.abs(nowMs - count.sinceMs) < WINDOW_MS
+    ? count : { n: 0, sinceMs: nowMs });
   return {
     mayTry: (address, nowMs) => current(all, nowMs).n < MAX_IN_ALL && current(byAddress.get(address), nowMs).n < MAX_PER_ADDRESS,
     failed(address, nowMs) {

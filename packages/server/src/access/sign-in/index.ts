@@ -32,5 +32,6 @@ export function createSignIn({ config, reader, writer, secrets, tokens, fetch, a
   const provider = createProviderClient({
     fetch, log, allowPrivateNetwork: config.allowPrivateNetwork, openSecret: ({ uid, clientSecret }) => secrets.open(clientSecret, secretPlace(uid)),
   });
-  return { reader, writer, tokens, flow: createFlow({ config, reader, writer, secrets, provider, auditor }), grants: createTokenGrants({ config, writer, tokens, auditor }) };
+  return { reader, writer, tokens, flow: createFlow({ config, reader, writer, secrets, provider, auditor }),
+    grants: createTokenGrants({ config, writer, tokens, auditor }) };
 }

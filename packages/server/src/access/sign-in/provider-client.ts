@@ -92,7 +92,8 @@ export function createProviderClient({ fetch, allowPrivateNetwork, openSecret, l
   return {
     begin: (provider, redirectUri, { state, nonce, verifier }, nowMs) => told(provider, async (library) => {
       const config = await configure(library, provider, nowMs);
-      const pkce: Record<string, string> = provider.pkceEnabled ? { code_challenge: await library.calculatePKCECodeChallenge(verifier), code_challenge_method: "S256" } : {};
+      const pkce: Record<string, string> = provider.pkceEnabled
+        ? { code_challenge: await library.calculatePKCECodeChallenge(verifier), code_challenge_method: "S256" } : {};
       const scope = [...new Set(["openid", ...provider.additionalScopes])].join(" ");
       return library.buildAuthorizationUrl(config, { redirect_uri: redirectUri, scope, state, nonce, ...pkce });
     }),
@@ -103,7 +104,8 @@ export function createProviderClient({ fetch, allowPrivateNetwork, openSecret, l
       const checks = { expectedState: state, expectedNonce: nonce, idTokenExpected: true, ...(provider.pkceEnabled && { pkceCodeVerifier: verifier }) };
       const claims = (await library.authorizationCodeGrant(config, url, checks)).claims();
       // One audience may be told apart from who asked; then it was not us. Source: OpenID Connect Core 1.0 §3.1.3.7, 5.
-      if (claims === undefined || (claims["azp"] !== undefined && claims["azp"] !== provider.clientId)) throw new FetchError("refused", "the ID token is for another client");
+      if (claims === undefined || (claims["azp"] !== undefined && claims["azp"] !== provider.clientId)) throw new FetchError("refused",
+        "the ID token is for another client");
       return claims;
     }),
   };
@@ -130,13 +132,15 @@ function judged(library: Library, error: unknown): { answer: OAuthError; why: st
   if (error instanceof library.AuthorizationResponseError) return ofAnswer(error.error);
   if (error instanceof library.ResponseBodyError) {
     const code = codeOf(error.error);
-    return { answer: new OAuthError(502, "server_error", `the identity provider refused the code (${code}): ${MISCONFIGURED}`), why: `token endpoint: ${code}` };
+    return { answer: new OAuthError(502, "server_error", `the identity provider refused the code (${code}): ${MISCONFIGURED}`),
+      why: `token endpoint: ${code}` };
   }
   const fetchError = causes(error).find((cause) => cause instanceof FetchError);
   if (fetchError?.kind === "failed") return { answer: new OAuthError(503, "temporarily_unavailable", UNREACHABLE), why: fetchError.message };
   const code = causes(error).map((cause) => (cause instanceof Error && "code" in cause ? String(cause.code) : "")).find((one) => one.startsWith("OAUTH_"));
   if (code === "OAUTH_JWT_TIMESTAMP_CHECK_FAILED") {
-    return { answer: new OAuthError(502, "server_error", "the clocks of the identity provider and of this server disagree: tell the administrators of both"), why: code };
+    return { answer: new OAuthError(502, "server_error", "the clocks of the identity provider and of this server disagree: tell the administrators of both"),
+      why: code };
   }
   const why = fetchError?.message ?? code ?? (error instanceof Error ? error.name : "unknown");
   return { answer: new OAuthError(502, "server_error", MISCONFIGURED), why };

@@ -43,7 +43,8 @@ export function sessionTokenDoor(deps: SessionDeps): Door {
     requireOwnPage(deps, request);
     const call = deps.callData(request, data);
     const { hash, identity, provider, caller, expireTimeMs } = await requireSession(deps, request, call);
-    const { token, tokenId, expiresAtMs } = await deps.tokens.mint({ type: "access", ...caller, identity, ttlMs: TOKEN_TTL_MS, nowMs: call.nowMs, notAfterMs: expireTimeMs });
+    const { token, tokenId, expiresAtMs } = await deps.tokens.mint({ type: "access", ...caller, identity, ttlMs: TOKEN_TTL_MS, nowMs: call.nowMs,
+      notAfterMs: expireTimeMs });
     const event = { method: "session.token", resource: provider || identity, identity, act: caller.act ?? {}, details: { token: tokenId } };
     await deps.writer.write("access.seeSession", call, { hash, event });
     answerJson(request, response, 200, { token, expiry: new Date(expiresAtMs).toISOString() });

@@ -23,7 +23,8 @@ const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;
 export function createTokenGrants({ config, writer, tokens, auditor }: GrantDeps): TokenGrants {
   const answer = async ({ refreshExpireTimeMs, ...caller }: Granted, refreshToken: string, data: CallData): Promise<Record<string, unknown>> => {
     const minted = await tokens.mint({ type: "access", ...caller, ttlMs: config.accessTokenTtlMs, nowMs: data.nowMs, notAfterMs: refreshExpireTimeMs });
-    return { access_token: minted.token, token_type: "Bearer", expires_in: Math.max(0, (minted.expiresAtMs - minted.issuedAtMs) / 1000), refresh_token: refreshToken };
+    return { access_token: minted.token, token_type: "Bearer", expires_in: Math.max(0, (minted.expiresAtMs - minted.issuedAtMs) / 1000),
+      refresh_token: refreshToken };
   };
   const denied = (data: CallData, error: OAuthError): OAuthError => {
     auditor.note(data, { method: REDEEM, resource: "", decision: "denied", code: Code.Unauthenticated, reason: error.error.toUpperCase() });
@@ -32,11 +33,14 @@ export function createTokenGrants({ config, writer, tokens, auditor }: GrantDeps
   return {
     /** Source: RFC 6749 §4.1.3, RFC 7636 §4.5. */
     async [CODE_GRANT](form, data) {
-      const [code, clientId, redirectUri, verifier] = ["code", "client_id", "redirect_uri", "code_verifier"].map((name) => required(form, name)) as [string, string, string, string];
+      const [code, clientId, redirectUri, verifier] = ["code", "client_id", "redirect_uri", "code_verifier"]
+        .map((name) => required(form, name)) as [string, string, string, string];
       const refreshToken = newRefreshToken();
       const challenge = VERIFIER.test(verifier) ? challengeOf(verifier) : "";
-      const granted = await writer.write("access.redeemCode", data, { hash: hashOf(code), clientId, redirectUri, challenge, refreshHash: hashOf(refreshToken) });
-      if (granted === undefined) throw denied(data, new OAuthError(400, "invalid_grant", "the code is unknown, used or expired, or was given for something else: sign in again"));
+      const granted = await writer.write("access.redeemCode", data,
+        { hash: hashOf(code), clientId, redirectUri, challenge, refreshHash: hashOf(refreshToken) });
+      if (granted === undefined) throw denied(data,
+        new OAuthError(400, "invalid_grant", "the code is unknown, used or expired, or was given for something else: sign in again"));
       return answer(granted, refreshToken, data);
     },
     /** Source: RFC 8628 §3.4, §3.5. */
