@@ -71,7 +71,7 @@ test("a person signs in, lands with a session that scripts cannot read, and has 
   const bindings = await platform.reader.selectFrom("role_bindings").select(["parent", "role_uid"]).where("identity_uid", "=", identity).execute();
   assert.deepEqual(bindings.map((row) => [row.parent, row.role_uid]), [[platform.organization, await platform.role("viewer")]]);
   const entries = await platform.reader.selectFrom("audit_entries").select("method").where("identity", "=", identity).orderBy("create_time").execute();
-  assert.deepEqual(entries.map(({ method }) => method).slice(0, 2), ["oauth.signIn", "session.token"]);
+  assert.deepEqual(entries.map(({ method }) => method).slice(0, 2), ["iam.signIn", "session.token"]);
   assert.equal(await page.evaluate(`fetch("/session", { method: "DELETE" }).then((answer) => answer.status)`), 200);
   await page.reload();
   assert.match(await page.innerText("body"), /nobody is signed in/);

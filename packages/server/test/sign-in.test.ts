@@ -351,9 +351,9 @@ test("the audit log tells who signed in through which provider, and what was ref
     (await platform.ok("GET", `/iam/v2/auditEntries?uidp.descendantsOf=${platform.organization}&method=${method}&decision=${decision}&resource=${audited}`))["auditEntries"] as Json[];
   const audited = await provider();
   const given = await signIn("ada", { identity_provider: audited });
-  const [entry] = await entries("oauth.signIn", "AUDIT_DECISION_ALLOWED");
+  const [entry] = await entries("iam.signIn", "AUDIT_DECISION_ALLOWED");
   assert.deepEqual([entry?.["identity"], entry?.["act"], entry?.["details"]],
-    [subject(given), { iss: people.url, sub: "ada" }, { for: "code", identity: "created" }]);
+    [subject(given), { iss: people.url, sub: "ada" }, { created: "true", role: viewer }]);
   assert.equal((await entries("oauth.token", "AUDIT_DECISION_ALLOWED"))[0]?.["identity"], subject(given));
   const browser = openBrowser();
   const begun = new URL((await browser.signIn(authorizeUrl(verifierOf().challenge, { identity_provider: audited }), "ada",
@@ -362,7 +362,7 @@ test("the audit log tells who signed in through which provider, and what was ref
   await browser.open(begun.href, LANDING);
   let refused: Json | undefined;
   for (const endMs = Date.now() + 20_000; refused === undefined
-    && Date.now() < endMs; [refused] = await entries("oauth.signIn", "AUDIT_DECISION_DENIED")) await new Promise((resolve) => setTimeout(resolve, 50));
+    && Date.now() < endMs; [refused] = await entries("iam.signIn", "AUDIT_DECISION_DENIED")) await new Promise((resolve) => setTimeout(resolve, 50));
   assert.match(String(refused?.["reason"]), /^server_error: the identity provider refused the code \(invalid_grant\)/);
   assert.doesNotMatch(JSON.stringify([entry, refused]), new RegExp(`guessed|${CLIENT.secret}`));
 });

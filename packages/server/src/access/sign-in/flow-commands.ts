@@ -1,4 +1,3 @@
-import { audit } from "../../audit/index.ts";
 import type { Call, Caller } from "../../call.ts";
 import { type SignIn, signInCommands } from "../../iam/index.ts";
 import { callerText } from "../refresh.ts";
@@ -20,9 +19,6 @@ export interface FinishSignIn {
   groupsUntilMs: number;
   outcome: Outcome;
 }
-
-/** What the audit log calls it. */
-export const SIGN_IN = "oauth.signIn";
 
 // Whoever begins something removes so many of those that were never ended.
 const REMOVED_AT_ONCE = 100;
@@ -46,13 +42,11 @@ async function takeSignIn(call: Call, { hash, browser }: Pick<OpenSignIn, "hash"
  * nothing but the identity.
  */
 async function finishSignIn(call: Call, { person, grant, groupsUntilMs, outcome }: FinishSignIn): Promise<string | undefined> {
-  const { identity, created, groups } = await signInCommands["iam.signIn"](call, person);
+  const { identity, groups } = await signInCommands["iam.signIn"](call, person);
   const { relationship } = await call.tx.selectFrom("identities").select("relationship").where("uid", "=", identity).executeTakeFirstOrThrow();
   const external = groups.length > 0 && { external: { provider: person.provider, groups, untilMs: groupsUntilMs } };
   const caller = callerText({ ...grant, identity, ...external }, relationship);
   if (!await keep(call, outcome, identity, caller)) return undefined;
-  await audit(call, { method: SIGN_IN, resource: person.provider, identity, act: grant.act ?? {},
-    details: { for: outcome.kind, ...(created && { identity: "created" }) } });
   return identity;
 }
 

@@ -8,7 +8,7 @@ import type { Database } from "../../store/index.ts";
 import type { AccessWriter } from "../commands.ts";
 import { actClaims, MAX_PERSON_ACT_LENGTH } from "../exchange.ts";
 import { OAuthError } from "../oauth.ts";
-import { type Outcome, SIGN_IN } from "./flow-commands.ts";
+import type { Outcome } from "./flow-commands.ts";
 import type { ProviderClient } from "./provider-client.ts";
 import { hashOf, newSecret } from "./secrets.ts";
 
@@ -92,7 +92,7 @@ export function createFlow({ config, reader, writer, secrets, provider: client, 
     },
     async finish(answer, browser, data) {
       const denied = (resource: string, reason: string): void => auditor.note(data,
-        { method: SIGN_IN, resource, decision: "denied", code: Code.Unauthenticated, reason });
+        { method: "iam.signIn", resource, decision: "denied", code: Code.Unauthenticated, reason });
       const state = answer.get("state");
       if (state === null || answer.getAll("state").length > 1 || browser === undefined) {
         denied("", "NOT_BEGUN_HERE");
