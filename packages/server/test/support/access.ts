@@ -13,6 +13,7 @@ import {
 import { createSecrets } from "../../src/base/secrets.ts";
 import { newUid } from "../../src/base/uid.ts";
 import { signInCommands } from "../../src/iam/index.ts";
+import type { AuditEvent } from "../../src/audit/index.ts";
 import { ANONYMOUS, type Call, type CallData } from "../../src/call.ts";
 import { Code, MoorageError } from "../../src/errors.ts";
 import type { Database } from "../../src/store/index.ts";
@@ -28,6 +29,8 @@ export interface AccessHouse extends Access {
   data(): CallData;
   addIdentity(relationship: MessageInitShape<typeof IdentitySchema>["relationship"], parent?: string): Promise<string>;
   rotate(): Promise<string>;
+  /** What was given to the audit log, which audit.test.ts sees written. */
+  noted: AuditEvent[];
   close(): Promise<void>;
 }
 
@@ -56,7 +59,8 @@ export async function openAccess({ allowPrivateNetwork = true } = {}): Promise<A
   const baseUrl = `http://127.0.0.1:${port}`;
   const registryAudience = `127.0.0.1:${port}`;
   const config = { baseUrl, registryAudience, accessTokenTtlMs: 3_600_000, allowPrivateNetwork };
-  const access = createAccess({ config, reader, writer, secrets, auditor: { note() {} }, log: { info() {} } });
+  const noted: AuditEvent[] = [];
+  const access = createAccess({ config, reader, writer, secrets, auditor: { note: (_data, event) => void noted.push(event) }, log: { info() {} } });
   const doors = createStsDoors({
     config, clock: { nowMs: () => clock.nowMs }, keyring: access.keyring, exchanger: access.exchanger, grants: access.signIn.grants,
     answerError(response, error, _data, status) {
@@ -73,7 +77,7 @@ export async function openAccess({ allowPrivateNetwork = true } = {}): Promise<A
   });
 
   return {
-    ...access, baseUrl, registryAudience, db, clock, data, service: createSecurityTokenService(access.exchanger),
+    ...access, baseUrl, registryAudience, db, clock, data, noted, service: createSecurityTokenService(access.exchanger),
     async addIdentity(relationship, parent = "") {
       const identity = create(IdentitySchema, { relationship });
       const uid = newUid(parent);

@@ -26,9 +26,20 @@ export function attackOn(current: () => { house: AccessHouse; issuer: Issuer }) 
     claims: (changes: Record<string, unknown> = {}) => ({
       iss: current().issuer.url, sub: "robot", aud: current().house.baseUrl, iat: seconds(), exp: seconds(300), ...changes,
     }),
-    exchange: (bearer: string, rest: Wish = {}): Promise<ExchangeAnswer> => {
+    /** What is refused for want of a good token, or of rights, must stand in the audit log, and the token must not. */
+    async exchange(bearer: string, rest: Wish = {}): Promise<ExchangeAnswer> {
       const { house } = current();
-      return house.exchanger.exchange({ bearer, audiences: [], ...rest }, house.data());
+      const before = house.noted.length;
+      try {
+        return await house.exchanger.exchange({ bearer, audiences: [], ...rest }, house.data());
+      } catch (error) {
+        if (error instanceof MoorageError && (error.code === Code.Unauthenticated || error.code === Code.PermissionDenied)) {
+          const entries = house.noted.slice(before);
+          assert.ok(entries.some(({ method, decision, reason }) => method === "sts.exchange" && decision !== "allowed" && reason !== undefined && reason !== ""), `not in the audit log: ${error.message}`);
+          for (const secret of bearer.split(".").filter((part) => part.length > 20)) assert.ok(!JSON.stringify(entries).includes(secret), "the token stands in the audit log");
+        }
+        throw error;
+      }
     },
     /** Refused in the words for whatever is not to be told apart: of an identity that does not name the issuer, and of a token that it did not sign. */
     async unaccepted(work: Promise<unknown>, { identity: named = "", iss = current().issuer.url }: { identity?: string; iss?: unknown } = {}): Promise<void> {
