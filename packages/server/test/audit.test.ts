@@ -18,7 +18,7 @@ import { digestOf, OCI_IMAGE, startInstallation } from "./support/installation.t
 import { type Issuer, openIssuer } from "./support/issuer.ts";
 import { blamed, DIGEST, type Json, type Platform, rows, startPlatform } from "./support/platform.ts";
 
-// Issue 5, point 8: who did what to which resource, from where, with which token, allowed or denied and why.
+// Who did what to which resource, from where, with which token, allowed or denied and why.
 
 interface Entry {
   uid: string; createTime: string; identity: string; tokenId: string; act: Record<string, string>; method: string; resource: string; decision: string;
