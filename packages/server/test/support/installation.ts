@@ -6,6 +6,7 @@ import type { TestContext } from "node:test";
 import { pino } from "pino";
 import { databaseEnv } from "./database.ts";
 import { loadConfig, readBootstrap, signToken, startServer } from "../../src/index.ts";
+import { checkAnswer } from "./openapi.ts";
 import { UNLIMITED } from "./unlimited.ts";
 
 export const OCI_IMAGE = "application/vnd.oci.image.manifest.v1+json";
@@ -57,6 +58,7 @@ export async function startInstallation(t: TestContext, env: Record<string, stri
       ...(json !== undefined && { body: JSON.stringify(json) }), ...(bytes !== undefined && { body: bytes }),
     });
     const text = await response.text();
+    checkAnswer(method, target, { status: response.status, text });
     return { status: response.status, headers: response.headers, text, json: (text.startsWith("{") ? JSON.parse(text) : {}) as Body };
   };
   const pushManifest = (name: string, reference: string, manifest: { mediaType: string }, token = registry): Promise<Answer> =>

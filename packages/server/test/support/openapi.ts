@@ -1,7 +1,7 @@
 import { AssertionError } from "node:assert/strict";
 import {
-  AccountAssociationsService, AuditEntriesService, ExternalGroupRoleMappingsService, GroupInvitesService, GroupsService, IdentitiesService, IdentityProvidersService, ImagesService, PingService, ReposService, RoleBindingsService, RolesService, TagsService,
-  TermsService,
+  AccountAssociationsService, AuditEntriesService, ExternalGroupRoleMappingsService, GroupInvitesService, GroupsService, IdentitiesService,
+  IdentityProvidersService, ImagesService, PingService, ReposService, RoleBindingsService, RolesService, TagsService, TermsService,
 } from "@moorage/api";
 import { COMMENTS } from "@moorage/api/gen/moorage/comments";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
