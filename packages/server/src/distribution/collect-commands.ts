@@ -49,8 +49,8 @@ async function collectUnlinked(call: Call, { digests }: { digests: string[] }): 
 }
 
 async function freeUnlinked(tx: Database, digests: readonly string[]): Promise<Freed[]> {
-  const freed = await select(tx, `select b.digest, b.generation, b.size from blobs as b where b.digest in (${marks(digests)})
-    and (select 1 from repo_blobs as l where l.digest = b.digest limit 1) is null`, digests) as unknown as Freed[];
+  const freed = await select<Freed>(tx, `select b.digest, b.generation, b.size from blobs as b where b.digest in (${marks(digests)})
+    and (select 1 from repo_blobs as l where l.digest = b.digest limit 1) is null`, digests);
   if (freed.length > 0) await tx.deleteFrom("blobs").where("digest", "in", freed.map(({ digest }) => digest)).execute();
   return freed.map(({ digest, generation, size }) => ({ digest, generation, size }));
 }

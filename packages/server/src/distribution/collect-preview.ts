@@ -56,16 +56,16 @@ export async function wouldGo(collection: Collection, place: Place): Promise<Omi
 }
 
 async function oldLinks(tx: Database, { repo, graceCutMs }: RepoRules, after: string): Promise<{ digest: string; old: boolean; size: number }[]> {
-  const rows = await select(tx, `select l.digest, l.touch_time, coalesce((select b.size from blobs as b where b.digest = l.digest), 0) as size
-    from repo_blobs as l where l.repo = ? and l.digest > ? order by l.digest limit ?`, [repo, after, BLOBS_A_LOOK]) as { digest: string; touch_time: number; size: number }[];
+  const rows = await select<{ digest: string; touch_time: number; size: number }>(tx, `select l.digest, l.touch_time, coalesce((select b.size from blobs as b where b.digest = l.digest), 0) as size
+    from repo_blobs as l where l.repo = ? and l.digest > ? order by l.digest limit ?`, [repo, after, BLOBS_A_LOOK]);
   return rows.map(({ digest, touch_time: touchMs, size }) => ({ digest, old: touchMs <= graceCutMs, size }));
 }
 
 /** Whether no manifest would be left in the repo that refers to it. */
 async function wouldBeUnneeded(tx: Database, rules: RepoRules, digest: string): Promise<boolean> {
   for (let after: string | undefined = ""; after !== undefined;) {
-    const rows = await select(tx, "select digest from manifest_references where repo = ? and target = ? and digest > ? order by digest limit ?",
-      [rules.repo, digest, after, REFERENCES_AT_ONCE]) as { digest: string }[];
+    const rows: { digest: string }[] = await select(tx, "select digest from manifest_references where repo = ? and target = ? and digest > ? order by digest limit ?",
+      [rules.repo, digest, after, REFERENCES_AT_ONCE]);
     const digests = rows.map((row) => row.digest);
     const going = new Set((await unneededManifests(tx, rules, digests)).flat());
     if (!digests.every((each) => going.has(each))) return false;

@@ -173,8 +173,8 @@ async function unlessContended<T>(work: Promise<T>, nothing: T): Promise<T> {
 }
 
 async function blobsAfter(tx: Database, after: string): Promise<{ digest: string; size: number; linked: boolean }[]> {
-  const rows = await select(tx, `select b.digest, b.size, (select 1 from repo_blobs as l where l.digest = b.digest limit 1) is not null as linked
-    from blobs as b where b.digest > ? order by b.digest limit ?`, [after, BLOBS_AT_ONCE]) as { digest: string; size: number; linked: unknown }[];
+  const rows = await select<{ digest: string; size: number; linked: unknown }>(tx, `select b.digest, b.size, (select 1 from repo_blobs as l where l.digest = b.digest limit 1) is not null as linked
+    from blobs as b where b.digest > ? order by b.digest limit ?`, [after, BLOBS_AT_ONCE]);
   // One engine says 1, the other true.
   return rows.map(({ digest, size, linked }) => ({ digest, size, linked: Boolean(linked) }));
 }

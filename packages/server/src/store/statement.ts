@@ -17,9 +17,12 @@ export function statement<R = never>(text: string): Statement<R> {
   };
 }
 
-/** The rows of a text made for this call, as objects. Question marks stand for the parameters, or what the query builder puts there. */
-export async function select(db: Database, text: string, parameters: readonly Bindable[]): Promise<Record<string, unknown>[]> {
-  return (embeddedOf(db)?.all(text, parameters) ?? (await db.executeQuery(CompiledQuery.raw(text, [...parameters]))).rows) as Record<string, unknown>[];
+/**
+ * The rows of a text made for this call, as objects. Question marks stand for the parameters, or what the query builder puts there. `R` is what the
+ * text selects, as for `statement`.
+ */
+export async function select<R = Record<string, unknown>>(db: Database, text: string, parameters: readonly Bindable[]): Promise<R[]> {
+  return (embeddedOf(db)?.all(text, parameters) ?? (await db.executeQuery(CompiledQuery.raw(text, [...parameters]))).rows) as R[];
 }
 
 /** The same with each row as an array of these columns, which must be the ones that the text selects, in its order. */
