@@ -56,7 +56,8 @@ export async function wouldGo(collection: Collection, place: Place): Promise<Omi
 }
 
 async function oldLinks(tx: Database, { repo, graceCutMs }: RepoRules, after: string): Promise<{ digest: string; old: boolean; size: number }[]> {
-  const rows = await select<{ digest: string; touch_time: number; size: number }>(tx, `select l.digest, l.touch_time, coalesce((select b.size from blobs as b where b.digest = l.digest), 0) as size
+  const rows = await select<{ digest: string; touch_time: number; size: number }>(tx, `
+    select l.digest, l.touch_time, coalesce((select b.size from blobs as b where b.digest = l.digest), 0) as size
     from repo_blobs as l where l.repo = ? and l.digest > ? order by l.digest limit ?`, [repo, after, BLOBS_A_LOOK]);
   return rows.map(({ digest, touch_time: touchMs, size }) => ({ digest, old: touchMs <= graceCutMs, size }));
 }

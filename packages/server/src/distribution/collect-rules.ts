@@ -48,12 +48,14 @@ function heldColumn({ graceCutMs, historyCutMs }: RepoRules): { text: string; pa
 /** A page of the repo's manifests after a digest, in the order of digests. */
 export async function manifestsAfter(tx: Database, rules: RepoRules, after: string, limit: number): Promise<Held[]> {
   const { text, parameters } = heldColumn(rules);
-  return held(await select<HeldRow>(tx, `select m.digest, ${text} from manifests as m where m.repo = ? and m.digest > ? order by m.digest limit ?`, [...parameters, rules.repo, after, limit]));
+  const page = `select m.digest, ${text} from manifests as m where m.repo = ? and m.digest > ? order by m.digest limit ?`;
+  return held(await select(tx, page, [...parameters, rules.repo, after, limit]));
 }
 
 async function manifestsOf(tx: Database, rules: RepoRules, digests: readonly string[]): Promise<(Held & { subject: string })[]> {
   const { text, parameters } = heldColumn(rules);
-  const rows = await select<HeldRow & { subject: string }>(tx, `select m.digest, m.subject, ${text} from manifests as m where m.repo = ? and m.digest in (${marks(digests)})`, [...parameters, rules.repo, ...digests]);
+  const these = `select m.digest, m.subject, ${text} from manifests as m where m.repo = ? and m.digest in (${marks(digests)})`;
+  const rows = await select<HeldRow & { subject: string }>(tx, these, [...parameters, rules.repo, ...digests]);
   return rows.map((row) => ({ ...row, held: row.held === 1 }));
 }
 
@@ -113,7 +115,7 @@ interface Reason { reason: string; digest: string }
 /** The manifests that refer to these, and with `sideways` those whose subject they are. */
 async function reasonsFor(tx: Database, repo: string, digests: readonly string[], sideways: boolean): Promise<Reason[]> {
   if (digests.length === 0) return [];
-  const ask = (text: string): Promise<Reason[]> => select<Reason>(tx, `${text} in (${marks(digests)}) limit ${MAX_CLIMBED + 1}`, [repo, ...digests]);
+  const ask = (text: string): Promise<Reason[]> => select(tx, `${text} in (${marks(digests)}) limit ${MAX_CLIMBED + 1}`, [repo, ...digests]);
   const parents = await ask("select digest as reason, target as digest from manifest_references where repo = ? and target");
   return sideways ? [...parents, ...await ask("select digest as reason, subject as digest from manifests where repo = ? and subject")] : parents;
 }
@@ -124,12 +126,14 @@ const LINK_HELD = `case when l.touch_time > ? then 1
 
 /** A page of the blobs that the repo links to after a digest, in the order of digests. */
 export async function linksAfter(tx: Database, { repo, graceCutMs }: RepoRules, after: string, limit: number): Promise<Held[]> {
-  return held(await select<HeldRow>(tx, `select l.digest, ${LINK_HELD} from repo_blobs as l where l.repo = ? and l.digest > ? order by l.digest limit ?`, [graceCutMs, repo, after, limit]));
+  const page = `select l.digest, ${LINK_HELD} from repo_blobs as l where l.repo = ? and l.digest > ? order by l.digest limit ?`;
+  return held(await select(tx, page, [graceCutMs, repo, after, limit]));
 }
 
 /** The blobs among these that the repo links to and nothing in it needs. At most CHUNK. */
 export async function unneededLinks(tx: Database, { repo, graceCutMs }: RepoRules, digests: readonly string[]): Promise<string[]> {
-  const rows = held(await select<HeldRow>(tx, `select l.digest, ${LINK_HELD} from repo_blobs as l where l.repo = ? and l.digest in (${marks(digests)})`, [graceCutMs, repo, ...digests]));
+  const these = `select l.digest, ${LINK_HELD} from repo_blobs as l where l.repo = ? and l.digest in (${marks(digests)})`;
+  const rows = held(await select(tx, these, [graceCutMs, repo, ...digests]));
   return rows.filter((row) => !row.held).map(({ digest }) => digest);
 }
 
