@@ -43,7 +43,7 @@ after(async () => {
   await issuer.close();
 });
 
-const listed = async (asked: Record<string, string>): Promise<Entry[]> => await rows(platform.ok("GET", query(asked)), "auditEntries") as unknown as Entry[];
+const listed = async (asked: Record<string, string>): Promise<Entry[]> => rows<Entry>(platform.ok("GET", query(asked)), "auditEntries");
 
 /** What the list has once it has so many: refusals are written within a second. */
 async function found(asked: Record<string, string>, count = 1): Promise<Entry[]> {
@@ -228,7 +228,7 @@ describe("the list", () => {
     const lead = await platform.identity(team, "owner");
     await platform.repo(team);
     const seenBy = async (identity: string, asked: Record<string, string> = {}): Promise<Entry[]> =>
-      await rows((await platform.call("GET", query({ pageSize: "200", ...asked }), { token: await platform.token(identity) })).body, "auditEntries") as unknown as Entry[];
+      await rows<Entry>((await platform.call("GET", query({ pageSize: "200", ...asked }), { token: await platform.token(identity) })).body, "auditEntries");
     const resources = new Set((await seenBy(theirs)).map(({ resource }) => resource.slice(0, 40)));
     assert.deepEqual([...resources], [other], "nothing of ours, and nothing of nobody's");
     assert.deepEqual(await seenBy(viewer), []);
@@ -301,7 +301,7 @@ test("an orderly stop loses no refusal, a flood of them fills nothing, and what 
   const organization = house.bootstrap.organization.uid;
   const { identity } = await house.addIdentity(organization, "viewer", "viewer");
   const token = await house.tokenFor("platform", identity);
-  const { code } = await house.api("POST", `/iam/v2/groupInvites/${organization}`, { roleUid: await house.roleUid("viewer"), ttl: "3600s" }) as unknown as { code: string };
+  const { code } = await house.api<{ code: string }>("POST", `/iam/v2/groupInvites/${organization}`, { roleUid: await house.roleUid("viewer"), ttl: "3600s" });
   await house.ask("POST", "/iam/v2/groupInvites:accept", { token: house.platform, json: { code } });
   await house.ask("POST", "/iam/v2/groupInvites:accept", { token: house.platform, json: { code: `${code}-wrong` } });
   const password = randomBytes(16).toString("hex");
@@ -335,7 +335,7 @@ test("what a transaction takes back takes its entries along, and the refusal is 
   let entries: Entry[] = [];
   for (const startMs = performance.now(); entries.length === 0 && performance.now() - startMs < PATIENCE_MS;) {
     await wait(50);
-    entries = await rows(strict.ok("GET", LIST), "auditEntries") as unknown as Entry[];
+    entries = await rows<Entry>(strict.ok("GET", LIST), "auditEntries");
   }
   assert.deepEqual(entries.map(({ method, decision, reason, resource, details }) => ({ method, decision, reason, resource, details })), [
     { method: "registry.write", decision: DENIED, reason: "TERMS_NOT_ACCEPTED", resource: strict.organization, details: { repository: `${name}/held/back` } },

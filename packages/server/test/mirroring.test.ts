@@ -113,7 +113,7 @@ test("a wrong source, pattern, interval or user name is told by its field", asyn
   assert.deepEqual(await blamed({ source, interval: "60.5s" }), ["syncConfig.interval"]);
   assert.deepEqual(await blamed({ source, password: "secret" }), ["syncConfig.username"]);
   const { uid } = await here.api("POST", `/registry/v2/repos/${parent}`, { name: "plain" });
-  assert.deepEqual((await here.api("GET", `/registry/v2/repos/${uid}/sync`) as unknown as { state: string }).state, "SYNC_STATE_UNSPECIFIED");
+  assert.deepEqual((await here.api<Sync>("GET", `/registry/v2/repos/${uid}/sync`)).state, "SYNC_STATE_UNSPECIFIED");
   assert.equal((await here.ask("POST", `/registry/v2/repos/${uid}:sync`, { token: here.platform, json: {} })).status, 400, "without a source there is nothing to copy");
 });
 
@@ -324,7 +324,7 @@ test("the password is sealed anew with a new secret key, and a turn counts in th
   const rotating = await startInstallation(t, { ...LOOPBACK, MOORAGE_SECRET_KEY: `${young},${old}` }, here.dataDir);
   await rotating.close();
   const last = await startInstallation(t, { ...LOOPBACK, MOORAGE_SECRET_KEY: young }, here.dataDir);
-  const sync = async (): Promise<Sync> => await last.api("GET", `/registry/v2/repos/${uid}/sync`) as unknown as Sync;
+  const sync = async (): Promise<Sync> => last.api<Sync>("GET", `/registry/v2/repos/${uid}/sync`);
   await last.api("POST", `/registry/v2/repos/${uid}:sync`, {});
   const done = await until(async () => {
     const now = await sync();

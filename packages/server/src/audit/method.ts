@@ -27,7 +27,7 @@ export function eventsOf(method: DescMethodUnary, resourceType: string, scope: s
 function thingsIn({ output }: DescMethodUnary, answer: Message): Thing[] {
   if (textOf((answer as Thing).uid) !== "") return [answer];
   const list = output.fields.find((field) => field.fieldKind === "list" && field.message?.field["uid"] !== undefined);
-  return list === undefined ? [] : (answer as unknown as Record<string, Thing[]>)[list.localName] ?? [];
+  return list === undefined ? [] : ((answer as Message & Record<string, unknown>)[list.localName] ?? []) as Thing[];
 }
 
 /** Names that were taken in, and who was given what. */

@@ -78,10 +78,10 @@ export async function startInstallation(t: TestContext, env: Record<string, stri
     return { answer: await pushManifest(name, reference, manifest, token), digest: digestOf(body), size: body.length, layer: digestOf(layer), config: digestOf(config) };
   };
   /** Calls the owner's platform API and answers the JSON; anything but 200 fails the test. */
-  const api = async (method: string, target: string, json?: unknown): Promise<Body> => {
+  const api = async <T = Body>(method: string, target: string, json?: unknown): Promise<T> => {
     const answer = await ask(method, target, { token: platform, json });
     if (answer.status !== 200) throw new Error(`${method} ${target}: ${answer.status} ${answer.text}`);
-    return answer.json;
+    return answer.json as T;
   };
   const roleUid = async (name: string): Promise<string> => {
     const found = (await api("GET", "/iam/v2/roles?page_size=200")).roles.find((role) => role.name === name);

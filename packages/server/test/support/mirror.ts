@@ -37,7 +37,7 @@ export async function startPair(t: TestContext, env: Record<string, string> = LO
   const upstream = await startInstallation(t);
   const front = await startFront(t, upstream.url);
   const here = await startInstallation(t, env);
-  const sync: Pair["sync"] = async (uid) => (await here.api("GET", `/registry/v2/repos/${uid}/sync`)) as unknown as Sync;
+  const sync: Pair["sync"] = (uid) => here.api<Sync>("GET", `/registry/v2/repos/${uid}/sync`);
   return {
     upstream, front, here, sync,
     configOf: (name, change = {}) => ({ source: `${front.url}/acme/${name}`, username: "robot", password: upstream.platform, ...change }),

@@ -173,8 +173,8 @@ export async function startPlatform(env: Record<string, string> = {}, terms: unk
 export const DIGEST = `sha256:${"a".repeat(64)}`;
 
 /** The resources of a list's answer. */
-export async function rows(answer: Json | Promise<Json>, plural: string): Promise<Json[]> {
-  return (await answer)[plural] as Json[];
+export async function rows<T = Json>(answer: Json | Promise<Json>, plural: string): Promise<T[]> {
+  return (await answer)[plural] as T[];
 }
 
 /** The names of the fields that an INVALID_ARGUMENT blames. */
