@@ -1,3 +1,4 @@
+import type { DescMessage, Message, MessageInitShape } from "@bufbuild/protobuf";
 import type { Capability } from "@moorage/api";
 import type { Database } from "./store/index.ts";
 
@@ -46,9 +47,33 @@ export interface Call extends CallData {
    * The groups, outermost only, at and below which the caller holds all the capabilities. What it lists comes from there.
    */
   visible(...capabilities: Capability[]): Promise<string[]>;
+  /**
+   * Tells that something happened: the event is appended at the end of the call's transaction, so it is there if, and only if, what it tells of is. Of a
+   * call that only reads nothing is told. Source: contract §9.
+   */
+  emit<D extends DescMessage>(schema: D, event: Happening<D>): void;
   /** Whether another identity holds it there, by its bindings: for what it said earlier and what is done only now. */
   heldBy(identity: string, capability: Capability, uid: string): Promise<boolean>;
 }
+
+/** What happened. */
+export interface Happening<D extends DescMessage> {
+  /** Without the configured prefix, e.g. `registry.push.v1`. */
+  type: string;
+  /** The uid of the resource it happened to. */
+  subject: string;
+  /** The group it happened in: subscriptions of it and of its ancestors get the event. Empty: none does. */
+  group: string;
+  /** What is told of it. Fields marked `debug_redact` are never told, and texts that are very long are left out. */
+  body: MessageInitShape<D>;
+  /** The only subscription it is for. Absent: all that it concerns. */
+  target?: string;
+  /** The server did it by itself. */
+  isSystem?: boolean;
+}
+
+/** What happened in a call, not appended yet. */
+export interface Happened extends Omit<Happening<DescMessage>, "body"> { schema: DescMessage; body: Message }
 
 /** Nobody. */
 export const ANONYMOUS: Caller = { identity: "" };

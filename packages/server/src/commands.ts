@@ -6,15 +6,19 @@ import { messageOf } from "./aip/stored.ts";
 import { audit, auditCommands, eventsOf } from "./audit/index.ts";
 import { packed, unpacked } from "./base/packed.ts";
 import type { Secrets } from "./base/secrets.ts";
-import type { Call } from "./call.ts";
+import type { Call, CallData } from "./call.ts";
+import { openCall } from "./calls.ts";
 import { distributionCommands } from "./distribution/commands.ts";
 import { resolveRepository } from "./distribution/names.ts";
 import { pushCommands } from "./distribution/push-terms.ts";
+import { appendEvents } from "./events/index.ts";
 import { requireTerms, signInCommands } from "./iam/index.ts";
 import { leaseCommands } from "./leases.ts";
 import type { Method } from "./methods.ts";
 import { registryCommands } from "./registry/commands.ts";
 import type { TermsDocument } from "./room.ts";
+import type { Database } from "./store/index.ts";
+import type { Command } from "./transaction.ts";
 
 /** A writing method of the API as it crosses to the writing thread: its message in bytes, as a Latin-1 string (see packed). */
 export interface MethodCall { method: string; request: string }
@@ -56,3 +60,12 @@ export function commandsOf({ methods, admins, secrets, terms = [] }: CommandCont
 }
 
 export type Commands = ReturnType<typeof commandsOf>;
+
+/** Runs a command in the transaction, and appends what it told of. */
+export async function runCommand(command: Command, data: CallData, tx: Database, input: unknown): Promise<unknown> {
+  const call = openCall(data, tx);
+  // The sender's type says that the input is this command's.
+  const answer = await command(call, input as never);
+  await appendEvents(tx, data, call.happened);
+  return answer;
+}

@@ -38,6 +38,16 @@ export interface Config {
   gcIntervalMs: number;
   gcGraceMs: number;
   auditRetentionMs: number;
+  /** What event types begin with, e.g. `dev.moorage`. */
+  eventsPrefix: string;
+  /** How long events and ended deliveries are kept. */
+  eventsRetentionMs: number;
+  /** How long after a failed try the next one is made, from the first on. After the last, a delivery is dead. */
+  eventsRetryMs: number[];
+  /** For one try, from the name to the end of the answer. */
+  eventsTimeoutMs: number;
+  /** Tries at the same time for one subscription; zero: this process sends no events. */
+  eventsConcurrency: number;
   /** Zero: this process copies no mirrors. */
   mirrorWorkers: number;
   /** Empty: no terms. */
@@ -107,6 +117,11 @@ export const SETTINGS: readonly Setting[] = [
   { name: "MOORAGE_GC_INTERVAL", fallback: "1h", help: "How often content that nothing needs is removed; 0 leaves that to `moorage gc`." },
   { name: "MOORAGE_GC_GRACE", fallback: "24h", help: "How long content stays after the last thing that needed it went." },
   { name: "MOORAGE_AUDIT_RETENTION", fallback: "400d", help: "How long entries of the audit log are kept; at most 3650d." },
+  { name: "MOORAGE_EVENTS_PREFIX", fallback: "dev.moorage", help: "What the types of events begin with." },
+  { name: "MOORAGE_EVENTS_RETENTION", fallback: "30d", help: "How long events, and deliveries that have ended, are kept; from 4d to 3650d. Dead letters and their events are kept for 30 days at least." },
+  { name: "MOORAGE_EVENTS_RETRY", fallback: "5s,1m,5m,30m,2h,5h,10h,14h,20h,20h", help: "How long after each failed try to deliver an event the next one is made, comma-separated; a fifth more or less of it by chance. After the last, the delivery is dead." },
+  { name: "MOORAGE_EVENTS_TIMEOUT", fallback: "15s", help: "Longest that one try to deliver an event may take; at most 1m." },
+  { name: "MOORAGE_EVENTS_CONCURRENCY", fallback: "16", help: "Tries under way at the same time for one subscription; 0 leaves delivery to other processes." },
   { name: "MOORAGE_MIRROR_WORKERS", fallback: "2", help: "Repos that one process copies from their sources at a time; 0 leaves that to other processes." },
   { name: "MOORAGE_TERMS_FILE", fallback: "", help: "JSON file with the documents that groups accept: a list of {id, label, url, required}. required is false, true (creating repos, identities and subscriptions, and pushing, wait for it), or a list of what waits: service areas such as registry, methods such as CreateRepo, and push." },
   { name: "MOORAGE_AWS_STS_URL", fallback: "https://sts.amazonaws.com", help: "Where the check of an account association asks Amazon." },
@@ -155,6 +170,12 @@ export function loadConfig(env: Record<string, string | undefined>, overrides: R
     if (value === undefined || value <= 0 || value > max) throw new ConfigError(`${name}: must be a duration such as 90s, 15m or 1h, at most ${max / 1000}s, not ${text(name)}`);
     return value;
   };
+  const retention = (name: string): number => {
+    const value = duration(name, 3650 * 24 * HOUR_MS);
+    // Longer than an event is tried by default, so that what is tried is there.
+    if (value < 4 * 24 * HOUR_MS) throw new ConfigError(`${name}: must be at least 4d, not ${text(name)}`);
+    return value;
+  };
   const one = (name: string): string => {
     const value = text(name);
     if (!PATH_COMPONENT.test(value)) throw new ConfigError(`${name}: ${value} is not a name that can stand in an image path`);
@@ -188,6 +209,9 @@ export function loadConfig(env: Record<string, string | undefined>, overrides: R
     uploadTtlMs: duration("MOORAGE_UPLOAD_TTL", 30 * 24 * HOUR_MS), signingKeyAgeMs: duration("MOORAGE_SIGNING_KEY_AGE", 3650 * 24 * HOUR_MS), drainTimeoutMs: duration("MOORAGE_DRAIN_TIMEOUT", HOUR_MS),
     gcIntervalMs: text("MOORAGE_GC_INTERVAL") === "0" ? 0 : duration("MOORAGE_GC_INTERVAL", 30 * 24 * HOUR_MS), gcGraceMs: duration("MOORAGE_GC_GRACE", 365 * 24 * HOUR_MS),
     auditRetentionMs: duration("MOORAGE_AUDIT_RETENTION", 3650 * 24 * HOUR_MS),
+    eventsPrefix: domain("MOORAGE_EVENTS_PREFIX", text("MOORAGE_EVENTS_PREFIX")), eventsRetentionMs: retention("MOORAGE_EVENTS_RETENTION"),
+    eventsRetryMs: list("MOORAGE_EVENTS_RETRY").map((item) => delay("MOORAGE_EVENTS_RETRY", item)), eventsTimeoutMs: duration("MOORAGE_EVENTS_TIMEOUT", 60_000),
+    eventsConcurrency: integer("MOORAGE_EVENTS_CONCURRENCY", 0, 256),
     mirrorWorkers: integer("MOORAGE_MIRROR_WORKERS", 0, 64), termsFile: text("MOORAGE_TERMS_FILE"),
     awsStsUrl: url("MOORAGE_AWS_STS_URL", text("MOORAGE_AWS_STS_URL")), googleStsUrl: url("MOORAGE_GOOGLE_STS_URL", text("MOORAGE_GOOGLE_STS_URL")),
     azureLoginUrl: url("MOORAGE_AZURE_LOGIN_URL", text("MOORAGE_AZURE_LOGIN_URL")),
@@ -199,6 +223,7 @@ export function loadConfig(env: Record<string, string | undefined>, overrides: R
     metricsNetworks: list("MOORAGE_METRICS_NETWORKS"), tracesUrl: tracesUrlOf(text("MOORAGE_TRACES_URL")), tracesSample: share("MOORAGE_TRACES_SAMPLE", text("MOORAGE_TRACES_SAMPLE")),
   };
   if (config.organization === config.publicOrganization) throw new ConfigError("MOORAGE_PUBLIC_ORGANIZATION: must differ from MOORAGE_ORGANIZATION");
+  if (config.eventsRetryMs.length > 50) throw new ConfigError("MOORAGE_EVENTS_RETRY: must be at most 50 durations");
   if (!["trace", "debug", "info", "warn", "error", "silent"].includes(config.logLevel)) throw new ConfigError(`MOORAGE_LOG_LEVEL: ${config.logLevel} is not a level`);
   return port === 0 ? config : withUrls(config, port);
 }
@@ -218,6 +243,12 @@ export function withUrls(config: Config, port: number): Config {
 export function parseDuration(text: string): number | undefined {
   const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text);
   return match ? Number(match[1]) * { ms: 1, s: 1000, m: 60_000, h: HOUR_MS, d: 24 * HOUR_MS }[match[2] as "ms" | "s" | "m" | "h" | "d"] : undefined;
+}
+
+function delay(name: string, value: string): number {
+  const delayMs = parseDuration(value);
+  if (delayMs === undefined || delayMs <= 0 || delayMs > 7 * 24 * HOUR_MS) throw new ConfigError(`${name}: must be durations such as 5s,1m,1h, each at most 7d, not ${value}`);
+  return delayMs;
 }
 
 function url(name: string, value: string): string {

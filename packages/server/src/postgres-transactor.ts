@@ -1,5 +1,5 @@
 import { openCall } from "./calls.ts";
-import { type CommandContext, commandsOf } from "./commands.ts";
+import { type CommandContext, commandsOf, runCommand } from "./commands.ts";
 import { Code, MoorageError } from "./errors.ts";
 import type { Store } from "./store/index.ts";
 import type { Command } from "./transaction.ts";
@@ -23,8 +23,8 @@ export function postgresTransactor(store: Store, context: CommandContext): Write
       if (command === undefined) throw new Error(`there is no command ${name}`);
       waiting += 1;
       try {
-        // The sender's type says that the input and the answer are this command's.
-        return await store.transact((tx) => command(openCall(data, tx), input as never)) as never;
+        // The sender's type says that the answer is this command's.
+        return await store.transact((tx) => runCommand(command, data, tx, input)) as never;
       } finally {
         waiting -= 1;
         if (waiting === 0) idle?.();

@@ -1,8 +1,7 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { createSecrets } from "./base/secrets.ts";
 import type { CallData } from "./call.ts";
-import { openCall } from "./calls.ts";
-import { commandsOf } from "./commands.ts";
+import { commandsOf, runCommand } from "./commands.ts";
 import { Code, MoorageError, type PlainError, toPlain } from "./errors.ts";
 import { methodsOf } from "./methods.ts";
 import { commitTogether, type Database, openWriter, type Work } from "./store/index.ts";
@@ -48,7 +47,7 @@ function serve(port: MessagePort, { path, pageTokenKey, ownerRole, admins, secre
       }
       const answers: WriteAnswer[] = [];
       const works = queue.splice(0, MAX_TOGETHER).map((request): Work => ({
-        run: (tx) => runCommand(commands, tx, request),
+        run: (tx) => runNamed(commands, tx, request),
         settle: (result) => answers.push("value" in result ? { id: request.id, value: result.value } : { id: request.id, ...plainly(result.error) }),
       }));
       await commitTogether(db, raw, works);
@@ -68,11 +67,10 @@ function serve(port: MessagePort, { path, pageTokenKey, ownerRole, admins, secre
   port.postMessage("ready");
 }
 
-async function runCommand(commands: Readonly<Record<string, Command>>, tx: Database, { name, data, input }: WriteRequest): Promise<unknown> {
+async function runNamed(commands: Readonly<Record<string, Command>>, tx: Database, { name, data, input }: WriteRequest): Promise<unknown> {
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command === undefined) throw new Error(`there is no command ${name}`);
-  // The sender's type says that the input is this command's.
-  return await command(openCall(data, tx), input as never);
+  return await runCommand(command, data, tx, input);
 }
 
 function plainly(error: unknown): { error: PlainError } | { fault: string } {

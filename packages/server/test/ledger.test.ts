@@ -151,6 +151,7 @@ const CAPABILITIES: Record<string, number> = {
   CAP_TERMS_ACCEPT: 2201,
   CAP_TERMS_LIST: 2202,
   // Beyond the contract.
+  CAP_EVENTS_LIST: 1505,
   CAP_IAM_AUDIT_LIST: 2301,
 };
 

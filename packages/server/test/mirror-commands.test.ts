@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { SyncState } from "@moorage/api";
-import { ANONYMOUS } from "../src/call.ts";
+import { ANONYMOUS, type Call } from "../src/call.ts";
 import { openCall } from "../src/calls.ts";
 import { mirrorCommands } from "../src/distribution/mirror-commands.ts";
 import { newUid } from "../src/base/uid.ts";
@@ -28,9 +28,9 @@ async function openMirrors(t: TestContext) {
   const write = <T>(work: (tx: Database) => Promise<T>): Promise<T> => store.transact(work);
   return {
     run: <K extends keyof Commands>(name: K, nowMs: number, input: Parameters<Commands[K]>[1]) => write(async (tx) => {
-      const call = openCall({ caller: ANONYMOUS, requestId: "", nowMs, remoteAddress: "", userAgent: "" }, tx);
+      const call: Call = openCall({ caller: ANONYMOUS, requestId: "", nowMs, remoteAddress: "", userAgent: "" }, tx);
       // The name says which input it is.
-      return await (mirrorCommands[name] as (from: typeof call, what: typeof input) => ReturnType<Commands[K]>)(call, input);
+      return await (mirrorCommands[name] as (from: Call, what: typeof input) => ReturnType<Commands[K]>)(call, input);
     }),
     /** A repo that is due at the time; its uid. */
     async mirror(dueMs: number): Promise<string> {

@@ -1,7 +1,7 @@
 import { type DescField, type DescMessage, type DescMethodUnary, getOption, hasOption, type Message } from "@bufbuild/protobuf";
 import {
-  type Access, access as accessOption, AccountAssociationSchema, Capability, CapabilitySchema, ExternalGroupRoleMappingSchema, GroupInviteSchema, GroupSchema,
-  IdentityProviderSchema, IdentitySchema, RepoSchema, RoleBindingSchema, RoleSchema, TagSchema,
+  type Access, access as accessOption, AccountAssociationSchema, Capability, CapabilitySchema, DeliverySchema, ExternalGroupRoleMappingSchema, GroupInviteSchema, GroupSchema,
+  IdentityProviderSchema, IdentitySchema, RepoSchema, RoleBindingSchema, RoleSchema, SubscriptionSchema, TagSchema,
 } from "@moorage/api";
 import { isUid, parentOf } from "../base/uid.ts";
 import type { Call } from "../call.ts";
@@ -12,7 +12,7 @@ const TABLES: Readonly<Record<string, ResourceTable>> = {
   [GroupSchema.typeName]: "groups", [IdentitySchema.typeName]: "identities", [RoleSchema.typeName]: "roles", [RoleBindingSchema.typeName]: "role_bindings",
   [GroupInviteSchema.typeName]: "group_invites", [AccountAssociationSchema.typeName]: "account_associations",
   [IdentityProviderSchema.typeName]: "identity_providers", [ExternalGroupRoleMappingSchema.typeName]: "external_group_role_mappings",
-  [RepoSchema.typeName]: "repos", [TagSchema.typeName]: "tags",
+  [RepoSchema.typeName]: "repos", [TagSchema.typeName]: "tags", [SubscriptionSchema.typeName]: "subscriptions", [DeliverySchema.typeName]: "deliveries",
 };
 
 /** The access rule of a method. Throws for a method without one: such a method is not served. */

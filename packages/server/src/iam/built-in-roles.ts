@@ -4,15 +4,15 @@ import type { Database } from "../store/index.ts";
 import { toColumn } from "./roles.ts";
 
 const ALL = CapabilitySchema.values.map(({ number }) => number as Capability).filter((capability) => capability !== Capability.CAPABILITY_UNSPECIFIED);
-// Who did what is for owners alone: it tells of people, and of what is gone.
-const LISTS = CapabilitySchema.values.filter(({ name }) => name.endsWith("_LIST") && name !== "CAP_IAM_AUDIT_LIST").map(({ number }) => number as Capability);
+// Who did what is for owners alone, and events for those who may subscribe to them: both tell of people, and of what is gone.
+const LISTS = CapabilitySchema.values.filter(({ name }) => name.endsWith("_LIST") && name !== "CAP_IAM_AUDIT_LIST" && name !== "CAP_EVENTS_LIST").map(({ number }) => number as Capability);
 const PULL = [
   Capability.CAP_IAM_GROUPS_LIST, Capability.CAP_REPO_LIST, Capability.CAP_REPO_BLOBS_GET, Capability.CAP_MANIFEST_LIST, Capability.CAP_MANIFEST_METADATA_LIST,
   Capability.CAP_TAG_LIST, Capability.CAP_REFERRERS_LIST,
 ];
 const PUSH = [Capability.CAP_REPO_CREATE, Capability.CAP_REPO_UPDATE, Capability.CAP_MANIFEST_CREATE, Capability.CAP_MANIFEST_UPDATE, Capability.CAP_TAG_CREATE, Capability.CAP_TAG_UPDATE];
 const REPOS = CapabilitySchema.values.filter(({ name }) => /^CAP_(?:REPO|MANIFEST|TAG)_/.test(name)).map(({ number }) => number as Capability);
-const SUBSCRIPTIONS = CapabilitySchema.values.filter(({ name }) => name.startsWith("CAP_EVENTS_SUBSCRIPTION_")).map(({ number }) => number as Capability);
+const SUBSCRIPTIONS = CapabilitySchema.values.filter(({ name }) => name.startsWith("CAP_EVENTS_")).map(({ number }) => number as Capability);
 const VIEWER = [...LISTS, Capability.CAP_REPO_BLOBS_GET];
 
 /** The roles that every installation has. Source: contract §7. */

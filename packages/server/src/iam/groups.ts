@@ -77,7 +77,7 @@ async function own(call: Call, group: string, role: string): Promise<void> {
 
 const BELOW = [
   ["groups", "groups"], ["repos", "repos"], ["identities", "identities"], ["roles", "custom roles"], ["identity_providers", "identity providers"],
-  ["group_invites", "invites"],
+  ["group_invites", "invites"], ["subscriptions", "subscriptions"],
 ] as const;
 
 async function leftBelow(call: Call, uid: string): Promise<PreconditionViolation[]> {

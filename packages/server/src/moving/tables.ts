@@ -16,7 +16,7 @@ export interface MovedTable {
 
 export type PlainRow = Record<string, unknown>;
 
-/** All but `uploads`: an upload under way is the matter of the server that takes it. */
+/** All but `uploads` and `subscription_leases`: an upload under way, and what is being sent, is the matter of the server that does it. */
 export const MOVED: readonly MovedTable[] = [
   { name: "blobs", key: ["digest"] },
   { name: "installation", key: ["key"], only: "key not like 'lease:%' and key <> 'import'" },
@@ -46,6 +46,11 @@ export const MOVED: readonly MovedTable[] = [
   { name: "manifests", key: ["repo", "digest"], bytes: ["content"], weight: "size + length(annotations)" },
   { name: "manifest_references", key: ["repo", "digest", "target"] },
   { name: "mirrors", key: ["repo"] },
+  { name: "event_outbox", key: ["n"], weight: "length(body) + length(actor)" },
+  { name: "events", key: ["seq"], weight: "length(body) + length(actor)" },
+  { name: "event_numbers", key: ["subject"] },
+  { name: "subscriptions", key: ["uid"] },
+  { name: "deliveries", key: ["uid"] },
   { name: "ancestry", key: ["kind", "ancestor", "name", "uid"] },
   { name: "counters", key: ["kind", "ancestor"] },
 ];

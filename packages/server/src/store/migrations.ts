@@ -1,7 +1,7 @@
 /** One step of the schema. Merged migrations are frozen. */
 export interface Migration { version: number; name: string; statements: string[] }
 
-// KEY is text that compares byte by byte on every engine, BYTES the engine's binary type.
+// KEY is text that compares byte by byte on every engine, BYTES the engine's binary type, SERIAL8 a primary key that the engine counts up.
 export const MIGRATIONS: Migration[] = [
   {
     version: 1,
@@ -123,6 +123,30 @@ export const MIGRATIONS: Migration[] = [
       `create index audit_entries_identity on audit_entries (identity, create_time, uid)`,
       `create index audit_entries_method on audit_entries (organization, method, create_time, uid)`,
       `create index audit_entries_denied on audit_entries (organization, create_time, uid) where decision = 2`,
+    ],
+  },
+  {
+    version: 7,
+    name: "events",
+    statements: [
+      `create table event_outbox (n SERIAL8, id KEY not null, type KEY not null, subject KEY not null, parent KEY not null, target KEY not null, time INT8 not null, actor text not null, body text not null)`,
+      `create table events (seq INT8 primary key, id KEY not null, type KEY not null, subject KEY not null, parent KEY not null, organization KEY not null, target KEY not null, number INT8 not null, time INT8 not null, actor text not null, body text not null)`,
+      `create unique index events_id on events (id)`,
+      `create index events_organization on events (organization, seq)`,
+      `create index events_time on events (time)`,
+      `create table event_numbers (subject KEY primary key, number INT8 not null, end_time INT8) WITHOUT_ROWID`,
+      `create index event_numbers_end on event_numbers (end_time) where end_time is not null`,
+      `create table subscriptions (uid KEY primary key, parent KEY not null, sink text not null, state INT8 not null, state_reason text not null, type_prefixes text not null, subject_prefixes text not null, secret text not null, old_secret text not null, old_secret_expire_time INT8, allowed_rate INT8 not null, handshake_time INT8, create_time INT8 not null, update_time INT8 not null)`,
+      `create index subscriptions_parent on subscriptions (parent, create_time, uid)`,
+      `create table subscription_leases (subscription KEY primary key, holder KEY not null, until_time INT8 not null) WITHOUT_ROWID`,
+      `create table deliveries (uid KEY primary key, parent KEY not null, seq INT8 not null, event_id KEY not null, event_type KEY not null, event_subject KEY not null, state INT8 not null, tries INT8 not null, step INT8 not null, last_status INT8 not null, last_error text not null, last_latency_ms INT8 not null, next_time INT8, attempts text not null, create_time INT8 not null, update_time INT8 not null)`,
+      // What is due of a subscription: pending and retrying. What is being sent: what a dead process left behind. What has ended: what goes when it is old.
+      `create index deliveries_due on deliveries (parent, next_time, seq) where state in (1, 3)`,
+      `create index deliveries_sending on deliveries (parent) where state = 2`,
+      `create index deliveries_ended on deliveries (state, update_time) where state in (4, 5)`,
+      `create index deliveries_time on deliveries (parent, create_time, uid)`,
+      `create index deliveries_seq on deliveries (seq)`,
+      `create index deliveries_event on deliveries (event_id)`,
     ],
   },
 ];

@@ -58,7 +58,8 @@ export function migrate(path: string): void {
 }
 
 function forSqlite(statement: string): string {
-  return statement.replace(/\bKEY\b/g, "text").replace(/\bINT8\b/g, "integer").replace(/\bBYTES\b/g, "blob").replace(/\bWITHOUT_ROWID\b/g, "without rowid");
+  return statement.replace(/\bKEY\b/g, "text").replace(/\bINT8\b/g, "integer").replace(/\bBYTES\b/g, "blob").replace(/\bWITHOUT_ROWID\b/g, "without rowid")
+    .replace(/\bSERIAL8\b/g, "integer primary key autoincrement");
 }
 
 /** A reader: statements see what is committed. */

@@ -135,5 +135,5 @@ async function migratePostgres(pool: Pool): Promise<void> {
 
 // Text compares byte by byte, as SQLite has it: page tokens and orders are the same on both.
 function forPostgres(statement: string): string {
-  return statement.replace(/\btext\b/g, 'text collate "C"').replace(/\bKEY\b/g, 'text collate "C"').replace(/\bINT8\b/g, "bigint").replace(/\bBYTES\b/g, "bytea").replace(/\bWITHOUT_ROWID\b/g, "");
+  return statement.replace(/\btext\b/g, 'text collate "C"').replace(/\bKEY\b/g, 'text collate "C"').replace(/\bINT8\b/g, "bigint").replace(/\bBYTES\b/g, "bytea").replace(/\bWITHOUT_ROWID\b/g, "").replace(/\bSERIAL8\b/g, "bigserial primary key");
 }

@@ -113,6 +113,39 @@ export interface Tables {
     repo: string; password: string; next_time: number; holder: string; hold_until: number; state: number; message: string; attempt_time: number | null;
     success_time: number | null; tags_seen: number; manifests_copied: number; bytes_copied: number; failures: number;
   };
+  /**
+   * Events of committed changes that have no number yet, in an order in which what happened after another thing comes after it. `type` without the
+   * configured prefix. `parent`: the group it happened in, or empty. `target`: the only subscription it is for, or empty. `actor` and `body` are JSON.
+   */
+  event_outbox: { n: Generated<number>; id: string; type: string; subject: string; parent: string; target: string; time: number; actor: string; body: string };
+  /**
+   * Events in the order in which they are read: `seq` counts all, from 1 on, and one that can be seen has none before it that will come later. `number`
+   * counts those of the subject. `organization`: the one that `parent` is in, or empty.
+   */
+  events: {
+    seq: number; id: string; type: string; subject: string; parent: string; organization: string; target: string; number: number; time: number; actor: string;
+    body: string;
+  };
+  /** The last number of each subject; of the empty one, the last `seq`. `end_time`: when the subject was deleted. */
+  event_numbers: { subject: string; number: number; end_time: number | null };
+  /** `state`: SubscriptionState's number. The prefixes are JSON lists. The secrets are sealed; `old_secret` may be empty. */
+  subscriptions: {
+    uid: string; parent: string; sink: string; state: number; state_reason: string; type_prefixes: string; subject_prefixes: string; secret: string;
+    old_secret: string; old_secret_expire_time: number | null;
+    /** Requests a minute; 0: no limit. `handshake_time`: when the sink was last asked. */
+    allowed_rate: number; handshake_time: number | null;
+    create_time: number; update_time: number;
+  };
+  /** The process that sends for a subscription, and until when unless it asks for more. */
+  subscription_leases: { subscription: string; holder: string; until_time: number };
+  /**
+   * Events on their way to the subscription `parent`. The uid ends in the event's `seq`, 16 hex digits. `state`: DeliveryState's number. `step`: tries of
+   * the running schedule. `next_time`: when it is due, while it is pending or retrying. `attempts`: a JSON list of [start ms, latency ms, status, error].
+   */
+  deliveries: {
+    uid: string; parent: string; seq: number; event_id: string; event_type: string; event_subject: string; state: number; tries: number; step: number;
+    last_status: number; last_error: string; last_latency_ms: number; next_time: number | null; attempts: string; create_time: number; update_time: number;
+  };
   /** Who is below whom, with the name to order by: (kind, ancestor, name, uid), strict ancestors, and for groups themselves too. */
   ancestry: { kind: string; ancestor: string; name: string; uid: string };
   /** How many resources of a kind are below an ancestor. */
@@ -122,6 +155,6 @@ export interface Tables {
 /** The tables whose rows are resources. */
 export type ResourceTable =
   | "groups" | "identities" | "roles" | "role_bindings" | "group_invites" | "terms_acceptances" | "account_associations" | "identity_providers"
-  | "external_group_role_mappings" | "audit_entries" | "repos" | "tags";
+  | "external_group_role_mappings" | "audit_entries" | "repos" | "tags" | "subscriptions" | "deliveries";
 
 export type Row<T extends keyof Tables> = Selectable<Tables[T]>;

@@ -4,7 +4,7 @@
 
 import type { GenEnum, GenExtension, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, extDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
-import type { FieldOptions, MethodOptions } from "@bufbuild/protobuf/wkt";
+import type { FieldOptions, MessageOptions, MethodOptions } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_descriptor } from "@bufbuild/protobuf/wkt";
 import type { Capability } from "./capabilities_pb.ts";
 import { file_moorage_common_capabilities } from "./capabilities_pb.ts";
@@ -14,7 +14,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file moorage/common/options.proto.
  */
 export const file_moorage_common_options: GenFile = /*@__PURE__*/
-  fileDesc("Chxtb29yYWdlL2NvbW1vbi9vcHRpb25zLnByb3RvEg5tb29yYWdlLmNvbW1vbiK5AQoGQWNjZXNzEg4KBnB1YmxpYxgBIAEoCBIVCg1hdXRoZW50aWNhdGVkGAIgASgIEjAKDGNhcGFiaWxpdGllcxgDIAMoDjIaLm1vb3JhZ2UuY29tbW9uLkNhcGFiaWxpdHkSDQoFc2NvcGUYBCABKAkSEAoIcmVzb3VyY2UYBSABKAkSJwoDc2VlGAYgASgOMhoubW9vcmFnZS5jb21tb24uQ2FwYWJpbGl0eRIMCgRyb290GAcgASgIIjwKBFJ1bGUSDwoHcGF0dGVybhgBIAEoCRISCgptYXhfbGVuZ3RoGAIgASgFEg8KB21lc3NhZ2UYAyABKAkqUAoLVHJhbnNhY3Rpb24SFAoQVFJBTlNBQ1RJT05fTk9ORRAAEhQKEFRSQU5TQUNUSU9OX1JFQUQQARIVChFUUkFOU0FDVElPTl9XUklURRACOlAKBmFjY2VzcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLSHAyABKAsyFi5tb29yYWdlLmNvbW1vbi5BY2Nlc3NSBmFjY2VzczpfCgt0cmFuc2FjdGlvbhIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLWHAyABKA4yGy5tb29yYWdlLmNvbW1vbi5UcmFuc2FjdGlvblILdHJhbnNhY3Rpb246NgoFZXZlbnQSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi2hwMgASgJUgVldmVudDpJCgRydWxlEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxi+hwMgASgLMhQubW9vcmFnZS5jb21tb24uUnVsZVIEcnVsZWIGcHJvdG8z", [file_google_protobuf_descriptor, file_moorage_common_capabilities]);
+  fileDesc("Chxtb29yYWdlL2NvbW1vbi9vcHRpb25zLnByb3RvEg5tb29yYWdlLmNvbW1vbiK5AQoGQWNjZXNzEg4KBnB1YmxpYxgBIAEoCBIVCg1hdXRoZW50aWNhdGVkGAIgASgIEjAKDGNhcGFiaWxpdGllcxgDIAMoDjIaLm1vb3JhZ2UuY29tbW9uLkNhcGFiaWxpdHkSDQoFc2NvcGUYBCABKAkSEAoIcmVzb3VyY2UYBSABKAkSJwoDc2VlGAYgASgOMhoubW9vcmFnZS5jb21tb24uQ2FwYWJpbGl0eRIMCgRyb290GAcgASgIIjwKBFJ1bGUSDwoHcGF0dGVybhgBIAEoCRISCgptYXhfbGVuZ3RoGAIgASgFEg8KB21lc3NhZ2UYAyABKAkqUAoLVHJhbnNhY3Rpb24SFAoQVFJBTlNBQ1RJT05fTk9ORRAAEhQKEFRSQU5TQUNUSU9OX1JFQUQQARIVChFUUkFOU0FDVElPTl9XUklURRACOlAKBmFjY2VzcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLSHAyABKAsyFi5tb29yYWdlLmNvbW1vbi5BY2Nlc3NSBmFjY2VzczpfCgt0cmFuc2FjdGlvbhIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLWHAyABKA4yGy5tb29yYWdlLmNvbW1vbi5UcmFuc2FjdGlvblILdHJhbnNhY3Rpb246NgoFZXZlbnQSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi2hwMgASgJUgVldmVudDpCCgtldmVudF90eXBlcxIfLmdvb2dsZS5wcm90b2J1Zi5NZXNzYWdlT3B0aW9ucxjIhwMgAygJUgpldmVudFR5cGVzOkkKBHJ1bGUSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGL6HAyABKAsyFC5tb29yYWdlLmNvbW1vbi5SdWxlUgRydWxlYgZwcm90bzM", [file_google_protobuf_descriptor, file_moorage_common_capabilities]);
 
 /**
  * Access says which capabilities a caller needs, and where.
@@ -172,12 +172,20 @@ export const transaction: GenExtension<MethodOptions, Transaction> = /*@__PURE__
   extDesc(file_moorage_common_options, 1);
 
 /**
- * The event the method emits when it succeeds, without the configured prefix, e.g. "iam.group.created.v1".
+ * The event the method emits when it succeeds, without the configured prefix, e.g. "api.iam.group.created.v1".
  *
  * @generated from extension: string event = 50102;
  */
 export const event: GenExtension<MethodOptions, string> = /*@__PURE__*/
   extDesc(file_moorage_common_options, 2);
+
+/**
+ * The events whose body the message is, without the configured prefix. The body of a method's event is what the method answers.
+ *
+ * @generated from extension: repeated string event_types = 50120;
+ */
+export const event_types: GenExtension<MessageOptions, string[]> = /*@__PURE__*/
+  extDesc(file_moorage_common_options, 3);
 
 /**
  * What a value of the field must look like. Together with google.api.field_behavior this is all of a field's validation
@@ -186,5 +194,5 @@ export const event: GenExtension<MethodOptions, string> = /*@__PURE__*/
  * @generated from extension: moorage.common.Rule rule = 50110;
  */
 export const rule: GenExtension<FieldOptions, Rule> = /*@__PURE__*/
-  extDesc(file_moorage_common_options, 3);
+  extDesc(file_moorage_common_options, 4);
 
