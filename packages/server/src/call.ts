@@ -49,9 +49,9 @@ export interface Call extends CallData {
   visible(...capabilities: Capability[]): Promise<string[]>;
   /**
    * Tells that something happened: the event is appended at the end of the call's transaction, so it is there if, and only if, what it tells of is. Of a
-   * call that only reads nothing is told. Source: contract §9.
+   * call that only reads nothing is told. Answers the event's id. Source: contract §9.
    */
-  emit<D extends DescMessage>(schema: D, event: Happening<D>): void;
+  emit<D extends DescMessage>(schema: D, event: Happening<D>): string;
   /** Whether another identity holds it there, by its bindings: for what it said earlier and what is done only now. */
   heldBy(identity: string, capability: Capability, uid: string): Promise<boolean>;
 }
@@ -73,7 +73,7 @@ export interface Happening<D extends DescMessage> {
 }
 
 /** What happened in a call, not appended yet. */
-export interface Happened extends Omit<Happening<DescMessage>, "body"> { schema: DescMessage; body: Message }
+export interface Happened extends Omit<Happening<DescMessage>, "body"> { id: string; schema: DescMessage; body: Message }
 
 /** Nobody. */
 export const ANONYMOUS: Caller = { identity: "" };

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { callerGrants, grantsOf, type Rights, rightsOf } from "./access/rights.ts";
 import { create } from "@bufbuild/protobuf";
 import type { Call, CallData, Happened } from "./call.ts";
@@ -13,7 +14,11 @@ export function openCall(data: CallData, tx: Database): OpenCall {
   const read = async (): Promise<Rights> => (rights ??= rightsOf(data.caller, await callerGrants(tx, data.caller, data.nowMs)));
   return {
     ...data, tx, happened,
-    emit: (schema, { body, ...event }) => void happened.push({ ...event, schema, body: create(schema, body) }),
+    emit(schema, { body, ...event }) {
+      const id = randomUUID();
+      happened.push({ ...event, id, schema, body: create(schema, body) });
+      return id;
+    },
     may: async (capability, uid) => (rights ?? await read()).may(capability, uid),
     visible: async (...capabilities) => (rights ?? await read()).visible(capabilities),
     heldBy: async (identity, capability, uid) => rightsOf({ identity }, await grantsOf(tx, identity)).may(capability, uid),

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { toJson } from "@bufbuild/protobuf";
 import type { CallData, Happened } from "../call.ts";
 import { type Database, statement } from "../store/index.ts";
@@ -7,9 +6,9 @@ const insert = statement("insert into event_outbox (id, type, subject, parent, t
 
 /** Appends what happened to the outbox, in the transaction that did it. They get their numbers once it is committed. */
 export async function appendEvents(tx: Database, data: CallData, happened: readonly Happened[]): Promise<void> {
-  for (const { type, subject, group, target = "", isSystem = false, schema, body } of happened) {
+  for (const { id, type, subject, group, target = "", isSystem = false, schema, body } of happened) {
     const actor = isSystem ? { subject: "", act: { actor: "system" } } : { subject: data.caller.identity, act: data.caller.act ?? {} };
     const json = JSON.stringify(toJson(schema, body, { alwaysEmitImplicit: true }));
-    await insert(tx, randomUUID(), type, subject, group, target, data.nowMs, JSON.stringify(actor), json);
+    await insert(tx, id, type, subject, group, target, data.nowMs, JSON.stringify(actor), json);
   }
 }

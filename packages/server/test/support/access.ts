@@ -48,7 +48,7 @@ export async function openAccess({ allowPrivateNetwork = true } = {}): Promise<A
     write(name, callData, input) {
       // The name and the input belong together by the signature above; TypeScript loses that on the union.
       const command = commands[name] as (call: Call, input: unknown) => Promise<unknown>;
-      return store.transact((tx) => command({ ...callData, tx, may: async () => false, visible: async () => [], heldBy: async () => false, emit: () => undefined }, input)) as never;
+      return store.transact((tx) => command({ ...callData, tx, may: async () => false, visible: async () => [], heldBy: async () => false, emit: () => "" }, input)) as never;
     },
   };
   await store.transact((tx) => createSigningKey(tx, secrets, clock.nowMs));

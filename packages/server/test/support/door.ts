@@ -43,7 +43,7 @@ export async function openDoor(folder: string, settings: Partial<RegistryConfig>
     return {
       ...data, tx, may: async (capability, uid) => rights.may(capability, uid), visible: async (...capabilities) => rights.visible(capabilities),
       heldBy: async (identity, capability, uid) => rightsOf({ identity }, await grantsOf(tx, identity)).may(capability, uid),
-      emit: () => undefined,
+      emit: () => "",
     };
   };
   const transactor: Transactor = {
