@@ -6,11 +6,11 @@ import {
   RoleBindingSchema, RoleSchema, UIDPFilterSchema,
 } from "@moorage/api";
 import fc from "fast-check";
+import { arbitraryMessage, withoutFields } from "../base/json-arbitrary.test.ts";
+import { type Fields, isInputOnly, isOutputOnly } from "../base/json-fields.ts";
+import { jsonWriter } from "../base/json-write.ts";
 import type { FieldViolation } from "../errors.ts";
-import { arbitraryMessage, withoutFields } from "./json-arbitrary.test.ts";
-import { type Fields, isInputOnly, isOutputOnly } from "./json-fields.ts";
 import { jsonReader, type ReadOptions } from "./json-read.ts";
-import { jsonWriter } from "./json-write.ts";
 import { selectionOf } from "./masks.ts";
 
 function read(desc: DescMessage, json: unknown, options?: ReadOptions): { message: Fields | undefined; bad: FieldViolation[]; fields: string[] } {

@@ -1,9 +1,9 @@
 import { create, type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
+import { type Fields, isOutputOnly, setField, shown, violate } from "../base/json-fields.ts";
+import { isWellKnown } from "../base/json-write-wellknown.ts";
 import type { FieldViolation } from "../errors.ts";
-import { type Fields, isOutputOnly, setField, shown, violate } from "./json-fields.ts";
 import { enumReader, fail, type Read, scalarReader } from "./json-read-scalars.ts";
 import { wellKnownReader } from "./json-read-wellknown.ts";
-import { isWellKnown } from "./json-write-wellknown.ts";
 import type { Selection } from "./masks.ts";
 
 /** What to read of a message, and what to tell about it. */

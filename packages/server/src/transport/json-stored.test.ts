@@ -4,8 +4,8 @@ import { create, type DescMessage, type MessageInitShape } from "@bufbuild/proto
 import { GroupSchema, ListGroupsResponseSchema, ListReposResponseSchema, ListTagsResponseSchema, RepoSchema, TagSchema } from "@moorage/api";
 import fc from "fast-check";
 import { type Cells, type Form, type Layout, layoutOf, messageOf, type Stored, storedPage, storedRow } from "../aip/stored.ts";
+import { jsonWriter } from "../base/json-write.ts";
 import { writeStored } from "./json-stored.ts";
-import { jsonWriter } from "./json-write.ts";
 
 // Whatever the rows hold, the text written from them is the text that is written from their messages, byte for byte.
 

@@ -1,8 +1,8 @@
 import { create, type DescField, type DescMessage, fromJson, type JsonValue } from "@bufbuild/protobuf";
+import type { Fields } from "../base/json-fields.ts";
+import { compileField, jsonWriter, listWriter, objectWriter, plainWriter, type Write, type WriteField } from "../base/json-write.ts";
+import { writeTime } from "../base/json-write-wellknown.ts";
 import type { Stored } from "../dispatch.ts";
-import type { Fields } from "./json-fields.ts";
-import { compileField, jsonWriter, listWriter, objectWriter, plainWriter, type Write, type WriteField } from "./json-write.ts";
-import { writeTime } from "./json-write-wellknown.ts";
 
 type Layout = Stored["layout"];
 type Cells = Stored["rows"][number];

@@ -1,5 +1,5 @@
 import type { DescField } from "@bufbuild/protobuf";
-import { isUpdatable } from "./json-fields.ts";
+import { isUpdatable } from "../base/json-fields.ts";
 
 /** Which fields of a message to read, by proto name: the whole field, or these fields of it. */
 export type Selection = Map<string, Selection | "whole">;

@@ -7,8 +7,8 @@ import {
   RelationshipType, UpdateRepoRequestSchema,
 } from "@moorage/api";
 import fc from "fast-check";
+import type { Fields } from "../base/json-fields.ts";
 import type { FieldViolation } from "../errors.ts";
-import type { Fields } from "./json-fields.ts";
 import { compileQuery } from "./query.ts";
 
 function read(desc: DescMessage, query: string, path: string[] = [], body = ""): { message: Fields; bad: FieldViolation[]; fields: string[] } {

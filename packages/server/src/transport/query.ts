@@ -1,9 +1,9 @@
 import { create, type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
+import { type Fields, getField, setField, shown, violate } from "../base/json-fields.ts";
+import { isWellKnown } from "../base/json-write-wellknown.ts";
 import type { FieldViolation } from "../errors.ts";
-import { type Fields, getField, setField, shown, violate } from "./json-fields.ts";
 import { elementReader, fieldReader } from "./json-read.ts";
 import type { Read } from "./json-read-scalars.ts";
-import { isWellKnown } from "./json-write-wellknown.ts";
 
 /** Fills the message from a query string (without its `?`); what is wrong is noted in `bad`. */
 export type ReadQuery = (query: string, message: Fields, bad: FieldViolation[]) => void;

@@ -1,7 +1,7 @@
 import { create, type DescField, type DescMessage, type Message } from "@bufbuild/protobuf";
 import { type FieldMask, FieldMaskSchema } from "@bufbuild/protobuf/wkt";
+import { type Fields, fieldNamed, getField, setField, violate } from "../base/json-fields.ts";
 import { type FieldViolation, invalidArgument } from "../errors.ts";
-import { type Fields, fieldNamed, getField, setField, violate } from "./json-fields.ts";
 import { jsonReader } from "./json-read.ts";
 import { maskOfPresent, selectionOf } from "./masks.ts";
 import { compileQuery } from "./query.ts";

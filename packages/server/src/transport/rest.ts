@@ -3,13 +3,13 @@ import type { DescMessage, DescMethod, DescService, Message } from "@bufbuild/pr
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
 import type { Clock } from "../base/clock.ts";
 import { etagOf } from "../base/etags.ts";
+import { jsonWriter } from "../base/json-write.ts";
 import type { CallData, Caller } from "../call.ts";
-import { Code, MoorageError } from "../errors.ts";
 import { isStored, type Stored } from "../dispatch.ts";
+import { Code, MoorageError } from "../errors.ts";
 import { type Answered, type KeptAnswers, onlyReads } from "../kept-answers.ts";
 import type { Observed } from "../observe/observed.ts";
 import { writeStored } from "./json-stored.ts";
-import { jsonWriter } from "./json-write.ts";
 import type { Request, Response } from "./listen.ts";
 import { answerError, answerOk } from "./rest-answer.ts";
 import { readJsonBody } from "./rest-body.ts";

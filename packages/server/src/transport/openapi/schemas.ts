@@ -1,7 +1,7 @@
 import { type DescEnum, type DescField, type DescMessage, getOption, hasOption, ScalarType } from "@bufbuild/protobuf";
 import { rule as ruleOption } from "@moorage/api";
 import { field_behavior as behaviorOption, FieldBehavior } from "@moorage/api/gen/google/api/field_behavior_pb";
-import { isWellKnown } from "../json-write-wellknown.ts";
+import { isWellKnown } from "../../base/json-write-wellknown.ts";
 
 /** A schema of JSON Schema 2020-12, which OpenAPI 3.1 takes as it is. */
 export type Schema = Record<string, unknown>;
@@ -113,6 +113,7 @@ function wellKnown(desc: DescMessage): Schema {
     case "google.protobuf.Timestamp": return { type: "string", format: "date-time" };
     case "google.protobuf.Duration": return { type: "string", pattern: "^-?[0-9]+(?:\\.[0-9]{1,9})?s$", examples: ["3600s"] };
     case "google.protobuf.FieldMask": return { type: "string", examples: ["description"] };
+    case "google.protobuf.Struct": return { type: "object" };
     default: throw new Error(`${desc.typeName} has no schema`);
   }
 }

@@ -23,8 +23,11 @@ export function writeWellKnown(desc: DescMessage): (value: unknown) => string {
       return (value) => writeDuration(value as Duration);
     case "google.protobuf.FieldMask":
       return (value) => JSON.stringify((value as FieldMask).paths.map(toCamelCase).join(","));
+    case "google.protobuf.Struct":
+      // As the field of a message it is held as the JSON object that it is.
+      return JSON.stringify;
     default:
-      throw new Error(`the REST door has no JSON form for ${desc.typeName}`);
+      throw new Error(`there is no JSON form for ${desc.typeName} here`);
   }
 }
 

@@ -9,37 +9,47 @@ export type Write = (value: unknown) => string;
 export type WriteField<M = Fields> = (message: M) => string | undefined;
 interface Part<M> { first: string; next: string; write: WriteField<M> }
 
-const FEATURE_IMPLICIT = 2;
-const writers = new WeakMap<DescMessage, Write>();
-
-/**
- * The function that writes messages of this type as JSON text, compiled once a type. It is proto3 JSON that prints every plain field,
- * empty ones too; unset messages, timestamps, optionals and oneof members are absent; INPUT_ONLY fields are never printed; timestamps
- * have three decimals and `Z`. Throws at compile time for a type that has no such form. Source: contract §4, ProtoJSON.
- */
-export function jsonWriter(desc: DescMessage): (message: Message) => string {
-  return messageWriter(desc);
+/** What of a message is written. */
+export interface JsonForm {
+  leavesOut(field: DescField): boolean;
+  writeText: Write;
 }
 
-function messageWriter(desc: DescMessage): Write {
-  const known = writers.get(desc);
+const FEATURE_IMPLICIT = 2;
+/** As the API answers. */
+const ANSWER: JsonForm = { leavesOut: isInputOnly, writeText: JSON.stringify };
+const writers = new WeakMap<JsonForm, WeakMap<DescMessage, Write>>();
+
+/**
+ * The function that writes messages of this type as JSON text, compiled once a type and form. It is proto3 JSON that prints every plain field,
+ * empty ones too; unset messages, timestamps, optionals and oneof members are absent; INPUT_ONLY fields are never printed, unless the form
+ * says otherwise; timestamps have three decimals and `Z`. Throws at compile time for a type that has no such form. Source: contract §4, ProtoJSON.
+ */
+export function jsonWriter(desc: DescMessage, form: JsonForm = ANSWER): (message: Message) => string {
+  return messageWriter(desc, form);
+}
+
+function messageWriter(desc: DescMessage, form: JsonForm): Write {
+  let ofForm = writers.get(form);
+  if (ofForm === undefined) writers.set(form, (ofForm = new WeakMap()));
+  const known = ofForm.get(desc);
   if (known) return known;
   if (isWellKnown(desc)) {
     const write = writeWellKnown(desc);
-    writers.set(desc, write);
+    ofForm.set(desc, write);
     return write;
   }
   const parts: Part<Fields>[] = [];
   const write = joined(parts) as Write;
-  writers.set(desc, write);
+  ofForm.set(desc, write);
   // After the writer is known: a message may hold itself.
-  parts.push(...partsOf(desc, compileField));
+  parts.push(...partsOf(desc, form, (field) => compileField(field, form)));
   return write;
 }
 
 /** The function that writes messages of this type from something else, field by field, in the same order and with the same names. */
 export function objectWriter<M>(desc: DescMessage, writeOf: (field: DescField) => WriteField<M>): (value: M) => string {
-  return joined(partsOf(desc, writeOf));
+  return joined(partsOf(desc, ANSWER, writeOf));
 }
 
 function joined<M>(parts: readonly Part<M>[]): (value: M) => string {
@@ -53,19 +63,19 @@ function joined<M>(parts: readonly Part<M>[]): (value: M) => string {
   };
 }
 
-function partsOf<M>(desc: DescMessage, writeOf: (field: DescField) => WriteField<M>): Part<M>[] {
-  return desc.fields.filter((field) => !isInputOnly(field)).map((field) => {
+function partsOf<M>(desc: DescMessage, { leavesOut }: JsonForm, writeOf: (field: DescField) => WriteField<M>): Part<M>[] {
+  return desc.fields.filter((field) => !leavesOut(field)).map((field) => {
     const key = `${JSON.stringify(field.jsonName)}:`;
     return { first: `{${key}`, next: `,${key}`, write: writeOf(field) };
   });
 }
 
 /** The function that writes the field of a message. */
-export function compileField(field: DescField): WriteField {
+export function compileField(field: DescField, form: JsonForm = ANSWER): WriteField {
   const name = field.localName;
-  if (field.fieldKind === "list") return listWriter(name, field.listKind === "message" ? messageWriter(field.message) : plainWriter(field));
-  if (field.fieldKind === "map") return mapWriter(name, field.mapKind === "message" ? messageWriter(field.message) : plainWriter(field));
-  const write = field.fieldKind === "message" ? messageWriter(field.message) : plainWriter(field);
+  const write = field.message !== undefined ? messageWriter(field.message, form) : plainWriter(field, form);
+  if (field.fieldKind === "list") return listWriter(name, write);
+  if (field.fieldKind === "map") return mapWriter(name, write);
   if (field.oneof !== undefined) {
     const group = field.oneof.localName;
     return (message) => {
@@ -93,8 +103,9 @@ function mapWriter(name: string, write: Write): WriteField {
 }
 
 /** The function that writes a scalar or an enum. */
-export function plainWriter(field: { scalar?: ScalarType; enum?: DescEnum }): Write {
-  return field.enum !== undefined ? enumWriter(field.enum) : scalarWriter(field.scalar);
+export function plainWriter(field: { scalar?: ScalarType; enum?: DescEnum }, { writeText }: JsonForm = ANSWER): Write {
+  if (field.enum !== undefined) return enumWriter(field.enum);
+  return field.scalar === ScalarType.STRING ? writeText : scalarWriter(field.scalar);
 }
 
 function enumWriter(desc: DescEnum): Write {
@@ -104,8 +115,6 @@ function enumWriter(desc: DescEnum): Write {
 
 function scalarWriter(scalar: ScalarType | undefined): Write {
   switch (scalar) {
-    case ScalarType.STRING:
-      return (value) => JSON.stringify(value);
     case ScalarType.BOOL:
       return (value) => (value === true ? "true" : "false");
     case ScalarType.BYTES:

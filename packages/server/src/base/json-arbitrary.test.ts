@@ -1,7 +1,9 @@
 import { create, type DescEnum, type DescField, type DescMessage, type Message, ScalarType } from "@bufbuild/protobuf";
-import { DurationSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
+import { DurationSchema, StructSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import fc from "fast-check";
 import { type Fields, getField, setField } from "./json-fields.ts";
+
+const KEYS = fc.string({ unit: "grapheme" }).filter((key) => key !== "__proto__");
 
 // Not a test by itself: what the property tests of the transcoder draw their messages from.
 
@@ -29,11 +31,17 @@ export function arbitraryMessage(desc: DescMessage, depth = 0): fc.Arbitrary<Mes
 
 function arbitraryField(field: DescField, depth: number): fc.Arbitrary<unknown> {
   const plain = field.enum ? arbitraryEnum(field.enum) : arbitraryScalar(field.scalar ?? ScalarType.STRING);
-  const value = field.message ? arbitraryMessage(field.message, depth + 1) : plain;
+  const value = field.message ? arbitraryValue(field.message, depth + 1) : plain;
   if (field.fieldKind === "list") return fc.array(value, { maxLength: 3 });
   if (field.fieldKind !== "map") return value;
-  const keys = fc.string({ unit: "grapheme" }).filter((key) => key !== "__proto__");
-  return fc.dictionary(keys, value, { maxKeys: 3, noNullPrototype: true });
+  return fc.dictionary(KEYS, value, { maxKeys: 3, noNullPrototype: true });
+}
+
+function arbitraryValue(desc: DescMessage, depth: number): fc.Arbitrary<unknown> {
+  if (desc.typeName !== StructSchema.typeName) return arbitraryMessage(desc, depth);
+  // As JSON is read: it has no -0.
+  const json = fc.dictionary(KEYS, fc.jsonValue(), { maxKeys: 3 }).map((value) => JSON.stringify(value));
+  return json.filter((text) => !text.includes("__proto__")).map((text): unknown => JSON.parse(text));
 }
 
 function arbitraryEnum(desc: DescEnum): fc.Arbitrary<number> {
