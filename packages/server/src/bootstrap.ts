@@ -6,6 +6,7 @@ import { createSigningKey, resealKeys } from "./access/index.ts";
 import { isSealed, type Secrets } from "./base/secrets.ts";
 import { newUid } from "./base/uid.ts";
 import type { Config } from "./config.ts";
+import { resealSubscriptions } from "./events/index.ts";
 import { ensureBuiltInRoles, resealProviders } from "./iam/index.ts";
 import { refuseUnfinished } from "./moving/marker.ts";
 import { resealMirrors } from "./registry/index.ts";
@@ -66,6 +67,7 @@ export async function resealInstallation(tx: Database, secrets: Secrets): Promis
   await resealKeys(tx, secrets);
   await resealMirrors(tx, secrets);
   await resealProviders(tx, secrets);
+  await resealSubscriptions(tx, secrets);
   const row = await tx.selectFrom("installation").select("value").where("key", "=", "page_token_key").executeTakeFirst();
   if (row === undefined || secrets.isCurrent(row.value)) return;
   const text = openPageTokenKey(secrets, row.value).toString("base64");

@@ -16,6 +16,9 @@ export { isStored, type Stored } from "./aip/stored.ts";
 /** A method that needs no transaction around it, and may read the token itself, as the exchange does. */
 export type OutsideMethod = (data: CallData, request: Message, authorization: string | undefined) => Promise<Message>;
 
+/** Looks at a writing call over the network, which nothing may do in its transaction. Throws what the call is refused with. */
+export type MethodCheck = (data: CallData, request: Message) => Promise<void>;
+
 /** The one way in: every door's every call passes here, for rights and transaction. */
 export interface Dispatch {
   unary(method: DescMethodUnary, data: CallData, message: Message, extra?: { authorization?: string }): Promise<Message>;
@@ -26,6 +29,8 @@ export interface Dispatch {
 export interface DispatchDeps {
   methods: Map<string, Method>;
   outside: Map<string, OutsideMethod>;
+  /** What is looked at between the caller's rights and the transaction, by the method's name. Absent: nothing. */
+  checks?: Map<string, MethodCheck>;
   reader: Database;
   transactor: Transactor;
   admins: readonly string[];
@@ -33,7 +38,7 @@ export interface DispatchDeps {
   auditor: Pick<Auditor, "note">;
 }
 
-export function createDispatch({ methods, outside, reader, transactor, admins, auditor }: DispatchDeps): Dispatch {
+export function createDispatch({ methods, outside, checks, reader, transactor, admins, auditor }: DispatchDeps): Dispatch {
   const answer: Dispatch["answer"] = async (desc, data, message, extra) => {
     const name = nameOf(desc);
     const loose = outside.get(name);
@@ -47,6 +52,7 @@ export function createDispatch({ methods, outside, reader, transactor, admins, a
       await authorize(desc, method.access, call, message, admins.includes(data.caller.identity));
       isAuthorized = true;
       if (!writes) return await method.run(call, message);
+      await checks?.get(name)?.(data, message);
       return fromBinary(desc.output, unpacked(await transactor.write("method", data, { method: name, request: packed(toBinary(desc.input, message)) })));
     } catch (error) {
       // To whoever has no right there, what is there is told as what is not. Without a token nobody was refused: nobody was there.

@@ -39,7 +39,8 @@ export async function collectInstallation(config: Config, options: GcOptions): P
     const { promise: broken, reject } = Promise.withResolvers<never>();
     // The commands of a collection seal nothing, give out no page tokens and know no methods.
     const writer = await openTransactor(store, {
-      dataDir: config.dataDir, methods: new Map(), pageTokenKey: randomBytes(32), ownerRole: "", admins: [], secretKeys: [randomBytes(32)], onFault: reject,
+      dataDir: config.dataDir, methods: new Map(), pageTokenKey: randomBytes(32), ownerRole: "", admins: [], secretKeys: [randomBytes(32)],
+      eventsPrefix: config.eventsPrefix, onFault: reject,
     });
     try {
       const repo = options.repo === undefined ? undefined : await uidOf(writer, options.repo);

@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { DescMethod } from "@bufbuild/protobuf";
-import { type ExchangeRefreshTokenRequest, type ExchangeRequest, SecurityTokenService } from "@moorage/api";
+import { type CreateSubscriptionRequest, type ExchangeRefreshTokenRequest, type ExchangeRequest, SecurityTokenService, SubscriptionsService } from "@moorage/api";
 import type { Logger } from "pino";
 import { accountProviders } from "./account-providers.ts";
 import { createAccess, createSecurityTokenService, createSignInDoors, createStsDoors, isWrongAudience, refusedCaller } from "./access/index.ts";
@@ -14,9 +14,10 @@ import { writeBootstrap } from "./bootstrap.ts";
 import { ANONYMOUS, type Caller } from "./call.ts";
 import { type Config, ConfigError, withUrls } from "./config.ts";
 import { violationsOf } from "./aip/validate.ts";
-import { createDispatch, type OutsideMethod } from "./dispatch.ts";
+import { createDispatch, type MethodCheck, type OutsideMethod } from "./dispatch.ts";
 import { createPulls, distributionDoor, type RegistryDeps, tokenDoor } from "./distribution/index.ts";
 import { Code, unauthenticated } from "./errors.ts";
+import { createSinkCheck } from "./events/index.ts";
 import { createCollector } from "./gc.ts";
 import { startHousekeeping } from "./housekeeping.ts";
 import { createKeptAnswers } from "./kept-answers.ts";
@@ -95,9 +96,9 @@ export async function startServer(settings: Config, { clock = systemClock, log =
     const blobs = observation.blobs(await openBlobs(config).catch((error: unknown) => {
       throw error instanceof BlobsUrlError ? new ConfigError(`MOORAGE_BLOBS_URL: ${error.message}`, { cause: error }) : error;
     }));
-    const methods = methodsOf({ ...installation, secrets, terms, admins, readBlob: blobReader(blobs), providers: accountProviders(config, () => access.tokens) });
+    const methods = methodsOf({ ...installation, secrets, eventsPrefix: config.eventsPrefix, terms, admins, readBlob: blobReader(blobs), providers: accountProviders(config, () => access.tokens) });
     const writer = await openTransactor(store, {
-      dataDir: config.dataDir, methods, pageTokenKey: installation.pageTokenKey, ownerRole: installation.ownerRole, admins, secretKeys, terms,
+      dataDir: config.dataDir, methods, pageTokenKey: installation.pageTokenKey, ownerRole: installation.ownerRole, admins, secretKeys, eventsPrefix: config.eventsPrefix, terms,
       onFault: (error) => log.fatal({ err: error }, "the writing thread died"),
     });
     stack.defer(() => writer.close());
@@ -107,8 +108,10 @@ export async function startServer(settings: Config, { clock = systemClock, log =
     stack.defer(() => auditor.close());
     const access = createAccess({ config, reader, writer: transactor, secrets, auditor, log });
     const sts = createSecurityTokenService(access.exchanger);
+    const checkSink = createSinkCheck(config);
     const dispatch = createDispatch({
       methods, reader, transactor, admins, auditor,
+      checks: new Map<string, MethodCheck>([[nameOf(SubscriptionsService.method.createSubscription), (_, request) => checkSink(request as CreateSubscriptionRequest)]]),
       outside: new Map<string, OutsideMethod>([
         [nameOf(SecurityTokenService.method.exchange), (data, request, authorization) => sts.exchange(data, request as ExchangeRequest, authorization)],
         [nameOf(SecurityTokenService.method.exchangeRefreshToken), (data, request, authorization) =>

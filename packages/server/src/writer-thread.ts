@@ -15,6 +15,7 @@ export interface WriterThreadData {
   ownerRole: string;
   admins: readonly string[];
   secretKeys: readonly Uint8Array[];
+  eventsPrefix: string;
   terms?: readonly TermsDocument[];
 }
 /** One command on its way to the thread. */
@@ -26,11 +27,11 @@ const MAX_TOGETHER = 256;
 
 if (parentPort !== null) serve(parentPort, workerData as WriterThreadData);
 
-function serve(port: MessagePort, { path, pageTokenKey, ownerRole, admins, secretKeys, terms }: WriterThreadData): void {
+function serve(port: MessagePort, { path, pageTokenKey, ownerRole, admins, secretKeys, eventsPrefix, terms }: WriterThreadData): void {
   const { db, raw } = openWriter(path, { waits: false });
   // Methods that read blobs or ask other providers only read, and never come here.
   const secrets = createSecrets(secretKeys);
-  const methods = methodsOf({ pageTokenKey, ownerRole, secrets, terms, admins, readBlob: async () => undefined });
+  const methods = methodsOf({ pageTokenKey, ownerRole, secrets, eventsPrefix, terms, admins, readBlob: async () => undefined });
   const commands: Readonly<Record<string, Command>> = commandsOf({ methods, admins, secrets, terms });
   const queue: WriteRequest[] = [];
   let running = false;

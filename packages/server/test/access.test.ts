@@ -31,7 +31,7 @@ type Who = keyof typeof tokens;
 let viewerCapabilities: string[];
 
 before(async () => {
-  platform = await startPlatform();
+  platform = await startPlatform({ MOORAGE_ALLOW_PRIVATE_NETWORK: "true" });
   const { organization: root, owner, url } = platform;
   const { uid: group } = await platform.group(root, { name: "team" });
   const { uid: other } = await platform.group(root);

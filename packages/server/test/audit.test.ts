@@ -379,7 +379,8 @@ test("entries go when they are older than the settings say, a bounded number at 
   await db.insertInto("audit_entries").values([...old, row("a/young", "a", 399 * day), row("old", "", 401 * day), row("young", "", 400 * day), row("b/old", "b", 500 * day)]).execute();
   const config = loadConfig({ MOORAGE_DATA_DIR: dataDir, ...await databaseEnv(dataDir) });
   const writer = await openTransactor(store, {
-    dataDir, methods: new Map(), pageTokenKey: randomBytes(32), ownerRole: "", admins: [], secretKeys: [randomBytes(32)], onFault: assert.fail,
+    dataDir, methods: new Map(), pageTokenKey: randomBytes(32), ownerRole: "", admins: [], secretKeys: [randomBytes(32)], eventsPrefix: "dev.moorage",
+    onFault: assert.fail,
   });
   const deps = { writer, reader: store.reader, clock: { nowMs: () => nowMs }, retentionMs: config.auditRetentionMs };
   assert.deepEqual(await auditRetention(deps, new AbortController().signal), { removed: 452 });

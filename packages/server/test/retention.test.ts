@@ -103,7 +103,7 @@ async function openRepo(t: TestContext, tagPolicy: object) {
   const dir = await mkdtemp(join(tmpdir(), "moorage-retention-"));
   const { store, db, close } = await openTestStore(dir);
   const secretKeys = [randomBytes(32)];
-  const settings = { pageTokenKey: randomBytes(32), ownerRole: "" };
+  const settings = { pageTokenKey: randomBytes(32), ownerRole: "", eventsPrefix: "dev.moorage" };
   const methods = methodsOf({ ...settings, secrets: createSecrets(secretKeys), readBlob: async () => undefined });
   const writer = await openTransactor(store, { dataDir: dir, methods, ...settings, admins: [], secretKeys, onFault: (error) => { throw error; } });
   t.after(async () => {

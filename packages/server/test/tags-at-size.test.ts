@@ -109,7 +109,7 @@ async function askedOf(registry: RegistryServer): Promise<Asked[]> {
   const { reader, db, owner, ownerToken: token, ask } = registry;
   const data = { caller: { identity: owner }, requestId: "test", nowMs: Date.now(), remoteAddress: "", userAgent: "" };
   const secrets = createSecrets([randomBytes(32)]);
-  const { listTags } = tagsService({ pageTokenKey: randomBytes(32), ownerRole: "", secrets, readBlob: async () => undefined });
+  const { listTags } = tagsService({ pageTokenKey: randomBytes(32), ownerRole: "", secrets, eventsPrefix: "dev.moorage", readBlob: async () => undefined });
   const list = async (request: Request): Promise<ListTagsResponse> => {
     const answer = await listTags(openCall(data, reader), create(ListTagsRequestSchema, { pageSize: PAGE, ...request }));
     return (isStored(answer) ? messageOf(answer) : answer) as ListTagsResponse;

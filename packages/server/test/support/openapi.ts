@@ -1,7 +1,7 @@
 import { AssertionError } from "node:assert/strict";
 import {
   AccountAssociationsService, AuditEntriesService, ExternalGroupRoleMappingsService, GroupInvitesService, GroupsService, IdentitiesService,
-  IdentityProvidersService, ImagesService, PingService, ReposService, RoleBindingsService, RolesService, TagsService, TermsService,
+  IdentityProvidersService, ImagesService, PingService, ReposService, RoleBindingsService, RolesService, SubscriptionsService, TagsService, TermsService,
 } from "@moorage/api";
 import { COMMENTS } from "@moorage/api/gen/moorage/comments";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
@@ -13,7 +13,7 @@ import { type Binding, bindingsOf, compileRoutes } from "../../src/transport/rou
 export const REST_SERVICES = [
   GroupsService, IdentitiesService, RolesService, RoleBindingsService, GroupInvitesService, IdentityProvidersService,
   ExternalGroupRoleMappingsService, AccountAssociationsService, TermsService, AuditEntriesService, ReposService, TagsService, ImagesService,
-  PingService,
+  PingService, SubscriptionsService,
 ];
 
 const document = openApiDocument({ services: REST_SERVICES, comments: COMMENTS, baseUrl: "http://127.0.0.1" });

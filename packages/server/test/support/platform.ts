@@ -71,6 +71,8 @@ export interface Platform {
   group(parent: string, fields?: object): Promise<Json>;
   repo(parent: string, fields?: object): Promise<Json>;
   tag(repo: string, fields?: object): Promise<Json>;
+  /** A new subscription, whose sink takes no connections. Where private addresses are refused another sink must be named. */
+  subscription(group: string, fields?: object): Promise<Json>;
   /** A new identity below the group, holding the built-in role there, if one is named. */
   identity(parent: string, role?: string): Promise<string>;
   bind(group: string, identityUid: string, roleUid: string): Promise<string>;
@@ -153,6 +155,7 @@ export async function startPlatform(env: Record<string, string> = {}, terms: unk
     repo: made("/registry/v2/repos"),
     reader: store.reader,
     verifyEmail: (uid, email) => store.transact(async (tx) => void await tx.updateTable("identities").set({ email }).where("uid", "=", uid).execute()),
+    subscription: (group, fields) => ok("POST", `/events/v2/subscriptions/${group}`, { sink: "http://127.0.0.1:9/", ...fields }),
     tag: (repo, fields) => tag(repo, { digest: DIGEST, ...fields }),
     async identity(parent, roleName) {
       const { uid } = await identityOf(parent);

@@ -57,9 +57,10 @@ export async function startRegistry(t: TestContext) {
   const baseUrl = `http://${host}`;
   const pageTokenKey = randomBytes(32);
   const faults: unknown[] = [];
-  const methods = methodsOf({ pageTokenKey, ownerRole: people.ownerRole, secrets, readBlob: async () => undefined });
+  const methods = methodsOf({ pageTokenKey, ownerRole: people.ownerRole, secrets, eventsPrefix: "dev.moorage", readBlob: async () => undefined });
   const writer = await openTransactor(store, {
-    dataDir: dir, methods, pageTokenKey, ownerRole: people.ownerRole, admins: [], secretKeys, onFault: (error) => faults.push(error),
+    dataDir: dir, methods, pageTokenKey, ownerRole: people.ownerRole, admins: [], secretKeys, eventsPrefix: "dev.moorage",
+    onFault: (error) => faults.push(error),
   });
   const log = { info: () => {}, error: (fields: object) => faults.push(fields) };
   const config = {

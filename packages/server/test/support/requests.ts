@@ -15,6 +15,7 @@ import {
   RoleBindingsService,
   RolesService,
   SecurityTokenService,
+  SubscriptionsService,
   TagsService,
   TermsService,
 } from "@moorage/api";
@@ -161,6 +162,20 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
 
   add(ImagesService.method.getArchitectures, () => ({ repoUid: repo, digest }));
   add(ImagesService.method.getSize, () => ({ repoUid: repo, digest }));
+
+  const subscriptions = SubscriptionsService.method;
+  const sink = "http://127.0.0.1:9/";
+  const subscription = (): Promise<string> => uidOf(platform.subscription(group));
+  add(subscriptions.getSubscription, async () => ({ uid: await subscription() }));
+  add(subscriptions.listSubscriptions, () => everywhere);
+  add(subscriptions.createSubscription, () => ({ parent: group, subscription: { sink } }));
+  add(subscriptions.deleteSubscription, async () => ({ uid: await subscription() }));
+  add(subscriptions.pauseSubscription, async () => ({ uid: await subscription() }));
+  add(subscriptions.resumeSubscription, async () => ({ uid: await subscription() }));
+  add(subscriptions.rotateSubscriptionSecret, async () => ({ uid: await subscription() }));
+  add(subscriptions.testSubscription, async () => ({ uid: await subscription() }));
+  add(subscriptions.redeliverEvents, async () => ({ uid: await subscription(), startTime: { seconds: 0n } }));
+
   add(PingService.method.ping, () => ({}));
   add(SecurityTokenService.method.exchange, () => ({}));
   add(SecurityTokenService.method.exchangeRefreshToken, () => ({}));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  AccountAssociationsService, AuditEntriesService, ExternalGroupRoleMappingsService, GroupInvitesService, GroupsService, IdentitiesService, IdentityProvidersService, ImagesService, PingService, ReposService, RoleBindingsService, RolesService, TagsService,
+  AccountAssociationsService, AuditEntriesService, ExternalGroupRoleMappingsService, GroupInvitesService, GroupsService, IdentitiesService, IdentityProvidersService, ImagesService, PingService, ReposService, RoleBindingsService, RolesService, SubscriptionsService, TagsService,
   TermsService,
 } from "@moorage/api";
 import { COMMENTS } from "@moorage/api/gen/moorage/comments";
@@ -11,7 +11,7 @@ import { openApiDocument } from "./document.ts";
 const SERVICES = [
   GroupsService, IdentitiesService, RolesService, RoleBindingsService, GroupInvitesService, IdentityProvidersService,
   ExternalGroupRoleMappingsService, AccountAssociationsService, TermsService, AuditEntriesService, ReposService, TagsService, ImagesService,
-  PingService,
+  PingService, SubscriptionsService,
 ];
 const document = openApiDocument({ services: SERVICES, comments: COMMENTS, baseUrl: "https://moorage.example.com" });
 

@@ -1,0 +1,48 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { DeliveryState, type RedeliverEventsRequest, type RedeliverEventsResponseSchema } from "@moorage/api";
+import { milliseconds, timestamp } from "../base/times.ts";
+import type { Call } from "../call.ts";
+import { type FieldViolation, invalidArgument } from "../errors.ts";
+import { timeViolations } from "./times.ts";
+
+/** What can be sent again: all else waits or is being sent already. */
+export const REDELIVERABLE: readonly DeliveryState[] = [DeliveryState.RETRYING, DeliveryState.DELIVERED, DeliveryState.DEAD];
+const ENDED: readonly DeliveryState[] = [DeliveryState.DELIVERED, DeliveryState.DEAD];
+/** So many deliveries are sent again by one call. */
+const MOST_AT_ONCE = 10_000;
+
+/** The columns of a delivery that is sent again: its schedule begins anew, and what was tried is remembered. */
+export function sentAgain(nowMs: number): { state: number; step: number; next_time: number; update_time: number } {
+  return { state: DeliveryState.PENDING, step: 0, next_time: nowMs, update_time: nowMs };
+}
+
+/** Has the deliveries of a time range sent once more, the oldest first. Throws INVALID_ARGUMENT that names the fields. */
+export async function redeliver(call: Call, request: RedeliverEventsRequest): Promise<MessageInitShape<typeof RedeliverEventsResponseSchema>> {
+  const { uid, startTime, endTime, states } = request;
+  const violations = violationsIn(request);
+  if (violations.length > 0 || startTime === undefined) throw invalidArgument(...violations);
+  const wanted = states.length === 0 ? ENDED : [...new Set(states)];
+  const startMs = milliseconds(startTime);
+  const endMs = endTime === undefined ? call.nowMs : milliseconds(endTime);
+  const found = call.tx.selectFrom("deliveries").where("parent", "=", uid).where("state", "in", wanted)
+    .where("create_time", ">=", startMs).where("create_time", "<=", endMs).orderBy("create_time").orderBy("uid");
+  const first = await found.select("create_time").limit(1).executeTakeFirst();
+  const beyond = await found.select("create_time").limit(1).offset(MOST_AT_ONCE).executeTakeFirst();
+  // A millisecond is not divided, so that the next call repeats and misses none: a single one that holds more than the bound is taken whole.
+  const nextMs = beyond === undefined || first === undefined ? undefined : Math.max(beyond.create_time, first.create_time + 1);
+  const { numUpdatedRows } = await call.tx.updateTable("deliveries").set(sentAgain(call.nowMs)).where("parent", "=", uid).where("state", "in", wanted)
+    .where("create_time", ">=", startMs).where("create_time", "<=", nextMs === undefined ? endMs : Math.min(nextMs - 1, endMs)).executeTakeFirstOrThrow();
+  return { count: Number(numUpdatedRows), ...(nextMs !== undefined && nextMs <= endMs && { nextStartTime: timestamp(nextMs) }) };
+}
+
+function violationsIn({ startTime, endTime, states }: RedeliverEventsRequest): FieldViolation[] {
+  const found = timeViolations({ startTime, endTime });
+  if (startTime === undefined) found.push({ field: "startTime", description: "is required" });
+  if (found.length === 0 && startTime !== undefined && endTime !== undefined && milliseconds(endTime) < milliseconds(startTime)) {
+    found.push({ field: "endTime", description: "must not be before startTime" });
+  }
+  for (const [at, state] of states.entries()) {
+    if (!REDELIVERABLE.includes(state)) found.push({ field: `states[${at}]`, description: "must be RETRYING, DELIVERED or DEAD: others wait, or are being sent" });
+  }
+  return found;
+}

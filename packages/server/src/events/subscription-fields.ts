@@ -1,0 +1,46 @@
+import type { Subscription } from "@moorage/api";
+import { SubscriptionSchema } from "@moorage/api";
+import { violationsOf } from "../aip/validate.ts";
+import type { FieldViolation } from "../errors.ts";
+
+const MAX_PREFIX_CHARS = 256;
+const TYPE_PREFIX = /^[A-Za-z0-9_.-]+$/;
+// A uid, or as much of one as one likes from its beginning.
+const SUBJECT_PREFIX = /^(?:[0-9a-f]{1,40}|[0-9a-f]{40}(?:\/[0-9a-f]{16})*\/[0-9a-f]{0,16})$/;
+
+/** What is wrong with a subscription that is to be made, all of it, without asking anybody where its sink is. */
+export function subscriptionViolations(subscription: Subscription, eventsPrefix: string): FieldViolation[] {
+  const { sink, typePrefixes, subjectPrefixes } = subscription;
+  const found = violationsOf(SubscriptionSchema, subscription);
+  if (!found.some(({ field }) => field === "sink")) found.push(...sinkViolations(sink));
+  for (const [at, prefix] of typePrefixes.entries()) found.push(...wrong(`typePrefixes[${at}]`, typeFault(prefix, eventsPrefix)));
+  for (const [at, prefix] of subjectPrefixes.entries()) {
+    found.push(...wrong(`subjectPrefixes[${at}]`, isUidPrefix(prefix) ? undefined : "must be a uid or the beginning of one"));
+  }
+  // Of one field the first fault is told.
+  return found.filter(({ field }, at) => found.findIndex((other) => other.field === field) === at);
+}
+
+function wrong(field: string, description: string | undefined): FieldViolation[] {
+  return description === undefined ? [] : [{ field, description }];
+}
+
+function sinkViolations(sink: string): FieldViolation[] {
+  const url = URL.parse(sink);
+  if (url === null || !/^https?:$/.test(url.protocol)) return wrong("sink", "must be an http or https URL");
+  if (url.username !== "" || url.password !== "") return wrong("sink", "must not hold a user name or password");
+  // An empty fragment is in the text alone.
+  return wrong("sink", sink.includes("#") ? "must not hold a fragment" : undefined);
+}
+
+/** A prefix that no type here begins with would be waited on for ever. */
+function typeFault(prefix: string, eventsPrefix: string): string | undefined {
+  if (prefix.length > MAX_PREFIX_CHARS) return `must have at most ${MAX_PREFIX_CHARS} characters`;
+  if (!TYPE_PREFIX.test(prefix)) return "must be the beginning of an event's type: letters, digits, dots, dashes and underscores";
+  const all = `${eventsPrefix}.`;
+  return prefix.startsWith(all) || all.startsWith(prefix) ? undefined : `must begin with ${all} as the types of events do here`;
+}
+
+function isUidPrefix(prefix: string): boolean {
+  return prefix.length <= MAX_PREFIX_CHARS && SUBJECT_PREFIX.test(prefix);
+}
