@@ -3,4 +3,3 @@ export { appendEvents } from "./append.ts";
 export { createSinkCheck } from "./sinks.ts";
 export { resealSubscriptions, subscriptionPlace } from "./subscription-secrets.ts";
 export { subscriptionsService } from "./subscriptions.ts";
-export { eventsService } from "./feed.ts";
