@@ -70,7 +70,12 @@ export interface Happening<D extends DescMessage> {
   target?: string;
   /** The server did it by itself. */
   isSystem?: boolean;
+  /** Who did it, where the call is what makes somebody a caller. Absent: the caller. */
+  by?: Actor;
 }
+
+/** Who did something: an identity, and the claims of the external token that it was assumed by. */
+export interface Actor { identity: string; act: Readonly<Record<string, unknown>> }
 
 /** What happened in a call, not appended yet. */
 export interface Happened extends Omit<Happening<DescMessage>, "body"> { id: string; schema: DescMessage; body: Message }

@@ -1,4 +1,4 @@
-import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
 import { authorize, placesOf } from "./access/authorize.ts";
 import { accessCommands } from "./access/commands.ts";
 import { signInFlowCommands } from "./access/sign-in/commands.ts";
@@ -11,7 +11,7 @@ import { openCall } from "./calls.ts";
 import { distributionCommands } from "./distribution/commands.ts";
 import { resolveRepository } from "./distribution/names.ts";
 import { pushCommands } from "./distribution/push-terms.ts";
-import { appendEvents } from "./events/index.ts";
+import { apiEvents, appendEvents } from "./events/index.ts";
 import { requireTerms, signInCommands } from "./iam/index.ts";
 import { leaseCommands } from "./leases.ts";
 import type { Method } from "./methods.ts";
@@ -35,6 +35,7 @@ export interface CommandContext {
 
 /** Everything that writes, by name. Built alike wherever transactions are run. */
 export function commandsOf({ methods, admins, secrets, terms = [] }: CommandContext) {
+  const tellOf = apiEvents([...methods.values()]);
   return {
     async method(call: Call, { method: name, request }: MethodCall): Promise<string> {
       const method = methods.get(name);
@@ -46,6 +47,7 @@ export function commandsOf({ methods, admins, secrets, terms = [] }: CommandCont
       await requireTerms(call, terms, name, places);
       const answer = messageOf(await method.run(call, message));
       for (const event of eventsOf(method.desc, method.access.resource, places[0] ?? "", message, answer)) await audit(call, event);
+      if (!isTrial(message)) tellOf.get(method.desc)?.(call, places[0] ?? "", answer);
       return packed(toBinary(method.desc.output, answer));
     },
     ...auditCommands(resolveRepository),
@@ -60,6 +62,11 @@ export function commandsOf({ methods, admins, secrets, terms = [] }: CommandCont
 }
 
 export type Commands = ReturnType<typeof commandsOf>;
+
+/** Whether the call only asks what it would do. */
+function isTrial(request: Message): boolean {
+  return (request as { validateOnly?: unknown }).validateOnly === true;
+}
 
 /** Runs a command in the transaction, and appends what it told of. */
 export async function runCommand(command: Command, data: CallData, tx: Database, input: unknown): Promise<unknown> {

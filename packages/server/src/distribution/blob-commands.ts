@@ -10,6 +10,7 @@ import { RegistryError } from "./errors.ts";
 import { denied, pullableRepository, PUSH, pushPlace, repositoryFor } from "./names.ts";
 import type { Resolved } from "./names.ts";
 import type { PublicSettings } from "./public.ts";
+import { tellOfDelete, tellOfPush } from "./registry-events.ts";
 
 /**
  * The uid of the repo of that name, made with the subgroups on its way when it is missing. The organization is never made.
@@ -55,6 +56,7 @@ async function startUpload(call: Call, input: { repo: string; upload: string }):
 async function commitBlob(call: Call, input: StoredBlob & { name: string; upload: string; whole: boolean }): Promise<{ generation: string }> {
   const repo = input.whole ? await makeRepository(call, await pushPlace(call, input.name)) : await repositoryFor(call, input.name, ...PUSH);
   await call.tx.deleteFrom("uploads").where("uid", "=", input.upload).execute();
+  tellOfPush(call, { repository: input.name, repo, digest: input.digest, type: "blob" });
   return keepBlob(call, repo, input);
 }
 
@@ -77,6 +79,7 @@ async function mountBlob(call: Call, input: { name: string; from: string; digest
     throw error;
   }
   await link(call, repo, input.digest);
+  tellOfPush(call, { repository: input.name, repo, digest: input.digest, type: "blob" });
   return { mounted: true };
 }
 
@@ -94,6 +97,7 @@ async function deleteBlob(call: Call, input: { name: string; digest: string }): 
   if (needed) return { neededBy: needed.digest };
   await call.tx.deleteFrom("repo_blobs").where("repo", "=", repo).where("digest", "=", digest).execute();
   await audit(call, { method: "registry.blob.delete", resource: repo, details: { digest } });
+  tellOfDelete(call, { repository: input.name, repo, digest, type: "blob" });
   const other = await call.tx.selectFrom("repo_blobs").select("repo").where("digest", "=", digest).limit(1).executeTakeFirst();
   if (other) return {};
   await call.tx.deleteFrom("blobs").where("digest", "=", digest).execute();

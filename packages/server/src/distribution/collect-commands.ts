@@ -2,6 +2,7 @@ import { audit } from "../audit/index.ts";
 import type { Call } from "../call.ts";
 import { historyCutOf } from "./collect-places.ts";
 import { marks, type RepoRules, unneededLinks, unneededManifests } from "./collect-rules.ts";
+import { tellOfCollection } from "./registry-events.ts";
 import { type Database, select } from "../store/index.ts";
 
 /** Content that no repo links to any longer, to be removed from the blob store after the commit. */
@@ -31,6 +32,7 @@ async function collectManifests(call: Call, { rules, digests }: { rules: RepoRul
     await call.tx.deleteFrom("manifests").where("repo", "=", repo).where("digest", "in", some).execute();
   }
   if (going.length > 0) await audit(call, { method: "registry.gc.manifests", resource: repo, isSystem: true, details: { count: String(going.length) } });
+  await tellOfCollection(call, { repo, type: "manifest", digests: going });
   return { manifests: going.length, more: all.length > going.length };
 }
 
@@ -40,6 +42,7 @@ async function collectBlobs(call: Call, { rules, digests }: { rules: RepoRules; 
   if (going.length === 0) return { blobs: 0, freed: [] };
   await call.tx.deleteFrom("repo_blobs").where("repo", "=", rules.repo).where("digest", "in", going).execute();
   await audit(call, { method: "registry.gc.blobs", resource: rules.repo, isSystem: true, details: { count: String(going.length) } });
+  await tellOfCollection(call, { repo: rules.repo, type: "blob", digests: going });
   return { blobs: going.length, freed: await freeUnlinked(call.tx, going) };
 }
 

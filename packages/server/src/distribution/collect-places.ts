@@ -1,4 +1,3 @@
-import { parentOf } from "../base/uid.ts";
 import { historyRetentionMs } from "../registry/index.ts";
 import type { Database } from "../store/index.ts";
 import type { RepoRules } from "./collect-rules.ts";
@@ -35,15 +34,6 @@ export async function* placesOf(read: <T>(work: (tx: Database) => Promise<T>) =>
 /** A repo as another one's look at a blob needs it. Undefined: it is gone. */
 export async function placeOf(tx: Database, times: CollectTimes, uid: string): Promise<Place | undefined> {
   return (await placed(tx, times, await tx.selectFrom("repos").select(["uid", "tag_policy"]).where("uid", "=", uid).execute()))[0];
-}
-
-/** The image's path by the names of today, as `acme/team/api`. */
-export async function pathOf(tx: Database, uid: string): Promise<string> {
-  const repo = await tx.selectFrom("repos").select("name").where("uid", "=", uid).executeTakeFirst();
-  const uids: string[] = [];
-  for (let group = parentOf(uid); group !== ""; group = parentOf(group)) uids.push(group);
-  const groups = new Map((await tx.selectFrom("groups").select(["uid", "name"]).where("uid", "in", uids).execute()).map(({ uid: group, name }) => [group, name]));
-  return [...uids.toReversed().map((group) => groups.get(group)), repo?.name].filter((name) => name !== undefined).join("/");
 }
 
 async function placed(tx: Database, times: CollectTimes, rows: { uid: string; tag_policy: string | null }[]): Promise<Place[]> {

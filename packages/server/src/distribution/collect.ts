@@ -6,9 +6,10 @@ import { expireRepoTags } from "../registry/index.ts";
 import { type Database, select } from "../store/index.ts";
 import type { Transactor } from "../transaction.ts";
 import { BLOBS_AT_ONCE, type Freed, MANIFESTS_AT_ONCE } from "./collect-commands.ts";
-import { type CollectTimes, pathOf, type Place, placesOf } from "./collect-places.ts";
+import { type CollectTimes, type Place, placesOf } from "./collect-places.ts";
 import { wouldExpire, wouldGo } from "./collect-preview.ts";
 import { linksAfter, manifestsAfter, unneededManifests } from "./collect-rules.ts";
+import { pathOf } from "./names.ts";
 
 /** What went, or would go. */
 export interface Collected {

@@ -7,6 +7,7 @@ import { RegistryError } from "./errors.ts";
 import { graceAround } from "./grace-commands.ts";
 import type { ParsedManifest } from "./manifest-parse.ts";
 import { denied, lackingOf, pushPlace, repositoryFor } from "./names.ts";
+import { tellOfDelete, tellOfPush } from "./registry-events.ts";
 
 // Statements stay below every engine's limit of parameters.
 const CHUNK = 500;
@@ -34,8 +35,13 @@ async function putManifest(call: Call, input: PutManifestInput): Promise<{ missi
   await checkTagRights(call, repo, input);
   const { missing } = await storeManifest(call, repo, { digest, content, manifest });
   if (missing.length > 0) return { missing };
-  if (tags.length === 0) await audit(call, { method: "registry.manifest.put", resource: repo, details: { digest } });
+  const pushed = { repository: input.name, repo, digest, type: "manifest" } as const;
+  if (tags.length === 0) {
+    await audit(call, { method: "registry.manifest.put", resource: repo, details: { digest } });
+    tellOfPush(call, pushed);
+  }
   for (const name of tags) {
+    tellOfPush(call, { ...pushed, tag: name });
     const { uid } = await moveTag(call, { repo, name, digest, reason: "push" });
     await audit(call, { method: "registry.manifest.put", resource: uid, details: { name, digest } });
   }
@@ -101,6 +107,7 @@ async function deleteManifest(call: Call, { name, digest }: { name: string; dige
   if (numDeletedRows === 0n) throw manifestUnknown(digest);
   await call.tx.deleteFrom("manifest_references").where("repo", "=", repo).where("digest", "=", digest).execute();
   const tags = await call.tx.selectFrom("tags").select("name").where("parent", "=", repo).where("digest", "=", digest).execute();
+  tellOfDelete(call, { repository: name, repo, digest, type: "manifest" });
   for (const tag of tags) await deleteTag(call, { repo, name: tag.name, reason: "delete" });
   await audit(call, { method: "registry.manifest.delete", resource: repo, details: { digest, tags: tags.map((tag) => tag.name).join(" ") } });
 }

@@ -7,6 +7,7 @@ import { moveTag } from "../registry/index.ts";
 import { keepBlob } from "./blob-commands.ts";
 import { missingReferences, storeManifest, type StoredManifest } from "./manifest-commands.ts";
 import type { Reference } from "./manifest-parse.ts";
+import { tellOfCopy } from "./registry-events.ts";
 
 // What copies images from elsewhere writes by these: the system acts, and asks for nobody's rights.
 
@@ -94,6 +95,7 @@ async function touchReferences(call: Call, { references, ...place }: MirrorPlace
 async function keepCopiedBlob(call: Call, { blob, ...place }: MirrorPlace & { blob: StoredBlob }): Promise<{ generation: string }> {
   await requirePlace(call, place);
   await count(call, place, { manifests: 0, bytes: blob.size });
+  await tellOfCopy(call, { repo: place.repo, digest: blob.digest, type: "blob" });
   return keepBlob(call, place.repo, blob);
 }
 
@@ -101,7 +103,10 @@ async function keepCopiedBlob(call: Call, { blob, ...place }: MirrorPlace & { bl
 async function storeCopy(call: Call, { stored, ...place }: MirrorPlace & { stored: StoredManifest }): Promise<{ missing: string[] }> {
   await requirePlace(call, place);
   const { missing, isNew } = await storeManifest(call, place.repo, stored);
-  if (isNew) await count(call, place, { manifests: 1, bytes: 0 });
+  if (isNew) {
+    await count(call, place, { manifests: 1, bytes: 0 });
+    await tellOfCopy(call, { repo: place.repo, digest: stored.digest, type: "manifest" });
+  }
   return { missing };
 }
 

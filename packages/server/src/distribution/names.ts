@@ -1,7 +1,7 @@
 import { Capability, CapabilitySchema } from "@moorage/api";
 import { parentOf } from "../base/uid.ts";
 import type { Call, Caller } from "../call.ts";
-import { statement } from "../store/index.ts";
+import { type Database, statement } from "../store/index.ts";
 import { RegistryError } from "./errors.ts";
 import { publicMay } from "./public.ts";
 import type { PublicReference, PublicSettings } from "./public.ts";
@@ -48,6 +48,15 @@ export async function resolveRepository(call: Call, name: string): Promise<Resol
     group = found.uid;
   }
   return { group, missing: segments };
+}
+
+/** The image's path by the names of today, as `acme/team/api`. */
+export async function pathOf(tx: Database, uid: string): Promise<string> {
+  const repo = await tx.selectFrom("repos").select("name").where("uid", "=", uid).executeTakeFirst();
+  const uids: string[] = [];
+  for (let group = parentOf(uid); group !== ""; group = parentOf(group)) uids.push(group);
+  const groups = new Map((await tx.selectFrom("groups").select(["uid", "name"]).where("uid", "in", uids).execute()).map(({ uid: group, name }) => [group, name]));
+  return [...uids.toReversed().map((group) => groups.get(group)), repo?.name].filter((name) => name !== undefined).join("/");
 }
 
 /**

@@ -1,4 +1,5 @@
 // What other rooms and the delivery may ask of events.
+export { apiEvents } from "./api-events.ts";
 export { appendEvents } from "./append.ts";
 export { createSinkCheck } from "./sinks.ts";
 export { resealSubscriptions, subscriptionPlace } from "./subscription-secrets.ts";

@@ -1,13 +1,14 @@
 import { hash } from "node:crypto";
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { type AcceptGroupInviteRequest, AcceptGroupInviteRequestSchema, Capability, GroupInviteSchema, type RoleBindingSchema } from "@moorage/api";
+import { type AcceptGroupInviteRequest, AcceptGroupInviteRequestSchema, Capability, GroupInviteSchema, InviteAcceptedSchema, type RoleBindingSchema } from "@moorage/api";
 import { validate } from "../aip/validate.ts";
 import { isWithin } from "../base/uid.ts";
 import type { Call } from "../call.ts";
 import { Code, MoorageError, permissionDenied } from "../errors.ts";
 import type { Row } from "../store/index.ts";
+import { hydratedBinding } from "./binding-answers.ts";
 import { identities } from "./identities.ts";
-import { bindings, ensureBinding, hydratedBinding } from "./role-bindings.ts";
+import { bindings, ensureBinding } from "./role-bindings.ts";
 import { capabilitiesOf, roles } from "./roles.ts";
 
 /** A code as it is kept. */
@@ -49,6 +50,9 @@ export async function acceptInvite(call: Call, request: AcceptGroupInviteRequest
   await requireInviter(call, invite);
   const binding = await ensureBinding(call, invite.parent, uid, invite.role_uid);
   await call.tx.insertInto("invite_acceptances").values({ invite: invite.uid, identity: uid, binding: binding.uid, create_time: call.nowMs }).execute();
+  call.emit(InviteAcceptedSchema, {
+    type: "api.iam.group_invite.accepted.v1", subject: invite.uid, group: invite.parent, body: { uid: invite.uid, identity: uid, roleBinding: binding.uid },
+  });
   return await hydratedBinding(call, binding);
 }
 

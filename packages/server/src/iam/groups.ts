@@ -1,14 +1,15 @@
 import { create } from "@bufbuild/protobuf";
-import { Capability, type Group, type GroupsService, GroupSchema, ListGroupsRequestSchema, ListGroupsResponseSchema, OrgStatus } from "@moorage/api";
+import { Capability, type Group, type GroupsService, GroupSchema, ListGroupsRequestSchema, ListGroupsResponseSchema, OrgStatus, ResourceDeletedSchema } from "@moorage/api";
 import { columnIs, listStored, storedList } from "../aip/list.ts";
 import { resource, storedGet } from "../aip/resource.ts";
 import { layoutOf } from "../aip/stored.ts";
 import { validate } from "../aip/validate.ts";
-import { newUid } from "../base/uid.ts";
+import { newUid, parentOf } from "../base/uid.ts";
 import type { Call } from "../call.ts";
 import { failedPrecondition, invalidArgument, type PreconditionViolation } from "../errors.ts";
 import type { Room, RoomContext } from "../room.ts";
 import type { Row } from "../store/index.ts";
+import { tellOfBinding } from "./binding-answers.ts";
 
 const LAYOUT = layoutOf(GroupSchema);
 
@@ -49,7 +50,8 @@ export function groupsService({ pageTokenKey, ownerRole }: RoomContext): Room<ty
       for (const table of ["role_bindings", "terms_acceptances"] as const) await call.tx.deleteFrom(table).where("parent", "=", uid).execute();
       await call.tx.deleteFrom("account_associations").where("uid", "=", uid).execute();
       // Those of a provider further up that give a role here, as bindings do.
-      await call.tx.deleteFrom("external_group_role_mappings").where("scope", "=", uid).execute();
+      const mappings = await call.tx.deleteFrom("external_group_role_mappings").where("scope", "=", uid).returning("uid").execute();
+      for (const mapping of mappings) tellOfLostMapping(call, mapping.uid);
       await groups.remove(call, row);
       return {};
     },
@@ -60,7 +62,9 @@ export function groupsService({ pageTokenKey, ownerRole }: RoomContext): Room<ty
 export async function createGroupNamed(call: Call, parent: string, name: string): Promise<string> {
   const group = create(GroupSchema, { name });
   validate(GroupSchema, group);
-  return (await insertGroup(call, parent, group)).uid;
+  const row = await insertGroup(call, parent, group);
+  call.emit(GroupSchema, { type: "api.iam.group.created.v1", subject: row.uid, group: row.uid, body: groups.toMessage(row) });
+  return row.uid;
 }
 
 async function insertGroup(call: Call, parent: string, { name, description, kind, verified }: Group): Promise<Row<"groups">> {
@@ -72,7 +76,14 @@ async function insertGroup(call: Call, parent: string, { name, description, kind
 
 // Who makes an organization owns it.
 async function own(call: Call, group: string, role: string): Promise<void> {
-  await call.tx.insertInto("role_bindings").values({ uid: newUid(group), parent: group, identity_uid: call.caller.identity, role_uid: role, create_time: call.nowMs }).execute();
+  const row = { uid: newUid(group), parent: group, identity_uid: call.caller.identity, role_uid: role, create_time: call.nowMs };
+  await call.tx.insertInto("role_bindings").values(row).execute();
+  await tellOfBinding(call, row);
+}
+
+function tellOfLostMapping(call: Call, uid: string): void {
+  const group = parentOf(parentOf(uid));
+  call.emit(ResourceDeletedSchema, { type: "api.iam.external_group_role_mappings.deleted.v1", subject: uid, group, body: { uid } });
 }
 
 const BELOW = [

@@ -9,6 +9,7 @@ import type { Call } from "../call.ts";
 import { invalidArgument, notFound, permissionDenied } from "../errors.ts";
 import { requireHolds, type Room, type RoomContext } from "../room.ts";
 import type { Row } from "../store/index.ts";
+import { tellOfLostBindings } from "./binding-answers.ts";
 import { groups } from "./groups.ts";
 import { validateRelationship } from "./relationship.ts";
 import { capabilityName } from "./roles.ts";
@@ -68,7 +69,9 @@ export function identitiesService({ pageTokenKey, admins = [] }: RoomContext): R
     async deleteIdentity(call, { uid }) {
       const row = await identities.get(call.tx, uid);
       requireAdminFor(call, admins, uid);
-      await call.tx.deleteFrom("role_bindings").where("identity_uid", "=", uid).execute();
+      // They stand in groups of their own, which are told of it.
+      const bindings = await call.tx.deleteFrom("role_bindings").where("identity_uid", "=", uid).returning("uid").execute();
+      tellOfLostBindings(call, bindings.map((binding) => binding.uid));
       await call.tx.deleteFrom("refresh_tokens").where("identity", "=", uid).execute();
       await identities.remove(call, row);
       return {};

@@ -1,14 +1,15 @@
-import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
 import { Capability, GroupSchema, ListRoleBindingsRequestSchema, type RoleBinding, RoleBindingSchema, type RoleBindingsService } from "@moorage/api";
 import { columnIs, listPage, type ListSpec } from "../aip/list.ts";
 import { resource } from "../aip/resource.ts";
 import { violationsOf } from "../aip/validate.ts";
 import { timestamp } from "../base/times.ts";
 import { isWithin, parentOf } from "../base/uid.ts";
-import type { Call } from "../call.ts";
+import type { Actor, Call } from "../call.ts";
 import { type FieldViolation, invalidArgument, notFound, permissionDenied } from "../errors.ts";
 import { requireHolds, type Room, type RoomContext } from "../room.ts";
 import type { Row } from "../store/index.ts";
+import { hydratedBinding, hydratedBindings, tellOfBinding } from "./binding-answers.ts";
 import { groups } from "./groups.ts";
 import { identities } from "./identities.ts";
 import { capabilitiesOf, capabilityName, roles } from "./roles.ts";
@@ -36,7 +37,7 @@ export function roleBindingsService({ pageTokenKey }: RoomContext): Room<typeof 
           ...(role === "" ? [] : [columnIs("role_uid", role)]),
         ],
       });
-      return { ...page, roleBindings: await hydrate(call, page.rows) };
+      return { ...page, roleBindings: await hydratedBindings(call, page.rows) };
     },
     async createRoleBinding(call, { parent, roleBinding = create(RoleBindingSchema) }) {
       return await hydratedBinding(call, await bind(call, parent, roleBinding, ""));
@@ -50,7 +51,7 @@ export function roleBindingsService({ pageTokenKey }: RoomContext): Room<typeof 
       for (const { parent: group } of filled) await requireCreate(call, group);
       const rows: Row<"role_bindings">[] = [];
       for (const [at, { parent: group, binding }] of filled.entries()) rows.push(await bind(call, group, binding, `requests[${at}].`));
-      return { roleBindings: await hydrate(call, rows) };
+      return { roleBindings: await hydratedBindings(call, rows) };
     },
     async updateRoleBinding(call, { roleBinding = create(RoleBindingSchema), updateMask }) {
       await bindings.patch(call, roleBinding.uid, roleBinding, updateMask, (before, after) => checkBinding(call, before.parent, after, ""));
@@ -104,36 +105,12 @@ async function checkBinding(call: Call, group: string, { identityUid, roleUid }:
   await requireHolds(call, capabilitiesOf(role), group, capabilityName);
 }
 
-/** The one binding of the identity to the role on the group, made if there is none. The caller has looked at who may give what. */
-export async function ensureBinding(call: Call, group: string, identityUid: string, roleUid: string): Promise<Row<"role_bindings">> {
+/** The one binding of the identity to the role on the group, made and told of if there is none. The caller has looked at who may give what. */
+export async function ensureBinding(call: Call, group: string, identityUid: string, roleUid: string, by?: Actor): Promise<Row<"role_bindings">> {
   const known = await call.tx.selectFrom("role_bindings").selectAll()
     .where("identity_uid", "=", identityUid).where("parent", "=", group).where("role_uid", "=", roleUid).orderBy("create_time").limit(1).executeTakeFirst();
-  return known ?? await bindings.insert(call, group, { identity_uid: identityUid, role_uid: roleUid, create_time: call.nowMs });
-}
-
-type Hydrated = MessageInitShape<typeof RoleBindingSchema>;
-
-/** One row as an answer carries it. */
-export async function hydratedBinding(call: Call, row: Row<"role_bindings">): Promise<Hydrated> {
-  const [binding = {}] = await hydrate(call, [row]);
-  return binding;
-}
-
-/** The rows as answers carry them, with what they refer to. Source: spec.md, RoleBinding. */
-async function hydrate(call: Call, rows: Row<"role_bindings">[]): Promise<Hydrated[]> {
-  if (rows.length === 0) return [];
-  const distinct = (uids: string[]): string[] => [...new Set(uids)];
-  const columns = ["uid", "name", "description"] as const;
-  const [who, where, what] = [
-    await call.tx.selectFrom("identities").select([...columns, "subject", "issuer", "email"]).where("uid", "in", distinct(rows.map((row) => row.identity_uid))).execute(),
-    await call.tx.selectFrom("groups").select(columns).where("uid", "in", distinct(rows.map((row) => row.parent))).execute(),
-    await call.tx.selectFrom("roles").select(columns).where("uid", "in", distinct(rows.map((row) => row.role_uid))).execute(),
-  ];
-  const identityOf = new Map(who.map((row) => [row.uid, row]));
-  const groupOf = new Map(where.map((row) => [row.uid, row]));
-  const roleOf = new Map(what.map((row) => [row.uid, row]));
-  return rows.map((row) => ({
-    uid: row.uid, createTime: timestamp(row.create_time),
-    identity: { ...identityOf.get(row.identity_uid) }, group: { ...groupOf.get(row.parent) }, role: { ...roleOf.get(row.role_uid) },
-  }));
+  if (known !== undefined) return known;
+  const made = await bindings.insert(call, group, { identity_uid: identityUid, role_uid: roleUid, create_time: call.nowMs });
+  await tellOfBinding(call, made, by);
+  return made;
 }

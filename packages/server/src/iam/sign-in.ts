@@ -1,8 +1,8 @@
 import { create } from "@bufbuild/protobuf";
-import { type Identity, IdentitySchema } from "@moorage/api";
+import { type Identity, IdentitySchema, SignInSchema } from "@moorage/api";
 import { isUid } from "../base/uid.ts";
 import { audit } from "../audit/index.ts";
-import type { Call } from "../call.ts";
+import type { Actor, Call } from "../call.ts";
 import { unauthenticated } from "../errors.ts";
 import type { Database, Row } from "../store/index.ts";
 import { identities, relationshipColumns } from "./identities.ts";
@@ -72,23 +72,36 @@ export async function signIn(call: Call, person: SignIn): Promise<SignedIn> {
   const relationship = relationshipColumns(claimMatch(person));
   const groups = await carriedGroups(call, provider.uid, person.groups);
   if (known !== undefined) {
-    await call.tx.updateTable("identities").set({ ...relationship, ...emailOf(person, known), last_seen_time: Math.max(call.nowMs, known.last_seen_time ?? 0) })
+    const addresses = emailOf(person, known);
+    await call.tx.updateTable("identities").set({ ...relationship, ...addresses, last_seen_time: Math.max(call.nowMs, known.last_seen_time ?? 0) })
       .where("uid", "=", known.uid).execute();
     await auditSignIn(call, person, known.uid);
+    tell(call, "signed_in", provider, person, { uid: known.uid, ...addresses });
     return { identity: known.uid, created: false, groups };
   }
   const made = await identities.insert(call, "", {
     ...relationship, ...emailOf(person, { email: "", email_unverified: "" }), name: person.name, description: "", company: "", provider: provider.uid,
     last_seen_time: call.nowMs, create_time: call.nowMs, update_time: call.nowMs,
   });
-  if (provider.defaultRole !== "") await ensureBinding(call, provider.group, made.uid, provider.defaultRole);
+  tell(call, "registered", provider, person, made);
+  if (provider.defaultRole !== "") await ensureBinding(call, provider.group, made.uid, provider.defaultRole, actorOf(person, made.uid));
   await auditSignIn(call, person, made.uid, { created: "true", ...(provider.defaultRole !== "" && { role: provider.defaultRole }) });
   return { identity: made.uid, created: true, groups };
 }
 
 // The person is in no organization: what it did is told to whoever the provider belongs to.
-async function auditSignIn(call: Call, { provider, issuer, subject }: SignIn, identity: string, details: Record<string, string> = {}): Promise<void> {
-  await audit(call, { method: "iam.signIn", resource: provider, identity, act: { iss: issuer, sub: subject }, details });
+async function auditSignIn(call: Call, person: SignIn, identity: string, details: Record<string, string> = {}): Promise<void> {
+  await audit(call, { method: "iam.signIn", resource: person.provider, ...actorOf(person, identity), details });
+}
+
+function tell(call: Call, what: "registered" | "signed_in", provider: Provider, person: SignIn, { uid, email }: { uid: string; email: string }): void {
+  call.emit(SignInSchema, {
+    type: `api.auth.${what}.v1`, subject: uid, group: provider.group, by: actorOf(person, uid), body: { identity: uid, provider: provider.uid, email },
+  });
+}
+
+function actorOf({ issuer, subject }: SignIn, identity: string): Actor {
+  return { identity, act: { iss: issuer, sub: subject } };
 }
 
 /** Commands of the transactor. */

@@ -65,7 +65,9 @@ export function reposService({ pageTokenKey, secrets }: RoomContext): Room<typeo
       const row = await repos.get(call.tx, uid);
       const after = applyMask(RepoReadmeSchema, create(RepoReadmeSchema, { uid, content: row.readme }), repoReadme, updateMask);
       validate(RepoReadmeSchema, after);
-      await call.tx.updateTable("repos").set({ readme: after.content, update_time: call.nowMs }).where("uid", "=", uid).execute();
+      const changes = { readme: after.content, update_time: call.nowMs };
+      await call.tx.updateTable("repos").set(changes).where("uid", "=", uid).execute();
+      tell(call, "updated", { ...row, ...changes });
       return after;
     },
     async previewTagRetention(call, request) {
@@ -86,7 +88,14 @@ export function reposService({ pageTokenKey, secrets }: RoomContext): Room<typeo
 export async function createRepoNamed(call: Call, parent: string, name: string): Promise<string> {
   const repo = create(RepoSchema, { name });
   validate(RepoSchema, repo);
-  return (await insertRepo(call, parent, repo)).uid;
+  const row = await insertRepo(call, parent, repo);
+  tell(call, "created", row);
+  return row.uid;
+}
+
+// What the API's own methods do is told of by what they answer.
+function tell(call: Call, what: "created" | "updated", row: Row<"repos">): void {
+  call.emit(RepoSchema, { type: `api.platform.registry.repo.${what}.v1`, subject: row.uid, group: row.parent, body: repos.toMessage(row) });
 }
 
 async function insertRepo(call: Call, parent: string, repo: Repo): Promise<Row<"repos">> {

@@ -1,6 +1,6 @@
-import { RepoSchema } from "@moorage/api";
+import { RepoSchema, TagChangeSchema } from "@moorage/api";
 import { isReservedTag, RESERVED_TAG } from "../base/timed-tag.ts";
-import { newUid } from "../base/uid.ts";
+import { newUid, parentOf } from "../base/uid.ts";
 import type { Call } from "../call.ts";
 import { failedPrecondition, invalidArgument, notFound } from "../errors.ts";
 import { changeCount, statement } from "../store/index.ts";
@@ -74,13 +74,17 @@ export async function moveTag(call: Call, move: TagMove, found: TagPlace | Promi
   if (stuckAt !== undefined && stuckAt !== digest) throw failedPrecondition(immutableTag(name, stuckAt));
   const updateTimeMs = moved ? await record(call, repo, name, digest, move.reason) : before.update_time;
   const uid = before?.uid ?? newUid(repo);
-  const changed = moved || deprecated !== (before.deprecated === 1) || bundles !== before.bundles;
+  const changed = before === undefined || moved || deprecated !== (before.deprecated === 1) || bundles !== before.bundles;
   if (before === undefined) {
     await call.tx.insertInto("tags")
       .values({ uid, parent: repo, name, digest, deprecated: deprecated ? 1 : 0, bundles, create_time: updateTimeMs, update_time: updateTimeMs }).execute();
     await changeCount(call.tx, "tags", uid, 1);
   } else if (changed) {
     await updateTag(call.tx, digest, updateTimeMs, deprecated ? 1 : 0, bundles, uid);
+  }
+  if (changed) {
+    const previousDigest = moved ? before?.digest ?? "" : "";
+    tell(call, before === undefined ? "created" : "updated", repo, { uid, name, digest, previousDigest, reason: move.reason, deprecated, bundles });
   }
   return { uid, created: before === undefined, moved, updateTimeMs, deprecated, bundles };
 }
@@ -115,6 +119,8 @@ export async function deleteTags(call: Call, { repo, names, reason }: { repo: st
     if (policyOf(place.policy).isProtected(name)) throw failedPrecondition(protectedTag(name));
     await removeTag(call.tx, place.uid);
     await record(call, repo, name, "", reason);
+    const { uid, digest, deprecated, bundles } = place;
+    tell(call, "deleted", repo, { uid, name, digest, previousDigest: "", reason, deprecated: deprecated === 1, bundles });
     count += 1;
   }
   // Last, and once: whoever makes a tag in the organization waits for these counters.
@@ -136,6 +142,19 @@ export async function requireNoneProtected(call: Call, { uid, tag_policy }: { ui
   if (count === 0) return;
   const rest = count > MAX_NAMED ? [{ type: "TAG_PROTECTED", subject: uid, description: `the repo has ${count} protected tags` }] : [];
   throw failedPrecondition(...named.map(protectedTag), ...rest);
+}
+
+/** What happened to a tag. `bundles` is JSON text. */
+interface Told { uid: string; name: string; digest: string; previousDigest: string; reason: MoveReason; deprecated: boolean; bundles: string }
+
+// What the server does by itself. Whoever asks for a tag is told of by the call.
+const BY_SYSTEM: ReadonlySet<MoveReason> = new Set(["mirror", "retention"]);
+
+function tell(call: Call, what: "created" | "updated" | "deleted", repo: string, { bundles, ...tag }: Told): void {
+  call.emit(TagChangeSchema, {
+    type: `api.platform.registry.tag.${what}.v1`, subject: tag.uid, group: parentOf(repo), isSystem: BY_SYSTEM.has(tag.reason),
+    body: { ...tag, bundles: JSON.parse(bundles) as string[] },
+  });
 }
 
 /** Appends to the tag's history, after its last record even if the clock went back. Returns the record's time. */
