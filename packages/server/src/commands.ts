@@ -35,11 +35,11 @@ export interface CommandContext {
 
 /** Everything that writes, by name. Built alike wherever transactions are run. */
 export function commandsOf({ methods, admins, secrets, terms = [] }: CommandContext) {
-  const tellOf = apiEvents([...methods.values()]);
+  const tellOf = apiEvents([...methods.values()].filter((method) => method.kind === "unary"));
   return {
     async method(call: Call, { method: name, request }: MethodCall): Promise<string> {
       const method = methods.get(name);
-      if (method === undefined) throw new Error(`there is no method ${name}`);
+      if (method?.kind !== "unary") throw new Error(`there is no method ${name}`);
       const message = fromBinary(method.desc.input, unpacked(request));
       // Rights may have changed since the door looked: they are looked at again where the change is made.
       await authorize(method.desc, method.access, call, message, admins.includes(call.caller.identity));

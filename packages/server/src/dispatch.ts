@@ -1,4 +1,4 @@
-import { type DescMethodUnary, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
+import { type DescMethodServerStreaming, type DescMethodUnary, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
 import { Transaction } from "@moorage/api";
 import { authorize, placesOf } from "./access/authorize.ts";
 import { messageOf, type Stored } from "./aip/stored.ts";
@@ -9,6 +9,7 @@ import { openCall } from "./calls.ts";
 import { Code, MoorageError } from "./errors.ts";
 import { type Method, nameOf } from "./methods.ts";
 import type { Database } from "./store/index.ts";
+import { createSlots, guarded } from "./streams.ts";
 import type { Transactor } from "./transaction.ts";
 
 export { isStored, type Stored } from "./aip/stored.ts";
@@ -24,6 +25,15 @@ export interface Dispatch {
   unary(method: DescMethodUnary, data: CallData, message: Message, extra?: { authorization?: string }): Promise<Message>;
   /** The same, for doors that can do with an answer as it is stored. */
   answer(method: DescMethodUnary, data: CallData, message: Message, extra?: { authorization?: string }): Promise<Message | Stored>;
+  /** A method that answers many times. Its caller's rights are looked at when it begins and again as long as it goes on. */
+  stream(method: DescMethodServerStreaming, data: CallData, message: Message, extra: StreamCall): AsyncIterable<Message>;
+}
+
+export interface StreamCall {
+  /** Ends the stream with its reason. */
+  signal: AbortSignal;
+  /** Who calls, found out anew, and the time. Throws UNAUTHENTICATED when the token has ended. */
+  renew(): Promise<CallData>;
 }
 
 export interface DispatchDeps {
@@ -44,7 +54,7 @@ export function createDispatch({ methods, outside, checks, reader, transactor, a
     const loose = outside.get(name);
     if (loose !== undefined) return await loose(data, message, extra?.authorization);
     const method = methods.get(name);
-    if (method === undefined) throw new MoorageError(Code.Unimplemented, `there is no method ${name}`);
+    if (method?.kind !== "unary") throw unknown(name);
     const call = openCall(data, reader);
     const writes = method.transaction === Transaction.WRITE;
     let isAuthorized = false;
@@ -55,11 +65,36 @@ export function createDispatch({ methods, outside, checks, reader, transactor, a
       await checks?.get(name)?.(data, message);
       return fromBinary(desc.output, unpacked(await transactor.write("method", data, { method: name, request: packed(toBinary(desc.input, message)) })));
     } catch (error) {
-      // To whoever has no right there, what is there is told as what is not. Without a token nobody was refused: nobody was there.
-      const refusal = data.caller.identity === "" ? undefined : refusalOf(error, { hides: !isAuthorized, writes });
-      if (refusal) auditor.note(data, { method: name, resource: placesOf(desc, method.access, message)[0] ?? "", ...refusal });
+      note(method, data, message, error, { hides: !isAuthorized, writes });
       throw error;
     }
   };
-  return { answer, unary: async (desc, data, message, extra) => messageOf(await answer(desc, data, message, extra)) };
+  const note = ({ desc, access }: Method, data: CallData, message: Message, error: unknown, how: { hides: boolean; writes: boolean }): void => {
+    // To whoever has no right there, what is there is told as what is not. Without a token nobody was refused: nobody was there.
+    const refusal = data.caller.identity === "" ? undefined : refusalOf(error, how);
+    if (refusal) auditor.note(data, { method: nameOf(desc), resource: placesOf(desc, access, message)[0] ?? "", ...refusal });
+  };
+  const slots = createSlots();
+  const stream: Dispatch["stream"] = async function* (desc, data, message, { signal, renew }) {
+    const method = methods.get(nameOf(desc));
+    if (method?.kind !== "stream") throw unknown(nameOf(desc));
+    const allow = async (asked: CallData): Promise<void> => {
+      try {
+        await authorize(desc, method.access, openCall(asked, reader), message, admins.includes(asked.caller.identity));
+      } catch (error) {
+        note(method, asked, message, error, { hides: true, writes: false });
+        throw error;
+      }
+    };
+    await allow(data);
+    const { expiresAtMs = Infinity, identity } = data.caller;
+    yield* slots.held(identity, signal, guarded((ended) => method.open(openCall(data, reader), message, ended), {
+      signal, endsInMs: expiresAtMs - data.nowMs, check: async () => allow(await renew()),
+    }));
+  };
+  return { answer, stream, unary: async (desc, data, message, extra) => messageOf(await answer(desc, data, message, extra)) };
+}
+
+function unknown(name: string): MoorageError {
+  return new MoorageError(Code.Unimplemented, `there is no method ${name}`);
 }

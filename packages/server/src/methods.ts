@@ -1,22 +1,29 @@
-import type { DescMethod, DescMethodUnary, DescService, Message } from "@bufbuild/protobuf";
+import type { DescMethod, DescMethodServerStreaming, DescMethodUnary, DescService, Message } from "@bufbuild/protobuf";
 import { create, getOption } from "@bufbuild/protobuf";
-import { type Access, AccountAssociationsService, AuditEntriesService, ExternalGroupRoleMappingsService, GroupInvitesService, GroupsService, IdentitiesService, IdentityProvidersService, ImagesService, PingService, ReposService, RoleBindingsService, RolesService, SubscriptionsService, TagsService, TermsService, type Transaction, transaction } from "@moorage/api";
+import { type Access, AccountAssociationsService, AuditEntriesService, EventsService, ExternalGroupRoleMappingsService, GroupInvitesService, GroupsService, IdentitiesService, IdentityProvidersService, ImagesService, PingService, ReposService, RoleBindingsService, RolesService, SubscriptionsService, TagsService, TermsService, type Transaction, transaction } from "@moorage/api";
 import { accessOf } from "./access/authorize.ts";
 import { isStored, type Stored } from "./aip/stored.ts";
 import type { Call } from "./call.ts";
-import { subscriptionsService } from "./events/index.ts";
+import { eventsService, subscriptionsService } from "./events/index.ts";
 import { accountAssociationsService, auditEntriesService, externalGroupRoleMappingsService, groupInvitesService, groupsService, identitiesService, identityProvidersService, roleBindingsService, rolesService, termsService } from "./iam/index.ts";
 import { pingService } from "./ping/index.ts";
 import { imagesService, reposService, tagsService } from "./registry/index.ts";
 import type { Room, RoomContext } from "./room.ts";
 
-/** A method of the API with the function that answers it. */
-export interface Method {
+interface Ruled { access: Access; transaction: Transaction }
+export interface UnaryMethod extends Ruled {
+  kind: "unary";
   desc: DescMethodUnary;
-  access: Access;
-  transaction: Transaction;
   run(call: Call, request: Message): Promise<Message | Stored>;
 }
+export interface StreamMethod extends Ruled {
+  kind: "stream";
+  desc: DescMethodServerStreaming;
+  /** Ends with the signal's reason soon after it is given. */
+  open(call: Call, request: Message, signal: AbortSignal): AsyncIterable<Message>;
+}
+/** A method of the API with the function that answers it. */
+export type Method = UnaryMethod | StreamMethod;
 
 /** Every room's methods by full name, e.g. `moorage.ping.v2.PingService.Ping`. Throws for one without an access rule. */
 export function methodsOf(context: RoomContext): Map<string, Method> {
@@ -27,7 +34,7 @@ export function methodsOf(context: RoomContext): Map<string, Method> {
     ...methods(TermsService, termsService(context)), ...methods(AccountAssociationsService, accountAssociationsService(context)),
     ...methods(AuditEntriesService, auditEntriesService(context)),
     ...methods(ReposService, reposService(context)), ...methods(TagsService, tagsService(context)),
-    ...methods(ImagesService, imagesService(context)), ...methods(PingService, pingService()),
+    ...methods(ImagesService, imagesService(context)), ...methods(EventsService, eventsService(context)), ...methods(PingService, pingService()),
     ...methods(SubscriptionsService, subscriptionsService(context)),
   ]);
 }
@@ -45,20 +52,37 @@ export function nameOf(method: DescMethod): string {
 
 function methods<S extends DescService>(service: S, room: Room<S>): [string, Method][] {
   // The type of Room made sure that each function fits its method; here they become a table.
-  const functions = room as Record<string, (call: Call, request: Message) => Promise<Record<string, unknown>>>;
+  const functions = room as Record<string, Answer & Opening>;
   return service.methods.map((desc): [string, Method] => {
     const answer = functions[desc.localName];
-    if (!isUnary(desc) || answer === undefined) throw new Error(`${desc.toString()} cannot be served`);
-    return [nameOf(desc), {
-      desc, access: accessOf(desc), transaction: getOption(desc, transaction),
-      async run(call, request) {
-        const answered = await answer(call, request);
-        return isStored(answered) ? answered : create(desc.output, answered);
-      },
-    }];
+    if (answer === undefined) throw new Error(`${desc.toString()} is not served`);
+    const ruled = { access: accessOf(desc), transaction: getOption(desc, transaction) };
+    if (isUnary(desc)) return [nameOf(desc), { kind: "unary", desc, ...ruled, run: running(desc, answer) }];
+    if (isServerStreaming(desc)) return [nameOf(desc), { kind: "stream", desc, ...ruled, open: opening(desc, answer) }];
+    throw new Error(`${desc.toString()} cannot be served: its caller streams`);
   });
+}
+
+type Answer = (call: Call, request: Message) => Promise<Record<string, unknown>>;
+type Opening = (call: Call, request: Message, signal: AbortSignal) => AsyncIterable<Record<string, unknown>>;
+
+function running(desc: DescMethodUnary, answer: Answer): UnaryMethod["run"] {
+  return async (call, request) => {
+    const answered = await answer(call, request);
+    return isStored(answered) ? answered : create(desc.output, answered);
+  };
+}
+
+function opening(desc: DescMethodServerStreaming, open: Opening): StreamMethod["open"] {
+  return async function* (call, request, signal) {
+    for await (const each of open(call, request, signal)) yield create(desc.output, each);
+  };
 }
 
 function isUnary(desc: DescMethod): desc is DescMethodUnary {
   return desc.methodKind === "unary";
+}
+
+function isServerStreaming(desc: DescMethod): desc is DescMethodServerStreaming {
+  return desc.methodKind === "server_streaming";
 }

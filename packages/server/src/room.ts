@@ -1,4 +1,4 @@
-import type { DescMethodUnary, DescService, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import type { DescMethodServerStreaming, DescMethodUnary, DescService, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import type { Capability } from "@moorage/api";
 import type { Stored } from "./aip/stored.ts";
 import type { GuardedFetch } from "./base/fetch.ts";
@@ -6,9 +6,13 @@ import type { Secrets } from "./base/secrets.ts";
 import type { Call } from "./call.ts";
 import { permissionDenied } from "./errors.ts";
 
-/** A service as a room implements it: every method must be there. What only reads may answer as it is stored. */
+/**
+ * A service as a room implements it: every method must be there. What only reads may answer as it is stored. A stream reads alone, for as long as its
+ * caller listens: it makes each answer when it is asked for the next one, and throws the signal's reason soon after that is given.
+ */
 export type Room<S extends DescService> = {
-  [K in keyof S["method"]]: S["method"][K] extends DescMethodUnary<infer I, infer O> ? (call: Call, request: MessageShape<I>) => Promise<MessageInitShape<O> | Stored<O>> : never;
+  [K in keyof S["method"]]: S["method"][K] extends DescMethodUnary<infer I, infer O> ? (call: Call, request: MessageShape<I>) => Promise<MessageInitShape<O> | Stored<O>>
+    : S["method"][K] extends DescMethodServerStreaming<infer I, infer O> ? (call: Call, request: MessageShape<I>, signal: AbortSignal) => AsyncIterable<MessageInitShape<O>> : never;
 };
 
 /** What rooms are made with. */
@@ -19,6 +23,8 @@ export interface RoomContext {
   ownerRole: string;
   /** Seals what is kept encrypted in the database. */
   secrets: Secrets;
+  /** Where the installation is reached: the source of its events. Absent where none are told. */
+  baseUrl?: string;
   /** What the types of events begin with, e.g. `dev.moorage`. */
   eventsPrefix: string;
   /** Reads a small blob of a repo whole. Undefined: the repo does not hold it, or it is larger than `maxBytes`. */

@@ -96,7 +96,7 @@ export async function startServer(settings: Config, { clock = systemClock, log =
     const blobs = observation.blobs(await openBlobs(config).catch((error: unknown) => {
       throw error instanceof BlobsUrlError ? new ConfigError(`MOORAGE_BLOBS_URL: ${error.message}`, { cause: error }) : error;
     }));
-    const methods = methodsOf({ ...installation, secrets, eventsPrefix: config.eventsPrefix, terms, admins, readBlob: blobReader(blobs), providers: accountProviders(config, () => access.tokens) });
+    const methods = methodsOf({ ...installation, secrets, eventsPrefix: config.eventsPrefix, baseUrl: config.baseUrl, terms, admins, readBlob: blobReader(blobs), providers: accountProviders(config, () => access.tokens) });
     const writer = await openTransactor(store, {
       dataDir: config.dataDir, methods, pageTokenKey: installation.pageTokenKey, ownerRole: installation.ownerRole, admins, secretKeys, eventsPrefix: config.eventsPrefix, terms,
       onFault: (error) => log.fatal({ err: error }, "the writing thread died"),

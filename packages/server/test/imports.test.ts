@@ -30,7 +30,8 @@ const MAY: Record<string, string[]> = {
   // What dispatch is made of: a call with its rights, and the table of methods, the only code that knows every room.
   calls: ["access", "store"],
   methods: ["access", "room", "aip"],
-  dispatch: ["access", "transaction", "aip", "store", "calls", "methods"],
+  streams: [],
+  dispatch: ["access", "transaction", "aip", "store", "calls", "methods", "streams"],
   distribution: ["transaction", "access", "blobs", "store"],
   // It writes by commands of distribution and reads what registry says of repos; distribution knows it as an interface.
   mirroring: ["transaction", "blobs", "store"],

@@ -1,4 +1,4 @@
-import { type DescField, type DescMessage, type DescMethodUnary, getOption, hasOption, type Message } from "@bufbuild/protobuf";
+import { type DescField, type DescMessage, type DescMethod, getOption, hasOption, type Message } from "@bufbuild/protobuf";
 import {
   type Access, access as accessOption, AccountAssociationSchema, Capability, CapabilitySchema, DeliverySchema, ExternalGroupRoleMappingSchema, GroupInviteSchema, GroupSchema,
   IdentityProviderSchema, IdentitySchema, RepoSchema, RoleBindingSchema, RoleSchema, SubscriptionSchema, TagSchema,
@@ -16,7 +16,7 @@ const TABLES: Readonly<Record<string, ResourceTable>> = {
 };
 
 /** The access rule of a method. Throws for a method without one: such a method is not served. */
-export function accessOf(method: DescMethodUnary): Access {
+export function accessOf(method: DescMethod): Access {
   if (!hasOption(method, accessOption)) throw new Error(`${method.toString()} has no access rule`);
   const rule = getOption(method, accessOption);
   if (rule.scope !== "" && !Object.hasOwn(TABLES, rule.resource)) throw new Error(`the access rule of ${method.toString()} names no known resource`);
@@ -27,7 +27,7 @@ export function accessOf(method: DescMethodUnary): Access {
  * May the caller do this? The one place that decides it for the methods of the API. What the caller may not see does not exist for it.
  * Throws UNAUTHENTICATED, NOT_FOUND, PERMISSION_DENIED, or INVALID_ARGUMENT for a missing scope. Source: contract §6, §7.
  */
-export async function authorize(method: DescMethodUnary, rule: Access, call: Call, message: Message, mayMakeOrganizations: boolean): Promise<void> {
+export async function authorize(method: DescMethod, rule: Access, call: Call, message: Message, mayMakeOrganizations: boolean): Promise<void> {
   if (rule.public) return;
   if (call.caller.identity === "") throw unauthenticated("a token is required");
   if (rule.authenticated || rule.scope === "") return;
@@ -59,17 +59,17 @@ async function holds(call: Call, rule: Access, capability: Capability, uid: stri
 }
 
 /** Where a call acts, for whatever is asked of the place beside rights: the uids in its scope, or in a batch those of its requests. */
-export function placesOf(method: DescMethodUnary, rule: Access, message: Message): string[] {
+export function placesOf(method: DescMethod, rule: Access, message: Message): string[] {
   if (rule.scope !== "") return [scopeOf(method, rule.scope, message)].filter(isUid);
   const { parent, requests } = message as { parent?: unknown; requests?: unknown };
   const parents = Array.isArray(requests) ? requests.map((request: { parent?: unknown }) => request.parent || parent) : [parent];
   return [...new Set(parents)].filter((uid): uid is string => typeof uid === "string" && isUid(uid));
 }
 
-const scopePaths = new WeakMap<DescMethodUnary, string[]>();
+const scopePaths = new WeakMap<DescMethod, string[]>();
 
 /** The value of the field that says where, empty when it or a message on the way is not set. The way there is looked up once a method. */
-function scopeOf(method: DescMethodUnary, scope: string, message: Message): string {
+function scopeOf(method: DescMethod, scope: string, message: Message): string {
   let path = scopePaths.get(method);
   if (path === undefined) scopePaths.set(method, (path = localPath(method.input, scope)));
   let value: unknown = message;

@@ -4,3 +4,4 @@ export { appendEvents } from "./append.ts";
 export { createSinkCheck } from "./sinks.ts";
 export { resealSubscriptions, subscriptionPlace } from "./subscription-secrets.ts";
 export { subscriptionsService } from "./subscriptions.ts";
+export { eventsService } from "./feed.ts";

@@ -10,15 +10,19 @@ const SUBJECT_PREFIX = /^(?:[0-9a-f]{1,40}|[0-9a-f]{40}(?:\/[0-9a-f]{16})*\/[0-9
 
 /** What is wrong with a subscription that is to be made, all of it, without asking anybody where its sink is. */
 export function subscriptionViolations(subscription: Subscription, eventsPrefix: string): FieldViolation[] {
-  const { sink, typePrefixes, subjectPrefixes } = subscription;
   const found = violationsOf(SubscriptionSchema, subscription);
-  if (!found.some(({ field }) => field === "sink")) found.push(...sinkViolations(sink));
-  for (const [at, prefix] of typePrefixes.entries()) found.push(...wrong(`typePrefixes[${at}]`, typeFault(prefix, eventsPrefix)));
-  for (const [at, prefix] of subjectPrefixes.entries()) {
-    found.push(...wrong(`subjectPrefixes[${at}]`, isUidPrefix(prefix) ? undefined : "must be a uid or the beginning of one"));
-  }
+  if (!found.some(({ field }) => field === "sink")) found.push(...sinkViolations(subscription.sink));
+  found.push(...prefixViolations(subscription, eventsPrefix));
   // Of one field the first fault is told.
   return found.filter(({ field }, at) => found.findIndex((other) => other.field === field) === at);
+}
+
+/** What is wrong with filters of events. */
+export function prefixViolations({ typePrefixes, subjectPrefixes }: Pick<Subscription, "typePrefixes" | "subjectPrefixes">, eventsPrefix: string): FieldViolation[] {
+  return [
+    ...typePrefixes.flatMap((prefix, at) => wrong(`typePrefixes[${at}]`, typeFault(prefix, eventsPrefix))),
+    ...subjectPrefixes.flatMap((prefix, at) => wrong(`subjectPrefixes[${at}]`, isUidPrefix(prefix) ? undefined : "must be a uid or the beginning of one")),
+  ];
 }
 
 function wrong(field: string, description: string | undefined): FieldViolation[] {

@@ -1,4 +1,4 @@
-import type { DescMethod } from "@bufbuild/protobuf";
+import type { DescMethod, Message } from "@bufbuild/protobuf";
 import { Code as ConnectCode, ConnectError, createConnectRouter, createContextKey, createContextValues } from "@connectrpc/connect";
 import type { ConnectRouter, ContextValues, HandlerContext } from "@connectrpc/connect";
 import { compressionBrotli, compressionGzip, universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
@@ -8,20 +8,23 @@ import { ServerReflection } from "@moorage/api/gen/grpc/reflection/v1/reflection
 import { ServerReflection as AlphaReflection } from "@moorage/api/gen/grpc/reflection/v1alpha/reflection_pb";
 import { ANONYMOUS } from "../call.ts";
 import type { CallData, Caller } from "../call.ts";
-import { Code, MoorageError } from "../errors.ts";
+import { Code, MoorageError, unauthenticated } from "../errors.ts";
+import { streamed } from "./connect-stream.ts";
 import { health } from "./health.ts";
 import { MAX_DEADLINE_MS, MAX_MESSAGE_BYTES } from "./limits.ts";
 import type { Request, Response } from "./listen.ts";
 import { reflection } from "./reflection.ts";
 import type { CallerHeaders, RequestData, RpcDoorOptions } from "./rpc.ts";
 import { completeErrors, readableMessage, toConnectError } from "./rpc-errors.ts";
-import { isUnary, pathOf, serviceOf, trueNamesOf, withAliases } from "./rpc-names.ts";
+import { isServerStreaming, isUnary, pathOf, serviceOf, trueNamesOf, withAliases } from "./rpc-names.ts";
 import { areaOf, asMoorageError, statusJson } from "./status.ts";
 
-/** `service`: that of the path, by its true name; `unknown`: it has no such method. */
-interface RpcRequest extends RequestData { service: string; unknown: boolean }
+/** `service`: that of the path, by its true name; `unknown`: it has no such method; `drop` cuts the answer off. */
+interface RpcRequest extends RequestData { service: string; unknown: boolean; drop(): void }
+/** The error as it is answered. */
+type Refuse = (error: unknown, values: ContextValues) => ConnectError;
 
-const REQUEST = createContextKey<RpcRequest>({ requestId: "", remoteAddress: "", service: "", unknown: true });
+const REQUEST = createContextKey<RpcRequest>({ requestId: "", remoteAddress: "", service: "", unknown: true, drop: () => {} });
 const CALLER = createContextKey<Caller>(ANONYMOUS);
 /** Whether the request's message was understood. */
 const IS_READ = createContextKey(false);
@@ -30,7 +33,7 @@ const IS_READ = createContextKey(false);
 export function connectHandler(options: RpcDoorOptions): (request: Request, response: Response, data: RequestData) => Promise<void> {
   const { services, aliases, errorDomain, log } = options;
   const served = new Set(services);
-  const refuse = (error: unknown, values: ContextValues): ConnectError => {
+  const refuse: Refuse = (error, values) => {
     if (error instanceof ConnectError) return error;
     const { requestId, service } = values.get(REQUEST);
     return toConnectError(asMoorageError(error, log, requestId), areaOf(service), errorDomain);
@@ -56,14 +59,15 @@ export function connectHandler(options: RpcDoorOptions): (request: Request, resp
     maxTimeoutMs: MAX_DEADLINE_MS,
     requestGate: (context) => gate(context).catch((error: unknown) => { throw refuse(error, context.values); }),
     interceptors: [(next) => (request) => {
-      request.contextValues.set(IS_READ, true);
+      // The message of a stream is read only when its method begins.
+      if (!request.stream) request.contextValues.set(IS_READ, true);
       return next(request).then((answer) => {
         if (!answer.stream) request.contextValues.get(REQUEST).observed?.endRpc(0);
         return answer;
       }, (error: unknown) => { throw refuse(error, request.contextValues); });
     }],
   });
-  for (const service of services) for (const method of service.methods) addMethod(router, method, options);
+  for (const service of services) for (const method of service.methods) addMethod(router, method, options, refuse);
   const reflected = reflection([...services, Health, ServerReflection, AlphaReflection]);
   const names = services.flatMap(({ typeName }) => withAliases(typeName, aliases));
   router.service(Health, health(names, options.shutdown)).service(ServerReflection, reflected.v1).service(AlphaReflection, reflected.v1alpha);
@@ -77,7 +81,7 @@ export function connectHandler(options: RpcDoorOptions): (request: Request, resp
   return async (request, response, data) => {
     const handler = routes.get(pathOf(request));
     const service = trueNames.get(serviceOf(request)) ?? "moorage.rpc";
-    const values = createContextValues().set(REQUEST, { ...data, service, unknown: !handler });
+    const values = createContextValues().set(REQUEST, { ...data, service, unknown: !handler, drop: () => response.destroy() });
     const asked = universalRequest(request, response, values);
     if (!asked) {
       response.statusCode = 400;
@@ -107,16 +111,29 @@ function universalRequest(request: Request, response: Response, values: ContextV
   }
 }
 
-function addMethod(router: ConnectRouter, method: DescMethod, { dispatch, clock }: RpcDoorOptions): void {
-  if (!isUnary(method)) throw new Error(`${method.parent.typeName}.${method.name} streams, which dispatch does not do`);
-  router.rpc(method, (message, context) => {
+function addMethod(router: ConnectRouter, method: DescMethod, options: RpcDoorOptions, refuse: Refuse): void {
+  const { dispatch, clock } = options;
+  const dataOf = (caller: Caller, context: HandlerContext): CallData => {
     const { requestId, remoteAddress } = context.values.get(REQUEST);
-    const userAgent = context.requestHeader.get("user-agent") ?? "";
-    const data: CallData = { caller: context.values.get(CALLER), requestId, nowMs: clock.nowMs(), remoteAddress, userAgent };
-    return unlessAborted(context.signal, dispatch.unary(method, data, message, callerHeaders(context)));
-  });
+    return { caller, requestId, nowMs: clock.nowMs(), remoteAddress, userAgent: context.requestHeader.get("user-agent") ?? "" };
+  };
+  if (isUnary(method)) {
+    router.rpc(method, (message, context) => unlessAborted(context.signal, dispatch.unary(method, dataOf(context.values.get(CALLER), context), message, callerHeaders(context))));
+  } else if (isServerStreaming(method)) {
+    router.rpc(method, (message, context) => {
+      context.values.set(IS_READ, true);
+      const caller = context.values.get(CALLER);
+      const renew = async (): Promise<CallData> => {
+        // That a token ends is nothing to write down, unlike one that was never good.
+        if (caller.expiresAtMs !== undefined && caller.expiresAtMs <= clock.nowMs()) throw unauthenticated("the token has ended");
+        return dataOf(await options.authenticate(callerHeaders(context), method, context.values.get(REQUEST)), context);
+      };
+      const answers = (signal: AbortSignal): AsyncIterable<Message> => dispatch.stream(method, dataOf(caller, context), message, { signal, renew });
+      const { drop } = context.values.get(REQUEST);
+      return streamed(answers, { signal: context.signal, shutdown: options.shutdown, drop, refuse: (error) => refuse(error, context.values) });
+    });
+  } else throw new Error(`${method.toString()} cannot be served: its caller streams`);
 }
-
 /** Waits no longer than the signal lets it: the signal's reason is thrown then, a deadline or the client's leaving. */
 async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();

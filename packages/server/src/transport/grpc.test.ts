@@ -47,6 +47,7 @@ before(async () => {
         if (uid.startsWith("missing")) throw notFound("moorage.iam.v2.Group", uid);
         return create(GroupSchema, { uid, description: uid === "long" ? "x".repeat(5000) : "" });
       },
+      stream: () => assert.fail("no method here streams"),
     },
   });
   port = await listen({

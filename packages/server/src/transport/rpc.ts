@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http2";
-import type { DescMethod, DescMethodUnary, DescService, Message } from "@bufbuild/protobuf";
+import type { DescMethod, DescMethodServerStreaming, DescMethodUnary, DescService, Message } from "@bufbuild/protobuf";
 import type { Clock } from "../base/clock.ts";
 import type { CallData, Caller } from "../call.ts";
 import type { KeptAnswers } from "../kept-answers.ts";
@@ -14,6 +14,7 @@ import type { ErrorLog } from "./status.ts";
 /** What the door needs of dispatch. `extra` is for methods that read the token themselves, as the exchange does. */
 export interface Dispatch {
   unary(method: DescMethodUnary, data: CallData, message: Message, extra?: CallerHeaders): Promise<Message>;
+  stream(method: DescMethodServerStreaming, data: CallData, message: Message, extra: { signal: AbortSignal; renew(): Promise<CallData> }): AsyncIterable<Message>;
 }
 
 /** What of a request's headers says who calls, as it was sent. */
@@ -32,7 +33,7 @@ export interface RequestData {
 
 export interface RpcDoorOptions {
   dispatch: Dispatch;
-  /** The services served, health and reflection aside. All their methods must be unary. */
+  /** The services served, health and reflection aside. Of their methods none may have a caller that streams. */
   services: readonly DescService[];
   /** Verifies the caller before the request's body is read. Throws UNAUTHENTICATED; for a public method it may answer ANONYMOUS. */
   authenticate(headers: CallerHeaders, method: DescMethod, data: RequestData): Promise<Caller>;
@@ -43,7 +44,7 @@ export interface RpcDoorOptions {
   clock: Clock;
   /** Absent: every call is worked on. */
   kept?: KeptAnswers;
-  /** Given when the server starts to shut down: health answers NOT_SERVING and watches end. */
+  /** Given when the server starts to shut down: health answers NOT_SERVING, watches and streams end. */
   shutdown: AbortSignal;
   maxMessageBytes?: number;
 }

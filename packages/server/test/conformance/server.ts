@@ -65,6 +65,7 @@ const dispatch: Dispatch = {
     // The request id lets an INTERNAL error keep its message.
     throw new MoorageError(code as Code, text, { metadata: { requestId } });
   },
+  stream: () => fault("no method that streams is served"),
 };
 
 function requestInfo(headers: IncomingHttpHeaders): JsonObject {
