@@ -11,7 +11,7 @@ import { openCall } from "./calls.ts";
 import { distributionCommands } from "./distribution/commands.ts";
 import { resolveRepository } from "./distribution/names.ts";
 import { pushCommands } from "./distribution/push-terms.ts";
-import { apiEvents, appendEvents } from "./events/index.ts";
+import { apiEvents, appendEvents, eventCommands } from "./events/index.ts";
 import { requireTerms, signInCommands } from "./iam/index.ts";
 import { leaseCommands } from "./leases.ts";
 import type { Method } from "./methods.ts";
@@ -58,6 +58,7 @@ export function commandsOf({ methods, admins, secrets, terms = [] }: CommandCont
     ...pushCommands(terms),
     ...leaseCommands,
     ...registryCommands,
+    ...eventCommands,
   };
 }
 

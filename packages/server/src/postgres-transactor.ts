@@ -1,5 +1,5 @@
 import { openCall } from "./calls.ts";
-import { type CommandContext, commandsOf, runCommand } from "./commands.ts";
+import { type CommandContext, type Commands, commandsOf, runCommand } from "./commands.ts";
 import { Code, MoorageError } from "./errors.ts";
 import type { Store } from "./store/index.ts";
 import type { Command } from "./transaction.ts";
@@ -8,7 +8,14 @@ import type { Writer } from "./writer.ts";
 /** How many commands may be under way or wait for a connection. More are told to come again. */
 const MAX_WAITING = 10_000;
 
-/** The transactor over PostgreSQL: each command is a serializable transaction of its own, done again when it collides with another. */
+/**
+ * Commands whose statements see what is committed when each begins. They take turns by locks of their own, on the sequence of events or on a subscription's
+ * lease, and look again at what they waited for; they change nothing but events, deliveries, leases, and single columns of subscriptions. Serializable they
+ * would collide with each other, and with every push that appends to the outbox they read.
+ */
+const READ_COMMITTED: ReadonlySet<string> = new Set(["events.sequence", "events.claim", "events.record", "events.expire", "events.releaseAll"] satisfies (keyof Commands)[]);
+
+/** The transactor over PostgreSQL: each command is a transaction of its own, serializable but for a few, done again when it collides with another. */
 export function postgresTransactor(store: Store, context: CommandContext): Writer {
   const commands: Readonly<Record<string, Command>> = commandsOf(context);
   let waiting = 0;
@@ -24,7 +31,8 @@ export function postgresTransactor(store: Store, context: CommandContext): Write
       waiting += 1;
       try {
         // The sender's type says that the answer is this command's.
-        return await store.transact((tx) => runCommand(command, data, tx, input)) as never;
+        const options = READ_COMMITTED.has(name) ? { isolation: "read committed" } as const : undefined;
+        return await store.transact((tx) => runCommand(command, data, tx, input), options) as never;
       } finally {
         waiting -= 1;
         if (waiting === 0) idle?.();

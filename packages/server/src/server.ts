@@ -19,6 +19,7 @@ import { createPulls, distributionDoor, type RegistryDeps, tokenDoor } from "./d
 import { Code, unauthenticated } from "./errors.ts";
 import { createSinkCheck } from "./events/index.ts";
 import { createCollector } from "./gc.ts";
+import { eventCleaner } from "./event-cleaner.ts";
 import { startHousekeeping } from "./housekeeping.ts";
 import { createKeptAnswers } from "./kept-answers.ts";
 import { methodsOf, nameOf } from "./methods.ts";
@@ -157,7 +158,8 @@ export async function startServer(settings: Config, { clock = systemClock, log =
     });
     const collector = createCollector({ transactor, blobs, config, clock, log, ran: observation.gc.ran });
     const cleaner = auditCleaner({ writer: transactor, reader, clock, retentionMs: config.auditRetentionMs, log });
-    const housekeeping = await startHousekeeping({ transactor, keyring: access.keyring, registry, signingKeyAgeMs: config.signingKeyAgeMs, log, chores: [...collector.chores, cleaner.chore] });
+    const eventsCleaner = eventCleaner({ writer: transactor, clock, retentionMs: config.eventsRetentionMs, log });
+    const housekeeping = await startHousekeeping({ transactor, keyring: access.keyring, registry, signingKeyAgeMs: config.signingKeyAgeMs, log, chores: [...collector.chores, cleaner.chore, eventsCleaner.chore] });
     mirroring.start();
     log.info({ url: config.baseUrl, registryUrl: config.registryUrl, address: port.address, port: port.port }, "listening");
     // Whoever waits for this line does not wait for the next ones.
@@ -167,6 +169,7 @@ export async function startServer(settings: Config, { clock = systemClock, log =
       housekeeping.stop();
       await collector.stop();
       await cleaner.stop();
+      await eventsCleaner.stop();
       await mirroring.close();
       front.close();
       shutdown.abort();

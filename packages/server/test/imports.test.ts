@@ -73,7 +73,7 @@ const MAY_INDEX: Record<string, string[]> = {
 };
 
 /** What wires the rest together, and so may import everything; nobody else may import it. */
-const WIRING = new Set(["audit-cleaner", "main", "index", "server", "start", "bootstrap", "commands", "gc", "housekeeping", "writer", "writer-thread", "postgres-transactor", "transactors", "secret-keys", "sign-token", "prepare", "workers", "worker-process", "worker-messages"]);
+const WIRING = new Set(["audit-cleaner", "event-cleaner", "main", "index", "server", "start", "bootstrap", "commands", "gc", "housekeeping", "writer", "writer-thread", "postgres-transactor", "transactors", "secret-keys", "sign-token", "prepare", "workers", "worker-process", "worker-messages"]);
 
 interface Import { from: string; to: string; typeOnly: boolean }
 

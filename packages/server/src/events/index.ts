@@ -1,6 +1,11 @@
 // What other rooms and the delivery may ask of events.
 export { apiEvents } from "./api-events.ts";
 export { appendEvents } from "./append.ts";
+export { type Attempt, attemptsOf } from "./attempts.ts";
+export { eventCommands } from "./commands.ts";
+export type { ClaimAnswer, ClaimedDelivery, ClaimRequest, DeliveryTarget, Outcome, QueuedEvent, RecordRequest } from "./delivering.ts";
+export { type Backlog, backlogs, dueSubscriptions, hasOutbox, MAX_COUNTED } from "./due.ts";
+export { eventRetention, type EventRetentionDeps } from "./retention.ts";
 export { createSinkCheck } from "./sinks.ts";
 export { resealSubscriptions, subscriptionPlace } from "./subscription-secrets.ts";
 export { subscriptionsService } from "./subscriptions.ts";

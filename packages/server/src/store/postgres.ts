@@ -31,10 +31,10 @@ export async function openPostgresStore(settings: StoreSettings): Promise<Store>
   return {
     engine: "postgres",
     reader,
-    transact<T>(work: (tx: Database) => Promise<T>): Promise<T> {
+    transact<T>(work: (tx: Database) => Promise<T>, { isolation = "serializable" }: { isolation?: "read committed" | "serializable" } = {}): Promise<T> {
       let again = false;
       return retried(windowMs, () => {
-        const turn = gate.run(() => transactOnce(reader, work), again);
+        const turn = gate.run(() => transactOnce(reader, work, isolation), again);
         again = true;
         return turn;
       }, onRetry);
@@ -50,8 +50,8 @@ export async function openPostgresStore(settings: StoreSettings): Promise<Store>
   };
 }
 
-async function transactOnce<T>(db: Kysely<Tables>, work: (tx: Database) => Promise<T>): Promise<T> {
-  const transaction = await db.startTransaction().setIsolationLevel("serializable").execute();
+async function transactOnce<T>(db: Kysely<Tables>, work: (tx: Database) => Promise<T>, isolation: "read committed" | "serializable"): Promise<T> {
+  const transaction = await db.startTransaction().setIsolationLevel(isolation).execute();
   let value: T;
   try {
     value = await work(transaction);

@@ -140,7 +140,8 @@ export interface Tables {
   subscription_leases: { subscription: string; holder: string; until_time: number };
   /**
    * Events on their way to the subscription `parent`. The uid ends in the event's `seq`, 16 hex digits. `state`: DeliveryState's number. `step`: tries of
-   * the running schedule. `next_time`: when it is due, while it is pending or retrying. `attempts`: a JSON list of [start ms, latency ms, status, error].
+   * the running schedule. `next_time`: when it is due; while it is being sent, when it was; null once it has ended. `attempts`: a JSON list of
+   * [start ms, latency ms, status, error].
    */
   deliveries: {
     uid: string; parent: string; seq: number; event_id: string; event_type: string; event_subject: string; state: number; tries: number; step: number;

@@ -1,0 +1,89 @@
+import type { Call } from "../call.ts";
+import { statement } from "../store/index.ts";
+import { keysOf } from "./fan-out.ts";
+
+/** What goes when it is old, in the order in which it goes: an event when no delivery needs it any more. */
+export const EXPIRING = ["delivered", "dead", "waiting", "orphaned", "leases", "numbers", "events"] as const;
+
+export interface ExpireRequest {
+  what: (typeof EXPIRING)[number];
+  /** What ended, for events what happened, before this time. */
+  beforeMs: number;
+  /** Where the step before ended. */
+  after?: { timeMs: number; seq: number };
+}
+
+/** `more`: there may be more, after this place if there is one. */
+export interface Expired { removed: number; more: boolean; after?: { timeMs: number; seq: number } }
+
+/** The most rows that one transaction removes. */
+const AT_ONCE = 500;
+
+interface Uid { uid: string }
+
+// What the inner question found may be another thing when its turn comes: the conditions are looked at again.
+const removeEnded = statement<Uid>(`delete from deliveries where uid in (
+    select uid from deliveries where next_time is null and state = ? and update_time < ? order by update_time limit ${AT_ONCE}
+  ) and next_time is null and update_time < ? returning uid`);
+const removeWaiting = statement<Uid>(`delete from deliveries where uid in (
+    select d.uid from subscriptions s join deliveries d on d.parent = s.uid where s.state <> 1 and d.create_time < ? and d.state in (1, 3) limit ${AT_ONCE}
+  ) and state in (1, 3) returning uid`);
+// One step in the index for each subscription, however many deliveries it has.
+const selectOrphan = statement<{ parent: string }>(`with recursive known (parent) as (
+    select (select min(parent) from deliveries)
+    union all
+    select (select min(d.parent) from deliveries d where d.parent > known.parent) from known where known.parent is not null
+  ) select parent from known where parent is not null and not exists (select 1 from subscriptions s where s.uid = known.parent) limit 1`);
+const removeOrphans = statement<Uid>(`delete from deliveries where uid in (select uid from deliveries where parent = ? limit ${AT_ONCE}) returning uid`);
+const removeLeases = statement<Uid>(`delete from subscription_leases where subscription in (
+    select l.subscription from subscription_leases l where not exists (select 1 from subscriptions s where s.uid = l.subscription) limit ${AT_ONCE}
+  ) returning subscription as uid`);
+const ENDED = `select subject from event_numbers where end_time is not null and end_time < ? order by end_time, subject limit ${AT_ONCE}`;
+const removeBelow = statement<Uid>(`delete from event_numbers where subject in (
+    select n.subject from (${ENDED}) as e join event_numbers n on n.subject > e.subject || '/' and n.subject < e.subject || '0' limit ${AT_ONCE}
+  ) returning subject as uid`);
+const removeNumbers = statement<Uid>(`delete from event_numbers where subject in (${ENDED}) and end_time < ? returning subject as uid`);
+const selectOld = statement<{ seq: number; time: number }>(`select seq, time from events where (time, seq) > (?, ?) and time < ? order by time, seq limit ${AT_ONCE}`);
+const removeEvents = statement<{ seq: number }>(`delete from events where seq in (select cast(key as bigint) from json_each(?))
+  and not exists (select 1 from deliveries d where d.seq = events.seq) returning seq`);
+
+/**
+ * Removes some of what is old: a bounded number, since others wait for it.
+ *
+ * - delivered, dead: deliveries that ended so.
+ * - waiting: deliveries made for a subscription that is paused or disabled.
+ * - orphaned: deliveries of deleted subscriptions, whenever they were made; leases of those.
+ * - numbers: of subjects that were deleted, and of all below them.
+ * - events: those that happened, and of which there is no delivery.
+ */
+export async function expire(call: Call, request: ExpireRequest): Promise<Expired> {
+  if (request.what === "events") return await expireEvents(call, request);
+  const removed = await removeSome(call, request);
+  return { removed, more: removed > 0 };
+}
+
+async function removeSome({ tx }: Call, { what, beforeMs }: ExpireRequest): Promise<number> {
+  switch (what) {
+    case "delivered": return (await removeEnded(tx, 4, beforeMs, beforeMs)).length;
+    case "dead": return (await removeEnded(tx, 5, beforeMs, beforeMs)).length;
+    case "waiting": return (await removeWaiting(tx, beforeMs)).length;
+    case "orphaned": {
+      const [orphan] = await selectOrphan(tx);
+      return orphan === undefined ? 0 : (await removeOrphans(tx, orphan.parent)).length;
+    }
+    case "leases": return (await removeLeases(tx)).length;
+    case "numbers": {
+      const below = (await removeBelow(tx, beforeMs)).length;
+      return below > 0 ? below : (await removeNumbers(tx, beforeMs, beforeMs)).length;
+    }
+    default: return 0;
+  }
+}
+
+async function expireEvents({ tx }: Call, { beforeMs, after = { timeMs: -1, seq: 0 } }: ExpireRequest): Promise<Expired> {
+  const old = await selectOld(tx, after.timeMs, after.seq, beforeMs);
+  const last = old.at(-1);
+  if (last === undefined) return { removed: 0, more: false };
+  const removed = (await removeEvents(tx, keysOf(old.map(({ seq }) => String(seq))))).length;
+  return { removed, more: old.length === AT_ONCE, after: { timeMs: last.time, seq: last.seq } };
+}

@@ -1,0 +1,31 @@
+import { ANONYMOUS, type CallData } from "../call.ts";
+import { EXPIRING, type Expired, type ExpireRequest } from "./expire.ts";
+
+export interface EventRetentionDeps {
+  writer: { write(name: "events.expire", data: CallData, input: ExpireRequest): Promise<Expired> };
+  clock: { nowMs(): number };
+  /** How long events and deliveries that have ended are kept, in milliseconds. */
+  retentionMs: number;
+}
+
+// So that somebody has the time to look at a dead letter.
+const DEAD_RETENTION_MS = 30 * 24 * 3_600_000;
+
+/** Removes what is older than it is to be, some in each transaction: others wait for it. Answers how many of which. `signal` ends it between two. */
+export async function eventRetention({ writer, clock, retentionMs }: EventRetentionDeps, signal: AbortSignal): Promise<Record<string, number>> {
+  const nowMs = clock.nowMs();
+  const data = { caller: ANONYMOUS, requestId: "", nowMs, remoteAddress: "", userAgent: "" };
+  const removed: Record<string, number> = {};
+  for (const what of EXPIRING) {
+    const beforeMs = nowMs - (what === "dead" ? Math.max(retentionMs, DEAD_RETENTION_MS) : retentionMs);
+    let sum = 0;
+    let step: Expired = { removed: 0, more: true };
+    while (step.more) {
+      signal.throwIfAborted();
+      step = await writer.write("events.expire", data, { what, beforeMs, ...(step.after !== undefined && { after: step.after }) });
+      sum += step.removed;
+    }
+    removed[what] = sum;
+  }
+  return removed;
+}

@@ -1,0 +1,95 @@
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import { create } from "@bufbuild/protobuf";
+import { PingResponseSchema } from "@moorage/api";
+import { newUid } from "../../src/base/uid.ts";
+import { ANONYMOUS } from "../../src/call.ts";
+import { appendEvents, type ClaimedDelivery, type ClaimRequest, type Outcome } from "../../src/events/index.ts";
+import type { Database, Row } from "../../src/store/index.ts";
+import { openTransactor } from "../../src/transactors.ts";
+import type { Transactor } from "../../src/transaction.ts";
+import type { Writer } from "../../src/writer.ts";
+import { dropDatabase, openTestStore } from "./database.ts";
+
+// The queue of events in a database of its own, worked on by commands as several processes do it, at times that the test says.
+
+export const PREFIX = "dev.moorage";
+const HOLD_MS = 30_000;
+
+/** What happened, as far as the queue minds. */
+export interface Told { subject: string; group: string; type?: string; target?: string }
+
+export async function openEventQueue(t: TestContext, processes = 1) {
+  const dataDir = mkdtempSync(join(tmpdir(), "moorage-events-"));
+  const opened: { store: Awaited<ReturnType<typeof openTestStore>>; writer: Writer }[] = [];
+  t.after(async () => {
+    for (const { store, writer } of opened) {
+      await writer.close();
+      await store.close();
+    }
+    await dropDatabase(dataDir);
+    rmSync(dataDir, { recursive: true });
+  });
+  for (let n = 0; n < processes; n += 1) {
+    const store = await openTestStore(dataDir);
+    const keys = { pageTokenKey: randomBytes(32), secretKeys: [randomBytes(32)] };
+    const writer = await openTransactor(store.store, { dataDir, methods: new Map(), ownerRole: "", admins: [], eventsPrefix: PREFIX, ...keys, onFault: (error) => { throw error; } });
+    opened.push({ store, writer });
+  }
+  const [first] = opened;
+  if (first === undefined) throw new Error("a queue needs a process");
+  const { db } = first.store;
+  const { reader } = first.store.store;
+  const at = (n: number) => opened[n] ?? first;
+  const data = (nowMs: number) => ({ caller: ANONYMOUS, requestId: "", nowMs, remoteAddress: "", userAgent: "" });
+  const rows = (subscription: string): Promise<Row<"deliveries">[]> => reader.selectFrom("deliveries").selectAll().where("parent", "=", subscription).orderBy("seq").execute();
+  const write = <K extends Parameters<Transactor["write"]>[0]>(name: K, nowMs: number, input: Parameters<typeof first.writer.write<K>>[2], process = 0) =>
+    at(process).writer.write(name, data(nowMs), input);
+  return {
+    db, reader, write, rows,
+    /** What happened in one transaction of a process. Answers the ids of the events. */
+    async tell(events: readonly Told[], { nowMs = 0, process = 0, during = async () => {} }: { nowMs?: number; process?: number; during?: (tx: Database) => Promise<void> } = {}): Promise<string[]> {
+      const told = events.map(({ type = "test.v1", target, ...event }) => ({
+        id: newUid("").slice(0, 32), type, ...event, ...(target !== undefined && { target }), schema: PingResponseSchema, body: create(PingResponseSchema),
+      }));
+      await at(process).store.store.transact(async (tx) => {
+        await during(tx);
+        await appendEvents(tx, data(nowMs), told);
+      });
+      return told.map(({ id }) => id);
+    },
+    /** Gives everything that waits its numbers. */
+    async sequence(nowMs = 0, limit = 500): Promise<number> {
+      let sum = 0;
+      for (let count = -1; count !== 0; sum += count) ({ count } = await write("events.sequence", nowMs, { limit, typePrefix: PREFIX }));
+      return sum;
+    },
+    /** A subscription of the group. */
+    async subscribe(group: string, fields: Partial<Row<"subscriptions">> = {}): Promise<string> {
+      const uid = newUid(group);
+      await db.insertInto("subscriptions").values({
+        uid, parent: group, sink: "https://sink.example.com/", state: 1, state_reason: "", type_prefixes: "[]", subject_prefixes: "[]", secret: "s", old_secret: "", old_secret_expire_time: null,
+        allowed_rate: 0, handshake_time: null, create_time: 0, update_time: 0, ...fields,
+      }).execute();
+      return uid;
+    },
+    /** Deliveries of the subscription, claimed by the holder. Undefined: it is not the holder's. */
+    async claim(subscription: string, nowMs: number, { holder = "a", limit = 100, process = 0, holdMs = HOLD_MS }: Partial<ClaimRequest> & { process?: number } = {}): Promise<ClaimedDelivery[] | undefined> {
+      const answer = await write("events.claim", nowMs, { subscription, holder, holdMs, limit }, process);
+      return answer.held ? answer.deliveries : undefined;
+    },
+    ids: async (subscription: string): Promise<string[]> => (await rows(subscription)).map((row) => row.event_id),
+    row: async (uid: string) => await reader.selectFrom("deliveries").selectAll().where("uid", "=", uid).executeTakeFirst(),
+    events: () => reader.selectFrom("events").selectAll().orderBy("seq").execute(),
+  };
+}
+
+export type EventQueue = Awaited<ReturnType<typeof openEventQueue>>;
+
+/** How a try of a delivery ended. */
+export function outcome({ uid }: { uid: string }, fields: Partial<Outcome> = {}): Outcome {
+  return { uid, startMs: 1, latencyMs: 2, status: 200, error: "", ...fields };
+}
