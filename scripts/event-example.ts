@@ -1,0 +1,89 @@
+// An example of a message, made from its descriptor: what docs/events.md shows of each type of events.
+import { createHash } from "node:crypto";
+import { create, type DescField, type DescMessage, getOption, type Message, ScalarType } from "@bufbuild/protobuf";
+import { DurationSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
+import { access, Capability, OrgKind, OrgStatus, ResourceDeletedSchema } from "@moorage/api";
+import type { EventType } from "../packages/server/src/events/types.ts";
+
+const TIME = time("2026-01-15T10:00:00Z");
+const ORGANIZATION = hex("organization", 40);
+const GROUP = `${ORGANIZATION}/${hex("group", 16)}`;
+const REPO = `${GROUP}/${hex("repo", 16)}`;
+const PROVIDER = `${GROUP}/${hex("provider", 16)}`;
+const PERSON = hex("person", 40);
+const ROLE = hex("role", 40);
+const DIGEST = `sha256:${hex("digest", 64)}`;
+
+/** Values of fields, by message and name or by name alone. Other texts are empty, other enums have their first value, other numbers are 0. */
+const VALUES: Readonly<Record<string, unknown>> = {
+  uid: `${GROUP}/${hex("resource", 16)}`, "Group.uid": GROUP, "Repo.uid": REPO, "Identity.uid": `${GROUP}/${hex("identity", 16)}`,
+  "AccountAssociation.uid": GROUP, "IdentityProvider.uid": PROVIDER, "ExternalGroupRoleMapping.uid": `${PROVIDER}/${hex("mapping", 16)}`, "TagChange.uid": `${REPO}/${hex("tag", 16)}`,
+  "RoleBinding.BoundIdentity.uid": PERSON, "RoleBinding.BoundGroup.uid": GROUP, "RoleBinding.BoundRole.uid": ROLE, "GroupInvite.InvitedRole.uid": ROLE,
+  "BatchDeleteExternalGroupRoleMappingsResponse.parent": PROVIDER,
+  "Group.name": "team-a", "Repo.name": "api", "Identity.name": "build", "AccountAssociation.name": "production", "IdentityProvider.name": "example",
+  "TagChange.name": "v1.4", "Role.name": "releaser", "RoleBinding.BoundIdentity.name": "ann", "RoleBinding.BoundGroup.name": "team-a",
+  "RoleBinding.BoundRole.name": "viewer", "GroupInvite.InvitedRole.name": "viewer", "RoleBinding.BoundIdentity.subject": "ann",
+  "Group.kind": OrgKind.CUSTOMER, "Group.status": OrgStatus.READY, "Role.capabilities": Capability.CAP_MANIFEST_CREATE,
+  "GroupInvite.InvitedRole.capabilities": Capability.CAP_REPO_LIST,
+  identity: PERSON, provider: PROVIDER, identity_provider_uid: PROVIDER, subscription: `${GROUP}/${hex("resource", 16)}`,
+  role_binding: `${GROUP}/${hex("binding", 16)}`, repo_id: REPO, group: GROUP, scope: GROUP, role_uid: ROLE, default_role: ROLE,
+  repository: "acme/team-a/api", tag: "v1.4", digest: DIGEST, previous_digest: `sha256:${hex("previous", 64)}`, digests: DIGEST, type: "manifest",
+  reason: "push", remote_address: "192.0.2.7", user_agent: "docker/28.0.1", method: "GET", message: "a test of this subscription", email: "ann@example.com",
+  issuer: "https://issuer.example.com", subject: "repo:acme/api:ref:refs/heads/main", audience: "https://registry.example.com", client_id: "moorage",
+  groups_claim: "groups", external_group_id: "engineers", key_id: hex("key", 8), expiration_time: time("2026-01-22T10:00:00Z"), account: "123456789012",
+  document_ids: "terms-of-use", sink: "https://hooks.example.com/moorage",
+};
+/** What a resource can have and most do not: an example would be longer, and tell no more. */
+const LEFT_OUT: ReadonlySet<string> = new Set(["google", "azure", "github", "services", "sync_config", "tag_policy", "old_secret_expire_time"]);
+// What the server does by itself, and says so.
+const BY_SYSTEM: ReadonlySet<string> = new Set(["registry.collect.v1"]);
+
+/** Who did what an example tells of. */
+export function exampleActor({ type }: EventType): object {
+  if (BY_SYSTEM.has(type)) return { subject: "", act: { actor: "system" } };
+  return { subject: PERSON, act: { iss: "https://login.example.com", sub: "ann" } };
+}
+
+/** The body of an example. */
+export function exampleBody({ type, body, methods: [method] }: EventType): Message {
+  const message = exampleOf(body) as Message & Record<string, unknown>;
+  if (body === ResourceDeletedSchema && method !== undefined) message["uid"] = named(getOption(method, access).resource, "uid");
+  // Only a tag that moved pointed to something before.
+  if ("previousDigest" in message && !type.includes(".updated.")) message["previousDigest"] = "";
+  if ("reason" in message && type.includes(".deleted.")) message["reason"] = "retention";
+  return message;
+}
+
+function exampleOf(desc: DescMessage): Message {
+  if (desc.typeName === TimestampSchema.typeName) return TIME;
+  if (desc.typeName === DurationSchema.typeName) return create(DurationSchema, { seconds: 3600n });
+  const message: Record<string, unknown> = {};
+  for (const field of desc.fields) {
+    const value = LEFT_OUT.has(field.name) ? undefined : valueOf(field);
+    if (value === undefined) continue;
+    if (field.oneof === undefined) message[field.localName] = field.fieldKind === "list" ? [value] : value;
+    // The first member stands for all.
+    else message[field.oneof.localName] ??= { case: field.localName, value };
+  }
+  return create(desc, message);
+}
+
+function valueOf(field: DescField): unknown {
+  if (field.fieldKind === "map") return undefined;
+  const value = named(field.parent.typeName, field.name);
+  if (field.message !== undefined) return typeof value === "object" ? value : exampleOf(field.message);
+  if (field.enum !== undefined) return value ?? field.enum.values[1]?.number;
+  return field.scalar === ScalarType.STRING ? value : undefined;
+}
+
+function named(typeName: string, field: string): unknown {
+  return VALUES[`${typeName.replace(/^moorage\.\w+\.v2\./, "")}.${field}`] ?? VALUES[field];
+}
+
+function time(text: string): Message {
+  return create(TimestampSchema, { seconds: BigInt(Date.parse(text) / 1000) });
+}
+
+function hex(seed: string, length: number): string {
+  return createHash("sha256").update(seed).digest("hex").slice(0, length);
+}
