@@ -3,6 +3,7 @@ import { after, before, describe, test } from "node:test";
 import {
   create,
   type DescMethod,
+  type DescMethodServerStreaming,
   type DescMethodUnary,
   type DescService,
   fromJson,
@@ -15,6 +16,7 @@ import {
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
 import * as api from "@moorage/api";
 import { access as accessOption, CapabilitySchema, SecurityTokenService, transaction as transactionOption } from "@moorage/api";
+import { endOf } from "./support/grpc.ts";
 import { pushImage } from "./support/image.ts";
 import { type Platform, startPlatform } from "./support/platform.ts";
 import { requestsOf } from "./support/requests.ts";
@@ -67,7 +69,7 @@ type Outcome = "ok" | "empty" | "NOT_FOUND" | "PERMISSION_DENIED" | "UNAUTHENTIC
 const STRANGERS: readonly Who[] = ["stranger", "elsewhere", "narrowedAway", "narrowedElsewhere"];
 
 /** What the method's own access rule says must come out. */
-function expected(method: DescMethodUnary, who: Who): Outcome {
+function expected(method: DescMethod, who: Who): Outcome {
   const rule = getOption(method, accessOption);
   // The exchange reads the token itself: whoever has one gets another. Only a refresh token refreshes.
   if (method.parent.typeName === SecurityTokenService.typeName) return method.name === "Exchange" ? "ok" : "UNAUTHENTICATED";
@@ -88,7 +90,7 @@ interface Told {
   answer: JsonValue;
 }
 
-async function byRest(method: DescMethodUnary, request: Message, token: string | undefined): Promise<Told> {
+async function byRest(method: DescMethod, request: Message, token: string | undefined): Promise<Told> {
   const rest = restCallOf(method, request);
   assert.ok(rest);
   const { status, headers, body, text } = await platform.call(rest.verb, rest.path, { token, body: rest.body });
@@ -101,11 +103,24 @@ async function byRest(method: DescMethodUnary, request: Message, token: string |
   return { outcome: "ok", answer: toJson(method.output, fromJson(method.output, text === "" ? {} : JSON.parse(text))) };
 }
 
-async function byGrpc(method: DescMethodUnary, request: Message, token: string | undefined): Promise<Told> {
-  const { message, error } = await platform.grpc.call(method, request, token);
+async function byGrpc(method: DescMethodUnary | DescMethodServerStreaming, request: Message, token: string | undefined): Promise<Told> {
+  const { message, error } = isUnary(method) ? await platform.grpc.call(method, request, token) : await firstOf(method, request, token);
   if (message !== undefined) return { outcome: "ok", answer: toJson(method.output, message) };
   const { code } = error as { code: number };
   return { outcome: CODES[code] ?? code, answer: error };
+}
+
+/** What a stream says first. */
+async function firstOf(method: DescMethodServerStreaming, request: Message, token: string | undefined) {
+  const enough = new AbortController();
+  try {
+    for await (const message of platform.grpc.stream(method, request, token, enough.signal)) return { message };
+    return { error: null };
+  } catch (error) {
+    return { error: endOf(error) };
+  } finally {
+    enough.abort();
+  }
 }
 
 /** A list shows nothing of the organization: built-in roles alone have no organization in their uid. */
@@ -125,12 +140,13 @@ const services = Object.values<unknown>(api).filter(
 );
 
 const isUnary = (method: DescMethod): method is DescMethodUnary => method.methodKind === "unary";
+const isStream = (method: DescMethod): method is DescMethodServerStreaming => method.methodKind === "server_streaming";
 
 for (const service of services) {
   describe(service.typeName, () => {
     for (const method of service.methods) {
       test(method.name, async () => {
-        assert.ok(isUnary(method), "is one that REST could have");
+        assert.ok(isUnary(method) || isStream(method), "is one that is served");
         assert.ok(hasOption(method, accessOption), "has an access rule");
         const make = requests.get(`${service.typeName}.${method.name}`);
         assert.ok(make, "support/requests.ts has a request for the method");
@@ -165,11 +181,11 @@ for (const service of services) {
 test("every service of the SDK is served by gRPC, and every method declares its transaction by what it does", async () => {
   assert.ok(services.length >= 9);
   for (const method of services.flatMap((service) => service.methods)) {
-    const reads = /^(?:Get|List|Lookup|Preview)/.test(method.name);
+    const reads = /^(?:Get|List|Lookup|Preview|Watch)/.test(method.name);
     const outside = getOption(method, transactionOption) === api.Transaction.NONE;
     if (!outside) assert.equal(getOption(method, transactionOption), reads ? api.Transaction.READ : api.Transaction.WRITE, method.name);
-    // A request to copy now changes no resource.
-    const tells = getOption(method, transactionOption) === api.Transaction.WRITE && method.name !== "SyncRepo";
+    // A request to copy now, or to send again, changes no resource.
+    const tells = getOption(method, transactionOption) === api.Transaction.WRITE && !/^(?:Sync|Redeliver)/.test(method.name);
     assert.equal(hasOption(method, api.event), tells, method.name);
   }
 });

@@ -2,6 +2,7 @@ import {
   create,
   createRegistry,
   type DescMessage,
+  type DescMethodServerStreaming,
   type DescMethodUnary,
   type JsonValue,
   type MessageInitShape,
@@ -10,7 +11,7 @@ import {
 } from "@bufbuild/protobuf";
 import { AnySchema } from "@bufbuild/protobuf/wkt";
 import { ConnectError, type Transport } from "@connectrpc/connect";
-import { createConnectTransport, createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
+import { createConnectTransport, createGrpcTransport, createGrpcWebTransport, Http2SessionManager } from "@connectrpc/connect-node";
 import {
   BadRequestSchema,
   ErrorInfoSchema,
@@ -27,6 +28,10 @@ export type GrpcAnswer<O extends DescMessage> = { message: MessageShape<O>; erro
 /** A gRPC client over HTTP/2 in clear text, for every method there is. */
 export interface Grpc {
   call<I extends DescMessage, O extends DescMessage>(method: DescMethodUnary<I, O>, request: MessageInitShape<I>, token?: string): Promise<GrpcAnswer<O>>;
+  /** The messages of a stream, until the signal is given. `endOf` reads what it ends with, which is thrown. */
+  stream<I extends DescMessage, O extends DescMessage>(
+    method: DescMethodServerStreaming<I, O>, request: MessageInitShape<I>, token?: string, signal?: AbortSignal,
+  ): AsyncIterable<MessageShape<O>>;
   close(): void;
 }
 
@@ -44,6 +49,17 @@ export function openConnect(url: string): Grpc {
   return clientOf(createConnectTransport({ baseUrl: url, httpVersion: "2", sessionManager, useBinaryFormat: false }), sessionManager);
 }
 
+/** The same by gRPC-Web. */
+export function openGrpcWeb(url: string): Grpc {
+  const sessionManager = new Http2SessionManager(url);
+  return clientOf(createGrpcWebTransport({ baseUrl: url, httpVersion: "2", sessionManager }), sessionManager);
+}
+
+/** What a stream ended with, as REST would have it. */
+export function endOf(error: unknown): JsonValue {
+  return statusOf(ConnectError.from(error));
+}
+
 function clientOf(transport: Transport, sessionManager: Http2SessionManager): Grpc {
   return {
     async call(method, request, token) {
@@ -54,6 +70,12 @@ function clientOf(transport: Transport, sessionManager: Http2SessionManager): Gr
       } catch (error) {
         return { error: statusOf(ConnectError.from(error)) };
       }
+    },
+    async *stream(method, request, token, signal) {
+      const headers = new Headers(token === undefined ? {} : { authorization: `Bearer ${token}` });
+      async function* one() { yield request; }
+      const { message } = await transport.stream(method, signal, undefined, headers, one(), undefined);
+      yield* message;
     },
     close: () => sessionManager.abort(),
   };

@@ -1,6 +1,6 @@
 import { AssertionError } from "node:assert/strict";
 import {
-  AccountAssociationsService, AuditEntriesService, ExternalGroupRoleMappingsService, GroupInvitesService, GroupsService, IdentitiesService,
+  AccountAssociationsService, AuditEntriesService, DeliveriesService, EventsService, ExternalGroupRoleMappingsService, GroupInvitesService, GroupsService, IdentitiesService,
   IdentityProvidersService, ImagesService, PingService, ReposService, RoleBindingsService, RolesService, SubscriptionsService, TagsService, TermsService,
 } from "@moorage/api";
 import { COMMENTS } from "@moorage/api/gen/moorage/comments";
@@ -13,7 +13,7 @@ import { type Binding, bindingsOf, compileRoutes } from "../../src/transport/rou
 export const REST_SERVICES = [
   GroupsService, IdentitiesService, RolesService, RoleBindingsService, GroupInvitesService, IdentityProvidersService,
   ExternalGroupRoleMappingsService, AccountAssociationsService, TermsService, AuditEntriesService, ReposService, TagsService, ImagesService,
-  PingService, SubscriptionsService,
+  PingService, SubscriptionsService, DeliveriesService, EventsService,
 ];
 
 const document = openApiDocument({ services: REST_SERVICES, comments: COMMENTS, baseUrl: "http://127.0.0.1" });

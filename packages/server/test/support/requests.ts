@@ -1,9 +1,11 @@
-import { create, type DescMessage, type DescMethodUnary, type Message, type MessageInitShape } from "@bufbuild/protobuf";
+import { create, type DescMessage, type DescMethod, type Message, type MessageInitShape } from "@bufbuild/protobuf";
 import {
   AccountAssociationsService,
   AuditEntriesService,
   Capability,
   CheckAccountAssociationRequest_AccountProviderType,
+  EventsService,
+  DeliveriesService,
   ExternalGroupRoleMappingsService,
   GroupInvitesService,
   GroupsService,
@@ -19,6 +21,7 @@ import {
   TagsService,
   TermsService,
 } from "@moorage/api";
+import { addDeliveries, STATE } from "./deliveries.ts";
 import { DIGEST, type Json, type Platform, TERMS_DOCUMENT } from "./platform.ts";
 
 /** Makes a request that the owner of the organization may make, on things of its own; nothing has been done with them yet. */
@@ -34,7 +37,7 @@ export interface Place {
 /** A request for every method of the API, by its full name. */
 export function requestsOf(platform: Platform, { group, repo, digest }: Place): Map<string, MakeRequest> {
   const table = new Map<string, MakeRequest>();
-  const add = <I extends DescMessage>(method: DescMethodUnary<I, DescMessage>, make: () => Promise<MessageInitShape<I>> | MessageInitShape<I>): void => {
+  const add = <I extends DescMessage>(method: DescMethod & { input: I }, make: () => Promise<MessageInitShape<I>> | MessageInitShape<I>): void => {
     table.set(`${method.parent.typeName}.${method.name}`, async () => create(method.input, await make()));
   };
   let count = 0;
@@ -160,6 +163,8 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
     return { repoUid: repo, rollbacks: [{ name: made }] };
   });
 
+  add(EventsService.method.listEvents, () => ({ group }));
+  add(EventsService.method.watchEvents, () => ({ group }));
   add(ImagesService.method.getArchitectures, () => ({ repoUid: repo, digest }));
   add(ImagesService.method.getSize, () => ({ repoUid: repo, digest }));
 
@@ -174,6 +179,15 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
   add(subscriptions.resumeSubscription, async () => ({ uid: await subscription() }));
   add(subscriptions.rotateSubscriptionSecret, async () => ({ uid: await subscription() }));
   add(subscriptions.testSubscription, async () => ({ uid: await subscription() }));
+  // It is put there as it is: the one that is sent in its place would be another one at each call.
+  const delivery = async (): Promise<string> => {
+    const parent = await subscription();
+    const [uid = ""] = await platform.transact((tx) => addDeliveries(tx, parent, [{ state: STATE.delivered }]));
+    return uid;
+  };
+  add(DeliveriesService.method.getDelivery, async () => ({ uid: await delivery() }));
+  add(DeliveriesService.method.listDeliveries, () => everywhere);
+  add(DeliveriesService.method.redeliverEvent, async () => ({ uid: await delivery() }));
   add(subscriptions.redeliverEvents, async () => ({ uid: await subscription(), startTime: { seconds: 0n } }));
 
   add(PingService.method.ping, () => ({}));

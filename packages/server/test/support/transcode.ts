@@ -1,4 +1,4 @@
-import { create, type DescMethodUnary, getOption, hasOption, type JsonObject, type JsonValue, type Message, toJson } from "@bufbuild/protobuf";
+import { create, type DescMethod, getOption, hasOption, type JsonObject, type JsonValue, type Message, toJson } from "@bufbuild/protobuf";
 import { http as httpOption } from "@moorage/api/gen/google/api/annotations_pb";
 
 const VARIABLE = /\{([^=}]+)(?:=[^}]*)?\}/g;
@@ -11,7 +11,7 @@ export interface RestCall {
 }
 
 /** The request as google.api.http says to send it, read here anew so that a fault of the server's own transcoding shows. Undefined: no binding. */
-export function restCallOf(method: DescMethodUnary, request: Message): RestCall | undefined {
+export function restCallOf(method: DescMethod, request: Message): RestCall | undefined {
   if (!hasOption(method, httpOption)) return undefined;
   const main = getOption(method, httpOption);
   const rest = toJson(method.input, create(method.input, request), { useProtoFieldName: true }) as JsonObject;
