@@ -4,8 +4,9 @@ import type { Caller } from "./call.ts";
 import { createSnapshotCache, type Database, type Snapshot } from "./store/index.ts";
 
 /**
- * Whole answers of reading methods, each kept while nothing at all is committed to the database: so the caller still exists and may read this, and
- * this is still so. Whether the token is good is asked every time. On PostgreSQL nothing is kept.
+ * Whole answers of reading methods, each kept while nothing is committed to the database but what the delivery of events does all the time, which they
+ * do not depend on: so the caller still exists and may read this, and this is still so. Whether the token is good is asked every time. On PostgreSQL
+ * nothing is kept.
  */
 export interface KeptAnswers {
   /** What the same call was answered last, and to whom. Undefined: it must be worked on. */
@@ -23,6 +24,7 @@ export interface KeptAnswer extends Answered { caller: Caller }
 interface Kept extends KeptAnswer { atMs: number; bytes: number }
 
 const CACHE_BYTES = 32 * 1024 * 1024;
+const EVENTS = "moorage.events.v2";
 const MAX_KEPT_BYTES = 64 * 1024;
 // What an entry takes beside its answer and its key.
 const ENTRY_BYTES = 500;
@@ -45,7 +47,10 @@ export function createKeptAnswers(reader: Database, isStillGood: (caller: Caller
   };
 }
 
-/** Whether a method only reads, so that the same call is answered alike until something is written. */
-export function onlyReads(method: DescMethod): boolean {
-  return getOption(method, transaction) === Transaction.READ;
+/**
+ * Whether a method only reads, and nothing of what changes quietly (store/quiet.ts), so that the same call is answered alike until something is written.
+ * Methods of the events' services read just that.
+ */
+export function mayKeep(method: DescMethod): boolean {
+  return getOption(method, transaction) === Transaction.READ && method.parent.file.proto.package !== EVENTS;
 }

@@ -12,8 +12,8 @@ interface Answer { headers: Headers & { etag: string }; body: Uint8Array | strin
 interface KeptAnswer extends Answer { kind: Kind; caller: Caller; atMs: number; bytes: number }
 
 /**
- * Answers to pulls, kept while nothing at all is committed to the database: so it still holds that the path leads to this repo, that the caller
- * exists and may pull this from there, and what the tag or digest is. Whether the token is good is asked at every pull.
+ * Answers to pulls, kept while nothing is committed to the database but what the delivery of events does all the time: so it still holds that the path
+ * leads to this repo, that the caller exists and may pull this from there, and what the tag or digest is. Whether the token is good is asked at every pull.
  */
 export interface Pulls {
   answers: SnapshotCache<KeptAnswer>;

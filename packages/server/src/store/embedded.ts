@@ -10,8 +10,9 @@ export interface Embedded {
   /** The same with each row as an array, in the order of the columns. */
   arrays(text: string, parameters: readonly Bindable[]): unknown[][];
   /**
-   * Changes whenever another connection has committed anything; absent on a connection that writes, since its own commits do not change it.
-   * Source: https://www.sqlite.org/pragma.html#pragma_data_version
+   * Changes whenever another connection has committed anything but rows of quiet tables (quiet.ts); absent on a connection that writes. Every connection
+   * of ours that writes counts such commits in the database itself, so that it holds for those of other processes too; the engine tells when the count
+   * may have changed. Source: https://www.sqlite.org/pragma.html#pragma_data_version
    */
   version?(): number;
   /** The same, without a snapshot being opened for statements to come: half the price, for who reads nothing else. */

@@ -2,14 +2,13 @@ import { createLru } from "../base/lru.ts";
 import { embeddedOf } from "./embedded.ts";
 import type { Database } from "./store.ts";
 
-// A connection to SQLite tells at once whether any other one, of this process or another, has committed anything since it was last asked
-// (https://www.sqlite.org/pragma.html#pragma_data_version). What was read before is exactly as true as it was while it says no.
-// PostgreSQL has nothing like it.
+// A connection to SQLite tells at once whether any other one, of this process or another, has committed anything that counts since it was last asked
+// (see `Embedded.version`). What was read before, of any but quiet tables, is exactly as true as it was while it says no. PostgreSQL has nothing like it.
 
 /** A state of the database. */
 export type Snapshot = number;
 
-/** What was read from the database, kept for as long as nobody commits anything. */
+/** What was read from the database, kept for as long as nobody commits anything that counts. What is read from quiet tables (quiet.ts) must not be kept. */
 export interface SnapshotCache<V> {
   /** The state there is now, to be asked for before anything is read. Undefined: the engine does not tell, and nothing is kept. */
   snapshot(): Snapshot | undefined;

@@ -3,6 +3,7 @@ import {
   type CompiledQuery, type DatabaseConnection, type Dialect, type Driver, Kysely, type QueryResult, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler,
 } from "kysely";
 import { type Bindable, type Embedded, setEmbedded } from "./embedded.ts";
+import { isQuiet } from "./quiet.ts";
 import { endSnapshots, snapshots } from "./snapshots.ts";
 import type { Database } from "./store.ts";
 import type { Tables } from "./tables.ts";
@@ -21,15 +22,33 @@ export function connect(path: string, { readOnly, busyTimeoutMs = 30_000 }: { re
 
 // Transactions end by exec, and readers of the same thread must see them from then on, and not be in the way.
 class WritingDatabase extends DatabaseSync {
+  #isChanged = false;
+
   override exec(text: string): void {
     endSnapshots();
+    if (this.#isChanged && /\bcommit\b/.test(text)) this.#count();
     super.exec(text);
+    if (!isQuiet(text)) this.changed();
+    else if (!this.isTransaction) this.#isChanged = false;
+  }
+
+  /** To be told of statements that were run otherwise and are not quiet. */
+  changed(): void {
+    this.#isChanged = true;
+    if (!this.isTransaction) this.#count();
+  }
+
+  // A number of 32 bits in the file's header that belongs to the application: every database has it, and it is committed with the rest.
+  #count(): void {
+    const { application_id: count } = this.prepare("pragma application_id").get() as { application_id: number };
+    super.exec(`pragma application_id = ${(count + 1) | 0}`);
+    this.#isChanged = false;
   }
 }
 
 /** A Database over one open connection. Transactions are opened by hand on it, see group-commit.ts; one that only reads answers from snapshots, see there. */
 export function sqliteDatabase(database: DatabaseSync, { readOnly }: { readOnly: boolean }): Database {
-  const engine = readOnly ? readingEngine(database) : engineOf(database, endSnapshots);
+  const engine = readOnly ? readingEngine(database) : engineOf(database, endSnapshots, () => database instanceof WritingDatabase && database.changed());
   const db = new Kysely<Tables>({ dialect: sqliteDialect(database, engine) });
   setEmbedded(db, engine);
   // The query builder closes only what it has used itself.
@@ -42,25 +61,32 @@ interface Engine extends Embedded {
   execute(text: string, parameters: readonly Bindable[]): { rows: unknown[]; changes?: bigint; lastInsertRowid?: bigint };
 }
 
-interface Prepared { statement: StatementSync; answers: boolean }
+interface Prepared { statement: StatementSync; answers: boolean; quiet: boolean }
 
-function engineOf(database: DatabaseSync, before: () => void): Engine {
+/** `changed` is called after every statement that is not quiet. */
+function engineOf(database: DatabaseSync, before: () => void, changed: () => void): Engine {
   const objects = preparer(database, false);
   const arrays = preparer(database, true);
+  const rowsOf = ({ statement, quiet }: Prepared, parameters: readonly Bindable[]): unknown[] => {
+    const rows = statement.all(...parameters);
+    if (!quiet) changed();
+    return rows;
+  };
   return {
     all(text, parameters) {
       before();
-      return objects(text).statement.all(...parameters);
+      return rowsOf(objects(text), parameters);
     },
     arrays(text, parameters) {
       before();
-      return arrays(text).statement.all(...parameters) as unknown as unknown[][];
+      return rowsOf(arrays(text), parameters) as unknown[][];
     },
     execute(text, parameters) {
       before();
-      const { statement, answers } = objects(text);
-      if (answers) return { rows: statement.all(...parameters) };
-      const { changes, lastInsertRowid } = statement.run(...parameters);
+      const prepared = objects(text);
+      if (prepared.answers) return { rows: rowsOf(prepared, parameters) };
+      const { changes, lastInsertRowid } = prepared.statement.run(...parameters);
+      if (!prepared.quiet) changed();
       return { rows: [], changes: BigInt(changes), lastInsertRowid: BigInt(lastInsertRowid) };
     },
   };
@@ -68,15 +94,26 @@ function engineOf(database: DatabaseSync, before: () => void): Engine {
 
 function readingEngine(database: DatabaseSync): Engine {
   const opened = snapshots(database);
-  const selectVersion = database.prepare("pragma data_version");
-  selectVersion.setReturnArrays(true);
+  const numberOf = (pragma: string): (() => number) => {
+    const statement = database.prepare(`pragma ${pragma}`);
+    statement.setReturnArrays(true);
+    return () => (statement.get() as unknown as [number])[0];
+  };
+  // Which commit of others was seen last; and how many there were that were not quiet, which can only have changed if that has.
+  const [selectCommit, selectCount] = [numberOf("data_version"), numberOf("application_id")];
+  let commit: number | undefined;
+  let count = 0;
   let version: number | undefined;
   const before = (): void => {
     if (opened()) version = undefined;
   };
-  const versionAlone = (): number => (selectVersion.get() as unknown as [number])[0];
+  const versionAlone = (): number => {
+    const newest = selectCommit();
+    if (newest !== commit) [count, commit] = [selectCount(), newest];
+    return count;
+  };
   return {
-    ...engineOf(database, before),
+    ...engineOf(database, before, () => {}),
     version() {
       before();
       return (version ??= versionAlone());
@@ -93,7 +130,7 @@ function preparer(database: DatabaseSync, asArrays: boolean): (text: string) => 
     const statement = database.prepare(text);
     if (asArrays) statement.setReturnArrays(true);
     // Asking a statement for its columns costs as much as a point read: it is asked once.
-    const prepared = { statement, answers: statement.columns().length > 0 };
+    const prepared = { statement, answers: statement.columns().length > 0, quiet: isQuiet(text) };
     if (statements.size >= MAX_STATEMENTS) statements.delete(statements.keys().next().value ?? "");
     statements.set(text, prepared);
     return prepared;

@@ -5,7 +5,7 @@ import type { DescMethodUnary, Message } from "@bufbuild/protobuf";
 import { packed } from "../base/packed.ts";
 import type { Caller } from "../call.ts";
 import { Code, MoorageError } from "../errors.ts";
-import { onlyReads } from "../kept-answers.ts";
+import { mayKeep } from "../kept-answers.ts";
 import { enveloped, UnaryBody } from "./grpc-body.ts";
 import { ACCEPTED_ENCODINGS, COMPRESS_FROM_BYTES, encodingOf, isAccepted } from "./grpc-encoding.ts";
 import type { Encoding } from "./grpc-encoding.ts";
@@ -36,7 +36,7 @@ export function isBinaryGrpc(contentType: string | undefined): boolean {
  */
 export function grpcUnary(options: GrpcOptions, method: DescMethodUnary): AnswerStream {
   const { dispatch, authenticate, errorDomain, log, clock, kept, maxMessageBytes = MAX_MESSAGE_BYTES } = options;
-  const isKept = onlyReads(method);
+  const isKept = mayKeep(method);
   const name = `${method.parent.typeName}.${method.name}`;
   const area = areaOf(name);
 

@@ -7,7 +7,7 @@ import { jsonWriter } from "../base/json-write.ts";
 import type { CallData, Caller } from "../call.ts";
 import { isStored, type Stored } from "../dispatch.ts";
 import { Code, MoorageError } from "../errors.ts";
-import { type Answered, type KeptAnswers, onlyReads } from "../kept-answers.ts";
+import { type Answered, type KeptAnswers, mayKeep } from "../kept-answers.ts";
 import type { Observed } from "../observe/observed.ts";
 import { writeStored } from "./json-stored.ts";
 import type { Request, Response } from "./listen.ts";
@@ -117,7 +117,7 @@ function routeOf(binding: Binding, violationsOf: ViolationsOf): Route {
     area: areaOf(parent.typeName),
     takesBody: binding.body !== "",
     isTagged: binding.verb === "GET",
-    isKept: binding.verb === "GET" && onlyReads(binding.method),
+    isKept: binding.verb === "GET" && mayKeep(binding.method),
     decode: compileDecoder(binding, violationsOf),
     encode: isEmpty ? () => "" : encoder(output),
   };
