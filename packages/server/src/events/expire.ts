@@ -1,6 +1,7 @@
 import type { Call } from "../call.ts";
 import { statement } from "../store/index.ts";
 import { keysOf } from "./fan-out.ts";
+import { goneKey } from "./feed-page.ts";
 
 /** What goes when it is old, in the order in which it goes: an event when no delivery needs it any more. */
 export const EXPIRING = ["delivered", "dead", "waiting", "orphaned", "leases", "numbers", "events"] as const;
@@ -44,8 +45,10 @@ const removeBelow = statement<Uid>(`delete from event_numbers where subject in (
   ) returning subject as uid`);
 const removeNumbers = statement<Uid>(`delete from event_numbers where subject in (${ENDED}) and end_time < ? returning subject as uid`);
 const selectOld = statement<{ seq: number; time: number }>(`select seq, time from events where (time, seq) > (?, ?) and time < ? order by time, seq limit ${AT_ONCE}`);
-const removeEvents = statement<{ seq: number }>(`delete from events where seq in (select cast(key as bigint) from json_each(?))
-  and not exists (select 1 from deliveries d where d.seq = events.seq) returning seq`);
+const removeEvents = statement<{ seq: number; organization: string }>(`delete from events where seq in (select cast(key as bigint) from json_each(?))
+  and not exists (select 1 from deliveries d where d.seq = events.seq) returning seq, organization`);
+const putGone = statement(`insert into event_numbers (subject, number) select j.key, cast(j.value as bigint) from json_each(?) as j where true
+  on conflict (subject) do update set number = excluded.number where excluded.number > event_numbers.number`);
 
 /**
  * Removes some of what is old: a bounded number, since others wait for it.
@@ -84,6 +87,10 @@ async function expireEvents({ tx }: Call, { beforeMs, after = { timeMs: -1, seq:
   const old = await selectOld(tx, after.timeMs, after.seq, beforeMs);
   const last = old.at(-1);
   if (last === undefined) return { removed: 0, more: false };
-  const removed = (await removeEvents(tx, keysOf(old.map(({ seq }) => String(seq))))).length;
-  return { removed, more: old.length === AT_ONCE, after: { timeMs: last.time, seq: last.seq } };
+  const removed = await removeEvents(tx, keysOf(old.map(({ seq }) => String(seq))));
+  const gone: Record<string, number> = {};
+  for (const { seq, organization } of removed) gone[goneKey(organization)] = Math.max(seq, gone[goneKey(organization)] ?? 0);
+  // Readers of the feed that come too late are told.
+  if (removed.length > 0) await putGone(tx, JSON.stringify(gone));
+  return { removed: removed.length, more: old.length === AT_ONCE, after: { timeMs: last.time, seq: last.seq } };
 }

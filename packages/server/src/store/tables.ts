@@ -126,7 +126,10 @@ export interface Tables {
     seq: number; id: string; type: string; subject: string; parent: string; organization: string; target: string; number: number; time: number; actor: string;
     body: string;
   };
-  /** The last number of each subject; of the empty one, the last `seq`. `end_time`: when the subject was deleted. */
+  /**
+   * The last number of each subject; of the empty one, the last `seq`; of `gone:<organization>`, the newest `seq` there that was removed for its age.
+   * `end_time`: when the subject was deleted.
+   */
   event_numbers: { subject: string; number: number; end_time: number | null };
   /** `state`: SubscriptionState's number. The prefixes are JSON lists. The secrets are sealed; `old_secret` may be empty. */
   subscriptions: {
