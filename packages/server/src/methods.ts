@@ -1,10 +1,10 @@
 import type { DescMethod, DescMethodServerStreaming, DescMethodUnary, DescService, Message } from "@bufbuild/protobuf";
 import { create, getOption } from "@bufbuild/protobuf";
-import { type Access, AccountAssociationsService, AuditEntriesService, EventsService, ExternalGroupRoleMappingsService, GroupInvitesService, GroupsService, IdentitiesService, IdentityProvidersService, ImagesService, PingService, ReposService, RoleBindingsService, RolesService, SubscriptionsService, TagsService, TermsService, type Transaction, transaction } from "@moorage/api";
+import { type Access, AccountAssociationsService, AuditEntriesService, DeliveriesService, EventsService, ExternalGroupRoleMappingsService, GroupInvitesService, GroupsService, IdentitiesService, IdentityProvidersService, ImagesService, PingService, ReposService, RoleBindingsService, RolesService, SubscriptionsService, TagsService, TermsService, type Transaction, transaction } from "@moorage/api";
 import { accessOf } from "./access/authorize.ts";
 import { isStored, type Stored } from "./aip/stored.ts";
 import type { Call } from "./call.ts";
-import { eventsService, subscriptionsService } from "./events/index.ts";
+import { deliveriesService, eventsService, subscriptionsService } from "./events/index.ts";
 import { accountAssociationsService, auditEntriesService, externalGroupRoleMappingsService, groupInvitesService, groupsService, identitiesService, identityProvidersService, roleBindingsService, rolesService, termsService } from "./iam/index.ts";
 import { pingService } from "./ping/index.ts";
 import { imagesService, reposService, tagsService } from "./registry/index.ts";
@@ -35,7 +35,7 @@ export function methodsOf(context: RoomContext): Map<string, Method> {
     ...methods(AuditEntriesService, auditEntriesService(context)),
     ...methods(ReposService, reposService(context)), ...methods(TagsService, tagsService(context)),
     ...methods(ImagesService, imagesService(context)), ...methods(EventsService, eventsService(context)), ...methods(PingService, pingService()),
-    ...methods(SubscriptionsService, subscriptionsService(context)),
+    ...methods(SubscriptionsService, subscriptionsService(context)), ...methods(DeliveriesService, deliveriesService(context)),
   ]);
 }
 

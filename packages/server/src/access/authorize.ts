@@ -90,5 +90,7 @@ function localPath(input: DescMessage, scope: string): string[] {
 async function exists(call: Call, type: string, uid: string): Promise<boolean> {
   const table = TABLES[type];
   if (table === undefined) return false;
+  // What a deleted subscription has left is told as gone with it.
+  if (table === "deliveries" && !await exists(call, SubscriptionSchema.typeName, parentOf(uid))) return false;
   return await call.tx.selectFrom(table).select("uid").where("uid", "=", uid).executeTakeFirst() !== undefined;
 }

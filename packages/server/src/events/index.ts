@@ -6,6 +6,7 @@ export { eventCommands } from "./commands.ts";
 export type { ClaimAnswer, ClaimedDelivery, ClaimRequest, DeliveryTarget, Outcome, QueuedEvent, RecordRequest } from "./delivering.ts";
 export { type Backlog, backlogs, dueSubscriptions, hasOutbox, MAX_COUNTED } from "./due.ts";
 export { eventRetention, type EventRetentionDeps } from "./retention.ts";
+export { deliveriesService } from "./deliveries.ts";
 export { createSinkCheck } from "./sinks.ts";
 export { resealSubscriptions, subscriptionPlace } from "./subscription-secrets.ts";
 export { subscriptionsService } from "./subscriptions.ts";

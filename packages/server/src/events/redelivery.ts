@@ -6,7 +6,7 @@ import { type FieldViolation, invalidArgument } from "../errors.ts";
 import { timeViolations } from "./times.ts";
 
 /** What can be sent again: all else waits or is being sent already. */
-export const REDELIVERABLE: readonly DeliveryState[] = [DeliveryState.RETRYING, DeliveryState.DELIVERED, DeliveryState.DEAD];
+export const REDELIVERABLE: ReadonlySet<number> = new Set([DeliveryState.RETRYING, DeliveryState.DELIVERED, DeliveryState.DEAD]);
 const ENDED: readonly DeliveryState[] = [DeliveryState.DELIVERED, DeliveryState.DEAD];
 /** So many deliveries are sent again by one call. */
 const MOST_AT_ONCE = 10_000;
@@ -42,7 +42,7 @@ function violationsIn({ startTime, endTime, states }: RedeliverEventsRequest): F
     found.push({ field: "endTime", description: "must not be before startTime" });
   }
   for (const [at, state] of states.entries()) {
-    if (!REDELIVERABLE.includes(state)) found.push({ field: `states[${at}]`, description: "must be RETRYING, DELIVERED or DEAD: others wait, or are being sent" });
+    if (!REDELIVERABLE.has(state)) found.push({ field: `states[${at}]`, description: "must be RETRYING, DELIVERED or DEAD: others wait, or are being sent" });
   }
   return found;
 }

@@ -15,6 +15,8 @@ export interface SinkRules {
   lookup?: LookupFunction;
 }
 
+export type SinkCheck = (request: CreateSubscriptionRequest) => Promise<void>;
+
 const TIMEOUT_MS = 5_000;
 // Names are resolved by a few threads, which read files as well.
 const LOOKUPS_AT_ONCE = 2;
@@ -24,7 +26,7 @@ const LOOKUPS_AT_ONCE = 2;
  * What cannot be found out now is let pass, for it is looked at again whenever something is sent. Where private addresses are allowed nothing is looked
  * up. The check throws INVALID_ARGUMENT that names all the fields that are wrong, those that have nothing to do with the sink as well.
  */
-export function createSinkCheck({ allowPrivateNetwork, eventsPrefix, timeoutMs = TIMEOUT_MS, lookup }: SinkRules): (request: CreateSubscriptionRequest) => Promise<void> {
+export function createSinkCheck({ allowPrivateNetwork, eventsPrefix, timeoutMs = TIMEOUT_MS, lookup }: SinkRules): SinkCheck {
   const resolve = lookup ?? checkedLookup({ allowPrivateNetwork });
   const lanes = Array.from({ length: LOOKUPS_AT_ONCE }, (): Promise<unknown> => Promise.resolve());
   let asked = 0;
@@ -66,6 +68,7 @@ export function createSinkCheck({ allowPrivateNetwork, eventsPrefix, timeoutMs =
 
 function faultIn(error: Error | null | undefined): string | undefined {
   if (error === null || error === undefined) return undefined;
-  if (error instanceof FetchError) return error.kind === "refused" ? "must not lead to an address that is not a public one" : "must have a name that has an address";
+  if (error instanceof FetchError && error.kind === "refused") return "must not lead to an address that is not a public one";
+  if (error instanceof FetchError) return "must have a name that has an address";
   return "code" in error && error.code === "ENOTFOUND" ? "must have a name that exists" : undefined;
 }

@@ -1,12 +1,14 @@
 import type { Subscription } from "@moorage/api";
 import { SubscriptionSchema } from "@moorage/api";
 import { violationsOf } from "../aip/validate.ts";
+import { isUid } from "../base/uid.ts";
 import type { FieldViolation } from "../errors.ts";
+
+/** What of a resource, or of a question, chooses events. */
+type Prefixes = Pick<Subscription, "typePrefixes" | "subjectPrefixes">;
 
 const MAX_PREFIX_CHARS = 256;
 const TYPE_PREFIX = /^[A-Za-z0-9_.-]+$/;
-// A uid, or as much of one as one likes from its beginning.
-const SUBJECT_PREFIX = /^(?:[0-9a-f]{1,40}|[0-9a-f]{40}(?:\/[0-9a-f]{16})*\/[0-9a-f]{0,16})$/;
 
 /** What is wrong with a subscription that is to be made, all of it, without asking anybody where its sink is. */
 export function subscriptionViolations(subscription: Subscription, eventsPrefix: string): FieldViolation[] {
@@ -18,10 +20,10 @@ export function subscriptionViolations(subscription: Subscription, eventsPrefix:
 }
 
 /** What is wrong with filters of events. */
-export function prefixViolations({ typePrefixes, subjectPrefixes }: Pick<Subscription, "typePrefixes" | "subjectPrefixes">, eventsPrefix: string): FieldViolation[] {
+export function prefixViolations({ typePrefixes, subjectPrefixes }: Prefixes, eventsPrefix: string): FieldViolation[] {
   return [
     ...typePrefixes.flatMap((prefix, at) => wrong(`typePrefixes[${at}]`, typeFault(prefix, eventsPrefix))),
-    ...subjectPrefixes.flatMap((prefix, at) => wrong(`subjectPrefixes[${at}]`, isUidPrefix(prefix) ? undefined : "must be a uid or the beginning of one")),
+    ...subjectPrefixes.flatMap((prefix, at) => wrong(`subjectPrefixes[${at}]`, isSubject(prefix) ? undefined : "must be a uid")),
   ];
 }
 
@@ -45,6 +47,6 @@ function typeFault(prefix: string, eventsPrefix: string): string | undefined {
   return prefix.startsWith(all) || all.startsWith(prefix) ? undefined : `must begin with ${all} as the types of events do here`;
 }
 
-function isUidPrefix(prefix: string): boolean {
-  return prefix.length <= MAX_PREFIX_CHARS && SUBJECT_PREFIX.test(prefix);
+function isSubject(prefix: string): boolean {
+  return prefix.length <= MAX_PREFIX_CHARS && isUid(prefix);
 }

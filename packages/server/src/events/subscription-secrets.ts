@@ -18,15 +18,18 @@ export function newSubscriptionSecret(): string {
   return `whsec_${randomBytes(SECRET_BYTES).toString("base64")}`;
 }
 
-/** The columns of a secret that takes the place of the row's. That one signs for `overlapMs` more, and the one before it no longer. */
-export function rotated(row: Row<"subscriptions">, sealed: string, overlapMs: number, nowMs: number): Pick<Row<"subscriptions">, "secret" | "old_secret" | "old_secret_expire_time"> {
-  if (overlapMs === 0) return { secret: sealed, old_secret: "", old_secret_expire_time: null };
-  return { secret: sealed, old_secret: row.secret, old_secret_expire_time: nowMs + overlapMs };
+type Kept = Pick<Row<"subscriptions">, "secret" | "old_secret" | "old_secret_expire_time">;
+
+/** The columns of a secret that takes the place of `before`. That one signs until `untilMs`, and the one before it no longer. Undefined: it signs no more. */
+export function rotated(before: string, sealed: string, untilMs: number | undefined): Kept {
+  if (untilMs === undefined) return { secret: sealed, old_secret: "", old_secret_expire_time: null };
+  return { secret: sealed, old_secret: before, old_secret_expire_time: untilMs };
 }
 
 /** Seals anew what was sealed with an older secret key. */
 export async function resealSubscriptions(tx: Database, secrets: Secrets): Promise<void> {
-  const again = (sealed: string, place: string): string => (sealed === "" || secrets.isCurrent(sealed) ? sealed : secrets.seal(secrets.open(sealed, place), place));
+  const again = (sealed: string, place: string): string =>
+    (sealed === "" || secrets.isCurrent(sealed) ? sealed : secrets.seal(secrets.open(sealed, place), place));
   for (const { uid, secret, old_secret } of await tx.selectFrom("subscriptions").select(["uid", "secret", "old_secret"]).execute()) {
     const place = subscriptionPlace(uid);
     const sealed = { secret: again(secret, place), old_secret: again(old_secret, place) };

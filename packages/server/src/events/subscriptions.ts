@@ -1,8 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import type { Duration } from "@bufbuild/protobuf/wkt";
 import {
-  Capability, ListSubscriptionsRequestSchema, ListSubscriptionsResponseSchema, type Subscription, SubscriptionSchema, type SubscriptionsService, SubscriptionState,
-  SubscriptionTestSchema,
+  Capability, ListSubscriptionsRequestSchema, ListSubscriptionsResponseSchema, type Subscription, SubscriptionSchema, type SubscriptionsService,
+  SubscriptionState, SubscriptionTestSchema,
 } from "@moorage/api";
 import { listStored, storedList } from "../aip/list.ts";
 import { resource, storedGet } from "../aip/resource.ts";
@@ -22,10 +22,10 @@ const MOST_OF_A_GROUP = 100;
 // The secret is in no answer but those that make one.
 const LAYOUT = layoutOf(SubscriptionSchema, { without: ["secret"] });
 
-const subscriptions = resource({
-  message: SubscriptionSchema, table: "subscriptions", toMessage: LAYOUT.ofRow,
-  toRow: ({ sink, typePrefixes, subjectPrefixes }) => ({ sink, type_prefixes: JSON.stringify(typePrefixes), subject_prefixes: JSON.stringify(subjectPrefixes) }),
-});
+const toRow = ({ sink, typePrefixes, subjectPrefixes }: Subscription) =>
+  ({ sink, type_prefixes: JSON.stringify(typePrefixes), subject_prefixes: JSON.stringify(subjectPrefixes) });
+
+const subscriptions = resource({ message: SubscriptionSchema, table: "subscriptions", toMessage: LAYOUT.ofRow, toRow });
 
 const getSubscription = storedGet("subscriptions", LAYOUT);
 const LIST = storedList({
@@ -36,16 +36,17 @@ const LIST = storedList({
 export function subscriptionsService({ pageTokenKey, secrets, eventsPrefix }: RoomContext): Room<typeof SubscriptionsService> {
   return {
     getSubscription: (call, { uid }) => getSubscription(call.tx, uid),
-    listSubscriptions: async (call, request) => await listStored(call, pageTokenKey, LIST, request, await call.visible(Capability.CAP_EVENTS_SUBSCRIPTION_LIST)),
+    async listSubscriptions(call, request) {
+      return await listStored(call, pageTokenKey, LIST, request, await call.visible(Capability.CAP_EVENTS_SUBSCRIPTION_LIST));
+    },
     async createSubscription(call, { parent, subscription = create(SubscriptionSchema) }) {
       const violations = subscriptionViolations(subscription, eventsPrefix);
       if (violations.length > 0) throw invalidArgument(...violations);
       await groups.get(call.tx, parent);
       await requireRoom(call, parent);
-      const { sink, typePrefixes, subjectPrefixes } = subscription;
       const row = await subscriptions.insert(call, parent, {
-        sink, type_prefixes: JSON.stringify(typePrefixes), subject_prefixes: JSON.stringify(subjectPrefixes), state: SubscriptionState.ACTIVE, state_reason: "",
-        secret: "", old_secret: "", old_secret_expire_time: null, allowed_rate: 0, handshake_time: null, create_time: call.nowMs, update_time: call.nowMs,
+        ...toRow(subscription), state: SubscriptionState.ACTIVE, state_reason: "", secret: "", old_secret: "", old_secret_expire_time: null, allowed_rate: 0,
+        handshake_time: null, create_time: call.nowMs, update_time: call.nowMs,
       });
       // It is sealed for its place, which has its name only now.
       const secret = newSubscriptionSecret();
@@ -74,7 +75,8 @@ export function subscriptionsService({ pageTokenKey, secrets, eventsPrefix }: Ro
       const overlapMs = overlapOf(overlap);
       const row = await subscriptions.get(call.tx, uid);
       const secret = newSubscriptionSecret();
-      return { ...await change(call, row, rotated(row, secrets.seal(secret, subscriptionPlace(uid)), overlapMs, call.nowMs)), secret };
+      const untilMs = overlapMs === 0 ? undefined : call.nowMs + overlapMs;
+      return { ...await change(call, row, rotated(row.secret, secrets.seal(secret, subscriptionPlace(uid)), untilMs)), secret };
     },
     async testSubscription(call, { uid }) {
       const { parent } = await subscriptions.get(call.tx, uid);
@@ -95,7 +97,8 @@ async function change(call: Call, row: Row<"subscriptions">, changes: Partial<Ro
 }
 
 async function requireRoom(call: Call, group: string): Promise<void> {
-  const { n } = await call.tx.selectFrom("subscriptions").select(({ fn }) => fn.countAll<number>().as("n")).where("parent", "=", group).executeTakeFirstOrThrow();
+  const { n } = await call.tx.selectFrom("subscriptions").select(({ fn }) => fn.countAll<number>().as("n"))
+    .where("parent", "=", group).executeTakeFirstOrThrow();
   if (Number(n) < MOST_OF_A_GROUP) return;
   throw failedPrecondition({ type: "TOO_MANY_SUBSCRIPTIONS", subject: group, description: `a group has at most ${MOST_OF_A_GROUP} subscriptions` });
 }

@@ -80,6 +80,8 @@ export interface Platform {
   verifyEmail(identity: string, email: string): Promise<void>;
   /** What is committed, past the API. */
   reader: Database;
+  /** Changes what is there, past the API. */
+  transact<T>(work: (tx: Database) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -154,6 +156,7 @@ export async function startPlatform(env: Record<string, string> = {}, terms: unk
     group: made("/iam/v2/groups"),
     repo: made("/registry/v2/repos"),
     reader: store.reader,
+    transact: (work) => store.transact(work),
     verifyEmail: (uid, email) => store.transact(async (tx) => void await tx.updateTable("identities").set({ email }).where("uid", "=", uid).execute()),
     subscription: (group, fields) => ok("POST", `/events/v2/subscriptions/${group}`, { sink: "http://127.0.0.1:9/", ...fields }),
     tag: (repo, fields) => tag(repo, { digest: DIGEST, ...fields }),
