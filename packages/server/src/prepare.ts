@@ -1,6 +1,9 @@
 import { createSecrets, SecretError, type Secrets } from "./base/secrets.ts";
 import { ensureInstallation, type Installation } from "./bootstrap.ts";
+import { ANONYMOUS } from "./call.ts";
+import { openCall } from "./calls.ts";
 import { type Config, ConfigError } from "./config.ts";
+import { eventCommands } from "./events/index.ts";
 import { secretKeysOf } from "./secret-keys.ts";
 import { lockDataDir, openStore, type Store, StoreError } from "./store/index.ts";
 
@@ -19,6 +22,14 @@ export async function openInstallation(store: Store, settings: Config, nowMs: nu
   } catch (error) {
     throw error instanceof SecretError ? new ConfigError(`MOORAGE_SECRET_KEY: ${error.message}`, { cause: error }) : error;
   }
+}
+
+/** Brings the database to the newest version. In one that nobody else can have open, what ended processes held is free at once. */
+export async function bringUp(store: Store, nowMs: number): Promise<void> {
+  await store.migrate();
+  if (store.engine !== "sqlite") return;
+  const data = { caller: ANONYMOUS, requestId: "", nowMs, remoteAddress: "", userAgent: "" };
+  await store.transact((tx) => eventCommands["events.releaseAll"](openCall(data, tx), {}));
 }
 
 /** Takes the data folder for this process. What is wrong with the folder itself is told as its setting's fault. */
@@ -40,7 +51,7 @@ export async function prepareInstallation(settings: Config, nowMs: number): Prom
   try {
     const store = await openStore(settings);
     try {
-      await store.migrate();
+      await bringUp(store, nowMs);
       return { installation: (await openInstallation(store, settings, nowMs)).installation, release: () => lock.release() };
     } finally {
       await store.close();

@@ -17,7 +17,8 @@ import { violationsOf } from "./aip/validate.ts";
 import { createDispatch, type MethodCheck, type OutsideMethod } from "./dispatch.ts";
 import { createPulls, distributionDoor, type RegistryDeps, tokenDoor } from "./distribution/index.ts";
 import { Code, unauthenticated } from "./errors.ts";
-import { createSinkCheck } from "./events/index.ts";
+import { type Postman, startPostman, wakingTransactor } from "./delivery/index.ts";
+import { backlogs, createSinkCheck } from "./events/index.ts";
 import { createCollector } from "./gc.ts";
 import { eventCleaner } from "./event-cleaner.ts";
 import { startHousekeeping } from "./housekeeping.ts";
@@ -25,7 +26,7 @@ import { createKeptAnswers } from "./kept-answers.ts";
 import { methodsOf, nameOf } from "./methods.ts";
 import { openMirroring } from "./mirroring/index.ts";
 import { createLog, mergeSnapshots, METRICS_CONTENT_TYPE, openObservation, type Snapshot } from "./observe/index.ts";
-import { openInstallation, takeDataDir } from "./prepare.ts";
+import { bringUp, openInstallation, takeDataDir } from "./prepare.ts";
 import { blobReader } from "./read-blob.ts";
 import { openStore } from "./store/index.ts";
 import { readTerms } from "./terms-file.ts";
@@ -62,6 +63,9 @@ export interface ServerOptions {
   prepared?: boolean;
 }
 
+/** How many subscriptions' backlogs `/metrics` has. */
+const MAX_BACKLOGS = 500;
+
 /** Serves an installation in this process. When it resolves, it answers. Throws a ConfigError or StoreError in one line for the operator. */
 export async function startServer(settings: Config, { clock = systemClock, log = createLog(settings), collectMetrics, prepared = false }: ServerOptions = {}): Promise<Server> {
   const tls = settings.tlsCert === "" ? undefined : readTls(settings);
@@ -77,7 +81,7 @@ export async function startServer(settings: Config, { clock = systemClock, log =
     const { database } = observation;
     const store = await openStore({ ...settings, log: (err, message) => log.warn({ err }, message), onRetry: (kind) => database.retried(kind) });
     stack.defer(() => store.close());
-    if (!prepared) await store.migrate();
+    if (!prepared) await bringUp(store, clock.nowMs());
     const { installation, secretKeys, secrets } = await openInstallation(store, settings, clock.nowMs());
     const admission = createAdmission({ identity: settings.rateLimitIdentity, address: settings.rateLimitAddress, clock, limited: observation.limited });
     const front = frontDoor({ log, addressOf, errorDomain: settings.errorDomain, admission, observer: observation.requests });
@@ -104,7 +108,9 @@ export async function startServer(settings: Config, { clock = systemClock, log =
     });
     stack.defer(() => writer.close());
     database.watch(() => ({ pool: store.use?.(), writes: writer.waiting() }));
-    const transactor = observation.transactor(writer);
+    let postman: Postman | undefined;
+    const transactor = wakingTransactor(observation.transactor(writer), () => postman?.wake());
+    observation.events.watch(async () => ({ nowMs: clock.nowMs(), backlogs: await backlogs(reader, { limit: MAX_BACKLOGS }) }));
     const auditor = createAuditor({ writer: transactor, clock, log, dropped: observation.audit.dropped });
     stack.defer(() => auditor.close());
     const access = createAccess({ config, reader, writer: transactor, secrets, auditor, log });
@@ -161,6 +167,7 @@ export async function startServer(settings: Config, { clock = systemClock, log =
     const eventsCleaner = eventCleaner({ writer: transactor, clock, retentionMs: config.eventsRetentionMs, log });
     const housekeeping = await startHousekeeping({ transactor, keyring: access.keyring, registry, signingKeyAgeMs: config.signingKeyAgeMs, log, chores: [...collector.chores, cleaner.chore, eventsCleaner.chore] });
     mirroring.start();
+    postman = startPostman({ transactor, reader, tokens: access.tokens, secrets, clock, metrics: observation.events, log, config });
     log.info({ url: config.baseUrl, registryUrl: config.registryUrl, address: port.address, port: port.port }, "listening");
     // Whoever waits for this line does not wait for the next ones.
     log.flush();
@@ -173,7 +180,7 @@ export async function startServer(settings: Config, { clock = systemClock, log =
       await mirroring.close();
       front.close();
       shutdown.abort();
-      await port.close(config.drainTimeoutMs);
+      await Promise.all([port.close(config.drainTimeoutMs), postman.close()]);
       await auditor.close();
       await writer.close();
       await store.close();

@@ -35,6 +35,8 @@ const MAY: Record<string, string[]> = {
   distribution: ["transaction", "access", "blobs", "store"],
   // It writes by commands of distribution and reads what registry says of repos; distribution knows it as an interface.
   mirroring: ["transaction", "blobs", "store"],
+  // It sends what the queue of events has; the queue does not know it.
+  delivery: ["transaction", "store"],
   // It wraps what it watches; only the wiring knows it.
   observe: ["blobs"],
   "kept-answers": ["store"],
@@ -59,6 +61,7 @@ const MAY_TYPES: Record<string, string[]> = {
   distribution: ["config", "observe", "room"],
   transport: ["config", "observe"],
   mirroring: ["config", "observe"],
+  delivery: ["config", "observe"],
   observe: ["config", "transaction"],
 };
 
@@ -70,6 +73,7 @@ const MAY_INDEX: Record<string, string[]> = {
   methods: ROOMS,
   distribution: [...ROOMS, "audit"],
   mirroring: ["distribution", "registry"],
+  delivery: ["access", "events"],
 };
 
 /** What wires the rest together, and so may import everything; nobody else may import it. */

@@ -4,6 +4,7 @@ import type { BlobStore } from "../blobs/index.ts";
 import type { Config } from "../config.ts";
 import type { Transactor } from "../transaction.ts";
 import type { AuditMetrics } from "./audit-metrics.ts";
+import type { EventMetrics } from "./event-metrics.ts";
 import type { GcMetrics } from "./gc-metrics.ts";
 import { createMetrics, type DatabaseMetrics, type Metrics, type Snapshot } from "./metrics.ts";
 import type { MirrorMetrics } from "./mirror-metrics.ts";
@@ -22,6 +23,7 @@ export interface Observation {
   database: DatabaseMetrics;
   mirror: MirrorMetrics;
   gc: GcMetrics;
+  events: EventMetrics;
   limited: Metrics["limited"];
   audit: AuditMetrics;
   /** The same, with its work counted, timed and traced. */
@@ -40,7 +42,7 @@ export async function openObservation({ tracesUrl, tracesSample }: Pick<Config, 
   const tracer = tracesUrl === "" ? undefined : await openTracer({ url: tracesUrl, sample: tracesSample, version, log });
   return {
     requests: requestObserver(metrics, tracer),
-    database: metrics.database, mirror: metrics.mirror, gc: metrics.gc, limited: metrics.limited, audit: metrics.audit,
+    database: metrics.database, mirror: metrics.mirror, gc: metrics.gc, limited: metrics.limited, audit: metrics.audit, events: metrics.events,
     transactor: (transactor) => observeTransactor(transactor, metrics, tracer),
     blobs: (store) => observeBlobs(store, metrics, tracer),
     snapshot: () => metrics.snapshot(),

@@ -1,5 +1,6 @@
 import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
 import { type AuditMetrics, auditMetrics } from "./audit-metrics.ts";
+import { type EventMetrics, eventMetrics } from "./event-metrics.ts";
 import { type GcMetrics, gcMetrics } from "./gc-metrics.ts";
 import { type GoldenSignals, goldenSignals } from "./golden.ts";
 import { type MirrorMetrics, mirrorMetrics } from "./mirror-metrics.ts";
@@ -26,6 +27,7 @@ export interface DatabaseMetrics {
 /** Everything that is counted in one server. */
 export interface Metrics {
   audit: AuditMetrics;
+  events: EventMetrics;
   gc: GcMetrics;
   mirror: MirrorMetrics;
   http: GoldenSignals;
@@ -57,6 +59,7 @@ export function createMetrics(version: string): Metrics {
   const mirror = mirrorMetrics(registry);
   const gc = gcMetrics(registry);
   const audit = auditMetrics(registry);
+  const events = eventMetrics(registry);
   let gauges = (): DatabaseGauges => ({ writes: 0 });
   databaseGauges(registry, () => gauges());
   const common = processRegistry();
@@ -78,7 +81,7 @@ export function createMetrics(version: string): Metrics {
     },
   };
   return {
-    ...metrics, mirror, gc, audit,
+    ...metrics, mirror, gc, audit, events,
     limited: (door, kind) => limited.inc({ door, kind }),
     snapshot: async () => {
       const ofProcess = (await common.getMetricsAsJSON()).map((metric) => (metric.name === START_TIME ? { ...metric, aggregator: "min" } : metric));

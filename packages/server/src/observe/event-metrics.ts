@@ -1,0 +1,68 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+
+/** What waits for one subscription. */
+export interface Backlog {
+  subscription: string;
+  /** Deliveries that are not over. */
+  open: number;
+  /** When the event of the oldest happened, in milliseconds since 1970. */
+  oldestMs: number;
+}
+
+/** The sending of events by this server. */
+export interface EventMetrics {
+  /** A try ended. `outcome`: from a bounded set. */
+  tried(result: { subscription: string; outcome: string; seconds: number }): void;
+  /** Says where the backlogs come from; asked when somebody scrapes. */
+  watch(read: () => Promise<{ nowMs: number; backlogs: readonly Backlog[] }>): void;
+}
+
+// A series for each subscription that fails, so many at most: beyond that they share one.
+const MAX_SERIES = 500;
+// A database that hangs does not keep the other metrics.
+const READ_TIMEOUT_MS = 1_000;
+const BOUNDS_S = [0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60];
+
+/** Starts counting it. */
+export function eventMetrics(registry: Registry): EventMetrics {
+  const registers = [registry];
+  const tries = new Counter({ name: "moorage_event_tries_total", help: "Tries to deliver an event, by how they ended.", labelNames: ["outcome"], registers });
+  const failures = new Counter({ name: "moorage_event_failures_total", help: "Tries to deliver an event that failed.", labelNames: ["subscription"], registers });
+  const duration = new Histogram({
+    name: "moorage_event_try_duration_seconds", help: "How long tries to deliver an event took.", labelNames: ["outcome"], buckets: BOUNDS_S, registers,
+  });
+  const failing = new Set<string>();
+  let read = async (): Promise<{ nowMs: number; backlogs: readonly Backlog[] }> => ({ nowMs: 0, backlogs: [] });
+  const oldest = new Gauge({
+    name: "moorage_event_backlog_age_seconds", help: "For how long the oldest event that is not delivered yet has been waiting.", labelNames: ["subscription"], registers: [],
+    aggregator: "max",
+  });
+  registry.registerMetric(new Gauge({
+    name: "moorage_event_backlog", help: "Deliveries that are not over.", labelNames: ["subscription"], registers, aggregator: "max",
+    async collect() {
+      const known = await Promise.race([read().catch(() => undefined), pause(READ_TIMEOUT_MS, undefined, { ref: false })]);
+      // What was known last is better than no metrics at all.
+      if (known === undefined) return;
+      const { nowMs, backlogs } = known;
+      this.reset();
+      oldest.reset();
+      for (const { subscription, open, oldestMs } of backlogs) {
+        this.set({ subscription }, open);
+        oldest.set({ subscription }, Math.max(0, nowMs - oldestMs) / 1000);
+      }
+    },
+  }));
+  // After the one that fills it.
+  registry.registerMetric(oldest);
+  return {
+    tried({ subscription, outcome, seconds }) {
+      tries.inc({ outcome });
+      duration.observe({ outcome }, seconds);
+      if (outcome === "delivered") return;
+      if (failing.size < MAX_SERIES) failing.add(subscription);
+      failures.inc({ subscription: failing.has(subscription) ? subscription : "other" });
+    },
+    watch: (from) => { read = from; },
+  };
+}

@@ -1,0 +1,94 @@
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import type { TestContext } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import type { Installation } from "./installation.ts";
+
+/** A request that a receiver got. */
+export interface Got { method: string; path: string; headers: IncomingHttpHeaders; rawHeaders: string[]; body: string; atMs: number }
+
+/** A receiver of events. */
+export interface Receiver {
+  url: string;
+  /** Everything it got, in order. */
+  got: Got[];
+  /** The events alone. */
+  events(): Got[];
+  /** How it answers from now on: a status, or a function that does the whole answer. */
+  answer: number | ((req: IncomingMessage, res: ServerResponse, got: Got) => void);
+  /** How it answers the handshake. */
+  handshake: number | ((req: IncomingMessage, res: ServerResponse, got: Got) => void);
+  /** Requests that are not answered yet, and the most there were at a time. */
+  open: { now: number; most: number };
+  close(): Promise<void>;
+}
+
+/** Starts it on a port of its own. It ends with the test. */
+export async function startReceiver(t: TestContext, { tls, port = 0 }: { tls?: { cert: string; key: string }; port?: number } = {}): Promise<Receiver> {
+  const handle = (req: IncomingMessage, res: ServerResponse): void => {
+    receiver.open.now += 1;
+    receiver.open.most = Math.max(receiver.open.most, receiver.open.now);
+    res.once("close", () => { receiver.open.now -= 1; });
+    const chunks: Buffer[] = [];
+    req.on("data", (chunk: Buffer) => void chunks.push(chunk)).on("end", () => {
+      const { method = "", url = "", headers, rawHeaders } = req;
+      const got = { method, path: url, headers, rawHeaders, body: Buffer.concat(chunks).toString(), atMs: Date.now() };
+      receiver.got.push(got);
+      const answer = method === "OPTIONS" ? receiver.handshake : receiver.answer;
+      if (typeof answer === "number") res.writeHead(answer).end();
+      else answer(req, res, got);
+    });
+  };
+  const server: Server = tls === undefined ? createServer(handle) : createTlsServer(tls, handle);
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  const receiver: Receiver = {
+    url: `http${tls === undefined ? "" : "s"}://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    got: [], answer: 204, handshake: 405, open: { now: 0, most: 0 },
+    events: () => receiver.got.filter(({ method }) => method === "POST"),
+    close: () => new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    }),
+  };
+  t.after(() => receiver.close());
+  return receiver;
+}
+
+/** What tests look at in a subscription and in a delivery. */
+export interface Subscription { uid: string; secret: string; state: string; stateReason: string; allowedRate: number }
+export interface Attempt { startTime: string; latency: string; status: number; error: string }
+export interface Delivery {
+  uid: string; eventId: string; eventType: string; eventSubject: string; state: string; tries: number; lastStatus: number; lastError: string; nextTryTime?: string;
+  createTime: string; attempts: Attempt[];
+}
+
+/** An installation that may reach receivers of this machine, and tries again soon. */
+export const QUICK = { MOORAGE_ALLOW_PRIVATE_NETWORK: "1", MOORAGE_EVENTS_RETRY: "50ms,50ms,50ms,50ms,50ms,50ms", MOORAGE_EVENTS_TIMEOUT: "2s" };
+
+/** The owner's calls about events. */
+export function eventsOf({ api, bootstrap }: Pick<Installation, "api" | "bootstrap">) {
+  const organization = bootstrap.organization.uid;
+  return {
+    organization,
+    subscribe: (sink: string, more: object = {}, parent = organization) => api<Subscription>("POST", `/events/v2/subscriptions/${parent}`, { sink, ...more }),
+    subscription: (uid: string) => api<Subscription>("GET", `/events/v2/subscriptions/${uid}`),
+    /** Sends it a test event, and answers the event's id. */
+    test: async (uid: string) => (await api<{ eventId: string }>("POST", `/events/v2/subscriptions/${uid}:test`, {})).eventId,
+    resume: (uid: string) => api<Subscription>("POST", `/events/v2/subscriptions/${uid}:resume`, {}),
+    deliveries: async (uid: string) => (await api<{ deliveries: Delivery[] }>("GET", `/events/v2/deliveries?uidp.childrenOf=${uid}&page_size=200`)).deliveries,
+  };
+}
+
+const TIMEOUT_MS = 20_000;
+
+/** What the look gives as soon as that is something. Fails the test when it takes too long. */
+export async function until<T>(look: () => Promise<T | false | undefined> | T | false | undefined): Promise<T> {
+  const endMs = performance.now() + TIMEOUT_MS;
+  for (;;) {
+    const found = await look();
+    if (found !== false && found !== undefined) return found;
+    if (performance.now() > endMs) throw new Error("it took too long");
+    await wait(10);
+  }
+}
