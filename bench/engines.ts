@@ -8,6 +8,7 @@ import { mappedMib, residentMib, type Server, stop } from "./processes.ts";
 import type { Registry } from "./registries.ts";
 import type { Figure } from "./report.ts";
 import { blobPeaks, blobSection } from "./rows-blobs.ts";
+import { eventSection } from "./rows-events.ts";
 import { readSection } from "./rows-reads.ts";
 import { registrySection, tagsSection } from "./rows-registry.ts";
 import { FEW_TAGS, sizeSection } from "./rows-tags.ts";
@@ -94,6 +95,7 @@ async function runEngine(
     const bench: Bench = { ...part, engine, servers, largest, ...(withLog && { logged: withLog }) };
     const sections: (() => Promise<Section>)[] = [
       () => readSection(bench), () => writeSection(bench, (close) => closers.push(close)), () => tagsSection(bench), () => sizeSection(bench),
+      () => eventSection(bench, (close) => closers.push(close)),
       () => registrySection(bench),
       ...(engine === "SQLite" ? [async () => blobSection(bench)] : []),
     ];

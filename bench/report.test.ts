@@ -37,6 +37,13 @@ test("a row that failed reaches no goal, and neither does one that is held again
   }
 });
 
+test("a row with a least rate reaches it, or not", () => {
+  for (const [samples, reached] of [[[{ rate: 1_000 }], true], [[{ rate: 999 }], false], [[{ rate: 2_000 }, { rate: 0, failure: "no answer" }], false]] as [Sample[], boolean][]) {
+    const section = summarize({ title: "section", rows: [{ row: { ...row("ours"), least: 1_000 }, samples }] });
+    assert.deepEqual(goalsOf([section], []).map((goal) => [goal.aim, goal.reached]), [["at least 1,000 /s", reached]]);
+  }
+});
+
 test("a figure reaches its goal up to the most it may be", () => {
   const figures = [{ title: "a", value: 150, unit: "MiB", most: 150 }, { title: "b", value: 150.1, unit: "MiB", most: 150 }, { title: "c", value: 1, unit: "ms" }];
   assert.deepEqual(goalsOf([], figures).map(({ reached }) => reached), [true, false]);

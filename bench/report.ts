@@ -18,6 +18,8 @@ export interface Line {
   /** The busiest the load's core was, from 0 to 1. */
   loadShare?: number;
   against: Comparison[];
+  /** The least rate that is aimed at. */
+  least?: number;
   failure?: string;
 }
 
@@ -53,7 +55,7 @@ export function summarize({ title, rows }: Measured): { title: string; lines: Li
     return {
       title: row.title, unit: row.unit, median: median(rates), lowest: Math.min(...rates), highest: Math.max(...rates), against: [], wanted: row.against,
       ...(cpu.length > 0 && { cpuUs: median(cpu), serverShare: (median(cpu) * median(rates)) / 1e6 }),
-      ...(shares.length > 0 && { loadShare: Math.max(...shares) }), ...(failure !== undefined && { failure }),
+      ...(shares.length > 0 && { loadShare: Math.max(...shares) }), ...(row.least !== undefined && { least: row.least }), ...(failure !== undefined && { failure }),
     };
   });
   return {
@@ -86,10 +88,13 @@ export function goalsOf(sections: Report["sections"], figures: Figure[]): Goal[]
     const found = line.failure === undefined ? `${figure(counts)} ×${counts === ratio ? "" : " by processor time"}` : "failed";
     return [{ title: `${line.title}, against ${title}`, aim: `at least ${goal} ×`, found, reached }];
   }));
+  const ofRates = sections.flatMap(({ lines }) => lines).flatMap(({ title, unit, median: rate, least, failure }): Goal[] => (
+    least === undefined ? [] : [{ title, aim: `at least ${figure(least)} ${unit}`, found: failure === undefined ? `${figure(rate)} ${unit}` : "failed", reached: failure === undefined && rate >= least }]
+  ));
   const ofFigures = figures.flatMap(({ title, value, unit, most }): Goal[] => (
     most === undefined ? [] : [{ title, aim: `at most ${most} ${unit}`, found: `${figure(value)} ${unit}`, reached: value <= most }]
   ));
-  return [...ofRows, ...ofFigures];
+  return [...ofRows, ...ofRates, ...ofFigures];
 }
 
 function figure(value: number): string {

@@ -20,6 +20,8 @@ export interface Row {
   measure(turn: Turn): Promise<Sample>;
   /** The rows it is held against, by title, and the least ratio that is aimed at, where one is. */
   against?: { title: string; goal?: number }[];
+  /** The least rate that is aimed at, where one is. */
+  least?: number;
 }
 
 /** Rows that are measured in turn, round by round. */
