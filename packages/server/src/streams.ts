@@ -61,7 +61,8 @@ export interface Guard {
 
 const EVERY_MS = 30_000;
 const FRESH_MS = 1_000;
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const LONGEST_TIMER_MS = 2 ** 31 - 1_000;
+const LATER_MS = 20;
 
 /** The messages, for as long as their caller may have them. Each is made only when it is asked for, so a slow reader holds one. */
 export async function* guarded<T>(open: (ended: AbortSignal) => AsyncIterable<T>, guard: Guard): AsyncGenerator<T> {
@@ -78,7 +79,8 @@ export async function* guarded<T>(open: (ended: AbortSignal) => AsyncIterable<T>
     }
   };
   const every = setInterval(look, everyMs);
-  const last = endsInMs <= LONGEST_TIMER_MS ? setTimeout(look, Math.max(endsInMs, 0)) : undefined;
+  // A little later: timers and clocks do not agree to the millisecond.
+  const last = endsInMs <= LONGEST_TIMER_MS ? setTimeout(look, Math.max(endsInMs, 0) + LATER_MS) : undefined;
   const end = (reason: unknown): void => {
     clearInterval(every);
     clearTimeout(last);
