@@ -38,7 +38,7 @@ export function deliveriesService({ pageTokenKey, eventsPrefix }: RoomContext): 
           inForce = asked;
           return filtersOf(asked, eventsPrefix);
         },
-      }, (page) => queryDeliveries(call.tx, { page, isNarrow: isNarrow(inForce), state: inForce.state }), (row, column) => row[column]);
+      }, (page) => queryDeliveries(call.tx, { page, isNarrow: isNarrow(inForce), state: inForce.state || undefined }), (row, column) => row[column]);
       // The table's columns are what is selected.
       return { ...rest, ...(totalCount <= MOST_COUNTED && { totalCount }), deliveries: rows.map((row) => toMessage(row as Delivery)) };
     },

@@ -1,8 +1,10 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { DeliveryState, type RedeliverEventsRequest, type RedeliverEventsResponseSchema } from "@moorage/api";
+import { type RawBuilder, sql } from "kysely";
 import { milliseconds, timestamp } from "../base/times.ts";
 import type { Call } from "../call.ts";
 import { type FieldViolation, invalidArgument } from "../errors.ts";
+import { stateIs } from "./delivery-query.ts";
 import { timeViolations } from "./times.ts";
 
 /** What can be sent again: all else waits or is being sent already. */
@@ -24,15 +26,18 @@ export async function redeliver(call: Call, request: RedeliverEventsRequest): Pr
   const wanted = states.length === 0 ? ENDED : [...new Set(states)];
   const startMs = milliseconds(startTime);
   const endMs = endTime === undefined ? call.nowMs : milliseconds(endTime);
-  const found = call.tx.selectFrom("deliveries").where("parent", "=", uid).where("state", "in", wanted)
-    .where("create_time", ">=", startMs).where("create_time", "<=", endMs).orderBy("create_time").orderBy("uid");
-  const first = await found.select("create_time").limit(1).executeTakeFirst();
-  const beyond = await found.select("create_time").limit(1).offset(MOST_AT_ONCE).executeTakeFirst();
+  const where = (untilMs: number): RawBuilder<boolean> =>
+    sql.join([sql`t.parent = ${uid} and t.create_time >= ${startMs} and t.create_time <= ${untilMs}`, ...stateIs(...wanted)], sql` and `);
+  const timeAt = async (offset: number): Promise<number | undefined> => {
+    const { rows: [row] } = await sql<{ create_time: number }>`select t.create_time from deliveries as t where ${where(endMs)}
+      order by t.create_time, t.uid limit 1 offset ${offset}`.execute(call.tx);
+    return row?.create_time;
+  };
+  const [firstMs, beyondMs] = [await timeAt(0), await timeAt(MOST_AT_ONCE)];
   // A millisecond is not divided, so that the next call repeats and misses none: a single one that holds more than the bound is taken whole.
-  const nextMs = beyond === undefined || first === undefined ? undefined : Math.max(beyond.create_time, first.create_time + 1);
-  const { numUpdatedRows } = await call.tx.updateTable("deliveries").set(sentAgain(call.nowMs)).where("parent", "=", uid).where("state", "in", wanted)
-    .where("create_time", ">=", startMs).where("create_time", "<=", nextMs === undefined ? endMs : Math.min(nextMs - 1, endMs)).executeTakeFirstOrThrow();
-  return { count: Number(numUpdatedRows), ...(nextMs !== undefined && nextMs <= endMs && { nextStartTime: timestamp(nextMs) }) };
+  const nextMs = firstMs === undefined || beyondMs === undefined ? endMs + 1 : Math.max(beyondMs, firstMs + 1);
+  const { numUpdatedRows } = await call.tx.updateTable("deliveries as t").set(sentAgain(call.nowMs)).where(where(Math.min(endMs, nextMs - 1))).executeTakeFirstOrThrow();
+  return { count: Number(numUpdatedRows), ...(nextMs <= endMs && { nextStartTime: timestamp(nextMs) }) };
 }
 
 function violationsIn({ startTime, endTime, states }: RedeliverEventsRequest): FieldViolation[] {

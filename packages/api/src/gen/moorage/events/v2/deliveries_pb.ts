@@ -292,7 +292,7 @@ export type ListDeliveriesResponse = Message<"moorage.events.v2.ListDeliveriesRe
   nextPageToken: string;
 
   /**
-   * All matches over all pages.
+   * All matches over all pages; absent when they are more than 10,000, which are not counted.
    *
    * @generated from field: optional int64 total_count = 3;
    */
@@ -423,7 +423,7 @@ export const DeliveriesService: GenService<{
     output: typeof ListDeliveriesResponseSchema;
   },
   /**
-   * RedeliverEvent sends the event of a delivery once more, whatever became of it.
+   * RedeliverEvent sends the event of a delivery once more, whatever became of it. One that waits for its first try, or is being sent, is left alone.
    *
    * @generated from rpc moorage.events.v2.DeliveriesService.RedeliverEvent
    */

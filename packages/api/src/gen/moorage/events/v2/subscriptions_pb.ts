@@ -56,14 +56,14 @@ export type Subscription = Message<"moorage.events.v2.Subscription"> & {
   stateReason: string;
 
   /**
-   * Only events whose type begins with one of these, such as dev.moorage.registry.; none: of all types.
+   * Only events whose type begins with one of these, such as dev.moorage.registry., of at most 256 characters each; none: of all types.
    *
    * @generated from field: repeated string type_prefixes = 1002;
    */
   typePrefixes: string[];
 
   /**
-   * Only events whose subject begins with one of these uids; none: of all subjects.
+   * Only events whose subject is one of these uids or stands below one; none: of all subjects.
    *
    * @generated from field: repeated string subject_prefixes = 1003;
    */
@@ -413,7 +413,7 @@ export type RedeliverEventsRequest = Message<"moorage.events.v2.RedeliverEventsR
   endTime?: Timestamp | undefined;
 
   /**
-   * Only those in one of these states; none: those that are delivered or dead.
+   * Only those in one of these states, RETRYING, DELIVERED or DEAD; none: those that are delivered or dead.
    *
    * @generated from field: repeated moorage.events.v2.DeliveryState states = 4;
    */
@@ -530,7 +530,7 @@ export const SubscriptionsService: GenService<{
     output: typeof ListSubscriptionsResponseSchema;
   },
   /**
-   * CreateSubscription makes a subscription. What happens from then on is sent. Only this answer has the secret.
+   * CreateSubscription makes a subscription, of which a group has at most 100. What happens from then on is sent. Only this answer has the secret.
    *
    * @generated from rpc moorage.events.v2.SubscriptionsService.CreateSubscription
    */
@@ -550,7 +550,7 @@ export const SubscriptionsService: GenService<{
     output: typeof EmptySchema;
   },
   /**
-   * PauseSubscription keeps events for the subscription without sending them.
+   * PauseSubscription keeps events for the subscription without sending them. One that is disabled stays so.
    *
    * @generated from rpc moorage.events.v2.SubscriptionsService.PauseSubscription
    */
@@ -590,7 +590,7 @@ export const SubscriptionsService: GenService<{
     output: typeof TestSubscriptionResponseSchema;
   },
   /**
-   * RedeliverEvents sends the deliveries of a time range once more, whatever became of them, at most 10,000 of them in one call.
+   * RedeliverEvents sends the deliveries of a time range once more, whatever became of them, at most 10,000 of them in one call. What waits for its first try, or is being sent, is left alone.
    *
    * @generated from rpc moorage.events.v2.SubscriptionsService.RedeliverEvents
    */
