@@ -1,5 +1,7 @@
 import type { DescField, DescMessage, DescMethod, Message } from "@bufbuild/protobuf";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { type Access, AccountAssociationSchema, ExternalGroupRoleMappingSchema, GroupSchema, ResourceDeletedSchema, TagSchema } from "@moorage/api";
+import { milliseconds } from "../base/times.ts";
 import { parentOf } from "../base/uid.ts";
 import type { Call } from "../call.ts";
 import { eventTypes } from "./types.ts";
@@ -45,7 +47,9 @@ function tellDeleted(type: string, resource: string): Tell {
 function tellAnswer(type: string, output: DescMessage, resource: string): Tell {
   if (output.field["uid"] !== undefined) {
     return (call, _scope, answer) => {
-      const { uid } = answer as Message & { uid: string };
+      const { uid, updateTime } = answer as Message & { uid: string; updateTime?: Timestamp };
+      // What the call changed was changed now.
+      if (updateTime !== undefined && milliseconds(updateTime) !== call.nowMs) return;
       call.emit(output, { type, subject: uid, group: groupOf(output.typeName, uid), body: answer });
     };
   }
