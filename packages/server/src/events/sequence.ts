@@ -15,6 +15,8 @@ interface Count { subject: string; number: number; end_time: number | null }
 // An event of a group with very many subscriptions is many rows, and others wait for the transaction.
 const MAX_DELIVERIES = 10_000;
 const DELETED = ".deleted.v1";
+/** One that has its group's uid, and the group stays. */
+const PART_DELETED = "api.iam.account_associations.deleted.v1";
 /** The counter of all events is the one of this subject. */
 const ALL = "";
 
@@ -51,7 +53,7 @@ export async function sequence(call: Call, { limit, typePrefix }: SequenceReques
   for (const event of waiting) {
     const recipients = recipientsOf(event);
     if (count > 0 && sent + recipients.length > MAX_DELIVERIES) break;
-    const { seq, number } = counter.next(event.subject, event.type.endsWith(DELETED), nowMs);
+    const { seq, number } = counter.next(event.subject, event.type.endsWith(DELETED) && event.type !== PART_DELETED, nowMs);
     const [organization = ""] = event.parent.split("/", 1);
     events[event.n] = { seq, number, organization };
     for (const to of recipients) deliveries[deliveryUid(to, seq)] = { to, seq };
