@@ -48,6 +48,8 @@ export interface Config {
   eventsTimeoutMs: number;
   /** Tries at the same time for one subscription; zero: this process sends no events. */
   eventsConcurrency: number;
+  /** Whether pulls are events. */
+  eventsPulls: boolean;
   /** Zero: this process copies no mirrors. */
   mirrorWorkers: number;
   /** Empty: no terms. */
@@ -122,6 +124,7 @@ export const SETTINGS: readonly Setting[] = [
   { name: "MOORAGE_EVENTS_RETRY", fallback: "5s,1m,5m,30m,2h,5h,10h,14h,20h,20h", help: "How long after each failed try to deliver an event the next one is made, comma-separated; a fifth more or less of it by chance. After the last, the delivery is dead." },
   { name: "MOORAGE_EVENTS_TIMEOUT", fallback: "15s", help: "Longest that one try to deliver an event may take; at most 1m." },
   { name: "MOORAGE_EVENTS_CONCURRENCY", fallback: "16", help: "Tries under way at the same time for one subscription; 0 leaves delivery to other processes." },
+  { name: "MOORAGE_EVENTS_PULLS", fallback: "1", help: "0 leaves pulls out of the events." },
   { name: "MOORAGE_MIRROR_WORKERS", fallback: "2", help: "Repos that one process copies from their sources at a time; 0 leaves that to other processes." },
   { name: "MOORAGE_TERMS_FILE", fallback: "", help: "JSON file with the documents that groups accept: a list of {id, label, url, required}. required is false, true (creating repos, identities and subscriptions, and pushing, wait for it), or a list of what waits: service areas such as registry, methods such as CreateRepo, and push." },
   { name: "MOORAGE_AWS_STS_URL", fallback: "https://sts.amazonaws.com", help: "Where the check of an account association asks Amazon." },
@@ -211,7 +214,7 @@ export function loadConfig(env: Record<string, string | undefined>, overrides: R
     auditRetentionMs: duration("MOORAGE_AUDIT_RETENTION", 3650 * 24 * HOUR_MS),
     eventsPrefix: domain("MOORAGE_EVENTS_PREFIX", text("MOORAGE_EVENTS_PREFIX")), eventsRetentionMs: retention("MOORAGE_EVENTS_RETENTION"),
     eventsRetryMs: list("MOORAGE_EVENTS_RETRY").map((item) => delay("MOORAGE_EVENTS_RETRY", item)), eventsTimeoutMs: duration("MOORAGE_EVENTS_TIMEOUT", 60_000),
-    eventsConcurrency: integer("MOORAGE_EVENTS_CONCURRENCY", 0, 256),
+    eventsConcurrency: integer("MOORAGE_EVENTS_CONCURRENCY", 0, 256), eventsPulls: flag("MOORAGE_EVENTS_PULLS", text("MOORAGE_EVENTS_PULLS")),
     mirrorWorkers: integer("MOORAGE_MIRROR_WORKERS", 0, 64), termsFile: text("MOORAGE_TERMS_FILE"),
     awsStsUrl: url("MOORAGE_AWS_STS_URL", text("MOORAGE_AWS_STS_URL")), googleStsUrl: url("MOORAGE_GOOGLE_STS_URL", text("MOORAGE_GOOGLE_STS_URL")),
     azureLoginUrl: url("MOORAGE_AZURE_LOGIN_URL", text("MOORAGE_AZURE_LOGIN_URL")),

@@ -15,7 +15,7 @@ import { ANONYMOUS, type Caller } from "./call.ts";
 import { type Config, ConfigError, withUrls } from "./config.ts";
 import { violationsOf } from "./aip/validate.ts";
 import { createDispatch, type MethodCheck, type OutsideMethod } from "./dispatch.ts";
-import { createPulls, distributionDoor, type RegistryDeps, tokenDoor } from "./distribution/index.ts";
+import { createPullRecorder, createPulls, distributionDoor, type RegistryDeps, tokenDoor } from "./distribution/index.ts";
 import { Code, unauthenticated } from "./errors.ts";
 import { type Postman, startPostman, wakingTransactor } from "./delivery/index.ts";
 import { backlogs, createSinkCheck } from "./events/index.ts";
@@ -108,11 +108,13 @@ export async function startServer(settings: Config, { clock = systemClock, log =
     });
     stack.defer(() => writer.close());
     database.watch(() => ({ pool: store.use?.(), writes: writer.waiting() }));
-    let postman: Postman | undefined;
-    const transactor = wakingTransactor(observation.transactor(writer), () => postman?.wake());
+    const events: { postman?: Postman } = {};
+    const transactor = wakingTransactor(observation.transactor(writer), () => events.postman?.wake());
     observation.events.watch(async () => ({ nowMs: clock.nowMs(), backlogs: await backlogs(reader, { limit: MAX_BACKLOGS }) }));
     const auditor = createAuditor({ writer: transactor, clock, log, dropped: observation.audit.dropped });
     stack.defer(() => auditor.close());
+    const pullRecorder = config.eventsPulls ? createPullRecorder({ writer: transactor, clock, log, dropped: observation.pulls.dropped }) : undefined;
+    stack.defer(() => pullRecorder?.close());
     const access = createAccess({ config, reader, writer: transactor, secrets, auditor, log });
     const sts = createSecurityTokenService(access.exchanger);
     const checkSink = createSinkCheck(config);
@@ -144,7 +146,7 @@ export async function startServer(settings: Config, { clock = systemClock, log =
     const mirroring = openMirroring({ transactor, blobs, secrets, clock, config, log, metrics: observation.mirror });
     stack.defer(() => mirroring.close());
     const registry: RegistryDeps = {
-      transactor, auditor, pulls: createPulls(reader, access.tokens.isStillGood), blobs, upstream: mirroring.upstream, authenticate: access.authenticate, config, clock, log, statusJson,
+      transactor, auditor, pullRecorder, pulls: createPulls(reader, access.tokens.isStillGood), blobs, upstream: mirroring.upstream, authenticate: access.authenticate, config, clock, log, statusJson,
     };
     front.open({
       rest: restDoor({ ...shared, services, violationsOf, maxBodyBytes: config.maxJsonBytes }),
@@ -167,7 +169,7 @@ export async function startServer(settings: Config, { clock = systemClock, log =
     const eventsCleaner = eventCleaner({ writer: transactor, clock, retentionMs: config.eventsRetentionMs, log });
     const housekeeping = await startHousekeeping({ transactor, keyring: access.keyring, registry, signingKeyAgeMs: config.signingKeyAgeMs, log, chores: [...collector.chores, cleaner.chore, eventsCleaner.chore] });
     mirroring.start();
-    postman = startPostman({ transactor, reader, tokens: access.tokens, secrets, clock, metrics: observation.events, log, config });
+    const postman = events.postman = startPostman({ transactor, reader, tokens: access.tokens, secrets, clock, metrics: observation.events, log, config });
     log.info({ url: config.baseUrl, registryUrl: config.registryUrl, address: port.address, port: port.port }, "listening");
     // Whoever waits for this line does not wait for the next ones.
     log.flush();
@@ -182,6 +184,7 @@ export async function startServer(settings: Config, { clock = systemClock, log =
       shutdown.abort();
       await Promise.all([port.close(config.drainTimeoutMs), postman.close()]);
       await auditor.close();
+      await pullRecorder?.close();
       await writer.close();
       await store.close();
       lock?.release();

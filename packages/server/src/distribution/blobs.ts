@@ -9,7 +9,8 @@ import { RegistryError } from "./errors.ts";
 import { needsGrace, renewGrace } from "./grace.ts";
 import { pullableRepository } from "./names.ts";
 import { blobFromSource } from "./pull-through.ts";
-import { answerPull } from "./pulls.ts";
+import { answerPull, notePull } from "./pulls.ts";
+import type { Pull } from "./pull-notes.ts";
 import { parseRange } from "./ranges.ts";
 import { sendEmpty } from "./send.ts";
 import { responseSink } from "./streams.ts";
@@ -32,6 +33,8 @@ async function sendBlob(exchange: Exchange, digest: string): Promise<void> {
   const snapshot = deps.pulls.answers.snapshot();
   await authorize(exchange, ["pull"]);
   let repo = "";
+  const pull = (): Pull => ({ repository: exchange.name, repo, tag: "", digest, type: "blob" });
+  const answered = (): void => notePull(exchange, pull(), exchange.caller);
   const blob = await deps.transactor.read(exchange.callData, async (call) => {
     repo = await pullableRepository(call, deps.config, exchange.name, { digest });
     const found = await findBlob(call, repo, digest);
@@ -41,7 +44,7 @@ async function sendBlob(exchange: Exchange, digest: string): Promise<void> {
     const found = await blobFromSource(exchange, repo, digest);
     if (found === "nowhere") throw blobUnknown(digest);
     // It is here by now: asked for again, it is served as all that is here.
-    return found === "here" ? sendBlob(exchange, digest) : undefined;
+    return found === "here" ? sendBlob(exchange, digest) : answered();
   }
   const { size, generation } = blob;
   const etag = `"${digest}"`;
@@ -51,13 +54,13 @@ async function sendBlob(exchange: Exchange, digest: string): Promise<void> {
   res.setHeader("cache-control", CACHE_CONTROL);
   if (matchesEtag(req.headers["if-none-match"], etag)) {
     sendEmpty(exchange, 304, {});
-    return;
+    return answered();
   }
   const elsewhere = req.method === "GET" ? await redirectUrl(exchange, digest, generation) : undefined;
   if (elsewhere !== undefined) {
     // Asked again for a range or not, the client says the same at the new place.
     sendEmpty(exchange, 307, { location: elsewhere, "cache-control": "no-store" });
-    return;
+    return answered();
   }
   const ifRange = req.headers["if-range"];
   const asked = req.method === "GET" && (ifRange === undefined || ifRange === etag) ? req.headers.range : undefined;
@@ -77,7 +80,7 @@ async function sendBlob(exchange: Exchange, digest: string): Promise<void> {
   if (req.method === "HEAD" || size === 0) {
     begin();
     res.end();
-    return;
+    return answered();
   }
   try {
     if (size <= SMALL_BLOB_BYTES && range === "whole") {
@@ -85,7 +88,7 @@ async function sendBlob(exchange: Exchange, digest: string): Promise<void> {
         "docker-content-digest": digest, etag, "accept-ranges": "bytes", "cache-control": CACHE_CONTROL, "content-type": "application/octet-stream",
         "x-content-type-options": "nosniff",
       };
-      answerPull(exchange, snapshot, "blob", headers, await deps.blobs.readWhole(digest, generation));
+      answerPull(exchange, snapshot, pull(), headers, await deps.blobs.readWhole(digest, generation));
       return;
     }
     if (size <= SMALL_BLOB_BYTES) {
@@ -93,7 +96,7 @@ async function sendBlob(exchange: Exchange, digest: string): Promise<void> {
       begin();
       if (data.observed !== undefined) data.observed.sentBytes += part.end - part.start + 1;
       res.end(content.subarray(part.start, part.end + 1));
-      return;
+      return answered();
     }
     const sink = responseSink(exchange);
     await deps.blobs.read(digest, generation, part, async (chunk) => {
@@ -101,6 +104,7 @@ async function sendBlob(exchange: Exchange, digest: string): Promise<void> {
       await sink(chunk);
     });
     res.end();
+    answered();
   } catch (error) {
     // Deleted between the look-up and the opening of the file.
     if (error instanceof MoorageError && error.code === Code.NotFound) throw blobUnknown(digest);

@@ -13,6 +13,7 @@ import { isRepositoryName } from "./digests.ts";
 import { RegistryError } from "./errors.ts";
 import type { StoredManifest } from "./manifest-commands.ts";
 import { capabilityNames, PULL, PUSH } from "./names.ts";
+import type { PullRecorder } from "./pull-notes.ts";
 import type { Pulls } from "./pulls.ts";
 
 export type Request = IncomingMessage | Http2ServerRequest;
@@ -72,6 +73,8 @@ export interface RegistryDeps {
   /** Absent: what is not here is nowhere. */
   upstream?: UpstreamDoor;
   pulls: Pulls;
+  /** Told of what is pulled. Absent: no events tell of it. */
+  pullRecorder?: Pick<PullRecorder, "note"> | undefined;
   /** Told of what is refused. */
   auditor: Pick<Auditor, "note">;
   blobs: BlobStore;

@@ -5,6 +5,7 @@ export { algorithmOf, isDigest, isTag } from "./digests.ts";
 export type { StoredManifest } from "./manifest-commands.ts";
 export { parseManifest, type Reference } from "./manifest-parse.ts";
 export type { DueMirror, MirrorPlace } from "./mirror-commands.ts";
+export { createPullRecorder } from "./pull-notes.ts";
 export { createPulls } from "./pulls.ts";
 export { distributionDoor } from "./router.ts";
 export { tokenDoor } from "./token.ts";

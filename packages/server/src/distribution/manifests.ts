@@ -53,7 +53,8 @@ async function sendManifest(exchange: Exchange, reference: string): Promise<void
     "content-type": pulled.media_type,
   };
   // What a source says holds for this moment alone.
-  answerPull(exchange, here && snapshot, "manifest", headers, pulled.content);
+  const pull = { repository: name, repo, tag: isDigest(reference) ? "" : reference, digest: pulled.digest, type: "manifest" } as const;
+  answerPull(exchange, here && snapshot, pull, headers, pulled.content);
 }
 
 async function putManifest(exchange: Exchange, reference: string): Promise<void> {

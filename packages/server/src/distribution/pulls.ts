@@ -2,14 +2,13 @@ import { matchesEtag } from "../base/etags.ts";
 import type { Caller } from "../call.ts";
 import { createSnapshotCache, type Database, type Snapshot, type SnapshotCache } from "../store/index.ts";
 import type { Exchange, Request } from "./context.ts";
+import type { Pull } from "./pull-notes.ts";
 import { type Headers, send, sendEmpty } from "./send.ts";
 
-/** What is pulled. */
-type Kind = "manifest" | "blob";
-/** A whole answer with status 200. A text body has a character for each byte: see `send`. */
-interface Answer { headers: Headers & { etag: string }; body: Uint8Array | string }
+/** A whole answer with status 200, and what it answers with. A text body has a character for each byte: see `send`. */
+interface Answer { pull: Pull; headers: Headers & { etag: string }; body: Uint8Array | string }
 /** One that is kept, whom the token named that it is for, when it was found out, and the memory it takes. */
-interface KeptAnswer extends Answer { kind: Kind; caller: Caller; atMs: number; bytes: number }
+interface KeptAnswer extends Answer { caller: Caller; atMs: number; bytes: number }
 
 /**
  * Answers to pulls, kept while nothing is committed to the database but what the delivery of events does all the time: so it still holds that the path
@@ -46,25 +45,31 @@ export function answerAgain(exchange: Exchange): boolean {
   const known = key === undefined ? undefined : pulls.answers.get(key);
   if (known === undefined || !pulls.isStillGood(known.caller, callData.nowMs) || callData.nowMs - known.atMs > keptMs) return false;
   exchange.data.admit?.(known.caller.identity);
-  exchange.data.observed?.beginVerb(`${known.kind}_${req.method === "GET" ? "get" : "head"}`);
-  reply(exchange, known);
+  exchange.data.observed?.beginVerb(`${known.pull.type}_${req.method === "GET" ? "get" : "head"}`);
+  reply(exchange, known, known.caller);
   return true;
 }
 
 /** Answers a pull, and keeps the answer, everything about which must have been found out since the snapshot. */
-export function answerPull(exchange: Exchange, snapshot: Snapshot | undefined, kind: Kind, headers: Answer["headers"], body: Uint8Array): void {
+export function answerPull(exchange: Exchange, snapshot: Snapshot | undefined, pull: Pull, headers: Answer["headers"], body: Uint8Array): void {
   const { req, caller, callData, deps: { pulls } } = exchange;
   const key = body.length > MAX_KEPT_BYTES ? undefined : keyOf(req);
   if (key !== undefined) {
     // Node sends head and body of a text in one piece, of bytes in two.
     const latin1 = Buffer.from(body.buffer, body.byteOffset, body.length).toString("latin1");
-    pulls.answers.keep(snapshot, key, { kind, caller, atMs: callData.nowMs, headers, body: latin1, bytes: latin1.length + key.length + ENTRY_BYTES });
+    pulls.answers.keep(snapshot, key, { pull, caller, atMs: callData.nowMs, headers, body: latin1, bytes: latin1.length + key.length + ENTRY_BYTES });
   }
-  reply(exchange, { headers, body });
+  reply(exchange, { pull, headers, body }, caller);
 }
 
-function reply(exchange: Exchange, { headers, body }: Answer): void {
+function reply(exchange: Exchange, { pull, headers, body }: Answer, caller: Caller): void {
+  notePull(exchange, pull, caller);
   if (!matchesEtag(exchange.req.headers["if-none-match"], headers.etag)) return send(exchange, 200, headers, body);
   const { "content-type": _, ...rest } = headers;
   sendEmpty(exchange, 304, rest);
+}
+
+/** Has it noted that this was answered: whole or in part, that the client has it already, or where it is. */
+export function notePull({ req, callData, deps }: Exchange, pull: Pull, caller: Caller): void {
+  deps.pullRecorder?.note(callData, caller, pull, req.method === "HEAD" ? "HEAD" : "GET");
 }

@@ -1,4 +1,4 @@
-import type { CallData, Happened } from "../call.ts";
+import type { Actor, CallData, Happened } from "../call.ts";
 import { type Database, select } from "../store/index.ts";
 import { bodyOf } from "./body.ts";
 
@@ -6,17 +6,31 @@ const INSERT = "insert into event_outbox (id, type, subject, parent, target, tim
 const ROW = "(?, ?, ?, ?, ?, ?, ?, ?)";
 // Statements stay below every engine's limit of parameters.
 const AT_ONCE = 100;
-const SYSTEM = { subject: "", act: { actor: "system" } };
+const SYSTEM: Actor = { identity: "", act: { actor: "system" } };
+
+/** An event as it waits for its number. `actor` and `body` are JSON text. */
+export interface OutboxRow { id: string; type: string; subject: string; group: string; target: string; timeMs: number; actor: string; body: string }
 
 /** Appends what happened to the outbox, in the transaction that did it and in the order it was told of. They get their numbers once it is committed. */
 export async function appendEvents(tx: Database, data: CallData, happened: readonly Happened[]): Promise<void> {
-  for (let at = 0; at < happened.length; at += AT_ONCE) {
-    const some = happened.slice(at, at + AT_ONCE);
-    await select(tx, INSERT + some.map(() => ROW).join(", "), some.flatMap((event) => rowOf(data, event)));
+  await appendRows(tx, happened.map((event) => rowOf(data, event)));
+}
+
+/** Appends them in their order. */
+export async function appendRows(tx: Database, rows: readonly OutboxRow[]): Promise<void> {
+  for (let at = 0; at < rows.length; at += AT_ONCE) {
+    const some = rows.slice(at, at + AT_ONCE);
+    const values = some.flatMap(({ id, type, subject, group, target, timeMs, actor, body }) => [id, type, subject, group, target, timeMs, actor, body]);
+    await select(tx, INSERT + some.map(() => ROW).join(", "), values);
   }
 }
 
-function rowOf({ caller, nowMs }: CallData, { id, type, subject, group, target = "", isSystem = false, by, schema, body }: Happened): (string | number)[] {
-  const actor = isSystem ? SYSTEM : { subject: by?.identity ?? caller.identity, act: by?.act ?? caller.act ?? {} };
-  return [id, type, subject, group, target, nowMs, JSON.stringify(actor), bodyOf(schema, body)];
+/** Who did something, as the outbox has it. */
+export function actorOf({ identity, act }: Actor): string {
+  return JSON.stringify({ subject: identity, act });
+}
+
+function rowOf({ caller, nowMs }: CallData, { schema, body, isSystem = false, by, target = "", ...event }: Happened): OutboxRow {
+  const actor = isSystem ? SYSTEM : by ?? { identity: caller.identity, act: caller.act ?? {} };
+  return { ...event, target, timeMs: nowMs, actor: actorOf(actor), body: bodyOf(schema, body) };
 }

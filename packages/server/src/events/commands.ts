@@ -2,6 +2,7 @@ import type { Call } from "../call.ts";
 import { statement } from "../store/index.ts";
 import { claim } from "./claim.ts";
 import { expire } from "./expire.ts";
+import { pullCommands } from "./pull-notes.ts";
 import { record } from "./record.ts";
 import { sequence } from "./sequence.ts";
 
@@ -14,4 +15,5 @@ async function releaseAll({ tx }: Call, _request: Record<string, never>): Promis
 
 export const eventCommands = {
   "events.sequence": sequence, "events.claim": claim, "events.record": record, "events.expire": expire, "events.releaseAll": releaseAll,
+  ...pullCommands,
 };

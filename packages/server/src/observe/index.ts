@@ -9,6 +9,7 @@ import type { GcMetrics } from "./gc-metrics.ts";
 import { createMetrics, type DatabaseMetrics, type Metrics, type Snapshot } from "./metrics.ts";
 import type { MirrorMetrics } from "./mirror-metrics.ts";
 import type { RequestObserver } from "./observed.ts";
+import type { PullMetrics } from "./pull-metrics.ts";
 import { requestObserver } from "./requests.ts";
 import { observeBlobs, observeTransactor } from "./stores.ts";
 import { openTracer } from "./traces.ts";
@@ -26,6 +27,7 @@ export interface Observation {
   events: EventMetrics;
   limited: Metrics["limited"];
   audit: AuditMetrics;
+  pulls: PullMetrics;
   /** The same, with its work counted, timed and traced. */
   transactor(transactor: Transactor): Transactor;
   blobs(store: BlobStore): BlobStore;
@@ -42,7 +44,7 @@ export async function openObservation({ tracesUrl, tracesSample }: Pick<Config, 
   const tracer = tracesUrl === "" ? undefined : await openTracer({ url: tracesUrl, sample: tracesSample, version, log });
   return {
     requests: requestObserver(metrics, tracer),
-    database: metrics.database, mirror: metrics.mirror, gc: metrics.gc, limited: metrics.limited, audit: metrics.audit, events: metrics.events,
+    database: metrics.database, mirror: metrics.mirror, gc: metrics.gc, limited: metrics.limited, audit: metrics.audit, pulls: metrics.pulls, events: metrics.events,
     transactor: (transactor) => observeTransactor(transactor, metrics, tracer),
     blobs: (store) => observeBlobs(store, metrics, tracer),
     snapshot: () => metrics.snapshot(),

@@ -4,6 +4,7 @@ import { type EventMetrics, eventMetrics } from "./event-metrics.ts";
 import { type GcMetrics, gcMetrics } from "./gc-metrics.ts";
 import { type GoldenSignals, goldenSignals } from "./golden.ts";
 import { type MirrorMetrics, mirrorMetrics } from "./mirror-metrics.ts";
+import { type PullMetrics, pullMetrics } from "./pull-metrics.ts";
 
 /** The metrics of one server, as plain data that crosses between processes. */
 export type Snapshot = object[];
@@ -30,6 +31,7 @@ export interface Metrics {
   events: EventMetrics;
   gc: GcMetrics;
   mirror: MirrorMetrics;
+  pulls: PullMetrics;
   http: GoldenSignals;
   rpc: GoldenSignals;
   registry: GoldenSignals & { received(verb: string, bytes: number): void; sent(verb: string, bytes: number): void };
@@ -59,6 +61,7 @@ export function createMetrics(version: string): Metrics {
   const mirror = mirrorMetrics(registry);
   const gc = gcMetrics(registry);
   const audit = auditMetrics(registry);
+  const pulls = pullMetrics(registry);
   const events = eventMetrics(registry);
   let gauges = (): DatabaseGauges => ({ writes: 0 });
   databaseGauges(registry, () => gauges());
@@ -81,7 +84,7 @@ export function createMetrics(version: string): Metrics {
     },
   };
   return {
-    ...metrics, mirror, gc, audit, events,
+    ...metrics, mirror, gc, audit, pulls, events,
     limited: (door, kind) => limited.inc({ door, kind }),
     snapshot: async () => {
       const ofProcess = (await common.getMetricsAsJSON()).map((metric) => (metric.name === START_TIME ? { ...metric, aggregator: "min" } : metric));

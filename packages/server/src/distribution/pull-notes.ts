@@ -1,0 +1,127 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { ANONYMOUS, type Caller, type CallData } from "../call.ts";
+import type { PullNote } from "../events/index.ts";
+
+/** What was answered with. `tag`: as it was asked for; empty: it was asked for by digest. */
+export type Pull = Pick<PullNote, "repository" | "repo" | "tag" | "digest" | "type">;
+
+/** Notes pulls, to have them told of by events: outside of a transaction, since a pull has none and is not to wait for one. */
+export interface PullRecorder {
+  /** Takes it down, to be written within half a second. Never throws, never waits. The caller may be found out without being in the call's data. */
+  note(data: CallData, caller: Caller, pull: Pull, method: PullNote["method"]): void;
+  /** Writes what is left. */
+  close(): Promise<void>;
+}
+
+/** The part of the transactor that a recorder uses. */
+export interface PullWriter {
+  write(name: "events.notePulls", data: CallData, input: { pulls: PullNote[] }): Promise<void>;
+}
+
+export interface PullRecorderDeps {
+  writer: PullWriter;
+  clock: { nowMs(): number };
+  log: { error(fields: object, message: string): void };
+  /** Told of pulls that no event tells of. */
+  dropped(count: number): void;
+}
+
+const FLUSH_EVERY_MS = 500;
+const PULLS_AT_ONCE = 500;
+/** What may wait: nothing more is noted until it is written, and nothing else is lost when the process is killed. */
+const MAX_WAITING = 10_000;
+const MAX_TRIES = 3;
+const PAUSE_MS = 100;
+const LOG_EVERY_MS = 60_000;
+// A user agent is whatever a client says.
+const MAX_USER_AGENT_CHARS = 256;
+
+/** Pulls that are written together. `count`: with how often each happened. */
+interface Batch { notes: Map<string, PullNote>; count: number }
+
+/**
+ * A recorder that writes some pulls at a time: twice a second, and sooner when there are many. Pulls that are alike in all but their time, of which a
+ * busy registry has many, are one note until they are events. What cannot be written is tried again, then dropped and counted.
+ */
+export function createPullRecorder({ writer, clock, log, dropped }: PullRecorderDeps): PullRecorder {
+  const numberOf = numberedCallers();
+  const newBatch = (): Batch => ({ notes: new Map(), count: 0 });
+  const full: Batch[] = [];
+  let filling = newBatch();
+  let lost = 0;
+  let loggedMs = -Infinity;
+  let flushing: Promise<void> | undefined;
+  // What is being written waits as well.
+  let waiting = 0;
+
+  const lose = (count: number, error?: unknown): void => {
+    dropped(count);
+    lost += count;
+    const nowMs = performance.now();
+    if (nowMs - loggedMs < LOG_EVERY_MS) return;
+    log.error({ count: lost, ...(error !== undefined && { err: error }) }, "pulls were dropped that no event tells of");
+    [lost, loggedMs] = [0, nowMs];
+  };
+  const write = async ({ notes, count }: Batch): Promise<void> => {
+    const pulls = [...notes.values()];
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await writer.write("events.notePulls", { caller: ANONYMOUS, requestId: "", nowMs: clock.nowMs(), remoteAddress: "", userAgent: "" }, { pulls });
+      } catch (error) {
+        if (tries === MAX_TRIES) return lose(count, error);
+        await pause(PAUSE_MS * tries);
+      }
+    }
+  };
+  const next = (): Batch | undefined => {
+    if (full.length > 0 || filling.count === 0) return full.shift();
+    const batch = filling;
+    filling = newBatch();
+    return batch;
+  };
+  const flush = async (): Promise<void> => {
+    for (let batch = next(); batch !== undefined; batch = next()) {
+      await write(batch);
+      waiting -= batch.count;
+    }
+  };
+  const flushOnce = (): Promise<void> => (flushing ??= flush().finally(() => { flushing = undefined; }));
+  const timer = setInterval(() => void flushOnce(), FLUSH_EVERY_MS).unref();
+
+  return {
+    note({ nowMs, remoteAddress, userAgent: sent }, caller, pull, method) {
+      if (waiting >= MAX_WAITING) return lose(1);
+      const userAgent = sent.slice(0, MAX_USER_AGENT_CHARS);
+      const key = `${pull.repo} ${pull.repository} ${pull.tag} ${pull.digest} ${pull.type} ${method} ${numberOf(caller)} ${remoteAddress} ${userAgent}`;
+      const known = filling.notes.get(key);
+      if (known !== undefined) known.timesMs.push(nowMs);
+      else {
+        const { identity, act = {} } = caller;
+        filling.notes.set(key, { ...pull, method, actor: { identity, act }, remoteAddress, userAgent, timesMs: [nowMs] });
+      }
+      filling.count += 1;
+      waiting += 1;
+      if (filling.count < PULLS_AT_ONCE) return;
+      full.push(filling);
+      filling = newBatch();
+      void flushOnce();
+    },
+    async close() {
+      clearInterval(timer);
+      await flushOnce();
+      await flushOnce();
+    },
+  };
+}
+
+/** A number for each caller: requests with the same token have the same one. */
+function numberedCallers(): (caller: Caller) => number {
+  const numbers = new WeakMap<Caller, number>();
+  let last = 0;
+  return (caller) => {
+    const known = numbers.get(caller);
+    if (known !== undefined) return known;
+    numbers.set(caller, (last += 1));
+    return last;
+  };
+}
