@@ -32,8 +32,8 @@ const selectDue = statement<{ uid: string }>(`${OPEN}
 const selectBacklogs = statement<{ uid: string; n: number; time: number }>(`${OPEN}
   select b.uid, b.n, e.time from (
     select c.uid,
-      (select count(*) from (select 1 as one from deliveries d where d.parent = c.uid and d.next_time is not null limit ${MAX_COUNTED}) as some) as n,
-      (select min(seq) from (select seq from deliveries d where d.parent = c.uid and d.next_time is not null limit ${MAX_COUNTED}) as some) as seq
+      (select count(*) from (select 1 as one from deliveries d where d.parent = c.uid and d.next_time is not null limit ${MAX_COUNTED}) as counted) as n,
+      (select min(seq) from (select seq from deliveries d where d.parent = c.uid and d.next_time is not null limit ${MAX_COUNTED}) as counted) as seq
     from (select s.uid from open join subscriptions s on s.uid = open.parent order by s.uid limit ?) as c
   ) as b join events e on e.seq = b.seq order by b.uid`);
 

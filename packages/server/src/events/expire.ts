@@ -47,7 +47,7 @@ const removeNumbers = statement<Uid>(`delete from event_numbers where subject in
 const selectOld = statement<{ seq: number; time: number }>(`select seq, time from events where (time, seq) > (?, ?) and time < ? order by time, seq limit ${AT_ONCE}`);
 const removeEvents = statement<{ seq: number; organization: string }>(`delete from events where seq in (select cast(key as bigint) from json_each(?))
   and not exists (select 1 from deliveries d where d.seq = events.seq) returning seq, organization`);
-const putGone = statement(`insert into event_numbers (subject, number) select j.key, cast(j.value as bigint) from json_each(?) as j where true
+const putGone = statement(`insert into event_numbers (subject, number) select j.key, cast(cast(j.value as text) as bigint) from json_each(?) as j where true
   on conflict (subject) do update set number = excluded.number where excluded.number > event_numbers.number`);
 
 /**

@@ -1,3 +1,4 @@
+import { parentOf } from "../base/uid.ts";
 import type { Call } from "../call.ts";
 import { statement } from "../store/index.ts";
 import { errorText, withAttempt } from "./attempts.ts";
@@ -11,14 +12,14 @@ const [RETRYING, DELIVERED, DEAD] = [3, 4, 5];
 const holdLease = statement<{ holder: string }>("update subscription_leases set until_time = until_time where subscription = ? and holder = ? returning holder");
 const endLease = statement<{ holder: string }>("delete from subscription_leases where subscription = ? and holder = ? returning holder");
 const selectAttempts = statement<{ uid: string; attempts: string }>(
-  "select uid, attempts from deliveries where uid in (select key from json_each(?)) and parent = ? and state = 2",
+  "select uid, attempts from deliveries where uid in (select key from json_each(?)) and state = 2",
 );
 const update = statement(`update deliveries set state = cast(j.value ->> 'state' as bigint), step = step + cast(j.value ->> 'steps' as bigint),
   last_status = cast(j.value ->> 'status' as bigint), last_error = j.value ->> 'error', last_latency_ms = cast(j.value ->> 'latency' as bigint),
   next_time = cast(j.value ->> 'next' as bigint), attempts = j.value ->> 'attempts', update_time = ?
   from json_each(?) as j where deliveries.uid = j.key and deliveries.state = 2`);
 const takeBack = statement(`update deliveries set state = case when step = 0 then 1 else 3 end, tries = tries - 1, update_time = ?
-  where uid in (select key from json_each(?)) and parent = ? and state = 2`);
+  where uid in (select key from json_each(?)) and state = 2`);
 const disableSubscription = statement("update subscriptions set state = 3, state_reason = ?, update_time = ? where uid = ? and state = 1");
 const noteHandshake = statement("update subscriptions set allowed_rate = ?, handshake_time = ? where uid = ?");
 
@@ -28,16 +29,18 @@ const noteHandshake = statement("update subscriptions set allowed_rate = ?, hand
  */
 export async function record({ tx, nowMs }: Call, { subscription, holder, outcomes, unsent = [], disable, handshake, release = false }: RecordRequest): Promise<{ held: boolean }> {
   if ((await (release ? endLease : holdLease)(tx, subscription, holder)).length === 0) return { held: false };
-  if (outcomes.length > 0) {
-    const byUid = new Map(outcomes.map((outcome) => [outcome.uid, outcome]));
-    const sending = await selectAttempts(tx, keysOf(byUid.keys()), subscription);
+  // Asked for beside the uids, the subscription would have the database look through all that it ever got.
+  const isItsOwn = (uid: string): boolean => parentOf(uid) === subscription;
+  const byUid = new Map(outcomes.filter(({ uid }) => isItsOwn(uid)).map((outcome) => [outcome.uid, outcome]));
+  if (byUid.size > 0) {
+    const sending = await selectAttempts(tx, keysOf(byUid.keys()));
     const changes = sending.flatMap(({ uid, attempts }) => {
       const outcome = byUid.get(uid);
       return outcome === undefined ? [] : [[uid, changeOf(outcome, attempts)] as const];
     });
     if (changes.length > 0) await update(tx, nowMs, JSON.stringify(Object.fromEntries(changes)));
   }
-  if (unsent.length > 0) await takeBack(tx, nowMs, keysOf(unsent), subscription);
+  if (unsent.length > 0) await takeBack(tx, nowMs, keysOf(unsent.filter(isItsOwn)));
   if (handshake !== undefined) await noteHandshake(tx, handshake.allowedRate, handshake.atMs, subscription);
   if (disable !== undefined) await disableSubscription(tx, errorText(disable), nowMs, subscription);
   return { held: true };

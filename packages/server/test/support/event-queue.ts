@@ -7,7 +7,7 @@ import { create } from "@bufbuild/protobuf";
 import { PingResponseSchema } from "@moorage/api";
 import { newUid } from "../../src/base/uid.ts";
 import { ANONYMOUS } from "../../src/call.ts";
-import { appendEvents, type ClaimedDelivery, type ClaimRequest, type Outcome } from "../../src/events/index.ts";
+import { appendEvents, type ClaimedDelivery, type ClaimRequest, type Outcome, type RecordRequest } from "../../src/events/index.ts";
 import type { Database, Row } from "../../src/store/index.ts";
 import { openTransactor } from "../../src/transactors.ts";
 import type { Transactor } from "../../src/transaction.ts";
@@ -49,17 +49,16 @@ export async function openEventQueue(t: TestContext, processes = 1) {
   const write = <K extends Parameters<Transactor["write"]>[0]>(name: K, nowMs: number, input: Parameters<typeof first.writer.write<K>>[2], process = 0) =>
     at(process).writer.write(name, data(nowMs), input);
   return {
-    db, reader, write, rows,
-    /** What happened in one transaction of a process. Answers the ids of the events. */
-    async tell(events: readonly Told[], { nowMs = 0, process = 0, during = async () => {} }: { nowMs?: number; process?: number; during?: (tx: Database) => Promise<void> } = {}): Promise<string[]> {
-      const told = events.map(({ type = "test.v1", target, ...event }) => ({
-        id: newUid("").slice(0, 32), type, ...event, ...(target !== undefined && { target }), schema: PingResponseSchema, body: create(PingResponseSchema),
-      }));
-      await at(process).store.store.transact(async (tx) => {
-        await during(tx);
+    db, reader, write, rows, writer: first.writer,
+    /** What happened in one transaction of a process, which may do something for it. Answers the ids of the events. */
+    async tell(events: readonly Told[] | ((tx: Database) => Promise<readonly Told[]>), { nowMs = 0, process = 0 }: { nowMs?: number; process?: number } = {}): Promise<string[]> {
+      return await at(process).store.store.transact(async (tx) => {
+        const told = (typeof events === "function" ? await events(tx) : events).map(({ type = "test.v1", target, ...event }) => ({
+          id: newUid("").slice(0, 32), type, ...event, ...(target !== undefined && { target }), schema: PingResponseSchema, body: create(PingResponseSchema),
+        }));
         await appendEvents(tx, data(nowMs), told);
+        return told.map(({ id }) => id);
       });
-      return told.map(({ id }) => id);
     },
     /** Gives everything that waits its numbers. */
     async sequence(nowMs = 0, limit = 500): Promise<number> {
@@ -81,13 +80,21 @@ export async function openEventQueue(t: TestContext, processes = 1) {
       const answer = await write("events.claim", nowMs, { subscription, holder, holdMs, limit }, process);
       return answer.held ? answer.deliveries : undefined;
     },
+    /** Deliveries of the subscription that wait, as many as told, all of one moment. */
+    async fill(subscription: string, count: number, nowMs = 0): Promise<string[]> {
+      const group = subscription.slice(0, subscription.lastIndexOf("/"));
+      await this.tell(Array.from({ length: count }, () => ({ subject: group, group, target: subscription })), { nowMs });
+      await this.sequence(nowMs);
+      return (await rows(subscription)).slice(-count).map(({ uid }) => uid);
+    },
+    /** Notes how tries ended. Answers whether the subscription is the holder's. */
+    record: async (subscription: string, nowMs: number, { holder = "a", outcomes = [], process = 0, ...rest }: Partial<RecordRequest> & { process?: number }): Promise<boolean> =>
+      (await write("events.record", nowMs, { subscription, holder, outcomes, ...rest }, process)).held,
     ids: async (subscription: string): Promise<string[]> => (await rows(subscription)).map((row) => row.event_id),
-    row: async (uid: string) => await reader.selectFrom("deliveries").selectAll().where("uid", "=", uid).executeTakeFirst(),
+    states: async (subscription: string): Promise<number[]> => (await rows(subscription)).map(({ state }) => state),
     events: () => reader.selectFrom("events").selectAll().orderBy("seq").execute(),
   };
 }
-
-export type EventQueue = Awaited<ReturnType<typeof openEventQueue>>;
 
 /** How a try of a delivery ended. */
 export function outcome({ uid }: { uid: string }, fields: Partial<Outcome> = {}): Outcome {
