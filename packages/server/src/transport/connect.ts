@@ -88,6 +88,7 @@ export function connectHandler(options: RpcDoorOptions): (request: Request, resp
       response.setHeader("content-type", "application/json");
       return void response.end(JSON.stringify(statusJson(new MoorageError(Code.InvalidArgument, "Invalid argument: malformed host"), areaOf(service), errorDomain)));
     }
+    if (handler?.method.methodKind === "server_streaming") endWithCaller(request, response);
     try {
       const answer = readableMessage(await (handler ?? fallback)(asked));
       // Over HTTP/1.1 the adapter's promise never settles after success [seen with Connect 2.2]; the end of the response tells as well.
@@ -98,6 +99,15 @@ export function connectHandler(options: RpcDoorOptions): (request: Request, resp
       if (!(error instanceof ConnectError) || error.code !== ConnectCode.Aborted) throw error;
     }
   };
+}
+
+/** Over HTTP/1.1 a caller that leaves looks like one that has said all it had to say. While it is answered for ever, that is the same. */
+function endWithCaller(request: Request, response: Response): void {
+  if ("stream" in request) return;
+  const { socket } = request;
+  const leave = (): void => void response.destroy();
+  socket.once("end", leave);
+  response.once("close", () => socket.off("end", leave));
 }
 
 /** Absent: the request names no host, or one that cannot stand in a URL. */
