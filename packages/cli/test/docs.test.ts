@@ -5,7 +5,7 @@
 //   within a line, a line of `…` alone any number of lines. An sh block without a text block may print what it likes.
 // - A document with an sh block is found by itself; nothing is registered, unless it needs more than one server with the usual settings: see NEEDS.
 // - The shell's folder looks like a checkout of this repository in which `npm start` runs: `npx moorage` works and finds the server's ./data, files
-//   may be written there, node_modules/ and packages/ are there. It is empty otherwise, and the server is new: organizations acme and public.
+//   may be written there, node_modules/, packages/ and examples/ are there. It is empty otherwise, and the server is new: organizations acme and public.
 // - Variables given: MOORAGE_URL, and those of NEEDS. A reader has none of them, so each is used once, with what a reader has as its default.
 // - Programs a document may use: bash, curl, node, npx moorage, and what every Linux has. Anything that waits must give up by itself.
 // A document begins like this, and tells its reader so: "You need a server (`npm start`) and, in another terminal in the same folder:"
@@ -15,7 +15,10 @@
 //     ORG=$(curl -fsS "$URL/iam/v2/groups?name=acme" -H "Authorization: Bearer $TOKEN" | json .groups[0].uid)
 // One document alone: node --test --test-name-pattern=tags.md packages/cli/test/docs.test.ts
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { globSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join, relative } from "node:path";
 import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -31,11 +34,22 @@ interface Needs { readonly settings?: Record<string, string>; readonly files?: R
 /** Another server, with its data in a folder of the shell's: `npx moorage token --data-dir <dataDir>` gives its tokens. */
 const anotherServer = (dataDir: string) => (t: TestContext, folder: string): Promise<string> => startMoorage(t, folder, ["--data-dir", dataDir]);
 
+/** Where something of the document's may listen: nobody does now. */
+const freeUrl = async (): Promise<string> => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return `http://127.0.0.1:${port}`;
+};
+
 /** The OpenID providers of GitHub Actions and GitLab, played on loopback. */
 const ciProvider = async (t: TestContext): Promise<string> =>
   (await startServing(t, process.execPath, [join(ROOT, "packages/cli/src/demo/ci-provider.ts"), "0"])).url;
 
 const NEEDS: Readonly<Record<string, Needs>> = {
+  "events.md": { settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" }, others: { RECEIVER_URL: freeUrl } },
   "keyless.md": { settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" }, others: { PROVIDER_URL: ciProvider } },
   "api/terms.md": { files: { "terms.json": JSON.stringify([{ id: "privacy", label: "Privacy notice", url: "https://moorage.example.com/privacy", required: false }]) }, settings: { MOORAGE_TERMS_FILE: "terms.json" } },
   "mirroring.md": { settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" }, others: { UPSTREAM_URL: anotherServer("upstream") } },
@@ -58,7 +72,7 @@ for (const path of globSync(["docs/*.md", "docs/api/*.md"], { cwd: ROOT }).sort(
 async function setStage(t: TestContext, name: string): Promise<Stage> {
   const { settings = {}, files = {}, others = {} } = NEEDS[name] ?? {};
   const folder = temporaryFolder(t);
-  for (const link of ["node_modules", "packages"]) symlinkSync(join(ROOT, link), join(folder, link));
+  for (const link of ["node_modules", "packages", "examples"]) symlinkSync(join(ROOT, link), join(folder, link));
   for (const [file, content] of Object.entries(files)) writeFileSync(join(folder, file), content);
   const env: Record<string, string> = {
     MOORAGE_URL: await startMoorage(t, folder, [], settings), PATH: `${join(ROOT, "node_modules", ".bin")}:${process.env.PATH ?? ""}`,

@@ -166,7 +166,7 @@ async function startExample(t: TestContext, env: Record<string, string>): Promis
   const example: Example = { url: "", printed: [], refused: [] };
   createInterface({ input: child.stderr }).on("line", (line) => void example.refused.push(line));
   createInterface({ input: child.stdout }).on("line", (line) => {
-    const port = /^waiting for events on port (\d+)$/.exec(line)?.[1];
+    const port = /^waiting for events on .*port: (\d+)/.exec(line)?.[1];
     if (port === undefined) example.printed.push(line);
     else example.url = `http://127.0.0.1:${port}`;
   });
