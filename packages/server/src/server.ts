@@ -1,5 +1,6 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { DescMethod } from "@bufbuild/protobuf";
 import { type CreateSubscriptionRequest, type ExchangeRefreshTokenRequest, type ExchangeRequest, SecurityTokenService, SubscriptionsService } from "@moorage/api";
@@ -15,7 +16,7 @@ import { ANONYMOUS, type Caller } from "./call.ts";
 import { type Config, ConfigError, withUrls } from "./config.ts";
 import { violationsOf } from "./aip/validate.ts";
 import { createDispatch, type MethodCheck, type OutsideMethod } from "./dispatch.ts";
-import { createPullRecorder, createPulls, distributionDoor, type RegistryDeps, tokenDoor } from "./distribution/index.ts";
+import { createPullRecorder, createPulls, distributionDoor, type RegistryDeps, startPullTeller, tokenDoor } from "./distribution/index.ts";
 import { Code, unauthenticated } from "./errors.ts";
 import { type Postman, startPostman, wakingTransactor } from "./delivery/index.ts";
 import { backlogs, createSinkCheck } from "./events/index.ts";
@@ -113,8 +114,15 @@ export async function startServer(settings: Config, { clock = systemClock, log =
     observation.events.watch(async () => ({ nowMs: clock.nowMs(), backlogs: await backlogs(reader, { limit: MAX_BACKLOGS }) }));
     const auditor = createAuditor({ writer: transactor, clock, log, dropped: observation.audit.dropped });
     stack.defer(() => auditor.close());
-    const pullRecorder = config.eventsPulls ? createPullRecorder({ writer: transactor, clock, log, dropped: observation.pulls.dropped }) : undefined;
-    stack.defer(() => pullRecorder?.close());
+    // On PostgreSQL this thread makes events of pulls itself; on SQLite the writing thread does, which may have a processor of its own.
+    const isShared = store.engine === "postgres" || availableParallelism() <= config.workers;
+    const pullTeller = startPullTeller({ writer: transactor, reader, clock, log, isShared });
+    const pullRecorder = config.eventsPulls
+      ? createPullRecorder({ writer: transactor, clock, log, kept: pullTeller.wake, dropped: observation.pulls.dropped }) : undefined;
+    stack.defer(async () => {
+      await pullRecorder?.close();
+      await pullTeller.close();
+    });
     const access = createAccess({ config, reader, writer: transactor, secrets, auditor, log });
     const sts = createSecurityTokenService(access.exchanger);
     const checkSink = createSinkCheck(config);
@@ -185,6 +193,7 @@ export async function startServer(settings: Config, { clock = systemClock, log =
       await Promise.all([port.close(config.drainTimeoutMs), postman.close()]);
       await auditor.close();
       await pullRecorder?.close();
+      await pullTeller.close();
       await writer.close();
       await store.close();
       lock?.release();

@@ -1,5 +1,6 @@
 import type { DeliveryDeps } from "./context.ts";
 import { createPace, type Pace } from "./pace.ts";
+import { createLookups } from "./lookups.ts";
 import { openSink, type Sink } from "./sink.ts";
 import type { Correspondence } from "./worker.ts";
 
@@ -8,6 +9,8 @@ export interface Correspondences {
   of(subscription: string): Correspondence;
   /** The pace of one that this process has sent for lately. */
   paceOf(subscription: string): Pace | undefined;
+  /** When its last turn began, by the monotonic clock; long ago when that is not known. */
+  usedMs(subscription: string): number;
   /** Closes connections that were not used for long, and forgets what is old. `isBusy`: it is not old. */
   sweep(isBusy: (subscription: string) => boolean): Promise<void>;
   /** Cuts what is under way. */
@@ -23,16 +26,16 @@ const FORGET_MS = 600_000;
 const WARN_EVERY_MS = 60_000;
 
 export function createCorrespondences({ config, log, metrics }: Pick<DeliveryDeps, "config" | "log" | "metrics">): Correspondences {
+  const { allowPrivateNetwork, eventsTimeoutMs: timeoutMs, eventsConcurrency: connections } = config;
   const all = new Map<string, Kept>();
+  const lookups = createLookups({ allowPrivateNetwork, timeoutMs });
   const add = (subscription: string): Kept => {
     let warnedMs = -Infinity;
     let isTold = false;
     const kept: Kept = {
-      usedMs: 0, pace: createPace(config.eventsConcurrency, config.eventsRetryMs[0] ?? 0),
+      usedMs: 0, pace: createPace(connections, config.eventsRetryMs[0] ?? 0),
       // A subscription's sink never changes.
-      sink: ({ sink }) => kept.opened ??= openSink(sink, {
-        allowPrivateNetwork: config.allowPrivateNetwork, timeoutMs: config.eventsTimeoutMs, connections: config.eventsConcurrency,
-      }),
+      sink: ({ sink }) => kept.opened ??= openSink(sink, { allowPrivateNetwork, timeoutMs, connections, lookup: lookups(() => kept.pace.failures() > 0) }),
       note({ isDelivered, status, error, latencyMs }) {
         metrics.tried({ subscription, outcome: isDelivered ? "delivered" : status === 0 ? "unanswered" : "refused", seconds: latencyMs / 1000 });
         const nowMs = performance.now();
@@ -60,6 +63,7 @@ export function createCorrespondences({ config, log, metrics }: Pick<DeliveryDep
       return kept;
     },
     paceOf: (subscription) => all.get(subscription)?.pace,
+    usedMs: (subscription) => all.get(subscription)?.usedMs ?? 0,
     async sweep(isBusy) {
       const nowMs = performance.now();
       for (const [subscription, kept] of all) {

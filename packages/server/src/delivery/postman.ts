@@ -59,7 +59,8 @@ export function startPostman(deps: DeliveryDeps): Postman {
   /** Gives each subscription that something is due of its turn, or tells the turn that runs. */
   const look = async (): Promise<void> => {
     if (config.eventsConcurrency === 0) return;
-    const due = await queue.due(LOOK_AT);
+    // Whoever had no turn for longest comes first, so that all get one.
+    const due = (await queue.due(LOOK_AT)).toSorted((one, other) => correspondences.usedMs(one) - correspondences.usedMs(other));
     const places = { failing: MAX_FAILING_WORKERS, others: MAX_WORKERS };
     for (const subscription of workers.keys()) places[isFailing(subscription) ? "failing" : "others"] -= 1;
     isCrowded = false;

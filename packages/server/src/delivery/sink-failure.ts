@@ -25,9 +25,9 @@ export function failureText(error: unknown): string {
   if (!(first instanceof Error)) return "the request failed";
   if (first.cause instanceof FetchError) return first.cause.message;
   const code = "code" in first && typeof first.code === "string" ? first.code : undefined;
-  if (code === undefined) return first.message.startsWith("no answer within ") ? first.message : "the request failed";
+  if (first.name === "HTTPParserError" || code === "UND_ERR_RES_CONTENT_LENGTH_MISMATCH") return "the answer is not HTTP";
+  if (code === undefined) return "the request failed";
   if (CERTIFICATE.test(code)) return `the sink's certificate is not accepted: ${code.toLowerCase().replaceAll("_", " ")}`;
   if (code.startsWith("ERR_SSL_")) return "the sink does not speak TLS";
-  if (code.startsWith("HPE_")) return "the answer is not HTTP";
   return TEXTS[code] ?? `the request failed: ${code.toLowerCase().replaceAll("_", " ")}`;
 }

@@ -1,5 +1,6 @@
+import type { LookupFunction } from "node:net";
 import type { Dispatcher, Pool } from "undici";
-import { checkedLookup, checkedUrl } from "../base/fetch.ts";
+import { checkedUrl, FetchError } from "../base/fetch.ts";
 import type { Reply } from "./schedule.ts";
 import { failureText } from "./sink-failure.ts";
 
@@ -9,6 +10,8 @@ export interface SinkOptions {
   timeoutMs: number;
   /** Connections at a time. */
   connections: number;
+  /** Finds the addresses of a name and refuses those that must not be reached. */
+  lookup: LookupFunction;
 }
 
 export interface SinkRequest { method: "POST" | "OPTIONS"; headers: Record<string, string>; body?: Buffer }
@@ -34,7 +37,7 @@ const CUT = new Error("nobody waits for the answer any more");
  * A client for one sink under the rules of the guarded fetch (base/fetch.ts): addresses are checked for every connection, redirects are answers like any
  * other, nothing is unpacked. Connections are kept for the next request.
  */
-export async function openSink(target: string, { allowPrivateNetwork, timeoutMs, connections }: SinkOptions): Promise<Sink> {
+export async function openSink(target: string, { allowPrivateNetwork, timeoutMs, connections, lookup }: SinkOptions): Promise<Sink> {
   // Loaded when it is first needed: a server that sends nothing spares 10 MiB.
   const { Pool } = await import("undici");
   let pool: Pool | undefined;
@@ -42,7 +45,7 @@ export async function openSink(target: string, { allowPrivateNetwork, timeoutMs,
   const options: Pool.Options = {
     connections, pipelining: 1, allowH2: false, maxHeaderSize: MAX_HEADER_BYTES, keepAliveTimeout: KEEP_ALIVE_MS, keepAliveMaxTimeout: LONGEST_KEEP_ALIVE_MS,
     // The time of a try is kept below; these only clean up behind it.
-    headersTimeout: 2 * timeoutMs, bodyTimeout: 2 * timeoutMs, connect: { lookup: checkedLookup({ allowPrivateNetwork }), timeout: timeoutMs },
+    headersTimeout: 2 * timeoutMs, bodyTimeout: 2 * timeoutMs, connect: { lookup, timeout: timeoutMs },
   };
   return {
     async send({ method, headers, body }) {
@@ -84,7 +87,7 @@ function exchange(pool: Pool, request: Dispatcher.DispatchOptions, timeoutMs: nu
       settle(error);
       controller?.abort(CUT);
     };
-    const timer = setTimeout(() => cut(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+    const timer = setTimeout(() => cut(new FetchError("failed", `no answer within ${timeoutMs} ms`)), timeoutMs);
     pool.dispatch(request, {
       onRequestStart(started) {
         controller = started;

@@ -37,6 +37,8 @@ export interface Worker {
 
 // Once others wait, a turn takes no longer than this.
 const TURN_MS = 2_000;
+// And in no case longer than this: at its end other processes may take the subscription, and whatever of it is stuck comes to light.
+const LONGEST_TURN_MS = 60_000;
 // Outcomes gather for so long, or until there are so many: each write costs a commit.
 const GATHER_MS = 20;
 const GATHER_MOST = 64;
@@ -99,7 +101,7 @@ export function startWorker(subscription: string, { pace, sink: sinkOf, note }: 
     const startTimeMs = clock.nowMs();
     const reply = await signedRequest(delivery.event, from, deps).then((request) => to.send(request), (error: unknown): Reply => {
       log.warn({ err: error, subscription }, "an event could not be signed");
-      return { status: 0, error: "this server could not sign it, as its log tells" };
+      return { status: 0, error: "interrupted: this server could not sign it", isInterrupted: true };
     });
     ended(delivery, reply, startTimeMs, startMs);
     underWay -= 1;
@@ -114,10 +116,8 @@ export function startWorker(subscription: string, { pace, sink: sinkOf, note }: 
     const { error, nextMs, restMs, disable: wantsNoMore } = judge(reply, { step, nowMs: clock.nowMs(), retryMs: config.eventsRetryMs, random: Math.random() });
     const latencyMs = Math.round(nowMs - startMs);
     const isDelivered = error === "";
-    if (!reply.isInterrupted) {
-      pace.ended({ isDelivered, startMs, nowMs, restMs });
-      note({ isDelivered, status: reply.status, error, latencyMs });
-    }
+    pace.ended({ isDelivered, startMs, nowMs, restMs });
+    if (!reply.isInterrupted) note({ isDelivered, status: reply.status, error, latencyMs });
     if (wantsNoMore !== undefined) {
       disable = wantsNoMore;
       isStopping = true;
@@ -190,7 +190,7 @@ export function startWorker(subscription: string, { pace, sink: sinkOf, note }: 
       const waitMs = fill();
       const nowMs = performance.now();
       if (pace.readyInMs(nowMs) > LONGEST_WAIT_MS) isStopping = true;
-      if (nowMs - startedMs > TURN_MS && deps.isCrowded()) isStopping = true;
+      if (nowMs - startedMs > (deps.isCrowded() ? TURN_MS : LONGEST_TURN_MS)) isStopping = true;
       const wantsMore = !isStopping && mayClaim && waiting.length < Math.min(pace.concurrency(), pace.batch());
       // Half of the time of a try is left for the database to answer.
       const needsLease = underWay + waiting.length > 0 && !isStopping && nowMs + 1.5 * config.eventsTimeoutMs > leaseEndMs;

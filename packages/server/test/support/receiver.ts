@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Server as NetServer, Socket } from "node:net";
 import type { TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Installation } from "./installation.ts";
@@ -53,6 +53,18 @@ export async function startReceiver(t: TestContext, { tls, port = 0 }: { tls?: {
   };
   t.after(() => receiver.close());
   return receiver;
+}
+
+/** Has the server listen on a port of its own until the test ends; its URL, as if it spoke HTTP. */
+export async function listening(t: TestContext, server: NetServer): Promise<string> {
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket) => void sockets.add(socket.once("close", () => sockets.delete(socket))));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => new Promise<void>((resolve) => {
+    server.close(() => resolve());
+    for (const socket of sockets) socket.destroy();
+  }));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 /** What tests look at in a subscription and in a delivery. */
