@@ -6,6 +6,7 @@ export type { StoredManifest } from "./manifest-commands.ts";
 export { parseManifest, type Reference } from "./manifest-parse.ts";
 export type { DueMirror, MirrorPlace } from "./mirror-commands.ts";
 export { createPullRecorder } from "./pull-notes.ts";
+export { startPullTeller } from "./pull-teller.ts";
 export { createPulls } from "./pulls.ts";
 export { distributionDoor } from "./router.ts";
 export { tokenDoor } from "./token.ts";

@@ -15,20 +15,22 @@ export interface PullRecorder {
 
 /** The part of the transactor that a recorder uses. */
 export interface PullWriter {
-  write(name: "events.notePulls", data: CallData, input: { pulls: PullNote[] }): Promise<void>;
+  write(name: "events.keepPulls", data: CallData, input: { pulls: PullNote[] }): Promise<{ kept: boolean }>;
 }
 
 export interface PullRecorderDeps {
   writer: PullWriter;
   clock: { nowMs(): number };
   log: { error(fields: object, message: string): void };
-  /** Told of pulls that no event tells of. */
+  /** Told that there are pulls that no event tells of yet. */
+  kept(): void;
+  /** Told of pulls that no event will tell of. */
   dropped(count: number): void;
 }
 
 const FLUSH_EVERY_MS = 500;
 const PULLS_AT_ONCE = 500;
-/** What may wait: nothing more is noted until it is written, and nothing else is lost when the process is killed. */
+/** So many may wait: no more are noted until they are written, and no more are lost when the process is killed. */
 const MAX_WAITING = 10_000;
 const MAX_TRIES = 3;
 const PAUSE_MS = 100;
@@ -43,7 +45,7 @@ interface Batch { notes: Map<string, PullNote>; count: number }
  * A recorder that writes some pulls at a time: twice a second, and sooner when there are many. Pulls that are alike in all but their time, of which a
  * busy registry has many, are one note until they are events. What cannot be written is tried again, then dropped and counted.
  */
-export function createPullRecorder({ writer, clock, log, dropped }: PullRecorderDeps): PullRecorder {
+export function createPullRecorder({ writer, clock, log, kept, dropped }: PullRecorderDeps): PullRecorder {
   const numberOf = numberedCallers();
   const newBatch = (): Batch => ({ notes: new Map(), count: 0 });
   const full: Batch[] = [];
@@ -66,7 +68,8 @@ export function createPullRecorder({ writer, clock, log, dropped }: PullRecorder
     const pulls = [...notes.values()];
     for (let tries = 1; ; tries += 1) {
       try {
-        return await writer.write("events.notePulls", { caller: ANONYMOUS, requestId: "", nowMs: clock.nowMs(), remoteAddress: "", userAgent: "" }, { pulls });
+        const answer = await writer.write("events.keepPulls", { caller: ANONYMOUS, requestId: "", nowMs: clock.nowMs(), remoteAddress: "", userAgent: "" }, { pulls });
+        return answer.kept ? kept() : lose(count);
       } catch (error) {
         if (tries === MAX_TRIES) return lose(count, error);
         await pause(PAUSE_MS * tries);

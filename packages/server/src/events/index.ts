@@ -4,7 +4,7 @@ export { appendEvents } from "./append.ts";
 export { type Attempt, attemptsOf } from "./attempts.ts";
 export { eventCommands } from "./commands.ts";
 export type { ClaimAnswer, ClaimedDelivery, ClaimRequest, DeliveryTarget, Outcome, QueuedEvent, RecordRequest } from "./delivering.ts";
-export type { PullNote } from "./pull-notes.ts";
+export { hasPullNotes, type PullNote } from "./pull-notes.ts";
 export { type Backlog, backlogs, dueSubscriptions, hasOutbox, MAX_COUNTED } from "./due.ts";
 export { eventRetention, type EventRetentionDeps } from "./retention.ts";
 export { deliveriesService } from "./deliveries.ts";

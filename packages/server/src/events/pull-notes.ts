@@ -4,6 +4,7 @@ import { type RegistryPull, RegistryPullSchema } from "@moorage/api";
 import { timestamp } from "../base/times.ts";
 import { parentOf } from "../base/uid.ts";
 import type { Actor, Call } from "../call.ts";
+import { type Database, statement, takeTurn } from "../store/index.ts";
 import { actorOf, appendRows, type OutboxRow } from "./append.ts";
 import { bodyOf } from "./body.ts";
 
@@ -20,11 +21,39 @@ export interface PullNote extends Pick<RegistryPull, "repository" | "tag" | "dig
 
 const TYPE = "registry.pull.v1";
 const WHEN = '"when":"';
+// A server that is asked for more than it can tell of, for hours, is not to fill its disk with it.
+const MOST_KEPT = 2_000;
 
-/** Tells of pulls, each by an event of its own, in the order of their times. */
-async function notePulls({ tx }: Call, { pulls }: { pulls: readonly PullNote[] }): Promise<void> {
-  const rows = pulls.flatMap(rowsOf);
+const insertKept = statement("insert into pull_notes (id, pulls) values (?, ?)");
+const selectFull = statement(`select 1 as one from pull_notes order by id limit 1 offset ${MOST_KEPT}`);
+const selectKept = statement("select 1 as one from pull_notes order by id limit 1");
+const selectOldest = statement<{ id: string; pulls: string }>("select id, pulls from pull_notes order by id limit 1");
+const removeKept = statement("delete from pull_notes where id = ?");
+
+/**
+ * Keeps pulls to be told of, as they came: to make events of them costs a hundred times as much, and has time. `kept`: false when too many wait already.
+ */
+async function keepPulls({ tx, nowMs }: Call, { pulls }: { pulls: readonly PullNote[] }): Promise<{ kept: boolean }> {
+  if ((await selectFull(tx)).length > 0) return { kept: false };
+  await insertKept(tx, `${String(nowMs).padStart(15, "0")}-${randomUUID()}`, JSON.stringify(pulls));
+  return { kept: true };
+}
+
+/** Tells of the pulls that were kept together first, each by an event of its own, in the order of their times. `count`: how many; 0: none were kept. */
+async function notePulls({ tx }: Call, _request: Record<string, never>): Promise<{ count: number }> {
+  await takeTurn(tx, "pulls");
+  const [oldest] = await selectOldest(tx);
+  if (oldest === undefined) return { count: 0 };
+  // Only `keepPulls` writes there.
+  const rows = (JSON.parse(oldest.pulls) as PullNote[]).flatMap(rowsOf);
   await appendRows(tx, rows.sort((one, other) => one.timeMs - other.timeMs));
+  await removeKept(tx, oldest.id);
+  return { count: rows.length };
+}
+
+/** Whether pulls are kept that no event tells of yet. */
+export async function hasPullNotes(db: Database): Promise<boolean> {
+  return (await selectKept(db)).length > 0;
 }
 
 function rowsOf({ repo, actor, timesMs: [firstMs, ...otherMs], ...told }: PullNote): OutboxRow[] {
@@ -38,4 +67,4 @@ function rowsOf({ repo, actor, timesMs: [firstMs, ...otherMs], ...told }: PullNo
   return [{ ...row, id: randomUUID(), timeMs: firstMs, body }, ...otherMs.map(rowAt)];
 }
 
-export const pullCommands = { "events.notePulls": notePulls };
+export const pullCommands = { "events.keepPulls": keepPulls, "events.notePulls": notePulls };

@@ -46,6 +46,7 @@ export const MOVED: readonly MovedTable[] = [
   { name: "manifests", key: ["repo", "digest"], bytes: ["content"], weight: "size + length(annotations)" },
   { name: "manifest_references", key: ["repo", "digest", "target"] },
   { name: "mirrors", key: ["repo"] },
+  { name: "pull_notes", key: ["id"], weight: "length(pulls)" },
   { name: "event_outbox", key: ["n"], weight: "length(body) + length(actor)" },
   { name: "events", key: ["seq"], weight: "length(body) + length(actor)" },
   { name: "event_numbers", key: ["subject"] },

@@ -148,6 +148,11 @@ export const MIGRATIONS: Migration[] = [
       `create index deliveries_event on deliveries (event_id)`,
     ],
   },
+  {
+    version: 8,
+    name: "pulls",
+    statements: [`create table pull_notes (id KEY primary key, pulls text not null)`],
+  },
 ];
 
 /** What this program works with. */

@@ -4,7 +4,7 @@ import type { Tables } from "./tables.ts";
  * Tables that change all the time while events are delivered, and that nothing reads but the room of events, whose answers are not kept. A commit that
  * changes these alone leaves every kept answer as true as it was: see `Embedded.version`.
  */
-export const QUIET_TABLES: readonly (keyof Tables)[] = ["event_outbox", "events", "event_numbers", "subscription_leases", "deliveries"];
+export const QUIET_TABLES: readonly (keyof Tables)[] = ["pull_notes", "event_outbox", "events", "event_numbers", "subscription_leases", "deliveries"];
 
 const quiet: ReadonlySet<string> = new Set(QUIET_TABLES);
 

@@ -118,6 +118,8 @@ export interface Tables {
    * configured prefix. `parent`: the group it happened in, or empty. `target`: the only subscription it is for, or empty. `actor` and `body` are JSON.
    */
   event_outbox: { n: Generated<number>; id: string; type: string; subject: string; parent: string; target: string; time: number; actor: string; body: string };
+  /** Pulls that no event tells of yet. `pulls`: a JSON list of them. The ids are in the order of time. */
+  pull_notes: { id: string; pulls: string };
   /**
    * Events in the order in which they are read: `seq` counts all, from 1 on, and one that can be seen has none before it that will come later. `number`
    * counts those of the subject. `organization`: the one that `parent` is in, or empty.
