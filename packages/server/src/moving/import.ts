@@ -35,7 +35,7 @@ export async function importInstallation(config: Config, folder: string, report:
       const keys = await secretKeysOf(config, store);
       await bringIn(store, blobs, folder, manifest, report);
       await checkImported(store, config.dataDir, manifest, report);
-      await store.transact((tx) => end(tx, createSecrets([...keys, ...sourceKeys])));
+      await store.transact((tx) => end(tx, store.engine, createSecrets([...keys, ...sourceKeys])));
       return manifest;
     } finally {
       await store.close();
@@ -127,7 +127,9 @@ async function bringIn(store: Store, blobs: BlobStore, folder: string, manifest:
   }
 }
 
-async function end(tx: Parameters<typeof removeMarker>[0], secrets: Secrets): Promise<void> {
+async function end(tx: Parameters<typeof removeMarker>[0], engine: Store["engine"], secrets: Secrets): Promise<void> {
   await resealInstallation(tx, secrets);
+  // PostgreSQL does not count rows that come with their number; what happens from now on comes after them. SQLite does by itself.
+  if (engine === "postgres") await ask(tx, "select setval(pg_get_serial_sequence('event_outbox', 'n'), coalesce(max(n), 1), max(n) is not null) from event_outbox");
   await removeMarker(tx);
 }
