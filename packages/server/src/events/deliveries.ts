@@ -29,7 +29,7 @@ export function deliveriesService({ pageTokenKey, eventsPrefix }: RoomContext): 
   return {
     getDelivery: async (call, { uid }) => toMessage(await getDelivery(call, uid)),
     async listDeliveries(call, request) {
-      const violations = timeViolations({ startTime: request.startTime, endTime: request.endTime });
+      const violations = timeViolations({ start_time: request.startTime, end_time: request.endTime });
       if (DeliveryStateSchema.value[request.state] === undefined) violations.push({ field: "state", description: "there is no such state" });
       if (violations.length > 0) throw invalidArgument(...violations);
       let inForce = request;
@@ -38,7 +38,7 @@ export function deliveriesService({ pageTokenKey, eventsPrefix }: RoomContext): 
           inForce = asked;
           return filtersOf(asked, eventsPrefix);
         },
-      }, (page) => queryDeliveries(call.tx, { page, isNarrow: isNarrow(inForce), state: inForce.state || undefined }), (row, column) => row[column]);
+      }, (page) => queryDeliveries(call.tx, { page, isNarrow: isNarrow(inForce), states: statesOf(inForce) }), (row, column) => row[column]);
       // The table's columns are what is selected.
       return { ...rest, ...(totalCount <= MOST_COUNTED && { totalCount }), deliveries: rows.map((row) => toMessage(row as Delivery)) };
     },
@@ -87,6 +87,10 @@ function filtersOf({ eventId, eventType, startTime, endTime }: ListDeliveriesReq
     ...(startTime === undefined ? [] : [sql`t.create_time >= ${milliseconds(startTime)}`]),
     ...(endTime === undefined ? [] : [sql`t.create_time <= ${milliseconds(endTime)}`]),
   ];
+}
+
+function statesOf({ state }: ListDeliveriesRequest): DeliveryState[] {
+  return state === DeliveryState.UNSPECIFIED ? [] : [state];
 }
 
 /** Those of one event, or of these uids, are few. */

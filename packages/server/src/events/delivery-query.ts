@@ -16,8 +16,8 @@ export interface DeliveryQuery {
   page: PageQuery;
   /** The filters leave few of all there are, and there is an index of what they ask for: it is looked up, and sorted. */
   isNarrow: boolean;
-  /** Only those in this state. */
-  state: DeliveryState | undefined;
+  /** Only those in one of these states; none: in any. */
+  states: readonly DeliveryState[];
 }
 
 /**
@@ -25,18 +25,19 @@ export interface DeliveryQuery {
  * page needs it: what the engine reads does not grow with the log. Throws INVALID_ARGUMENT on `uidp` for more subscriptions than can be read so.
  */
 export async function queryDeliveries(db: Database, query: DeliveryQuery): Promise<FoundPage<Record<string, unknown>>> {
-  const { page: { orders, after, limit, offset }, isNarrow, state } = query;
+  const { page: { orders, after, limit, offset }, isNarrow, states } = query;
   const branches = isNarrow ? [narrowBranch(query)] : await branchesOf(db, query);
   if (branches.length === 0) return { rows: [], total: 0 };
   const all = (select: (where: Condition) => RawBuilder<unknown>): RawBuilder<unknown> =>
     sql.join(branches.map((branch, at) => sql`select * from (${select(branch)}) as ${sql.ref(`b${at}`)}`), sql` union all `);
   const counted = all((where) => sql`select 1 as one from deliveries as t where ${where} limit ${MOST_COUNTED + 1n}`);
-  const { rows: [count] } = await sql<{ n: number }>`select count(*) as n from (select * from (${counted}) as a limit ${MOST_COUNTED + 1n}) as c`.execute(db);
+  const { rows: [count] } = await sql<{ n: number }>`select count(*) as n
+    from (select * from (${counted}) as a limit ${MOST_COUNTED + 1n}) as c`.execute(db);
   const total = Number(count?.n ?? 0);
   if (total === 0) return { rows: [], total };
   const descending = orders[0]?.descending !== false;
   // Few that an index finds are sorted; of many, the next ones are soon met on the way through time.
-  const isSorted = isNarrow || (state !== undefined && isOpen(state) && total <= MOST_COUNTED);
+  const isSorted = isNarrow || (isOpen(states) && total <= MOST_COUNTED);
   const order = (table: string, sorts: boolean): RawBuilder<unknown> => {
     const [time, uid] = [sql.ref(`${table}.create_time`), sql.ref(`${table}.uid`)].map((ref) => (sorts ? unindexed(ref) : ref));
     return descending ? sql`order by ${time} desc, ${uid} desc` : sql`order by ${time}, ${uid}`;
@@ -49,13 +50,13 @@ export async function queryDeliveries(db: Database, query: DeliveryQuery): Promi
 }
 
 /** What is asked for by its own index, of whatever subscription it is. */
-function narrowBranch({ page: { filters, scope }, state }: DeliveryQuery): Condition {
+function narrowBranch({ page: { filters, scope }, states }: DeliveryQuery): Condition {
   const owned = sql`exists (select 1 from subscriptions as s where s.uid = t.parent)`;
-  return sql.join([within(scope.roots, unindexed(sql`t.uid`)), ...scope.conditions, ...filters, ...stateIs(...(state === undefined ? [] : [state])), owned], sql` and `);
+  return sql.join([within(scope.roots, unindexed(sql`t.uid`)), ...scope.conditions, ...filters, ...stateIs(states), owned], sql` and `);
 }
 
 /** Each subscription by itself. */
-async function branchesOf(db: Database, { page: { filters, scope }, state }: DeliveryQuery): Promise<Condition[]> {
+async function branchesOf(db: Database, { page: { filters, scope }, states }: DeliveryQuery): Promise<Condition[]> {
   const subscriptions = await subscriptionsIn(db, scope.roots);
   if (subscriptions.length > MOST_SUBSCRIPTIONS) {
     const description = `there are more than ${MOST_SUBSCRIPTIONS} subscriptions here: name one by children_of, or a group with fewer by descendants_of`;
@@ -64,7 +65,7 @@ async function branchesOf(db: Database, { page: { filters, scope }, state }: Del
   return subscriptions.map((subscription) => {
     const isWhole = scope.roots.some((root) => isWithin(subscription, root));
     const place = isWhole ? [] : [within(scope.roots, unindexed(sql`t.uid`))];
-    return sql.join([sql`t.parent = ${subscription}`, ...place, ...scope.conditions, ...filters, ...stateIs(...(state === undefined ? [] : [state]))], sql` and `);
+    return sql.join([sql`t.parent = ${subscription}`, ...place, ...scope.conditions, ...filters, ...stateIs(states)], sql` and `);
   });
 }
 
@@ -76,16 +77,19 @@ async function subscriptionsIn(db: Database, roots: string[]): Promise<string[]>
   return rows.map(({ uid }) => uid);
 }
 
-function isOpen(state: DeliveryState): boolean {
-  return state === DeliveryState.PENDING || state === DeliveryState.SENDING || state === DeliveryState.RETRYING;
+const OPEN: ReadonlySet<DeliveryState> = new Set([DeliveryState.PENDING, DeliveryState.SENDING, DeliveryState.RETRYING]);
+
+/** Whether only such are asked for as have not ended. */
+function isOpen(states: readonly DeliveryState[]): boolean {
+  return states.length > 0 && states.every((state) => OPEN.has(state));
 }
 
 /** Written out, for an index of a part of the table is taken only where it is seen to hold what is asked for. None: in any state. */
-export function stateIs(...states: readonly DeliveryState[]): Condition[] {
+export function stateIs(states: readonly DeliveryState[]): Condition[] {
   const [first, ...others] = states.map((state) => sql.lit(Number(state)));
   if (first === undefined) return [];
   const is = others.length === 0 ? sql`t.state = ${first}` : sql`t.state in (${sql.join([first, ...others])})`;
-  return states.every(isOpen) ? [is, sql`t.next_time is not null`] : [is];
+  return isOpen(states) ? [is, sql`t.next_time is not null`] : [is];
 }
 
 // The same value, of which no engine looks for an index.

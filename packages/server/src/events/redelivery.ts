@@ -27,7 +27,7 @@ export async function redeliver(call: Call, request: RedeliverEventsRequest): Pr
   const startMs = milliseconds(startTime);
   const endMs = endTime === undefined ? call.nowMs : milliseconds(endTime);
   const where = (untilMs: number): RawBuilder<boolean> =>
-    sql.join([sql`t.parent = ${uid} and t.create_time >= ${startMs} and t.create_time <= ${untilMs}`, ...stateIs(...wanted)], sql` and `);
+    sql.join([sql`t.parent = ${uid} and t.create_time >= ${startMs} and t.create_time <= ${untilMs}`, ...stateIs(wanted)], sql` and `);
   const timeAt = async (offset: number): Promise<number | undefined> => {
     const { rows: [row] } = await sql<{ create_time: number }>`select t.create_time from deliveries as t where ${where(endMs)}
       order by t.create_time, t.uid limit 1 offset ${offset}`.execute(call.tx);
@@ -36,7 +36,8 @@ export async function redeliver(call: Call, request: RedeliverEventsRequest): Pr
   const [firstMs, beyondMs] = [await timeAt(0), await timeAt(MOST_AT_ONCE)];
   // A millisecond is not divided, so that the next call repeats and misses none: a single one that holds more than the bound is taken whole.
   const nextMs = firstMs === undefined || beyondMs === undefined ? endMs + 1 : Math.max(beyondMs, firstMs + 1);
-  const { numUpdatedRows } = await call.tx.updateTable("deliveries as t").set(sentAgain(call.nowMs)).where(where(Math.min(endMs, nextMs - 1))).executeTakeFirstOrThrow();
+  const { numUpdatedRows } = await call.tx.updateTable("deliveries as t").set(sentAgain(call.nowMs))
+    .where(where(Math.min(endMs, nextMs - 1))).executeTakeFirstOrThrow();
   return { count: Number(numUpdatedRows), ...(nextMs <= endMs && { nextStartTime: timestamp(nextMs) }) };
 }
 
