@@ -51,6 +51,8 @@ const ciProvider = async (t: TestContext): Promise<string> =>
 const NEEDS: Readonly<Record<string, Needs>> = {
   "events.md": { settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" }, others: { RECEIVER_URL: freeUrl } },
   "keyless.md": { settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" }, others: { PROVIDER_URL: ciProvider } },
+  "api/deliveries.md": { settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" } },
+  "api/subscriptions.md": { settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" } },
   "api/terms.md": { files: { "terms.json": JSON.stringify([{ id: "privacy", label: "Privacy notice", url: "https://moorage.example.com/privacy", required: false }]) }, settings: { MOORAGE_TERMS_FILE: "terms.json" } },
   "mirroring.md": { settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" }, others: { UPSTREAM_URL: anotherServer("upstream") } },
 };
