@@ -20,7 +20,7 @@ import { startWriters } from "./support/storm-writers.ts";
 const EVENTS = Number(process.env["MOORAGE_TEST_STORM_EVENTS"] ?? 400);
 const SEED = Number(process.env["MOORAGE_TEST_STORM_SEED"] ?? randomInt(1_000_000));
 const IS_SMALL = EVENTS < 2_000;
-const [ORGANIZATIONS, WRITERS, KILLS, LATE_KILLS] = IS_SMALL ? [2, 1, 1, 0] : [4, 2, 6, 2];
+const [ORGANIZATIONS, WRITERS, FLEET, KILLS, LATE_KILLS] = IS_SMALL ? [2, 1, 5, 1, 0] : [4, 2, 40, 6, 2];
 const LIMIT = { timeout: EVENTS * 20 + 240_000 };
 const DRAIN_MS = EVENTS * 10 + 60_000;
 const POLL_MS = 200;
@@ -41,7 +41,7 @@ test("every receiver gets each event of its groups and no other, whoever is kill
   const world = await makeWorld(api, replicas.bootstrap.organization, ORGANIZATIONS, receivers.url);
   receivers.trust(replicas.bootstrap.baseUrl, await api.call("GET", "/.well-known/jwks.json"), world.trust);
 
-  const writers = startWriters(replicas, world.places, WRITERS, EVENTS, SEED);
+  const writers = startWriters(replicas, world.places, { each: WRITERS, fleet: FLEET, events: EVENTS, seed: SEED });
   const dice = diceOf(SEED, 403);
   let killed = await killDuring(replicas, writers, { events: EVENTS, kills: KILLS }, dice);
   const madeMs = performance.now() - began;

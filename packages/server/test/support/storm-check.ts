@@ -29,10 +29,10 @@ export function gathered<T>(entries: Iterable<T>, keyOf: (entry: T) => string): 
 export function lost({ listeners }: World, written: readonly Written[], all: readonly Got[]): string[] {
   const byReceiver = gathered(all.filter(took), ({ at }) => at);
   return listeners.filter(({ takes }) => takes).flatMap(({ at, group, typePrefixes, subjectPrefixes }) => {
-    const has = new Set((byReceiver.get(at) ?? []).map((got) => `${kindOf(got)} ${got.digest}`));
+    const has = new Set((byReceiver.get(at) ?? []).map((got) => `${kindOf(got)} ${got.tag} ${got.digest}`));
     const wants = (kind: string): boolean => typePrefixes.length === 0 || typePrefixes.some((prefix) => prefix.includes(kind));
     return written.filter(({ place }) => isBelow(place.group, group) && isWanted(place.repo, subjectPrefixes))
-      .flatMap(({ place, tag, digest, pushed }) => [TAG, ...(pushed ? [PUSH] : [])].filter((kind) => wants(kind) && !has.has(`${kind} ${digest}`))
+      .flatMap(({ place, tag, digest, pushed }) => [TAG, ...(pushed ? [PUSH] : [])].filter((kind) => wants(kind) && !has.has(`${kind} ${tag} ${digest}`))
         .map((kind) => `${at}: no ${kind} of ${place.path}:${tag} ${digest}`));
   });
 }
@@ -55,17 +55,16 @@ export function disordered({ listeners, places }: World, written: readonly Writt
   const roots = new Set(places.map(({ group }) => group.split("/", 1)[0]));
   const events = new Map(all.filter(({ at }) => whole.has(at)).map((got) => [got.id, got]));
   const made = gathered(written, ({ place, tag }) => `${place.repo} ${tag}`);
-  const tagOf = new Map(written.map(({ digest, place, tag }) => [digest, `${place.repo} ${tag}`]));
   return [...gathered(events.values(), ({ subject }) => subject)].flatMap(([subject, unsorted]) => {
     const sorted = unsorted.toSorted((a, b) => a.sequence - b.sequence);
     // Only what was there before the subscriptions may have older events.
     const first = roots.has(subject) ? sorted[0]?.sequence ?? 1 : 1;
     const wrong = sorted.findIndex(({ sequence }, at) => sequence !== first + at);
     if (wrong >= 0) return [`${subject}: number ${sorted[wrong]?.sequence} in place of ${first + wrong}`];
-    const digests = sorted.filter((got) => kindOf(got) === TAG).map(({ digest }) => digest);
-    const expected = made.get(tagOf.get(digests[0] ?? "") ?? "")?.map(({ digest }) => digest) ?? digests;
-    const differs = expected.findIndex((digest, at) => digests[at] !== digest);
-    return differs < 0 && digests.length === expected.length ? [] : [`${subject}: ${digests.length} events of ${expected.length} moves, the first wrong one ${differs}`];
+    const moves = sorted.filter((got) => kindOf(got) === TAG);
+    const expected = moves.flatMap(({ tag }, at) => (at === 0 ? made.get(`${subject.slice(0, subject.lastIndexOf("/"))} ${tag}`) ?? [] : []));
+    const differs = expected.findIndex(({ digest }, at) => moves[at]?.digest !== digest);
+    return differs < 0 && moves.length === expected.length ? [] : [`${subject}: ${moves.length} events of ${expected.length} moves, the first wrong one ${differs}`];
   });
 }
 

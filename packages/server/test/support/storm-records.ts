@@ -9,8 +9,9 @@ export interface Got {
   sequence: number;
   /** Of the attributes and the body. Empty: the receiver did not read them to the end. */
   hash: string;
-  /** What a tag came to point to, or what was pushed; empty for all else. */
+  /** What a tag came to point to, or what was pushed, and the tag; empty for all else. */
   digest: string;
+  tag: string;
   /** From its headers until its answer was written, or its connection ended. */
   fromMs: number;
   toMs: number;

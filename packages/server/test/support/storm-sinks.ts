@@ -15,7 +15,8 @@ const ATTRIBUTES = ["specversion", "id", "source", "type", "subject", "time", "g
 const VERIFY_FIRST = 20;
 const VERIFY_EVERY = 40;
 const SLOW_MS = { least: 20, more: 60 };
-const PHASE_MS = { least: 500, more: 1_500 };
+const WELL_MS = { least: 1_000, more: 2_000 };
+const ILL_MS = { least: 300, more: 600 };
 
 const [, , path = "", seed = "0"] = process.argv;
 const file = createWriteStream(path);
@@ -29,7 +30,8 @@ const say = (said: Said): void => void process.send?.(said);
 let ill = false;
 const flap = (): void => {
   ill = !ill;
-  setTimeout(flap, PHASE_MS.least + dice.below(PHASE_MS.more)).unref();
+  const { least, more } = ill ? ILL_MS : WELL_MS;
+  setTimeout(flap, least + dice.below(more)).unref();
 };
 flap();
 
@@ -67,7 +69,7 @@ async function receive(at: string, got: Got, req: IncomingMessage, res: ServerRe
     case "slow": return void setTimeout(() => reply(200), SLOW_MS.least + dice.below(SLOW_MS.more));
     case "flapping": {
       // Some have taken the event when they fail.
-      if (!ill) return dice.chance(0.05) ? void res.destroy() : reply(202);
+      if (!ill) return dice.chance(0.02) ? void res.destroy() : reply(202);
       const mood = dice.below(5);
       if (mood === 0) return void res.destroy();
       return reply(dice.pick([500, 502, 503, 429]), mood === 1 ? { "retry-after": "1" } : {});
@@ -80,15 +82,16 @@ function noteHeaders(at: string, headers: IncomingHttpHeaders): Got {
   const attribute = (name: string): string => String(headers[`ce-${name}`] ?? "");
   return {
     at, id: attribute("id"), type: attribute("type"), subject: attribute("subject"), group: attribute("group"), sequence: Number(attribute("sequence")),
-    hash: "", digest: "", fromMs: performance.now(), toMs: 0, status: 0,
+    hash: "", digest: "", tag: "", fromMs: performance.now(), toMs: 0, status: 0,
   };
 }
 
 function noteBody(got: Got, headers: IncomingHttpHeaders, content: Buffer): void {
   const hash = createHash("sha256").update(JSON.stringify([headers["content-type"], ...ATTRIBUTES.map((name) => headers[`ce-${name}`])])).update(content);
   got.hash = hash.digest("base64url");
-  const { body } = JSON.parse(content.toString()) as { body: { digest?: string } };
+  const { body } = JSON.parse(content.toString()) as { body: { digest?: string; name?: string; tag?: string } };
   got.digest = body.digest ?? "";
+  got.tag = body.tag ?? body.name ?? "";
 }
 
 /** Both proofs of a sample. */

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type Client, openClient } from "./client.ts";
+import { type Client, openClient, type Send } from "./client.ts";
 import { diceOf } from "./race-dice.ts";
 import type { Replicas } from "./replicas.ts";
 import type { Place } from "./storm-world.ts";
@@ -18,16 +18,20 @@ export interface Writers {
   trouble(): number;
 }
 
+interface Work { each: number; fleet: number; events: number; seed: number }
 type Tokens = Pick<Replicas, "url" | "platform" | "registry">;
 
 const TAGS = 5;
-const PUSH_SHARE = 0.3;
-const PULL_EVERY = 25;
+const PUSH_SHARE = 0.35;
+const PROMOTION_SHARE = 0.3;
+const PULL_SHARE = 0.1;
 const OCI_INDEX = "application/vnd.oci.image.index.v1+json";
 const JSON_TYPE = { "content-type": "application/json" };
 
-/** `each` writers a place make and move tags of their own, by the API and by pushes, until there are so many events. */
-export function startWriters({ url, platform, registry }: Tokens, places: readonly Place[], each: number, events: number, seed: number): Writers {
+/**
+ * `each` writers a place make and move tags of their own, by pushes, one by one, and a `fleet` of them together, until there are so many events.
+ */
+export function startWriters({ url, platform, registry }: Tokens, places: readonly Place[], { each, fleet: size, events, seed }: Work): Writers {
   const written: Written[] = [];
   let made = 0;
   const clients: Client[] = [];
@@ -36,20 +40,38 @@ export function startWriters({ url, platform, registry }: Tokens, places: readon
     const dice = diceOf(seed, 402, number);
     const client = openClient(url);
     clients.push(client);
+    const send = async (method: string, target: string, options: Send, expected: number): Promise<void> => {
+      const { status, body } = await client.ask(method, target, options);
+      if (status !== expected) throw new Error(`${method} ${target}: ${status} ${body.toString()}`);
+    };
+    const post = (target: string, message: object): Promise<void> => send("POST", target, { token: platform, headers: JSON_TYPE, body: JSON.stringify(message) }, 200);
+    const note = (digest: string, tags: readonly string[], pushed: boolean): void => {
+      written.push(...tags.map((tag) => ({ place, digest, tag, pushed })));
+      made += pushed ? 2 : tags.length;
+    };
+    const fleet = Array.from({ length: size }, (_, ship) => `w${number}-fleet-${ship}`);
+    let held: string | undefined;
+    let promoted: string | undefined;
     for (let turn = 0; made < events; turn++) {
       const tag = `w${number}-${dice.below(TAGS)}`;
-      const pushed = dice.chance(PUSH_SHARE);
       // No other is like it: of no layers, and of this writer's turn alone.
       const content = JSON.stringify({ schemaVersion: 2, mediaType: OCI_INDEX, manifests: [], annotations: { turn: `${seed} ${number} ${turn}` } });
       const digest = `sha256:${createHash("sha256").update(content).digest("hex")}`;
-      const target = pushed ? `/v2/${place.path}/manifests/${tag}` : `/registry/v2/tags/${place.repo}`;
-      const reply = pushed
-        ? await client.ask("PUT", target, { token: registry, headers: { "content-type": OCI_INDEX }, body: content })
-        : await client.ask("POST", target, { token: platform, headers: JSON_TYPE, body: JSON.stringify({ name: tag, digest }) });
-      if (reply.status !== (pushed ? 201 : 200)) throw new Error(`${target}: ${reply.status} ${reply.body.toString()}`);
-      written.push({ place, digest, tag, pushed });
-      made += pushed ? 2 : 1;
-      if (pushed && turn % PULL_EVERY === 0) await client.ask("HEAD", target, { token: registry, headers: { accept: OCI_INDEX } });
+      if (dice.chance(PUSH_SHARE)) {
+        const target = `/v2/${place.path}/manifests/${tag}`;
+        await send("PUT", target, { token: registry, headers: { "content-type": OCI_INDEX }, body: content }, 201);
+        note(digest, [tag], true);
+        held = digest;
+        if (dice.chance(PULL_SHARE)) await client.ask("HEAD", target, { token: registry, headers: { accept: OCI_INDEX } });
+      } else if (dice.chance(PROMOTION_SHARE) && held !== promoted && held !== undefined) {
+        const to = held;
+        await post(`/registry/v2/tags/${place.repo}:promote`, { promotions: fleet.map((name) => ({ name, digest: to })) });
+        note(to, fleet, false);
+        promoted = to;
+      } else {
+        await post(`/registry/v2/tags/${place.repo}`, { name: tag, digest });
+        note(digest, [tag], false);
+      }
     }
   };
 
