@@ -72,6 +72,23 @@ describe("our own tokens", () => {
     await refused(exchange(registry.token));
   });
 
+  test("the proof that goes along with an event opens nothing, whomever it is for", async () => {
+    const webhook = { digest: `sha256:${"0".repeat(64)}` };
+    for (const audiences of [["customer"], [house.baseUrl], [house.registryAudience], ["customer", house.baseUrl, house.registryAudience]]) {
+      for (const whose of [groupA, identity]) {
+        const { token } = await house.tokens.mint({ type: "webhook", identity: whose, audiences, ttlMs: 60_000, nowMs: now(), webhook });
+        await refused(house.tokens.read(token, now()));
+        await refused(house.authenticate(`Bearer ${token}`, "platform", now()));
+        await refused(house.authenticate(`Bearer ${token}`, "registry", now()));
+        await refused(exchange(token));
+        await refused(exchange(token, { identity }));
+      }
+    }
+    const request = { identity, audiences: [house.baseUrl], ttlMs: 60_000, nowMs: now() };
+    await assert.rejects(house.tokens.mint({ ...request, type: "access", webhook }), TypeError);
+    await assert.rejects(house.tokens.mint({ ...request, type: "webhook" }), TypeError);
+  });
+
   test("forged, unknown, retired and foreign ones", async () => {
     const { token } = await exchange(await issuer.sign(claims()));
     const read = (text: string) => house.tokens.verify(text, house.baseUrl, now());

@@ -3,11 +3,9 @@ import { createServer } from "node:net";
 import { test } from "node:test";
 import { openTestStore } from "./support/database.ts";
 import { startInstallation, temporaryFolder } from "./support/installation.ts";
-import { type Delivery, eventsOf, listening, QUICK, startReceiver, until } from "./support/receiver.ts";
+import { type Delivery, eventsOf, listening, ONLY_TESTS, QUICK, startReceiver, until } from "./support/receiver.ts";
 
 const isDelivered = ({ state }: Delivery): boolean => state === "DELIVERY_STATE_DELIVERED";
-const ONLY_TESTS = { typePrefixes: ["dev.moorage.events.test."] };
-
 test("the handshake", async (t) => {
   const moorage = await startInstallation(t, QUICK);
   const { subscribe, subscription, test: send, deliveries, resume } = eventsOf(moorage);
@@ -99,16 +97,17 @@ test("no address that is not public is sent to, by whatever name", async (t) => 
   const { port } = new URL(await listening(t, server));
   const before = await startInstallation(t, QUICK, dataDir);
   const sinks = [`https://127.0.0.1:${port}/`, `https://[::1]:${port}/`, `https://localhost:${port}/`, `https://0x7f000001:${port}/`, `http://127.0.0.1:${port}/`];
-  const uids: string[] = [];
-  for (const sink of sinks) uids.push((await eventsOf(before).subscribe(sink, ONLY_TESTS)).uid);
+  const subscriptions: { uid: string; sink: string }[] = [];
+  for (const sink of sinks) subscriptions.push({ sink, uid: (await eventsOf(before).subscribe(sink, ONLY_TESTS)).uid });
   await before.close();
   const moorage = await startInstallation(t, { ...QUICK, MOORAGE_ALLOW_PRIVATE_NETWORK: "0" }, dataDir);
   const { test: send, deliveries } = eventsOf(moorage);
   connections = 0;
-  for (const [at, uid] of uids.entries()) {
+  for (const { uid, sink } of subscriptions) {
     await send(uid);
+    const error = sink.startsWith("http:") ? "not an https URL" : "the address is not a public one";
     const { lastError, lastStatus } = await until(async () => (await deliveries(uid)).find(({ attempts }) => attempts.length > 0));
-    assert.deepEqual([lastStatus, lastError.replace("handshake: ", "")], [0, sinks[at]?.startsWith("http:") ? "not an https URL" : "the address is not a public one"], sinks[at]);
+    assert.deepEqual([lastStatus, lastError.replace("handshake: ", "")], [0, error], sink);
   }
   assert.equal(connections, 0);
 });

@@ -5,9 +5,7 @@ import { test, type TestContext } from "node:test";
 import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from "jose";
 import { selfSigned } from "./certificate.ts";
 import { type Installation, startInstallation } from "./support/installation.ts";
-import { type Delivery, eventsOf, type Got, listening, QUICK, type Receiver, startReceiver, until } from "./support/receiver.ts";
-
-const ONLY_TESTS = { typePrefixes: ["dev.moorage.events.test."] };
+import { type Delivery, eventsOf, type Got, listening, ONLY_TESTS, QUICK, type Receiver, startReceiver, until } from "./support/receiver.ts";
 
 /** A receiver with a subscription, and what became of its first event. */
 async function startPair(t: TestContext, moorage: Installation, prepare: (receiver: Receiver) => void = () => {}) {
@@ -57,6 +55,9 @@ test("an event is a CloudEvent with both proofs of where it comes from", async (
   assert.equal(payload.sub, `webhook:${organization}`);
   assert.deepEqual(payload["webhook"], { digest: `sha256:${createHash("sha256").update(body).digest("hex")}` });
   assert.ok((payload.exp ?? 0) - (payload.iat ?? 0) <= 300 && typeof payload.jti === "string");
+
+  for (const target of ["/iam/v2/groups", "/v2/", `/events/v2/events?group=${organization}`]) assert.equal((await moorage.ask("GET", target, { token: tokenOf(got) })).status, 401, target);
+  assert.equal((await moorage.ask("GET", "/token?scope=repository:acme/app:pull", { basic: `user:${tokenOf(got)}` })).status, 401);
 
   await moorage.api("PATCH", `/iam/v2/groups/${group}`, { name: "crew" });
   const again = await until(() => receiver.events().find((one) => one.headers["ce-subject"] === group && one.headers["ce-sequence"] === "2"));
@@ -176,7 +177,7 @@ test("what sinks answer", async (t) => {
     huge.answer = (_, res) => void res.writeHead(200, { "x-huge": "x".repeat(20_000) }).end();
     const gone = await startReceiver(t);
     await gone.close();
-    for (const [sink, error] of [
+    const cases: [sink: string, error: string][] = [
       [await listening(t, odd), "the answer is not HTTP"],
       [await listening(t, silent), "the connection broke off before there was an answer"],
       [secure.url, "the sink's certificate is not accepted: depth zero self signed cert"],
@@ -185,14 +186,15 @@ test("what sinks answer", async (t) => {
       ["http://no-such-name.invalid/in", "the sink's name has no address"],
       [gone.url.replace("http", "https"), "the connection was refused"],
       [huge.url.replace("http", "https"), "the sink does not speak TLS"],
-    ]) {
+    ];
+    for (const [sink, error] of cases) {
       const events = eventsOf(moorage);
-      const { uid } = await events.subscribe(sink ?? "", ONLY_TESTS);
+      const { uid } = await events.subscribe(sink, ONLY_TESTS);
       await events.test(uid);
       const tried = await until(async () => (await events.deliveries(uid)).find(isTried));
       const told = (tried.attempts[0]?.error ?? "").replace("handshake: ", "");
       // Resolvers differ in how they say that there is no such name.
-      if (sink?.includes(".invalid")) assert.match(told, /^the sink's name /);
+      if (sink.includes(".invalid")) assert.match(told, /^the sink's name /);
       else assert.equal(told, error, sink);
       assert.equal(secure.got.length, 0);
       await moorage.api("DELETE", `/events/v2/subscriptions/${uid}`);

@@ -38,9 +38,9 @@ export function createPace(most: number, firstRetryMs: number): Pace {
   let rate = 0;
   // When what was sent so far is used up at that rate: the "virtual scheduling" of ITU-T I.371.
   let paidUntilMs = 0;
-  const perTryMs = (): number => 60_000 / rate;
-  // Evenly spread, with what a tenth of a second brings at once.
+  // Evenly spread, with what a tenth of a second brings at once; so much less is sent over time.
   const burst = (): number => Math.max(1, Math.floor(rate / 600));
+  const perTryMs = (): number => 60_000 / (rate - burst() + 1);
   return {
     concurrency: () => concurrency,
     failures: () => failures,

@@ -15,8 +15,11 @@ export interface EventMetrics {
   /** A try ended. `outcome`: from a bounded set. */
   tried(result: { subscription: string; outcome: string; seconds: number }): void;
   /** Says where the backlogs come from; asked when somebody scrapes. */
-  watch(read: () => Promise<{ nowMs: number; backlogs: readonly Backlog[] }>): void;
+  watch(read: () => Promise<Reading>): void;
 }
+
+/** What waits, and when that was so. */
+interface Reading { nowMs: number; backlogs: readonly Backlog[] }
 
 // A series for each subscription that fails, so many at most: beyond that they share one.
 const MAX_SERIES = 500;
@@ -33,28 +36,25 @@ export function eventMetrics(registry: Registry): EventMetrics {
     name: "moorage_event_try_duration_seconds", help: "How long tries to deliver an event took.", labelNames: ["outcome"], buckets: BOUNDS_S, registers,
   });
   const failing = new Set<string>();
-  let read = async (): Promise<{ nowMs: number; backlogs: readonly Backlog[] }> => ({ nowMs: 0, backlogs: [] });
-  const oldest = new Gauge({
-    name: "moorage_event_backlog_age_seconds", help: "For how long the oldest event that is not delivered yet has been waiting.", labelNames: ["subscription"], registers: [],
-    aggregator: "max",
-  });
-  registry.registerMetric(new Gauge({
-    name: "moorage_event_backlog", help: "Deliveries that are not over.", labelNames: ["subscription"], registers, aggregator: "max",
+  let read = async (): Promise<Reading> => ({ nowMs: 0, backlogs: [] });
+  let reading: Promise<Reading | undefined> | undefined;
+  // Both gauges are asked together, and answer from one look.
+  const look = (): Promise<Reading | undefined> => reading ??= Promise.race([
+    // What was known last is better than no metrics at all.
+    read().catch(() => undefined), pause(READ_TIMEOUT_MS, undefined, { ref: false }),
+  ]).finally(() => { reading = undefined; });
+  const gauge = (name: string, help: string, valueOf: (backlog: Backlog, nowMs: number) => number): Gauge => new Gauge({
+    name, help, labelNames: ["subscription"], registers, aggregator: "max",
     async collect() {
-      const known = await Promise.race([read().catch(() => undefined), pause(READ_TIMEOUT_MS, undefined, { ref: false })]);
-      // What was known last is better than no metrics at all.
+      const known = await look();
       if (known === undefined) return;
-      const { nowMs, backlogs } = known;
       this.reset();
-      oldest.reset();
-      for (const { subscription, open, oldestMs } of backlogs) {
-        this.set({ subscription }, open);
-        oldest.set({ subscription }, Math.max(0, nowMs - oldestMs) / 1000);
-      }
+      for (const backlog of known.backlogs) this.set({ subscription: backlog.subscription }, valueOf(backlog, known.nowMs));
     },
-  }));
-  // After the one that fills it.
-  registry.registerMetric(oldest);
+  });
+  gauge("moorage_event_backlog", "Deliveries that are not over.", ({ open }) => open);
+  gauge("moorage_event_backlog_age_seconds", "For how long the oldest event that is not delivered yet has been waiting.",
+    ({ oldestMs }, nowMs) => Math.max(0, nowMs - oldestMs) / 1000);
   return {
     tried({ subscription, outcome, seconds }) {
       tries.inc({ outcome });

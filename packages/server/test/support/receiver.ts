@@ -78,6 +78,9 @@ export interface Delivery {
 /** An installation that may reach receivers of this machine, and tries again soon. */
 export const QUICK = { MOORAGE_ALLOW_PRIVATE_NETWORK: "1", MOORAGE_EVENTS_RETRY: "50ms,50ms,50ms,50ms,50ms,50ms", MOORAGE_EVENTS_TIMEOUT: "2s" };
 
+/** For a subscription to test events alone. */
+export const ONLY_TESTS = { typePrefixes: ["dev.moorage.events.test."] };
+
 /** The owner's calls about events. */
 export function eventsOf({ api, bootstrap }: Pick<Installation, "api" | "bootstrap">) {
   const organization = bootstrap.organization.uid;
