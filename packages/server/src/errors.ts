@@ -9,7 +9,7 @@ export type Code = (typeof Code)[keyof typeof Code];
 export interface FieldViolation { field: string; description: string }
 /**
  * One unmet condition. `type`: RESOURCE_NOT_EMPTY, RESOURCE_IN_USE, BUILT_IN_RESOURCE, TERMS_NOT_ACCEPTED, or what keeps an invite from being accepted;
- * of tags TAG_IMMUTABLE, TAG_PROTECTED, TAG_MISSING, NOT_IN_HISTORY or MANIFEST_MISSING.
+ * of tags TAG_IMMUTABLE, TAG_PROTECTED, TAG_MISSING, NOT_IN_HISTORY or MANIFEST_MISSING; of the feed of events CURSOR_EXPIRED.
  */
 export interface PreconditionViolation { type: string; subject: string; description: string }
 

@@ -1,16 +1,24 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
+import { create } from "@bufbuild/protobuf";
+import { WatchEventsRequestSchema } from "@moorage/api";
 import { sql } from "kysely";
+import { createSecrets } from "../src/base/secrets.ts";
 import { newUid } from "../src/base/uid.ts";
+import { ANONYMOUS } from "../src/call.ts";
+import { openCall } from "../src/calls.ts";
 import { MoorageError } from "../src/errors.ts";
-import type { Position } from "../src/events/feed-cursor.ts";
+import { openCursor, type Position } from "../src/events/feed-cursor.ts";
+import { eventsService } from "../src/events/feed.ts";
 import { createNews } from "../src/events/feed-news.ts";
 import { readFeed } from "../src/events/feed-page.ts";
 import { openEventQueue } from "./support/event-queue.ts";
 
 // Readers that come after what they were to read is gone, and those who wait for what comes.
 
+const KEY = Buffer.alloc(32, 7);
+const EMPTY_GROUP = { parent: "", description: "", resource_limits: "{}", verified: 0, kind: 0, status: 2, create_time: 0, update_time: 0 };
 const NEVER = new AbortController().signal;
 type Queue = Awaited<ReturnType<typeof openEventQueue>>;
 
@@ -77,18 +85,47 @@ test("who waits is woken by its own organization, and told how far it is when no
   const [group, other] = [newUid(""), newUid("")];
   const news = createNews(queue.reader, 5);
   await happen(queue, group, 2, 0);
-  let woken = false;
-  const waiting = news.after(group, 2, 20_000, NEVER).finally(() => { woken = true; });
+  const woken = { own: false, other: false };
+  const waiting = news.after(group, 2, 20_000, NEVER).finally(() => { woken.own = true; });
+  const quiet = news.after(group, 2, 500, NEVER).then((seq) => ({ seq, seen: woken.other }));
+  const others = news.after(other, 2, 20_000, NEVER).finally(() => { woken.other = true; });
   await happen(queue, other, 2, 0);
-  // Sooner or later it is known that there was nothing for it.
-  for (let seq = 2; seq < 4;) seq = await news.after(group, seq, 20, NEVER);
-  assert.equal(woken, false);
+  assert.equal(await others, 2);
+  const { seq, seen } = await quiet;
+  assert.equal(seq, seen ? 4 : 2, "what was looked at had nothing for it");
+  assert.equal(woken.own, false);
   await happen(queue, group, 1, 0);
   assert.equal(await waiting, 4, "up to the event that it is woken for");
   // What came before anybody waited is not waited for; after a while without anybody it is as at first.
   await wait(30);
   assert.equal(await news.after(group, 3, 20_000, NEVER), 4);
   assert.equal(await news.after(group, 5, 20, NEVER), 5);
+});
+
+test("a stream on which nothing happens says how far it is", async (t) => {
+  const queue = await openEventQueue(t);
+  const [group, other] = [newUid(""), newUid("")];
+  await queue.db.insertInto("groups").values({ ...EMPTY_GROUP, uid: group, name: "watched" }).execute();
+  await happen(queue, group, 1, 0);
+  const { watchEvents } = eventsService({ pageTokenKey: KEY, ownerRole: "", secrets: createSecrets([KEY]), eventsPrefix: "dev.moorage", readBlob: async () => undefined }, 20);
+  const left = new AbortController();
+  const data = { caller: ANONYMOUS, requestId: "", nowMs: 0, remoteAddress: "", userAgent: "" };
+  const stream = watchEvents(openCall(data, queue.reader), create(WatchEventsRequestSchema, { group }), left.signal)[Symbol.asyncIterator]();
+  const next = async () => (await stream.next()).value as { event?: { id: string }; cursor: string };
+  const at = ({ cursor }: { cursor: string }): number => openCursor(KEY, scopeOf(group), cursor).seq;
+  const [{ id } = { id: "" }] = await queue.events();
+  const first = await next();
+  assert.deepEqual([first.event?.id, at(first)], [id, 1]);
+  let beat = await next();
+  assert.deepEqual([beat.event, at(beat)], [undefined, 1]);
+  await happen(queue, other, 3, 0);
+  for (let tries = 0; at(beat) < 4 && tries < 500; tries++) beat = await next();
+  assert.deepEqual([beat.event, at(beat)], [undefined, 4]);
+  await happen(queue, group, 1, 0);
+  for (let tries = 0; beat.event === undefined && tries < 500; tries++) beat = await next();
+  assert.equal(at(beat), 5);
+  left.abort(new Error("left"));
+  await assert.rejects(next(), /left/);
 });
 
 test("waiting ends with the signal, and with the database", async (t) => {

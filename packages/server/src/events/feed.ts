@@ -58,8 +58,8 @@ export function eventsService({ pageTokenKey, eventsPrefix, baseUrl = "" }: Room
         if (isDue || rows.length > 0) dueMs = performance.now() + heartbeatMs;
         signal.throwIfAborted();
         // The embedded database answers at once: without this nobody else would have a turn.
-        if (more) await nextTurn();
-        else at = { ...at, seq: await news.after(organizationOf(scope.group), at.seq, Math.max(dueMs - performance.now(), 0), signal) };
+        await nextTurn();
+        if (!more) at = { ...at, seq: await news.after(organizationOf(scope.group), at.seq, Math.max(dueMs - performance.now(), 0), signal) };
       }
     },
   };
