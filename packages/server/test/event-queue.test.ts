@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import { newUid } from "../src/base/uid.ts";
 import { hasOutbox } from "../src/events/index.ts";
-import { openEventQueue, PREFIX, type Told } from "./support/event-queue.ts";
+import { openEventQueue, outcome, PREFIX, type Told } from "./support/event-queue.ts";
 
 // How events get their numbers and their subscriptions.
 
@@ -58,7 +59,7 @@ test("many write and many give numbers at once: a reader misses none, none is th
   const meanwhile = async (work: () => Promise<unknown>): Promise<void> => {
     while (isWriting) {
       await work();
-      await new Promise((resolve) => { setTimeout(resolve, 1); });
+      await pause(1);
     }
   };
   const sequencers = Array.from({ length: processes }, (_, process) => meanwhile(() => queue.write("events.sequence", 1, { limit: 7, typePrefix: PREFIX }, process)));
@@ -139,4 +140,31 @@ test("what many subscriptions get is given to them in several transactions", asy
   assert.deepEqual(first, { count: 111 });
   assert.equal(await queue.sequence(), 9);
   for (const subscription of [subscriptions[0], subscriptions.at(-1)]) assert.equal((await queue.ids(subscription ?? "")).length, 120);
+});
+
+test("numbers are given, and deliveries claimed and recorded, without a collision among them or with who writes", async (t) => {
+  const processes = 3;
+  const queue = await openEventQueue(t, processes);
+  const group = newUid("");
+  const subscription = await queue.subscribe(group);
+  let isWriting = true;
+  const work = async (process: number): Promise<void> => {
+    const holder = `holder ${process}`;
+    while (isWriting) {
+      await queue.write("events.sequence", 1, { limit: 5, typePrefix: PREFIX }, process);
+      const claimed = await queue.claim(subscription, 2, { holder, process, limit: 5 });
+      if (claimed !== undefined) await queue.record(subscription, 3, { holder, process, outcomes: claimed.map((one) => outcome(one)), release: true });
+      // One does it for all.
+      if (process === 0) await queue.write("events.expire", 4, { what: "delivered", beforeMs: 4 }, process);
+      await pause(2);
+    }
+  };
+  const working = Array.from({ length: processes }, (_, process) => work(process));
+  const write = async (process: number): Promise<void> => {
+    for (let n = 0; n < 15; n += 1) await queue.tell([{ subject: newUid(group), group }], { process });
+  };
+  await Promise.all(Array.from({ length: processes }, (_, process) => write(process)));
+  isWriting = false;
+  await Promise.all(working);
+  assert.equal(queue.collisions(), 0);
 });

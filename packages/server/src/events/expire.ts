@@ -41,7 +41,7 @@ const removeLeases = statement<Uid>(`delete from subscription_leases where subsc
   ) returning subscription as uid`);
 const ENDED = `select subject from event_numbers where end_time is not null and end_time < ? order by end_time, subject limit ${AT_ONCE}`;
 const removeBelow = statement<Uid>(`delete from event_numbers where subject in (
-    select n.subject from (${ENDED}) as e join event_numbers n on n.subject > e.subject || '/' and n.subject < e.subject || '0' limit ${AT_ONCE}
+    select n.subject from (${ENDED}) as ended join event_numbers n on n.subject > ended.subject || '/' and n.subject < ended.subject || '0' limit ${AT_ONCE}
   ) returning subject as uid`);
 const removeNumbers = statement<Uid>(`delete from event_numbers where subject in (${ENDED}) and end_time < ? returning subject as uid`);
 const selectOld = statement<{ seq: number; time: number }>(`select seq, time from events where (time, seq) > (?, ?) and time < ? order by time, seq limit ${AT_ONCE}`);

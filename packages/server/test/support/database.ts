@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import pg from "pg";
 import { loadConfig } from "../../src/index.ts";
-import { type Database, databasePath, openStore, openWriter, type Store } from "../../src/store/index.ts";
+import { type Database, databasePath, openStore, openWriter, type Store, type StoreSettings } from "../../src/store/index.ts";
 
 // The engine under test. `npm test` runs the suites on SQLite and then, with MOORAGE_TEST_POSTGRES_URL set, on PostgreSQL: every data folder has a
 // database of its own there, named after the folder.
@@ -30,8 +30,8 @@ export async function dropDatabase(dataDir: string): Promise<void> {
 }
 
 /** The data folder's database, migrated: its store, and a connection that a test may write to outside of transactions. */
-export async function openTestStore(dataDir: string): Promise<{ store: Store; db: Database; close(): Promise<void> }> {
-  const store = await openStore(loadConfig({ MOORAGE_DATA_DIR: dataDir, ...await databaseEnv(dataDir) }));
+export async function openTestStore(dataDir: string, told: Pick<StoreSettings, "onRetry"> = {}): Promise<{ store: Store; db: Database; close(): Promise<void> }> {
+  const store = await openStore({ ...loadConfig({ MOORAGE_DATA_DIR: dataDir, ...await databaseEnv(dataDir) }), ...told });
   await store.migrate();
   const db = ENGINE === "sqlite" ? openWriter(databasePath(dataDir)).db : store.reader;
   const close = async (): Promise<void> => {

@@ -24,6 +24,7 @@ export interface Told { subject: string; group: string; type?: string; target?: 
 
 export async function openEventQueue(t: TestContext, processes = 1) {
   const dataDir = mkdtempSync(join(tmpdir(), "moorage-events-"));
+  let collisions = 0;
   const opened: { store: Awaited<ReturnType<typeof openTestStore>>; writer: Writer }[] = [];
   t.after(async () => {
     for (const { store, writer } of opened) {
@@ -34,7 +35,7 @@ export async function openEventQueue(t: TestContext, processes = 1) {
     rmSync(dataDir, { recursive: true });
   });
   for (let n = 0; n < processes; n += 1) {
-    const store = await openTestStore(dataDir);
+    const store = await openTestStore(dataDir, { onRetry: () => { collisions += 1; } });
     const keys = { pageTokenKey: randomBytes(32), secretKeys: [randomBytes(32)] };
     const writer = await openTransactor(store.store, { dataDir, methods: new Map(), ownerRole: "", admins: [], eventsPrefix: PREFIX, ...keys, onFault: (error) => { throw error; } });
     opened.push({ store, writer });
@@ -49,7 +50,9 @@ export async function openEventQueue(t: TestContext, processes = 1) {
   const write = <K extends Parameters<Transactor["write"]>[0]>(name: K, nowMs: number, input: Parameters<typeof first.writer.write<K>>[2], process = 0) =>
     at(process).writer.write(name, data(nowMs), input);
   return {
-    db, reader, write, rows, writer: first.writer,
+    db, reader, write, rows, writer: first.writer, transact: first.store.store.transact,
+    /** How often a transaction was done again because it collided with another. */
+    collisions: () => collisions,
     /** What happened in one transaction of a process, which may do something for it. Answers the ids of the events. */
     async tell(events: readonly Told[] | ((tx: Database) => Promise<readonly Told[]>), { nowMs = 0, process = 0 }: { nowMs?: number; process?: number } = {}): Promise<string[]> {
       return await at(process).store.store.transact(async (tx) => {

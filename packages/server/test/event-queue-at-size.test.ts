@@ -1,0 +1,127 @@
+import assert from "node:assert/strict";
+import { StatementSync } from "node:sqlite";
+import { test } from "node:test";
+import { CompiledQuery, sql } from "kysely";
+import pg from "pg";
+import { newUid } from "../src/base/uid.ts";
+import { ANONYMOUS, type Call } from "../src/call.ts";
+import { openCall } from "../src/calls.ts";
+import { dueSubscriptions, eventCommands } from "../src/events/index.ts";
+import type { Database } from "../src/store/index.ts";
+import { ENGINE } from "./support/database.ts";
+import { openEventQueue, outcome, PREFIX } from "./support/event-queue.ts";
+
+// What is done for one subscription must take no more work because very many deliveries wait for another, or have ended. Work is not time: on SQLite it is the
+// engine's plan for the very statements that were run, on PostgreSQL the rows that its plan reads.
+
+const MANY = 20_000;
+const FEW = 20;
+// Each of the few passes through some steps of some statements; that many rows are far from the many.
+const MOST_ROWS = 40 * FEW;
+
+interface Ran { text: string; values: unknown[] }
+interface Node { "Actual Rows": number; "Actual Loops": number; "Rows Removed by Filter"?: number; "Rows Removed by Index Recheck"?: number; Plans?: Node[] }
+
+let ran: Ran[] = [];
+
+// Every statement goes through one of these two.
+const all = StatementSync.prototype.all;
+StatementSync.prototype.all = function (this: StatementSync, ...values: unknown[]) {
+  ran.push({ text: this.sourceSQL, values });
+  return Reflect.apply(all, this, values);
+};
+const query = pg.Client.prototype.query;
+pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
+  const [first] = args;
+  if (typeof first === "object" && first !== null && "text" in first) {
+    ran.push({ text: String(first.text), values: "values" in first ? first.values as unknown[] : [] });
+  }
+  return Reflect.apply(query, this, args);
+};
+
+class Undone extends Error {}
+
+/** Rows that all parts of the plans gave or threw away, statement by statement as they were run. */
+async function rowsRead(tx: Database, statements: readonly Ran[]): Promise<number> {
+  const sum = (node: Node): number =>
+    (node["Actual Rows"] + (node["Rows Removed by Filter"] ?? 0) + (node["Rows Removed by Index Recheck"] ?? 0)) * node["Actual Loops"]
+    + (node.Plans ?? []).reduce((total, inner) => total + sum(inner), 0);
+  let rows = 0;
+  for (const { text, values } of statements) {
+    const answer = await tx.executeQuery<{ "QUERY PLAN": { Plan: Node }[] }>(CompiledQuery.raw(`explain (analyze, format json) ${text}`, values));
+    rows += sum(answer.rows[0]?.["QUERY PLAN"][0]?.Plan ?? { "Actual Rows": Number.NaN, "Actual Loops": 1 });
+  }
+  return rows;
+}
+
+const BY_UID = "SEARCH deliveries USING INDEX sqlite_autoindex_deliveries_1 (uid=?)";
+const EVENT = "SEARCH e USING INTEGER PRIMARY KEY (rowid=?)";
+const DUE = (name: string, sign: string): string => `SEARCH ${name} USING ${name === "d" ? "COVERING " : ""}INDEX deliveries_due (parent=? AND state=? AND next_time${sign}?)`;
+const CLAIM = [DUE("deliveries", ">"), DUE("deliveries", "<"), BY_UID, EVENT];
+const FIRST_OF_EACH = (index: string): string[] => [`SEARCH deliveries USING COVERING INDEX ${index}`, `SEARCH d USING COVERING INDEX ${index} (parent>?)`];
+
+/** How SQLite finds deliveries and events, each way once. */
+async function plansOf(db: Database, statements: readonly Ran[]): Promise<string[]> {
+  const found = new Set<string>();
+  for (const { text } of statements) {
+    const { rows } = await db.executeQuery<{ detail: string }>(CompiledQuery.raw(`explain query plan ${text}`));
+    for (const { detail } of rows) if (/^(?:SCAN|SEARCH) (?:deliveries|events|d|e)\b/.test(detail)) found.add(detail);
+  }
+  return [...found];
+}
+
+test("what is done for one subscription does not look at what waits for others", { timeout: 120_000 }, async (t) => {
+  const queue = await openEventQueue(t);
+  const group = newUid("");
+  const [busy, quiet] = [await queue.subscribe(group), await queue.subscribe(newUid(""))];
+  const series = sql`(with recursive n(i) as (select 1 union all select i + 1 from n where i < ${sql.lit(MANY)}) select i from n) as s`;
+  await sql`insert into events (seq, id, type, subject, parent, organization, target, number, time, actor, body)
+    select s.i, 'e' || s.i, 'test.v1', 'subject', ${sql.lit(group)}, ${sql.lit(group)}, '', s.i, s.i, '{}', '{}' from ${series}`.execute(queue.db);
+  await sql`insert into event_numbers (subject, number) values ('', ${sql.lit(MANY)})`.execute(queue.db);
+  // A quarter each waits for a first try, waits for another one, was delivered, and is dead.
+  await sql`insert into deliveries (uid, parent, seq, event_id, event_type, event_subject, state, tries, step, last_status, last_error, last_latency_ms, next_time, attempts, create_time, update_time)
+    select ${sql.lit(`${busy}/`)} || (1000000000000000 + s.i), ${sql.lit(busy)}, s.i, 'e' || s.i, 'test.v1', 'subject', case s.i % 4 when 0 then 1 when 1 then 3 when 2 then 4 else 5 end, 0, 0, 0, '', 0,
+    case when s.i % 4 < 2 then s.i else null end, '[]', s.i, s.i from ${series}`.execute(queue.db);
+  const undone = async (work: (tx: Database) => Promise<void>): Promise<void> => {
+    await assert.rejects(queue.transact(async (tx) => {
+      await work(tx);
+      throw new Undone();
+    }), Undone);
+  };
+  const uids = await queue.fill(quiet, FEW, MANY);
+  if (ENGINE === "postgres") await sql`analyze`.execute(queue.db);
+  const call = (tx: Database, nowMs: number): Call => openCall({ caller: ANONYMOUS, requestId: "", nowMs, remoteAddress: "", userAgent: "" }, tx);
+  const nowMs = 2 * MANY;
+  const claim = (subscription: string) => (tx: Database) => eventCommands["events.claim"](call(tx, nowMs), { subscription, holder: "a", holdMs: 1_000, limit: FEW });
+  const record = (tx: Database) => eventCommands["events.record"](call(tx, nowMs), { subscription: quiet, holder: "a", outcomes: uids.slice(1).map((uid) => outcome({ uid })), unsent: uids.slice(0, 1) });
+  const told = (tx: Database) => tx.insertInto("event_outbox").values({ id: "new", type: "test.v1", subject: quiet, parent: quiet.slice(0, 40), target: "", time: nowMs, actor: "{}", body: "{}" }).execute();
+  const asked: { title: string; before?: (tx: Database) => Promise<unknown>; work(tx: Database): Promise<unknown>; plans: string[] }[] = [
+    { title: "claim of the one with few", work: claim(quiet), plans: CLAIM },
+    { title: "claim of the one with many", work: claim(busy), plans: CLAIM },
+    { title: "record", before: claim(quiet), work: record, plans: [BY_UID] },
+    { title: "what is due", work: (tx) => dueSubscriptions(tx, { nowMs, holder: "a", limit: 100 }), plans: [...FIRST_OF_EACH("deliveries_due"), DUE("d", "<"), DUE("d", ">")] },
+    { title: "sequence", before: told, work: (tx) => eventCommands["events.sequence"](call(tx, nowMs), { limit: 500, typePrefix: PREFIX }), plans: [EVENT] },
+  ];
+  for (const what of ["orphaned", "leases", "numbers"] as const) {
+    const plans = what === "orphaned" ? FIRST_OF_EACH("deliveries_time") : [];
+    asked.push({ title: `expire ${what}`, work: (tx) => eventCommands["events.expire"](call(tx, nowMs), { what, beforeMs: nowMs }), plans });
+  }
+  for (const { title, before, work, plans } of asked) {
+    let statements: Ran[] = [];
+    await undone(async (tx) => {
+      await before?.(tx);
+      ran = [];
+      await work(tx);
+      statements = [...ran];
+    });
+    if (ENGINE === "sqlite") {
+      assert.deepEqual(await plansOf(queue.db, statements), plans, title);
+    } else {
+      await undone(async (tx) => {
+        await before?.(tx);
+        const rows = await rowsRead(tx, statements);
+        assert.ok(rows <= MOST_ROWS, `${title} reads ${rows} rows`);
+      });
+    }
+  }
+});
