@@ -79,4 +79,11 @@ test("few names are looked up at the same time; who waits for a turn that does n
   assert.deepEqual([told.filter((each) => "sink" in each).length, most], [10, 2]);
   const stuck = createSinkCheck({ ...closed, timeoutMs: 20, lookup: () => {} });
   assert.deepEqual(await Promise.all(Array.from({ length: 5 }, () => faults(stuck, "https://sink.example.com/"))), [{}, {}, {}, {}, {}]);
+  // Whose time was over is not looked up any more when its turn comes.
+  const asked: ((error: null, address: string) => void)[] = [];
+  const late = createSinkCheck({ ...closed, timeoutMs: 20, lookup: (_name, _options, done) => void asked.push(done) });
+  await Promise.all(Array.from({ length: 5 }, () => faults(late, "https://sink.example.com/")));
+  for (const done of asked) done(null, "");
+  await wait(0);
+  assert.equal(asked.length, 2);
 });
