@@ -20,8 +20,10 @@ const STALL_MS = 60_000;
 export async function* streamed(open: (signal: AbortSignal) => AsyncIterable<Message>, options: StreamedOptions): AsyncGenerator<Message> {
   const { signal, shutdown, drop, refuse, stallMs = STALL_MS } = options;
   const ended = new AbortController();
+  let stall: NodeJS.Timeout | undefined;
   const end = (reason: unknown): void => {
     // Whoever left may never ask for another message, nor end this.
+    clearTimeout(stall);
     signal.removeEventListener("abort", leave);
     shutdown.removeEventListener("abort", shut);
     ended.abort(reason);
@@ -32,7 +34,6 @@ export async function* streamed(open: (signal: AbortSignal) => AsyncIterable<Mes
   shutdown.addEventListener("abort", shut);
   if (signal.aborted) leave();
   else if (shutdown.aborted) shut();
-  let stall: NodeJS.Timeout | undefined;
   try {
     for await (const message of open(ended.signal)) {
       stall = setTimeout(drop, stallMs).unref();
@@ -42,7 +43,6 @@ export async function* streamed(open: (signal: AbortSignal) => AsyncIterable<Mes
   } catch (error) {
     throw refuse(error);
   } finally {
-    clearTimeout(stall);
     end(undefined);
   }
 }

@@ -76,7 +76,7 @@ export const COMMENTS: Readonly<Record<string, string>> = {
   "moorage.events.v2.Event.time": "When it happened.",
   "moorage.events.v2.Event.type": "What happened, such as dev.moorage.registry.push.v1.",
   "moorage.events.v2.EventsService": "EventsService reads events in the order in which they are delivered, for those who cannot be called.",
-  "moorage.events.v2.EventsService.ListEvents": "ListEvents answers the events of a group and of all below it that come after the cursor. Who keeps the cursor of an answer together with what it made of its events misses none and sees none twice.",
+  "moorage.events.v2.EventsService.ListEvents": "ListEvents answers the events of a group and of all below it that come after the cursor. Who keeps the cursor of an answer together with what it made of its events misses none and sees none twice. FAILED_PRECONDITION with the violation CURSOR_EXPIRED says that events after the cursor were removed because of their age: without a cursor the reader goes on with the oldest that is kept.",
   "moorage.events.v2.EventsService.WatchEvents": "WatchEvents answers the same, and goes on with what happens, until the caller ends it, its token ends, or it may not read the group's events any more.",
   "moorage.events.v2.GetDeliveryRequest": "GetDeliveryRequest names a delivery.",
   "moorage.events.v2.GetDeliveryRequest.uid": "The delivery.",
