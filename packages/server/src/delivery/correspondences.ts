@@ -33,7 +33,7 @@ export function createCorrespondences({ config, log, metrics }: Pick<DeliveryDep
     let warnedMs = -Infinity;
     let isTold = false;
     const kept: Kept = {
-      usedMs: 0, pace: createPace(connections, config.eventsRetryMs[0] ?? 0),
+      usedMs: 0, pace: createPace(connections, config.eventsRetryMs[0]),
       // A subscription's sink never changes.
       sink: ({ sink }) => kept.opened ??= openSink(sink, { allowPrivateNetwork, timeoutMs, connections, lookup: lookups(() => kept.pace.failures() > 0) }),
       note({ isDelivered, status, error, latencyMs }) {

@@ -26,9 +26,9 @@ const LATENCY_WEIGHT = 0.2;
 
 /**
  * One more try at a time with each that is delivered, `most` at most; one after a failure. While a sink fails it is asked ever more slowly, so that a dead
- * one neither costs much nor uses up the tries of all that waits for it.
+ * one neither costs much nor uses up the tries of all that waits for it. `firstRetryMs`: the first delay of the schedule, which no rest outlasts.
  */
-export function createPace(most: number, firstRetryMs: number): Pace {
+export function createPace(most: number, firstRetryMs = LONGEST_REST_MS): Pace {
   const longestRestMs = Math.min(LONGEST_REST_MS, firstRetryMs);
   let concurrency = 1;
   let failures = 0;

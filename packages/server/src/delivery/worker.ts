@@ -1,4 +1,3 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { type ClaimedDelivery, type DeliveryTarget, type Outcome, subscriptionPlace } from "../events/index.ts";
 import type { DeliveryDeps } from "./context.ts";
 import { askSink, HANDSHAKE_EVERY_MS } from "./handshake.ts";
@@ -72,9 +71,12 @@ export function startWorker(subscription: string, { pace, sink: sinkOf, note }: 
   let changed = Promise.withResolvers<void>();
 
   const change = (): void => changed.resolve();
-  const stop = (): void => {
-    isStopping = true;
-    change();
+  /** Waits until something has changed, so long at most. */
+  const changes = async (longestMs: number): Promise<void> => {
+    const timer = setTimeout(change, longestMs);
+    await changed.promise;
+    clearTimeout(timer);
+    changed = Promise.withResolvers<void>();
   };
 
   /** Begins as many tries as may begin now. Answers in how many milliseconds there may be another; undefined: when something has changed. */
@@ -202,10 +204,7 @@ export function startWorker(subscription: string, { pace, sink: sinkOf, note }: 
       else {
         const timers = [gatherMs, waitMs, waiting.length + underWay > 0 ? leaseEndMs - 1.5 * config.eventsTimeoutMs - nowMs : undefined];
         const soonest = Math.max(1, Math.min(...timers.filter((timer) => timer !== undefined)));
-        const cancel = new AbortController();
-        await Promise.race([changed.promise, pause(Number.isFinite(soonest) ? soonest : useMs, undefined, { signal: cancel.signal }).catch(() => {})]);
-        cancel.abort();
-        changed = Promise.withResolvers<void>();
+        await changes(Number.isFinite(soonest) ? soonest : useMs);
       }
     }
   };
@@ -229,8 +228,7 @@ export function startWorker(subscription: string, { pace, sink: sinkOf, note }: 
         isStopping = true;
         const nowMs = performance.now();
         pace.ended({ isDelivered: false, startMs: nowMs, nowMs });
-        changed = Promise.withResolvers<void>();
-        await Promise.race([pause(Math.min(LONGEST_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** Math.min(failures, 10))), changed.promise]);
+        await changes(Math.min(LONGEST_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** Math.min(failures, 10)));
       }
     }
   };
@@ -241,7 +239,8 @@ export function startWorker(subscription: string, { pace, sink: sinkOf, note }: 
     },
     stop() {
       isClosing = true;
-      stop();
+      isStopping = true;
+      change();
     },
     done: turn(),
   };
