@@ -104,7 +104,7 @@ export const SETTINGS: readonly Setting[] = [
   { name: "MOORAGE_ADMINS", fallback: "", help: "Uids of identities that may create organizations, comma-separated." },
   { name: "MOORAGE_TLS_CERT", fallback: "", help: "File with the TLS certificate chain, PEM." },
   { name: "MOORAGE_TLS_KEY", fallback: "", help: "File with the TLS private key, PEM." },
-  { name: "MOORAGE_ALLOW_PRIVATE_NETWORK", fallback: "0", help: "1 lets the server fetch from loopback and private addresses and over plain HTTP: for development." },
+  { name: "MOORAGE_ALLOW_PRIVATE_NETWORK", fallback: "0", help: "1 lets the server fetch from, and send events to, loopback and private addresses, and over plain HTTP: for development." },
   { name: "MOORAGE_TRUSTED_PROXIES", fallback: "", help: "Addresses or networks whose X-Forwarded-For header counts, comma-separated." },
   { name: "MOORAGE_OAUTH_REDIRECT_URIS", fallback: "", help: "Exact URLs that the client moorage-web may have people sent back to after sign-in, comma-separated: https, or http on 127.0.0.1." },
   { name: "MOORAGE_RATE_LIMIT_IDENTITY", fallback: "500/s:2000", help: "Requests a second of one identity, and after the colon how many at once; 0 sets no limit. Each process counts by itself: with several, or replicas, the whole is as many times that." },

@@ -8,8 +8,8 @@ export type Code = (typeof Code)[keyof typeof Code];
 /** One bad field: its camelCase path relative to the resource (`claimMatch.issuer`) and what is wrong with it. */
 export interface FieldViolation { field: string; description: string }
 /**
- * One unmet condition. `type`: RESOURCE_NOT_EMPTY, RESOURCE_IN_USE, BUILT_IN_RESOURCE, TERMS_NOT_ACCEPTED, or what keeps an invite from being accepted;
- * of tags TAG_IMMUTABLE, TAG_PROTECTED, TAG_MISSING, NOT_IN_HISTORY or MANIFEST_MISSING; of the feed of events CURSOR_EXPIRED.
+ * One unmet condition. `type`: RESOURCE_NOT_EMPTY, RESOURCE_IN_USE, BUILT_IN_RESOURCE, TERMS_NOT_ACCEPTED, TOO_MANY_SUBSCRIPTIONS, or what keeps an invite
+ * from being accepted; of tags TAG_IMMUTABLE, TAG_PROTECTED, TAG_MISSING, NOT_IN_HISTORY or MANIFEST_MISSING; of the feed of events CURSOR_EXPIRED.
  */
 export interface PreconditionViolation { type: string; subject: string; description: string }
 

@@ -96,6 +96,25 @@ test("deliveries are listed newest first or oldest first; no page repeats or los
   assert.deepEqual([skipped.totalCount, skipped.skipped], ["18", 13]);
 });
 
+test("the deliveries of many subscriptions are one list, up to a bound that is told", async () => {
+  const group = await newGroup();
+  const row = await platform.reader.selectFrom("subscriptions").selectAll().where("uid", "=", await newSubscription(group)).executeTakeFirstOrThrow();
+  const subscriptions = Array.from({ length: 399 }, (_, at) => ({ ...row, uid: `${group}/${at.toString(16).padStart(16, "0")}` }));
+  await platform.transact(async (tx) => {
+    await tx.insertInto("subscriptions").values(subscriptions).execute();
+    for (const [at, { uid }] of subscriptions.entries()) await addDeliveries(tx, uid, [{ create_time: DAY_MS + at }]);
+  });
+  const found = await paged(`uidp.descendantsOf=${group}&state=DELIVERY_STATE_PENDING&startTime=${iso(0)}`, 200);
+  assert.deepEqual(found.map((uid) => uid.slice(0, -17)), subscriptions.map(({ uid }) => uid).toReversed());
+  await platform.transact((tx) => tx.insertInto("subscriptions").values({ ...row, uid: `${group}/${"f".repeat(16)}` }).execute());
+  const [uid = ""] = await add(row.uid, {});
+  const answer = await platform.call("GET", `${PATH}?uidp.descendantsOf=${group}`, { token: owner });
+  assert.deepEqual([answer.status, blamed(answer)], [400, ["uidp"]]);
+  assert.deepEqual(await listed(`uidp.ids=${uid}`), [uid]);
+  // The lists of other tests are of all that there is.
+  await platform.transact((tx) => tx.deleteFrom("subscriptions").where("parent", "=", group).execute());
+});
+
 test("a list has only what its filters say, and all of it", async () => {
   const group = await newGroup();
   const [one, other] = [await newSubscription(group), await newSubscription(group)];

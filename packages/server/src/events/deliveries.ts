@@ -12,13 +12,12 @@ import type { Call } from "../call.ts";
 import { invalidArgument, notFound } from "../errors.ts";
 import type { Room, RoomContext } from "../room.ts";
 import type { Row } from "../store/index.ts";
+import { attemptsOf } from "./attempts.ts";
 import { MOST_COUNTED, queryDeliveries } from "./delivery-query.ts";
 import { REDELIVERABLE, sentAgain } from "./redelivery.ts";
 import { timeViolations } from "./times.ts";
 
 type Delivery = Row<"deliveries">;
-/** As the table has them: start and latency in milliseconds, the status or 0, why it failed or nothing. */
-type Attempt = [startMs: number, latencyMs: number, status: number, error: string];
 
 const LIST: ListSpec<"deliveries"> = {
   table: "deliveries", request: ListDeliveriesRequestSchema, defaultOrder: "createTime desc", orderBy: { createTime: "create_time" },
@@ -62,8 +61,7 @@ async function getDelivery(call: Call, uid: string): Promise<Delivery> {
 }
 
 function messageOf(row: Delivery, eventsPrefix: string): MessageInitShape<typeof DeliverySchema> {
-  // What records a try writes them.
-  const attempts = JSON.parse(row.attempts) as Attempt[];
+  const attempts = attemptsOf(row.attempts);
   const waits = row.state === DeliveryState.PENDING || row.state === DeliveryState.RETRYING;
   return {
     uid: row.uid, eventId: row.event_id, eventType: `${eventsPrefix}.${row.event_type}`, eventSubject: row.event_subject, state: row.state as DeliveryState,

@@ -22,7 +22,8 @@ export interface DeliveryQuery {
 
 /**
  * One page and the number of all, counted to `MOST_COUNTED` and one. Those of each subscription are read by an index in the order of time, as far as the
- * page needs it: what the engine reads does not grow with the log. Throws INVALID_ARGUMENT on `uidp` for more subscriptions than can be read so.
+ * page needs it: only rare types, and the few that were delivered where very many wait, are looked for among all that a subscription has. Throws
+ * INVALID_ARGUMENT on `uidp` for more subscriptions than can be read so.
  */
 export async function queryDeliveries(db: Database, query: DeliveryQuery): Promise<FoundPage<Record<string, unknown>>> {
   const { page: { orders, after, limit, offset }, isNarrow, states } = query;
