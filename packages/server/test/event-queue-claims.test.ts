@@ -142,6 +142,13 @@ test("nothing is sent for one that is paused, disabled or deleted, and what came
   await queue.claim(subscription, 20, { limit: 1 });
   await queue.record(subscription, 21, { handshake: { atMs: 19, allowedRate: 120 }, disable: "it answered 410" });
   assert.deepEqual(await facts(), [3, "it answered 410", 120, 19, 21]);
+  await queue.record(subscription, 22, { disable: "it answered 410" });
+  await queue.sequence(22);
+  const told = (await queue.events()).filter(({ type }) => type === "api.events.subscription.updated.v1");
+  assert.deepEqual(told.map(({ subject, actor, body }) => [subject, actor, (JSON.parse(body) as { stateReason: string }).stateReason]), [[subscription, '{"subject":"","act":{"actor":"system"}}', "it answered 410"]]);
+  assert.ok(!told[0]?.body.includes("secret"), "the secret is not told");
+  const entries = await queue.reader.selectFrom("audit_entries").select(["method", "details"]).where("parent", "=", subscription).execute();
+  assert.deepEqual(entries.map(({ method, details }) => [method, details]), [["events.subscription.disable", '{"reason":"it answered 410"}']]);
   assert.equal(await queue.claim(subscription, 22), undefined);
   assert.deepEqual(await due(), []);
   await queue.db.deleteFrom("subscriptions").execute();

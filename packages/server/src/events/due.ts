@@ -30,12 +30,12 @@ const selectDue = statement<{ uid: string }>(`${OPEN}
   ) as found where fresh is not null or again is not null or unfinished is not null
   order by coalesce(unfinished, case when fresh is null or again < fresh then again else fresh end), uid limit ?`);
 const selectBacklogs = statement<{ uid: string; n: number; time: number }>(`${OPEN}
-  select b.uid, b.n, e.time from (
+  select b.uid, b.n, (select e.time from events e where e.seq = b.seq) as time from (
     select c.uid,
       (select count(*) from (select 1 as one from deliveries d where d.parent = c.uid and d.next_time is not null limit ${MAX_COUNTED}) as counted) as n,
       (select min(seq) from (select seq from deliveries d where d.parent = c.uid and d.next_time is not null limit ${MAX_COUNTED}) as counted) as seq
     from (select s.uid from open join subscriptions s on s.uid = open.parent order by s.uid limit ?) as c
-  ) as b join events e on e.seq = b.seq order by b.uid`);
+  ) as b where b.seq is not null order by b.uid`);
 
 /** Whether events wait for their numbers. */
 export async function hasOutbox(db: Database): Promise<boolean> {

@@ -1,5 +1,5 @@
 import type { Call } from "../call.ts";
-import { statement } from "../store/index.ts";
+import { type Database, statement } from "../store/index.ts";
 import { keysOf } from "./fan-out.ts";
 import { goneKey } from "./feed-page.ts";
 
@@ -17,33 +17,38 @@ export interface ExpireRequest {
 /** `more`: there may be more, after this place if there is one. */
 export interface Expired { removed: number; more: boolean; after?: { timeMs: number; seq: number } }
 
+/** DeliveryState's numbers. */
+const [DELIVERED, DEAD] = [4, 5];
 /** The most rows that one transaction removes. */
 const AT_ONCE = 500;
 
 interface Uid { uid: string }
 
-// What the inner question found may be another thing when its turn comes: the conditions are looked at again.
-const removeEnded = statement<Uid>(`delete from deliveries where uid in (
-    select uid from deliveries where next_time is null and state = ? and update_time < ? order by update_time limit ${AT_ONCE}
-  ) and next_time is null and update_time < ? returning uid`);
-const removeWaiting = statement<Uid>(`delete from deliveries where uid in (
-    select d.uid from subscriptions s join deliveries d on d.parent = s.uid where s.state <> 1 and d.create_time < ? and d.state in (1, 3) limit ${AT_ONCE}
-  ) and state in (1, 3) returning uid`);
+// What was found may be another thing when its turn comes: the conditions are looked at again. Found and removed in one statement, PostgreSQL may read all that
+// is old to remove some of it.
+const BY_KEY = "in (select key from json_each(?))";
+const selectEnded = statement<Uid>(`select uid from deliveries where next_time is null and state = ? and update_time < ? order by update_time limit ${AT_ONCE}`);
+const removeEnded = statement<Uid>(`delete from deliveries where uid ${BY_KEY} and state = ? and update_time < ? returning uid`);
+const selectWaiting = statement<Uid>(`select d.uid from subscriptions s join deliveries d on d.parent = s.uid
+  where s.state <> 1 and d.create_time < ? and d.state in (1, 3) limit ${AT_ONCE}`);
+const removeWaiting = statement<Uid>(`delete from deliveries where uid ${BY_KEY} and state in (1, 3) returning uid`);
 // One step in the index for each subscription, however many deliveries it has.
 const selectOrphan = statement<{ parent: string }>(`with recursive known (parent) as (
     select (select min(parent) from deliveries)
     union all
     select (select min(d.parent) from deliveries d where d.parent > known.parent) from known where known.parent is not null
   ) select parent from known where parent is not null and not exists (select 1 from subscriptions s where s.uid = known.parent) limit 1`);
-const removeOrphans = statement<Uid>(`delete from deliveries where uid in (select uid from deliveries where parent = ? limit ${AT_ONCE}) returning uid`);
+const selectOfOrphan = statement<Uid>(`select uid from deliveries where parent = ? limit ${AT_ONCE}`);
+const remove = statement<Uid>(`delete from deliveries where uid ${BY_KEY} returning uid`);
 const removeLeases = statement<Uid>(`delete from subscription_leases where subscription in (
     select l.subscription from subscription_leases l where not exists (select 1 from subscriptions s where s.uid = l.subscription) limit ${AT_ONCE}
   ) returning subscription as uid`);
 const ENDED = `select subject from event_numbers where end_time is not null and end_time < ? order by end_time, subject limit ${AT_ONCE}`;
-const removeBelow = statement<Uid>(`delete from event_numbers where subject in (
-    select n.subject from (${ENDED}) as ended join event_numbers n on n.subject > ended.subject || '/' and n.subject < ended.subject || '0' limit ${AT_ONCE}
-  ) returning subject as uid`);
-const removeNumbers = statement<Uid>(`delete from event_numbers where subject in (${ENDED}) and end_time < ? returning subject as uid`);
+const selectGone = statement<Uid>(`select subject as uid from (${ENDED}) as ended`);
+const selectBelow = statement<Uid>(`select n.subject as uid from (${ENDED}) as ended
+  join event_numbers n on n.subject > ended.subject || '/' and n.subject < ended.subject || '0' limit ${AT_ONCE}`);
+const removeBelow = statement<Uid>(`delete from event_numbers where subject ${BY_KEY} returning subject as uid`);
+const removeGone = statement<Uid>(`delete from event_numbers where subject ${BY_KEY} and end_time + 0 < ? returning subject as uid`);
 const selectOld = statement<{ seq: number; time: number }>(`select seq, time from events where (time, seq) > (?, ?) and time < ? order by time, seq limit ${AT_ONCE}`);
 const removeEvents = statement<{ seq: number; organization: string }>(`delete from events where seq in (select cast(key as bigint) from json_each(?))
   and not exists (select 1 from deliveries d where d.seq = events.seq) returning seq, organization`);
@@ -67,20 +72,29 @@ export async function expire(call: Call, request: ExpireRequest): Promise<Expire
 
 async function removeSome({ tx }: Call, { what, beforeMs }: ExpireRequest): Promise<number> {
   switch (what) {
-    case "delivered": return (await removeEnded(tx, 4, beforeMs, beforeMs)).length;
-    case "dead": return (await removeEnded(tx, 5, beforeMs, beforeMs)).length;
-    case "waiting": return (await removeWaiting(tx, beforeMs)).length;
+    case "delivered": return await removeEndedAs(tx, DELIVERED, beforeMs);
+    case "dead": return await removeEndedAs(tx, DEAD, beforeMs);
+    case "waiting": return (await removeWaiting(tx, keysOfRows(await selectWaiting(tx, beforeMs)))).length;
     case "orphaned": {
       const [orphan] = await selectOrphan(tx);
-      return orphan === undefined ? 0 : (await removeOrphans(tx, orphan.parent)).length;
+      return orphan === undefined ? 0 : (await remove(tx, keysOfRows(await selectOfOrphan(tx, orphan.parent)))).length;
     }
     case "leases": return (await removeLeases(tx)).length;
     case "numbers": {
-      const below = (await removeBelow(tx, beforeMs)).length;
-      return below > 0 ? below : (await removeNumbers(tx, beforeMs, beforeMs)).length;
+      const below = await selectBelow(tx, beforeMs);
+      if (below.length > 0) return (await removeBelow(tx, keysOfRows(below))).length;
+      return (await removeGone(tx, keysOfRows(await selectGone(tx, beforeMs)), beforeMs)).length;
     }
     default: return 0;
   }
+}
+
+async function removeEndedAs(tx: Database, state: number, beforeMs: number): Promise<number> {
+  return (await removeEnded(tx, keysOfRows(await selectEnded(tx, state, beforeMs)), state, beforeMs)).length;
+}
+
+function keysOfRows(rows: readonly Uid[]): string {
+  return keysOf(rows.map(({ uid }) => uid));
 }
 
 async function expireEvents({ tx }: Call, { beforeMs, after = { timeMs: -1, seq: 0 } }: ExpireRequest): Promise<Expired> {

@@ -1,9 +1,12 @@
+import { SubscriptionSchema } from "@moorage/api";
+import { audit } from "../audit/index.ts";
 import { parentOf } from "../base/uid.ts";
 import type { Call } from "../call.ts";
-import { statement } from "../store/index.ts";
+import { type Row, statement } from "../store/index.ts";
 import { errorText, withAttempt } from "./attempts.ts";
 import type { Outcome, RecordRequest } from "./delivering.ts";
 import { keysOf } from "./fan-out.ts";
+import { subscriptionOf } from "./subscriptions.ts";
 
 /** DeliveryState's numbers. */
 const [RETRYING, DELIVERED, DEAD] = [3, 4, 5];
@@ -20,14 +23,15 @@ const update = statement(`update deliveries set state = cast(j.value ->> 'state'
   from json_each(?) as j where deliveries.uid = j.key and deliveries.state = 2`);
 const takeBack = statement(`update deliveries set state = case when step = 0 then 1 else 3 end, tries = tries - 1, update_time = ?
   where uid in (select key from json_each(?)) and state = 2`);
-const disableSubscription = statement("update subscriptions set state = 3, state_reason = ?, update_time = ? where uid = ? and state = 1");
+const disableSubscription = statement<Row<"subscriptions">>("update subscriptions set state = 3, state_reason = ?, update_time = ? where uid = ? and state = 1 returning *");
 const noteHandshake = statement("update subscriptions set allowed_rate = ?, handshake_time = ? where uid = ?");
 
 /**
  * Notes how tries ended, while the subscription is the holder's: also a little late, if nobody has taken it since. Of a delivery that is not being sent any
  * more nothing is noted. `held`: false says that nothing was noted at all, since another process sends for it now and has noted the tries as interrupted.
  */
-export async function record({ tx, nowMs }: Call, { subscription, holder, outcomes, unsent = [], disable, handshake, release = false }: RecordRequest): Promise<{ held: boolean }> {
+export async function record(call: Call, { subscription, holder, outcomes, unsent = [], disable, handshake, release = false }: RecordRequest): Promise<{ held: boolean }> {
+  const { tx, nowMs } = call;
   if ((await (release ? endLease : holdLease)(tx, subscription, holder)).length === 0) return { held: false };
   // Asked for beside the uids, the subscription would have the database look through all that it ever got.
   const isItsOwn = (uid: string): boolean => parentOf(uid) === subscription;
@@ -42,8 +46,16 @@ export async function record({ tx, nowMs }: Call, { subscription, holder, outcom
   }
   if (unsent.length > 0) await takeBack(tx, nowMs, keysOf(unsent.filter(isItsOwn)));
   if (handshake !== undefined) await noteHandshake(tx, handshake.allowedRate, handshake.atMs, subscription);
-  if (disable !== undefined) await disableSubscription(tx, errorText(disable), nowMs, subscription);
+  if (disable !== undefined) await disableActive(call, subscription, errorText(disable));
   return { held: true };
+}
+
+/** What somebody has paused stays paused. */
+async function disableActive(call: Call, subscription: string, reason: string): Promise<void> {
+  const [row] = await disableSubscription(call.tx, reason, call.nowMs, subscription);
+  if (row === undefined) return;
+  call.emit(SubscriptionSchema, { type: "api.events.subscription.updated.v1", subject: row.uid, group: row.parent, isSystem: true, body: subscriptionOf(row) });
+  await audit(call, { method: "events.subscription.disable", resource: row.uid, isSystem: true, details: { reason } });
 }
 
 function changeOf({ startMs, latencyMs, status, error: told, nextMs }: Outcome, attempts: string) {

@@ -27,6 +27,9 @@ const toRow = ({ sink, typePrefixes, subjectPrefixes }: Subscription) =>
 
 const subscriptions = resource({ message: SubscriptionSchema, table: "subscriptions", toMessage: LAYOUT.ofRow, toRow });
 
+/** A subscription as answers have it, without its secret. */
+export const subscriptionOf = subscriptions.toMessage;
+
 const getSubscription = storedGet("subscriptions", LAYOUT);
 const LIST = storedList({
   table: "subscriptions", request: ListSubscriptionsRequestSchema, defaultOrder: "createTime",
