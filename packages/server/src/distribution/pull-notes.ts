@@ -51,24 +51,30 @@ export function createPullRecorder({ writer, clock, log, kept, dropped }: PullRe
   const full: Batch[] = [];
   let filling = newBatch();
   let lost = 0;
+  let lastError: unknown;
   let loggedMs = -Infinity;
   let flushing: Promise<void> | undefined;
   // What is being written waits as well.
   let waiting = 0;
 
+  const report = (everyMs = LOG_EVERY_MS): void => {
+    const nowMs = performance.now();
+    if (lost === 0 || nowMs - loggedMs < everyMs) return;
+    log.error({ count: lost, ...(lastError !== undefined && { err: lastError }) }, "pulls were dropped that no event tells of");
+    [lost, loggedMs, lastError] = [0, nowMs, undefined];
+  };
   const lose = (count: number, error?: unknown): void => {
     dropped(count);
     lost += count;
-    const nowMs = performance.now();
-    if (nowMs - loggedMs < LOG_EVERY_MS) return;
-    log.error({ count: lost, ...(error !== undefined && { err: error }) }, "pulls were dropped that no event tells of");
-    [lost, loggedMs] = [0, nowMs];
+    lastError ??= error;
+    report();
   };
+  const nobody = (): CallData => ({ caller: ANONYMOUS, requestId: "", nowMs: clock.nowMs(), remoteAddress: "", userAgent: "" });
   const write = async ({ notes, count }: Batch): Promise<void> => {
     const pulls = [...notes.values()];
     for (let tries = 1; ; tries += 1) {
       try {
-        const answer = await writer.write("events.keepPulls", { caller: ANONYMOUS, requestId: "", nowMs: clock.nowMs(), remoteAddress: "", userAgent: "" }, { pulls });
+        const answer = await writer.write("events.keepPulls", nobody(), { pulls });
         return answer.kept ? kept() : lose(count);
       } catch (error) {
         if (tries === MAX_TRIES) return lose(count, error);
@@ -89,7 +95,10 @@ export function createPullRecorder({ writer, clock, log, kept, dropped }: PullRe
     }
   };
   const flushOnce = (): Promise<void> => (flushing ??= flush().finally(() => { flushing = undefined; }));
-  const timer = setInterval(() => void flushOnce(), FLUSH_EVERY_MS).unref();
+  const timer = setInterval(() => {
+    report();
+    void flushOnce();
+  }, FLUSH_EVERY_MS).unref();
 
   return {
     note({ nowMs, remoteAddress, userAgent: sent }, caller, pull, method) {
@@ -113,6 +122,7 @@ export function createPullRecorder({ writer, clock, log, kept, dropped }: PullRe
       clearInterval(timer);
       await flushOnce();
       await flushOnce();
+      report(0);
     },
   };
 }

@@ -14,6 +14,7 @@ import { openFilesystemBlobs } from "../../src/blobs/index.ts";
 import { createSecrets, type Secrets } from "../../src/base/secrets.ts";
 import { newUid } from "../../src/base/uid.ts";
 import type { CallData } from "../../src/call.ts";
+import { createPullRecorder } from "../../src/distribution/pull-notes.ts";
 import { createPulls } from "../../src/distribution/pulls.ts";
 import { distributionDoor } from "../../src/distribution/router.ts";
 import { tokenDoor } from "../../src/distribution/token.ts";
@@ -70,7 +71,8 @@ export async function startRegistry(t: TestContext) {
   const auditor = createAuditor({ writer, clock, log, dropped: () => {} });
   const access = createAccess({ auditor, config: { ...config, baseUrl, accessTokenTtlMs: 3_600_000, allowPrivateNetwork: true }, reader, writer, secrets, log });
   const blobs = await openFilesystemBlobs(join(dir, "files"));
-  const deps = { transactor: writer, auditor, pulls: createPulls(reader, access.tokens.isStillGood), blobs, authenticate: access.authenticate, config, clock, log, statusJson };
+  const pullRecorder = createPullRecorder({ writer, clock, log, kept: () => {}, dropped: () => {} });
+  const deps = { transactor: writer, auditor, pullRecorder, pulls: createPulls(reader, access.tokens.isStillGood), blobs, authenticate: access.authenticate, config, clock, log, statusJson };
   const door = distributionDoor(deps);
   const token = tokenDoor({ ...deps, ...access, registryTokenTtlMs: 300_000 });
   server.on("request", (req, res) => {
@@ -82,6 +84,7 @@ export async function startRegistry(t: TestContext) {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
     await auditor.close();
+    await pullRecorder.close();
     await writer.close();
     await closeStore();
     await dropDatabase(dir);
