@@ -7,12 +7,12 @@ import { createGate } from "./gate.ts";
 /** Works that end when they are told to. */
 function works(gate: ReturnType<typeof createGate>) {
   const underWay: { name: string; end(error?: Error): void }[] = [];
-  const start = (name: string, again = false): Promise<string> => gate.run(() => {
+  const start = (name: string, again = false, apart = false): Promise<string> => gate.run(() => {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     const self = { name, end: (error?: Error) => { underWay.splice(underWay.indexOf(self), 1); if (error) reject(error); else resolve(name); } };
     underWay.push(self);
     return promise;
-  }, again);
+  }, again, apart);
   const names = (): string[] => underWay.map(({ name }) => name);
   const end = async (error?: Error): Promise<void> => {
     underWay[0]?.end(error);
@@ -75,4 +75,25 @@ test("what is done again goes first; who waits too long is told so, and takes no
   assert.deepEqual(names(), ["newcomer"]);
   await end();
   assert.deepEqual(await Promise.all([first, newcomer, again]), ["first", "newcomer", "again"]);
+});
+
+test("what stands apart waits for no collisions, counts for nothing, and leaves half of the room to the others", async () => {
+  const gate = createGate(4, 10_000);
+  const { start, names, end } = works(gate);
+  const collided = Promise.allSettled(Array.from({ length: 4 }, (_, at) => start(`${at}`)));
+  for (let at = 0; at < 4; at++) await end(collision);
+  await collided;
+  assert.equal(gate.width, 2);
+  const all = Promise.allSettled([...["a", "b", "c"].map((name) => start(name)), ...["x", "y", "z"].map((name) => start(name, false, true))]);
+  assert.deepEqual(names(), ["a", "b", "x", "y"]);
+  const more = Promise.allSettled(Array.from({ length: 40 }, (_, at) => start(`apart ${at}`, false, true)));
+  await end();
+  assert.deepEqual(names(), ["b", "x", "y", "c"]);
+  await end();
+  await end();
+  assert.deepEqual(names(), ["y", "c", "z"]);
+  for (let at = 0; at < 43; at++) await end(collision);
+  assert.deepEqual(names(), []);
+  await Promise.all([all, more]);
+  assert.equal(gate.width, 2, "neither their calm nor their collisions are looked at");
 });

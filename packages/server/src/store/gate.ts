@@ -3,11 +3,11 @@ import { TransientError, unavailable } from "./failures.ts";
 /** Lets as many transactions through at once as do not collide too often. */
 export interface Gate {
   /**
-   * Does the work when it is its turn; one that is done `again` goes before those that come for the first time.
-   * UNAVAILABLE when its turn does not come in time.
+   * Does the work when it is its turn; one that is done `again` goes before those that come for the first time. One that is `apart` collides with none: it
+   * does not stand behind those that do, and up to half of the room is for such. UNAVAILABLE when its turn does not come in time.
    */
-  run<T>(work: () => Promise<T>, again: boolean): Promise<T>;
-  /** How many may be under way now. */
+  run<T>(work: () => Promise<T>, again: boolean, apart?: boolean): Promise<T>;
+  /** How many of those that may collide may be under way now. */
   readonly width: number;
 }
 
@@ -25,18 +25,27 @@ const CALM_WINDOWS = 2;
 export function createGate(most: number, longestWaitMs: number): Gate {
   const waiting = new Set<Waiting>();
   const first = new Set<Waiting>();
+  const standsApart = new Set<Waiting>();
+  const mostApart = Math.max(1, most >> 1);
   let width = most;
   let underWay = 0;
+  let underWayApart = 0;
   let ended = 0;
   let collided = 0;
   let calm = 0;
 
+  const hasRoom = (apart: boolean): boolean => underWay < most && (apart ? underWayApart < mostApart : underWay - underWayApart < width);
+  const count = (apart: boolean, by: 1 | -1): void => {
+    underWay += by;
+    if (apart) underWayApart += by;
+  };
   const admit = (): void => {
-    for (const queue of [first, waiting]) {
+    for (const queue of [standsApart, first, waiting]) {
+      const apart = queue === standsApart;
       for (const next of queue) {
-        if (underWay >= width) return;
+        if (!hasRoom(apart)) break;
         queue.delete(next);
-        underWay += 1;
+        count(apart, 1);
         next.enter();
       }
     }
@@ -65,18 +74,18 @@ export function createGate(most: number, longestWaitMs: number): Gate {
     return promise;
   };
   return {
-    async run(work, again) {
-      if (underWay < width && first.size + waiting.size === 0) underWay += 1;
-      else await turn(again ? first : waiting);
+    async run(work, again, apart = false) {
+      if (hasRoom(apart) && (apart ? standsApart.size : first.size + waiting.size) === 0) count(apart, 1);
+      else await turn(apart ? standsApart : again ? first : waiting);
       try {
         const value = await work();
-        note(false);
+        if (!apart) note(false);
         return value;
       } catch (error) {
-        note(error instanceof TransientError && error.kind === "collision");
+        if (!apart) note(error instanceof TransientError && error.kind === "collision");
         throw error;
       } finally {
-        underWay -= 1;
+        count(apart, -1);
         admit();
       }
     },

@@ -34,7 +34,7 @@ export async function openPostgresStore(settings: StoreSettings): Promise<Store>
     transact<T>(work: (tx: Database) => Promise<T>, { isolation = "serializable" }: { isolation?: "read committed" | "serializable" } = {}): Promise<T> {
       let again = false;
       return retried(windowMs, () => {
-        const turn = gate.run(() => transactOnce(reader, work, isolation), again);
+        const turn = gate.run(() => transactOnce(reader, work, isolation), again, isolation !== "serializable");
         again = true;
         return turn;
       }, onRetry);
