@@ -94,6 +94,7 @@ test("who waits is woken by its own organization, and told how far it is when no
   const { seq, seen } = await quiet;
   assert.equal(seq, seen ? 4 : 2, "what was looked at had nothing for it");
   assert.equal(woken.own, false);
+  assert.equal(await news.after(group, 2, 1_000, NEVER), 2, "who comes with less is to read first: it was not looked at for it");
   await happen(queue, group, 1, 0);
   assert.equal(await waiting, 4, "up to the event that it is woken for");
   // What came before anybody waited is not waited for; after a while without anybody it is as at first.
