@@ -1,5 +1,5 @@
 /** A try that ended, as a delivery keeps it: when it began, how long it took, both in milliseconds, the status that was answered or 0, and why it failed. */
-export type Attempt = [startMs: number, latencyMs: number, status: number, error: string];
+type Attempt = [startMs: number, latencyMs: number, status: number, error: string];
 
 const MAX_ATTEMPTS = 50;
 const MAX_ERROR_CHARS = 256;

@@ -3,14 +3,13 @@ import { type Database, statement } from "../store/index.ts";
 /** What waits for a subscription. */
 export interface Backlog {
   subscription: string;
-  /** Deliveries that have not ended, at most MAX_COUNTED. */
+  /** Deliveries that have not ended; 100,000 stands for as many or more. */
   open: number;
   /** When the oldest event among them happened, in milliseconds since 1970. */
   oldestMs: number;
 }
 
-/** What is counted of one subscription's backlog; there may be more. */
-export const MAX_COUNTED = 100_000;
+const MAX_COUNTED = 100_000;
 
 // Whose deliveries have not ended, one step in the index for each, however many deliveries they have.
 const OPEN = `with recursive open (parent) as (
@@ -21,13 +20,13 @@ const OPEN = `with recursive open (parent) as (
 const OLDEST = (state: number) => `(select min(d.next_time) from deliveries d where d.parent = s.uid and d.state = ${state} and d.next_time <= ?)`;
 
 const selectOutbox = statement("select 1 as one from event_outbox order by n limit 1");
-const selectDue = statement<{ uid: string }>(`${OPEN}
-  select uid from (
-    select s.uid, l.until_time, ${OLDEST(1)} as fresh, ${OLDEST(3)} as again,
+// Materialized: each look into the index is made once, however often its answer is used.
+const selectDue = statement<{ uid: string }>(`${OPEN}, found as materialized (
+    select s.uid, ${OLDEST(1)} as fresh, ${OLDEST(3)} as again,
       case when l.until_time > ? then null else (select min(d.next_time) from deliveries d where d.parent = s.uid and d.state = 2 and d.next_time is not null) end as unfinished
     from open join subscriptions s on s.uid = open.parent left join subscription_leases l on l.subscription = s.uid
     where s.state = 1 and (l.holder is null or l.holder = ? or l.until_time <= ?)
-  ) as found where fresh is not null or again is not null or unfinished is not null
+  ) select uid from found where fresh is not null or again is not null or unfinished is not null
   order by coalesce(unfinished, case when fresh is null or again < fresh then again else fresh end), uid limit ?`);
 const selectBacklogs = statement<{ uid: string; n: number; time: number }>(`${OPEN}
   select b.uid, b.n, (select e.time from events e where e.seq = b.seq) as time from (
