@@ -9,11 +9,13 @@ import type { Writer } from "./writer.ts";
 const MAX_WAITING = 10_000;
 
 /**
- * Commands whose statements see what is committed when each begins. They take turns by locks of their own, on the sequence of events or on a subscription's
- * lease, and look again at what they waited for; they change nothing but events, deliveries, leases, and single columns of subscriptions. Serializable they
- * would collide with each other, and with every push that appends to the outbox they read.
+ * Commands whose statements see what is committed when each begins. They only add rows, or take turns by locks of their own, on the sequence of events, the
+ * pulls or a subscription's lease, and look again at what they waited for; they change nothing but events, pulls, deliveries, leases, and single columns of
+ * subscriptions. Serializable they would collide with each other, and with every push that appends to the outbox they read. Source: ADR 12.
  */
-const READ_COMMITTED: ReadonlySet<string> = new Set(["events.sequence", "events.claim", "events.record", "events.expire", "events.releaseAll"] satisfies (keyof Commands)[]);
+const READ_COMMITTED: ReadonlySet<string> = new Set([
+  "events.keepPulls", "events.notePulls", "events.sequence", "events.claim", "events.record", "events.expire", "events.releaseAll",
+] satisfies (keyof Commands)[]);
 
 /** The transactor over PostgreSQL: each command is a transaction of its own, serializable but for a few, done again when it collides with another. */
 export function postgresTransactor(store: Store, context: CommandContext): Writer {

@@ -147,10 +147,16 @@ test("numbers are given, and deliveries claimed and recorded, without a collisio
   const queue = await openEventQueue(t, processes);
   const group = newUid("");
   const subscription = await queue.subscribe(group);
+  const pull = {
+    repo: newUid(group), repository: "acme/app", tag: "1", digest: "sha256:0", remoteAddress: "192.0.2.1", userAgent: "test", type: "manifest" as const, method: "GET" as const,
+    actor: { identity: "", act: {} }, timesMs: [1],
+  };
   let isWriting = true;
   const work = async (process: number): Promise<void> => {
     const holder = `holder ${process}`;
     while (isWriting) {
+      await queue.write("events.keepPulls", 1, { pulls: [pull] }, process);
+      await queue.write("events.notePulls", 1, {}, process);
       await queue.write("events.sequence", 1, { limit: 5, typePrefix: PREFIX }, process);
       const claimed = await queue.claim(subscription, 2, { holder, process, limit: 5 });
       if (claimed !== undefined) await queue.record(subscription, 3, { holder, process, outcomes: claimed.map((one) => outcome(one)), release: true });
