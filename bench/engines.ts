@@ -9,6 +9,7 @@ import type { Registry } from "./registries.ts";
 import type { Figure } from "./report.ts";
 import { blobPeaks, blobSection } from "./rows-blobs.ts";
 import { eventSection } from "./rows-events.ts";
+import { pullEventSection } from "./rows-pull-events.ts";
 import { readSection } from "./rows-reads.ts";
 import { registrySection, tagsSection } from "./rows-registry.ts";
 import { FEW_TAGS, sizeSection } from "./rows-tags.ts";
@@ -55,8 +56,9 @@ export async function runSqlite(part: Part): Promise<void> {
   for (const amount of amounts) installations.push(await sqliteInstallation(part.launcher, part.kept, part.scratch, amount));
   const [smallest] = amounts;
   // A copy of its own: a data folder has one server.
-  const logged = smallest && await sqliteInstallation(part.launcher, part.kept, `${part.scratch}/logged`, smallest);
-  await runEngine(part, "SQLite", installations, logged, () => 0);
+  const copy = async (name: string): Promise<Installation | undefined> =>
+    smallest && sqliteInstallation(part.launcher, part.kept, `${part.scratch}/${name}`, smallest);
+  await runEngine(part, "SQLite", installations, { logged: await copy("logged"), silent: await copy("silent") }, () => 0);
 }
 
 export async function runPostgres(part: Part): Promise<void> {
@@ -66,7 +68,7 @@ export async function runPostgres(part: Part): Promise<void> {
     say(`PostgreSQL ${postgres.version}`);
     const installations: Installation[] = [];
     for (const amount of amountsOf(part.sizes)) installations.push(await postgresInstallation(part.launcher, postgres, part.scratch, amount));
-    await runEngine(part, "PostgreSQL", installations, undefined, postgres.cpuUs);
+    await runEngine(part, "PostgreSQL", installations, {}, postgres.cpuUs);
   } finally {
     await postgres.close();
   }
@@ -77,7 +79,8 @@ function amountsOf({ repos, tags }: Sizes): { repos: number; tagged: number[] }[
 }
 
 async function runEngine(
-  part: Part, engine: Engine, installations: Installation[], logged: Installation | undefined, helpersCpuUs: () => number | undefined,
+  part: Part, engine: Engine, installations: Installation[], { logged, silent }: { logged?: Installation | undefined; silent?: Installation | undefined },
+  helpersCpuUs: () => number | undefined,
 ): Promise<void> {
   const servers: Bench["servers"] = [];
   const closers: (() => Promise<void>)[] = [];
@@ -92,17 +95,21 @@ async function runEngine(
     const largest = servers.at(-1);
     if (largest === undefined) return;
     const withLog = logged && started(await startMoorage(logged.place, { logLevel: DEFAULT_LOG_LEVEL }));
-    const bench: Bench = { ...part, engine, servers, largest, ...(withLog && { logged: withLog }) };
-    const sections: (() => Promise<Section>)[] = [
+    const quiet = silent && started(await startMoorage({ ...silent.place, env: { ...silent.place.env, MOORAGE_EVENTS_PULLS: "0" } }));
+    const bench: Bench = { ...part, engine, servers, largest, ...(withLog && { logged: withLog }), ...(quiet && { silent: quiet }) };
+    const sections: (() => Promise<Section | undefined>)[] = [
       () => readSection(bench), () => writeSection(bench, (close) => closers.push(close)), () => tagsSection(bench), () => sizeSection(bench),
       () => eventSection(bench, (close) => closers.push(close)),
-      () => registrySection(bench),
+      () => registrySection(bench), () => pullEventSection(bench),
       ...(engine === "SQLite" ? [async () => blobSection(bench)] : []),
     ];
     // What is not a row is asked for alone.
     const isRows = part.only === "" || !OTHERS.some((other) => isAsked(part, other));
     for (const make of isRows ? sections : []) {
-      await guarded(part, `a section on ${engine}`, async () => { part.measured.push(await runSection(await make(), part.sizes, part.only)); });
+      await guarded(part, `a section on ${engine}`, async () => {
+        const section = await make();
+        if (section !== undefined) part.measured.push(await runSection(section, part.sizes, part.only));
+      });
     }
     if (engine === "SQLite") {
       await guarded(part, "peak memory", () => notePeaks(part, bench));

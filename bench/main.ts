@@ -43,7 +43,7 @@ const began = performance.now();
 const kept = join(BUILD, "bench");
 mkdirSync(kept, { recursive: true });
 const scratch = mkdtempSync(join(kept, "run-"));
-mkdirSync(join(scratch, "logged"));
+for (const copy of ["logged", "silent"]) mkdirSync(join(scratch, copy));
 const cleanups: Part["cleanups"] = [];
 const loader = openLoader();
 const versions: Record<string, string> = {};

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { PLACE } from "./load.ts";
 import { api, findRepo } from "./moorage.ts";
 import { type Image, MANIFEST, pushImage, pushLayer, type Registry, tagImage } from "./registries.ts";
+import { rested } from "./rows-pull-events.ts";
 import { type Bench, count, get, overHttp, type Row, type Section } from "./rows.ts";
 import { MANIFESTS, recordTimeMs, tagName, taggedName } from "./seed-sql.ts";
 
@@ -39,11 +40,13 @@ async function stock(registry: Registry, organization: string, tags: number): Pr
 /** Manifests and small blobs, ours with a token that is checked, against the peers without one. */
 export async function registrySection(bench: Bench): Promise<Section> {
   const { engine, largest: { moorage }, peers } = bench;
+  // Ours makes events of pulls, some of them afterwards.
+  const pullsOf = (registry: Registry, measure: Row["measure"]): Row["measure"] => (registry === moorage ? rested(registry, measure) : measure);
   const named = ({ name }: Registry): string => (name === moorage.name ? `${name} on ${engine}` : name);
   const rowsOf = ({ registry, repository, image }: Stocked): Row[] => {
     const row = (what: string, path: string, accept: string): Row => ({
       title: `${what}, ${named(registry)}`, unit: "/s",
-      measure: overHttp(bench, registry, () => [[get(`/v2/${repository}/${path}`, registry.authorization, accept)]]),
+      measure: pullsOf(registry, overHttp(bench, registry, () => [[get(`/v2/${repository}/${path}`, registry.authorization, accept)]])),
       ...(registry === moorage && { against: peers.map((peer) => ({ title: `${what}, ${peer.name}`, ...goalOf(engine, what, peer) })) }),
     });
     return [
@@ -67,7 +70,7 @@ async function variedRows(bench: Bench): Promise<Row[]> {
     writeFileSync(fill, names.join("\n"));
     return {
       title: `${what}, another each time, moorage on ${engine}`, unit: "/s",
-      measure: overHttp(bench, moorage, () => [[get(`/v2/${from}/${kind}/${PLACE}`, authorization, MANIFEST)]], { fill }),
+      measure: rested(moorage, overHttp(bench, moorage, () => [[get(`/v2/${from}/${kind}/${PLACE}`, authorization, MANIFEST)]], { fill })),
       against: peers.map((peer) => ({ title: `${what}, ${peer.name}`, ...goalOf(engine, what, peer) })),
     };
   };

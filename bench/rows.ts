@@ -47,6 +47,8 @@ export interface Bench {
   peers: Registry[];
   /** A server on a copy of the smallest, with the access log that is there by default. */
   logged?: Moorage;
+  /** Another, which makes no events of pulls. */
+  silent?: Moorage;
 }
 
 export const HELLO = "node:http hello, nothing else";

@@ -23,10 +23,10 @@ const TYPE = "registry.pull.v1";
 const WHEN = '"when":"';
 // A server that is asked for more than it can tell of, for hours, is not to fill its disk with it.
 const MOST_KEPT = 2_000;
+const MANY_KEPT = 400;
 
 const insertKept = statement("insert into pull_notes (id, pulls) values (?, ?)");
-const selectFull = statement(`select 1 as one from pull_notes order by id limit 1 offset ${MOST_KEPT}`);
-const selectKept = statement("select 1 as one from pull_notes order by id limit 1");
+const selectNth = statement("select 1 as one from pull_notes order by id limit 1 offset ?");
 const selectOldest = statement<{ id: string; pulls: string }>("select id, pulls from pull_notes order by id limit 1");
 const removeKept = statement("delete from pull_notes where id = ?");
 
@@ -34,26 +34,29 @@ const removeKept = statement("delete from pull_notes where id = ?");
  * Keeps pulls to be told of, as they came: to make events of them costs a hundred times as much, and has time. `kept`: false when too many wait already.
  */
 async function keepPulls({ tx, nowMs }: Call, { pulls }: { pulls: readonly PullNote[] }): Promise<{ kept: boolean }> {
-  if ((await selectFull(tx)).length > 0) return { kept: false };
+  if ((await selectNth(tx, MOST_KEPT)).length > 0) return { kept: false };
   await insertKept(tx, `${String(nowMs).padStart(15, "0")}-${randomUUID()}`, JSON.stringify(pulls));
   return { kept: true };
 }
 
-/** Tells of the pulls that were kept together first, each by an event of its own, in the order of their times. `count`: how many; 0: none were kept. */
-async function notePulls({ tx }: Call, _request: Record<string, never>): Promise<{ count: number }> {
+/** What was told of. `count`: how many pulls; 0: none were kept. `isMany`: very many are kept still. */
+export interface ToldPulls { count: number; isMany: boolean }
+
+/** Tells of the pulls that were kept together first, each by an event of its own, in the order of their times. */
+async function notePulls({ tx }: Call, _request: Record<string, never>): Promise<ToldPulls> {
   await takeTurn(tx, "pulls");
   const [oldest] = await selectOldest(tx);
-  if (oldest === undefined) return { count: 0 };
+  if (oldest === undefined) return { count: 0, isMany: false };
   // Only `keepPulls` writes there.
   const rows = (JSON.parse(oldest.pulls) as PullNote[]).flatMap(rowsOf);
   await appendRows(tx, rows.sort((one, other) => one.timeMs - other.timeMs));
   await removeKept(tx, oldest.id);
-  return { count: rows.length };
+  return { count: rows.length, isMany: (await selectNth(tx, MANY_KEPT)).length > 0 };
 }
 
 /** Whether pulls are kept that no event tells of yet. */
 export async function hasPullNotes(db: Database): Promise<boolean> {
-  return (await selectKept(db)).length > 0;
+  return (await selectNth(db, 0)).length > 0;
 }
 
 function rowsOf({ repo, actor, timesMs: [firstMs, ...otherMs], ...told }: PullNote): OutboxRow[] {
