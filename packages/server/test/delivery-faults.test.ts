@@ -6,7 +6,9 @@ import { startInstallation, temporaryFolder } from "./support/installation.ts";
 import { startProxy } from "./support/proxy.ts";
 import { eventsOf, ONLY_TESTS, QUICK, startReceiver, until } from "./support/receiver.ts";
 
-test("a database that goes away in the middle costs nothing but time", { timeout: 120_000, skip: ENGINE === "postgres" ? false : "SQLite is in the process itself" }, async (t) => {
+const OPTIONS = { timeout: 120_000, skip: ENGINE === "postgres" ? false : "SQLite is in the process itself" };
+
+test("a database that goes away in the middle costs nothing but time", OPTIONS, async (t) => {
   const dataDir = temporaryFolder(t);
   t.after(() => dropDatabase(dataDir));
   const env = await databaseEnv(dataDir);
@@ -14,7 +16,8 @@ test("a database that goes away in the middle costs nothing but time", { timeout
   const proxy = await startProxy([Number(url.port)]);
   t.after(() => proxy.close());
   url.port = String(proxy.port);
-  const moorage = await startInstallation(t, { ...QUICK, ...env, MOORAGE_DATABASE_URL: url.href, MOORAGE_DATABASE_TIMEOUT: "500ms", MOORAGE_EVENTS_CONCURRENCY: "2" }, dataDir);
+  const settings = { ...QUICK, ...env, MOORAGE_DATABASE_URL: url.href, MOORAGE_DATABASE_TIMEOUT: "500ms", MOORAGE_EVENTS_CONCURRENCY: "2" };
+  const moorage = await startInstallation(t, settings, dataDir);
   const { subscribe, test: send, deliveries } = eventsOf(moorage);
   const receiver = await startReceiver(t);
   receiver.answer = (_, res) => void setTimeout(() => res.writeHead(200).end(), 20);

@@ -75,7 +75,11 @@ test("the handshake", async (t) => {
     receiver.handshake = (_, res) => void res.writeHead(200, { "webhook-allowed-origin": "*", "webhook-allowed-rate": "1" }).end();
     const { uid } = await subscribe(receiver.url, ONLY_TESTS);
     const other = await subscribe((await startReceiver(t)).url, ONLY_TESTS);
+    // They are all there when it is first asked.
+    await moorage.api("POST", `/events/v2/subscriptions/${uid}:pause`, {});
     for (let n = 0; n < 3; n += 1) await send(uid);
+    await until(async () => (await deliveries(uid)).length === 3);
+    await resume(uid);
     await until(async () => (await deliveries(uid)).some(isDelivered));
     // Meanwhile others are sent for, turn after turn.
     for (let n = 1; n <= 5; n += 1) {
@@ -96,7 +100,7 @@ test("no address that is not public is sent to, by whatever name", async (t) => 
   });
   const { port } = new URL(await listening(t, server));
   const before = await startInstallation(t, QUICK, dataDir);
-  const sinks = [`https://127.0.0.1:${port}/`, `https://[::1]:${port}/`, `https://localhost:${port}/`, `https://0x7f000001:${port}/`, `http://127.0.0.1:${port}/`];
+  const sinks = ["https://127.0.0.1", "https://[::1]", "https://localhost", "https://0x7f000001", "http://127.0.0.1"].map((origin) => `${origin}:${port}/`);
   const subscriptions: { uid: string; sink: string }[] = [];
   for (const sink of sinks) subscriptions.push({ sink, uid: (await eventsOf(before).subscribe(sink, ONLY_TESTS)).uid });
   await before.close();

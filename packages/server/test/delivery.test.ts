@@ -56,7 +56,9 @@ test("an event is a CloudEvent with both proofs of where it comes from", async (
   assert.deepEqual(payload["webhook"], { digest: `sha256:${createHash("sha256").update(body).digest("hex")}` });
   assert.ok((payload.exp ?? 0) - (payload.iat ?? 0) <= 300 && typeof payload.jti === "string");
 
-  for (const target of ["/iam/v2/groups", "/v2/", `/events/v2/events?group=${organization}`]) assert.equal((await moorage.ask("GET", target, { token: tokenOf(got) })).status, 401, target);
+  for (const target of ["/iam/v2/groups", "/v2/", `/events/v2/events?group=${organization}`]) {
+    assert.equal((await moorage.ask("GET", target, { token: tokenOf(got) })).status, 401, target);
+  }
   assert.equal((await moorage.ask("GET", "/token?scope=repository:acme/app:pull", { basic: `user:${tokenOf(got)}` })).status, 401);
 
   await moorage.api("PATCH", `/iam/v2/groups/${group}`, { name: "crew" });

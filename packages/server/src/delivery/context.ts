@@ -16,5 +16,8 @@ export interface DeliveryDeps {
   clock: Clock;
   metrics: EventMetrics;
   log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
-  config: Pick<Config, "allowPrivateNetwork" | "baseUrl" | "drainTimeoutMs" | "eventsPrefix" | "eventsRetryMs" | "eventsTimeoutMs" | "eventsConcurrency">;
+  config: Pick<
+    Config,
+    "allowPrivateNetwork" | "baseUrl" | "databasePoolSize" | "drainTimeoutMs" | "eventsPrefix" | "eventsRetryMs" | "eventsTimeoutMs" | "eventsConcurrency"
+  >;
 }

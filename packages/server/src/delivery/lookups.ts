@@ -1,6 +1,9 @@
 import type { LookupAddress } from "node:dns";
 import type { LookupFunction } from "node:net";
 import { checkedLookup, FetchError } from "../base/fetch.ts";
+import { createLane } from "./lane.ts";
+
+export interface LookupOptions { allowPrivateNetwork: boolean; timeoutMs: number }
 
 type Found = { error: Error } | { addresses: LookupAddress[] };
 
@@ -11,7 +14,7 @@ const AT_ONCE = { failing: 1, others: 2 };
  * Makes the lookups of sinks, each checked as in base/fetch.ts: few at a time, and one for all connections to a name that are made together.
  * `isFailing`: whether the last try to reach the sink failed. One whose turn does not come within `timeoutMs` fails.
  */
-export function createLookups({ allowPrivateNetwork, timeoutMs }: { allowPrivateNetwork: boolean; timeoutMs: number }): (isFailing: () => boolean) => LookupFunction {
+export function createLookups({ allowPrivateNetwork, timeoutMs }: LookupOptions): (isFailing: () => boolean) => LookupFunction {
   const resolve = checkedLookup({ allowPrivateNetwork });
   const underWay = new Map<string, Promise<Found>>();
   const lanes = { failing: createLane(AT_ONCE.failing), others: createLane(AT_ONCE.others) };
@@ -37,22 +40,5 @@ export function createLookups({ allowPrivateNetwork, timeoutMs }: { allowPrivate
       if (first === undefined) return callback(new FetchError("failed", "the sink's name has no address"), "");
       return all ? callback(null, fit) : callback(null, first.address, first.family);
     });
-  };
-}
-
-/** Does so many of the works it is given at a time, the others in their order. */
-function createLane(atOnce: number): <T>(work: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = [];
-  let running = 0;
-  return async (work) => {
-    if (running < atOnce) running += 1;
-    else await new Promise<void>((begin) => void waiting.push(begin));
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) running -= 1;
-      else next();
-    }
   };
 }

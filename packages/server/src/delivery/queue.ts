@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { ANONYMOUS, type CallData } from "../call.ts";
 import { type ClaimAnswer, type ClaimRequest, dueSubscriptions, hasOutbox, type RecordRequest } from "../events/index.ts";
 import type { DeliveryDeps } from "./context.ts";
+import { createLane } from "./lane.ts";
 
 /** The queue of deliveries in the database, as one process uses it. */
 export interface DeliveryQueue {
@@ -16,6 +17,8 @@ export interface DeliveryQueue {
 
 export function deliveryQueue({ transactor, reader, clock, config }: Pick<DeliveryDeps, "transactor" | "reader" | "clock" | "config">): DeliveryQueue {
   const holder = randomUUID();
+  // However many subscriptions are sent for, half of the connections are left to others.
+  const lane = createLane(Math.ceil(config.databasePoolSize / 2));
   const data = (): CallData => ({ caller: ANONYMOUS, requestId: randomUUID(), nowMs: clock.nowMs(), remoteAddress: "", userAgent: "" });
   return {
     async sequence(limit) {
@@ -23,7 +26,7 @@ export function deliveryQueue({ transactor, reader, clock, config }: Pick<Delive
       return (await transactor.write("events.sequence", data(), { limit, typePrefix: config.eventsPrefix })).count;
     },
     due: (limit) => dueSubscriptions(reader, { nowMs: clock.nowMs(), holder, limit }),
-    claim: (request) => transactor.write("events.claim", data(), { ...request, holder }),
-    record: async (request) => (await transactor.write("events.record", data(), { ...request, holder })).held,
+    claim: (request) => lane(() => transactor.write("events.claim", data(), { ...request, holder })),
+    record: async (request) => (await lane(() => transactor.write("events.record", data(), { ...request, holder }))).held,
   };
 }

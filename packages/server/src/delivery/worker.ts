@@ -79,12 +79,14 @@ export function startWorker(subscription: string, { pace, sink: sinkOf, note }: 
     changed = Promise.withResolvers<void>();
   };
 
+  /** Whether a try that begins now ends while the lease lasts: one that outlived it could be made by two processes at the same time. */
+  const mayBegin = (nowMs: number): boolean => nowMs + config.eventsTimeoutMs <= leaseEndMs;
+
   /** Begins as many tries as may begin now. Answers in how many milliseconds there may be another; undefined: when something has changed. */
   const fill = (): number | undefined => {
     while (!isStopping && sink !== undefined && recipient !== undefined && underWay < pace.concurrency()) {
       const nowMs = performance.now();
-      // A try that outlived the lease could be made by two processes at the same time.
-      if (nowMs + config.eventsTimeoutMs > leaseEndMs) return undefined;
+      if (!mayBegin(nowMs)) return undefined;
       const [next] = waiting;
       if (next === undefined) return undefined;
       const restMs = pace.readyInMs(nowMs);
@@ -101,11 +103,15 @@ export function startWorker(subscription: string, { pace, sink: sinkOf, note }: 
     underWay += 1;
     const startMs = performance.now();
     const startTimeMs = clock.nowMs();
-    const reply = await signedRequest(delivery.event, from, deps).then((request) => to.send(request), (error: unknown): Reply => {
+    try {
+      const request = await signedRequest(delivery.event, from, deps);
+      // Signing may have waited for the database.
+      if (mayBegin(performance.now())) ended(delivery, await to.send(request), startTimeMs, startMs);
+      else waiting.unshift(delivery);
+    } catch (error) {
       log.warn({ err: error, subscription }, "an event could not be signed");
-      return { status: 0, error: "interrupted: this server could not sign it", isInterrupted: true };
-    });
-    ended(delivery, reply, startTimeMs, startMs);
+      ended(delivery, { status: 0, error: "interrupted: this server could not sign it", isInterrupted: true }, startTimeMs, startMs);
+    }
     underWay -= 1;
     tries.end();
     fill();
@@ -148,7 +154,8 @@ export function startWorker(subscription: string, { pace, sink: sinkOf, note }: 
     if (waiting.length === 0) return;
     const secrets = target.secrets.join(" ");
     if (recipient?.secrets !== secrets) {
-      recipient = { secrets, group: target.group, keys: target.secrets.map((sealed) => signingKey(deps.secrets.open(sealed, subscriptionPlace(subscription)))) };
+      const keys = target.secrets.map((sealed) => signingKey(deps.secrets.open(sealed, subscriptionPlace(subscription))));
+      recipient = { secrets, group: target.group, keys };
     }
     sink ??= await sinkOf(target);
     if (handshake !== undefined) return;

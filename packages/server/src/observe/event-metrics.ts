@@ -30,8 +30,12 @@ const BOUNDS_S = [0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 3
 /** Starts counting it. */
 export function eventMetrics(registry: Registry): EventMetrics {
   const registers = [registry];
-  const tries = new Counter({ name: "moorage_event_tries_total", help: "Tries to deliver an event, by how they ended.", labelNames: ["outcome"], registers });
-  const failures = new Counter({ name: "moorage_event_failures_total", help: "Tries to deliver an event that failed.", labelNames: ["subscription"], registers });
+  const tries = new Counter({
+    name: "moorage_event_tries_total", help: "Tries to deliver an event, by how they ended.", labelNames: ["outcome"], registers,
+  });
+  const failures = new Counter({
+    name: "moorage_event_failures_total", help: "Tries to deliver an event that failed.", labelNames: ["subscription"], registers,
+  });
   const duration = new Histogram({
     name: "moorage_event_try_duration_seconds", help: "How long tries to deliver an event took.", labelNames: ["outcome"], buckets: BOUNDS_S, registers,
   });
@@ -43,7 +47,8 @@ export function eventMetrics(registry: Registry): EventMetrics {
     // What was known last is better than no metrics at all.
     read().catch(() => undefined), pause(READ_TIMEOUT_MS, undefined, { ref: false }),
   ]).finally(() => { reading = undefined; });
-  const gauge = (name: string, help: string, valueOf: (backlog: Backlog, nowMs: number) => number): Gauge => new Gauge({
+  type ValueOf = (backlog: Backlog, nowMs: number) => number;
+  const gauge = (name: string, help: string, valueOf: ValueOf): Gauge => new Gauge({
     name, help, labelNames: ["subscription"], registers, aggregator: "max",
     async collect() {
       const known = await look();

@@ -71,8 +71,8 @@ export async function listening(t: TestContext, server: NetServer): Promise<stri
 export interface Subscription { uid: string; secret: string; state: string; stateReason: string; allowedRate: number }
 export interface Attempt { startTime: string; latency: string; status: number; error: string }
 export interface Delivery {
-  uid: string; eventId: string; eventType: string; eventSubject: string; state: string; tries: number; lastStatus: number; lastError: string; nextTryTime?: string;
-  createTime: string; attempts: Attempt[];
+  uid: string; eventId: string; eventType: string; eventSubject: string; state: string; tries: number; lastStatus: number; lastError: string;
+  nextTryTime?: string; createTime: string; attempts: Attempt[];
 }
 
 /** An installation that may reach receivers of this machine, and tries again soon. */
