@@ -16,16 +16,18 @@ test("what is claimed is noted as being tried, and what came of it is recorded",
   await queue.sequence(5);
   const first = await queue.write("events.claim", 10, { subscription, holder: "a", holdMs: 30_000, limit: 9 });
   const uid = `${subscription}/0000000000000001`;
+  const event = { id, type: "test.v1", subject: group, group, number: 1, timeMs: 3, actor: '{"subject":"","act":{}}', body: '{"response":""}' };
   assert.deepEqual(first, {
     held: true, target: { subscription, group, sink: "https://sink.example.com/", secrets: ["new", "old"], allowedRate: 60, handshakeMs: 4 },
-    deliveries: [{ uid, step: 0, event: { id, type: "test.v1", subject: group, group, number: 1, timeMs: 3, actor: '{"subject":"","act":{}}', body: '{"response":""}' } }],
+    deliveries: [{ uid, step: 0, event }],
   });
   const facts = async () => {
     const [row] = await queue.rows(subscription);
     return row && [row.state, row.tries, row.step, row.next_time, row.last_status, row.last_error, row.last_latency_ms, row.attempts, row.update_time];
   };
   assert.deepEqual(await facts(), [SENDING, 1, 0, 5, 0, "", 0, "[]", 10], "before anything is sent");
-  assert.equal(await queue.record(subscription, 20, { outcomes: [outcome({ uid }, { startMs: 12.4, latencyMs: 7.6, status: 503, error: "x\0\ud800y", nextMs: 5_000.4 })] }), true);
+  const failed = outcome({ uid }, { startMs: 12.4, latencyMs: 7.6, status: 503, error: "x\0\ud800y", nextMs: 5_000.4 });
+  assert.equal(await queue.record(subscription, 20, { outcomes: [failed] }), true);
   assert.deepEqual(await facts(), [RETRYING, 1, 1, 5_000, 503, "x\ufffdy", 8, '[[12,8,503,"x\ufffdy"]]', 20]);
   assert.deepEqual(await queue.claim(subscription, 4_999), []);
   const again = await queue.write("events.claim", 5_000, { subscription, holder: "a", holdMs: 30_000, limit: 9 });
@@ -44,8 +46,10 @@ test("what was not tried after all is due as before and counts no try, the rest 
   assert.deepEqual((await queue.claim(one, 10, { limit: 2 }))?.map(({ uid }) => uid), uids.slice(0, 2));
   await queue.claim(two, 10);
   const [first = "", second = ""] = uids;
-  await queue.record(one, 11, { unsent: [second, foreign], outcomes: [outcome({ uid: first }), outcome({ uid: foreign }), outcome({ uid: `${one}/ffffffffffffffff` })] });
-  assert.deepEqual((await queue.rows(one)).map(({ state, tries, next_time: next }) => [state, tries, next]), [[DELIVERED, 1, null], [PENDING, 0, 5], [PENDING, 0, 5]]);
+  const outcomes = [first, foreign, `${one}/ffffffffffffffff`].map((uid) => outcome({ uid }));
+  await queue.record(one, 11, { unsent: [second, foreign], outcomes });
+  const facts = (await queue.rows(one)).map(({ state, tries, next_time: next }) => [state, tries, next]);
+  assert.deepEqual(facts, [[DELIVERED, 1, null], [PENDING, 0, 5], [PENDING, 0, 5]]);
   assert.deepEqual(await queue.states(two), [SENDING], "who sends for one subscription says nothing of another");
   await queue.claim(one, 12, { limit: 1 });
   await queue.record(one, 13, { outcomes: [outcome({ uid: second }, { error: "no", nextMs: 20 })] });
@@ -84,8 +88,10 @@ test("one process sends for a subscription at a time, until it says nothing more
   assert.deepEqual(await due("b", 60_999), [subscription], "its time is over");
   assert.deepEqual(await claimed("b", 60_999, 3), [first, second, third]);
   assert.deepEqual(await attempts(), ['[[1000,0,0,"interrupted"]]', '[[30999,0,0,"interrupted"]]', "[]"]);
-  assert.deepEqual((await queue.rows(subscription)).map(({ tries, step, last_error: error }) => [tries, step, error]), [[2, 0, "interrupted"], [2, 0, "interrupted"], [1, 0, ""]]);
-  assert.equal(await queue.record(subscription, 61_000, { holder: "a", outcomes: [outcome({ uid: first })], release: true, disable: "gone" }), false, "another sends for it");
+  const facts = (await queue.rows(subscription)).map(({ tries, step, last_error: error }) => [tries, step, error]);
+  assert.deepEqual(facts, [[2, 0, "interrupted"], [2, 0, "interrupted"], [1, 0, ""]]);
+  const late = { holder: "a", outcomes: [outcome({ uid: first })], release: true, disable: "gone" };
+  assert.equal(await queue.record(subscription, 61_000, late), false, "another sends for it");
   assert.deepEqual(await queue.states(subscription), [SENDING, SENDING, SENDING]);
   assert.equal(await claimed("a", 61_001), undefined);
   assert.equal(await queue.record(subscription, 99_999, { holder: "b", outcomes: [outcome({ uid: first })] }), true, "late, but nobody has taken it");
@@ -110,7 +116,9 @@ test("of many who want a subscription at once one has it, and what it sends nobo
       const claimed = await queue.claim(subscription, 1_000 + turn, { holder, process, limit: 5 });
       taken.push(...claimed?.map(({ uid }) => uid) ?? []);
       const isLast = turn % 3 === 2;
-      if (claimed !== undefined) assert.ok(await queue.record(subscription, 1_000 + turn, { holder, process, outcomes: claimed.map((one) => outcome(one)), release: isLast }));
+      if (claimed === undefined) continue;
+      const outcomes = claimed.map((one) => outcome(one));
+      assert.ok(await queue.record(subscription, 1_000 + turn, { holder, process, outcomes, release: isLast }));
     }
   })));
   for (const subscription of subscriptions) {
@@ -131,10 +139,11 @@ test("nothing is sent for one that is paused, disabled or deleted, and what came
   await set(2);
   assert.deepEqual(await due(), []);
   assert.equal(await queue.claim(subscription, 11), undefined);
-  assert.equal(await queue.record(subscription, 12, { outcomes: [outcome({ uid: first }, { status: 410, error: "gone", nextMs: 50 })], disable: "it answered 410" }), true);
+  const gone = outcome({ uid: first }, { status: 410, error: "gone", nextMs: 50 });
+  assert.equal(await queue.record(subscription, 12, { outcomes: [gone], disable: "it answered 410" }), true);
   const facts = async () => {
-    const { state, state_reason: reason, allowed_rate: rate, handshake_time: handshake, update_time: updated } = await queue.reader.selectFrom("subscriptions").selectAll().executeTakeFirstOrThrow();
-    return [state, reason, rate, handshake, updated];
+    const row = await queue.reader.selectFrom("subscriptions").selectAll().executeTakeFirstOrThrow();
+    return [row.state, row.state_reason, row.allowed_rate, row.handshake_time, row.update_time];
   };
   assert.deepEqual(await facts(), [2, "", 0, null, 0], "somebody paused it, and so it stays");
   await set(1);
@@ -145,7 +154,9 @@ test("nothing is sent for one that is paused, disabled or deleted, and what came
   await queue.record(subscription, 22, { disable: "it answered 410" });
   await queue.sequence(22);
   const told = (await queue.events()).filter(({ type }) => type === "api.events.subscription.updated.v1");
-  assert.deepEqual(told.map(({ subject, actor, body }) => [subject, actor, (JSON.parse(body) as { stateReason: string }).stateReason]), [[subscription, '{"subject":"","act":{"actor":"system"}}', "it answered 410"]]);
+  const stateReasonOf = (body: string): string => (JSON.parse(body) as { stateReason: string }).stateReason;
+  assert.deepEqual(told.map(({ subject, actor }) => [subject, actor]), [[subscription, '{"subject":"","act":{"actor":"system"}}']]);
+  assert.equal(stateReasonOf(told[0]?.body ?? "{}"), "it answered 410");
   assert.ok(!told[0]?.body.includes("secret"), "the secret is not told");
   const entries = await queue.reader.selectFrom("audit_entries").select(["method", "details"]).where("parent", "=", subscription).execute();
   assert.deepEqual(entries.map(({ method, details }) => [method, details]), [["events.subscription.disable", '{"reason":"it answered 410"}']]);
@@ -189,7 +200,10 @@ test("what is due is told with what waits for the longest first, and what waits 
   await queue.claim(c ?? "", 71, { limit: 1 });
   await queue.subscribe("e".repeat(40));
   await queue.fill(d ?? "", 1, 90);
-  const counted = [{ subscription: a, open: 1, oldestMs: 50 }, { subscription: b, open: 1, oldestMs: 10 }, { subscription: c, open: 3, oldestMs: 30 }, { subscription: d, open: 1, oldestMs: 90 }];
+  const counted = [
+    { subscription: a, open: 1, oldestMs: 50 }, { subscription: b, open: 1, oldestMs: 10 }, { subscription: c, open: 3, oldestMs: 30 },
+    { subscription: d, open: 1, oldestMs: 90 },
+  ];
   assert.deepEqual(await backlogs(queue.reader, { limit: 9 }), counted);
   assert.deepEqual(await backlogs(queue.reader, { limit: 2 }), counted.slice(0, 2));
 });

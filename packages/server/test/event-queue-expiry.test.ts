@@ -25,8 +25,13 @@ async function openOld(t: Parameters<typeof openEventQueue>[0]) {
       assert.ok(claimed.length > 0);
       await queue.record(subscription, day * DAY_MS, { outcomes: claimed.map((one) => outcome(one, fields)), release: true });
     },
-    expire: (day: number) => eventRetention({ writer: queue.writer, clock: { nowMs: () => day * DAY_MS }, retentionMs: RETENTION_DAYS * DAY_MS }, new AbortController().signal),
-    subjects: async () => (await queue.reader.selectFrom("event_numbers").select("subject").where("subject", "!=", "").where("subject", "not like", "gone:%").orderBy("subject").execute()).map(({ subject }) => subject),
+    expire: (day: number) =>
+      eventRetention({ writer: queue.writer, clock: { nowMs: () => day * DAY_MS }, retentionMs: RETENTION_DAYS * DAY_MS }, new AbortController().signal),
+    async subjects() {
+      const rows = await queue.reader.selectFrom("event_numbers").select("subject").where("subject", "!=", "").where("subject", "not like", "gone:%")
+        .orderBy("subject").execute();
+      return rows.map(({ subject }) => subject);
+    },
     eventIds: async () => (await queue.events()).map(({ id }) => id),
   };
 }

@@ -62,7 +62,8 @@ test("many write and many give numbers at once: a reader misses none, none is th
       await pause(1);
     }
   };
-  const sequencers = Array.from({ length: processes }, (_, process) => meanwhile(() => queue.write("events.sequence", 1, { limit: 7, typePrefix: PREFIX }, process)));
+  const sequence = (process: number) => queue.write("events.sequence", 1, { limit: 7, typePrefix: PREFIX }, process);
+  const sequencers = Array.from({ length: processes }, (_, process) => meanwhile(() => sequence(process)));
   const reading = meanwhile(read);
   await Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)));
   isWriting = false;
@@ -90,7 +91,10 @@ test("an event is for the subscriptions of its group and of every group above, a
   const root = "a".repeat(40);
   const group = `${root}/aaaaaaaaaaaaaaaa`;
   const inner = `${group}/bbbbbbbbbbbbbbbb`;
-  const others = [`${root}/aaaaaaaaaaaaaaab`, `${root}/aaaaaaaaaaaaaaa`, `${root}/aaaaaaaaaaaaaaaaa`, `${inner}/cccccccccccccccc`, "b".repeat(40), `${group}/bbbbbbbbbbbbbbbc`];
+  const others = [
+    `${root}/aaaaaaaaaaaaaaab`, `${root}/aaaaaaaaaaaaaaa`, `${root}/aaaaaaaaaaaaaaaaa`, `${inner}/cccccccccccccccc`, "b".repeat(40),
+    `${group}/bbbbbbbbbbbbbbbc`,
+  ];
   const near = await Promise.all([root, group, inner].map((place) => queue.subscribe(place)));
   const far = await Promise.all(others.map((place) => queue.subscribe(place)));
   const [id = ""] = await queue.tell([{ subject: `${inner}/dddddddddddddddd`, group: inner }, { subject: root, group: "" }]);
@@ -108,7 +112,8 @@ test("paused and disabled ones get it, filters choose by the whole type and the 
   const queue = await openEventQueue(t);
   const group = newUid("");
   const [repo, other] = [newUid(group), newUid(group)];
-  const by = (types: string[], subjects: string[] = [], state = 1) => queue.subscribe(group, { type_prefixes: JSON.stringify(types), subject_prefixes: JSON.stringify(subjects), state });
+  const by = (types: string[], subjects: string[] = [], state = 1) =>
+    queue.subscribe(group, { type_prefixes: JSON.stringify(types), subject_prefixes: JSON.stringify(subjects), state });
   const all = await Promise.all([by([]), by([], [], 2), by([], [], 3)]);
   const pushes = await by([`${PREFIX}.registry.push.`, `${PREFIX}.api.iam`]);
   const tooShort = await by([`${PREFIX.slice(0, 3)}x`, "registry.push"]);
@@ -148,8 +153,8 @@ test("numbers are given, and deliveries claimed and recorded, without a collisio
   const group = newUid("");
   const subscription = await queue.subscribe(group);
   const pull = {
-    repo: newUid(group), repository: "acme/app", tag: "1", digest: "sha256:0", remoteAddress: "192.0.2.1", userAgent: "test", type: "manifest" as const, method: "GET" as const,
-    actor: { identity: "", act: {} }, timesMs: [1],
+    repo: newUid(group), repository: "acme/app", tag: "1", digest: "sha256:0", remoteAddress: "192.0.2.1", userAgent: "test",
+    type: "manifest" as const, method: "GET" as const, actor: { identity: "", act: {} }, timesMs: [1],
   };
   let isWriting = true;
   const work = async (process: number): Promise<void> => {

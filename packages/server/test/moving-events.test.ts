@@ -10,7 +10,7 @@ import { SILENT } from "../src/moving/report.ts";
 import { openStore } from "../src/store/index.ts";
 import { databaseEnv, dropDatabase, ENGINE } from "./support/database.ts";
 import { startInstallation, temporaryFolder } from "./support/installation.ts";
-import { eventsOf, type Got, QUICK, startReceiver, until } from "./support/receiver.ts";
+import { eventsOf, type Got, QUICK, type Receiver, startReceiver, until } from "./support/receiver.ts";
 
 // Events that wait, have a number, or are being sent when an installation is moved are sent where it is next, each once more at most, signed as before.
 
@@ -46,7 +46,8 @@ async function fill(t: TestContext, { dataDir, env, config }: Place, sink: strin
   await until(async () => (await eventsOf(server).deliveries(subscription)).length >= 3);
   await server.close();
   const store = await openStore(config);
-  const ids = (await store.reader.selectFrom("deliveries").select("event_id").where("parent", "=", subscription).orderBy("seq").execute()).map((row) => row.event_id);
+  const rows = await store.reader.selectFrom("deliveries").select("event_id").where("parent", "=", subscription).orderBy("seq").execute();
+  const ids = rows.map((row) => row.event_id);
   await store.transact(async (tx) => {
     await tx.updateTable("deliveries").set({ state: 2, tries: 1 }).where("event_id", "=", ids[0] ?? "").execute();
     await tx.insertInto("subscription_leases").values({ subscription, holder: "somebody", until_time: Date.now() + 3_600_000 }).execute();
@@ -58,12 +59,13 @@ async function fill(t: TestContext, { dataDir, env, config }: Place, sink: strin
 
 function verify(secret: string, { headers, body }: Got): void {
   const id = headers["webhook-id"];
-  const signature = createHmac("sha256", Buffer.from(secret.slice("whsec_".length), "base64")).update(`${id}.${headers["webhook-timestamp"]}.${body}`).digest("base64");
+  const key = Buffer.from(secret.slice("whsec_".length), "base64");
+  const signature = createHmac("sha256", key).update(`${id}.${headers["webhook-timestamp"]}.${body}`).digest("base64");
   assert.equal(headers["webhook-signature"], `v1,${signature}`);
 }
 
 /** Serves the place, and sees that all is sent once: what waited, and what happens now. */
-async function sendsAll(t: TestContext, { dataDir, env, config }: Place, receiver: Awaited<ReturnType<typeof startReceiver>>, before: Awaited<ReturnType<typeof fill>>): Promise<void> {
+async function sendsAll(t: TestContext, { dataDir, env, config }: Place, receiver: Receiver, before: Awaited<ReturnType<typeof fill>>): Promise<void> {
   const { n } = await tell(config, before.group, "after");
   assert.ok(n > Math.max(...before.late.map((one) => one.n)), "what happens after the move comes after what happened before");
   const server = await startInstallation(t, env, dataDir);

@@ -5,24 +5,30 @@ import type { ClaimAnswer, ClaimedDelivery, ClaimRequest, DeliveryTarget } from 
 import { keysOf } from "./fan-out.ts";
 
 interface TargetRow {
-  uid: string; parent: string; sink: string; secret: string; old_secret: string; old_secret_expire_time: number | null; allowed_rate: number; handshake_time: number | null;
+  uid: string; parent: string; sink: string; secret: string; old_secret: string; old_secret_expire_time: number | null; allowed_rate: number;
+  handshake_time: number | null;
 }
 interface EventRow { seq: number; id: string; type: string; subject: string; parent: string; number: number; time: number; actor: string; body: string }
 interface Marked { uid: string; seq: number; step: number }
 
 const selectTarget = statement<TargetRow>(`select uid, parent, sink, secret, old_secret, old_secret_expire_time, allowed_rate, handshake_time
   from subscriptions where uid = ? and state = 1`);
-const keepLease = statement<{ holder: string }>("update subscription_leases set until_time = ? where subscription = ? and holder = ? and until_time > ? returning holder");
+const keepLease = statement<{ holder: string }>(`update subscription_leases set until_time = ?
+  where subscription = ? and holder = ? and until_time > ? returning holder`);
 // Of two who want a free one, the second waits for the first and then finds it taken.
 const takeLease = statement<{ holder: string }>(`insert into subscription_leases (subscription, holder, until_time) values (?, ?, ?)
-  on conflict (subscription) do update set holder = excluded.holder, until_time = excluded.until_time where subscription_leases.until_time <= ? returning holder`);
+  on conflict (subscription) do update set holder = excluded.holder, until_time = excluded.until_time
+  where subscription_leases.until_time <= ? returning holder`);
 const selectSending = statement<{ uid: string; attempts: string; update_time: number }>(
   "select uid, attempts, update_time from deliveries where parent = ? and state = 2 and next_time is not null order by next_time, seq",
 );
-const interrupt = statement(`update deliveries set state = 3, last_status = 0, last_latency_ms = 0, last_error = '${INTERRUPTED}', attempts = j.value ->> 'attempts', update_time = ?
+const interrupt = statement(`update deliveries set state = 3, last_status = 0, last_latency_ms = 0, last_error = '${INTERRUPTED}',
+    attempts = j.value ->> 'attempts', update_time = ?
   from json_each(?) as j where deliveries.uid = j.key and deliveries.state = 2`);
 const DUE = (state: number) => `select uid, state from deliveries where parent = ? and state = ${state} and next_time <= ? order by next_time, seq limit ?`;
-const selectDue = statement<{ uid: string; state: number }>(`select uid, state from (${DUE(1)}) as fresh union all select uid, state from (${DUE(3)}) as again`);
+const selectDue = statement<{ uid: string; state: number }>(
+  `select uid, state from (${DUE(1)}) as fresh union all select uid, state from (${DUE(3)}) as again`,
+);
 const mark = statement<Marked>(`update deliveries set state = 2, tries = tries + 1, update_time = ?
   where uid in (select key from json_each(?)) and state in (1, 3) returning uid, seq, step`);
 const selectEvents = statement<EventRow>(`select e.seq, e.id, e.type, e.subject, e.parent, e.number, e.time, e.actor, e.body
@@ -80,7 +86,8 @@ async function marked(tx: Database, uids: string[], nowMs: number): Promise<Clai
   });
 }
 
-function targetOf({ uid, parent, sink, secret, old_secret: old, old_secret_expire_time: oldUntilMs, allowed_rate: allowedRate, handshake_time: handshakeMs }: TargetRow, nowMs: number): DeliveryTarget {
+function targetOf(row: TargetRow, nowMs: number): DeliveryTarget {
+  const { uid, parent, sink, secret, old_secret: old, old_secret_expire_time: oldUntilMs, allowed_rate: allowedRate, handshake_time: handshakeMs } = row;
   const secrets = old !== "" && (oldUntilMs ?? 0) > nowMs ? [secret, old] : [secret];
   return { subscription: uid, group: parent, sink, secrets, allowedRate, ...(handshakeMs !== null && { handshakeMs }) };
 }

@@ -23,7 +23,8 @@ const selectOutbox = statement("select 1 as one from event_outbox order by n lim
 // Materialized: each look into the index is made once, however often its answer is used.
 const selectDue = statement<{ uid: string }>(`${OPEN}, found as materialized (
     select s.uid, ${OLDEST(1)} as fresh, ${OLDEST(3)} as again,
-      case when l.until_time > ? then null else (select min(d.next_time) from deliveries d where d.parent = s.uid and d.state = 2 and d.next_time is not null) end as unfinished
+      case when l.until_time > ? then null
+        else (select min(d.next_time) from deliveries d where d.parent = s.uid and d.state = 2 and d.next_time is not null) end as unfinished
     from open join subscriptions s on s.uid = open.parent left join subscription_leases l on l.subscription = s.uid
     where s.state = 1 and (l.holder is null or l.holder = ? or l.until_time <= ?)
   ) select uid from found where fresh is not null or again is not null or unfinished is not null

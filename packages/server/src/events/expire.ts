@@ -27,7 +27,8 @@ interface Uid { uid: string }
 // What was found may be another thing when its turn comes: the conditions are looked at again. Found and removed in one statement, PostgreSQL may read all that
 // is old to remove some of it.
 const BY_KEY = "in (select key from json_each(?))";
-const selectEnded = statement<Uid>(`select uid from deliveries where next_time is null and state = ? and update_time < ? order by update_time limit ${AT_ONCE}`);
+const selectEnded = statement<Uid>(`select uid from deliveries where next_time is null and state = ? and update_time < ?
+  order by update_time limit ${AT_ONCE}`);
 const removeEnded = statement<Uid>(`delete from deliveries where uid ${BY_KEY} and state = ? and update_time < ? returning uid`);
 const selectWaiting = statement<Uid>(`select d.uid from subscriptions s join deliveries d on d.parent = s.uid
   where s.state <> 1 and d.create_time < ? and d.state in (1, 3) limit ${AT_ONCE}`);
@@ -49,7 +50,9 @@ const selectBelow = statement<Uid>(`select n.subject as uid from (${ENDED}) as e
   join event_numbers n on n.subject > ended.subject || '/' and n.subject < ended.subject || '0' limit ${AT_ONCE}`);
 const removeBelow = statement<Uid>(`delete from event_numbers where subject ${BY_KEY} returning subject as uid`);
 const removeGone = statement<Uid>(`delete from event_numbers where subject ${BY_KEY} and end_time + 0 < ? returning subject as uid`);
-const selectOld = statement<{ seq: number; time: number }>(`select seq, time from events where (time, seq) > (?, ?) and time < ? order by time, seq limit ${AT_ONCE}`);
+const selectOld = statement<{ seq: number; time: number }>(
+  `select seq, time from events where (time, seq) > (?, ?) and time < ? order by time, seq limit ${AT_ONCE}`,
+);
 const removeEvents = statement<{ seq: number; organization: string }>(`delete from events where seq in (select cast(key as bigint) from json_each(?))
   and not exists (select 1 from deliveries d where d.seq = events.seq) returning seq, organization`);
 const putGone = statement(`insert into event_numbers (subject, number) select j.key, cast(cast(j.value as text) as bigint) from json_each(?) as j where true

@@ -52,7 +52,7 @@ function groupsOf({ parent, target }: Addressed): string[] {
 }
 
 /** Whether the filters let it through: the type as it is sent begins so, the subject is one of these or below one. */
-export function chooses({ typePrefixes, subjectPrefixes }: Omit<Subscriber, "uid">, { type, subject }: { type: string; subject: string }, typePrefix: string): boolean {
+function chooses({ typePrefixes, subjectPrefixes }: Subscriber, { type, subject }: Addressed, typePrefix: string): boolean {
   const full = `${typePrefix}.${type}`;
   return (typePrefixes.length === 0 || typePrefixes.some((prefix) => full.startsWith(prefix)))
     && (subjectPrefixes.length === 0 || subjectPrefixes.some((uid) => isWithin(subject, uid)));

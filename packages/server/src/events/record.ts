@@ -12,7 +12,9 @@ import { subscriptionOf } from "./subscriptions.ts";
 const [RETRYING, DELIVERED, DEAD] = [3, 4, 5];
 
 // These write the row although nothing in it changes: nobody else takes the lease until the transaction ends.
-const holdLease = statement<{ holder: string }>("update subscription_leases set until_time = until_time where subscription = ? and holder = ? returning holder");
+const holdLease = statement<{ holder: string }>(
+  "update subscription_leases set until_time = until_time where subscription = ? and holder = ? returning holder",
+);
 const endLease = statement<{ holder: string }>("delete from subscription_leases where subscription = ? and holder = ? returning holder");
 const selectAttempts = statement<{ uid: string; attempts: string }>(
   "select uid, attempts from deliveries where uid in (select key from json_each(?)) and state = 2",
@@ -23,14 +25,17 @@ const update = statement(`update deliveries set state = cast(j.value ->> 'state'
   from json_each(?) as j where deliveries.uid = j.key and deliveries.state = 2`);
 const takeBack = statement(`update deliveries set state = case when step = 0 then 1 else 3 end, tries = tries - 1, update_time = ?
   where uid in (select key from json_each(?)) and state = 2`);
-const disableSubscription = statement<Row<"subscriptions">>("update subscriptions set state = 3, state_reason = ?, update_time = ? where uid = ? and state = 1 returning *");
+const disableSubscription = statement<Row<"subscriptions">>(
+  "update subscriptions set state = 3, state_reason = ?, update_time = ? where uid = ? and state = 1 returning *",
+);
 const noteHandshake = statement("update subscriptions set allowed_rate = ?, handshake_time = ? where uid = ?");
 
 /**
  * Notes how tries ended, while the subscription is the holder's: also a little late, if nobody has taken it since. Of a delivery that is not being sent any
  * more nothing is noted. `held`: false says that nothing was noted at all, since another process sends for it now and has noted the tries as interrupted.
  */
-export async function record(call: Call, { subscription, holder, outcomes, unsent = [], disable, handshake, release = false }: RecordRequest): Promise<{ held: boolean }> {
+export async function record(call: Call, request: RecordRequest): Promise<{ held: boolean }> {
+  const { subscription, holder, outcomes, unsent = [], disable, handshake, release = false } = request;
   const { tx, nowMs } = call;
   if ((await (release ? endLease : holdLease)(tx, subscription, holder)).length === 0) return { held: false };
   // Asked for beside the uids, the subscription would have the database look through all that it ever got.

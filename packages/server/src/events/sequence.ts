@@ -23,14 +23,16 @@ const ALL = "";
 const selectWaiting = statement<Waiting>("select n, id, type, subject, parent, target from event_outbox order by n limit ?");
 const selectCounts = statement<Count>("select subject, number, end_time from event_numbers where subject in (select key from json_each(?))");
 const insertEvents = statement(`insert into events (seq, id, type, subject, parent, organization, target, number, time, actor, body)
-  select cast(j.value ->> 'seq' as bigint), o.id, o.type, o.subject, o.parent, j.value ->> 'organization', o.target, cast(j.value ->> 'number' as bigint), o.time, o.actor, o.body
+  select cast(j.value ->> 'seq' as bigint), o.id, o.type, o.subject, o.parent, j.value ->> 'organization', o.target, cast(j.value ->> 'number' as bigint),
+    o.time, o.actor, o.body
   from json_each(?) as j join event_outbox o on o.n = cast(j.key as bigint)`);
 // "where true" keeps SQLite from reading what follows as a join.
 const putCounts = statement(`insert into event_numbers (subject, number, end_time)
   select j.key, cast(j.value ->> 'number' as bigint), cast(j.value ->> 'end' as bigint) from json_each(?) as j where true
   on conflict (subject) do update set number = excluded.number, end_time = excluded.end_time`);
 const insertDeliveries = statement(`insert into deliveries
-  (uid, parent, seq, event_id, event_type, event_subject, state, tries, step, last_status, last_error, last_latency_ms, next_time, attempts, create_time, update_time)
+  (uid, parent, seq, event_id, event_type, event_subject, state, tries, step, last_status, last_error, last_latency_ms, next_time, attempts,
+    create_time, update_time)
   select j.key, j.value ->> 'to', e.seq, e.id, e.type, e.subject, 1, 0, 0, 0, '', 0, cast(? as bigint), '[]', cast(? as bigint), cast(? as bigint)
   from json_each(?) as j join events e on e.seq = cast(j.value ->> 'seq' as bigint)`);
 const removeWaiting = statement("delete from event_outbox where n in (select cast(key as bigint) from json_each(?))");
@@ -68,7 +70,7 @@ export async function sequence(call: Call, { limit, typePrefix }: SequenceReques
 }
 
 /** The uid of an event's delivery: it stands below its subscription, and later events come after it. */
-export function deliveryUid(subscription: string, seq: number): string {
+function deliveryUid(subscription: string, seq: number): string {
   return `${subscription}/${seq.toString(16).padStart(16, "0")}`;
 }
 

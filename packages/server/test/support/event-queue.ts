@@ -19,6 +19,7 @@ import { dropDatabase, openTestStore } from "./database.ts";
 export const PREFIX = "dev.moorage";
 const HOLD_MS = 30_000;
 
+interface TellOptions { nowMs?: number; process?: number }
 /** What happened, as far as the queue minds. */
 export interface Told { subject: string; group: string; type?: string; target?: string }
 
@@ -37,7 +38,9 @@ export async function openEventQueue(t: TestContext, processes = 1) {
   for (let n = 0; n < processes; n += 1) {
     const store = await openTestStore(dataDir, { onRetry: () => { collisions += 1; } });
     const keys = { pageTokenKey: randomBytes(32), secretKeys: [randomBytes(32)] };
-    const writer = await openTransactor(store.store, { dataDir, methods: new Map(), ownerRole: "", admins: [], eventsPrefix: PREFIX, ...keys, onFault: (error) => { throw error; } });
+    const writer = await openTransactor(store.store, {
+      dataDir, methods: new Map(), ownerRole: "", admins: [], eventsPrefix: PREFIX, ...keys, onFault: (error) => { throw error; },
+    });
     opened.push({ store, writer });
   }
   const [first] = opened;
@@ -46,7 +49,8 @@ export async function openEventQueue(t: TestContext, processes = 1) {
   const { reader } = first.store.store;
   const at = (n: number) => opened[n] ?? first;
   const data = (nowMs: number) => ({ caller: ANONYMOUS, requestId: "", nowMs, remoteAddress: "", userAgent: "" });
-  const rows = (subscription: string): Promise<Row<"deliveries">[]> => reader.selectFrom("deliveries").selectAll().where("parent", "=", subscription).orderBy("seq").execute();
+  const rows = (subscription: string): Promise<Row<"deliveries">[]> =>
+    reader.selectFrom("deliveries").selectAll().where("parent", "=", subscription).orderBy("seq").execute();
   const write = <K extends Parameters<Transactor["write"]>[0]>(name: K, nowMs: number, input: Parameters<typeof first.writer.write<K>>[2], process = 0) =>
     at(process).writer.write(name, data(nowMs), input);
   return {
@@ -54,7 +58,7 @@ export async function openEventQueue(t: TestContext, processes = 1) {
     /** How often a transaction was done again because it collided with another. */
     collisions: () => collisions,
     /** What happened in one transaction of a process, which may do something for it. Answers the ids of the events. */
-    async tell(events: readonly Told[] | ((tx: Database) => Promise<readonly Told[]>), { nowMs = 0, process = 0 }: { nowMs?: number; process?: number } = {}): Promise<string[]> {
+    async tell(events: readonly Told[] | ((tx: Database) => Promise<readonly Told[]>), { nowMs = 0, process = 0 }: TellOptions = {}): Promise<string[]> {
       return await at(process).store.store.transact(async (tx) => {
         const told = (typeof events === "function" ? await events(tx) : events).map(({ type = "test.v1", target, ...event }) => ({
           id: newUid("").slice(0, 32), type, ...event, ...(target !== undefined && { target }), schema: PingResponseSchema, body: create(PingResponseSchema),
@@ -73,13 +77,14 @@ export async function openEventQueue(t: TestContext, processes = 1) {
     async subscribe(group: string, fields: Partial<Row<"subscriptions">> = {}): Promise<string> {
       const uid = newUid(group);
       await db.insertInto("subscriptions").values({
-        uid, parent: group, sink: "https://sink.example.com/", state: 1, state_reason: "", type_prefixes: "[]", subject_prefixes: "[]", secret: "s", old_secret: "", old_secret_expire_time: null,
-        allowed_rate: 0, handshake_time: null, create_time: 0, update_time: 0, ...fields,
+        uid, parent: group, sink: "https://sink.example.com/", state: 1, state_reason: "", type_prefixes: "[]", subject_prefixes: "[]", secret: "s",
+        old_secret: "", old_secret_expire_time: null, allowed_rate: 0, handshake_time: null, create_time: 0, update_time: 0, ...fields,
       }).execute();
       return uid;
     },
     /** Deliveries of the subscription, claimed by the holder. Undefined: it is not the holder's. */
-    async claim(subscription: string, nowMs: number, { holder = "a", limit = 100, process = 0, holdMs = HOLD_MS }: Partial<ClaimRequest> & { process?: number } = {}): Promise<ClaimedDelivery[] | undefined> {
+    async claim(subscription: string, nowMs: number, options: Partial<ClaimRequest> & { process?: number } = {}): Promise<ClaimedDelivery[] | undefined> {
+      const { holder = "a", limit = 100, process = 0, holdMs = HOLD_MS } = options;
       const answer = await write("events.claim", nowMs, { subscription, holder, holdMs, limit }, process);
       return answer.held ? answer.deliveries : undefined;
     },
@@ -91,8 +96,10 @@ export async function openEventQueue(t: TestContext, processes = 1) {
       return (await rows(subscription)).slice(-count).map(({ uid }) => uid);
     },
     /** Notes how tries ended. Answers whether the subscription is the holder's. */
-    record: async (subscription: string, nowMs: number, { holder = "a", outcomes = [], process = 0, ...rest }: Partial<RecordRequest> & { process?: number }): Promise<boolean> =>
-      (await write("events.record", nowMs, { subscription, holder, outcomes, ...rest }, process)).held,
+    async record(subscription: string, nowMs: number, options: Partial<RecordRequest> & { process?: number }): Promise<boolean> {
+      const { holder = "a", outcomes = [], process = 0, ...rest } = options;
+      return (await write("events.record", nowMs, { subscription, holder, outcomes, ...rest }, process)).held;
+    },
     ids: async (subscription: string): Promise<string[]> => (await rows(subscription)).map((row) => row.event_id),
     states: async (subscription: string): Promise<number[]> => (await rows(subscription)).map(({ state }) => state),
     events: () => reader.selectFrom("events").selectAll().orderBy("seq").execute(),
