@@ -146,6 +146,8 @@ export const MIGRATIONS: Migration[] = [
       `create index deliveries_time on deliveries (parent, create_time, uid)`,
       `create index deliveries_seq on deliveries (seq)`,
       `create index deliveries_event on deliveries (event_id)`,
+      // Few are dead, and they are what is looked for.
+      `create index deliveries_dead on deliveries (parent, create_time, uid) where state = 5`,
     ],
   },
   {
