@@ -26,7 +26,7 @@ async function openOld(t: Parameters<typeof openEventQueue>[0]) {
       await queue.record(subscription, day * DAY_MS, { outcomes: claimed.map((one) => outcome(one, fields)), release: true });
     },
     expire: (day: number) =>
-      eventRetention({ writer: queue.writer, clock: { nowMs: () => day * DAY_MS }, retentionMs: RETENTION_DAYS * DAY_MS }, new AbortController().signal),
+      eventRetention({ writer: queue.writer, clock: { nowMs: () => Math.round(day * DAY_MS) }, retentionMs: RETENTION_DAYS * DAY_MS }, new AbortController().signal),
     async subjects() {
       const rows = await queue.reader.selectFrom("event_numbers").select("subject").where("subject", "!=", "").where("subject", "not like", "gone:%")
         .orderBy("subject").execute();
@@ -36,7 +36,7 @@ async function openOld(t: Parameters<typeof openEventQueue>[0]) {
   };
 }
 
-const NOTHING = { delivered: 0, dead: 0, waiting: 0, orphaned: 0, leases: 0, numbers: 0, events: 0 };
+const NOTHING = { delivered: 0, dead: 0, overdue: 0, waiting: 0, orphaned: 0, leases: 0, numbers: 0, events: 0 };
 
 test("what was delivered goes when it is old, a dead letter after thirty days, and an event when nothing needs it any more", async (t) => {
   const queue = await openOld(t);
@@ -49,12 +49,14 @@ test("what was delivered goes when it is old, a dead letter after thirty days, a
   assert.deepEqual(await queue.expire(12), NOTHING);
   assert.deepEqual(await queue.expire(12.1), { ...NOTHING, delivered: 1 });
   assert.deepEqual(await queue.ids(good), [waiting]);
-  assert.deepEqual(await queue.expire(34), NOTHING, "a dead letter is kept, and a waiting event of one that is active as well");
+  assert.deepEqual(await queue.expire(33), NOTHING, "a dead letter is kept, and a waiting event of one that is active as well");
+  assert.deepEqual(await queue.expire(34), { ...NOTHING, overdue: 1 }, "what never had a turn becomes a dead letter");
   assert.deepEqual(await queue.eventIds(), [event, waiting]);
   assert.deepEqual(await queue.expire(34.1), { ...NOTHING, dead: 2, events: 1 });
   assert.deepEqual(await queue.eventIds(), [waiting]);
-  await queue.end(good, 35);
-  assert.deepEqual(await queue.expire(100), { ...NOTHING, delivered: 1, events: 1 });
+  assert.equal(await queue.claim(good, 35 * DAY_MS).then((claimed) => claimed?.length), 0);
+  assert.deepEqual(await queue.expire(64), { ...NOTHING });
+  assert.deepEqual(await queue.expire(64.1), { ...NOTHING, dead: 1, events: 1 });
   assert.deepEqual(await queue.eventIds(), []);
   assert.equal((await queue.happen(group, 101)).length, 32);
   assert.deepEqual((await queue.events()).map(({ seq, number }) => [seq, number]), [[3, 3]], "what is counted goes on");

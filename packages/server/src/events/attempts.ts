@@ -7,6 +7,9 @@ const MAX_ERROR_CHARS = 256;
 /** What a process left behind when it ended, or lost its lease, during a try. */
 export const INTERRUPTED = "interrupted";
 
+/** What there was no turn for in all the time that events are kept. */
+export const OVERDUE = "given up: too much waited before it for too long";
+
 /** The kept text with one more, without the oldest of too many. */
 export function withAttempt(kept: string, attempt: Attempt): string {
   return JSON.stringify([...attemptsOf(kept), attempt].slice(-MAX_ATTEMPTS));

@@ -1,10 +1,11 @@
 import type { Call } from "../call.ts";
 import { type Database, statement } from "../store/index.ts";
+import { OVERDUE } from "./attempts.ts";
 import { keysOf } from "./fan-out.ts";
 import { goneKey } from "./feed-page.ts";
 
 /** What goes when it is old, in the order in which it goes: an event when no delivery needs it any more. */
-export const EXPIRING = ["delivered", "dead", "waiting", "orphaned", "leases", "numbers", "events"] as const;
+export const EXPIRING = ["delivered", "dead", "overdue", "waiting", "orphaned", "leases", "numbers", "events"] as const;
 
 export interface ExpireRequest {
   what: (typeof EXPIRING)[number];
@@ -30,6 +31,10 @@ const BY_KEY = "in (select key from json_each(?))";
 const selectEnded = statement<Uid>(`select uid from deliveries where next_time is null and state = ? and update_time < ?
   order by update_time limit ${AT_ONCE}`);
 const removeEnded = statement<Uid>(`delete from deliveries where uid ${BY_KEY} and state = ? and update_time < ? returning uid`);
+const selectOverdue = statement<Uid>(`select d.uid from subscriptions s join deliveries d on d.parent = s.uid
+  where s.state = 1 and d.create_time < ? and d.update_time < ? and d.state in (1, 3) limit ${AT_ONCE}`);
+const giveUp = statement<Uid>(`update deliveries set state = 5, next_time = null, last_error = '${OVERDUE}', update_time = ?
+  where uid in (select key from json_each(?)) and state in (1, 3) returning uid`);
 const selectWaiting = statement<Uid>(`select d.uid from subscriptions s join deliveries d on d.parent = s.uid
   where s.state <> 1 and d.create_time < ? and d.state in (1, 3) limit ${AT_ONCE}`);
 const removeWaiting = statement<Uid>(`delete from deliveries where uid ${BY_KEY} and state in (1, 3) returning uid`);
@@ -62,6 +67,8 @@ const putGone = statement(`insert into event_numbers (subject, number) select j.
  * Removes some of what is old: a bounded number, since others wait for it.
  *
  * - delivered, dead: deliveries that ended so.
+ * - overdue: deliveries that were made and last tried so long ago although nothing held them back but the number of those before them: they become dead
+ *   letters, so that what a sink that fails for months leaves behind has an end.
  * - waiting: deliveries made for a subscription that is paused or disabled.
  * - orphaned: deliveries of deleted subscriptions, whenever they were made; leases of those.
  * - numbers: of subjects that were deleted, and of all below them.
@@ -73,10 +80,11 @@ export async function expire(call: Call, request: ExpireRequest): Promise<Expire
   return { removed, more: removed > 0 };
 }
 
-async function removeSome({ tx }: Call, { what, beforeMs }: ExpireRequest): Promise<number> {
+async function removeSome({ tx, nowMs }: Call, { what, beforeMs }: ExpireRequest): Promise<number> {
   switch (what) {
     case "delivered": return await removeEndedAs(tx, DELIVERED, beforeMs);
     case "dead": return await removeEndedAs(tx, DEAD, beforeMs);
+    case "overdue": return (await giveUp(tx, nowMs, keysOfRows(await selectOverdue(tx, beforeMs, beforeMs)))).length;
     case "waiting": return (await removeWaiting(tx, keysOfRows(await selectWaiting(tx, beforeMs)))).length;
     case "orphaned": {
       const [orphan] = await selectOrphan(tx);

@@ -23,7 +23,7 @@ const TYPE = "registry.pull.v1";
 const WHEN = '"when":"';
 // A server that is asked for more than it can tell of, for hours, is not to fill its disk with it.
 const MOST_KEPT = 2_000;
-const MANY_KEPT = 400;
+const MANY_KEPT = 1_000;
 
 const insertKept = statement("insert into pull_notes (id, pulls) values (?, ?)");
 const selectNth = statement("select 1 as one from pull_notes order by id limit 1 offset ?");

@@ -8,7 +8,8 @@ export interface EventRetentionDeps {
   retentionMs: number;
 }
 
-// So that somebody has the time to look at a dead letter.
+// So that somebody has the time to look at a dead letter, and a sink to come back before what waits for it becomes one.
+const LONGER: ReadonlySet<ExpireRequest["what"]> = new Set(["dead", "overdue"]);
 const DEAD_RETENTION_MS = 30 * 24 * 3_600_000;
 
 /** Removes what is older than it is to be, some in each transaction: others wait for it. Answers how many of which. `signal` ends it between two. */
@@ -17,7 +18,7 @@ export async function eventRetention({ writer, clock, retentionMs }: EventRetent
   const data = { caller: ANONYMOUS, requestId: "", nowMs, remoteAddress: "", userAgent: "" };
   const removed: Record<string, number> = {};
   for (const what of EXPIRING) {
-    const beforeMs = nowMs - (what === "dead" ? Math.max(retentionMs, DEAD_RETENTION_MS) : retentionMs);
+    const beforeMs = nowMs - (LONGER.has(what) ? Math.max(retentionMs, DEAD_RETENTION_MS) : retentionMs);
     let sum = 0;
     let step: Expired = { removed: 0, more: true };
     while (step.more) {
