@@ -58,13 +58,29 @@ test("pulls that are alike but for their time are one note, others are not", asy
   assert.equal(rest.at(-1)?.userAgent.length, 256);
 });
 
-test("five hundred go at once, whether alike or not, and the rest at the end", async (t) => {
+test("a thousand go at once, whether alike or not, and the rest at the end", async (t) => {
   const { recorder, note, written, counts } = open(t);
-  for (let at = 0; at < 1_200; at += 1) note(ANN, { nowMs: at, ...(at % 2 === 0 && { tag: `v${at}` }) });
+  for (let at = 0; at < 2_200; at += 1) note(ANN, { nowMs: at, ...(at % 2 === 0 && { tag: `v${at}` }) });
   await recorder.close();
-  assert.deepEqual(written.map((batch) => times(batch).length), [500, 500, 200]);
-  assert.deepEqual(written.flatMap(times), Array.from({ length: 1_200 }, (_, at) => at), "in their order");
+  assert.deepEqual(written.map((batch) => times(batch).length), [1_000, 1_000, 200]);
+  assert.deepEqual(written.flatMap(times), Array.from({ length: 2_200 }, (_, at) => at), "in their order");
   assert.deepEqual(counts, { dropped: 0, kept: 3, tried: 3 });
+});
+
+test("the same pull again, by others and by the same, is noted for each", async (t) => {
+  const { recorder, written } = open(t);
+  const data = { caller: ANN, requestId: "", nowMs: 1, remoteAddress: "192.0.2.1", userAgent: "client/1" };
+  const again = [
+    [data, ANN, "GET"], [data, ANN, "GET"], [data, BOB, "GET"], [data, ANN, "GET"], [{ ...data, remoteAddress: "192.0.2.2" }, ANN, "GET"], [data, ANN, "HEAD"],
+    [{ ...data, userAgent: "client/2" }, ANN, "HEAD"], [data, ANN, "HEAD"],
+  ] as const;
+  for (const [call, caller, method] of again) recorder.note(call, caller, PULL, method);
+  await recorder.close();
+  const shown = written[0]?.map(({ actor, remoteAddress, userAgent, method, timesMs }) => [actor.identity, remoteAddress, userAgent, method, timesMs.length]);
+  assert.deepEqual(shown, [
+    ["ann", "192.0.2.1", "client/1", "GET", 3], ["bob", "192.0.2.1", "client/1", "GET", 1], ["ann", "192.0.2.2", "client/1", "GET", 1],
+    ["ann", "192.0.2.1", "client/1", "HEAD", 2], ["ann", "192.0.2.1", "client/2", "HEAD", 1],
+  ]);
 });
 
 test("a few are written soon, by themselves", async (t) => {
@@ -81,7 +97,7 @@ test("while nothing is written ten thousand wait, what is more is dropped, count
   assert.equal(counts.dropped, 300);
   assert.deepEqual(logged, [{ count: 1 }], "the first at once");
   gate.resolve();
-  while (written.length < 20) await wait(1);
+  while (written.length < 10) await wait(1);
   note(ANN, { nowMs: 99_999 });
   await recorder.close();
   assert.deepEqual(times(written.flat()), [...Array.from({ length: 10_000 }, (_, at) => at), 99_999]);
@@ -98,9 +114,9 @@ test("what cannot be written is tried three times, then dropped; what is not kep
     }
     return { kept: true };
   });
-  for (let at = 0; at < 500; at += 1) note(ANN, { nowMs: at });
+  for (let at = 0; at < 1_000; at += 1) note(ANN, { nowMs: at });
   while (written.length === 0) await wait(10);
-  assert.deepEqual([times(written[0]).length, counts.tried, counts.dropped], [500, 3, 0]);
+  assert.deepEqual([times(written[0]).length, counts.tried, counts.dropped], [1_000, 3, 0]);
   failures = 3;
   note();
   await recorder.close();

@@ -29,7 +29,7 @@ export interface PullRecorderDeps {
 }
 
 const FLUSH_EVERY_MS = 500;
-const PULLS_AT_ONCE = 500;
+const PULLS_AT_ONCE = 1_000;
 /** So many may wait: no more are noted until they are written, and no more are lost when the process is killed. */
 const MAX_WAITING = 10_000;
 const MAX_TRIES = 3;
@@ -38,8 +38,8 @@ const LOG_EVERY_MS = 60_000;
 // A user agent is whatever a client says.
 const MAX_USER_AGENT_CHARS = 256;
 
-/** Pulls that are written together. `count`: with how often each happened. */
-interface Batch { notes: Map<string, PullNote>; count: number }
+/** Pulls that are written together. `latest`: who was answered with it last, and where that was noted. `count`: with how often each happened. */
+interface Batch { notes: Map<string, PullNote>; latest: Map<Pull, { note: PullNote; caller: Caller; userAgent: string }>; count: number }
 
 /**
  * A recorder that writes some pulls at a time: twice a second, and sooner when there are many. Pulls that are alike in all but their time, of which a
@@ -47,7 +47,7 @@ interface Batch { notes: Map<string, PullNote>; count: number }
  */
 export function createPullRecorder({ writer, clock, log, kept, dropped }: PullRecorderDeps): PullRecorder {
   const numberOf = numberedCallers();
-  const newBatch = (): Batch => ({ notes: new Map(), count: 0 });
+  const newBatch = (): Batch => ({ notes: new Map(), latest: new Map(), count: 0 });
   const full: Batch[] = [];
   let filling = newBatch();
   let lost = 0;
@@ -82,6 +82,16 @@ export function createPullRecorder({ writer, clock, log, kept, dropped }: PullRe
       }
     }
   };
+  const noteOf = ({ remoteAddress, userAgent: sent }: CallData, caller: Caller, pull: Pull, method: PullNote["method"]): PullNote => {
+    const userAgent = sent.slice(0, MAX_USER_AGENT_CHARS);
+    const key = `${pull.repo} ${pull.repository} ${pull.tag} ${pull.digest} ${pull.type} ${method} ${numberOf(caller)} ${remoteAddress} ${userAgent}`;
+    const known = filling.notes.get(key);
+    if (known !== undefined) return known;
+    const { identity, act = {} } = caller;
+    const note: PullNote = { ...pull, method, actor: { identity, act }, remoteAddress, userAgent, timesMs: [] };
+    filling.notes.set(key, note);
+    return note;
+  };
   const next = (): Batch | undefined => {
     if (full.length > 0 || filling.count === 0) return full.shift();
     const batch = filling;
@@ -101,16 +111,16 @@ export function createPullRecorder({ writer, clock, log, kept, dropped }: PullRe
   }, FLUSH_EVERY_MS).unref();
 
   return {
-    note({ nowMs, remoteAddress, userAgent: sent }, caller, pull, method) {
+    note(data, caller, pull, method) {
       if (waiting >= MAX_WAITING) return lose(1);
-      const userAgent = sent.slice(0, MAX_USER_AGENT_CHARS);
-      const key = `${pull.repo} ${pull.repository} ${pull.tag} ${pull.digest} ${pull.type} ${method} ${numberOf(caller)} ${remoteAddress} ${userAgent}`;
-      const known = filling.notes.get(key);
-      if (known !== undefined) known.timesMs.push(nowMs);
-      else {
-        const { identity, act = {} } = caller;
-        filling.notes.set(key, { ...pull, method, actor: { identity, act }, remoteAddress, userAgent, timesMs: [nowMs] });
-      }
+      // An answer that is kept is the same pull each time, and most often the same client's.
+      const { remoteAddress, userAgent } = data;
+      const last = filling.latest.get(pull);
+      const isAlike = last !== undefined && last.caller === caller && last.userAgent === userAgent && last.note.method === method
+        && last.note.remoteAddress === remoteAddress;
+      const note = isAlike ? last.note : noteOf(data, caller, pull, method);
+      if (!isAlike) filling.latest.set(pull, { note, caller, userAgent });
+      note.timesMs.push(data.nowMs);
       filling.count += 1;
       waiting += 1;
       if (filling.count < PULLS_AT_ONCE) return;

@@ -89,7 +89,7 @@ test("while requests keep the thread busy it goes slowly, where they share the p
 });
 
 test("where they have a processor of their own it does not wait, and nor does it when very many are kept", async (t) => {
-  for (const [isShared, batches] of [[false, 50], [true, 450]] as const) {
+  for (const [isShared, batches] of [[false, 50], [true, 1_050]] as const) {
     const { start, keep, counts } = await open(t);
     await keep([PULL], batches);
     const teller = start(isShared);

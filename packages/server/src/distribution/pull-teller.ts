@@ -22,7 +22,7 @@ export interface PullTeller {
 
 const NONE: ToldPulls = { count: 0, isMany: false };
 const LOOK_EVERY_MS = 2_000;
-const BUSY_PAUSE_MS = 500;
+const BUSY_PAUSE_MS = 2_000;
 // The share of the time in which the event loop does something.
 const BUSY = 0.85;
 
