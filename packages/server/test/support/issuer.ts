@@ -1,7 +1,7 @@
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { type JWK, SignJWT } from "jose";
+import { listenAnew } from "./listening.ts";
 
 /** An OpenID issuer over HTTP on loopback whose every answer a test can bend. */
 export interface Issuer {
@@ -38,8 +38,7 @@ export async function openIssuer(): Promise<Issuer> {
     if (document) response.setHeader("content-type", "application/json").end(JSON.stringify(document));
     else response.writeHead(404).end();
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `http://127.0.0.1:${await listenAnew(server)}`;
   return {
     url, key, jwks, routes, requests,
     sign: (claims, header = {}, signer = key.privateKey) => new SignJWT(claims).setProtectedHeader({ alg: "RS256", kid: key.kid, ...header }).sign(signer),

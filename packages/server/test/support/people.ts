@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair } from "jose";
 import { Provider } from "oidc-provider";
+import { listenAnew } from "./listening.ts";
 import type { Platform } from "./platform.ts";
 
 /** A real OpenID provider (oidc-provider) on loopback where people sign in on its own pages. */
@@ -27,8 +27,7 @@ export async function openPeopleProvider(redirectUri: string): Promise<PeoplePro
   const server = createServer((request, response) => {
     if (people.intercept?.(request, response) !== true) handle(request, response);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `http://127.0.0.1:${await listenAnew(server)}`;
   let keys = 0;
   const people: PeopleProvider = {
     url, claims: {}, intercept: undefined,

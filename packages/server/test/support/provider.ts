@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair } from "jose";
 import { Provider } from "oidc-provider";
+import { listenAnew } from "./listening.ts";
 
 /** A real OpenID provider (oidc-provider) on loopback whose tokens are JWTs signed with RS256. */
 export interface RealProvider { url: string; token(): Promise<string>; close(): Promise<void> }
@@ -11,8 +11,7 @@ export async function openProvider(audience: string, subject = "ci", claims: Rec
   const { privateKey } = await generateKeyPair("RS256", { extractable: true });
   let handle: (request: IncomingMessage, response: ServerResponse) => void = () => {};
   const server = createServer((request, response) => handle(request, response));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `http://127.0.0.1:${await listenAnew(server)}`;
   const oidc = new Provider(url, {
     clients: [{ client_id: subject, client_secret: "secret", grant_types: ["client_credentials"], redirect_uris: [], response_types: [] }],
     jwks: { keys: [{ ...await exportJWK(privateKey), kid: "provider", use: "sig", alg: "RS256" }] },
