@@ -6,8 +6,8 @@ import { type Bench, get, overHttp, type Row, type Section } from "./rows.ts";
 
 const GOAL = 0.95;
 const LOOK_MS = 100;
-// Pulls are written twice a second; a server that has done next to nothing for longer than that has nothing left to do.
-const REST_MS = 700;
+// Pulls are written twice a second, and looked after soon after that: a server that has done next to nothing for longer has nothing left to do.
+const REST_MS = 900;
 const BUSY_SHARE = 0.1;
 const LONGEST_MS = 60_000;
 

@@ -92,22 +92,21 @@ export function createPullRecorder({ writer, clock, log, kept, dropped }: PullRe
     filling.notes.set(key, note);
     return note;
   };
-  const next = (): Batch | undefined => {
-    if (full.length > 0 || filling.count === 0) return full.shift();
-    const batch = filling;
-    filling = newBatch();
-    return batch;
-  };
   const flush = async (): Promise<void> => {
-    for (let batch = next(); batch !== undefined; batch = next()) {
+    for (let batch = full.shift(); batch !== undefined; batch = full.shift()) {
       await write(batch);
       waiting -= batch.count;
     }
   };
-  const flushOnce = (): Promise<void> => (flushing ??= flush().finally(() => { flushing = undefined; }));
+  const flushFull = (): Promise<void> => (flushing ??= flush().finally(() => { flushing = undefined; }));
+  const flushAll = (): Promise<void> => {
+    if (filling.count > 0) full.push(filling);
+    filling = newBatch();
+    return flushFull();
+  };
   const timer = setInterval(() => {
     report();
-    void flushOnce();
+    void flushAll();
   }, FLUSH_EVERY_MS).unref();
 
   return {
@@ -123,15 +122,11 @@ export function createPullRecorder({ writer, clock, log, kept, dropped }: PullRe
       note.timesMs.push(data.nowMs);
       filling.count += 1;
       waiting += 1;
-      if (filling.count < PULLS_AT_ONCE) return;
-      full.push(filling);
-      filling = newBatch();
-      void flushOnce();
+      if (filling.count >= PULLS_AT_ONCE) void flushAll();
     },
     async close() {
       clearInterval(timer);
-      await flushOnce();
-      await flushOnce();
+      while (waiting > 0) await flushAll();
       report(0);
     },
   };
