@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
-import { StatementSync } from "node:sqlite";
 import { test } from "node:test";
-import { CompiledQuery, sql } from "kysely";
-import pg from "pg";
+import { sql } from "kysely";
 import { newUid } from "../src/base/uid.ts";
 import { ANONYMOUS, type Call } from "../src/call.ts";
 import { openCall } from "../src/calls.ts";
@@ -10,6 +8,7 @@ import { dueSubscriptions, eventCommands } from "../src/events/index.ts";
 import type { Database } from "../src/store/index.ts";
 import { ENGINE } from "./support/database.ts";
 import { openEventQueue, outcome, PREFIX } from "./support/event-queue.ts";
+import { planOf, type Ran, rowsRead, statementsRun } from "./support/statements.ts";
 
 // What is done for one subscription must take no more work because very many deliveries wait for another, or have ended. Work is not time: on SQLite it is the
 // engine's plan for the very statements that were run, on PostgreSQL the rows that its plan reads.
@@ -19,40 +18,7 @@ const FEW = 20;
 // Each of the few passes through some steps of some statements; that many rows are far from the many.
 const MOST_ROWS = 40 * FEW;
 
-interface Ran { text: string; values: unknown[] }
-interface Node { "Actual Rows": number; "Actual Loops": number; "Rows Removed by Filter"?: number; "Rows Removed by Index Recheck"?: number; Plans?: Node[] }
-
-let ran: Ran[] = [];
-
-// Every statement goes through one of these two.
-const all = StatementSync.prototype.all;
-StatementSync.prototype.all = function (this: StatementSync, ...values: unknown[]) {
-  ran.push({ text: this.sourceSQL, values });
-  return Reflect.apply(all, this, values);
-};
-const query = pg.Client.prototype.query;
-pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
-  const [first] = args;
-  if (typeof first === "object" && first !== null && "text" in first) {
-    ran.push({ text: String(first.text), values: "values" in first ? first.values as unknown[] : [] });
-  }
-  return Reflect.apply(query, this, args);
-};
-
 class Undone extends Error {}
-
-/** Rows that all parts of the plans gave or threw away, statement by statement as they were run. */
-async function rowsRead(tx: Database, statements: readonly Ran[]): Promise<number> {
-  const sum = (node: Node): number =>
-    (node["Actual Rows"] + (node["Rows Removed by Filter"] ?? 0) + (node["Rows Removed by Index Recheck"] ?? 0)) * node["Actual Loops"]
-    + (node.Plans ?? []).reduce((total, inner) => total + sum(inner), 0);
-  let rows = 0;
-  for (const { text, values } of statements) {
-    const answer = await tx.executeQuery<{ "QUERY PLAN": { Plan: Node }[] }>(CompiledQuery.raw(`explain (analyze, format json) ${text}`, values));
-    rows += sum(answer.rows[0]?.["QUERY PLAN"][0]?.Plan ?? { "Actual Rows": Number.NaN, "Actual Loops": 1 });
-  }
-  return rows;
-}
 
 const BY_UID = "SEARCH deliveries USING INDEX sqlite_autoindex_deliveries_1 (uid=?)";
 const EVENT = "SEARCH e USING INTEGER PRIMARY KEY (rowid=?)";
@@ -64,9 +30,8 @@ const FIRST_OF_EACH = (index: string): string[] => [`SEARCH deliveries USING COV
 /** How SQLite finds deliveries and events, each way once. */
 async function plansOf(db: Database, statements: readonly Ran[]): Promise<string[]> {
   const found = new Set<string>();
-  for (const { text } of statements) {
-    const { rows } = await db.executeQuery<{ detail: string }>(CompiledQuery.raw(`explain query plan ${text}`));
-    for (const { detail } of rows) if (/^(?:SCAN|SEARCH) (?:deliveries|events|d|e)\b/.test(detail)) found.add(detail);
+  for (const statement of statements) {
+    for (const detail of await planOf(db, statement)) if (/^(?:SCAN|SEARCH) (?:deliveries|events|d|e)\b/.test(detail)) found.add(detail);
   }
   return [...found];
 }
@@ -120,16 +85,15 @@ test("what is done for one subscription does not look at what waits for others",
     let statements: Ran[] = [];
     await undone(async (tx) => {
       await before?.(tx);
-      ran = [];
-      await work(tx);
-      statements = [...ran];
+      statements = await statementsRun(() => work(tx));
     });
     if (ENGINE === "sqlite") {
       assert.deepEqual(await plansOf(queue.db, statements), plans, title);
     } else {
       await undone(async (tx) => {
         await before?.(tx);
-        const rows = await rowsRead(tx, statements);
+        let rows = 0;
+        for (const statement of statements) rows += await rowsRead(tx, statement);
         assert.ok(rows <= MOST_ROWS, `${title} reads ${rows} rows`);
       });
     }

@@ -1,20 +1,19 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { StatementSync } from "node:sqlite";
 import { test } from "node:test";
 import { create, type Message, type MessageInitShape } from "@bufbuild/protobuf";
 import { ListTagsRequestSchema, type ListTagsResponse } from "@moorage/api";
-import { CompiledQuery, sql } from "kysely";
-import pg from "pg";
+import { sql } from "kysely";
 import { isStored, messageOf } from "../src/aip/stored.ts";
 import { createSecrets } from "../src/base/secrets.ts";
 import { timestamp } from "../src/base/times.ts";
 import { newUid } from "../src/base/uid.ts";
 import { openCall } from "../src/calls.ts";
 import { moveTag, tagsService } from "../src/registry/index.ts";
-import { changeCount, type Database } from "../src/store/index.ts";
+import { changeCount } from "../src/store/index.ts";
 import { ENGINE } from "./support/database.ts";
 import { anyDigest, type RegistryServer, startRegistry } from "./support/registry-server.ts";
+import { forgetStatements, planOf, type Ran, rowsRead, statementsRun } from "./support/statements.ts";
 
 // What is asked of a repo with many tags, and of a tag with a long history, must take no more work than with few. Work is not time: on SQLite it is
 // the engine's plan for the very statements that were run, on PostgreSQL the rows that its plan reads.
@@ -26,48 +25,12 @@ const PAGE = 50;
 const MOST_ROWS = 6 * (PAGE + 1);
 
 type Request = Exclude<MessageInitShape<typeof ListTagsRequestSchema>, Message>;
-interface Ran { text: string; values: unknown[] }
 /** A repo of the test: its uid and how many tags it has, and records the first of them. */
 interface Sized { name: string; uid: string; size: number }
 
-let ran: Ran[] = [];
-
-// Every statement goes through one of these two.
-const all = StatementSync.prototype.all;
-StatementSync.prototype.all = function (this: StatementSync, ...values: unknown[]) {
-  ran.push({ text: this.sourceSQL, values });
-  return Reflect.apply(all, this, values);
-};
-const query = pg.Client.prototype.query;
-pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
-  const [first] = args;
-  if (typeof first === "object" && first !== null && "text" in first) {
-    ran.push({ text: String(first.text), values: "values" in first ? first.values as unknown[] : [] });
-  }
-  return Reflect.apply(query, this, args);
-};
-
 /** The statements that the work reads by. */
 async function statementsOf(work: () => Promise<unknown>): Promise<Ran[]> {
-  ran = [];
-  await work();
-  return ran.filter(({ text }) => /^\s*select/.test(text));
-}
-
-async function plansOf(db: Database, { text }: Ran): Promise<string[]> {
-  const { rows } = await db.executeQuery<{ detail: string }>(CompiledQuery.raw(`explain query plan ${text}`));
-  return rows.map(({ detail }) => detail);
-}
-
-interface Node { "Actual Rows": number; "Actual Loops": number; "Rows Removed by Filter"?: number; "Rows Removed by Index Recheck"?: number; Plans?: Node[] }
-
-/** The rows that all parts of the plan gave or threw away. */
-async function rowsRead(db: Database, { text, values }: Ran): Promise<number> {
-  const { rows } = await db.executeQuery<{ "QUERY PLAN": { Plan: Node }[] }>(CompiledQuery.raw(`explain (analyze, format json) ${text}`, values));
-  const sum = (node: Node): number =>
-    (node["Actual Rows"] + (node["Rows Removed by Filter"] ?? 0) + (node["Rows Removed by Index Recheck"] ?? 0)) * node["Actual Loops"]
-    + (node.Plans ?? []).reduce((total, inner) => total + sum(inner), 0);
-  return sum(rows[0]?.["QUERY PLAN"][0]?.Plan ?? { "Actual Rows": Number.NaN, "Actual Loops": 1 });
+  return (await statementsRun(work)).filter(({ text }) => /^\s*select/.test(text));
 }
 
 const name = (index: number): string => `v-${1_000_000 + index}`;
@@ -123,7 +86,7 @@ async function askedOf(registry: RegistryServer): Promise<Asked[]> {
       if (pageToken !== undefined) return list({ pageToken });
       const { nextPageToken } = await list({ ...ofRepo(repo), orderBy, skip: Math.floor(repo.size * 0.9) - PAGE + 5, pageSize: PAGE });
       tokens.set(repo, nextPageToken);
-      ran = [];
+      forgetStatements();
       return deep(repo);
     };
     return [
@@ -141,7 +104,7 @@ async function askedOf(registry: RegistryServer): Promise<Asked[]> {
     } },
     { title: `list of all repos ${orderBy}, deep page`, plans: deepPlans, async ask() {
       const { nextPageToken } = await list({ uidp: { descendantsOf: registry.acme }, orderBy, skip: MANY / 2 });
-      ran = [];
+      forgetStatements();
       await list({ pageToken: nextPageToken });
     } },
   ];
@@ -251,10 +214,10 @@ test("lists, histories and pulls as of a time take no more work in a repo with m
           continue;
         }
         const found: string[] = [];
-        for (const statement of about) found.push(...await plansOf(registry.db, statement));
+        for (const statement of about) found.push(...await planOf(registry.db, statement));
         assert.deepEqual(found, plans, about.map(({ text }) => text).join("\n"));
         for (const statement of statements.filter((each) => !isAbout(each))) {
-          for (const plan of await plansOf(registry.db, statement)) assert.doesNotMatch(plan, /^SCAN|TEMP B-TREE FOR ORDER/, statement.text);
+          for (const plan of await planOf(registry.db, statement)) assert.doesNotMatch(plan, /^SCAN|TEMP B-TREE FOR ORDER/, statement.text);
         }
       }
     });

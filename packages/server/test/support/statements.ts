@@ -1,0 +1,52 @@
+import { StatementSync } from "node:sqlite";
+import { CompiledQuery } from "kysely";
+import pg from "pg";
+import type { Database } from "../../src/store/index.ts";
+
+/** A statement that was run. */
+export interface Ran { text: string; values: unknown[] }
+interface Node { "Actual Rows": number; "Actual Loops": number; "Rows Removed by Filter"?: number; "Rows Removed by Index Recheck"?: number; Plans?: Node[] }
+
+let ran: Ran[] = [];
+
+// Every statement of this process goes through one of these two.
+const all = StatementSync.prototype.all;
+StatementSync.prototype.all = function (this: StatementSync, ...values: unknown[]) {
+  ran.push({ text: this.sourceSQL, values });
+  return Reflect.apply(all, this, values);
+};
+const query = pg.Client.prototype.query;
+pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
+  const [first] = args;
+  if (typeof first === "object" && first !== null && "text" in first) {
+    ran.push({ text: String(first.text), values: "values" in first ? first.values as unknown[] : [] });
+  }
+  return Reflect.apply(query, this, args);
+};
+
+/** The statements that the work ran, since it last forgot them. */
+export async function statementsRun(work: () => Promise<unknown>): Promise<Ran[]> {
+  forgetStatements();
+  await work();
+  return [...ran];
+}
+
+/** What was run so far is not looked at. */
+export function forgetStatements(): void {
+  ran = [];
+}
+
+/** How SQLite finds what the statement asks for, step by step. */
+export async function planOf(db: Database, { text }: Ran): Promise<string[]> {
+  const { rows } = await db.executeQuery<{ detail: string }>(CompiledQuery.raw(`explain query plan ${text}`));
+  return rows.map(({ detail }) => detail);
+}
+
+/** The rows that all parts of PostgreSQL's plan gave or threw away. The statement is run once more. */
+export async function rowsRead(db: Database, { text, values }: Ran): Promise<number> {
+  const { rows } = await db.executeQuery<{ "QUERY PLAN": { Plan: Node }[] }>(CompiledQuery.raw(`explain (analyze, format json) ${text}`, values));
+  const sum = (node: Node): number =>
+    (node["Actual Rows"] + (node["Rows Removed by Filter"] ?? 0) + (node["Rows Removed by Index Recheck"] ?? 0)) * node["Actual Loops"]
+    + (node.Plans ?? []).reduce((total, inner) => total + sum(inner), 0);
+  return sum(rows[0]?.["QUERY PLAN"][0]?.Plan ?? { "Actual Rows": Number.NaN, "Actual Loops": 1 });
+}
