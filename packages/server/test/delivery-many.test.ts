@@ -149,14 +149,14 @@ test("the metrics and the log tell of a sink that fails, and of its end", async 
     return text.split("\n").filter((line) => line.startsWith("moorage_event_")).join("\n");
   };
   const failing = await metrics();
-  assert.match(failing, /^moorage_event_tries_total\{outcome="refused"\} [2-9]/m);
+  assert.match(failing, /^moorage_event_tries_total\{subscription="[0-9a-f/]+",outcome="refused"\} [2-9]/m);
   assert.match(failing, new RegExp(`^moorage_event_failures_total\\{subscription="${uid}"\\} [2-9]`, "m"));
   assert.match(failing, new RegExp(`^moorage_event_backlog\\{subscription="${uid}"\\} 2$`, "m"));
   assert.match(failing, new RegExp(`^moorage_event_backlog_age_seconds\\{subscription="${uid}"\\} \\d`, "m"));
   receiver.answer = 200;
   await until(async () => (await deliveries(uid)).every(isDelivered));
   const mended = await metrics();
-  assert.match(mended, /^moorage_event_tries_total\{outcome="delivered"\} 2$/m);
+  assert.match(mended, /^moorage_event_tries_total\{subscription="[0-9a-f/]+",outcome="delivered"\} 2$/m);
   assert.match(mended, /^moorage_event_try_duration_seconds_count\{outcome="delivered"\} 2$/m);
   assert.doesNotMatch(mended, /^moorage_event_backlog\{/m);
   const told = moorage.lines.map((line) => JSON.parse(line) as { msg: string; subscription?: string })

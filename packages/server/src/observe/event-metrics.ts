@@ -21,7 +21,7 @@ export interface EventMetrics {
 /** What waits, and when that was so. */
 interface Reading { nowMs: number; backlogs: readonly Backlog[] }
 
-// A series for each subscription that fails, so many at most: beyond that they share one.
+// A series for each subscription that is sent to, so many at most: beyond that they share one.
 const MAX_SERIES = 500;
 // A database that hangs does not keep the other metrics.
 const READ_TIMEOUT_MS = 1_000;
@@ -31,7 +31,7 @@ const BOUNDS_S = [0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 3
 export function eventMetrics(registry: Registry): EventMetrics {
   const registers = [registry];
   const tries = new Counter({
-    name: "moorage_event_tries_total", help: "Tries to deliver an event, by how they ended.", labelNames: ["outcome"], registers,
+    name: "moorage_event_tries_total", help: "Tries to deliver an event, by how they ended.", labelNames: ["subscription", "outcome"], registers,
   });
   const failures = new Counter({
     name: "moorage_event_failures_total", help: "Tries to deliver an event that failed.", labelNames: ["subscription"], registers,
@@ -39,7 +39,11 @@ export function eventMetrics(registry: Registry): EventMetrics {
   const duration = new Histogram({
     name: "moorage_event_try_duration_seconds", help: "How long tries to deliver an event took.", labelNames: ["outcome"], buckets: BOUNDS_S, registers,
   });
-  const failing = new Set<string>();
+  const known = new Set<string>();
+  const nameOf = (subscription: string): string => {
+    if (known.size < MAX_SERIES) known.add(subscription);
+    return known.has(subscription) ? subscription : "other";
+  };
   let read = async (): Promise<Reading> => ({ nowMs: 0, backlogs: [] });
   let reading: Promise<Reading | undefined> | undefined;
   // Both gauges are asked together, and answer from one look.
@@ -51,22 +55,21 @@ export function eventMetrics(registry: Registry): EventMetrics {
   const gauge = (name: string, help: string, valueOf: ValueOf): Gauge => new Gauge({
     name, help, labelNames: ["subscription"], registers, aggregator: "max",
     async collect() {
-      const known = await look();
-      if (known === undefined) return;
+      const waiting = await look();
+      if (waiting === undefined) return;
       this.reset();
-      for (const backlog of known.backlogs) this.set({ subscription: backlog.subscription }, valueOf(backlog, known.nowMs));
+      for (const backlog of waiting.backlogs) this.set({ subscription: backlog.subscription }, valueOf(backlog, waiting.nowMs));
     },
   });
   gauge("moorage_event_backlog", "Deliveries that are not over.", ({ open }) => open);
   gauge("moorage_event_backlog_age_seconds", "For how long the oldest event that is not delivered yet has been waiting.",
     ({ oldestMs }, nowMs) => Math.max(0, nowMs - oldestMs) / 1000);
   return {
-    tried({ subscription, outcome, seconds }) {
-      tries.inc({ outcome });
+    tried({ subscription: uid, outcome, seconds }) {
+      const subscription = nameOf(uid);
+      tries.inc({ subscription, outcome });
       duration.observe({ outcome }, seconds);
-      if (outcome === "delivered") return;
-      if (failing.size < MAX_SERIES) failing.add(subscription);
-      failures.inc({ subscription: failing.has(subscription) ? subscription : "other" });
+      if (outcome !== "delivered") failures.inc({ subscription });
     },
     watch: (from) => { read = from; },
   };
