@@ -59,7 +59,8 @@ export async function readFeed(db: Database, scope: FeedScope, storedTypes: read
 }
 
 async function rowsOf(
-  db: Database, { group, subjectPrefixes }: FeedScope, storedTypes: readonly string[], { organization, from, last, limit }: { organization: string; from: number; last: number; limit: number },
+  db: Database, { group, subjectPrefixes }: FeedScope, storedTypes: readonly string[],
+  { organization, from, last, limit }: { organization: string; from: number; last: number; limit: number },
 ): Promise<FeedRow[]> {
   const conditions = ["organization = ?", "seq > ?", "seq <= ?", "target = ''"];
   const parameters: Bindable[] = [organization, from, last];
@@ -73,7 +74,8 @@ async function rowsOf(
     conditions.push(`(${prefixes.map(() => `substr(${column}, 1, ?) = ?`).join(" or ")})`);
     parameters.push(...prefixes.flatMap((prefix) => [prefix.length, prefix]));
   }
-  return await select<FeedRow>(db, `select seq, id, type, subject, parent, number, time, actor, body from events where ${conditions.join(" and ")} order by seq limit ?`, [...parameters, limit]);
+  const text = `select seq, id, type, subject, parent, number, time, actor, body from events where ${conditions.join(" and ")} order by seq limit ?`;
+  return await select<FeedRow>(db, text, [...parameters, limit]);
 }
 
 function expired(description: string): Error {

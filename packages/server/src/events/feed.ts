@@ -66,7 +66,8 @@ export function eventsService({ pageTokenKey, eventsPrefix, baseUrl = "" }: Room
 }
 
 /** What is asked for. Throws INVALID_ARGUMENT with everything that is wrong with it, `violations` first. */
-function scopeOf({ group, typePrefixes, subjectPrefixes }: ListEventsRequest | WatchEventsRequest, eventsPrefix: string, violations: FieldViolation[]): FeedScope {
+function scopeOf(request: ListEventsRequest | WatchEventsRequest, eventsPrefix: string, violations: FieldViolation[]): FeedScope {
+  const { group, typePrefixes, subjectPrefixes } = request;
   const found = [...violations];
   for (const [field, prefixes] of Object.entries({ typePrefixes, subjectPrefixes })) {
     if (prefixes.length > MAX_PREFIXES) found.push({ field, description: `must be at most ${MAX_PREFIXES}` });
