@@ -9,7 +9,6 @@ import {
   fromJson,
   getOption,
   hasOption,
-  type JsonValue,
   type Message,
   toJson,
 } from "@bufbuild/protobuf";
@@ -87,7 +86,7 @@ const CODES: Record<number, Outcome> = { 5: "NOT_FOUND", 7: "PERMISSION_DENIED",
 const HTTP: Record<number, number> = { 5: 404, 7: 403, 16: 401 };
 interface Told {
   outcome: Outcome | number;
-  answer: JsonValue;
+  answer: unknown;
 }
 
 async function byRest(method: DescMethod, request: Message, token: string | undefined): Promise<Told> {
@@ -96,7 +95,7 @@ async function byRest(method: DescMethod, request: Message, token: string | unde
   const { status, headers, body, text } = await platform.call(rest.verb, rest.path, { token, body: rest.body });
   if (status !== 200) {
     assert.equal(status, HTTP[body.code], text);
-    return { outcome: CODES[body.code] ?? body.code, answer: body as unknown as JsonValue };
+    return { outcome: CODES[body.code] ?? body.code, answer: body };
   }
   // A delete answers with nothing at all.
   if (method.output.typeName === EmptySchema.typeName) assert.deepEqual([rest.verb, headers["content-length"], text], ["DELETE", "0", ""]);
@@ -106,7 +105,8 @@ async function byRest(method: DescMethod, request: Message, token: string | unde
 async function byGrpc(method: DescMethodUnary | DescMethodServerStreaming, request: Message, token: string | undefined): Promise<Told> {
   const { message, error } = isUnary(method) ? await platform.grpc.call(method, request, token) : await firstOf(method, request, token);
   if (message !== undefined) return { outcome: "ok", answer: toJson(method.output, message) };
-  const { code } = error as { code: number };
+  assert.ok(error);
+  const { code } = error;
   return { outcome: CODES[code] ?? code, answer: error };
 }
 
@@ -130,7 +130,7 @@ function outcomeOf(told: Told, wanted: Outcome): Outcome | number {
 }
 
 /** What of an error does not hang on the request, as the request's own uids do. */
-function shapeOf(answer: JsonValue): unknown {
+function shapeOf(answer: unknown): unknown {
   const { code, details = [] } = answer as { code?: number; details?: { "@type": string; reason?: string; domain?: string; resourceType?: string }[] };
   return { code, details: details.map(({ reason, domain, resourceType, ...rest }) => ({ type: rest["@type"], reason, domain, resourceType })) };
 }

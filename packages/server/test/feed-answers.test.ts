@@ -4,6 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { type Event, EventsService } from "@moorage/api";
 import { both } from "./support/both.ts";
 import { type Answer, blamed, DIGEST, type Platform, startPlatform } from "./support/platform.ts";
+import { jsonOf } from "./support/shape.ts";
 import type { Row } from "../src/store/index.ts";
 
 // What the feed answers: events as CloudEvents, filters, cursors, and that a page looks at so much and no more.
@@ -23,7 +24,7 @@ const asked = async (request: Asked, token?: string): Promise<Answer> => await b
 async function page(request: Asked): Promise<Page> {
   const answer = await asked(request);
   assert.equal(answer.status, 200, answer.text);
-  return answer.body as unknown as Page;
+  return jsonOf<Page>(answer);
 }
 
 /** Waits until all that was done is in the feed. */

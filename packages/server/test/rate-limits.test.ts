@@ -7,6 +7,7 @@ import { Health } from "@moorage/api/gen/health/v1/health_pb";
 import { RetryInfoSchema } from "@moorage/api/gen/google/rpc/error_details_pb";
 import { loadConfig } from "../src/config.ts";
 import { type Answer, type Ask, type Platform, reason, startPlatform } from "./support/platform.ts";
+import { jsonOf } from "./support/shape.ts";
 
 // Rate limits at every door. The clock stands still, and each test has addresses and identities of its own.
 const IDENTITY_BURST = 5;
@@ -84,7 +85,7 @@ test("each door says it in its own words; health and metrics are never refused",
   await repeated(ADDRESS_BURST, () => ping(from));
   for (const path of ["/v2/", "/v2/acme/app/tags/list", "/token?service=x"]) {
     const refused = await call(path, from);
-    const { errors } = refused.body as unknown as { errors: { code: string }[] };
+    const { errors } = jsonOf<{ errors: { code: string }[] }>(refused);
     assert.deepEqual([refused.status, errors[0]?.code, retryAfterMs(refused)], [429, "TOOMANYREQUESTS", 1000], path);
   }
   for (const path of ["/sts/exchange", "/.well-known/jwks.json", "/openapi.json", "/iam/v2/groups", "/nothing"]) {

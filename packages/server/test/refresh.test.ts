@@ -4,6 +4,7 @@ import { startInstallation } from "./support/installation.ts";
 import { type AccessHouse, openAccess } from "./support/access.ts";
 import { attackOn, refused } from "./support/attacks.ts";
 import { type Issuer, openIssuer } from "./support/issuer.ts";
+import { jsonOf } from "./support/shape.ts";
 
 // What a thief and its victim do with one refresh token: whoever comes second ends the family, whatever the order, and no other family.
 let house: AccessHouse;
@@ -95,7 +96,7 @@ test("deleting an identity through the API leaves no refresh token of it", async
   const now = Math.floor(Date.now() / 1000);
   const external = await issuer.sign({ iss: issuer.url, sub: "robot", aud: server.bootstrap.baseUrl, iat: now, exp: now + 300 });
   const { refreshToken } = (await server.ask("GET", "/sts/exchange", { token: external })).json;
-  const pair = (await server.ask("GET", "/sts/exchange_refresh_token", { token: refreshToken })).json as unknown as { refreshToken: { token: string } };
+  const pair = jsonOf<{ refreshToken: { token: string } }>(await server.ask("GET", "/sts/exchange_refresh_token", { token: refreshToken }));
   const newer = pair.refreshToken.token;
   assert.equal((await server.ask("GET", "/token", { basic: `any:${newer}` })).status, 200);
   await server.api("DELETE", `/iam/v2/identities/${uid}`);

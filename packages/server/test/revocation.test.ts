@@ -5,6 +5,7 @@ import { decodeJwt } from "jose";
 import { openGrpc } from "./support/grpc.ts";
 import { startInstallation } from "./support/installation.ts";
 import { openIssuer } from "./support/issuer.ts";
+import { jsonOf } from "./support/shape.ts";
 
 // What is taken away is gone with the very next request, at every door, though answers are kept and tokens and what was gotten for them live on.
 const CAPABILITIES = ["CAP_IAM_GROUPS_LIST", "CAP_REPO_LIST", "CAP_MANIFEST_LIST", "CAP_REPO_BLOBS_GET", "CAP_TAG_LIST"];
@@ -44,7 +45,7 @@ test("a right that is taken away ends at the next request", async (t) => {
     const look = async () => {
       // First, since it writes: what is answered after it is kept.
       const refreshed = await ask("GET", "/sts/exchange_refresh_token", { token: refreshToken });
-      if (refreshed.status === 200) refreshToken = (refreshed.json as unknown as { refreshToken: { token: string } }).refreshToken.token;
+      if (refreshed.status === 200) refreshToken = jsonOf<{ refreshToken: { token: string } }>(refreshed).refreshToken.token;
       const rest = (await ask("GET", `/registry/v2/repos/${repo}`, { token })).status;
       const { error } = await grpc.call(ReposService.method.getRepo, { uid: repo }, token);
       const pull = (await ask("GET", `/v2/${image}/manifests/v1`, { token: pullToken })).status;

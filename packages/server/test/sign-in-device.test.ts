@@ -23,9 +23,9 @@ after(async () => {
 interface Codes { device_code: string; user_code: string; verification_uri: string; verification_uri_complete: string; expires_in: number; interval: number }
 
 async function begin(change: Record<string, string> = {}): Promise<Codes> {
-  const { status, body } = await tokenCall(platform, { client_id: "moorage-cli", identity_provider: idp, ...change }, "/oauth/device_authorization");
+  const { status, body } = await tokenCall<Codes>(platform, { client_id: "moorage-cli", identity_provider: idp, ...change }, "/oauth/device_authorization");
   assert.equal(status, 200, JSON.stringify(body));
-  return body as unknown as Codes;
+  return body;
 }
 
 const poll = (code: string, client = "moorage-cli"): Promise<TokenAnswer> =>

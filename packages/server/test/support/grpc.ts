@@ -4,7 +4,6 @@ import {
   type DescMessage,
   type DescMethodServerStreaming,
   type DescMethodUnary,
-  type JsonValue,
   type MessageInitShape,
   type MessageShape,
   toJson,
@@ -21,9 +20,12 @@ import {
   RetryInfoSchema,
 } from "@moorage/api/gen/google/rpc/error_details_pb";
 import { StatusSchema } from "@moorage/api/gen/google/rpc/status_pb";
+import type { Json } from "./platform.ts";
 
+/** A google.rpc.Status as JSON, as the REST door writes it. */
+export type Refused = Pick<Json, "code" | "message" | "details">;
 /** What a gRPC call came to: a message, or a google.rpc.Status in the JSON that REST has for it. */
-export type GrpcAnswer<O extends DescMessage> = { message: MessageShape<O>; error?: undefined } | { message?: undefined; error: JsonValue };
+export type GrpcAnswer<O extends DescMessage> = { message: MessageShape<O>; error?: undefined } | { message?: undefined; error: Refused };
 
 /** A gRPC client over HTTP/2 in clear text, for every method there is. */
 export interface Grpc {
@@ -56,7 +58,7 @@ export function openGrpcWeb(url: string): Grpc {
 }
 
 /** What a stream ended with, as REST would have it. */
-export function endOf(error: unknown): JsonValue {
+export function endOf(error: unknown): Refused {
   return statusOf(ConnectError.from(error));
 }
 
@@ -82,11 +84,11 @@ function clientOf(transport: Transport, sessionManager: Http2SessionManager): Gr
 }
 
 // Details that came over the wire carry bytes; those that a client makes itself do not.
-function statusOf(error: ConnectError): JsonValue {
+function statusOf(error: ConnectError): Refused {
   const details = error.details.flatMap((detail) =>
     "value" in detail && detail.value instanceof Uint8Array && "type" in detail
       ? [create(AnySchema, { typeUrl: `type.googleapis.com/${detail.type}`, value: detail.value })]
       : [],
   );
-  return toJson(StatusSchema, create(StatusSchema, { code: error.code, message: error.rawMessage, details }), { registry: DETAILS });
+  return toJson(StatusSchema, create(StatusSchema, { code: error.code, message: error.rawMessage, details }), { registry: DETAILS }) as object as Refused;
 }

@@ -67,9 +67,9 @@ export async function addProvider(platform: Platform, people: PeopleProvider, oi
 }
 
 /** What the token endpoint says. */
-export interface TokenAnswer { status: number; body: Record<string, unknown> }
+export interface TokenAnswer<T = Record<string, unknown>> { status: number; body: T }
 
-export async function tokenCall(platform: Platform, form: Record<string, string>, path = "/sts/token"): Promise<TokenAnswer> {
+export async function tokenCall<T = Record<string, unknown>>(platform: Platform, form: Record<string, string>, path = "/sts/token"): Promise<TokenAnswer<T>> {
   const response = await fetch(`${platform.url}${path}`, { method: "POST", body: new URLSearchParams(form) });
-  return { status: response.status, body: await response.json() as Record<string, unknown> };
+  return { status: response.status, body: await response.json() as T };
 }

@@ -184,7 +184,7 @@ export async function rows<T = Json>(answer: Json | Promise<Json>, plural: strin
 }
 
 /** The names of the fields that an INVALID_ARGUMENT blames. */
-export function blamed({ body }: Answer): string[] {
+export function blamed({ body }: { body: Pick<Json, "details"> }): string[] {
   return body.details.flatMap(({ fieldViolations = [] }) => fieldViolations).map(({ field }) => field);
 }
 

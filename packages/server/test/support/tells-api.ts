@@ -44,9 +44,9 @@ export function apiTells({ platform, issuer, actor, told, ask }: Ground): void {
       const [event] = events as [Told];
       const body = { ...answer.body } as Record<string, unknown>;
       for (const name of SECRET) delete body[name];
-      if (method.output.typeName === EmptySchema.typeName) body["uid"] = (request as unknown as { uid: string }).uid;
+      if (method.output.typeName === EmptySchema.typeName) body["uid"] = (request as Message & { uid: string }).uid;
       // A batch is of what is below its parent; who accepts terms answers the group.
-      const subject = String(body["uid"] ?? body["group"] ?? (request as unknown as { parent: string }).parent);
+      const subject = String(body["uid"] ?? body["group"] ?? (request as Message & { parent: string }).parent);
       const group = await holder(subject, new Set([...before, ...await groups()]));
       assert.notEqual(group, "");
       assert.deepEqual(event, { type: getOption(method, api.event), subject, group, target: "", actor, body });
