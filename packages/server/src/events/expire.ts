@@ -1,3 +1,4 @@
+import { DeliveryState } from "@moorage/api";
 import type { Call } from "../call.ts";
 import { type Database, statement } from "../store/index.ts";
 import { OVERDUE } from "./attempts.ts";
@@ -18,8 +19,7 @@ export interface ExpireRequest {
 /** `more`: there may be more, after this place if there is one. */
 export interface Expired { removed: number; more: boolean; after?: { timeMs: number; seq: number } }
 
-/** DeliveryState's numbers. */
-const [DELIVERED, DEAD] = [4, 5];
+const { DELIVERED, DEAD } = DeliveryState;
 /** The most rows that one transaction removes. */
 const AT_ONCE = 500;
 

@@ -1,6 +1,7 @@
 import { SubscriptionSchema } from "@moorage/api";
 import { audit } from "../audit/index.ts";
 import { parentOf } from "../base/uid.ts";
+import { DeliveryState } from "@moorage/api";
 import type { Call } from "../call.ts";
 import { type Row, statement } from "../store/index.ts";
 import { errorText, withAttempt } from "./attempts.ts";
@@ -8,8 +9,7 @@ import type { Outcome, RecordRequest } from "./delivering.ts";
 import { keysOf } from "./fan-out.ts";
 import { subscriptionOf } from "./subscriptions.ts";
 
-/** DeliveryState's numbers. */
-const [RETRYING, DELIVERED, DEAD] = [3, 4, 5];
+const { RETRYING, DELIVERED, DEAD } = DeliveryState;
 
 // These write the row although nothing in it changes: nobody else takes the lease until the transaction ends.
 const holdLease = statement<{ holder: string }>(
