@@ -239,13 +239,22 @@ test("many who write the same row all get through, one after the other", OPTIONS
 
 test("no connection left on the server, and a statement that takes too long: 503, and no more than that", OPTIONS, async (t) => {
   const house = await startHouse(t, { MOORAGE_DATABASE_TIMEOUT: "1s" });
-  await asAdmin((client) => client.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", [house.url.pathname.slice(1)]));
-  const hogs = await Promise.all(Array.from({ length: 40 }, async () => {
-    const hog = new pg.Client({ connectionString: postgres.url, connectionTimeoutMillis: 5_000 });
-    hog.on("error", () => {});
-    return await hog.connect().then(() => hog, () => undefined);
-  }));
-  assert.equal((await house.create("crowded")).status, 503);
+  const database = house.url.pathname.slice(1);
+  const hogs: (pg.Client | undefined)[] = [];
+  await asAdmin(async (client) => {
+    // The server asks for events all the time, and may get a place back before the others have them all.
+    for (let tries = 0, left = 1; left > 0; tries += 1) {
+      assert.ok(tries < 50, "the server keeps a connection");
+      await client.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", [database]);
+      hogs.push(...await Promise.all(Array.from({ length: tries === 0 ? 40 : 5 }, async () => {
+        const hog = new pg.Client({ connectionString: postgres.url, connectionTimeoutMillis: 5_000 });
+        hog.on("error", () => {});
+        return await hog.connect().then(() => hog, () => undefined);
+      })));
+      left = (await client.query("select 1 from pg_stat_activity where datname = $1", [database])).rows.length;
+    }
+    assert.equal((await house.create("crowded")).status, 503);
+  });
   await Promise.all(hogs.map((hog) => hog?.end()));
   assert.equal((await house.create("roomy")).status, 200);
 
