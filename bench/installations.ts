@@ -16,7 +16,7 @@ export type Engine = "SQLite" | "PostgreSQL";
 export interface Amounts { repos: number; tagged: number[] }
 
 // What decides what is in a fresh database.
-const SOURCES = ["./seed-sql.ts", "../packages/server/src/store/migrations.ts", "../packages/server/src/bootstrap.ts"];
+const SOURCES = ["./seed-sql.ts", "../packages/server/src/store/migrations.ts", "../packages/server/src/installation/bootstrap.ts"];
 const SEED_TIMEOUT_MS = 600_000;
 const MAX_GROUPS = 100;
 

@@ -1,4 +1,4 @@
-import type { RateLimit } from "./base/rate-limit.ts";
+import type { RateLimit } from "./lib/rate-limit.ts";
 
 /** Everything an operator can set. Flags of `moorage serve` set the same by their own spelling: `MOORAGE_DATA_DIR` is `--data-dir`. */
 export interface Config {

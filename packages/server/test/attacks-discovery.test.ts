@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, afterEach, before, beforeEach, describe, test } from "node:test";
-import { guardedFetch } from "../src/base/fetch.ts";
+import { guardedFetch } from "../src/lib/guarded-fetch.ts";
 import { Code } from "../src/errors.ts";
 import { type AccessHouse, openAccess } from "./support/access.ts";
 import { attackOn, refused } from "./support/attacks.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { after, afterEach, before, beforeEach, describe, test } from "node:test";
-import { newUid } from "../src/base/uid.ts";
+import { newUid } from "../src/lib/uid.ts";
 import { type AccessHouse, openAccess } from "./support/access.ts";
 import { attackOn, encode, NAMELESS, refused, saying } from "./support/attacks.ts";
 import { type Issuer, newKey, openIssuer } from "./support/issuer.ts";

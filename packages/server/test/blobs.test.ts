@@ -8,7 +8,7 @@ import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { Capability } from "@moorage/api";
 import fc from "fast-check";
-import { distributionDoor } from "../src/distribution/router.ts";
+import { distributionDoor } from "../src/oci/router.ts";
 import { bearer, makeGroup, makeIdentity, openDoor } from "./support/door.ts";
 import { acme, ask, begin, bytes, door, filesIn, folder, identityOf, owner, push, refusal, REPO, sha, waitFor } from "./support/door-client.ts";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sql } from "kysely";
-import { newUid } from "../src/base/uid.ts";
-import { ANONYMOUS, type Call } from "../src/call.ts";
-import { openCall } from "../src/calls.ts";
+import { newUid } from "../src/lib/uid.ts";
+import { ANONYMOUS, type Call } from "../src/core/call.ts";
+import { openCall } from "../src/runtime/open-call.ts";
 import { dueSubscriptions, eventCommands } from "../src/events/index.ts";
 import type { Database } from "../src/store/index.ts";
 import { ENGINE } from "./support/database.ts";

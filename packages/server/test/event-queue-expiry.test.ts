@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { newUid } from "../src/base/uid.ts";
+import { newUid } from "../src/lib/uid.ts";
 import { eventRetention } from "../src/events/index.ts";
 import { openEventQueue, outcome } from "./support/event-queue.ts";
 

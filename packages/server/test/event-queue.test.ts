@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { newUid } from "../src/base/uid.ts";
+import { newUid } from "../src/lib/uid.ts";
 import { hasOutbox } from "../src/events/index.ts";
 import { openEventQueue, outcome, PREFIX, type Told } from "./support/event-queue.ts";
 

@@ -6,7 +6,7 @@ import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { Capability, ExchangeRefreshTokenRequestSchema, ExchangeRequestSchema } from "@moorage/api";
 import { createRemoteJWKSet, decodeJwt, jwtVerify, SignJWT } from "jose";
 import { Code } from "../src/errors.ts";
-import { newUid } from "../src/base/uid.ts";
+import { newUid } from "../src/lib/uid.ts";
 import { type AccessHouse, openAccess } from "./support/access.ts";
 import { newKey } from "./support/issuer.ts";
 import { openProvider, type RealProvider } from "./support/provider.ts";

@@ -4,15 +4,15 @@ import { setTimeout as wait } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
 import { WatchEventsRequestSchema } from "@moorage/api";
 import { sql } from "kysely";
-import { createSecrets } from "../src/base/secrets.ts";
-import { newUid } from "../src/base/uid.ts";
-import { ANONYMOUS } from "../src/call.ts";
-import { openCall } from "../src/calls.ts";
+import { createSecrets } from "../src/lib/secrets.ts";
+import { newUid } from "../src/lib/uid.ts";
+import { ANONYMOUS } from "../src/core/call.ts";
+import { openCall } from "../src/runtime/open-call.ts";
 import { MoorageError } from "../src/errors.ts";
-import { openCursor, type Position } from "../src/events/feed-cursor.ts";
-import { eventsService } from "../src/events/feed.ts";
-import { createNews } from "../src/events/feed-news.ts";
-import { readFeed } from "../src/events/feed-page.ts";
+import { openCursor, type Position } from "../src/events/feed/cursor.ts";
+import { eventsService } from "../src/events/feed/service.ts";
+import { createNews } from "../src/events/feed/notifier.ts";
+import { readFeed } from "../src/events/feed/page.ts";
 import { openEventQueue } from "./support/event-queue.ts";
 
 // Readers that come after what they were to read is gone, and those who wait for what comes.

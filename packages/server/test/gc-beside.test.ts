@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
-import { collectGarbage } from "../src/distribution/index.ts";
+import { collectGarbage } from "../src/oci/index.ts";
 import { Code, MoorageError } from "../src/errors.ts";
 import { collectInstallation, loadConfig, StoreError } from "../src/index.ts";
 import { GRACE_MS, NOTHING, startCollecting } from "./support/collecting.ts";

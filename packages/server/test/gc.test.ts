@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Collected } from "../src/distribution/index.ts";
+import type { Collected } from "../src/oci/index.ts";
 import { MINUTE_MS, NOTHING, startCollecting } from "./support/collecting.ts";
 import { anyDigest, digestOf, OCI_IMAGE, OCI_INDEX } from "./support/registry-server.ts";
 

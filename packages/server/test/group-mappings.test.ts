@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { ExternalGroupRoleMappingsService } from "@moorage/api";
 import { decodeJwt } from "jose";
-import { newUid } from "../src/base/uid.ts";
+import { newUid } from "../src/lib/uid.ts";
 import { both } from "./support/both.ts";
 import { type Issuer, openIssuer } from "./support/issuer.ts";
 import { type Answer, blamed, type Json, type Platform, rows, startPlatform } from "./support/platform.ts";

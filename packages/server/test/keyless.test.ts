@@ -4,7 +4,7 @@ import { createClient, type ConnectError } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { SecurityTokenService } from "@moorage/api";
 import { ErrorInfoSchema } from "@moorage/api/gen/google/rpc/error_details_pb";
-import { newUid } from "../src/base/uid.ts";
+import { newUid } from "../src/lib/uid.ts";
 import { credentialHelper, githubClaims, gitlabClaims } from "./support/ci.ts";
 import { type Answer, type Installation, startInstallation } from "./support/installation.ts";
 import { type Issuer, newKey, openIssuer } from "./support/issuer.ts";

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { ANONYMOUS } from "../src/call.ts";
-import { openCall } from "../src/calls.ts";
-import { leaseCommands } from "../src/leases.ts";
+import { ANONYMOUS } from "../src/core/call.ts";
+import { openCall } from "../src/runtime/open-call.ts";
+import { leaseCommands } from "../src/jobs/leases.ts";
 import { openTestStore } from "./support/database.ts";
 
 async function openLeases(t: TestContext) {

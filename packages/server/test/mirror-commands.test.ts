@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { SyncState } from "@moorage/api";
-import { ANONYMOUS, type Call } from "../src/call.ts";
-import { openCall } from "../src/calls.ts";
-import { mirrorCommands } from "../src/distribution/mirror-commands.ts";
-import { newUid } from "../src/base/uid.ts";
+import { ANONYMOUS, type Call } from "../src/core/call.ts";
+import { openCall } from "../src/runtime/open-call.ts";
+import { mirrorCommands } from "../src/oci/mirror-commands.ts";
+import { newUid } from "../src/lib/uid.ts";
 import type { Database } from "../src/store/index.ts";
 import { openTestStore } from "./support/database.ts";
 

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { exportInstallation, importInstallation, loadConfig } from "../src/index.ts";
-import { SILENT } from "../src/moving/report.ts";
+import { SILENT } from "../src/admin/progress.ts";
 import { databaseEnv, dropDatabase } from "./support/database.ts";
 import { startInstallation, temporaryFolder } from "./support/installation.ts";
 

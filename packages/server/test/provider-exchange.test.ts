@@ -3,7 +3,7 @@ import { after, before, describe, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { SecurityTokenService } from "@moorage/api";
 import { decodeJwt, SignJWT } from "jose";
-import { newUid } from "../src/base/uid.ts";
+import { newUid } from "../src/lib/uid.ts";
 import { openBrowser } from "./support/browser.ts";
 import { type Issuer, newKey, openIssuer } from "./support/issuer.ts";
 import { CLIENT, openPeopleProvider, OTHER_CLIENT, type PeopleProvider } from "./support/people.ts";

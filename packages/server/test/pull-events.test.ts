@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { fromJsonString, toJson } from "@bufbuild/protobuf";
 import { RegistryPullSchema } from "@moorage/api";
-import { ANONYMOUS } from "../src/call.ts";
+import { ANONYMOUS } from "../src/core/call.ts";
 import { anyDigest, type RegistryServer, startRegistry } from "./support/registry-server.ts";
 
 // Every pull that is answered is an event of its own, soon, and nothing else is one.

@@ -10,9 +10,9 @@ import { test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Webhook } from "standardwebhooks";
-import { createKeyring, createTokens, loadKeys, type Tokens } from "../src/access/index.ts";
-import { createSecrets } from "../src/base/secrets.ts";
-import { secretKeysOf } from "../src/secret-keys.ts";
+import { createKeyring, createTokens, loadKeys, type Tokens } from "../src/auth/index.ts";
+import { createSecrets } from "../src/lib/secrets.ts";
+import { secretKeysOf } from "../src/installation/secret-keys.ts";
 import { openStore } from "../src/store/index.ts";
 import { type Installation, startInstallation } from "./support/installation.ts";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { SubscriptionsService } from "@moorage/api";
-import { createSecrets } from "../src/base/secrets.ts";
+import { createSecrets } from "../src/lib/secrets.ts";
 import { resealSubscriptions, subscriptionPlace } from "../src/events/index.ts";
 import type { Row } from "../src/store/index.ts";
 import { dropDatabase, openTestStore } from "./support/database.ts";

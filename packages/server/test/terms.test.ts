@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { TermsService } from "@moorage/api";
 import { type Config, ConfigError, loadConfig, startServer } from "../src/index.ts";
-import { readTerms } from "../src/terms-file.ts";
+import { readTerms } from "../src/installation/terms-file.ts";
 import { both } from "./support/both.ts";
 import { pushImage } from "./support/image.ts";
 import { OCI_INDEX, temporaryFolder } from "./support/installation.ts";

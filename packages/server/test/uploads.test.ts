@@ -7,7 +7,7 @@ import { request } from "node:http";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { cleanUploads } from "../src/distribution/cleaning.ts";
+import { cleanUploads } from "../src/oci/blobs/stale-uploads.ts";
 import { bearer, makeIdentity } from "./support/door.ts";
 import { acme, ask, begin, bytes, door, filesIn, folder, owner, push, refusal, REPO, sha, waitFor } from "./support/door-client.ts";
 

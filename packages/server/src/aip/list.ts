@@ -2,14 +2,14 @@ import { create, type DescMessage, equals, fromBinary, type MessageInitShape, ty
 import { reflect } from "@bufbuild/protobuf/reflect";
 import type { UIDPFilter } from "@moorage/api";
 import { sql } from "kysely";
-import type { Call } from "../call.ts";
+import type { Call } from "../core/call.ts";
 import { type FieldViolation, invalidArgument } from "../errors.ts";
 import type { ResourceTable, Row, Tables } from "../store/index.ts";
 import { type OrderFields, parseOrder } from "./order.ts";
 import { openPageToken, PAGE_TOKEN_LIFETIME_MS, type PageToken, sealPageToken, wrongPageToken } from "./page-token.ts";
 import { type Condition, type Scope, scopeOf } from "./scope.ts";
 import { DEFAULT_PAGE_SIZE, type FoundPage, type PageQuery, queryPage, queryPageArrays } from "./page-query.ts";
-import { type Cells, type Layout, type Stored, storedPage } from "./stored.ts";
+import { type Cells, type Layout, type Stored, storedPage } from "../core/stored.ts";
 
 /** What every List request has. */
 export type ListRequest = MessageShape<DescMessage> & { uidp?: UIDPFilter; pageSize: number; pageToken: string; orderBy: string; skip: number };

@@ -2,12 +2,12 @@ import type { DescMessage, Message, MessageInitShape, MessageShape } from "@bufb
 import { create } from "@bufbuild/protobuf";
 import type { FieldMask } from "@bufbuild/protobuf/wkt";
 import type { Kysely } from "kysely";
-import { isUid, newUid, parentOf } from "../base/uid.ts";
-import type { Call } from "../call.ts";
+import { isUid, newUid, parentOf } from "../lib/uid.ts";
+import type { Call } from "../core/call.ts";
 import { alreadyExists, notFound } from "../errors.ts";
 import { addToAncestors, type Database, dropName, type Kind, removeFromAncestors, renameInAncestors, type ResourceTable, type Row, selectArrays, statement, takeName } from "../store/index.ts";
 import { applyMask } from "./masks.ts";
-import { type Layout, type Stored, storedRow } from "./stored.ts";
+import { type Layout, type Stored, storedRow } from "../core/stored.ts";
 import { validate } from "./validate.ts";
 
 /** How a resource's message and its table go together. */

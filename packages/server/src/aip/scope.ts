@@ -1,6 +1,6 @@
 import type { UIDPFilter } from "@moorage/api";
 import { type RawBuilder, sql } from "kysely";
-import { ancestorsOf, isUid, isWithin, parentOf } from "../base/uid.ts";
+import { ancestorsOf, isUid, isWithin, parentOf } from "../lib/uid.ts";
 import { type Database, select, snapshotCaches } from "../store/index.ts";
 
 /** A part of a WHERE clause over the table `t`. */

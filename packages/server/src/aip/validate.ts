@@ -2,7 +2,7 @@ import { type DescField, type DescMessage, getOption, hasOption, type Message, S
 import { reflect, type ReflectMessage } from "@bufbuild/protobuf/reflect";
 import { type Rule, rule as ruleOption } from "@moorage/api";
 import { field_behavior as behaviorOption, FieldBehavior } from "@moorage/api/gen/google/api/field_behavior_pb";
-import { compilePattern } from "../base/patterns.ts";
+import { compilePattern } from "../lib/patterns.ts";
 import { type FieldViolation, invalidArgument } from "../errors.ts";
 
 /** Whether a field has the behavior (REQUIRED, OUTPUT_ONLY, INPUT_ONLY, IMMUTABLE). Source: AIP-203. */

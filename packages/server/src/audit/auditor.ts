@@ -1,5 +1,5 @@
-import { createLru } from "../base/lru.ts";
-import { ANONYMOUS, type CallData } from "../call.ts";
+import { createLru } from "../lib/lru.ts";
+import { ANONYMOUS, type CallData } from "../core/call.ts";
 import { type AuditEvent } from "./entry.ts";
 import { ENTRIES_AT_ONCE, type Refusal } from "./commands.ts";
 

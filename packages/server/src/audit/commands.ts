@@ -1,4 +1,4 @@
-import type { Call, CallData } from "../call.ts";
+import type { Call, CallData } from "../core/call.ts";
 import { type Database, statement } from "../store/index.ts";
 import { type AuditEvent, writeEntry } from "./entry.ts";
 

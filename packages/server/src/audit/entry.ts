@@ -1,5 +1,5 @@
-import { newUid } from "../base/uid.ts";
-import type { Call, CallData } from "../call.ts";
+import { newUid } from "../lib/uid.ts";
+import type { Call, CallData } from "../core/call.ts";
 import { Code, type MoorageError } from "../errors.ts";
 import { type Database, statement } from "../store/index.ts";
 

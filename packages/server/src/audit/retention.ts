@@ -1,5 +1,5 @@
-import type { CallData } from "../call.ts";
-import { ANONYMOUS } from "../call.ts";
+import type { CallData } from "../core/call.ts";
+import { ANONYMOUS } from "../core/call.ts";
 import type { Database } from "../store/index.ts";
 import { ENTRIES_AT_ONCE, nextOrganization } from "./commands.ts";
 

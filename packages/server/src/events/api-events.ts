@@ -1,9 +1,9 @@
 import type { DescField, DescMessage, DescMethod, Message } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { type Access, AccountAssociationSchema, ExternalGroupRoleMappingSchema, GroupSchema, ResourceDeletedSchema, TagSchema } from "@moorage/api";
-import { milliseconds } from "../base/times.ts";
-import { parentOf } from "../base/uid.ts";
-import type { Call } from "../call.ts";
+import { milliseconds } from "../lib/timestamps.ts";
+import { parentOf } from "../lib/uid.ts";
+import type { Call } from "../core/call.ts";
 import { eventTypes } from "./types.ts";
 
 /** Tells what a call of a method did. `scope`: the uid of what it was done on. */

@@ -1,6 +1,6 @@
 import type { DescField, DescMessage, Message } from "@bufbuild/protobuf";
-import { isInputOnly } from "../base/json-fields.ts";
-import { type JsonForm, jsonWriter } from "../base/json-write.ts";
+import { isInputOnly } from "../lib/protojson/fields.ts";
+import { type JsonForm, jsonWriter } from "../lib/protojson/write.ts";
 
 const MAX_TEXT_CHARS = 4096;
 const MAX_BODY_BYTES = 64 * 1024;

@@ -1,10 +1,10 @@
-import type { Call } from "../call.ts";
+import type { Call } from "../core/call.ts";
 import { statement } from "../store/index.ts";
-import { claim } from "./claim.ts";
+import { claim } from "./deliveries/claim.ts";
 import { expire } from "./expire.ts";
-import { pullCommands } from "./pull-notes.ts";
-import { record } from "./record.ts";
-import { sequence } from "./sequence.ts";
+import { pullCommands } from "./pulls.ts";
+import { record } from "./deliveries/record.ts";
+import { sequence } from "./sequencer.ts";
 
 const removeLeases = statement("delete from subscription_leases");
 

@@ -1,9 +1,9 @@
 import { DeliveryState } from "@moorage/api";
-import type { Call } from "../call.ts";
+import type { Call } from "../core/call.ts";
 import { type Database, statement } from "../store/index.ts";
-import { OVERDUE } from "./attempts.ts";
+import { OVERDUE } from "./deliveries/attempts.ts";
 import { keysOf } from "./fan-out.ts";
-import { goneKey } from "./feed-page.ts";
+import { goneKey } from "./feed/page.ts";
 
 /** What goes when it is old, in the order in which it goes: an event when no delivery needs it any more. */
 export const EXPIRING = ["delivered", "dead", "overdue", "waiting", "orphaned", "leases", "numbers", "events"] as const;

@@ -1,4 +1,4 @@
-import { isWithin, parentOf } from "../base/uid.ts";
+import { isWithin, parentOf } from "../lib/uid.ts";
 import { type Database, statement } from "../store/index.ts";
 
 /** What decides who gets an event. */

@@ -1,4 +1,4 @@
-import { ANONYMOUS, type CallData } from "../call.ts";
+import { ANONYMOUS, type CallData } from "../core/call.ts";
 import { EXPIRING, type Expired, type ExpireRequest } from "./expire.ts";
 
 export interface EventRetentionDeps {

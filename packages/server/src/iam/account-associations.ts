@@ -7,12 +7,12 @@ import {
 } from "@moorage/api";
 import { columnIs, listStored, storedList } from "../aip/list.ts";
 import { resource, storedGet } from "../aip/resource.ts";
-import { layoutOf } from "../aip/stored.ts";
+import { layoutOf } from "../core/stored.ts";
 import { violationsOf } from "../aip/validate.ts";
-import { isWithin, parentOf } from "../base/uid.ts";
-import type { Call } from "../call.ts";
+import { isWithin, parentOf } from "../lib/uid.ts";
+import type { Call } from "../core/call.ts";
 import { alreadyExists, invalidArgument } from "../errors.ts";
-import type { Room, RoomContext } from "../room.ts";
+import type { Room, RoomContext } from "../core/service.ts";
 import type { Row } from "../store/index.ts";
 import { accountViolations } from "./account-rules.ts";
 import { checkAccount } from "./account-check.ts";

@@ -1,8 +1,8 @@
 import { type AccountAssociation, CheckAccountAssociationRequest_AccountProviderType as Provider } from "@moorage/api";
-import { FetchError } from "../base/fetch.ts";
-import { isObject, parseJson } from "../base/json.ts";
+import { FetchError } from "../lib/guarded-fetch.ts";
+import { isObject, parseJson } from "../lib/json.ts";
 import { Code, MoorageError } from "../errors.ts";
-import type { AccountProviders } from "../room.ts";
+import type { AccountProviders } from "../core/service.ts";
 
 /** Why an account is not ready: one of the reasons that CheckAccountAssociationResponse names, and words for people. */
 export interface CheckFailure { reason: string; message: string }

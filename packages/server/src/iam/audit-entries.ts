@@ -2,12 +2,12 @@ import { AuditDecision, AuditEntrySchema, type AuditEntriesService, Capability, 
 import { sql } from "kysely";
 import { columnIs, listFound, type ListSpec } from "../aip/list.ts";
 import type { Condition } from "../aip/scope.ts";
-import { layoutOf } from "../aip/stored.ts";
-import { milliseconds } from "../base/times.ts";
-import { isUid, isWithin } from "../base/uid.ts";
-import type { Call } from "../call.ts";
+import { layoutOf } from "../core/stored.ts";
+import { milliseconds } from "../lib/timestamps.ts";
+import { isUid, isWithin } from "../lib/uid.ts";
+import type { Call } from "../core/call.ts";
 import { type FieldViolation, invalidArgument } from "../errors.ts";
-import type { Room, RoomContext } from "../room.ts";
+import type { Room, RoomContext } from "../core/service.ts";
 import { type AuditQuery, MOST_COUNTED, queryAudit } from "./audit-query.ts";
 
 const LIST: ListSpec<"audit_entries"> = {

@@ -1,8 +1,8 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { ResourceDeletedSchema, RoleBindingSchema } from "@moorage/api";
-import { timestamp } from "../base/times.ts";
-import { parentOf } from "../base/uid.ts";
-import type { Actor, Call } from "../call.ts";
+import { timestamp } from "../lib/timestamps.ts";
+import { parentOf } from "../lib/uid.ts";
+import type { Actor, Call } from "../core/call.ts";
 import type { Row } from "../store/index.ts";
 
 type Hydrated = MessageInitShape<typeof RoleBindingSchema>;

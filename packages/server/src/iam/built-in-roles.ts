@@ -1,5 +1,5 @@
 import { Capability, CapabilitySchema } from "@moorage/api";
-import { newUid } from "../base/uid.ts";
+import { newUid } from "../lib/uid.ts";
 import type { Database } from "../store/index.ts";
 import { toColumn } from "./roles.ts";
 

@@ -6,11 +6,11 @@ import {
 import { columnIs, listPage, type ListSpec } from "../aip/list.ts";
 import { resource } from "../aip/resource.ts";
 import { validate, violationsOf } from "../aip/validate.ts";
-import { timestamp } from "../base/times.ts";
-import { isWithin, parentOf } from "../base/uid.ts";
-import type { Call } from "../call.ts";
+import { timestamp } from "../lib/timestamps.ts";
+import { isWithin, parentOf } from "../lib/uid.ts";
+import type { Call } from "../core/call.ts";
 import { invalidArgument, notFound } from "../errors.ts";
-import { requireHolds, type Room, type RoomContext } from "../room.ts";
+import { requireHolds, type Room, type RoomContext } from "../core/service.ts";
 import { noSuchRole, roleFor } from "./give-role.ts";
 import { groups } from "./groups.ts";
 import { identityProviders } from "./identity-providers.ts";

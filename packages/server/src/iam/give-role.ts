@@ -1,7 +1,7 @@
-import { isWithin, parentOf } from "../base/uid.ts";
-import type { Call } from "../call.ts";
+import { isWithin, parentOf } from "../lib/uid.ts";
+import type { Call } from "../core/call.ts";
 import { type FieldViolation, invalidArgument } from "../errors.ts";
-import { requireHolds } from "../room.ts";
+import { requireHolds } from "../core/service.ts";
 import type { Row } from "../store/index.ts";
 import { capabilitiesOf, capabilityName, roles } from "./roles.ts";
 

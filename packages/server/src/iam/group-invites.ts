@@ -5,10 +5,10 @@ import { Capability, type GroupInvite, GroupInviteSchema, type GroupInvitesServi
 import { columnIs, listPage, type ListSpec } from "../aip/list.ts";
 import { resource } from "../aip/resource.ts";
 import { violationsOf } from "../aip/validate.ts";
-import { timestamp } from "../base/times.ts";
-import type { Call } from "../call.ts";
+import { timestamp } from "../lib/timestamps.ts";
+import type { Call } from "../core/call.ts";
 import { type FieldViolation, invalidArgument } from "../errors.ts";
-import type { Room, RoomContext } from "../room.ts";
+import type { Room, RoomContext } from "../core/service.ts";
 import type { Row } from "../store/index.ts";
 import { acceptInvite, hashOf, keyIdOf } from "./accept-invite.ts";
 import { requireGivable } from "./give-role.ts";

@@ -2,12 +2,12 @@ import { create } from "@bufbuild/protobuf";
 import { Capability, type Group, type GroupsService, GroupSchema, ListGroupsRequestSchema, ListGroupsResponseSchema, OrgStatus, ResourceDeletedSchema } from "@moorage/api";
 import { columnIs, listStored, storedList } from "../aip/list.ts";
 import { resource, storedGet } from "../aip/resource.ts";
-import { layoutOf } from "../aip/stored.ts";
+import { layoutOf } from "../core/stored.ts";
 import { validate } from "../aip/validate.ts";
-import { newUid, parentOf } from "../base/uid.ts";
-import type { Call } from "../call.ts";
+import { newUid, parentOf } from "../lib/uid.ts";
+import type { Call } from "../core/call.ts";
 import { failedPrecondition, invalidArgument, type PreconditionViolation } from "../errors.ts";
-import type { Room, RoomContext } from "../room.ts";
+import type { Room, RoomContext } from "../core/service.ts";
 import type { Row } from "../store/index.ts";
 import { tellOfBinding } from "./binding-answers.ts";
 

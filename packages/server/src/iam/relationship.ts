@@ -1,9 +1,9 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { AWSIdentity, ClaimMatch, Identity, StaticKeys } from "@moorage/api";
-import { isIssuerUrl } from "../base/issuer-url.ts";
-import { isObject, parseJson } from "../base/json.ts";
-import { jwksFault } from "../base/jwks.ts";
-import { compilePattern, PatternError } from "../base/patterns.ts";
+import { isIssuerUrl } from "../lib/issuer-url.ts";
+import { isObject, parseJson } from "../lib/json.ts";
+import { jwksFault } from "../lib/jwks.ts";
+import { compilePattern, PatternError } from "../lib/patterns.ts";
 import type { FieldViolation } from "../errors.ts";
 
 const MAX_MATCHERS = 64;

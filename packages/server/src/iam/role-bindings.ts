@@ -3,11 +3,11 @@ import { Capability, GroupSchema, ListRoleBindingsRequestSchema, type RoleBindin
 import { columnIs, listPage, type ListSpec } from "../aip/list.ts";
 import { resource } from "../aip/resource.ts";
 import { violationsOf } from "../aip/validate.ts";
-import { timestamp } from "../base/times.ts";
-import { isWithin, parentOf } from "../base/uid.ts";
-import type { Actor, Call } from "../call.ts";
+import { timestamp } from "../lib/timestamps.ts";
+import { isWithin, parentOf } from "../lib/uid.ts";
+import type { Actor, Call } from "../core/call.ts";
 import { type FieldViolation, invalidArgument, notFound, permissionDenied } from "../errors.ts";
-import { requireHolds, type Room, type RoomContext } from "../room.ts";
+import { requireHolds, type Room, type RoomContext } from "../core/service.ts";
 import type { Row } from "../store/index.ts";
 import { hydratedBinding, hydratedBindings, tellOfBinding } from "./binding-answers.ts";
 import { groups } from "./groups.ts";

@@ -4,11 +4,11 @@ import { columnIs, listPage, type ListSpec } from "../aip/list.ts";
 import { resource } from "../aip/resource.ts";
 import { type Scope, within } from "../aip/scope.ts";
 import { violationsOf } from "../aip/validate.ts";
-import { timestamp } from "../base/times.ts";
-import { parentOf } from "../base/uid.ts";
-import type { Call } from "../call.ts";
+import { timestamp } from "../lib/timestamps.ts";
+import { parentOf } from "../lib/uid.ts";
+import type { Call } from "../core/call.ts";
 import { alreadyExists, failedPrecondition, invalidArgument, type PreconditionViolation } from "../errors.ts";
-import { requireHolds, type Room, type RoomContext } from "../room.ts";
+import { requireHolds, type Room, type RoomContext } from "../core/service.ts";
 import { groups } from "./groups.ts";
 import { sql } from "kysely";
 

@@ -1,8 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { type Identity, IdentitySchema, SignInSchema } from "@moorage/api";
-import { isUid } from "../base/uid.ts";
+import { isUid } from "../lib/uid.ts";
 import { audit } from "../audit/index.ts";
-import type { Actor, Call } from "../call.ts";
+import type { Actor, Call } from "../core/call.ts";
 import { unauthenticated } from "../errors.ts";
 import type { Database, Row } from "../store/index.ts";
 import { identities, relationshipColumns } from "./identities.ts";

@@ -2,11 +2,11 @@ import { AcceptTermsRequestSchema, Capability, GroupSchema, ListTermsAcceptances
 import { sql } from "kysely";
 import { listPage, type ListSpec } from "../aip/list.ts";
 import { violationsOf } from "../aip/validate.ts";
-import { timestamp } from "../base/times.ts";
-import { ancestorsOf, isUid, newUid } from "../base/uid.ts";
-import type { Call } from "../call.ts";
+import { timestamp } from "../lib/timestamps.ts";
+import { ancestorsOf, isUid, newUid } from "../lib/uid.ts";
+import type { Call } from "../core/call.ts";
 import { failedPrecondition, type FieldViolation, invalidArgument, notFound } from "../errors.ts";
-import type { Room, RoomContext, TermsDocument } from "../room.ts";
+import type { Room, RoomContext, TermsDocument } from "../core/service.ts";
 import { groups } from "./groups.ts";
 
 const LIST: ListSpec<"terms_acceptances"> = {

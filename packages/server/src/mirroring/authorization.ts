@@ -1,9 +1,9 @@
-import { isObject, parseJson } from "../base/json.ts";
-import { readBounded } from "../base/fetch.ts";
-import type { StreamClient } from "../base/fetch-stream.ts";
-import type { Clock } from "../base/clock.ts";
+import { isObject, parseJson } from "../lib/json.ts";
+import { readBounded } from "../lib/guarded-fetch.ts";
+import type { StreamClient } from "./http-client.ts";
+import type { Clock } from "../lib/clock.ts";
 import { readChallenges } from "./challenge.ts";
-import { asTrouble, retryAfterMs, UpstreamError } from "./upstream-error.ts";
+import { asTrouble, retryAfterMs, UpstreamError } from "./errors.ts";
 
 /** The credentials of one repository at its registry. An empty user name: nobody. */
 export interface Credentials { username: string; password: string }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { readChallenges } from "./challenge.ts";
-import { retryAfterMs } from "./upstream-error.ts";
+import { retryAfterMs } from "./errors.ts";
 
 test("challenges are read with their parameters, several in one header or in many", () => {
   const read = (header: string | string[] | undefined) => readChallenges(header).map(({ scheme, parameters }) => [scheme, { ...parameters }]);

@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
-import type { Clock } from "../base/clock.ts";
-import type { Secrets } from "../base/secrets.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Secrets } from "../lib/secrets.ts";
 import type { BlobStore } from "../blobs/index.ts";
-import { ANONYMOUS, type CallData } from "../call.ts";
+import { ANONYMOUS, type CallData } from "../core/call.ts";
 import type { Config } from "../config.ts";
-import type { MirrorPlace } from "../distribution/index.ts";
+import type { MirrorPlace } from "../oci/index.ts";
 import type { MirrorMetrics } from "../observe/mirror-metrics.ts";
-import type { Transactor } from "../transaction.ts";
+import type { Transactor } from "../core/transactor.ts";
 import type { Downloads } from "./downloads.ts";
-import type { Upstream } from "./upstream.ts";
+import type { Upstream } from "./registry-client.ts";
 
 /** What copying from elsewhere works with. */
 export interface MirrorDeps {

@@ -1,7 +1,7 @@
-import { isObject } from "../base/json.ts";
-import type { StoredManifest } from "../distribution/index.ts";
+import { isObject } from "../lib/json.ts";
+import type { StoredManifest } from "../oci/index.ts";
 import { type Copying, systemCall } from "./context.ts";
-import { UpstreamError } from "./upstream-error.ts";
+import { UpstreamError } from "./errors.ts";
 
 const MAX_DEPTH = 8;
 const MAX_MANIFESTS = 10_000;

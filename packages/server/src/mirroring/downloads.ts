@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import type { ByteSink, StoredBlob } from "../blobs/index.ts";
-import { algorithmOf, type MirrorPlace } from "../distribution/index.ts";
+import { algorithmOf, type MirrorPlace } from "../oci/index.ts";
 import { Code, MoorageError } from "../errors.ts";
 import { type MirrorDeps, systemCall } from "./context.ts";
-import { waitBefore } from "./exchange.ts";
-import type { BlobStream, Upstream } from "./upstream.ts";
-import { asTrouble, UpstreamError } from "./upstream-error.ts";
+import { waitBefore } from "./request.ts";
+import type { BlobStream, Upstream } from "./registry-client.ts";
+import { asTrouble, UpstreamError } from "./errors.ts";
 
 /** A blob that a repo shall hold. */
 export interface Wanted {

@@ -1,10 +1,10 @@
-import { openStreamClient } from "../base/fetch-stream.ts";
-import type { UpstreamDoor } from "../distribution/index.ts";
+import { openStreamClient } from "./http-client.ts";
+import type { UpstreamDoor } from "../oci/index.ts";
 import type { MirrorDeps } from "./context.ts";
 import { createDownloads } from "./downloads.ts";
 import { createPullThrough } from "./pull-through.ts";
 import { createSources } from "./sources.ts";
-import { startTurns } from "./turns.ts";
+import { startTurns } from "./scheduler.ts";
 
 /** The copying of images from other registries. */
 export interface Mirroring {

@@ -1,13 +1,13 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { createLru } from "../base/lru.ts";
-import { isDigest, type MirrorPlace, type StoredManifest, type UpstreamDoor } from "../distribution/index.ts";
+import { createLru } from "../lib/lru.ts";
+import { isDigest, type MirrorPlace, type StoredManifest, type UpstreamDoor } from "../oci/index.ts";
 import { Code, MoorageError } from "../errors.ts";
 import { statement } from "../store/index.ts";
 import { type MirrorDeps, systemCall } from "./context.ts";
 import { copyManifest, holds } from "./copy.ts";
 import type { Downloads } from "./downloads.ts";
 import type { createSources, Source } from "./sources.ts";
-import { UpstreamError } from "./upstream-error.ts";
+import { UpstreamError } from "./errors.ts";
 
 interface PullThroughDeps { deps: MirrorDeps; sources: ReturnType<typeof createSources>; downloads: Downloads; signal: AbortSignal }
 

@@ -1,11 +1,11 @@
-import type { StreamClient } from "../base/fetch-stream.ts";
-import { createLru } from "../base/lru.ts";
-import { SecretError } from "../base/secrets.ts";
+import type { StreamClient } from "./http-client.ts";
+import { createLru } from "../lib/lru.ts";
+import { SecretError } from "../lib/secrets.ts";
 import { passwordPlace, type SyncSettings, syncSettings } from "../registry/index.ts";
 import type { MirrorDeps } from "./context.ts";
-import type { Patience } from "./exchange.ts";
-import { openUpstream, type Upstream } from "./upstream.ts";
-import { UpstreamError } from "./upstream-error.ts";
+import type { Patience } from "./request.ts";
+import { openUpstream, type Upstream } from "./registry-client.ts";
+import { UpstreamError } from "./errors.ts";
 
 /** A repo with what says where it is copied from; `password` is sealed, or empty. */
 export interface SourceRow { repo: string; sync: string; password: string }

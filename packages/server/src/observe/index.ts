@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import type { Logger } from "pino";
 import type { BlobStore } from "../blobs/index.ts";
 import type { Config } from "../config.ts";
-import type { Transactor } from "../transaction.ts";
+import type { Transactor } from "../core/transactor.ts";
 import type { AuditMetrics } from "./audit-metrics.ts";
 import type { EventMetrics } from "./event-metrics.ts";
 import type { GcMetrics } from "./gc-metrics.ts";
@@ -11,7 +11,7 @@ import type { MirrorMetrics } from "./mirror-metrics.ts";
 import type { RequestObserver } from "./observed.ts";
 import type { PullMetrics } from "./pull-metrics.ts";
 import { requestObserver } from "./requests.ts";
-import { observeBlobs, observeTransactor } from "./stores.ts";
+import { observeBlobs, observeTransactor } from "./instrument.ts";
 import { openTracer } from "./traces.ts";
 
 export { createLog } from "./log.ts";

@@ -1,7 +1,7 @@
 import { type DestinationStream, type Logger, pino } from "pino";
 import { textLine } from "./log-text.ts";
 import { traceContext } from "./trace-context.ts";
-import { withoutSecrets } from "./secrets.ts";
+import { withoutSecrets } from "./redact.ts";
 
 export interface LogConfig { logLevel: string; logFormat: "json" | "text" }
 

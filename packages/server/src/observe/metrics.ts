@@ -2,7 +2,7 @@ import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Registry } f
 import { type AuditMetrics, auditMetrics } from "./audit-metrics.ts";
 import { type EventMetrics, eventMetrics } from "./event-metrics.ts";
 import { type GcMetrics, gcMetrics } from "./gc-metrics.ts";
-import { type GoldenSignals, goldenSignals } from "./golden.ts";
+import { type GoldenSignals, goldenSignals } from "./golden-signals.ts";
 import { type MirrorMetrics, mirrorMetrics } from "./mirror-metrics.ts";
 import { type PullMetrics, pullMetrics } from "./pull-metrics.ts";
 

@@ -1,5 +1,5 @@
 import { codeName } from "./codes.ts";
-import type { Series } from "./golden.ts";
+import type { Series } from "./golden-signals.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Observed, RequestObserver } from "./observed.ts";
 import { traceContext } from "./trace-context.ts";

@@ -1,5 +1,5 @@
 import type { PingService } from "@moorage/api";
-import type { Room } from "../room.ts";
+import type { Room } from "../core/service.ts";
 
 export function pingService(): Room<typeof PingService> {
   return { ping: async () => ({ response: "pong" }) };

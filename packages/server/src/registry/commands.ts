@@ -1,5 +1,5 @@
 import { audit } from "../audit/index.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../core/call.ts";
 import type { ExpireInput } from "./retention.ts";
 import { deleteTags } from "./tag-moves.ts";
 

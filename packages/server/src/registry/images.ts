@@ -1,8 +1,8 @@
 import { GetArchitecturesRequestSchema, GetSizeRequestSchema, type ImagesService } from "@moorage/api";
 import { validate } from "../aip/validate.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../core/call.ts";
 import { invalidArgument, notFound } from "../errors.ts";
-import type { Room, RoomContext } from "../room.ts";
+import type { Room, RoomContext } from "../core/service.ts";
 import { repos } from "./repos.ts";
 
 interface Platform { architecture?: string; variant?: string }

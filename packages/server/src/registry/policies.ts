@@ -1,8 +1,8 @@
 import { fromJson, type JsonValue } from "@bufbuild/protobuf";
 import type { Duration } from "@bufbuild/protobuf/wkt";
 import { type TagPolicy, TagPolicySchema } from "@moorage/api";
-import { createLru } from "../base/lru.ts";
-import { compilePattern, type Pattern, PatternError } from "../base/patterns.ts";
+import { createLru } from "../lib/lru.ts";
+import { compilePattern, type Pattern, PatternError } from "../lib/patterns.ts";
 import type { FieldViolation, PreconditionViolation } from "../errors.ts";
 
 /** A repo's tag policy, ready to be asked. */

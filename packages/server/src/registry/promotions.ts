@@ -5,9 +5,9 @@ import {
   type TagRollback, type TagSchema,
 } from "@moorage/api";
 import { violationsOf } from "../aip/validate.ts";
-import { isReservedTag, RESERVED_TAG } from "../base/timed-tag.ts";
-import { timestamp } from "../base/times.ts";
-import type { Call } from "../call.ts";
+import { isReservedTag, RESERVED_TAG } from "./timed-tag.ts";
+import { timestamp } from "../lib/timestamps.ts";
+import type { Call } from "../core/call.ts";
 import { Code, failedPrecondition, type FieldViolation, invalidArgument, MoorageError, notFound, permissionDenied, type PreconditionViolation } from "../errors.ts";
 import { statement } from "../store/index.ts";
 import { immutableTag } from "./policies.ts";

@@ -5,12 +5,12 @@ import {
 import { columnIs, listStored, storedList } from "../aip/list.ts";
 import { applyMask } from "../aip/masks.ts";
 import { resource, storedGet } from "../aip/resource.ts";
-import { layoutOf } from "../aip/stored.ts";
+import { layoutOf } from "../core/stored.ts";
 import { validate } from "../aip/validate.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../core/call.ts";
 import { invalidArgument } from "../errors.ts";
 import { groups } from "../iam/index.ts";
-import type { Room, RoomContext } from "../room.ts";
+import type { Room, RoomContext } from "../core/service.ts";
 import { changeCount, type Row } from "../store/index.ts";
 import { policyViolations } from "./policies.ts";
 import { previewRetention } from "./retention-preview.ts";

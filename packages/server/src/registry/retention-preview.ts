@@ -4,8 +4,8 @@ import { type ExpiringTagSchema, type PreviewTagRetentionRequest, PreviewTagRete
 import { DEFAULT_PAGE_SIZE } from "../aip/page-query.ts";
 import { openPageToken, PAGE_TOKEN_LIFETIME_MS, sealPageToken, wrongPageToken } from "../aip/page-token.ts";
 import { violationsOf } from "../aip/validate.ts";
-import { timestamp } from "../base/times.ts";
-import type { Call } from "../call.ts";
+import { timestamp } from "../lib/timestamps.ts";
+import type { Call } from "../core/call.ts";
 import { invalidArgument } from "../errors.ts";
 import { compilePolicy, policyOf, policyViolations } from "./policies.ts";
 import { type Expiring, expiringTags, planRetention } from "./retention.ts";

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import type { Call } from "../call.ts";
+import type { Call } from "../core/call.ts";
 import { type Database, statement } from "../store/index.ts";
 import { type Policy, policyOf } from "./policies.ts";
 

@@ -1,10 +1,10 @@
 import { fromJson, type JsonValue, type MessageInitShape, toJsonString } from "@bufbuild/protobuf";
 import { type RepoSyncSchema, type SyncConfig, SyncConfigSchema, SyncState } from "@moorage/api";
-import { parseImageSource } from "../base/image-source.ts";
-import { compilePattern, PatternError } from "../base/patterns.ts";
-import type { Secrets } from "../base/secrets.ts";
-import { timestamp } from "../base/times.ts";
-import type { Call } from "../call.ts";
+import { parseImageSource } from "./image-source.ts";
+import { compilePattern, PatternError } from "../lib/patterns.ts";
+import type { Secrets } from "../lib/secrets.ts";
+import { timestamp } from "../lib/timestamps.ts";
+import type { Call } from "../core/call.ts";
 import { failedPrecondition, type FieldViolation, invalidArgument } from "../errors.ts";
 import type { Row } from "../store/index.ts";
 

@@ -1,7 +1,7 @@
 import { RepoSchema, TagChangeSchema } from "@moorage/api";
-import { isReservedTag, RESERVED_TAG } from "../base/timed-tag.ts";
-import { newUid, parentOf } from "../base/uid.ts";
-import type { Call } from "../call.ts";
+import { isReservedTag, RESERVED_TAG } from "./timed-tag.ts";
+import { newUid, parentOf } from "../lib/uid.ts";
+import type { Call } from "../core/call.ts";
 import { failedPrecondition, invalidArgument, notFound } from "../errors.ts";
 import { changeCount, statement } from "../store/index.ts";
 import { immutableTag, policyOf, protectedTag } from "./policies.ts";

@@ -4,12 +4,12 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { sql } from "kysely";
 import { columnIs, listStored, storedList } from "../aip/list.ts";
 import { resource, storedGet } from "../aip/resource.ts";
-import { layoutOf } from "../aip/stored.ts";
+import { layoutOf } from "../core/stored.ts";
 import { validate } from "../aip/validate.ts";
-import { milliseconds, timestamp } from "../base/times.ts";
-import type { Call } from "../call.ts";
+import { milliseconds, timestamp } from "../lib/timestamps.ts";
+import type { Call } from "../core/call.ts";
 import { permissionDenied } from "../errors.ts";
-import type { Room, RoomContext } from "../room.ts";
+import type { Room, RoomContext } from "../core/service.ts";
 import { promoteTags, rollbackTags } from "./promotions.ts";
 import { deleteTag, findTag, moveTag, type TagBefore } from "./tag-moves.ts";
 

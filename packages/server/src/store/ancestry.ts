@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { ancestorsOf, parentOf } from "../base/uid.ts";
+import { ancestorsOf, parentOf } from "../lib/uid.ts";
 import type { Database } from "./store.ts";
 
 // Lists below a group, in the order of names, come from one index instead of a sort over everything that is there:

@@ -8,4 +8,4 @@ export { createSnapshotCache, type Snapshot, type SnapshotCache, snapshotCaches 
 export { select, selectArrays, statement, type Statement } from "./statement.ts";
 export { type Database, type Store, StoreError, type StoreSettings } from "./store.ts";
 export type { ResourceTable, Row, Tables } from "./tables.ts";
-export { takeTurn } from "./turns.ts";
+export { takeTurn } from "./advisory-lock.ts";

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { Kysely } from "kysely";
 import type { CustomTypesConfig, Pool, PoolConfig } from "pg";
 import { meaningOf, retried } from "./failures.ts";
-import { createGate } from "./gate.ts";
+import { createGate } from "./collision-gate.ts";
 import { MIGRATIONS, NEWEST_VERSION } from "./migrations.ts";
 import { postgresDialect } from "./postgres-dialect.ts";
 import { type Database, type Store, StoreError, type StoreSettings } from "./store.ts";

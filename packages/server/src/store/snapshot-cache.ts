@@ -1,4 +1,4 @@
-import { createLru } from "../base/lru.ts";
+import { createLru } from "../lib/lru.ts";
 import { embeddedOf } from "./embedded.ts";
 import type { Database } from "./store.ts";
 

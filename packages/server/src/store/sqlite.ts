@@ -3,7 +3,7 @@ import {
   type CompiledQuery, type DatabaseConnection, type Dialect, type Driver, Kysely, type QueryResult, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler,
 } from "kysely";
 import { type Bindable, type Embedded, setEmbedded } from "./embedded.ts";
-import { isQuiet } from "./quiet.ts";
+import { isQuiet } from "./uncached-tables.ts";
 import { endSnapshots, snapshots } from "./snapshots.ts";
 import type { Database } from "./store.ts";
 import type { Tables } from "./tables.ts";

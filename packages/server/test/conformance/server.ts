@@ -12,11 +12,11 @@ import type { DescMessage, FileRegistry, JsonObject, Message } from "@bufbuild/p
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { StatusSchema } from "@moorage/api/gen/google/rpc/status_pb";
 import { pino } from "pino";
-import { ANONYMOUS } from "../../src/call.ts";
+import { ANONYMOUS } from "../../src/core/call.ts";
 import { type Code, MoorageError } from "../../src/errors.ts";
-import { grpcTimeoutMs } from "../../src/transport/grpc-timeout.ts";
-import { listen } from "../../src/transport/listen.ts";
-import { type Dispatch, rpcDoor } from "../../src/transport/rpc.ts";
+import { grpcTimeoutMs } from "../../src/transport/rpc/grpc-timeout.ts";
+import { listen } from "../../src/transport/http/listen.ts";
+import { type Dispatch, rpcDoor } from "../../src/transport/rpc/handler.ts";
 
 const PACKAGE = "connectrpc.conformance.v1";
 

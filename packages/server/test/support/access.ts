@@ -9,12 +9,12 @@ import { type Identity, IdentitySchema } from "@moorage/api";
 import {
   type Access, accessCommands, type AccessWriter, createAccess, createSecurityTokenService, createSigningKey, createStsDoors, rotateSigningKey,
   type SecurityTokenService, signInFlowCommands,
-} from "../../src/access/index.ts";
-import { createSecrets } from "../../src/base/secrets.ts";
-import { newUid } from "../../src/base/uid.ts";
+} from "../../src/auth/index.ts";
+import { createSecrets } from "../../src/lib/secrets.ts";
+import { newUid } from "../../src/lib/uid.ts";
 import { signInCommands } from "../../src/iam/index.ts";
 import type { AuditEvent } from "../../src/audit/index.ts";
-import { ANONYMOUS, type Call, type CallData } from "../../src/call.ts";
+import { ANONYMOUS, type Call, type CallData } from "../../src/core/call.ts";
 import { Code, MoorageError } from "../../src/errors.ts";
 import type { Database } from "../../src/store/index.ts";
 import { dropDatabase, openTestStore } from "./database.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { ExchangeAnswer } from "../../src/access/index.ts";
+import type { ExchangeAnswer } from "../../src/auth/index.ts";
 import { Code, MoorageError } from "../../src/errors.ts";
 import type { AccessHouse } from "./access.ts";
 import type { Issuer } from "./issuer.ts";

@@ -5,13 +5,13 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { create } from "@bufbuild/protobuf";
 import { PingResponseSchema } from "@moorage/api";
-import { newUid } from "../../src/base/uid.ts";
-import { ANONYMOUS } from "../../src/call.ts";
+import { newUid } from "../../src/lib/uid.ts";
+import { ANONYMOUS } from "../../src/core/call.ts";
 import { appendEvents, type ClaimedDelivery, type ClaimRequest, type Outcome, type RecordRequest } from "../../src/events/index.ts";
 import type { Database, Row } from "../../src/store/index.ts";
-import { openTransactor } from "../../src/transactors.ts";
-import type { Transactor } from "../../src/transaction.ts";
-import type { Writer } from "../../src/writer.ts";
+import { openTransactor } from "../../src/runtime/transactor.ts";
+import type { Transactor } from "../../src/core/transactor.ts";
+import type { Writer } from "../../src/runtime/sqlite-transactor.ts";
 import { dropDatabase, openTestStore } from "./database.ts";
 
 // The queue of events in a database of its own, worked on by commands as several processes do it, at times that the test says.

@@ -7,7 +7,7 @@ import { COMMENTS } from "@moorage/api/gen/moorage/comments";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import { openApiDocument } from "../../src/transport/openapi/document.ts";
-import { type Binding, bindingsOf, compileRoutes } from "../../src/transport/routes.ts";
+import { type Binding, bindingsOf, compileRoutes } from "../../src/transport/rest/routes.ts";
 
 /** The services that have REST paths. */
 export const REST_SERVICES = [

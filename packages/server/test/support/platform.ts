@@ -3,9 +3,9 @@ import { Agent, request as httpRequest, type IncomingHttpHeaders } from "node:ht
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Bootstrap, loadConfig, readBootstrap, startServer } from "../../src/index.ts";
-import { createKeyring, createTokens, loadKeys } from "../../src/access/index.ts";
-import { createSecrets } from "../../src/base/secrets.ts";
-import { secretKeysOf } from "../../src/secret-keys.ts";
+import { createKeyring, createTokens, loadKeys } from "../../src/auth/index.ts";
+import { createSecrets } from "../../src/lib/secrets.ts";
+import { secretKeysOf } from "../../src/installation/secret-keys.ts";
 import { type Database, openStore } from "../../src/store/index.ts";
 import { databaseEnv, dropDatabase } from "./database.ts";
 import { type Grpc, openGrpc } from "./grpc.ts";

@@ -1,9 +1,9 @@
 import { type DescField, type DescMessage, type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
 import { access as accessOption, CapabilitySchema } from "@moorage/api";
-import { isWellKnown } from "../../base/json-write-wellknown.ts";
+import { isWellKnown } from "../../lib/protojson/write-wellknown.ts";
 import type { Code } from "../../errors.ts";
-import { type Binding, bindingsOf } from "../routes.ts";
+import { type Binding, bindingsOf } from "../rest/routes.ts";
 import { ERROR_RESPONSES, ERROR_SCHEMAS, errorResponses } from "./errors.ts";
 import { type Comments, createSchemas, type Schema, type Schemas } from "./schemas.ts";
 

@@ -1,7 +1,7 @@
 import { type DescEnum, type DescField, type DescMessage, getOption, hasOption, ScalarType } from "@bufbuild/protobuf";
 import { rule as ruleOption } from "@moorage/api";
 import { field_behavior as behaviorOption, FieldBehavior } from "@moorage/api/gen/google/api/field_behavior_pb";
-import { isWellKnown } from "../../base/json-write-wellknown.ts";
+import { isWellKnown } from "../../lib/protojson/write-wellknown.ts";
 
 /** A schema of JSON Schema 2020-12, which OpenAPI 3.1 takes as it is. */
 export type Schema = Record<string, unknown>;

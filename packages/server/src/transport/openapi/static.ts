@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { Code, MoorageError } from "../../errors.ts";
-import type { answerErrors } from "../answer.ts";
-import type { Request, Response } from "../listen.ts";
+import type { answerErrors } from "../http/send-error.ts";
+import type { Request, Response } from "../http/listen.ts";
 
 /** What a path always answers. */
 export interface Content { type: string; content: string | Buffer }

@@ -1,0 +1,46 @@
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { StoreError } from "../../store/index.ts";
+
+// A backup:
+//
+//   <folder>/backup.json      that it is whole, and what is in it; written last
+//   <folder>/moorage.db       the database, as of one moment
+//   <folder>/secret.key       where the data folder has it
+//   <folder>/bootstrap.json   as in the data folder
+//   <folder>/blobs/           as in the data folder
+
+export interface BackupManifest {
+  format: number;
+  /** RFC 3339. */
+  time: string;
+  schemaVersion: number;
+  /** SHA-256 of `moorage.db`, hex. */
+  database: string;
+  blobs: { count: number; bytes: number };
+}
+
+export const BACKUP_FORMAT = 1;
+
+/** Throws a StoreError when there is no whole backup in the folder. */
+export function readBackup(folder: string): BackupManifest {
+  let text: string;
+  try {
+    text = readFileSync(join(folder, "backup.json"), "utf8");
+  } catch (cause) {
+    throw new StoreError(`there is no whole backup in ${folder}: it has no backup.json`, { cause });
+  }
+  try {
+    const manifest = JSON.parse(text) as BackupManifest;
+    if (manifest.format === BACKUP_FORMAT) return manifest;
+  } catch (cause) {
+    throw new StoreError(`${join(folder, "backup.json")} is damaged`, { cause });
+  }
+  throw new StoreError(`${join(folder, "backup.json")} is of another format than this moorage reads`);
+}
+
+export function writeBackup(folder: string, manifest: BackupManifest): void {
+  const path = join(folder, "backup.json");
+  writeFileSync(`${path}.new`, `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600, flush: true });
+  renameSync(`${path}.new`, path);
+}

@@ -1,0 +1,165 @@
+import { randomUUID } from "node:crypto";
+import { chmodSync, existsSync, mkdirSync, opendirSync, readdirSync, rmSync, rmdirSync } from "node:fs";
+import { join } from "node:path";
+import type { BlobStore } from "../../blobs/index.ts";
+import type { Config } from "../../config.ts";
+import { readKeyFile, secretKeyFile } from "../../installation/secret-keys.ts";
+import { NEWEST_VERSION, type Store, StoreError } from "../../store/index.ts";
+import { eachAtOnce } from "../../lib/for-each-concurrently.ts";
+import { copyDurably, syncFolders } from "../backup/files.ts";
+import { type BlobRow, copyBlob } from "../blob-files.ts";
+import { linesOf, writeHashed } from "../json-lines.ts";
+import { blobPath, type ExportManifest, FORMAT, readManifest, tablePath, writeManifest } from "./manifest.ts";
+import { refuseUnfinished } from "../../installation/marker.ts";
+import { isEmptyFolder, openBlobsOf, openPatientStore, requireNewest } from "../../installation/stores.ts";
+import type { Report } from "../progress.ts";
+import { inSnapshot } from "../snapshot.ts";
+import { batchesOf, countOf, lineOf, MOVED, type MovedTable, rowOf } from "../tables.ts";
+
+const BLOBS_AT_ONCE = 4;
+// How often the tables are read anew because blobs that they name have been deleted meanwhile.
+const MAX_ROUNDS = 5;
+const MAX_TOLD = 5;
+const MAX_GONE = 1000;
+
+/**
+ * Writes a whole installation to a folder, which is empty, or holds an export of the same installation: then only the blobs that are not there
+ * yet are copied. The server may run. Throws a StoreError, after which it can be run again.
+ */
+export async function exportInstallation(config: Config, folder: string, report: Report): Promise<ExportManifest> {
+  const before = readManifest(folder);
+  if (before === undefined && !isEmptyFolder(folder)) throw new StoreError(`${folder} is not empty, and holds no export`);
+  const store = await openPatientStore(config);
+  try {
+    await requireNewest(store, config);
+    await refuseUnfinished(store.reader);
+    const installation = await installationOf(store);
+    if (before !== undefined && before.installation !== installation) throw new StoreError(`${folder} holds the export of another installation`);
+    mkdirSync(join(folder, "tables"), { recursive: true, mode: 0o700 });
+    chmodSync(folder, 0o700);
+    const start: ExportManifest = {
+      format: FORMAT, id: randomUUID(), complete: false, time: new Date().toISOString(), schemaVersion: NEWEST_VERSION, installation,
+      secretKey: config.secretKeys.length > 0 ? "settings" : "file", tables: {}, blobs: { count: 0, bytes: 0 },
+    };
+    writeManifest(folder, start);
+    await takeKey(config, folder, report);
+    const done = await copyAll(store, await openBlobsOf(config), config, folder, start, report);
+    await syncFolders(folder);
+    writeManifest(folder, done);
+    return done;
+  } finally {
+    await store.close();
+  }
+}
+
+async function installationOf({ reader }: Store): Promise<string> {
+  const row = await reader.selectFrom("installation").select("value").where("key", "=", "bootstrap").executeTakeFirst();
+  if (row === undefined) throw new StoreError("there is no installation in this database: no server has started on it yet");
+  return (JSON.parse(row.value) as { identity: { uid: string } }).identity.uid;
+}
+
+async function takeKey({ dataDir, secretKeys }: Config, folder: string, report: Report): Promise<void> {
+  const target = secretKeyFile(folder);
+  if (secretKeys.length > 0) {
+    rmSync(target, { force: true });
+    report.note("secrets stay encrypted with the key of MOORAGE_SECRET_KEY: the import needs that key as well");
+    return;
+  }
+  if (readKeyFile(secretKeyFile(dataDir)) === undefined) throw new StoreError(`there is no ${secretKeyFile(dataDir)}: without it the export could not be used`);
+  await copyDurably(secretKeyFile(dataDir), target);
+  chmodSync(target, 0o600);
+  report.note(`${folder} holds the key that decrypts its secrets: keep it as safe as the data folder`);
+}
+
+async function copyAll(store: Store, blobs: BlobStore, { dataDir }: Config, folder: string, start: ExportManifest, report: Report): Promise<ExportManifest> {
+  // The next whole millisecond: no file of an earlier run is as young.
+  const startMs = Date.now() + 1;
+  for (let round = 1; ; round += 1) {
+    const tables: ExportManifest["tables"] = {};
+    const total = await inSnapshot(store, dataDir, async (db) => {
+      for (const table of MOVED) tables[table.name] = await writeTable(db, table, folder, report);
+      const sum = await db.selectFrom("blobs").select((eb) => [eb.fn.sum<number>("size").as("bytes")]).executeTakeFirst();
+      return { count: tables["blobs"]?.rows ?? 0, bytes: sum?.bytes ?? 0 };
+    });
+    const gone = await copyBlobs(blobs, folder, total.bytes, startMs, report);
+    const lost = await stillNamed(store, gone);
+    if (lost.length > 0) throw new StoreError(`blobs cannot be read whole, such as ${lost[0]?.digest}: moorage fsck --deep tells which`);
+    if (gone.length === 0) {
+      await removeOthers(folder);
+      return { ...start, complete: true, tables, blobs: total };
+    }
+    if (round === MAX_ROUNDS) throw new StoreError("blobs are deleted faster than they are copied: run it again");
+    report.note("blobs were deleted while they were copied: the tables are read anew");
+  }
+}
+
+async function writeTable(db: Parameters<typeof batchesOf>[0], table: MovedTable, folder: string, report: Report): Promise<ExportManifest["tables"][string]> {
+  const total = await countOf(db, table);
+  let rows = 0;
+  const pieces = async function* (): AsyncGenerator<string> {
+    for await (const batch of batchesOf(db, table)) {
+      yield batch.map((row) => lineOf(table, row)).join("");
+      rows += batch.length;
+      report.progress({ step: `table ${table.name}`, done: rows, total, unit: "rows" });
+    }
+  };
+  const written = await writeHashed(tablePath(folder, table.name), pieces());
+  return { rows, ...written };
+}
+
+/** Copies what the written table of blobs names. Answers those that are not there, or not what they should be; not all when there are many. */
+async function copyBlobs(blobs: BlobStore, folder: string, total: number, startMs: number, report: Report): Promise<BlobRow[]> {
+  const gone: BlobRow[] = [];
+  let done = 0;
+  await eachAtOnce(exportedBlobs(folder), BLOBS_AT_ONCE, async (row) => {
+    const outcome = await copyBlob(blobs, row, blobPath(folder, row.digest), startMs, (bytes) => {
+      done += bytes;
+      report.progress({ step: "blobs", done, total, unit: "bytes" });
+    });
+    if ((outcome === "missing" || outcome === "damaged") && gone.length < MAX_GONE) gone.push(row);
+  });
+  return gone;
+}
+
+/** The blobs of an export, in the order of their digests. */
+export async function* exportedBlobs(folder: string): AsyncGenerator<BlobRow> {
+  const table = MOVED.find(({ name }) => name === "blobs");
+  if (table === undefined) return;
+  for await (const { text } of linesOf(tablePath(folder, "blobs"))) yield rowOf(table, text) as PlainBlob;
+}
+
+type PlainBlob = BlobRow & Record<string, unknown>;
+
+/** Those of the blobs that the database has not forgotten in the meantime. */
+async function stillNamed({ reader }: Store, rows: BlobRow[]): Promise<BlobRow[]> {
+  const named: BlobRow[] = [];
+  for (const row of rows) {
+    const found = await reader.selectFrom("blobs").select("digest").where("digest", "=", row.digest).where("generation", "=", row.generation).executeTakeFirst();
+    if (found !== undefined) named.push(row);
+    if (named.length >= MAX_TOLD) break;
+  }
+  return named;
+}
+
+// A run before this one may have copied what is no longer named. Names and files are compared a folder at a time, both in order.
+async function removeOthers(folder: string): Promise<void> {
+  const root = join(folder, "blobs");
+  if (!existsSync(root)) return;
+  const named = exportedBlobs(folder);
+  let next = (await named.next()).value as BlobRow | undefined;
+  for (const algorithm of readdirSync(root).sort()) {
+    for (const shard of readdirSync(join(root, algorithm)).sort()) {
+      const files = new Set<string>();
+      const opened = opendirSync(join(root, algorithm, shard));
+      for (let entry = opened.readSync(); entry !== null; entry = opened.readSync()) files.add(entry.name);
+      opened.closeSync();
+      const prefix = `${algorithm}:${shard}`;
+      while (next !== undefined && next.digest.slice(0, prefix.length) <= prefix) {
+        files.delete(next.digest.slice(algorithm.length + 1));
+        next = (await named.next()).value as BlobRow | undefined;
+      }
+      for (const file of files) rmSync(join(root, algorithm, shard, file), { force: true });
+      if (readdirSync(join(root, algorithm, shard)).length === 0) rmdirSync(join(root, algorithm, shard));
+    }
+  }
+}

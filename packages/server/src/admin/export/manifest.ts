@@ -1,0 +1,67 @@
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { StoreError } from "../../store/index.ts";
+
+// An export:
+//
+//   <folder>/export.json                 what is there, and whether it is whole
+//   <folder>/secret.key                  the key that opens the sealed secrets, where the source kept it in its data folder
+//   <folder>/tables/<table>.jsonl        a row a line, in the order of the primary key
+//   <folder>/blobs/sha256/9f/<hex>       content
+
+export const FORMAT = 1;
+
+export interface ExportManifest {
+  format: number;
+  /** Of this state of the source: another run makes another. */
+  id: string;
+  complete: boolean;
+  /** RFC 3339. */
+  time: string;
+  schemaVersion: number;
+  /** The uid of the source's first identity: which installation it is. */
+  installation: string;
+  /** Where the key is that opens the sealed secrets: `file` beside this, or `settings` of the source. */
+  secretKey: "file" | "settings";
+  tables: Record<string, { rows: number; bytes: number; sha256: string }>;
+  blobs: { count: number; bytes: number };
+}
+
+export function manifestPath(folder: string): string {
+  return join(folder, "export.json");
+}
+
+export function tablePath(folder: string, table: string): string {
+  return join(folder, "tables", `${table}.jsonl`);
+}
+
+/** Where a blob lies in an export. */
+export function blobPath(folder: string, digest: string): string {
+  const [algorithm = "", hex = ""] = digest.split(":");
+  if (!/^sha(?:256|512)$/.test(algorithm) || !/^[0-9a-f]{64,128}$/.test(hex)) throw new StoreError(`${digest} is not the digest of a blob`);
+  return join(folder, "blobs", algorithm, hex.slice(0, 2), hex);
+}
+
+/** Undefined: there is none. Throws a StoreError for one that this program cannot read. */
+export function readManifest(folder: string): ExportManifest | undefined {
+  let text: string;
+  try {
+    text = readFileSync(manifestPath(folder), "utf8");
+  } catch (cause) {
+    if (cause instanceof Error && "code" in cause && (cause.code === "ENOENT" || cause.code === "ENOTDIR")) return undefined;
+    throw new StoreError(`cannot read ${manifestPath(folder)}`, { cause });
+  }
+  try {
+    const manifest = JSON.parse(text) as ExportManifest;
+    if (manifest.format === FORMAT) return manifest;
+  } catch (cause) {
+    throw new StoreError(`${manifestPath(folder)} is damaged`, { cause });
+  }
+  throw new StoreError(`${manifestPath(folder)} is of another format than this moorage reads`);
+}
+
+export function writeManifest(folder: string, manifest: ExportManifest): void {
+  const path = manifestPath(folder);
+  writeFileSync(`${path}.new`, `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600, flush: true });
+  renameSync(`${path}.new`, path);
+}

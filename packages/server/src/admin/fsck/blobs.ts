@@ -1,0 +1,156 @@
+import { createHash, randomUUID } from "node:crypto";
+import { rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import type { BlobStore } from "../../blobs/index.ts";
+import { Code, MoorageError } from "../../errors.ts";
+import type { Store } from "../../store/index.ts";
+import { eachAtOnce } from "../../lib/for-each-concurrently.ts";
+import { type BlobRow, readBlob } from "../blob-files.ts";
+import type { Report } from "../progress.ts";
+import { rowsOf } from "../tables.ts";
+
+export type BlobFault = "blob-without-content" | "blob-size-wrong" | "blob-damaged" | "content-without-blob";
+
+/** What is wrong with a blob, and with which copy of it; `contentSize`: what the store lists, where it does. */
+export interface WrongBlob extends BlobRow { fault: BlobFault; contentSize?: number | undefined }
+
+export interface BlobCheck {
+  store: Store;
+  blobs: BlobStore;
+  /** Content without a row that is younger may belong to a push that is under way, in milliseconds since 1970. */
+  olderThanMs: number;
+  /** Hash all content. */
+  deep: boolean;
+  report: Report;
+}
+
+const BLOBS_AT_ONCE = 4;
+
+interface Listed { size: number; modified: number }
+
+/**
+ * Compares the rows of `blobs` with what the store holds, in both directions. The server may run: what changed since the store was listed is
+ * looked at once more. What the store lists is kept in a temporary file meanwhile.
+ */
+export async function* wrongBlobs(check: BlobCheck): AsyncGenerator<WrongBlob> {
+  const { store, blobs, report } = check;
+  const listing = openListing();
+  try {
+    let count = 0;
+    for await (const { digest, generation, size, modifiedMs } of blobs.listBlobs()) {
+      listing.add(digest, generation, size, Math.floor(modifiedMs));
+      count += 1;
+      report.progress({ step: "listing blobs", done: count, total: count, unit: "blobs" });
+    }
+    let done = 0;
+    // Read batch by batch, each from the state of then: hashing may take hours, and nothing is kept open meanwhile.
+    for await (const batch of rowsOf(store.reader, "blobs")) {
+      const wrong: WrongBlob[] = [];
+      await eachAtOnce(batch, BLOBS_AT_ONCE, async (row) => {
+        const listed = listing.take(row.digest, row.generation);
+        const fault = await faultOf(check, row, listed);
+        if (fault !== undefined && await isNamed(store, row)) wrong.push({ ...row, fault, contentSize: listed?.size });
+        done += 1;
+        report.progress({ step: check.deep ? "hashing blobs" : "comparing blobs", done, total: Math.max(done, count), unit: "blobs" });
+      });
+      yield* wrong.sort((a, b) => (a.digest < b.digest ? -1 : 1));
+    }
+    for (const { digest, generation, size } of listing.rest(check.olderThanMs)) {
+      if (await isNamed(store, { digest, generation })) continue;
+      // Its record went after the list was made, and then the content: no fault.
+      if (await isThere(blobs, { digest, generation, size })) yield { digest, generation, size, fault: "content-without-blob" };
+    }
+  } finally {
+    listing.close();
+  }
+}
+
+async function faultOf({ blobs, deep }: BlobCheck, row: BlobRow, listed: Listed | undefined): Promise<BlobFault | undefined> {
+  // It may have come after the list was made.
+  if (listed === undefined) return (await contentOf(blobs, row)) === "missing" ? "blob-without-content" : undefined;
+  if (listed.size !== row.size) return "blob-size-wrong";
+  return deep && (await contentOf(blobs, row)) !== "right" ? "blob-damaged" : undefined;
+}
+
+/** Reads the content as it is; `size` as the database has it. */
+export async function contentOf(blobs: BlobStore, row: BlobRow): Promise<"right" | "wrong" | "missing"> {
+  const [algorithm = "", hex = ""] = row.digest.split(":");
+  if (algorithm !== "sha256" && algorithm !== "sha512") return "wrong";
+  const hash = createHash(algorithm);
+  try {
+    await readBlob(blobs, row, async (chunk) => void hash.update(chunk));
+  } catch (error) {
+    if (error instanceof MoorageError && error.code === Code.NotFound) return "missing";
+    // A store that cannot be reached tells nothing about the blob.
+    if (error instanceof MoorageError) throw error;
+    return "wrong";
+  }
+  return hash.digest("hex") === hex ? "right" : "wrong";
+}
+
+async function isNamed({ reader }: Store, { digest, generation }: Pick<BlobRow, "digest" | "generation">): Promise<boolean> {
+  return (await reader.selectFrom("blobs").select("digest").where("digest", "=", digest).where("generation", "=", generation).executeTakeFirst()) !== undefined;
+}
+
+/** Whether there is content still; no more of it is read than tells. */
+async function isThere(blobs: BlobStore, { digest, generation, size }: BlobRow): Promise<boolean> {
+  try {
+    if (size === 0) await blobs.readWhole(digest, generation);
+    else await blobs.read(digest, generation, { start: 0, end: 0 }, async () => {});
+    return true;
+  } catch (error) {
+    if (error instanceof MoorageError && error.code === Code.NotFound) return false;
+    throw error;
+  }
+}
+
+/**
+ * Removes content that no row names; sets a wrong size right where the content is; otherwise removes the rows, so that the next push is asked for
+ * the content, and then what there is of it.
+ */
+export async function mendBlob(store: Store, blobs: BlobStore, wrong: WrongBlob): Promise<void> {
+  const { digest, generation, fault, contentSize } = wrong;
+  if (fault === "content-without-blob") {
+    if (!await isNamed(store, wrong)) await blobs.remove(digest, generation);
+    return;
+  }
+  if (fault === "blob-size-wrong" && contentSize !== undefined && await contentOf(blobs, { digest, generation, size: contentSize }) === "right") {
+    await store.transact((tx) => tx.updateTable("blobs").set({ size: contentSize }).where("digest", "=", digest).where("generation", "=", generation).execute());
+    return;
+  }
+  const removed = await store.transact(async (tx) => {
+    const { numDeletedRows } = await tx.deleteFrom("blobs").where("digest", "=", digest).where("generation", "=", generation).executeTakeFirst();
+    if (numDeletedRows > 0n) await tx.deleteFrom("repo_blobs").where("digest", "=", digest).execute();
+    return numDeletedRows > 0n;
+  });
+  if (removed) await blobs.remove(digest, generation);
+}
+
+// A list of millions of blobs is kept on the disk, not in memory.
+function openListing() {
+  const path = join(tmpdir(), `moorage-fsck-${randomUUID()}.db`);
+  const database = new DatabaseSync(path);
+  database.exec("pragma journal_mode = off; pragma synchronous = off; create table listed (digest text, generation text, size integer, modified integer, primary key (digest, generation)) without rowid; begin");
+  const insert = database.prepare("insert or replace into listed values (?, ?, ?, ?)");
+  const select = database.prepare("select size, modified from listed where digest = ? and generation = ?");
+  const forget = database.prepare("delete from listed where digest = ? and generation = ?");
+  return {
+    add(digest: string, generation: string, size: number, modified: number): void { insert.run(digest, generation, size, modified); },
+    /** What is listed; it is not listed any longer afterwards. */
+    take(digest: string, generation: string): Listed | undefined {
+      const found = select.get(digest, generation) as unknown as Listed | undefined;
+      if (found !== undefined) forget.run(digest, generation);
+      return found;
+    },
+    /** What nobody took and is older than that. */
+    *rest(olderThanMs: number): Generator<BlobRow> {
+      for (const row of database.prepare("select digest, generation, size from listed where modified < ? order by digest, generation").iterate(olderThanMs)) yield row as unknown as BlobRow;
+    },
+    close(): void {
+      database.close();
+      rmSync(path, { force: true });
+    },
+  };
+}

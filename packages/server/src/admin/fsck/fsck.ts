@@ -1,0 +1,156 @@
+import type { BlobStore } from "../../blobs/index.ts";
+import type { Config } from "../../config.ts";
+import { takeDataDir } from "../../installation/open.ts";
+import type { Store } from "../../store/index.ts";
+import { type BlobFault, mendBlob, wrongBlobs } from "./blobs.ts";
+import { mendManifest, wrongManifests } from "./manifests.ts";
+import { ROW_CHECKS, type RowCheck } from "./rows.ts";
+import { refuseUnfinished } from "../../installation/marker.ts";
+import { openBlobsOf, openPatientStore, requireNewest } from "../../installation/stores.ts";
+import type { Report } from "../progress.ts";
+import { inSnapshot } from "../snapshot.ts";
+import { ask, countOf, MOVED, type PlainRow } from "../tables.ts";
+
+export interface FsckOptions {
+  /** Mend what can be mended. An embedded server must be stopped then. */
+  repair: boolean;
+  /** Hash the content of every blob, too. */
+  deep: boolean;
+}
+
+/** What was found of one kind. */
+export interface Finding {
+  kind: string;
+  meaning: string;
+  count: number;
+  /** How many of them were mended, and how many are left. */
+  repaired: number;
+  left: number;
+  /** The first ones. */
+  examples: string[];
+  /** Something to know, and no fault. */
+  notice: boolean;
+}
+
+export interface FsckResult {
+  /** Nothing is wrong, or is any longer. */
+  clean: boolean;
+  findings: Finding[];
+  checked: { rows: number; blobs: number };
+}
+
+const MAX_EXAMPLES = 5;
+const REPAIRS_AT_ONCE = 200;
+
+const BLOB_MEANINGS: Record<BlobFault, string> = {
+  "blob-without-content": "a blob is recorded, and its content is gone; without the record its next push brings it back",
+  "blob-size-wrong": "a blob is recorded with another size than its content has",
+  "blob-damaged": "the content of a blob is not what its digest says; without it its next push brings it back",
+  "content-without-blob": "the blob store holds content that nothing names, and that no push under way can own",
+};
+const MANIFEST_MEANING = "a manifest is not what its digest or size says; without it its next push brings it back";
+
+/**
+ * Looks whether the database fits itself and the blobs. The check alone may run beside a server. Throws a StoreError when there is no installation,
+ * or, to repair, when a server runs on the data folder.
+ */
+export async function checkInstallation(config: Config, { repair, deep }: FsckOptions, report: Report): Promise<FsckResult> {
+  const store = await openPatientStore(config);
+  try {
+    await requireNewest(store, config);
+    await refuseUnfinished(store.reader);
+    const lock = repair && store.engine === "sqlite" ? takeDataDir(config.dataDir) : undefined;
+    try {
+      const place = { store, blobs: await openBlobsOf(config), config, deep, report };
+      const found = await look(place, repair);
+      if (!repair || found.list().length === 0) return resultOf(found, undefined, await sizeOf(store));
+      // What is mended may show something else, such as a manifest whose blob is gone now.
+      for (const check of ROW_CHECKS) await repairRows(store, check);
+      return resultOf(found, await look(place, false), await sizeOf(store));
+    } finally {
+      lock?.release();
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+interface Place { store: Store; blobs: BlobStore; config: Config; deep: boolean; report: Report }
+type Found = ReturnType<typeof tally>;
+
+/** Counts by kind, with the first examples. */
+function tally() {
+  const kinds = new Map<string, { meaning: string; notice: boolean; count: number; examples: string[] }>();
+  return {
+    add(kind: string, meaning: string, examples: string[], count = examples.length, notice = false): void {
+      const known = kinds.get(kind) ?? { meaning, notice, count: 0, examples: [] };
+      known.count += count;
+      known.examples = [...known.examples, ...examples].slice(0, MAX_EXAMPLES);
+      kinds.set(kind, known);
+    },
+    countOf: (kind: string): number => kinds.get(kind)?.count ?? 0,
+    list: () => [...kinds].map(([kind, found]) => ({ kind, ...found })),
+  };
+}
+
+/** Finds everything; `mend`: blobs and manifests are mended as they are found. */
+async function look({ store, blobs, config, deep, report }: Place, mend: boolean): Promise<Found> {
+  const found = tally();
+  for await (const wrong of wrongBlobs({ store, blobs, deep, report, olderThanMs: Date.now() - config.uploadTtlMs })) {
+    found.add(wrong.fault, BLOB_MEANINGS[wrong.fault], [`${wrong.digest} generation ${wrong.generation}`]);
+    if (mend) await mendBlob(store, blobs, wrong);
+  }
+  // Manifests first, for their rows are mended outside of the snapshot that the other statements share.
+  await inSnapshot(store, config.dataDir, async (db) => {
+    for await (const wrong of wrongManifests(db, report)) {
+      found.add("manifest-damaged", MANIFEST_MEANING, [`${wrong.repo} ${wrong.digest}`]);
+      if (mend) await mendManifest(store, wrong);
+    }
+  });
+  await inSnapshot(store, config.dataDir, async (db) => {
+    for (const [at, { kind, meaning, find, show, notice = false }] of ROW_CHECKS.entries()) {
+      report.progress({ step: "checks of rows", done: at, total: ROW_CHECKS.length, unit: "rows" });
+      const [row] = await ask<{ n: number }>(db, `select count(*) as n from (${find}) as f`);
+      if (row === undefined || row.n === 0) continue;
+      const examples = await ask<PlainRow>(db, `select * from (${find}) as f limit ${MAX_EXAMPLES}`);
+      found.add(kind, meaning, examples.map((each) => show.map((column) => String(each[column])).join(" ")), row.n, notice);
+    }
+  });
+  return found;
+}
+
+/** Mends the rows of a kind, some a transaction, until there are none, or none that can be mended. */
+async function repairRows(store: Store, { find, repair }: RowCheck): Promise<void> {
+  if (repair === undefined) return;
+  const mend = (): Promise<string> => store.transact(async (tx) => {
+    const rows = await ask<PlainRow>(tx, `select * from (${find}) as f limit ${REPAIRS_AT_ONCE}`);
+    for (const row of rows) await repair(tx, row);
+    return JSON.stringify(rows);
+  });
+  for (let before = ""; ;) {
+    const rows = await mend();
+    if (rows === "[]" || rows === before) return;
+    before = rows;
+  }
+}
+
+/** `after`: what a second look found once everything was mended. */
+function resultOf(before: Found, after: Found | undefined, checked: FsckResult["checked"]): FsckResult {
+  const known = before.list();
+  const shown = after?.list().filter(({ kind }) => before.countOf(kind) === 0) ?? [];
+  const findings = [...known, ...shown].map((found): Finding => {
+    const left = after === undefined ? found.count : after.countOf(found.kind);
+    return { ...found, repaired: Math.max(0, found.count - left), left };
+  });
+  return { clean: findings.every(({ notice, left }) => notice || left === 0), findings, checked };
+}
+
+async function sizeOf(store: Store): Promise<FsckResult["checked"]> {
+  let [rows, blobs] = [0, 0];
+  for (const table of MOVED) {
+    const count = await countOf(store.reader, table);
+    rows += count;
+    if (table.name === "blobs") blobs = count;
+  }
+  return { rows, blobs };
+}

@@ -1,0 +1,52 @@
+import { mkdirSync } from "node:fs";
+import { setTimeout as wait } from "node:timers/promises";
+import type { Config } from "../config.ts";
+import { takeDataDir } from "../installation/open.ts";
+import { NEWEST_VERSION, type Store, StoreError } from "../store/index.ts";
+import { openPatientStore } from "../installation/stores.ts";
+
+/** Versions of the schema: what was found, what is there now, and what this program works with. */
+export interface Migrated { found: number; now: number; newest: number }
+
+const LOCK_TRIES = 50;
+const LOCK_PAUSE_MS = 100;
+
+/**
+ * Brings the database to the newest version, which a start of the server does as well; `check`: looks only. Several may do it at once.
+ * Throws a StoreError for a database of a newer version, and when an embedded server of an older version runs on the data folder.
+ */
+export async function migrateInstallation(config: Config, { check }: { check: boolean }): Promise<Migrated> {
+  const store = await openPatientStore(config);
+  try {
+    const found = await store.version();
+    if (found > NEWEST_VERSION) throw new StoreError(`the database is of version ${found}, newer than this moorage, which knows ${NEWEST_VERSION}`);
+    if (check || found === NEWEST_VERSION) return { found, now: found, newest: NEWEST_VERSION };
+    await (store.engine === "sqlite" ? migrateAlone(store, config) : store.migrate());
+    return { found, now: await store.version(), newest: NEWEST_VERSION };
+  } finally {
+    await store.close();
+  }
+}
+
+// The folder's lock keeps a server from starting meanwhile, and one that runs is not migrated beneath.
+async function migrateAlone(store: Store, { dataDir }: Config): Promise<void> {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const lock = await patientLock(dataDir);
+  try {
+    await store.migrate();
+  } finally {
+    lock.release();
+  }
+}
+
+/** Another that migrates is soon done; a server is not. */
+async function patientLock(dataDir: string): Promise<{ release(): void }> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return takeDataDir(dataDir);
+    } catch (error) {
+      if (!(error instanceof StoreError) || tries === LOCK_TRIES) throw error;
+      await wait(LOCK_PAUSE_MS);
+    }
+  }
+}

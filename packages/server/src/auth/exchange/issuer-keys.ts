@@ -1,0 +1,116 @@
+import { compactVerify } from "jose";
+import { FetchError, type GuardedFetch } from "../../lib/guarded-fetch.ts";
+import { isIssuerUrl } from "../../lib/issuer-url.ts";
+import { isObject, parseJson } from "../../lib/json.ts";
+import { usableKeys, type VerificationKey } from "../../lib/jwks.ts";
+import { createLru } from "../../lib/lru.ts";
+import { Code, MoorageError } from "../../errors.ts";
+import { type Jwt, refusal } from "../tokens/jwt.ts";
+
+/** Verifies the tokens of other issuers by the keys that these publish. Ask it only for issuers that some identity names. */
+export interface ExternalVerifier {
+  /** Throws UNAUTHENTICATED for a token that its issuer did not sign, UNAVAILABLE when the issuer cannot be asked. Looks at no claim but `iss`. */
+  verify(jwt: Jwt, nowMs: number): Promise<void>;
+}
+
+interface Issuer { keys: VerificationKey[]; loadedAtMs: number; triedAtMs: number }
+interface Failure { error: MoorageError; triedAtMs: number }
+
+const MAX_ISSUERS = 256;
+const MAX_UNDER_WAY = 32;
+const FRESH_MS = 600_000;
+const UNKNOWN_KID_COOLDOWN_MS = 30_000;
+const FAILED_MS = 5_000;
+const MAX_DEPTH = 16;
+
+/**
+ * Source: OpenID Connect Discovery 1.0 §4. Keys are kept for ten minutes; an unknown kid has them read again at most every 30 s, a failure is
+ * remembered for 5 s, and callers who wait for the same issuer share one reading.
+ */
+export function createExternalVerifier(fetch: GuardedFetch): ExternalVerifier {
+  const known = createLru<string, Issuer>(MAX_ISSUERS);
+  const failed = createLru<string, Failure>(MAX_ISSUERS);
+  const underWay = new Map<string, Promise<Issuer>>();
+
+  const load = async (issuer: string, nowMs: number): Promise<Issuer> => {
+    try {
+      const fresh = { keys: await fetchKeys(fetch, issuer), loadedAtMs: nowMs, triedAtMs: nowMs };
+      known.set(issuer, fresh);
+      failed.delete(issuer);
+      return fresh;
+    } catch (error) {
+      const told = toldError(error, issuer);
+      failed.set(issuer, { error: told, triedAtMs: nowMs });
+      throw told;
+    }
+  };
+  const loadOnce = (issuer: string, nowMs: number): Promise<Issuer> => {
+    const running = underWay.get(issuer);
+    if (running) return running;
+    const failure = failed.get(issuer);
+    if (failure && Math.abs(nowMs - failure.triedAtMs) < FAILED_MS) throw failure.error;
+    if (underWay.size >= MAX_UNDER_WAY) throw new MoorageError(Code.Unavailable, "Unavailable: too many issuers are being asked", { retryAfterMs: 1_000 });
+    const started = load(issuer, nowMs).finally(() => underWay.delete(issuer));
+    underWay.set(issuer, started);
+    return started;
+  };
+  const keyFor = async ({ header }: Jwt, issuer: string, nowMs: number): Promise<VerificationKey | undefined> => {
+    const cached = known.get(issuer);
+    const fresh = cached && Math.abs(nowMs - cached.loadedAtMs) < FRESH_MS ? cached : await loadOnce(issuer, nowMs);
+    const key = pickKey(fresh.keys, header);
+    if (key || nowMs - fresh.triedAtMs < UNKNOWN_KID_COOLDOWN_MS) return key;
+    // Before the attempt, so that a failing one counts too.
+    fresh.triedAtMs = nowMs;
+    return pickKey((await loadOnce(issuer, nowMs)).keys, header);
+  };
+
+  return {
+    async verify(jwt, nowMs) {
+      const issuer = jwt.claims["iss"];
+      if (typeof issuer !== "string" || !isIssuerUrl(issuer)) throw refusal();
+      await verifySignature(jwt, await keyFor(jwt, issuer, nowMs));
+    },
+  };
+}
+
+/** The key that the token names. Without a name, the only one that fits its algorithm. The token's own `jwk`, `jku` and `x5u` count for nothing. */
+export function pickKey(keys: VerificationKey[], { alg, kid }: Record<string, unknown>): VerificationKey | undefined {
+  const fitting = keys.filter((key) => key.algorithms.includes(String(alg)) && (kid === undefined || key.kid === kid));
+  return fitting.length === 1 ? fitting[0] : undefined;
+}
+
+/** Throws UNAUTHENTICATED unless the key signed the token. */
+export async function verifySignature(jwt: Jwt, key: VerificationKey | undefined): Promise<void> {
+  if (!key) throw refusal();
+  await compactVerify(jwt.token, key.key, { algorithms: [...key.algorithms] }).catch(() => { throw refusal(); });
+}
+
+async function fetchKeys(fetch: GuardedFetch, issuer: string): Promise<VerificationKey[]> {
+  const discovery = await fetchObject(fetch, `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`);
+  if (discovery["issuer"] !== issuer) throw new FetchError("refused", "its discovery document names another issuer");
+  const jwksUri = discovery["jwks_uri"];
+  if (typeof jwksUri !== "string") throw new FetchError("refused", "its discovery document names no keys");
+  return usableKeys(await fetchObject(fetch, jwksUri));
+}
+
+async function fetchObject(fetch: GuardedFetch, url: string): Promise<Record<string, unknown>> {
+  const { status, body } = await fetch(url, { headers: { accept: "application/json" } });
+  if (status >= 500 || status === 429) throw new FetchError("failed", "it answers with an error");
+  if (status !== 200) throw new FetchError("refused", "it does not answer with a document");
+  let document: unknown;
+  try {
+    document = parseJson(body.toString("utf8"), MAX_DEPTH);
+  } catch (error) {
+    throw new FetchError("refused", "it does not answer with JSON", error);
+  }
+  if (!isObject(document)) throw new FetchError("refused", "it does not answer with an object");
+  return document;
+}
+
+/** What cannot be reached now may be later; what answers wrongly is not trusted. */
+function toldError(error: unknown, issuer: string): MoorageError {
+  if (!(error instanceof FetchError)) throw error;
+  if (error.kind === "refused") return Object.assign(refusal(), { cause: error });
+  const host = URL.parse(issuer)?.host ?? "";
+  return new MoorageError(Code.Unavailable, `Unavailable: the token issuer ${host} could not be asked for its keys`, { retryAfterMs: FAILED_MS, cause: error });
+}

@@ -1,0 +1,57 @@
+import type { Capability } from "@moorage/api";
+import { isUid, isWithin } from "../../lib/uid.ts";
+import type { Caller } from "../../core/call.ts";
+import { type FieldViolation, invalidArgument, permissionDenied } from "../../errors.ts";
+import { capabilityOf } from "../tokens/tokens.ts";
+
+/** What a caller asks a token to be limited to, as it came in. */
+export interface NarrowingRequest {
+  /** None: the platform's, or for a token of ours or a refresh token those it was given for. */
+  audiences: string[];
+  /** Names (CAP_…). None: not narrowed. */
+  capabilities?: string[];
+  /** Group uids. None: not narrowed. */
+  scopes?: string[];
+}
+
+/** The same, checked. */
+export interface Narrowing { audiences: string[]; capabilities?: Capability[]; scopes?: string[] }
+export interface Audiences { platform: string; registry: string }
+
+const MAX_CAPABILITIES = 200;
+const MAX_SCOPES = 50;
+
+/** Reads the request; throws INVALID_ARGUMENT naming `aud`, `cap` and `scopes`. An empty text among them is an error, not an absence: it must not widen. */
+export function parseNarrowing({ audiences, capabilities = [], scopes = [] }: NarrowingRequest, known: Audiences): Narrowing {
+  const violations: FieldViolation[] = [];
+  if (!audiences.every((audience) => audience === known.platform || audience === known.registry)) {
+    violations.push({ field: "aud", description: `must be ${known.platform} or ${known.registry}` });
+  }
+  const numbers = capabilities.slice(0, MAX_CAPABILITIES + 1).map(capabilityOf);
+  if (numbers.length > MAX_CAPABILITIES) violations.push({ field: "cap", description: `must have at most ${MAX_CAPABILITIES} entries` });
+  else if (numbers.includes(undefined)) violations.push({ field: "cap", description: "must be names of capabilities" });
+  if (scopes.length > MAX_SCOPES) violations.push({ field: "scopes", description: `must have at most ${MAX_SCOPES} entries` });
+  else if (!scopes.every(isUid)) violations.push({ field: "scopes", description: "must be uids" });
+  if (violations.length > 0) throw invalidArgument(...violations);
+  return {
+    audiences: [...new Set(audiences)],
+    ...(capabilities.length > 0 && { capabilities: [...new Set(numbers.filter((one) => one !== undefined))] }),
+    ...(scopes.length > 0 && { scopes: [...new Set(scopes)] }),
+  };
+}
+
+/**
+ * What both the token held and the request allow: never more than the token held. Throws PERMISSION_DENIED when a wish leaves nothing, since a
+ * token for nothing is not what anybody asks for.
+ */
+export function narrow(held: Pick<Caller, "capabilities" | "scopes">, wanted: Narrowing): Pick<Narrowing, "capabilities" | "scopes"> {
+  const capabilities = both(held.capabilities, wanted.capabilities, (one, other) => one === other ? [one] : []);
+  const scopes = both(held.scopes, wanted.scopes, (one, other) => isWithin(one, other) ? [one] : isWithin(other, one) ? [other] : []);
+  if (capabilities?.length === 0 || scopes?.length === 0) throw permissionDenied("the token allows nothing of what was asked for");
+  return { ...(capabilities && { capabilities }), ...(scopes && { scopes }) };
+}
+
+function both<T>(held: T[] | undefined, wanted: T[] | undefined, meet: (one: T, other: T) => T[]): T[] | undefined {
+  if (!held || !wanted) return held ?? wanted;
+  return [...new Set(held.flatMap((one) => wanted.flatMap((other) => meet(one, other))))];
+}

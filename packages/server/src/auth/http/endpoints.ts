@@ -1,0 +1,200 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import { ANONYMOUS, type CallData } from "../../core/call.ts";
+import type { Config } from "../../config.ts";
+import { Code, invalidArgument, MoorageError } from "../../errors.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { isObject, parseJson } from "../../lib/json.ts";
+import { requireBearer } from "../tokens/authenticate.ts";
+import type { ExchangeAnswer, Exchanger } from "../exchange/exchange.ts";
+import { type Keyring, SIGNING_ALGORITHM } from "../tokens/keys.ts";
+import type { TokenGrants } from "../sign-in/token-grants.ts";
+import { GRANTS, OAuthError, type OAuthRequest, parseExchangeParameters, parseTokenRequest, toOAuthError, tokenAnswer } from "./oauth.ts";
+
+export type Request = IncomingMessage | Http2ServerRequest;
+export type Response = ServerResponse | Http2ServerResponse;
+export interface DoorData { requestId: string; remoteAddress: string }
+export type Door = (request: Request, response: Response, data: DoorData) => Promise<void>;
+
+/** Answers an error as AIP-193 JSON; with `status` instead of the one of its code. */
+export type AnswerError = (response: Response, error: unknown, data: DoorData, status?: number) => void;
+
+export interface StsDeps {
+  config: Pick<Config, "baseUrl">;
+  clock: Clock;
+  keyring: Keyring;
+  exchanger: Exchanger;
+  /** What people who sign in trade for tokens. */
+  grants: TokenGrants;
+  answerError: AnswerError;
+}
+
+const FORM = "application/x-www-form-urlencoded";
+const MAX_BODY_BYTES = 65_536;
+
+/** The doors of the issuer, by path: discovery, keys and token exchange. Source: contract §7, OpenID Connect Discovery 1.0, RFC 8693. */
+export function createStsDoors(deps: StsDeps): Record<string, Door> {
+  const { config, clock, keyring, exchanger, grants } = deps;
+  const callData = callDataOf(clock);
+  const discovery = guarded(deps, ["GET", "HEAD"], async (request, response) => {
+    answerJson(request, response, 200, discoveryDocument(config.baseUrl, grants), "public, max-age=300");
+  });
+  return {
+    "/.well-known/openid-configuration": discovery,
+    "/.well-known/oauth-authorization-server": discovery,
+    "/.well-known/jwks.json": guarded(deps, ["GET", "HEAD"], async (request, response) => {
+      // Short, so that a new key is known soon after a rotation.
+      answerJson(request, response, 200, await keyring.jwks(clock.nowMs()), "public, max-age=60");
+    }),
+    "/sts/exchange": guarded(deps, ["GET", "POST"], async (request, response, data) => {
+      const exchange = parseExchangeParameters(await parametersOf(request), requireBearer(authorizationOf(request)));
+      const { token, refreshToken, expiresAtMs } = await exchanger.exchange(exchange, callData(request, data));
+      answerJson(request, response, 200, rawToken(token, refreshToken, expiresAtMs));
+    }),
+    "/sts/exchange_refresh_token": guarded(deps, ["GET", "POST"], async (request, response, data) => {
+      const refresh = parseExchangeParameters(await parametersOf(request), requireBearer(authorizationOf(request)));
+      const { identity, identityProvider, ...rest } = refresh;
+      if (identity || identityProvider) throw invalidArgument({ field: identity ? "identity" : "identityProvider", description: "is not a parameter" });
+      answerJson(request, response, 200, tokenPair(await exchanger.refresh(rest, callData(request, data))));
+    }),
+    "/sts/token": guarded(deps, ["POST"], (request, response, data) => answerTokenRequest(deps, request, response, data)),
+  };
+}
+
+/** What the issuer says of itself. Source: OpenID Connect Discovery 1.0 §3, RFC 8414 §2, RFC 8628 §4, RFC 9207 §3. */
+function discoveryDocument(issuer: string, grants: TokenGrants): object {
+  return {
+    issuer, jwks_uri: `${issuer}/.well-known/jwks.json`, token_endpoint: `${issuer}/sts/token`, grant_types_supported: [...GRANTS, ...Object.keys(grants)],
+    authorization_endpoint: `${issuer}/oauth/authorize`, device_authorization_endpoint: `${issuer}/oauth/device_authorization`,
+      revocation_endpoint: `${issuer}/oauth/revoke`,
+    revocation_endpoint_auth_methods_supported: ["none"], code_challenge_methods_supported: ["S256"], response_modes_supported: ["query"],
+    authorization_response_iss_parameter_supported: true, response_types_supported: ["code"], subject_types_supported: ["public"],
+      id_token_signing_alg_values_supported: [SIGNING_ALGORITHM],
+    token_endpoint_auth_methods_supported: ["none"],
+    claims_supported: ["iss", "sub", "aud", "iat", "nbf", "exp", "jti", "act", "cap", "scopes", "access", "idp", "groups", "groups_exp"],
+  };
+}
+
+async function answerTokenRequest({ clock, exchanger, grants }: StsDeps, request: Request, response: Response, data: DoorData): Promise<void> {
+  const callData = callDataOf(clock)(request, data);
+  let grant: OAuthRequest["grant"] = "exchange";
+  try {
+    const form = await formOf(request);
+    const [type = "", second] = form.getAll("grant_type");
+    const redeem = second === undefined && Object.hasOwn(grants, type) ? grants[type] : undefined;
+    if (redeem !== undefined) {
+      grant = "refresh";
+      return answerJson(request, response, 200, await redeem(form, callData));
+    }
+    const asked = parseTokenRequest(form);
+    grant = asked.grant;
+    const answer = await exchanger[grant](asked.request, callData);
+    answerJson(request, response, 200, tokenAnswer(answer, asked.issuedType));
+  } catch (error) {
+    const told = toOAuthError(error, grant);
+    if (!told) throw error;
+    answerJson(request, response, told.status, { error: told.error, error_description: told.message });
+  }
+}
+
+/** Keeps other methods out, and has the errors answered. */
+export function guarded({ answerError }: Pick<StsDeps, "answerError">, methods: string[], door: Door): Door {
+  return async (request, response, data) => {
+    try {
+      if (!methods.includes(request.method ?? "")) {
+        response.setHeader("allow", methods.join(", "));
+        return answerError(response, new MoorageError(Code.Unimplemented, "Method not allowed", { area: "oidc" }), data, 405);
+      }
+      await door(request, response, data);
+    } catch (error) {
+      if (error instanceof MoorageError) error.details.area ??= "oidc";
+      answerError(response, error, data);
+    }
+  };
+}
+
+export function answerJson(request: Request, response: Response, status: number, body: object, cacheControl = "no-store"): void {
+  const bytes = Buffer.from(JSON.stringify(body));
+  response.statusCode = status;
+  for (const [name, value] of [["content-type", "application/json"], ["content-length", String(bytes.length)], ["cache-control", cacheControl]] as const) {
+    response.setHeader(name, value);
+  }
+  if (request.method === "HEAD") response.end();
+  else response.end(bytes);
+}
+
+/** A RawToken as proto3 JSON, timestamps with three decimals. Source: contract §4. */
+function rawToken(token: string, refreshToken: string, expiresAtMs: number): object {
+  return { token, refreshToken, expiry: new Date(expiresAtMs).toISOString() };
+}
+
+function tokenPair({ token, refreshToken, expiresAtMs, refreshExpiresAtMs }: ExchangeAnswer): object {
+  return { token: rawToken(token, "", expiresAtMs), refreshToken: rawToken(refreshToken, "", refreshExpiresAtMs) };
+}
+
+/** What is known of a request before it is looked at. */
+export function callDataOf(clock: Clock): (request: Request, data: DoorData) => CallData {
+  return ({ headers }, { requestId, remoteAddress }) => ({ caller: ANONYMOUS, requestId, remoteAddress, nowMs: clock.nowMs(),
+    userAgent: headers["user-agent"] ?? "" });
+}
+
+/** All Authorization headers in one text, so that two are malformed: node:http drops the second one silently. */
+function authorizationOf({ rawHeaders }: Request): string | undefined {
+  const values = rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === "authorization");
+  return values.length === 0 ? undefined : values.join(", ");
+}
+
+/** The parameters of the query and, of a POST, of the body: a form or a JSON object of strings and lists of strings. */
+async function parametersOf(request: Request): Promise<URLSearchParams> {
+  const parameters = new URL(request.url ?? "/", "http://localhost").searchParams;
+  if (request.method !== "POST") return parameters;
+  const body = await readBody(request);
+  if (body !== "") for (const [name, value] of entriesOf(body, mediaType(request))) parameters.append(name, value);
+  return parameters;
+}
+
+function entriesOf(body: string, type: string): Iterable<[string, string]> {
+  if (type === FORM) return new URLSearchParams(body);
+  if (type === "application/json") return jsonEntries(body);
+  throw invalidArgument({ field: "body", description: `must be ${FORM} or application/json` });
+}
+
+/** The form in the request's body. Throws an OAuthError for another kind of body. */
+export async function formOf(request: Request): Promise<URLSearchParams> {
+  if (mediaType(request) !== FORM) throw new OAuthError(400, "invalid_request", `the body must be ${FORM}`);
+  return new URLSearchParams(await readBody(request));
+}
+
+function jsonEntries(body: string): [string, string][] {
+  let document: unknown;
+  try {
+    document = parseJson(body, 8);
+  } catch {
+    throw invalidArgument({ field: "body", description: "is not well-formed JSON" });
+  }
+  if (!isObject(document)) throw invalidArgument({ field: "body", description: "must be an object" });
+  return Object.entries(document).flatMap(([name, value]) => {
+    const field = name.slice(0, 100);
+    // A list of nothing, left out, would widen what it was to narrow.
+    if (Array.isArray(value) && value.length === 0) throw invalidArgument({ field, description: "must not be an empty list" });
+    return (Array.isArray(value) ? value : [value]).map((one: unknown): [string, string] => {
+      if (typeof one !== "string") throw invalidArgument({ field, description: "must be text" });
+      return [name, one];
+    });
+  });
+}
+
+function mediaType(request: Request): string {
+  return (request.headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
+}
+
+async function readBody(request: Request): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_BODY_BYTES) throw invalidArgument({ field: "body", description: `is larger than ${MAX_BODY_BYTES} bytes` });
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, size).toString("utf8");
+}

@@ -1,0 +1,53 @@
+import type { Auditor } from "../audit/index.ts";
+import { guardedFetch } from "../lib/guarded-fetch.ts";
+import type { Secrets } from "../lib/secrets.ts";
+import type { Config } from "../config.ts";
+import type { Database } from "../store/index.ts";
+import { type Authenticator, createAuthenticator } from "./tokens/authenticate.ts";
+import type { AccessWriter } from "./commands.ts";
+import { createExchanger, type Exchanger } from "./exchange/exchange.ts";
+import { createExternalVerifier } from "./exchange/issuer-keys.ts";
+import { createKeyring, type Keyring, loadKeys } from "./tokens/keys.ts";
+import { createRefreshTokens, type RefreshTokens } from "./tokens/refresh.ts";
+import { createSignIn, type SignInRoom } from "./sign-in/index.ts";
+import { createTokens, type Tokens } from "./tokens/tokens.ts";
+
+export { type Authenticator, refusedCaller, refusedLike } from "./tokens/authenticate.ts";
+export { accessCommands, type AccessWriter } from "./commands.ts";
+export type { ExchangeAnswer, Exchanger, ExchangeRequest } from "./exchange/exchange.ts";
+export { createKeyring, createSigningKey, type Keyring, loadKeys, resealKeys, rotateSigningKey } from "./tokens/keys.ts";
+export { isRefreshToken, type Refreshable, type RefreshTokens } from "./tokens/refresh.ts";
+export { refusalWords } from "./exchange/rejections.ts";
+export { createTokens, isWrongAudience, MAX_TOKEN_TTL_MS, type MintedToken, type MintRequest, type RepositoryAccess, type Tokens } from "./tokens/tokens.ts";
+export { createSignInDoors, signInFlowCommands } from "./sign-in/index.ts";
+export { type AnswerError, createStsDoors, type StsDeps } from "./http/endpoints.ts";
+export { createSecurityTokenService, type SecurityTokenService } from "./http/sts-service.ts";
+
+export interface AccessDeps {
+  config: Pick<Config, "baseUrl" | "registryAudience" | "accessTokenTtlMs" | "allowPrivateNetwork">;
+  /** Sees what is committed; never written to. */
+  reader: Database;
+  writer: AccessWriter;
+  secrets: Secrets;
+  /** Told of what is refused. */
+  auditor: Pick<Auditor, "note">;
+  log: { info(fields: object, message: string): void };
+}
+
+/** Who are you: all of it over one set of keys. */
+export interface Access { keyring: Keyring; tokens: Tokens; refreshTokens: RefreshTokens; exchanger: Exchanger; authenticate: Authenticator; signIn: SignInRoom }
+
+// Discovery documents and key sets are a few KiB.
+const FETCH_TIMEOUT_MS = 5_000;
+const FETCH_MAX_BYTES = 512 * 1024;
+
+export function createAccess({ config, reader, writer, secrets, auditor, log }: AccessDeps): Access {
+  const keyring = createKeyring(() => loadKeys(reader, secrets));
+  const tokens = createTokens({ issuer: config.baseUrl, keyring });
+  const refreshTokens = createRefreshTokens({ reader, writer });
+  const fetch = guardedFetch({ allowPrivateNetwork: config.allowPrivateNetwork, timeoutMs: FETCH_TIMEOUT_MS, maxBytes: FETCH_MAX_BYTES });
+  const external = createExternalVerifier(fetch);
+  const exchanger = createExchanger({ config, reader, writer, tokens, external, refreshTokens, auditor, log });
+  const signIn = createSignIn({ config, reader, writer, secrets, tokens, fetch, auditor, log });
+  return { keyring, tokens, refreshTokens, exchanger, authenticate: createAuthenticator({ config, tokens, reader }), signIn };
+}

@@ -1,0 +1,70 @@
+import { isUid } from "../../lib/uid.ts";
+import { OAuthError } from "../http/oauth.ts";
+import { capabilityOf } from "../tokens/tokens.ts";
+import { type Client, clientOf } from "./clients.ts";
+import type { Narrowed } from "./flow.ts";
+import { isSecret } from "./secrets.ts";
+
+/** A request for a code. */
+export interface AuthorizeRequest { challenge: string; state: string; identityProvider: string; narrowed: Narrowed }
+
+const MAX_STATE_CHARS = 512;
+const MAX_SCOPE_WORDS = 50;
+// What OpenID clients ask for by habit; here it means nothing.
+const OPENID_WORDS = new Set(["openid", "profile", "email", "offline_access"]);
+
+/**
+ * To whom the answer goes. Before this is certain nothing is sent anywhere: throws an OAuthError that is told to the person alone. Source: RFC 6749
+ * §4.1.2.1.
+ */
+export function parseTarget(parameters: URLSearchParams, redirectUris: readonly string[]): { client: Client; redirectUri: string } {
+  const client = clientOf(required(parameters, "client_id"), redirectUris);
+  if (client === undefined) throw invalid("client_id names no client of this server");
+  const redirectUri = required(parameters, "redirect_uri");
+  if (!client.mayRedirect(redirectUri)) throw invalid("redirect_uri is none that this client may be sent back to");
+  return { client, redirectUri };
+}
+
+/** The rest of the request. Throws an OAuthError that the client is told. Source: RFC 6749 §4.1.1, RFC 7636 §4.3. */
+export function parseAuthorize(parameters: URLSearchParams): AuthorizeRequest {
+  if (required(parameters, "response_type") !== "code") throw new OAuthError(400, "unsupported_response_type", "response_type must be code");
+  if (!["", "query"].includes(one(parameters, "response_mode"))) throw invalid("response_mode must be query");
+  const challenge = required(parameters, "code_challenge");
+  if (required(parameters, "code_challenge_method") !== "S256") throw invalid("code_challenge_method must be S256");
+  if (!isSecret(challenge)) throw invalid("code_challenge must be a SHA-256 in base64url");
+  const identityProvider = required(parameters, "identity_provider");
+  return { challenge, identityProvider, state: stateOf(parameters), narrowed: parseScope(one(parameters, "scope")) };
+}
+
+/** The client's state, to be given back to it; empty for none, or one that cannot be given back. */
+export function stateOf(parameters: URLSearchParams): string {
+  const [state = "", second] = parameters.getAll("state");
+  return second !== undefined || state.length > MAX_STATE_CHARS ? "" : state;
+}
+
+/** Names of capabilities and uids of groups, which narrow. A word that means nothing is an error: left out, it would widen. Throws an OAuthError. */
+export function parseScope(text: string): Narrowed {
+  const words = [...new Set(text.split(" ").filter((word) => word !== "" && !OPENID_WORDS.has(word)))];
+  if (words.length > MAX_SCOPE_WORDS) throw new OAuthError(400, "invalid_scope", `scope may hold at most ${MAX_SCOPE_WORDS} words`);
+  const capabilities = words.map(capabilityOf).filter((one) => one !== undefined);
+  const scopes = words.filter(isUid);
+  if (capabilities.length + scopes.length < words.length) throw new OAuthError(400, "invalid_scope", "scope must be names of capabilities and uids of groups");
+  return { ...(capabilities.length > 0 && { capabilities }), ...(scopes.length > 0 && { scopes }) };
+}
+
+/** The parameter; empty when it is absent. Throws an OAuthError when it is there twice. Source: RFC 6749 §3.1. */
+export function one(parameters: URLSearchParams, name: string): string {
+  const [value = "", second] = parameters.getAll(name);
+  if (second !== undefined) throw invalid(`${name} is given more than once`);
+  return value;
+}
+
+export function required(parameters: URLSearchParams, name: string): string {
+  const value = one(parameters, name);
+  if (value === "") throw invalid(`${name} is required`);
+  return value;
+}
+
+function invalid(description: string): OAuthError {
+  return new OAuthError(400, "invalid_request", description);
+}

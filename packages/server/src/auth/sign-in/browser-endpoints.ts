@@ -1,0 +1,121 @@
+import type { Door, DoorData, Request, Response } from "../http/endpoints.ts";
+import type { CallData } from "../../core/call.ts";
+import { OAuthError } from "../http/oauth.ts";
+import { one, parseAuthorize, parseTarget, required, stateOf } from "./authorize.ts";
+import type { Cookie } from "./cookies.ts";
+import { type Ending, type Flow, SIGN_IN_TTL_MS, SESSION_TTL_MS } from "./flow.ts";
+import { answerPage, plainPage, redirect } from "./pages.ts";
+import { newSecret } from "./secrets.ts";
+
+export interface BrowserDeps {
+  config: { baseUrl: string; oauthRedirectUris: readonly string[] };
+  flow: Flow;
+  /** Ties what was begun in a browser to it. */
+  browserCookie: Cookie;
+  sessionCookie: Cookie;
+  callData(request: Request, data: DoorData): CallData;
+}
+
+const FAILED = "Sign-in failed";
+const MAX_PATH_CHARS = 2048;
+
+/** GET /oauth/authorize: sends the browser to the provider, for a client that wants a code. */
+export function authorizeDoor(deps: BrowserDeps): Door {
+  const { config, flow, callData } = deps;
+  return onPage(async (request, response, data) => {
+    const parameters = parametersOf(request);
+    const { client, redirectUri } = parseTarget(parameters, config.oauthRedirectUris);
+    try {
+      const { identityProvider, ...wanted } = parseAuthorize(parameters);
+      const target = { kind: "client", clientId: client.id, redirectUri, ...wanted } as const;
+      redirect(response, (await flow.begin(target, identityProvider, browserOf(deps, request, response), callData(request, data))).href);
+    } catch (error) {
+      if (!(error instanceof OAuthError)) throw error;
+      redirect(response, clientUrl(redirectUri, config.baseUrl, stateOf(parameters), faultOf(error)));
+    }
+  });
+}
+
+/** GET /sign-in: sends the browser to the provider, to come back with a session of its own. */
+export function signInDoor(deps: BrowserDeps): Door {
+  return onPage(async (request, response, data) => {
+    const parameters = parametersOf(request);
+    const returnTo = one(parameters, "return_to") || "/";
+    if (!isOwnPath(returnTo)) throw new OAuthError(400, "invalid_request", "return_to must be a path of this server");
+    const browser = browserOf(deps, request, response);
+    redirect(response, (await deps.flow.begin({ kind: "session", returnTo }, required(parameters, "identity_provider"), browser,
+      deps.callData(request, data))).href);
+  });
+}
+
+/** GET /oauth/callback: where providers send browsers back to. */
+export function callbackDoor(deps: BrowserDeps): Door {
+  const { config, flow, browserCookie, sessionCookie, callData } = deps;
+  return onPage(async (request, response, data) => {
+    const ending = await flow.finish(parametersOf(request), browserCookie.read(request), callData(request, data));
+    if (ending === undefined) {
+      return answerPage(response, plainPage(400, FAILED,
+        "This sign-in was not begun in this browser, took longer than ten minutes, or has ended already. Begin again."));
+    }
+    const { target } = ending;
+    switch (target.kind) {
+      case "client": return redirect(response, clientUrl(target.redirectUri, config.baseUrl, target.state, answerOf(ending)));
+      case "device":
+        if ("fault" in ending) throw ending.fault;
+        return answerPage(response, plainPage(200, "Signed in", "The device is signed in. You may close this page."));
+      case "session":
+        if ("fault" in ending) throw ending.fault;
+        sessionCookie.set(response, ending.secret, SESSION_TTL_MS / 1000);
+        return redirect(response, target.returnTo, 303);
+    }
+  });
+}
+
+/** The browser's secret, which it keeps from now on for as long as it may take to sign in. */
+export function browserOf({ browserCookie }: Pick<BrowserDeps, "browserCookie">, request: Request, response: Response): string {
+  const browser = browserCookie.read(request) ?? newSecret();
+  browserCookie.set(response, browser, SIGN_IN_TTL_MS / 1000);
+  return browser;
+}
+
+/** Tells a person what went wrong. */
+export function onPage(door: Door): Door {
+  return async (request, response, data) => {
+    try {
+      await door(request, response, data);
+    } catch (error) {
+      if (!(error instanceof OAuthError)) throw error;
+      answerPage(response, plainPage(error.status, FAILED, sentence(error.message)));
+    }
+  };
+}
+
+/** The parameters in the request's URL. */
+export function parametersOf(request: Request): URLSearchParams {
+  return new URL(request.url ?? "/", "http://localhost").searchParams;
+}
+
+function answerOf(ending: Ending): Record<string, string> {
+  return "fault" in ending ? faultOf(ending.fault) : { code: ending.secret };
+}
+
+function faultOf({ error, message }: OAuthError): Record<string, string> {
+  return { error, error_description: message };
+}
+
+/** Back to the client, with our name on the answer. Source: RFC 6749 §4.1.2, RFC 9207. */
+function clientUrl(redirectUri: string, issuer: string, state: string, answer: Record<string, string>): string {
+  const url = new URL(redirectUri);
+  for (const [name, value] of Object.entries({ ...answer, ...(state !== "" && { state }), iss: issuer })) url.searchParams.append(name, value);
+  return url.href;
+}
+
+/** Whether it is a path here and nothing that a browser would take for another site: `//host` and `/\host` are. */
+function isOwnPath(path: string): boolean {
+  return path.length <= MAX_PATH_CHARS && /^\/(?![/\\])[\x21-\x7e]*$/.test(path) && !path.includes("\\")
+    && new URL(path, "http://localhost").origin === "http://localhost";
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}

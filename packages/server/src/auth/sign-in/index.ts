@@ -1,0 +1,37 @@
+import type { Auditor } from "../../audit/index.ts";
+import type { GuardedFetch } from "../../lib/guarded-fetch.ts";
+import type { Secrets } from "../../lib/secrets.ts";
+import type { Config } from "../../config.ts";
+import { secretPlace } from "../../iam/index.ts";
+import type { Database } from "../../store/index.ts";
+import type { AccessWriter } from "../commands.ts";
+import type { Tokens } from "../tokens/tokens.ts";
+import { createFlow, type Flow } from "./flow.ts";
+import { createProviderClient } from "./provider-client.ts";
+import { createTokenGrants, type TokenGrants } from "./token-grants.ts";
+
+export { signInFlowCommands } from "./commands.ts";
+export { createSignInDoors } from "./endpoints.ts";
+
+export interface SignInDeps {
+  config: Pick<Config, "baseUrl" | "accessTokenTtlMs" | "allowPrivateNetwork">;
+  reader: Database;
+  writer: AccessWriter;
+  secrets: Secrets;
+  tokens: Tokens;
+  fetch: GuardedFetch;
+  /** Told of what is refused. */
+  auditor: Pick<Auditor, "note">;
+  log: { info(fields: object, message: string): void };
+}
+
+/** People who sign in through a provider of their organization. */
+export interface SignInRoom extends Pick<SignInDeps, "reader" | "writer" | "tokens"> { flow: Flow; grants: TokenGrants }
+
+export function createSignIn({ config, reader, writer, secrets, tokens, fetch, auditor, log }: SignInDeps): SignInRoom {
+  const provider = createProviderClient({
+    fetch, log, allowPrivateNetwork: config.allowPrivateNetwork, openSecret: ({ uid, clientSecret }) => secrets.open(clientSecret, secretPlace(uid)),
+  });
+  return { reader, writer, tokens, flow: createFlow({ config, reader, writer, secrets, provider, auditor }),
+    grants: createTokenGrants({ config, writer, tokens, auditor }) };
+}

@@ -1,0 +1,74 @@
+import { sql } from "kysely";
+import { permissionDenied, unauthenticated } from "../../errors.ts";
+import type { CallData } from "../../core/call.ts";
+import type { Database } from "../../store/index.ts";
+import { ASSUMABLE } from "../exchange/assumable.ts";
+import type { AccessWriter } from "../commands.ts";
+import { storedCaller } from "../tokens/refresh.ts";
+import { answerJson, type Door, type Request } from "../http/endpoints.ts";
+import type { Tokens } from "../tokens/tokens.ts";
+import type { BrowserDeps } from "./browser-endpoints.ts";
+import { hashOf } from "./secrets.ts";
+
+export interface SessionDeps extends Pick<BrowserDeps, "sessionCookie" | "callData"> {
+  config: { baseUrl: string };
+  reader: Database;
+  writer: AccessWriter;
+  tokens: Tokens;
+}
+
+const IDLE_MS = 3_600_000;
+const SEEN_EVERY_MS = 60_000;
+const TOKEN_TTL_MS = 900_000;
+
+/** GET /session: who is signed in in this browser; 401 when nobody is. DELETE /session: nobody from now on. */
+export function sessionDoor(deps: SessionDeps): Door {
+  return async (request, response, data) => {
+    const call = deps.callData(request, data);
+    if (request.method === "DELETE") {
+      requireOwnPage(deps, request);
+      const secret = deps.sessionCookie.read(request);
+      if (secret !== undefined) await deps.writer.write("access.endSession", call, { hash: hashOf(secret) });
+      deps.sessionCookie.clear(response);
+      return answerJson(request, response, 200, {});
+    }
+    const { identity, name, email, expireTimeMs } = await requireSession(deps, request, call);
+    answerJson(request, response, 200, { identity, name, email, expireTime: new Date(expireTimeMs).toISOString() });
+  };
+}
+
+/** POST /session/token: a token of a quarter of an hour, for scripts of our own pages alone. */
+export function sessionTokenDoor(deps: SessionDeps): Door {
+  return async (request, response, data) => {
+    requireOwnPage(deps, request);
+    const call = deps.callData(request, data);
+    const { hash, identity, provider, caller, expireTimeMs } = await requireSession(deps, request, call);
+    const { token, tokenId, expiresAtMs } = await deps.tokens.mint({ type: "access", ...caller, identity, ttlMs: TOKEN_TTL_MS, nowMs: call.nowMs,
+      notAfterMs: expireTimeMs });
+    const event = { method: "session.token", resource: provider || identity, identity, act: caller.act ?? {}, details: { token: tokenId } };
+    await deps.writer.write("access.seeSession", call, { hash, event });
+    answerJson(request, response, 200, { token, expiry: new Date(expiresAtMs).toISOString() });
+  };
+}
+
+/** The session whose cookie the browser shows. Throws UNAUTHENTICATED when it has ended, or its identity may no longer be assumed. */
+async function requireSession({ sessionCookie, reader, writer }: SessionDeps, request: Request, call: CallData) {
+  const refusal = unauthenticated("nobody is signed in in this browser");
+  const secret = sessionCookie.read(request);
+  if (secret === undefined) throw refusal;
+  const hash = hashOf(secret);
+  const row = await reader.selectFrom("sessions").innerJoin("identities", "identities.uid", "sessions.identity")
+    .select(["sessions.identity", "caller", "seen_time", "expire_time", "relationship", "name", "email", "provider"])
+    .where("hash", "=", hash).where(sql.raw<boolean>(ASSUMABLE)).executeTakeFirst();
+  if (row === undefined || row.expire_time <= call.nowMs || row.seen_time <= call.nowMs - IDLE_MS) throw refusal;
+  const caller = storedCaller(row.caller, row.relationship);
+  if (caller === undefined) throw refusal;
+  if (call.nowMs - row.seen_time >= SEEN_EVERY_MS) await writer.write("access.seeSession", call, { hash });
+  return { hash, identity: row.identity, provider: row.provider, name: row.name, email: row.email, expireTimeMs: row.expire_time, caller };
+}
+
+/** Throws PERMISSION_DENIED for what a page of another site may have sent; a browser says where it comes from, and scripts cannot change that. */
+function requireOwnPage({ config }: SessionDeps, { headers }: Request): void {
+  if (headers["sec-fetch-site"] === "same-origin" || (headers["sec-fetch-site"] === undefined && headers.origin === config.baseUrl)) return;
+  throw permissionDenied("only pages of this server may do this");
+}

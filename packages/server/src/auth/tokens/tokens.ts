@@ -1,0 +1,174 @@
+import { hash, type KeyObject, randomUUID, sign } from "node:crypto";
+import { Capability } from "@moorage/api";
+import { compactVerify } from "jose";
+import { createLru } from "../../lib/lru.ts";
+import { isObject } from "../../lib/json.ts";
+import { isUid } from "../../lib/uid.ts";
+import type { Caller } from "../../core/call.ts";
+import { Code, invalidArgument, MoorageError, permissionDenied } from "../../errors.ts";
+import { audiencesOf, isWithinTimes, parseJwt, refusal } from "./jwt.ts";
+import { type Keyring, SIGNING_ALGORITHM } from "./keys.ts";
+
+/**
+ * What a token of ours is for, kept apart by the header's `typ` (RFC 8725 §3.11) so that none passes for another. `access`: whatever the
+ * identity may. `registry`: only the repositories and actions in its `access` claim, as the distribution token protocol has it. `account`: an ID token
+ * for another provider, whose subject is a group; `webhook`: one that proves to whoever receives an event that it comes from us. Neither opens anything here.
+ */
+export type TokenType = "access" | "registry" | "account" | "webhook";
+const TYPS: Record<TokenType, string> = { access: "at+jwt", registry: "moorage-registry+jwt", account: "JWT", webhook: "JWT" };
+
+/** No token of ours lives longer, whatever is asked. */
+export const MAX_TOKEN_TTL_MS = 3_600_000;
+const CAPABILITIES = new Map<string, Capability>(Object.entries(Capability).filter(([name]) => name.startsWith("CAP_")));
+const CAPABILITY_NAMES = new Map([...CAPABILITIES].map(([name, number]) => [number, name]));
+const MAX_TOKEN_LENGTH = 8192;
+const MAX_CACHED = 10_000;
+
+export interface RepositoryAccess { type: "repository"; name: string; actions: string[] }
+
+export interface MintRequest {
+  type: TokenType;
+  /** The identity's uid; empty in a registry token for anybody. Of an account or webhook token, the group's. */
+  identity: string;
+  audiences: string[];
+  ttlMs: number;
+  nowMs: number;
+  /** The moment it may not outlive, in milliseconds since 1970. */
+  notAfterMs?: number;
+  /** Claims of the external token, for events and audit. */
+  act?: Record<string, unknown>;
+  /** The groups a person is in at an identity provider; left out once their time is over. */
+  external?: Caller["external"];
+  capabilities?: Capability[];
+  scopes?: string[];
+  /** Required for, and only in, a registry token. */
+  access?: RepositoryAccess[];
+  /** Required for, and only in, a webhook token: `sha256:` and the digest of the request's body in hex. */
+  webhook?: { digest: string };
+}
+
+export interface MintedToken { token: string; tokenId: string; issuedAtMs: number; expiresAtMs: number }
+
+/** Signs and verifies the tokens of this installation. */
+export interface Tokens {
+  /** Signs a token. It ends at the earliest of its ttl, one hour and `notAfterMs`, rounded down to the second. */
+  mint(request: MintRequest): Promise<MintedToken>;
+  /** Who the token says calls. Throws UNAUTHENTICATED for a token that is not ours, or not now; see `isWrongAudience` for one meant for others. */
+  verify(token: string, audience: string, nowMs: number): Promise<Caller>;
+  /** Whether the token that this very caller was verified by is good now as well, by what is known without reading. False: verify it again. */
+  isStillGood(caller: Caller, nowMs: number): boolean;
+  /** The same for whatever audience: only for exchanging it. */
+  read(token: string, nowMs: number): Promise<Caller>;
+}
+
+/** Whether the error says that a good token was made for another audience: the registry answers it with 403. Source: spec.md, errors rule 5. */
+export function isWrongAudience(error: unknown): boolean {
+  return error instanceof MoorageError && error.code === Code.PermissionDenied && error.details.metadata?.["reason"] === "AUDIENCE";
+}
+
+interface Verified { kid: string; claims: Record<string, unknown>; caller: Caller }
+
+export function createTokens({ issuer, keyring }: { issuer: string; keyring: Keyring }): Tokens {
+  const verified = createLru<string, Verified>(MAX_CACHED);
+  const byCaller = new WeakMap<Caller, Verified>();
+
+  const read = async (token: string, nowMs: number): Promise<Caller> => {
+    if (token.length > MAX_TOKEN_LENGTH) throw refusal();
+    const digest = hash("sha256", token, "base64url");
+    const known = verified.get(digest);
+    if (known) {
+      // Time passes and keys go: a signature that was good is not asked again, these are.
+      if (!isWithinTimes(known.claims, nowMs) || !(await keyring.find(known.kid, nowMs))) throw refusal();
+      return known.caller;
+    }
+    const jwt = parseJwt(token, MAX_TOKEN_LENGTH);
+    const kid = jwt?.header["kid"];
+    if (!jwt || typeof kid !== "string" || jwt.header["alg"] !== SIGNING_ALGORITHM) throw refusal();
+    const key = await keyring.find(kid, nowMs);
+    if (!key || jwt.claims["iss"] !== issuer || !isWithinTimes(jwt.claims, nowMs)) throw refusal();
+    await compactVerify(token, key.publicKey, { algorithms: [SIGNING_ALGORITHM] }).catch(() => { throw refusal(); });
+    const caller = callerOf(jwt.header["typ"], jwt.claims);
+    const entry = { kid, claims: jwt.claims, caller };
+    verified.set(digest, entry);
+    byCaller.set(caller, entry);
+    return caller;
+  };
+
+  return {
+    read,
+    isStillGood(caller, nowMs) {
+      const known = byCaller.get(caller);
+      // What was found out while groups gave rights holds no longer than these.
+      const groupsHold = caller.external === undefined || nowMs < caller.external.untilMs;
+      return known !== undefined && groupsHold && isWithinTimes(known.claims, nowMs) && keyring.knows(known.kid, nowMs);
+    },
+    async verify(token, audience, nowMs) {
+      const caller = await read(token, nowMs);
+      if (!caller.audiences?.includes(audience)) throw permissionDenied("the token is meant for another audience", { reason: "AUDIENCE" });
+      return caller;
+    },
+    async mint({ type, identity, audiences, ttlMs, nowMs, notAfterMs, act, external, capabilities, scopes, access, webhook }) {
+      if ((type === "registry") !== (access !== undefined)) throw new TypeError("a registry token, and no other, has an access claim");
+      if ((type === "webhook") !== (webhook !== undefined)) throw new TypeError("a webhook token, and no other, has a webhook claim");
+      if (identity === "" && type !== "registry") throw new TypeError("only a registry token may be nobody's");
+      const key = await keyring.signing(nowMs);
+      const iat = Math.floor(nowMs / 1000);
+      const exp = Math.floor(Math.min(nowMs + Math.min(ttlMs, MAX_TOKEN_TTL_MS), notAfterMs ?? Infinity) / 1000);
+      const tokenId = randomUUID();
+      const token = signed(key.privateKey, { alg: SIGNING_ALGORITHM, typ: TYPS[type], kid: key.kid }, {
+        iss: issuer, sub: type === "webhook" ? `webhook:${identity}` : identity, aud: audiences.length === 1 ? audiences[0] : audiences, iat, nbf: iat, exp, jti: tokenId,
+        ...(act && { act }), ...(external && external.untilMs > nowMs && groupClaims(external)), ...(capabilities && { cap: capabilities.map((one) => CAPABILITY_NAMES.get(one)) }),
+        ...(scopes && { scopes }), ...(access && { access }), ...(webhook && { webhook }),
+      });
+      if (token.length > MAX_TOKEN_LENGTH) throw invalidArgument({ field: "scopes", description: "are too many for a token" });
+      return { token, tokenId, issuedAtMs: iat * 1000, expiresAtMs: exp * 1000 };
+    },
+  };
+}
+
+/** A JWS in compact form, by ES256. Source: RFC 7515, RFC 7518 §3.4. Not by jose: through WebCrypto a signature takes four times as long. */
+function signed(key: KeyObject, header: object, claims: object): string {
+  const input = `${Buffer.from(JSON.stringify(header)).toString("base64url")}.${Buffer.from(JSON.stringify(claims)).toString("base64url")}`;
+  return `${input}.${sign("sha256", Buffer.from(input), { key, dsaEncoding: "ieee-p1363" }).toString("base64url")}`;
+}
+
+/** The caller in a verified token. What narrows must be well-formed: a claim that cannot be read never widens. */
+function callerOf(typ: unknown, claims: Record<string, unknown>): Caller {
+  const { sub, jti, exp, cap, scopes, access, act, idp, groups, groups_exp: groupsEnd } = claims;
+  const audiences = audiencesOf(claims);
+  const registry = typ === TYPS.registry;
+  if ((!registry && typ !== TYPS.access) || registry !== (access !== undefined)) throw refusal();
+  if (typeof sub !== "string" || !(isUid(sub) || (registry && sub === "")) || typeof jti !== "string" || audiences.length === 0) throw refusal();
+  if ((cap !== undefined && !isStrings(cap)) || (scopes !== undefined && !isStrings(scopes))) throw refusal();
+  return {
+    identity: sub, tokenId: jti, audiences, expiresAtMs: Number(exp) * 1000,
+    ...(cap && { capabilities: cap.flatMap((name) => capabilityOf(name) ?? []) }),
+    ...(idp !== undefined && { external: externalOf(idp, groups, groupsEnd) }), ...(scopes && { scopes }), ...(isObject(act) && { act }), ...(registry && { repositories: repositoriesOf(access) }),
+  };
+}
+
+function groupClaims({ provider, groups, untilMs }: NonNullable<Caller["external"]>): Record<string, unknown> {
+  return { idp: provider, groups, groups_exp: Math.floor(untilMs / 1000) };
+}
+
+function externalOf(provider: unknown, groups: unknown, end: unknown): NonNullable<Caller["external"]> {
+  if (typeof provider !== "string" || !isUid(provider) || !isStrings(groups) || typeof end !== "number") throw refusal();
+  return { provider, groups, untilMs: end * 1000 };
+}
+
+/** The capability of that name (CAP_…); undefined when there is none. */
+export function capabilityOf(name: string): Capability | undefined {
+  return CAPABILITIES.get(name);
+}
+
+function repositoriesOf(access: unknown): { name: string; actions: string[] }[] {
+  if (!Array.isArray(access)) throw refusal();
+  return access.map((one: unknown) => {
+    if (!isObject(one) || one["type"] !== "repository" || typeof one["name"] !== "string" || !isStrings(one["actions"])) throw refusal();
+    return { name: one["name"], actions: one["actions"] };
+  });
+}
+
+function isStrings(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === "string");
+}

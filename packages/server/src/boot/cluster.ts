@@ -1,0 +1,171 @@
+import cluster, { type Worker } from "node:cluster";
+import { createServer } from "node:net";
+import { extname } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Logger } from "pino";
+import { systemClock } from "../lib/clock.ts";
+import { writeBootstrap } from "../installation/bootstrap.ts";
+import { type Config, ConfigError, withUrls } from "../config.ts";
+import { createLog, type Snapshot } from "../observe/index.ts";
+import { prepareInstallation } from "../installation/open.ts";
+import type { FromWorker, ToWorker } from "./cluster-messages.ts";
+
+/** Several processes that serve one port together. */
+export interface Workers {
+  /** The settings in force, with every URL filled in. */
+  config: Config;
+  /** Rejects when workers die so often that it makes no sense to start another. */
+  failed: Promise<never>;
+  /** Lets all workers drain and end. Called again, it waits for the same end. */
+  close(): Promise<void>;
+}
+
+/** A worker that ended before it had served this long ended quickly. */
+const QUICK_DEATH_MS = 2_000;
+const MAX_QUICK_DEATHS = 8;
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 2_000;
+/** How long a worker may take beyond the time for draining. */
+const STOP_GRACE_MS = 5_000;
+const COUNT_TIMEOUT_MS = 2_000;
+const PER_PROCESS = /^process_(?!start_time)/;
+
+interface Running { worker: Worker; number: number; readyMs: number | undefined }
+interface Counting { snapshots: Snapshot[]; missing: Set<number>; done(): void }
+
+/**
+ * Starts `settings.workers` processes that serve one port, and starts another for one that dies, after a pause that grows. This process holds the
+ * data folder, takes the connections and gives them to the workers in turn; it serves nothing itself. Resolves when all answer. Throws a ConfigError or StoreError in one line for the operator.
+ */
+export async function startWorkers(settings: Config, log: Logger = createLog(settings)): Promise<Workers> {
+  const chosen = settings.port === 0 ? { ...settings, port: await freePort(settings.host) } : settings;
+  const { installation, release } = await prepareInstallation(chosen, systemClock.nowMs());
+  const running = new Map<number, Running>();
+  const counting = new Map<number, Counting>();
+  const pauses = new Set<NodeJS.Timeout>();
+  const failed = Promise.withResolvers<never>();
+  // Whoever waits for it sees it; nobody must.
+  failed.promise.catch(() => {});
+  let nextCount = 0;
+  let quickDeaths = 0;
+  let closing: Promise<void> | undefined;
+  let serving = false;
+
+  const collect = async (): Promise<Snapshot[]> => {
+    const id = nextCount++;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const count: Counting = { snapshots: [], missing: new Set(running.keys()), done: resolve };
+    counting.set(id, count);
+    const timer = setTimeout(resolve, COUNT_TIMEOUT_MS);
+    for (const { worker } of running.values()) tell(worker, { type: "count", id });
+    await promise;
+    clearTimeout(timer);
+    counting.delete(id);
+    return count.snapshots;
+  };
+  const take = ({ worker, number }: Running, message: FromWorker): void => {
+    if (message.type === "collect") {
+      void collect().then((snapshots) => tell(worker, { type: "collected", id: message.id, snapshots }));
+    } else if (message.type === "counted") {
+      const count = counting.get(message.id);
+      if (!count?.missing.delete(number)) return;
+      count.snapshots.push(ofWorker(message.snapshot, number));
+      if (count.missing.size === 0) count.done();
+    }
+  };
+  /** Starts the worker. Resolves when it answers, or with why it does not. */
+  const start = (number: number): Promise<Error | undefined> => {
+    const worker = cluster.fork();
+    const self: Running = { worker, number, readyMs: undefined };
+    running.set(number, self);
+    const { promise, resolve } = Promise.withResolvers<Error | undefined>();
+    worker.on("online", () => tell(worker, { type: "start", settings: chosen, number }));
+    worker.on("error", (error) => log.error({ err: error, worker: number }, "talking to a worker failed"));
+    worker.on("message", (message: FromWorker) => {
+      if (message.type === "ready") {
+        self.readyMs = performance.now();
+        resolve(undefined);
+      } else if (message.type === "failed") resolve(message.setting ? new ConfigError(message.message) : new Error(message.message));
+      else take(self, message);
+    });
+    worker.once("exit", (code, signal) => {
+      running.delete(number);
+      for (const count of counting.values()) if (count.missing.delete(number) && count.missing.size === 0) count.done();
+      resolve(new Error(`worker ${number} ended before it answered`));
+      died(self, code, signal);
+    });
+    return promise;
+  };
+  const died = ({ number, readyMs, worker }: Running, code: number | null, signal: string | null): void => {
+    if (!serving || closing !== undefined) return;
+    quickDeaths = readyMs === undefined || performance.now() - readyMs < QUICK_DEATH_MS ? quickDeaths + 1 : 0;
+    log.error({ worker: number, workerPid: worker.process.pid, code, signal }, "worker ended");
+    if (quickDeaths >= MAX_QUICK_DEATHS) return failed.reject(new Error(`workers end as soon as they are started, ${quickDeaths} times in a row`));
+    const pause = setTimeout(() => {
+      pauses.delete(pause);
+      void start(number).then((result) => result instanceof Error && log.error({ err: result, worker: number }, "worker did not start"));
+    }, Math.min(FIRST_PAUSE_MS * 2 ** Math.max(0, quickDeaths - 1), LONGEST_PAUSE_MS));
+    pauses.add(pause);
+  };
+  const close = async (): Promise<void> => {
+    for (const pause of pauses) clearTimeout(pause);
+    await Promise.all([...running.values()].map(({ worker }) => ended(worker, settings.drainTimeoutMs + STOP_GRACE_MS)));
+    release();
+    log.info("all workers ended");
+  };
+
+  cluster.setupPrimary({ exec: fileURLToPath(new URL(`./cluster-worker${extname(import.meta.url)}`, import.meta.url)), args: [], serialization: "advanced" });
+  // One first: it finds what is wrong with the settings.
+  const first = await start(1);
+  const others = first instanceof Error ? [] : await Promise.all(Array.from({ length: settings.workers - 1 }, (_, at) => start(at + 2)));
+  const fault = [first, ...others].find((result) => result instanceof Error);
+  if (fault !== undefined) {
+    await (closing = close());
+    throw fault;
+  }
+  serving = true;
+  const config = withUrls(chosen, chosen.port);
+  writeBootstrap(config.dataDir, { baseUrl: config.baseUrl, registryUrl: config.registryUrl, ...installation.bootstrap });
+  log.info({ url: config.baseUrl, workers: settings.workers }, "workers serve");
+  return { config, failed: failed.promise, close: () => (closing ??= close()) };
+}
+
+interface Metric { name: string; values: { labels: Record<string, string | number> }[] }
+
+/** Memory and time of a process tell whose they are: added up they say nothing to the operator who looks for the one that grows. */
+function ofWorker(snapshot: Snapshot, worker: number): Snapshot {
+  // That is what the metrics are; only their maker knows more.
+  return (snapshot as Metric[]).map((metric) => {
+    if (!PER_PROCESS.test(metric.name)) return metric;
+    return { ...metric, values: metric.values.map((value) => ({ ...value, labels: { ...value.labels, worker: String(worker) } })) };
+  });
+}
+
+function tell(worker: Worker, message: ToWorker): void {
+  // One that has just died is seen to by its exit.
+  if (worker.isConnected()) worker.send(message, () => {});
+}
+
+/** Has the worker drain. It is ended the hard way when it takes longer than `withinMs`. */
+async function ended(worker: Worker, withinMs: number): Promise<void> {
+  if (worker.isDead()) return;
+  const exit = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
+  tell(worker, { type: "stop" });
+  const timer = setTimeout(() => worker.process.kill("SIGKILL"), withinMs);
+  await exit;
+  clearTimeout(timer);
+}
+
+// Workers that ask for "any" port get the same one only as long as one of them lives.
+async function freePort(host: string): Promise<number> {
+  const server = createServer();
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once("error", reject).listen({ host, port: 0 }, resolve);
+  await promise.catch((error: unknown) => {
+    throw new ConfigError(`MOORAGE_HOST: cannot listen on ${host}: ${error instanceof Error ? error.message : String(error)}`);
+  });
+  const bound = server.address();
+  await new Promise((done) => server.close(done));
+  if (bound === null || typeof bound === "string") throw new Error("the server listens on no port");
+  return bound.port;
+}

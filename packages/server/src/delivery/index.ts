@@ -1,3 +1,0 @@
-// The sending of events.
-export { type Postman, startPostman } from "./postman.ts";
-export { wakingTransactor } from "./waking.ts";

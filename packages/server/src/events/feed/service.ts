@@ -1,0 +1,84 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
+import type { EventSchema, EventsService, ListEventsRequest, WatchEventsRequest } from "@moorage/api";
+import { timestamp } from "../../lib/timestamps.ts";
+import type { Call } from "../../core/call.ts";
+import { type FieldViolation, invalidArgument } from "../../errors.ts";
+import { groups } from "../../iam/index.ts";
+import type { Room, RoomContext } from "../../core/service.ts";
+import { type FeedScope, openCursor, type Position, sealCursor } from "./cursor.ts";
+import { newsOf } from "./notifier.ts";
+import { type FeedPage, type FeedRow, headOf, organizationOf, readFeed } from "./page.ts";
+import { prefixViolations } from "../subscriptions/fields.ts";
+
+const DEFAULT_PAGE_SIZE = 50;
+const MAX_PAGE_SIZE = 200;
+const WATCH_PAGE_SIZE = 100;
+const MAX_PREFIXES = 64;
+const HEARTBEAT_MS = 15_000;
+
+/** Reads events in their order, for those who cannot be called. A stream on which nothing happens says how far it is every `heartbeatMs` milliseconds. */
+export function eventsService({ pageTokenKey, eventsPrefix, baseUrl = "" }: RoomContext, heartbeatMs: number = HEARTBEAT_MS): Room<typeof EventsService> {
+  const read = async (call: Call, scope: FeedScope, after: Position | undefined, limit: number): Promise<FeedPage> => {
+    // A group that was deleted is in nobody's reach any more, also when the caller's rights come from above it.
+    await groups.get(call.tx, scope.group);
+    return await readFeed(call.tx, scope, storedPrefixes(scope.typePrefixes, eventsPrefix), after, limit);
+  };
+  const begin = async (call: Call, scope: FeedScope, cursor: string): Promise<Position | undefined> => {
+    if (cursor === "now") return { seq: await headOf(call.tx), goneTo: 0 };
+    return cursor === "" ? undefined : openCursor(pageTokenKey, scope, cursor);
+  };
+  const toEvent = ({ id, type, subject, parent, number, time, actor, body }: FeedRow): MessageInitShape<typeof EventSchema> => {
+    const who = JSON.parse(actor) as JsonObject & { subject: string };
+    return {
+      specversion: "1.0", id, source: baseUrl, type: `${eventsPrefix}.${type}`, subject, time: timestamp(time), datacontenttype: "application/json",
+      data: { actor: who, body: JSON.parse(body) as JsonObject }, group: parent, audience: "customer", actor: who.subject, sequence: String(number),
+    };
+  };
+  return {
+    async listEvents(call, request) {
+      const violations = request.pageSize < 0 ? [{ field: "page_size", description: "must not be negative" }] : [];
+      const scope = scopeOf(request, eventsPrefix, violations);
+      const limit = Math.min(request.pageSize || DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE);
+      const { rows, next, more } = await read(call, scope, await begin(call, scope, request.cursor), limit);
+      return { events: rows.map(toEvent), nextCursor: sealCursor(pageTokenKey, scope, next), more };
+    },
+    async *watchEvents(call, request, signal) {
+      const scope = scopeOf(request, eventsPrefix, []);
+      const news = newsOf(call.tx);
+      let at = await begin(call, scope, request.cursor);
+      // When it is to be said how far it is: at first, so that whoever asked for what comes from now on knows where that was, and whenever it was quiet.
+      let dueMs = performance.now();
+      for (;;) {
+        const { rows, next, more } = await read(call, scope, at, WATCH_PAGE_SIZE);
+        for (const row of rows) yield { event: toEvent(row), cursor: sealCursor(pageTokenKey, scope, { ...next, seq: row.seq }) };
+        at = next;
+        const isDue = performance.now() >= dueMs;
+        if (isDue && rows.length === 0) yield { cursor: sealCursor(pageTokenKey, scope, at) };
+        if (isDue || rows.length > 0) dueMs = performance.now() + heartbeatMs;
+        signal.throwIfAborted();
+        // The embedded database answers at once: without this nobody else would have a turn.
+        await nextTurn();
+        if (!more) at = { ...at, seq: await news.after(organizationOf(scope.group), at.seq, Math.max(dueMs - performance.now(), 0), signal) };
+      }
+    },
+  };
+}
+
+/** What is asked for. Throws INVALID_ARGUMENT with everything that is wrong with it, `violations` first. */
+function scopeOf(request: ListEventsRequest | WatchEventsRequest, eventsPrefix: string, violations: FieldViolation[]): FeedScope {
+  const { group, typePrefixes, subjectPrefixes } = request;
+  const found = [...violations];
+  for (const [field, prefixes] of Object.entries({ typePrefixes, subjectPrefixes })) {
+    if (prefixes.length > MAX_PREFIXES) found.push({ field, description: `must be at most ${MAX_PREFIXES}` });
+  }
+  if (found.length === 0) found.push(...prefixViolations({ typePrefixes, subjectPrefixes }, eventsPrefix));
+  if (found.length > 0) throw invalidArgument(...found);
+  return { group, typePrefixes, subjectPrefixes };
+}
+
+/** The prefixes as types are stored, without the configured one; none: all types. */
+function storedPrefixes(typePrefixes: readonly string[], eventsPrefix: string): string[] {
+  const stored = typePrefixes.map((prefix) => prefix.slice(eventsPrefix.length + 1));
+  return stored.includes("") ? [] : stored;
+}

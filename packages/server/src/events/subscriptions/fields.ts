@@ -1,0 +1,52 @@
+import type { Subscription } from "@moorage/api";
+import { SubscriptionSchema } from "@moorage/api";
+import { violationsOf } from "../../aip/validate.ts";
+import { isUid } from "../../lib/uid.ts";
+import type { FieldViolation } from "../../errors.ts";
+
+/** What of a resource, or of a question, chooses events. */
+type Prefixes = Pick<Subscription, "typePrefixes" | "subjectPrefixes">;
+
+const MAX_PREFIX_CHARS = 256;
+const TYPE_PREFIX = /^[A-Za-z0-9_.-]+$/;
+
+/** What is wrong with a subscription that is to be made, all of it, without asking anybody where its sink is. */
+export function subscriptionViolations(subscription: Subscription, eventsPrefix: string): FieldViolation[] {
+  const found = violationsOf(SubscriptionSchema, subscription);
+  if (!found.some(({ field }) => field === "sink")) found.push(...sinkViolations(subscription.sink));
+  found.push(...prefixViolations(subscription, eventsPrefix));
+  // Of one field the first fault is told.
+  return found.filter(({ field }, at) => found.findIndex((other) => other.field === field) === at);
+}
+
+/** What is wrong with filters of events. */
+export function prefixViolations({ typePrefixes, subjectPrefixes }: Prefixes, eventsPrefix: string): FieldViolation[] {
+  return [
+    ...typePrefixes.flatMap((prefix, at) => wrong(`typePrefixes[${at}]`, typeFault(prefix, eventsPrefix))),
+    ...subjectPrefixes.flatMap((prefix, at) => wrong(`subjectPrefixes[${at}]`, isSubject(prefix) ? undefined : "must be a uid")),
+  ];
+}
+
+function wrong(field: string, description: string | undefined): FieldViolation[] {
+  return description === undefined ? [] : [{ field, description }];
+}
+
+function sinkViolations(sink: string): FieldViolation[] {
+  const url = URL.parse(sink);
+  if (url === null || !/^https?:$/.test(url.protocol)) return wrong("sink", "must be an http or https URL");
+  if (url.username !== "" || url.password !== "") return wrong("sink", "must not hold a user name or password");
+  // An empty fragment is in the text alone.
+  return wrong("sink", sink.includes("#") ? "must not hold a fragment" : undefined);
+}
+
+/** A prefix that no type here begins with would be waited on for ever. */
+function typeFault(prefix: string, eventsPrefix: string): string | undefined {
+  if (prefix.length > MAX_PREFIX_CHARS) return `must have at most ${MAX_PREFIX_CHARS} characters`;
+  if (!TYPE_PREFIX.test(prefix)) return "must be the beginning of an event's type: letters, digits, dots, dashes and underscores";
+  const all = `${eventsPrefix}.`;
+  return prefix.startsWith(all) || all.startsWith(prefix) ? undefined : `must begin with ${all} as the types of events do here`;
+}
+
+function isSubject(prefix: string): boolean {
+  return prefix.length <= MAX_PREFIX_CHARS && isUid(prefix);
+}

@@ -1,0 +1,54 @@
+import { randomBytes } from "node:crypto";
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { hasSealedSecrets } from "./bootstrap.ts";
+import { type Config, ConfigError } from "../config.ts";
+import type { Store } from "../store/index.ts";
+
+/** The file that holds the secret key of an installation whose settings name none: base64, readable by its owner alone. */
+export function secretKeyFile(dataDir: string): string {
+  return join(dataDir, "secret.key");
+}
+
+/**
+ * The keys that seal and open secrets in the database: those of the settings, else the file's, which is made when nothing is sealed yet.
+ * Throws a ConfigError when the file is missing or wrong.
+ */
+export async function secretKeysOf({ dataDir, secretKeys }: Pick<Config, "dataDir" | "secretKeys">, store: Store): Promise<readonly Uint8Array[]> {
+  if (secretKeys.length > 0) return secretKeys;
+  const file = secretKeyFile(dataDir);
+  const found = readKeyFile(file);
+  if (found !== undefined) return [found];
+  if (await hasSealedSecrets(store)) {
+    throw new ConfigError(`MOORAGE_SECRET_KEY: the secrets in the database are encrypted, and there is no ${file}: bring that file back, or set the key; all replicas need the same`);
+  }
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  return [makeKeyFile(file)];
+}
+
+/** The key in the file. Undefined: there is no file. Throws a ConfigError when it holds no key. */
+export function readKeyFile(file: string): Uint8Array | undefined {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (cause) {
+    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return undefined;
+    throw new ConfigError(`MOORAGE_SECRET_KEY: cannot read ${file}`, { cause });
+  }
+  const key = Buffer.from(text.trim(), "base64");
+  if (key.length !== 32) throw new ConfigError(`MOORAGE_SECRET_KEY: ${file} does not hold 32 bytes in base64`);
+  return key;
+}
+
+// The key must not be lost once something is sealed with it: it is on the disk before it is used.
+function makeKeyFile(file: string): Uint8Array {
+  const key = randomBytes(32);
+  const fd = openSync(file, "wx", 0o600);
+  try {
+    writeSync(fd, `${key.toString("base64")}\n`);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+  return key;
+}

@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import test, { type TestContext } from "node:test";
+import { systemClock } from "../lib/clock.ts";
+import { openStreamClient } from "./http-client.ts";
+import { openUpstream, type Upstream } from "./registry-client.ts";
+
+// How registries differ where the specification lets them, and where they do not keep to it.
+
+const OCI_MANIFEST = "application/vnd.oci.image.manifest.v1+json";
+const OCI_INDEX = "application/vnd.oci.image.index.v1+json";
+const digestOf = (text: string): string => `sha256:${createHash("sha256").update(text).digest("hex")}`;
+const SIGNAL = AbortSignal.timeout(60_000);
+
+/** A registry that answers as told, by path and query. */
+async function registry(t: TestContext, answer: (target: string, res: ServerResponse, req: IncomingMessage) => unknown): Promise<Upstream> {
+  const server = createServer((req, res) => void answer((req.url ?? "").replace("/v2/team/app", ""), res, req));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const client = openStreamClient({ allowPrivateNetwork: true, connections: 2, connectTimeoutMs: 2_000, headTimeoutMs: 2_000, silenceTimeoutMs: 2_000 });
+  t.after(async () => {
+    await client.close();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return openUpstream({
+    client, clock: systemClock, origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, name: "team/app", credentials: { username: "", password: "" },
+    patience: { retries: 0, maxWaitMs: 0 }, maxManifestBytes: 10_000,
+  });
+}
+
+async function allTags(upstream: Upstream): Promise<string[]> {
+  const found: string[] = [];
+  for await (const page of upstream.tags(SIGNAL)) found.push(...page);
+  return found;
+}
+
+const json = (res: ServerResponse, body: object, headers: Record<string, string> = {}): unknown => res.writeHead(200, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
+const numbered = (from: number, count: number): string[] => Array.from({ length: count }, (_, at) => `t${String(from + at).padStart(5, "0")}`);
+
+test("tags are listed to the end: by Link, by the last name, and all at once", async (t) => {
+  const all = numbered(0, 2_100);
+  const after = (target: string): string[] => all.filter((tag) => tag > (new URL(target, "http://x").searchParams.get("last") ?? "")).slice(0, 1_000);
+  const linked = await registry(t, (target, res) => {
+    const tags = after(target);
+    const more: Record<string, string> = tags.at(-1) === all.at(-1) ? {} : { link: `</v2/team/app/tags/list?n=1000&last=${tags.at(-1)}>; rel="next"` };
+    return json(res, { tags }, more);
+  });
+  assert.deepEqual(await allTags(linked), all);
+  assert.deepEqual(await allTags(await registry(t, (target, res) => json(res, { tags: after(target) }))), all, "no Link, full pages");
+  assert.deepEqual(await allTags(await registry(t, (_, res) => json(res, { tags: all }))), all, "n is not looked at");
+  assert.deepEqual(await allTags(await registry(t, (_, res) => json(res, { tags: null }))), []);
+  assert.deepEqual(await allTags(await registry(t, (_, res) => json(res, { tags: ["v1", "../v2", 3, "v 3", "x".repeat(129)] }))), ["v1"], "what is no tag is left out");
+  const thousand = numbered(0, 1_000);
+  assert.deepEqual(await allTags(await registry(t, (_, res) => json(res, { tags: thousand }))), [...thousand, ...thousand], "one that always says the same comes to its end");
+});
+
+test("a list that leads elsewhere, never ends, or is no list, is trouble", async (t) => {
+  const kind = { kind: "wrong" };
+  for (const link of ["<http://127.0.0.1:1/v2/team/app/tags/list>", "</v2/other/app/tags/list>"]) {
+    await assert.rejects(allTags(await registry(t, (_, res) => json(res, { tags: [] }, { link: `${link}; rel="next"` }))), kind, link);
+  }
+  await assert.rejects(allTags(await registry(t, (_, res) => json(res, { tags: numbered(0, 1_000) }, { link: '</v2/team/app/tags/list?n=1000>; rel="next"' }))), kind);
+  await assert.rejects(allTags(await registry(t, (_, res) => res.writeHead(404).end())), { kind: "wrong", message: "the source has no such image" });
+  for (const body of ["", "[]", "nothing", "[".repeat(100_000)]) await assert.rejects(allTags(await registry(t, (_, res) => res.end(body))), kind, body.slice(0, 9));
+});
+
+test("a manifest has the digest that was asked for or told, and is of a kind that can be taken", async (t) => {
+  const body = JSON.stringify({ schemaVersion: 2, mediaType: OCI_MANIFEST, config: { mediaType: "application/x", digest: digestOf("{}"), size: 2 }, layers: [] });
+  const serve = (headers: Record<string, string>, text = body) => registry(t, (_, res) => res.writeHead(200, headers).end(text));
+  const good = await serve({ "content-type": OCI_MANIFEST });
+  assert.equal((await good.manifest("v1", SIGNAL))?.digest, digestOf(body));
+  assert.equal((await good.manifest(digestOf(body), SIGNAL))?.manifest.mediaType, OCI_MANIFEST);
+  assert.equal(await good.digestOf("v1", SIGNAL), digestOf(body), "a HEAD that tells no digest is followed by a GET");
+  await assert.rejects(good.manifest(digestOf("other"), SIGNAL), { kind: "wrong" });
+  await assert.rejects((await serve({ "content-type": OCI_MANIFEST, "docker-content-digest": digestOf("other") })).manifest("v1", SIGNAL), { kind: "wrong" });
+  assert.equal((await (await serve({ "content-type": "application/json" })).manifest("v1", SIGNAL))?.digest, digestOf(body));
+  await assert.rejects((await serve({ "content-type": "application/vnd.docker.distribution.manifest.v1+prettyjws" }, "{}")).manifest("v1", SIGNAL), { kind: "wrong" });
+  await assert.rejects((await serve({ "content-type": OCI_MANIFEST }, "x".repeat(10_001))).manifest("v1", SIGNAL), { kind: "refused" });
+  assert.equal(await (await registry(t, (_, res) => res.writeHead(404).end())).manifest("v1", SIGNAL), undefined);
+});
+
+test("referrers come by the list or by the tag in its place; none are none", async (t) => {
+  const [subject, one, two] = [digestOf("subject"), digestOf("one"), digestOf("two")];
+  const index = (...digests: string[]) => ({ schemaVersion: 2, mediaType: OCI_INDEX, manifests: digests.map((digest) => ({ mediaType: OCI_MANIFEST, digest, size: 1 })) });
+  const paged = await registry(t, (target, res) => (target.includes("last=") ? json(res, index(two)) : json(res, index(one), { link: `</v2/team/app/referrers/${subject}?last=x>; rel="next"` })));
+  assert.deepEqual(await paged.referrers(subject, SIGNAL), [one, two]);
+  const tagged = await registry(t, (target, res) => (target === `/manifests/${subject.replace(":", "-")}` ? json(res, index(two, two), { "content-type": OCI_INDEX }) : res.writeHead(404).end()));
+  assert.deepEqual(await tagged.referrers(subject, SIGNAL), [two]);
+  assert.deepEqual(await (await registry(t, (_, res) => res.writeHead(404).end())).referrers(subject, SIGNAL), []);
+});
+
+test("a blob is asked for from an offset, and said to begin where it begins", async (t) => {
+  const content = "0123456789";
+  const ranged = await registry(t, (_, res, req) => {
+    const start = Number(/^bytes=(\d+)-$/.exec(req.headers.range ?? "")?.[1] ?? 0);
+    return res.writeHead(start > 0 ? 206 : 200, { "content-length": content.length - start, ...(start > 0 && { "content-range": `bytes ${start}-9/10` }) }).end(content.slice(start));
+  });
+  for (const offset of [0, 4]) {
+    const blob = await ranged.blob(digestOf(content), offset, SIGNAL);
+    assert.deepEqual([blob?.offset, blob?.size], [offset, 10]);
+    blob?.discard();
+  }
+  assert.equal(await ranged.blobSize(digestOf(content), SIGNAL), 10);
+  const whole = await registry(t, (_, res) => res.writeHead(200, { "content-length": 10 }).end(content));
+  const blob = await whole.blob(digestOf(content), 4, SIGNAL);
+  assert.deepEqual([blob?.offset, blob?.size], [0, 10], "one that knows no ranges begins again");
+  blob?.discard();
+  const unsized = await registry(t, (_, res) => res.end(content));
+  await assert.rejects((async () => (await registry(t, (_, res) => void (res.write("x"), res.end()))).blob(digestOf(content), 0, SIGNAL))(), { kind: "wrong" });
+  assert.equal((await unsized.blob(digestOf(content), 0, SIGNAL))?.size, 10);
+});

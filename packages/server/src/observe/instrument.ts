@@ -1,0 +1,66 @@
+import type { BlobStore, ByteSource } from "../blobs/index.ts";
+import { Code, MoorageError } from "../errors.ts";
+import type { Transactor } from "../core/transactor.ts";
+import { codeName } from "./codes.ts";
+import type { GoldenSignals } from "./golden-signals.ts";
+import type { Metrics } from "./metrics.ts";
+import type { Tracer } from "./traces.ts";
+
+/** The transactor, its transactions counted and timed by command ("read" for all reads), and spans made of them. */
+export function observeTransactor(transactor: Transactor, { database }: Pick<Metrics, "database">, tracer?: Tracer): Transactor {
+  const watch = watcher(database, "database", tracer);
+  return {
+    read: (data, work) => watch("read", () => transactor.read(data, work)),
+    write: (name, data, input) => watch(name, () => transactor.write(name, data, input)),
+  };
+}
+
+/** The blob store, its operations and bytes counted and timed, and spans made of them. Lists are left alone: they take as long as whoever reads them. */
+export function observeBlobs(store: BlobStore, { blobs }: Pick<Metrics, "blobs">, tracer?: Tracer): BlobStore {
+  const watch = watcher(blobs, "blobs", tracer);
+  return {
+    ...store,
+    startUpload: (id) => watch("start_upload", () => store.startUpload(id)),
+    uploadSize: (id) => watch("upload_size", () => store.uploadSize(id)),
+    append: (id, offset, source, options) => watch("append", () => store.append(id, offset, counted(source, blobs.written), options)),
+    finish: (id, expectedDigest) => watch("finish", () => store.finish(id, expectedDigest)),
+    readWhole: (digest, generation) => watch("read_whole", async () => {
+      const content = await store.readWhole(digest, generation);
+      blobs.read(content.length);
+      return content;
+    }),
+    read: (digest, generation, range, sink) => watch("read", () => store.read(digest, generation, range, (chunk) => {
+      blobs.read(chunk.length);
+      return sink(chunk);
+    })),
+    remove: (digest, generation) => watch("remove", () => store.remove(digest, generation)),
+    removeUpload: (id) => watch("remove_upload", () => store.removeUpload(id)),
+  };
+}
+
+type Watch = <T>(operation: string, work: () => Promise<T>) => Promise<T>;
+
+function watcher(signals: GoldenSignals, area: string, tracer: Tracer | undefined): Watch {
+  const timed: Watch = async (operation, work) => {
+    const series = signals.begin(operation);
+    const startedMs = performance.now();
+    let outcome = "OK";
+    try {
+      return await work();
+    } catch (error) {
+      outcome = codeName(error instanceof MoorageError ? error.code : Code.Internal);
+      throw error;
+    } finally {
+      signals.end(series, outcome, (performance.now() - startedMs) / 1000);
+    }
+  };
+  if (tracer === undefined) return timed;
+  return (operation, work) => tracer.child(`${area} ${operation}`, { [`moorage.${area}.operation`]: operation }, () => timed(operation, work));
+}
+
+async function* counted(source: ByteSource, count: (bytes: number) => void): ByteSource {
+  for await (const chunk of source) {
+    count(chunk.byteLength);
+    yield chunk;
+  }
+}

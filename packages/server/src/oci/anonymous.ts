@@ -1,0 +1,60 @@
+import type { Call } from "../core/call.ts";
+
+/** The settings that make images public. */
+export interface PublicSettings {
+  /** The name of the root group whose images anybody may pull. */
+  publicOrganization: string;
+  /** The tags of the free tier. */
+  freeTierTags: readonly string[];
+}
+
+/** What is asked for: a tag (its manifest or its history), or a manifest, blob or list of referrers by digest. */
+export type PublicReference = { tag: string } | { digest: string };
+
+// Statements stay below every engine's limit of parameters.
+const CHUNK = 500;
+// A digest with more manifests above it than this is not looked into further, and is not public.
+const MAX_VISITED = 100_000;
+
+/**
+ * Whether anybody may read this of the repo: it is in the public organization, and the tag is one of the free tier, or the digest is
+ * one that such a tag has ever pointed to, is referenced from there, or belongs to a referrer of any of these. Source: contract §8.
+ */
+export async function publicMay(call: Call, settings: PublicSettings, repoUid: string, reference: PublicReference): Promise<boolean> {
+  if (settings.freeTierTags.length === 0 || !(await isPublicRepo(call, settings, repoUid))) return false;
+  if ("tag" in reference) return settings.freeTierTags.includes(reference.tag);
+  const visited = new Set([reference.digest]);
+  let level = [reference.digest];
+  while (level.length > 0 && visited.size <= MAX_VISITED) {
+    const above: string[] = [];
+    for (let at = 0; at < level.length; at += CHUNK) {
+      const digests = level.slice(at, at + CHUNK);
+      if (await wasFreeTier(call, settings, repoUid, digests)) return true;
+      above.push(...(await upwards(call, repoUid, digests)));
+    }
+    level = [...new Set(above)].filter((digest) => !visited.has(digest));
+    for (const digest of level) visited.add(digest);
+  }
+  return false;
+}
+
+async function isPublicRepo(call: Call, settings: PublicSettings, repoUid: string): Promise<boolean> {
+  const root = repoUid.split("/", 1)[0] ?? "";
+  const found = await call.tx.selectFrom("groups").select("uid").where("uid", "=", root)
+    .where("parent", "=", "").where("name", "=", settings.publicOrganization).executeTakeFirst();
+  return found !== undefined;
+}
+
+async function wasFreeTier(call: Call, settings: PublicSettings, repo: string, digests: string[]): Promise<boolean> {
+  const found = await call.tx.selectFrom("tag_history").select("digest").where("repo", "=", repo).where("digest", "in", digests)
+    .where("tag", "in", settings.freeTierTags).limit(1).executeTakeFirst();
+  return found !== undefined;
+}
+
+/** The manifests that need these digests, and the subjects of those that are referrers. */
+async function upwards(call: Call, repo: string, digests: string[]): Promise<string[]> {
+  const needing = await call.tx.selectFrom("manifest_references").select("digest").where("repo", "=", repo).where("target", "in", digests).execute();
+  const subjects = await call.tx.selectFrom("manifests").select("subject").where("repo", "=", repo).where("digest", "in", digests)
+    .where("subject", "!=", "").execute();
+  return [...needing.map(({ digest }) => digest), ...subjects.map(({ subject }) => subject)];
+}

@@ -1,0 +1,140 @@
+import { matchesEtag } from "../../lib/etags.ts";
+import { SMALL_BLOB_BYTES } from "../../blobs/index.ts";
+import type { Call } from "../../core/call.ts";
+import { Code, MoorageError } from "../../errors.ts";
+import { statement } from "../../store/index.ts";
+import { authorize } from "../request.ts";
+import type { Exchange } from "../request.ts";
+import { RegistryError } from "../errors.ts";
+import { needsGrace, renewGrace } from "../gc/grace.ts";
+import { pullableRepository } from "../names.ts";
+import { blobFromSource } from "../pulls/upstream.ts";
+import { answerPull, notePull } from "../pulls/cache.ts";
+import type { Pull } from "../pulls/recorder.ts";
+import { parseRange } from "./ranges.ts";
+import { sendEmpty } from "../send.ts";
+import { responseSink } from "../body.ts";
+
+const selectBlob = statement<{ size: number; generation: string; touch_time: number }>(
+  "select b.size, b.generation, r.touch_time from repo_blobs as r join blobs as b on b.digest = r.digest where r.repo = ? and r.digest = ?",
+);
+
+// The content of a digest never changes, but who may read it does: only the client itself may keep it.
+const CACHE_CONTROL = "private, max-age=31536000, immutable";
+
+/** GET, HEAD and DELETE of `/v2/<name>/blobs/<digest>`. A GET may be sent elsewhere. Source: OCI distribution v1.1 end-2 and end-10. */
+export async function handleBlob(exchange: Exchange, params: { digest: string }): Promise<void> {
+  if (exchange.req.method === "DELETE") return deleteBlob(exchange, params.digest);
+  await sendBlob(exchange, params.digest);
+}
+
+async function sendBlob(exchange: Exchange, digest: string): Promise<void> {
+  const { req, res, data, deps } = exchange;
+  const snapshot = deps.pulls.answers.snapshot();
+  await authorize(exchange, ["pull"]);
+  let repo = "";
+  const pull = (): Pull => ({ repository: exchange.name, repo, tag: "", digest, type: "blob" });
+  const answered = (): void => notePull(exchange, pull(), exchange.caller);
+  const blob = await deps.transactor.read(exchange.callData, async (call) => {
+    repo = await pullableRepository(call, deps.config, exchange.name, { digest });
+    const found = await findBlob(call, repo, digest);
+    return found && { ...found, renews: await needsGrace(exchange, call, repo, found.touch_time) };
+  });
+  if (!blob || (blob.renews && !(await renewGrace(exchange, "blob", digest)))) {
+    const found = await blobFromSource(exchange, repo, digest);
+    if (found === "nowhere") throw blobUnknown(digest);
+    // It is here by now: asked for again, it is served as all that is here.
+    return found === "here" ? sendBlob(exchange, digest) : answered();
+  }
+  const { size, generation } = blob;
+  const etag = `"${digest}"`;
+  res.setHeader("docker-content-digest", digest);
+  res.setHeader("etag", etag);
+  res.setHeader("accept-ranges", "bytes");
+  res.setHeader("cache-control", CACHE_CONTROL);
+  if (matchesEtag(req.headers["if-none-match"], etag)) {
+    sendEmpty(exchange, 304, {});
+    return answered();
+  }
+  const elsewhere = req.method === "GET" ? await redirectUrl(exchange, digest, generation) : undefined;
+  if (elsewhere !== undefined) {
+    // Asked again for a range or not, the client says the same at the new place.
+    sendEmpty(exchange, 307, { location: elsewhere, "cache-control": "no-store" });
+    return answered();
+  }
+  const ifRange = req.headers["if-range"];
+  const asked = req.method === "GET" && (ifRange === undefined || ifRange === etag) ? req.headers.range : undefined;
+  const range = parseRange(asked, size);
+  if (range === "unsatisfiable") {
+    const headers = { "content-range": `bytes */${size}`, "cache-control": "no-store" };
+    throw new RegistryError("SIZE_INVALID", "Range not satisfiable", { status: 416, headers });
+  }
+  const part = range === "whole" ? { start: 0, end: size - 1 } : range;
+  const begin = (): void => {
+    res.statusCode = range === "whole" ? 200 : 206;
+    res.setHeader("content-type", "application/octet-stream");
+    res.setHeader("x-content-type-options", "nosniff");
+    res.setHeader("content-length", part.end - part.start + 1);
+    if (range !== "whole") res.setHeader("content-range", `bytes ${part.start}-${part.end}/${size}`);
+  };
+  if (req.method === "HEAD" || size === 0) {
+    begin();
+    res.end();
+    return answered();
+  }
+  try {
+    if (size <= SMALL_BLOB_BYTES && range === "whole") {
+      const headers = {
+        "docker-content-digest": digest, etag, "accept-ranges": "bytes", "cache-control": CACHE_CONTROL, "content-type": "application/octet-stream",
+        "x-content-type-options": "nosniff",
+      };
+      answerPull(exchange, snapshot, pull(), headers, await deps.blobs.readWhole(digest, generation));
+      return;
+    }
+    if (size <= SMALL_BLOB_BYTES) {
+      const content = await deps.blobs.readWhole(digest, generation);
+      begin();
+      if (data.observed !== undefined) data.observed.sentBytes += part.end - part.start + 1;
+      res.end(content.subarray(part.start, part.end + 1));
+      return answered();
+    }
+    const sink = responseSink(exchange);
+    await deps.blobs.read(digest, generation, part, async (chunk) => {
+      if (!res.headersSent) begin();
+      await sink(chunk);
+    });
+    res.end();
+    answered();
+  } catch (error) {
+    // Deleted between the look-up and the opening of the file.
+    if (error instanceof MoorageError && error.code === Code.NotFound) throw blobUnknown(digest);
+    throw error;
+  }
+}
+
+/** Where the client may fetch the blob itself. Undefined: here. */
+async function redirectUrl({ deps: { blobs, config } }: Exchange, digest: string, generation: string): Promise<string | undefined> {
+  const ttlMs = config.blobsRedirectTtlMs ?? 0;
+  return ttlMs > 0 ? blobs.redirectUrl?.(digest, generation, ttlMs) : undefined;
+}
+
+async function deleteBlob(exchange: Exchange, digest: string): Promise<void> {
+  const { deps, name } = exchange;
+  await authorize(exchange, ["delete"]);
+  const { unused, neededBy } = await deps.transactor.write("distribution.deleteBlob", exchange.callData, { name, digest });
+  if (neededBy !== undefined) {
+    throw new RegistryError("UNSUPPORTED", "A manifest of the repository needs this blob", { headers: { allow: "GET, HEAD" }, detail: { manifest: neededBy } });
+  }
+  if (unused !== undefined) await deps.blobs.remove(digest, unused);
+  sendEmpty(exchange, 202, {});
+}
+
+/** The blob as the repo may serve it. */
+export async function findBlob(call: Call, repo: string, digest: string): Promise<{ size: number; generation: string; touch_time: number } | undefined> {
+  return (await selectBlob(call.tx, repo, digest))[0];
+}
+
+export function blobUnknown(digest: string): RegistryError {
+  const resource = { type: "moorage.registry.v2.Blob", name: digest };
+  return new RegistryError("BLOB_UNKNOWN", `Blob not found: ${digest}`, { detail: { digest }, details: { resource } });
+}

@@ -1,0 +1,36 @@
+import type { ByteRange } from "../../blobs/index.ts";
+
+// 15 digits stay below 2^53.
+const RANGE = /^bytes=\s*(\d{0,15})\s*-\s*(\d{0,15})\s*$/i;
+const CONTENT_RANGE = /^(?:bytes )?(\d{1,15})-(\d{1,15})(?:\/(?:\d{1,15}|\*))?$/;
+
+/**
+ * What a Range header asks of `size` bytes. Several ranges, another unit or a malformed header mean the whole, as RFC 9110 §14.2 allows;
+ * a range that begins past the end, ends before it begins, or is of no bytes, is unsatisfiable.
+ */
+export function parseRange(header: string | undefined, size: number): ByteRange | "whole" | "unsatisfiable" {
+  const match = header === undefined ? null : RANGE.exec(header);
+  if (!match) return "whole";
+  const [, first = "", last = ""] = match;
+  if (first === "" && last === "") return "whole";
+  if (first === "") {
+    const count = Math.min(Number(last), size);
+    return count === 0 ? "unsatisfiable" : { start: size - count, end: size - 1 };
+  }
+  const start = Number(first);
+  const end = last === "" ? size - 1 : Number(last);
+  return start >= size || end < start ? "unsatisfiable" : { start, end: Math.min(end, size - 1) };
+}
+
+/** The bytes a chunk says it is: `<first>-<last>` (OCI), or RFC 9110's `bytes <first>-<last>/<size>`. Undefined: malformed. */
+export function parseContentRange(header: string): ByteRange | undefined {
+  const match = CONTENT_RANGE.exec(header.trim());
+  if (!match) return undefined;
+  const range = { start: Number(match[1]), end: Number(match[2]) };
+  return range.end < range.start ? undefined : range;
+}
+
+/** The Range header of an upload of `size` bytes. An empty one has no true form; everybody says `0-0`. */
+export function uploadRange(size: number): string {
+  return `0-${Math.max(0, size - 1)}`;
+}

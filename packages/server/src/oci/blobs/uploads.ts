@@ -1,0 +1,188 @@
+import { randomBytes } from "node:crypto";
+import { Code, MoorageError } from "../../errors.ts";
+import { authorize, tokenCovers } from "../request.ts";
+import type { Exchange } from "../request.ts";
+import { algorithmOf, isDigest, isRepositoryName } from "../digests.ts";
+import { RegistryError } from "../errors.ts";
+import { PUSH, pushPlace, repositoryFor, resolveRepository } from "../names.ts";
+import { parseContentRange, uploadRange } from "./ranges.ts";
+import { sendEmpty } from "../send.ts";
+import { announcedLength, bodyOf, hasBody } from "../body.ts";
+
+/** POST of `/v2/<name>/blobs/uploads/`: a session, a whole blob (`digest`) or a mount (`mount`, `from`). Source: OCI distribution v1.1 end-4, end-11. */
+export async function handleUploads(exchange: Exchange): Promise<void> {
+  await authorize(exchange, ["push"]);
+  const { query } = exchange;
+  const digest = query.get("digest");
+  if (digest !== null) requireDigest(digest);
+  const mount = query.get("mount");
+  if (mount !== null) requireDigest(mount);
+  const from = query.get("from");
+  // Only what arrives whole and right may make a repo: until then it is enough that the caller could.
+  if (digest !== null && (mount === null || from === null)) {
+    await exchange.deps.transactor.read(exchange.callData, (call) => pushPlace(call, exchange.name));
+    return takeWhole(exchange, digest);
+  }
+  const repo = await pushTarget(exchange);
+  if (mount !== null && from !== null && (await mounted(exchange, mount, from))) return created(exchange, mount);
+  if (digest !== null) return takeWhole(exchange, digest);
+  const upload = newUploadId();
+  await exchange.deps.transactor.write("distribution.startUpload", exchange.callData, { repo, upload });
+  await exchange.deps.blobs.startUpload(upload);
+  answerProgress(exchange, upload, 202, 0);
+}
+
+/** GET, PATCH, PUT and DELETE of `/v2/<name>/blobs/uploads/<id>`. Source: OCI distribution v1.1 end-5, end-6, end-13, end-14. */
+export async function handleUpload(exchange: Exchange, params: { upload: string }): Promise<void> {
+  const { req, deps } = exchange;
+  const { upload } = params;
+  const digest = exchange.query.get("digest");
+  await authorize(exchange, ["push"]);
+  await requireSession(exchange, upload);
+  switch (req.method) {
+    case "PATCH":
+      answerProgress(exchange, upload, 202, await takeChunk(exchange, upload, true));
+      return;
+    case "PUT":
+      requireDigest(digest);
+      // Without a body there may still be a Content-Range to be checked.
+      if (hasBody(req) || req.headers["content-range"] !== undefined) await takeChunk(exchange, upload, false, digest);
+      await complete(exchange, upload, digest);
+      return;
+    case "DELETE":
+      await deps.transactor.write("distribution.dropUploads", exchange.callData, { uploads: [upload] });
+      await deps.blobs.removeUpload(upload);
+      sendEmpty(exchange, 204, {});
+      return;
+    default:
+      answerProgress(exchange, upload, 204, await unknownUpload(upload, deps.blobs.uploadSize(upload)));
+  }
+}
+
+/** The repo to push to; made when it is missing and the caller may. */
+async function pushTarget(exchange: Exchange): Promise<string> {
+  const { deps, callData, name } = exchange;
+  const found = await deps.transactor.read(callData, async (call) => {
+    const { repo } = await resolveRepository(call, name);
+    return repo === undefined ? undefined : repositoryFor(call, name, ...PUSH);
+  });
+  return found ?? (await deps.transactor.write("distribution.ensureRepository", callData, { name })).repo;
+}
+
+async function mounted(exchange: Exchange, digest: string, from: string): Promise<boolean> {
+  const { deps, callData, caller, name } = exchange;
+  // A source that cannot be mounted from is no error: the client uploads instead.
+  if (!isRepositoryName(from) || !tokenCovers(caller, from, ["pull"])) return false;
+  const { publicOrganization, freeTierTags } = deps.config;
+  const result = await deps.transactor.write("distribution.mountBlob", callData, { name, from, digest, settings: { publicOrganization, freeTierTags } });
+  return result.mounted;
+}
+
+/** A blob in one request; it needs no session, since there is nothing to resume. */
+async function takeWhole(exchange: Exchange, digest: string): Promise<void> {
+  const { blobs } = exchange.deps;
+  const upload = newUploadId();
+  await blobs.startUpload(upload);
+  try {
+    const options = { algorithm: algorithmOf(digest), length: announcedLength(exchange.req), keepPartial: false, givesChunks: true };
+    await blobs.append(upload, 0, bodyOf(exchange), options).catch(wrongLength);
+    await complete(exchange, upload, digest, true);
+  } catch (error) {
+    await blobs.removeUpload(upload);
+    throw error;
+  }
+}
+
+/** Adds the body to the upload; answers how long it is now. 416 with the valid range when the chunk does not begin at its end. */
+async function takeChunk(exchange: Exchange, upload: string, keepPartial: boolean, digest?: string): Promise<number> {
+  const { req, deps } = exchange;
+  const header = req.headers["content-range"];
+  const range = header === undefined ? undefined : parseContentRange(header);
+  if (header !== undefined && !range) throw new RegistryError("BLOB_UPLOAD_INVALID", "Malformed Content-Range: <first>-<last> is expected");
+  const announced = announcedLength(req);
+  const length = range ? range.end - range.start + 1 : announced;
+  if (announced !== undefined && announced !== length) throw new RegistryError("SIZE_INVALID", "Content-Length and Content-Range differ");
+  const options = { algorithm: digest === undefined ? undefined : algorithmOf(digest), length, keepPartial, givesChunks: true };
+  const { accepted, size } = await unknownUpload(upload, deps.blobs.append(upload, range?.start, bodyOf(exchange), options).catch(wrongLength));
+  if (accepted) return size;
+  const headers = { location: uploadLocation(exchange, upload), range: uploadRange(size), "docker-upload-uuid": upload };
+  throw new RegistryError("BLOB_UPLOAD_INVALID", "The chunk does not begin where the upload ends", { status: 416, headers, detail: { size } });
+}
+
+/** Turns the upload into the repo's blob: first durably on the disk, then in one transaction. */
+async function complete(exchange: Exchange, upload: string, digest: string, whole = false): Promise<void> {
+  const { deps, callData, name } = exchange;
+  const { blobs, transactor } = deps;
+  const stored = await unknownUpload(upload, blobs.finish(upload, digest)).catch(async (error: unknown) => {
+    if (!(error instanceof MoorageError) || error.code !== Code.InvalidArgument) throw error;
+    await transactor.write("distribution.dropUploads", callData, { uploads: [upload] });
+    throw new RegistryError("DIGEST_INVALID", "The digest is not that of the content", { detail: { digest } });
+  });
+  let kept: string;
+  try {
+    // A slow client's blob is new when it is whole, not when its first byte came.
+    const now = { ...callData, nowMs: deps.clock.nowMs() };
+    ({ generation: kept } = await transactor.write("distribution.commitBlob", now, { name, upload, whole, ...stored }));
+  } catch (error) {
+    // Only a refusal says that nothing was written. After anything else the copy may be in use: `cleanUploads` looks later.
+    if (error instanceof MoorageError && REFUSED.includes(error.code)) await blobs.remove(digest, stored.generation);
+    throw error;
+  }
+  if (kept !== stored.generation) await blobs.remove(digest, stored.generation);
+  created(exchange, digest);
+}
+
+const REFUSED: Code[] = [Code.NotFound, Code.PermissionDenied, Code.InvalidArgument, Code.FailedPrecondition, Code.AlreadyExists];
+
+/** The session must be of this repo and this identity; another's does not exist. */
+async function requireSession(exchange: Exchange, upload: string): Promise<void> {
+  const { deps, callData, name } = exchange;
+  const found = await deps.transactor.read(callData, async (call) => {
+    const repo = await repositoryFor(call, name, ...PUSH);
+    return call.tx.selectFrom("uploads").select("update_time")
+      .where("uid", "=", upload).where("repo", "=", repo).where("identity", "=", call.caller.identity).executeTakeFirst();
+  });
+  if (!found) throw uploadUnknown(upload);
+  // A session that is under way for long is still a push under way: what is collected meanwhile hangs on it.
+  if (callData.nowMs - found.update_time > deps.config.uploadTtlMs / 2) await deps.transactor.write("distribution.renewUpload", callData, { upload });
+}
+
+function requireDigest(digest: string | null): asserts digest is string {
+  if (digest !== null && isDigest(digest)) return;
+  throw new RegistryError("DIGEST_INVALID", "A digest is expected: sha256:<hex> or sha512:<hex>", { detail: { digest } });
+}
+
+function answerProgress(exchange: Exchange, upload: string, status: number, size: number): void {
+  sendEmpty(exchange, status, { location: uploadLocation(exchange, upload), range: uploadRange(size), "docker-upload-uuid": upload });
+}
+
+function created(exchange: Exchange, digest: string): void {
+  const location = `/v2/${exchange.name}/blobs/${digest}`;
+  sendEmpty(exchange, 201, { location, "docker-content-digest": digest });
+}
+
+/** What the store does not find is an upload that is gone. */
+async function unknownUpload<T>(upload: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw error instanceof MoorageError && error.code === Code.NotFound && !(error instanceof RegistryError) ? uploadUnknown(upload) : error;
+  }
+}
+
+function wrongLength(error: unknown): never {
+  if (error instanceof MoorageError && error.code === Code.InvalidArgument) throw new RegistryError("SIZE_INVALID", "The body is not as long as announced");
+  throw error;
+}
+
+function uploadUnknown(upload: string): RegistryError {
+  return new RegistryError("BLOB_UPLOAD_UNKNOWN", "Upload not found", { detail: { upload } });
+}
+
+function uploadLocation(exchange: Exchange, upload: string): string {
+  return `/v2/${exchange.name}/blobs/uploads/${upload}`;
+}
+
+function newUploadId(): string {
+  return randomBytes(16).toString("hex");
+}

@@ -1,0 +1,66 @@
+import type { ByteSink, ByteSource } from "../blobs/index.ts";
+import type { Exchange, Request } from "./request.ts";
+
+const IDLE_TIMEOUT_MS = 60_000;
+
+/** The request's body. A client that sends nothing for too long is hung up on; stopping early leaves the connection fit for an answer. */
+export async function* bodyOf(exchange: Exchange): ByteSource {
+  const { req, data, deps } = exchange;
+  const idle = setTimeout(() => req.destroy(new Error("the client sent nothing for too long")), deps.config.idleTimeoutMs ?? IDLE_TIMEOUT_MS);
+  try {
+    for await (const chunk of req.iterator({ destroyOnReturn: false })) {
+      idle.refresh();
+      if (data.observed !== undefined) data.observed.receivedBytes += chunk.byteLength;
+      yield chunk;
+    }
+  } finally {
+    clearTimeout(idle);
+  }
+}
+
+/** Whether the request brings a body, by its headers. */
+export function hasBody(req: Request): boolean {
+  if (req.headers["content-length"] !== undefined) return req.headers["content-length"] !== "0";
+  return req.httpVersionMajor >= 2 ? !req.complete : req.headers["transfer-encoding"] !== undefined;
+}
+
+/** The body's length as announced. Undefined: it is streamed. */
+export function announcedLength(req: Request): number | undefined {
+  const length = req.headers["content-length"];
+  return length === undefined ? undefined : Number(length);
+}
+
+/**
+ * Writes chunks to the response. Each resolves when the bytes have left for the kernel, so that their buffer can be used again, and rejects when the
+ * client is gone or takes nothing for too long.
+ */
+export function responseSink(exchange: Exchange): ByteSink {
+  const { res, data, deps } = exchange;
+  const idleTimeoutMs = deps.config.idleTimeoutMs ?? IDLE_TIMEOUT_MS;
+  const waiting = new Set<(error: Error) => void>();
+  let gone = false;
+  // A write to a socket that is gone may never call back: the close tells.
+  res.once("close", () => {
+    gone = true;
+    for (const reject of waiting) reject(new Error("the client went away"));
+    waiting.clear();
+  });
+  return (chunk) => new Promise((resolve, reject) => {
+    if (gone || res.destroyed) return reject(new Error("the client went away"));
+    const idle = setTimeout(() => res.destroy(), idleTimeoutMs);
+    const settle = (act: () => void): void => {
+      clearTimeout(idle);
+      waiting.delete(fail);
+      act();
+    };
+    const fail = (error: Error): void => settle(() => reject(error));
+    waiting.add(fail);
+    const written = (error?: Error | null): void => settle(() => {
+      if (error) return reject(error);
+      if (data.observed !== undefined) data.observed.sentBytes += chunk.length;
+      resolve();
+    });
+    if ("stream" in res) res.write(chunk, "utf8", written);
+    else res.write(chunk, written);
+  });
+}

@@ -1,0 +1,12 @@
+export { cleanUploads } from "./blobs/stale-uploads.ts";
+export { type Collected, collectGarbage } from "./gc/collect.ts";
+export type { RegistryDeps, UpstreamDoor } from "./request.ts";
+export { algorithmOf, isDigest, isTag } from "./digests.ts";
+export type { StoredManifest } from "./manifests/commands.ts";
+export { parseManifest, type Reference } from "./manifests/parse.ts";
+export type { DueMirror, MirrorPlace } from "./mirror-commands.ts";
+export { createPullRecorder } from "./pulls/recorder.ts";
+export { startPullTeller } from "./pulls/publisher.ts";
+export { createPulls } from "./pulls/cache.ts";
+export { distributionDoor } from "./router.ts";
+export { tokenDoor } from "./token/endpoint.ts";

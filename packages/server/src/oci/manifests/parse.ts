@@ -1,0 +1,144 @@
+import { isObject, parseJson } from "../../lib/json.ts";
+import { isDigest } from "../digests.ts";
+
+export const OCI_INDEX = "application/vnd.oci.image.index.v1+json";
+const OCI_MANIFEST = "application/vnd.oci.image.manifest.v1+json";
+const DOCKER_MANIFEST = "application/vnd.docker.distribution.manifest.v2+json";
+const DOCKER_LIST = "application/vnd.docker.distribution.manifest.list.v2+json";
+const IMAGES: ReadonlySet<string> = new Set([OCI_MANIFEST, DOCKER_MANIFEST]);
+const INDEXES: ReadonlySet<string> = new Set([OCI_INDEX, DOCKER_LIST]);
+
+// Layers that a client may leave where they are: the registry need not hold them.
+const ELSEWHERE = /^application\/vnd\.(?:oci\.image\.layer\.nondistributable\.|docker\.image\.rootfs\.foreign\.)/;
+const MEDIA_TYPE = /^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}\/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}$/;
+const MAX_DEPTH = 64;
+const MAX_REFERENCES = 10_000;
+
+/** What a manifest needs to be of use. */
+export interface Reference { digest: string; kind: "blob" | "manifest" }
+
+/** A manifest as far as the registry reads it. */
+export interface ParsedManifest {
+  mediaType: string;
+  /** The digest it is about; empty without one. */
+  subject: string;
+  /** What kind of artifact it is: its artifactType, for an image without one its configuration's media type. May be empty. */
+  artifactType: string;
+  annotations: Record<string, string>;
+  /** Each digest once. Neither the subject nor non-distributable layers. */
+  references: Reference[];
+}
+
+/** What is wrong with a manifest, for people. */
+export interface ManifestProblem { problem: string }
+
+type Json = Record<string, unknown>;
+
+/** Stops the reading; never leaves this file. */
+class Invalid extends Error {}
+
+/**
+ * Reads and validates an OCI image manifest or index, or their Docker schema 2 counterparts. Of a key given twice the last counts,
+ * as in every JSON parser a client may use. `contentType` is the request's header; empty: the body's own `mediaType` counts.
+ * Source: OCI image specification v1.1, Docker image manifest V2 schema 2.
+ */
+export function parseManifest(content: Uint8Array, contentType: string): ParsedManifest | ManifestProblem {
+  try {
+    return read(content, (contentType.split(";", 1)[0] ?? "").trim().toLowerCase());
+  } catch (error) {
+    if (error instanceof Invalid) return { problem: error.message };
+    throw error;
+  }
+}
+
+function read(content: Uint8Array, contentType: string): ParsedManifest {
+  const body = object(decode(content), "the manifest");
+  const own = body["mediaType"];
+  if (own !== undefined && typeof own !== "string") throw new Invalid("mediaType must be a string");
+  const mediaType = contentType || own || "";
+  if (mediaType === "") throw new Invalid("a Content-Type header or a mediaType is needed");
+  if (!IMAGES.has(mediaType) && !INDEXES.has(mediaType)) throw new Invalid("the media type is not that of a manifest this registry takes");
+  if (own !== undefined && own !== "" && own !== mediaType) throw new Invalid("mediaType and the Content-Type header differ");
+  const docker = mediaType === DOCKER_MANIFEST || mediaType === DOCKER_LIST;
+  if (docker && !own) throw new Invalid("mediaType is missing");
+  if (body["schemaVersion"] !== 2) throw new Invalid("schemaVersion must be 2");
+  const isImage = IMAGES.has(mediaType);
+  // One document that two clients could take for two things: refused, as the image specification advises.
+  if (isImage ? "manifests" in body : "layers" in body || "config" in body) throw new Invalid("a manifest is either an image or an index");
+  const { references, configType } = isImage ? readImage(body) : readIndex(body);
+  const artifactType = docker ? "" : optionalMediaType(body["artifactType"], "artifactType");
+  const subject = docker || body["subject"] === undefined || body["subject"] === null ? "" : descriptor(body["subject"], "subject").digest;
+  const notes = annotations(body["annotations"], "annotations");
+  return { mediaType, subject, artifactType: artifactType || configType, annotations: notes, references: unique(references) };
+}
+
+function readImage(body: Json): { references: Reference[]; configType: string } {
+  const config = descriptor(body["config"], "config");
+  const layers = list(body["layers"], "layers").map((layer, index) => descriptor(layer, `layers[${index}]`));
+  const needed = layers.filter(({ mediaType }) => !ELSEWHERE.test(mediaType));
+  return { references: [config, ...needed].map(({ digest }) => ({ digest, kind: "blob" })), configType: config.mediaType };
+}
+
+function readIndex(body: Json): { references: Reference[]; configType: string } {
+  const references = list(body["manifests"], "manifests").map((entry, index): Reference => {
+    const path = `manifests[${index}]`;
+    const { digest, mediaType } = descriptor(entry, path);
+    platform(object(entry, path)["platform"], `${path}.platform`);
+    // An index may also name blobs directly: build caches do.
+    return { digest, kind: IMAGES.has(mediaType) || INDEXES.has(mediaType) ? "manifest" : "blob" };
+  });
+  return { references, configType: "" };
+}
+
+function descriptor(value: unknown, path: string): { mediaType: string; digest: string } {
+  const { mediaType, digest, size, urls, annotations: notes } = object(value, path);
+  if (typeof mediaType !== "string" || !MEDIA_TYPE.test(mediaType)) throw new Invalid(`${path}.mediaType must be a media type`);
+  if (typeof digest !== "string" || !isDigest(digest)) throw new Invalid(`${path}.digest must be a sha256 or sha512 digest`);
+  if (!Number.isSafeInteger(size) || (size as number) < 0) throw new Invalid(`${path}.size must be a whole number, not negative`);
+  const urlList = urls === undefined || urls === null ? [] : list(urls, `${path}.urls`);
+  if (!urlList.every((url) => typeof url === "string")) throw new Invalid(`${path}.urls must be strings`);
+  annotations(notes, `${path}.annotations`);
+  return { mediaType, digest };
+}
+
+function platform(value: unknown, path: string): void {
+  if (value === undefined || value === null) return;
+  const { architecture, os } = object(value, path);
+  if (typeof architecture !== "string" || typeof os !== "string") throw new Invalid(`${path} needs an architecture and an os`);
+}
+
+function annotations(value: unknown, path: string): Record<string, string> {
+  if (value === undefined || value === null) return {};
+  const entries = Object.entries(object(value, path));
+  if (!entries.every((entry): entry is [string, string] => typeof entry[1] === "string")) throw new Invalid(`${path} must map strings to strings`);
+  return Object.fromEntries(entries);
+}
+
+function optionalMediaType(value: unknown, path: string): string {
+  if (value === undefined || value === null || value === "") return "";
+  if (typeof value !== "string" || !MEDIA_TYPE.test(value)) throw new Invalid(`${path} must be a media type`);
+  return value;
+}
+
+function object(value: unknown, path: string): Json {
+  if (!isObject(value)) throw new Invalid(`${path} must be an object`);
+  return value;
+}
+
+function list(value: unknown, path: string): unknown[] {
+  if (!Array.isArray(value)) throw new Invalid(`${path} must be an array`);
+  if (value.length > MAX_REFERENCES) throw new Invalid(`${path} has more than ${MAX_REFERENCES} entries`);
+  return value;
+}
+
+function unique(references: Reference[]): Reference[] {
+  return [...new Map(references.map((reference) => [reference.digest, reference])).values()];
+}
+
+function decode(content: Uint8Array): unknown {
+  try {
+    return parseJson(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(content), MAX_DEPTH);
+  } catch {
+    throw new Invalid(`the manifest is not JSON in UTF-8, nested at most ${MAX_DEPTH} levels deep`);
+  }
+}

@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { openCall } from "../../runtime/open-call.ts";
+import { pullCommands, type PullNote } from "../../events/pulls.ts";
+import { openStore } from "../../store/index.ts";
+import { loadConfig } from "../../config.ts";
+import { startPullTeller } from "./publisher.ts";
+
+const PULL: PullNote = {
+  repository: "acme/app", repo: "a/b", tag: "v1", digest: "sha256:c", type: "manifest", method: "GET", actor: { identity: "ann", act: {} },
+  remoteAddress: "192.0.2.1", userAgent: "client/1", timesMs: [1, 2],
+};
+const DATA = { caller: { identity: "" }, requestId: "", nowMs: 5, remoteAddress: "", userAgent: "" };
+
+/** A database, and what is kept in it told of in this thread. */
+async function open(t: TestContext) {
+  const dataDir = mkdtempSync(join(tmpdir(), "moorage-teller-"));
+  const store = await openStore(loadConfig({ MOORAGE_DATA_DIR: dataDir }));
+  await store.migrate();
+  const logged: string[] = [];
+  const counts = { calls: 0, failures: 0 };
+  const start = (isShared: boolean) => {
+    const teller = startPullTeller({
+      reader: store.reader, isShared, clock: { nowMs: () => 5 }, log: { warn: (_, message) => void logged.push(message) },
+      writer: {
+        async write(name, data, input) {
+          counts.calls += 1;
+          if (counts.failures-- > 0) throw new Error("on purpose");
+          // Elsewhere it is not this thread that writes.
+          await wait(10);
+          return await store.transact((tx) => pullCommands[name](openCall(data, tx), input));
+        },
+      },
+    });
+    t.after(() => teller.close());
+    return teller;
+  };
+  t.after(async () => {
+    await store.close();
+    rmSync(dataDir, { recursive: true });
+  });
+  return {
+    start, counts, logged,
+    /** Keeps the pulls, so often. Answers whether the last ones were. */
+    keep: (pulls: PullNote[] = [PULL], times = 1) => store.transact(async (tx) => {
+      let isKept = false;
+      for (let at = 0; at < times; at += 1) isKept = (await pullCommands["events.keepPulls"](openCall(DATA, tx), { pulls })).kept;
+      return isKept;
+    }),
+    async told(count: number): Promise<string[]> {
+      for (;; await wait(5)) {
+        const rows = await store.reader.selectFrom("event_outbox").select("body").orderBy("n").execute();
+        if (rows.length >= count) return rows.map(({ body }) => body);
+      }
+    },
+  };
+}
+
+test("what was kept before it was started is told of, and what is kept later once it is woken", async (t) => {
+  const { start, keep, told } = await open(t);
+  assert.equal(await keep(), true);
+  const teller = start(false);
+  assert.equal((await told(2)).length, 2);
+  await keep([{ ...PULL, timesMs: [9, 7] }, { ...PULL, digest: "sha256:d", timesMs: [8] }]);
+  teller.wake();
+  const bodies = (await told(5)).slice(2).map((body) => JSON.parse(body) as { digest: string; when: string });
+  assert.deepEqual(bodies.map(({ when }) => when), ["1970-01-01T00:00:00.007Z", "1970-01-01T00:00:00.008Z", "1970-01-01T00:00:00.009Z"]);
+  assert.deepEqual(bodies.map(({ digest }) => digest), ["sha256:c", "sha256:d", "sha256:c"]);
+});
+
+test("while requests keep the thread busy it goes slowly, where they share the processor, and makes up for it afterwards", async (t) => {
+  const { start, keep, told, counts } = await open(t);
+  await keep([PULL], 50);
+  const spin = async (): Promise<void> => {
+    for (const endMs = performance.now() + 700; performance.now() < endMs; await new Promise((resolve) => setImmediate(resolve))) {
+      for (const turnMs = performance.now() + 10; performance.now() < turnMs;);
+    }
+  };
+  const spinning = spin();
+  const teller = start(true);
+  await spinning;
+  assert.ok(counts.calls < 10, `${counts.calls} of 50 while it was busy`);
+  assert.equal((await told(100)).length, 100);
+  await teller.close();
+});
+
+test("where they have a processor of their own it does not wait, and nor does it when very many are kept", async (t) => {
+  for (const [isShared, batches] of [[false, 50], [true, 1_050]] as const) {
+    const { start, keep, counts } = await open(t);
+    await keep([PULL], batches);
+    const teller = start(isShared);
+    // Busy until it has told of so many: waiting in between it would not get there.
+    const endMs = performance.now() + 20_000;
+    while (counts.calls < 40 && performance.now() < endMs) {
+      for (const turnMs = performance.now() + 10; performance.now() < turnMs;);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    assert.ok(counts.calls >= 40);
+    await teller.close();
+  }
+});
+
+test("what fails is tried again", async (t) => {
+  const { start, keep, told, counts, logged } = await open(t);
+  counts.failures = 1;
+  await keep();
+  const teller = start(false);
+  while (logged.length === 0) await wait(5);
+  teller.wake();
+  assert.equal((await told(2)).length, 2);
+  assert.deepEqual(logged, ["telling of pulls failed"]);
+});
+
+test("no more are kept than can be told of in good time", async (t) => {
+  const { keep } = await open(t);
+  assert.equal(await keep([PULL], 2_001), true);
+  assert.equal(await keep(), false);
+});

@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import type { Caller } from "../../core/call.ts";
+import type { PullNote } from "../../events/index.ts";
+import { createPullRecorder, type Pull } from "./recorder.ts";
+
+const PULL: Pull = { repository: "acme/app", repo: "a/b", tag: "v1", digest: "sha256:c", type: "manifest" };
+const ANN: Caller = { identity: "ann", act: { iss: "https://issuer.example.com", sub: "ann" } };
+const BOB: Caller = { identity: "bob" };
+
+/** A recorder whose writer does what `write` says; what was written is in `written`, one list for each time. */
+function open(t: TestContext, write: (pulls: PullNote[]) => Promise<{ kept: boolean }> = async () => ({ kept: true })) {
+  const written: PullNote[][] = [];
+  const logged: object[] = [];
+  const counts = { dropped: 0, kept: 0, tried: 0 };
+  const recorder = createPullRecorder({
+    writer: {
+      async write(_name, _data, { pulls }) {
+        counts.tried += 1;
+        const answer = await write(pulls);
+        if (answer.kept) written.push(structuredClone(pulls));
+        return answer;
+      },
+    },
+    clock: { nowMs: () => 1 }, log: { error: (fields) => void logged.push(fields) },
+    kept: () => { counts.kept += 1; }, dropped: (count) => { counts.dropped += count; },
+  });
+  t.after(() => recorder.close());
+  const note = (caller = ANN, change: Partial<Pull & { nowMs: number; userAgent: string }> = {}): void => {
+    const { nowMs = 5, userAgent = "client/1", ...pull } = change;
+    recorder.note({ caller: { identity: "not yet known" }, requestId: "", nowMs, remoteAddress: "192.0.2.1", userAgent }, caller, { ...PULL, ...pull }, "GET");
+  };
+  return { recorder, note, written, logged, counts };
+}
+
+const times = (batch: PullNote[] = []): number[] => batch.flatMap(({ timesMs }) => timesMs).sort((one, other) => one - other);
+
+test("pulls that are alike but for their time are one note, others are not", async (t) => {
+  const { recorder, note, written } = open(t);
+  note(ANN, { nowMs: 1 });
+  note(ANN, { nowMs: 2 });
+  note(BOB, { nowMs: 3 });
+  note({ ...BOB }, { nowMs: 4 });
+  const others: Partial<Pull & { userAgent: string }>[] = [
+    { tag: "" }, { digest: "sha256:d" }, { repo: "a/c" }, { repository: "acme/other" }, { type: "blob" }, { userAgent: "client/2" },
+  ];
+  for (const change of others) note(BOB, change);
+  note(ANN, { nowMs: 6, userAgent: "x".repeat(1_000) });
+  await recorder.close();
+  assert.equal(written.length, 1);
+  const [first, second, third, ...rest] = written[0] ?? [];
+  const alike = { ...PULL, method: "GET", remoteAddress: "192.0.2.1", userAgent: "client/1" };
+  assert.deepEqual(first, { ...alike, actor: ANN, timesMs: [1, 2] });
+  assert.deepEqual(second, { ...alike, actor: { identity: "bob", act: {} }, timesMs: [3] });
+  assert.deepEqual(third, { ...second, timesMs: [4] }, "another token of the same identity");
+  assert.equal(rest.length, 7);
+  assert.equal(rest.at(-1)?.userAgent.length, 256);
+});
+
+test("a thousand go at once, whether alike or not, and the rest at the end", async (t) => {
+  const { recorder, note, written, counts } = open(t);
+  for (let at = 0; at < 2_200; at += 1) note(ANN, { nowMs: at, ...(at % 2 === 0 && { tag: `v${at}` }) });
+  await recorder.close();
+  assert.deepEqual(written.map((batch) => times(batch).length), [1_000, 1_000, 200]);
+  assert.deepEqual(written.flatMap(times), Array.from({ length: 2_200 }, (_, at) => at), "in their order");
+  assert.deepEqual(counts, { dropped: 0, kept: 3, tried: 3 });
+});
+
+test("the same pull again, by others and by the same, is noted for each", async (t) => {
+  const { recorder, written } = open(t);
+  const data = { caller: ANN, requestId: "", nowMs: 1, remoteAddress: "192.0.2.1", userAgent: "client/1" };
+  const again = [
+    [data, ANN, "GET"], [data, ANN, "GET"], [data, BOB, "GET"], [data, ANN, "GET"], [{ ...data, remoteAddress: "192.0.2.2" }, ANN, "GET"], [data, ANN, "HEAD"],
+    [{ ...data, userAgent: "client/2" }, ANN, "HEAD"], [data, ANN, "HEAD"],
+  ] as const;
+  for (const [call, caller, method] of again) recorder.note(call, caller, PULL, method);
+  await recorder.close();
+  const shown = written[0]?.map(({ actor, remoteAddress, userAgent, method, timesMs }) => [actor.identity, remoteAddress, userAgent, method, timesMs.length]);
+  assert.deepEqual(shown, [
+    ["ann", "192.0.2.1", "client/1", "GET", 3], ["bob", "192.0.2.1", "client/1", "GET", 1], ["ann", "192.0.2.2", "client/1", "GET", 1],
+    ["ann", "192.0.2.1", "client/1", "HEAD", 2], ["ann", "192.0.2.1", "client/2", "HEAD", 1],
+  ]);
+});
+
+test("a few are written soon, by themselves", async (t) => {
+  const { note, written } = open(t);
+  note();
+  while (written.length === 0) await wait(10);
+  assert.deepEqual(written.map(times), [[5]]);
+});
+
+test("while nothing is written ten thousand wait, what is more is dropped, counted and logged once; afterwards all goes on", async (t) => {
+  const gate = Promise.withResolvers<void>();
+  const { recorder, note, written, counts, logged } = open(t, () => gate.promise.then(() => ({ kept: true })));
+  for (let at = 0; at < 10_300; at += 1) note(ANN, { nowMs: at });
+  assert.equal(counts.dropped, 300);
+  assert.deepEqual(logged, [{ count: 1 }], "the first at once");
+  gate.resolve();
+  while (written.length < 10) await wait(1);
+  note(ANN, { nowMs: 99_999 });
+  await recorder.close();
+  assert.deepEqual(times(written.flat()), [...Array.from({ length: 10_000 }, (_, at) => at), 99_999]);
+  assert.equal(counts.dropped, 300);
+  assert.deepEqual(logged, [{ count: 1 }, { count: 299 }], "the others a minute later, or at the end");
+});
+
+test("what cannot be written is tried three times, then dropped; what is not kept is dropped too", async (t) => {
+  let failures = 2;
+  const { recorder, note, written, counts, logged } = open(t, async () => {
+    if (failures > 0) {
+      failures -= 1;
+      throw new Error("on purpose");
+    }
+    return { kept: true };
+  });
+  for (let at = 0; at < 1_000; at += 1) note(ANN, { nowMs: at });
+  while (written.length === 0) await wait(10);
+  assert.deepEqual([times(written[0]).length, counts.tried, counts.dropped], [1_000, 3, 0]);
+  failures = 3;
+  note();
+  await recorder.close();
+  assert.deepEqual([written.length, counts.tried, counts.dropped, logged.length], [1, 6, 1, 1]);
+
+  const full = open(t, async () => ({ kept: false }));
+  full.note();
+  await full.recorder.close();
+  assert.deepEqual([full.counts.tried, full.counts.dropped, full.counts.kept], [1, 1, 0]);
+});

@@ -1,0 +1,191 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import { ANONYMOUS } from "../core/call.ts";
+import type { Caller, CallData } from "../core/call.ts";
+import { refusedLike } from "../auth/index.ts";
+import type { Auditor } from "../audit/index.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { BlobStore, ByteSink } from "../blobs/index.ts";
+import { Code, MoorageError } from "../errors.ts";
+import type { Observed } from "../observe/observed.ts";
+import type { Transactor } from "../core/transactor.ts";
+import { isRepositoryName } from "./digests.ts";
+import { RegistryError } from "./errors.ts";
+import type { StoredManifest } from "./manifests/commands.ts";
+import { capabilityNames, PULL, PUSH } from "./names.ts";
+import type { PullRecorder } from "./pulls/recorder.ts";
+import type { Pulls } from "./pulls/cache.ts";
+
+export type Request = IncomingMessage | Http2ServerRequest;
+export type Response = ServerResponse | Http2ServerResponse;
+/** What the transport knows of a request. */
+export interface RequestData {
+  requestId: string;
+  remoteAddress: string;
+  observed?: Observed;
+  /** What the request is refused with, whatever it asks: the door answers it in its own form. */
+  refused?: MoorageError | undefined;
+  /** Counts a request of the identity, once it is known to be its caller. Throws RESOURCE_EXHAUSTED where there were too many. */
+  admit?: ((identity: string) => void) | undefined;
+}
+
+export interface RegistryConfig {
+  /** Scheme and host[:port] clients reach the registry at, without a trailing slash. */
+  registryUrl: string;
+  /** host[:port]: the audience of registry tokens. */
+  registryAudience: string;
+  /** Path segments the Tag History API is served under. */
+  historySegments: string[];
+  freeTierTags: string[];
+  /** The name of the organization whose free-tier tags anybody may pull. */
+  publicOrganization: string;
+  /** The suffix of ErrorInfo's domain. */
+  errorDomain: string;
+  maxManifestBytes: number;
+  /** How long an upload may lie without new bytes. */
+  uploadTtlMs: number;
+  /** How long content stays that nothing needs; who may push is promised half of it at every look. Absent: nothing is ever collected. */
+  gcGraceMs?: number;
+  /** How long a URL is good that a GET of a blob is redirected to, where the blob store has such; zero or absent: blobs are sent from here. */
+  blobsRedirectTtlMs?: number;
+  /** How long a client may send or take nothing before its transfer is given up. Default one minute. */
+  idleTimeoutMs?: number;
+}
+
+/** What a repo does not hold, from its source, where that is set to be pulled through. Who asks may pull here. */
+export interface UpstreamDoor {
+  /**
+   * The manifest of a tag or digest. Undefined: the source has none, or there is none to be asked. Throws UNAVAILABLE when it cannot be asked.
+   * What it gives is copied soon.
+   */
+  manifest(repo: string, reference: string): Promise<StoredManifest | undefined>;
+  /** The size of a blob, as above. */
+  blobSize(repo: string, digest: string): Promise<number | undefined>;
+  /**
+   * Copies a blob. False: as above. `begin` is called when its bytes come and nobody else gets them yet: its sink gets them while they are stored, the
+   * last of them only when the digest was found to be right.
+   */
+  blob(repo: string, digest: string, begin: (size: number) => ByteSink): Promise<boolean>;
+}
+
+export interface RegistryDeps {
+  transactor: Transactor;
+  /** Absent: what is not here is nowhere. */
+  upstream?: UpstreamDoor;
+  pulls: Pulls;
+  /** Told of what is pulled. Absent: no events tell of it. */
+  pullRecorder?: Pick<PullRecorder, "note"> | undefined;
+  /** Told of what is refused. */
+  auditor: Pick<Auditor, "note">;
+  blobs: BlobStore;
+  /**
+   * Verifies the Authorization header for the audience. An anonymous registry token gives an empty identity and its `repositories`.
+   * UNAUTHENTICATED: no valid token. PERMISSION_DENIED: one for another audience.
+   */
+  authenticate(authorization: string | undefined, audience: "registry", nowMs: number): Promise<Caller>;
+  config: RegistryConfig;
+  clock: Clock;
+  log: { error(fields: object, message: string): void; info(fields: object, message: string): void };
+  /** The AIP-193 form of an error: code, message, details. */
+  statusJson(error: MoorageError, area: string, errorDomain: string): object;
+}
+
+/** One request to the registry. `caller` and `callData` are nobody's until `authorize` filled them. */
+export interface Exchange {
+  req: Request;
+  res: Response;
+  data: RequestData;
+  deps: RegistryDeps;
+  query: URLSearchParams;
+  /** `<organization>/<image…>`; empty for `/v2/`. */
+  name: string;
+  caller: Caller;
+  callData: CallData;
+}
+
+/** The actions of the distribution token protocol. */
+export type Action = "pull" | "push" | "delete";
+
+/** An exchange before its caller is known. The time of the call is taken here, once. */
+export function openExchange(req: Request, res: Response, data: RequestData, deps: RegistryDeps, name: string, query: URLSearchParams): Exchange {
+  const userAgent = req.headers["user-agent"] ?? "";
+  const callData = { caller: ANONYMOUS, requestId: data.requestId, nowMs: deps.clock.nowMs(), remoteAddress: data.remoteAddress, userAgent };
+  return { req, res, data, deps, query, name, caller: ANONYMOUS, callData };
+}
+
+/** The WWW-Authenticate header that sends a client to the token endpoint. Source: distribution token protocol, RFC 6750 §3. */
+export function challenge(config: RegistryConfig, name: string, actions: Action[], error?: "invalid_token" | "insufficient_scope", source = ""): string {
+  const parts = [`realm="${config.registryUrl}/token"`, `service="${config.registryAudience}"`];
+  if (name !== "") parts.push(`scope="repository:${name}:${actions.join(",")}${source === "" ? "" : ` repository:${source}:pull`}"`);
+  if (error) parts.push(`error="${error}"`);
+  return `Bearer ${parts.join(",")}`;
+}
+
+/** Whether the caller's token covers the actions on a repository; a platform token minted for the registry is not narrowed. */
+export function tokenCovers(caller: Caller, name: string, actions: Action[]): boolean {
+  if (!caller.repositories) return true;
+  const granted = caller.repositories.filter((repository) => repository.name === name).flatMap((repository) => repository.actions);
+  return actions.every((action) => granted.includes(action) || granted.includes("*"));
+}
+
+/** The repository a push wants to mount a blob from: its token must be good for pulling there as well. Empty: none, or no name. */
+function mountSource({ query }: Exchange, actions: Action[]): string {
+  const from = query.get("from") ?? "";
+  return actions.includes("push") && query.has("mount") && isRepositoryName(from) ? from : "";
+}
+
+/**
+ * Verifies the token and fills in the exchange's caller. For a named repository its `access` claim must cover the actions; what the
+ * identity's bindings allow is `repositoryFor`'s to say, inside the transaction.
+ * Throws UNAUTHORIZED 401 with a challenge, also for a token of this repository that covers less, or DENIED 403 — before anything is looked up, so a 403 tells nothing of what exists.
+ */
+export async function authorize(exchange: Exchange, actions: Action[]): Promise<void> {
+  const { deps, name, callData } = exchange;
+  const asked: Action[] = actions.includes("push") && !actions.includes("pull") ? ["pull", ...actions] : actions;
+  const unauthorized = (message: string, error?: "invalid_token" | "insufficient_scope", detail?: Record<string, string>): RegistryError =>
+    new RegistryError("UNAUTHORIZED", message, {
+      ...(detail && { detail, details: { metadata: detail } }),
+      headers: { "www-authenticate": challenge(deps.config, name, asked, error, mountSource(exchange, actions)) },
+    });
+  const authorization = exchange.req.headers.authorization;
+  if (authorization === undefined) throw unauthorized("Unauthenticated: a registry token is required");
+  try {
+    exchange.caller = await deps.authenticate(authorization, "registry", callData.nowMs);
+  } catch (error) {
+    if (!(error instanceof MoorageError)) throw error;
+    if (error.code === Code.Unauthenticated) throw refusedLike(unauthorized(error.message, "invalid_token"), error);
+    if (error.code === Code.PermissionDenied) throw refusedLike(new RegistryError("DENIED", error.message, { details: error.details }), error);
+    throw error;
+  }
+  const { caller } = exchange;
+  exchange.data.admit?.(caller.identity);
+  if (caller.identity === "" && !caller.repositories) throw unauthorized("Unauthenticated: a registry token is required");
+  exchange.callData = { ...callData, caller };
+  if (name === "" || tokenCovers(caller, name, actions)) return;
+  const { words, detail } = notCovered(caller, name, actions);
+  // A token of this repository may be traded for one that covers more: clients do so when they are challenged, and only then.
+  if (caller.repositories?.some((repository) => repository.name === name)) {
+    throw unauthorized(`Unauthenticated: the token does not cover this action: ${words}`, "insufficient_scope", detail);
+  }
+  // Clients print this to people, who may not know that a log-in is missing, or that the token endpoint left out what they have no right to.
+  const why = caller.identity === "" ? "log in first; without a log-in only public images are pulled" : `the token does not cover this repository: ${words}`;
+  throw new RegistryError("DENIED", `Permission denied: ${why}`, { detail, details: { metadata: detail } });
+}
+
+/**
+ * What the token would have to cover, and the capabilities an identity must hold to get such a token. They follow from the action alone: nothing is
+ * looked up, and nothing is told of what exists.
+ */
+function notCovered(caller: Caller, name: string, actions: Action[]): { words: string; detail: Record<string, string> } {
+  const uncovered = actions.filter((action) => !tokenCovers(caller, name, [action]));
+  const takes = uncovered.map((action) => TAKES[action]);
+  const who = caller.identity === "" ? "an identity" : `identity ${caller.identity}`;
+  return {
+    words: `to ${uncovered.join(" and ")} ${name}, ${who} needs a role binding with ${takes.join(" and ")} on a group of that path`,
+    detail: { identity: caller.identity, capability: takes.join(" and "), repository: name },
+  };
+}
+
+const TAKES: Record<Action, string> = {
+  pull: capabilityNames(PULL).join(" and "), push: capabilityNames(PUSH).join(" and "), delete: "CAP_MANIFEST_DELETE or CAP_TAG_DELETE",
+};

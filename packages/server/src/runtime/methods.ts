@@ -1,0 +1,88 @@
+import type { DescMethod, DescMethodServerStreaming, DescMethodUnary, DescService, Message } from "@bufbuild/protobuf";
+import { create, getOption } from "@bufbuild/protobuf";
+import { type Access, AccountAssociationsService, AuditEntriesService, DeliveriesService, EventsService, ExternalGroupRoleMappingsService, GroupInvitesService, GroupsService, IdentitiesService, IdentityProvidersService, ImagesService, PingService, ReposService, RoleBindingsService, RolesService, SubscriptionsService, TagsService, TermsService, type Transaction, transaction } from "@moorage/api";
+import { accessOf } from "../auth/permissions/authorize.ts";
+import { isStored, type Stored } from "../core/stored.ts";
+import type { Call } from "../core/call.ts";
+import { deliveriesService, eventsService, subscriptionsService } from "../events/index.ts";
+import { accountAssociationsService, auditEntriesService, externalGroupRoleMappingsService, groupInvitesService, groupsService, identitiesService, identityProvidersService, roleBindingsService, rolesService, termsService } from "../iam/index.ts";
+import { pingService } from "../ping/index.ts";
+import { imagesService, reposService, tagsService } from "../registry/index.ts";
+import type { Room, RoomContext } from "../core/service.ts";
+
+interface Ruled { access: Access; transaction: Transaction }
+export interface UnaryMethod extends Ruled {
+  kind: "unary";
+  desc: DescMethodUnary;
+  run(call: Call, request: Message): Promise<Message | Stored>;
+}
+export interface StreamMethod extends Ruled {
+  kind: "stream";
+  desc: DescMethodServerStreaming;
+  /** Ends with the signal's reason soon after it is given. */
+  open(call: Call, request: Message, signal: AbortSignal): AsyncIterable<Message>;
+}
+/** A method of the API with the function that answers it. */
+export type Method = UnaryMethod | StreamMethod;
+
+/** Every room's methods by full name, e.g. `moorage.ping.v2.PingService.Ping`. Throws for one without an access rule. */
+export function methodsOf(context: RoomContext): Map<string, Method> {
+  return new Map([
+    ...methods(GroupsService, groupsService(context)), ...methods(IdentitiesService, identitiesService(context)), ...methods(RolesService, rolesService(context)),
+    ...methods(RoleBindingsService, roleBindingsService(context)), ...methods(GroupInvitesService, groupInvitesService(context)),
+    ...methods(IdentityProvidersService, identityProvidersService(context)), ...methods(ExternalGroupRoleMappingsService, externalGroupRoleMappingsService(context)),
+    ...methods(TermsService, termsService(context)), ...methods(AccountAssociationsService, accountAssociationsService(context)),
+    ...methods(AuditEntriesService, auditEntriesService(context)),
+    ...methods(ReposService, reposService(context)), ...methods(TagsService, tagsService(context)),
+    ...methods(ImagesService, imagesService(context)), ...methods(EventsService, eventsService(context)), ...methods(PingService, pingService()),
+    ...methods(SubscriptionsService, subscriptionsService(context)), ...methods(DeliveriesService, deliveriesService(context)),
+  ]);
+}
+
+const names = new WeakMap<DescMethod, string>();
+
+/** The name a method has in the table. Every call asks for it. */
+export function nameOf(method: DescMethod): string {
+  const known = names.get(method);
+  if (known !== undefined) return known;
+  const name = `${method.parent.typeName}.${method.name}`;
+  names.set(method, name);
+  return name;
+}
+
+function methods<S extends DescService>(service: S, room: Room<S>): [string, Method][] {
+  // The type of Room made sure that each function fits its method; here they become a table.
+  const functions = room as Record<string, Answer & Opening>;
+  return service.methods.map((desc): [string, Method] => {
+    const answer = functions[desc.localName];
+    if (answer === undefined) throw new Error(`${desc.toString()} is not served`);
+    const ruled = { access: accessOf(desc), transaction: getOption(desc, transaction) };
+    if (isUnary(desc)) return [nameOf(desc), { kind: "unary", desc, ...ruled, run: running(desc, answer) }];
+    if (isServerStreaming(desc)) return [nameOf(desc), { kind: "stream", desc, ...ruled, open: opening(desc, answer) }];
+    throw new Error(`${desc.toString()} cannot be served: its caller streams`);
+  });
+}
+
+type Answer = (call: Call, request: Message) => Promise<Record<string, unknown>>;
+type Opening = (call: Call, request: Message, signal: AbortSignal) => AsyncIterable<Record<string, unknown>>;
+
+function running(desc: DescMethodUnary, answer: Answer): UnaryMethod["run"] {
+  return async (call, request) => {
+    const answered = await answer(call, request);
+    return isStored(answered) ? answered : create(desc.output, answered);
+  };
+}
+
+function opening(desc: DescMethodServerStreaming, open: Opening): StreamMethod["open"] {
+  return async function* (call, request, signal) {
+    for await (const each of open(call, request, signal)) yield create(desc.output, each);
+  };
+}
+
+function isUnary(desc: DescMethod): desc is DescMethodUnary {
+  return desc.methodKind === "unary";
+}
+
+function isServerStreaming(desc: DescMethod): desc is DescMethodServerStreaming {
+  return desc.methodKind === "server_streaming";
+}

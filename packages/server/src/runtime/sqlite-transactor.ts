@@ -1,0 +1,91 @@
+import { extname } from "node:path";
+import { Worker } from "node:worker_threads";
+import { openCall } from "./open-call.ts";
+import { Code, fromPlain, MoorageError } from "../errors.ts";
+import type { Database } from "../store/index.ts";
+import type { Transactor } from "../core/transactor.ts";
+import type { WriteAnswer, WriteRequest, WriterThreadData } from "./sqlite-writer-thread.ts";
+
+/** How many commands may wait. More are told to come again. */
+const MAX_WAITING = 10_000;
+
+/** A transactor that is to be closed. */
+export interface Writer extends Transactor {
+  /** Commands that wait to be committed. */
+  waiting(): number;
+  /** Lets what is under way end, and closes what it has open itself. */
+  close(): Promise<void>;
+}
+
+/** The transactor of the embedded database: reads on this thread, all writing in one thread of its own. `onFault` is told when the thread dies, which it never should. */
+export async function startWriter(data: WriterThreadData, reader: Database, onFault: (error: Error) => void): Promise<Writer> {
+  const worker = new Worker(new URL(`./sqlite-writer-thread${extname(import.meta.url)}`, import.meta.url), {
+    workerData: data,
+    // What a command leaves behind is little and short-lived: with the usual space for it the thread would take 15 MiB more, and be no faster.
+    resourceLimits: { maxYoungGenerationSizeMb: 6 },
+  });
+  const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
+  let nextId = 0;
+  let closing = false;
+  const stopped = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
+
+  const failAll = (error: Error): void => {
+    for (const { reject } of waiting.values()) reject(error);
+    waiting.clear();
+  };
+  const ready = new Promise<void>((resolve, reject) => {
+    worker.on("error", (error: Error) => {
+      failAll(unavailable(error));
+      reject(error);
+      onFault(error);
+    });
+    worker.on("message", (message: "ready" | WriteAnswer[]) => {
+      if (message === "ready") resolve();
+      else for (const answer of message) settle(answer);
+    });
+  });
+  const settle = (answer: WriteAnswer): void => {
+    const caller = waiting.get(answer.id);
+    waiting.delete(answer.id);
+    if ("value" in answer) caller?.resolve(answer.value);
+    else if ("error" in answer) caller?.reject(fromPlain(answer.error));
+    else caller?.reject(new Error(answer.fault));
+  };
+  // What one turn of the event loop brings leaves in one message: waking the thread costs more than most commands do.
+  let leaving: WriteRequest[] = [];
+  const send = (): void => {
+    const together = leaving;
+    leaving = [];
+    if (together.length > 0) worker.postMessage(together);
+  };
+  await ready;
+
+  return {
+    read: async (callData, work) => await work(openCall(callData, reader)),
+    async write(name, callData, input) {
+      if (closing) throw unavailable(new Error("the server is shutting down"));
+      if (waiting.size >= MAX_WAITING) throw new MoorageError(Code.Unavailable, "Unavailable: too many writes are waiting", { retryAfterMs: 1000 });
+      const id = nextId++;
+      const answer = new Promise<unknown>((resolve, reject) => waiting.set(id, { resolve, reject }));
+      if (leaving.push({ id, name, data: callData, input }) === 1) setImmediate(send);
+      // The command of that name gave it.
+      return await answer as never;
+    },
+    waiting: () => waiting.size,
+    async close() {
+      closing = true;
+      await Promise.allSettled([...waiting.keys()].map((id) => new Promise<void>((resolve) => {
+        const caller = waiting.get(id);
+        if (caller === undefined) return resolve();
+        waiting.set(id, { resolve: (value) => { caller.resolve(value); resolve(); }, reject: (error) => { caller.reject(error); resolve(); } });
+      })));
+      send();
+      worker.postMessage("close");
+      await stopped;
+    },
+  };
+}
+
+function unavailable(cause: Error): MoorageError {
+  return new MoorageError(Code.Unavailable, "Unavailable: the database does not take writes", { cause, retryAfterMs: 1000 });
+}

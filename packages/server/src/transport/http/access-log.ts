@@ -1,0 +1,28 @@
+import type { OutgoingHttpHeaders } from "node:http2";
+import type { Logger } from "pino";
+import type { Observed, ObservedHead } from "../../observe/observed.ts";
+
+/** An answer on its way: a response, or a stream, which tells its status with the headers it has sent. */
+interface Answer {
+  statusCode?: number;
+  sentHeaders?: OutgoingHttpHeaders | undefined;
+  once(event: "close", listener: () => void): unknown;
+}
+
+/** Writes one line for each request when its answer has gone, or its client has. Tokens and query strings are not in it: `rpc` is the API method, `verb` what was asked of the registry. */
+export function logWhenDone(log: Logger, request: ObservedHead, answer: Answer, { requestId, remoteAddress, observed }: { requestId: string; remoteAddress: string; observed?: Observed }): void {
+  if (!log.isLevelEnabled("info")) return;
+  const startedAt = performance.now();
+  const path = (request.url ?? "").split("?", 1)[0];
+  answer.once("close", () => {
+    const sent = answer.sentHeaders?.[":status"];
+    const status = answer.statusCode ?? (sent === undefined ? undefined : Number(sent));
+    const durationMs = Math.round((performance.now() - startedAt) * 100) / 100;
+    const fields = {
+      requestId, traceId: observed?.traceId, remoteAddress, method: request.method, path, rpc: observed?.rpc, verb: observed?.verb,
+      status, durationMs, userAgent: request.headers["user-agent"],
+    };
+    if (status !== undefined && status >= 500) log.error(fields, "request");
+    else log.info(fields, "request");
+  });
+}

@@ -1,0 +1,82 @@
+import { createServer } from "node:http";
+import type { Server, ServerResponse } from "node:http";
+import { Server as NetServer } from "node:net";
+import type { Socket } from "node:net";
+import { Code, MoorageError } from "../../errors.ts";
+import type { PortLimits } from "./limits.ts";
+import type { Handler } from "./listen.ts";
+import { statusJson } from "../status.ts";
+
+export interface Http1 {
+  /** Owns the port: it must be the one that listens, or its time-outs do not run. It has no connection listener. */
+  server: Server;
+  /** Speaks HTTP/1.1 on the socket, clear or TLS. */
+  accept(socket: Socket): void;
+  /** Stops listening and closes each connection once it has nothing to answer. Resolves when all connections of the port are gone. */
+  drain(): Promise<void>;
+}
+
+/** The HTTP/1.1 side of the port. */
+export function http1(serve: Handler, limits: PortLimits, errorDomain: string): Http1 {
+  // How many answers are under way on each connection.
+  const answering = new Map<Socket, number>();
+  // One listener for all answers: this runs at every request. By then an answer may have lost its socket, but not its request.
+  const answered = function (this: ServerResponse): void {
+    const { socket } = this.req;
+    const left = answering.get(socket);
+    if (left === undefined) return;
+    answering.set(socket, left - 1);
+    if (draining && left === 1) socket.destroySoon();
+  };
+  let draining = false;
+  const server = createServer({
+    maxHeaderSize: limits.maxHeaderBytes,
+    headersTimeout: limits.headersTimeoutMs,
+    // A large upload takes as long as it takes; what stands still is cut by the idle time-out.
+    requestTimeout: 0,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    connectionsCheckingInterval: Math.min(5_000, limits.headersTimeoutMs),
+  }, (request, response) => {
+    const { socket } = request;
+    answering.set(socket, (answering.get(socket) ?? 0) + 1);
+    if (draining) response.setHeader("connection", "close");
+    response.on("close", answered);
+    void serve(request, response);
+  });
+  server.timeout = limits.idleTimeoutMs;
+  server.maxConnections = limits.maxConnections;
+  // A client may close its sending side and still wait for the answer. Node's types do not know the property.
+  Object.assign(server, { httpAllowHalfOpen: true });
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    // In the middle of another answer nothing can be said any more.
+    if (!socket.writable || (answering.get(socket as Socket) ?? 0) > 0) return void socket.destroy();
+    socket.end(refusal(error.code, errorDomain), () => socket.destroy());
+  });
+  const listener = server.listeners("connection")[0];
+  if (listener === undefined) throw new Error("the http server has no connection listener");
+  server.removeAllListeners("connection");
+
+  const accept = (socket: Socket): void => {
+    answering.set(socket, 0);
+    socket.once("close", () => answering.delete(socket));
+    listener.call(server, socket);
+  };
+  const drain = async (): Promise<void> => {
+    draining = true;
+    // The server's own close() destroys connections whose answer is written but not yet sent [seen with Node 26]: only stop listening.
+    const gone = new Promise<void>((resolve) => void NetServer.prototype.close.call(server, () => resolve()));
+    for (const [socket, count] of answering) if (count === 0) socket.destroySoon();
+    await gone;
+    // Nothing is left to destroy; this ends the server's timers.
+    server.close();
+  };
+  return { server, accept, drain };
+}
+
+/** The answer to what could not be read as an HTTP/1.1 request. */
+function refusal(code: string | undefined, errorDomain: string): string {
+  const line = code === "HPE_HEADER_OVERFLOW" ? "431 Request Header Fields Too Large" : code === "ERR_HTTP_REQUEST_TIMEOUT" ? "408 Request Timeout" : "400 Bad Request";
+  const error = new MoorageError(Code.InvalidArgument, "Invalid argument: malformed HTTP request");
+  const body = JSON.stringify(statusJson(error, "http", errorDomain));
+  return `HTTP/1.1 ${line}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`;
+}

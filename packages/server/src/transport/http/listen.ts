@@ -1,0 +1,218 @@
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { constants, createServer as createHttp2Server } from "node:http2";
+import type { Http2Server, Http2ServerRequest, Http2ServerResponse, IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from "node:http2";
+import type { Socket } from "node:net";
+import { createServer as createTlsServer } from "node:tls";
+import type { Server as TlsServer } from "node:tls";
+import { http1 } from "./http1.ts";
+import { PORT_LIMITS } from "./limits.ts";
+import type { PortLimits } from "./limits.ts";
+import { peek } from "./sniff.ts";
+import { asMoorageError, statusJson } from "../status.ts";
+import type { ErrorLog } from "../status.ts";
+
+export type Request = IncomingMessage | Http2ServerRequest;
+export type Response = ServerResponse | Http2ServerResponse;
+/** Answers a request of either HTTP version: only what both APIs have may be used. */
+export type Handler = (request: Request, response: Response) => Promise<void> | void;
+
+/** Takes an HTTP/2 stream as it is and answers it to the end; or answers false, and the handler gets it as a request. */
+export type TakeStream = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: readonly string[]) => boolean;
+
+/** PEM texts. */
+export interface KeyPair { cert: string | Buffer; key: string | Buffer }
+
+export interface ListenOptions {
+  host: string;
+  /** 0: any free port. */
+  port: number;
+  /** With it TLS is answered on the same port, beside clear text. */
+  tls?: KeyPair | undefined;
+  handler: Handler;
+  /** Asked first for each HTTP/2 stream. */
+  takeStream?: TakeStream;
+  /** The suffix of ErrorInfo's domain, for the few answers the port gives by itself. */
+  errorDomain: string;
+  log: ErrorLog;
+  limits?: Partial<PortLimits>;
+}
+
+export interface Listening {
+  port: number;
+  address: string;
+  /** Takes no more connections and requests, lets those under way end, and after `graceMs` milliseconds cuts what is left. */
+  close(graceMs: number): Promise<void>;
+}
+
+/**
+ * One TCP port for HTTP/1.1, HTTP/2 with prior knowledge, and both over TLS by ALPN. `Expect: 100-continue` is answered before the
+ * handler runs, as Node does by itself. Rejects when the port cannot be had.
+ */
+export async function listen(options: ListenOptions): Promise<Listening> {
+  const limits = { ...PORT_LIMITS, ...options.limits };
+  const sockets = new Set<Socket>();
+  const undecided = new Set<Socket>();
+  const sessions = new Set<ServerHttp2Session>();
+  let draining = false;
+
+  const serve: Handler = (request, response) => {
+    cutUnreadBody(request, response, limits.lingerTimeoutMs);
+    return answer(request, response, options);
+  };
+  const h1 = http1(serve, limits, options.errorDomain);
+  const h2 = http2Server(serve, limits);
+  if (options.takeStream) offerStreams(h2, options.takeStream, options.log);
+  h2.on("session", (session) => {
+    sessions.add(session);
+    session.once("close", () => sessions.delete(session));
+    if (draining) session.close();
+  });
+  const tls = options.tls && tlsServer(options.tls, limits, (socket, protocol) => {
+    track(sockets, socket);
+    if (protocol === "h2") h2.emit("connection", socket);
+    else h1.accept(socket);
+  });
+  h1.server.on("connection", (socket) => {
+    track(sockets, socket);
+    undecided.add(socket);
+    peek(socket, limits.peekTimeoutMs, (protocol) => {
+      undecided.delete(socket);
+      if (protocol === "http1") h1.accept(socket);
+      else if (protocol === "http2") acceptHttp2(socket, h2);
+      else if (protocol === "tls" && tls) tls.emit("connection", socket);
+      else if (protocol === "tls") refuseTls(socket, limits.peekTimeoutMs);
+      else socket.destroy();
+    });
+  });
+
+  await new Promise<void>((resolve, reject) => {
+    h1.server.once("error", reject);
+    h1.server.listen({ host: options.host, port: options.port }, () => {
+      h1.server.off("error", reject).on("error", (error) => options.log.error({ err: error }, "port failed"));
+      resolve();
+    });
+  });
+  const bound = h1.server.address();
+  if (bound === null || typeof bound === "string") throw new Error("the server listens on no port");
+
+  const close = async (graceMs: number): Promise<void> => {
+    draining = true;
+    const drained = h1.drain();
+    for (const socket of undecided) socket.destroy();
+    for (const session of sessions) session.close();
+    const cut = setTimeout(() => {
+      for (const session of sessions) session.destroy();
+      for (const socket of sockets) socket.destroy();
+    }, graceMs);
+    await drained;
+    clearTimeout(cut);
+  };
+  let closing: Promise<void> | undefined;
+  return { port: bound.port, address: bound.address, close: (graceMs) => closing ??= close(graceMs) };
+}
+
+const NO_TLS = "this port speaks plain HTTP\n";
+
+/**
+ * Tells a client that begins a TLS handshake on a port without TLS, in plain HTTP. Container clients try HTTPS first on a registry they
+ * may use without; an HTTP answer is the sign for them to go on without it, where a closed connection makes them try again.
+ */
+function refuseTls(socket: Socket, timeoutMs: number): void {
+  socket.on("error", () => socket.destroy()).setTimeout(timeoutMs, () => socket.destroy()).resume();
+  socket.end(`HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: ${NO_TLS.length}\r\nconnection: close\r\n\r\n${NO_TLS}`);
+}
+
+/**
+ * Ends a request whose body still comes some time after its answer. Node reads and drops what a handler left of an HTTP/1.1 body, for
+ * ever if need be, and keeps an HTTP/2 stream open for it.
+ */
+function cutUnreadBody(request: Request, response: Response, lingerTimeoutMs: number): void {
+  const { socket, headers } = request;
+  if (request.httpVersionMajor === 1 && headers["content-length"] === undefined && headers["transfer-encoding"] === undefined) return;
+  const cut = (): void => void ("stream" in response ? response.stream.close(constants.NGHTTP2_NO_ERROR) : socket.destroy());
+  const answered = "stream" in response ? response.stream : response;
+  answered.once("finish", () => {
+    if (request.complete) return;
+    const timer = setTimeout(() => void (request.complete || cut()), lingerTimeoutMs).unref();
+    request.once("close", () => clearTimeout(timer));
+  });
+}
+
+/** The handler's failures end here. Doors answer their own errors; what arrives is a defect. */
+async function answer(request: Request, response: Response, { handler, errorDomain, log }: ListenOptions): Promise<void> {
+  try {
+    await handler(request, response);
+  } catch (thrown) {
+    const error = asMoorageError(thrown, log, randomUUID());
+    if (!response.headersSent) {
+      response.statusCode = 500;
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify(statusJson(error, "http", errorDomain)));
+    } else if ("stream" in response) {
+      response.stream.destroy();
+    } else {
+      response.destroy();
+    }
+  }
+}
+
+function http2Server(serve: Handler, limits: PortLimits): Http2Server {
+  const settings = { maxConcurrentStreams: limits.maxStreams, initialWindowSize: limits.streamWindowBytes, maxHeaderListSize: limits.maxHeaderBytes };
+  const server = createHttp2Server({ settings }, serve);
+  server.on("session", (session) => {
+    session.setLocalWindowSize(limits.sessionWindowBytes);
+    session.setTimeout(limits.idleTimeoutMs, () => probe(session, limits.probeTimeoutMs));
+  });
+  // The session ends by itself after it; without a listener the process would.
+  server.on("sessionError", (_error, session) => session.destroy());
+  return server;
+}
+
+/** The request and response that Node makes of each stream cost more than a small answer: streams that are taken as they are get none. */
+function offerStreams(server: Http2Server, take: TakeStream, log: ErrorLog): void {
+  const makeRequest = server.listeners("stream");
+  server.removeAllListeners("stream");
+  server.on("stream", (stream: ServerHttp2Stream, headers, flags, rawHeaders) => {
+    // A reset by the client is told by the close that follows it; without a listener the process would end.
+    stream.on("error", ignore);
+    try {
+      if (take(stream, headers, rawHeaders)) return;
+    } catch (error) {
+      log.error({ err: error }, "stream failed unexpectedly");
+      return void stream.destroy();
+    }
+    for (const listener of makeRequest) listener.call(server, stream, headers, flags, rawHeaders);
+  });
+}
+
+function ignore(): void {}
+
+function acceptHttp2(socket: Socket, server: Http2Server): void {
+  // The session closes when its client's side does, but does not see an end that came together with the first bytes.
+  socket.once("end", () => socket.destroy());
+  server.emit("connection", socket);
+}
+
+/** Streams may rightly be silent for long (a health watch): a silent connection is cut only when its peer no longer answers. */
+function probe(session: ServerHttp2Session, timeoutMs: number): void {
+  if (session.destroyed) return;
+  const gone = setTimeout(() => session.destroy(), timeoutMs).unref();
+  const asked = session.ping((error) => {
+    clearTimeout(gone);
+    if (error) session.destroy();
+  });
+  if (!asked) session.destroy();
+}
+
+function tlsServer(pair: KeyPair, limits: PortLimits, accept: (socket: Socket, protocol: string) => void): TlsServer {
+  const server = createTlsServer({ ...pair, ALPNProtocols: ["h2", "http/1.1"], handshakeTimeout: limits.handshakeTimeoutMs });
+  server.on("secureConnection", (socket) => accept(socket, socket.alpnProtocol || "http/1.1"));
+  server.on("tlsClientError", (_error, socket) => socket.destroy());
+  return server;
+}
+
+function track(sockets: Set<Socket>, socket: Socket): void {
+  sockets.add(socket);
+  socket.once("close", () => sockets.delete(socket));
+}

@@ -1,0 +1,164 @@
+import { randomUUID } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http2";
+import type { Logger } from "pino";
+import { Code, MoorageError, unauthenticated } from "../../errors.ts";
+import type { Observed, RequestObserver } from "../../observe/observed.ts";
+import { logWhenDone } from "./access-log.ts";
+import type { Admission } from "./rate-limits.ts";
+import type { ClientAddress } from "./client-address.ts";
+import { answerErrors } from "./send-error.ts";
+import type { AnswerStream } from "../rpc/grpc.ts";
+import type { Handler, Request, Response, TakeStream } from "./listen.ts";
+
+/** What the doors know of a request before they read it. */
+export interface RequestData {
+  requestId: string;
+  remoteAddress: string;
+  observed?: Observed;
+  /** What the request is refused with, whatever it asks: the door answers it in its own form. */
+  refused?: MoorageError | undefined;
+  /** Counts a request of the identity, once it is known to be its caller. Throws RESOURCE_EXHAUSTED where there were too many. */
+  admit?: ((identity: string) => void) | undefined;
+}
+type Handle = (request: Request, response: Response, data: RequestData) => Promise<void>;
+
+/** The doors, each with what it takes. */
+export interface Doors {
+  /** Takes what speaks gRPC, gRPC-Web or Connect. */
+  rpc: { matches(request: Request): boolean; handle: Handle; unary(headers: IncomingHttpHeaders): AnswerStream | undefined };
+  /** Takes `/v2/` and below. */
+  distribution: { matches(path: string): boolean; handle: Handle };
+  /** Takes `/metrics` of those who may have it; for all others the path does not exist. */
+  metrics?: { matches(path: string, request: Request, data: RequestData): boolean; handle: Handle };
+  /** Takes exactly these paths. */
+  paths: Readonly<Record<string, Handle>>;
+  /** The same for what belongs to the registry and answers as it does. */
+  registryPaths: Readonly<Record<string, Handle>>;
+  /** Takes everything else. */
+  rest: { handle: Handle };
+  /** Told of requests that show two tokens, which no door takes. */
+  twoTokens?(data: RequestData, request: Request): void;
+}
+
+export interface FrontDoor {
+  handle: Handler;
+  /** Takes unary gRPC, which is most of what machines send; with the id, address, observation and log that `handle` gives. */
+  takeStream: TakeStream;
+  /** From now on requests are answered; before, they are told to come again. */
+  open(doors: Doors): void;
+  /** From now on `/readyz` says that the server goes away. Requests are still answered. */
+  close(): void;
+}
+
+export interface FrontDoorOptions {
+  log: Logger;
+  addressOf: ClientAddress;
+  errorDomain: string;
+  /** Absent: nobody can send too much. */
+  admission?: Admission | undefined;
+  /** Told of every request but those for health. */
+  observer?: RequestObserver;
+}
+
+/** `refuses`: the door answers itself what is refused, in its own form. */
+interface Way { door: string; handle: Handle; refuses?: true }
+
+const NOT_COUNTED = "/grpc.health.v1.Health/";
+
+/** Gives each request its id and its client's address, and sends it to its door. `/healthz` and `/readyz` are answered here. */
+export function frontDoor({ log, addressOf, errorDomain, admission, observer }: FrontDoorOptions): FrontDoor {
+  const answerError = answerErrors(errorDomain, log);
+  let doors: Doors | undefined;
+  let closing = false;
+  const starting: Way = {
+    door: "none",
+    handle: async (_request, response, data) => answerError(response, new MoorageError(Code.Unavailable, "Unavailable: the server is starting", { retryAfterMs: 1000 }), data),
+  };
+  const twoTokens: Way = { door: "none", handle: async (_request, response, data) => answerError(response, unauthenticated("there is more than one authorization header"), data) };
+  const wayOf = (path: string, request: Request, data: RequestData): Way => {
+    if (doors === undefined) return starting;
+    if (hasTwoTokens(request.rawHeaders)) {
+      doors.twoTokens?.(data, request);
+      return twoTokens;
+    }
+    const own = Object.hasOwn(doors.paths, path) ? doors.paths[path] : undefined;
+    if (own !== undefined) return { door: path, handle: own };
+    const ofRegistry = Object.hasOwn(doors.registryPaths, path) ? doors.registryPaths[path] : undefined;
+    if (ofRegistry !== undefined) return { door: path, handle: ofRegistry, refuses: true };
+    if (doors.distribution.matches(path)) return { door: "registry", handle: doors.distribution.handle, refuses: true };
+    if (doors.rpc.matches(request)) return { door: "rpc", handle: doors.rpc.handle, refuses: true };
+    if (doors.metrics?.matches(path, request, data) === true) return { door: "metrics", handle: doors.metrics.handle };
+    return { door: "rest", handle: doors.rest.handle };
+  };
+  const count = (data: RequestData, door: string): void => {
+    if (admission === undefined) return;
+    data.refused = admission.address(door, data.remoteAddress);
+    data.admit = admission.callers(door);
+  };
+  // At the doors of the issuer what is shown stands in the parameters as well, and is refused with 400.
+  const countFailure = (data: RequestData, door: string, isShown: boolean, status?: number): void => {
+    const failed = data.observed?.code === Code.Unauthenticated || status === 401 ? isShown || door.startsWith("/") : status === 400 && door.startsWith("/");
+    if (failed) admission?.failed(data.remoteAddress);
+  };
+  return {
+    open: (opened) => { doors = opened; },
+    close: () => { closing = true; },
+    takeStream(stream, headers, rawHeaders) {
+      const answer = doors?.rpc.unary(headers);
+      if (answer === undefined || hasTwoTokens(rawHeaders)) return false;
+      const data: RequestData = { requestId: randomUUID(), remoteAddress: addressOf(stream.session?.socket.remoteAddress ?? "", oneHeader(headers["x-forwarded-for"])) };
+      const head = { method: headers[":method"], url: headers[":path"], headers };
+      const observed = observer?.begin(head, "rpc", data);
+      if (observed !== undefined) data.observed = observed;
+      logWhenDone(log, head, stream, data);
+      count(data, "rpc");
+      const answered = observed === undefined ? answer(stream, headers, data) : observed.within(() => answer(stream, headers, data));
+      void answered.then(() => {
+        countFailure(data, "rpc", headers.authorization !== undefined);
+        observed?.end(stream.headersSent ? "200" : "aborted");
+      });
+      return true;
+    },
+    async handle(request, response) {
+      const data: RequestData = { requestId: randomUUID(), remoteAddress: addressOf(request.socket.remoteAddress ?? "", oneHeader(request.headers["x-forwarded-for"])) };
+      response.setHeader("x-request-id", data.requestId);
+      const path = (request.url ?? "/").split("?", 1)[0] ?? "/";
+      if (path === "/healthz" || path === "/readyz") logWhenDone(log, request, response, data);
+      if (path === "/healthz") return answerPlain(response, 200, "ok");
+      if (path === "/readyz") return answerPlain(response, doors !== undefined && !closing ? 200 : 503, doors !== undefined && !closing ? "ready" : "not ready");
+      const { door, handle, refuses } = wayOf(path, request, data);
+      if (door !== "metrics" && !path.startsWith(NOT_COUNTED)) count(data, door);
+      const observed = observer?.begin(request, door, data);
+      if (observed !== undefined) data.observed = observed;
+      logWhenDone(log, request, response, data);
+      try {
+        if (data.refused !== undefined && refuses !== true) throw data.refused;
+        await (observed === undefined ? handle(request, response, data) : observed.within(() => handle(request, response, data)));
+      } catch (error) {
+        answerError(response, error, data);
+      } finally {
+        countFailure(data, door, request.headers.authorization !== undefined, response.statusCode);
+        observed?.end(response.headersSent ? String(response.statusCode) : "aborted");
+      }
+    },
+  };
+}
+
+// Node keeps the first of two and says nothing; which of them a proxy looked at nobody knows. Source: RFC 6750 §2.
+function hasTwoTokens(rawHeaders: readonly string[]): boolean {
+  let found = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]?.length === 13 && rawHeaders[at]?.toLowerCase() === "authorization") found++;
+  return found > 1;
+}
+
+function oneHeader(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value.join(",") : value;
+}
+
+function answerPlain(response: Response, status: number, text: string): void {
+  response.statusCode = status;
+  response.setHeader("content-type", "text/plain; charset=utf-8");
+  response.setHeader("cache-control", "no-store");
+  response.setHeader("content-length", Buffer.byteLength(text));
+  response.end(text);
+}

@@ -1,0 +1,162 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { DescMessage, DescMethod, DescService, Message } from "@bufbuild/protobuf";
+import { EmptySchema } from "@bufbuild/protobuf/wkt";
+import type { Clock } from "../../lib/clock.ts";
+import { etagOf } from "../../lib/etags.ts";
+import { jsonWriter } from "../../lib/protojson/write.ts";
+import type { CallData, Caller } from "../../core/call.ts";
+import { isStored, type Stored } from "../../runtime/dispatch.ts";
+import { Code, MoorageError } from "../../errors.ts";
+import { type Answered, type KeptAnswers, mayKeep } from "../../runtime/response-cache.ts";
+import type { Observed } from "../../observe/observed.ts";
+import { writeStored } from "./stored-json.ts";
+import type { Request, Response } from "../http/listen.ts";
+import { answerError, answerOk } from "./send.ts";
+import { readJsonBody } from "./body.ts";
+import { compileDecoder, type Decode, type ViolationsOf } from "./decode.ts";
+import { type Binding, bindingsOf, compileRoutes, type Match } from "./routes.ts";
+import { areaOf, asMoorageError, type ErrorLog } from "../status.ts";
+
+/** The part of dispatch a REST call needs. `authorization` is the raw header, for methods that trade tokens. */
+export interface UnaryDispatch {
+  answer(method: DescMethod, data: CallData, message: Message, options: { authorization: string }): Promise<Message | Stored>;
+}
+
+export interface RestOptions {
+  dispatch: UnaryDispatch;
+  services: readonly DescService[];
+  /** Says who calls; asked before the body is read. Throws UNAUTHENTICATED. */
+  authenticate: (headers: IncomingHttpHeaders, method: DescMethod, data: RequestData) => Promise<Caller>;
+  /** Field rules, to complete what is told about a body that is wrong in other ways already. */
+  violationsOf: ViolationsOf;
+  clock: Clock;
+  /** Absent: every call is worked on. */
+  kept?: KeptAnswers;
+  /** The suffix of ErrorInfo's domain: `iam.` and the like come before it. */
+  errorDomain: string;
+  log: ErrorLog;
+  /** Default 1 MiB. */
+  maxBodyBytes?: number;
+  /** How long a whole body may take to arrive. Default 30 seconds. */
+  bodyTimeoutMs?: number;
+}
+
+/** What is known of a request before it is read. */
+export interface RequestData {
+  requestId: string;
+  remoteAddress: string;
+  observed?: Observed;
+  /** Told of the caller, once it is known. Throws what it is refused with. */
+  admit?: ((identity: string) => void) | undefined;
+}
+
+export interface RestDoor {
+  /** Whether the path (without its query) lies below the prefix of a domain, existing or not. */
+  matches(path: string): boolean;
+  /** Answers the request, whatever its path. Never rejects. */
+  handle(request: Request, response: Response, data: RequestData): Promise<void>;
+}
+
+interface Route {
+  method: DescMethod;
+  /** The method's full name, as metrics have it. */
+  name: string;
+  area: string;
+  takesBody: boolean;
+  /** Whether its answers have an entity tag: those to GET and HEAD. */
+  isTagged: boolean;
+  /** Whether its answers may be kept. */
+  isKept: boolean;
+  decode: Decode;
+  encode: (answer: Message | Stored) => string;
+}
+
+const DEFAULT_MAX_BODY_BYTES = 1024 * 1024;
+const DEFAULT_BODY_TIMEOUT_MS = 30_000;
+const MAX_USER_AGENT_LENGTH = 512;
+
+/**
+ * The REST door: google.api.http bindings of the services, compiled once, transcoded onto dispatch. Throws at boot for a binding it
+ * cannot serve. Source: spec.md Endpoints and Errors, contract §2 and §4 to §6.
+ */
+export function restDoor(options: RestOptions): RestDoor {
+  const routes = compileRoutes(bindingsOf(options.services), (binding) => routeOf(binding, options.violationsOf));
+  return {
+    matches: (path) => routes.area(path) !== undefined,
+    handle: async (request, response, data) => {
+      const url = request.url ?? "";
+      const mark = url.indexOf("?");
+      const path = mark < 0 ? url : url.slice(0, mark);
+      const context = { requestId: data.requestId, headersOnly: request.method === "HEAD" };
+      const match = routes.match(request.method ?? "", path);
+      try {
+        if (match !== undefined && "target" in match) {
+          const query = mark < 0 ? "" : url.slice(mark + 1);
+          data.observed?.beginRpc(match.target.name);
+          const answered = await call(match.target, match.values, query, request, data, options);
+          data.observed?.endRpc(0);
+          answerOk(response, answered, context, request.headers["if-none-match"]);
+        } else answerError(response, unrouted(match), routes.area(path) ?? "platform", options.errorDomain, context, match?.allow);
+      } catch (error) {
+        const area = match !== undefined && "target" in match ? match.target.area : "platform";
+        const shown = asMoorageError(error, options.log, data.requestId);
+        data.observed?.endRpc(shown.code);
+        answerError(response, shown, area, options.errorDomain, context);
+      }
+    },
+  };
+}
+
+function routeOf(binding: Binding, violationsOf: ViolationsOf): Route {
+  const { input, output, parent } = binding.method;
+  if (binding.verb === "GET" && binding.body !== "") throw new Error(`${input.typeName} has a body in a GET`);
+  const isEmpty = output.typeName === EmptySchema.typeName;
+  return {
+    method: binding.method,
+    name: `${parent.typeName}.${binding.method.name}`,
+    area: areaOf(parent.typeName),
+    takesBody: binding.body !== "",
+    isTagged: binding.verb === "GET",
+    isKept: binding.verb === "GET" && mayKeep(binding.method),
+    decode: compileDecoder(binding, violationsOf),
+    encode: isEmpty ? () => "" : encoder(output),
+  };
+}
+
+function encoder(output: DescMessage): Route["encode"] {
+  const write = jsonWriter(output);
+  return (answer) => (isStored(answer) ? writeStored(answer) : write(answer));
+}
+
+async function call(route: Route, values: string[], query: string, request: Request, data: RequestData, options: RestOptions): Promise<Answered> {
+  const { maxBodyBytes = DEFAULT_MAX_BODY_BYTES, bodyTimeoutMs = DEFAULT_BODY_TIMEOUT_MS, kept } = options;
+  const { authorization } = request.headers;
+  const nowMs = options.clock.nowMs();
+  const key = route.isKept && authorization !== undefined ? `${request.url} ${authorization}` : undefined;
+  const known = key === undefined ? undefined : kept?.get(key, nowMs);
+  if (known !== undefined) {
+    data.admit?.(known.caller.identity);
+    return known;
+  }
+  const snapshot = key === undefined ? undefined : kept?.snapshot();
+  const caller = await options.authenticate(request.headers, route.method, data);
+  data.admit?.(caller.identity);
+  const json = route.takesBody ? await readJsonBody(request, { maxBodyBytes, bodyTimeoutMs }) : undefined;
+  const message = route.decode(values, query, json);
+  const callData: CallData = {
+    caller,
+    requestId: data.requestId,
+    nowMs: route.takesBody ? options.clock.nowMs() : nowMs,
+    remoteAddress: data.remoteAddress,
+    userAgent: (request.headers["user-agent"] ?? "").slice(0, MAX_USER_AGENT_LENGTH),
+  };
+  const text = route.encode(await options.dispatch.answer(route.method, callData, message, { authorization: authorization ?? "" }));
+  const answered: Answered = route.isTagged ? { text, etag: etagOf(text) } : { text };
+  if (key !== undefined) kept?.keep(snapshot, key, caller, answered, nowMs);
+  return answered;
+}
+
+function unrouted(match: Match<Route> | undefined): MoorageError {
+  if (match === undefined) return new MoorageError(Code.NotFound, "Not found: there is nothing at this path");
+  return new MoorageError(Code.Unimplemented, "Unimplemented: the path does not take this method");
+}

@@ -1,0 +1,130 @@
+import { create, type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
+import { type Fields, getField, setField, shown, violate } from "../../lib/protojson/fields.ts";
+import { isWellKnown } from "../../lib/protojson/write-wellknown.ts";
+import type { FieldViolation } from "../../errors.ts";
+import { elementReader, fieldReader } from "../../lib/protojson/read.ts";
+import type { Read } from "../../lib/protojson/read-scalars.ts";
+
+/** Fills the message from a query string (without its `?`); what is wrong is noted in `bad`. */
+export type ReadQuery = (query: string, message: Fields, bad: FieldViolation[]) => void;
+
+interface Parameter {
+  /** Told in violations: the proto path, `uidp.descendants_of`; a mask is `updateMask`, as contract §5 calls it. */
+  name: string;
+  /** The messages on the way, outermost first. */
+  parents: DescField[];
+  field: DescField;
+  read: Read;
+  /** Why it is not taken from the query: it is in the path or the body. */
+  elsewhere: "" | "path" | "body";
+}
+type Parameters = Map<string, Parameter>;
+
+const MAX_DEPTH = 4;
+const NUMBER = /^-?[0-9]+$/;
+
+/**
+ * Compiles the query parameters of a request: every field that neither path nor body gives, nested ones dotted, each part in snake_case
+ * or camelCase; repeated fields repeat the parameter; a repeated message is given by its dotted fields, for one, or as JSON. Noted are unknown parameters,
+ * single ones given twice, and those given elsewhere. `path`: dotted proto names; `body` as in a binding. Source: contract §4, google/api/http.proto.
+ */
+export function compileQuery(request: DescMessage, path: readonly string[], body: string): ReadQuery {
+  const parameters: Parameters = new Map();
+  collect(parameters, request, [], [""], (name) => (path.includes(name) ? "path" : body === "*" || name === body || name.startsWith(`${body}.`) ? "body" : ""));
+  return (query, message, bad) => {
+    const seen = new Set<Parameter>();
+    for (const pair of query.split("&")) if (pair !== "") readPair(parameters, pair, message, bad, seen);
+  };
+}
+
+function collect(
+  parameters: Parameters, desc: DescMessage, parents: DescField[], prefixes: string[], elsewhere: (name: string) => Parameter["elsewhere"],
+): void {
+  for (const field of desc.fields) {
+    const spellings = prefixes.flatMap((prefix) => [...new Set([field.name, field.jsonName])].map((name) => prefix + name));
+    const name = [...parents, field].map((part) => part.name).join(".");
+    const isMessage = field.message !== undefined && !isWellKnown(field.message) && field.fieldKind !== "map";
+    if (isMessage && parents.length + 1 < MAX_DEPTH && !parents.some((parent) => parent.fieldKind === "list")) {
+      collect(parameters, field.message, [...parents, field], spellings.map((each) => `${each}.`), elsewhere);
+    }
+    const read = textReader(field, isMessage);
+    const parameter = read && { name: name === "update_mask" ? "updateMask" : name, parents, field, read, elsewhere: elsewhere(name) };
+    if (parameter) for (const spelling of spellings) parameters.set(spelling, parameter);
+  }
+}
+
+/** The reader of a parameter's text; undefined for what no single parameter can give. */
+function textReader(field: DescField, isMessage: boolean): Read | undefined {
+  if (field.fieldKind === "map") return undefined;
+  if (isMessage) return field.fieldKind === "list" ? jsonTextReader(fieldReader(field)) : undefined;
+  const read = elementReader(field);
+  if (field.scalar === ScalarType.BOOL) return (text, at, bad, depth) => read(text === "true" ? true : text === "false" ? false : text, at, bad, depth);
+  if (field.enum !== undefined) return (text, at, bad, depth) => read(typeof text === "string" && NUMBER.test(text) ? Number(text) : text, at, bad, depth);
+  return read;
+}
+
+function jsonTextReader(read: Read): Read {
+  return (text, at, bad, depth) => {
+    try {
+      return read(JSON.parse(String(text)), at, bad, depth);
+    } catch {
+      violate(bad, at, "must be a JSON array");
+      return undefined;
+    }
+  };
+}
+
+function readPair(parameters: Parameters, pair: string, message: Fields, bad: FieldViolation[], seen: Set<Parameter>): void {
+  const cut = pair.indexOf("=");
+  const rawName = cut < 0 ? pair : pair.slice(0, cut);
+  const name = decode(rawName);
+  const parameter = name === undefined ? undefined : parameters.get(name);
+  if (parameter === undefined) return violate(bad, shown(name ?? rawName), name === undefined ? "is not valid percent-encoding" : "unknown query parameter");
+  if (parameter.elsewhere !== "") return violate(bad, parameter.name, `is given in the ${parameter.elsewhere}, not in the query`);
+  const value = decode(cut < 0 ? "" : pair.slice(cut + 1));
+  if (value === undefined) return violate(bad, parameter.name, "is not valid percent-encoding");
+  const repeats = parameter.field.fieldKind === "list" && parameter.field.listKind !== "message";
+  if (seen.has(parameter) && !repeats) return violate(bad, parameter.name, "is given more than once");
+  const isInJson = parameter.parents.some((parent) => [...seen].some((other) => other.field === parent));
+  if (isInJson) return violate(bad, parameter.name, "is given as JSON and by its fields");
+  seen.add(parameter);
+  const parsed = parameter.read(value, parameter.name, bad, 0);
+  if (parsed !== undefined) put(message, parameter, parsed, repeats, bad);
+}
+
+function put(message: Fields, { name, parents, field }: Parameter, value: unknown, repeats: boolean, bad: FieldViolation[]): void {
+  let at = message;
+  for (const parent of parents) {
+    const next = enter(at, parent);
+    if (next === undefined) return violate(bad, name, "excludes another parameter that is given");
+    at = next;
+  }
+  if (repeats) (at[field.localName] as unknown[]).push(value);
+  else if (field.fieldKind === "list" && (at[field.localName] as unknown[]).length > 0) violate(bad, name, "is given as JSON and by its fields");
+  else if (setField(at, field, value) !== undefined) violate(bad, name, "excludes another parameter that is given");
+}
+
+/** The message in a field, made when it is not there; the only element of a repeated one. Undefined: its oneof is taken. */
+function enter(message: Fields, field: DescField): Fields | undefined {
+  if (field.message === undefined) return undefined;
+  const there = getField(message, field);
+  if (field.fieldKind === "list") {
+    const list = there as Fields[];
+    if (list.length === 0) list.push(create(field.message) as Fields);
+    return list[0];
+  }
+  if (there !== undefined) return there as Fields;
+  const made = create(field.message) as Fields;
+  return setField(message, field, made) === undefined ? made : undefined;
+}
+
+/** Undefined: not decodable. A plus is a space, as forms write it. */
+function decode(text: string): string | undefined {
+  const spaced = text.includes("+") ? text.replaceAll("+", " ") : text;
+  if (!spaced.includes("%")) return spaced;
+  try {
+    return decodeURIComponent(spaced);
+  } catch {
+    return undefined;
+  }
+}

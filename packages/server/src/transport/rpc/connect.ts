@@ -1,0 +1,163 @@
+import type { DescMethod, Message } from "@bufbuild/protobuf";
+import { Code as ConnectCode, ConnectError, createConnectRouter, createContextKey, createContextValues } from "@connectrpc/connect";
+import type { ConnectRouter, ContextValues, HandlerContext } from "@connectrpc/connect";
+import { compressionBrotli, compressionGzip, universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
+import type { UniversalServerRequest } from "@connectrpc/connect/protocol";
+import { Health } from "@moorage/api/gen/health/v1/health_pb";
+import { ServerReflection } from "@moorage/api/gen/grpc/reflection/v1/reflection_pb";
+import { ServerReflection as AlphaReflection } from "@moorage/api/gen/grpc/reflection/v1alpha/reflection_pb";
+import { ANONYMOUS } from "../../core/call.ts";
+import type { CallData, Caller } from "../../core/call.ts";
+import { Code, MoorageError, unauthenticated } from "../../errors.ts";
+import { streamed } from "./connect-stream.ts";
+import { health } from "./health.ts";
+import { MAX_DEADLINE_MS, MAX_MESSAGE_BYTES } from "../http/limits.ts";
+import type { Request, Response } from "../http/listen.ts";
+import { reflection } from "./reflection.ts";
+import type { CallerHeaders, RequestData, RpcDoorOptions } from "./handler.ts";
+import { completeErrors, readableMessage, toConnectError } from "./errors.ts";
+import { isServerStreaming, isUnary, pathOf, serviceOf, trueNamesOf, withAliases } from "./names.ts";
+import { areaOf, asMoorageError, statusJson } from "../status.ts";
+
+/** `service`: that of the path, by its true name; `unknown`: it has no such method; `drop` cuts the answer off. */
+interface RpcRequest extends RequestData { service: string; unknown: boolean; drop(): void }
+/** The error as it is answered. */
+type Refuse = (error: unknown, values: ContextValues) => ConnectError;
+
+const REQUEST = createContextKey<RpcRequest>({ requestId: "", remoteAddress: "", service: "", unknown: true, drop: () => {} });
+const CALLER = createContextKey<Caller>(ANONYMOUS);
+/** Whether the request's message was understood. */
+const IS_READ = createContextKey(false);
+
+/** What `rpcDoor` does not answer itself, through Connect's adapter: gRPC-Web, the Connect protocol, gRPC over HTTP/1.1, health and reflection. */
+export function connectHandler(options: RpcDoorOptions): (request: Request, response: Response, data: RequestData) => Promise<void> {
+  const { services, aliases, errorDomain, log } = options;
+  const served = new Set(services);
+  const refuse: Refuse = (error, values) => {
+    if (error instanceof ConnectError) return error;
+    const { requestId, service } = values.get(REQUEST);
+    return toConnectError(asMoorageError(error, log, requestId), areaOf(service), errorDomain);
+  };
+  const gate = async (context: HandlerContext): Promise<void> => {
+    completeErrors(context, errorDomain, () => context.values.get(IS_READ));
+    const { observed, unknown, refused, admit } = context.values.get(REQUEST);
+    if (observed !== undefined) {
+      observed.beginRpc(unknown ? "other" : `${context.service.typeName}.${context.method.name}`);
+      // Connect aborts the signal with the error it is about to write, be it ours or its own.
+      context.signal.addEventListener("abort", () => observed.endRpc(ConnectError.from(context.signal.reason).code), { once: true });
+    }
+    if (refused !== undefined) throw refused;
+    if (unknown) throw new MoorageError(Code.Unimplemented, "Unimplemented: no such method");
+    if (!served.has(context.service)) return;
+    const caller = await options.authenticate(callerHeaders(context), context.method, context.values.get(REQUEST));
+    admit?.(caller.identity);
+    context.values.set(CALLER, caller);
+  };
+  const router = createConnectRouter({
+    acceptCompression: [compressionGzip, compressionBrotli],
+    readMaxBytes: options.maxMessageBytes ?? MAX_MESSAGE_BYTES,
+    maxTimeoutMs: MAX_DEADLINE_MS,
+    requestGate: (context) => gate(context).catch((error: unknown) => { throw refuse(error, context.values); }),
+    interceptors: [(next) => (request) => {
+      // The message of a stream is read only when its method begins.
+      if (!request.stream) request.contextValues.set(IS_READ, true);
+      return next(request).then((answer) => {
+        if (!answer.stream) request.contextValues.get(REQUEST).observed?.endRpc(0);
+        return answer;
+      }, (error: unknown) => { throw refuse(error, request.contextValues); });
+    }],
+  });
+  for (const service of services) for (const method of service.methods) addMethod(router, method, options, refuse);
+  const reflected = reflection([...services, Health, ServerReflection, AlphaReflection]);
+  const names = services.flatMap(({ typeName }) => withAliases(typeName, aliases));
+  router.service(Health, health(names, options.shutdown)).service(ServerReflection, reflected.v1).service(AlphaReflection, reflected.v1alpha);
+
+  const routes = new Map<string, (typeof router.handlers)[number]>(router.handlers.flatMap((handler) => withAliases(handler.requestPath.slice(1), aliases).map((path) => [`/${path}`, handler] as const)));
+  const trueNames = trueNamesOf(services, aliases);
+  // Which handler says that a method is unknown does not matter: the gate refuses before anything of the method is looked at.
+  const fallback = routes.get(`/${Health.typeName}/${Health.method.check.name}`);
+  if (!fallback) throw new Error("the health service is not routed");
+
+  return async (request, response, data) => {
+    const handler = routes.get(pathOf(request));
+    const service = trueNames.get(serviceOf(request)) ?? "moorage.rpc";
+    const values = createContextValues().set(REQUEST, { ...data, service, unknown: !handler, drop: () => response.destroy() });
+    const asked = universalRequest(request, response, values);
+    if (!asked) {
+      response.statusCode = 400;
+      response.setHeader("content-type", "application/json");
+      return void response.end(JSON.stringify(statusJson(new MoorageError(Code.InvalidArgument, "Invalid argument: malformed host"), areaOf(service), errorDomain)));
+    }
+    if (handler?.method.methodKind === "server_streaming") endWithCaller(request, response);
+    try {
+      const answer = readableMessage(await (handler ?? fallback)(asked));
+      // Over HTTP/1.1 the adapter's promise never settles after success [seen with Connect 2.2]; the end of the response tells as well.
+      const closed = new Promise<void>((resolve) => void response.once("close", resolve));
+      await Promise.race([universalResponseToNodeResponse(answer, response), closed]);
+    } catch (error) {
+      // Aborted: the client went away, nobody is there to answer. All else is a defect, which the port answers.
+      if (!(error instanceof ConnectError) || error.code !== ConnectCode.Aborted) throw error;
+    }
+  };
+}
+
+/** Over HTTP/1.1 a caller that leaves looks like one that has said all it had to say. While it is answered for ever, that is the same. */
+function endWithCaller(request: Request, response: Response): void {
+  if ("stream" in request) return;
+  const { socket } = request;
+  const leave = (): void => void response.destroy();
+  socket.once("end", leave);
+  response.once("close", () => socket.off("end", leave));
+}
+
+/** Absent: the request names no host, or one that cannot stand in a URL. */
+function universalRequest(request: Request, response: Response, values: ContextValues): UniversalServerRequest | undefined {
+  // To stop reading a body must not destroy the connection that is to carry the error.
+  const body: AsyncIterable<Uint8Array> = { [Symbol.asyncIterator]: () => request.iterator({ destroyOnReturn: false }) };
+  try {
+    return { ...universalRequestFromNodeRequest(request, response, undefined, values), body };
+  } catch {
+    return undefined;
+  }
+}
+
+function addMethod(router: ConnectRouter, method: DescMethod, options: RpcDoorOptions, refuse: Refuse): void {
+  const { dispatch, clock } = options;
+  const dataOf = (caller: Caller, context: HandlerContext): CallData => {
+    const { requestId, remoteAddress } = context.values.get(REQUEST);
+    return { caller, requestId, nowMs: clock.nowMs(), remoteAddress, userAgent: context.requestHeader.get("user-agent") ?? "" };
+  };
+  if (isUnary(method)) {
+    router.rpc(method, (message, context) => unlessAborted(context.signal, dispatch.unary(method, dataOf(context.values.get(CALLER), context), message, callerHeaders(context))));
+  } else if (isServerStreaming(method)) {
+    router.rpc(method, (message, context) => {
+      context.values.set(IS_READ, true);
+      const caller = context.values.get(CALLER);
+      const renew = async (): Promise<CallData> => {
+        // That a token ends is nothing to write down, unlike one that was never good.
+        if (caller.expiresAtMs !== undefined && caller.expiresAtMs <= clock.nowMs()) throw unauthenticated("the token has ended");
+        return dataOf(await options.authenticate(callerHeaders(context), method, context.values.get(REQUEST)), context);
+      };
+      const answers = (signal: AbortSignal): AsyncIterable<Message> => dispatch.stream(method, dataOf(caller, context), message, { signal, renew });
+      const { drop } = context.values.get(REQUEST);
+      return streamed(answers, { signal: context.signal, shutdown: options.shutdown, drop, refuse: (error) => refuse(error, context.values) });
+    });
+  } else throw new Error(`${method.toString()} cannot be served: its caller streams`);
+}
+/** Waits no longer than the signal lets it: the signal's reason is thrown then, a deadline or the client's leaving. */
+async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = (): void => reject(signal.reason);
+  if (signal.aborted) abort();
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}
+
+function callerHeaders(context: HandlerContext): CallerHeaders {
+  const authorization = context.requestHeader.get("authorization");
+  return authorization === null ? {} : { authorization };
+}

@@ -1,0 +1,34 @@
+import type { DescMethod, DescMethodServerStreaming, DescMethodUnary, DescService } from "@bufbuild/protobuf";
+import { Health } from "@moorage/api/gen/health/v1/health_pb";
+import { ServerReflection } from "@moorage/api/gen/grpc/reflection/v1/reflection_pb";
+import { ServerReflection as AlphaReflection } from "@moorage/api/gen/grpc/reflection/v1alpha/reflection_pb";
+import type { Request } from "../http/listen.ts";
+
+const OWN_PREFIX = "moorage.";
+
+export function isUnary(method: DescMethod): method is DescMethodUnary {
+  return method.methodKind === "unary";
+}
+
+export function isServerStreaming(method: DescMethod): method is DescMethodServerStreaming {
+  return method.methodKind === "server_streaming";
+}
+
+/** The full name, or the path that begins with it, as it is and below each alias. */
+export function withAliases(name: string, aliases: readonly string[]): string[] {
+  if (!name.startsWith(OWN_PREFIX)) return [name];
+  return [name, ...aliases.map((alias) => `${alias}.${name.slice(OWN_PREFIX.length)}`)];
+}
+
+/** Every name that a service is called by, with its true one; health and reflection are among them. */
+export function trueNamesOf(services: readonly DescService[], aliases: readonly string[]): Map<string, string> {
+  return new Map([...services, Health, ServerReflection, AlphaReflection].flatMap(({ typeName }) => withAliases(typeName, aliases).map((name) => [name, typeName])));
+}
+
+export function pathOf(request: Request): string {
+  return request.url?.split("?", 1)[0] ?? "";
+}
+
+export function serviceOf(request: Request): string {
+  return pathOf(request).split("/", 2)[1] ?? "";
+}

@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createPace } from "./adaptive-rate.ts";
+
+const delivered = { isDelivered: true, startMs: 0, nowMs: 10 };
+
+test("each delivery lets one more be under way, up to the bound; a failure leaves one", () => {
+  const pace = createPace(4, 5_000);
+  assert.equal(pace.concurrency(), 1);
+  for (let n = 0; n < 10; n += 1) pace.ended(delivered);
+  assert.equal(pace.concurrency(), 4);
+  pace.ended({ isDelivered: false, startMs: 10, nowMs: 20 });
+  assert.deepEqual([pace.concurrency(), pace.batch()], [1, 1]);
+  pace.ended({ isDelivered: true, startMs: 15, nowMs: 25 });
+  assert.deepEqual([pace.concurrency(), pace.failures()], [1, 1], "one that began before the failure says nothing of now");
+  pace.ended({ isDelivered: true, startMs: 25, nowMs: 30 });
+  assert.deepEqual([pace.concurrency(), pace.failures()], [2, 0]);
+});
+
+test("tries that fail together count once, and rests grow up to a bound", () => {
+  const pace = createPace(16, 60_000);
+  let nowMs = 1_000;
+  for (let n = 0; n < 16; n += 1) pace.ended({ isDelivered: false, startMs: 0, nowMs });
+  assert.deepEqual([pace.failures(), pace.readyInMs(nowMs)], [1, 0]);
+  const rests = Array.from({ length: 10 }, () => {
+    pace.ended({ isDelivered: false, startMs: nowMs, nowMs });
+    const restMs = pace.readyInMs(nowMs);
+    nowMs += restMs;
+    return restMs;
+  });
+  assert.deepEqual(rests, [50, 100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000, 5_000]);
+});
+
+test("a rest is no longer than the first delay of the schedule, and what the sink asks for no longer than a minute", () => {
+  const pace = createPace(16, 70);
+  for (let n = 0; n < 9; n += 1) pace.ended({ isDelivered: false, startMs: n, nowMs: n });
+  assert.equal(pace.readyInMs(8), 70);
+  pace.ended({ isDelivered: false, startMs: 100, nowMs: 100, restMs: 86_400_000 });
+  assert.equal(pace.readyInMs(100), 60_000);
+});
+
+test("in no minute there are more tries than the sink allows, and as many as that over time", () => {
+  for (const rate of [1, 7, 60, 600, 6_000, 90_000]) {
+    const pace = createPace(16, 5_000);
+    pace.allow(rate, 0, true);
+    const began: number[] = [];
+    for (let nowMs = 0; nowMs < 180_000;) {
+      const waitMs = pace.readyInMs(nowMs);
+      nowMs += waitMs;
+      if (waitMs > 0 || nowMs >= 180_000) continue;
+      pace.began(nowMs);
+      began.push(nowMs);
+    }
+    const inMinuteFrom = (at: number): number => began.filter((one) => one >= at && one < at + 59_999).length;
+    assert.ok([0, 1, 30_000, 60_000.5, 100_000].every((at) => inMinuteFrom(at) <= rate), `${rate}`);
+    assert.ok(began.length >= 2.9 * rate - 1, `${rate} ${began.length}`);
+  }
+});
+
+test("a process that takes over begins as if all had been used", () => {
+  const pace = createPace(16, 5_000);
+  pace.allow(60, 1_000, false);
+  assert.equal(pace.readyInMs(1_000), 1_000);
+  pace.allow(60, 1_500, false);
+  assert.equal(pace.readyInMs(1_500), 500, "told again, it goes on as it was");
+  pace.allow(0, 1_500, false);
+  assert.equal(pace.readyInMs(1_500), 0);
+});
+
+test("what is at hand fits what the sink takes in a second", () => {
+  const pace = createPace(16, 5_000);
+  assert.equal(pace.batch(), 4);
+  for (let n = 0; n < 100; n += 1) pace.ended(delivered);
+  assert.equal(pace.batch(), 256);
+  const slow = createPace(16, 5_000);
+  for (let n = 0; n < 100; n += 1) slow.ended({ ...delivered, nowMs: 10_000 });
+  assert.equal(slow.batch(), 16);
+  slow.allow(60, 0, true);
+  assert.equal(slow.batch(), 1);
+});

@@ -1,0 +1,23 @@
+import type { Tokens } from "../auth/index.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Secrets } from "../lib/secrets.ts";
+import type { Config } from "../config.ts";
+import type { EventMetrics } from "../observe/event-metrics.ts";
+import type { Database } from "../store/index.ts";
+import type { Transactor } from "../core/transactor.ts";
+
+/** What sending events works with. */
+export interface DeliveryDeps {
+  transactor: Transactor;
+  /** For looking what there is to do, which is too often to be counted as work. */
+  reader: Database;
+  tokens: Pick<Tokens, "mint">;
+  secrets: Secrets;
+  clock: Clock;
+  metrics: EventMetrics;
+  log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
+  config: Pick<
+    Config,
+    "allowPrivateNetwork" | "baseUrl" | "databasePoolSize" | "drainTimeoutMs" | "eventsPrefix" | "eventsRetryMs" | "eventsTimeoutMs" | "eventsConcurrency"
+  >;
+}

@@ -1,0 +1,32 @@
+import { randomUUID } from "node:crypto";
+import { ANONYMOUS, type CallData } from "../core/call.ts";
+import { type ClaimAnswer, type ClaimRequest, dueSubscriptions, hasOutbox, type RecordRequest } from "../events/index.ts";
+import type { DeliveryDeps } from "./context.ts";
+import { createLane } from "../lib/semaphore.ts";
+
+/** The queue of deliveries in the database, as one process uses it. */
+export interface DeliveryQueue {
+  /** Numbers events that have none yet, so many at most, and gives them to subscriptions. Answers how many. */
+  sequence(limit: number): Promise<number>;
+  /** Subscriptions that this process could send for now. */
+  due(limit: number): Promise<string[]>;
+  claim(request: Omit<ClaimRequest, "holder">): Promise<ClaimAnswer>;
+  /** False: the subscription is another's meanwhile, or gone. */
+  record(request: Omit<RecordRequest, "holder">): Promise<boolean>;
+}
+
+export function deliveryQueue({ transactor, reader, clock, config }: Pick<DeliveryDeps, "transactor" | "reader" | "clock" | "config">): DeliveryQueue {
+  const holder = randomUUID();
+  // However many subscriptions are sent for, half of the connections are left to others.
+  const lane = createLane(Math.ceil(config.databasePoolSize / 2));
+  const data = (): CallData => ({ caller: ANONYMOUS, requestId: randomUUID(), nowMs: clock.nowMs(), remoteAddress: "", userAgent: "" });
+  return {
+    async sequence(limit) {
+      if (!await hasOutbox(reader)) return 0;
+      return (await transactor.write("events.sequence", data(), { limit, typePrefix: config.eventsPrefix })).count;
+    },
+    due: (limit) => dueSubscriptions(reader, { nowMs: clock.nowMs(), holder, limit }),
+    claim: (request) => lane(() => transactor.write("events.claim", data(), { ...request, holder })),
+    record: async (request) => (await lane(() => transactor.write("events.record", data(), { ...request, holder }))).held,
+  };
+}
