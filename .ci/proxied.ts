@@ -1,6 +1,7 @@
 // Runs the proxy of deploy/ before a server that is there, and sends it each kind of request:
 //   node .ci/proxied.ts CADDY CONFIG.json SERVER_PORT
-// CONFIG is what Caddy made of deploy/Caddyfile. Only addresses change: it listens on loopback, and the replicas are the server.
+// CONFIG is what Caddy made of deploy/Caddyfile. Only addresses change: it listens on loopback, and the replicas are
+// the server.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -21,9 +22,15 @@ const port = await freePort();
 const adapted = readFileSync(config, "utf8")
   .replace('"listen":[":8080"]', `"protocols":["h1","h2c"],"listen":["127.0.0.1:${port}"]`)
   .replaceAll('"name":"moorage","port":"8080"', `"name":"localhost","port":"${serverPort}"`);
-assert.ok(adapted.includes(`127.0.0.1:${port}`) && adapted.split(`"port":"${serverPort}"`).length === 3, "the addresses of the configuration are where they were");
+assert.ok(
+  adapted.includes(`127.0.0.1:${port}`) && adapted.split(`"port":"${serverPort}"`).length === 3,
+  "the addresses of the configuration are where they were",
+);
 writeFileSync(config, adapted);
-const child = spawn(caddy, ["run", "--config", config], { env: { HOME: dirname(config), PATH: process.env.PATH }, stdio: ["ignore", "ignore", "pipe"] });
+const child = spawn(caddy, ["run", "--config", config], {
+  env: { HOME: dirname(config), PATH: process.env.PATH },
+  stdio: ["ignore", "ignore", "pipe"],
+});
 let log = "";
 child.stderr.on("data", (chunk: Buffer) => (log = (log + chunk.toString()).slice(-4_000)));
 try {
@@ -34,7 +41,11 @@ try {
   assert.match(registry.headers.get("www-authenticate") ?? "", /^Bearer realm=/);
   const health = createClient(Health, createGrpcTransport({ baseUrl: url, defaultTimeoutMs: CALL_TIMEOUT_MS }));
   assert.equal((await health.check({ service: "" })).status, ServingStatus.SERVING);
-  assert.equal((await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(CALL_TIMEOUT_MS) })).status, 404, "the proxy tells nobody the metrics");
+  assert.equal(
+    (await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(CALL_TIMEOUT_MS) })).status,
+    404,
+    "the proxy tells nobody the metrics",
+  );
 } catch (error) {
   console.error(log);
   throw error;
@@ -44,7 +55,9 @@ try {
 
 async function ready(url: string): Promise<void> {
   for (const endMs = performance.now() + START_TIMEOUT_MS; performance.now() < endMs; await wait(100)) {
-    const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(CALL_TIMEOUT_MS) }).catch(() => undefined);
+    const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(CALL_TIMEOUT_MS) }).catch(
+      () => undefined,
+    );
     if (answer?.status === 200) return;
     assert.equal(child.exitCode, null, "the proxy has ended");
   }

@@ -1,5 +1,5 @@
-// What PostgreSQL gives to a process that does nothing else, as alone.ts has it for SQLite. Reads a PostgresAlone as JSON from standard input and prints
-// an AloneResult. PostgreSQL's own processor time is not this process's.
+// What PostgreSQL gives to a process that does nothing else, as alone.ts has it for SQLite. Reads a PostgresAlone as
+// JSON from standard input and prints an AloneResult. PostgreSQL's own processor time is not this process's.
 import pg from "pg";
 import { answer } from "./processes.ts";
 import type { AloneResult } from "./alone.ts";
@@ -15,33 +15,49 @@ export interface PostgresAlone {
 
 const PAGE = 50;
 const LIST = {
-  name: "page", rowMode: "array" as const,
+  name: "page",
+  rowMode: "array" as const,
   text: `select r.uid, r.name, r.description, r.catalog_tier, r.bundles, r.aliases, r.active_tags, r.sync_config, r.create_time, r.update_time
     from ancestry a join repos r on r.uid = a.uid where a.kind = 'repos' and a.ancestor = $1 order by a.name, a.uid limit ${PAGE + 1}`,
 };
 const TOTAL = { name: "total", text: "select n from counters where kind = 'repos' and ancestor = $1" };
-const TABLE = "create table if not exists bench_moves (n bigint generated always as identity primary key, tag text, digest text)";
+const TABLE =
+  "create table if not exists bench_moves (n bigint generated always as identity primary key, tag text, digest text)";
 const DIGEST = "sha256:0000000000000000000000000000000000000000000000000000000000000000";
 
 async function run({ work, url, ancestor, connections, durationMs }: PostgresAlone): Promise<AloneResult> {
-  const settings = { connectionString: url, options: "-c enable_seqscan=off", connectionTimeoutMillis: 10_000, query_timeout: 30_000 };
+  const settings = {
+    connectionString: url,
+    options: "-c enable_seqscan=off",
+    connectionTimeoutMillis: 10_000,
+    query_timeout: 30_000,
+  };
   const clients = Array.from({ length: connections }, () => new pg.Client(settings));
   await Promise.all(clients.map((client) => client.connect()));
   try {
     if (work === "commit") await clients[0]?.query(TABLE);
     const began = performance.now();
     let count = 0;
-    await Promise.all(clients.map(async (client) => {
-      while (performance.now() - began < durationMs) {
-        if (work === "commit") {
-          await client.query({ name: "insert", text: "insert into bench_moves (tag, digest) values ($1, $2)", values: ["latest", DIGEST] });
-        } else {
-          const [page] = await Promise.all([client.query({ ...LIST, values: [ancestor] }), client.query({ ...TOTAL, values: [ancestor] })]);
-          if (page.rows.length <= PAGE) throw new Error("the page is short");
+    await Promise.all(
+      clients.map(async (client) => {
+        while (performance.now() - began < durationMs) {
+          if (work === "commit") {
+            await client.query({
+              name: "insert",
+              text: "insert into bench_moves (tag, digest) values ($1, $2)",
+              values: ["latest", DIGEST],
+            });
+          } else {
+            const [page] = await Promise.all([
+              client.query({ ...LIST, values: [ancestor] }),
+              client.query({ ...TOTAL, values: [ancestor] }),
+            ]);
+            if (page.rows.length <= PAGE) throw new Error("the page is short");
+          }
+          count += 1;
         }
-        count += 1;
-      }
-    }));
+      }),
+    );
     return { perSecond: (count * 1000) / (performance.now() - began) };
   } finally {
     await Promise.all(clients.map((client) => client.end()));

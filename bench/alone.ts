@@ -1,17 +1,23 @@
-// What the database engine gives in a process of its own, with nothing around it. Reads an Alone as JSON from standard input and prints
-// operations a second.
+// What the database engine gives in a process of its own, with nothing around it. Reads an Alone as JSON from standard
+// input and prints operations a second.
 import { rmSync } from "node:fs";
 import { DatabaseSync, type SQLOutputValue } from "node:sqlite";
 import { answer } from "./processes.ts";
 
 export type Alone =
-  /** A page of 50 repos below the group and the total: the first, or one page after the other, so many and then from the beginning again. */
+  /**
+   * A page of 50 repos below the group and the total: the first, or one page after the other, so many and then from the
+   * beginning again.
+   */
   | { work: "list"; database: string; ancestor: string; pages: number; durationMs: number }
   /** One row a commit, each synced to the disk, one caller. */
   | { work: "commit"; database: string; durationMs: number };
 
 /** `cpuUs`: the process's time for one. */
-export interface AloneResult { perSecond: number; cpuUs?: number }
+export interface AloneResult {
+  perSecond: number;
+  cpuUs?: number;
+}
 
 const PAGE = 50;
 // Look at the clock only now and then.
@@ -54,7 +60,9 @@ function list(input: Alone & { work: "list" }): AloneResult {
 
 function commit(input: Alone & { work: "commit" }): AloneResult {
   const database = new DatabaseSync(input.database);
-  database.exec("pragma journal_mode = wal; pragma synchronous = full; create table if not exists moves (n integer primary key, tag text, digest text)");
+  database.exec(
+    "pragma journal_mode = wal; pragma synchronous = full; create table if not exists moves (n integer primary key, tag text, digest text)",
+  );
   const insert = database.prepare("insert into moves (tag, digest) values (?, ?)");
   const result = rate(input.durationMs, () => {
     database.exec("begin immediate");

@@ -21,5 +21,10 @@ export async function startBare(script: "hello.ts" | "grpc-hello.ts"): Promise<S
 /** Whether somebody listens on the port. */
 export function accepts(port: number): Promise<boolean> {
   const socket = connect({ port, host: "127.0.0.1" });
-  return once(socket, "connect").then(() => true, () => false).finally(() => socket.destroy());
+  return once(socket, "connect")
+    .then(
+      () => true,
+      () => false,
+    )
+    .finally(() => socket.destroy());
 }

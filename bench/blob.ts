@@ -13,7 +13,10 @@ export interface Transfer {
 }
 
 /** The digest is that of what was sent. */
-export interface TransferResult { seconds: number; digest: string }
+export interface TransferResult {
+  seconds: number;
+  digest: string;
+}
 
 const BLOCK_BYTES = 1 << 20;
 
@@ -37,7 +40,8 @@ function source(): Buffer {
 function digestOf(bytes: number, seed: number): string {
   const hash = createHash("sha256");
   const buffer = source();
-  for (let at = 0; at < bytes; at += BLOCK_BYTES) hash.update(block(seed, at / BLOCK_BYTES, buffer).subarray(0, Math.min(BLOCK_BYTES, bytes - at)));
+  for (let at = 0; at < bytes; at += BLOCK_BYTES)
+    hash.update(block(seed, at / BLOCK_BYTES, buffer).subarray(0, Math.min(BLOCK_BYTES, bytes - at)));
   return `sha256:${hash.digest("hex")}`;
 }
 
@@ -69,7 +73,12 @@ export function transfer(input: Transfer): Promise<TransferResult> {
     }
     return true;
   };
-  const socket = connect({ port: input.port, host: "127.0.0.1", noDelay: true, onread: { buffer: new Uint8Array(BLOCK_BYTES), callback: receive } });
+  const socket = connect({
+    port: input.port,
+    host: "127.0.0.1",
+    noDelay: true,
+    onread: { buffer: new Uint8Array(BLOCK_BYTES), callback: receive },
+  });
   socket.on("error", reject);
   socket.on("close", () => reject(new Error("the connection was closed")));
   socket.on("connect", async () => {
@@ -79,8 +88,14 @@ export function transfer(input: Transfer): Promise<TransferResult> {
     const base = source();
     for (let index = 0; index * BLOCK_BYTES < input.bytes; index += 1) {
       // The socket may still hold the block before: each is written from memory of its own.
-      const part = block(input.seed, index, Buffer.from(base)).subarray(0, Math.min(BLOCK_BYTES, input.bytes - index * BLOCK_BYTES));
-      if (!socket.write(part)) await new Promise((drained) => { socket.once("drain", () => drained(undefined)); });
+      const part = block(input.seed, index, Buffer.from(base)).subarray(
+        0,
+        Math.min(BLOCK_BYTES, input.bytes - index * BLOCK_BYTES),
+      );
+      if (!socket.write(part))
+        await new Promise((drained) => {
+          socket.once("drain", () => drained(undefined));
+        });
     }
   });
   return promise;

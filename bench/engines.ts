@@ -19,7 +19,10 @@ import { type Measured, runSection } from "./run.ts";
 import { say } from "./say.ts";
 import { runZb, type ZbRun } from "./zb.ts";
 
-/** What an engine's part of the run needs, and where it leaves what it finds: all that was found stays, whatever fails later. */
+/**
+ * What an engine's part of the run needs, and where it leaves what it finds: all that was found stays, whatever fails
+ * later.
+ */
 export interface Part {
   launcher: string;
   /** Where seeds are kept for the next run, and a folder of this run. */
@@ -53,12 +56,19 @@ const REST_MS = 3_000;
 export async function runSqlite(part: Part): Promise<void> {
   const amounts = amountsOf(part.sizes);
   const installations: Installation[] = [];
-  for (const amount of amounts) installations.push(await sqliteInstallation(part.launcher, part.kept, part.scratch, amount));
+  for (const amount of amounts)
+    installations.push(await sqliteInstallation(part.launcher, part.kept, part.scratch, amount));
   const [smallest] = amounts;
   // A copy of its own: a data folder has one server.
   const copy = async (name: string): Promise<Installation | undefined> =>
     smallest && sqliteInstallation(part.launcher, part.kept, `${part.scratch}/${name}`, smallest);
-  await runEngine(part, "SQLite", installations, { logged: await copy("logged"), silent: await copy("silent") }, () => 0);
+  await runEngine(
+    part,
+    "SQLite",
+    installations,
+    { logged: await copy("logged"), silent: await copy("silent") },
+    () => 0,
+  );
 }
 
 export async function runPostgres(part: Part): Promise<void> {
@@ -67,7 +77,8 @@ export async function runPostgres(part: Part): Promise<void> {
   try {
     say(`PostgreSQL ${postgres.version}`);
     const installations: Installation[] = [];
-    for (const amount of amountsOf(part.sizes)) installations.push(await postgresInstallation(part.launcher, postgres, part.scratch, amount));
+    for (const amount of amountsOf(part.sizes))
+      installations.push(await postgresInstallation(part.launcher, postgres, part.scratch, amount));
     await runEngine(part, "PostgreSQL", installations, {}, postgres.cpuUs);
   } finally {
     await postgres.close();
@@ -75,11 +86,17 @@ export async function runPostgres(part: Part): Promise<void> {
 }
 
 function amountsOf({ repos, tags }: Sizes): { repos: number; tagged: number[] }[] {
-  return repos.map((amount, index) => ({ repos: amount, tagged: index === repos.length - 1 ? [...new Set([FEW_TAGS, Math.min(1_000, tags), tags])] : [] }));
+  return repos.map((amount, index) => ({
+    repos: amount,
+    tagged: index === repos.length - 1 ? [...new Set([FEW_TAGS, Math.min(1_000, tags), tags])] : [],
+  }));
 }
 
 async function runEngine(
-  part: Part, engine: Engine, installations: Installation[], { logged, silent }: { logged?: Installation | undefined; silent?: Installation | undefined },
+  part: Part,
+  engine: Engine,
+  installations: Installation[],
+  { logged, silent }: { logged?: Installation | undefined; silent?: Installation | undefined },
   helpersCpuUs: () => number | undefined,
 ): Promise<void> {
   const servers: Bench["servers"] = [];
@@ -91,16 +108,30 @@ async function runEngine(
   try {
     const last = installations.at(-1);
     if (last) await noteStarts(part, last, helpersCpuUs);
-    for (const installation of installations) servers.push({ installation, moorage: started(await startMoorage(installation.place, { helpersCpuUs })) });
+    for (const installation of installations)
+      servers.push({ installation, moorage: started(await startMoorage(installation.place, { helpersCpuUs })) });
     const largest = servers.at(-1);
     if (largest === undefined) return;
     const withLog = logged && started(await startMoorage(logged.place, { logLevel: DEFAULT_LOG_LEVEL }));
-    const quiet = silent && started(await startMoorage({ ...silent.place, env: { ...silent.place.env, MOORAGE_EVENTS_PULLS: "0" } }));
-    const bench: Bench = { ...part, engine, servers, largest, ...(withLog && { logged: withLog }), ...(quiet && { silent: quiet }) };
+    const quiet =
+      silent &&
+      started(await startMoorage({ ...silent.place, env: { ...silent.place.env, MOORAGE_EVENTS_PULLS: "0" } }));
+    const bench: Bench = {
+      ...part,
+      engine,
+      servers,
+      largest,
+      ...(withLog && { logged: withLog }),
+      ...(quiet && { silent: quiet }),
+    };
     const sections: (() => Promise<Section | undefined>)[] = [
-      () => readSection(bench), () => writeSection(bench, (close) => closers.push(close)), () => tagsSection(bench), () => sizeSection(bench),
+      () => readSection(bench),
+      () => writeSection(bench, (close) => closers.push(close)),
+      () => tagsSection(bench),
+      () => sizeSection(bench),
       () => eventSection(bench, (close) => closers.push(close)),
-      () => registrySection(bench), () => pullEventSection(bench),
+      () => registrySection(bench),
+      () => pullEventSection(bench),
       ...(engine === "SQLite" ? [async () => blobSection(bench)] : []),
     ];
     // What is not a row is asked for alone.
@@ -131,7 +162,11 @@ export async function guarded(part: Pick<Part, "failures">, what: string, work: 
   }
 }
 
-async function noteStarts(part: Part, { place, repos, engine }: Installation, helpersCpuUs: () => number | undefined): Promise<void> {
+async function noteStarts(
+  part: Part,
+  { place, repos, engine }: Installation,
+  helpersCpuUs: () => number | undefined,
+): Promise<void> {
   if (!isAsked(part, "start-up") && !isAsked(part, "memory")) return;
   const times: number[] = [];
   const rests: number[] = [];
@@ -146,8 +181,18 @@ async function noteStarts(part: Part, { place, repos, engine }: Installation, he
     }
   }
   part.figures.push(
-    { title: `start to ready, ${count(repos)} repos, ${engine}`, value: median(times), unit: "ms", most: MOST_READY_MS },
-    { title: `memory at rest, ${count(repos)} repos, ${engine}`, value: median(rests), unit: "MiB", most: MOST_REST_MIB },
+    {
+      title: `start to ready, ${count(repos)} repos, ${engine}`,
+      value: median(times),
+      unit: "ms",
+      most: MOST_READY_MS,
+    },
+    {
+      title: `memory at rest, ${count(repos)} repos, ${engine}`,
+      value: median(rests),
+      unit: "MiB",
+      most: MOST_REST_MIB,
+    },
   );
 }
 
@@ -162,8 +207,17 @@ async function notePeaks(part: Part, { largest, logged: fresh, ...bench }: Bench
   for (const registry of [fresh, ...part.peers]) {
     const { small, large } = await blobPeaks(bench, registry, fresh.organization.name);
     const of = (bytes: number): string => `peak memory, a blob of ${bytes / 2 ** 20} MiB up and down, ${registry.name}`;
-    part.figures.push({ title: of(part.sizes.smallBlobBytes), value: small, unit: "MiB" }, { title: of(part.sizes.blobBytes), value: large, unit: "MiB" });
-    if (registry === fresh) part.figures.push({ title: "growth of peak memory with the blob's size", value: large / small, unit: "×", most: MOST_GROWTH });
+    part.figures.push(
+      { title: of(part.sizes.smallBlobBytes), value: small, unit: "MiB" },
+      { title: of(part.sizes.blobBytes), value: large, unit: "MiB" },
+    );
+    if (registry === fresh)
+      part.figures.push({
+        title: "growth of peak memory with the blob's size",
+        value: large / small,
+        unit: "×",
+        most: MOST_GROWTH,
+      });
   }
 }
 
@@ -171,7 +225,8 @@ async function noteZb(part: Part, { largest: { moorage } }: Bench): Promise<void
   if (!isAsked(part, "zb")) return;
   for (const registry of [...part.peers, moorage]) {
     const run = await runZb(registry, moorage.organization.name, part.scratch, part.zbRequests);
-    if (run === undefined) return say("no zb in build/tools or on PATH: its run is left out (with Go on the machine: .ci/tools.sh zb)");
+    if (run === undefined)
+      return say("no zb in build/tools or on PATH: its run is left out (with Go on the machine: .ci/tools.sh zb)");
     part.zb.push(run);
     if (run.failure !== undefined) throw new Error(`${registry.name}: ${run.failure}`);
   }

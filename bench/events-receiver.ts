@@ -1,9 +1,13 @@
-// A receiver that does nothing: it counts what is POSTed, and says on GET how many came and when, in milliseconds of its own clock; DELETE begins anew.
-// PORT is the only argument.
+// A receiver that does nothing: it counts what is POSTed, and says on GET how many came and when, in milliseconds of
+// its own clock; DELETE begins anew. PORT is the only argument.
 import { createServer } from "node:http";
 
 /** What has come since the last DELETE. */
-export interface Received { count: number; firstMs: number; lastMs: number }
+export interface Received {
+  count: number;
+  firstMs: number;
+  lastMs: number;
+}
 
 if (import.meta.main) {
   let received: Received = { count: 0, firstMs: 0, lastMs: 0 };
@@ -11,7 +15,11 @@ if (import.meta.main) {
     if (req.method === "POST") {
       req.resume().once("end", () => {
         const nowMs = performance.now();
-        received = { count: received.count + 1, firstMs: received.count === 0 ? nowMs : received.firstMs, lastMs: nowMs };
+        received = {
+          count: received.count + 1,
+          firstMs: received.count === 0 ? nowMs : received.firstMs,
+          lastMs: nowMs,
+        };
         res.writeHead(204).end();
       });
       return;

@@ -1,6 +1,6 @@
-// Makes unary gRPC load over HTTP/2 in clear text. Each stream of a connection sends its call once its last answer has ended. Frames are prepared bytes,
-// as a client's are after its first call: all headers are in the server's table. Answers are only counted, so that the server is what is busy; one without
-// a message counts as failed.
+// Makes unary gRPC load over HTTP/2 in clear text. Each stream of a connection sends its call once its last answer has
+// ended. Frames are prepared bytes, as a client's are after its first call: all headers are in the server's table.
+// Answers are only counted, so that the server is what is busy; one without a message counts as failed.
 import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { answered, type Counts, linesOf, type LoadResult, measure } from "./load.ts";
@@ -70,7 +70,10 @@ function call(block: Buffer, envelope: Buffer): { bytes: Buffer; dataAt: number 
   return { bytes: Buffer.concat([headers, frame(DATA, END_STREAM, 0, envelope)]), dataAt: headers.length };
 }
 
-/** A message as it stands in the body, its length before it. Source: the protocol of gRPC over HTTP/2, "Length-Prefixed-Message". */
+/**
+ * A message as it stands in the body, its length before it. Source: the protocol of gRPC over HTTP/2,
+ * "Length-Prefixed-Message".
+ */
 function enveloped(base64: string): Buffer {
   const message = Buffer.from(base64, "base64");
   const envelope = Buffer.concat([Buffer.alloc(5), message]);
@@ -96,8 +99,12 @@ function windowUpdate(by: number): Buffer {
 
 function open(load: GrpcLoad, counts: Counts, fail: (error: Error) => void): Socket {
   const headers: [string, string][] = [
-    [":path", load.path], [":authority", `127.0.0.1:${load.port}`], ["content-type", "application/grpc"], ["te", "trailers"],
-    ["user-agent", "bench"], ["grpc-accept-encoding", "identity,deflate,gzip"],
+    [":path", load.path],
+    [":authority", `127.0.0.1:${load.port}`],
+    ["content-type", "application/grpc"],
+    ["te", "trailers"],
+    ["user-agent", "bench"],
+    ["grpc-accept-encoding", "identity,deflate,gzip"],
   ];
   if (load.authorization !== "") headers.push(["authorization", load.authorization]);
   const { first, later } = blocks(headers);
@@ -149,7 +156,12 @@ function open(load: GrpcLoad, counts: Counts, fail: (error: Error) => void): Soc
     while (view.length - at >= FRAME_HEAD) {
       const end = at + FRAME_HEAD + view.readUIntBE(at, 3);
       if (end > view.length) break;
-      take(view.readUInt8(at + 3), view.readUInt8(at + 4), view.readUInt32BE(at + 5) & 0x7fff_ffff, view.subarray(at + FRAME_HEAD, end));
+      take(
+        view.readUInt8(at + 3),
+        view.readUInt8(at + 4),
+        view.readUInt32BE(at + 5) & 0x7fff_ffff,
+        view.subarray(at + FRAME_HEAD, end),
+      );
       at = end;
     }
     rest = Buffer.from(view.subarray(at));
@@ -157,14 +169,24 @@ function open(load: GrpcLoad, counts: Counts, fail: (error: Error) => void): Soc
     output = [];
     return true;
   };
-  const socket = connect({ port: load.port, host: "127.0.0.1", noDelay: true, onread: { buffer: new Uint8Array(RECEIVE_BYTES), callback: receive } });
+  const socket = connect({
+    port: load.port,
+    host: "127.0.0.1",
+    noDelay: true,
+    onread: { buffer: new Uint8Array(RECEIVE_BYTES), callback: receive },
+  });
   socket.on("error", fail);
   socket.on("close", () => fail(new Error("the server closed a connection")));
   socket.on("connect", () => {
     // No push, wide windows: nothing that the server would wait for.
     const settings = Buffer.from([0, 2, 0, 0, 0, 0, 0, 4, 0x40, 0, 0, 0]);
     const preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1");
-    const begin = [preface, frame(SETTINGS, 0, 0, settings), windowUpdate(WINDOW - 65_535), called(call(first, enveloped(load.message)))];
+    const begin = [
+      preface,
+      frame(SETTINGS, 0, 0, settings),
+      windowUpdate(WINDOW - 65_535),
+      called(call(first, enveloped(load.message))),
+    ];
     for (let count = 1; count < load.streams; count += 1) begin.push(called(again()));
     socket.write(Buffer.concat(begin));
   });
@@ -172,5 +194,7 @@ function open(load: GrpcLoad, counts: Counts, fail: (error: Error) => void): Soc
 }
 
 export function runGrpc(load: GrpcLoad): Promise<LoadResult> {
-  return measure(load.durationMs, (counts, fail) => Array.from({ length: load.connections }, () => open(load, counts, fail)));
+  return measure(load.durationMs, (counts, fail) =>
+    Array.from({ length: load.connections }, () => open(load, counts, fail)),
+  );
 }

@@ -9,19 +9,36 @@ import type { SeedPlan } from "./seed-sql.ts";
 import type { SqliteSeed } from "./seed-sqlite.ts";
 
 /** A data folder, and a database where that is elsewhere, with so many repos in it. */
-export interface Installation { place: Place; repos: number; engine: Engine }
+export interface Installation {
+  place: Place;
+  repos: number;
+  engine: Engine;
+}
 export type Engine = "SQLite" | "PostgreSQL";
 
 /** How much to put in. The tags are in the largest installation only. */
-export interface Amounts { repos: number; tagged: number[] }
+export interface Amounts {
+  repos: number;
+  tagged: number[];
+}
 
 // What decides what is in a fresh database.
-const SOURCES = ["./seed-sql.ts", "../packages/server/src/store/migrations.ts", "../packages/server/src/installation/bootstrap.ts"];
+const SOURCES = [
+  "./seed-sql.ts",
+  "../packages/server/src/store/migrations.ts",
+  "../packages/server/src/installation/bootstrap.ts",
+];
 const SEED_TIMEOUT_MS = 600_000;
 const MAX_GROUPS = 100;
 
 function planOf({ organization, publicOrganization }: Moorage, { repos, tagged }: Amounts): SeedPlan {
-  return { organization: organization.uid, small: publicOrganization.uid, repos, groups: Math.min(MAX_GROUPS, Math.ceil(repos / 10)), tagged };
+  return {
+    organization: organization.uid,
+    small: publicOrganization.uid,
+    repos,
+    groups: Math.min(MAX_GROUPS, Math.ceil(repos / 10)),
+    tagged,
+  };
 }
 
 /** A first start makes what an empty installation has; its rows come after. */
@@ -33,13 +50,19 @@ async function firstStart(place: Place): Promise<Moorage> {
 }
 
 /** A data folder with SQLite in it: made once for each schema and size, kept in `kept` and copied to `scratch`. */
-export async function sqliteInstallation(launcher: string, kept: string, scratch: string, amounts: Amounts): Promise<Installation> {
+export async function sqliteInstallation(
+  launcher: string,
+  kept: string,
+  scratch: string,
+  amounts: Amounts,
+): Promise<Installation> {
   const schema = createHash("sha256");
   for (const source of SOURCES) schema.update(readFileSync(new URL(source, import.meta.url)));
   const prefix = `seed-${amounts.repos}-${amounts.tagged.join("-")}-`;
   const folder = join(kept, prefix + schema.digest("hex").slice(0, 12));
   if (!existsSync(folder)) {
-    for (const stale of readdirSync(kept).filter((entry) => entry.startsWith(prefix))) rmSync(join(kept, stale), { recursive: true, force: true });
+    for (const stale of readdirSync(kept).filter((entry) => entry.startsWith(prefix)))
+      rmSync(join(kept, stale), { recursive: true, force: true });
     say(`SQLite: making ${amounts.repos.toLocaleString("en")} repos, kept for the next run`);
     const making = mkdtempSync(join(kept, "making-"));
     try {
@@ -57,7 +80,12 @@ export async function sqliteInstallation(launcher: string, kept: string, scratch
 }
 
 /** A database of its own on the PostgreSQL server. */
-export async function postgresInstallation(launcher: string, postgres: Postgres, scratch: string, amounts: Amounts): Promise<Installation> {
+export async function postgresInstallation(
+  launcher: string,
+  postgres: Postgres,
+  scratch: string,
+  amounts: Amounts,
+): Promise<Installation> {
   say(`PostgreSQL: making ${amounts.repos.toLocaleString("en")} repos`);
   const url = await postgres.database(`repos_${amounts.repos}`);
   const place = { launcher, dataDir: join(scratch, `postgres-${amounts.repos}`), env: { MOORAGE_DATABASE_URL: url } };

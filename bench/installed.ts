@@ -11,8 +11,8 @@ const PACK_TIMEOUT_MS = 180_000;
 export const SOURCES = join(ROOT, "packages/cli/bin/moorage.js");
 
 /**
- * Packs Moorage and lays the packages out below the folder as `npm install` would, so that what is measured is what users run; what they depend on is
- * found in the repository's own node_modules. Answers the launcher's path.
+ * Packs Moorage and lays the packages out below the folder as `npm install` would, so that what is measured is what
+ * users run; what they depend on is found in the repository's own node_modules. Answers the launcher's path.
  */
 export function installMoorage(folder: string): string {
   run("npm", ["run", "--silent", "pack"]);
@@ -27,6 +27,10 @@ export function installMoorage(folder: string): string {
 }
 
 function run(program: string, args: string[]): void {
-  const { status, stdout, stderr } = spawnSync(program, args, { cwd: ROOT, encoding: "utf8", timeout: PACK_TIMEOUT_MS });
+  const { status, stdout, stderr } = spawnSync(program, args, {
+    cwd: ROOT,
+    encoding: "utf8",
+    timeout: PACK_TIMEOUT_MS,
+  });
   if (status !== 0) throw new Error(`${program} ${args.join(" ")} failed: ${stderr}${stdout}`.slice(0, 2_000));
 }

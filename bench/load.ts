@@ -1,5 +1,5 @@
-// Makes HTTP/1.1 load. Each connection sends a request, waits for the whole answer, sends the next: no pipelining. Requests are prepared bytes and
-// answers are only measured, so that the server is what is busy.
+// Makes HTTP/1.1 load. Each connection sends a request, waits for the whole answer, sends the next: no pipelining.
+// Requests are prepared bytes and answers are only measured, so that the server is what is busy.
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 
@@ -26,10 +26,23 @@ export interface LoadResult {
 }
 
 /** What a run has counted so far. */
-export interface Counts { answers: number; failures: number; firstFailure: string; bytes: number; isOver: boolean; underWay: number; onIdle(): void }
+export interface Counts {
+  answers: number;
+  failures: number;
+  firstFailure: string;
+  bytes: number;
+  isOver: boolean;
+  underWay: number;
+  onIdle(): void;
+}
 
 /** How an answer looked: another with the same bytes in these places is as long. */
-interface Shape { headEnd: number; total: number; lengthAt: number; lengthText: Buffer }
+interface Shape {
+  headEnd: number;
+  total: number;
+  lengthAt: number;
+  lengthText: Buffer;
+}
 
 export const PLACE = "{}";
 const RECEIVE_BYTES = 64 * 1024;
@@ -41,15 +54,29 @@ const TWO = 0x32;
 const DRAIN_TIMEOUT_MS = 10_000;
 
 /** Runs connections for the time, then until nothing is under way. */
-export async function measure(durationMs: number, open: (counts: Counts, fail: (error: Error) => void) => Socket[]): Promise<LoadResult> {
+export async function measure(
+  durationMs: number,
+  open: (counts: Counts, fail: (error: Error) => void) => Socket[],
+): Promise<LoadResult> {
   const { promise: failed, reject } = Promise.withResolvers<never>();
   const { promise: idle, resolve } = Promise.withResolvers<void>();
-  const counts: Counts = { answers: 0, failures: 0, firstFailure: "", bytes: 0, isOver: false, underWay: 0, onIdle: resolve };
+  const counts: Counts = {
+    answers: 0,
+    failures: 0,
+    firstFailure: "",
+    bytes: 0,
+    isOver: false,
+    underWay: 0,
+    onIdle: resolve,
+  };
   const began = performance.now();
   const used = process.cpuUsage();
   const sockets = open(counts, reject);
   const timers: NodeJS.Timeout[] = [];
-  const after = (ms: number): Promise<void> => new Promise((done) => { timers.push(setTimeout(done, ms)); });
+  const after = (ms: number): Promise<void> =>
+    new Promise((done) => {
+      timers.push(setTimeout(done, ms));
+    });
   try {
     await Promise.race([failed, after(durationMs)]);
     counts.isOver = true;
@@ -75,7 +102,10 @@ export function answered(counts: Counts): boolean {
 
 const files = new Map<string, { lines: string[]; at: number }>();
 
-/** The lines of a file in turn, over and over. It goes on where the last run over the same file left it: nothing comes again before all others came. */
+/**
+ * The lines of a file in turn, over and over. It goes on where the last run over the same file left it: nothing comes
+ * again before all others came.
+ */
 export function linesOf(file: string): () => string {
   const known = files.get(file) ?? { lines: readFileSync(file, "utf8").split("\n"), at: 0 };
   files.set(file, known);
@@ -94,15 +124,19 @@ function requestsOf(texts: string[], line: (() => string) | undefined): () => Bu
   return () => {
     at = (at + 1) % texts.length;
     const [before = "", after] = parts[at] ?? [];
-    return line !== undefined && after !== undefined ? Buffer.from(before + line() + after, "latin1") : prepared[at] ?? Buffer.alloc(0);
+    return line !== undefined && after !== undefined
+      ? Buffer.from(before + line() + after, "latin1")
+      : (prepared[at] ?? Buffer.alloc(0));
   };
 }
 
 export function runHttp(load: Load): Promise<LoadResult> {
   const line = load.fill === undefined ? undefined : linesOf(load.fill);
-  return measure(load.durationMs, (counts, fail) => Array.from({ length: load.connections }, (_, index) => (
-    open(load.port, requestsOf(load.sequences[index % load.sequences.length] ?? [], line), counts, fail)
-  )));
+  return measure(load.durationMs, (counts, fail) =>
+    Array.from({ length: load.connections }, (_, index) =>
+      open(load.port, requestsOf(load.sequences[index % load.sequences.length] ?? [], line), counts, fail),
+    ),
+  );
 }
 
 function open(port: number, request: () => Buffer, counts: Counts, fail: (error: Error) => void): Socket {
@@ -145,8 +179,17 @@ function open(port: number, request: () => Buffer, counts: Counts, fail: (error:
       owed -= length;
     } else if (owed === -1) {
       if (head.length > 0) view = Buffer.concat([head, view]);
-      const isAlike = shape?.total === view.length && view[9] === TWO && view.readUInt32BE(shape.headEnd) === HEAD_END_NUMBER
-        && view.compare(shape.lengthText, 0, shape.lengthText.length, shape.lengthAt, shape.lengthAt + shape.lengthText.length) === 0;
+      const isAlike =
+        shape?.total === view.length &&
+        view[9] === TWO &&
+        view.readUInt32BE(shape.headEnd) === HEAD_END_NUMBER &&
+        view.compare(
+          shape.lengthText,
+          0,
+          shape.lengthText.length,
+          shape.lengthAt,
+          shape.lengthAt + shape.lengthText.length,
+        ) === 0;
       if (isAlike) {
         head = Buffer.alloc(0);
         owed = 0;
@@ -154,10 +197,16 @@ function open(port: number, request: () => Buffer, counts: Counts, fail: (error:
         readHead(view);
       }
     }
-    if ((owed === 0 || (owed === -2 && view.subarray(-CHUNKED_END.length).equals(CHUNKED_END))) && answered(counts)) next();
+    if ((owed === 0 || (owed === -2 && view.subarray(-CHUNKED_END.length).equals(CHUNKED_END))) && answered(counts))
+      next();
     return true;
   };
-  const socket = connect({ port, host: "127.0.0.1", noDelay: true, onread: { buffer: new Uint8Array(RECEIVE_BYTES), callback: receive } });
+  const socket = connect({
+    port,
+    host: "127.0.0.1",
+    noDelay: true,
+    onread: { buffer: new Uint8Array(RECEIVE_BYTES), callback: receive },
+  });
   socket.on("connect", next);
   socket.on("error", fail);
   socket.on("close", () => fail(new Error("the server closed a connection")));

@@ -1,5 +1,5 @@
-// The process that makes all load: one line of JSON in, a LoaderRequest, one line of JSON out. It lives as long as the run, so that no row pays for its
-// compilation.
+// The process that makes all load: one line of JSON in, a LoaderRequest, one line of JSON out. It lives as long as the
+// run, so that no row pays for its compilation.
 import { type ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -19,7 +19,10 @@ export interface Loader {
 
 const TIMEOUT_MS = 60_000;
 
-/** Starts the process at its first use, to be ended by stopAll, and again when it was ended because it took too long. One request at a time. */
+/**
+ * Starts the process at its first use, to be ended by stopAll, and again when it was ended because it took too long.
+ * One request at a time.
+ */
 export function openLoader(): Loader {
   let child: ChildProcess | undefined;
   let answers: AsyncIterator<string> | undefined;
@@ -31,7 +34,10 @@ export function openLoader(): Loader {
     return { child: started, answers };
   };
   const ask = async <T extends LoadResult | TransferResult>(request: LoaderRequest): Promise<T> => {
-    const running = child !== undefined && child.exitCode === null && child.signalCode === null && answers !== undefined ? { child, answers } : launch();
+    const running =
+      child !== undefined && child.exitCode === null && child.signalCode === null && answers !== undefined
+        ? { child, answers }
+        : launch();
     const timer = setTimeout(() => running.child.kill("SIGKILL"), TIMEOUT_MS);
     running.child.stdin?.write(`${JSON.stringify(request)}\n`);
     const line = await running.answers.next();
@@ -55,8 +61,10 @@ function perform(request: LoaderRequest): Promise<LoadResult | TransferResult> {
 
 if (import.meta.main) {
   for await (const line of createInterface({ input: process.stdin })) {
-    const said: LoaderAnswer = await perform(JSON.parse(line) as LoaderRequest)
-      .then((result) => ({ result }), (error: unknown) => ({ failure: error instanceof Error ? error.message : String(error) }));
+    const said: LoaderAnswer = await perform(JSON.parse(line) as LoaderRequest).then(
+      (result) => ({ result }),
+      (error: unknown) => ({ failure: error instanceof Error ? error.message : String(error) }),
+    );
     process.stdout.write(`${JSON.stringify(said)}\n`);
   }
 }

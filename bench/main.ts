@@ -1,5 +1,6 @@
-// npm run bench [-- --quick --only manifest --engine sqlite]: how fast Moorage is on this machine, held against the runtime's own limits, the bare
-// engines, Debian's docker-registry and zot. docs/performance.md says how it is measured.
+// npm run bench [-- --quick --only manifest --engine sqlite]: how fast Moorage is on this machine, held against the
+// runtime's own limits, the bare engines, Debian's docker-registry and zot. docs/performance.md says how it is
+// measured.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -18,26 +19,51 @@ import { say } from "./say.ts";
 const BUILD = fileURLToPath(new URL("../build/", import.meta.url));
 const MIB = 2 ** 20;
 const FULL: Sizes = {
-  repos: [100, 100_000, 1_000_000], tags: 1_000_000, rounds: 3, roundMs: 1_000, warmMs: 300, blobBytes: 512 * MIB, smallBlobBytes: 64 * MIB, connections: 64,
+  repos: [100, 100_000, 1_000_000],
+  tags: 1_000_000,
+  rounds: 3,
+  roundMs: 1_000,
+  warmMs: 300,
+  blobBytes: 512 * MIB,
+  smallBlobBytes: 64 * MIB,
+  connections: 64,
 };
 const QUICK: Sizes = {
-  repos: [100, 1_000, 10_000], tags: 10_000, rounds: 1, roundMs: 1_000, warmMs: 200, blobBytes: 64 * MIB, smallBlobBytes: 8 * MIB, connections: 64,
+  repos: [100, 1_000, 10_000],
+  tags: 10_000,
+  rounds: 1,
+  roundMs: 1_000,
+  warmMs: 200,
+  blobBytes: 64 * MIB,
+  smallBlobBytes: 8 * MIB,
+  connections: 64,
 };
 
 const { values } = parseArgs({
   options: {
-    quick: { type: "boolean", default: false }, only: { type: "string", default: "" }, engine: { type: "string", default: "both" },
-    tags: { type: "string" }, sources: { type: "boolean", default: false }, rounds: { type: "string" }, "round-ms": { type: "string" },
+    quick: { type: "boolean", default: false },
+    only: { type: "string", default: "" },
+    engine: { type: "string", default: "both" },
+    tags: { type: "string" },
+    sources: { type: "boolean", default: false },
+    rounds: { type: "string" },
+    "round-ms": { type: "string" },
   },
 });
-if (!["both", "sqlite", "postgres"].includes(values.engine)) throw new Error("--engine: must be sqlite, postgres or both");
+if (!["both", "sqlite", "postgres"].includes(values.engine))
+  throw new Error("--engine: must be sqlite, postgres or both");
 const whole = (name: string, text: string | undefined, fallback: number): number => {
   if (text !== undefined && !/^[1-9]\d{0,6}$/.test(text)) throw new Error(`--${name}: must be a whole number above 0`);
   return text === undefined ? fallback : Number(text);
 };
 const base = values.quick ? QUICK : FULL;
 const tags = Math.max(FEW_TAGS, whole("tags", values.tags, base.tags));
-const sizes: Sizes = { ...base, tags, rounds: whole("rounds", values.rounds, base.rounds), roundMs: whole("round-ms", values["round-ms"], base.roundMs) };
+const sizes: Sizes = {
+  ...base,
+  tags,
+  rounds: whole("rounds", values.rounds, base.rounds),
+  roundMs: whole("round-ms", values["round-ms"], base.roundMs),
+};
 
 const began = performance.now();
 const kept = join(BUILD, "bench");
@@ -50,25 +76,45 @@ const versions: Record<string, string> = {};
 
 // Ended by a signal, the run still ends what it started.
 const interrupted = new Promise<never>((_, reject) => {
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => reject(new Error(`ended by ${signal}`)));
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    process.once(signal, () => reject(new Error(`ended by ${signal}`)));
 });
 interrupted.catch(() => {});
 
 async function startPeers(): Promise<Part["peers"]> {
   const found = { "docker-registry": await startDockerRegistry(scratch), zot: await startZot(scratch) };
   for (const [name, peer] of Object.entries(found)) if (peer) versions[name] = peer.version;
-  if (!found["docker-registry"]) say("no docker-registry on PATH: its rows are left out (Debian: apt-get install docker-registry)");
-  if (!found.zot) say("no zot in build/tools or on PATH: its rows are left out (with Go on the machine: .ci/tools.sh zot zb)");
+  if (!found["docker-registry"])
+    say("no docker-registry on PATH: its rows are left out (Debian: apt-get install docker-registry)");
+  if (!found.zot)
+    say("no zot in build/tools or on PATH: its rows are left out (with Go on the machine: .ci/tools.sh zot zb)");
   return Object.values(found).flatMap((peer) => peer?.registry ?? []);
 }
 
 async function run(): Promise<void> {
-  say(pinned ? "servers on core 0, load on core 1" : "processes are not kept to cores of their own: no taskset, or one core; ratios say less");
+  say(
+    pinned
+      ? "servers on core 0, load on core 1"
+      : "processes are not kept to cores of their own: no taskset, or one core; ratios say less",
+  );
   const launcher = values.sources ? SOURCES : installMoorage(join(kept, "installed"));
   const [hello, grpcHello] = [await startBare("hello.ts"), await startBare("grpc-hello.ts")];
   const part: Part = {
-    launcher, kept, scratch, only: values.only, sizes, loader, hello, grpcHello, peers: await startPeers(), measured: [], figures: [], zb: [],
-    zbRequests: values.quick ? 2 : 4, failures: [], cleanups,
+    launcher,
+    kept,
+    scratch,
+    only: values.only,
+    sizes,
+    loader,
+    hello,
+    grpcHello,
+    peers: await startPeers(),
+    measured: [],
+    figures: [],
+    zb: [],
+    zbRequests: values.quick ? 2 : 4,
+    failures: [],
+    cleanups,
   };
   if (values.engine !== "postgres") await guarded(part, "SQLite", () => runSqlite(part));
   if (values.engine !== "sqlite") await guarded(part, "PostgreSQL", () => runPostgres(part));
@@ -80,11 +126,19 @@ function report({ measured, figures, zb, failures }: Part): void {
   const goals = goalsOf(sections, figures);
   const seconds = Math.round((performance.now() - began) / 1000);
   const facts = { date: new Date().toISOString(), seconds, machine: machine(), versions, pinned, sizes };
-  writeFileSync(join(BUILD, "bench.json"), `${JSON.stringify({ ...facts, sections, figures, goals, zb, failures }, null, 2)}\n`);
-  const parts = [markdown({ sections, figures, zb, goals }), ...failures.map((failure) => `FAILED: ${failure}`), `the run took ${seconds} s`];
+  writeFileSync(
+    join(BUILD, "bench.json"),
+    `${JSON.stringify({ ...facts, sections, figures, goals, zb, failures }, null, 2)}\n`,
+  );
+  const parts = [
+    markdown({ sections, figures, zb, goals }),
+    ...failures.map((failure) => `FAILED: ${failure}`),
+    `the run took ${seconds} s`,
+  ];
   writeFileSync(join(BUILD, "bench.md"), `${parts.join("\n\n")}\n`);
   process.stdout.write(`${parts.join("\n\n")}\n`);
-  if (failures.length > 0 || sections.some(({ lines }) => lines.some((line) => line.failure !== undefined))) process.exitCode = 1;
+  if (failures.length > 0 || sections.some(({ lines }) => lines.some((line) => line.failure !== undefined)))
+    process.exitCode = 1;
 }
 
 try {

@@ -15,7 +15,11 @@ export interface Moorage extends Registry {
 }
 
 /** What a server is started on. */
-export interface Place { launcher: string; dataDir: string; env: Record<string, string> }
+export interface Place {
+  launcher: string;
+  dataDir: string;
+  env: Record<string, string>;
+}
 
 export const DEFAULT_LOG_LEVEL = "info";
 const QUIET_LOG_LEVEL = "warn";
@@ -23,28 +27,48 @@ const START_TIMEOUT_MS = 60_000;
 const TTL = "1h";
 
 /** `helpersCpuUs`: the time of processes that work for it beside its own. */
-export interface Manner { logLevel?: string; helpersCpuUs?: () => number | undefined }
+export interface Manner {
+  logLevel?: string;
+  helpersCpuUs?: () => number | undefined;
+}
 
 /** Starts Moorage on the servers' core, without its access log, as the peers run without theirs. */
-export async function startMoorage({ launcher, dataDir, env }: Place, { logLevel = QUIET_LOG_LEVEL, helpersCpuUs = () => 0 }: Manner = {}): Promise<Moorage> {
+export async function startMoorage(
+  { launcher, dataDir, env }: Place,
+  { logLevel = QUIET_LOG_LEVEL, helpersCpuUs = () => 0 }: Manner = {},
+): Promise<Moorage> {
   const port = await freePort();
   const settings = {
-    ...env, MOORAGE_HOST: "127.0.0.1", MOORAGE_PORT: String(port), MOORAGE_DATA_DIR: dataDir, MOORAGE_LOG_LEVEL: logLevel,
+    ...env,
+    MOORAGE_HOST: "127.0.0.1",
+    MOORAGE_PORT: String(port),
+    MOORAGE_DATA_DIR: dataDir,
+    MOORAGE_LOG_LEVEL: logLevel,
     // The issuer of the exchange row is on this machine.
     MOORAGE_ALLOW_PRIVATE_NETWORK: "1",
     // Counted as by default, and never reached.
-    MOORAGE_RATE_LIMIT_IDENTITY: "10000000/s", MOORAGE_RATE_LIMIT_ADDRESS: "10000000/s",
+    MOORAGE_RATE_LIMIT_IDENTITY: "10000000/s",
+    MOORAGE_RATE_LIMIT_ADDRESS: "10000000/s",
   };
   const began = performance.now();
   const child = start(SERVER_CORE, process.execPath, [launcher, "serve"], { env: settings });
   try {
     await untilAnswers(`http://127.0.0.1:${port}/readyz`, child, START_TIMEOUT_MS);
     const readyMs = performance.now() - began;
-    const bootstrap = JSON.parse(readFileSync(join(dataDir, "bootstrap.json"), "utf8")) as Pick<Moorage, "organization" | "publicOrganization" | "baseUrl">;
+    const bootstrap = JSON.parse(readFileSync(join(dataDir, "bootstrap.json"), "utf8")) as Pick<
+      Moorage,
+      "organization" | "publicOrganization" | "baseUrl"
+    >;
     const token = (audience: string): string => {
-      const { status, stdout, stderr } = spawnSync(process.execPath, [launcher, "token", "--audience", audience, "--ttl", TTL], {
-        env: { ...process.env, ...settings }, encoding: "utf8", timeout: START_TIMEOUT_MS,
-      });
+      const { status, stdout, stderr } = spawnSync(
+        process.execPath,
+        [launcher, "token", "--audience", audience, "--ttl", TTL],
+        {
+          env: { ...process.env, ...settings },
+          encoding: "utf8",
+          timeout: START_TIMEOUT_MS,
+        },
+      );
       if (status !== 0) throw new Error(`moorage token failed: ${stderr}`);
       return `authorization: Bearer ${stdout.trim()}\r\n`;
     };
@@ -53,7 +77,13 @@ export async function startMoorage({ launcher, dataDir, env }: Place, { logLevel
       return own === undefined || helpers === undefined ? undefined : own + helpers;
     };
     const server = { name: "moorage", process: child, port, cpuUs };
-    return { ...server, ...bootstrap, readyMs, authorization: token("registry"), platform: { ...server, authorization: token("platform") } };
+    return {
+      ...server,
+      ...bootstrap,
+      readyMs,
+      authorization: token("registry"),
+      platform: { ...server, authorization: token("platform") },
+    };
   } catch (error) {
     await stop(child);
     throw error;
@@ -62,14 +92,21 @@ export async function startMoorage({ launcher, dataDir, env }: Place, { logLevel
 
 /** A request to the platform API, with JSON, outside of any measuring. Throws for any status but 2xx. */
 export async function api<T>(platform: Registry, method: string, path: string, message?: object): Promise<T> {
-  const response = await send(platform, method, path, message && { type: "application/json", content: Buffer.from(JSON.stringify(message)) });
-  return await response.json() as T;
+  const response = await send(
+    platform,
+    method,
+    path,
+    message && { type: "application/json", content: Buffer.from(JSON.stringify(message)) },
+  );
+  return (await response.json()) as T;
 }
 
 /** The uid of a repo of the organization by its name. */
 export async function findRepo({ platform, organization }: Moorage, name: string): Promise<string> {
   const path = `/registry/v2/repos?uidp.descendants_of=${organization.uid}&name=${name}`;
-  const { repos: [found] } = await api<{ repos: { uid: string }[] }>(platform, "GET", path);
+  const {
+    repos: [found],
+  } = await api<{ repos: { uid: string }[] }>(platform, "GET", path);
   if (found === undefined) throw new Error(`there is no repo ${name}`);
   return found.uid;
 }

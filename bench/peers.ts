@@ -34,7 +34,10 @@ function entries(folder: string): string[] {
   }
 }
 
-export interface Peer { registry: Registry; version: string }
+export interface Peer {
+  registry: Registry;
+  version: string;
+}
 
 /** Starts Debian's docker-registry; undefined: it is not installed. */
 export async function startDockerRegistry(folder: string): Promise<Peer | undefined> {
@@ -42,11 +45,18 @@ export async function startDockerRegistry(folder: string): Promise<Peer | undefi
   if (program === undefined) return undefined;
   const port = await freePort();
   const config = join(folder, "docker-registry.yml");
-  writeFileSync(config, [
-    "version: 0.1", "log: {level: error, accesslog: {disabled: true}}", `http: {addr: "127.0.0.1:${port}"}`,
-    `storage: {filesystem: {rootdirectory: ${JSON.stringify(join(folder, "docker-registry"))}}, cache: {blobdescriptor: inmemory}}`, "",
-  ].join("\n"));
-  const version = spawnSync(program, ["--version"], { encoding: "utf8", timeout: 10_000 }).stdout.trim().split(" ").at(-1) ?? "";
+  writeFileSync(
+    config,
+    [
+      "version: 0.1",
+      "log: {level: error, accesslog: {disabled: true}}",
+      `http: {addr: "127.0.0.1:${port}"}`,
+      `storage: {filesystem: {rootdirectory: ${JSON.stringify(join(folder, "docker-registry"))}}, cache: {blobdescriptor: inmemory}}`,
+      "",
+    ].join("\n"),
+  );
+  const version =
+    spawnSync(program, ["--version"], { encoding: "utf8", timeout: 10_000 }).stdout.trim().split(" ").at(-1) ?? "";
   return { registry: await startRegistry("docker-registry", port, program, ["serve", config]), version };
 }
 
@@ -56,10 +66,15 @@ export async function startZot(folder: string): Promise<Peer | undefined> {
   if (program === undefined) return undefined;
   const port = await freePort();
   const config = join(folder, "zot.json");
-  writeFileSync(config, JSON.stringify({
-    distSpecVersion: "1.1.1", storage: { rootDirectory: join(folder, "zot"), gc: false },
-    http: { address: "127.0.0.1", port: String(port) }, log: { level: "error" },
-  }));
+  writeFileSync(
+    config,
+    JSON.stringify({
+      distSpecVersion: "1.1.1",
+      storage: { rootDirectory: join(folder, "zot"), gc: false },
+      http: { address: "127.0.0.1", port: String(port) },
+      log: { level: "error" },
+    }),
+  );
   const { stdout, stderr } = spawnSync(program, ["--version"], { encoding: "utf8", timeout: 10_000 });
   const version = /v?\d+\.\d+\.\d+[^\s",]*/.exec(stdout + stderr)?.[0] ?? "";
   return { registry: await startRegistry("zot", port, program, ["serve", config]), version };

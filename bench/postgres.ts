@@ -14,15 +14,25 @@ export interface Postgres {
 }
 
 const STATEMENT_TIMEOUT_MS = 300_000;
-// The binaries' own settings but for memory, which they set for a machine of twenty years ago, and for the log, which is left out as everybody's is.
-const SETTINGS = { fsync: "on", synchronous_commit: "on", full_page_writes: "on", shared_buffers: "512MB", max_wal_size: "4GB", maintenance_work_mem: "512MB" };
+// The binaries' own settings but for memory, which they set for a machine of twenty years ago, and for the log, which
+// is left out as everybody's is.
+const SETTINGS = {
+  fsync: "on",
+  synchronous_commit: "on",
+  full_page_writes: "on",
+  shared_buffers: "512MB",
+  max_wal_size: "4GB",
+  maintenance_work_mem: "512MB",
+};
 
 export async function openPostgres(): Promise<Postgres> {
   const server: TestPostgres = await startPostgres(SETTINGS);
   try {
     // A connection's process is a child of the one that starts them all.
     const [version, postmaster] = await withClient(server.url, async (client): Promise<[string, number]> => {
-      const { rows } = await client.query<{ pid: number; version: string }>("select pg_backend_pid() as pid, current_setting('server_version') as version");
+      const { rows } = await client.query<{ pid: number; version: string }>(
+        "select pg_backend_pid() as pid, current_setting('server_version') as version",
+      );
       const [row] = rows;
       return [row?.version ?? "", parentOf(row?.pid ?? 0)];
     });
@@ -65,7 +75,11 @@ async function seedDatabase(client: pg.Client, plan: SeedPlan): Promise<void> {
 }
 
 export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000, query_timeout: STATEMENT_TIMEOUT_MS });
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: 10_000,
+    query_timeout: STATEMENT_TIMEOUT_MS,
+  });
   client.on("error", () => {});
   await client.connect();
   try {

@@ -17,7 +17,10 @@ export interface Server {
   name: string;
   port: number;
   process: ChildProcess;
-  /** Processor time used so far, in microseconds, all its threads and helpers together; undefined where /proc does not tell. */
+  /**
+   * Processor time used so far, in microseconds, all its threads and helpers together; undefined where /proc does not
+   * tell.
+   */
   cpuUs(): number | undefined;
 }
 
@@ -29,10 +32,18 @@ const TICK_US = 10_000;
 const running = new Set<ChildProcess>();
 
 /** Starts a program on the core, without the settings of Moorage that happen to be in the environment. */
-export function start(core: number, command: string, args: string[], options: { env?: Record<string, string>; output?: "pipe" | "ignore" } = {}): ChildProcess {
+export function start(
+  core: number,
+  command: string,
+  args: string[],
+  options: { env?: Record<string, string>; output?: "pipe" | "ignore" } = {},
+): ChildProcess {
   const [file, all] = pinned ? ["taskset", ["-c", String(core), command, ...args]] : [command, args];
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("MOORAGE_")));
-  const child = spawn(file, all, { stdio: ["pipe", options.output ?? "ignore", "inherit"], env: { ...inherited, ...options.env } });
+  const child = spawn(file, all, {
+    stdio: ["pipe", options.output ?? "ignore", "inherit"],
+    env: { ...inherited, ...options.env },
+  });
   running.add(child);
   child.once("exit", () => running.delete(child));
   return child;
@@ -48,14 +59,19 @@ export function pin(core: number, pid: number): void {
   if (pinned) spawnSync("taskset", ["-acp", String(core), String(pid)], { stdio: "ignore", timeout: 10_000 });
 }
 
-/** Runs a script of ours on the core, gives it the input as JSON on standard input, and reads its answer as JSON from standard output. */
+/**
+ * Runs a script of ours on the core, gives it the input as JSON on standard input, and reads its answer as JSON from
+ * standard output.
+ */
 export async function ask<T>(core: number, script: string, input: unknown, timeoutMs: number): Promise<T> {
   const child = start(core, process.execPath, [new URL(script, import.meta.url).pathname], { output: "pipe" });
   const timer = setTimeout(() => child.kill("SIGKILL"), timeoutMs);
   let text = "";
-  child.stdout?.setEncoding("utf8").on("data", (chunk: string) => { text += chunk; });
+  child.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
+    text += chunk;
+  });
   child.stdin?.on("error", () => {}).end(JSON.stringify(input));
-  const [code] = await once(child, "close") as [number | null];
+  const [code] = (await once(child, "close")) as [number | null];
   clearTimeout(timer);
   if (code !== 0) throw new Error(`${script} ended with ${code ?? "a signal"}`);
   return JSON.parse(text) as T;
@@ -83,7 +99,10 @@ function statFields(pid: number): string[] {
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 }
 
-/** The processor time that a process has used so far, in microseconds, all its threads together; undefined where /proc does not tell. */
+/**
+ * The processor time that a process has used so far, in microseconds, all its threads together; undefined where /proc
+ * does not tell.
+ */
 export function cpuUsOf(pid: number | undefined): number | undefined {
   try {
     const fields = statFields(pid ?? 0);
@@ -98,7 +117,9 @@ export function familyCpuUs(pid: number): number | undefined {
   try {
     const fields = statFields(pid);
     const own = [11, 12, 13, 14].reduce((sum, at) => sum + Number(fields[at]), 0) * TICK_US;
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter((text) => text !== "");
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8")
+      .split(" ")
+      .filter((text) => text !== "");
     return children.reduce((sum, child) => sum + (cpuUsOf(Number(child)) ?? 0), own);
   } catch {
     return undefined;
@@ -161,9 +182,13 @@ export async function until(probe: () => Promise<boolean>, child: ChildProcess, 
 
 /** Waits until the URL answers with 2xx, at most `timeoutMs`. */
 export function untilAnswers(url: string, child: ChildProcess, timeoutMs: number): Promise<void> {
-  return until(async () => {
-    const response = await fetch(url, { signal: AbortSignal.timeout(1_000) }).catch(() => undefined);
-    await response?.body?.cancel();
-    return response?.ok === true;
-  }, child, timeoutMs);
+  return until(
+    async () => {
+      const response = await fetch(url, { signal: AbortSignal.timeout(1_000) }).catch(() => undefined);
+      await response?.body?.cancel();
+      return response?.ok === true;
+    },
+    child,
+    timeoutMs,
+  );
 }

@@ -1,5 +1,5 @@
-// Passes HTTP requests on with an Authorization header: zot's zb knows none but Basic. The arguments are the port to listen on, that of the registry, and
-// the header's value.
+// Passes HTTP requests on with an Authorization header: zot's zb knows none but Basic. The arguments are the port to
+// listen on, that of the registry, and the header's value.
 import { Agent, createServer, request } from "node:http";
 
 const [port, registryPort, authorization = ""] = process.argv.slice(2);
@@ -8,8 +8,13 @@ const agent = new Agent({ keepAlive: true });
 
 createServer((incoming, answer) => {
   const onward = request({
-    agent, host: "127.0.0.1", port: Number(registryPort), method: incoming.method, path: incoming.url,
-    headers: { ...incoming.headers, authorization }, timeout: REQUEST_TIMEOUT_MS,
+    agent,
+    host: "127.0.0.1",
+    port: Number(registryPort),
+    method: incoming.method,
+    path: incoming.url,
+    headers: { ...incoming.headers, authorization },
+    timeout: REQUEST_TIMEOUT_MS,
   });
   onward.on("response", (response) => {
     answer.writeHead(response.statusCode ?? 502, response.headers);

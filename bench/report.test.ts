@@ -9,12 +9,28 @@ function row(title: string, against: Row["against"] = []): Row {
 }
 
 function measured(other: Sample[], ours: Sample[], goal: number) {
-  return summarize({ title: "section", rows: [{ row: row("other"), samples: other }, { row: row("ours", [{ title: "other", goal }]), samples: ours }] });
+  return summarize({
+    title: "section",
+    rows: [
+      { row: row("other"), samples: other },
+      { row: row("ours", [{ title: "other", goal }]), samples: ours },
+    ],
+  });
 }
 
 test("a row's figure is the median, and its ratio that of medians", () => {
-  const { lines } = measured([{ rate: 10 }, { rate: 1000 }, { rate: 20 }], [{ rate: 30 }, { rate: 50 }, { rate: 40 }], 2);
-  assert.deepEqual(lines.map(({ median, lowest, highest }) => [median, lowest, highest]), [[20, 10, 1000], [40, 30, 50]]);
+  const { lines } = measured(
+    [{ rate: 10 }, { rate: 1000 }, { rate: 20 }],
+    [{ rate: 30 }, { rate: 50 }, { rate: 40 }],
+    2,
+  );
+  assert.deepEqual(
+    lines.map(({ median, lowest, highest }) => [median, lowest, highest]),
+    [
+      [20, 10, 1000],
+      [40, 30, 50],
+    ],
+  );
   assert.deepEqual(lines[1]?.against, [{ title: "other", ratio: 2, counts: 2, goal: 2, reached: true }]);
 });
 
@@ -30,7 +46,11 @@ test("where the load could not keep up, processor time decides", () => {
 test("a row that failed reaches no goal, and neither does one that is held against it", () => {
   const good = { rate: 100 };
   const bad = { rate: 1000, failure: "500" };
-  for (const section of [measured([good], [good, bad], 0.5), measured([good, bad], [good], 0.5), measured([good], [{ rate: 0, failure: "no answer" }], 0.5)]) {
+  for (const section of [
+    measured([good], [good, bad], 0.5),
+    measured([good, bad], [good], 0.5),
+    measured([good], [{ rate: 0, failure: "no answer" }], 0.5),
+  ]) {
     const [goal] = goalsOf([section], []);
     assert.equal(goal?.reached, false);
     assert.match(markdown({ sections: [section], figures: [], zb: [], goals: [] }), /fail/);
@@ -38,21 +58,38 @@ test("a row that failed reaches no goal, and neither does one that is held again
 });
 
 test("a row with a least rate reaches it, or not", () => {
-  for (const [samples, reached] of [[[{ rate: 1_000 }], true], [[{ rate: 999 }], false], [[{ rate: 2_000 }, { rate: 0, failure: "no answer" }], false]] as [Sample[], boolean][]) {
+  for (const [samples, reached] of [
+    [[{ rate: 1_000 }], true],
+    [[{ rate: 999 }], false],
+    [[{ rate: 2_000 }, { rate: 0, failure: "no answer" }], false],
+  ] as [Sample[], boolean][]) {
     const section = summarize({ title: "section", rows: [{ row: { ...row("ours"), least: 1_000 }, samples }] });
-    assert.deepEqual(goalsOf([section], []).map((goal) => [goal.aim, goal.reached]), [["at least 1,000 /s", reached]]);
+    assert.deepEqual(
+      goalsOf([section], []).map((goal) => [goal.aim, goal.reached]),
+      [["at least 1,000 /s", reached]],
+    );
   }
 });
 
 test("a figure reaches its goal up to the most it may be", () => {
-  const figures = [{ title: "a", value: 150, unit: "MiB", most: 150 }, { title: "b", value: 150.1, unit: "MiB", most: 150 }, { title: "c", value: 1, unit: "ms" }];
-  assert.deepEqual(goalsOf([], figures).map(({ reached }) => reached), [true, false]);
+  const figures = [
+    { title: "a", value: 150, unit: "MiB", most: 150 },
+    { title: "b", value: 150.1, unit: "MiB", most: 150 },
+    { title: "c", value: 1, unit: "ms" },
+  ];
+  assert.deepEqual(
+    goalsOf([], figures).map(({ reached }) => reached),
+    [true, false],
+  );
 });
 
 test("rows are picked by a word, with all they are held against", () => {
   const rows = [row("limit"), row("first", [{ title: "limit" }]), row("deep", [{ title: "first" }]), row("else")];
   const titles = (word: string): string[] => pick({ title: "Pages", rows }, word).map(({ title }) => title);
   assert.deepEqual(titles("DEEP"), ["limit", "first", "deep"]);
-  assert.deepEqual(titles("pages"), rows.map(({ title }) => title));
+  assert.deepEqual(
+    titles("pages"),
+    rows.map(({ title }) => title),
+  );
   assert.deepEqual(titles("nothing"), []);
 });

@@ -13,7 +13,10 @@ export interface Line {
   highest: number;
   /** The server's processor time per request, or per MB, in microseconds: its median. */
   cpuUs?: number;
-  /** How much of a core the server had of it, from 0 to 1: less than all of it where it waits, or where others have the core as well. */
+  /**
+   * How much of a core the server had of it, from 0 to 1: less than all of it where it waits, or where others have the
+   * core as well.
+   */
   serverShare?: number;
   /** The busiest the load's core was, from 0 to 1. */
   loadShare?: number;
@@ -35,12 +38,27 @@ export interface Comparison {
 }
 
 /** Something measured once, with the most it may be. */
-export interface Figure { title: string; value: number; unit: string; most?: number }
+export interface Figure {
+  title: string;
+  value: number;
+  unit: string;
+  most?: number;
+}
 
 /** An aim of the project, and what came out. */
-export interface Goal { title: string; aim: string; found: string; reached: boolean }
+export interface Goal {
+  title: string;
+  aim: string;
+  found: string;
+  reached: boolean;
+}
 
-export interface Report { sections: { title: string; lines: Line[] }[]; figures: Figure[]; zb: ZbRun[]; goals: Goal[] }
+export interface Report {
+  sections: { title: string; lines: Line[] }[];
+  figures: Figure[];
+  zb: ZbRun[];
+  goals: Goal[];
+}
 
 // From here on the load, not the server, is what bounds a row.
 const BUSY_SHARE = 0.95;
@@ -53,9 +71,17 @@ export function summarize({ title, rows }: Measured): { title: string; lines: Li
     const [cpu, shares] = [known(({ cpuUs }) => cpuUs), known(({ loadShare }) => loadShare)];
     const failure = samples.find((sample) => sample.failure !== undefined)?.failure;
     return {
-      title: row.title, unit: row.unit, median: median(rates), lowest: Math.min(...rates), highest: Math.max(...rates), against: [], wanted: row.against,
+      title: row.title,
+      unit: row.unit,
+      median: median(rates),
+      lowest: Math.min(...rates),
+      highest: Math.max(...rates),
+      against: [],
+      wanted: row.against,
       ...(cpu.length > 0 && { cpuUs: median(cpu), serverShare: (median(cpu) * median(rates)) / 1e6 }),
-      ...(shares.length > 0 && { loadShare: Math.max(...shares) }), ...(row.least !== undefined && { least: row.least }), ...(failure !== undefined && { failure }),
+      ...(shares.length > 0 && { loadShare: Math.max(...shares) }),
+      ...(row.least !== undefined && { least: row.least }),
+      ...(failure !== undefined && { failure }),
     };
   });
   return {
@@ -72,28 +98,51 @@ export function summarize({ title, rows }: Measured): { title: string; lines: Li
 
 function compare(line: Line, other: Line, goal: number | undefined): Comparison {
   const ratio = line.median / other.median;
-  const cpuRatio = line.cpuUs !== undefined && other.cpuUs !== undefined && line.cpuUs > 0 ? other.cpuUs / line.cpuUs : undefined;
+  const cpuRatio =
+    line.cpuUs !== undefined && other.cpuUs !== undefined && line.cpuUs > 0 ? other.cpuUs / line.cpuUs : undefined;
   const isBounded = Math.max(line.loadShare ?? 0, other.loadShare ?? 0) > BUSY_SHARE;
   const counts = isBounded && cpuRatio !== undefined ? cpuRatio : ratio;
   const works = line.failure === undefined && other.failure === undefined;
   return {
-    title: other.title, ratio, counts, ...(cpuRatio !== undefined && { cpuRatio }), ...(goal !== undefined && { goal, reached: works && counts >= goal }),
+    title: other.title,
+    ratio,
+    counts,
+    ...(cpuRatio !== undefined && { cpuRatio }),
+    ...(goal !== undefined && { goal, reached: works && counts >= goal }),
   };
 }
 
 export function goalsOf(sections: Report["sections"], figures: Figure[]): Goal[] {
-  const ofRows = sections.flatMap(({ lines }) => lines).flatMap((line) => line.against.flatMap((comparison): Goal[] => {
-    const { goal, reached = false, counts, ratio, title } = comparison;
-    if (goal === undefined) return [];
-    const found = line.failure === undefined ? `${figure(counts)} ×${counts === ratio ? "" : " by processor time"}` : "failed";
-    return [{ title: `${line.title}, against ${title}`, aim: `at least ${goal} ×`, found, reached }];
-  }));
-  const ofRates = sections.flatMap(({ lines }) => lines).flatMap(({ title, unit, median: rate, least, failure }): Goal[] => (
-    least === undefined ? [] : [{ title, aim: `at least ${figure(least)} ${unit}`, found: failure === undefined ? `${figure(rate)} ${unit}` : "failed", reached: failure === undefined && rate >= least }]
-  ));
-  const ofFigures = figures.flatMap(({ title, value, unit, most }): Goal[] => (
-    most === undefined ? [] : [{ title, aim: `at most ${most} ${unit}`, found: `${figure(value)} ${unit}`, reached: value <= most }]
-  ));
+  const ofRows = sections
+    .flatMap(({ lines }) => lines)
+    .flatMap((line) =>
+      line.against.flatMap((comparison): Goal[] => {
+        const { goal, reached = false, counts, ratio, title } = comparison;
+        if (goal === undefined) return [];
+        const found =
+          line.failure === undefined ? `${figure(counts)} ×${counts === ratio ? "" : " by processor time"}` : "failed";
+        return [{ title: `${line.title}, against ${title}`, aim: `at least ${goal} ×`, found, reached }];
+      }),
+    );
+  const ofRates = sections
+    .flatMap(({ lines }) => lines)
+    .flatMap(({ title, unit, median: rate, least, failure }): Goal[] =>
+      least === undefined
+        ? []
+        : [
+            {
+              title,
+              aim: `at least ${figure(least)} ${unit}`,
+              found: failure === undefined ? `${figure(rate)} ${unit}` : "failed",
+              reached: failure === undefined && rate >= least,
+            },
+          ],
+    );
+  const ofFigures = figures.flatMap(({ title, value, unit, most }): Goal[] =>
+    most === undefined
+      ? []
+      : [{ title, aim: `at most ${most} ${unit}`, found: `${figure(value)} ${unit}`, reached: value <= most }],
+  );
   return [...ofRows, ...ofRates, ...ofFigures];
 }
 
@@ -109,7 +158,8 @@ function percent(share: number | undefined): string {
 function grid(heads: string[], cells: string[][], leftColumns: number[]): string {
   const widths = heads.map((head, column) => Math.max(head.length, ...cells.map((row) => row[column]?.length ?? 0)));
   const isLeft = (column: number): boolean => leftColumns.includes(column);
-  const padded = (cell: string, column: number): string => (isLeft(column) ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0));
+  const padded = (cell: string, column: number): string =>
+    isLeft(column) ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0);
   const print = (row: string[]): string => `| ${row.map(padded).join(" | ")} |`;
   const rule = widths.map((width, column) => (isLeft(column) ? "-".repeat(width + 2) : `${"-".repeat(width + 1)}:`));
   return [print(heads), `|${rule.join("|")}|`, ...cells.map(print)].join("\n");
@@ -117,33 +167,72 @@ function grid(heads: string[], cells: string[][], leftColumns: number[]): string
 
 function linesTable(lines: Line[]): string {
   const cells = lines.flatMap((line) => {
-    const own = line.failure !== undefined && !Number.isFinite(line.median) ? [line.title, "failed", "", "", "", ""] : [
-      line.title, `${figure(line.median)} ${line.unit}${line.failure === undefined ? "" : ", failures"}`, `${figure(line.lowest)} to ${figure(line.highest)}`,
-      line.cpuUs === undefined ? "" : figure(line.cpuUs), percent(line.serverShare), percent(line.loadShare),
-    ];
-    const first = line.against.length === 0 ? [["", "", "", ""]] : line.against.map(({ title, ratio, cpuRatio, goal, reached = false }) => [
-      title, figure(ratio), cpuRatio === undefined ? "" : figure(cpuRatio), goal === undefined ? "" : `${goal} ${reached ? "reached" : "missed"}`,
-    ]);
+    const own =
+      line.failure !== undefined && !Number.isFinite(line.median)
+        ? [line.title, "failed", "", "", "", ""]
+        : [
+            line.title,
+            `${figure(line.median)} ${line.unit}${line.failure === undefined ? "" : ", failures"}`,
+            `${figure(line.lowest)} to ${figure(line.highest)}`,
+            line.cpuUs === undefined ? "" : figure(line.cpuUs),
+            percent(line.serverShare),
+            percent(line.loadShare),
+          ];
+    const first =
+      line.against.length === 0
+        ? [["", "", "", ""]]
+        : line.against.map(({ title, ratio, cpuRatio, goal, reached = false }) => [
+            title,
+            figure(ratio),
+            cpuRatio === undefined ? "" : figure(cpuRatio),
+            goal === undefined ? "" : `${goal} ${reached ? "reached" : "missed"}`,
+          ]);
     return first.map((comparison, index) => [...(index === 0 ? own : ["", "", "", "", "", ""]), ...comparison]);
   });
-  return grid(["row", "median", "lowest to highest", "server µs", "its core", "load's core", "held against", "× rate", "× µs", "goal"], cells, [0, 6]);
+  return grid(
+    [
+      "row",
+      "median",
+      "lowest to highest",
+      "server µs",
+      "its core",
+      "load's core",
+      "held against",
+      "× rate",
+      "× µs",
+      "goal",
+    ],
+    cells,
+    [0, 6],
+  );
 }
 
 /** A line for each test, a column for each registry: images a second, and the median's time. */
 function zbTable(runs: ZbRun[]): string {
   const names = [...new Set(runs.flatMap(({ tests }) => tests.map(({ name }) => name)))];
-  const cells = names.map((name) => [name, ...runs.map(({ tests }) => {
-    const test = tests.find((one) => one.name === name);
-    return test === undefined ? "" : `${figure(test.perSecond)} /s, ${test.failed > 0 ? `${test.failed} failed` : test.p50}`;
-  })]);
+  const cells = names.map((name) => [
+    name,
+    ...runs.map(({ tests }) => {
+      const test = tests.find((one) => one.name === name);
+      return test === undefined
+        ? ""
+        : `${figure(test.perSecond)} /s, ${test.failed > 0 ? `${test.failed} failed` : test.p50}`;
+    }),
+  ]);
   return grid(["test", ...runs.map(({ registry }) => registry)], cells, [0]);
 }
 
 /** The whole report as Markdown. */
 export function markdown({ sections, figures, zb, goals }: Report): string {
-  const parts = sections.filter(({ lines }) => lines.length > 0).map(({ title, lines }) => `#### ${title}\n\n${linesTable(lines)}`);
+  const parts = sections
+    .filter(({ lines }) => lines.length > 0)
+    .map(({ title, lines }) => `#### ${title}\n\n${linesTable(lines)}`);
   if (figures.length > 0) {
-    const cells = figures.map(({ title, value, unit, most }) => [title, `${figure(value)} ${unit}`, most === undefined ? "" : `${most} ${unit}`]);
+    const cells = figures.map(({ title, value, unit, most }) => [
+      title,
+      `${figure(value)} ${unit}`,
+      most === undefined ? "" : `${most} ${unit}`,
+    ]);
     parts.push(`#### start-up and memory\n\n${grid(["figure", "value", "at most"], cells, [0])}`);
   }
   if (zb.length > 0) parts.push(`#### zot's zb\n\n${zbTable(zb)}`);
@@ -157,6 +246,10 @@ export function markdown({ sections, figures, zb, goals }: Report): string {
 export function machine(): Record<string, string | number> {
   const [first] = cpus();
   return {
-    processor: first?.model ?? "unknown", cores: cpus().length, memoryGib: Math.round(totalmem() / 2 ** 30), kernel: release(), node: process.versions.node,
+    processor: first?.model ?? "unknown",
+    cores: cpus().length,
+    memoryGib: Math.round(totalmem() / 2 ** 30),
+    kernel: release(),
+    node: process.versions.node,
   };
 }

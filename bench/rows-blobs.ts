@@ -8,42 +8,79 @@ const DOWN_GOAL = 1;
 const MIB = 2 ** 20;
 
 /** Pushes a blob in one PUT; answers how long that took, and the digest. */
-async function up({ loader }: Pick<Bench, "loader">, registry: Registry, repository: string, bytes: number, seed: number): Promise<TransferResult> {
+async function up(
+  { loader }: Pick<Bench, "loader">,
+  registry: Registry,
+  repository: string,
+  bytes: number,
+  seed: number,
+): Promise<TransferResult> {
   const target = await beginUpload(registry, repository, "DIGEST");
   const head = `PUT ${target} HTTP/1.1\r\nhost: bench\r\n${registry.authorization}content-type: application/octet-stream\r\ncontent-length: ${bytes}\r\n\r\n`;
   return loader.blob({ direction: "up", port: registry.port, head, bytes, seed });
 }
 
-function down({ loader }: Pick<Bench, "loader">, registry: Registry, repository: string, bytes: number, digest: string): Promise<TransferResult> {
-  return loader.blob({ direction: "down", port: registry.port, head: get(`/v2/${repository}/blobs/${digest}`, registry.authorization), bytes, seed: 0 });
+function down(
+  { loader }: Pick<Bench, "loader">,
+  registry: Registry,
+  repository: string,
+  bytes: number,
+  digest: string,
+): Promise<TransferResult> {
+  return loader.blob({
+    direction: "down",
+    port: registry.port,
+    head: get(`/v2/${repository}/blobs/${digest}`, registry.authorization),
+    bytes,
+    seed: 0,
+  });
 }
 
 /** One body at a time, up and then down, a new one each round. */
 export function blobSection(bench: Bench): Section {
-  const { sizes: { blobBytes }, largest: { moorage }, peers } = bench;
+  const {
+    sizes: { blobBytes },
+    largest: { moorage },
+    peers,
+  } = bench;
   const repository = `${moorage.organization.name}/bench`;
   const what = `${blobBytes / MIB} MiB blob`;
   const sampled = async (registry: Registry, transfer: () => Promise<{ seconds: number }>): Promise<Sample> => {
     const before = registry.cpuUs();
     const { seconds } = await transfer();
     const after = registry.cpuUs();
-    return { rate: blobBytes / 1e6 / seconds, ...(before !== undefined && after !== undefined && { cpuUs: (after - before) / (blobBytes / 1e6) }) };
+    return {
+      rate: blobBytes / 1e6 / seconds,
+      ...(before !== undefined && after !== undefined && { cpuUs: (after - before) / (blobBytes / 1e6) }),
+    };
   };
   const rowsOf = (registry: Registry): Row[] => {
     let newest = "";
-    const against = (way: string, goal: number): Pick<Row, "against"> => (registry === moorage
-      ? { against: peers.map((peer) => ({ title: `${what} ${way}, ${peer.name}`, ...(peer.name === "docker-registry" && { goal }) })) } : {});
+    const against = (way: string, goal: number): Pick<Row, "against"> =>
+      registry === moorage
+        ? {
+            against: peers.map((peer) => ({
+              title: `${what} ${way}, ${peer.name}`,
+              ...(peer.name === "docker-registry" && { goal }),
+            })),
+          }
+        : {};
     return [
       {
-        title: `${what} up, ${registry.name}`, unit: "MB/s", ...against("up", UP_GOAL),
-        measure: ({ round }) => sampled(registry, async () => {
-          const { seconds, digest } = await up(bench, registry, repository, blobBytes, round);
-          newest = digest;
-          return { seconds };
-        }),
+        title: `${what} up, ${registry.name}`,
+        unit: "MB/s",
+        ...against("up", UP_GOAL),
+        measure: ({ round }) =>
+          sampled(registry, async () => {
+            const { seconds, digest } = await up(bench, registry, repository, blobBytes, round);
+            newest = digest;
+            return { seconds };
+          }),
       },
       {
-        title: `${what} down, ${registry.name}`, unit: "MB/s", ...against("down", DOWN_GOAL),
+        title: `${what} down, ${registry.name}`,
+        unit: "MB/s",
+        ...against("down", DOWN_GOAL),
         measure: () => sampled(registry, () => down(bench, registry, repository, blobBytes, newest)),
       },
     ];
@@ -51,10 +88,17 @@ export function blobSection(bench: Bench): Section {
   return { title: "large blobs, SQLite and files", rows: [...peers, moorage].flatMap(rowsOf) };
 }
 
-export interface Peaks { small: number; large: number }
+export interface Peaks {
+  small: number;
+  large: number;
+}
 
 /** The most that is resident while a blob goes up and down again, in MiB: for a small one and for a large one. */
-export async function blobPeaks(bench: Pick<Bench, "loader" | "sizes">, registry: Registry, organization: string): Promise<Peaks> {
+export async function blobPeaks(
+  bench: Pick<Bench, "loader" | "sizes">,
+  registry: Registry,
+  organization: string,
+): Promise<Peaks> {
   const repository = `${organization}/peak`;
   const pid = registry.process.pid;
   const peakOf = async (bytes: number, seed: number): Promise<number> => {

@@ -25,44 +25,79 @@ const BUSY_MS = 20_000;
 
 // As long as a push event's.
 const BODY = JSON.stringify({
-  repository: "events/bench/application", repo_id: "0".repeat(74), tag: "latest", digest: `sha256:${"0".repeat(64)}`, type: "manifest", when: "2026-11-21T00:00:00.000Z",
-  remote_address: "192.0.2.10", user_agent: "bench/1.0",
+  repository: "events/bench/application",
+  repo_id: "0".repeat(74),
+  tag: "latest",
+  digest: `sha256:${"0".repeat(64)}`,
+  type: "manifest",
+  when: "2026-11-21T00:00:00.000Z",
+  remote_address: "192.0.2.10",
+  user_agent: "bench/1.0",
 });
 const ACTOR = JSON.stringify({ subject: "0".repeat(40), act: {} });
 
-/** Events that wait in the outbox, until one receiver has them all; and what the same requests take alone. The receiver runs until `onClose` is called back. */
+/**
+ * Events that wait in the outbox, until one receiver has them all; and what the same requests take alone. The receiver
+ * runs until `onClose` is called back.
+ */
 export async function eventSection(bench: Bench, onClose: (close: () => Promise<void>) => void): Promise<Section> {
-  const { engine, servers: [smallest] } = bench;
+  const {
+    engine,
+    servers: [smallest],
+  } = bench;
   if (smallest === undefined) throw new Error("no server to send events");
-  const { moorage, installation: { place } } = smallest;
+  const {
+    moorage,
+    installation: { place },
+  } = smallest;
   const port = await freePort();
-  const receiver = start(LOAD_CORE, process.execPath, [fileURLToPath(new URL("events-receiver.ts", import.meta.url)), String(port)]);
+  const receiver = start(LOAD_CORE, process.execPath, [
+    fileURLToPath(new URL("events-receiver.ts", import.meta.url)),
+    String(port),
+  ]);
   onClose(() => stop(receiver));
   await until(() => accepts(port), receiver, START_TIMEOUT_MS);
   const sink = `http://127.0.0.1:${port}/events`;
   const { uid: group } = await api<{ uid: string }>(moorage.platform, "POST", "/iam/v2/groups", { name: "events" });
-  await api(moorage.platform, "POST", `/events/v2/subscriptions/${group}`, { sink, typePrefixes: ["dev.moorage.registry.push."] });
+  await api(moorage.platform, "POST", `/events/v2/subscriptions/${group}`, {
+    sink,
+    typePrefixes: ["dev.moorage.registry.push."],
+  });
   const alone = "POSTs of the same kind by undici, nothing else";
   const rows: Row[] = [
     {
-      title: alone, unit: "/s",
+      title: alone,
+      unit: "/s",
       async measure({ durationMs }) {
         const input: Posts = { url: sink, connections: CONNECTIONS, bytes: BODY.length, headers: HEADERS, durationMs };
-        return { rate: (await ask<AloneResult>(SERVER_CORE, "events-alone.ts", input, durationMs + ASK_TIMEOUT_MS)).perSecond };
+        return {
+          rate: (await ask<AloneResult>(SERVER_CORE, "events-alone.ts", input, durationMs + ASK_TIMEOUT_MS)).perSecond,
+        };
       },
     },
     {
-      title: `events to one receiver, from the outbox on, ${engine}`, unit: "/s", against: [{ title: alone }],
+      title: `events to one receiver, from the outbox on, ${engine}`,
+      unit: "/s",
+      against: [{ title: alone }],
       ...(engine === "PostgreSQL" && { least: LEAST_ON_POSTGRES }),
-      measure: (turn) => delivered(moorage, { sink, receiver: receiver.pid, append: (count) => append(place, group, count) }, turn),
+      measure: (turn) =>
+        delivered(moorage, { sink, receiver: receiver.pid, append: (count) => append(place, group, count) }, turn),
     },
   ];
   return { title: `events, ${engine}`, rows };
 }
 
-interface Way { sink: string; receiver: number | undefined; append(count: number): Promise<void> }
+interface Way {
+  sink: string;
+  receiver: number | undefined;
+  append(count: number): Promise<void>;
+}
 
-async function delivered(moorage: Moorage, { sink, receiver, append: fill }: Way, { durationMs }: Turn): Promise<Sample> {
+async function delivered(
+  moorage: Moorage,
+  { sink, receiver, append: fill }: Way,
+  { durationMs }: Turn,
+): Promise<Sample> {
   const count = durationMs * EVENTS_A_MS;
   await tell(sink, "DELETE");
   const [server, load] = [moorage.cpuUs(), cpuUsOf(receiver)];
@@ -85,18 +120,22 @@ async function delivered(moorage: Moorage, { sink, receiver, append: fill }: Way
 
 async function tell(sink: string, method: "GET" | "DELETE"): Promise<Received> {
   const response = await fetch(sink, { method, signal: AbortSignal.timeout(START_TIMEOUT_MS) });
-  return await response.json() as Received;
+  return (await response.json()) as Received;
 }
 
 /** Puts so many events into the outbox, as pushes of one repo do, in one transaction. */
-async function append({ dataDir, env }: { dataDir: string; env: Record<string, string> }, group: string, count: number): Promise<void> {
+async function append(
+  { dataDir, env }: { dataDir: string; env: Record<string, string> },
+  group: string,
+  count: number,
+): Promise<void> {
   // What an id is made of must only be different each time.
   const series = `${Date.now()}-`;
   const statement = `with recursive numbers (i) as (select 1 union all select i + 1 from numbers where i < ${count})
     insert into event_outbox (id, type, subject, parent, target, time, actor, body)
     select '${series}' || i, 'registry.push.v1', '${group}/0000000000000000', '${group}', '', ${Date.now()}, '${ACTOR}', '${BODY}' from numbers`;
   const url = env["MOORAGE_DATABASE_URL"];
-  if (url !== undefined) return withClient(url, async (client) => void await client.query(statement));
+  if (url !== undefined) return withClient(url, async (client) => void (await client.query(statement)));
   const database = new DatabaseSync(join(dataDir, "moorage.db"), { timeout: BUSY_MS });
   database.exec(statement);
   database.close();

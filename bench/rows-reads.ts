@@ -4,7 +4,20 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { GetRepoRequestSchema, ListReposRequestSchema, PingService, ReposService } from "@moorage/api";
 import { PLACE } from "./load.ts";
 import { api } from "./moorage.ts";
-import { alone, type AloneWork, type Bench, count, get, GRPC_HELLO, HELLO, type Manner, overGrpc, overHttp, type Row, type Section } from "./rows.ts";
+import {
+  alone,
+  type AloneWork,
+  type Bench,
+  count,
+  get,
+  GRPC_HELLO,
+  HELLO,
+  type Manner,
+  overGrpc,
+  overHttp,
+  type Row,
+  type Section,
+} from "./rows.ts";
 import { SMALL_REPOS } from "./seed-sql.ts";
 
 const PAGE = 50;
@@ -16,13 +29,24 @@ const DEEP_GOAL = 0.9;
 const DEEP = 0.8;
 // More pages, and so more repos, than a server that keeps its last answers has room for.
 const PAGES = 3_000;
-// Passing over nearly a million rows takes seconds on PostgreSQL: one at a time, since all that is under way when the time is over is waited for.
+// Passing over nearly a million rows takes seconds on PostgreSQL: one at a time, since all that is under way when the
+// time is over is waited for.
 const SKIP_CALLERS = 1;
 const POSTGRES_CONNECTIONS = 10;
 
 /** What a list is asked, in the fields of ListReposRequest. */
-interface ListQuery { uidp: { descendantsOf: string }; pageSize: number; pageToken?: string; skip?: number; name?: string }
-interface ListAnswer { repos: { uid: string; name: string }[]; nextPageToken: string; totalCount: string }
+interface ListQuery {
+  uidp: { descendantsOf: string };
+  pageSize: number;
+  pageToken?: string;
+  skip?: number;
+  name?: string;
+}
+interface ListAnswer {
+  repos: { uid: string; name: string }[];
+  nextPageToken: string;
+  totalCount: string;
+}
 type Against = (door: "REST" | "gRPC") => NonNullable<Row["against"]>;
 type Served = Bench["servers"][number];
 
@@ -40,7 +64,11 @@ function ask({ moorage }: Served, query: ListQuery): Promise<ListAnswer> {
 }
 
 /** The tokens of that many pages, one after the other, and what was on them. */
-async function walk(served: Served, query: ListQuery, pages: number): Promise<{ queries: ListQuery[]; repos: ListAnswer["repos"] }> {
+async function walk(
+  served: Served,
+  query: ListQuery,
+  pages: number,
+): Promise<{ queries: ListQuery[]; repos: ListAnswer["repos"] }> {
   const queries: ListQuery[] = [];
   const repos: ListAnswer["repos"] = [];
   let next = query;
@@ -55,10 +83,21 @@ async function walk(served: Served, query: ListQuery, pages: number): Promise<{ 
 }
 
 /** A thing that is asked, as a path and as a message. */
-interface Asked { path: string; message: Uint8Array }
+interface Asked {
+  path: string;
+  message: Uint8Array;
+}
 
 /** Rows over both doors; `method` is the service's. */
-function bothDoors(bench: Bench, { moorage: { platform } }: Served, title: string, method: string, asked: Asked[], against: Against, callers?: number): Row[] {
+function bothDoors(
+  bench: Bench,
+  { moorage: { platform } }: Served,
+  title: string,
+  method: string,
+  asked: Asked[],
+  against: Against,
+  callers?: number,
+): Row[] {
   const [first] = asked;
   if (first === undefined) throw new Error(`${title}: nothing to ask`);
   const fileOf = (door: string, lines: () => string[]): Manner => {
@@ -73,25 +112,55 @@ function bothDoors(bench: Bench, { moorage: { platform } }: Served, title: strin
   const authorization = platform.authorization.slice("authorization: ".length).trim();
   return [
     {
-      title: `${title}, REST`, unit: "/s", against: against("REST"),
-      measure: overHttp(bench, platform, () => [[get(rest.fill === undefined ? first.path : PLACE, platform.authorization)]], { ...manner, ...rest }),
+      title: `${title}, REST`,
+      unit: "/s",
+      against: against("REST"),
+      measure: overHttp(
+        bench,
+        platform,
+        () => [[get(rest.fill === undefined ? first.path : PLACE, platform.authorization)]],
+        { ...manner, ...rest },
+      ),
     },
     {
-      title: `${title}, gRPC`, unit: "/s", against: against("gRPC"),
-      measure: overGrpc(bench, platform, { path: `/${ReposService.typeName}/${method}`, authorization, message: first.message }, { ...manner, ...grpc }),
+      title: `${title}, gRPC`,
+      unit: "/s",
+      against: against("gRPC"),
+      measure: overGrpc(
+        bench,
+        platform,
+        { path: `/${ReposService.typeName}/${method}`, authorization, message: first.message },
+        { ...manner, ...grpc },
+      ),
     },
   ];
 }
 
 function getRows(bench: Bench, served: Served, title: string, uids: string[]): Row[] {
   const isEmbedded = served.installation.engine === "SQLite";
-  const asked = uids.map((uid) => ({ path: `/registry/v2/repos/${uid}`, message: toBinary(GetRepoRequestSchema, create(GetRepoRequestSchema, { uid })) }));
-  return bothDoors(bench, served, title, "GetRepo", asked, (door) => (door === "REST"
-    ? [{ title: HELLO, ...(isEmbedded && { goal: GET_GOAL }) }] : [{ title: GRPC_HELLO, ...(isEmbedded && { goal: GRPC_GET_GOAL }) }]));
+  const asked = uids.map((uid) => ({
+    path: `/registry/v2/repos/${uid}`,
+    message: toBinary(GetRepoRequestSchema, create(GetRepoRequestSchema, { uid })),
+  }));
+  return bothDoors(bench, served, title, "GetRepo", asked, (door) =>
+    door === "REST"
+      ? [{ title: HELLO, ...(isEmbedded && { goal: GET_GOAL }) }]
+      : [{ title: GRPC_HELLO, ...(isEmbedded && { goal: GRPC_GET_GOAL }) }],
+  );
 }
 
-function listRows(bench: Bench, served: Served, title: string, queries: ListQuery[], against: Against = () => [], callers?: number): Row[] {
-  const asked = queries.map((query) => ({ path: restPath(query), message: toBinary(ListReposRequestSchema, create(ListReposRequestSchema, query)) }));
+function listRows(
+  bench: Bench,
+  served: Served,
+  title: string,
+  queries: ListQuery[],
+  against: Against = () => [],
+  callers?: number,
+): Row[] {
+  const asked = queries.map((query) => ({
+    path: restPath(query),
+    message: toBinary(ListReposRequestSchema, create(ListReposRequestSchema, query)),
+  }));
   return bothDoors(bench, served, title, "ListRepos", asked, against, callers);
 }
 
@@ -99,33 +168,71 @@ function aloneRow({ installation: { place, engine, repos }, moorage }: Served, t
   const ancestor = moorage.organization.uid;
   // The last page may be short.
   const fullPages = Math.floor(repos / PAGE) - 1;
-  const work: AloneWork = engine === "PostgreSQL"
-    ? { script: "alone-postgres.ts", input: { work: "list", url: place.env["MOORAGE_DATABASE_URL"] ?? "", ancestor, connections: POSTGRES_CONNECTIONS } }
-    : { script: "alone.ts", input: { work: "list", database: join(place.dataDir, "moorage.db"), ancestor, pages: Math.min(pages, fullPages) } };
+  const work: AloneWork =
+    engine === "PostgreSQL"
+      ? {
+          script: "alone-postgres.ts",
+          input: {
+            work: "list",
+            url: place.env["MOORAGE_DATABASE_URL"] ?? "",
+            ancestor,
+            connections: POSTGRES_CONNECTIONS,
+          },
+        }
+      : {
+          script: "alone.ts",
+          input: {
+            work: "list",
+            database: join(place.dataDir, "moorage.db"),
+            ancestor,
+            pages: Math.min(pages, fullPages),
+          },
+        };
   return { title, unit: "/s", measure: alone(work) };
 }
 
 /** The limits, ping, and reads of repos over both doors at every size. */
 export async function readSection(bench: Bench): Promise<Section> {
   const { engine, hello, grpcHello, largest } = bench;
-  const ping: Row[] = engine === "SQLite" ? [
-    { title: "ping, REST", unit: "/s", against: [{ title: HELLO }], measure: overHttp(bench, largest.moorage, () => [[get("/ping/v2/ping")]]) },
-    {
-      title: "ping, gRPC", unit: "/s", against: [{ title: GRPC_HELLO }],
-      measure: overGrpc(bench, largest.moorage, { path: `/${PingService.typeName}/Ping`, authorization: "", message: new Uint8Array() }),
-    },
-  ] : [];
+  const ping: Row[] =
+    engine === "SQLite"
+      ? [
+          {
+            title: "ping, REST",
+            unit: "/s",
+            against: [{ title: HELLO }],
+            measure: overHttp(bench, largest.moorage, () => [[get("/ping/v2/ping")]]),
+          },
+          {
+            title: "ping, gRPC",
+            unit: "/s",
+            against: [{ title: GRPC_HELLO }],
+            measure: overGrpc(bench, largest.moorage, {
+              path: `/${PingService.typeName}/Ping`,
+              authorization: "",
+              message: new Uint8Array(),
+            }),
+          },
+        ]
+      : [];
   const limits: Row[] = [
     { title: HELLO, unit: "/s", measure: overHttp(bench, hello, () => [[get("/")]]) },
-    { title: GRPC_HELLO, unit: "/s", measure: overGrpc(bench, grpcHello, { path: "/bench.Hello/Say", authorization: "", message: Buffer.from("hi") }) },
+    {
+      title: GRPC_HELLO,
+      unit: "/s",
+      measure: overGrpc(bench, grpcHello, { path: "/bench.Hello/Say", authorization: "", message: Buffer.from("hi") }),
+    },
   ];
   const sizes: Row[] = [];
-  for (const served of bench.servers) sizes.push(...await sizeRows(bench, served));
-  return { title: `repos, ${engine}`, rows: [...limits, ...ping, ...sizes, ...await loggedRows(bench)] };
+  for (const served of bench.servers) sizes.push(...(await sizeRows(bench, served)));
+  return { title: `repos, ${engine}`, rows: [...limits, ...ping, ...sizes, ...(await loggedRows(bench))] };
 }
 
 async function sizeRows(bench: Bench, served: Served): Promise<Row[]> {
-  const { moorage: { organization, publicOrganization }, installation: { repos, engine } } = served;
+  const {
+    moorage: { organization, publicOrganization },
+    installation: { repos, engine },
+  } = served;
   const isLargest = served === bench.largest;
   const of = `${count(repos)} repos, ${engine}`;
   const list = (title: string): string => `list 50 of ${of}, ${title}`;
@@ -136,24 +243,60 @@ async function sizeRows(bench: Bench, served: Served): Promise<Row[]> {
   const isVaried = engine === "SQLite" && repos > PAGES;
   const pages = isVaried ? Math.min(PAGES, Math.floor(repos / PAGE / 2)) : 2;
   const walked = await walk(served, below, pages);
-  const deep = await walk(served, { ...below, skip: Math.floor(Math.min(repos * DEEP, repos - 2 * PAGE)) }, isLargest ? pages : 2);
+  const deep = await walk(
+    served,
+    { ...below, skip: Math.floor(Math.min(repos * DEEP, repos - 2 * PAGE)) },
+    isLargest ? pages : 2,
+  );
   const small = { ...below, uidp: { descendantsOf: publicOrganization.uid } };
-  const skips = Array.from({ length: isVaried ? PAGES : 1 }, (_, index) => ({ ...below, skip: Math.max(0, Math.floor(repos * 0.9) - PAGE - index) }));
+  const skips = Array.from({ length: isVaried ? PAGES : 1 }, (_, index) => ({
+    ...below,
+    skip: Math.max(0, Math.floor(repos * 0.9) - PAGE - index),
+  }));
   const named = (isVaried ? walked.repos : walked.repos.slice(0, 1)).map(({ name }) => ({ ...below, name }));
-  const [first, another, deepPage] = ["first page again and again", "another page each time", "deep page again and again"];
-  const [aloneFirst, aloneWalk] = [`the prepared statement alone, first page of ${of}`, `the prepared statement alone, another page each time of ${of}`];
+  const [first, another, deepPage] = [
+    "first page again and again",
+    "another page each time",
+    "deep page again and again",
+  ];
+  const [aloneFirst, aloneWalk] = [
+    `the prepared statement alone, first page of ${of}`,
+    `the prepared statement alone, another page each time of ${of}`,
+  ];
   const goal = (wanted: number, is = true): { goal?: number } => (is ? { goal: wanted } : {});
   return [
-    ...(isVaried ? getRows(bench, served, `get another of ${of}`, walked.repos.map(({ uid }) => uid)) : []),
-    ...getRows(bench, served, `get the same of ${of}`, walked.repos.slice(0, 1).map(({ uid }) => uid)),
+    ...(isVaried
+      ? getRows(
+          bench,
+          served,
+          `get another of ${of}`,
+          walked.repos.map(({ uid }) => uid),
+        )
+      : []),
+    ...getRows(
+      bench,
+      served,
+      `get the same of ${of}`,
+      walked.repos.slice(0, 1).map(({ uid }) => uid),
+    ),
     ...(isLargest ? [aloneRow(served, aloneFirst, 1)] : []),
-    ...listRows(bench, served, list(first), [below], (door) => (isLargest ? [{ title: aloneFirst, ...goal(LIST_GOAL, door === "REST") }] : [])),
-    ...listRows(bench, served, list(deepPage), deep.queries.slice(0, 1), (door) => [{ title: `${list(first)}, ${door}`, ...goal(DEEP_GOAL, isLargest) }]),
-    ...(isVaried && isLargest ? [
-      aloneRow(served, aloneWalk, PAGES),
-      ...listRows(bench, served, list(another), walked.queries, (door) => [{ title: aloneWalk, ...goal(LIST_GOAL, door === "REST") }]),
-      ...listRows(bench, served, list(`${another}, deep`), deep.queries, (door) => [{ title: `${list(another)}, ${door}`, goal: DEEP_GOAL }]),
-    ] : []),
+    ...listRows(bench, served, list(first), [below], (door) =>
+      isLargest ? [{ title: aloneFirst, ...goal(LIST_GOAL, door === "REST") }] : [],
+    ),
+    ...listRows(bench, served, list(deepPage), deep.queries.slice(0, 1), (door) => [
+      { title: `${list(first)}, ${door}`, ...goal(DEEP_GOAL, isLargest) },
+    ]),
+    ...(isVaried && isLargest
+      ? [
+          aloneRow(served, aloneWalk, PAGES),
+          ...listRows(bench, served, list(another), walked.queries, (door) => [
+            { title: aloneWalk, ...goal(LIST_GOAL, door === "REST") },
+          ]),
+          ...listRows(bench, served, list(`${another}, deep`), deep.queries, (door) => [
+            { title: `${list(another)}, ${door}`, goal: DEEP_GOAL },
+          ]),
+        ]
+      : []),
     ...listRows(bench, served, list(`skip ${count(skips[0]?.skip ?? 0)}`), skips, () => [], SKIP_CALLERS),
     ...listRows(bench, served, list("filter by name"), named),
     ...(isLargest ? listRows(bench, served, list(`small organization of ${SMALL_REPOS}`), [small]) : []),
@@ -164,10 +307,18 @@ async function sizeRows(bench: Bench, served: Served): Promise<Row[]> {
 async function loggedRows({ logged, ...bench }: Bench): Promise<Row[]> {
   const installation = bench.servers[0]?.installation;
   if (logged === undefined || installation === undefined) return [];
-  const { repos: [repo] } = await ask({ moorage: logged, installation }, { uidp: { descendantsOf: logged.organization.uid }, pageSize: 1 });
+  const {
+    repos: [repo],
+  } = await ask({ moorage: logged, installation }, { uidp: { descendantsOf: logged.organization.uid }, pageSize: 1 });
   const title = `get the same of ${count(installation.repos)} repos, ${installation.engine}, REST`;
-  return [{
-    title: `${title}, with the access log`, unit: "/s", against: [{ title }],
-    measure: overHttp(bench, logged.platform, () => [[get(`/registry/v2/repos/${repo?.uid}`, logged.platform.authorization)]]),
-  }];
+  return [
+    {
+      title: `${title}, with the access log`,
+      unit: "/s",
+      against: [{ title }],
+      measure: overHttp(bench, logged.platform, () => [
+        [get(`/registry/v2/repos/${repo?.uid}`, logged.platform.authorization)],
+      ]),
+    },
+  ];
 }

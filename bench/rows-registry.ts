@@ -16,7 +16,12 @@ const TAGS_PAGE = 200;
 const BLOBS = 7_000;
 
 /** What the rows of a registry need to have been pushed. */
-interface Stocked { registry: Registry; repository: string; tagged: string; image: Image }
+interface Stocked {
+  registry: Registry;
+  repository: string;
+  tagged: string;
+  image: Image;
+}
 
 const stocked = new Map<Registry, Stocked>();
 
@@ -39,29 +44,54 @@ async function stock(registry: Registry, organization: string, tags: number): Pr
 
 /** Manifests and small blobs, ours with a token that is checked, against the peers without one. */
 export async function registrySection(bench: Bench): Promise<Section> {
-  const { engine, largest: { moorage }, peers } = bench;
+  const {
+    engine,
+    largest: { moorage },
+    peers,
+  } = bench;
   // Ours makes events of pulls, some of them afterwards.
-  const pullsOf = (registry: Registry, measure: Row["measure"]): Row["measure"] => (registry === moorage ? rested(registry, measure) : measure);
+  const pullsOf = (registry: Registry, measure: Row["measure"]): Row["measure"] =>
+    registry === moorage ? rested(registry, measure) : measure;
   const named = ({ name }: Registry): string => (name === moorage.name ? `${name} on ${engine}` : name);
   const rowsOf = ({ registry, repository, image }: Stocked): Row[] => {
     const row = (what: string, path: string, accept: string): Row => ({
-      title: `${what}, ${named(registry)}`, unit: "/s",
-      measure: pullsOf(registry, overHttp(bench, registry, () => [[get(`/v2/${repository}/${path}`, registry.authorization, accept)]])),
-      ...(registry === moorage && { against: peers.map((peer) => ({ title: `${what}, ${peer.name}`, ...goalOf(engine, what, peer) })) }),
+      title: `${what}, ${named(registry)}`,
+      unit: "/s",
+      measure: pullsOf(
+        registry,
+        overHttp(bench, registry, () => [[get(`/v2/${repository}/${path}`, registry.authorization, accept)]]),
+      ),
+      ...(registry === moorage && {
+        against: peers.map((peer) => ({ title: `${what}, ${peer.name}`, ...goalOf(engine, what, peer) })),
+      }),
     });
     return [
-      row("manifest by tag", "manifests/latest", MANIFEST), row("manifest by digest", `manifests/${image.digest}`, MANIFEST),
+      row("manifest by tag", "manifests/latest", MANIFEST),
+      row("manifest by digest", `manifests/${image.digest}`, MANIFEST),
       row("4 KiB blob", `blobs/${image.layer}`, "*/*"),
     ];
   };
   const all: Stocked[] = [];
-  for (const registry of [...peers, moorage]) all.push(await stock(registry, moorage.organization.name, registry === moorage ? 0 : PEER_TAGS));
-  return { title: `registry, ${engine}`, rows: [...all.flatMap(rowsOf), ...(engine === "SQLite" ? await variedRows(bench) : [])] };
+  for (const registry of [...peers, moorage])
+    all.push(await stock(registry, moorage.organization.name, registry === moorage ? 0 : PEER_TAGS));
+  return {
+    title: `registry, ${engine}`,
+    rows: [...all.flatMap(rowsOf), ...(engine === "SQLite" ? await variedRows(bench) : [])],
+  };
 }
 
-/** The same, with another manifest or blob each time, more of them than are kept. The peers are held to what they do for one and the same. */
+/**
+ * The same, with another manifest or blob each time, more of them than are kept. The peers are held to what they do for
+ * one and the same.
+ */
 async function variedRows(bench: Bench): Promise<Row[]> {
-  const { engine, sizes, scratch, largest: { moorage }, peers } = bench;
+  const {
+    engine,
+    sizes,
+    scratch,
+    largest: { moorage },
+    peers,
+  } = bench;
   const { organization, authorization, platform } = moorage;
   const repository = `${organization.name}/${taggedName(sizes.tags)}`;
   const manifests = Math.min(MANIFESTS, sizes.tags);
@@ -69,16 +99,23 @@ async function variedRows(bench: Bench): Promise<Row[]> {
     const fill = join(scratch, `varied-${what}`.replaceAll(/[^a-zA-Z0-9]+/g, "-"));
     writeFileSync(fill, names.join("\n"));
     return {
-      title: `${what}, another each time, moorage on ${engine}`, unit: "/s",
-      measure: rested(moorage, overHttp(bench, moorage, () => [[get(`/v2/${from}/${kind}/${PLACE}`, authorization, MANIFEST)]], { fill })),
+      title: `${what}, another each time, moorage on ${engine}`,
+      unit: "/s",
+      measure: rested(
+        moorage,
+        overHttp(bench, moorage, () => [[get(`/v2/${from}/${kind}/${PLACE}`, authorization, MANIFEST)]], { fill }),
+      ),
       against: peers.map((peer) => ({ title: `${what}, ${peer.name}`, ...goalOf(engine, what, peer) })),
     };
   };
   const repo = await findRepo(moorage, taggedName(sizes.tags));
   const digests: string[] = [];
   for (let token = ""; digests.length < manifests;) {
-    const page = await api<{ tags: { digest: string }[]; nextPageToken: string }>(platform, "GET",
-      `/registry/v2/tags?uidp.descendants_of=${repo}&page_size=${TAGS_PAGE}&page_token=${encodeURIComponent(token)}`);
+    const page = await api<{ tags: { digest: string }[]; nextPageToken: string }>(
+      platform,
+      "GET",
+      `/registry/v2/tags?uidp.descendants_of=${repo}&page_size=${TAGS_PAGE}&page_token=${encodeURIComponent(token)}`,
+    );
     digests.push(...page.tags.map(({ digest }) => digest));
     token = page.nextPageToken;
     if (token === "") break;
@@ -86,10 +123,19 @@ async function variedRows(bench: Bench): Promise<Row[]> {
   const small = `${organization.name}/bench`;
   const layers: string[] = [];
   for (let at = 0; at < Math.min(BLOBS, sizes.tags); at += PUSHES_AT_ONCE) {
-    layers.push(...await Promise.all(Array.from({ length: PUSHES_AT_ONCE }, (_, index) => pushLayer(moorage, small, `moorage ${at + index} `))));
+    layers.push(
+      ...(await Promise.all(
+        Array.from({ length: PUSHES_AT_ONCE }, (_, index) => pushLayer(moorage, small, `moorage ${at + index} `)),
+      )),
+    );
   }
   return [
-    row("manifest by tag", repository, "manifests", Array.from({ length: manifests }, (_, index) => tagName(index))),
+    row(
+      "manifest by tag",
+      repository,
+      "manifests",
+      Array.from({ length: manifests }, (_, index) => tagName(index)),
+    ),
     row("manifest by digest", repository, "manifests", digests.slice(0, manifests)),
     row("4 KiB blob", small, "blobs", layers),
   ];
@@ -104,15 +150,23 @@ function goalOf(engine: string, what: string, peer: Registry): { goal?: number }
 
 /** Lists of tags and histories, short and long; the first page, and one from the middle. */
 export async function tagsSection(bench: Bench): Promise<Section> {
-  const { engine, sizes, largest: { moorage }, peers } = bench;
+  const {
+    engine,
+    sizes,
+    largest: { moorage },
+    peers,
+  } = bench;
   const { organization, authorization } = moorage;
   const short = Math.min(PEER_TAGS, sizes.tags);
   const row = (title: string, path: string, against?: string): Row => ({
-    title: `${title}, ${engine}`, unit: "/s", measure: overHttp(bench, moorage, () => [[get(path, authorization)]]),
+    title: `${title}, ${engine}`,
+    unit: "/s",
+    measure: overHttp(bench, moorage, () => [[get(path, authorization)]]),
     ...(against !== undefined && { against: [{ title: against }] }),
   });
   const list = (tags: number): string => `/v2/${organization.name}/${taggedName(tags)}/tags/list`;
-  const history = (tags: number): string => `/v2/${organization.name}/${taggedName(tags)}/_service/history/${tagName(0)}`;
+  const history = (tags: number): string =>
+    `/v2/${organization.name}/${taggedName(tags)}/_service/history/${tagName(0)}`;
   const middle = sizes.tags >> 1;
   const start = new Date(recordTimeMs(middle)).toISOString();
   const peerRows: Row[] = [];
@@ -127,12 +181,27 @@ export async function tagsSection(bench: Bench): Promise<Section> {
     title: `tags and histories, ${engine}`,
     rows: [
       ...(engine === "SQLite" ? peerRows : []),
-      { ...row(title, list(short)), ...(engine === "SQLite" && { against: peerRows.map((peer) => ({ title: peer.title })) }) },
+      {
+        ...row(title, list(short)),
+        ...(engine === "SQLite" && { against: peerRows.map((peer) => ({ title: peer.title })) }),
+      },
       row(`1,000 of ${count(sizes.tags)} tags, first page`, list(sizes.tags), `${title}, ${engine}`),
-      row(`1,000 of ${count(sizes.tags)} tags, deep page`, `${list(sizes.tags)}?last=${tagName(middle)}`, `${title}, ${engine}`),
+      row(
+        `1,000 of ${count(sizes.tags)} tags, deep page`,
+        `${list(sizes.tags)}?last=${tagName(middle)}`,
+        `${title}, ${engine}`,
+      ),
       row(shortHistory, history(short)),
-      row(`1,000 of ${count(sizes.tags)} records of a history, first`, history(sizes.tags), `${shortHistory}, ${engine}`),
-      row(`1,000 of ${count(sizes.tags)} records of a history, from the middle`, `${history(sizes.tags)}?start=${start}`, `${shortHistory}, ${engine}`),
+      row(
+        `1,000 of ${count(sizes.tags)} records of a history, first`,
+        history(sizes.tags),
+        `${shortHistory}, ${engine}`,
+      ),
+      row(
+        `1,000 of ${count(sizes.tags)} records of a history, from the middle`,
+        `${history(sizes.tags)}?start=${start}`,
+        `${shortHistory}, ${engine}`,
+      ),
     ],
   };
 }

@@ -17,21 +17,46 @@ const SPELLINGS = 6_000;
 const SECONDS = 30_000;
 
 /** Where rows read: a repo with so many tags, the first of which has as many records. */
-interface Place { tags: number; repo: string; name: string }
-/** What is asked of a place: a path, or as many as there must be so that none is answered from memory. `of`: tags or records. */
-interface What { title: string; of: "tags" | "records"; paths(place: Place): Promise<string[]> | string[]; isPlatform?: boolean }
+interface Place {
+  tags: number;
+  repo: string;
+  name: string;
+}
+/**
+ * What is asked of a place: a path, or as many as there must be so that none is answered from memory. `of`: tags or
+ * records.
+ */
+interface What {
+  title: string;
+  of: "tags" | "records";
+  paths(place: Place): Promise<string[]> | string[];
+  isPlatform?: boolean;
+}
 
 /** The same text, percent-encoded in another way for each index: an answer is kept under the path as it was sent. */
 function spelled(text: string, index: number): string {
-  return Array.from(text, (letter, at) => ((index >> at) & 1 ? `%${letter.charCodeAt(0).toString(16)}` : letter)).join("");
+  return Array.from(text, (letter, at) => ((index >> at) & 1 ? `%${letter.charCodeAt(0).toString(16)}` : letter)).join(
+    "",
+  );
 }
 
-/** Lists, histories and pulls as of a time: where there is much, against where there is little, on one and the same server. */
+/**
+ * Lists, histories and pulls as of a time: where there is much, against where there is little, on one and the same
+ * server.
+ */
 export async function sizeSection(bench: Bench): Promise<Section> {
-  const { engine, sizes, largest: { moorage } } = bench;
+  const {
+    engine,
+    sizes,
+    largest: { moorage },
+  } = bench;
   const places: Place[] = [];
   for (const tags of new Set([FEW_TAGS, sizes.tags])) {
-    places.push({ tags, repo: await findRepo(moorage, taggedName(tags)), name: `${moorage.organization.name}/${taggedName(tags)}` });
+    places.push({
+      tags,
+      repo: await findRepo(moorage, taggedName(tags)),
+      name: `${moorage.organization.name}/${taggedName(tags)}`,
+    });
   }
   const rows: Row[] = [];
   for (const { title, of, paths, isPlatform = false } of whats(bench)) {
@@ -40,10 +65,14 @@ export async function sizeSection(bench: Bench): Promise<Section> {
       const all = await paths(place);
       const fill = join(bench.scratch, named(place).replaceAll(/[^a-zA-Z0-9]+/g, "-"));
       writeFileSync(fill, all.join("\n"));
-      const [server, authorization] = isPlatform ? [moorage.platform, moorage.platform.authorization] : [moorage, moorage.authorization];
+      const [server, authorization] = isPlatform
+        ? [moorage.platform, moorage.platform.authorization]
+        : [moorage, moorage.authorization];
       const [few] = places;
       rows.push({
-        title: named(place), unit: "/s", measure: overHttp(bench, server, () => [[get(PLACE, authorization, MANIFEST)]], { fill }),
+        title: named(place),
+        unit: "/s",
+        measure: overHttp(bench, server, () => [[get(PLACE, authorization, MANIFEST)]], { fill }),
         ...(few !== undefined && place !== few && { against: [{ title: named(few), goal: FLAT_GOAL }] }),
       });
     }
@@ -51,11 +80,19 @@ export async function sizeSection(bench: Bench): Promise<Section> {
   return { title: `tags at size, ${engine}`, rows };
 }
 
-function whats({ largest: { moorage: { platform } } }: Bench): What[] {
+function whats({
+  largest: {
+    moorage: { platform },
+  },
+}: Bench): What[] {
   const list = (title: string, parameters: (place: Place) => Promise<string> | string): What => ({
-    title, of: "tags", isPlatform: true, async paths(place) {
+    title,
+    of: "tags",
+    isPlatform: true,
+    async paths(place) {
       const rest = await parameters(place);
-      const path = (index: number): string => `/registry/v2/tags?uidp.children_of=${spelled(place.repo, index)}&page_size=${PAGE}${rest}`;
+      const path = (index: number): string =>
+        `/registry/v2/tags?uidp.children_of=${spelled(place.repo, index)}&page_size=${PAGE}${rest}`;
       return Array.from({ length: SPELLINGS }, (_, index) => path(index));
     },
   });
@@ -64,12 +101,22 @@ function whats({ largest: { moorage: { platform } } }: Bench): What[] {
   const middle = ({ tags }: Place): number => tags >> 1;
   const text = (ms: number): string => encodeURIComponent(new Date(ms).toISOString());
   const time = (record: number): string => text(recordTimeMs(record));
-  const registry = (title: string, of: What["of"], path: (place: Place) => string): What => ({ title, of, paths: (place) => [`/v2/${place.name}/${path(place)}`] });
-  const history = (from: (place: Place) => number) => (place: Place): string =>
-    `_service/history/${tagName(0)}?start=${time(from(place))}&end=${time(from(place) + PAGE - 1)}`;
+  const registry = (title: string, of: What["of"], path: (place: Place) => string): What => ({
+    title,
+    of,
+    paths: (place) => [`/v2/${place.name}/${path(place)}`],
+  });
+  const history =
+    (from: (place: Place) => number) =>
+    (place: Place): string =>
+      `_service/history/${tagName(0)}?start=${time(from(place))}&end=${time(from(place) + PAGE - 1)}`;
   return [
     registry(`tags/list, first ${PAGE}`, "tags", () => `tags/list?n=${PAGE}`),
-    registry(`tags/list, ${PAGE} from the middle`, "tags", (place) => `tags/list?n=${PAGE}&last=${tagName(middle(place))}`),
+    registry(
+      `tags/list, ${PAGE} from the middle`,
+      "tags",
+      (place) => `tags/list?n=${PAGE}&last=${tagName(middle(place))}`,
+    ),
     list(`list, first ${PAGE}`, () => ""),
     list(`list, ${PAGE} from the middle by token`, async (place) => {
       const { nextPageToken } = await asked<{ nextPageToken: string }>(place.repo, `&skip=${middle(place) - PAGE}`);
@@ -78,21 +125,34 @@ function whats({ largest: { moorage: { platform } } }: Bench): What[] {
     list(`list, the ${PAGE} that moved last`, () => `&order_by=${encodeURIComponent("update_time desc")}`),
     list("list, filter by name", (place) => `&name=${tagName(middle(place))}`),
     list("list, filter by digest", async (place) => {
-      const { tags: [tag] } = await asked<{ tags: { digest: string }[] }>(place.repo, `&name=${tagName(middle(place))}`);
+      const {
+        tags: [tag],
+      } = await asked<{ tags: { digest: string }[] }>(place.repo, `&name=${tagName(middle(place))}`);
       return `&digest=${tag?.digest}`;
     }),
     list(`list, ${PAGE} that moved since a time`, ({ tags }) => `&updated_since=${text(tagUpdateTimeMs(tags - PAGE))}`),
-    registry(`history, first ${PAGE}`, "records", history(() => 0)),
+    registry(
+      `history, first ${PAGE}`,
+      "records",
+      history(() => 0),
+    ),
     registry(`history, ${PAGE} from the middle`, "records", history(middle)),
     registry(`tag history, newest ${PAGE}`, "records", () => `_oci/tag-history/${tagName(0)}?n=${PAGE}`),
-    registry(`tag history, ${PAGE} from the middle`, "records", (place) => `_oci/tag-history/${tagName(0)}?n=${PAGE}&before=${time(middle(place))}`),
+    registry(
+      `tag history, ${PAGE} from the middle`,
+      "records",
+      (place) => `_oci/tag-history/${tagName(0)}?n=${PAGE}&before=${time(middle(place))}`,
+    ),
     {
-      title: "pull as of a second, another each time,", of: "records",
-      // Of few records, most seconds are after the last one. Of many, as far from the newest as there is a manifest to pull.
-      paths: ({ name, tags }) => Array.from({ length: SECONDS }, (_, second) => {
-        const at = new Date(recordTimeMs(second + Math.max(0, Math.min(MANIFESTS, tags) - SECONDS)));
-        return `/v2/${name}/manifests/${tagName(0)}--at--${at.toISOString().slice(0, 19).replaceAll(/[-:]/g, "")}Z`;
-      }),
+      title: "pull as of a second, another each time,",
+      of: "records",
+      // Of few records, most seconds are after the last one. Of many, as far from the newest as there is a manifest to
+      // pull.
+      paths: ({ name, tags }) =>
+        Array.from({ length: SECONDS }, (_, second) => {
+          const at = new Date(recordTimeMs(second + Math.max(0, Math.min(MANIFESTS, tags) - SECONDS)));
+          return `/v2/${name}/manifests/${tagName(0)}--at--${at.toISOString().slice(0, 19).replaceAll(/[-:]/g, "")}Z`;
+        }),
     },
   ];
 }

@@ -7,11 +7,22 @@ import type { Moorage } from "./moorage.ts";
 import { ask, SERVER_CORE, type Server } from "./processes.ts";
 import type { Registry } from "./registries.ts";
 
-/** One measurement. `cpuUs`: the server's processor time for a request, or for a MB; `loadShare`: how busy the load's own core was. */
-export interface Sample { rate: number; cpuUs?: number; loadShare?: number; failure?: string }
+/**
+ * One measurement. `cpuUs`: the server's processor time for a request, or for a MB; `loadShare`: how busy the load's
+ * own core was.
+ */
+export interface Sample {
+  rate: number;
+  cpuUs?: number;
+  loadShare?: number;
+  failure?: string;
+}
 
 /** Which round it is, 0 being the one that warms up and does not count, and how long to measure. */
-export interface Turn { round: number; durationMs: number }
+export interface Turn {
+  round: number;
+  durationMs: number;
+}
 
 /** A line of the table. `rate` is in `unit`. */
 export interface Row {
@@ -25,10 +36,20 @@ export interface Row {
 }
 
 /** Rows that are measured in turn, round by round. */
-export interface Section { title: string; rows: Row[] }
+export interface Section {
+  title: string;
+  rows: Row[];
+}
 
 export interface Sizes {
-  repos: number[]; tags: number; rounds: number; roundMs: number; warmMs: number; blobBytes: number; smallBlobBytes: number; connections: number;
+  repos: number[];
+  tags: number;
+  rounds: number;
+  roundMs: number;
+  warmMs: number;
+  blobBytes: number;
+  smallBlobBytes: number;
+  connections: number;
 }
 
 /** An engine's part of the run: everything here is started and answers. */
@@ -74,44 +95,79 @@ async function sampled(server: Server, load: () => Promise<LoadResult>): Promise
   const result = await load();
   const after = server.cpuUs();
   return {
-    rate: (result.answers * 1000) / result.elapsedMs, loadShare: result.loadShare,
-    ...(before !== undefined && after !== undefined && result.answers > 0 && { cpuUs: (after - before) / result.answers }),
+    rate: (result.answers * 1000) / result.elapsedMs,
+    loadShare: result.loadShare,
+    ...(before !== undefined &&
+      after !== undefined &&
+      result.answers > 0 && { cpuUs: (after - before) / result.answers }),
     ...(result.failures > 0 && { failure: `${result.failures} of ${result.answers} failed: ${result.firstFailure}` }),
     ...(result.answers === 0 && { failure: "no answer at all" }),
   };
 }
 
-/** How many are under way at once, where it is not as many as usual, and the file of what is asked, where it is something else each time. */
-export interface Manner { callers?: number; fill?: string }
+/**
+ * How many are under way at once, where it is not as many as usual, and the file of what is asked, where it is
+ * something else each time.
+ */
+export interface Manner {
+  callers?: number;
+  fill?: string;
+}
 
 /** Requests over HTTP/1.1; `sequences` may depend on the round. */
-export function overHttp({ loader, sizes }: Bench, server: Server, sequences: (round: number) => string[][], manner: Manner = {}): Row["measure"] {
+export function overHttp(
+  { loader, sizes }: Bench,
+  server: Server,
+  sequences: (round: number) => string[][],
+  manner: Manner = {},
+): Row["measure"] {
   const { callers = sizes.connections, fill } = manner;
   const load = { port: server.port, connections: callers, ...(fill !== undefined && { fill }) };
-  return ({ round, durationMs }) => sampled(server, () => loader.http({ ...load, durationMs, sequences: sequences(round) }));
+  return ({ round, durationMs }) =>
+    sampled(server, () => loader.http({ ...load, durationMs, sequences: sequences(round) }));
 }
 
 /** A call without its door: the method's path, the header's value, the message. */
-export interface GrpcCall { path: string; authorization: string; message: Uint8Array }
+export interface GrpcCall {
+  path: string;
+  authorization: string;
+  message: Uint8Array;
+}
 
 /** Calls over gRPC, with as many under way in all as there are HTTP connections. */
-export function overGrpc({ loader, sizes }: Bench, server: Server, call: GrpcCall, { callers = sizes.connections, fill }: Manner = {}): Row["measure"] {
+export function overGrpc(
+  { loader, sizes }: Bench,
+  server: Server,
+  call: GrpcCall,
+  { callers = sizes.connections, fill }: Manner = {},
+): Row["measure"] {
   const connections = Math.min(GRPC_CONNECTIONS, callers);
   const load = {
-    port: server.port, path: call.path, authorization: call.authorization, message: Buffer.from(call.message).toString("base64"), connections,
-    streams: Math.ceil(callers / connections), ...(fill !== undefined && { fill }),
+    port: server.port,
+    path: call.path,
+    authorization: call.authorization,
+    message: Buffer.from(call.message).toString("base64"),
+    connections,
+    streams: Math.ceil(callers / connections),
+    ...(fill !== undefined && { fill }),
   };
   return ({ durationMs }) => sampled(server, () => loader.grpc({ ...load, durationMs }));
 }
 
 type WithoutTime<T> = T extends unknown ? Omit<T, "durationMs"> : never;
-export type AloneWork = { script: "alone.ts"; input: WithoutTime<Alone> }
+export type AloneWork =
+  | { script: "alone.ts"; input: WithoutTime<Alone> }
   | { script: "alone-postgres.ts"; input: WithoutTime<PostgresAlone> };
 
 /** The engine by itself, in a process of its own on the servers' core. */
 export function alone({ script, input }: AloneWork): Row["measure"] {
   return async ({ durationMs }) => {
-    const { perSecond, cpuUs } = await ask<AloneResult>(SERVER_CORE, script, { ...input, durationMs }, durationMs + ALONE_TIMEOUT_MS);
+    const { perSecond, cpuUs } = await ask<AloneResult>(
+      SERVER_CORE,
+      script,
+      { ...input, durationMs },
+      durationMs + ALONE_TIMEOUT_MS,
+    );
     return { rate: perSecond, ...(cpuUs !== undefined && input.work === "list" && { cpuUs }) };
   };
 }

@@ -2,26 +2,38 @@ import type { Row, Sample, Section, Sizes } from "./rows.ts";
 import { say } from "./say.ts";
 
 /** A section with what was measured of each of its rows. */
-export interface Measured { title: string; rows: { row: Row; samples: Sample[] }[] }
+export interface Measured {
+  title: string;
+  rows: { row: Row; samples: Sample[] }[];
+}
 
-/** The rows whose title, or whose section's, has the word in it, and those they are held against. All, without a word. */
+/**
+ * The rows whose title, or whose section's, has the word in it, and those they are held against. All, without a word.
+ */
 export function pick({ title, rows }: Section, word: string): Row[] {
   const has = (text: string): boolean => text.toLowerCase().includes(word.toLowerCase());
   const wanted = new Set(has(title) ? rows : rows.filter((row) => has(row.title)));
   // A row may be held against one that is itself held against another.
-  for (const row of wanted) for (const { title: other } of row.against ?? []) for (const found of rows.filter((one) => one.title === other)) wanted.add(found);
+  for (const row of wanted)
+    for (const { title: other } of row.against ?? [])
+      for (const found of rows.filter((one) => one.title === other)) wanted.add(found);
   return rows.filter((row) => wanted.has(row));
 }
 
 /**
- * Measures rows in turn: rounds outside, rows inside, so that what drifts over the run drifts for all. The first round warms up and does not count. A row
- * that cannot be measured says so and is not tried again.
+ * Measures rows in turn: rounds outside, rows inside, so that what drifts over the run drifts for all. The first round
+ * warms up and does not count. A row that cannot be measured says so and is not tried again.
  */
-export async function runSection(section: Section, { rounds, roundMs, warmMs }: Sizes, word: string): Promise<Measured> {
+export async function runSection(
+  section: Section,
+  { rounds, roundMs, warmMs }: Sizes,
+  word: string,
+): Promise<Measured> {
   const rows = pick(section, word).map((row) => ({ row, samples: [] as Sample[] }));
   const lost = new Set<Row>();
   for (let round = 0; round <= rounds; round += 1) {
-    if (rows.length > 0) say(`${section.title}: ${round === 0 ? "warming up" : `round ${round} of ${rounds}`}, ${rows.length} rows`);
+    if (rows.length > 0)
+      say(`${section.title}: ${round === 0 ? "warming up" : `round ${round} of ${rounds}`}, ${rows.length} rows`);
     for (const { row, samples } of rows) {
       if (lost.has(row)) continue;
       try {

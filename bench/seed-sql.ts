@@ -23,7 +23,8 @@ export interface SeedDialect {
 }
 
 export const SQLITE: SeedDialect = {
-  series: (count) => `(with recursive n(i) as (select 0 union all select i + 1 from n where i + 1 < ${count}) select i from n)`,
+  series: (count) =>
+    `(with recursive n(i) as (select 0 union all select i + 1 from n where i + 1 < ${count}) select i from n)`,
   hex: (digits) => `lower(hex(randomblob(${digits / 2})))`,
   pad: (expression) => `printf('%07d', ${expression})`,
   bytes: (expression) => `cast(${expression} as blob)`,
@@ -68,18 +69,24 @@ export function tagUpdateTimeMs(index: number): number {
 
 // As a push of a small image leaves one; which blobs it names is not looked at when it is pulled.
 function manifestText(expression: string): string {
-  const blob = (kind: string): string => `{"mediaType":"application/vnd.oci.image.${kind}","digest":"sha256:${"0".repeat(64)}","size":4096}`;
+  const blob = (kind: string): string =>
+    `{"mediaType":"application/vnd.oci.image.${kind}","digest":"sha256:${"0".repeat(64)}","size":4096}`;
   const content = `"config":${blob("config.v1+json")},"layers":[${blob("layer.v1.tar+gzip")}]`;
   return `'{"schemaVersion":2,"mediaType":"${MANIFEST_TYPE}",${content},"annotations":{"tag":"' || ${expression} || '"}}'`;
 }
 
-const REPO_COLUMNS = "(uid, parent, name, description, catalog_tier, bundles, readme, aliases, active_tags, sync_config, create_time, update_time)";
+const REPO_COLUMNS =
+  "(uid, parent, name, description, catalog_tier, bundles, readme, aliases, active_tags, sync_config, create_time, update_time)";
 
-export function seedStatements({ organization, small, repos, groups, tagged }: SeedPlan, { series, hex, pad, bytes }: SeedDialect): string[] {
+export function seedStatements(
+  { organization, small, repos, groups, tagged }: SeedPlan,
+  { series, hex, pad, bytes }: SeedDialect,
+): string[] {
   const image = `'image-' || ${pad("s.i")}`;
   const each = Math.ceil(repos / groups);
   const times = `${EPOCH_MS} + s.i, ${EPOCH_MS} + s.i`;
-  const repoValues = (name: string): string => `${name}, 'An image of the benchmark', 0, '[]', '', '[]', '[]', null, ${times}`;
+  const repoValues = (name: string): string =>
+    `${name}, 'An image of the benchmark', 0, '[]', '', '[]', '[]', null, ${times}`;
   const upsert = "on conflict (kind, ancestor) do update set n = counters.n + excluded.n";
   const inOrganization = `(parent = '${organization}' or parent in (select uid from bench_groups))`;
   return [
@@ -94,8 +101,10 @@ export function seedStatements({ organization, small, repos, groups, tagged }: S
     `insert into repos ${REPO_COLUMNS}
       select g.uid || '/' || ${hex(16)}, g.uid, ${repoValues(image)} from ${series(repos)} as s join bench_groups g on g.i = s.i / ${each}`,
     `insert into repos ${REPO_COLUMNS} select '${small}/' || ${hex(16)}, '${small}', ${repoValues(image)} from ${series(SMALL_REPOS)} as s`,
-    ...tagged.map((tags) => `insert into repos ${REPO_COLUMNS}
-      select '${organization}/' || ${hex(16)}, '${organization}', ${repoValues(`'${taggedName(tags)}'`)} from ${series(1)} as s`),
+    ...tagged.map(
+      (tags) => `insert into repos ${REPO_COLUMNS}
+      select '${organization}/' || ${hex(16)}, '${organization}', ${repoValues(`'${taggedName(tags)}'`)} from ${series(1)} as s`,
+    ),
     `insert into group_names (parent, name, uid) select parent, name, uid from repos order by parent, name`,
     `insert into ancestry (kind, ancestor, name, uid) select 'repos', '${organization}', name, uid from repos where ${inOrganization} order by name, uid`,
     `insert into ancestry (kind, ancestor, name, uid)

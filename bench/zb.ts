@@ -9,16 +9,33 @@ import type { Registry } from "./registries.ts";
 import { say } from "./say.ts";
 
 /** A test of zb's, and what it says of a registry: images a second, and how long the middle one took. */
-export interface ZbTest { name: string; perSecond: number; failed: number; p50: string }
+export interface ZbTest {
+  name: string;
+  perSecond: number;
+  failed: number;
+  p50: string;
+}
 /** `failure`: the run did not come to its end; the tests before are there. */
-export interface ZbRun { registry: string; tests: ZbTest[]; failure?: string }
+export interface ZbRun {
+  registry: string;
+  tests: ZbTest[];
+  failure?: string;
+}
 
 const TIMEOUT_MS = 90_000;
 const START_TIMEOUT_MS = 10_000;
 const CONCURRENCY = 2;
 
-/** zot's own benchmark against a registry; undefined where zb is not there. Ours is asked through a relay that adds its token, on the load's core. */
-export async function runZb(registry: Registry, organization: string, scratch: string, requests: number): Promise<ZbRun | undefined> {
+/**
+ * zot's own benchmark against a registry; undefined where zb is not there. Ours is asked through a relay that adds its
+ * token, on the load's core.
+ */
+export async function runZb(
+  registry: Registry,
+  organization: string,
+  scratch: string,
+  requests: number,
+): Promise<ZbRun | undefined> {
   const program = findProgram("zb");
   if (program === undefined) return undefined;
   say(`zb against ${registry.name}`);
@@ -31,8 +48,10 @@ export async function runZb(registry: Registry, organization: string, scratch: s
     const child = start(LOAD_CORE, program, args, { output: "pipe" });
     const timer = setTimeout(() => child.kill("SIGKILL"), TIMEOUT_MS);
     let text = "";
-    child.stdout?.setEncoding("utf8").on("data", (chunk: string) => { text += chunk; });
-    const [code] = await once(child, "close") as [number | null];
+    child.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
+      text += chunk;
+    });
+    const [code] = (await once(child, "close")) as [number | null];
     clearTimeout(timer);
     const tests = readTests(text);
     // Its status is 1 when a request of any test failed; each test says how many did.
@@ -46,7 +65,12 @@ export async function runZb(registry: Registry, organization: string, scratch: s
 async function startRelay(registry: Registry): Promise<{ port: number; process: ReturnType<typeof start> }> {
   const port = await freePort();
   const authorization = registry.authorization.slice("authorization: ".length).trim();
-  const child = start(LOAD_CORE, process.execPath, [fileURLToPath(new URL("relay.ts", import.meta.url)), String(port), String(registry.port), authorization]);
+  const child = start(LOAD_CORE, process.execPath, [
+    fileURLToPath(new URL("relay.ts", import.meta.url)),
+    String(port),
+    String(registry.port),
+    authorization,
+  ]);
   try {
     await until(() => accepts(port), child, START_TIMEOUT_MS);
   } catch (error) {
@@ -58,9 +82,17 @@ async function startRelay(registry: Registry): Promise<{ port: number; process: 
 
 /** Reads what zb prints: a block of lines `name: value` for each test. */
 function readTests(text: string): ZbTest[] {
-  return text.split(/^Test name:/m).slice(1).map((block) => {
-    const value = (name: string): string => new RegExp(`^${name}:[ \\t]*(.*)$`, "m").exec(block)?.[1]?.trim() ?? "";
-    const [name = ""] = block.split("\n", 1);
-    return { name: name.trim(), perSecond: Number(value("Requests per second")), failed: Number(value("Failed requests")), p50: value("p50") };
-  });
+  return text
+    .split(/^Test name:/m)
+    .slice(1)
+    .map((block) => {
+      const value = (name: string): string => new RegExp(`^${name}:[ \\t]*(.*)$`, "m").exec(block)?.[1]?.trim() ?? "";
+      const [name = ""] = block.split("\n", 1);
+      return {
+        name: name.trim(),
+        perSecond: Number(value("Requests per second")),
+        failed: Number(value("Failed requests")),
+        p50: value("p50"),
+      };
+    });
 }

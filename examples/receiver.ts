@@ -1,5 +1,6 @@
-// Receives events and believes none that it cannot prove. docs/events.md tells how to run it: ISSUER is the installation's URL, GROUP the uid of the
-// subscription's group, SECRET what the subscription was made with, PORT where to listen on this machine.
+// Receives events and believes none that it cannot prove. docs/events.md tells how to run it: ISSUER is the
+// installation's URL, GROUP the uid of the subscription's group, SECRET what the subscription was made with, PORT where
+// to listen on this machine.
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage } from "node:http";
 import { createRemoteJWKSet, jwtVerify } from "jose";
@@ -11,25 +12,31 @@ const keys = createRemoteJWKSet(new URL(((await discovery.json()) as { jwks_uri:
 const webhook = new Webhook(SECRET);
 const seen = new Set<string>();
 
-/** What the request's event tells of. Throws for a request that the installation did not make for this group within the last minutes. */
+/**
+ * What the request's event tells of. Throws for a request that the installation did not make for this group within the
+ * last minutes.
+ */
 async function verify({ headers }: IncomingMessage, content: AsyncIterable<string>): Promise<object> {
   let text = "";
   for await (const part of content) if ((text += part).length > 1_048_576) throw new Error("too long");
   const token = (headers.authorization ?? "").replace(/^Bearer /, "");
   const rules = { issuer: ISSUER, audience: "customer", subject: `webhook:${GROUP}`, requiredClaims: ["exp"] };
   const { payload } = await jwtVerify<{ webhook?: { digest?: string } }>(token, keys, rules);
-  if (payload.webhook?.digest !== `sha256:${createHash("sha256").update(text).digest("hex")}`) throw new Error("the token is for another body");
+  if (payload.webhook?.digest !== `sha256:${createHash("sha256").update(text).digest("hex")}`)
+    throw new Error("the token is for another body");
   if (headers["webhook-id"] !== headers["ce-id"]) throw new Error("the signature is for another event");
   return (webhook.verify(text, headers as Record<string, string>) as { body: object }).body;
 }
 
 const server = createServer(async (req, res) => {
   // Before the first event the installation asks whether it may send.
-  if (req.method === "OPTIONS") return void res.writeHead(204, { "webhook-allowed-origin": "*", "webhook-allowed-rate": "*" }).end();
+  if (req.method === "OPTIONS")
+    return void res.writeHead(204, { "webhook-allowed-origin": "*", "webhook-allowed-rate": "*" }).end();
   try {
     const body = await verify(req, req.setEncoding("utf8"));
     const id = String(req.headers["ce-id"]);
-    // The same event may come again. Where it matters, keep the ids with what you make of the events, for as long as events are tried.
+    // The same event may come again. Where it matters, keep the ids with what you make of the events, for as long as
+    // events are tried.
     if (!seen.has(id)) console.log(req.headers["ce-type"], req.headers["ce-subject"], JSON.stringify(body));
     seen.add(id);
     res.writeHead(204).end();

@@ -1,11 +1,31 @@
-// The comments of the contract, which generated code does not carry: what the document of the API says about methods, messages and fields.
+// The comments of the contract, which generated code does not carry: what the document of the API says about methods,
+// messages and fields.
 
-interface Location { path?: number[]; leadingComments?: string }
-interface Named { name: string }
-interface Message extends Named { field?: Named[]; nestedType?: Message[]; enumType?: Enum[] }
-interface Enum extends Named { value?: Named[] }
-interface Service extends Named { method?: Named[] }
-interface File extends Named { package: string; messageType?: Message[]; enumType?: Enum[]; service?: Service[]; sourceCodeInfo?: { location: Location[] } }
+interface Location {
+  path?: number[];
+  leadingComments?: string;
+}
+interface Named {
+  name: string;
+}
+interface Message extends Named {
+  field?: Named[];
+  nestedType?: Message[];
+  enumType?: Enum[];
+}
+interface Enum extends Named {
+  value?: Named[];
+}
+interface Service extends Named {
+  method?: Named[];
+}
+interface File extends Named {
+  package: string;
+  messageType?: Message[];
+  enumType?: Enum[];
+  service?: Service[];
+  sourceCodeInfo?: { location: Location[] };
+}
 
 // Numbers of fields in google/protobuf/descriptor.proto, of which a location's path is made.
 const FILE = { messageType: 4, enumType: 5, service: 6 };
@@ -17,22 +37,35 @@ const METHOD = 2;
 export function commentsModule(image: string): string {
   const { file } = JSON.parse(image) as { file: File[] };
   const comments = file.filter(({ name }) => name.startsWith("moorage/")).flatMap(commentsOf);
-  const lines = comments.toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([name, text]) => `  ${JSON.stringify(name)}: ${JSON.stringify(text)},\n`);
+  const lines = comments
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([name, text]) => `  ${JSON.stringify(name)}: ${JSON.stringify(text)},\n`);
   return `// Generated from proto/ by scripts/generate.ts. Do not edit.\n/** What the contract says about a method, message, field, enum or value, by full name. */\nexport const COMMENTS: Readonly<Record<string, string>> = {\n${lines.join("")}};\n`;
 }
 
 function commentsOf(file: File): [string, string][] {
-  const byPath = new Map(file.sourceCodeInfo?.location.map(({ path = [], leadingComments }) => [path.join("."), leadingComments]));
+  const byPath = new Map(
+    file.sourceCodeInfo?.location.map(({ path = [], leadingComments }) => [path.join("."), leadingComments]),
+  );
   const found: [string, string][] = [];
   const note = (name: string, path: number[]): void => {
-    const text = byPath.get(path.join("."))?.split("\n").map((line) => line.trim()).join(" ").trim();
+    const text = byPath
+      .get(path.join("."))
+      ?.split("\n")
+      .map((line) => line.trim())
+      .join(" ")
+      .trim();
     if (text) found.push([name, text]);
   };
   const visitEnum = ({ name, value = [] }: Enum, prefix: string, path: number[]): void => {
     note(`${prefix}.${name}`, path);
     value.forEach((each, at) => note(`${prefix}.${name}.${each.name}`, [...path, VALUE, at]));
   };
-  const visit = ({ name, field = [], nestedType = [], enumType = [] }: Message, prefix: string, path: number[]): void => {
+  const visit = (
+    { name, field = [], nestedType = [], enumType = [] }: Message,
+    prefix: string,
+    path: number[],
+  ): void => {
     const full = `${prefix}.${name}`;
     note(full, path);
     field.forEach((each, at) => note(`${full}.${each.name}`, [...path, MESSAGE.field, at]));

@@ -5,15 +5,28 @@ import { test } from "node:test";
 import { parse, parseDocument } from "yaml";
 import { loadConfig, parseDuration, SETTINGS } from "../packages/server/src/config.ts";
 
-// What can be known of deploy/ with neither Go nor a container engine. `.ci/deploy.sh` renders the chart, lints, and starts what the image holds.
+// What can be known of deploy/ with neither Go nor a container engine. `.ci/deploy.sh` renders the chart, lints, and
+// starts what the image holds.
 
 const root = dirname(import.meta.dirname);
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
 const known = new Set(SETTINGS.map(({ name }) => name));
 // What clients read: the credential helper, and the documents' commands for where the server is.
-const OF_CLIENTS = new Set(["MOORAGE_AUDIENCE", "MOORAGE_IDENTITY", "MOORAGE_ID_TOKEN", "MOORAGE_ID_TOKEN_FILE", "MOORAGE_REGISTRY_HOST", "MOORAGE_TOKEN", "MOORAGE_URL"]);
+const OF_CLIENTS = new Set([
+  "MOORAGE_AUDIENCE",
+  "MOORAGE_IDENTITY",
+  "MOORAGE_ID_TOKEN",
+  "MOORAGE_ID_TOKEN_FILE",
+  "MOORAGE_REGISTRY_HOST",
+  "MOORAGE_TOKEN",
+  "MOORAGE_URL",
+]);
 
-interface Compose { services: Record<string, Service>; volumes: Record<string, unknown>; networks: Record<string, unknown> }
+interface Compose {
+  services: Record<string, Service>;
+  volumes: Record<string, unknown>;
+  networks: Record<string, unknown>;
+}
 interface Service {
   environment?: Record<string, string>;
   depends_on?: Record<string, { condition: string }>;
@@ -27,19 +40,31 @@ interface Service {
 const compose = parse(read("deploy/compose.yaml")) as Compose;
 
 test("deploy/ and the documents name no setting that there is not", () => {
-  const files = globSync(["deploy/**/*", "docs/**/*.md", "*.md"], { cwd: root, withFileTypes: true }).filter((entry) => entry.isFile());
+  const files = globSync(["deploy/**/*", "docs/**/*.md", "*.md"], { cwd: root, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
   assert.ok(files.length > 20);
   for (const { parentPath, name } of files) {
     for (const [variable] of readFileSync(join(parentPath, name), "utf8").matchAll(/\bMOORAGE_[A-Z][A-Z_]*[A-Z]\b/g)) {
-      assert.ok(known.has(variable) || OF_CLIENTS.has(variable) || variable.startsWith("MOORAGE_TEST_"), `${name}: ${variable} is no setting`);
+      assert.ok(
+        known.has(variable) || OF_CLIENTS.has(variable) || variable.startsWith("MOORAGE_TEST_"),
+        `${name}: ${variable} is no setting`,
+      );
     }
   }
 });
 
 test("the server takes the settings of the compose file", () => {
-  const secrets: Record<string, string> = { POSTGRES_PASSWORD: "5f0c", S3_SECRET_KEY: "77aa", MOORAGE_SECRET_KEY: "00".repeat(32) };
+  const secrets: Record<string, string> = {
+    POSTGRES_PASSWORD: "5f0c",
+    S3_SECRET_KEY: "77aa",
+    MOORAGE_SECRET_KEY: "00".repeat(32),
+  };
   const filled = Object.entries(compose.services["moorage"]?.environment ?? {}).map(([name, value]) => {
-    const text = String(value).replaceAll(/\$\{(\w+):([-?])([^}]*)\}/g, (_, variable: string, kind: string, word: string) => (kind === "-" ? word : secrets[variable] ?? ""));
+    const text = String(value).replaceAll(
+      /\$\{(\w+):([-?])([^}]*)\}/g,
+      (_, variable: string, kind: string, word: string) => (kind === "-" ? word : (secrets[variable] ?? "")),
+    );
     return [name, text] as const;
   });
   const config = loadConfig(Object.fromEntries(filled));
@@ -47,21 +72,28 @@ test("the server takes the settings of the compose file", () => {
   assert.equal(config.databaseTls, "disable");
   assert.equal(config.secretKeys.length, 1);
   assert.equal(config.baseUrl, "http://localhost:8080");
-  assert.ok((parseDuration(compose.services["moorage"]?.stop_grace_period ?? "") ?? 0) > config.drainTimeoutMs, "Docker waits longer than the server drains");
+  assert.ok(
+    (parseDuration(compose.services["moorage"]?.stop_grace_period ?? "") ?? 0) > config.drainTimeoutMs,
+    "Docker waits longer than the server drains",
+  );
 });
 
 test("the compose file names only what it declares, and waits for what can be healthy", () => {
   for (const [name, service] of Object.entries(compose.services)) {
     for (const volume of service.volumes ?? []) {
       const [source = ""] = volume.split(":");
-      assert.ok(source.startsWith(".") ? readFileSync(join(root, "deploy", source)) : source in compose.volumes, `${name}: ${source}`);
+      assert.ok(
+        source.startsWith(".") ? readFileSync(join(root, "deploy", source)) : source in compose.volumes,
+        `${name}: ${source}`,
+      );
     }
     for (const network of service.networks ?? []) assert.ok(network in compose.networks, `${name}: ${network}`);
     for (const [other, { condition }] of Object.entries(service.depends_on ?? {})) {
       const target = compose.services[other];
       assert.ok(target, `${name} waits for ${other}`);
       // The server's health check comes with its image.
-      if (condition === "service_healthy") assert.ok(target.healthcheck ?? target.build, `${other} has no health check`);
+      if (condition === "service_healthy")
+        assert.ok(target.healthcheck ?? target.build, `${other} has no health check`);
     }
   }
 });
@@ -73,12 +105,20 @@ test("the document tells of every secret that the compose file asks for", () => 
 });
 
 test("what the Dockerfile copies is there and not ignored", () => {
-  const sources = [...read("deploy/Dockerfile").matchAll(/^COPY (?!--from)(.+)$/gm)].flatMap(([, words = ""]) => words.split(" ").slice(0, -1));
+  const sources = [...read("deploy/Dockerfile").matchAll(/^COPY (?!--from)(.+)$/gm)].flatMap(([, words = ""]) =>
+    words.split(" ").slice(0, -1),
+  );
   assert.ok(sources.length > 8);
-  const allowed = read(".dockerignore").split("\n").filter((line) => line.startsWith("!")).map((line) => line.slice(1));
+  const allowed = read(".dockerignore")
+    .split("\n")
+    .filter((line) => line.startsWith("!"))
+    .map((line) => line.slice(1));
   for (const source of sources) {
     assert.notEqual(globSync(source, { cwd: root }).length, 0, source);
-    assert.ok(allowed.some((path) => source === path || source.startsWith(`${path}/`)), `${source} is kept out by .dockerignore`);
+    assert.ok(
+      allowed.some((path) => source === path || source.startsWith(`${path}/`)),
+      `${source} is kept out by .dockerignore`,
+    );
   }
 });
 
@@ -110,7 +150,10 @@ test("the chart's values and their schema know the same names", () => {
   sameNames(document.toJS() as Record<string, unknown>, schema, "");
 });
 
-interface Schema { type?: string; properties?: Record<string, Schema> }
+interface Schema {
+  type?: string;
+  properties?: Record<string, Schema>;
+}
 
 function sameNames(values: Record<string, unknown>, schema: Schema, path: string): void {
   const described = Object.keys(schema.properties ?? {}).filter((name) => path !== "" || name !== "global");
@@ -123,9 +166,15 @@ function sameNames(values: Record<string, unknown>, schema: Schema, path: string
 test("the chart uses every value, and none that is not declared", () => {
   const values = parse(read(`${CHART}/values.yaml`)) as Record<string, unknown>;
   const templates = globSync(`${CHART}/templates/**/*.{yaml,tpl,txt}`, { cwd: root }).map(read).join("\n");
-  const used = [...templates.matchAll(/(?:\.Values|\$v)((?:\.[a-zA-Z]+)+)/g)].map(([, path = ""]) => path.slice(1).split("."));
+  const used = [...templates.matchAll(/(?:\.Values|\$v)((?:\.[a-zA-Z]+)+)/g)].map(([, path = ""]) =>
+    path.slice(1).split("."),
+  );
   for (const path of used) assert.ok(has(values, path), `.Values.${path.join(".")} is in values.yaml`);
-  for (const name of Object.keys(values)) assert.ok(used.some(([first]) => first === name), `${name} is used`);
+  for (const name of Object.keys(values))
+    assert.ok(
+      used.some(([first]) => first === name),
+      `${name} is used`,
+    );
 });
 
 function has(values: unknown, [name, ...rest]: string[]): boolean {

@@ -14,27 +14,84 @@ const PERSON = hex("person", 40);
 const ROLE = hex("role", 40);
 const DIGEST = `sha256:${hex("digest", 64)}`;
 
-/** Values of fields, by message and name or by name alone. Other texts are empty, other enums have their first value, other numbers are 0. */
+/**
+ * Values of fields, by message and name or by name alone. Other texts are empty, other enums have their first value,
+ * other numbers are 0.
+ */
 const VALUES: Readonly<Record<string, unknown>> = {
-  uid: `${GROUP}/${hex("resource", 16)}`, "Group.uid": GROUP, "Repo.uid": REPO, "Identity.uid": `${GROUP}/${hex("identity", 16)}`,
-  "AccountAssociation.uid": GROUP, "IdentityProvider.uid": PROVIDER, "ExternalGroupRoleMapping.uid": `${PROVIDER}/${hex("mapping", 16)}`, "TagChange.uid": `${REPO}/${hex("tag", 16)}`,
-  "RoleBinding.BoundIdentity.uid": PERSON, "RoleBinding.BoundGroup.uid": GROUP, "RoleBinding.BoundRole.uid": ROLE, "GroupInvite.InvitedRole.uid": ROLE,
+  uid: `${GROUP}/${hex("resource", 16)}`,
+  "Group.uid": GROUP,
+  "Repo.uid": REPO,
+  "Identity.uid": `${GROUP}/${hex("identity", 16)}`,
+  "AccountAssociation.uid": GROUP,
+  "IdentityProvider.uid": PROVIDER,
+  "ExternalGroupRoleMapping.uid": `${PROVIDER}/${hex("mapping", 16)}`,
+  "TagChange.uid": `${REPO}/${hex("tag", 16)}`,
+  "RoleBinding.BoundIdentity.uid": PERSON,
+  "RoleBinding.BoundGroup.uid": GROUP,
+  "RoleBinding.BoundRole.uid": ROLE,
+  "GroupInvite.InvitedRole.uid": ROLE,
   "BatchDeleteExternalGroupRoleMappingsResponse.parent": PROVIDER,
-  "Group.name": "team-a", "Repo.name": "api", "Identity.name": "build", "AccountAssociation.name": "production", "IdentityProvider.name": "example",
-  "TagChange.name": "v1.4", "Role.name": "releaser", "RoleBinding.BoundIdentity.name": "ann", "RoleBinding.BoundGroup.name": "team-a",
-  "RoleBinding.BoundRole.name": "viewer", "GroupInvite.InvitedRole.name": "viewer", "RoleBinding.BoundIdentity.subject": "ann",
-  "Group.kind": OrgKind.CUSTOMER, "Group.status": OrgStatus.READY, "Role.capabilities": Capability.CAP_MANIFEST_CREATE,
+  "Group.name": "team-a",
+  "Repo.name": "api",
+  "Identity.name": "build",
+  "AccountAssociation.name": "production",
+  "IdentityProvider.name": "example",
+  "TagChange.name": "v1.4",
+  "Role.name": "releaser",
+  "RoleBinding.BoundIdentity.name": "ann",
+  "RoleBinding.BoundGroup.name": "team-a",
+  "RoleBinding.BoundRole.name": "viewer",
+  "GroupInvite.InvitedRole.name": "viewer",
+  "RoleBinding.BoundIdentity.subject": "ann",
+  "Group.kind": OrgKind.CUSTOMER,
+  "Group.status": OrgStatus.READY,
+  "Role.capabilities": Capability.CAP_MANIFEST_CREATE,
   "GroupInvite.InvitedRole.capabilities": Capability.CAP_REPO_LIST,
-  identity: PERSON, provider: PROVIDER, identity_provider_uid: PROVIDER, subscription: `${GROUP}/${hex("resource", 16)}`,
-  role_binding: `${GROUP}/${hex("binding", 16)}`, repo_id: REPO, group: GROUP, scope: GROUP, role_uid: ROLE, default_role: ROLE,
-  repository: "acme/team-a/api", tag: "v1.4", digest: DIGEST, previous_digest: `sha256:${hex("previous", 64)}`, digests: DIGEST, type: "manifest",
-  reason: "push", remote_address: "192.0.2.7", user_agent: "docker/28.0.1", method: "GET", message: "a test of this subscription", email: "ann@example.com",
-  issuer: "https://issuer.example.com", subject: "repo:acme/api:ref:refs/heads/main", audience: "https://registry.example.com", client_id: "moorage",
-  groups_claim: "groups", external_group_id: "engineers", key_id: hex("key", 8), expiration_time: time("2026-01-22T10:00:00Z"), account: "123456789012",
-  document_ids: "terms-of-use", sink: "https://hooks.example.com/moorage",
+  identity: PERSON,
+  provider: PROVIDER,
+  identity_provider_uid: PROVIDER,
+  subscription: `${GROUP}/${hex("resource", 16)}`,
+  role_binding: `${GROUP}/${hex("binding", 16)}`,
+  repo_id: REPO,
+  group: GROUP,
+  scope: GROUP,
+  role_uid: ROLE,
+  default_role: ROLE,
+  repository: "acme/team-a/api",
+  tag: "v1.4",
+  digest: DIGEST,
+  previous_digest: `sha256:${hex("previous", 64)}`,
+  digests: DIGEST,
+  type: "manifest",
+  reason: "push",
+  remote_address: "192.0.2.7",
+  user_agent: "docker/28.0.1",
+  method: "GET",
+  message: "a test of this subscription",
+  email: "ann@example.com",
+  issuer: "https://issuer.example.com",
+  subject: "repo:acme/api:ref:refs/heads/main",
+  audience: "https://registry.example.com",
+  client_id: "moorage",
+  groups_claim: "groups",
+  external_group_id: "engineers",
+  key_id: hex("key", 8),
+  expiration_time: time("2026-01-22T10:00:00Z"),
+  account: "123456789012",
+  document_ids: "terms-of-use",
+  sink: "https://hooks.example.com/moorage",
 };
 /** What a resource can have and most do not: an example would be longer, and tell no more. */
-const LEFT_OUT: ReadonlySet<string> = new Set(["google", "azure", "github", "services", "sync_config", "tag_policy", "old_secret_expire_time"]);
+const LEFT_OUT: ReadonlySet<string> = new Set([
+  "google",
+  "azure",
+  "github",
+  "services",
+  "sync_config",
+  "tag_policy",
+  "old_secret_expire_time",
+]);
 // What the server does by itself, and says so.
 const BY_SYSTEM: ReadonlySet<string> = new Set(["registry.collect.v1"]);
 
@@ -47,7 +104,8 @@ export function exampleActor({ type }: EventType): object {
 /** The body of an example. */
 export function exampleBody({ type, body, methods: [method] }: EventType): Message {
   const message = exampleOf(body) as Message & Record<string, unknown>;
-  if (body === ResourceDeletedSchema && method !== undefined) message["uid"] = named(getOption(method, access).resource, "uid");
+  if (body === ResourceDeletedSchema && method !== undefined)
+    message["uid"] = named(getOption(method, access).resource, "uid");
   // Only a tag that moved pointed to something before.
   if ("previousDigest" in message && !type.includes(".updated.")) message["previousDigest"] = "";
   if ("reason" in message && type.includes(".deleted.")) message["reason"] = "retention";

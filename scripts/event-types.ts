@@ -1,5 +1,5 @@
-// Writes the list of the types of events into docs/events.md, from the descriptors. With --check it only says whether the committed page has it as it would
-// be written.
+// Writes the list of the types of events into docs/events.md, from the descriptors. With --check it only says whether
+// the committed page has it as it would be written.
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { DescService } from "@bufbuild/protobuf";
@@ -15,8 +15,12 @@ const END = "<!-- The end of what is generated. -->";
 const page = join(dirname(import.meta.dirname), "docs/events.md");
 const prefix = SETTINGS.find(({ name }) => name === "MOORAGE_EVENTS_PREFIX")?.fallback ?? "";
 
-const services = Object.values(api).filter((value) => typeof value === "object" && "kind" in value && value.kind === "service") as DescService[];
-const types = [...eventTypes(services.flatMap(({ methods }) => methods)).values()].toSorted((one, other) => (one.type < other.type ? -1 : 1));
+const services = Object.values(api).filter(
+  (value) => typeof value === "object" && "kind" in value && value.kind === "service",
+) as DescService[];
+const types = [...eventTypes(services.flatMap(({ methods }) => methods)).values()].toSorted((one, other) =>
+  one.type < other.type ? -1 : 1,
+);
 const before = readFileSync(page, "utf8");
 const [start, end] = [before.indexOf(BEGIN), before.indexOf(END)];
 if (start < 0 || end < start) throw new Error("docs/events.md lacks the lines between which the types of events stand");
@@ -37,9 +41,13 @@ function section(event: EventType): string {
 /** What the message's comment says after its name, or what the methods do, in the first sentence of their comments. */
 function meaningOf({ body, methods, hasOwnBody }: EventType): string {
   const comments = hasOwnBody ? [body.typeName] : methods.map(({ parent, name }) => `${parent.typeName}.${name}`);
-  return comments.map((name) => {
-    const comment = COMMENTS[name];
-    if (comment === undefined) throw new Error(`${name} has no comment`);
-    return hasOwnBody ? comment.slice(comment.indexOf(": ") + 2).replace(/^./, (letter) => letter.toUpperCase()) : comment.replace(/\.(?: .*)?$/s, ".");
-  }).join(" ");
+  return comments
+    .map((name) => {
+      const comment = COMMENTS[name];
+      if (comment === undefined) throw new Error(`${name} has no comment`);
+      return hasOwnBody
+        ? comment.slice(comment.indexOf(": ") + 2).replace(/^./, (letter) => letter.toUpperCase())
+        : comment.replace(/\.(?: .*)?$/s, ".");
+    })
+    .join(" ");
 }

@@ -1,4 +1,5 @@
-// Generates packages/api/src/gen from proto/. With --check it only says whether the committed code is what would be generated.
+// Generates packages/api/src/gen from proto/. With --check it only says whether the committed code is what would be
+// generated.
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,10 +9,20 @@ const target = "packages/api/src/gen";
 const check = process.argv.includes("--check");
 const scratch = mkdtempSync("build-gen-");
 try {
-  const sources = ["proto/moorage", "node_modules/google-proto-files/google/rpc", "node_modules/grpc-health-check/proto/health", "node_modules/@grpc/reflection/build/proto/grpc/reflection"];
-  execFileSync("buf", ["generate", "--output", scratch, ...sources.flatMap((path) => ["--path", path])], { stdio: "inherit" });
+  const sources = [
+    "proto/moorage",
+    "node_modules/google-proto-files/google/rpc",
+    "node_modules/grpc-health-check/proto/health",
+    "node_modules/@grpc/reflection/build/proto/grpc/reflection",
+  ];
+  execFileSync("buf", ["generate", "--output", scratch, ...sources.flatMap((path) => ["--path", path])], {
+    stdio: "inherit",
+  });
   const made = join(scratch, target);
-  const image = execFileSync("buf", ["build", "--path", "proto/moorage", "-o", "-#format=json"], { encoding: "utf8", maxBuffer: 64 << 20 });
+  const image = execFileSync("buf", ["build", "--path", "proto/moorage", "-o", "-#format=json"], {
+    encoding: "utf8",
+    maxBuffer: 64 << 20,
+  });
   writeFileSync(join(made, "moorage/comments.ts"), commentsModule(image));
   if (!check) {
     rmSync(target, { recursive: true, force: true });
@@ -25,7 +36,16 @@ try {
 }
 
 function sameTree(left: string, right: string): boolean {
-  const files = (root: string): string[] => (existsSync(root) ? readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name).slice(root.length)).sort() : []);
+  const files = (root: string): string[] =>
+    existsSync(root)
+      ? readdirSync(root, { recursive: true, withFileTypes: true })
+          .filter((entry) => entry.isFile())
+          .map((entry) => join(entry.parentPath, entry.name).slice(root.length))
+          .sort()
+      : [];
   const names = files(left);
-  return names.join() === files(right).join() && names.every((name) => readFileSync(left + name).equals(readFileSync(right + name)));
+  return (
+    names.join() === files(right).join() &&
+    names.every((name) => readFileSync(left + name).equals(readFileSync(right + name)))
+  );
 }

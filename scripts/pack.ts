@@ -1,5 +1,5 @@
-// `npm run pack`: compiles each package and packs it into build/*.tgz, as it would be published. An installed package cannot hold
-// TypeScript (Node strips no types below node_modules), so `exports` turn from src/*.ts to dist/*.js.
+// `npm run pack`: compiles each package and packs it into build/*.tgz, as it would be published. An installed package
+// cannot hold TypeScript (Node strips no types below node_modules), so `exports` turn from src/*.ts to dist/*.js.
 import { spawnSync } from "node:child_process";
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -27,8 +27,19 @@ function compile(): void {
   const packages = join(root, "packages");
   const config = {
     extends: join(root, "tsconfig.json"),
-    compilerOptions: { noEmit: false, declaration: true, rootDir: packages, outDir: join(build, "compiled"), typeRoots: [join(root, "node_modules/@types")] },
-    include: [`${packages}/api/src`, `${packages}/server/src`, `${packages}/cli/src/main.ts`, `${packages}/cli/src/credential/main.ts`],
+    compilerOptions: {
+      noEmit: false,
+      declaration: true,
+      rootDir: packages,
+      outDir: join(build, "compiled"),
+      typeRoots: [join(root, "node_modules/@types")],
+    },
+    include: [
+      `${packages}/api/src`,
+      `${packages}/server/src`,
+      `${packages}/cli/src/main.ts`,
+      `${packages}/cli/src/credential/main.ts`,
+    ],
     exclude: [`${packages}/**/*.test.ts`],
   };
   const path = join(build, "tsconfig.json");
@@ -39,13 +50,25 @@ function compile(): void {
 /** `./src/index.ts` as an export of the compiled package. */
 function compiledExport(path: string): string | { types: string; default: string } {
   const inDist = path.replace(/^\.\/src\//, "./dist/");
-  return path.endsWith(".ts") ? { types: inDist.replace(/\.ts$/, ".d.ts"), default: inDist.replace(/\.ts$/, ".js") } : inDist;
+  return path.endsWith(".ts")
+    ? { types: inDist.replace(/\.ts$/, ".d.ts"), default: inDist.replace(/\.ts$/, ".js") }
+    : inDist;
 }
 
-/** What the server's page of the API is made of. A dependency of the packed server it is not: installing it calls somebody. */
+/**
+ * What the server's page of the API is made of. A dependency of the packed server it is not: installing it calls
+ * somebody.
+ */
 function addViewer(dist: string): void {
   const viewer = join(root, "node_modules/swagger-ui-dist");
-  for (const file of ["swagger-ui.css", "swagger-ui-bundle.js", "swagger-ui-bundle.js.LICENSE.txt", "LICENSE", "NOTICE"]) cpSync(join(viewer, file), join(dist, "transport/openapi/viewer", file));
+  for (const file of [
+    "swagger-ui.css",
+    "swagger-ui-bundle.js",
+    "swagger-ui-bundle.js.LICENSE.txt",
+    "LICENSE",
+    "NOTICE",
+  ])
+    cpSync(join(viewer, file), join(dist, "transport/openapi/viewer", file));
 }
 
 /** Lays one package out in `<build>/<name>` as it is published, and packs it. */
@@ -55,8 +78,14 @@ function packOne(name: string): void {
   mkdirSync(stage);
   cpSync(join(build, "compiled", name, "src"), join(stage, "dist"), { recursive: true });
   if (name === "server") addViewer(join(stage, "dist"));
-  const { private: _private, devDependencies: _development, ...manifest } = JSON.parse(readFileSync(join(source, "package.json"), "utf8")) as Manifest;
-  const exports = Object.fromEntries(Object.entries(manifest.exports).map(([key, path]) => [key, compiledExport(path)]));
+  const {
+    private: _private,
+    devDependencies: _development,
+    ...manifest
+  } = JSON.parse(readFileSync(join(source, "package.json"), "utf8")) as Manifest;
+  const exports = Object.fromEntries(
+    Object.entries(manifest.exports).map(([key, path]) => [key, compiledExport(path)]),
+  );
   const folders = manifest.bin ? ["bin", "dist"] : ["dist"];
   if (manifest.bin) cpSync(join(source, "bin"), join(stage, "bin"), { recursive: true });
   writeFileSync(join(stage, "package.json"), `${JSON.stringify({ ...manifest, exports, files: folders }, null, 2)}\n`);

@@ -1,4 +1,5 @@
-// Writes docs/settings.md from the settings that the server reads. With --check it only says whether the committed page is what would be written.
+// Writes docs/settings.md from the settings that the server reads. With --check it only says whether the committed page
+// is what would be written.
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Setting, SETTINGS } from "../packages/server/src/config.ts";
@@ -20,12 +21,17 @@ if (!process.argv.includes("--check")) {
 }
 
 function settingsPage(settings: readonly Setting[]): string {
-  const rows = settings.map((setting) => `| \`${setting.name}\` | \`${flagOf(setting)}\` | ${defaultOf(setting)} | ${meaningOf(setting)} |`);
+  const rows = settings.map(
+    (setting) => `| \`${setting.name}\` | \`${flagOf(setting)}\` | ${defaultOf(setting)} | ${meaningOf(setting)} |`,
+  );
   return `${HEAD}\n${["| variable | flag | default | meaning |", "|---|---|---|---|", ...rows].join("\n")}\n`;
 }
 
 function flagOf({ name }: Setting): string {
-  return `--${name.replace(/^MOORAGE_/, "").toLowerCase().replaceAll("_", "-")}`;
+  return `--${name
+    .replace(/^MOORAGE_/, "")
+    .toLowerCase()
+    .replaceAll("_", "-")}`;
 }
 
 function defaultOf({ fallback }: Setting): string {
@@ -34,5 +40,7 @@ function defaultOf({ fallback }: Setting): string {
 
 function meaningOf({ help, secret }: Setting): string {
   const text = help.replaceAll("|", "\\|");
-  return secret === true ? `${text} **Secret**: rather a variable than a flag, which other users of the machine can see.` : text;
+  return secret === true
+    ? `${text} **Secret**: rather a variable than a flag, which other users of the machine can see.`
+    : text;
 }

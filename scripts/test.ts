@@ -1,12 +1,18 @@
-// `npm test`: every test of the repository, by Node's own runner, and then the server's suites once more on a PostgreSQL of its own
-// (MOORAGE_TEST_ENGINES=sqlite or postgres: on that one alone). Arguments are handed to it; those that are not options narrow
-// the run to the test files whose path holds one of them: npm test -- distribution --test-name-pattern=history
+// `npm test`: every test of the repository, by Node's own runner, and then the server's suites once more on a
+// PostgreSQL of its own (MOORAGE_TEST_ENGINES=sqlite or postgres: on that one alone). Arguments are handed to it; those
+// that are not options narrow the run to the test files whose path holds one of them: npm test -- distribution
+// --test-name-pattern=history
 import { spawn } from "node:child_process";
 import { globSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { startPostgres } from "../packages/server/test/support/postgres.ts";
 
-const FILES = ["packages/*/src/**/*.test.ts", "packages/*/test/**/*.test.ts", "scripts/**/*.test.ts", "bench/**/*.test.ts"];
+const FILES = [
+  "packages/*/src/**/*.test.ts",
+  "packages/*/test/**/*.test.ts",
+  "scripts/**/*.test.ts",
+  "bench/**/*.test.ts",
+];
 const FILES_AT_ONCE = 2;
 
 const root = dirname(import.meta.dirname);
@@ -47,10 +53,16 @@ async function onPostgres(): Promise<number> {
 }
 
 async function run(paths: string[], env: Record<string, string>): Promise<number> {
-  const child = spawn(process.execPath, ["--test", `--test-concurrency=${FILES_AT_ONCE}`, "--test-reporter=spec", ...options, ...paths], {
-    // Hundreds of processes load the same code: the first to do so compiles it for all.
-    cwd: root, stdio: "inherit", env: { NODE_COMPILE_CACHE: join(root, "build", "compile-cache"), ...process.env, ...env },
-  });
+  const child = spawn(
+    process.execPath,
+    ["--test", `--test-concurrency=${FILES_AT_ONCE}`, "--test-reporter=spec", ...options, ...paths],
+    {
+      // Hundreds of processes load the same code: the first to do so compiles it for all.
+      cwd: root,
+      stdio: "inherit",
+      env: { NODE_COMPILE_CACHE: join(root, "build", "compile-cache"), ...process.env, ...env },
+    },
+  );
   const ended = new Promise<number>((resolve) => child.once("exit", (code) => resolve(code ?? 1)));
   void interrupted.then(() => child.kill("SIGTERM"));
   return ended;

@@ -15,7 +15,8 @@ type Descriptor = { readonly digest: string };
 type Manifest = { readonly manifests?: Descriptor[]; readonly config?: Descriptor; readonly layers?: Descriptor[] };
 
 const [repository, root] = process.argv.slice(2);
-if (repository === undefined || root === undefined) throw new Error("usage: TOKEN=… whole.ts <url of the repository> <digest>");
+if (repository === undefined || root === undefined)
+  throw new Error("usage: TOKEN=… whole.ts <url of the repository> <digest>");
 const seen = new Map<string, string>();
 
 async function read(kind: "manifests" | "blobs", digest: string): Promise<Buffer> {
@@ -25,7 +26,8 @@ async function read(kind: "manifests" | "blobs", digest: string): Promise<Buffer
   });
   if (!response.ok) throw new Error(`${kind} ${digest}: status ${response.status}`);
   const content = Buffer.from(await response.arrayBuffer());
-  if (`sha256:${createHash("sha256").update(content).digest("hex")}` !== digest) throw new Error(`${kind} ${digest}: it is something else`);
+  if (`sha256:${createHash("sha256").update(content).digest("hex")}` !== digest)
+    throw new Error(`${kind} ${digest}: it is something else`);
   seen.set(digest, kind);
   return content;
 }

@@ -1,5 +1,5 @@
-// What the commands begin with. Plain JavaScript that old versions of Node can read: a packed TypeScript file would not run (Node strips no
-// types below node_modules), and the machine's own Node may be older than the one Moorage needs.
+// What the commands begin with. Plain JavaScript that old versions of Node can read: a packed TypeScript file would not
+// run (Node strips no types below node_modules), and the machine's own Node may be older than the one Moorage needs.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -7,7 +7,9 @@ import { dirname, join } from "node:path";
 
 const LEAST_NODE_MAJOR = 24;
 
-/** The binary of the `node` npm package when it is installed beside Moorage (it is a dev dependency of the repository). */
+/**
+ * The binary of the `node` npm package when it is installed beside Moorage (it is a dev dependency of the repository).
+ */
 function nodeFromPackages() {
   try {
     const folder = dirname(createRequire(import.meta.url).resolve("node/package.json"));
@@ -28,7 +30,10 @@ function runUnder(binary) {
   child.on("exit", (code) => process.exit(code ?? 1));
 }
 
-/** Runs a program of this package by its path below src, without the ending; under a newer Node where this one is too old. */
+/**
+ * Runs a program of this package by its path below src, without the ending; under a newer Node where this one is too
+ * old.
+ */
 export async function launch(program) {
   if (Number(process.versions.node.split(".")[0]) >= LEAST_NODE_MAJOR) {
     const source = new URL(`../src/${program}.ts`, import.meta.url);

@@ -7,10 +7,15 @@ import { addSettings, type FlagValues, namesPlace } from "./settings.ts";
 
 /** Adds `moorage backup`. */
 export function addBackup(program: Command): void {
-  const command = program.command("backup").description("copy an embedded installation to a folder; the server may run").argument("<folder>", "new or empty");
+  const command = program
+    .command("backup")
+    .description("copy an embedded installation to a folder; the server may run")
+    .argument("<folder>", "new or empty");
   const configOf = addSettings(command, namesPlace);
   command.action(async (folder: string, values: FlagValues) => {
-    const { blobs } = await withProgress(`${folder} is no backup: remove it`, (report) => backupInstallation(configOf(values), resolve(folder), report));
+    const { blobs } = await withProgress(`${folder} is no backup: remove it`, (report) =>
+      backupInstallation(configOf(values), resolve(folder), report),
+    );
     console.log(`backed up the database and ${blobs.count} blobs (${bytesText(blobs.bytes)}) to ${folder}`);
   });
 }

@@ -10,12 +10,14 @@ export type Client = (typeof KNOWN)[number];
 /** Those of the known programs that lie on the search path (the value of PATH). */
 export function findClients(searchPath: string): Client[] {
   const folders = searchPath.split(delimiter).filter((folder) => folder !== "");
-  return KNOWN.filter((name) => folders.some((folder) => {
-    try {
-      accessSync(join(folder, name), constants.X_OK);
-      return true;
-    } catch {
-      return false; // not in this folder
-    }
-  }));
+  return KNOWN.filter((name) =>
+    folders.some((folder) => {
+      try {
+        accessSync(join(folder, name), constants.X_OK);
+        return true;
+      } catch {
+        return false; // not in this folder
+      }
+    }),
+  );
 }

@@ -1,4 +1,5 @@
-// How commands ask the platform API: over gRPC, with the token of the environment, of a sign-in, or one signed from the data folder.
+// How commands ask the platform API: over gRPC, with the token of the environment, of a sign-in, or one signed from the
+// data folder.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
@@ -16,31 +17,47 @@ export interface Connection {
   /** URL of the server. */
   url: string;
   /** Throws a CallError. */
-  ask<I extends DescMessage, O extends DescMessage>(method: DescMethodUnary<I, O>, request: MessageInitShape<I>): Promise<MessageShape<O>>;
+  ask<I extends DescMessage, O extends DescMessage>(
+    method: DescMethodUnary<I, O>,
+    request: MessageInitShape<I>,
+  ): Promise<MessageShape<O>>;
 }
 
 /** The flags that say which server, as commander gives them. */
-export interface ServerFlags { url?: string; dataDir?: string }
+export interface ServerFlags {
+  url?: string;
+  dataDir?: string;
+}
 
 /** A call that failed, in one line: the code as gRPC spells it, and the message. */
 export class CallError extends Error {}
 
-/** The server of the flags. The token is MOORAGE_TOKEN, or else that of a sign-in, or else the owner's, signed from the data folder. */
+/**
+ * The server of the flags. The token is MOORAGE_TOKEN, or else that of a sign-in, or else the owner's, signed from the
+ * data folder.
+ */
 export async function connect({ url, dataDir }: ServerFlags): Promise<Connection> {
   const folder = dataDirOf(dataDir);
   const server = process.env.MOORAGE_TOKEN ? undefined : loginOf(url, dataDir, folder);
-  const token = process.env.MOORAGE_TOKEN || (server === undefined
-    ? (await signToken({ config: configOf(folder), audience: "platform", ttlMs: TOKEN_TTL_MS })).token : await accessTokenFor(server));
+  const token =
+    process.env.MOORAGE_TOKEN ||
+    (server === undefined
+      ? (await signToken({ config: configOf(folder), audience: "platform", ttlMs: TOKEN_TTL_MS })).token
+      : await accessTokenFor(server));
   const baseUrl = url ?? server ?? readBootstrap(folder).baseUrl;
   const transport = createGrpcTransport({ baseUrl });
   return {
     url: baseUrl,
     async ask(method, request) {
       try {
-        return (await transport.unary(method, undefined, CALL_TIMEOUT_MS, { authorization: `Bearer ${token}` }, request)).message;
+        return (
+          await transport.unary(method, undefined, CALL_TIMEOUT_MS, { authorization: `Bearer ${token}` }, request)
+        ).message;
       } catch (cause) {
         const { code, rawMessage } = ConnectError.from(cause);
-        throw new CallError(`${Code[code].replace(/(?<=[a-z])(?=[A-Z])/g, "_").toUpperCase()}: ${rawMessage}`, { cause });
+        throw new CallError(`${Code[code].replace(/(?<=[a-z])(?=[A-Z])/g, "_").toUpperCase()}: ${rawMessage}`, {
+          cause,
+        });
       }
     },
   };
@@ -48,7 +65,12 @@ export async function connect({ url, dataDir }: ServerFlags): Promise<Connection
 
 /** The server whose sign-in is used: none where a data folder was named, or is there and no server was named. */
 function loginOf(url: string | undefined, dataDir: string | undefined, folder: string): string | undefined {
-  if (dataDir !== undefined || process.env.MOORAGE_DATA_DIR || (url === undefined && existsSync(join(folder, "bootstrap.json")))) return undefined;
+  if (
+    dataDir !== undefined ||
+    process.env.MOORAGE_DATA_DIR ||
+    (url === undefined && existsSync(join(folder, "bootstrap.json")))
+  )
+    return undefined;
   const servers = Object.keys(readLogins());
   if (url === undefined) return servers.length === 1 ? servers[0] : undefined;
   const origin = URL.parse(url)?.origin;

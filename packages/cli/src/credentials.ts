@@ -48,7 +48,10 @@ export function readLogins(file = credentialsFile()): Logins {
 }
 
 /** Reads, changes and writes the file while no other process does. What the change answers is what is kept. */
-export async function changeLogins(change: (logins: Logins) => Promise<Logins>, file = credentialsFile()): Promise<void> {
+export async function changeLogins(
+  change: (logins: Logins) => Promise<Logins>,
+  file = credentialsFile(),
+): Promise<void> {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const lock = `${file}.lock`;
   await takeLock(lock);
@@ -64,8 +67,8 @@ export async function changeLogins(change: (logins: Logins) => Promise<Logins>, 
 }
 
 /**
- * A token for the server that is good now; one that is about to end is replaced first, by one process at a time, since a refresh token that is used twice
- * ends the sign-in. Throws an Error that says to sign in again.
+ * A token for the server that is good now; one that is about to end is replaced first, by one process at a time, since
+ * a refresh token that is used twice ends the sign-in. Throws an Error that says to sign in again.
  */
 export async function accessTokenFor(url: string, file = credentialsFile()): Promise<string> {
   const isGood = ({ expiresAtMs }: Login): boolean => expiresAtMs - SPARE_MS > Date.now();
@@ -75,7 +78,7 @@ export async function accessTokenFor(url: string, file = credentialsFile()): Pro
   await changeLogins(async (logins) => {
     const login = logins[url];
     if (login === undefined) throw notSignedIn(url);
-    const fresh = isGood(login) ? login : { ...login, ...await refreshed(url, login) };
+    const fresh = isGood(login) ? login : { ...login, ...(await refreshed(url, login)) };
     token = fresh.accessToken;
     return { ...logins, [url]: fresh };
   }, file);

@@ -8,14 +8,26 @@ const GRANT = "urn:ietf:params:oauth:grant-type:device_code";
 // After slow_down. Source: RFC 8628 §3.5.
 const SLOWER_MS = 5_000;
 
-/** Waits for the person. `show` is given the page to open and the code to type there. Throws an Error that says why there are no tokens. */
+/**
+ * Waits for the person. `show` is given the page to open and the code to type there. Throws an Error that says why
+ * there are no tokens.
+ */
 export async function signInByDevice(
-  { device, token }: Endpoints, identityProvider: string, show: (url: string, code: string) => void, timeoutMs: number,
+  { device, token }: Endpoints,
+  identityProvider: string,
+  show: (url: string, code: string) => void,
+  timeoutMs: number,
 ): Promise<Omit<Login, "identityProvider">> {
   const codes = await formRequest(device, { client_id: CLIENT, identity_provider: identityProvider });
-  const { device_code: deviceCode, user_code: userCode, verification_uri: page, interval, error_description: description } = codes;
-  if (typeof deviceCode !== "string" || typeof userCode !== "string"
-    || typeof page !== "string") throw new Error(`the sign-in failed: ${plain(String(description))}`);
+  const {
+    device_code: deviceCode,
+    user_code: userCode,
+    verification_uri: page,
+    interval,
+    error_description: description,
+  } = codes;
+  if (typeof deviceCode !== "string" || typeof userCode !== "string" || typeof page !== "string")
+    throw new Error(`the sign-in failed: ${plain(String(description))}`);
   show(plain(page), plain(userCode));
   const endMs = Date.now() + timeoutMs;
   for (let everyMs = Math.max(1, Number(interval) || 5) * 1000; Date.now() + everyMs < endMs;) {
@@ -23,7 +35,8 @@ export async function signInByDevice(
     const answer = await tokenRequest(token, { grant_type: GRANT, device_code: deviceCode, client_id: CLIENT });
     if ("tokens" in answer) return answer.tokens;
     if (answer.error === "slow_down") everyMs += SLOWER_MS;
-    else if (answer.error !== "authorization_pending") throw new Error(`the sign-in failed: ${plain(answer.description)}`);
+    else if (answer.error !== "authorization_pending")
+      throw new Error(`the sign-in failed: ${plain(answer.description)}`);
   }
   throw new Error(`nobody signed in within ${timeoutMs / 60_000} minutes`);
 }

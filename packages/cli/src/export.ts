@@ -7,11 +7,18 @@ import { addSettings, type FlagValues, namesPlace } from "./settings.ts";
 
 /** Adds `moorage export`. */
 export function addExport(program: Command): void {
-  const command = program.command("export").description("write the whole installation to a folder; the server may run").argument("<folder>", "new, or that of an export to go on with or to bring up to date");
+  const command = program
+    .command("export")
+    .description("write the whole installation to a folder; the server may run")
+    .argument("<folder>", "new, or that of an export to go on with or to bring up to date");
   const configOf = addSettings(command, namesPlace);
   command.action(async (folder: string, values: FlagValues) => {
-    const { tables, blobs } = await withProgress("run the same command again to go on", (report) => exportInstallation(configOf(values), resolve(folder), report));
+    const { tables, blobs } = await withProgress("run the same command again to go on", (report) =>
+      exportInstallation(configOf(values), resolve(folder), report),
+    );
     const rows = Object.values(tables).reduce((sum, table) => sum + table.rows, 0);
-    console.log(`exported ${rows} rows of ${Object.keys(tables).length} tables and ${blobs.count} blobs (${bytesText(blobs.bytes)}) to ${folder}`);
+    console.log(
+      `exported ${rows} rows of ${Object.keys(tables).length} tables and ${blobs.count} blobs (${bytesText(blobs.bytes)}) to ${folder}`,
+    );
   });
 }

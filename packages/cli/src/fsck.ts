@@ -6,12 +6,18 @@ import { addSettings, type FlagValues, namesPlace } from "./settings.ts";
 
 /** Adds `moorage fsck`. It ends with 0 when all is well, with 1 when something is wrong still. */
 export function addFsck(program: Command): void {
-  const command = program.command("fsck").description("compare the database with itself and with the blobs")
-    .option("--repair", "mend what can be mended; an embedded server must be stopped").option("--deep", "hash every blob, too").option("--json", "print what was found as JSON");
+  const command = program
+    .command("fsck")
+    .description("compare the database with itself and with the blobs")
+    .option("--repair", "mend what can be mended; an embedded server must be stopped")
+    .option("--deep", "hash every blob, too")
+    .option("--json", "print what was found as JSON");
   const configOf = addSettings(command, (name) => namesPlace(name) || name === "MOORAGE_UPLOAD_TTL");
   command.action(async (values: FlagValues) => {
     const options = { repair: values["repair"] === true, deep: values["deep"] === true };
-    const result = await withProgress("what was mended stays so; run the same command again", (report) => checkInstallation(configOf(values), options, report));
+    const result = await withProgress("what was mended stays so; run the same command again", (report) =>
+      checkInstallation(configOf(values), options, report),
+    );
     if (values["json"] === true) console.log(JSON.stringify(result, null, 2));
     else for (const line of linesOf(result)) console.log(line);
     if (!result.clean) process.exitCode = 1;
@@ -21,7 +27,11 @@ export function addFsck(program: Command): void {
 function linesOf({ findings, clean, checked }: FsckResult): string[] {
   const lines = findings.flatMap(({ kind, meaning, count, repaired, left, notice, examples }) => {
     const outcome = notice ? " (no fault)" : repaired === 0 ? "" : left === 0 ? ", mended" : `, ${repaired} mended`;
-    return [`${kind}: ${count}${outcome}: ${meaning}`, ...examples.map((example) => `    ${example}`), ...(count > examples.length ? [`    … and ${count - examples.length} more`] : [])];
+    return [
+      `${kind}: ${count}${outcome}: ${meaning}`,
+      ...examples.map((example) => `    ${example}`),
+      ...(count > examples.length ? [`    … and ${count - examples.length} more`] : []),
+    ];
   });
   return [...lines, `${clean ? "clean" : "not clean"}: ${checked.rows} rows and ${checked.blobs} blobs looked at`];
 }

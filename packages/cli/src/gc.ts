@@ -1,15 +1,27 @@
 // `moorage gc`: removes the content that nothing needs, or tells what would go.
-import { type Collected, type Config, ConfigError, collectInstallation, gcPromise, parseDuration } from "@moorage/server";
+import {
+  type Collected,
+  type Config,
+  ConfigError,
+  collectInstallation,
+  gcPromise,
+  parseDuration,
+} from "@moorage/server";
 import type { Command } from "commander";
 import { bytesText } from "./progress.ts";
 import { addSettings, type FlagValues, namesPlace } from "./settings.ts";
 
 /** Adds `moorage gc`. */
 export function addGc(program: Command): void {
-  const command = program.command("gc").description("remove the content that nothing needs any longer; the server may run")
+  const command = program
+    .command("gc")
+    .description("remove the content that nothing needs any longer; the server may run")
     .option("--dry-run", "change nothing, and tell what would go")
     .option("--repo <name>", "look at this image alone, such as acme/api")
-    .option("--grace <duration>", "keep content for so long after the last thing that needed it went, in place of MOORAGE_GC_GRACE; 0s only when nothing is pushed")
+    .option(
+      "--grace <duration>",
+      "keep content for so long after the last thing that needed it went, in place of MOORAGE_GC_GRACE; 0s only when nothing is pushed",
+    )
     .option("--json", "print the result as JSON");
   const configOf = addSettings(command, (name) => namesPlace(name) || name === "MOORAGE_UPLOAD_TTL");
   command.action(async (values: FlagValues) => {
@@ -24,19 +36,23 @@ export function addGc(program: Command): void {
       else console.log(`${name}: ${textOf(collected)}`);
     };
     const stopping = new AbortController();
-    const stop = (): void => stopping.abort(new Error("stopped: what went is gone; run the same command again for the rest"));
+    const stop = (): void =>
+      stopping.abort(new Error("stopped: what went is gone; run the same command again for the rest"));
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, stop);
     const total = await collectInstallation(config, { dryRun, repo, graceMs, onRepo, signal: stopping.signal });
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, stop);
     if (json) console.log(JSON.stringify({ dryRun, graceMs, repos, total }, null, 2));
-    else for (const line of [`${dryRun ? "would go" : "gone"}: ${textOf(total)}`, promiseOf(config, graceMs)]) console.log(line);
+    else
+      for (const line of [`${dryRun ? "would go" : "gone"}: ${textOf(total)}`, promiseOf(config, graceMs)])
+        console.log(line);
   });
 }
 
 function graceOf(text: unknown, config: Config): number {
   if (text === undefined) return config.gcGraceMs;
   const graceMs = parseDuration(String(text));
-  if (graceMs === undefined) throw new ConfigError(`--grace: must be a duration such as 0s, 15m or 24h, not ${String(text)}`);
+  if (graceMs === undefined)
+    throw new ConfigError(`--grace: must be a duration such as 0s, 15m or 24h, not ${String(text)}`);
   return graceMs;
 }
 
@@ -47,12 +63,25 @@ function textOf({ tags, manifests, blobs, bytes }: Collected): string {
 /** When space comes back, as docs/garbage-collection.md has it. */
 function promiseOf(config: Config, graceMs: number): string {
   const { runWithinMs, afterCrashMs } = gcPromise(config);
-  const run = runWithinMs === undefined ? "at the first `moorage gc` after that" : `by the run after that, which begins within ${durationText(runWithinMs)}`;
+  const run =
+    runWithinMs === undefined
+      ? "at the first `moorage gc` after that"
+      : `by the run after that, which begins within ${durationText(runWithinMs)}`;
   return `space comes back ${durationText(graceMs)} after the last thing that needed it went, ${run}; after a crash on the way at most ${durationText(afterCrashMs)} later`;
 }
 
 /** As `25h10m`: hours, minutes, seconds and milliseconds, those that there are. */
 function durationText(ms: number): string {
-  const parts = [[Math.floor(ms / 3_600_000), "h"], [Math.floor(ms / 60_000) % 60, "m"], [Math.floor(ms / 1000) % 60, "s"], [ms % 1000, "ms"]] as const;
-  return parts.filter(([count]) => count > 0).map(([count, unit]) => `${count}${unit}`).join("") || "0s";
+  const parts = [
+    [Math.floor(ms / 3_600_000), "h"],
+    [Math.floor(ms / 60_000) % 60, "m"],
+    [Math.floor(ms / 1000) % 60, "s"],
+    [ms % 1000, "ms"],
+  ] as const;
+  return (
+    parts
+      .filter(([count]) => count > 0)
+      .map(([count, unit]) => `${count}${unit}`)
+      .join("") || "0s"
+  );
 }

@@ -8,8 +8,11 @@ import { quote } from "./shell.ts";
 
 const named = (name: string): { uid: string; name: string } => ({ uid: "a".repeat(40), name });
 const bootstrap = {
-  baseUrl: "http://127.0.0.1:8080", registryUrl: "http://127.0.0.1:8080",
-  organization: named("acme"), publicOrganization: named("public"), identity: { uid: "b".repeat(40) },
+  baseUrl: "http://127.0.0.1:8080",
+  registryUrl: "http://127.0.0.1:8080",
+  organization: named("acme"),
+  publicOrganization: named("public"),
+  identity: { uid: "b".repeat(40) },
 };
 
 function textFor(clients: readonly Client[], settings: Record<string, string> = {}): string {
@@ -18,9 +21,13 @@ function textFor(clients: readonly Client[], settings: Record<string, string> = 
 
 test("only programs that were found are used, and without an OCI client moorage pushes itself", () => {
   const none = textFor(["curl"]);
-  assert.match(none, /^npx moorage sample --build 1 --push http:\/\/127\.0\.0\.1:8080\/acme\/hello:latest --data-dir /m);
+  assert.match(
+    none,
+    /^npx moorage sample --build 1 --push http:\/\/127\.0\.0\.1:8080\/acme\/hello:latest --data-dir /m,
+  );
   assert.doesNotMatch(none, /^(skopeo|crane|podman|buildah|oras|grpcurl) /m);
-  for (const client of ["skopeo", "crane", "podman", "buildah", "oras"] as const) assert.match(textFor([client, "curl"]), new RegExp(`^${client} .*acme/hello:latest$`, "m"));
+  for (const client of ["skopeo", "crane", "podman", "buildah", "oras"] as const)
+    assert.match(textFor([client, "curl"]), new RegExp(`^${client} .*acme/hello:latest$`, "m"));
   assert.doesNotMatch(textFor([]), /curl -/);
 });
 
@@ -31,9 +38,14 @@ test("every line is a command or a comment without quotes, and the folder is quo
 });
 
 test("a registry over TLS gets no flag for clear text", () => {
-  const config = loadConfig({ MOORAGE_REGISTRY_URL: "https://registry.example.test", MOORAGE_BASE_URL: "https://api.example.test" });
+  const config = loadConfig({
+    MOORAGE_REGISTRY_URL: "https://registry.example.test",
+    MOORAGE_BASE_URL: "https://api.example.test",
+  });
   for (const client of ["skopeo", "crane", "podman", "buildah", "oras"] as const) {
-    const lines = pushLines(client, { config, layout: "/tmp/sample", dataDirFlag: "" }, 1, "acme/hello:latest").join("\n");
+    const lines = pushLines(client, { config, layout: "/tmp/sample", dataDirFlag: "" }, 1, "acme/hello:latest").join(
+      "\n",
+    );
     assert.doesNotMatch(lines, /plain-http|insecure|tls-verify/);
     assert.match(lines, /registry\.example\.test\/acme\/hello:latest/);
   }

@@ -55,7 +55,11 @@ function restLines(url: string, organization: string): Section {
 }
 
 function grpcLines(input: HintsInput, flags: string): Section {
-  const { config, bootstrap: { organization }, clients } = input;
+  const {
+    config,
+    bootstrap: { organization },
+    clients,
+  } = input;
   const call = (method: string, request: string): string => `npx moorage call ${method} ${request} ${flags}`;
   const list = `{"uidp": {"descendantsOf": "${organization.uid}"}}`;
   const { host, protocol } = new URL(config.baseUrl);
@@ -66,7 +70,10 @@ function grpcLines(input: HintsInput, flags: string): Section {
       `REPO=$(${call("ReposService/CreateRepo", quote(`{"parent": "${organization.uid}", "repo": {"name": "second"}}`))} | ${pick(".uid")})`,
       call("ReposService/ListRepos", quote(list)),
       call("ReposService/GetRepo", `"{\\"uid\\": \\"$REPO\\"}"`),
-      call("ReposService/UpdateRepo", `"{\\"repo\\": {\\"uid\\": \\"$REPO\\", \\"description\\": \\"my second repo\\"}}"`),
+      call(
+        "ReposService/UpdateRepo",
+        `"{\\"repo\\": {\\"uid\\": \\"$REPO\\", \\"description\\": \\"my second repo\\"}}"`,
+      ),
       ...(clients.includes("grpcurl") ? [grpcurl] : []),
       call("ReposService/DeleteRepo", `"{\\"uid\\": \\"$REPO\\"}"`),
     ],
@@ -74,7 +81,11 @@ function grpcLines(input: HintsInput, flags: string): Section {
 }
 
 function registryLines(input: HintsInput, layout: string, dataDirFlag: string): Section {
-  const { config, bootstrap: { organization }, clients } = input;
+  const {
+    config,
+    bootstrap: { organization },
+    clients,
+  } = input;
   const url = config.registryUrl;
   const oci = clients.filter((client) => client !== "curl" && client !== "grpcurl");
   const image = `${organization.name}/hello`;
@@ -87,24 +98,33 @@ function registryLines(input: HintsInput, layout: string, dataDirFlag: string): 
       ...pushLines(oci[0], push, 1, `${image}:latest`),
       ...pushLines(oci[0], push, 2, `${image}:latest`),
       ...others,
-      ...(clients.includes("curl") ? [
-        `curl -sS -w '\\n' ${url}/v2/${image}/_service/history/latest -H "Authorization: Bearer $REGISTRY_TOKEN"`,
-        `DIGEST=$(curl -sS ${url}/v2/${image}/_service/history/latest -H "Authorization: Bearer $REGISTRY_TOKEN" | ${pick(".history[0].digest")})`,
-        `curl -sS -w '\\n' ${url}/v2/${image}/manifests/$DIGEST -H "Authorization: Bearer $REGISTRY_TOKEN"`,
-      ] : []),
-      ...(oci[0] === "skopeo" && clients.includes("curl") ? [
-        `skopeo inspect${url.startsWith("http:") ? " --tls-verify=false" : ""} --creds "moorage:$TOKEN" docker://${config.registryAudience}/${image}@$DIGEST`,
-      ] : []),
+      ...(clients.includes("curl")
+        ? [
+            `curl -sS -w '\\n' ${url}/v2/${image}/_service/history/latest -H "Authorization: Bearer $REGISTRY_TOKEN"`,
+            `DIGEST=$(curl -sS ${url}/v2/${image}/_service/history/latest -H "Authorization: Bearer $REGISTRY_TOKEN" | ${pick(".history[0].digest")})`,
+            `curl -sS -w '\\n' ${url}/v2/${image}/manifests/$DIGEST -H "Authorization: Bearer $REGISTRY_TOKEN"`,
+          ]
+        : []),
+      ...(oci[0] === "skopeo" && clients.includes("curl")
+        ? [
+            `skopeo inspect${url.startsWith("http:") ? " --tls-verify=false" : ""} --creds "moorage:$TOKEN" docker://${config.registryAudience}/${image}@$DIGEST`,
+          ]
+        : []),
     ].map((line) => line.replaceAll("/_service/", `/${config.historySegments[0] ?? "_service"}/`)),
   };
 }
 
 function publicLines(input: HintsInput, layout: string, dataDirFlag: string): Section {
-  const { config, bootstrap: { publicOrganization }, clients } = input;
+  const {
+    config,
+    bootstrap: { publicOrganization },
+    clients,
+  } = input;
   const image = `${publicOrganization.name}/hello`;
   const free = config.freeTierTags[0] ?? "latest";
   const push = { config, layout, dataDirFlag };
-  const manifest = (tag: string): string => `curl -sS -w '\\n' ${config.registryUrl}/v2/${image}/manifests/${tag} -H "Authorization: Bearer $ANONYMOUS"`;
+  const manifest = (tag: string): string =>
+    `curl -sS -w '\\n' ${config.registryUrl}/v2/${image}/manifests/${tag} -H "Authorization: Bearer $ANONYMOUS"`;
   return {
     title: `4. A public image: anybody may pull ${free}, another of its tags is refused`,
     lines: [
@@ -122,16 +142,21 @@ function exchangeLines({ config, bootstrap: { organization }, folder }: HintsInp
   const inSource = existsSync(join(folder, PROVIDER_SCRIPT));
   if (!inSource) {
     return {
-      title: "5. Token exchange: give an identity the issuer and subject of the tokens your provider issues, and trade such a token at /sts/exchange",
+      title:
+        "5. Token exchange: give an identity the issuer and subject of the tokens your provider issues, and trade such a token at /sts/exchange",
       lines: [],
     };
   }
   if (!config.allowPrivateNetwork) {
-    return { title: "5. Token exchange: npm run demo plays it; to play it by hand, start with MOORAGE_ALLOW_PRIVATE_NETWORK=1", lines: [] };
+    return {
+      title: "5. Token exchange: npm run demo plays it; to play it by hand, start with MOORAGE_ALLOW_PRIVATE_NETWORK=1",
+      lines: [],
+    };
   }
   const claimMatch = `{"issuer": "${PROVIDER_URL}", "subject": "robot", "audience": "${url}"}`;
   return {
-    title: "5. Trade the token of another OpenID provider (one that runs here) for a platform token, with just the rights of its role",
+    title:
+      "5. Trade the token of another OpenID provider (one that runs here) for a platform token, with just the rights of its role",
     lines: [
       `node_modules/.bin/node ${PROVIDER_SCRIPT} ${PROVIDER_PORT} & PROVIDER=$!; sleep 3`,
       `EXTERNAL=$(curl -sS ${PROVIDER_URL}/token -u robot:robot-secret -d grant_type=client_credentials -d resource=${url} | ${pick(".access_token")})`,
@@ -158,7 +183,9 @@ export function hints(input: HintsInput): string {
     ...(curl ? [restLines(config.baseUrl, bootstrap.organization.uid)] : []),
     grpcLines(input, `--url ${config.baseUrl}${dataDirFlag}`),
     registryLines(input, layout, dataDirFlag),
-    ...(curl ? [publicLines(input, layout, dataDirFlag), exchangeLines(input)] : [{ title: "4 and 5 want curl: npm run demo plays them without", lines: [] }]),
+    ...(curl
+      ? [publicLines(input, layout, dataDirFlag), exchangeLines(input)]
+      : [{ title: "4 and 5 want curl: npm run demo plays them without", lines: [] }]),
   ];
   const text = sections.map(({ title, lines }) => [`# ${title}`, ...lines].join("\n")).join("\n\n");
   return `\nMoorage answers at ${config.baseUrl}. What to try next, in another terminal, one line after another:\n\n${text}\n\n`;

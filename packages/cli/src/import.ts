@@ -1,4 +1,5 @@
-// `moorage import`: brings an export into an empty installation, on whichever database and blob store the settings name.
+// `moorage import`: brings an export into an empty installation, on whichever database and blob store the settings
+// name.
 import { resolve } from "node:path";
 import { importInstallation } from "@moorage/server";
 import type { Command } from "commander";
@@ -7,11 +8,19 @@ import { addSettings, type FlagValues, namesPlace } from "./settings.ts";
 
 /** Adds `moorage import`. */
 export function addImport(program: Command): void {
-  const command = program.command("import").description("bring an export into an empty installation").argument("<folder>", "the export's");
+  const command = program
+    .command("import")
+    .description("bring an export into an empty installation")
+    .argument("<folder>", "the export's");
   const configOf = addSettings(command, namesPlace);
   command.action(async (folder: string, values: FlagValues) => {
-    const { tables, blobs } = await withProgress("no server starts on it until the same command has been run to its end", (report) => importInstallation(configOf(values), resolve(folder), report));
+    const { tables, blobs } = await withProgress(
+      "no server starts on it until the same command has been run to its end",
+      (report) => importInstallation(configOf(values), resolve(folder), report),
+    );
     const rows = Object.values(tables).reduce((sum, table) => sum + table.rows, 0);
-    console.log(`imported ${rows} rows and ${blobs.count} blobs (${bytesText(blobs.bytes)}); counts and digests are those of the export`);
+    console.log(
+      `imported ${rows} rows and ${blobs.count} blobs (${bytesText(blobs.bytes)}); counts and digests are those of the export`,
+    );
   });
 }

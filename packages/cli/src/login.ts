@@ -6,7 +6,12 @@ import { signInByDevice } from "./device.ts";
 import { signInByLoopback } from "./loopback.ts";
 import { endpointsOf } from "./oauth.ts";
 
-interface LoginFlags { url: string; identityProvider?: string; device?: true; open?: true }
+interface LoginFlags {
+  url: string;
+  identityProvider?: string;
+  device?: true;
+  open?: true;
+}
 
 const BROWSER_TIMEOUT_MS = 300_000;
 const DEVICE_TIMEOUT_MS = 600_000;
@@ -17,21 +22,35 @@ export function addLogin(program: Command): void {
     .command("login")
     .description("sign in to a server through your organization's OpenID provider")
     .requiredOption("--url <url>", "URL of the server")
-    .option("--identity-provider <uid>", "the provider's uid, which its administrators tell (default: that of the last sign-in to the server)")
+    .option(
+      "--identity-provider <uid>",
+      "the provider's uid, which its administrators tell (default: that of the last sign-in to the server)",
+    )
     .option("--device", "sign in with a browser elsewhere: this machine has none")
     .option("--open", "open the browser; otherwise the address is printed alone")
     .action(async ({ url, identityProvider: named, device, open }: LoginFlags) => {
       const server = serverUrl(url);
       const identityProvider = named ?? readLogins()[server]?.identityProvider;
-      if (identityProvider === undefined) throw new Error("--identity-provider: is required for the first sign-in to a server");
+      if (identityProvider === undefined)
+        throw new Error("--identity-provider: is required for the first sign-in to a server");
       const endpoints = await endpointsOf(server);
-      const tokens = device === true
-        ? await signInByDevice(endpoints, identityProvider, (page, code) => console.log(`Open ${page} in a browser anywhere, and type the code ${code}`),
-          DEVICE_TIMEOUT_MS)
-        : await signInByLoopback(endpoints, identityProvider, (page) => {
-          console.log(`Open this address in a browser on this machine:\n${page}`);
-          if (open === true) openBrowser(page);
-        }, BROWSER_TIMEOUT_MS);
+      const tokens =
+        device === true
+          ? await signInByDevice(
+              endpoints,
+              identityProvider,
+              (page, code) => console.log(`Open ${page} in a browser anywhere, and type the code ${code}`),
+              DEVICE_TIMEOUT_MS,
+            )
+          : await signInByLoopback(
+              endpoints,
+              identityProvider,
+              (page) => {
+                console.log(`Open this address in a browser on this machine:\n${page}`);
+                if (open === true) openBrowser(page);
+              },
+              BROWSER_TIMEOUT_MS,
+            );
       await changeLogins(async (logins) => ({ ...logins, [server]: { ...tokens, identityProvider } }));
       console.log(`Signed in to ${server}; the tokens are in ${credentialsFile()}`);
     });
@@ -40,16 +59,26 @@ export function addLogin(program: Command): void {
 /** The URL as servers name themselves: without a path and a slash at the end. Throws an Error for another text. */
 export function serverUrl(text: string): string {
   const url = URL.parse(text);
-  if (!url || !/^https?:$/.test(url.protocol) || url.pathname !== "/" || url.search !== "" || url.hash !== "" || url.username !== "") {
+  if (
+    !url ||
+    !/^https?:$/.test(url.protocol) ||
+    url.pathname !== "/" ||
+    url.search !== "" ||
+    url.hash !== "" ||
+    url.username !== ""
+  ) {
     throw new Error(`--url: must be an http or https URL without a path, not ${text}`);
   }
   const isHere = url.hostname === "localhost" || url.hostname === "[::1]" || url.hostname.startsWith("127.");
-  if (url.protocol === "http:" && !isHere) console.error("moorage: the server is asked over plain http: whoever listens in on the way can become you");
+  if (url.protocol === "http:" && !isHere)
+    console.error("moorage: the server is asked over plain http: whoever listens in on the way can become you");
   return url.origin;
 }
 
 function openBrowser(url: string): void {
   const program = process.platform === "darwin" ? "open" : "xdg-open";
   // Where there is none, the address stands in the terminal.
-  spawn(program, [url], { stdio: "ignore", detached: true }).on("error", () => {}).unref();
+  spawn(program, [url], { stdio: "ignore", detached: true })
+    .on("error", () => {})
+    .unref();
 }

@@ -16,10 +16,18 @@ export function addLogout(program: Command): void {
       await changeLogins(async ({ [server]: login, ...others }) => {
         if (login === undefined) throw notSignedIn(server);
         // Gone here in any case: who signs out wants that.
-        await formRequest(`${server}/oauth/revoke`, { token: login.refreshToken, token_type_hint: "refresh_token" }).catch(() => { told = false; });
+        await formRequest(`${server}/oauth/revoke`, {
+          token: login.refreshToken,
+          token_type_hint: "refresh_token",
+        }).catch(() => {
+          told = false;
+        });
         return others;
       });
-      if (!told) throw new Error(`the tokens are removed here, but ${server} could not be told: they end there by themselves, after 30 days`);
+      if (!told)
+        throw new Error(
+          `the tokens are removed here, but ${server} could not be told: they end there by themselves, after 30 days`,
+        );
       console.log(`Signed out of ${server}`);
     });
 }

@@ -1,13 +1,19 @@
-// A sign-in by a browser on this machine: the server sends it back to a port that only this process listens on. Source: RFC 8252 §7.3.
+// A sign-in by a browser on this machine: the server sends it back to a port that only this process listens on. Source:
+// RFC 8252 §7.3.
 import { createHash, randomBytes } from "node:crypto";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Login } from "./credentials.ts";
 import { type Endpoints, tokenRequest } from "./oauth.ts";
 
-/** Waits for the browser. `show` is given the address to open there. Throws an Error that says why there are no tokens. */
+/**
+ * Waits for the browser. `show` is given the address to open there. Throws an Error that says why there are no tokens.
+ */
 export async function signInByLoopback(
-  { issuer, authorize, token }: Endpoints, identityProvider: string, show: (url: string) => void, timeoutMs: number,
+  { issuer, authorize, token }: Endpoints,
+  identityProvider: string,
+  show: (url: string) => void,
+  timeoutMs: number,
 ): Promise<Omit<Login, "identityProvider">> {
   const [state, verifier] = [randomBytes(32).toString("base64url"), randomBytes(32).toString("base64url")];
   const { promise: signedIn, resolve, reject } = Promise.withResolvers<Omit<Login, "identityProvider">>();
@@ -15,32 +21,49 @@ export async function signInByLoopback(
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? "/", "http://127.0.0.1");
     // Anything on this machine can knock: what does not know the state changes nothing.
-    if (request.method !== "GET" || url.pathname !== "/callback" || url.searchParams.get("state") !== state || done) return answer(response, 404,
-      "There is nothing here.");
+    if (request.method !== "GET" || url.pathname !== "/callback" || url.searchParams.get("state") !== state || done)
+      return answer(response, 404, "There is nothing here.");
     done = true;
-    redeem(url.searchParams).then((tokens) => {
-      answer(response, 200, "Signed in. You may close this page.");
-      resolve(tokens);
-    }, (error: unknown) => {
-      answer(response, 400, "The sign-in failed; the terminal says why. You may close this page.");
-      reject(error);
-    });
+    redeem(url.searchParams).then(
+      (tokens) => {
+        answer(response, 200, "Signed in. You may close this page.");
+        resolve(tokens);
+      },
+      (error: unknown) => {
+        answer(response, 400, "The sign-in failed; the terminal says why. You may close this page.");
+        reject(error);
+      },
+    );
   });
   await new Promise<void>((listening, failed) => server.once("error", failed).listen(0, "127.0.0.1", listening));
   const redirectUri = `http://127.0.0.1:${(server.address() as AddressInfo).port}/callback`;
   const redeem = async (told: URLSearchParams): Promise<Omit<Login, "identityProvider">> => {
     if (told.get("iss") !== issuer) throw new Error("the answer comes from another server");
     const code = told.get("code");
-    if (code === null) throw new Error(`the sign-in failed: ${plain(told.get("error_description") ?? told.get("error") ?? "no reason was given")}`);
-    const given = await tokenRequest(token, { grant_type: "authorization_code", code, redirect_uri: redirectUri, client_id: CLIENT, code_verifier: verifier });
+    if (code === null)
+      throw new Error(
+        `the sign-in failed: ${plain(told.get("error_description") ?? told.get("error") ?? "no reason was given")}`,
+      );
+    const given = await tokenRequest(token, {
+      grant_type: "authorization_code",
+      code,
+      redirect_uri: redirectUri,
+      client_id: CLIENT,
+      code_verifier: verifier,
+    });
     if ("tokens" in given) return given.tokens;
     throw new Error(`the sign-in failed: ${plain(given.description)}`);
   };
   const timer = setTimeout(() => reject(new Error(`nobody signed in within ${timeoutMs / 60_000} minutes`)), timeoutMs);
   const url = new URL(authorize);
   url.search = new URLSearchParams({
-    response_type: "code", client_id: CLIENT, redirect_uri: redirectUri, code_challenge: createHash("sha256").update(verifier).digest("base64url"),
-    code_challenge_method: "S256", state, identity_provider: identityProvider,
+    response_type: "code",
+    client_id: CLIENT,
+    redirect_uri: redirectUri,
+    code_challenge: createHash("sha256").update(verifier).digest("base64url"),
+    code_challenge_method: "S256",
+    state,
+    identity_provider: identityProvider,
   }).toString();
   show(url.href);
   try {
@@ -61,6 +84,12 @@ export function plain(text: string): string {
 }
 
 function answer(response: ServerResponse, status: number, text: string): void {
-  response.writeHead(status, { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store", "referrer-policy": "no-referrer",
-    connection: "close" }).end(`${text}\n`);
+  response
+    .writeHead(status, {
+      "content-type": "text/plain; charset=utf-8",
+      "cache-control": "no-store",
+      "referrer-policy": "no-referrer",
+      connection: "close",
+    })
+    .end(`${text}\n`);
 }

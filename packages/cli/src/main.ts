@@ -17,18 +17,38 @@ import { addServe } from "./serve.ts";
 import { addToken } from "./token.ts";
 import { addWhoami } from "./whoami.ts";
 
-const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string };
+const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
+  version: string;
+};
 const program = new Command("moorage")
   .version(version)
   .description("A self-hosted container registry with its control plane.")
   .showHelpAfterError("(moorage --help tells what there is)")
   .exitOverride();
-for (const add of [addServe, addToken, addMigrate, addBackup, addRestore, addExport, addImport, addFsck, addGc, addLogin, addLogout, addWhoami, addCall, addPullToken, addSample]) add(program);
+for (const add of [
+  addServe,
+  addToken,
+  addMigrate,
+  addBackup,
+  addRestore,
+  addExport,
+  addImport,
+  addFsck,
+  addGc,
+  addLogin,
+  addLogout,
+  addWhoami,
+  addCall,
+  addPullToken,
+  addSample,
+])
+  add(program);
 
 try {
   await program.parseAsync();
 } catch (error) {
   // Commander has already said what was wrong with the command line; asking for help is not an error.
-  if (!(error instanceof CommanderError)) console.error(`moorage: ${error instanceof Error ? error.message : String(error)}`);
+  if (!(error instanceof CommanderError))
+    console.error(`moorage: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = error instanceof CommanderError ? error.exitCode : 1;
 }

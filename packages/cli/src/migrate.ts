@@ -1,11 +1,15 @@
-// `moorage migrate`: brings the database's schema to the version that this program works with, as a start of the server does.
+// `moorage migrate`: brings the database's schema to the version that this program works with, as a start of the server
+// does.
 import { migrateInstallation } from "@moorage/server";
 import type { Command } from "commander";
 import { addSettings, type FlagValues, namesPlace } from "./settings.ts";
 
 /** Adds `moorage migrate`. With `--check` it only looks, and ends with 1 when there is something to do. */
 export function addMigrate(program: Command): void {
-  const command = program.command("migrate").description("bring the database to the version this moorage works with").option("--check", "only look: exit code 1 when there is something to do");
+  const command = program
+    .command("migrate")
+    .description("bring the database to the version this moorage works with")
+    .option("--check", "only look: exit code 1 when there is something to do");
   const configOf = addSettings(command, namesPlace);
   command.action(async (values: FlagValues) => {
     const check = values["check"] === true;

@@ -7,7 +7,13 @@ const TIMEOUT_MS = 15_000;
 export type TokenAnswer = { tokens: Omit<Login, "identityProvider"> } | { error: string; description: string };
 
 /** Where a server's doors are. */
-export interface Endpoints { issuer: string; authorize: string; token: string; device: string; revoke: string }
+export interface Endpoints {
+  issuer: string;
+  authorize: string;
+  token: string;
+  device: string;
+  revoke: string;
+}
 
 /** Reads the server's own document. Throws an Error when there is no such server, or it says that it is another one. */
 export async function endpointsOf(url: string): Promise<Endpoints> {
@@ -19,18 +25,29 @@ export async function endpointsOf(url: string): Promise<Endpoints> {
   };
   if (text("issuer") !== url) throw new Error(`${url} says that it is ${text("issuer")}: use that as --url`);
   return {
-    issuer: url, authorize: text("authorization_endpoint"), token: text("token_endpoint"), device: text("device_authorization_endpoint"),
-      revoke: text("revocation_endpoint"),
+    issuer: url,
+    authorize: text("authorization_endpoint"),
+    token: text("token_endpoint"),
+    device: text("device_authorization_endpoint"),
+    revoke: text("revocation_endpoint"),
   };
 }
 
 /** Asks the token endpoint. */
 export async function tokenRequest(endpoint: string, form: Record<string, string>): Promise<TokenAnswer> {
-  const { access_token: accessToken, refresh_token: refreshToken, expires_in: expiresInS, error,
-    error_description: description } = await formRequest(endpoint, form);
-  if (typeof accessToken === "string" && typeof refreshToken === "string") return { tokens: { accessToken, refreshToken,
-    expiresAtMs: Date.now() + Number(expiresInS) * 1000 } };
-  return { error: typeof error === "string" ? error : "server_error", description: typeof description === "string" ? description : "it does not say why" };
+  const {
+    access_token: accessToken,
+    refresh_token: refreshToken,
+    expires_in: expiresInS,
+    error,
+    error_description: description,
+  } = await formRequest(endpoint, form);
+  if (typeof accessToken === "string" && typeof refreshToken === "string")
+    return { tokens: { accessToken, refreshToken, expiresAtMs: Date.now() + Number(expiresInS) * 1000 } };
+  return {
+    error: typeof error === "string" ? error : "server_error",
+    description: typeof description === "string" ? description : "it does not say why",
+  };
 }
 
 /** Posts a form; answers the JSON that comes back, whatever the status. */
@@ -42,7 +59,7 @@ async function asked(url: string, init: RequestInit): Promise<Record<string, unk
   const { host } = new URL(url);
   try {
     const response = await fetch(url, { ...init, redirect: "error", signal: AbortSignal.timeout(TIMEOUT_MS) });
-    return await response.json() as Record<string, unknown>;
+    return (await response.json()) as Record<string, unknown>;
   } catch (cause) {
     throw new Error(`${host} does not answer as a Moorage server does`, { cause });
   }

@@ -13,7 +13,14 @@ function recorder(isTTY: boolean, columns = 80) {
 const step = { step: "blobs", total: 2048, unit: "bytes" as const };
 
 test("bytes are told in the unit that fits", () => {
-  assert.deepEqual([0, 1023, 1024, 1536, 5 * 1024 ** 3, 3 * 1024 ** 5].map(bytesText), ["0 B", "1023 B", "1.0 KiB", "1.5 KiB", "5.0 GiB", "3072.0 TiB"]);
+  assert.deepEqual([0, 1023, 1024, 1536, 5 * 1024 ** 3, 3 * 1024 ** 5].map(bytesText), [
+    "0 B",
+    "1023 B",
+    "1.0 KiB",
+    "1.5 KiB",
+    "5.0 GiB",
+    "3072.0 TiB",
+  ]);
 });
 
 test("a terminal has one line that is drawn over, within its width, and ends once", () => {

@@ -12,9 +12,15 @@ export function bytesText(bytes: number): string {
 }
 
 /** Where the progress goes: standard error, so that what a command answers can be read by a program. */
-export interface ProgressStream { isTTY?: boolean; columns?: number; write(text: string): unknown }
+export interface ProgressStream {
+  isTTY?: boolean;
+  columns?: number;
+  write(text: string): unknown;
+}
 
-/** A bar that is drawn over itself on a terminal, and a line every five seconds elsewhere. `done` ends the bar's line. */
+/**
+ * A bar that is drawn over itself on a terminal, and a line every five seconds elsewhere. `done` ends the bar's line.
+ */
 export function createProgress(stream: ProgressStream, nowMs: () => number = Date.now): Report & { done(): void } {
   const terminal = stream.isTTY === true;
   let shownMs = terminal ? 0 : nowMs();
@@ -29,7 +35,12 @@ export function createProgress(stream: ProgressStream, nowMs: () => number = Dat
     progress(progress) {
       const ends = progress.done >= progress.total;
       if (progress.step !== step && drawn) done();
-      if (progress.step === step || !terminal ? nowMs() - shownMs < (terminal ? REDRAW_MS : LINE_EVERY_MS) && !(terminal && ends) : false) return;
+      if (
+        progress.step === step || !terminal
+          ? nowMs() - shownMs < (terminal ? REDRAW_MS : LINE_EVERY_MS) && !(terminal && ends)
+          : false
+      )
+        return;
       [shownMs, step] = [nowMs(), progress.step];
       if (!terminal) {
         stream.write(`${textOf(progress)}\n`);
@@ -53,7 +64,10 @@ function textOf({ step, done, total, unit }: Progress): string {
   return `${step}: ${text(done)} of ${text(total)} (${total === 0 ? 100 : Math.floor((done / total) * 100)}%)`;
 }
 
-/** Does work that tells how far it is. Interrupted, the command ends with 1 after one line; `interrupted` says what that leaves behind. */
+/**
+ * Does work that tells how far it is. Interrupted, the command ends with 1 after one line; `interrupted` says what that
+ * leaves behind.
+ */
 export async function withProgress<T>(interrupted: string, work: (report: Report) => Promise<T>): Promise<T> {
   const progress = createProgress(process.stderr);
   const stop = (): void => {

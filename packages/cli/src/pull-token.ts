@@ -14,14 +14,25 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const PAGE_SIZE = 200;
 const MAX_PAGES = 100;
 
-interface CreateFlags extends ServerFlags { group: string; name: string; role: string; ttl: string; json?: boolean }
+interface CreateFlags extends ServerFlags {
+  group: string;
+  name: string;
+  role: string;
+  ttl: string;
+  json?: boolean;
+}
 
 /** Adds `moorage pull-token` with `create`, `list` and `revoke`. */
 export function addPullToken(program: Command): void {
-  const parent = program.command("pull-token").description("passwords for machines that pull: make, list and revoke them");
-  const command = (name: string, description: string): Command => parent.command(name).description(description)
-    .option("--url <url>", "URL of the server (default: what bootstrap.json in the data folder says)")
-    .option("--data-dir <folder>", "data folder of the server (MOORAGE_DATA_DIR, default ./data)");
+  const parent = program
+    .command("pull-token")
+    .description("passwords for machines that pull: make, list and revoke them");
+  const command = (name: string, description: string): Command =>
+    parent
+      .command(name)
+      .description(description)
+      .option("--url <url>", "URL of the server (default: what bootstrap.json in the data folder says)")
+      .option("--data-dir <folder>", "data folder of the server (MOORAGE_DATA_DIR, default ./data)");
   command("create", "make a pull token, and print the line that logs docker in with it")
     .requiredOption("--group <uid>", "the group whose images it pulls, and those of the groups below it")
     .requiredOption("--name <name>", "what the token is for, such as ci or cluster-1")
@@ -39,10 +50,13 @@ export function addPullToken(program: Command): void {
 
 async function createToken({ group, name, role, ttl, json, ...flags }: CreateFlags): Promise<void> {
   const ttlMs = parseDuration(ttl);
-  if (ttlMs === undefined || ttlMs < 1000 || ttlMs > MAX_TTL_MS) throw new Error(`--ttl: must be a duration such as 12h or 30d, at most 366d, not ${ttl}`);
+  if (ttlMs === undefined || ttlMs < 1000 || ttlMs > MAX_TTL_MS)
+    throw new Error(`--ttl: must be a duration such as 12h or 30d, at most 366d, not ${ttl}`);
   const connection = await connect(flags);
   const registry = await registryHost(connection.url);
-  const { roles: [found] } = await connection.ask(RolesService.method.listRoles, { name: role, uidp: { inRoot: true }, pageSize: 1 });
+  const {
+    roles: [found],
+  } = await connection.ask(RolesService.method.listRoles, { name: role, uidp: { inRoot: true }, pageSize: 1 });
   if (found === undefined) throw new Error(`--role: there is no built-in role ${role}`);
   const nowMs = Date.now();
   // A token says when it ends in whole seconds.
@@ -50,28 +64,53 @@ async function createToken({ group, name, role, ttl, json, ...flags }: CreateFla
   const made = makePullToken(registry, nowMs, endMs);
   const identity = await makeIdentity(connection, made, { group, name, role: found.uid, endMs });
   const end = new Date(endMs).toISOString();
-  if (json === true) return console.log(JSON.stringify({ registry, username: identity, password: made.token, expirationTime: end }, null, 2));
+  if (json === true)
+    return console.log(
+      JSON.stringify({ registry, username: identity, password: made.token, expirationTime: end }, null, 2),
+    );
   console.error(`pull token ${name}, good until ${end}; it is shown this once`);
   console.log(`printf %s ${quote(made.token)} | docker login ${registry} --username ${identity} --password-stdin`);
 }
 
-interface Wanted { group: string; name: string; role: string; endMs: number }
+interface Wanted {
+  group: string;
+  name: string;
+  role: string;
+  endMs: number;
+}
 
 /** The identity and its binding, or neither. Answers the identity's uid. */
-async function makeIdentity({ ask }: Connection, { issuer, subject, issuerKeys, audience }: PullToken, { group, name, role, endMs }: Wanted): Promise<string> {
+async function makeIdentity(
+  { ask }: Connection,
+  { issuer, subject, issuerKeys, audience }: PullToken,
+  { group, name, role, endMs }: Wanted,
+): Promise<string> {
   const value = { issuer, subject, issuerKeys, expirationTime: timestampFromMs(endMs), audiences: [audience] };
   const identity = { name, description: "pull token", relationship: { case: "staticKeys" as const, value } };
   try {
     const { uid } = await ask(IdentitiesService.method.createIdentity, { parent: group, identity });
-    await ask(RoleBindingsService.method.createRoleBinding, { parent: group, roleBinding: { identityUid: uid, roleUid: role } });
+    await ask(RoleBindingsService.method.createRoleBinding, {
+      parent: group,
+      roleBinding: { identityUid: uid, roleUid: role },
+    });
     return uid;
   } catch (error) {
     // The answer may have been lost: whether it was made is asked of the server. The subject is nobody else's.
-    const left = await ask(IdentitiesService.method.lookupIdentity, { issuer, subject }).then(({ uid }) => uid, () => undefined);
-    const removed = left === undefined || await ask(IdentitiesService.method.deleteIdentity, { uid: left }).then(() => true, () => false);
+    const left = await ask(IdentitiesService.method.lookupIdentity, { issuer, subject }).then(
+      ({ uid }) => uid,
+      () => undefined,
+    );
+    const removed =
+      left === undefined ||
+      (await ask(IdentitiesService.method.deleteIdentity, { uid: left }).then(
+        () => true,
+        () => false,
+      ));
     if (removed) throw error;
     const why = error instanceof Error ? error.message : String(error);
-    throw new Error(`${why}; identity ${left} was made for it and could not be removed: it can do nothing`, { cause: error });
+    throw new Error(`${why}; identity ${left} was made for it and could not be removed: it can do nothing`, {
+      cause: error,
+    });
   }
 }
 
@@ -80,14 +119,24 @@ async function listTokens({ group, ...flags }: ServerFlags & { group: string }):
   const found: Identity[] = [];
   let pageToken = "";
   for (let page = 0; page < MAX_PAGES && (page === 0 || pageToken !== ""); page += 1) {
-    const asked = { pageSize: PAGE_SIZE, pageToken, relationshipType: RelationshipType.STATIC, orderBy: "name", uidp: { descendantsOf: group } };
+    const asked = {
+      pageSize: PAGE_SIZE,
+      pageToken,
+      relationshipType: RelationshipType.STATIC,
+      orderBy: "name",
+      uidp: { descendantsOf: group },
+    };
     const { identities, nextPageToken } = await ask(IdentitiesService.method.listIdentities, asked);
     found.push(...identities.filter(isPullToken));
     pageToken = nextPageToken;
   }
   for (const { uid, name, relationship, createTime, lastSeenTime } of found) {
     const end = relationship.case === "staticKeys" ? relationship.value.expirationTime : undefined;
-    console.log([uid, name, `made ${timeText(createTime)}`, `ends ${timeText(end)}`, `last seen ${timeText(lastSeenTime)}`].join("  "));
+    console.log(
+      [uid, name, `made ${timeText(createTime)}`, `ends ${timeText(end)}`, `last seen ${timeText(lastSeenTime)}`].join(
+        "  ",
+      ),
+    );
   }
   if (pageToken !== "") throw new Error("there are more: name a group");
 }

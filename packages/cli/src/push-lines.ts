@@ -1,20 +1,30 @@
 import type { Config } from "@moorage/server";
 import type { Client } from "./clients.ts";
 
-/** Where the pushes go, the folder with the sample's layouts, and the flag for `moorage` that names the data folder ("" or " --data-dir …"). */
+/**
+ * Where the pushes go, the folder with the sample's layouts, and the flag for `moorage` that names the data folder (""
+ * or " --data-dir …").
+ */
 export type PushContext = { readonly config: Config; readonly layout: string; readonly dataDirFlag: string };
 
 /**
- * The lines that push one build of the sample image to `path` (`organization/image:tag`) with a client that is on the machine; with
- * none of the OCI clients, `moorage` pushes it itself. The lines use the shell variable TOKEN.
+ * The lines that push one build of the sample image to `path` (`organization/image:tag`) with a client that is on the
+ * machine; with none of the OCI clients, `moorage` pushes it itself. The lines use the shell variable TOKEN.
  */
-export function pushLines(client: Client | undefined, { config, layout, dataDirFlag }: PushContext, build: 1 | 2, path: string): string[] {
+export function pushLines(
+  client: Client | undefined,
+  { config, layout, dataDirFlag }: PushContext,
+  build: 1 | 2,
+  path: string,
+): string[] {
   const plain = config.registryUrl.startsWith("http:");
   const target = `${config.registryAudience}/${path}`;
   const folder = `${layout}/build${build}`;
   switch (client) {
     case "skopeo":
-      return [`skopeo copy --all${plain ? " --dest-tls-verify=false" : ""} --dest-creds "moorage:$TOKEN" oci:${folder}:latest docker://${target}`];
+      return [
+        `skopeo copy --all${plain ? " --dest-tls-verify=false" : ""} --dest-creds "moorage:$TOKEN" oci:${folder}:latest docker://${target}`,
+      ];
     case "crane":
       return [
         `crane auth login ${config.registryAudience} -u moorage -p "$TOKEN"`,
@@ -29,7 +39,9 @@ export function pushLines(client: Client | undefined, { config, layout, dataDirF
       ];
     }
     case "oras":
-      return [`oras cp${plain ? " --to-plain-http" : ""} --to-username moorage --to-password "$TOKEN" --from-oci-layout ${folder}:latest ${target}`];
+      return [
+        `oras cp${plain ? " --to-plain-http" : ""} --to-username moorage --to-password "$TOKEN" --from-oci-layout ${folder}:latest ${target}`,
+      ];
     default:
       return [`npx moorage sample --build ${build} --push ${config.registryUrl}/${path}${dataDirFlag}`];
   }

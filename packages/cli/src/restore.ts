@@ -7,12 +7,18 @@ import { addSettings, type FlagValues, namesPlace } from "./settings.ts";
 
 /** Adds `moorage restore`. */
 export function addRestore(program: Command): void {
-  const command = program.command("restore").description("make a data folder from a backup").argument("<backup>", "the backup's folder").option("--verify", "hash every blob, too");
+  const command = program
+    .command("restore")
+    .description("make a data folder from a backup")
+    .argument("<backup>", "the backup's folder")
+    .option("--verify", "hash every blob, too");
   const configOf = addSettings(command, namesPlace);
   command.action(async (folder: string, values: FlagValues) => {
     const config = configOf(values);
-    const { blobs } = await withProgress(`no server starts on ${config.dataDir}: empty it before the next try`, (report) =>
-      restoreInstallation(config, resolve(folder), { verify: values["verify"] === true }, report));
+    const { blobs } = await withProgress(
+      `no server starts on ${config.dataDir}: empty it before the next try`,
+      (report) => restoreInstallation(config, resolve(folder), { verify: values["verify"] === true }, report),
+    );
     console.log(`restored the database and ${blobs.count} blobs (${bytesText(blobs.bytes)}) to ${config.dataDir}`);
   });
 }

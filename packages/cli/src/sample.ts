@@ -1,4 +1,5 @@
-// `moorage sample`: a small multi-architecture image to try things with, as an OCI layout for any client, or pushed at once.
+// `moorage sample`: a small multi-architecture image to try things with, as an OCI layout for any client, or pushed at
+// once.
 import { join } from "node:path";
 import { signToken } from "@moorage/server";
 import { InvalidArgumentError, type Command } from "commander";
@@ -10,12 +11,20 @@ import { configOf, dataDirOf } from "./token.ts";
 const TOKEN_TTL_MS = 300_000;
 const PASSWORD_MAX_CHARS = 65_536;
 
-type Flags = { layout?: string; push?: Target; build: number; user?: string; passwordStdin?: boolean; dataDir?: string };
+type Flags = {
+  layout?: string;
+  push?: Target;
+  build: number;
+  user?: string;
+  passwordStdin?: boolean;
+  dataDir?: string;
+};
 type Target = { readonly url: string; readonly repository: string; readonly tag: string };
 
 /** Reads `http://host:port/organization/image:tag`. Throws InvalidArgumentError when it is something else. */
 export function parseTarget(text: string): Target {
-  const [, url, repository, tag] = /^(https?:\/\/[^/]+)\/([a-z0-9._/-]+):([A-Za-z0-9_][A-Za-z0-9_.-]*)$/.exec(text) ?? [];
+  const [, url, repository, tag] =
+    /^(https?:\/\/[^/]+)\/([a-z0-9._/-]+):([A-Za-z0-9_][A-Za-z0-9_.-]*)$/.exec(text) ?? [];
   if (url === undefined || repository === undefined || tag === undefined) {
     throw new InvalidArgumentError("it must look like http://127.0.0.1:8080/acme/hello:latest");
   }
@@ -52,18 +61,27 @@ export function addSample(program: Command): void {
     .option("--push <reference>", "push one build to http://host:port/organization/image:tag", parseTarget)
     .option("--build <number>", "which build to push; each has its own digest", parseBuild, 1)
     .option("--user <name>", "push as this user, with --password-stdin")
-    .option("--password-stdin", "read the password from standard input, instead of signing a token from the data folder")
+    .option(
+      "--password-stdin",
+      "read the password from standard input, instead of signing a token from the data folder",
+    )
     .option("--data-dir <folder>", "data folder of the server, for the token (MOORAGE_DATA_DIR, default ./data)")
     .action(async ({ layout, push, build, user, passwordStdin = false, dataDir }: Flags) => {
       if (passwordStdin !== (user !== undefined)) throw new Error("--user and --password-stdin go together");
-      if (layout === undefined && push === undefined) throw new Error("say where the image goes: --layout <folder> or --push <reference>");
+      if (layout === undefined && push === undefined)
+        throw new Error("say where the image goes: --layout <folder> or --push <reference>");
       if (layout !== undefined) {
         for (const number of [1, 2]) await writeLayout(join(layout, `build${number}`), await buildSampleImage(number));
         console.log(layout);
       }
       if (push !== undefined) {
-        const credential = user === undefined ? { password: await ownerToken(dataDir) } : { user, password: await readPassword() };
-        const digest = await openRegistry({ url: push.url, ...credential }).pushImage(push.repository, push.tag, await buildSampleImage(build));
+        const credential =
+          user === undefined ? { password: await ownerToken(dataDir) } : { user, password: await readPassword() };
+        const digest = await openRegistry({ url: push.url, ...credential }).pushImage(
+          push.repository,
+          push.tag,
+          await buildSampleImage(build),
+        );
         console.log(`${new URL(push.url).host}/${push.repository}@${digest}`);
       }
     });

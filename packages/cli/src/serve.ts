@@ -7,21 +7,26 @@ import { addSettings, type FlagValues } from "./settings.ts";
 
 /** Adds `moorage serve`, with a flag for every setting. */
 export function addServe(program: Command): void {
-  const command = program.command("serve").description("run the server; settings come from flags or from the environment");
+  const command = program
+    .command("serve")
+    .description("run the server; settings come from flags or from the environment");
   const configOf = addSettings(command);
   command.action((values: FlagValues) => serve(configOf(values)));
 }
 
 async function serve(settings: Config): Promise<void> {
-  const server: Pick<Workers, "config" | "close"> & { failed?: Promise<never> } = settings.workers > 1 ? await startWorkers(settings) : await startServer(settings);
+  const server: Pick<Workers, "config" | "close"> & { failed?: Promise<never> } =
+    settings.workers > 1 ? await startWorkers(settings) : await startServer(settings);
   const { promise: signalled, resolve: stop } = Promise.withResolvers<void>();
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stop());
-  process.stdout.write(hints({
-    config: server.config,
-    bootstrap: readBootstrap(server.config.dataDir),
-    clients: findClients(process.env.PATH ?? ""),
-    folder: process.cwd(),
-  }));
+  process.stdout.write(
+    hints({
+      config: server.config,
+      bootstrap: readBootstrap(server.config.dataDir),
+      clients: findClients(process.env.PATH ?? ""),
+      folder: process.cwd(),
+    }),
+  );
   try {
     await Promise.race([signalled, ...(server.failed ? [server.failed] : [])]);
   } finally {

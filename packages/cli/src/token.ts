@@ -22,10 +22,28 @@ export function addToken(program: Command): void {
     .option("--identity <uid>", "whose token; default: the owner made at the first start")
     .option("--ttl <duration>", "how long it lives, such as 90s, 15m or 1h; at most 1h", "1h")
     .option("--data-dir <folder>", "data folder of the server (MOORAGE_DATA_DIR, default ./data)")
-    .action(async ({ audience, identity, ttl, dataDir }: { audience: string; identity?: string; ttl: string; dataDir?: string }) => {
-      const ttlMs = parseDuration(ttl);
-      if (ttlMs === undefined || ttlMs <= 0) throw new Error(`--ttl: must be a duration such as 90s, 15m or 1h, not ${ttl}`);
-      const { token } = await signToken({ config: configOf(dataDirOf(dataDir)), audience, ttlMs, ...(identity === undefined ? {} : { identity }) });
-      console.log(token);
-    });
+    .action(
+      async ({
+        audience,
+        identity,
+        ttl,
+        dataDir,
+      }: {
+        audience: string;
+        identity?: string;
+        ttl: string;
+        dataDir?: string;
+      }) => {
+        const ttlMs = parseDuration(ttl);
+        if (ttlMs === undefined || ttlMs <= 0)
+          throw new Error(`--ttl: must be a duration such as 90s, 15m or 1h, not ${ttl}`);
+        const { token } = await signToken({
+          config: configOf(dataDirOf(dataDir)),
+          audience,
+          ttlMs,
+          ...(identity === undefined ? {} : { identity }),
+        });
+        console.log(token);
+      },
+    );
 }

@@ -14,11 +14,15 @@ export function addWhoami(program: Command): void {
       const server = signedInTo(url);
       if (readLogins()[server] === undefined) throw notSignedIn(server);
       const claims = claimsOf(await accessTokenFor(server));
-      const lines: [string, string][] = [["server", server], ["identity", String(claims["sub"])],
-        ["identity provider", readLogins()[server]?.identityProvider ?? ""]];
+      const lines: [string, string][] = [
+        ["server", server],
+        ["identity", String(claims["sub"])],
+        ["identity provider", readLogins()[server]?.identityProvider ?? ""],
+      ];
       const { act, groups, groups_exp: groupsEnd } = claims;
       if (isRecord(act) && typeof act["email"] === "string") lines.push(["e-mail at the provider", act["email"]]);
-      if (Array.isArray(groups)) lines.push(["groups at the provider", `${groups.join(", ")} (their roles end at ${timeOf(groupsEnd)})`]);
+      if (Array.isArray(groups))
+        lines.push(["groups at the provider", `${groups.join(", ")} (their roles end at ${timeOf(groupsEnd)})`]);
       lines.push(["token ends", `${timeOf(claims["exp"])}; it is replaced when it is needed`]);
       for (const [name, value] of lines) console.log(`${name}: ${plain(value)}`);
     });

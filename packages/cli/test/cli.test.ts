@@ -45,13 +45,18 @@ test("a server listens, prints what to try next, gives tokens that it accepts, a
   const { code, stdout } = await moorage(["token"], { cwd });
   assert.equal(code, 0);
   assert.match(stdout, /^[\w-]+\.[\w-]+\.[\w-]+\n$/);
-  const answer = await fetch(`${server.url}/registry/v2/repos`, { headers: { authorization: `Bearer ${stdout.trim()}` } });
+  const answer = await fetch(`${server.url}/registry/v2/repos`, {
+    headers: { authorization: `Bearer ${stdout.trim()}` },
+  });
   assert.equal(answer.status, 200);
 
   const registry = await moorage(["token", "--audience", "registry"], { cwd });
   const headers = { authorization: `Bearer ${registry.stdout.trim()}` };
   assert.equal((await fetch(`${server.url}/v2/`, { headers })).status, 200);
-  assert.ok([401, 403].includes((await fetch(`${server.url}/registry/v2/repos`, { headers })).status), "a registry token is not for the platform");
+  assert.ok(
+    [401, 403].includes((await fetch(`${server.url}/registry/v2/repos`, { headers })).status),
+    "a registry token is not for the platform",
+  );
 
   const called = await moorage(["call", "RolesService/ListRoles", '{"name": "viewer"}', "--url", server.url], { cwd });
   assert.equal(called.code, 0, called.stderr);
@@ -68,14 +73,20 @@ test("SIGTERM lets an upload under way end, and the server ends with 0", async (
   const { stdout } = await moorage(["token", "--audience", "registry"], { cwd });
   const headers = { authorization: `Bearer ${stdout.trim()}` };
   const started = await fetch(`${server.url}/v2/acme/slow/blobs/uploads/`, { method: "POST", headers });
-  const upload = request(server.url + (started.headers.get("location") ?? ""), { method: "PATCH", headers, agent: false });
+  const upload = request(server.url + (started.headers.get("location") ?? ""), {
+    method: "PATCH",
+    headers,
+    agent: false,
+  });
   const answered = once(upload, "response");
   const written = new Promise((resolve) => upload.write("first half, ", resolve));
   await written;
   // The upload's request has been read when a later one on another connection is answered.
   await fetch(`${server.url}/healthz`);
   const ended = terminate(server);
-  await assert.rejects(async () => { for (;;) await fetch(`${server.url}/healthz`, { signal: AbortSignal.timeout(10_000) }); });
+  await assert.rejects(async () => {
+    for (;;) await fetch(`${server.url}/healthz`, { signal: AbortSignal.timeout(10_000) });
+  });
   upload.end("second half");
   const [response] = (await answered) as [IncomingMessage];
   response.resume();
@@ -85,7 +96,10 @@ test("SIGTERM lets an upload under way end, and the server ends with 0", async (
 
 test("npm start serves from the sources, and SIGTERM to npm ends the server with 0", async (t) => {
   const dataDir = join(temporaryFolder(t), "data");
-  const server = await startServing(t, "npm", ["start"], { cwd: ROOT, env: { MOORAGE_PORT: "0", MOORAGE_DATA_DIR: dataDir } });
+  const server = await startServing(t, "npm", ["start"], {
+    cwd: ROOT,
+    env: { MOORAGE_PORT: "0", MOORAGE_DATA_DIR: dataDir },
+  });
   assert.equal((await fetch(`${server.url}/readyz`)).status, 200);
   assert.equal(await terminate(server), 0);
   await assert.rejects(fetch(`${server.url}/readyz`), "the server still answers");
@@ -110,7 +124,12 @@ test("a token cannot be had from a folder that is not there, not a server's, or 
 test("a token's flags are checked", async (t) => {
   const cwd = temporaryFolder(t);
   await terminate(await startServing(t, NODE, [LAUNCHER, "serve", "--port", "0"], { cwd }));
-  for (const [flag, value] of [["--ttl", "soon"], ["--ttl", "2h"], ["--ttl", "0s"], ["--identity", "nobody"]] as const) {
+  for (const [flag, value] of [
+    ["--ttl", "soon"],
+    ["--ttl", "2h"],
+    ["--ttl", "0s"],
+    ["--identity", "nobody"],
+  ] as const) {
     const { code, stdout, stderr } = await moorage(["token", flag, value], { cwd });
     assert.equal(code, 1, `${flag} ${value}`);
     assert.equal(stdout, "");
@@ -131,10 +150,15 @@ test("a second server on the same data folder is refused, and the first goes on"
 test("a sample image is pushed, and written as a layout with the same digest", async (t) => {
   const cwd = temporaryFolder(t);
   const server = await startServing(t, NODE, [LAUNCHER, "serve", "--port", "0"], { cwd });
-  const { code, stdout, stderr } = await moorage(["sample", "--push", `${server.url}/acme/hello:latest`, "--build", "2", "--layout", "layout"], { cwd });
+  const { code, stdout, stderr } = await moorage(
+    ["sample", "--push", `${server.url}/acme/hello:latest`, "--build", "2", "--layout", "layout"],
+    { cwd },
+  );
   assert.equal(code, 0, stderr);
   const [, digest] = /^layout\n127\.0\.0\.1:\d+\/acme\/hello@(sha256:[0-9a-f]{64})\n$/.exec(stdout) ?? [];
-  const index = JSON.parse(readFileSync(join(cwd, "layout", "build2", "index.json"), "utf8")) as { manifests: { digest: string }[] };
+  const index = JSON.parse(readFileSync(join(cwd, "layout", "build2", "index.json"), "utf8")) as {
+    manifests: { digest: string }[];
+  };
   assert.equal(index.manifests[0]?.digest, digest);
   const wrong = await moorage(["sample", "--push", "acme/hello"], { cwd });
   assert.equal(wrong.code, 1);

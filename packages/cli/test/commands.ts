@@ -1,4 +1,5 @@
-// How the tests of this folder run the command: a program of its own, in a temporary folder, with no setting from outside.
+// How the tests of this folder run the command: a program of its own, in a temporary folder, with no setting from
+// outside.
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -29,12 +30,18 @@ export function temporaryFolder(t: TestContext): string {
 
 /** This process's environment without what is meant for other servers or for the test runner, and with `extra`. */
 export function environment(extra: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
-  const own = Object.entries(process.env).filter(([name]) => !name.startsWith("MOORAGE_") && !name.startsWith("NODE_TEST"));
+  const own = Object.entries(process.env).filter(
+    ([name]) => !name.startsWith("MOORAGE_") && !name.startsWith("NODE_TEST"),
+  );
   return { ...Object.fromEntries(own), ...extra };
 }
 
 /** Runs a program to its end. */
-export async function run(program: string, args: readonly string[], options: { cwd?: string; env?: Record<string, string> } = {}): Promise<Outcome> {
+export async function run(
+  program: string,
+  args: readonly string[],
+  options: { cwd?: string; env?: Record<string, string> } = {},
+): Promise<Outcome> {
   return new Promise((resolve) => {
     const settings = { cwd: options.cwd, env: environment(options.env ?? {}), timeout: COMMAND_TIMEOUT_MS };
     execFile(program, args, settings, (error, stdout, stderr) => {
@@ -44,13 +51,25 @@ export async function run(program: string, args: readonly string[], options: { c
 }
 
 /** Runs `moorage` from the source tree to its end. */
-export function moorage(args: readonly string[], options: { cwd?: string; env?: Record<string, string> } = {}): Promise<Outcome> {
+export function moorage(
+  args: readonly string[],
+  options: { cwd?: string; env?: Record<string, string> } = {},
+): Promise<Outcome> {
   return run(process.execPath, [LAUNCHER, ...args], options);
 }
 
 /** Starts `<program> <args>` and waits for the line with the word `listening`; kills it when the test ends. */
-export async function startServing(t: TestContext, program: string, args: readonly string[], options: { cwd?: string; env?: Record<string, string> } = {}): Promise<Running> {
-  const child = spawn(program, args, { cwd: options.cwd, env: environment(options.env ?? {}), stdio: ["ignore", "pipe", "pipe"] });
+export async function startServing(
+  t: TestContext,
+  program: string,
+  args: readonly string[],
+  options: { cwd?: string; env?: Record<string, string> } = {},
+): Promise<Running> {
+  const child = spawn(program, args, {
+    cwd: options.cwd,
+    env: environment(options.env ?? {}),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const exited = once(child, "exit");
   t.after(async () => {
     if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");

@@ -9,7 +9,8 @@ import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { environment, LAUNCHER, moorage, type Outcome, run, startServing, temporaryFolder } from "./commands.ts";
 
-// `docker-credential-moorage` as clients call it: one word, the question on standard input, the answer or the failure on standard output.
+// `docker-credential-moorage` as clients call it: one word, the question on standard input, the answer or the failure
+// on standard output.
 
 const HELPER = fileURLToPath(new URL("../bin/docker-credential-moorage.js", import.meta.url));
 const CI_PROVIDER = fileURLToPath(new URL("../src/demo/ci-provider.ts", import.meta.url));
@@ -17,20 +18,34 @@ const TIMEOUT_MS = 60_000;
 const NOT_FOUND = "credentials not found in native keychain\n";
 const UID = `${"a1".repeat(20)}/${"b2".repeat(8)}`;
 const JWT = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJqb2IifQ.c2lnbmF0dXJl";
-const OURS = { MOORAGE_REGISTRY_HOST: "registry.example.com,Other.example.com:5000", MOORAGE_IDENTITY: UID, MOORAGE_ID_TOKEN: JWT };
+const OURS = {
+  MOORAGE_REGISTRY_HOST: "registry.example.com,Other.example.com:5000",
+  MOORAGE_IDENTITY: UID,
+  MOORAGE_ID_TOKEN: JWT,
+};
 
 function helper(action: string, input: string, env: Record<string, string> = {}): Promise<Outcome> {
   return new Promise((resolve) => {
-    const own = Object.fromEntries(Object.entries(environment({})).filter(([name]) => !/^(?:ACTIONS|GITHUB)_/.test(name)));
-    const child = execFile(process.execPath, [HELPER, action], { env: { ...own, ...env }, timeout: TIMEOUT_MS }, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code ?? -1), stdout, stderr });
-    });
+    const own = Object.fromEntries(
+      Object.entries(environment({})).filter(([name]) => !/^(?:ACTIONS|GITHUB)_/.test(name)),
+    );
+    const child = execFile(
+      process.execPath,
+      [HELPER, action],
+      { env: { ...own, ...env }, timeout: TIMEOUT_MS },
+      (error, stdout, stderr) => {
+        resolve({ code: error === null ? 0 : Number(error.code ?? -1), stdout, stderr });
+      },
+    );
     child.stdin?.on("error", () => {}).end(input);
   });
 }
 
 /** What answers as GitHub's token service, and what it was asked. */
-async function openGitHub(t: TestContext, answers: ((response: ServerResponse) => void)[]): Promise<{ env: Record<string, string>; asked: IncomingMessage[] }> {
+async function openGitHub(
+  t: TestContext,
+  answers: ((response: ServerResponse) => void)[],
+): Promise<{ env: Record<string, string>; asked: IncomingMessage[] }> {
   const asked: IncomingMessage[] = [];
   const server = createServer((request, response) => {
     asked.push(request);
@@ -44,11 +59,24 @@ async function openGitHub(t: TestContext, answers: ((response: ServerResponse) =
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/idtoken?api-version=2.0`;
   const { MOORAGE_ID_TOKEN: _, ...ours } = OURS;
-  return { env: { ...ours, GITHUB_ACTIONS: "true", ACTIONS_ID_TOKEN_REQUEST_URL: url, ACTIONS_ID_TOKEN_REQUEST_TOKEN: "of-the-job" }, asked };
+  return {
+    env: {
+      ...ours,
+      GITHUB_ACTIONS: "true",
+      ACTIONS_ID_TOKEN_REQUEST_URL: url,
+      ACTIONS_ID_TOKEN_REQUEST_TOKEN: "of-the-job",
+    },
+    asked,
+  };
 }
 
 test("get answers the identity and the job's token for a registry that is named, however the client spells it", async () => {
-  for (const server of ["registry.example.com", "https://registry.example.com", "https://Registry.example.com/v1/\n", "other.example.com:5000"]) {
+  for (const server of [
+    "registry.example.com",
+    "https://registry.example.com",
+    "https://Registry.example.com/v1/\n",
+    "other.example.com:5000",
+  ]) {
     const { code, stdout, stderr } = await helper("get", server, OURS);
     assert.deepEqual([code, stderr], [0, ""]);
     assert.deepEqual(JSON.parse(stdout), { ServerURL: server.trim(), Username: UID, Secret: JWT });
@@ -57,11 +85,19 @@ test("get answers the identity and the job's token for a registry that is named,
 
 test("get has nothing for other registries, and says so in docker's words: the token goes nowhere else", async () => {
   for (const server of [
-    "registry.example.org", "registry.example.com:5000", "other.example.com", "registry.example.com.evil.example", "https://evil.example/registry.example.com",
+    "registry.example.org",
+    "registry.example.com:5000",
+    "other.example.com",
+    "registry.example.com.evil.example",
+    "https://evil.example/registry.example.com",
   ]) {
     assert.deepEqual(await helper("get", server, OURS), { code: 1, stdout: NOT_FOUND, stderr: "" }, server);
   }
-  assert.deepEqual(await helper("get", "registry.example.com", { MOORAGE_IDENTITY: UID, MOORAGE_ID_TOKEN: JWT }), { code: 1, stdout: NOT_FOUND, stderr: "" });
+  assert.deepEqual(await helper("get", "registry.example.com", { MOORAGE_IDENTITY: UID, MOORAGE_ID_TOKEN: JWT }), {
+    code: 1,
+    stdout: NOT_FOUND,
+    stderr: "",
+  });
   assert.deepEqual(await helper("get", "\n", OURS), { code: 1, stdout: "no credentials server URL\n", stderr: "" });
 });
 
@@ -73,9 +109,14 @@ test("get says what is missing, without a token in it", async (t) => {
   const read = await helper("get", "registry.example.com", { ...tokenless, MOORAGE_ID_TOKEN_FILE: file });
   assert.equal((JSON.parse(read.stdout) as { Secret: string }).Secret, JWT);
   for (const [env, words] of [
-    [{ ...OURS, MOORAGE_IDENTITY: "ci" }, /^MOORAGE_IDENTITY must be the uid/], [{ ...OURS, MOORAGE_IDENTITY: "" }, /^MOORAGE_IDENTITY must be the uid/],
-    [{ ...OURS, MOORAGE_ID_TOKEN: "hidden" }, /^MOORAGE_ID_TOKEN is no ID token/], [tokenless, /^there is no ID token: set MOORAGE_ID_TOKEN/],
-    [{ ...tokenless, MOORAGE_ID_TOKEN_FILE: join(folder, "none") }, /none, which MOORAGE_ID_TOKEN_FILE names, cannot be read/],
+    [{ ...OURS, MOORAGE_IDENTITY: "ci" }, /^MOORAGE_IDENTITY must be the uid/],
+    [{ ...OURS, MOORAGE_IDENTITY: "" }, /^MOORAGE_IDENTITY must be the uid/],
+    [{ ...OURS, MOORAGE_ID_TOKEN: "hidden" }, /^MOORAGE_ID_TOKEN is no ID token/],
+    [tokenless, /^there is no ID token: set MOORAGE_ID_TOKEN/],
+    [
+      { ...tokenless, MOORAGE_ID_TOKEN_FILE: join(folder, "none") },
+      /none, which MOORAGE_ID_TOKEN_FILE names, cannot be read/,
+    ],
     [{ ...tokenless, GITHUB_ACTIONS: "true" }, /permissions: id-token: write/],
   ] as [Record<string, string>, RegExp][]) {
     const { code, stdout, stderr } = await helper("get", "registry.example.com", env);
@@ -90,10 +131,17 @@ test("on GitHub Actions a token is asked for, for the registry or the audience t
   const { stdout } = await helper("get", "registry.example.com", env);
   assert.equal((JSON.parse(stdout) as { Secret: string }).Secret, JWT);
   await helper("get", "other.example.com:5000", { ...env, MOORAGE_AUDIENCE: "https://moorage.example.com" });
-  const audienceOf = ({ url = "" }: IncomingMessage): object => Object.fromEntries(new URL(url, "http://x").searchParams);
+  const audienceOf = ({ url = "" }: IncomingMessage): object =>
+    Object.fromEntries(new URL(url, "http://x").searchParams);
   const audiences = ["https://registry.example.com", "https://moorage.example.com"];
-  assert.deepEqual(asked.map(audienceOf), audiences.map((audience) => ({ "api-version": "2.0", audience })));
-  assert.deepEqual(asked.map(({ headers }) => headers.authorization), ["Bearer of-the-job", "Bearer of-the-job"]);
+  assert.deepEqual(
+    asked.map(audienceOf),
+    audiences.map((audience) => ({ "api-version": "2.0", audience })),
+  );
+  assert.deepEqual(
+    asked.map(({ headers }) => headers.authorization),
+    ["Bearer of-the-job", "Bearer of-the-job"],
+  );
 });
 
 test("GitHub's faults of a moment are borne, its refusals told at once", async (t) => {
@@ -104,9 +152,14 @@ test("GitHub's faults of a moment are borne, its refusals told at once", async (
   assert.equal((await helper("get", "registry.example.com", patient.env)).code, 0);
   assert.equal(patient.asked.length, 3);
   for (const [answer, words, times] of [
-    [failing, "it answers HTTP 503", 3], [(response) => response.writeHead(403).end("hidden"), "it answers HTTP 403", 1],
+    [failing, "it answers HTTP 503", 3],
+    [(response) => response.writeHead(403).end("hidden"), "it answers HTTP 403", 1],
     [(response) => response.end(JSON.stringify({ message: "hidden" })), "the answer holds none", 1],
-    [(response) => response.writeHead(302, { location: "http://127.0.0.1:9/hidden" }).end(), "does not answer as expected", 3],
+    [
+      (response) => response.writeHead(302, { location: "http://127.0.0.1:9/hidden" }).end(),
+      "does not answer as expected",
+      3,
+    ],
   ] as [(response: ServerResponse) => void, string, number][]) {
     const { env, asked } = await openGitHub(t, [answer]);
     const { code, stdout, stderr } = await helper("get", "registry.example.com", env);
@@ -117,10 +170,18 @@ test("GitHub's faults of a moment are borne, its refusals told at once", async (
 });
 
 test("store and erase succeed and keep nothing; what would be lost is refused", async () => {
-  const stored = await helper("store", JSON.stringify({ ServerURL: "https://registry.example.com", Username: UID, Secret: "hidden" }), OURS);
+  const stored = await helper(
+    "store",
+    JSON.stringify({ ServerURL: "https://registry.example.com", Username: UID, Secret: "hidden" }),
+    OURS,
+  );
   assert.deepEqual([stored.code, stored.stdout], [0, ""]);
   assert.match(stored.stderr, /^docker-credential-moorage: nothing is stored/);
-  const other = await helper("store", JSON.stringify({ ServerURL: "registry.example.org", Username: "u", Secret: "hidden" }), OURS);
+  const other = await helper(
+    "store",
+    JSON.stringify({ ServerURL: "registry.example.org", Username: "u", Secret: "hidden" }),
+    OURS,
+  );
   assert.deepEqual([other.code, other.stderr], [1, ""]);
   assert.match(other.stdout, /stores nothing, and has no credentials of its own for registry\.example\.org/);
   for (const input of ["", "{", "[]", "{}", "null"]) assert.equal((await helper("store", input, OURS)).code, 1, input);
@@ -128,7 +189,10 @@ test("store and erase succeed and keep nothing; what would be lost is refused", 
 });
 
 test("list, version, and what is no action", async () => {
-  assert.deepEqual(JSON.parse((await helper("list", "", OURS)).stdout), { "registry.example.com": UID, "other.example.com:5000": UID });
+  assert.deepEqual(JSON.parse((await helper("list", "", OURS)).stdout), {
+    "registry.example.com": UID,
+    "other.example.com:5000": UID,
+  });
   assert.equal((await helper("list", "")).stdout, "{}\n");
   assert.match((await helper("version", "")).stdout, /^docker-credential-moorage \(moorage\) v\d+\.\d+\.\d+\n$/);
   const { code, stdout } = await helper("got", "");
@@ -139,7 +203,10 @@ test("list, version, and what is no action", async () => {
 test("a client that knows credential helpers pushes and pulls with it", async (t) => {
   if ((await run("skopeo", ["--version"])).code !== 0) return t.skip("not on this machine: skopeo");
   const folder = temporaryFolder(t);
-  const server = await startServing(t, process.execPath, [LAUNCHER, "serve", "--port", "0"], { cwd: folder, env: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" } });
+  const server = await startServing(t, process.execPath, [LAUNCHER, "serve", "--port", "0"], {
+    cwd: folder,
+    env: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" },
+  });
   const provider = await startServing(t, process.execPath, [CI_PROVIDER, "0"]);
   const host = new URL(server.url).host;
   const identity = await makeIdentity(folder, server.url, `${provider.url}/github`);
@@ -148,12 +215,20 @@ test("a client that knows credential helpers pushes and pulls with it", async (t
   symlinkSync(HELPER, join(bin, "docker-credential-moorage"));
   writeFileSync(join(folder, "auth.json"), JSON.stringify({ credHelpers: { [host]: "moorage" } }));
   const env = {
-    PATH: `${bin}:${process.env.PATH ?? ""}`, REGISTRY_AUTH_FILE: join(folder, "auth.json"), MOORAGE_REGISTRY_HOST: host, MOORAGE_IDENTITY: identity,
-    MOORAGE_AUDIENCE: server.url, ACTIONS_ID_TOKEN_REQUEST_URL: `${provider.url}/github/token?ref=refs/heads/main`, ACTIONS_ID_TOKEN_REQUEST_TOKEN: "played",
+    PATH: `${bin}:${process.env.PATH ?? ""}`,
+    REGISTRY_AUTH_FILE: join(folder, "auth.json"),
+    MOORAGE_REGISTRY_HOST: host,
+    MOORAGE_IDENTITY: identity,
+    MOORAGE_AUDIENCE: server.url,
+    ACTIONS_ID_TOKEN_REQUEST_URL: `${provider.url}/github/token?ref=refs/heads/main`,
+    ACTIONS_ID_TOKEN_REQUEST_TOKEN: "played",
   };
   await moorage(["sample", "--layout", "layout"], { cwd: folder });
   const image = `docker://${host}/acme/app:main`;
-  const pushed = await run("skopeo", ["copy", "--all", "--dest-tls-verify=false", "oci:layout/build1:latest", image], { cwd: folder, env });
+  const pushed = await run("skopeo", ["copy", "--all", "--dest-tls-verify=false", "oci:layout/build1:latest", image], {
+    cwd: folder,
+    env,
+  });
   assert.equal(pushed.code, 0, pushed.stderr);
   assert.equal((await run("skopeo", ["inspect", "--raw", "--tls-verify=false", image], { cwd: folder, env })).code, 0);
   // Another branch: what the client prints says which claim does not fit.
@@ -167,7 +242,11 @@ async function makeIdentity(folder: string, url: string, issuer: string): Promis
   const token = (await moorage(["token"], { cwd: folder })).stdout.trim();
   const api = async (path: string, body?: object): Promise<Record<string, unknown>> => {
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-    const response = await fetch(url + path, { headers, ...(body && { method: "POST", body: JSON.stringify(body) }), signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const response = await fetch(url + path, {
+      headers,
+      ...(body && { method: "POST", body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
     assert.equal(response.status, 200, path);
     return (await response.json()) as Record<string, unknown>;
   };

@@ -22,7 +22,10 @@ test("the demo plays its steps, ends with the pinned reference and leaves nothin
 
 test("a demo that is stopped half-way ends its server, removes its folder and says so", async (t) => {
   const folder = temporaryFolder(t);
-  const child = spawn(process.execPath, [DEMO], { env: { ...process.env, TMPDIR: folder }, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [DEMO], {
+    env: { ...process.env, TMPDIR: folder },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const ended = once(child, "exit");
   const errors = text(child.stderr);
   const [, url] = await firstMatch(child.stdout, /moorage serve .*(http:\/\/[\d.:]+)/);

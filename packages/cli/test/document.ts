@@ -1,11 +1,15 @@
-// A document whose commands are run: taken apart, played in one shell, and what the shell printed held against what the document shows.
+// A document whose commands are run: taken apart, played in one shell, and what the shell printed held against what the
+// document shows.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { environment } from "./commands.ts";
 
-/** One `sh` block, and the `text` block right after it, if there is one. Lines count from 1; `line` is that of the opening fence. */
+/**
+ * One `sh` block, and the `text` block right after it, if there is one. Lines count from 1; `line` is that of the
+ * opening fence.
+ */
 export interface Block {
   readonly line: number;
   readonly commands: readonly string[];
@@ -13,15 +17,31 @@ export interface Block {
 }
 
 /** What the shell did. `printed` is the standard output of each block; `messages` the standard error of all of them. */
-export interface Played { readonly code: number | null; readonly timedOut: boolean; readonly printed: readonly string[]; readonly messages: string }
+export interface Played {
+  readonly code: number | null;
+  readonly timedOut: boolean;
+  readonly printed: readonly string[];
+  readonly messages: string;
+}
 
-/** How a document is played: its name for messages, the shell's folder, variables beside this process's, and the longest time for all of it. */
-export interface Stage { readonly name: string; readonly folder: string; readonly env: Readonly<Record<string, string>>; readonly timeoutMs: number }
+/**
+ * How a document is played: its name for messages, the shell's folder, variables beside this process's, and the longest
+ * time for all of it.
+ */
+export interface Stage {
+  readonly name: string;
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+}
 
 const MAX_MESSAGES_CHARS = 20_000;
 const ANYTHING = "…";
 
-/** The blocks of a document. Throws an Error for a block that does not end, and for a `text` block that follows no `sh` block: nobody would compare it. */
+/**
+ * The blocks of a document. Throws an Error for a block that does not end, and for a `text` block that follows no `sh`
+ * block: nobody would compare it.
+ */
 export function blocksOf(name: string, text: string): Block[] {
   const blocks: Block[] = [];
   const lines = text.split("\n");
@@ -37,7 +57,10 @@ export function blocksOf(name: string, text: string): Block[] {
     if (end < 0) throw new Error(`${name}:${at + 1}: the block does not end`);
     const inside = lines.slice(at + 1, end);
     if (info.trim() === "text") {
-      if (follows === undefined) throw new Error(`${name}:${at + 1}: a text block is the output of the sh block right before it, and there is none`);
+      if (follows === undefined)
+        throw new Error(
+          `${name}:${at + 1}: a text block is the output of the sh block right before it, and there is none`,
+        );
       blocks[blocks.length - 1] = { ...follows, shown: { line: at + 1, lines: inside } };
     }
     follows = info.trim() === "sh" ? { line: at + 1, commands: inside } : undefined;
@@ -48,8 +71,9 @@ export function blocksOf(name: string, text: string): Block[] {
 }
 
 /**
- * Plays all blocks in one bash. Each line of the script stands where it stands in the document, so that bash's own messages name the document's
- * lines, and each block prints into a file of its own. What the blocks have left running is ended with the shell.
+ * Plays all blocks in one bash. Each line of the script stands where it stands in the document, so that bash's own
+ * messages name the document's lines, and each block prints into a file of its own. What the blocks have left running
+ * is ended with the shell.
  */
 export async function play(blocks: readonly Block[], { name, folder, env, timeoutMs }: Stage): Promise<Played> {
   const out = join(folder, ".printed");
@@ -62,7 +86,12 @@ export async function play(blocks: readonly Block[], { name, folder, env, timeou
   }
   const path = join(out, basename(name));
   writeFileSync(path, `${script.join("\n")}\n`);
-  const child = spawn("bash", ["-eEu", path], { cwd: folder, env: environment(env), stdio: ["ignore", "ignore", "pipe"], detached: true });
+  const child = spawn("bash", ["-eEu", path], {
+    cwd: folder,
+    env: environment(env),
+    stdio: ["ignore", "ignore", "pipe"],
+    detached: true,
+  });
   let messages = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     messages = (messages + text).slice(-MAX_MESSAGES_CHARS);
@@ -75,7 +104,9 @@ export async function play(blocks: readonly Block[], { name, folder, env, timeou
   const [code] = (await once(child, "exit")) as [number | null];
   clearTimeout(killer);
   killGroup(child.pid);
-  const printed = blocks.map((_, index) => join(out, String(index))).map((file) => (existsSync(file) ? readFileSync(file, "utf8") : ""));
+  const printed = blocks
+    .map((_, index) => join(out, String(index)))
+    .map((file) => (existsSync(file) ? readFileSync(file, "utf8") : ""));
   return { code, timedOut, printed, messages };
 }
 
@@ -101,28 +132,38 @@ export function faultOf(name: string, blocks: readonly Block[], played: Played):
     const words = `the block printed something else than line ${shown.line} shows${more}`;
     return `${name}:${line}: ${words}\nexpected:\n${expected}\nprinted:\n${indented(printed)}${tail}`;
   }
-  if (played.timedOut) return `${name}: the commands took too long; printed so far:\n${indented(played.printed.join(""))}${tail}`;
+  if (played.timedOut)
+    return `${name}: the commands took too long; printed so far:\n${indented(played.printed.join(""))}${tail}`;
   if (played.code === 0) return undefined;
   const last = played.printed.findLast((text) => text !== "") ?? "";
   return `${name}: a command failed, and bash ended with ${played.code}; printed last:\n${indented(last)}${tail}`;
 }
 
 function indented(text: string): string {
-  return text.trimEnd().split("\n").map((line) => `   ${line}`).join("\n");
+  return text
+    .trimEnd()
+    .split("\n")
+    .map((line) => `   ${line}`)
+    .join("\n");
 }
 
 /**
- * The first of the expected lines that the output does not have, as an index; the number of lines when the output goes on after them; undefined
- * when they agree. `…` is anything within a line; a line of it alone is any number of lines.
+ * The first of the expected lines that the output does not have, as an index; the number of lines when the output goes
+ * on after them; undefined when they agree. `…` is anything within a line; a line of it alone is any number of lines.
  */
 export function firstMissed(expected: readonly string[], printed: string): number | undefined {
   const output = printed.trim() === "" ? "" : `${printed.trimEnd()}\n`;
-  const sources = expected.map((line) => (line.trim() === ANYTHING ? "(?:.*\\n)*?" : `${lineSource(line.trimEnd())}[ \\t]*\\n`));
+  const sources = expected.map((line) =>
+    line.trim() === ANYTHING ? "(?:.*\\n)*?" : `${lineSource(line.trimEnd())}[ \\t]*\\n`,
+  );
   if (new RegExp(`^${sources.join("")}$`).test(output)) return undefined;
   const agreed = sources.findLastIndex((_, last) => new RegExp(`^${sources.slice(0, last + 1).join("")}`).test(output));
   return agreed + 1;
 }
 
 function lineSource(line: string): string {
-  return line.split(ANYTHING).map((part) => part.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")).join(".*");
+  return line
+    .split(ANYTHING)
+    .map((part) => part.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"))
+    .join(".*");
 }

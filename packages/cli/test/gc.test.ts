@@ -8,34 +8,45 @@ const CONTENT = "x".repeat(2048);
 const DIGEST = `sha256:${createHash("sha256").update(CONTENT).digest("hex")}`;
 const GOES = "0 tags, 0 manifests, 1 blobs; 2.0 KiB (2048 bytes) come back";
 const NOTHING = "0 tags, 0 manifests, 0 blobs; 0 B (0 bytes) come back";
-const PROMISE = /^space comes back (\S+) after the last thing that needed it went, .*; after a crash on the way at most 25h10m later$/;
+const PROMISE =
+  /^space comes back (\S+) after the last thing that needed it went, .*; after a crash on the way at most 25h10m later$/;
 
-test("gc tells what would go, then removes it, beside a server, in words and as JSON", { timeout: 120_000 }, async (t) => {
-  const cwd = temporaryFolder(t);
-  const server = await startServing(t, process.execPath, [LAUNCHER, "serve", "--port", "0"], { cwd });
-  const { stdout: token } = await moorage(["token", "--audience", "registry"], { cwd });
-  const url = `${server.url}/v2/acme/app/blobs/uploads/?digest=${DIGEST}`;
-  assert.equal((await fetch(url, { method: "POST", body: CONTENT, headers: { authorization: `Bearer ${token.trim()}` } })).status, 201);
-  const gc = async (...args: string[]): Promise<string[]> => {
-    const { code, stdout, stderr } = await moorage(["gc", ...args], { cwd });
-    assert.equal(code, 0, stderr);
-    return stdout.trimEnd().split("\n");
-  };
-  const [young = "", promise = "", ...more] = await gc("--dry-run");
-  assert.equal(young, `would go: ${NOTHING}`);
-  assert.equal(PROMISE.exec(promise)?.[1], "24h");
-  assert.deepEqual(more, []);
-  // The grace is over when more than it has passed.
-  await wait(20);
-  const told = await gc("--dry-run", "--grace", "10ms");
-  assert.deepEqual(told.slice(0, 2), [`acme/app: ${GOES}`, `would go: ${GOES}`]);
-  assert.equal(PROMISE.exec(told[2] ?? "")?.[1], "10ms");
-  const counts = { tags: 0, manifests: 0, blobs: 1, bytes: 2048 };
-  const json = JSON.parse((await gc("--dry-run", "--grace", "10ms", "--repo", "acme/app", "--json")).join("\n")) as unknown;
-  assert.deepEqual(json, { dryRun: true, graceMs: 10, repos: [{ name: "acme/app", ...counts }], total: counts });
-  assert.deepEqual((await gc("--grace", "10ms")).slice(0, 2), [`acme/app: ${GOES}`, `gone: ${GOES}`]);
-  assert.equal((await gc("--grace", "10ms"))[0], `gone: ${NOTHING}`);
-});
+test(
+  "gc tells what would go, then removes it, beside a server, in words and as JSON",
+  { timeout: 120_000 },
+  async (t) => {
+    const cwd = temporaryFolder(t);
+    const server = await startServing(t, process.execPath, [LAUNCHER, "serve", "--port", "0"], { cwd });
+    const { stdout: token } = await moorage(["token", "--audience", "registry"], { cwd });
+    const url = `${server.url}/v2/acme/app/blobs/uploads/?digest=${DIGEST}`;
+    assert.equal(
+      (await fetch(url, { method: "POST", body: CONTENT, headers: { authorization: `Bearer ${token.trim()}` } }))
+        .status,
+      201,
+    );
+    const gc = async (...args: string[]): Promise<string[]> => {
+      const { code, stdout, stderr } = await moorage(["gc", ...args], { cwd });
+      assert.equal(code, 0, stderr);
+      return stdout.trimEnd().split("\n");
+    };
+    const [young = "", promise = "", ...more] = await gc("--dry-run");
+    assert.equal(young, `would go: ${NOTHING}`);
+    assert.equal(PROMISE.exec(promise)?.[1], "24h");
+    assert.deepEqual(more, []);
+    // The grace is over when more than it has passed.
+    await wait(20);
+    const told = await gc("--dry-run", "--grace", "10ms");
+    assert.deepEqual(told.slice(0, 2), [`acme/app: ${GOES}`, `would go: ${GOES}`]);
+    assert.equal(PROMISE.exec(told[2] ?? "")?.[1], "10ms");
+    const counts = { tags: 0, manifests: 0, blobs: 1, bytes: 2048 };
+    const json = JSON.parse(
+      (await gc("--dry-run", "--grace", "10ms", "--repo", "acme/app", "--json")).join("\n"),
+    ) as unknown;
+    assert.deepEqual(json, { dryRun: true, graceMs: 10, repos: [{ name: "acme/app", ...counts }], total: counts });
+    assert.deepEqual((await gc("--grace", "10ms")).slice(0, 2), [`acme/app: ${GOES}`, `gone: ${GOES}`]);
+    assert.equal((await gc("--grace", "10ms"))[0], `gone: ${NOTHING}`);
+  },
+);
 
 test("gc refuses in one line what it does not understand or find", { timeout: 60_000 }, async (t) => {
   const cwd = temporaryFolder(t);

@@ -8,44 +8,93 @@ import { openBrowser } from "../../server/test/support/browser.ts";
 import { CLIENT, openPeopleProvider, type PeopleProvider } from "../../server/test/support/people.ts";
 import { environment, LAUNCHER, moorage, type Outcome, startServing, temporaryFolder } from "./commands.ts";
 
-// A person signs in on the command line through a real OpenID provider, with a browser on the same machine and with one elsewhere.
+// A person signs in on the command line through a real OpenID provider, with a browser on the same machine and with one
+// elsewhere.
 
-interface House { url: string; folder: string; people: PeopleProvider; provider: string; file: string; run(...args: string[]): Promise<Outcome> }
-interface Signing { child: ChildProcess; output(): string; until(pattern: RegExp): Promise<string>; ended: Promise<number> }
+interface House {
+  url: string;
+  folder: string;
+  people: PeopleProvider;
+  provider: string;
+  file: string;
+  run(...args: string[]): Promise<Outcome>;
+}
+interface Signing {
+  child: ChildProcess;
+  output(): string;
+  until(pattern: RegExp): Promise<string>;
+  ended: Promise<number>;
+}
 
 const TIMEOUT_MS = 60_000;
 
 async function open(t: TestContext): Promise<House> {
   const folder = temporaryFolder(t);
-  const server = await startServing(t, process.execPath, [LAUNCHER, "serve", "--port", "0", "--data-dir", join(folder, "server")],
-    { env: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" } });
+  const server = await startServing(
+    t,
+    process.execPath,
+    [LAUNCHER, "serve", "--port", "0", "--data-dir", join(folder, "server")],
+    { env: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" } },
+  );
   const people = await openPeopleProvider(`${server.url}/oauth/callback`);
   t.after(() => people.close());
   people.claims = { email: "ada@example.com", email_verified: true, groups: ["builders"] };
-  const { organization } = JSON.parse(readFileSync(join(folder, "server", "bootstrap.json"), "utf8")) as { organization: { uid: string } };
-  const oidc = { issuer: people.url, clientId: CLIENT.id, clientSecret: CLIENT.secret, additionalScopes: ["email", "groups"], groupsClaim: "groups",
-    pkceEnabled: true };
-  const roles = await moorage(["call", "--data-dir", join(folder, "server"), "RolesService/ListRoles", '{"name":"viewer"}']);
+  const { organization } = JSON.parse(readFileSync(join(folder, "server", "bootstrap.json"), "utf8")) as {
+    organization: { uid: string };
+  };
+  const oidc = {
+    issuer: people.url,
+    clientId: CLIENT.id,
+    clientSecret: CLIENT.secret,
+    additionalScopes: ["email", "groups"],
+    groupsClaim: "groups",
+    pkceEnabled: true,
+  };
+  const roles = await moorage([
+    "call",
+    "--data-dir",
+    join(folder, "server"),
+    "RolesService/ListRoles",
+    '{"name":"viewer"}',
+  ]);
   const defaultRole = (JSON.parse(roles.stdout) as { roles: { uid: string }[] }).roles[0]?.uid;
   const request = JSON.stringify({ parent: organization.uid, identityProvider: { name: "people", defaultRole, oidc } });
-  const made = await moorage(["call", "--data-dir", join(folder, "server"), "IdentityProvidersService/CreateIdentityProvider", request]);
+  const made = await moorage([
+    "call",
+    "--data-dir",
+    join(folder, "server"),
+    "IdentityProvidersService/CreateIdentityProvider",
+    request,
+  ]);
   assert.equal(made.code, 0, made.stderr);
   return {
-    url: server.url, folder, people, provider: (JSON.parse(made.stdout) as { uid: string }).uid, file: join(folder, "config", "moorage", "credentials.json"),
+    url: server.url,
+    folder,
+    people,
+    provider: (JSON.parse(made.stdout) as { uid: string }).uid,
+    file: join(folder, "config", "moorage", "credentials.json"),
     run: (...args) => moorage(args, { cwd: folder, env: { XDG_CONFIG_HOME: join(folder, "config") } }),
   };
 }
 
 function begin(t: TestContext, { url, folder, provider }: House, ...extra: string[]): Signing {
   const args = [LAUNCHER, "login", "--url", `${url}/`, "--identity-provider", provider, ...extra];
-  const child = spawn(process.execPath, args, { cwd: folder, env: environment({ XDG_CONFIG_HOME: join(folder, "config") }),
-    stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, args, {
+    cwd: folder,
+    env: environment({ XDG_CONFIG_HOME: join(folder, "config") }),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   t.after(() => child.kill("SIGKILL"));
   let output = "";
-  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding("utf8").on("data", (text: string) => { output += text; });
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding("utf8").on("data", (text: string) => {
+      output += text;
+    });
   const ended = once(child, "exit").then(([code]) => Number(code));
   return {
-    child, output: () => output, ended,
+    child,
+    output: () => output,
+    ended,
     async until(pattern) {
       const endMs = Date.now() + TIMEOUT_MS;
       while (Date.now() < endMs) {
@@ -62,12 +111,19 @@ test("login with a browser on this machine; calls, whoami, refresh and logout fo
   const house = await open(t);
   const { run, url, file } = house;
   const nobody = await run("whoami");
-  assert.deepEqual([nobody.code, nobody.stderr], [1, "moorage: not signed in to any server: moorage login --url <url>\n"]);
+  assert.deepEqual(
+    [nobody.code, nobody.stderr],
+    [1, "moorage: not signed in to any server: moorage login --url <url>\n"],
+  );
 
   const signing = begin(t, house);
   const address = await signing.until(/^(http\S+\/oauth\/authorize\S+)$/m);
   const callback = new URL(new URL(address).searchParams.get("redirect_uri") ?? "");
-  assert.equal((await fetch(`${callback}?state=guessed&code=x`)).status, 404, "whoever does not know the state changes nothing");
+  assert.equal(
+    (await fetch(`${callback}?state=guessed&code=x`)).status,
+    404,
+    "whoever does not know the state changes nothing",
+  );
   const shown = await openBrowser().signIn(address, "ada");
   assert.deepEqual([shown.status, shown.text], [200, "Signed in. You may close this page.\n"]);
   assert.equal(await signing.ended, 0, signing.output());
@@ -75,24 +131,43 @@ test("login with a browser on this machine; calls, whoami, refresh and logout fo
 
   const who = await run("whoami");
   assert.match(who.stdout, /^server: http:\/\/127\.0\.0\.1:\d+\nidentity: [0-9a-f]{40}\nidentity provider: \S+\n/);
-  assert.match(who.stdout, /^e-mail at the provider: ada@example\.com\ngroups at the provider: builders \(their roles end at /m);
+  assert.match(
+    who.stdout,
+    /^e-mail at the provider: ada@example\.com\ngroups at the provider: builders \(their roles end at /m,
+  );
   const groups = await run("call", "GroupsService/ListGroups");
   assert.match(groups.stdout, /"name": "acme"/, groups.stderr);
 
   // A token that has ended is replaced, by one process for all.
-  const kept = JSON.parse(readFileSync(file, "utf8")) as { servers: Record<string, { expiresAtMs: number; refreshToken: string }> };
+  const kept = JSON.parse(readFileSync(file, "utf8")) as {
+    servers: Record<string, { expiresAtMs: number; refreshToken: string }>;
+  };
   const login = kept.servers[url];
   assert.ok(login);
   const before = login.refreshToken;
   login.expiresAtMs = Date.now();
   writeFileSync(file, JSON.stringify(kept));
-  const together = await Promise.all([run("whoami"), run("call", "--url", url, "GroupsService/ListGroups"), run("whoami")]);
-  assert.deepEqual(together.map(({ code, stderr }) => [code, stderr]), [[0, ""], [0, ""], [0, ""]]);
+  const together = await Promise.all([
+    run("whoami"),
+    run("call", "--url", url, "GroupsService/ListGroups"),
+    run("whoami"),
+  ]);
+  assert.deepEqual(
+    together.map(({ code, stderr }) => [code, stderr]),
+    [
+      [0, ""],
+      [0, ""],
+      [0, ""],
+    ],
+  );
   const after = (JSON.parse(readFileSync(file, "utf8")) as typeof kept).servers[url]?.refreshToken ?? "";
   assert.notEqual(after, before);
 
   assert.equal((await run("logout")).stdout, `Signed out of ${url}\n`);
-  const refused = await fetch(`${url}/sts/token`, { method: "POST", body: new URLSearchParams({ grant_type: "refresh_token", refresh_token: after }) });
+  const refused = await fetch(`${url}/sts/token`, {
+    method: "POST",
+    body: new URLSearchParams({ grant_type: "refresh_token", refresh_token: after }),
+  });
   assert.equal(refused.status, 400);
   assert.equal((await run("whoami", "--url", url)).code, 1);
   assert.equal((await run("logout", "--url", url)).code, 1);
@@ -106,7 +181,11 @@ test("login without a browser on this machine", async (t) => {
   const proofOf = (text: string): string => /name="proof" value="(\w+)"/.exec(text)?.[1] ?? "";
   const page = await browser.open(`${house.url}/oauth/device`);
   const asked = await browser.post(page.url, { user_code: code, proof: proofOf(page.text) });
-  const there = await browser.post(page.url, { user_code: code, proof: proofOf(asked.text), answer: "go" }, house.people.url);
+  const there = await browser.post(
+    page.url,
+    { user_code: code, proof: proofOf(asked.text), answer: "go" },
+    house.people.url,
+  );
   assert.match((await browser.signIn(there.location, "ada")).text, /You may close this page/);
   assert.equal(await signing.ended, 0, signing.output());
   assert.match((await house.run("whoami")).stdout, /^identity: [0-9a-f]{40}$/m);
@@ -122,10 +201,14 @@ test("what goes wrong is said in one line, and nothing is kept", async (t) => {
   assert.equal(await signing.ended, 1);
   assert.match(signing.output(), /^moorage: the sign-in failed: the sign-in was declined at the identity provider$/m);
   const lines = await Promise.all([
-    house.run("login", "--url", house.url), house.run("login", "--url", house.people.url, "--identity-provider", house.provider),
+    house.run("login", "--url", house.url),
+    house.run("login", "--url", house.people.url, "--identity-provider", house.provider),
     house.run("login", "--url", `${house.url}/path`, "--identity-provider", house.provider),
-      house.run("login", "--url", house.url, "--identity-provider", "f".repeat(40), "--device"),
+    house.run("login", "--url", house.url, "--identity-provider", "f".repeat(40), "--device"),
   ]);
-  assert.deepEqual(lines.map(({ code, stderr }) => [code, stderr.split("\n").length]), lines.map(() => [1, 2]));
+  assert.deepEqual(
+    lines.map(({ code, stderr }) => [code, stderr.split("\n").length]),
+    lines.map(() => [1, 2]),
+  );
   assert.throws(() => statSync(house.file));
 });

@@ -40,61 +40,83 @@ test("migrate tells the versions, and its check ends with 1 when there is someth
   await succeeded(moorage(["migrate", "--check"], { cwd }), /^database: version (\d+); this moorage: version \1\n$/);
 });
 
-test("an installation is exported, imported, backed up, restored and checked by commands", { timeout: 180_000 }, async (t) => {
-  const cwd = await used(t);
-  const run = (...args: string[]): Promise<Outcome> => moorage(args, { cwd });
-  await succeeded(run("export", "out"), /^exported \d+ rows of \d+ tables and [1-9]\d* blobs \([\d.]+ \w+\) to out\n$/);
-  await succeeded(run("import", "out", "--data-dir", "second"), /^imported \d+ rows and [1-9]\d* blobs/);
-  await succeeded(run("fsck", "--data-dir", "second", "--deep"), /^clean: /);
-  await succeeded(run("backup", "copy", "--data-dir", "second"), /^backed up the database and [1-9]\d* blobs/);
-  await succeeded(run("restore", "copy", "--data-dir", "third", "--verify"), /^restored the database and/);
-  const server = await startServing(t, process.execPath, [LAUNCHER, "serve", "--port", "0", "--data-dir", "third"], { cwd });
-  const { stdout: token } = await moorage(["token", "--audience", "registry", "--data-dir", "third"], { cwd });
-  const answer = await fetch(`${server.url}/v2/acme/hello/tags/list`, { headers: { authorization: `Bearer ${token.trim()}` } });
-  assert.deepEqual(await answer.json(), { name: "acme/hello", tags: ["latest"] });
-  await terminate(server);
-  failed(await run("import", "out", "--data-dir", "third"), /import into an empty/);
-  failed(await run("import", "nothing", "--data-dir", "fourth"), /there is no export/);
-  failed(await run("export", "copy"), /not empty/);
-  failed(await run("backup", "out"), /not empty/);
-  failed(await run("backup", "b", "--database-url", "postgres://localhost/x"), /pg_dump/);
-  failed(await run("restore", "out", "--data-dir", "fourth"), /no whole backup/);
-  failed(await run("export", "e", "--data-dir", "nowhere"), /no installation/);
-  failed(await run("fsck", "--database-url", "nonsense"), /MOORAGE_DATABASE_URL/);
-});
+test(
+  "an installation is exported, imported, backed up, restored and checked by commands",
+  { timeout: 180_000 },
+  async (t) => {
+    const cwd = await used(t);
+    const run = (...args: string[]): Promise<Outcome> => moorage(args, { cwd });
+    await succeeded(
+      run("export", "out"),
+      /^exported \d+ rows of \d+ tables and [1-9]\d* blobs \([\d.]+ \w+\) to out\n$/,
+    );
+    await succeeded(run("import", "out", "--data-dir", "second"), /^imported \d+ rows and [1-9]\d* blobs/);
+    await succeeded(run("fsck", "--data-dir", "second", "--deep"), /^clean: /);
+    await succeeded(run("backup", "copy", "--data-dir", "second"), /^backed up the database and [1-9]\d* blobs/);
+    await succeeded(run("restore", "copy", "--data-dir", "third", "--verify"), /^restored the database and/);
+    const server = await startServing(t, process.execPath, [LAUNCHER, "serve", "--port", "0", "--data-dir", "third"], {
+      cwd,
+    });
+    const { stdout: token } = await moorage(["token", "--audience", "registry", "--data-dir", "third"], { cwd });
+    const answer = await fetch(`${server.url}/v2/acme/hello/tags/list`, {
+      headers: { authorization: `Bearer ${token.trim()}` },
+    });
+    assert.deepEqual(await answer.json(), { name: "acme/hello", tags: ["latest"] });
+    await terminate(server);
+    failed(await run("import", "out", "--data-dir", "third"), /import into an empty/);
+    failed(await run("import", "nothing", "--data-dir", "fourth"), /there is no export/);
+    failed(await run("export", "copy"), /not empty/);
+    failed(await run("backup", "out"), /not empty/);
+    failed(await run("backup", "b", "--database-url", "postgres://localhost/x"), /pg_dump/);
+    failed(await run("restore", "out", "--data-dir", "fourth"), /no whole backup/);
+    failed(await run("export", "e", "--data-dir", "nowhere"), /no installation/);
+    failed(await run("fsck", "--database-url", "nonsense"), /MOORAGE_DATABASE_URL/);
+  },
+);
 
-test("fsck tells what it found in words and as JSON, and ends with 1 until it is mended", { timeout: 120_000 }, async (t) => {
-  const cwd = await used(t);
-  const database = new DatabaseSync(join(cwd, "data", "moorage.db"));
-  database.exec("update counters set n = n + 1");
-  database.close();
-  const found = await moorage(["fsck"], { cwd });
-  assert.equal(found.code, 1);
-  assert.match(found.stdout, /^counter-wrong: \d+: .*\n {4}\w/);
-  assert.match(found.stdout, /\nnot clean: \d+ rows and \d+ blobs looked at\n$/);
-  const json = await moorage(["fsck", "--json"], { cwd });
-  assert.equal(json.code, 1);
-  const { clean, findings } = JSON.parse(json.stdout) as { clean: boolean; findings: { kind: string; count: number }[] };
-  assert.deepEqual([clean, findings.map(({ kind }) => kind)], [false, ["counter-wrong"]]);
-  await succeeded(moorage(["fsck", "--repair"], { cwd }), /^counter-wrong: \d+, mended: [\s\S]*\nclean: /);
-  await succeeded(moorage(["fsck"], { cwd }), /^clean: /);
-});
+test(
+  "fsck tells what it found in words and as JSON, and ends with 1 until it is mended",
+  { timeout: 120_000 },
+  async (t) => {
+    const cwd = await used(t);
+    const database = new DatabaseSync(join(cwd, "data", "moorage.db"));
+    database.exec("update counters set n = n + 1");
+    database.close();
+    const found = await moorage(["fsck"], { cwd });
+    assert.equal(found.code, 1);
+    assert.match(found.stdout, /^counter-wrong: \d+: .*\n {4}\w/);
+    assert.match(found.stdout, /\nnot clean: \d+ rows and \d+ blobs looked at\n$/);
+    const json = await moorage(["fsck", "--json"], { cwd });
+    assert.equal(json.code, 1);
+    const { clean, findings } = JSON.parse(json.stdout) as {
+      clean: boolean;
+      findings: { kind: string; count: number }[];
+    };
+    assert.deepEqual([clean, findings.map(({ kind }) => kind)], [false, ["counter-wrong"]]);
+    await succeeded(moorage(["fsck", "--repair"], { cwd }), /^counter-wrong: \d+, mended: [\s\S]*\nclean: /);
+    await succeeded(moorage(["fsck"], { cwd }), /^clean: /);
+  },
+);
 
-test("an export that is interrupted says how to go on, and does", { timeout: 120_000, skip: process.platform === "win32" && "there are no such signals" }, async (t) => {
-  const cwd = await used(t);
-  mkdirSync(join(cwd, "out"));
-  const child = spawn(process.execPath, [LAUNCHER, "export", "out"], { cwd, stdio: ["ignore", "ignore", "pipe"] });
-  let said = "";
-  child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    // Its first line: it has begun.
-    if (said === "") child.kill("SIGINT");
-    said += text;
-  });
-  const [code] = await once(child, "exit") as [number];
-  // It may have come to its end before the signal did.
-  assert.ok(code === 0 || (code === 1 && said.endsWith("stopped: run the same command again to go on\n")), said);
-  await succeeded(moorage(["export", "out"], { cwd }), /^exported/);
-  assert.deepEqual(readdirSync(join(cwd, "out")).sort(), ["blobs", "export.json", "secret.key", "tables"]);
-  rmSync(join(cwd, "data"), { recursive: true });
-  await succeeded(moorage(["import", "out"], { cwd }), /^imported/);
-});
+test(
+  "an export that is interrupted says how to go on, and does",
+  { timeout: 120_000, skip: process.platform === "win32" && "there are no such signals" },
+  async (t) => {
+    const cwd = await used(t);
+    mkdirSync(join(cwd, "out"));
+    const child = spawn(process.execPath, [LAUNCHER, "export", "out"], { cwd, stdio: ["ignore", "ignore", "pipe"] });
+    let said = "";
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      // Its first line: it has begun.
+      if (said === "") child.kill("SIGINT");
+      said += text;
+    });
+    const [code] = (await once(child, "exit")) as [number];
+    // It may have come to its end before the signal did.
+    assert.ok(code === 0 || (code === 1 && said.endsWith("stopped: run the same command again to go on\n")), said);
+    await succeeded(moorage(["export", "out"], { cwd }), /^exported/);
+    assert.deepEqual(readdirSync(join(cwd, "out")).sort(), ["blobs", "export.json", "secret.key", "tables"]);
+    rmSync(join(cwd, "data"), { recursive: true });
+    await succeeded(moorage(["import", "out"], { cwd }), /^imported/);
+  },
+);

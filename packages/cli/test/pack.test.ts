@@ -17,15 +17,27 @@ test("the packed packages install into an empty folder, and serve and token run 
 
   const home = join(folder, "home");
   mkdirSync(home);
-  const installed = await run("npm", ["install", "--prefix", home, "--prefer-offline", "--no-audit", "--no-fund", ...tarballs], { cwd: home });
+  const installed = await run(
+    "npm",
+    ["install", "--prefix", home, "--prefer-offline", "--no-audit", "--no-fund", ...tarballs],
+    { cwd: home },
+  );
   assert.equal(installed.code, 0, installed.stderr);
   const command = join(home, "node_modules", ".bin", "moorage");
-  assert.equal(existsSync(join(home, "node_modules", "moorage", "src")), false, "the package holds no TypeScript sources");
+  assert.equal(
+    existsSync(join(home, "node_modules", "moorage", "src")),
+    false,
+    "the package holds no TypeScript sources",
+  );
 
   const { stdout: version } = await run(command, ["--version"], { cwd: home });
   assert.match(version, /^\d+\.\d+\.\d+\n$/);
   const helper = join(home, "node_modules", ".bin", "docker-credential-moorage");
-  assert.deepEqual(await run(helper, ["version"], { cwd: home }), { code: 0, stdout: `docker-credential-moorage (moorage) v${version}`, stderr: "" });
+  assert.deepEqual(await run(helper, ["version"], { cwd: home }), {
+    code: 0,
+    stdout: `docker-credential-moorage (moorage) v${version}`,
+    stderr: "",
+  });
   const server = await startServing(t, command, ["serve", "--port", "0"], { cwd: home });
   const { code, stdout, stderr } = await run(command, ["token"], { cwd: home });
   assert.equal(code, 0, stderr);

@@ -6,13 +6,22 @@ import { LAUNCHER, moorage, type Outcome, run, startServing, temporaryFolder } f
 const CONTENT = "a layer";
 const DIGEST = `sha256:${createHash("sha256").update(CONTENT).digest("hex")}`;
 const MANIFEST = JSON.stringify({
-  schemaVersion: 2, mediaType: "application/vnd.oci.image.manifest.v1+json",
+  schemaVersion: 2,
+  mediaType: "application/vnd.oci.image.manifest.v1+json",
   config: { mediaType: "application/vnd.oci.image.config.v1+json", digest: DIGEST, size: CONTENT.length },
   layers: [{ mediaType: "application/vnd.oci.image.layer.v1.tar", digest: DIGEST, size: CONTENT.length }],
 });
 
-interface Made { registry: string; username: string; password: string; expirationTime: string }
-interface Identity { uid: string; staticKeys: { subject: string; issuerKeys: string; audiences: string[]; expirationTime: string } }
+interface Made {
+  registry: string;
+  username: string;
+  password: string;
+  expirationTime: string;
+}
+interface Identity {
+  uid: string;
+  staticKeys: { subject: string; issuerKeys: string; audiences: string[]; expirationTime: string };
+}
 
 /** A server with the images acme/team/app and acme/other/app, asked with the owner's tokens. */
 async function start(t: TestContext) {
@@ -20,34 +29,57 @@ async function start(t: TestContext) {
   const { url } = await startServing(t, process.execPath, [LAUNCHER, "serve", "--port", "0"], { cwd });
   const token = (await moorage(["token"], { cwd })).stdout.trim();
   const registry = (await moorage(["token", "--audience", "registry"], { cwd })).stdout.trim();
-  const ask = (method: string, path: string, bearer: string, body?: string, type = "application/json"): Promise<Response> => fetch(url + path, {
-    method, headers: { authorization: `Bearer ${bearer}`, ...(body !== undefined && { "content-type": type }) }, ...(body !== undefined && { body }),
-  });
+  const ask = (
+    method: string,
+    path: string,
+    bearer: string,
+    body?: string,
+    type = "application/json",
+  ): Promise<Response> =>
+    fetch(url + path, {
+      method,
+      headers: { authorization: `Bearer ${bearer}`, ...(body !== undefined && { "content-type": type }) },
+      ...(body !== undefined && { body }),
+    });
   /** The owner's platform API; what is not 200 fails the test. */
   const api = async <T = { uid: string }>(method: string, path: string, body?: object): Promise<T> => {
     const answer = await ask(method, path, token, body && JSON.stringify(body));
     assert.equal(answer.status, 200, await answer.clone().text());
-    return await answer.json() as T;
+    return (await answer.json()) as T;
   };
   for (const name of ["acme/team/app", "acme/other/app"]) {
-    assert.equal((await ask("POST", `/v2/${name}/blobs/uploads/?digest=${DIGEST}`, registry, CONTENT, "application/octet-stream")).status, 201);
-    assert.equal((await ask("PUT", `/v2/${name}/manifests/v1`, registry, MANIFEST, "application/vnd.oci.image.manifest.v1+json")).status, 201);
+    assert.equal(
+      (await ask("POST", `/v2/${name}/blobs/uploads/?digest=${DIGEST}`, registry, CONTENT, "application/octet-stream"))
+        .status,
+      201,
+    );
+    assert.equal(
+      (await ask("PUT", `/v2/${name}/manifests/v1`, registry, MANIFEST, "application/vnd.oci.image.manifest.v1+json"))
+        .status,
+      201,
+    );
   }
-  const group = async (name: string): Promise<string> => (await api<{ groups: [{ uid: string }] }>("GET", `/iam/v2/groups?name=${name}`)).groups[0].uid;
+  const group = async (name: string): Promise<string> =>
+    (await api<{ groups: [{ uid: string }] }>("GET", `/iam/v2/groups?name=${name}`)).groups[0].uid;
   const [acme, team] = [await group("acme"), await group("team")];
-  const pullToken = (args: string[], env: Record<string, string> = {}): Promise<Outcome> => moorage(["pull-token", ...args], { cwd, env });
+  const pullToken = (args: string[], env: Record<string, string> = {}): Promise<Outcome> =>
+    moorage(["pull-token", ...args], { cwd, env });
   const create = async (...args: string[]): Promise<Made> => {
     const { code, stdout, stderr } = await pullToken(["create", "--json", ...args]);
     assert.equal(code, 0, stderr);
     return JSON.parse(stdout) as Made;
   };
   const log = (user: string, password: string, scope: string): Promise<Response> =>
-    fetch(`${url}/token?scope=repository:${scope}`, { headers: { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}` } });
+    fetch(`${url}/token?scope=repository:${scope}`, {
+      headers: { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}` },
+    });
   const granted = async (made: Made, scope: string): Promise<string[]> => {
     const answer = await log(made.username, made.password, scope);
     assert.equal(answer.status, 200, await answer.clone().text());
-    const { token: registryToken } = await answer.json() as { token: string };
-    const claims = JSON.parse(Buffer.from(registryToken.split(".")[1] ?? "", "base64url").toString()) as { access: { actions: string[] }[] };
+    const { token: registryToken } = (await answer.json()) as { token: string };
+    const claims = JSON.parse(Buffer.from(registryToken.split(".")[1] ?? "", "base64url").toString()) as {
+      access: { actions: string[] }[];
+    };
     return claims.access.flatMap(({ actions }) => actions);
   };
   const registryToken = async ({ username, password }: Made, scope: string): Promise<string> =>
@@ -58,7 +90,8 @@ async function start(t: TestContext) {
     return answer.status;
   };
   const identities = async (): Promise<Identity[]> =>
-    (await api<{ identities: Identity[] }>("GET", "/iam/v2/identities?relationship_type=RELATIONSHIP_TYPE_STATIC")).identities;
+    (await api<{ identities: Identity[] }>("GET", "/iam/v2/identities?relationship_type=RELATIONSHIP_TYPE_STATIC"))
+      .identities;
   return { cwd, url, token, acme, team, api, pullToken, create, log, granted, registryToken, pull, identities };
 }
 
@@ -72,12 +105,18 @@ test("a pull token logs in and pulls what its group holds, and nothing else", as
   assert.equal(await server.pull(token, "acme/team/app"), 200);
   assert.equal(await server.pull(token, "acme/other/app"), 403);
   // The password is for the registry: it opens nothing else by itself, and under another name nothing at all.
-  assert.equal((await fetch(`${server.url}/registry/v2/repos`, { headers: { authorization: `Bearer ${made.password}` } })).status, 401);
+  assert.equal(
+    (await fetch(`${server.url}/registry/v2/repos`, { headers: { authorization: `Bearer ${made.password}` } })).status,
+    401,
+  );
   for (const user of [server.acme, `${server.team}/0123456789abcdef`]) {
     assert.equal((await server.log(user, made.password, "acme/team/app:pull")).status, 401, user);
   }
   const [identity] = await server.identities();
-  assert.deepEqual([identity?.uid, identity?.staticKeys.audiences, identity?.staticKeys.expirationTime], [made.username, [made.registry], made.expirationTime]);
+  assert.deepEqual(
+    [identity?.uid, identity?.staticKeys.audiences, identity?.staticKeys.expirationTime],
+    [made.username, [made.registry], made.expirationTime],
+  );
   assert.ok(!identity?.staticKeys.issuerKeys.includes('"d"'), "the server never sees the private key");
   const days = (Date.parse(made.expirationTime) - Date.now()) / 86_400_000;
   assert.ok(days > 29 && days <= 30, made.expirationTime);
@@ -85,12 +124,21 @@ test("a pull token logs in and pulls what its group holds, and nothing else", as
 
 test("the line that is printed is a shell line with the password in it, and nothing else is on standard output", async (t) => {
   const server = await start(t);
-  const { code, stdout, stderr } = await server.pullToken(["create", "--group", server.team, "--name", "ci", "--ttl", "12h"]);
+  const { code, stdout, stderr } = await server.pullToken([
+    "create",
+    "--group",
+    server.team,
+    "--name",
+    "ci",
+    "--ttl",
+    "12h",
+  ]);
   assert.equal(code, 0, stderr);
   assert.match(stderr, /^pull token ci, good until \S+Z; it is shown this once\n$/);
   // What docker would be given.
   const played = await run("bash", ["-c", `docker() { echo "$@"; cat; }; ${stdout}`]);
-  const [, registry, user, password] = /^login (\S+) --username (\S+) --password-stdin\n([\w.-]+)$/.exec(played.stdout) ?? [];
+  const [, registry, user, password] =
+    /^login (\S+) --username (\S+) --password-stdin\n([\w.-]+)$/.exec(played.stdout) ?? [];
   assert.equal(registry, new URL(server.url).host);
   assert.equal((await server.log(user ?? "", password ?? "", "acme/team/app:pull")).status, 200);
 });
@@ -103,15 +151,29 @@ test("it can be listed, and revoked: then the password and what was gotten for i
   // Static keys of somebody else's are no pull token.
   const [first] = await server.identities();
   const { uid: foreign } = await server.api("POST", `/iam/v2/identities/${server.team}`, {
-    name: "foreign", staticKeys: { issuer: "https://ci.example.com", subject: "x", issuerKeys: first?.staticKeys.issuerKeys },
+    name: "foreign",
+    staticKeys: { issuer: "https://ci.example.com", subject: "x", issuerKeys: first?.staticKeys.issuerKeys },
   });
   const listed = async (...args: string[]): Promise<string[][]> =>
-    (await server.pullToken(["list", ...args])).stdout.trimEnd().split("\n").filter((line) => line !== "").map((line) => line.split("  "));
+    (await server.pullToken(["list", ...args])).stdout
+      .trimEnd()
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => line.split("  "));
   const all = await listed();
   const [, second] = all;
-  assert.deepEqual(all.map(([uid, name]) => [uid, name]), [[one.username, "one"], [two.username, "two"]]);
+  assert.deepEqual(
+    all.map(([uid, name]) => [uid, name]),
+    [
+      [one.username, "one"],
+      [two.username, "two"],
+    ],
+  );
   assert.equal(second?.[3], `ends ${two.expirationTime}`);
-  assert.deepEqual((await listed("--group", server.team)).map(([, name]) => name), ["one"]);
+  assert.deepEqual(
+    (await listed("--group", server.team)).map(([, name]) => name),
+    ["one"],
+  );
 
   const token = await server.registryToken(one, "acme/team/app:pull");
   assert.equal(await server.pull(token, "acme/team/app"), 200);
@@ -146,25 +208,43 @@ describe("all or nothing", () => {
   test("what was made is removed when the caller may not give the role, or named when it may not remove it", async (t) => {
     const server = await start(t);
     const holder = async (capabilities: string[]): Promise<string> => {
-      const { uid: role } = await server.api("POST", `/iam/v2/roles/${server.acme}`, { name: `custom ${count += 1}`, capabilities });
+      const { uid: role } = await server.api("POST", `/iam/v2/roles/${server.acme}`, {
+        name: `custom ${(count += 1)}`,
+        capabilities,
+      });
       const { uid } = await server.api("POST", `/iam/v2/identities/${server.acme}`, { name: "maker" });
       await server.api("POST", `/iam/v2/roleBindings/${server.acme}`, { identityUid: uid, roleUid: role });
       return (await moorage(["token", "--identity", uid], { cwd: server.cwd })).stdout.trim();
     };
-    const makes = ["CAP_IAM_GROUPS_LIST", "CAP_IAM_IDENTITY_CREATE", "CAP_IAM_IDENTITY_LIST", "CAP_IAM_ROLE_BINDINGS_CREATE"];
+    const makes = [
+      "CAP_IAM_GROUPS_LIST",
+      "CAP_IAM_IDENTITY_CREATE",
+      "CAP_IAM_IDENTITY_LIST",
+      "CAP_IAM_ROLE_BINDINGS_CREATE",
+    ];
     const args = ["create", "--group", server.team, "--name", "ci", "--url", server.url];
-    const refused = await server.pullToken(args, { MOORAGE_TOKEN: await holder([...makes, "CAP_IAM_IDENTITY_DELETE"]) });
+    const refused = await server.pullToken(args, {
+      MOORAGE_TOKEN: await holder([...makes, "CAP_IAM_IDENTITY_DELETE"]),
+    });
     assert.equal(refused.code, 1);
-    assert.match(refused.stderr, /^moorage: PERMISSION_DENIED: .*only capabilities that the caller holds can be given away\n$/);
+    assert.match(
+      refused.stderr,
+      /^moorage: PERMISSION_DENIED: .*only capabilities that the caller holds can be given away\n$/,
+    );
     assert.equal(refused.stdout, "");
     assert.deepEqual(await server.identities(), []);
     const left = await server.pullToken(args, { MOORAGE_TOKEN: await holder(makes) });
     const [identity] = await server.identities();
     assert.equal(left.code, 1);
     assert.equal(left.stdout, "");
-    assert.ok(left.stderr.includes(`; identity ${identity?.uid} was made for it and could not be removed: it can do nothing\n`), left.stderr);
+    assert.ok(
+      left.stderr.includes(`; identity ${identity?.uid} was made for it and could not be removed: it can do nothing\n`),
+      left.stderr,
+    );
     // Whoever has the built-in role for it needs no more.
-    const { roles: [creator] } = await server.api<{ roles: [{ uid: string }] }>("GET", "/iam/v2/roles?name=registry.pull_token_creator");
+    const {
+      roles: [creator],
+    } = await server.api<{ roles: [{ uid: string }] }>("GET", "/iam/v2/roles?name=registry.pull_token_creator");
     const { uid } = await server.api("POST", `/iam/v2/identities/${server.acme}`, { name: "creator" });
     await server.api("POST", `/iam/v2/roleBindings/${server.team}`, { identityUid: uid, roleUid: creator.uid });
     const token = (await moorage(["token", "--identity", uid], { cwd: server.cwd })).stdout.trim();
@@ -176,7 +256,9 @@ describe("all or nothing", () => {
     const server = await start(t);
     const base = ["--group", server.team, "--name", "ci"];
     for (const [args, told] of [
-      [[...base, "--ttl", "soon"], /^moorage: --ttl: /], [[...base, "--ttl", "0s"], /^moorage: --ttl: /], [[...base, "--ttl", "367d"], /^moorage: --ttl: /],
+      [[...base, "--ttl", "soon"], /^moorage: --ttl: /],
+      [[...base, "--ttl", "0s"], /^moorage: --ttl: /],
+      [[...base, "--ttl", "367d"], /^moorage: --ttl: /],
       [[...base, "--role", "none"], /^moorage: --role: there is no built-in role none\n$/],
       [["--group", "nowhere", "--name", "ci"], /^moorage: NOT_FOUND: /],
       [["--group", server.team, "--name", "NOT A NAME"], /^moorage: INVALID_ARGUMENT: .*name/],

@@ -1,17 +1,34 @@
 /** The gRPC status codes we answer with. Source: contract §6. */
 export const Code = {
-  InvalidArgument: 3, NotFound: 5, AlreadyExists: 6, PermissionDenied: 7, ResourceExhausted: 8, FailedPrecondition: 9,
-  Aborted: 10, Unimplemented: 12, Internal: 13, Unavailable: 14, Unauthenticated: 16,
+  InvalidArgument: 3,
+  NotFound: 5,
+  AlreadyExists: 6,
+  PermissionDenied: 7,
+  ResourceExhausted: 8,
+  FailedPrecondition: 9,
+  Aborted: 10,
+  Unimplemented: 12,
+  Internal: 13,
+  Unavailable: 14,
+  Unauthenticated: 16,
 } as const;
 export type Code = (typeof Code)[keyof typeof Code];
 
 /** One bad field: its camelCase path relative to the resource (`claimMatch.issuer`) and what is wrong with it. */
-export interface FieldViolation { field: string; description: string }
+export interface FieldViolation {
+  field: string;
+  description: string;
+}
 /**
- * One unmet condition. `type`: RESOURCE_NOT_EMPTY, RESOURCE_IN_USE, BUILT_IN_RESOURCE, TERMS_NOT_ACCEPTED, TOO_MANY_SUBSCRIPTIONS, or what keeps an invite
- * from being accepted; of tags TAG_IMMUTABLE, TAG_PROTECTED, TAG_MISSING, NOT_IN_HISTORY or MANIFEST_MISSING; of the feed of events CURSOR_EXPIRED.
+ * One unmet condition. `type`: RESOURCE_NOT_EMPTY, RESOURCE_IN_USE, BUILT_IN_RESOURCE, TERMS_NOT_ACCEPTED,
+ * TOO_MANY_SUBSCRIPTIONS, or what keeps an invite from being accepted; of tags TAG_IMMUTABLE, TAG_PROTECTED,
+ * TAG_MISSING, NOT_IN_HISTORY or MANIFEST_MISSING; of the feed of events CURSOR_EXPIRED.
  */
-export interface PreconditionViolation { type: string; subject: string; description: string }
+export interface PreconditionViolation {
+  type: string;
+  subject: string;
+  description: string;
+}
 
 /** What an error says beside its code and message. All of it may be shown to the caller; `cause` may not. */
 export interface ErrorDetails {
@@ -27,8 +44,17 @@ export interface ErrorDetails {
 }
 
 const REASONS: Record<Code, string> = {
-  3: "INVALID_ARGUMENT", 5: "NOT_FOUND", 6: "ALREADY_EXISTS", 7: "PERMISSION_DENIED", 8: "RESOURCE_EXHAUSTED", 9: "FAILED_PRECONDITION",
-  10: "ABORTED", 12: "UNIMPLEMENTED", 13: "INTERNAL", 14: "UNAVAILABLE", 16: "UNAUTHENTICATED",
+  3: "INVALID_ARGUMENT",
+  5: "NOT_FOUND",
+  6: "ALREADY_EXISTS",
+  7: "PERMISSION_DENIED",
+  8: "RESOURCE_EXHAUSTED",
+  9: "FAILED_PRECONDITION",
+  10: "ABORTED",
+  12: "UNIMPLEMENTED",
+  13: "INTERNAL",
+  14: "UNAVAILABLE",
+  16: "UNAUTHENTICATED",
 };
 
 /** The one error every room throws. Doors translate it; it knows no HTTP. Source: AIP-193. */
@@ -58,15 +84,23 @@ export function invalidArgument(...violations: FieldViolation[]): MoorageError {
 
 /** What does not exist, or may not be seen: the two are told alike. */
 export function notFound(type: string, name: string): MoorageError {
-  return new MoorageError(Code.NotFound, `${type.slice(type.lastIndexOf(".") + 1)} not found: ${name}`, { resource: { type, name } });
+  return new MoorageError(Code.NotFound, `${type.slice(type.lastIndexOf(".") + 1)} not found: ${name}`, {
+    resource: { type, name },
+  });
 }
 
 export function alreadyExists(type: string, name: string): MoorageError {
-  return new MoorageError(Code.AlreadyExists, `${type.slice(type.lastIndexOf(".") + 1)} already exists: ${name}`, { resource: { type, name } });
+  return new MoorageError(Code.AlreadyExists, `${type.slice(type.lastIndexOf(".") + 1)} already exists: ${name}`, {
+    resource: { type, name },
+  });
 }
 
 export function failedPrecondition(...violations: PreconditionViolation[]): MoorageError {
-  return new MoorageError(Code.FailedPrecondition, `Precondition failed: ${violations.map((violation) => violation.description).join("; ")}`, { preconditionViolations: violations });
+  return new MoorageError(
+    Code.FailedPrecondition,
+    `Precondition failed: ${violations.map((violation) => violation.description).join("; ")}`,
+    { preconditionViolations: violations },
+  );
 }
 
 export function permissionDenied(message: string, metadata: Record<string, string> = {}): MoorageError {
@@ -78,7 +112,11 @@ export function unauthenticated(message: string): MoorageError {
 }
 
 /** The form in which an error crosses from the writing thread to the doors. */
-export interface PlainError { code: Code; message: string; details: Omit<ErrorDetails, "cause"> }
+export interface PlainError {
+  code: Code;
+  message: string;
+  details: Omit<ErrorDetails, "cause">;
+}
 
 export function toPlain(error: MoorageError): PlainError {
   const { cause: _, ...details } = error.details;

@@ -14,14 +14,20 @@ import {
 } from "@bufbuild/protobuf";
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
 import * as api from "@moorage/api";
-import { access as accessOption, CapabilitySchema, SecurityTokenService, transaction as transactionOption } from "@moorage/api";
+import {
+  access as accessOption,
+  CapabilitySchema,
+  SecurityTokenService,
+  transaction as transactionOption,
+} from "@moorage/api";
 import { endOf } from "./support/grpc.ts";
 import { pushImage } from "./support/image.ts";
 import { type Platform, startPlatform } from "./support/platform.ts";
 import { requestsOf } from "./support/requests.ts";
 import { restCallOf } from "./support/transcode.ts";
 
-// Every method of every service that the API has, by every way it can be called: no token, tokens that are none, a stranger's, a viewer's, an owner's.
+// Every method of every service that the API has, by every way it can be called: no token, tokens that are none, a
+// stranger's, a viewer's, an owner's.
 let platform: Platform;
 let requests: ReturnType<typeof requestsOf>;
 /** Tokens that are worth nothing. */
@@ -60,7 +66,9 @@ before(async () => {
   tokens.narrowedAway = await narrowed("cap=CAP_VULN_REPORT_LIST");
   tokens.narrowedElsewhere = await narrowed(`scopes=${other}`);
   tokens.owner = await platform.token();
-  viewerCapabilities = (await platform.ok("GET", `/iam/v2/roles/${await platform.role("viewer")}`))["capabilities"] as string[];
+  viewerCapabilities = (await platform.ok("GET", `/iam/v2/roles/${await platform.role("viewer")}`))[
+    "capabilities"
+  ] as string[];
 });
 after(() => platform.close());
 
@@ -71,13 +79,16 @@ const STRANGERS: readonly Who[] = ["stranger", "elsewhere", "narrowedAway", "nar
 function expected(method: DescMethod, who: Who): Outcome {
   const rule = getOption(method, accessOption);
   // The exchange reads the token itself: whoever has one gets another. Only a refresh token refreshes.
-  if (method.parent.typeName === SecurityTokenService.typeName) return method.name === "Exchange" ? "ok" : "UNAUTHENTICATED";
+  if (method.parent.typeName === SecurityTokenService.typeName)
+    return method.name === "Exchange" ? "ok" : "UNAUTHENTICATED";
   if (rule.public || who === "owner") return "ok";
   // Whoever has the code is let in, unless its rights cannot reach the group, or its token is to keep it from more.
   if (method.name === "AcceptGroupInvite") return who === "stranger" || who === "viewer" ? "ok" : "PERMISSION_DENIED";
   const isList = method.output.field["totalCount"] !== undefined && rule.scope === "";
   if (STRANGERS.includes(who)) return isList ? "empty" : "NOT_FOUND";
-  const held = rule.capabilities.every((capability) => viewerCapabilities.includes(CapabilitySchema.value[capability]?.name ?? ""));
+  const held = rule.capabilities.every((capability) =>
+    viewerCapabilities.includes(CapabilitySchema.value[capability]?.name ?? ""),
+  );
   if (held && !rule.authenticated) return "ok";
   return isList ? "empty" : "PERMISSION_DENIED";
 }
@@ -98,12 +109,19 @@ async function byRest(method: DescMethod, request: Message, token: string | unde
     return { outcome: CODES[body.code] ?? body.code, answer: body };
   }
   // A delete answers with nothing at all.
-  if (method.output.typeName === EmptySchema.typeName) assert.deepEqual([rest.verb, headers["content-length"], text], ["DELETE", "0", ""]);
+  if (method.output.typeName === EmptySchema.typeName)
+    assert.deepEqual([rest.verb, headers["content-length"], text], ["DELETE", "0", ""]);
   return { outcome: "ok", answer: toJson(method.output, fromJson(method.output, text === "" ? {} : JSON.parse(text))) };
 }
 
-async function byGrpc(method: DescMethodUnary | DescMethodServerStreaming, request: Message, token: string | undefined): Promise<Told> {
-  const { message, error } = isUnary(method) ? await platform.grpc.call(method, request, token) : await firstOf(method, request, token);
+async function byGrpc(
+  method: DescMethodUnary | DescMethodServerStreaming,
+  request: Message,
+  token: string | undefined,
+): Promise<Told> {
+  const { message, error } = isUnary(method)
+    ? await platform.grpc.call(method, request, token)
+    : await firstOf(method, request, token);
   if (message !== undefined) return { outcome: "ok", answer: toJson(method.output, message) };
   assert.ok(error);
   const { code } = error;
@@ -131,12 +149,24 @@ function outcomeOf(told: Told, wanted: Outcome): Outcome | number {
 
 /** What of an error does not hang on the request, as the request's own uids do. */
 function shapeOf(answer: unknown): unknown {
-  const { code, details = [] } = answer as { code?: number; details?: { "@type": string; reason?: string; domain?: string; resourceType?: string }[] };
-  return { code, details: details.map(({ reason, domain, resourceType, ...rest }) => ({ type: rest["@type"], reason, domain, resourceType })) };
+  const { code, details = [] } = answer as {
+    code?: number;
+    details?: { "@type": string; reason?: string; domain?: string; resourceType?: string }[];
+  };
+  return {
+    code,
+    details: details.map(({ reason, domain, resourceType, ...rest }) => ({
+      type: rest["@type"],
+      reason,
+      domain,
+      resourceType,
+    })),
+  };
 }
 
 const services = Object.values<unknown>(api).filter(
-  (value): value is DescService => typeof value === "object" && value !== null && "kind" in value && value.kind === "service",
+  (value): value is DescService =>
+    typeof value === "object" && value !== null && "kind" in value && value.kind === "service",
 );
 
 const isUnary = (method: DescMethod): method is DescMethodUnary => method.methodKind === "unary";
@@ -160,7 +190,11 @@ for (const service of services) {
             // The exchange reads tokens for every audience, and says so when it cannot trade one.
             if (service.typeName === SecurityTokenService.typeName && OTHER_AUDIENCES.includes(name)) continue;
             const answer = await door(method, request, token);
-            assert.equal(answer.outcome, isPublic ? "ok" : "UNAUTHENTICATED", `${door.name}, ${name}: ${JSON.stringify(answer)}`);
+            assert.equal(
+              answer.outcome,
+              isPublic ? "ok" : "UNAUTHENTICATED",
+              `${door.name}, ${name}: ${JSON.stringify(answer)}`,
+            );
             seen[name] = shapeOf(answer.answer);
           }
           // The owner last: that it works shows that the request was right and that nobody before had done it.
@@ -183,9 +217,15 @@ test("every service of the SDK is served by gRPC, and every method declares its 
   for (const method of services.flatMap((service) => service.methods)) {
     const reads = /^(?:Get|List|Lookup|Preview|Watch)/.test(method.name);
     const outside = getOption(method, transactionOption) === api.Transaction.NONE;
-    if (!outside) assert.equal(getOption(method, transactionOption), reads ? api.Transaction.READ : api.Transaction.WRITE, method.name);
+    if (!outside)
+      assert.equal(
+        getOption(method, transactionOption),
+        reads ? api.Transaction.READ : api.Transaction.WRITE,
+        method.name,
+      );
     // A request to copy now, or to send again, changes no resource.
-    const tells = getOption(method, transactionOption) === api.Transaction.WRITE && !/^(?:Sync|Redeliver)/.test(method.name);
+    const tells =
+      getOption(method, transactionOption) === api.Transaction.WRITE && !/^(?:Sync|Redeliver)/.test(method.name);
     assert.equal(hasOption(method, api.event), tells, method.name);
   }
 });

@@ -13,7 +13,9 @@ let house: AccessHouse;
 let issuer: Issuer;
 const { claims, exchange, matching, unaccepted } = attackOn(() => ({ house, issuer }));
 
-before(async () => { house = await openAccess(); });
+before(async () => {
+  house = await openAccess();
+});
 after(() => house.close());
 beforeEach(async () => {
   issuer = await openIssuer();
@@ -22,7 +24,8 @@ beforeEach(async () => {
 afterEach(() => issuer.close());
 
 describe("discovery", () => {
-  const answering = (path: string, answer: (response: ServerResponse) => void) => issuer.routes.set(path, (_request, response) => answer(response));
+  const answering = (path: string, answer: (response: ServerResponse) => void) =>
+    issuer.routes.set(path, (_request, response) => answer(response));
   const discovery = "/.well-known/openid-configuration";
 
   test("that lies about its issuer", async () => {
@@ -46,10 +49,16 @@ describe("discovery", () => {
 
   test("that is oversized, compressed, no JSON, or nested without end", async () => {
     const bad: ((response: ServerResponse) => void)[] = [
-      (response) => { response.write(`{"issuer":"${issuer.url}","x":"`); response.end(`${"x".repeat(600_000)}"}`); },
+      (response) => {
+        response.write(`{"issuer":"${issuer.url}","x":"`);
+        response.end(`${"x".repeat(600_000)}"}`);
+      },
       (response) => response.setHeader("content-encoding", "gzip").end("x"),
       (response) => response.end("<html>"),
-      (response) => response.end(`{"issuer":"${issuer.url}","jwks_uri":"${issuer.url}/jwks","x":${"[".repeat(50_000)}${"]".repeat(50_000)}}`),
+      (response) =>
+        response.end(
+          `{"issuer":"${issuer.url}","jwks_uri":"${issuer.url}/jwks","x":${"[".repeat(50_000)}${"]".repeat(50_000)}}`,
+        ),
       (response) => response.writeHead(404).end(),
     ];
     for (const answer of bad) {
@@ -75,8 +84,16 @@ describe("discovery", () => {
     const strict = await openAccess({ allowPrivateNetwork: false });
     try {
       const { port } = new URL(issuer.url);
-      for (const url of [issuer.url, ...["127.0.0.1", "localhost", "2130706433", "[::1]", "[::ffff:127.0.0.1]"].map((host) => `https://${host}:${port}`)]) {
-        await strict.addIdentity({ case: "claimMatch", value: { iss: { case: "issuer", value: url }, sub: { case: "subject", value: "robot" } } });
+      for (const url of [
+        issuer.url,
+        ...["127.0.0.1", "localhost", "2130706433", "[::1]", "[::ffff:127.0.0.1]"].map(
+          (host) => `https://${host}:${port}`,
+        ),
+      ]) {
+        await strict.addIdentity({
+          case: "claimMatch",
+          value: { iss: { case: "issuer", value: url }, sub: { case: "subject", value: "robot" } },
+        });
         const bearer = await issuer.sign(claims({ iss: url, aud: strict.baseUrl }));
         await unaccepted(strict.exchanger.exchange({ bearer, audiences: [] }, strict.data()), { iss: url });
       }
@@ -99,22 +116,30 @@ describe("discovery", () => {
   });
 
   test("of issuers made up for an identity that takes any: few are asked at a time, the rest is refused at once", async () => {
-    const anything = { iss: { case: "issuerPattern" as const, value: ".*" }, sub: { case: "subjectPattern" as const, value: ".*" } };
+    const anything = {
+      iss: { case: "issuerPattern" as const, value: ".*" },
+      sub: { case: "subjectPattern" as const, value: ".*" },
+    };
     const named = await house.addIdentity({ case: "claimMatch", value: anything });
     const held: ServerResponse[] = [];
     const names = Array.from({ length: 100 }, (_, index) => `${issuer.url}/made-up-${index}`);
-    for (const name of names) answering(`${new URL(name).pathname}${discovery}`, (response) => void held.push(response));
+    for (const name of names)
+      answering(`${new URL(name).pathname}${discovery}`, (response) => void held.push(response));
     let refusedAtOnce = 0;
     const { promise: most, resolve } = Promise.withResolvers<void>();
-    const all = Promise.all(names.map(async (iss) => {
-      await refused(exchange(await issuer.sign(claims({ iss })), { identity: named }), Code.Unavailable);
-      refusedAtOnce += 1;
-      if (refusedAtOnce === names.length - 32) resolve();
-    }));
+    const all = Promise.all(
+      names.map(async (iss) => {
+        await refused(exchange(await issuer.sign(claims({ iss })), { identity: named }), Code.Unavailable);
+        refusedAtOnce += 1;
+        if (refusedAtOnce === names.length - 32) resolve();
+      }),
+    );
     await most;
     assert.ok(held.length <= 32, `${held.length} are asked`);
     // Those that wait are asked already, or are about to be.
-    const hangUp = setInterval(() => { for (const response of held.splice(0)) response.destroy(); }, 5);
+    const hangUp = setInterval(() => {
+      for (const response of held.splice(0)) response.destroy();
+    }, 5);
     await all.finally(() => clearInterval(hangUp));
     await exchange(await issuer.sign(claims()));
   });
@@ -129,7 +154,9 @@ describe("discovery", () => {
 test("a name that answers a private address is refused at the connection, and nothing is sent", async () => {
   let asked = 0;
   const server = createServer();
-  server.on("connection", () => { asked += 1; });
+  server.on("connection", () => {
+    asked += 1;
+  });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   const closed = guardedFetch({ allowPrivateNetwork: false, timeoutMs: 2_000, maxBytes: 10 });

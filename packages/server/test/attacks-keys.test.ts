@@ -9,7 +9,9 @@ let house: AccessHouse;
 let issuer: Issuer;
 const { claims, exchange, matching, unaccepted } = attackOn(() => ({ house, issuer }));
 
-before(async () => { house = await openAccess(); });
+before(async () => {
+  house = await openAccess();
+});
 after(() => house.close());
 beforeEach(async () => {
   issuer = await openIssuer();
@@ -17,7 +19,10 @@ beforeEach(async () => {
 });
 afterEach(() => issuer.close());
 
-interface Pair { publicKey: KeyObject; privateKey: KeyObject }
+interface Pair {
+  publicKey: KeyObject;
+  privateKey: KeyObject;
+}
 const ec = (namedCurve: string): Pair => generateKeyPairSync("ec", { namedCurve });
 const jwk = ({ publicKey }: Pair, changes: Record<string, unknown> = {}): typeof issuer.key.jwk =>
   ({ ...publicKey.export({ format: "jwk" }), kid: "one", ...changes }) as typeof issuer.key.jwk;
@@ -37,7 +42,10 @@ function publish(...keys: (typeof issuer.key.jwk)[]): void {
 test("the good ones: every type of key that may sign, with its own algorithm", async () => {
   const ed = generateKeyPairSync("ed25519");
   for (const [pair, alg, digest] of [
-    [ec("P-256"), "ES256", "sha256"], [ec("P-384"), "ES384", "sha384"], [ec("P-521"), "ES512", "sha512"], [ed, "EdDSA", undefined],
+    [ec("P-256"), "ES256", "sha256"],
+    [ec("P-384"), "ES384", "sha384"],
+    [ec("P-521"), "ES512", "sha512"],
+    [ed, "EdDSA", undefined],
   ] as const) {
     publish(jwk(pair));
     await exchange(forged({ alg }, pair, digest));
@@ -48,11 +56,19 @@ test("a curve other than the algorithm's, and curves that nobody signs with", as
   const [p256, p384, koblitz] = [ec("P-256"), ec("P-384"), ec("secp256k1")];
   const ed = generateKeyPairSync("ed25519");
   for (const [key, pair, alg, digest] of [
-    [jwk(p384), p384, "ES256", "sha256"], [jwk(p384, { alg: "ES256" }), p384, "ES256", "sha256"], [jwk(p384, { crv: "P-256" }), p384, "ES256", "sha256"],
-    [jwk(p256), p256, "ES384", "sha384"], [jwk(p256, { crv: "P-384" }), p256, "ES384", "sha384"],
-    [jwk(koblitz), koblitz, "ES256K", "sha256"], [jwk(koblitz), koblitz, "ES256", "sha256"], [jwk(koblitz, { crv: "P-256" }), koblitz, "ES256", "sha256"],
-    [jwk(ed, { kty: "EC" }), ed, "EdDSA", undefined], [jwk(ed, { crv: "X25519" }), ed, "EdDSA", undefined], [jwk(ed), ed, "ES256", undefined],
-    [jwk(p256, { kty: "OKP" }), p256, "ES256", "sha256"], [jwk(p256, { kty: "RSA" }), p256, "ES256", "sha256"],
+    [jwk(p384), p384, "ES256", "sha256"],
+    [jwk(p384, { alg: "ES256" }), p384, "ES256", "sha256"],
+    [jwk(p384, { crv: "P-256" }), p384, "ES256", "sha256"],
+    [jwk(p256), p256, "ES384", "sha384"],
+    [jwk(p256, { crv: "P-384" }), p256, "ES384", "sha384"],
+    [jwk(koblitz), koblitz, "ES256K", "sha256"],
+    [jwk(koblitz), koblitz, "ES256", "sha256"],
+    [jwk(koblitz, { crv: "P-256" }), koblitz, "ES256", "sha256"],
+    [jwk(ed, { kty: "EC" }), ed, "EdDSA", undefined],
+    [jwk(ed, { crv: "X25519" }), ed, "EdDSA", undefined],
+    [jwk(ed), ed, "ES256", undefined],
+    [jwk(p256, { kty: "OKP" }), p256, "ES256", "sha256"],
+    [jwk(p256, { kty: "RSA" }), p256, "ES256", "sha256"],
     [jwk(p256, { alg: "RS256" }), p256, "ES256", "sha256"],
   ] as const) {
     publish(key);
@@ -65,7 +81,12 @@ test("an elliptic key's token with a signature that is no pair of numbers, or of
   publish(jwk(pair));
   const input = `${encode({ alg: "ES256", kid: "one" })}.${encode(claims())}`;
   const der = sign("sha256", Buffer.from(input), { key: pair.privateKey }).toString("base64url");
-  for (const signature of [Buffer.alloc(64).toString("base64url"), Buffer.alloc(64, 255).toString("base64url"), der, "AA"]) {
+  for (const signature of [
+    Buffer.alloc(64).toString("base64url"),
+    Buffer.alloc(64, 255).toString("base64url"),
+    der,
+    "AA",
+  ]) {
     await unaccepted(exchange(`${input}.${signature}`));
   }
   await exchange(forged({ alg: "ES256" }, pair, "sha256"));
@@ -77,7 +98,15 @@ test("an RSA key that is too short, and keys that are not for this", async () =>
   await unaccepted(exchange(forged({ alg: "RS256" }, short, "sha256")));
   const good = { ...issuer.key.jwk };
   for (const changes of [
-    { use: "enc" }, { key_ops: ["encrypt"] }, { key_ops: [] }, { alg: "HS256" }, { alg: "RSA-OAEP" }, { kty: "oct" }, { kid: 1 }, { e: "" }, { n: "AA" },
+    { use: "enc" },
+    { key_ops: ["encrypt"] },
+    { key_ops: [] },
+    { alg: "HS256" },
+    { alg: "RSA-OAEP" },
+    { kty: "oct" },
+    { kid: 1 },
+    { e: "" },
+    { n: "AA" },
   ]) {
     publish({ ...good, ...changes } as typeof good);
     await unaccepted(exchange(await issuer.sign(claims())));

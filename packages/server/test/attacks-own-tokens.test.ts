@@ -15,7 +15,9 @@ let issuer: Issuer;
 let identity: string;
 const { claims, exchange, matching } = attackOn(() => ({ house, issuer }));
 
-before(async () => { house = await openAccess(); });
+before(async () => {
+  house = await openAccess();
+});
 after(() => house.close());
 beforeEach(async () => {
   issuer = await openIssuer();
@@ -30,13 +32,19 @@ describe("our own tokens", () => {
   const now = () => house.clock.nowMs;
 
   test("re-exchange keeps the identity and never lengthens, widens or refreshes", async () => {
-    const { token, expiresAtMs } = await exchange(await issuer.sign(claims()), { capabilities: ["CAP_REPO_LIST", "CAP_TAG_LIST"], scopes: [groupA] });
+    const { token, expiresAtMs } = await exchange(await issuer.sign(claims()), {
+      capabilities: ["CAP_REPO_LIST", "CAP_TAG_LIST"],
+      scopes: [groupA],
+    });
     house.clock.nowMs += 1_800_000;
     const again = await exchange(token);
     assert.equal(again.expiresAtMs, expiresAtMs);
     assert.equal(again.refreshToken, "");
     const { capabilities, scopes, identity: who } = await house.tokens.read(again.token, now());
-    assert.deepEqual([capabilities, scopes, who], [[Capability.CAP_REPO_LIST, Capability.CAP_TAG_LIST], [groupA], identity]);
+    assert.deepEqual(
+      [capabilities, scopes, who],
+      [[Capability.CAP_REPO_LIST, Capability.CAP_TAG_LIST], [groupA], identity],
+    );
     const wider = await exchange(token, { capabilities: ["CAP_REPO_LIST", "CAP_REPO_DELETE"], scopes: [below] });
     const less = await house.tokens.read(wider.token, now());
     assert.deepEqual([less.capabilities, less.scopes], [[Capability.CAP_REPO_LIST], [below]]);
@@ -64,19 +72,37 @@ describe("our own tokens", () => {
     await refused(exchange(token), Code.PermissionDenied);
     await refused(exchange(token, { audiences: [house.registryAudience, house.baseUrl] }), Code.PermissionDenied);
     const registry = await house.tokens.mint({
-      type: "registry", identity, audiences: [house.registryAudience, house.baseUrl], ttlMs: 60_000, nowMs: now(),
+      type: "registry",
+      identity,
+      audiences: [house.registryAudience, house.baseUrl],
+      ttlMs: 60_000,
+      nowMs: now(),
       access: [{ type: "repository", name: "acme/api", actions: ["pull"] }],
     });
-    assert.deepEqual((await house.authenticate(`Bearer ${registry.token}`, "registry", now())).repositories, [{ name: "acme/api", actions: ["pull"] }]);
+    assert.deepEqual((await house.authenticate(`Bearer ${registry.token}`, "registry", now())).repositories, [
+      { name: "acme/api", actions: ["pull"] },
+    ]);
     await refused(house.authenticate(`Bearer ${registry.token}`, "platform", now()));
     await refused(exchange(registry.token));
   });
 
   test("the proof that goes along with an event opens nothing, whomever it is for", async () => {
     const webhook = { digest: `sha256:${"0".repeat(64)}` };
-    for (const audiences of [["customer"], [house.baseUrl], [house.registryAudience], ["customer", house.baseUrl, house.registryAudience]]) {
+    for (const audiences of [
+      ["customer"],
+      [house.baseUrl],
+      [house.registryAudience],
+      ["customer", house.baseUrl, house.registryAudience],
+    ]) {
       for (const whose of [groupA, identity]) {
-        const { token } = await house.tokens.mint({ type: "webhook", identity: whose, audiences, ttlMs: 60_000, nowMs: now(), webhook });
+        const { token } = await house.tokens.mint({
+          type: "webhook",
+          identity: whose,
+          audiences,
+          ttlMs: 60_000,
+          nowMs: now(),
+          webhook,
+        });
         await refused(house.tokens.read(token, now()));
         await refused(house.authenticate(`Bearer ${token}`, "platform", now()));
         await refused(house.authenticate(`Bearer ${token}`, "registry", now()));
@@ -95,13 +121,26 @@ describe("our own tokens", () => {
     await read(token);
     const [header = "", body = "", signature = ""] = token.split(".");
     const parsed = JSON.parse(Buffer.from(header, "base64url").toString()) as Record<string, unknown>;
-    for (const changes of [{ alg: "none" }, { kid: "unknown" }, { kid: undefined }, { typ: "JWT" }, { crit: ["exp"] }]) {
+    for (const changes of [
+      { alg: "none" },
+      { kid: "unknown" },
+      { kid: undefined },
+      { typ: "JWT" },
+      { crit: ["exp"] },
+    ]) {
       await refused(read(`${encode({ ...parsed, ...changes })}.${body}.${signature}`));
     }
     const { keys } = await house.keyring.jwks(now());
     const input = `${encode({ ...parsed, alg: "HS256" })}.${body}`;
     await refused(read(`${input}.${createHmac("sha256", JSON.stringify(keys[0])).update(input).digest("base64url")}`));
-    await refused(read(await issuer.sign({ ...claims(), iss: house.baseUrl, sub: identity, jti: "x" }, { typ: "at+jwt", kid: parsed["kid"] })));
+    await refused(
+      read(
+        await issuer.sign(
+          { ...claims(), iss: house.baseUrl, sub: identity, jti: "x" },
+          { typ: "at+jwt", kid: parsed["kid"] },
+        ),
+      ),
+    );
     await refused(read(`${token}=`));
     await house.rotate();
     await read(token);
@@ -118,7 +157,13 @@ describe("our own tokens", () => {
   test("a token of another installation, and one of a deleted identity", async () => {
     const other = await openAccess();
     try {
-      const foreign = await other.tokens.mint({ type: "access", identity, audiences: [house.baseUrl], ttlMs: 60_000, nowMs: now() });
+      const foreign = await other.tokens.mint({
+        type: "access",
+        identity,
+        audiences: [house.baseUrl],
+        ttlMs: 60_000,
+        nowMs: now(),
+      });
       await refused(house.authenticate(`Bearer ${foreign.token}`, "platform", now()));
     } finally {
       await other.close();
@@ -133,8 +178,17 @@ describe("our own tokens", () => {
 
   test("a header that holds no single bearer token", async () => {
     const { token } = await exchange(await issuer.sign(claims()));
-    for (const header of [undefined, "", "Bearer", "Bearer ", `Basic ${token}`, token, `Bearer ${token}, Bearer ${token}`, `Bearer ${token} x`,
-      `Bearer\t${token}`]) {
+    for (const header of [
+      undefined,
+      "",
+      "Bearer",
+      "Bearer ",
+      `Basic ${token}`,
+      token,
+      `Bearer ${token}, Bearer ${token}`,
+      `Bearer ${token} x`,
+      `Bearer\t${token}`,
+    ]) {
       await assert.rejects(house.authenticate(header, "platform", now()), { code: Code.Unauthenticated });
     }
     await house.authenticate(`bearer ${token}`, "platform", now());

@@ -12,7 +12,9 @@ let issuer: Issuer;
 let identity: string;
 const { claims, exchange, matching, seconds, unaccepted } = attackOn(() => ({ house, issuer }));
 
-before(async () => { house = await openAccess(); });
+before(async () => {
+  house = await openAccess();
+});
 after(() => house.close());
 beforeEach(async () => {
   issuer = await openIssuer();
@@ -24,12 +26,19 @@ describe("external tokens", () => {
   test("the untouched token is accepted, with its identity and without", async () => {
     const { token } = await exchange(await issuer.sign(claims()));
     assert.equal((await house.authenticate(`Bearer ${token}`, "platform", house.clock.nowMs)).identity, identity);
-    assert.equal((await house.tokens.read((await exchange(await issuer.sign(claims()), { identity })).token, house.clock.nowMs)).identity, identity);
+    assert.equal(
+      (await house.tokens.read((await exchange(await issuer.sign(claims()), { identity })).token, house.clock.nowMs))
+        .identity,
+      identity,
+    );
   });
 
   test("algorithm confusion: HS256 with the public key as the secret", async () => {
     const input = `${encode({ alg: "HS256", kid: "one" })}.${encode(claims())}`;
-    for (const secret of [issuer.key.publicKey.export({ type: "spki", format: "pem" }), JSON.stringify(issuer.key.jwk)]) {
+    for (const secret of [
+      issuer.key.publicKey.export({ type: "spki", format: "pem" }),
+      JSON.stringify(issuer.key.jwk),
+    ]) {
       await unaccepted(exchange(`${input}.${createHmac("sha256", secret).update(input).digest("base64url")}`));
     }
   });
@@ -53,20 +62,44 @@ describe("external tokens", () => {
   });
 
   test("wrong audience", async () => {
-    for (const aud of [undefined, "", [], "https://else.where", `${house.baseUrl}/`, `${house.baseUrl}.evil.example`, [house.baseUrl, 1],
-      { [house.baseUrl]: 1 }]) {
-      await saying(exchange(await issuer.sign(claims({ aud }))), `${NAMELESS} does not accept claim aud, which is ${JSON.stringify(aud) ?? "absent"}`);
+    for (const aud of [
+      undefined,
+      "",
+      [],
+      "https://else.where",
+      `${house.baseUrl}/`,
+      `${house.baseUrl}.evil.example`,
+      [house.baseUrl, 1],
+      { [house.baseUrl]: 1 },
+    ]) {
+      await saying(
+        exchange(await issuer.sign(claims({ aud }))),
+        `${NAMELESS} does not accept claim aud, which is ${JSON.stringify(aud) ?? "absent"}`,
+      );
     }
     await exchange(await issuer.sign(claims({ aud: ["https://else.where", house.baseUrl] })));
   });
 
   test("expired, future and timeless tokens", async () => {
-    for (const changes of [{ exp: seconds(0) }, { exp: seconds(-1) }, { exp: undefined }, { exp: "9999999999" }, { exp: null }, { exp: 1e300 }]) {
-      await saying(exchange(await issuer.sign(claims(changes))), `it has expired: claim exp is ${JSON.stringify(changes.exp) ?? "absent"}`);
+    for (const changes of [
+      { exp: seconds(0) },
+      { exp: seconds(-1) },
+      { exp: undefined },
+      { exp: "9999999999" },
+      { exp: null },
+      { exp: 1e300 },
+    ]) {
+      await saying(
+        exchange(await issuer.sign(claims(changes))),
+        `it has expired: claim exp is ${JSON.stringify(changes.exp) ?? "absent"}`,
+      );
     }
     for (const changes of [{ nbf: seconds(120) }, { iat: seconds(120) }, { nbf: "0" }, { iat: -5 }]) {
       const [[claim, value] = []] = Object.entries(changes);
-      await saying(exchange(await issuer.sign(claims(changes))), `it is not valid yet: claim ${claim} is ${JSON.stringify(value)}`);
+      await saying(
+        exchange(await issuer.sign(claims(changes))),
+        `it is not valid yet: claim ${claim} is ${JSON.stringify(value)}`,
+      );
     }
     for (const changes of [{ exp: seconds(-1) }, { nbf: seconds(120) }, { aud: "https://else.where" }]) {
       await unaccepted(exchange(await issuer.sign(claims(changes), {}, newKey("one").privateKey)));
@@ -81,7 +114,8 @@ describe("external tokens", () => {
     house.clock.nowMs += 31_000;
     await unaccepted(exchange(await issuer.sign(claims(), { kid: "two" }, next.privateKey)));
     const asked = issuer.requests.length;
-    for (let index = 0; index < 20; index += 1) await unaccepted(exchange(await issuer.sign(claims(), { kid: `made-up-${index}` })));
+    for (let index = 0; index < 20; index += 1)
+      await unaccepted(exchange(await issuer.sign(claims(), { kid: `made-up-${index}` })));
     assert.equal(issuer.requests.length, asked, "made-up kids must not drive requests");
     issuer.jwks.keys.splice(0, 1, next.jwk);
     house.clock.nowMs += 31_000;
@@ -104,8 +138,13 @@ describe("external tokens", () => {
   test("a key set with private keys, secrets, or one kid for two keys verifies nothing", async () => {
     const twin = newKey("one");
     const sets = [
-      [{ ...issuer.key.privateKey.export({ format: "jwk" }), kid: "one" }], [{ kty: "oct", k: encode({}), kid: "one", alg: "HS256" }],
-      [issuer.key.jwk, twin.jwk], [{ ...issuer.key.jwk, use: "enc" }], [{ ...issuer.key.jwk, alg: "ES256" }], [{ ...issuer.key.jwk, kty: "EC" }], [],
+      [{ ...issuer.key.privateKey.export({ format: "jwk" }), kid: "one" }],
+      [{ kty: "oct", k: encode({}), kid: "one", alg: "HS256" }],
+      [issuer.key.jwk, twin.jwk],
+      [{ ...issuer.key.jwk, use: "enc" }],
+      [{ ...issuer.key.jwk, alg: "ES256" }],
+      [{ ...issuer.key.jwk, kty: "EC" }],
+      [],
     ];
     for (const keys of sets) {
       issuer.jwks.keys = keys as typeof issuer.jwks.keys;
@@ -118,7 +157,10 @@ describe("external tokens", () => {
     const stranger = await openIssuer();
     try {
       await unaccepted(exchange(await stranger.sign(claims({ iss: stranger.url }))), { iss: stranger.url });
-      await unaccepted(exchange(await stranger.sign(claims({ iss: stranger.url })), { identity }), { identity, iss: stranger.url });
+      await unaccepted(exchange(await stranger.sign(claims({ iss: stranger.url })), { identity }), {
+        identity,
+        iss: stranger.url,
+      });
       assert.deepEqual(stranger.requests, []);
     } finally {
       await stranger.close();
@@ -140,7 +182,10 @@ describe("external tokens", () => {
     for (const uid of [newUid(""), bare, deleted, foreign, identity]) {
       await unaccepted(exchange(await issuer.sign(claims(), {}, privateKey), { identity: uid }), { identity: uid });
     }
-    await saying(exchange(await issuer.sign(claims()), { identity: foreign }), `identity ${foreign} does not accept claim sub, which is "robot"`);
+    await saying(
+      exchange(await issuer.sign(claims()), { identity: foreign }),
+      `identity ${foreign} does not accept claim sub, which is "robot"`,
+    );
   });
 
   test("oversized and malformed tokens", async () => {

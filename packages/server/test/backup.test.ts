@@ -3,7 +3,15 @@ import { chmodSync, existsSync, readFileSync, rmSync, statSync, truncateSync, wr
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
-import { backupInstallation, checkInstallation, type Config, loadConfig, restoreInstallation, startServer, StoreError } from "../src/index.ts";
+import {
+  backupInstallation,
+  checkInstallation,
+  type Config,
+  loadConfig,
+  restoreInstallation,
+  startServer,
+  StoreError,
+} from "../src/index.ts";
 import { blobFile } from "../src/admin/backup/files.ts";
 import { readBackup } from "../src/admin/backup/manifest.ts";
 import { SILENT } from "../src/admin/progress.ts";
@@ -20,7 +28,10 @@ function configOf(dataDir: string): Config {
 
 async function isClean(config: Config): Promise<void> {
   // Uploads that were under way are the server's to clean; what no record names would be found whatever its age.
-  assert.deepEqual((await checkInstallation({ ...config, uploadTtlMs: -60_000 }, { repair: false, deep: true }, SILENT)).findings, []);
+  assert.deepEqual(
+    (await checkInstallation({ ...config, uploadTtlMs: -60_000 }, { repair: false, deep: true }, SILENT)).findings,
+    [],
+  );
 }
 
 async function installation(t: TestContext): Promise<{ server: Installation; config: Config; dataDir: string }> {
@@ -29,45 +40,56 @@ async function installation(t: TestContext): Promise<{ server: Installation; con
   return { server, dataDir, config: configOf(dataDir) };
 }
 
-test("a backup of a server under pushes and deletions is whole, and has everything acknowledged before it began", options, async (t) => {
-  const { server, config, dataDir } = await installation(t);
-  const before: string[] = [];
-  let pushed = 0;
-  let pushing = true;
-  const push = async (worker: number): Promise<void> => {
-    for (let n = 0; pushing; n += 1) {
-      const image = await server.pushImage(`acme/w${worker}`, `t${n}`, `${worker} ${n}`);
-      assert.equal(image.answer.status, 201);
-      pushed += 1;
-      before.push(`/v2/acme/w${worker}/manifests/${image.digest}`);
-      if (n % 3 !== 2) continue;
-      // A blob that lives for a moment.
-      const digest = await server.pushBlob(`acme/w${worker}`, `short ${worker} ${n}`);
-      assert.equal((await server.ask("DELETE", `/v2/acme/w${worker}/blobs/${digest}`, { token: server.registry })).status, 202);
-    }
-  };
-  const workers = Promise.all([0, 1, 2, 3].map(push));
-  while (pushed < 40) await server.ask("GET", "/healthz");
-  const acknowledged = [...before];
-  const folder = join(temporaryFolder(t), "backup");
-  const manifest = await backupInstallation(config, folder, SILENT);
-  const during = pushed - acknowledged.length;
-  pushing = false;
-  await workers;
-  await server.close();
-  assert.ok(during > 0, "pushes went on meanwhile");
-  assert.ok(manifest.blobs.count >= acknowledged.length);
-  assert.deepEqual([statSync(folder).mode & 0o777, statSync(join(folder, "secret.key")).mode & 0o777], [0o700, 0o600]);
+test(
+  "a backup of a server under pushes and deletions is whole, and has everything acknowledged before it began",
+  options,
+  async (t) => {
+    const { server, config, dataDir } = await installation(t);
+    const before: string[] = [];
+    let pushed = 0;
+    let pushing = true;
+    const push = async (worker: number): Promise<void> => {
+      for (let n = 0; pushing; n += 1) {
+        const image = await server.pushImage(`acme/w${worker}`, `t${n}`, `${worker} ${n}`);
+        assert.equal(image.answer.status, 201);
+        pushed += 1;
+        before.push(`/v2/acme/w${worker}/manifests/${image.digest}`);
+        if (n % 3 !== 2) continue;
+        // A blob that lives for a moment.
+        const digest = await server.pushBlob(`acme/w${worker}`, `short ${worker} ${n}`);
+        assert.equal(
+          (await server.ask("DELETE", `/v2/acme/w${worker}/blobs/${digest}`, { token: server.registry })).status,
+          202,
+        );
+      }
+    };
+    const workers = Promise.all([0, 1, 2, 3].map(push));
+    while (pushed < 40) await server.ask("GET", "/healthz");
+    const acknowledged = [...before];
+    const folder = join(temporaryFolder(t), "backup");
+    const manifest = await backupInstallation(config, folder, SILENT);
+    const during = pushed - acknowledged.length;
+    pushing = false;
+    await workers;
+    await server.close();
+    assert.ok(during > 0, "pushes went on meanwhile");
+    assert.ok(manifest.blobs.count >= acknowledged.length);
+    assert.deepEqual(
+      [statSync(folder).mode & 0o777, statSync(join(folder, "secret.key")).mode & 0o777],
+      [0o700, 0o600],
+    );
 
-  const restored = join(temporaryFolder(t), "restored");
-  await restoreInstallation(configOf(restored), folder, { verify: true }, SILENT);
-  await isClean(configOf(restored));
-  const second = await startInstallation(t, { MOORAGE_PORT: new URL(server.url).port }, restored);
-  for (const path of acknowledged) assert.equal((await second.ask("GET", path, { token: server.registry })).status, 200, path);
-  assert.equal((await second.pushImage("acme/w0", "after", "after")).answer.status, 201);
-  await second.close();
-  await isClean(configOf(dataDir));
-});
+    const restored = join(temporaryFolder(t), "restored");
+    await restoreInstallation(configOf(restored), folder, { verify: true }, SILENT);
+    await isClean(configOf(restored));
+    const second = await startInstallation(t, { MOORAGE_PORT: new URL(server.url).port }, restored);
+    for (const path of acknowledged)
+      assert.equal((await second.ask("GET", path, { token: server.registry })).status, 200, path);
+    assert.equal((await second.pushImage("acme/w0", "after", "after")).answer.status, 201);
+    await second.close();
+    await isClean(configOf(dataDir));
+  },
+);
 
 test("a blob that is deleted between the two is no matter: the database is copied anew", options, async (t) => {
   const { server, config, dataDir } = await installation(t);
@@ -106,31 +128,44 @@ test("a blob that is lost makes the backup fail, and what there is of it is no b
   const { layer } = await server.pushImage("acme/web", "one", "one");
   await server.close();
   const database = new DatabaseSync(databasePath(dataDir));
-  const { generation } = database.prepare("select generation from blobs where digest = ?").get(layer) as { generation: string };
+  const { generation } = database.prepare("select generation from blobs where digest = ?").get(layer) as {
+    generation: string;
+  };
   database.close();
   rmSync(blobFile(dataDir, { digest: layer, generation }));
   const folder = temporaryFolder(t);
-  await assert.rejects(backupInstallation(config, folder, SILENT), (error) => error instanceof StoreError && error.message.includes(layer) && /fsck/.test(error.message));
-  await assert.rejects(restoreInstallation(configOf(temporaryFolder(t)), folder, { verify: false }, SILENT), /no whole backup/);
+  await assert.rejects(
+    backupInstallation(config, folder, SILENT),
+    (error) => error instanceof StoreError && error.message.includes(layer) && /fsck/.test(error.message),
+  );
+  await assert.rejects(
+    restoreInstallation(configOf(temporaryFolder(t)), folder, { verify: false }, SILENT),
+    /no whole backup/,
+  );
 });
 
-test("the backup is its own: what happens to the data folder afterwards does not change it, nor the restored one", options, async (t) => {
-  const { server, config, dataDir } = await installation(t);
-  const { layer } = await server.pushImage("acme/web", "one", "one");
-  const stray = await server.pushBlob("acme/web", "stray");
-  const folder = temporaryFolder(t);
-  await backupInstallation(config, folder, SILENT);
-  assert.equal((await server.ask("DELETE", `/v2/acme/web/blobs/${stray}`, { token: server.registry })).status, 202);
-  await server.close();
-  rmSync(dataDir, { recursive: true });
-  const restored = temporaryFolder(t);
-  await restoreInstallation(configOf(restored), folder, { verify: true }, SILENT);
-  const second = await startInstallation(t, { MOORAGE_PORT: new URL(server.url).port }, restored);
-  for (const digest of [layer, stray]) assert.equal((await second.ask("GET", `/v2/acme/web/blobs/${digest}`, { token: server.registry })).status, 200);
-  await second.close();
-  // Once more from the same backup.
-  await restoreInstallation(configOf(temporaryFolder(t)), folder, { verify: true }, SILENT);
-});
+test(
+  "the backup is its own: what happens to the data folder afterwards does not change it, nor the restored one",
+  options,
+  async (t) => {
+    const { server, config, dataDir } = await installation(t);
+    const { layer } = await server.pushImage("acme/web", "one", "one");
+    const stray = await server.pushBlob("acme/web", "stray");
+    const folder = temporaryFolder(t);
+    await backupInstallation(config, folder, SILENT);
+    assert.equal((await server.ask("DELETE", `/v2/acme/web/blobs/${stray}`, { token: server.registry })).status, 202);
+    await server.close();
+    rmSync(dataDir, { recursive: true });
+    const restored = temporaryFolder(t);
+    await restoreInstallation(configOf(restored), folder, { verify: true }, SILENT);
+    const second = await startInstallation(t, { MOORAGE_PORT: new URL(server.url).port }, restored);
+    for (const digest of [layer, stray])
+      assert.equal((await second.ask("GET", `/v2/acme/web/blobs/${digest}`, { token: server.registry })).status, 200);
+    await second.close();
+    // Once more from the same backup.
+    await restoreInstallation(configOf(temporaryFolder(t)), folder, { verify: true }, SILENT);
+  },
+);
 
 test("a damaged backup is refused, and what was restored of it is served by nobody", options, async (t) => {
   const { server, config } = await installation(t);
@@ -139,14 +174,19 @@ test("a damaged backup is refused, and what was restored of it is served by nobo
   const folder = temporaryFolder(t);
   await backupInstallation(config, folder, SILENT);
   const database = new DatabaseSync(databasePath(folder), { readOnly: true });
-  const { generation } = database.prepare("select generation from blobs where digest = ?").get(layer) as { generation: string };
+  const { generation } = database.prepare("select generation from blobs where digest = ?").get(layer) as {
+    generation: string;
+  };
   database.close();
   const file = blobFile(folder, { digest: layer, generation });
   // The file is the data folder's as well, by its other name.
   rmSync(file);
   const refused = async (verify: boolean, expected: RegExp): Promise<void> => {
     const target = temporaryFolder(t);
-    await assert.rejects(restoreInstallation(configOf(target), folder, { verify }, SILENT), (error) => error instanceof StoreError && expected.test(error.message));
+    await assert.rejects(
+      restoreInstallation(configOf(target), folder, { verify }, SILENT),
+      (error) => error instanceof StoreError && expected.test(error.message),
+    );
     await assert.rejects(startServer(configOf(target)), /has not come to its end/);
     await assert.rejects(restoreInstallation(configOf(target), folder, { verify }, SILENT), /not empty/);
   };
@@ -170,12 +210,21 @@ test("a damaged backup is refused, and what was restored of it is served by nobo
 test("places that are not fit for it are told in one line", options, async (t) => {
   const { server, config, dataDir } = await installation(t);
   await assert.rejects(backupInstallation(config, dataDir, SILENT), /not empty/);
-  await assert.rejects(backupInstallation({ ...config, databaseUrl: "postgres://localhost/x" }, join(dataDir, "b"), SILENT), /pg_dump/);
-  await assert.rejects(backupInstallation({ ...config, blobsUrl: "s3://bucket" }, join(dataDir, "b"), SILENT), /moorage export/);
+  await assert.rejects(
+    backupInstallation({ ...config, databaseUrl: "postgres://localhost/x" }, join(dataDir, "b"), SILENT),
+    /pg_dump/,
+  );
+  await assert.rejects(
+    backupInstallation({ ...config, blobsUrl: "s3://bucket" }, join(dataDir, "b"), SILENT),
+    /moorage export/,
+  );
   await assert.rejects(backupInstallation(configOf(temporaryFolder(t)), join(dataDir, "b"), SILENT), /no installation/);
   const folder = temporaryFolder(t);
   await backupInstallation(config, folder, SILENT);
   await server.close();
   await assert.rejects(restoreInstallation(config, folder, { verify: false }, SILENT), /not empty/);
-  await assert.rejects(restoreInstallation({ ...config, databaseUrl: "postgres://localhost/x" }, folder, { verify: false }, SILENT), /export and import/);
+  await assert.rejects(
+    restoreInstallation({ ...config, databaseUrl: "postgres://localhost/x" }, folder, { verify: false }, SILENT),
+    /export and import/,
+  );
 });

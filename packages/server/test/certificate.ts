@@ -1,6 +1,9 @@
 import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
 
-/** A self-signed certificate for `localhost` and 127.0.0.1, valid around now, with its key; both PEM. node:crypto makes none itself: RFC 5280 §4.1. */
+/**
+ * A self-signed certificate for `localhost` and 127.0.0.1, valid around now, with its key; both PEM. node:crypto makes
+ * none itself: RFC 5280 §4.1.
+ */
 export function selfSigned(): { cert: string; key: string } {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const algorithm = sequence(oid("2a8648ce3d040302"));
@@ -10,9 +13,21 @@ export function selfSigned(): { cert: string; key: string } {
   const extensions = der(0xa3, sequence(sequence(oid("551d11"), der(0x04, names))));
   const version = der(0xa0, der(0x02, Buffer.from([2])));
   const serial = der(0x02, Buffer.concat([Buffer.from([1]), randomBytes(8)]));
-  const body = sequence(version, serial, algorithm, name, validity, name, publicKey.export({ type: "spki", format: "der" }), extensions);
+  const body = sequence(
+    version,
+    serial,
+    algorithm,
+    name,
+    validity,
+    name,
+    publicKey.export({ type: "spki", format: "der" }),
+    extensions,
+  );
   const signature = der(0x03, Buffer.concat([Buffer.from([0]), sign("sha256", body, privateKey)]));
-  const lines = sequence(body, algorithm, signature).toString("base64").match(/.{1,64}/g) ?? [];
+  const lines =
+    sequence(body, algorithm, signature)
+      .toString("base64")
+      .match(/.{1,64}/g) ?? [];
   return {
     cert: `-----BEGIN CERTIFICATE-----\n${lines.join("\n")}\n-----END CERTIFICATE-----\n`,
     key: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
@@ -36,6 +51,9 @@ function oid(hex: string): Buffer {
 
 /** UTCTime so many days from now. */
 function time(days: number): Buffer {
-  const text = new Date(Date.now() + days * 86_400_000).toISOString().replace(/[-:T]|\.\d+/g, "").slice(2);
+  const text = new Date(Date.now() + days * 86_400_000)
+    .toISOString()
+    .replace(/[-:T]|\.\d+/g, "")
+    .slice(2);
   return der(0x17, Buffer.from(text));
 }

@@ -16,7 +16,13 @@ test("a database that goes away in the middle costs nothing but time", OPTIONS, 
   const proxy = await startProxy([Number(url.port)]);
   t.after(() => proxy.close());
   url.port = String(proxy.port);
-  const settings = { ...QUICK, ...env, MOORAGE_DATABASE_URL: url.href, MOORAGE_DATABASE_TIMEOUT: "500ms", MOORAGE_EVENTS_CONCURRENCY: "2" };
+  const settings = {
+    ...QUICK,
+    ...env,
+    MOORAGE_DATABASE_URL: url.href,
+    MOORAGE_DATABASE_TIMEOUT: "500ms",
+    MOORAGE_EVENTS_CONCURRENCY: "2",
+  };
   const moorage = await startInstallation(t, settings, dataDir);
   const { subscribe, test: send, deliveries } = eventsOf(moorage);
   const receiver = await startReceiver(t);
@@ -40,7 +46,13 @@ test("a database that goes away in the middle costs nothing but time", OPTIONS, 
     assert.equal(attempts.length, tries);
     assert.ok(got.filter((id) => id === eventId).length <= tries);
   }
-  const problems = moorage.lines.map((line) => JSON.parse(line) as { level: number; msg: string }).filter(({ level }) => level >= 40).map(({ msg }) => msg);
-  assert.ok(problems.some((msg) => /^(?:looking for events to send|the queue of events) failed$/.test(msg)), problems.join());
+  const problems = moorage.lines
+    .map((line) => JSON.parse(line) as { level: number; msg: string })
+    .filter(({ level }) => level >= 40)
+    .map(({ msg }) => msg);
+  assert.ok(
+    problems.some((msg) => /^(?:looking for events to send|the queue of events) failed$/.test(msg)),
+    problems.join(),
+  );
   assert.ok(problems.length < 100, "and the log is not filled with it");
 });

@@ -17,17 +17,52 @@ async function seed(dataDir: string, subscription: string, count: number): Promi
   const parent = subscription.slice(0, subscription.lastIndexOf("/"));
   await store.transact(async (tx) => {
     for (let at = 0; at < count; at += 500) {
-      const some = Array.from({ length: Math.min(500, count - at) }, (_, n) => ({ seq: nextSeq + n, id: randomUUID() }));
+      const some = Array.from({ length: Math.min(500, count - at) }, (_, n) => ({
+        seq: nextSeq + n,
+        id: randomUUID(),
+      }));
       nextSeq += some.length;
-      await tx.insertInto("events").values(some.map(({ seq, id }) => ({
-        seq, id, type: "events.test.v1", subject: subscription, parent, organization: parent, target: subscription, number: seq, time: nowMs,
-        actor: `{"subject":"","act":{}}`, body: "{}",
-      }))).execute();
-      await tx.insertInto("deliveries").values(some.map(({ seq, id }) => ({
-        uid: `${subscription}/${seq.toString(16).padStart(16, "0")}`, parent: subscription, seq, event_id: id, event_type: "dev.moorage.events.test.v1",
-        event_subject: subscription, state: 1, tries: 0, step: 0, last_status: 0, last_error: "", last_latency_ms: 0, next_time: nowMs, attempts: "[]",
-        create_time: nowMs, update_time: nowMs,
-      }))).execute();
+      await tx
+        .insertInto("events")
+        .values(
+          some.map(({ seq, id }) => ({
+            seq,
+            id,
+            type: "events.test.v1",
+            subject: subscription,
+            parent,
+            organization: parent,
+            target: subscription,
+            number: seq,
+            time: nowMs,
+            actor: `{"subject":"","act":{}}`,
+            body: "{}",
+          })),
+        )
+        .execute();
+      await tx
+        .insertInto("deliveries")
+        .values(
+          some.map(({ seq, id }) => ({
+            uid: `${subscription}/${seq.toString(16).padStart(16, "0")}`,
+            parent: subscription,
+            seq,
+            event_id: id,
+            event_type: "dev.moorage.events.test.v1",
+            event_subject: subscription,
+            state: 1,
+            tries: 0,
+            step: 0,
+            last_status: 0,
+            last_error: "",
+            last_latency_ms: 0,
+            next_time: nowMs,
+            attempts: "[]",
+            create_time: nowMs,
+            update_time: nowMs,
+          })),
+        )
+        .execute();
     }
   });
   await close();
@@ -49,7 +84,10 @@ test("sinks that never answer and 10,000 events that wait for each take nothing 
   await until(async () => (await deliveries(uid)).filter(isDelivered).length === ids.size);
   assert.deepEqual(new Set(healthy.events().map(({ headers }) => headers["ce-id"])), ids);
   const { store, close } = await openTestStore(moorage.dataDir);
-  const waiting = await store.reader.selectFrom("deliveries").select(({ fn }) => fn.countAll<number>().as("n")).where("state", "=", 1)
+  const waiting = await store.reader
+    .selectFrom("deliveries")
+    .select(({ fn }) => fn.countAll<number>().as("n"))
+    .where("state", "=", 1)
     .executeTakeFirstOrThrow();
   await close();
   assert.ok(Number(waiting.n) > 19_000, "nearly all of theirs still wait");
@@ -65,7 +103,11 @@ test("a sink that answers has more and more tries at a time, and never more than
   receiver.answer = (_, res) => {
     held.push(res);
     // After the first few it answers only when it has been asked as often as it may be.
-    if (answered < 8 || held.length === 4) for (const one of held.splice(0)) one.writeHead(200).end(() => { answered += 1; });
+    if (answered < 8 || held.length === 4)
+      for (const one of held.splice(0))
+        one.writeHead(200).end(() => {
+          answered += 1;
+        });
   };
   const { uid } = await subscribe(receiver.url, ONLY_TESTS);
   await seed(moorage.dataDir, uid, 60);
@@ -93,17 +135,27 @@ test("at its end a server waits for what is under way, and gives back what is no
   await closing;
   const rows = async () => {
     const { store, close } = await openTestStore(dataDir);
-    const found = await store.reader.selectFrom("deliveries").select(["event_id", "state", "tries", "attempts", "next_time"]).where("parent", "=", uid)
-      .orderBy("seq").execute();
+    const found = await store.reader
+      .selectFrom("deliveries")
+      .select(["event_id", "state", "tries", "attempts", "next_time"])
+      .where("parent", "=", uid)
+      .orderBy("seq")
+      .execute();
     const leases = await store.reader.selectFrom("subscription_leases").select("holder").execute();
     await close();
     return { found, leases };
   };
   const { found, leases } = await rows();
   const sent = receiver.events().length;
-  assert.deepEqual(found.map(({ state, tries }) => [state, tries]), found.map((_, at) => (at < sent ? [4, 1] : [1, 0])));
+  assert.deepEqual(
+    found.map(({ state, tries }) => [state, tries]),
+    found.map((_, at) => (at < sent ? [4, 1] : [1, 0])),
+  );
   assert.deepEqual(leases, []);
-  assert.deepEqual(moorage.lines.map((line) => JSON.parse(line) as { level: number }).filter(({ level }) => level >= 40), []);
+  assert.deepEqual(
+    moorage.lines.map((line) => JSON.parse(line) as { level: number }).filter(({ level }) => level >= 40),
+    [],
+  );
 
   const stuck = Promise.withResolvers<string>();
   receiver.answer = (_, __, { headers }) => stuck.resolve(String(headers["ce-id"]));
@@ -146,7 +198,10 @@ test("the metrics and the log tell of a sink that fails, and of its end", async 
   });
   const metrics = async (): Promise<string> => {
     const { text } = await moorage.ask("GET", "/metrics");
-    return text.split("\n").filter((line) => line.startsWith("moorage_event_")).join("\n");
+    return text
+      .split("\n")
+      .filter((line) => line.startsWith("moorage_event_"))
+      .join("\n");
   };
   const failing = await metrics();
   assert.match(failing, /^moorage_event_tries_total\{subscription="[0-9a-f/]+",outcome="refused"\} [2-9]/m);
@@ -159,7 +214,9 @@ test("the metrics and the log tell of a sink that fails, and of its end", async 
   assert.match(mended, /^moorage_event_tries_total\{subscription="[0-9a-f/]+",outcome="delivered"\} 2$/m);
   assert.match(mended, /^moorage_event_try_duration_seconds_count\{outcome="delivered"\} 2$/m);
   assert.doesNotMatch(mended, /^moorage_event_backlog\{/m);
-  const told = moorage.lines.map((line) => JSON.parse(line) as { msg: string; subscription?: string })
-    .filter(({ subscription }) => subscription === uid).map(({ msg }) => msg);
+  const told = moorage.lines
+    .map((line) => JSON.parse(line) as { msg: string; subscription?: string })
+    .filter(({ subscription }) => subscription === uid)
+    .map(({ msg }) => msg);
   assert.deepEqual(told, ["events are not delivered", "events are delivered again"]);
 });

@@ -5,7 +5,17 @@ import { test, type TestContext } from "node:test";
 import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from "jose";
 import { selfSigned } from "./certificate.ts";
 import { type Installation, startInstallation } from "./support/installation.ts";
-import { type Delivery, eventsOf, type Got, listening, ONLY_TESTS, QUICK, type Receiver, startReceiver, until } from "./support/receiver.ts";
+import {
+  type Delivery,
+  eventsOf,
+  type Got,
+  listening,
+  ONLY_TESTS,
+  QUICK,
+  type Receiver,
+  startReceiver,
+  until,
+} from "./support/receiver.ts";
 
 /** A receiver with a subscription, and what became of its first event. */
 async function startPair(t: TestContext, moorage: Installation, prepare: (receiver: Receiver) => void = () => {}) {
@@ -14,11 +24,16 @@ async function startPair(t: TestContext, moorage: Installation, prepare: (receiv
   const events = eventsOf(moorage);
   const { uid, secret } = await events.subscribe(`${receiver.url}/in`, ONLY_TESTS);
   return {
-    receiver, uid, secret, ...events,
+    receiver,
+    uid,
+    secret,
+    ...events,
     /** The delivery of the test event that is sent now, as soon as it is as wanted. */
     async sent(isDone: (delivery: Delivery) => boolean) {
       const eventId = await events.test(uid);
-      return await until(async () => (await events.deliveries(uid)).find((one) => one.eventId === eventId && isDone(one)));
+      return await until(async () =>
+        (await events.deliveries(uid)).find((one) => one.eventId === eventId && isDone(one)),
+      );
     },
   };
 }
@@ -39,18 +54,37 @@ test("an event is a CloudEvent with both proofs of where it comes from", async (
   const seen = Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith("ce-")));
   assert.match(seen["ce-id"] as string, /^[0-9a-f-]{36}$/);
   assert.match(seen["ce-time"] as string, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-  assert.deepEqual({ ...seen, "ce-id": "", "ce-time": "" }, {
-    "ce-specversion": "1.0", "ce-id": "", "ce-source": moorage.url, "ce-type": "dev.moorage.api.iam.group.created.v1", "ce-subject": group, "ce-time": "",
-    "ce-group": group, "ce-audience": "customer", "ce-actor": moorage.bootstrap.identity.uid, "ce-sequence": "1",
-  });
+  assert.deepEqual(
+    { ...seen, "ce-id": "", "ce-time": "" },
+    {
+      "ce-specversion": "1.0",
+      "ce-id": "",
+      "ce-source": moorage.url,
+      "ce-type": "dev.moorage.api.iam.group.created.v1",
+      "ce-subject": group,
+      "ce-time": "",
+      "ce-group": group,
+      "ce-audience": "customer",
+      "ce-actor": moorage.bootstrap.identity.uid,
+      "ce-sequence": "1",
+    },
+  );
   assert.equal(headers["content-type"], "application/json");
   assert.equal(headers["content-length"], String(Buffer.byteLength(body)));
-  const { actor, body: told, ...rest } = JSON.parse(body) as { actor: { subject: string; act: object }; body: { uid: string; name: string } };
+  const {
+    actor,
+    body: told,
+    ...rest
+  } = JSON.parse(body) as { actor: { subject: string; act: object }; body: { uid: string; name: string } };
   assert.deepEqual([actor.subject, told.uid, told.name, rest], [moorage.bootstrap.identity.uid, group, "team", {}]);
   assert.equal(headers["webhook-id"], headers["ce-id"]);
   assert.deepEqual(headers["webhook-signature"], signatureBy(secret, got));
   const keys = createRemoteJWKSet(new URL("/.well-known/jwks.json", moorage.url));
-  const { payload } = await jwtVerify(tokenOf(got), keys, { issuer: moorage.url, audience: "customer", algorithms: ["ES256"] });
+  const { payload } = await jwtVerify(tokenOf(got), keys, {
+    issuer: moorage.url,
+    audience: "customer",
+    algorithms: ["ES256"],
+  });
   assert.equal(decodeProtectedHeader(tokenOf(got)).typ, "JWT");
   assert.equal(payload.sub, `webhook:${organization}`);
   assert.deepEqual(payload["webhook"], { digest: `sha256:${createHash("sha256").update(body).digest("hex")}` });
@@ -59,16 +93,23 @@ test("an event is a CloudEvent with both proofs of where it comes from", async (
   for (const target of ["/iam/v2/groups", "/v2/", `/events/v2/events?group=${organization}`]) {
     assert.equal((await moorage.ask("GET", target, { token: tokenOf(got) })).status, 401, target);
   }
-  assert.equal((await moorage.ask("GET", "/token?scope=repository:acme/app:pull", { basic: `user:${tokenOf(got)}` })).status, 401);
+  assert.equal(
+    (await moorage.ask("GET", "/token?scope=repository:acme/app:pull", { basic: `user:${tokenOf(got)}` })).status,
+    401,
+  );
 
   await moorage.api("PATCH", `/iam/v2/groups/${group}`, { name: "crew" });
-  const again = await until(() => receiver.events().find((one) => one.headers["ce-subject"] === group && one.headers["ce-sequence"] === "2"));
+  const again = await until(() =>
+    receiver.events().find((one) => one.headers["ce-subject"] === group && one.headers["ce-sequence"] === "2"),
+  );
   assert.equal(again.headers["ce-type"], "dev.moorage.api.iam.group.updated.v1");
 });
 
 function signatureBy(secret: string, { headers, body }: Got): string {
   const key = Buffer.from(secret.slice("whsec_".length), "base64");
-  return `v1,${createHmac("sha256", key).update(`${headers["webhook-id"] as string}.${headers["webhook-timestamp"] as string}.${body}`).digest("base64")}`;
+  return `v1,${createHmac("sha256", key)
+    .update(`${headers["webhook-id"] as string}.${headers["webhook-timestamp"] as string}.${body}`)
+    .digest("base64")}`;
 }
 
 test("what sinks answer", async (t) => {
@@ -80,11 +121,18 @@ test("what sinks answer", async (t) => {
       receiver.answer = (_, res) => void res.writeHead(failures-- > 0 ? 503 : 200).end("fine");
     });
     const { attempts, tries } = await sent(isDelivered);
-    assert.deepEqual(attempts.map(({ status, error }) => [status, error]), [...Array.from({ length: 3 }, () => [503, "the sink answered 503"]), [200, ""]]);
+    assert.deepEqual(
+      attempts.map(({ status, error }) => [status, error]),
+      [...Array.from({ length: 3 }, () => [503, "the sink answered 503"]), [200, ""]],
+    );
     assert.equal(tries, 4);
     const got = receiver.events();
     assert.equal(got.length, 4);
-    for (const what of [({ body }: Got) => body, ({ headers }: Got) => headers["ce-id"], ({ headers }: Got) => headers["ce-sequence"]]) {
+    for (const what of [
+      ({ body }: Got) => body,
+      ({ headers }: Got) => headers["ce-id"],
+      ({ headers }: Got) => headers["ce-sequence"],
+    ]) {
       assert.equal(new Set(got.map(what)).size, 1);
     }
     assert.equal(new Set(got.map((one) => decodeJwt(tokenOf(one)).jti)).size, 4);
@@ -92,7 +140,9 @@ test("what sinks answer", async (t) => {
   });
 
   await t.test("after the last of the delays it is a dead letter", async (t) => {
-    const { receiver, sent } = await startPair(t, moorage, (receiver) => { receiver.answer = 500; });
+    const { receiver, sent } = await startPair(t, moorage, (receiver) => {
+      receiver.answer = 500;
+    });
     const { attempts } = await sent(({ state }) => state === "DELIVERY_STATE_DEAD");
     assert.equal(attempts.length, QUICK.MOORAGE_EVENTS_RETRY.split(",").length + 1);
     assert.equal(receiver.events().length, attempts.length);
@@ -102,20 +152,37 @@ test("what sinks answer", async (t) => {
     const { receiver, sent } = await startPair(t, moorage, (receiver) => {
       receiver.answer = (_, res) => void res.writeHead(429, { "retry-after": "3600" }).end();
     });
-    const { nextTryTime, attempts: [attempt], state } = await sent(isTried);
+    const {
+      nextTryTime,
+      attempts: [attempt],
+      state,
+    } = await sent(isTried);
     assert.equal(state, "DELIVERY_STATE_RETRYING");
     assert.ok(Date.parse(nextTryTime ?? "") - Date.parse(attempt?.startTime ?? "") >= 3_600_000);
     assert.equal(receiver.events().length, 1);
   });
 
   await t.test("410 disables the subscription, and whoever resumes it has everything sent", async (t) => {
-    const { receiver, uid, sent, test: send, subscription, resume, deliveries } = await startPair(t, moorage, (receiver) => { receiver.answer = 410; });
+    const {
+      receiver,
+      uid,
+      sent,
+      test: send,
+      subscription,
+      resume,
+      deliveries,
+    } = await startPair(t, moorage, (receiver) => {
+      receiver.answer = 410;
+    });
     await sent(isTried);
     const { state, stateReason } = await until(async () => {
       const now = await subscription(uid);
       return now.state !== "SUBSCRIPTION_STATE_ACTIVE" && now;
     });
-    assert.deepEqual([state, stateReason], ["SUBSCRIPTION_STATE_DISABLED", "the sink answered 410: it wants no more events"]);
+    assert.deepEqual(
+      [state, stateReason],
+      ["SUBSCRIPTION_STATE_DISABLED", "the sink answered 410: it wants no more events"],
+    );
     const another = await send(uid);
     assert.equal((await deliveries(uid)).filter(isDelivered).length, 0);
     const before = receiver.events().length;
@@ -148,7 +215,13 @@ test("what sinks answer", async (t) => {
       };
     });
     const { attempts } = await sent(isDelivered);
-    assert.deepEqual(attempts.map(({ status, error }) => [status, error]), [[0, "no answer within 500 ms"], [202, ""]]);
+    assert.deepEqual(
+      attempts.map(({ status, error }) => [status, error]),
+      [
+        [0, "no answer within 500 ms"],
+        [202, ""],
+      ],
+    );
     assert.equal(receiver.open.most, 1, "never twice at the same time");
   });
 
@@ -167,7 +240,7 @@ test("what sinks answer", async (t) => {
     });
     assert.equal((await sent(isTried)).state, "DELIVERY_STATE_DELIVERED", "its status said so");
     // What the system buffers is not read.
-    assert.ok(await cut.promise < 16 << 20);
+    assert.ok((await cut.promise) < 16 << 20);
   });
 
   await t.test("nor is the end of a slow one waited for", async (t) => {
@@ -219,7 +292,7 @@ test("what sinks answer", async (t) => {
   });
 
   await t.test("while a secret is replaced, both sign", async (t) => {
-    const { receiver, uid, secret, sent, api } = { ...await startPair(t, moorage), api: moorage.api };
+    const { receiver, uid, secret, sent, api } = { ...(await startPair(t, moorage)), api: moorage.api };
     const { secret: next } = await api<{ secret: string }>("POST", `/events/v2/subscriptions/${uid}:rotateSecret`, {});
     const { eventId } = await sent(isDelivered);
     const got = await until(() => receiver.events().find(({ headers }) => headers["ce-id"] === eventId));

@@ -18,30 +18,56 @@ function folder(t: { after(done: () => void): void }): string {
   return dir;
 }
 
-async function startChild(dataDir: string): Promise<{ child: ChildProcess; url: string; headers: Record<string, string> }> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, "child-server.ts")], { env: { ...process.env, MOORAGE_DATA_DIR: dataDir }, stdio: ["ignore", "pipe", "inherit"] });
-  const [line] = await once(child.stdout, "data") as [Buffer];
-  const { token } = await signToken({ config: loadConfig({ MOORAGE_DATA_DIR: dataDir }), audience: "registry", ttlMs: 600_000 });
+async function startChild(
+  dataDir: string,
+): Promise<{ child: ChildProcess; url: string; headers: Record<string, string> }> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, "child-server.ts")], {
+    env: { ...process.env, MOORAGE_DATA_DIR: dataDir },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const [line] = (await once(child.stdout, "data")) as [Buffer];
+  const { token } = await signToken({
+    config: loadConfig({ MOORAGE_DATA_DIR: dataDir }),
+    audience: "registry",
+    ttlMs: 600_000,
+  });
   return { child, url: line.toString().trim(), headers: { authorization: `Bearer ${token}` } };
 }
 
 /** Pushes one image of two fresh blobs under the tag, and answers its digest. */
 async function push(url: string, headers: Record<string, string>, tag: string): Promise<string> {
-  const [config, layer] = [Buffer.from(JSON.stringify({ architecture: "amd64", os: "linux", nonce: randomBytes(8).toString("hex") })), randomBytes(200_000)];
+  const [config, layer] = [
+    Buffer.from(JSON.stringify({ architecture: "amd64", os: "linux", nonce: randomBytes(8).toString("hex") })),
+    randomBytes(200_000),
+  ];
   for (const blob of [config, layer]) {
-    const response = await fetch(`${url}/v2/acme/durable/blobs/uploads/?digest=${digestOf(blob)}`, { method: "POST", headers, body: blob });
+    const response = await fetch(`${url}/v2/acme/durable/blobs/uploads/?digest=${digestOf(blob)}`, {
+      method: "POST",
+      headers,
+      body: blob,
+    });
     if (response.status !== 201) throw new Error(`blob: ${response.status} ${await response.text()}`);
   }
   const descriptor = (mediaType: string, blob: Buffer) => ({ mediaType, digest: digestOf(blob), size: blob.length });
   const manifest = JSON.stringify({
-    schemaVersion: 2, mediaType: MANIFEST, config: descriptor("application/vnd.oci.image.config.v1+json", config), layers: [descriptor("application/vnd.oci.image.layer.v1.tar", layer)],
+    schemaVersion: 2,
+    mediaType: MANIFEST,
+    config: descriptor("application/vnd.oci.image.config.v1+json", config),
+    layers: [descriptor("application/vnd.oci.image.layer.v1.tar", layer)],
   });
-  const response = await fetch(`${url}/v2/acme/durable/manifests/${tag}`, { method: "PUT", headers: { ...headers, "content-type": MANIFEST }, body: manifest });
+  const response = await fetch(`${url}/v2/acme/durable/manifests/${tag}`, {
+    method: "PUT",
+    headers: { ...headers, "content-type": MANIFEST },
+    body: manifest,
+  });
   if (response.status !== 201) throw new Error(`manifest: ${response.status} ${await response.text()}`);
   return digestOf(Buffer.from(manifest));
 }
 
-interface Manifest { config: { digest: string }; layers: { digest: string }[] }
+interface Manifest {
+  config: { digest: string };
+  layers: { digest: string }[];
+}
 
 async function checkWhole(url: string, headers: Record<string, string>, reference: string): Promise<string> {
   const response = await fetch(`${url}/v2/acme/durable/manifests/${reference}`, { headers });
@@ -91,7 +117,11 @@ test("a server killed in the middle of pushes leaves each tag in its old state o
   const history = await fetch(`${url}/v2/acme/durable/_service/history/latest`, { headers });
   const records = ((await history.json()) as { history: { digest: string; updateTimestamp: string }[] }).history;
   assert.equal(records.at(-1)?.digest, current, "the tag is the last of its history");
-  assert.deepEqual(records.map(({ updateTimestamp }) => updateTimestamp), records.map(({ updateTimestamp }) => updateTimestamp).toSorted(), "in order");
+  assert.deepEqual(
+    records.map(({ updateTimestamp }) => updateTimestamp),
+    records.map(({ updateTimestamp }) => updateTimestamp).toSorted(),
+    "in order",
+  );
   const recorded = new Set(records.map(({ digest }) => digest));
   for (const digest of answered) assert.ok(recorded.has(digest), "a push that was answered is in the history");
   for (const digest of recorded) await checkWhole(url, headers, digest);
@@ -104,13 +134,19 @@ test("a data folder of a newer version is refused, and left as it was", async (t
   const database = new DatabaseSync(join(dataDir, "moorage.db"));
   database.exec("pragma user_version = 9999");
   database.close();
-  await assert.rejects(startServer(settings), (error: Error) => error instanceof StoreError && /version 9999, newer/.test(error.message));
+  await assert.rejects(
+    startServer(settings),
+    (error: Error) => error instanceof StoreError && /version 9999, newer/.test(error.message),
+  );
 });
 
 test("a second installation on the same data folder is refused while the first runs, and not after", async (t) => {
   const settings = loadConfig({ MOORAGE_PORT: "0", MOORAGE_DATA_DIR: folder(t), MOORAGE_LOG_LEVEL: "silent" });
   const first = await startServer(settings);
-  await assert.rejects(startServer(settings), (error: Error) => error instanceof StoreError && /in use/.test(error.message));
+  await assert.rejects(
+    startServer(settings),
+    (error: Error) => error instanceof StoreError && /in use/.test(error.message),
+  );
   await first.close();
   await (await startServer(settings)).close();
 });
@@ -127,11 +163,19 @@ test("a full disk is told clearly, loses nothing, and is over when there is room
   try {
     const kept = await push(url, headers, "kept");
     const big = randomBytes(16 << 20);
-    const refused = await fetch(`${url}/v2/acme/durable/blobs/uploads/?digest=${digestOf(big)}`, { method: "POST", headers, body: big });
+    const refused = await fetch(`${url}/v2/acme/durable/blobs/uploads/?digest=${digestOf(big)}`, {
+      method: "POST",
+      headers,
+      body: big,
+    });
     assert.equal(refused.status, 429);
     assert.match(await refused.text(), /storage is full/i);
     assert.equal(await checkWhole(url, headers, "kept"), kept);
-    assert.equal(await push(url, headers, "after"), await checkWhole(url, headers, "after"), "what was taken for the refused one is free again");
+    assert.equal(
+      await push(url, headers, "after"),
+      await checkWhole(url, headers, "after"),
+      "what was taken for the refused one is free again",
+    );
   } finally {
     const ended = once(child, "exit");
     child.kill("SIGKILL");

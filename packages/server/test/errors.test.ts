@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { type DescMethodUnary, fromJson } from "@bufbuild/protobuf";
-import { GroupsService, IdentitiesService, ReposService, RoleBindingsService, RolesService, TagsService } from "@moorage/api";
+import {
+  GroupsService,
+  IdentitiesService,
+  ReposService,
+  RoleBindingsService,
+  RolesService,
+  TagsService,
+} from "@moorage/api";
 import { both } from "./support/both.ts";
 import { type Answer, blamed, type Detail, DIGEST, type Platform, reason, startPlatform } from "./support/platform.ts";
 
@@ -17,8 +24,10 @@ before(async () => {
 after(() => platform.close());
 
 const NEVER_ISSUED = `${"0".repeat(40)}/${"0".repeat(16)}`;
-const ask = (method: string, path: string, body?: unknown): Promise<Answer> => platform.call(method, path, { token, body });
-const detail = ({ body }: Answer, type: string): Detail | undefined => body.details.find((each) => each["@type"] === `type.googleapis.com/google.rpc.${type}`);
+const ask = (method: string, path: string, body?: unknown): Promise<Answer> =>
+  platform.call(method, path, { token, body });
+const detail = ({ body }: Answer, type: string): Detail | undefined =>
+  body.details.find((each) => each["@type"] === `type.googleapis.com/google.rpc.${type}`);
 
 /** Every error: AIP-193 at the top level, and exactly one ErrorInfo. */
 function check(answer: Answer, status: number, code: number, why: string, domain: string): void {
@@ -34,7 +43,15 @@ function check(answer: Answer, status: number, code: number, why: string, domain
 
 describe("the rules of spec.md", () => {
   test("1: an identity without a name, or with one that the pattern does not allow", async () => {
-    for (const identity of [{}, { name: "" }, { name: "Robot" }, { name: "a/b" }, { name: "a\nb" }, { name: "é" }, { name: "x".repeat(256) }]) {
+    for (const identity of [
+      {},
+      { name: "" },
+      { name: "Robot" },
+      { name: "a/b" },
+      { name: "a\nb" },
+      { name: "é" },
+      { name: "x".repeat(256) },
+    ]) {
       const answer = await both(platform, IdentitiesService.method.createIdentity, { parent: root, identity }, token);
       check(answer, 400, 3, "INVALID_ARGUMENT", "iam.moorage.dev");
       assert.deepEqual(blamed(answer), ["name"], JSON.stringify(identity));
@@ -94,7 +111,10 @@ describe("the rules of spec.md", () => {
 
   test("3: a role that is bound", async () => {
     const { uid: group } = await platform.group(root);
-    const role = await platform.ok("POST", `/iam/v2/roles/${group}`, { name: "bound", capabilities: ["CAP_REPO_LIST"] });
+    const role = await platform.ok("POST", `/iam/v2/roles/${group}`, {
+      name: "bound",
+      capabilities: ["CAP_REPO_LIST"],
+    });
     const binding = await platform.bind(group, await platform.identity(group), role.uid);
     const answer = await both(platform, RolesService.method.deleteRole, { uid: role.uid }, token);
     check(answer, 400, 9, "FAILED_PRECONDITION", "iam.moorage.dev");
@@ -123,10 +143,21 @@ describe("the rules of spec.md", () => {
       [TagsService.method.deleteTag, "moorage.registry.v2.Tag"],
     ];
     for (const [method, type] of methods) {
-      for (const uid of [NEVER_ISSUED, `${root}/${"0".repeat(16)}`, "0".repeat(40), "none", "A/b", `${root}/x`, `${root.toUpperCase()}`]) {
+      for (const uid of [
+        NEVER_ISSUED,
+        `${root}/${"0".repeat(16)}`,
+        "0".repeat(40),
+        "none",
+        "A/b",
+        `${root}/x`,
+        `${root.toUpperCase()}`,
+      ]) {
         const answer = await both(platform, method, fromJson(method.input, { uid }), token);
         check(answer, 404, 5, "NOT_FOUND", `${type.split(".")[1]}.moorage.dev`);
-        assert.deepEqual([detail(answer, "ResourceInfo")?.resourceType, detail(answer, "ResourceInfo")?.resourceName], [type, uid]);
+        assert.deepEqual(
+          [detail(answer, "ResourceInfo")?.resourceType, detail(answer, "ResourceInfo")?.resourceName],
+          [type, uid],
+        );
       }
     }
   });
@@ -135,8 +166,15 @@ describe("the rules of spec.md", () => {
     const { nextPageToken } = await platform.ok("GET", "/iam/v2/roles?page_size=1&order_by=name");
     platform.clock.offsetMs = 4 * 24 * 3_600_000;
     try {
-      for (const path of ["/iam/v2/roles?order_by=name%20desc&page_size=1", "/iam/v2/roles?name=viewer", "/registry/v2/repos?page_size=3"]) {
-        const [fresh, restarted] = [await platform.ok("GET", path), await platform.ok("GET", `${path}&page_token=${nextPageToken}`)];
+      for (const path of [
+        "/iam/v2/roles?order_by=name%20desc&page_size=1",
+        "/iam/v2/roles?name=viewer",
+        "/registry/v2/repos?page_size=3",
+      ]) {
+        const [fresh, restarted] = [
+          await platform.ok("GET", path),
+          await platform.ok("GET", `${path}&page_token=${nextPageToken}`),
+        ];
         assert.deepEqual({ ...restarted, nextPageToken: "" }, { ...fresh, nextPageToken: "" });
       }
     } finally {
@@ -158,9 +196,19 @@ describe("contract §6", () => {
     const role = await ask("POST", `/iam/v2/roles/${root}`, { name: "Bad", capabilities: [0] });
     assert.deepEqual(blamed(role), ["name", "capabilities"]);
     const repo = await platform.repo(root);
-    const tag = await both(platform, TagsService.method.createTag, { parent: repo.uid, tag: { name: "-", digest: "sha256:short" } }, token);
+    const tag = await both(
+      platform,
+      TagsService.method.createTag,
+      { parent: repo.uid, tag: { name: "-", digest: "sha256:short" } },
+      token,
+    );
     assert.deepEqual(blamed(tag), ["name", "digest"]);
-    const binding = await both(platform, RoleBindingsService.method.createRoleBinding, { parent: root, roleBinding: {} }, token);
+    const binding = await both(
+      platform,
+      RoleBindingsService.method.createRoleBinding,
+      { parent: root, roleBinding: {} },
+      token,
+    );
     assert.deepEqual(blamed(binding), ["identityUid", "roleUid"]);
     const match = await ask("POST", `/iam/v2/identities/${root}`, { name: "x", claimMatch: {} });
     assert.deepEqual(blamed(match), ["claimMatch.issuer", "claimMatch.subject"]);
@@ -178,7 +226,12 @@ describe("contract §6", () => {
       await both(platform, GroupsService.method.createGroup, { parent: group, group: { name: "taken" } }, token),
       await both(platform, ReposService.method.createRepo, { parent: group, repo: { name: "taken" } }, token),
       await both(platform, RolesService.method.createRole, { parent: group, role }, token),
-      await both(platform, ReposService.method.updateRepo, { repo: { uid: other.uid, name: "taken" }, updateMask: { paths: ["name"] } }, token),
+      await both(
+        platform,
+        ReposService.method.updateRepo,
+        { repo: { uid: other.uid, name: "taken" }, updateMask: { paths: ["name"] } },
+        token,
+      ),
     ]) {
       check(answer, 409, 6, "ALREADY_EXISTS", `${String(answer.body.details[0]?.domain).split(".")[0]}.moorage.dev`);
       assert.equal(detail(answer, "ResourceInfo")?.resourceName, "taken");
@@ -189,7 +242,13 @@ describe("contract §6", () => {
   });
 
   test("an unknown path is 404, a wrong method on a known one 405 with Allow", async () => {
-    for (const path of ["/iam/v2/nothing", "/iam/v3/groups", "/registry/v2", "/iam/v2/groups:frob", "/registry/v2/repos/"]) {
+    for (const path of [
+      "/iam/v2/nothing",
+      "/iam/v3/groups",
+      "/registry/v2",
+      "/iam/v2/groups:frob",
+      "/registry/v2/repos/",
+    ]) {
       const answer = await ask("GET", path);
       assert.deepEqual([answer.status, answer.body.code, reason(answer)], [404, 5, "NOT_FOUND"], path);
     }
@@ -207,7 +266,16 @@ describe("contract §6", () => {
   });
 
   test("malformed bodies are 400 with the fault", async () => {
-    for (const raw of ["{", "[]", "null", '"x"', '{"name": "a",}', "\u0000", '{"name": 1e999}', Buffer.from([0xff, 0xfe])]) {
+    for (const raw of [
+      "{",
+      "[]",
+      "null",
+      '"x"',
+      '{"name": "a",}',
+      "\u0000",
+      '{"name": 1e999}',
+      Buffer.from([0xff, 0xfe]),
+    ]) {
       const answer = await platform.call("POST", `/registry/v2/repos/${root}`, { token, raw });
       assert.deepEqual([answer.status, answer.body.code, reason(answer)], [400, 3, "INVALID_ARGUMENT"], String(raw));
       assert.ok(blamed(answer).length > 0, answer.text);
@@ -218,7 +286,10 @@ describe("contract §6", () => {
       headers: { "content-type": "application/x-www-form-urlencoded" },
     });
     assert.deepEqual([form.status, blamed(form)], [400, ["content-type"]]);
-    const large = await platform.call("POST", `/registry/v2/repos/${root}`, { token, raw: JSON.stringify({ name: "x", readme: "r".repeat(1 << 20) }) });
+    const large = await platform.call("POST", `/registry/v2/repos/${root}`, {
+      token,
+      raw: JSON.stringify({ name: "x", readme: "r".repeat(1 << 20) }),
+    });
     assert.deepEqual([large.status, blamed(large)], [400, ["body"]]);
   });
 
@@ -234,7 +305,10 @@ describe("contract §6", () => {
     }
     const repo = await platform.repo(root, { uid: "mine", createTime: "yesterday", updateTime: 5 });
     assert.notEqual(repo.uid, "mine");
-    const unknown = await ask("POST", `/iam/v2/identities/${root}`, { name: "x", claimMatch: { issuer: "https://i.example", subject: "s", subjects: [] } });
+    const unknown = await ask("POST", `/iam/v2/identities/${root}`, {
+      name: "x",
+      claimMatch: { issuer: "https://i.example", subject: "s", subjects: [] },
+    });
     assert.deepEqual(blamed(unknown), ["claimMatch.subjects"]);
   });
 

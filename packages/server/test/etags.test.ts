@@ -12,13 +12,23 @@ before(async () => {
 after(() => platform.close());
 
 const get = (path: string, ifNoneMatch?: string, ask: Ask & { method?: string } = {}): Promise<Answer> =>
-  platform.call(ask.method ?? "GET", path, { token, ...ask, ...(ifNoneMatch !== undefined && { headers: { "if-none-match": ifNoneMatch } }) });
+  platform.call(ask.method ?? "GET", path, {
+    token,
+    ...ask,
+    ...(ifNoneMatch !== undefined && { headers: { "if-none-match": ifNoneMatch } }),
+  });
 const etagOf = ({ headers }: Answer): string => String(headers["etag"]);
 
 /** A GET of each kind: one, a list, an answer without a token. */
 async function paths(): Promise<string[]> {
   const { uid } = await platform.repo(platform.organization);
-  return [`/registry/v2/repos/${uid}`, `/registry/v2/repos?uidp.ids=${uid}`, `/registry/v2/repos/${uid}/readme`, "/iam/v2/roles?page_size=200", "/ping/v2/ping"];
+  return [
+    `/registry/v2/repos/${uid}`,
+    `/registry/v2/repos?uidp.ids=${uid}`,
+    `/registry/v2/repos/${uid}/readme`,
+    "/iam/v2/roles?page_size=200",
+    "/ping/v2/ping",
+  ];
 }
 
 test("every GET names its answer, the kept answer as the first; the same name comes back as 304 with no body", async () => {
@@ -30,12 +40,22 @@ test("every GET names its answer, the kept answer as the first; the same name co
     assert.equal(first.headers["vary"], "authorization");
     for (let round = 0; round < 2; round += 1) {
       const again = await get(path, etagOf(first));
-      assert.deepEqual([again.status, again.text, again.headers["content-type"], again.headers["content-length"]], [304, "", undefined, undefined], path);
-      assert.deepEqual([again.headers["etag"], again.headers["cache-control"], again.headers["vary"]], [etagOf(first), "private, no-cache", "authorization"]);
+      assert.deepEqual(
+        [again.status, again.text, again.headers["content-type"], again.headers["content-length"]],
+        [304, "", undefined, undefined],
+        path,
+      );
+      assert.deepEqual(
+        [again.headers["etag"], again.headers["cache-control"], again.headers["vary"]],
+        [etagOf(first), "private, no-cache", "authorization"],
+      );
       assert.notEqual(again.headers["x-request-id"], first.headers["x-request-id"]);
     }
     const head = await get(path, undefined, { method: "HEAD" });
-    assert.deepEqual([head.status, etagOf(head), head.headers["content-length"], head.text], [200, etagOf(first), String(Buffer.byteLength(first.text)), ""]);
+    assert.deepEqual(
+      [head.status, etagOf(head), head.headers["content-length"], head.text],
+      [200, etagOf(first), String(Buffer.byteLength(first.text)), ""],
+    );
     assert.equal((await get(path, etagOf(first), { method: "HEAD" })).status, 304);
   }
 });
@@ -44,8 +64,10 @@ test("If-None-Match is *, one or several; a weak one compares as a strong one", 
   const { uid } = await platform.repo(platform.organization);
   const path = `/registry/v2/repos/${uid}`;
   const etag = etagOf(await get(path));
-  for (const header of [etag, `W/${etag}`, "*", ` ${etag} `, `"other", ${etag}`, `"other",W/${etag},"more"`]) assert.equal((await get(path, header)).status, 304, header);
-  for (const header of ["", '"other"', etag.slice(1, -1), etag.slice(0, -2), `${etag}x`, "**"]) assert.equal((await get(path, header)).status, 200, header);
+  for (const header of [etag, `W/${etag}`, "*", ` ${etag} `, `"other", ${etag}`, `"other",W/${etag},"more"`])
+    assert.equal((await get(path, header)).status, 304, header);
+  for (const header of ["", '"other"', etag.slice(1, -1), etag.slice(0, -2), `${etag}x`, "**"])
+    assert.equal((await get(path, header)).status, 200, header);
 });
 
 test("what changed has another name, and one that another caller had is as good only where the answer is the same", async () => {
@@ -67,13 +89,22 @@ test("what changed has another name, and one that another caller had is as good 
   const stranger = await platform.token(await platform.identity(platform.organization));
   const theirs = await get(list, mine, { token: stranger });
   assert.deepEqual([theirs.status, theirs.body.totalCount], [200, "0"]);
-  for (const bad of [undefined, `${token}x`]) assert.equal((await platform.call("GET", list, { token: bad, headers: { "if-none-match": "*" } })).status, 401);
+  for (const bad of [undefined, `${token}x`])
+    assert.equal((await platform.call("GET", list, { token: bad, headers: { "if-none-match": "*" } })).status, 401);
 });
 
 test("what writes has no name and takes no notice of one", async () => {
-  const made = await platform.call("POST", `/registry/v2/repos/${platform.organization}`, { token, body: { name: "named" }, headers: { "if-none-match": "*" } });
+  const made = await platform.call("POST", `/registry/v2/repos/${platform.organization}`, {
+    token,
+    body: { name: "named" },
+    headers: { "if-none-match": "*" },
+  });
   assert.deepEqual([made.status, made.headers["etag"]], [200, undefined]);
-  const patched = await platform.call("PATCH", `/registry/v2/repos/${made.body.uid}`, { token, body: { description: "x" }, headers: { "if-none-match": "*" } });
+  const patched = await platform.call("PATCH", `/registry/v2/repos/${made.body.uid}`, {
+    token,
+    body: { description: "x" },
+    headers: { "if-none-match": "*" },
+  });
   assert.deepEqual([patched.status, patched.body.description], [200, "x"]);
   assert.equal((await get(`/registry/v2/repos/${made.body.uid}`, "*", { method: "DELETE" })).status, 200);
 });

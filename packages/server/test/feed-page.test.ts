@@ -18,16 +18,30 @@ import { openEventQueue } from "./support/event-queue.ts";
 // Readers that come after what they were to read is gone, and those who wait for what comes.
 
 const KEY = Buffer.alloc(32, 7);
-const EMPTY_GROUP = { parent: "", description: "", resource_limits: "{}", verified: 0, kind: 0, status: 2, create_time: 0, update_time: 0 };
+const EMPTY_GROUP = {
+  parent: "",
+  description: "",
+  resource_limits: "{}",
+  verified: 0,
+  kind: 0,
+  status: 2,
+  create_time: 0,
+  update_time: 0,
+};
 const NEVER = new AbortController().signal;
 type Queue = Awaited<ReturnType<typeof openEventQueue>>;
 
 const scopeOf = (group: string) => ({ group, typePrefixes: [], subjectPrefixes: [] });
-const read = (queue: Queue, group: string, after?: Position, limit = 50) => readFeed(queue.reader, scopeOf(group), [], after, limit);
-const isExpired = (error: unknown): boolean => error instanceof MoorageError && error.details.preconditionViolations?.[0]?.type === "CURSOR_EXPIRED";
+const read = (queue: Queue, group: string, after?: Position, limit = 50) =>
+  readFeed(queue.reader, scopeOf(group), [], after, limit);
+const isExpired = (error: unknown): boolean =>
+  error instanceof MoorageError && error.details.preconditionViolations?.[0]?.type === "CURSOR_EXPIRED";
 
 async function happen(queue: Queue, group: string, count: number, nowMs: number): Promise<void> {
-  await queue.tell(Array.from({ length: count }, () => ({ subject: group, group })), { nowMs });
+  await queue.tell(
+    Array.from({ length: count }, () => ({ subject: group, group })),
+    { nowMs },
+  );
   await queue.sequence(nowMs);
 }
 
@@ -39,25 +53,44 @@ test("whose next events were removed is told, once; a quiet organization's curso
   await happen(queue, group, 3, 2_000);
   const first = await read(queue, group, undefined, 2);
   const second = await read(queue, group, first.next, 4);
-  assert.deepEqual([first, second].map(({ rows, more }) => [rows.map(({ seq }) => seq), more]), [[[1, 2], true], [[3, 4, 5, 6], true]]);
+  assert.deepEqual(
+    [first, second].map(({ rows, more }) => [rows.map(({ seq }) => seq), more]),
+    [
+      [[1, 2], true],
+      [[3, 4, 5, 6], true],
+    ],
+  );
   const behind = await read(queue, quiet, undefined);
   const whole = await read(queue, group, undefined);
   // What happened at 1,000 is removed.
   await queue.write("events.expire", 3_000, { what: "events", beforeMs: 1_500 });
-  assert.deepEqual((await queue.events()).map(({ seq }) => seq), [8, 9, 10]);
+  assert.deepEqual(
+    (await queue.events()).map(({ seq }) => seq),
+    [8, 9, 10],
+  );
   await assert.rejects(read(queue, group, first.next), isExpired);
-  assert.deepEqual((await read(queue, group, second.next)).rows.map(({ seq }) => seq), [8, 9, 10], "who had read them misses nothing");
+  assert.deepEqual(
+    (await read(queue, group, second.next)).rows.map(({ seq }) => seq),
+    [8, 9, 10],
+    "who had read them misses nothing",
+  );
   assert.deepEqual((await read(queue, group, whole.next)).rows, []);
   assert.deepEqual((await read(queue, quiet, behind.next)).rows, []);
   // Who begins anew goes on from there.
   const anew = await read(queue, group, undefined, 1);
-  assert.deepEqual([anew.rows.map(({ seq }) => seq), (await read(queue, group, anew.next)).rows.map(({ seq }) => seq)], [[8], [9, 10]]);
+  assert.deepEqual(
+    [anew.rows.map(({ seq }) => seq), (await read(queue, group, anew.next)).rows.map(({ seq }) => seq)],
+    [[8], [9, 10]],
+  );
   await queue.write("events.expire", 4_000, { what: "events", beforeMs: 2_500 });
   await assert.rejects(read(queue, group, anew.next), isExpired);
   // All is gone, but not how far it was.
   assert.deepEqual((await read(queue, group, whole.next)).rows, []);
   await happen(queue, group, 1, 5_000);
-  assert.deepEqual((await read(queue, group, whole.next)).rows.map(({ seq }) => seq), [11]);
+  assert.deepEqual(
+    (await read(queue, group, whole.next)).rows.map(({ seq }) => seq),
+    [11],
+  );
 });
 
 test("an old event that an open delivery kept does not end readers that begin with it", async (t) => {
@@ -70,7 +103,10 @@ test("an old event that an open delivery kept does not end readers that begin wi
   await happen(queue, group, 1, 3_000);
   const first = await read(queue, group, undefined, 1);
   assert.deepEqual([first.rows.map(({ seq }) => seq), first.more], [[1], true]);
-  assert.deepEqual((await read(queue, group, first.next)).rows.map(({ seq }) => seq), [4]);
+  assert.deepEqual(
+    (await read(queue, group, first.next)).rows.map(({ seq }) => seq),
+    [4],
+  );
 });
 
 test("a cursor from after the newest event is of another past", async (t) => {
@@ -86,15 +122,23 @@ test("who waits is woken by its own organization, and told how far it is when no
   const news = createNews(queue.reader, 5);
   await happen(queue, group, 2, 0);
   const woken = { own: false, other: false };
-  const waiting = news.after(group, 2, 20_000, NEVER).finally(() => { woken.own = true; });
+  const waiting = news.after(group, 2, 20_000, NEVER).finally(() => {
+    woken.own = true;
+  });
   const quiet = news.after(group, 2, 500, NEVER).then((seq) => ({ seq, seen: woken.other }));
-  const others = news.after(other, 2, 20_000, NEVER).finally(() => { woken.other = true; });
+  const others = news.after(other, 2, 20_000, NEVER).finally(() => {
+    woken.other = true;
+  });
   await happen(queue, other, 2, 0);
   assert.equal(await others, 2);
   const { seq, seen } = await quiet;
   assert.equal(seq, seen ? 4 : 2, "what was looked at had nothing for it");
   assert.equal(woken.own, false);
-  assert.equal(await news.after(group, 2, 1_000, NEVER), 2, "who comes with less is to read first: it was not looked at for it");
+  assert.equal(
+    await news.after(group, 2, 1_000, NEVER),
+    2,
+    "who comes with less is to read first: it was not looked at for it",
+  );
   await happen(queue, group, 1, 0);
   assert.equal(await waiting, 4, "up to the event that it is woken for");
   // What came before anybody waited is not waited for; after a while without anybody it is as at first.
@@ -106,12 +150,26 @@ test("who waits is woken by its own organization, and told how far it is when no
 test("a stream on which nothing happens says how far it is", async (t) => {
   const queue = await openEventQueue(t);
   const [group, other] = [newUid(""), newUid("")];
-  await queue.db.insertInto("groups").values({ ...EMPTY_GROUP, uid: group, name: "watched" }).execute();
+  await queue.db
+    .insertInto("groups")
+    .values({ ...EMPTY_GROUP, uid: group, name: "watched" })
+    .execute();
   await happen(queue, group, 1, 0);
-  const { watchEvents } = eventsService({ pageTokenKey: KEY, ownerRole: "", secrets: createSecrets([KEY]), eventsPrefix: "dev.moorage", readBlob: async () => undefined }, 20);
+  const { watchEvents } = eventsService(
+    {
+      pageTokenKey: KEY,
+      ownerRole: "",
+      secrets: createSecrets([KEY]),
+      eventsPrefix: "dev.moorage",
+      readBlob: async () => undefined,
+    },
+    20,
+  );
   const left = new AbortController();
   const data = { caller: ANONYMOUS, requestId: "", nowMs: 0, remoteAddress: "", userAgent: "" };
-  const stream = watchEvents(openCall(data, queue.reader), create(WatchEventsRequestSchema, { group }), left.signal)[Symbol.asyncIterator]();
+  const stream = watchEvents(openCall(data, queue.reader), create(WatchEventsRequestSchema, { group }), left.signal)[
+    Symbol.asyncIterator
+  ]();
   const next = async () => (await stream.next()).value as { event?: { id: string }; cursor: string };
   const at = ({ cursor }: { cursor: string }): number => openCursor(KEY, scopeOf(group), cursor).seq;
   const [{ id } = { id: "" }] = await queue.events();

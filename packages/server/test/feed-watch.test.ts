@@ -21,16 +21,31 @@ after(async () => {
 });
 
 const LIMIT = { timeout: 30_000 };
-interface Told { subject: string | undefined; cursor: string }
+interface Told {
+  subject: string | undefined;
+  cursor: string;
+}
 /** A stream that is listened to: what it told so far, and what it ended with. */
-interface Watched { told: Told[]; ended: Promise<{ code: number; message: string }>; leave(): void; begun(): Promise<Told>; events(count: number): Promise<Told[]> }
+interface Watched {
+  told: Told[];
+  ended: Promise<{ code: number; message: string }>;
+  leave(): void;
+  begun(): Promise<Told>;
+  events(count: number): Promise<Told[]>;
+}
 
-function watch(t: TestContext, grpc: Grpc, request: { group: string; cursor?: string; subjectPrefixes?: string[] }, token: string): Watched {
+function watch(
+  t: TestContext,
+  grpc: Grpc,
+  request: { group: string; cursor?: string; subjectPrefixes?: string[] },
+  token: string,
+): Watched {
   const told: Told[] = [];
   const left = new AbortController();
   const read = async (): Promise<{ code: number; message: string }> => {
     try {
-      for await (const { event, cursor } of grpc.stream(EventsService.method.watchEvents, request, token, left.signal)) told.push({ subject: event?.subject, cursor });
+      for await (const { event, cursor } of grpc.stream(EventsService.method.watchEvents, request, token, left.signal))
+        told.push({ subject: event?.subject, cursor });
       return { code: 0, message: "" };
     } catch (error) {
       return endOf(error) as { code: number; message: string };
@@ -47,7 +62,8 @@ function watch(t: TestContext, grpc: Grpc, request: { group: string; cursor?: st
     return those().slice(0, count);
   };
   const begun = async (): Promise<Told> => (await enough(() => told, 1))[0] ?? assert.fail("it told nothing");
-  const events = (count: number): Promise<Told[]> => enough(() => told.filter(({ subject }) => subject !== undefined), count);
+  const events = (count: number): Promise<Told[]> =>
+    enough(() => told.filter(({ subject }) => subject !== undefined), count);
   return { told, ended, leave: () => left.abort(), begun, events };
 }
 
@@ -62,13 +78,28 @@ test("a stream catches up, tells what happens, and its cursors are those of the 
     const sibling = await place();
     const token = await platform.token();
     const stream = watch(t, grpc, { group }, token);
-    assert.deepEqual((await stream.events(2)).map(({ subject }) => subject), [group, repo], name);
+    assert.deepEqual(
+      (await stream.events(2)).map(({ subject }) => subject),
+      [group, repo],
+      name,
+    );
     await platform.tag(sibling.repo);
     const tags = [(await platform.tag(repo)).uid, (await platform.tag(repo)).uid];
-    assert.deepEqual((await stream.events(4)).slice(2).map(({ subject }) => subject), tags, name);
+    assert.deepEqual(
+      (await stream.events(4)).slice(2).map(({ subject }) => subject),
+      tags,
+      name,
+    );
     const [, second] = await stream.events(2);
-    const { events, nextCursor } = await platform.ok("GET", `/events/v2/events?group=${group}&cursor=${second?.cursor}`) as object as { events: { subject: string }[]; nextCursor: string };
-    assert.deepEqual(events.map(({ subject }) => subject), tags, name);
+    const { events, nextCursor } = (await platform.ok(
+      "GET",
+      `/events/v2/events?group=${group}&cursor=${second?.cursor}`,
+    )) as object as { events: { subject: string }[]; nextCursor: string };
+    assert.deepEqual(
+      events.map(({ subject }) => subject),
+      tags,
+      name,
+    );
     // And those of the list are those of a stream.
     const { uid } = await platform.tag(repo);
     assert.equal((await watch(t, grpc, { group, cursor: nextCursor }, token).events(1))[0]?.subject, uid, name);
@@ -84,14 +115,22 @@ test("a stream from now on says first where that was", LIMIT, async (t) => {
   stream.leave();
   await stream.ended;
   const { uid } = await platform.tag(repo);
-  assert.equal((await watch(t, platform.grpc, { group, cursor: first.cursor }, await platform.token()).events(1))[0]?.subject, uid, "what happened while nobody listened is there");
+  assert.equal(
+    (await watch(t, platform.grpc, { group, cursor: first.cursor }, await platform.token()).events(1))[0]?.subject,
+    uid,
+    "what happened while nobody listened is there",
+  );
 });
 
 test("a cursor that is none, or another's, opens no stream", LIMIT, async (t) => {
   const { group } = await place();
   const { cursor } = await watch(t, platform.grpc, { group }, await platform.token()).begun();
   for (const [name, grpc] of Object.entries(clients)) {
-    for (const request of [{ group, cursor: "x" }, { group, cursor, subjectPrefixes: [group] }, { group: platform.organization, cursor }]) {
+    for (const request of [
+      { group, cursor: "x" },
+      { group, cursor, subjectPrefixes: [group] },
+      { group: platform.organization, cursor },
+    ]) {
       const stream = watch(t, grpc, request, await platform.token());
       assert.deepEqual([(await stream.ended).code, stream.told], [3, []], name);
     }
@@ -99,7 +138,10 @@ test("a cursor that is none, or another's, opens no stream", LIMIT, async (t) =>
 });
 
 test("a stream ends when its caller may not read the events any more, before the next one", LIMIT, async (t) => {
-  for (const [others, code] of [[[], 5], [["viewer"], 7]] as const) {
+  for (const [others, code] of [
+    [[], 5],
+    [["viewer"], 7],
+  ] as const) {
     const { group, repo } = await place();
     const identity = await platform.identity(group);
     const binding = await platform.bind(group, identity, await platform.role("editor"));
@@ -115,7 +157,10 @@ test("a stream ends when its caller may not read the events any more, before the
     assert.equal((await stream.ended).code, code);
     assert.ok(!stream.told.some(({ subject }) => subject === uid), `it told ${stream.told.length - length} times`);
     for (let tries = 0; !before.told.some(({ subject }) => subject === uid) && tries < 500; tries++) await wait(10);
-    assert.ok(before.told.some(({ subject }) => subject === uid), "who still may goes on");
+    assert.ok(
+      before.told.some(({ subject }) => subject === uid),
+      "who still may goes on",
+    );
   }
 });
 
@@ -153,7 +198,12 @@ test("when the server shuts down streams end at once, and their readers are told
   const installation = await startInstallation(t);
   const grpc = openGrpc(installation.url);
   t.after(() => grpc.close());
-  const stream = watch(t, grpc, { group: installation.bootstrap.organization.uid, cursor: "now" }, installation.platform);
+  const stream = watch(
+    t,
+    grpc,
+    { group: installation.bootstrap.organization.uid, cursor: "now" },
+    installation.platform,
+  );
   await stream.begun();
   const closing = installation.close();
   assert.equal((await stream.ended).code, 14);

@@ -19,15 +19,17 @@ test("a pull of what is being collected gets all of it or a clean 404", { timeou
   pass(5);
   const token = await mint(viewer);
   let going = true;
-  const pulling = Promise.all([0, 1, 2].map(async (offset) => {
-    for (let at = offset; going; at += 1) {
-      const digest = digests[at % digests.length] ?? "";
-      const { status, text, json } = await ask(`/v2/acme/app/blobs/${digest}`, { token });
-      assert.ok(status === 200 || status === 404, text);
-      if (status === 200) assert.equal(digestOf(text), digest);
-      else assert.equal(json.errors[0]?.code, "BLOB_UNKNOWN");
-    }
-  }));
+  const pulling = Promise.all(
+    [0, 1, 2].map(async (offset) => {
+      for (let at = offset; going; at += 1) {
+        const digest = digests[at % digests.length] ?? "";
+        const { status, text, json } = await ask(`/v2/acme/app/blobs/${digest}`, { token });
+        assert.ok(status === 200 || status === 404, text);
+        if (status === 200) assert.equal(digestOf(text), digest);
+        else assert.equal(json.errors[0]?.code, "BLOB_UNKNOWN");
+      }
+    }),
+  );
   assert.equal((await run()).blobs, digests.length);
   going = false;
   await pulling;
@@ -39,9 +41,22 @@ test("a pull of what is being collected gets all of it or a clean 404", { timeou
 async function addGarbage({ db, repoUid }: RegistryServer, name: string, count: number): Promise<void> {
   const repo = await repoUid(name);
   const rows = Array.from({ length: count }, () => ({
-    repo, digest: anyDigest(), media_type: OCI_IMAGE, content: Buffer.from("{}"), size: 2, subject: "", artifact_type: "", annotations: "{}", create_time: 1, touch_time: 1,
+    repo,
+    digest: anyDigest(),
+    media_type: OCI_IMAGE,
+    content: Buffer.from("{}"),
+    size: 2,
+    subject: "",
+    artifact_type: "",
+    annotations: "{}",
+    create_time: 1,
+    touch_time: 1,
   }));
-  for (let at = 0; at < rows.length; at += 100) await db.insertInto("manifests").values(rows.slice(at, at + 100)).execute();
+  for (let at = 0; at < rows.length; at += 100)
+    await db
+      .insertInto("manifests")
+      .values(rows.slice(at, at + 100))
+      .execute();
 }
 
 test("pushes go on beside collections that run at once, and each thing goes once", { timeout: 120_000 }, async (t) => {
@@ -53,7 +68,10 @@ test("pushes go on beside collections that run at once, and each thing goes once
   const pushed: string[] = [];
   for (let at = 0; at < 20; at++) pushed.push((await push("acme/app", `t${at}`, `pushed ${at}`)).digest);
   const went = await Promise.all(running);
-  assert.equal(went.reduce((sum, { manifests }) => sum + manifests, 0), 3000);
+  assert.equal(
+    went.reduce((sum, { manifests }) => sum + manifests, 0),
+    3000,
+  );
   assert.deepEqual(await run(), NOTHING);
   for (const digest of pushed) assert.ok(await hasManifest("acme/app", digest));
 });
@@ -81,10 +99,20 @@ test("what gets a reason between the look and the removal stays", async (t) => {
     between = undefined;
     await act();
   };
-  const interrupted: typeof transactor = { ...transactor, write: (name, data, input) => meanwhile(name).then(() => transactor.write(name, data, input)) };
-  const went = await collectGarbage({ ...deps, transactor: interrupted }, {
-    nowMs: clock.nowMs(), graceMs: GRACE_MS, uploadTtlMs: deps.config.uploadTtlMs, dryRun: false, signal: new AbortController().signal,
-  });
+  const interrupted: typeof transactor = {
+    ...transactor,
+    write: (name, data, input) => meanwhile(name).then(() => transactor.write(name, data, input)),
+  };
+  const went = await collectGarbage(
+    { ...deps, transactor: interrupted },
+    {
+      nowMs: clock.nowMs(),
+      graceMs: GRACE_MS,
+      uploadTtlMs: deps.config.uploadTtlMs,
+      dryRun: false,
+      signal: new AbortController().signal,
+    },
+  );
   assert.equal(between, undefined, "the collection wrote");
   assert.equal(went.manifests, 1);
   assert.equal(await hasManifest("acme/app", gone.digest), false);
@@ -100,7 +128,10 @@ test("a collection that is told to end does so between two steps, and the next o
   const stopped = gc.run({ signal: stopping.signal });
   stopping.abort(new Error("enough"));
   await assert.rejects(stopped, /enough/);
-  const { n } = await gc.db.selectFrom("manifests").select(({ fn }) => fn.countAll<number>().as("n")).executeTakeFirstOrThrow();
+  const { n } = await gc.db
+    .selectFrom("manifests")
+    .select(({ fn }) => fn.countAll<number>().as("n"))
+    .executeTakeFirstOrThrow();
   assert.ok(n > 0);
   assert.equal((await gc.run()).manifests, n);
 });
@@ -116,16 +147,27 @@ test("where others change the same all the time a collection goes on elsewhere, 
   const { transactor } = gc.deps;
   const contended: typeof transactor = {
     ...transactor,
-    write: (name, data, input) => name.startsWith("distribution.collect") && (refused += 1) % 2 === 1
-      ? Promise.reject(new MoorageError(Code.Aborted, "Aborted: others change the same all the time")) : transactor.write(name, data, input),
+    write: (name, data, input) =>
+      name.startsWith("distribution.collect") && (refused += 1) % 2 === 1
+        ? Promise.reject(new MoorageError(Code.Aborted, "Aborted: others change the same all the time"))
+        : transactor.write(name, data, input),
   };
-  const options = { nowMs: gc.clock.nowMs(), graceMs: GRACE_MS, uploadTtlMs: 60_000, dryRun: false, signal: new AbortController().signal };
+  const options = {
+    nowMs: gc.clock.nowMs(),
+    graceMs: GRACE_MS,
+    uploadTtlMs: 60_000,
+    dryRun: false,
+    signal: new AbortController().signal,
+  };
   const first = await collectGarbage({ ...gc.deps, transactor: contended }, options);
   assert.ok(first.manifests > 0 && first.manifests < 120, JSON.stringify(first));
   const rest = await gc.run();
   assert.equal(first.manifests + rest.manifests, 120);
   assert.equal(first.blobs + rest.blobs, 2);
-  const broken: typeof transactor = { ...transactor, write: () => Promise.reject(new MoorageError(Code.Unavailable, "Unavailable: the database cannot be reached")) };
+  const broken: typeof transactor = {
+    ...transactor,
+    write: () => Promise.reject(new MoorageError(Code.Unavailable, "Unavailable: the database cannot be reached")),
+  };
   await addGarbage(gc, "one", 1);
   await assert.rejects(collectGarbage({ ...gc.deps, transactor: broken }, options), /cannot be reached/);
 });
@@ -136,9 +178,22 @@ test("a tree larger than one transaction goes whole", async (t) => {
   const image = await push("acme/app", undefined, "image");
   const repo = await repoUid("app");
   const rows = Array.from({ length: 2500 }, () => ({
-    repo, digest: anyDigest(), media_type: OCI_IMAGE, content: Buffer.from("{}"), size: 2, subject: image.digest, artifact_type: "", annotations: "{}", create_time: 1, touch_time: 1,
+    repo,
+    digest: anyDigest(),
+    media_type: OCI_IMAGE,
+    content: Buffer.from("{}"),
+    size: 2,
+    subject: image.digest,
+    artifact_type: "",
+    annotations: "{}",
+    create_time: 1,
+    touch_time: 1,
   }));
-  for (let at = 0; at < rows.length; at += 100) await db.insertInto("manifests").values(rows.slice(at, at + 100)).execute();
+  for (let at = 0; at < rows.length; at += 100)
+    await db
+      .insertInto("manifests")
+      .values(rows.slice(at, at + 100))
+      .execute();
   assert.equal((await run()).manifests, 0, "the image is young, and so its referrers stay");
   pass(5);
   assert.equal((await run()).manifests, 2501);
@@ -149,8 +204,9 @@ async function startBeside(t: TestContext, env: Record<string, string>) {
   const dataDir = temporaryFolder(t);
   const settings = { MOORAGE_GC_GRACE: "100ms", ...env };
   const server = await startInstallation(t, settings, dataDir);
-  const config = loadConfig({ MOORAGE_DATA_DIR: dataDir, ...await databaseEnv(dataDir), ...settings });
-  const blobStatus = async (name: string, digest: string): Promise<number> => (await server.ask("GET", `/v2/${name}/blobs/${digest}`, { token: server.registry })).status;
+  const config = loadConfig({ MOORAGE_DATA_DIR: dataDir, ...(await databaseEnv(dataDir)), ...settings });
+  const blobStatus = async (name: string, digest: string): Promise<number> =>
+    (await server.ask("GET", `/v2/${name}/blobs/${digest}`, { token: server.registry })).status;
   return { ...server, config, blobStatus };
 }
 
@@ -163,12 +219,17 @@ async function until(what: string, isSo: () => Promise<boolean> | boolean): Prom
 }
 
 test("a server collects by itself, says so in its log and counts it", { timeout: 60_000 }, async (t) => {
-  const { pushBlob, pushImage, ask, registry, lines, url, close } = await startBeside(t, { MOORAGE_GC_INTERVAL: "50ms", MOORAGE_GC_GRACE: "1500ms" });
+  const { pushBlob, pushImage, ask, registry, lines, url, close } = await startBeside(t, {
+    MOORAGE_GC_INTERVAL: "50ms",
+    MOORAGE_GC_GRACE: "1500ms",
+  });
   // The grace outlasts the push of an image on a machine that does much else.
   const kept = await pushImage("acme/app", "v1", "kept");
   const digest = await pushBlob("acme/app", "nobody needs this");
   // Every look by somebody who may push would keep it.
-  await until("the collection", () => lines.some((line) => line.includes(`"bytes":17`) && line.includes("garbage collected")));
+  await until("the collection", () =>
+    lines.some((line) => line.includes(`"bytes":17`) && line.includes("garbage collected")),
+  );
   assert.equal((await ask("HEAD", `/v2/acme/app/blobs/${digest}`, { token: registry })).status, 404);
   assert.equal((await ask("GET", `/v2/acme/app/blobs/${kept.layer}`, { token: registry })).status, 200);
   const metrics = await (await fetch(`${url}/metrics`)).text();
@@ -178,7 +239,11 @@ test("a server collects by itself, says so in its log and counts it", { timeout:
   assert.match(metrics, /^moorage_gc_runs_total [1-9]\d*$/m);
   assert.match(metrics, /^moorage_gc_last_success_time_seconds 1\d{9}(?:\.\d+)?$/m);
   await close();
-  assert.deepEqual(lines.filter((line) => (JSON.parse(line) as { level: number }).level >= 40), [], "its end is no failure of the collection");
+  assert.deepEqual(
+    lines.filter((line) => (JSON.parse(line) as { level: number }).level >= 40),
+    [],
+    "its end is no failure of the collection",
+  );
 });
 
 test("with an interval of 0 only the command collects, beside the server", { timeout: 60_000 }, async (t) => {
@@ -188,20 +253,47 @@ test("with an interval of 0 only the command collects, beside the server", { tim
   await wait(150);
   const named: string[] = [];
   const onRepo = (name: string): void => void named.push(name);
-  assert.deepEqual(await collectInstallation(config, { dryRun: true, onRepo }), { tags: 0, manifests: 0, blobs: 2, bytes: 8 });
+  assert.deepEqual(await collectInstallation(config, { dryRun: true, onRepo }), {
+    tags: 0,
+    manifests: 0,
+    blobs: 2,
+    bytes: 8,
+  });
   assert.deepEqual(named.sort(), ["acme/other", "acme/team/app"]);
   assert.deepEqual(await collectInstallation(config, { dryRun: false, graceMs: 3_600_000 }), NOTHING);
-  assert.deepEqual(await collectInstallation(config, { dryRun: false, repo: "acme/other" }), { tags: 0, manifests: 0, blobs: 1, bytes: 5 });
+  assert.deepEqual(await collectInstallation(config, { dryRun: false, repo: "acme/other" }), {
+    tags: 0,
+    manifests: 0,
+    blobs: 1,
+    bytes: 5,
+  });
   assert.equal(await blobStatus("acme/other", other), 404);
-  const both = await Promise.all([collectInstallation(config, { dryRun: false }), collectInstallation(config, { dryRun: false })]);
-  assert.equal(both.reduce((sum, { blobs }) => sum + blobs, 0), 1);
+  const both = await Promise.all([
+    collectInstallation(config, { dryRun: false }),
+    collectInstallation(config, { dryRun: false }),
+  ]);
+  assert.equal(
+    both.reduce((sum, { blobs }) => sum + blobs, 0),
+    1,
+  );
   assert.equal(await blobStatus("acme/team/app", one), 404);
   for (const digest of [image.layer, image.config]) assert.equal(await blobStatus("acme/team/app", digest), 200);
-  assert.deepEqual(lines.filter((line) => line.includes("garbage collected")), []);
+  assert.deepEqual(
+    lines.filter((line) => line.includes("garbage collected")),
+    [],
+  );
   const { repos } = await api("GET", "/registry/v2/repos?name=app");
   await api("DELETE", `/registry/v2/repos/${repos[0]?.uid}`);
-  assert.deepEqual(await collectInstallation(config, { dryRun: false }), { tags: 0, manifests: 0, blobs: 2, bytes: 10 + 51 });
-  await assert.rejects(collectInstallation(config, { dryRun: true, repo: "acme/nothing" }), (error) => error instanceof StoreError && /no image acme\/nothing/.test(error.message));
+  assert.deepEqual(await collectInstallation(config, { dryRun: false }), {
+    tags: 0,
+    manifests: 0,
+    blobs: 2,
+    bytes: 10 + 51,
+  });
+  await assert.rejects(
+    collectInstallation(config, { dryRun: true, repo: "acme/nothing" }),
+    (error) => error instanceof StoreError && /no image acme\/nothing/.test(error.message),
+  );
   const nowhere = loadConfig({ MOORAGE_DATA_DIR: temporaryFolder(t) });
   await assert.rejects(collectInstallation(nowhere, { dryRun: true }), /there is no installation/);
 });
@@ -211,5 +303,8 @@ test("a server ends while it collects, and its log shows no failure", { timeout:
   for (let at = 0; at < 20; at++) await pushBlob(`acme/app${at % 4}`, `blob ${at}`);
   await until("a collection", () => lines.some((line) => line.includes("garbage collected")));
   await close();
-  assert.deepEqual(lines.filter((line) => (JSON.parse(line) as { level: number }).level >= 40), []);
+  assert.deepEqual(
+    lines.filter((line) => (JSON.parse(line) as { level: number }).level >= 40),
+    [],
+  );
 });

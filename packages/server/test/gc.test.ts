@@ -17,10 +17,19 @@ test("a tag keeps its image; once it is gone the grace does, and then all of it 
   await untag("acme/app", "v1");
   pass(3);
   assert.deepEqual(await collect(), NOTHING);
-  assert.ok(await hasManifest("acme/app", digest) && await hasBlob("acme/app", layer));
+  assert.ok((await hasManifest("acme/app", digest)) && (await hasBlob("acme/app", layer)));
   pass(2);
-  assert.deepEqual(await collect(), { tags: 0, manifests: 1, blobs: 2, bytes: "layer one".length + `{"content":"one"}`.length });
-  assert.ok(!(await hasManifest("acme/app", digest)) && !(await hasBlob("acme/app", layer)) && !(await hasBlob("acme/app", config)));
+  assert.deepEqual(await collect(), {
+    tags: 0,
+    manifests: 1,
+    blobs: 2,
+    bytes: "layer one".length + `{"content":"one"}`.length,
+  });
+  assert.ok(
+    !(await hasManifest("acme/app", digest)) &&
+      !(await hasBlob("acme/app", layer)) &&
+      !(await hasBlob("acme/app", config)),
+  );
   assert.equal(await stored(), 0);
   assert.deepEqual(await collect(), NOTHING);
 });
@@ -96,7 +105,7 @@ test("what a rollback goes to stays as long as its tag does, and has a grace aft
   assert.deepEqual(await collect(), NOTHING, "one has its grace, two is where a rollback goes now");
   pass(2);
   assert.equal((await collect()).manifests, 1);
-  assert.ok(!(await hasManifest("acme/app", one.digest)) && await hasManifest("acme/app", two.digest));
+  assert.ok(!(await hasManifest("acme/app", one.digest)) && (await hasManifest("acme/app", two.digest)));
   await untag("acme/app", "v1");
   pass(5);
   assert.equal((await collect()).manifests, 2);
@@ -104,7 +113,11 @@ test("what a rollback goes to stays as long as its tag does, and has a grace aft
 
 test("what an index refers to goes when the index does, in the same run", async (t) => {
   const { pass, push, pushIndex, policy, untag, collect, hasManifest, stored } = await startCollecting(t);
-  const [one, two, both] = [await push("acme/app", undefined, "one"), await push("acme/app", undefined, "two"), await push("acme/app", undefined, "three")];
+  const [one, two, both] = [
+    await push("acme/app", undefined, "one"),
+    await push("acme/app", undefined, "two"),
+    await push("acme/app", undefined, "three"),
+  ];
   const inner = await pushIndex("acme/app", undefined, [one.digest, both.digest]);
   const outer = await pushIndex("acme/app", "all", [inner, two.digest]);
   const other = await pushIndex("acme/app", "other", [both.digest]);
@@ -114,8 +127,9 @@ test("what an index refers to goes when the index does, in the same run", async 
   await untag("acme/app", "all");
   pass(5);
   assert.equal((await collect()).manifests, 4);
-  for (const digest of [inner, outer, one.digest, two.digest]) assert.equal(await hasManifest("acme/app", digest), false);
-  assert.ok(await hasManifest("acme/app", other) && await hasManifest("acme/app", both.digest));
+  for (const digest of [inner, outer, one.digest, two.digest])
+    assert.equal(await hasManifest("acme/app", digest), false);
+  assert.ok((await hasManifest("acme/app", other)) && (await hasManifest("acme/app", both.digest)));
   assert.equal(await stored(), 2);
 });
 
@@ -141,21 +155,32 @@ test("referrers stay with what they refer to, and keep it when a tag keeps them"
 });
 
 test("who may push and is told that content is there has half a grace to build on it; who may only pull has none", async (t) => {
-  const { pass, push, pushBlob, collect, hasManifest, hasBlob, ask, ownerToken, mint, pusher } = await startCollecting(t);
+  const { pass, push, pushBlob, collect, hasManifest, hasBlob, ask, ownerToken, mint, pusher } =
+    await startCollecting(t);
   const [blob, image] = [await pushBlob("acme/app", "base"), await push("acme/app", undefined, "one")];
   const paths = [`/v2/acme/app/blobs/${blob}`, `/v2/acme/app/manifests/${image.digest}`];
-  const both = async (): Promise<boolean[]> => [await hasBlob("acme/app", blob), await hasManifest("acme/app", image.digest)];
+  const both = async (): Promise<boolean[]> => [
+    await hasBlob("acme/app", blob),
+    await hasManifest("acme/app", image.digest),
+  ];
   for (const method of ["HEAD", "GET"]) {
     for (const minutes of [1, 2]) {
       pass(minutes);
-      for (const path of paths) assert.equal((await ask(path, { method, token: method === "GET" ? ownerToken : await mint(pusher) })).status, 200);
+      for (const path of paths)
+        assert.equal(
+          (await ask(path, { method, token: method === "GET" ? ownerToken : await mint(pusher) })).status,
+          200,
+        );
     }
     assert.deepEqual(await both(), [true, true]);
     pass(3);
     assert.deepEqual(await collect(), NOTHING);
   }
   pass(1);
-  const narrow = await mint(pusher, { type: "registry", access: [{ type: "repository", name: "acme/app", actions: ["pull"] }] });
+  const narrow = await mint(pusher, {
+    type: "registry",
+    access: [{ type: "repository", name: "acme/app", actions: ["pull"] }],
+  });
   for (const path of paths) assert.equal((await ask(path, { method: "HEAD", token: narrow })).status, 200);
   assert.equal((await collect()).manifests, 1);
   assert.deepEqual(await both(), [false, false]);
@@ -166,7 +191,8 @@ test("an answer that is kept in memory does not keep the look at the grace away"
   // Short enough that the answer would be kept for longer, were it not for the grace.
   deps.config.gcGraceMs = 40_000;
   const blob = await pushBlob("acme/app", "base");
-  const get = async (): Promise<void> => assert.equal((await ask(`/v2/acme/app/blobs/${blob}`, { token: ownerToken })).status, 200);
+  const get = async (): Promise<void> =>
+    assert.equal((await ask(`/v2/acme/app/blobs/${blob}`, { token: ownerToken })).status, 200);
   await get();
   pass(0.5);
   // The keys are read anew, by which the token is known to be good still.
@@ -185,12 +211,22 @@ test("while a push is under way what it may have found or brought stays", async 
   const session = headers.get("location") ?? "";
   const during = await pushBlob("acme/app", "during");
   pass(15);
-  assert.equal((await ask(session, { method: "PATCH", token: ownerToken, body: "slow", headers: { "content-type": "application/octet-stream" } })).status, 202);
+  assert.equal(
+    (
+      await ask(session, {
+        method: "PATCH",
+        token: ownerToken,
+        body: "slow",
+        headers: { "content-type": "application/octet-stream" },
+      })
+    ).status,
+    202,
+  );
   assert.deepEqual(await collect(), NOTHING);
-  assert.ok(await hasBlob("acme/app", before) && await hasBlob("acme/app", during));
+  assert.ok((await hasBlob("acme/app", before)) && (await hasBlob("acme/app", during)));
   assert.equal((await ask(`${session}?digest=${digestOf("slow")}`, { method: "PUT", token: ownerToken })).status, 201);
   assert.equal((await collect()).blobs, 2);
-  assert.ok(!(await hasBlob("acme/app", before)) && await hasBlob("acme/app", digestOf("slow")));
+  assert.ok(!(await hasBlob("acme/app", before)) && (await hasBlob("acme/app", digestOf("slow"))));
   await ask("/v2/acme/app/blobs/uploads/", { method: "POST", token: ownerToken });
   pass(deps.config.uploadTtlMs / MINUTE_MS + 1);
   assert.equal((await collect()).blobs, 1, "a session that was left behind holds nothing for ever");
@@ -204,16 +240,30 @@ test("a session is alive for as long as bytes come", async (t) => {
   const half = deps.config.uploadTtlMs / MINUTE_MS / 2 + 1;
   for (let count = 0; count < 3; count++) {
     pass(half);
-    const answer = await ask(session, { method: "PATCH", token: await mint(owner), body: "x", headers: { "content-type": "application/octet-stream" } });
+    const answer = await ask(session, {
+      method: "PATCH",
+      token: await mint(owner),
+      body: "x",
+      headers: { "content-type": "application/octet-stream" },
+    });
     assert.equal(answer.status, 202, answer.text);
   }
   assert.deepEqual(await collect(), NOTHING);
 });
 
 test("a blob of several repos stays until the last lets go of it; mounting it begins a new grace", async (t) => {
-  const { pass, push, pushBlob, policy, untag, collect, run, hasBlob, ask, ownerToken, stored, repoUid } = await startCollecting(t);
+  const { pass, push, pushBlob, policy, untag, collect, run, hasBlob, ask, ownerToken, stored, repoUid } =
+    await startCollecting(t);
   const mount = async (digest: string): Promise<void> => {
-    assert.equal((await ask(`/v2/acme/second/blobs/uploads/?mount=${digest}&from=acme/first`, { method: "POST", token: ownerToken })).status, 201);
+    assert.equal(
+      (
+        await ask(`/v2/acme/second/blobs/uploads/?mount=${digest}&from=acme/first`, {
+          method: "POST",
+          token: ownerToken,
+        })
+      ).status,
+      201,
+    );
   };
   const shared = await pushBlob("acme/first", "shared");
   await pushBlob("acme/second", "own");
@@ -222,7 +272,7 @@ test("a blob of several repos stays until the last lets go of it; mounting it be
   await mount(shared);
   pass(2);
   assert.deepEqual(await collect(), { tags: 0, manifests: 0, blobs: 2, bytes: 3 });
-  assert.ok(!(await hasBlob("acme/first", shared)) && await hasBlob("acme/second", shared));
+  assert.ok(!(await hasBlob("acme/first", shared)) && (await hasBlob("acme/second", shared)));
   pass(3);
   assert.deepEqual(await collect(), { tags: 0, manifests: 0, blobs: 1, bytes: 6 });
   assert.equal(await stored(), 0);
@@ -238,7 +288,10 @@ test("a blob of several repos stays until the last lets go of it; mounting it be
     assert.equal(alone.bytes, name === "first" ? `{"content":"image"}`.length : 3);
   }
   const named: [string, Collected][] = [];
-  assert.equal((await run({ dryRun: true, onRepo: (name, collected) => void named.push([name, collected]) })).bytes, (await collect()).bytes);
+  assert.equal(
+    (await run({ dryRun: true, onRepo: (name, collected) => void named.push([name, collected]) })).bytes,
+    (await collect()).bytes,
+  );
   assert.deepEqual(named.map(([name]) => name).sort(), ["acme/first", "acme/second"]);
   assert.equal(await stored(), 0);
 });
@@ -249,7 +302,8 @@ test("the content of a deleted repo goes at the next run", async (t) => {
   await push("acme/stays", "v1", "other");
   await ask(`/v2/acme/stays/blobs/uploads/?mount=${image.layer}&from=acme/gone`, { method: "POST", token: ownerToken });
   const uid = await repoUid("gone");
-  for (const table of ["tag_history", "manifest_references", "manifests", "repo_blobs"] as const) await db.deleteFrom(table).where("repo", "=", uid).execute();
+  for (const table of ["tag_history", "manifest_references", "manifests", "repo_blobs"] as const)
+    await db.deleteFrom(table).where("repo", "=", uid).execute();
   await db.deleteFrom("tags").where("parent", "=", uid).execute();
   await db.deleteFrom("repos").where("uid", "=", uid).execute();
   assert.deepEqual(await run({ dryRun: true, repo: await repoUid("stays") }), NOTHING);
@@ -262,23 +316,37 @@ test("what hung on a manifest that was deleted has a grace", async (t) => {
   const { pass, push, pushIndex, untag, collect, hasManifest, hasBlob } = await startCollecting(t);
   const child = await push("acme/app", undefined, "child");
   const index = await pushIndex("acme/app", "v1", [child.digest]);
-  const referrer = await push("acme/app", undefined, "referrer", { subject: { mediaType: OCI_INDEX, digest: index, size: 1 } });
+  const referrer = await push("acme/app", undefined, "referrer", {
+    subject: { mediaType: OCI_INDEX, digest: index, size: 1 },
+  });
   const direct = await push("acme/app", "v2", "direct");
   pass(20);
   await untag("acme/app", index);
   await untag("acme/app", direct.digest);
   pass(3);
   assert.deepEqual(await collect(), NOTHING);
-  assert.ok(await hasManifest("acme/app", child.digest) && await hasManifest("acme/app", referrer.digest) && await hasBlob("acme/app", direct.layer));
+  assert.ok(
+    (await hasManifest("acme/app", child.digest)) &&
+      (await hasManifest("acme/app", referrer.digest)) &&
+      (await hasBlob("acme/app", direct.layer)),
+  );
   pass(2);
   assert.deepEqual(await collect(), { tags: 0, manifests: 2, blobs: 6, bytes: 11 + 19 + 14 + 22 + 12 + 20 });
 });
 
 test("a dry run over repos of all kinds writes nothing and foretells every number", async (t) => {
-  const { pass, push, pushIndex, pushBlob, policy, run, collect, db, ask, ownerToken, pushManifest } = await startCollecting(t);
+  const { pass, push, pushIndex, pushBlob, policy, run, collect, db, ask, ownerToken, pushManifest } =
+    await startCollecting(t);
   for (const name of ["a", "b", "c"]) {
-    const children = [await push(`acme/${name}`, undefined, `child ${name}`), await push(`acme/${name}`, undefined, "common")];
-    await pushIndex(`acme/${name}`, name === "b" ? "v1" : undefined, children.map(({ digest }) => digest));
+    const children = [
+      await push(`acme/${name}`, undefined, `child ${name}`),
+      await push(`acme/${name}`, undefined, "common"),
+    ];
+    await pushIndex(
+      `acme/${name}`,
+      name === "b" ? "v1" : undefined,
+      children.map(({ digest }) => digest),
+    );
     for (let at = 0; at < 3; at++) await push(`acme/${name}`, `t${at}`, `tagged ${at} ${name}`);
     await pushBlob(`acme/${name}`, "alone");
   }
@@ -287,8 +355,17 @@ test("a dry run over repos of all kinds writes nothing and foretells every numbe
   await ask(`/v2/acme/c/manifests/t0`, { method: "DELETE", token: ownerToken });
   pass(10);
   await pushManifest("acme/c", "t1", (await push("acme/c", undefined, "newer")).manifest);
-  const tables = ["tags", "tag_history", "manifests", "manifest_references", "repo_blobs", "blobs", "installation"] as const;
-  const state = async (): Promise<string> => JSON.stringify(await Promise.all(tables.map((table) => db.selectFrom(table).selectAll().execute())));
+  const tables = [
+    "tags",
+    "tag_history",
+    "manifests",
+    "manifest_references",
+    "repo_blobs",
+    "blobs",
+    "installation",
+  ] as const;
+  const state = async (): Promise<string> =>
+    JSON.stringify(await Promise.all(tables.map((table) => db.selectFrom(table).selectAll().execute())));
   const before = await state();
   await run({ dryRun: true });
   assert.equal(await state(), before);

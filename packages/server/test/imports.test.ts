@@ -4,7 +4,8 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import test from "node:test";
 
-// Who may import whom inside the server. An area is a folder of src, or a file that stands in src itself; docs/adr tells why.
+// Who may import whom inside the server. An area is a folder of src, or a file that stands in src itself; docs/adr
+// tells why.
 const SRC = fileURLToPath(new URL("../src/", import.meta.url));
 
 const ROOMS = ["iam", "registry", "vulnerabilities", "libraries", "advisory", "events", "ping"];
@@ -77,9 +78,34 @@ const MAY_INDEX: Record<string, string[]> = {
 };
 
 /** What wires the rest together, and so may import everything; nobody else may import it. */
-const WIRING = new Set(["audit-cleaner", "event-cleaner", "main", "index", "server", "start", "bootstrap", "commands", "gc", "housekeeping", "writer", "writer-thread", "postgres-transactor", "transactors", "secret-keys", "sign-token", "prepare", "workers", "worker-process", "worker-messages"]);
+const WIRING = new Set([
+  "audit-cleaner",
+  "event-cleaner",
+  "main",
+  "index",
+  "server",
+  "start",
+  "bootstrap",
+  "commands",
+  "gc",
+  "housekeeping",
+  "writer",
+  "writer-thread",
+  "postgres-transactor",
+  "transactors",
+  "secret-keys",
+  "sign-token",
+  "prepare",
+  "workers",
+  "worker-process",
+  "worker-messages",
+]);
 
-interface Import { from: string; to: string; typeOnly: boolean }
+interface Import {
+  from: string;
+  to: string;
+  typeOnly: boolean;
+}
 
 function sources(): string[] {
   return readdirSync(SRC, { recursive: true, encoding: "utf8" })
@@ -93,8 +119,10 @@ function importsOf(file: string, text: string): Import[] {
   const found: Import[] = [];
   const statement = /^\s*(?:import|export)\s+(type\s+(?!from\b))?(?:[\w*{][^;"'`]*?\bfrom\s*)?["'](\.[^"']*)["']/gm;
   const resolve = (target: string) => path.posix.normalize(path.posix.join(path.posix.dirname(file), target));
-  for (const [, type, target] of code.matchAll(statement)) found.push({ from: file, to: resolve(target ?? ""), typeOnly: type !== undefined });
-  for (const [, target] of code.matchAll(/\bimport\(\s*["'](\.[^"']*)["']/g)) found.push({ from: file, to: resolve(target ?? ""), typeOnly: false });
+  for (const [, type, target] of code.matchAll(statement))
+    found.push({ from: file, to: resolve(target ?? ""), typeOnly: type !== undefined });
+  for (const [, target] of code.matchAll(/\bimport\(\s*["'](\.[^"']*)["']/g))
+    found.push({ from: file, to: resolve(target ?? ""), typeOnly: false });
   return found;
 }
 
@@ -110,10 +138,11 @@ function complaint({ from, to, typeOnly }: Import): string | undefined {
   if (to.startsWith("..")) return `${from} reaches outside src: ${to}`;
   if (area === target || WIRING.has(area)) return undefined;
   if (!(area in MAY)) return `${from} belongs to no known area: give "${area}" its rule here`;
-  if (EVERYBODY.has(target) && (area !== "errors" && area !== "base" || target === "errors")) return undefined;
+  if (EVERYBODY.has(target) && ((area !== "errors" && area !== "base") || target === "errors")) return undefined;
   if (MAY[area]?.includes(target)) return undefined;
   if (typeOnly && MAY_TYPES[area]?.includes(target)) return undefined;
-  if (MAY_INDEX[area]?.includes(target)) return to === `${target}/index.ts` ? undefined : `${from} imports ${to}: only ${target}/index.ts may be`;
+  if (MAY_INDEX[area]?.includes(target))
+    return to === `${target}/index.ts` ? undefined : `${from} imports ${to}: only ${target}/index.ts may be`;
   return `${from} may not import ${to}`;
 }
 
@@ -146,7 +175,10 @@ const imports = files.flatMap((file) => importsOf(file, readFileSync(path.join(S
 
 test("nobody imports what it may not", () => {
   assert.ok(imports.length > 0, "no import was found: the parser is broken");
-  assert.deepEqual(imports.map(complaint).filter((text) => text !== undefined), []);
+  assert.deepEqual(
+    imports.map(complaint).filter((text) => text !== undefined),
+    [],
+  );
 });
 
 test("no code goes round in a circle", () => {
@@ -156,7 +188,10 @@ test("no code goes round in a circle", () => {
 });
 
 test("the rules catch what they are for", () => {
-  const bad = (from: string, line: string) => importsOf(from, line).map(complaint).filter((text) => text !== undefined).length;
+  const bad = (from: string, line: string) =>
+    importsOf(from, line)
+      .map(complaint)
+      .filter((text) => text !== undefined).length;
   assert.equal(bad("iam/groups.ts", `import { listen } from "../transport/listen.ts";`), 1);
   assert.equal(bad("iam/groups.ts", `import { dispatch } from "../dispatch.ts";`), 1);
   assert.equal(bad("iam/groups.ts", `import {\n  a,\n  b,\n} from "../access/issuer.ts";`), 1);
@@ -168,7 +203,22 @@ test("the rules catch what they are for", () => {
   assert.equal(bad("call.ts", `import { open } from "./store/index.ts";`), 1);
   assert.equal(bad("base/uid.ts", `import type { Call } from "../call.ts";`), 1);
   assert.equal(bad("unheard/of.ts", `import { notFound } from "../errors.ts";`), 1);
-  assert.equal(bad("iam/groups.ts", `import { notFound } from "../errors.ts";\nimport { a } from "../registry/index.ts";\nimport "../aip/page.ts";`), 0);
+  assert.equal(
+    bad(
+      "iam/groups.ts",
+      `import { notFound } from "../errors.ts";\nimport { a } from "../registry/index.ts";\nimport "../aip/page.ts";`,
+    ),
+    0,
+  );
   assert.equal(bad("call.ts", `import type { Database } from "./store/index.ts";`), 0);
-  assert.deepEqual(circle(new Map([["a", ["b"]], ["b", ["c"]], ["c", ["b"]]])), ["b", "c", "b"]);
+  assert.deepEqual(
+    circle(
+      new Map([
+        ["a", ["b"]],
+        ["b", ["c"]],
+        ["c", ["b"]],
+      ]),
+    ),
+    ["b", "c", "b"],
+  );
 });

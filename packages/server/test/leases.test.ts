@@ -18,8 +18,15 @@ async function openLeases(t: TestContext) {
   const data = (nowMs: number) => ({ caller: ANONYMOUS, requestId: "", nowMs, remoteAddress: "", userAgent: "" });
   return {
     take: async (holder: string, nowMs: number, work = "sweep") =>
-      (await store.transact((tx) => leaseCommands["leases.take"](openCall(data(nowMs), tx), { work, holder, holdMs: 1000 }))).taken,
-    end: (holder: string, nowMs: number) => store.transact((tx) => leaseCommands["leases.end"](openCall(data(nowMs), tx), { work: "sweep", holder, dueInMs: 5000 })),
+      (
+        await store.transact((tx) =>
+          leaseCommands["leases.take"](openCall(data(nowMs), tx), { work, holder, holdMs: 1000 }),
+        )
+      ).taken,
+    end: (holder: string, nowMs: number) =>
+      store.transact((tx) =>
+        leaseCommands["leases.end"](openCall(data(nowMs), tx), { work: "sweep", holder, dueInMs: 5000 }),
+      ),
   };
 }
 

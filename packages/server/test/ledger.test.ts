@@ -1,13 +1,23 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import test from "node:test";
-import { type DescEnum, type DescField, type DescFile, type DescMessage, type DescMethod, getOption, hasOption, ScalarType } from "@bufbuild/protobuf";
+import {
+  type DescEnum,
+  type DescField,
+  type DescFile,
+  type DescMessage,
+  type DescMethod,
+  getOption,
+  hasOption,
+  ScalarType,
+} from "@bufbuild/protobuf";
 import * as api from "@moorage/api";
 import { http } from "@moorage/api/gen/google/api/annotations_pb";
 import type { HttpRule } from "@moorage/api/gen/google/api/http_pb";
 
-// Numbers, names and paths once given out stay what they are: clients compiled against them exist. ledger.json remembers them.
-// What is new is added with `UPDATE_LEDGER=1 node --test packages/server/test/ledger.test.ts`; what changed or went is never taken out by it.
+// Numbers, names and paths once given out stay what they are: clients compiled against them exist. ledger.json
+// remembers them. What is new is added with `UPDATE_LEDGER=1 node --test packages/server/test/ledger.test.ts`; what
+// changed or went is never taken out by it.
 const LEDGER = new URL("ledger.json", import.meta.url);
 
 interface Ledger {
@@ -45,7 +55,10 @@ function typeOf(field: DescField): string {
 
 function pathsOf(rule: HttpRule): string[] {
   const body = rule.body === "" ? "" : ` body ${rule.body}`;
-  const own = rule.pattern.case === undefined ? [] : [`${rule.pattern.case.toUpperCase()} ${rule.pattern.value as string}${body}`];
+  const own =
+    rule.pattern.case === undefined
+      ? []
+      : [`${rule.pattern.case.toUpperCase()} ${rule.pattern.value as string}${body}`];
   return [...own, ...rule.additionalBindings.flatMap(pathsOf)];
 }
 
@@ -55,7 +68,9 @@ function describe(): Ledger {
     ledger.enums[of.typeName] = Object.fromEntries(of.values.map((value) => [String(value.number), value.name]));
   };
   const addMessage = (of: DescMessage): void => {
-    ledger.messages[of.typeName] = Object.fromEntries(of.fields.map((field) => [String(field.number), `${field.name} ${typeOf(field)}`]));
+    ledger.messages[of.typeName] = Object.fromEntries(
+      of.fields.map((field) => [String(field.number), `${field.name} ${typeOf(field)}`]),
+    );
     of.nestedEnums.forEach(addEnum);
     of.nestedMessages.forEach(addMessage);
   };
@@ -71,16 +86,21 @@ function describe(): Ledger {
   return ledger;
 }
 
-/** What the ledger remembers and the contract no longer says, and what the contract says and the ledger does not know yet. */
+/**
+ * What the ledger remembers and the contract no longer says, and what the contract says and the ledger does not know
+ * yet.
+ */
 function compare(ledger: Ledger, now: Ledger): { broken: string[]; unknown: string[] } {
   const broken: string[] = [];
   const unknown: string[] = [];
   const side = (part: string, old: Record<string, string>, current: Record<string, string>): void => {
-    for (const [key, value] of Object.entries(old)) if (current[key] !== value) broken.push(`${part} ${key}: was ${value}, is ${current[key] ?? "gone"}`);
+    for (const [key, value] of Object.entries(old))
+      if (current[key] !== value) broken.push(`${part} ${key}: was ${value}, is ${current[key] ?? "gone"}`);
     for (const [key, value] of Object.entries(current)) if (!(key in old)) unknown.push(`${part} ${key}: ${value}`);
   };
   for (const part of ["messages", "enums"] as const) {
-    for (const name of new Set([...Object.keys(ledger[part]), ...Object.keys(now[part])])) side(name, ledger[part][name] ?? {}, now[part][name] ?? {});
+    for (const name of new Set([...Object.keys(ledger[part]), ...Object.keys(now[part])]))
+      side(name, ledger[part][name] ?? {}, now[part][name] ?? {});
   }
   for (const name of new Set([...Object.keys(ledger.methods), ...Object.keys(now.methods)])) {
     const entries = (lines: string[] | undefined) => Object.fromEntries((lines ?? []).map((line) => [line, "yes"]));
@@ -91,12 +111,18 @@ function compare(ledger: Ledger, now: Ledger): { broken: string[]; unknown: stri
 
 function merged(ledger: Ledger, now: Ledger): Ledger {
   const numbers = (old: Ledger["enums"], current: Ledger["enums"]): Ledger["enums"] =>
-    Object.fromEntries([...new Set([...Object.keys(old), ...Object.keys(current)])].toSorted().map((name) => [name, { ...current[name], ...old[name] }]));
+    Object.fromEntries(
+      [...new Set([...Object.keys(old), ...Object.keys(current)])]
+        .toSorted()
+        .map((name) => [name, { ...current[name], ...old[name] }]),
+    );
   const names = [...new Set([...Object.keys(ledger.methods), ...Object.keys(now.methods)])].toSorted();
   return {
     messages: numbers(ledger.messages, now.messages),
     enums: numbers(ledger.enums, now.enums),
-    methods: Object.fromEntries(names.map((name) => [name, [...new Set([...(ledger.methods[name] ?? []), ...(now.methods[name] ?? [])])]])),
+    methods: Object.fromEntries(
+      names.map((name) => [name, [...new Set([...(ledger.methods[name] ?? []), ...(now.methods[name] ?? [])])]]),
+    ),
   };
 }
 
@@ -115,14 +141,23 @@ test("nothing once given out has changed", () => {
 });
 
 test("a changed number, a lost method and a new field are told apart", () => {
-  const old: Ledger = { messages: { M: { 1: "uid string" } }, enums: { E: { 0: "NONE" } }, methods: { "S/Get": ["A → B", "GET /a"] } };
+  const old: Ledger = {
+    messages: { M: { 1: "uid string" } },
+    enums: { E: { 0: "NONE" } },
+    methods: { "S/Get": ["A → B", "GET /a"] },
+  };
   assert.deepEqual(compare(old, old), { broken: [], unknown: [] });
-  assert.deepEqual(compare(old, { ...old, messages: { M: { 1: "uid bytes" } } }).broken, ["M 1: was uid string, is uid bytes"]);
+  assert.deepEqual(compare(old, { ...old, messages: { M: { 1: "uid bytes" } } }).broken, [
+    "M 1: was uid string, is uid bytes",
+  ]);
   assert.deepEqual(compare(old, { ...old, enums: {} }).broken, ["E 0: was NONE, is gone"]);
   assert.deepEqual(compare(old, { ...old, methods: { "S/Get": ["A → B", "GET /b"] } }), {
-    broken: ["S/Get GET /a: was yes, is gone"], unknown: ["S/Get GET /b: yes"],
+    broken: ["S/Get GET /a: was yes, is gone"],
+    unknown: ["S/Get GET /b: yes"],
   });
-  assert.deepEqual(compare(old, { ...old, messages: { M: { 1: "uid string", 2: "name string" } } }).unknown, ["M 2: name string"]);
+  assert.deepEqual(compare(old, { ...old, messages: { M: { 1: "uid string", 2: "name string" } } }).unknown, [
+    "M 2: name string",
+  ]);
   assert.deepEqual(merged(old, { ...old, messages: { M: { 1: "uid bytes" } } }).messages, old.messages);
 });
 
@@ -160,5 +195,8 @@ function fourFrom(prefix: string, first: number): Record<string, number> {
 }
 
 test("the capabilities have the contract's numbers", () => {
-  assert.deepEqual(Object.fromEntries(api.CapabilitySchema.values.map((value) => [value.name, value.number])), CAPABILITIES);
+  assert.deepEqual(
+    Object.fromEntries(api.CapabilitySchema.values.map((value) => [value.name, value.number])),
+    CAPABILITIES,
+  );
 });

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { DIGEST, type Json, type Platform, rows, startPlatform } from "./support/platform.ts";
 
-// Pages read while others write at the same time: none that stays is lost or repeated, and the totals are exact again when all is quiet.
+// Pages read while others write at the same time: none that stays is lost or repeated, and the totals are exact again
+// when all is quiet.
 interface List {
   path: string;
   plural: string;

@@ -23,7 +23,11 @@ async function emptyPlace(t: TestContext): Promise<Record<string, string>> {
   const url = new URL(process.env["MOORAGE_TEST_POSTGRES_URL"] ?? "");
   const name = `empty_${randomBytes(8).toString("hex")}`;
   const admin = async (statement: string): Promise<void> => {
-    const client = new pg.Client({ connectionString: url.href, connectionTimeoutMillis: 10_000, statement_timeout: 60_000 });
+    const client = new pg.Client({
+      connectionString: url.href,
+      connectionTimeoutMillis: 10_000,
+      statement_timeout: 60_000,
+    });
     await client.connect();
     await client.query(statement).finally(() => client.end());
   };
@@ -56,24 +60,41 @@ test("the check changes nothing, the migration does, and then there is nothing t
   assert.deepEqual(await migrateInstallation(config, { check: true }), { found: 0, now: 0, newest: NEWEST_VERSION });
   assert.equal(await versionOf(config), 0);
   assert.ok(ENGINE === "postgres" || !existsSync(databasePath(config.dataDir)));
-  assert.deepEqual(await migrateInstallation(config, { check: false }), { found: 0, now: NEWEST_VERSION, newest: NEWEST_VERSION });
-  assert.deepEqual(await migrateInstallation(config, { check: true }), { found: NEWEST_VERSION, now: NEWEST_VERSION, newest: NEWEST_VERSION });
+  assert.deepEqual(await migrateInstallation(config, { check: false }), {
+    found: 0,
+    now: NEWEST_VERSION,
+    newest: NEWEST_VERSION,
+  });
+  assert.deepEqual(await migrateInstallation(config, { check: true }), {
+    found: NEWEST_VERSION,
+    now: NEWEST_VERSION,
+    newest: NEWEST_VERSION,
+  });
   await (await startServer(config)).close();
 });
 
 test("several processes that migrate at once all come to the same end", { timeout: 120_000 }, async (t) => {
   const env = await emptyPlace(t);
   const child = join(import.meta.dirname, "support", "migrate-child.ts");
-  const ended = await Promise.all(Array.from({ length: AT_ONCE }, () => run(process.execPath, [child], { env: { ...process.env, ...env }, timeout: 60_000 })));
-  assert.deepEqual(ended.map(({ stdout }) => stdout.trim()), Array.from({ length: AT_ONCE }, () => String(NEWEST_VERSION)));
+  const ended = await Promise.all(
+    Array.from({ length: AT_ONCE }, () =>
+      run(process.execPath, [child], { env: { ...process.env, ...env }, timeout: 60_000 }),
+    ),
+  );
+  assert.deepEqual(
+    ended.map(({ stdout }) => stdout.trim()),
+    Array.from({ length: AT_ONCE }, () => String(NEWEST_VERSION)),
+  );
 });
 
 test("several stores of one process that migrate at once all come to the same end", { timeout: 60_000 }, async (t) => {
   const config = loadConfig(await emptyPlace(t));
-  await Promise.all(Array.from({ length: AT_ONCE }, async () => {
-    const store = await openStore(config);
-    await store.migrate().finally(() => store.close());
-  }));
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, async () => {
+      const store = await openStore(config);
+      await store.migrate().finally(() => store.close());
+    }),
+  );
   assert.equal(await versionOf(config), NEWEST_VERSION);
 });
 
@@ -81,25 +102,39 @@ test("a database of a newer version is left alone", async (t) => {
   const config = loadConfig(await emptyPlace(t));
   await migrateInstallation(config, { check: false });
   await setVersion(config, NEWEST_VERSION + 1);
-  for (const check of [true, false]) await assert.rejects(migrateInstallation(config, { check }), (error) => error instanceof StoreError && /newer than this moorage/.test(error.message));
+  for (const check of [true, false])
+    await assert.rejects(
+      migrateInstallation(config, { check }),
+      (error) => error instanceof StoreError && /newer than this moorage/.test(error.message),
+    );
   assert.equal(await versionOf(config), NEWEST_VERSION + 1);
 });
 
-test("a data folder that a server holds is not migrated beneath it", { skip: ENGINE === "postgres" && "a data folder is SQLite's", timeout: 60_000 }, async (t) => {
-  const config = loadConfig(await emptyPlace(t));
-  const lock = lockDataDir(config.dataDir);
-  await assert.rejects(migrateInstallation(config, { check: false }), /in use/);
-  assert.equal(await versionOf(config), 0);
-  lock.release();
-  assert.equal((await migrateInstallation(config, { check: false })).now, NEWEST_VERSION);
-});
+test(
+  "a data folder that a server holds is not migrated beneath it",
+  { skip: ENGINE === "postgres" && "a data folder is SQLite's", timeout: 60_000 },
+  async (t) => {
+    const config = loadConfig(await emptyPlace(t));
+    const lock = lockDataDir(config.dataDir);
+    await assert.rejects(migrateInstallation(config, { check: false }), /in use/);
+    assert.equal(await versionOf(config), 0);
+    lock.release();
+    assert.equal((await migrateInstallation(config, { check: false })).now, NEWEST_VERSION);
+  },
+);
 
 /** A database as the first version made it, with what the statements add. */
 async function makeFirst(config: Config, statements: string[]): Promise<void> {
   const first = MIGRATIONS[0]?.statements ?? [];
   if (ENGINE === "sqlite") {
     const database = new DatabaseSync(databasePath(config.dataDir));
-    const typed = first.map((text) => text.replace(/\bKEY\b/g, "text").replace(/\bINT8\b/g, "integer").replace(/\bBYTES\b/g, "blob").replace(/\bWITHOUT_ROWID\b/g, "without rowid"));
+    const typed = first.map((text) =>
+      text
+        .replace(/\bKEY\b/g, "text")
+        .replace(/\bINT8\b/g, "integer")
+        .replace(/\bBYTES\b/g, "blob")
+        .replace(/\bWITHOUT_ROWID\b/g, "without rowid"),
+    );
     for (const statement of [...typed, ...statements]) database.exec(statement);
     database.exec("pragma user_version = 1");
     database.close();
@@ -108,8 +143,20 @@ async function makeFirst(config: Config, statements: string[]): Promise<void> {
   const client = new pg.Client({ connectionString: config.databaseUrl });
   await client.connect();
   try {
-    const typed = first.map((text) => text.replace(/\b(?:KEY|text)\b/g, 'text collate "C"').replace(/\bINT8\b/g, "bigint").replace(/\bBYTES\b/g, "bytea").replace(/\bWITHOUT_ROWID\b/g, ""));
-    for (const statement of [...typed, ...statements, "create table schema_version (version bigint not null)", "insert into schema_version values (1)"]) await client.query(statement);
+    const typed = first.map((text) =>
+      text
+        .replace(/\b(?:KEY|text)\b/g, 'text collate "C"')
+        .replace(/\bINT8\b/g, "bigint")
+        .replace(/\bBYTES\b/g, "bytea")
+        .replace(/\bWITHOUT_ROWID\b/g, ""),
+    );
+    for (const statement of [
+      ...typed,
+      ...statements,
+      "create table schema_version (version bigint not null)",
+      "insert into schema_version values (1)",
+    ])
+      await client.query(statement);
   } finally {
     await client.end();
   }
@@ -122,13 +169,29 @@ test("what a database of the first version holds is kept from the time at which 
     `insert into manifests values ('r', 'sha256:m', 't', ${ENGINE === "sqlite" ? "x'7b7d'" : "'\\x7b7d'"}, 2, '', '', '{}', 1700000000001)`,
     "insert into repo_blobs values ('r', 'sha256:b', 1700000000002)",
   ]);
-  assert.deepEqual(await migrateInstallation(config, { check: false }), { found: 1, now: NEWEST_VERSION, newest: NEWEST_VERSION });
+  assert.deepEqual(await migrateInstallation(config, { check: false }), {
+    found: 1,
+    now: NEWEST_VERSION,
+    newest: NEWEST_VERSION,
+  });
   const store = await openStore(config);
   try {
-    const manifest = await store.reader.selectFrom("manifests").select(["content", "create_time", "touch_time"]).executeTakeFirstOrThrow();
-    assert.deepEqual({ ...manifest, content: Buffer.from(manifest.content).toString() }, { content: "{}", create_time: 1_700_000_000_001, touch_time: 1_700_000_000_001 });
-    assert.deepEqual({ ...await store.reader.selectFrom("repo_blobs").selectAll().executeTakeFirst() }, { repo: "r", digest: "sha256:b", create_time: 1_700_000_000_002, touch_time: 1_700_000_000_002 });
-    const { tag_policy, sync_config } = await store.reader.selectFrom("repos").select(["tag_policy", "sync_config"]).executeTakeFirstOrThrow();
+    const manifest = await store.reader
+      .selectFrom("manifests")
+      .select(["content", "create_time", "touch_time"])
+      .executeTakeFirstOrThrow();
+    assert.deepEqual(
+      { ...manifest, content: Buffer.from(manifest.content).toString() },
+      { content: "{}", create_time: 1_700_000_000_001, touch_time: 1_700_000_000_001 },
+    );
+    assert.deepEqual(
+      { ...(await store.reader.selectFrom("repo_blobs").selectAll().executeTakeFirst()) },
+      { repo: "r", digest: "sha256:b", create_time: 1_700_000_000_002, touch_time: 1_700_000_000_002 },
+    );
+    const { tag_policy, sync_config } = await store.reader
+      .selectFrom("repos")
+      .select(["tag_policy", "sync_config"])
+      .executeTakeFirstOrThrow();
     assert.deepEqual([tag_policy, sync_config], [null, `{"source":"registry.example.com/app"}`]);
   } finally {
     await store.close();

@@ -13,19 +13,34 @@ async function startCopier(t: TestContext, more: Record<string, string> = {}) {
   const front = await startFront(t, upstream.url);
   const dataDir = temporaryFolder(t);
   t.after(() => dropDatabase(dataDir));
-  const env = { MOORAGE_DATA_DIR: dataDir, MOORAGE_BASE_URL: "http://moorage.test", ...LOOPBACK, ...await databaseEnv(dataDir), ...more };
+  const env = {
+    MOORAGE_DATA_DIR: dataDir,
+    MOORAGE_BASE_URL: "http://moorage.test",
+    ...LOOPBACK,
+    ...(await databaseEnv(dataDir)),
+    ...more,
+  };
   const start = (): Promise<ServerProcess> => startProcess(t, env);
   const server = await start();
   const { token } = await signToken({ config: loadConfig(env), audience: "platform", ttlMs: 600_000 });
   const parent = readBootstrap(dataDir).organization.uid;
   const ask = async <T>({ port }: ServerProcess, method: string, path: string, body?: object): Promise<T> => {
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-    const answer = await fetch(`http://127.0.0.1:${port}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }), signal: AbortSignal.timeout(20_000) });
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+      method,
+      headers,
+      ...(body && { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(20_000),
+    });
     assert.equal(answer.status, 200, path);
-    return await answer.json() as T;
+    return (await answer.json()) as T;
   };
   return {
-    upstream, front, dataDir, server, start,
+    upstream,
+    front,
+    dataDir,
+    server,
+    start,
     mirror: async (name: string): Promise<string> => {
       const syncConfig = { source: `${front.url}/acme/${name}`, username: "robot", password: upstream.platform };
       return (await ask<{ uid: string }>(server, "POST", `/registry/v2/repos/${parent}`, { name, syncConfig })).uid;
@@ -34,7 +49,8 @@ async function startCopier(t: TestContext, more: Record<string, string> = {}) {
   };
 }
 
-const blobsOf = ({ seen }: Front): string[] => seen.filter(({ method, path }) => method === "GET" && path.includes("/blobs/")).map(({ path }) => path);
+const blobsOf = ({ seen }: Front): string[] =>
+  seen.filter(({ method, path }) => method === "GET" && path.includes("/blobs/")).map(({ path }) => path);
 
 async function push(upstream: Installation, name: string, tags: number): Promise<void> {
   for (let tag = 0; tag < tags; tag += 1) await upstream.pushImage(`acme/${name}`, `v${tag}`, `${name} ${tag}`);
@@ -55,44 +71,62 @@ test("several processes share the repos, and none copies what another one copies
   const blobs = blobsOf(front);
   assert.deepEqual(blobs.toSorted(), [...new Set(blobs)].toSorted(), "each blob came once");
   assert.equal(blobs.length, names.length * 3 * 2);
-  const lists = front.seen.filter(({ path, authorization }) => path.includes("/tags/list") && authorization !== undefined);
+  const lists = front.seen.filter(
+    ({ path, authorization }) => path.includes("/tags/list") && authorization !== undefined,
+  );
   assert.equal(lists.length, names.length, "each repo had one turn");
   assert.equal(await server.stop(), 0);
 });
 
-test("a process that is killed leaves what it copied, and another one goes on from there", { timeout: 120_000 }, async (t) => {
-  const { upstream, front, server, dataDir, mirror, sync, start } = await startCopier(t);
-  await push(upstream, "app", 4);
-  const first = new Set<string>();
-  const { promise: stuck, resolve } = Promise.withResolvers<void>();
-  front.intercept = (req) => {
-    if (!req.url?.includes("/blobs/")) return false;
-    first.add(req.url);
-    // Two images pass; of the third nothing comes.
-    if (first.size > 4) resolve();
-    return first.size > 4;
-  };
-  const uid = await mirror("app");
-  await stuck;
-  await server.stop("SIGKILL");
-  front.intercept = () => false;
-  const before = front.seen.length;
-  const again = await start();
-  assert.equal((await sync(again, uid)).state, "SYNC_STATE_RUNNING", "nobody knows yet that it ended");
-  const { store, db, close } = await openTestStore(dataDir);
-  assert.equal((await store.reader.selectFrom("mirrors").select("hold_until").executeTakeFirstOrThrow()).hold_until > Date.now(), true);
-  // Its time passes.
-  await db.updateTable("mirrors").set({ hold_until: 0 }).execute();
-  await close();
-  const done = await until(async () => {
-    const now = await sync(again, uid);
-    return now.state === "SYNC_STATE_SUCCEEDED" && now;
-  });
-  assert.deepEqual([done.tagsSeen, done.manifestsCopied], [4, "4"]);
-  const later = new Set(front.seen.slice(before).filter(({ path }) => path.includes("/blobs/")).map(({ path }) => path));
-  assert.equal([...first].slice(0, 4).filter((path) => later.has(path)).length, 0, "what was here was not fetched again");
-  assert.equal(await again.stop(), 0);
-});
+test(
+  "a process that is killed leaves what it copied, and another one goes on from there",
+  { timeout: 120_000 },
+  async (t) => {
+    const { upstream, front, server, dataDir, mirror, sync, start } = await startCopier(t);
+    await push(upstream, "app", 4);
+    const first = new Set<string>();
+    const { promise: stuck, resolve } = Promise.withResolvers<void>();
+    front.intercept = (req) => {
+      if (!req.url?.includes("/blobs/")) return false;
+      first.add(req.url);
+      // Two images pass; of the third nothing comes.
+      if (first.size > 4) resolve();
+      return first.size > 4;
+    };
+    const uid = await mirror("app");
+    await stuck;
+    await server.stop("SIGKILL");
+    front.intercept = () => false;
+    const before = front.seen.length;
+    const again = await start();
+    assert.equal((await sync(again, uid)).state, "SYNC_STATE_RUNNING", "nobody knows yet that it ended");
+    const { store, db, close } = await openTestStore(dataDir);
+    assert.equal(
+      (await store.reader.selectFrom("mirrors").select("hold_until").executeTakeFirstOrThrow()).hold_until > Date.now(),
+      true,
+    );
+    // Its time passes.
+    await db.updateTable("mirrors").set({ hold_until: 0 }).execute();
+    await close();
+    const done = await until(async () => {
+      const now = await sync(again, uid);
+      return now.state === "SYNC_STATE_SUCCEEDED" && now;
+    });
+    assert.deepEqual([done.tagsSeen, done.manifestsCopied], [4, "4"]);
+    const later = new Set(
+      front.seen
+        .slice(before)
+        .filter(({ path }) => path.includes("/blobs/"))
+        .map(({ path }) => path),
+    );
+    assert.equal(
+      [...first].slice(0, 4).filter((path) => later.has(path)).length,
+      0,
+      "what was here was not fetched again",
+    );
+    assert.equal(await again.stop(), 0);
+  },
+);
 
 test("a server that is told to end does not wait for its sources", { timeout: 60_000 }, async (t) => {
   const { upstream, front, server, mirror } = await startCopier(t, { MOORAGE_DRAIN_TIMEOUT: "5s" });
@@ -106,5 +140,8 @@ test("a server that is told to end does not wait for its sources", { timeout: 60
   await mirror("app");
   await stuck;
   assert.equal(await server.stop(), 0);
-  assert.deepEqual(server.lines.filter(({ level }) => level >= 50), []);
+  assert.deepEqual(
+    server.lines.filter(({ level }) => level >= 50),
+    [],
+  );
 });

@@ -10,27 +10,38 @@ import { startInstallation, temporaryFolder } from "./support/installation.ts";
 // Invites, acceptances and associations are the installation's: they are good wherever it is moved.
 async function place(t: TestContext, env: Record<string, string>) {
   const dataDir = temporaryFolder(t);
-  const settings = { ...env, ...await databaseEnv(dataDir) };
+  const settings = { ...env, ...(await databaseEnv(dataDir)) };
   t.after(() => dropDatabase(dataDir));
   return { dataDir, env: settings, config: loadConfig({ MOORAGE_DATA_DIR: dataDir, ...settings }) };
 }
 
 test("what invites, terms and associations hold moves with the installation", { timeout: 60_000 }, async (t) => {
   const file = join(temporaryFolder(t), "terms.json");
-  writeFileSync(file, JSON.stringify([{ id: "terms", label: "Terms", url: "https://moorage.example.com/terms", required: ["CreateRepo"] }]));
+  writeFileSync(
+    file,
+    JSON.stringify([
+      { id: "terms", label: "Terms", url: "https://moorage.example.com/terms", required: ["CreateRepo"] },
+    ]),
+  );
   const [here, there] = [await place(t, { MOORAGE_TERMS_FILE: file }), await place(t, { MOORAGE_TERMS_FILE: file })];
   const first = await startInstallation(t, here.env, here.dataDir);
   const organization = first.bootstrap.organization.uid;
   const roleUid = await first.roleUid("viewer");
   const invite = async (): Promise<{ uid: string; code: string }> => {
-    const { text } = await first.ask("POST", `/iam/v2/groupInvites/${organization}`, { token: first.platform, json: { roleUid, ttl: "3600s" } });
+    const { text } = await first.ask("POST", `/iam/v2/groupInvites/${organization}`, {
+      token: first.platform,
+      json: { roleUid, ttl: "3600s" },
+    });
     return JSON.parse(text) as { uid: string; code: string };
   };
   const [open, used, revoked] = [await invite(), await invite(), await invite()];
   const { uid: ann } = await first.api("POST", `/iam/v2/identities/${organization}`, { name: "ann" });
   const { uid: bob } = await first.api("POST", `/iam/v2/identities/${organization}`, { name: "bob" });
   const accept = async (server: typeof first, identity: string, { code }: { code: string }) =>
-    server.ask("POST", "/iam/v2/groupInvites:accept", { token: await server.tokenFor("platform", identity), json: { code } });
+    server.ask("POST", "/iam/v2/groupInvites:accept", {
+      token: await server.tokenFor("platform", identity),
+      json: { code },
+    });
   const binding = await accept(first, ann, used);
   assert.equal(binding.status, 200, binding.text);
   await first.api("DELETE", `/iam/v2/groupInvites/${revoked.uid}`);
@@ -38,7 +49,11 @@ test("what invites, terms and associations hold moves with the installation", { 
   const github = { appInstallations: { "1": { installations: [{ installationId: "9007199254740993" }] } } };
   const association = { name: "cloud", amazon: { account: "123456789012" }, github };
   await first.api("POST", `/iam/v2/accountAssociations/${organization}`, association);
-  const paths = [`/iam/v2/groupInvites/${open.uid}`, `/iam/v2/terms/${organization}`, `/iam/v2/accountAssociations/${organization}`];
+  const paths = [
+    `/iam/v2/groupInvites/${open.uid}`,
+    `/iam/v2/terms/${organization}`,
+    `/iam/v2/accountAssociations/${organization}`,
+  ];
   const before = await Promise.all(paths.map((path) => first.api("GET", path)));
   await first.close();
 

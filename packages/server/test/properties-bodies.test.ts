@@ -4,7 +4,8 @@ import fc from "fast-check";
 import { type Answer, blamed, type Platform, rows, startPlatform } from "./support/platform.ts";
 import { checkAnswer, checkStage, openStage, property, type Stage, text } from "./support/properties.ts";
 
-// Bad input in numbers, against the running server: whatever is sent, the answer is a clear one, never a 5xx, and nothing is lost. Here: bodies, masks and what is in them.
+// Bad input in numbers, against the running server: whatever is sent, the answer is a clear one, never a 5xx, and
+// nothing is lost. Here: bodies, masks and what is in them.
 let platform: Platform;
 let stage: Stage;
 let group: string;
@@ -19,7 +20,8 @@ after(async () => {
   await platform.close();
 });
 
-const ask = async (method: string, path: string, body?: unknown): Promise<Answer> => checkAnswer(await platform.call(method, path, { token, body }));
+const ask = async (method: string, path: string, body?: unknown): Promise<Answer> =>
+  checkAnswer(await platform.call(method, path, { token, body }));
 
 const KEYS = [
   "name",
@@ -75,11 +77,22 @@ const value: fc.Arbitrary<unknown> = fc.oneof(
     { issuer: "https://i.example", subject: "s", issuerPattern: ".*" },
   ),
 );
-const object = fc.array(fc.tuple(fc.constantFrom(...KEYS), value), { maxLength: 5 }).map((pairs) => Object.fromEntries(pairs) as unknown);
+const object = fc
+  .array(fc.tuple(fc.constantFrom(...KEYS), value), { maxLength: 5 })
+  .map((pairs) => Object.fromEntries(pairs) as unknown);
 
 test("JSON bodies of every write", async () => {
   const targets = fc.constantFrom(
-    ...["groups", "identities", "roles", "roleBindings", "groupInvites", "identityProviders", "accountAssociations", "terms"].map((each) => ["POST", `/iam/v2/${each}/GROUP`] as const),
+    ...[
+      "groups",
+      "identities",
+      "roles",
+      "roleBindings",
+      "groupInvites",
+      "identityProviders",
+      "accountAssociations",
+      "terms",
+    ].map((each) => ["POST", `/iam/v2/${each}/GROUP`] as const),
     ["POST", "/registry/v2/repos/GROUP"] as const,
     ["POST", "/registry/v2/tags/PLAY"] as const,
     ["POST", "/iam/v2/roleBindings:batchCreate"] as const,
@@ -93,7 +106,10 @@ test("JSON bodies of every write", async () => {
   const { uid: playground } = await platform.group(platform.organization);
   const { uid: play } = await platform.repo(playground);
   const oidc = { issuer: "https://login.example.com", clientId: "moorage" };
-  const { uid: provider } = await platform.ok("POST", `/iam/v2/identityProviders/${playground}`, { name: "login", oidc });
+  const { uid: provider } = await platform.ok("POST", `/iam/v2/identityProviders/${playground}`, {
+    name: "login",
+    oidc,
+  });
   await property(
     fc.tuple(targets, fc.oneof(object, fc.jsonValue({ maxDepth: 3 }))),
     async ([[method, path], body]) => {
@@ -111,7 +127,9 @@ test("bodies that are no JSON, in any encoding", async () => {
     fc.oneof(
       broken,
       fc.uint8Array({ minLength: 1, maxLength: 100 }),
-      fc.integer({ min: 1, max: 2000 }).map((depth) => Buffer.from(`{"name":${"[".repeat(depth)}${"]".repeat(depth)}}`)),
+      fc
+        .integer({ min: 1, max: 2000 })
+        .map((depth) => Buffer.from(`{"name":${"[".repeat(depth)}${"]".repeat(depth)}}`)),
     ),
     async (raw) => {
       const answer = checkAnswer(await platform.call("POST", `/registry/v2/repos/${group}`, { token, raw }));
@@ -122,29 +140,34 @@ test("bodies that are no JSON, in any encoding", async () => {
 
 test("masks: a known path changes its field alone, anything else is an error on updateMask", async () => {
   const { uid } = await platform.repo(group, { description: "kept" });
-  const known = ["name", "description", "bundles", "readme", "catalogTier", "catalog_tier", "syncConfig.source", "sync_config.source"];
+  const known = [
+    "name",
+    "description",
+    "bundles",
+    "readme",
+    "catalogTier",
+    "catalog_tier",
+    "syncConfig.source",
+    "sync_config.source",
+  ];
   const part = fc.oneof(
-    fc.constantFrom(
-      ...known,
-      "uid",
-      "createTime",
-      "name.x",
-      "*",
-      "",
-      ".",
-      "__proto__",
-      "description.",
-      "updateMask",
-    ),
+    fc.constantFrom(...known, "uid", "createTime", "name.x", "*", "", ".", "__proto__", "description.", "updateMask"),
     text,
   );
   await property(fc.array(part, { minLength: 1, maxLength: 4 }), async (parts) => {
     const mask = parts.join(",");
-    const answer = await ask("PATCH", `/registry/v2/repos/${uid}?updateMask=${encodeURIComponent(mask)}`, { name: "never taken" });
-    // Space around paths is none of them, and an absent mask is the body's own. It, `*` and `name` itself take the name of the body, which no repo may have.
+    const answer = await ask("PATCH", `/registry/v2/repos/${uid}?updateMask=${encodeURIComponent(mask)}`, {
+      name: "never taken",
+    });
+    // Space around paths is none of them, and an absent mask is the body's own. It, `*` and `name` itself take the name
+    // of the body, which no repo may have.
     const paths = mask.trim() === "" ? [] : mask.split(",").map((each) => each.trim());
-    const takesName = paths.length === 0 || mask.trim() === "*" || (paths.includes("name") && paths.every((each) => known.includes(each)));
-    if (answer.status !== 200 || takesName) assert.deepEqual([...new Set(blamed(answer))], [takesName ? "name" : "updateMask"], mask);
+    const takesName =
+      paths.length === 0 ||
+      mask.trim() === "*" ||
+      (paths.includes("name") && paths.every((each) => known.includes(each)));
+    if (answer.status !== 200 || takesName)
+      assert.deepEqual([...new Set(blamed(answer))], [takesName ? "name" : "updateMask"], mask);
   });
   assert.match((await platform.ok("GET", `/registry/v2/repos/${uid}`)).name, /^made-/);
 });
@@ -167,7 +190,11 @@ test("names: what the pattern allows is made and found, anything else is an erro
       async (wanted) => {
         const answer = await ask("POST", `${path}/${place}`, { name: wanted, ...fields });
         if (answer.status === 409) return;
-        assert.equal(answer.status === 200, pattern.test(wanted) && wanted.length <= 255, `${path} ${JSON.stringify(wanted)}: ${answer.text}`);
+        assert.equal(
+          answer.status === 200,
+          pattern.test(wanted) && wanted.length <= 255,
+          `${path} ${JSON.stringify(wanted)}: ${answer.text}`,
+        );
         if (answer.status !== 200) return assert.deepEqual(blamed(answer), ["name"]);
         const plural = path.slice(path.lastIndexOf("/") + 1);
         const found = await rows(
@@ -183,7 +210,8 @@ test("names: what the pattern allows is made and found, anything else is an erro
 
 test("tags and digests", async () => {
   const { uid } = await platform.repo(group);
-  const hex = (length: number): fc.Arbitrary<string> => fc.string({ unit: fc.constantFrom(..."0123456789abcdef"), minLength: length, maxLength: length });
+  const hex = (length: number): fc.Arbitrary<string> =>
+    fc.string({ unit: fc.constantFrom(..."0123456789abcdef"), minLength: length, maxLength: length });
   const good = fc.oneof(
     hex(64).map((each) => `sha256:${each}`),
     hex(128).map((each) => `sha512:${each}`),
@@ -196,17 +224,20 @@ test("tags and digests", async () => {
     hex(64).map((each) => `sha256:${each.toUpperCase()}g`),
     hex(64).map((each) => `sha256:${each}\n`),
   );
-  await property(fc.tuple(fc.oneof(fc.stringMatching(/^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,20}$/), text), fc.oneof(good, bad)), async ([name, digest]) => {
-    const answer = await ask("POST", `/registry/v2/tags/${uid}`, { name, digest });
-    const wrong = [
-      ...(/^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}$/.test(name) ? [] : ["name"]),
-      ...(/^(?:sha256:[a-f0-9]{64}|sha512:[a-f0-9]{128})$/.test(digest) ? [] : ["digest"]),
-    ];
-    if (wrong.length > 0) return assert.deepEqual(blamed(answer), wrong);
-    assert.deepEqual([answer.status, answer.body.name, answer.body["digest"]], [200, name, digest]);
-    const image = await ask("GET", `/registry/v2/repos/${uid}/digests/${encodeURIComponent(digest)}/architectures`);
-    assert.equal(image.status, 404);
-  });
+  await property(
+    fc.tuple(fc.oneof(fc.stringMatching(/^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,20}$/), text), fc.oneof(good, bad)),
+    async ([name, digest]) => {
+      const answer = await ask("POST", `/registry/v2/tags/${uid}`, { name, digest });
+      const wrong = [
+        ...(/^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}$/.test(name) ? [] : ["name"]),
+        ...(/^(?:sha256:[a-f0-9]{64}|sha512:[a-f0-9]{128})$/.test(digest) ? [] : ["digest"]),
+      ];
+      if (wrong.length > 0) return assert.deepEqual(blamed(answer), wrong);
+      assert.deepEqual([answer.status, answer.body.name, answer.body["digest"]], [200, name, digest]);
+      const image = await ask("GET", `/registry/v2/repos/${uid}/digests/${encodeURIComponent(digest)}/architectures`);
+      assert.equal(image.status, 404);
+    },
+  );
   await property(
     bad.filter((digest) => digest !== ""),
     async (digest) => {

@@ -17,7 +17,8 @@ import fc from "fast-check";
 import { type Platform, reason, startPlatform } from "./support/platform.ts";
 import { checkAnswer, checkStage, openStage, property, type Stage } from "./support/properties.ts";
 
-// Bad input in numbers, against the running server: whatever is sent, the answer is a clear one, never a 5xx, and nothing is lost. Here: headers, tokens, bytes on the wire, gRPC.
+// Bad input in numbers, against the running server: whatever is sent, the answer is a clear one, never a 5xx, and
+// nothing is lost. Here: headers, tokens, bytes on the wire, gRPC.
 let platform: Platform;
 let stage: Stage;
 let group: string;
@@ -52,7 +53,13 @@ test("raw bytes on the socket", async () => {
       fc.uint8Array({ maxLength: 60 }),
     )
     .map(([method, target, version, rest]) =>
-      Buffer.concat([Buffer.from(`${method} /iam/v2/`), target, Buffer.from(` ${version}Host: x\r\n`), rest, Buffer.from("\r\n\r\n")]),
+      Buffer.concat([
+        Buffer.from(`${method} /iam/v2/`),
+        target,
+        Buffer.from(` ${version}Host: x\r\n`),
+        rest,
+        Buffer.from("\r\n\r\n"),
+      ]),
     );
   await property(
     fc.oneof(line, fc.uint8Array({ minLength: 1, maxLength: 200 })),
@@ -66,7 +73,13 @@ test("raw bytes on the socket", async () => {
 
 test("headers", async () => {
   const word = fc.string({
-    unit: fc.constantFrom(...Array.from({ length: 94 }, (_, at) => String.fromCharCode(33 + at)), " ", "\t", "\u00e9", "\u00ff"),
+    unit: fc.constantFrom(
+      ...Array.from({ length: 94 }, (_, at) => String.fromCharCode(33 + at)),
+      " ",
+      "\t",
+      "\u00e9",
+      "\u00ff",
+    ),
     maxLength: 60,
   });
   const header = fc.tuple(
@@ -91,32 +104,47 @@ test("headers", async () => {
     ),
     word,
   );
-  await property(fc.tuple(fc.constantFrom("GET", "POST"), fc.array(header, { minLength: 1, maxLength: 4 })), async ([method, pairs]) => {
-    const headers = Object.fromEntries(pairs);
-    const answer = await platform.call(method, method === "GET" ? "/iam/v2/roles" : `/registry/v2/repos/${group}`, {
-      token,
-      headers,
-      ...(method === "POST" && { body: { name: "NOT A NAME" } }),
-    });
-    // What is no HTTP at all is refused before anything looks at it, without a body.
-    if (answer.text !== "") checkAnswer(answer);
-    else assert.equal(answer.status, 400);
-    if (headers["authorization"] !== undefined) assert.ok(answer.status === 401 || answer.status === 400, answer.text);
-  });
+  await property(
+    fc.tuple(fc.constantFrom("GET", "POST"), fc.array(header, { minLength: 1, maxLength: 4 })),
+    async ([method, pairs]) => {
+      const headers = Object.fromEntries(pairs);
+      const answer = await platform.call(method, method === "GET" ? "/iam/v2/roles" : `/registry/v2/repos/${group}`, {
+        token,
+        headers,
+        ...(method === "POST" && { body: { name: "NOT A NAME" } }),
+      });
+      // What is no HTTP at all is refused before anything looks at it, without a body.
+      if (answer.text !== "") checkAnswer(answer);
+      else assert.equal(answer.status, 400);
+      if (headers["authorization"] !== undefined)
+        assert.ok(answer.status === 401 || answer.status === 400, answer.text);
+    },
+  );
 });
 
 test("tokens: damaged ones are UNAUTHENTICATED", async () => {
   const [head = "", body = "", signature = ""] = token.split(".");
   const json = fc.jsonValue({ maxDepth: 2 }).map((each) => Buffer.from(JSON.stringify(each)).toString("base64url"));
-  const wrong = fc.oneof(fc.tuple(json, fc.constant(body)), fc.tuple(fc.constant(head), json)).map(([left, right]) => `${left}.${right}.${signature}`);
+  const wrong = fc
+    .oneof(fc.tuple(json, fc.constant(body)), fc.tuple(fc.constant(head), json))
+    .map(([left, right]) => `${left}.${right}.${signature}`);
   const flipped = fc
     .tuple(fc.nat(token.length - 1), fc.constantFrom(..."Aq0-_."))
     .map(([at, char]) => token.slice(0, at) + char + token.slice(at + 1))
     .filter((each) => Buffer.from(each, "base64url").compare(Buffer.from(token, "base64url")) !== 0);
-  await property(fc.oneof(wrong, flipped, fc.stringMatching(/^[!-~]{1,60}$/), fc.constant(`${token}.`), fc.constant(`${head}.${body}.`)), async (each) => {
-    const answer = checkAnswer(await platform.call("GET", "/iam/v2/groups", { token: each }));
-    assert.deepEqual([answer.status, reason(answer)], [401, "UNAUTHENTICATED"]);
-  });
+  await property(
+    fc.oneof(
+      wrong,
+      flipped,
+      fc.stringMatching(/^[!-~]{1,60}$/),
+      fc.constant(`${token}.`),
+      fc.constant(`${head}.${body}.`),
+    ),
+    async (each) => {
+      const answer = checkAnswer(await platform.call("GET", "/iam/v2/groups", { token: each }));
+      assert.deepEqual([answer.status, reason(answer)], [401, "UNAUTHENTICATED"]);
+    },
+  );
 });
 
 test("gRPC messages of any bytes", async () => {
@@ -171,13 +199,18 @@ test("gRPC messages of any bytes", async () => {
   try {
     await property(
       fc.tuple(
-        fc.constantFrom(...methods.filter((path) => !/Delete|Update/.test(path)), "/moorage.iam.v2.GroupsService/Nothing", "/x/y"),
+        fc.constantFrom(
+          ...methods.filter((path) => !/Delete|Update/.test(path)),
+          "/moorage.iam.v2.GroupsService/Nothing",
+          "/x/y",
+        ),
         body,
         fc.constantFrom(undefined, "gzip", "identity", "what"),
       ),
       async ([path, content, encoding]) => {
         const status = await send(path, content, encoding);
-        // But for a compressed message in a call that names no compression: gRPC's compression.md asks for INTERNAL there.
+        // But for a compressed message in a call that names no compression: gRPC's compression.md asks for INTERNAL
+        // there.
         const unnamed = (encoding === undefined || encoding === "identity") && content[0] === 1;
         assert.ok(status !== undefined && (fine.has(status) || (unnamed && status === "13")), `${path}: ${status}`);
       },

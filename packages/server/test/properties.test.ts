@@ -4,7 +4,8 @@ import fc from "fast-check";
 import { type Answer, blamed, type Json, type Platform, startPlatform } from "./support/platform.ts";
 import { bite, checkAnswer, checkStage, LISTS, openStage, property, type Stage, text } from "./support/properties.ts";
 
-// Bad input in numbers, against the running server: whatever is sent, the answer is a clear one, never a 5xx, and nothing is lost. Here: what stands in the URL.
+// Bad input in numbers, against the running server: whatever is sent, the answer is a clear one, never a 5xx, and
+// nothing is lost. Here: what stands in the URL.
 let platform: Platform;
 let stage: Stage;
 let group: string;
@@ -20,7 +21,8 @@ after(async () => {
   await platform.close();
 });
 
-const ask = async (method: string, path: string, body?: unknown): Promise<Answer> => checkAnswer(await platform.call(method, path, { token, body }));
+const ask = async (method: string, path: string, body?: unknown): Promise<Answer> =>
+  checkAnswer(await platform.call(method, path, { token, body }));
 
 test("paths and their percent-encodings", async () => {
   const path = fc
@@ -54,7 +56,9 @@ test("a path of our own with any byte of it changed never leads to another resou
     const changed = own.slice(0, index) + char + own.slice(index + 1);
     const { status, body } = await platform.call("GET", changed, { token });
     assert.ok(
-      status === 404 || status === 400 || (status === 200 && (changed === own || body.uid !== repo || changed.startsWith(`${own}?`))),
+      status === 404 ||
+        status === 400 ||
+        (status === 200 && (changed === own || body.uid !== repo || changed.startsWith(`${own}?`))),
       `${changed}: ${status}`,
     );
   });
@@ -108,9 +112,15 @@ test("queries of every list", async () => {
     ),
     fc.integer().map(String),
   );
-  const raw = fc.oneof({ weight: 3, arbitrary: value.map(encodeURIComponent) }, { weight: 1, arbitrary: bite.filter((part) => !/[#\s]/.test(part)) });
+  const raw = fc.oneof(
+    { weight: 3, arbitrary: value.map(encodeURIComponent) },
+    { weight: 1, arbitrary: bite.filter((part) => !/[#\s]/.test(part)) },
+  );
   await property(
-    fc.tuple(fc.constantFrom(...LISTS), fc.array(fc.tuple(name.map(encodeURIComponent), raw), { minLength: 1, maxLength: 4 })),
+    fc.tuple(
+      fc.constantFrom(...LISTS),
+      fc.array(fc.tuple(name.map(encodeURIComponent), raw), { minLength: 1, maxLength: 4 }),
+    ),
     async ([list, pairs]) => {
       await ask("GET", `${list}?${pairs.map(([left, right]) => `${left}=${right}`).join("&")}`);
     },
@@ -170,7 +180,10 @@ test("page tokens: garbage and damaged ones are errors on page_token", async () 
       fc.constantFrom(`${nextPageToken}=`, `${nextPageToken}A`, ` ${nextPageToken}`),
     ),
     async (wrong) => {
-      const answer = await ask("GET", `/registry/v2/tags?uidp.children_of=${repo}&page_token=${encodeURIComponent(wrong)}`);
+      const answer = await ask(
+        "GET",
+        `/registry/v2/tags?uidp.children_of=${repo}&page_token=${encodeURIComponent(wrong)}`,
+      );
       assert.deepEqual([answer.status, blamed(answer)], [400, ["page_token"]], wrong);
     },
   );
@@ -178,15 +191,20 @@ test("page tokens: garbage and damaged ones are errors on page_token", async () 
 
 test("uids in filters: what is none matches nothing", async () => {
   const filter = fc.constantFrom("uidp.descendants_of", "uidp.children_of", "uidp.ancestors_of", "uidp.ids");
-  const near = fc.tuple(fc.nat(80), fc.constantFrom(..."gG%_*' /\0")).map(([at, char]) => group.slice(0, at) + char + group.slice(at + 1));
-  await property(fc.tuple(fc.constantFrom(...LISTS), filter, fc.oneof(text.filter(Boolean), near)), async ([list, name, uid]) => {
-    const answer = await ask("GET", `${list}?${name}=${encodeURIComponent(uid)}`);
-    const plural = list.slice(list.lastIndexOf("/") + 1);
-    if (answer.status === 200 && uid !== group)
-      assert.deepEqual(
-        (answer.body[plural] as Json[]).map((each) => each.uid),
-        [],
-        `${list} ${name}=${uid}`,
-      );
-  });
+  const near = fc
+    .tuple(fc.nat(80), fc.constantFrom(..."gG%_*' /\0"))
+    .map(([at, char]) => group.slice(0, at) + char + group.slice(at + 1));
+  await property(
+    fc.tuple(fc.constantFrom(...LISTS), filter, fc.oneof(text.filter(Boolean), near)),
+    async ([list, name, uid]) => {
+      const answer = await ask("GET", `${list}?${name}=${encodeURIComponent(uid)}`);
+      const plural = list.slice(list.lastIndexOf("/") + 1);
+      if (answer.status === 200 && uid !== group)
+        assert.deepEqual(
+          (answer.body[plural] as Json[]).map((each) => each.uid),
+          [],
+          `${list} ${name}=${uid}`,
+        );
+    },
+  );
 });

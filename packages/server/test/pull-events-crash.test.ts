@@ -11,7 +11,8 @@ import { databaseEnv, dropDatabase } from "./support/database.ts";
 import { type ServerProcess, startProcess } from "./support/processes.ts";
 import { digestOf, OCI_IMAGE } from "./support/registry-server.ts";
 
-// A process that is killed takes along the pulls that it has noted and not written: the last ones, and no others. One that is stopped takes none.
+// A process that is killed takes along the pulls that it has noted and not written: the last ones, and no others. One
+// that is stopped takes none.
 
 // As many are written at once, as soon as there are so many.
 const AT_ONCE = 1_000;
@@ -21,7 +22,7 @@ const MANIFEST = JSON.stringify({ schemaVersion: 2, mediaType: OCI_IMAGE, config
 
 async function open(t: TestContext) {
   const dataDir = mkdtempSync(join(tmpdir(), "moorage-pulls-"));
-  const env = { MOORAGE_DATA_DIR: dataDir, MOORAGE_LOG_LEVEL: "warn", ...await databaseEnv(dataDir) };
+  const env = { MOORAGE_DATA_DIR: dataDir, MOORAGE_LOG_LEVEL: "warn", ...(await databaseEnv(dataDir)) };
   const config = loadConfig(env);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const start = (): Promise<ServerProcess> => startProcess(t, env);
@@ -34,38 +35,66 @@ async function open(t: TestContext) {
     rmSync(dataDir, { recursive: true, force: true });
   });
   const { reader } = store;
-  const { token } = await signToken({ config: loadConfig({ ...env, MOORAGE_BASE_URL: server.url }), audience: "registry", ttlMs: 600_000 });
-  const ask = (method: string, path: string, userAgent: string, body = ""): Promise<number> => new Promise((resolve, reject) => {
-    const headers = { authorization: `Bearer ${token}`, "user-agent": userAgent, "content-type": OCI_IMAGE, "content-length": Buffer.byteLength(body) };
-    request(server.url + path, { agent, method, headers, timeout: TIMEOUT_MS }, (response) => {
-      response.resume().on("end", () => resolve(response.statusCode ?? 0));
-    }).on("error", reject).end(body);
+  const { token } = await signToken({
+    config: loadConfig({ ...env, MOORAGE_BASE_URL: server.url }),
+    audience: "registry",
+    ttlMs: 600_000,
   });
+  const ask = (method: string, path: string, userAgent: string, body = ""): Promise<number> =>
+    new Promise((resolve, reject) => {
+      const headers = {
+        authorization: `Bearer ${token}`,
+        "user-agent": userAgent,
+        "content-type": OCI_IMAGE,
+        "content-length": Buffer.byteLength(body),
+      };
+      request(server.url + path, { agent, method, headers, timeout: TIMEOUT_MS }, (response) => {
+        response.resume().on("end", () => resolve(response.statusCode ?? 0));
+      })
+        .on("error", reject)
+        .end(body);
+    });
   assert.equal(await ask("POST", `/v2/acme/app/blobs/uploads/?digest=${digestOf("{}")}`, "pusher", "{}"), 201);
   assert.equal(await ask("PUT", "/v2/acme/app/manifests/v1", "pusher", MANIFEST), 201);
   let pulls = 0;
   return {
-    server, start,
+    server,
+    start,
     /** Pulls, one after the other, each by a client that says which one it is. */
     async pull(count: number): Promise<number> {
-      for (const end = pulls + count; pulls < end; pulls += 1) assert.equal(await ask("GET", "/v2/acme/app/manifests/v1", `pull ${pulls}`), 200);
+      for (const end = pulls + count; pulls < end; pulls += 1)
+        assert.equal(await ask("GET", "/v2/acme/app/manifests/v1", `pull ${pulls}`), 200);
       return pulls;
     },
     /** The numbers of the pulls that events tell of. */
     async told(): Promise<number[]> {
       // In this order: what waits for its number gets it sooner or later, in one transaction.
-      const waiting = await reader.selectFrom("event_outbox").select(["id", "body"]).where("type", "=", "registry.pull.v1").execute();
-      const numbered = await reader.selectFrom("events").select(["id", "body"]).where("type", "=", "registry.pull.v1").execute();
-      const bodies = new Map([...waiting, ...numbered].map(({ id, body }) => [id, JSON.parse(body) as { user_agent: string }]));
-      return [...bodies.values()].map(({ user_agent: agent }) => Number(agent.slice("pull ".length))).sort((one, other) => one - other);
+      const waiting = await reader
+        .selectFrom("event_outbox")
+        .select(["id", "body"])
+        .where("type", "=", "registry.pull.v1")
+        .execute();
+      const numbered = await reader
+        .selectFrom("events")
+        .select(["id", "body"])
+        .where("type", "=", "registry.pull.v1")
+        .execute();
+      const bodies = new Map(
+        [...waiting, ...numbered].map(({ id, body }) => [id, JSON.parse(body) as { user_agent: string }]),
+      );
+      return [...bodies.values()]
+        .map(({ user_agent: agent }) => Number(agent.slice("pull ".length)))
+        .sort((one, other) => one - other);
     },
     /** Whether there are pulls that no event tells of yet. */
-    hasKept: async (): Promise<boolean> => await reader.selectFrom("pull_notes").select("id").limit(1).executeTakeFirst() !== undefined,
+    hasKept: async (): Promise<boolean> =>
+      (await reader.selectFrom("pull_notes").select("id").limit(1).executeTakeFirst()) !== undefined,
   };
 }
 
 async function until(is: () => Promise<boolean>): Promise<void> {
-  for (const endMs = performance.now() + TIMEOUT_MS; !(await is()); await wait(20)) if (performance.now() > endMs) throw new Error("it took too long");
+  for (const endMs = performance.now() + TIMEOUT_MS; !(await is()); await wait(20))
+    if (performance.now() > endMs) throw new Error("it took too long");
 }
 
 const counted = (count: number): number[] => Array.from({ length: count }, (_, at) => at);

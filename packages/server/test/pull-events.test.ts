@@ -16,11 +16,19 @@ const TIMEOUT_MS = 10_000;
 async function told({ deps, reader }: RegistryServer, count: number) {
   for (const endMs = performance.now() + TIMEOUT_MS; ; await wait(20)) {
     while ((await deps.transactor.write("events.notePulls", DATA, {})).count > 0);
-    const rows = await reader.selectFrom("event_outbox").selectAll().where("type", "=", "registry.pull.v1").orderBy("n").execute();
+    const rows = await reader
+      .selectFrom("event_outbox")
+      .selectAll()
+      .where("type", "=", "registry.pull.v1")
+      .orderBy("n")
+      .execute();
     if (rows.length < count && performance.now() < endMs) continue;
     assert.equal(rows.length, count, JSON.stringify(rows));
     return rows.map(({ actor, body, ...row }) => ({
-      ...row, actor: JSON.parse(actor) as object, body: JSON.parse(body) as Record<string, string>, message: fromJsonString(RegistryPullSchema, body),
+      ...row,
+      actor: JSON.parse(actor) as object,
+      body: JSON.parse(body) as Record<string, string>,
+      message: fromJsonString(RegistryPullSchema, body),
     }));
   }
 }
@@ -38,8 +46,13 @@ test("a pull of a manifest, by tag and by digest, with GET and with HEAD, anew, 
   const token = await registry.mint(registry.viewer, { act });
   const before = registry.clock.nowMs();
   const asked: { tag: string; method: string; status: number }[] = [];
-  const ask = async (reference: string, method: string, status: number, headers: Record<string, string> = {}): Promise<void> => {
-    const sent = { "user-agent": "client/1.2 (\"quoted\")", ...headers };
+  const ask = async (
+    reference: string,
+    method: string,
+    status: number,
+    headers: Record<string, string> = {},
+  ): Promise<void> => {
+    const sent = { "user-agent": 'client/1.2 ("quoted")', ...headers };
     const answer = await registry.ask(`/v2/${REPO}/manifests/${reference}`, { token, method, headers: sent });
     assert.equal(answer.status, status);
     asked.push({ tag: reference === digest ? "" : reference, method, status });
@@ -51,9 +64,26 @@ test("a pull of a manifest, by tag and by digest, with GET and with HEAD, anew, 
     await ask(reference, "GET", 304, { "if-none-match": `"${digest}"` });
   }
   const events = await told(registry, asked.length);
-  const body = { repository: REPO, repo_id: repo, digest, type: "manifest", remote_address: "127.0.0.1", user_agent: "client/1.2 (\"quoted\")" };
+  const body = {
+    repository: REPO,
+    repo_id: repo,
+    digest,
+    type: "manifest",
+    remote_address: "127.0.0.1",
+    user_agent: 'client/1.2 ("quoted")',
+  };
   const after = registry.clock.nowMs();
-  for (const [at, { body: { when, ...rest }, message, id: _, n: _n, time, ...event }] of events.entries()) {
+  for (const [
+    at,
+    {
+      body: { when, ...rest },
+      message,
+      id: _,
+      n: _n,
+      time,
+      ...event
+    },
+  ] of events.entries()) {
     const place = { subject: repo, parent: repo.slice(0, -17), target: "" };
     assert.deepEqual(event, { type: "registry.pull.v1", ...place, actor: { subject: registry.viewer, act } });
     assert.deepEqual(rest, { ...body, tag: asked[at]?.tag, method: asked[at]?.method });
@@ -71,8 +101,16 @@ test("a pull of a blob, whole, in parts, its head, and what the client has alrea
   const large = "x".repeat(3 << 20);
   const [empty, big] = [await registry.pushBlob(REPO, ""), await registry.pushBlob(REPO, large)];
   const wanted: string[] = [];
-  const ask = async (digest: string, method: string, status: number, headers: Record<string, string> = {}): Promise<void> => {
-    assert.equal((await registry.ask(`/v2/${REPO}/blobs/${digest}`, { token: registry.ownerToken, method, headers })).status, status);
+  const ask = async (
+    digest: string,
+    method: string,
+    status: number,
+    headers: Record<string, string> = {},
+  ): Promise<void> => {
+    assert.equal(
+      (await registry.ask(`/v2/${REPO}/blobs/${digest}`, { token: registry.ownerToken, method, headers })).status,
+      status,
+    );
     wanted.push(`${method} ${digest}`);
     await wait(2);
   };
@@ -83,7 +121,10 @@ test("a pull of a blob, whole, in parts, its head, and what the client has alrea
   }
   await ask(empty, "GET", 200);
   const events = await told(registry, wanted.length);
-  assert.deepEqual(events.map(({ body: { method, digest } }) => `${method} ${digest}`), wanted);
+  assert.deepEqual(
+    events.map(({ body: { method, digest } }) => `${method} ${digest}`),
+    wanted,
+  );
   for (const { subject, actor, body } of events) {
     assert.deepEqual([subject, body["repo_id"], body["repository"]], [repo, repo, REPO]);
     assert.deepEqual([body["type"], body["tag"], actor], ["blob", "", { subject: registry.owner, act: {} }]);
@@ -110,7 +151,10 @@ test("a pull as of a time names the tag as it was asked for, and the digest that
   registry.clock.offsetMs += 60_000;
   const next = await registry.image(REPO, "two");
   assert.equal((await registry.pushManifest(REPO, "v1", next.body)).status, 201);
-  assert.equal((await registry.ask(`/v2/${REPO}/manifests/v1--at--${second}Z`, { token: registry.ownerToken })).status, 200);
+  assert.equal(
+    (await registry.ask(`/v2/${REPO}/manifests/v1--at--${second}Z`, { token: registry.ownerToken })).status,
+    200,
+  );
   const [event] = await told(registry, 1);
   assert.deepEqual([event?.body["tag"], event?.body["digest"]], [`v1--at--${second}Z`, digest]);
 });
@@ -126,10 +170,13 @@ test("what is refused, not there, no pull, or a push is not told of as one", asy
     assert.equal((await registry.ask(`/v2/${REPO}/${target}`)).status, 401);
     assert.equal((await registry.ask(`/v2/acme/team/other/${target}`, { token })).status, 404);
   }
-  const status = async (target: string, headers = {}): Promise<number> => (await registry.ask(`/v2/${REPO}/${target}`, { token, headers })).status;
-  for (const target of ["manifests/v2", `manifests/${anyDigest()}`, `blobs/${anyDigest()}`]) assert.equal(await status(target), 404);
+  const status = async (target: string, headers = {}): Promise<number> =>
+    (await registry.ask(`/v2/${REPO}/${target}`, { token, headers })).status;
+  for (const target of ["manifests/v2", `manifests/${anyDigest()}`, `blobs/${anyDigest()}`])
+    assert.equal(await status(target), 404);
   assert.equal(await status(`blobs/${layer}`, { range: "bytes=900-" }), 416);
-  for (const target of ["tags/list", `referrers/${digest}`, "_service/history/v1"]) assert.equal(await status(target), 200);
+  for (const target of ["tags/list", `referrers/${digest}`, "_service/history/v1"])
+    assert.equal(await status(target), 200);
   assert.equal((await registry.ask(`/v2/${REPO}/manifests/v1`, { token, method: "DELETE" })).status, 202);
   assert.equal((await registry.ask(`/v2/${REPO}/manifests/${digest}`, { token })).status, 200);
   assert.equal((await told(registry, 1))[0]?.body["digest"], digest);
@@ -140,25 +187,42 @@ test("a user agent that is too long is cut, and a text that is no JSON harms nob
   await pushed(registry);
   const agents = [`${"y".repeat(2_000)}`, `","when":"1970-01-01T00:00:00Z","x":"\\`, "größer"];
   for (const agent of agents) {
-    const answer = await registry.ask(`/v2/${REPO}/manifests/v1`, { token: registry.ownerToken, headers: { "user-agent": agent } });
+    const answer = await registry.ask(`/v2/${REPO}/manifests/v1`, {
+      token: registry.ownerToken,
+      headers: { "user-agent": agent },
+    });
     assert.equal(answer.status, 200);
     await wait(2);
   }
   const events = await told(registry, 3);
-  assert.deepEqual(events.map(({ body }) => body["user_agent"]), agents.map((agent) => agent.slice(0, 256)));
+  assert.deepEqual(
+    events.map(({ body }) => body["user_agent"]),
+    agents.map((agent) => agent.slice(0, 256)),
+  );
 });
 
 test("pulls by the hundred are each told of once, whoever made them", async (t) => {
   const registry = await startRegistry(t);
   await pushed(registry);
-  const tokens = await Promise.all([registry.viewer, registry.owner, registry.pusher].map((identity) => registry.mint(identity)));
+  const tokens = await Promise.all(
+    [registry.viewer, registry.owner, registry.pusher].map((identity) => registry.mint(identity)),
+  );
   for (let round = 0; round < 100; round += 1) {
-    await Promise.all(tokens.flatMap((token) => ["GET", "HEAD"].map((method) => registry.ask(`/v2/${REPO}/manifests/v1`, { token, method }))));
+    await Promise.all(
+      tokens.flatMap((token) =>
+        ["GET", "HEAD"].map((method) => registry.ask(`/v2/${REPO}/manifests/v1`, { token, method })),
+      ),
+    );
   }
   const events = await told(registry, 600);
   for (const identity of [registry.viewer, registry.owner, registry.pusher]) {
     for (const method of ["GET", "HEAD"]) {
-      assert.equal(events.filter(({ actor, body }) => "subject" in actor && actor.subject === identity && body["method"] === method).length, 100);
+      assert.equal(
+        events.filter(
+          ({ actor, body }) => "subject" in actor && actor.subject === identity && body["method"] === method,
+        ).length,
+        100,
+      );
     }
   }
   assert.equal(new Set(events.map(({ id }) => id)).size, 600);

@@ -3,7 +3,8 @@ import { test } from "node:test";
 import { digestOf, type Installation, OCI_IMAGE, OCI_INDEX } from "./support/installation.ts";
 import { type Pair, startPair, until } from "./support/mirror.ts";
 
-// Repos that fetch what they do not hold when it is pulled. Their turns are none of this: they are due long after the test, or fail at once.
+// Repos that fetch what they do not hold when it is pulled. Their turns are none of this: they are due long after the
+// test, or fail at once.
 
 /** A repo here that is pulled through, after its first turn, which found nothing. */
 async function through(pair: Pair, change: object = {}): Promise<string> {
@@ -14,21 +15,35 @@ async function through(pair: Pair, change: object = {}): Promise<string> {
   return uid;
 }
 
-const pull = (here: Installation, path: string, token = here.registry, method = "GET") => here.ask(method, `/v2/acme/copy/${path}`, { token });
+const pull = (here: Installation, path: string, token = here.registry, method = "GET") =>
+  here.ask(method, `/v2/acme/copy/${path}`, { token });
 /** How often the source was asked for it, challenges left out. */
 const asked = ({ front }: Pair, part: string): number =>
-  front.seen.filter(({ method, path, authorization }) => method === "GET" && path.includes(part) && authorization !== undefined).length;
+  front.seen.filter(
+    ({ method, path, authorization }) => method === "GET" && path.includes(part) && authorization !== undefined,
+  ).length;
 
 test("a tag that is not here is answered from the source, byte for byte, and copied with all that belongs to it", async (t) => {
   const pair = await startPair(t);
   const { upstream, here } = pair;
   await through(pair);
-  const arms = await Promise.all(["amd64", "arm64"].map((architecture) => upstream.pushImage("acme/app", architecture, architecture, { architecture })));
-  const index = { schemaVersion: 2, mediaType: OCI_INDEX, manifests: arms.map(({ digest, size }) => ({ mediaType: OCI_IMAGE, digest, size })) };
+  const arms = await Promise.all(
+    ["amd64", "arm64"].map((architecture) =>
+      upstream.pushImage("acme/app", architecture, architecture, { architecture }),
+    ),
+  );
+  const index = {
+    schemaVersion: 2,
+    mediaType: OCI_INDEX,
+    manifests: arms.map(({ digest, size }) => ({ mediaType: OCI_IMAGE, digest, size })),
+  };
   await upstream.pushManifest("acme/app", "v1", index);
 
   const head = await pull(here, "manifests/v1", here.registry, "HEAD");
-  assert.deepEqual([head.status, head.headers.get("content-type"), head.headers.get("docker-content-digest")], [200, OCI_INDEX, digestOf(JSON.stringify(index))]);
+  assert.deepEqual(
+    [head.status, head.headers.get("content-type"), head.headers.get("docker-content-digest")],
+    [200, OCI_INDEX, digestOf(JSON.stringify(index))],
+  );
   const got = await pull(here, "manifests/v1");
   assert.deepEqual([got.status, got.text], [200, JSON.stringify(index)]);
   const arm = arms[1];
@@ -40,12 +55,18 @@ test("a tag that is not here is answered from the source, byte for byte, and cop
     const { status, json } = await pull(here, "_service/history/v1");
     return status === 200 && json;
   });
-  assert.deepEqual(history.map(({ digest }) => digest), [digestOf(JSON.stringify(index))]);
+  assert.deepEqual(
+    history.map(({ digest }) => digest),
+    [digestOf(JSON.stringify(index))],
+  );
   pair.front.intercept = (_, res) => {
     res.destroy();
     return true;
   };
-  for (const path of ["manifests/v1", ...arms.flatMap(({ digest, layer: one, config }) => [`manifests/${digest}`, `blobs/${one}`, `blobs/${config}`])]) {
+  for (const path of [
+    "manifests/v1",
+    ...arms.flatMap(({ digest, layer: one, config }) => [`manifests/${digest}`, `blobs/${one}`, `blobs/${config}`]),
+  ]) {
     assert.equal((await pull(here, path)).status, 200, `${path} is served from here while the source is away`);
   }
 });
@@ -59,15 +80,23 @@ test("without the setting, for tags that are not followed, and for what the sour
   assert.deepEqual([(await pull(here, "manifests/edge")).status, asked(pair, "/manifests/edge")], [404, 0]);
   assert.equal((await pull(here, "manifests/v1--at--20260101T000000Z")).status, 404);
   for (let time = 0; time < 3; time += 1) {
-    for (const path of ["manifests/v0", `manifests/${nothing}`, `blobs/${nothing}`]) assert.equal((await pull(here, path)).status, 404, path);
+    for (const path of ["manifests/v0", `manifests/${nothing}`, `blobs/${nothing}`])
+      assert.equal((await pull(here, path)).status, 404, path);
   }
-  assert.deepEqual(["/manifests/v0", `/manifests/${nothing}`, `/blobs/${nothing}`].map((path) => asked(pair, path)), [1, 1, 1], "asked for once");
+  assert.deepEqual(
+    ["/manifests/v0", `/manifests/${nothing}`, `/blobs/${nothing}`].map((path) => asked(pair, path)),
+    [1, 1, 1],
+    "asked for once",
+  );
   const config = pair.configOf("app", { pullThrough: false });
   await here.api("PATCH", `/registry/v2/repos/${uid}`, { syncConfig: config });
   await pair.copied(uid);
   const one = await upstream.pushImage("acme/app", "v1", "one");
   front.seen.length = 0;
-  assert.deepEqual([(await pull(here, "manifests/v1")).status, (await pull(here, `blobs/${one.layer}`)).status, front.seen.length], [404, 404, 0]);
+  assert.deepEqual(
+    [(await pull(here, "manifests/v1")).status, (await pull(here, `blobs/${one.layer}`)).status, front.seen.length],
+    [404, 404, 0],
+  );
 });
 
 test("who may not pull here gets nothing from there, and the source is not asked", async (t) => {
@@ -75,12 +104,15 @@ test("who may not pull here gets nothing from there, and the source is not asked
   const { upstream, here, front } = pair;
   await through(pair);
   const one = await upstream.pushImage("acme/app", "v1", "one");
-  const { uid: group } = await here.api("POST", `/iam/v2/groups/${here.bootstrap.organization.uid}`, { name: "elsewhere" });
+  const { uid: group } = await here.api("POST", `/iam/v2/groups/${here.bootstrap.organization.uid}`, {
+    name: "elsewhere",
+  });
   const { identity } = await here.addIdentity(group, "stranger", "owner");
   const stranger = await here.tokenFor("registry", identity);
   const { token: nobody } = await here.grantsOf(["repository:acme/copy:pull"]);
   for (const token of [stranger, nobody]) {
-    for (const path of ["manifests/v1", `manifests/${one.digest}`, `blobs/${one.layer}`]) assert.equal((await pull(here, path, token)).status, 403, path);
+    for (const path of ["manifests/v1", `manifests/${one.digest}`, `blobs/${one.layer}`])
+      assert.equal((await pull(here, path, token)).status, 403, path);
   }
   assert.equal((await here.ask("GET", "/v2/acme/copy/manifests/v1")).status, 401);
   assert.deepEqual(front.seen, []);
@@ -90,14 +122,21 @@ test("anybody may pull what is public here and nothing else of the source", asyn
   const pair = await startPair(t);
   const { upstream, here, front } = pair;
   const latest = await upstream.pushImage("acme/app", "latest", "latest");
-  const { uid } = await here.api("POST", `/registry/v2/repos/${here.bootstrap.publicOrganization.uid}`, { name: "copy", syncConfig: pair.configOf("app", { pullThrough: true }) });
+  const { uid } = await here.api("POST", `/registry/v2/repos/${here.bootstrap.publicOrganization.uid}`, {
+    name: "copy",
+    syncConfig: pair.configOf("app", { pullThrough: true }),
+  });
   await pair.copied(uid);
   const hidden = await upstream.pushImage("acme/app", "v2", "two");
   front.seen.length = 0;
   const { token } = await here.grantsOf(["repository:public/copy:pull"]);
-  const get = async (path: string): Promise<number> => (await here.ask("GET", `/v2/public/copy/${path}`, { token })).status;
+  const get = async (path: string): Promise<number> =>
+    (await here.ask("GET", `/v2/public/copy/${path}`, { token })).status;
   assert.deepEqual([await get("manifests/latest"), await get(`blobs/${latest.layer}`)], [200, 200]);
-  assert.deepEqual([await get("manifests/v2"), await get(`manifests/${hidden.digest}`), await get(`blobs/${hidden.layer}`)], [403, 403, 403]);
+  assert.deepEqual(
+    [await get("manifests/v2"), await get(`manifests/${hidden.digest}`), await get(`blobs/${hidden.layer}`)],
+    [403, 403, 403],
+  );
   assert.deepEqual(front.seen, []);
 });
 
@@ -125,7 +164,10 @@ test("a source that is away or asks to wait makes 503 of what is not here, quick
   assert.equal((await pull(here, "manifests/first")).status, 200);
   // Another configuration is another source: its troubles are its own.
   status = 429;
-  const { uid } = await here.api("POST", `/registry/v2/repos/${here.bootstrap.organization.uid}`, { name: "other", syncConfig: pair.configOf("app", { pullThrough: true }) });
+  const { uid } = await here.api("POST", `/registry/v2/repos/${here.bootstrap.organization.uid}`, {
+    name: "other",
+    syncConfig: pair.configOf("app", { pullThrough: true }),
+  });
   const limited = await here.ask("GET", "/v2/acme/other/manifests/v1", { token: here.registry });
   assert.deepEqual([limited.status, limited.headers.get("retry-after")], [503, "120"]);
   await here.api("DELETE", `/registry/v2/repos/${uid}`);
@@ -139,13 +181,18 @@ test("many who want a large blob share one download; one that goes away stops no
   const image = await upstream.pushImage("acme/app", "v1", large);
   const path = `/v2/acme/copy/blobs/${image.layer}`;
   const leaving = new AbortController();
-  const left = fetch(here.url + path, { headers: { authorization: `Bearer ${here.registry}` }, signal: leaving.signal }).then(async (answer) => {
-    await answer.body?.getReader().read();
-    leaving.abort();
-  }).catch(() => undefined);
+  const left = fetch(here.url + path, { headers: { authorization: `Bearer ${here.registry}` }, signal: leaving.signal })
+    .then(async (answer) => {
+      await answer.body?.getReader().read();
+      leaving.abort();
+    })
+    .catch(() => undefined);
   const answers = await Promise.all(Array.from({ length: 6 }, () => pull(here, `blobs/${image.layer}`)));
   await left;
-  assert.deepEqual(answers.map(({ status, text }) => [status, digestOf(text)]), answers.map(() => [200, image.layer]));
+  assert.deepEqual(
+    answers.map(({ status, text }) => [status, digestOf(text)]),
+    answers.map(() => [200, image.layer]),
+  );
   assert.equal(asked(pair, image.layer), 1);
   const head = await pull(here, `blobs/${image.config}`, here.registry, "HEAD");
   assert.deepEqual([head.status, Number(head.headers.get("content-length")) > 0], [200, true]);
@@ -157,7 +204,8 @@ test("bytes that are not what the digest says never make a whole answer, and are
   await through(pair);
   const image = await upstream.pushImage("acme/app", "v1", "z".repeat(1 << 20));
   front.replace = (req, answer, res) => {
-    if (answer.statusCode !== 200 || (!req.url?.endsWith(image.layer) && !req.url?.endsWith(image.digest))) return false;
+    if (answer.statusCode !== 200 || (!req.url?.endsWith(image.layer) && !req.url?.endsWith(image.digest)))
+      return false;
     answer.resume();
     const length = Number(answer.headers["content-length"]);
     res.writeHead(200, { "content-length": length, "content-type": OCI_IMAGE }).end("?".repeat(length));

@@ -3,8 +3,8 @@ import test, { after, before } from "node:test";
 import { GroupsService, ReposService } from "@moorage/api";
 import { type Answer, type Json, type Platform, startPlatform } from "./support/platform.ts";
 
-// Answers of reading methods are kept until anything is written. Each test asks twice, so that the second answer is the kept one, then changes what
-// it depends on: the very next answer must know.
+// Answers of reading methods are kept until anything is written. Each test asks twice, so that the second answer is the
+// kept one, then changes what it depends on: the very next answer must know.
 
 let platform: Platform;
 let viewer: string;
@@ -52,7 +52,10 @@ test("a revoked binding, a narrowed role and a deleted identity are seen by the 
   await platform.ok("DELETE", `/iam/v2/roleBindings/${binding}`);
   assert.equal((await get(path)).status, 404);
 
-  const role = await platform.ok("POST", `/iam/v2/roles/${platform.organization}`, { name: "reader", capabilities: ["CAP_REPO_LIST"] });
+  const role = await platform.ok("POST", `/iam/v2/roles/${platform.organization}`, {
+    name: "reader",
+    capabilities: ["CAP_REPO_LIST"],
+  });
   await platform.bind(platform.organization, viewer, role.uid);
   assert.equal((await twice(path)).status, 200);
   await platform.ok("PATCH", `/iam/v2/roles/${role.uid}`, { capabilities: ["CAP_TAG_LIST"] });
@@ -69,7 +72,9 @@ test("a revoked binding, a narrowed role and a deleted identity are seen by the 
 test("a kept answer is for its token alone, and for as long as that lives", async () => {
   const path = `/registry/v2/repos/${repo.uid}`;
   const short = await platform.token(undefined, { ttlMs: 30_000 });
-  const stranger = await platform.token(await platform.identity(await platform.group(platform.organization).then(({ uid }) => uid)));
+  const stranger = await platform.token(
+    await platform.identity(await platform.group(platform.organization).then(({ uid }) => uid)),
+  );
   assert.equal((await twice(path, short)).status, 200);
   assert.equal((await get(path, stranger)).status, 404);
   assert.equal((await get(path, `${short}x`)).status, 401);
@@ -81,7 +86,8 @@ test("a kept answer is for its token alone, and for as long as that lives", asyn
 
 test("gRPC: the same, by method and message", async () => {
   const owner = await platform.token();
-  const read = async (uid: string): Promise<string | undefined> => (await platform.grpc.call(ReposService.method.getRepo, { uid }, owner)).message?.description;
+  const read = async (uid: string): Promise<string | undefined> =>
+    (await platform.grpc.call(ReposService.method.getRepo, { uid }, owner)).message?.description;
   const other = await platform.repo(platform.organization, { description: "other" });
   await platform.ok("PATCH", `/registry/v2/repos/${repo.uid}`, { description: "third" });
   for (let round = 0; round < 2; round += 1) {
@@ -93,5 +99,8 @@ test("gRPC: the same, by method and message", async () => {
   // Another method with the same message is another call.
   const group = await platform.grpc.call(GroupsService.method.getGroup, { uid: platform.organization }, owner);
   assert.equal(group.message?.uid, platform.organization);
-  assert.equal((await platform.grpc.call(ReposService.method.getRepo, { uid: platform.organization }, owner)).message, undefined);
+  assert.equal(
+    (await platform.grpc.call(ReposService.method.getRepo, { uid: platform.organization }, owner)).message,
+    undefined,
+  );
 });

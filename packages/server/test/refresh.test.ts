@@ -6,7 +6,8 @@ import { attackOn, refused } from "./support/attacks.ts";
 import { type Issuer, openIssuer } from "./support/issuer.ts";
 import { jsonOf } from "./support/shape.ts";
 
-// What a thief and its victim do with one refresh token: whoever comes second ends the family, whatever the order, and no other family.
+// What a thief and its victim do with one refresh token: whoever comes second ends the family, whatever the order, and
+// no other family.
 let house: AccessHouse;
 let issuer: Issuer;
 let identity: string;
@@ -34,7 +35,7 @@ test("of many who trade one at once, one wins at most; the next use of what it t
   for (let round = 0; round < 10; round += 1) {
     const token = await first();
     const outcomes = await Promise.allSettled(Array.from({ length: 6 }, () => refresh(token)));
-    const winners = outcomes.flatMap((outcome) => outcome.status === "fulfilled" ? [outcome.value.refreshToken] : []);
+    const winners = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value.refreshToken] : []));
     assert.ok(winners.length <= 1, `${winners.length} won`);
     await refused(refresh(token));
     for (const winner of winners) await refused(refresh(winner));
@@ -92,11 +93,22 @@ test("a bad wish, and a clock that is behind, use none up; one that has ended re
 test("deleting an identity through the API leaves no refresh token of it", async (t) => {
   const server = await startInstallation(t, { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" });
   const { organization } = server.bootstrap;
-  const { uid } = await server.api("POST", `/iam/v2/identities/${organization.uid}`, { name: "ci", claimMatch: { issuer: issuer.url, subject: "robot" } });
+  const { uid } = await server.api("POST", `/iam/v2/identities/${organization.uid}`, {
+    name: "ci",
+    claimMatch: { issuer: issuer.url, subject: "robot" },
+  });
   const now = Math.floor(Date.now() / 1000);
-  const external = await issuer.sign({ iss: issuer.url, sub: "robot", aud: server.bootstrap.baseUrl, iat: now, exp: now + 300 });
+  const external = await issuer.sign({
+    iss: issuer.url,
+    sub: "robot",
+    aud: server.bootstrap.baseUrl,
+    iat: now,
+    exp: now + 300,
+  });
   const { refreshToken } = (await server.ask("GET", "/sts/exchange", { token: external })).json;
-  const pair = jsonOf<{ refreshToken: { token: string } }>(await server.ask("GET", "/sts/exchange_refresh_token", { token: refreshToken }));
+  const pair = jsonOf<{ refreshToken: { token: string } }>(
+    await server.ask("GET", "/sts/exchange_refresh_token", { token: refreshToken }),
+  );
   const newer = pair.refreshToken.token;
   assert.equal((await server.ask("GET", "/token", { basic: `any:${newer}` })).status, 200);
   await server.api("DELETE", `/iam/v2/identities/${uid}`);

@@ -9,7 +9,7 @@ import { loadConfig, type Server, signToken, startServer } from "../src/index.ts
 const HOUR_MS = 3_600_000;
 
 async function kidsOf(server: Server): Promise<string[]> {
-  const { keys } = await (await fetch(`${server.url}/.well-known/jwks.json`)).json() as { keys: { kid: string }[] };
+  const { keys } = (await (await fetch(`${server.url}/.well-known/jwks.json`)).json()) as { keys: { kid: string }[] };
   return keys.map(({ kid }) => kid);
 }
 
@@ -18,14 +18,24 @@ test("a signing key past its age is replaced; tokens of the old one are good unt
   t.after(() => rmSync(dataDir, { recursive: true, force: true }));
   let aheadMs = 0;
   const clock = { nowMs: () => Date.now() + aheadMs };
-  const settings = loadConfig({ MOORAGE_PORT: "0", MOORAGE_DATA_DIR: dataDir, MOORAGE_LOG_LEVEL: "silent", MOORAGE_SIGNING_KEY_AGE: "30m", MOORAGE_BASE_URL: "http://moorage.test", MOORAGE_REGISTRY_URL: "", ...await databaseEnv(dataDir) });
+  const settings = loadConfig({
+    MOORAGE_PORT: "0",
+    MOORAGE_DATA_DIR: dataDir,
+    MOORAGE_LOG_LEVEL: "silent",
+    MOORAGE_SIGNING_KEY_AGE: "30m",
+    MOORAGE_BASE_URL: "http://moorage.test",
+    MOORAGE_REGISTRY_URL: "",
+    ...(await databaseEnv(dataDir)),
+  });
   const start = async (): Promise<{ server: Server; local: string }> => {
     const server = await startServer(settings, { clock });
     t.after(() => server.close());
     return { server, local: `http://127.0.0.1:${server.config.port}` };
   };
-  const groups = async (local: string, token: string): Promise<number> => (await fetch(`${local}/iam/v2/groups`, { headers: { authorization: `Bearer ${token}` } })).status;
-  const kids = async ({ server, local }: { server: Server; local: string }): Promise<string[]> => await kidsOf({ ...server, url: local });
+  const groups = async (local: string, token: string): Promise<number> =>
+    (await fetch(`${local}/iam/v2/groups`, { headers: { authorization: `Bearer ${token}` } })).status;
+  const kids = async ({ server, local }: { server: Server; local: string }): Promise<string[]> =>
+    await kidsOf({ ...server, url: local });
 
   const first = await start();
   const [old] = await kids(first);

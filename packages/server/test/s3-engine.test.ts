@@ -23,7 +23,8 @@ async function objectsAt(url: string): Promise<string[]> {
 async function unfinishedAt(url: string): Promise<string[]> {
   const location = parseS3Url(url);
   const found: string[] = [];
-  for await (const { key } of openBucket(location).listMultiparts(location.prefix)) found.push(key.slice(location.prefix.length));
+  for await (const { key } of openBucket(location).listMultiparts(location.prefix))
+    found.push(key.slice(location.prefix.length));
   return found;
 }
 
@@ -47,21 +48,39 @@ if (NO_S3 === false) {
     const store = await openS3Blobs(url);
     const content = Buffer.from("drawn");
     const id = await filled(store, [content.subarray(0, 2), content.subarray(2)]);
-    assert.deepEqual(await objectsAt(url), [`uploads/${id}/0000000000000000`, `uploads/${id}/0000000000000002`, `uploads/${id}/start`]);
+    assert.deepEqual(await objectsAt(url), [
+      `uploads/${id}/0000000000000000`,
+      `uploads/${id}/0000000000000002`,
+      `uploads/${id}/start`,
+    ]);
     const { digest, generation } = await store.finish(id, digestOf(content));
     const hex = digest.slice("sha256:".length);
     assert.deepEqual(await objectsAt(url), [`blobs/sha256/${hex.slice(0, 2)}/${hex}.${generation}`]);
-    assert.deepEqual(await allOf(store.listBlobs()).then((found) => found.map((blob) => [blob.digest, blob.generation])), [[digest, generation]]);
+    assert.deepEqual(
+      await allOf(store.listBlobs()).then((found) => found.map((blob) => [blob.digest, blob.generation])),
+      [[digest, generation]],
+    );
   });
 
   test("appends of every size come together, by copies of several parts and by reading", async () => {
     const url = s3Url();
     const store = await openS3Blobs(url, { partBytes: 5 * MIB, maxParts: 2, copyBytes: 11 * MIB });
     // By one part; by two; by a second object when the first has no more parts; larger than one copy.
-    for (const sizes of [[4 * MIB], [5 * MIB], [5 * MIB + 1], [10 * MIB + 1], [23 * MIB + 7], [100, 13 * MIB, 1, 2 * MIB, 6 * MIB, 3], [6 * MIB, 7]]) {
+    for (const sizes of [
+      [4 * MIB],
+      [5 * MIB],
+      [5 * MIB + 1],
+      [10 * MIB + 1],
+      [23 * MIB + 7],
+      [100, 13 * MIB, 1, 2 * MIB, 6 * MIB, 3],
+      [6 * MIB, 7],
+    ]) {
       const content = randomBytes(sizes.reduce((sum, size) => sum + size, 0));
       let at = 0;
-      const id = await filled(store, sizes.map((size) => content.subarray(at, at += size)));
+      const id = await filled(
+        store,
+        sizes.map((size) => content.subarray(at, (at += size))),
+      );
       const blob = await store.finish(id, digestOf(content));
       assert.equal(blob.size, content.length);
       assert.ok((await store.readWhole(blob.digest, blob.generation)).equals(content), sizes.join());
@@ -107,19 +126,35 @@ if (NO_S3 === false) {
     const [appending, finishing] = [newId(), await filled(store, [Buffer.from("x")])];
     const segment = `${location.prefix}uploads/${appending}/0000000000000000`;
     const { uploadId } = await bucket.startMultipart(segment);
-    await bucket.client.send(new UploadPartCommand({ Bucket: bucket.name, Key: segment, UploadId: uploadId, PartNumber: 1, Body: randomBytes(1000) }));
+    await bucket.client.send(
+      new UploadPartCommand({
+        Bucket: bucket.name,
+        Key: segment,
+        UploadId: uploadId,
+        PartNumber: 1,
+        Body: randomBytes(1000),
+      }),
+    );
     const [hex, generation] = ["ab".repeat(32), "0123456789abcdef"];
     await bucket.put(`${location.prefix}uploads/${finishing}/into-sha256-${hex}.${generation}`, Buffer.alloc(0));
     await bucket.startMultipart(`${location.prefix}blobs/sha256/ab/${hex}.${generation}`);
     const other = await bucket.startMultipart(`${location.prefix}blobs/sha256/ab/${hex}.fedcba9876543210`);
 
-    assert.deepEqual((await allOf(store.listUploads())).map(({ id }) => id).toSorted(), [appending, finishing].toSorted());
-    for (const { modifiedMs } of await allOf(store.listUploads())) assert.ok(Math.abs(Date.now() - modifiedMs) < 60_000);
+    assert.deepEqual(
+      (await allOf(store.listUploads())).map(({ id }) => id).toSorted(),
+      [appending, finishing].toSorted(),
+    );
+    for (const { modifiedMs } of await allOf(store.listUploads()))
+      assert.ok(Math.abs(Date.now() - modifiedMs) < 60_000);
     await store.removeUpload(appending);
     await store.removeUpload(finishing);
     assert.deepEqual(await allOf(store.listUploads()), []);
     assert.deepEqual(await objectsAt(url), []);
-    assert.deepEqual(await unfinishedAt(url), [`blobs/sha256/ab/${hex}.fedcba9876543210`], "another generation is another's");
+    assert.deepEqual(
+      await unfinishedAt(url),
+      [`blobs/sha256/ab/${hex}.fedcba9876543210`],
+      "another generation is another's",
+    );
     await bucket.abortMultipart(`${location.prefix}blobs/sha256/ab/${hex}.fedcba9876543210`, other.uploadId);
   });
 
@@ -143,14 +178,16 @@ if (NO_S3 === false) {
     const content = Buffer.from("where");
     const blob = { digest: digestOf(content), generation: "0123456789abcdef" };
     const { bucket } = parseS3Url(s3Url());
-    const path = new URL(await (await openS3Blobs(s3Url())).redirectUrl?.(blob.digest, blob.generation, 60_000) ?? "");
+    const path = new URL(
+      (await (await openS3Blobs(s3Url())).redirectUrl?.(blob.digest, blob.generation, 60_000)) ?? "",
+    );
     assert.ok(path.pathname.startsWith(`/${bucket}/`) && !path.host.startsWith(bucket));
     assert.equal(path.searchParams.get("X-Amz-Expires"), "60");
     if (!process.env["MOORAGE_TEST_S3_VIRTUAL_URL"]) return t.diagnostic("MOORAGE_TEST_S3_VIRTUAL_URL is not set");
     const store = await openS3Blobs(s3Url("virtual"), { lookup });
     const stored = await store.finish(await filled(store, [content]), blob.digest);
     assert.deepEqual(await store.readWhole(stored.digest, stored.generation), content);
-    const host = new URL(await store.redirectUrl?.(stored.digest, stored.generation, 60_000) ?? "");
+    const host = new URL((await store.redirectUrl?.(stored.digest, stored.generation, 60_000)) ?? "");
     assert.ok(host.host.startsWith(`${bucket}.`) && !host.pathname.startsWith(`/${bucket}/`));
   });
 }

@@ -27,18 +27,40 @@ type Body = Uint8Array | AsyncIterable<Uint8Array>;
 
 /** How tests ask a server: as its first identity, by paths. */
 async function asker(url: string, dataDir: string) {
-  const { token } = await signToken({ config: loadConfig({ MOORAGE_DATA_DIR: dataDir }), audience: "registry", ttlMs: 600_000 });
-  interface Options { body?: Body; headers?: Record<string, string> }
-  return (method: string, path: string, { body, headers = {} }: Options = {}): Promise<Response> => fetch(new URL(path, url), {
-    method, body, duplex: "half", redirect: "manual", headers: { authorization: `Bearer ${token}`, ...headers }, signal: AbortSignal.timeout(60_000),
-  } as RequestInit);
+  const { token } = await signToken({
+    config: loadConfig({ MOORAGE_DATA_DIR: dataDir }),
+    audience: "registry",
+    ttlMs: 600_000,
+  });
+  interface Options {
+    body?: Body;
+    headers?: Record<string, string>;
+  }
+  return (method: string, path: string, { body, headers = {} }: Options = {}): Promise<Response> =>
+    fetch(new URL(path, url), {
+      method,
+      body,
+      duplex: "half",
+      redirect: "manual",
+      headers: { authorization: `Bearer ${token}`, ...headers },
+      signal: AbortSignal.timeout(60_000),
+    } as RequestInit);
 }
 
 type Ask = Awaited<ReturnType<typeof asker>>;
 
-async function start(t: TestContext, blobsUrl: string, more: Record<string, string> = {}): Promise<{ ask: Ask; dataDir: string }> {
+async function start(
+  t: TestContext,
+  blobsUrl: string,
+  more: Record<string, string> = {},
+): Promise<{ ask: Ask; dataDir: string }> {
   const dataDir = folder(t);
-  const settings = { MOORAGE_PORT: "0", MOORAGE_DATA_DIR: dataDir, MOORAGE_LOG_LEVEL: "silent", MOORAGE_BLOBS_URL: blobsUrl };
+  const settings = {
+    MOORAGE_PORT: "0",
+    MOORAGE_DATA_DIR: dataDir,
+    MOORAGE_LOG_LEVEL: "silent",
+    MOORAGE_BLOBS_URL: blobsUrl,
+  };
   const server = await startServer(loadConfig({ ...settings, ...more }));
   t.after(() => server.close());
   return { ask: await asker(server.url, dataDir), dataDir };
@@ -64,7 +86,7 @@ async function bytes(response: Response): Promise<Buffer> {
 async function isUnavailable(response: Response): Promise<void> {
   assert.equal(response.status, 503);
   assert.ok(Number(response.headers.get("retry-after")) > 0);
-  const { errors, message } = await response.json() as { errors: { message: string }[]; message: string };
+  const { errors, message } = (await response.json()) as { errors: { message: string }[]; message: string };
   assert.equal(message, "Blob storage is unavailable");
   assert.equal(errors[0]?.message, message);
 }
@@ -88,7 +110,12 @@ if (NO_S3 !== false) {
       assert.equal(head.headers.get("content-length"), String(size));
       assert.ok((await bytes(await ask("GET", path))).equals(content));
       if (size < 2) continue;
-      for (const [range, start, end] of [["0-0", 0, 1], ["1-", 1, size], [`-${size - 1}`, 1, size], [`${size - 2}-${size + 9}`, size - 2, size]] as const) {
+      for (const [range, start, end] of [
+        ["0-0", 0, 1],
+        ["1-", 1, size],
+        [`-${size - 1}`, 1, size],
+        [`${size - 2}-${size + 9}`, size - 2, size],
+      ] as const) {
         const part = await ask("GET", path, { headers: { range: `bytes=${range}` } });
         assert.equal(part.status, 206);
         assert.ok((await bytes(part)).equals(content.subarray(start, end)), `${size} ${range}`);
@@ -98,10 +125,17 @@ if (NO_S3 !== false) {
     assert.equal((await blobsAt(url)).length, 5);
     assert.ok(!existsSync(join(dataDir, "blobs")) && !existsSync(join(dataDir, "uploads")));
     const config = Buffer.from("{}");
-    const descriptor = { mediaType: "application/vnd.oci.image.config.v1+json", digest: await push(ask, config), size: config.length };
+    const descriptor = {
+      mediaType: "application/vnd.oci.image.config.v1+json",
+      digest: await push(ask, config),
+      size: config.length,
+    };
     const type = "application/vnd.oci.image.manifest.v1+json";
     const manifest = Buffer.from(JSON.stringify({ schemaVersion: 2, mediaType: type, config: descriptor, layers: [] }));
-    assert.equal((await ask("PUT", `/v2/${REPO}/manifests/latest`, { body: manifest, headers: { "content-type": type } })).status, 201);
+    assert.equal(
+      (await ask("PUT", `/v2/${REPO}/manifests/latest`, { body: manifest, headers: { "content-type": type } })).status,
+      201,
+    );
     assert.deepEqual(await bytes(await ask("GET", `/v2/${REPO}/manifests/latest`)), manifest);
   });
 
@@ -153,7 +187,10 @@ if (NO_S3 !== false) {
       assert.equal((await fetch(location, { method: "DELETE" })).status, 403);
       const head = await ask("HEAD", path);
       assert.deepEqual([head.status, head.headers.get("content-length")], [200, String(size)]);
-      assert.equal((await ask("GET", path, { headers: { "if-none-match": head.headers.get("etag") ?? "" } })).status, 304);
+      assert.equal(
+        (await ask("GET", path, { headers: { "if-none-match": head.headers.get("etag") ?? "" } })).status,
+        304,
+      );
       assert.equal((await fetch(new URL(path, head.url), { redirect: "manual" })).status, 401);
       assert.equal((await ask("GET", `/v2/${REPO}/blobs/${digestOf(randomBytes(8))}`)).status, 404);
     }
@@ -165,7 +202,10 @@ if (NO_S3 !== false) {
     const { ask } = await start(t, way.url);
     const content = randomBytes(20 * MIB);
     const digest = digestOf(content);
-    for (const [method, path] of [["PATCH", await begin(ask)], ["POST", `/v2/${REPO}/blobs/uploads/?digest=${digest}`]] as const) {
+    for (const [method, path] of [
+      ["PATCH", await begin(ask)],
+      ["POST", `/v2/${REPO}/blobs/uploads/?digest=${digest}`],
+    ] as const) {
       const passed = way.sent(4 * MIB);
       const body = async function* (): AsyncGenerator<Uint8Array> {
         yield content.subarray(0, 12 * MIB);
@@ -173,13 +213,17 @@ if (NO_S3 !== false) {
         way.cut();
         yield content.subarray(12 * MIB);
       };
-      await isUnavailable(await ask(method, path, { body: body(), headers: { "content-type": "application/octet-stream" } }));
+      await isUnavailable(
+        await ask(method, path, { body: body(), headers: { "content-type": "application/octet-stream" } }),
+      );
       await isUnavailable(await ask("POST", `/v2/${REPO}/blobs/uploads/`));
       assert.deepEqual(await blobsAt(url), []);
       await way.mend();
       if (method === "PATCH") assert.equal((await ask("GET", path)).status, 204);
-      if (method === "PATCH") assert.equal((await ask("PATCH", path, { body: content })).headers.get("range"), `0-${content.length - 1}`);
-      const done = method === "PATCH" ? await ask("PUT", `${path}?digest=${digest}`) : await ask("POST", path, { body: content });
+      if (method === "PATCH")
+        assert.equal((await ask("PATCH", path, { body: content })).headers.get("range"), `0-${content.length - 1}`);
+      const done =
+        method === "PATCH" ? await ask("PUT", `${path}?digest=${digest}`) : await ask("POST", path, { body: content });
       assert.equal(done.status, 201, await done.text());
       assert.ok((await bytes(await ask("GET", `/v2/${REPO}/blobs/${digest}`))).equals(content));
       assert.equal((await ask("DELETE", `/v2/${REPO}/blobs/${digest}`)).status, 202);
@@ -212,45 +256,65 @@ if (NO_S3 !== false) {
     const gone = await wayTo(t, url);
     gone.cut();
     const begins = async (blobsUrl: string, message: RegExp): Promise<void> => {
-      const settings = loadConfig({ MOORAGE_PORT: "0", MOORAGE_DATA_DIR: folder(t), MOORAGE_LOG_LEVEL: "silent", MOORAGE_BLOBS_URL: blobsUrl });
-      await assert.rejects(startServer(settings), (error: Error) => error instanceof ConfigError && message.test(error.message));
+      const settings = loadConfig({
+        MOORAGE_PORT: "0",
+        MOORAGE_DATA_DIR: folder(t),
+        MOORAGE_LOG_LEVEL: "silent",
+        MOORAGE_BLOBS_URL: blobsUrl,
+      });
+      await assert.rejects(
+        startServer(settings),
+        (error: Error) => error instanceof ConfigError && message.test(error.message),
+      );
     };
     await begins(url.replace("s3://", "s3://another-"), /^MOORAGE_BLOBS_URL: bucket: there is no such bucket$/);
     await begins(gone.url, /^MOORAGE_BLOBS_URL: the bucket cannot be used: ECONNREFUSED$/);
     await begins(`${url}&stile=path`, /^MOORAGE_BLOBS_URL: stile: /);
     const secret = process.env["AWS_SECRET_ACCESS_KEY"];
     process.env["AWS_SECRET_ACCESS_KEY"] = "wrong";
-    t.after(() => { process.env["AWS_SECRET_ACCESS_KEY"] = secret; });
+    t.after(() => {
+      process.env["AWS_SECRET_ACCESS_KEY"] = secret;
+    });
     await begins(url, /^MOORAGE_BLOBS_URL: the bucket cannot be used: 403 SignatureDoesNotMatch$/);
   });
 
-  test("memory does not grow with a blob's size", { skip: existsSync("/proc/self/status") ? false : "needs /proc" }, async (t) => {
-    const dataDir = folder(t);
-    const server = await startProcess(t, { MOORAGE_DATA_DIR: dataDir, MOORAGE_LOG_LEVEL: "error", MOORAGE_BLOBS_URL: s3Url() });
-    const ask = await asker(server.url, dataDir);
-    const peakMib = (): number => Number(/VmHWM:\s*(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, "utf8"))?.[1]) / 1024;
-    const block = randomBytes(MIB);
-    const through = async (mib: number): Promise<number> => {
-      const hash = createHash("sha256");
-      const body = async function* (): AsyncGenerator<Uint8Array> {
-        for (let at = 0; at < mib; at++) {
-          hash.update(block);
-          yield block;
-        }
+  test(
+    "memory does not grow with a blob's size",
+    { skip: existsSync("/proc/self/status") ? false : "needs /proc" },
+    async (t) => {
+      const dataDir = folder(t);
+      const server = await startProcess(t, {
+        MOORAGE_DATA_DIR: dataDir,
+        MOORAGE_LOG_LEVEL: "error",
+        MOORAGE_BLOBS_URL: s3Url(),
+      });
+      const ask = await asker(server.url, dataDir);
+      const peakMib = (): number =>
+        Number(/VmHWM:\s*(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, "utf8"))?.[1]) / 1024;
+      const block = randomBytes(MIB);
+      const through = async (mib: number): Promise<number> => {
+        const hash = createHash("sha256");
+        const body = async function* (): AsyncGenerator<Uint8Array> {
+          for (let at = 0; at < mib; at++) {
+            hash.update(block);
+            yield block;
+          }
+        };
+        const upload = await begin(ask);
+        assert.equal((await ask("PATCH", upload, { body: body() })).status, 202);
+        const done = await ask("PUT", `${upload}?digest=sha256:${hash.digest("hex")}`);
+        assert.equal(done.status, 201);
+        let received = 0;
+        for await (const chunk of (await ask("GET", done.headers.get("location") ?? "")).body ?? [])
+          received += chunk.length;
+        assert.equal(received, mib * MIB);
+        return peakMib();
       };
-      const upload = await begin(ask);
-      assert.equal((await ask("PATCH", upload, { body: body() })).status, 202);
-      const done = await ask("PUT", `${upload}?digest=sha256:${hash.digest("hex")}`);
-      assert.equal(done.status, 201);
-      let received = 0;
-      for await (const chunk of (await ask("GET", done.headers.get("location") ?? "")).body ?? []) received += chunk.length;
-      assert.equal(received, mib * MIB);
-      return peakMib();
-    };
-    // What is held at most is there after the first: parts being gathered and sent.
-    const small = await through(48);
-    const large = await through(400);
-    assert.ok(large - small < 100, `peak ${small} MiB after 48 MiB, ${large} MiB after 400 MiB`);
-    t.diagnostic(`peak ${Math.round(small)} MiB after 48 MiB, ${Math.round(large)} MiB after 400 MiB`);
-  });
+      // What is held at most is there after the first: parts being gathered and sent.
+      const small = await through(48);
+      const large = await through(400);
+      assert.ok(large - small < 100, `peak ${small} MiB after 48 MiB, ${large} MiB after 400 MiB`);
+      t.diagnostic(`peak ${Math.round(small)} MiB after 48 MiB, ${Math.round(large)} MiB after 400 MiB`);
+    },
+  );
 }

@@ -9,8 +9,15 @@ import { type Platform, startPlatform } from "./support/platform.ts";
 
 // A person in a real browser, Debian's Chromium, at a real OpenID provider.
 const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find((path) => existsSync(path));
-const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update",
-  "--disable-sync"];
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
 const TIMEOUT_MS = 60_000;
 let platform: Platform;
 let people: PeopleProvider;
@@ -34,7 +41,12 @@ async function openChromium(t: TestContext): Promise<BrowserContext | undefined>
     return undefined;
   }
   const folder = mkdtempSync(join(tmpdir(), "moorage-browser-"));
-  const context = await chromium.launchPersistentContext(folder, { executablePath: CHROMIUM, headless: true, args: FLAGS, timeout: TIMEOUT_MS });
+  const context = await chromium.launchPersistentContext(folder, {
+    executablePath: CHROMIUM,
+    headless: true,
+    args: FLAGS,
+    timeout: TIMEOUT_MS,
+  });
   context.setDefaultTimeout(TIMEOUT_MS);
   t.after(async () => {
     await context.close();
@@ -52,30 +64,50 @@ async function signInThere(page: Page): Promise<void> {
   await page.click('button[type="submit"]');
 }
 
-test("a person signs in, lands with a session that scripts cannot read, and has an identity, a role and entries in the audit log", { timeout: 180_000 },
+test(
+  "a person signs in, lands with a session that scripts cannot read, and has an identity, a role and entries in the audit log",
+  { timeout: 180_000 },
   async (t) => {
-  const context = await openChromium(t);
-  if (context === undefined) return;
-  const page = await context.newPage();
-  await page.goto(`${platform.url}/sign-in?identity_provider=${idp}&return_to=/session`);
-  await signInThere(page);
-  await page.waitForURL(`${platform.url}/session`);
-  const { identity, email } = JSON.parse(await page.innerText("body")) as { identity: string; email: string };
-  assert.equal(email, "ada@example.com");
-  const cookie = (await context.cookies(platform.url)).find(({ name }) => name === "moorage_session");
-  assert.deepEqual([cookie?.httpOnly, cookie?.sameSite], [true, "Lax"]);
-  assert.equal(await page.evaluate("document.cookie"), "");
-  const minted = await page.evaluate(`fetch("/session/token", { method: "POST" }).then((answer) => answer.json())`) as { token: string };
-  assert.equal((await platform.call("GET", `/iam/v2/groups/${platform.organization}`, { token: minted.token })).status, 200);
+    const context = await openChromium(t);
+    if (context === undefined) return;
+    const page = await context.newPage();
+    await page.goto(`${platform.url}/sign-in?identity_provider=${idp}&return_to=/session`);
+    await signInThere(page);
+    await page.waitForURL(`${platform.url}/session`);
+    const { identity, email } = JSON.parse(await page.innerText("body")) as { identity: string; email: string };
+    assert.equal(email, "ada@example.com");
+    const cookie = (await context.cookies(platform.url)).find(({ name }) => name === "moorage_session");
+    assert.deepEqual([cookie?.httpOnly, cookie?.sameSite], [true, "Lax"]);
+    assert.equal(await page.evaluate("document.cookie"), "");
+    const minted = (await page.evaluate(
+      `fetch("/session/token", { method: "POST" }).then((answer) => answer.json())`,
+    )) as { token: string };
+    assert.equal(
+      (await platform.call("GET", `/iam/v2/groups/${platform.organization}`, { token: minted.token })).status,
+      200,
+    );
 
-  const bindings = await platform.reader.selectFrom("role_bindings").select(["parent", "role_uid"]).where("identity_uid", "=", identity).execute();
-  assert.deepEqual(bindings.map((row) => [row.parent, row.role_uid]), [[platform.organization, await platform.role("viewer")]]);
-  const entries = await platform.reader.selectFrom("audit_entries").select("method").where("identity", "=", identity).orderBy("create_time").execute();
-  assert.deepEqual(entries.map(({ method }) => method).slice(0, 2), ["iam.signIn", "session.token"]);
-  assert.equal(await page.evaluate(`fetch("/session", { method: "DELETE" }).then((answer) => answer.status)`), 200);
-  await page.reload();
-  assert.match(await page.innerText("body"), /nobody is signed in/);
-});
+    const bindings = await platform.reader
+      .selectFrom("role_bindings")
+      .select(["parent", "role_uid"])
+      .where("identity_uid", "=", identity)
+      .execute();
+    assert.deepEqual(
+      bindings.map((row) => [row.parent, row.role_uid]),
+      [[platform.organization, await platform.role("viewer")]],
+    );
+    const entries = await platform.reader
+      .selectFrom("audit_entries")
+      .select("method")
+      .where("identity", "=", identity)
+      .orderBy("create_time")
+      .execute();
+    assert.deepEqual(entries.map(({ method }) => method).slice(0, 2), ["iam.signIn", "session.token"]);
+    assert.equal(await page.evaluate(`fetch("/session", { method: "DELETE" }).then((answer) => answer.status)`), 200);
+    await page.reload();
+    assert.match(await page.innerText("body"), /nobody is signed in/);
+  },
+);
 
 test("a page of another site gets no token with the person's cookie", { timeout: 180_000 }, async (t) => {
   const context = await openChromium(t);
@@ -86,19 +118,37 @@ test("a page of another site gets no token with the person's cookie", { timeout:
   await page.waitForURL(`${platform.url}/session`);
   // Another port of the same host: another origin of the same site, which gets the cookie sent along.
   await page.goto(`${people.url}/.well-known/openid-configuration`);
-  const status = await page.evaluate(`fetch("${platform.url}/session/token", { method: "POST", credentials: "include", mode: "no-cors" }).then((answer) => answer.type)`);
+  const status = await page.evaluate(
+    `fetch("${platform.url}/session/token", { method: "POST", credentials: "include", mode: "no-cors" }).then((answer) => answer.type)`,
+  );
   assert.equal(status, "opaque");
-  assert.equal((await platform.reader.selectFrom("audit_entries").select("uid").where("method", "=", "session.token").where("details", "like", "%token%")
-    .execute()).length, 1, "that of the test before");
+  assert.equal(
+    (
+      await platform.reader
+        .selectFrom("audit_entries")
+        .select("uid")
+        .where("method", "=", "session.token")
+        .where("details", "like", "%token%")
+        .execute()
+    ).length,
+    1,
+    "that of the test before",
+  );
 });
 
 test("a person signs a device in: the forms work under the page's own policy", { timeout: 180_000 }, async (t) => {
   const context = await openChromium(t);
   if (context === undefined) return;
-  const { body: codes } = await tokenCall(platform, { client_id: "moorage-cli", identity_provider: idp }, "/oauth/device_authorization");
+  const { body: codes } = await tokenCall(
+    platform,
+    { client_id: "moorage-cli", identity_provider: idp },
+    "/oauth/device_authorization",
+  );
   const page = await context.newPage();
   const faults: string[] = [];
-  page.on("console", (message) => { if (message.type() === "error" && /Content Security Policy/.test(message.text())) faults.push(message.text()); });
+  page.on("console", (message) => {
+    if (message.type() === "error" && /Content Security Policy/.test(message.text())) faults.push(message.text());
+  });
   await page.goto(String(codes["verification_uri_complete"]));
   await page.click("button");
   await page.click('button[value="go"]');
@@ -106,7 +156,10 @@ test("a person signs a device in: the forms work under the page's own policy", {
   await page.waitForURL(/\/oauth\/callback/);
   assert.match(await page.innerText("body"), /You may close this page/);
   assert.deepEqual(faults, []);
-  const given = await tokenCall(platform, { grant_type: "urn:ietf:params:oauth:grant-type:device_code", device_code: String(codes["device_code"]),
-    client_id: "moorage-cli" });
+  const given = await tokenCall(platform, {
+    grant_type: "urn:ietf:params:oauth:grant-type:device_code",
+    device_code: String(codes["device_code"]),
+    client_id: "moorage-cli",
+  });
   assert.equal(given.status, 200, JSON.stringify(given.body));
 });

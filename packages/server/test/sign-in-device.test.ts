@@ -20,16 +20,31 @@ after(async () => {
   await platform?.close();
 });
 
-interface Codes { device_code: string; user_code: string; verification_uri: string; verification_uri_complete: string; expires_in: number; interval: number }
+interface Codes {
+  device_code: string;
+  user_code: string;
+  verification_uri: string;
+  verification_uri_complete: string;
+  expires_in: number;
+  interval: number;
+}
 
 async function begin(change: Record<string, string> = {}): Promise<Codes> {
-  const { status, body } = await tokenCall<Codes>(platform, { client_id: "moorage-cli", identity_provider: idp, ...change }, "/oauth/device_authorization");
+  const { status, body } = await tokenCall<Codes>(
+    platform,
+    { client_id: "moorage-cli", identity_provider: idp, ...change },
+    "/oauth/device_authorization",
+  );
   assert.equal(status, 200, JSON.stringify(body));
   return body;
 }
 
 const poll = (code: string, client = "moorage-cli"): Promise<TokenAnswer> =>
-  tokenCall(platform, { grant_type: "urn:ietf:params:oauth:grant-type:device_code", device_code: code, client_id: client });
+  tokenCall(platform, {
+    grant_type: "urn:ietf:params:oauth:grant-type:device_code",
+    device_code: code,
+    client_id: client,
+  });
 
 const proofIn = ({ text }: Shown): string => /name="proof" value="(\w+)"/.exec(text)?.[1] ?? "";
 
@@ -41,7 +56,11 @@ async function type(browser: Browser, userCode: string): Promise<Shown> {
 
 async function go(browser: Browser, userCode: string, login = "ada"): Promise<Shown> {
   const page = await type(browser, userCode);
-  const there = await browser.post(page.url, { user_code: userCode, proof: proofIn(page), answer: "go" }, `${people.url}/auth`);
+  const there = await browser.post(
+    page.url,
+    { user_code: userCode, proof: proofIn(page), answer: "go" },
+    `${people.url}/auth`,
+  );
   assert.ok(there.location.startsWith(people.url), there.text);
   return browser.signIn(there.location, login);
 }
@@ -49,24 +68,37 @@ async function go(browser: Browser, userCode: string, login = "ada"): Promise<Sh
 test("the person types the code, sees who asks, signs in, and the device gets its tokens once", async () => {
   const codes = await begin();
   assert.match(codes.user_code, /^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/);
-  assert.deepEqual([codes.verification_uri, codes.verification_uri_complete, codes.expires_in, codes.interval],
-    [`${platform.url}/oauth/device`, `${platform.url}/oauth/device?user_code=${codes.user_code}`, 600, 5]);
+  assert.deepEqual(
+    [codes.verification_uri, codes.verification_uri_complete, codes.expires_in, codes.interval],
+    [`${platform.url}/oauth/device`, `${platform.url}/oauth/device?user_code=${codes.user_code}`, 600, 5],
+  );
   assert.equal((await poll(codes.device_code)).body["error"], "authorization_pending");
   const browser = openBrowser();
   const page = await type(browser, codes.user_code.toLowerCase().replace("-", " "));
   assert.match(page.text, /The Moorage command line/);
   assert.match(page.text, /127\.0\.0\.1/);
-  assert.match(page.headers.get("content-security-policy") ?? "", /default-src 'none'.*form-action 'self' https: http:/);
+  assert.match(
+    page.headers.get("content-security-policy") ?? "",
+    /default-src 'none'.*form-action 'self' https: http:/,
+  );
   const shown = await go(browser, codes.user_code);
   assert.deepEqual([shown.status, /You may close this page/.test(shown.text)], [200, true]);
 
   const given = await poll(codes.device_code);
   assert.equal(given.status, 200, JSON.stringify(given.body));
   const { sub } = decodeJwt(String(given.body["access_token"]));
-  assert.equal((await platform.reader.selectFrom("identities").select("subject").where("uid", "=", String(sub)).executeTakeFirst())?.subject, "ada");
+  assert.equal(
+    (await platform.reader.selectFrom("identities").select("subject").where("uid", "=", String(sub)).executeTakeFirst())
+      ?.subject,
+    "ada",
+  );
   assert.equal((await poll(codes.device_code)).body["error"], "invalid_grant");
-  assert.equal((await tokenCall(platform, { grant_type: "refresh_token", refresh_token: String(given.body["refresh_token"]) })).status, 400,
-    "a device code that comes again takes along what it gave");
+  assert.equal(
+    (await tokenCall(platform, { grant_type: "refresh_token", refresh_token: String(given.body["refresh_token"]) }))
+      .status,
+    400,
+    "a device code that comes again takes along what it gave",
+  );
 });
 
 test("of two who ask at once with one code, one gets tokens", async () => {
@@ -113,10 +145,17 @@ test("declined here or at the provider, too late, unknown, another client: no to
 
 test("a bad request for codes is refused", async () => {
   for (const [form, error] of [
-    [{ client_id: "moorage-web" }, "unauthorized_client"], [{ client_id: "" }, "invalid_request"], [{ identity_provider: "f".repeat(40) }, "invalid_request"],
-    [{ identity_provider: "" }, "invalid_request"], [{ scope: "CAP_NOTHING" }, "invalid_scope"],
+    [{ client_id: "moorage-web" }, "unauthorized_client"],
+    [{ client_id: "" }, "invalid_request"],
+    [{ identity_provider: "f".repeat(40) }, "invalid_request"],
+    [{ identity_provider: "" }, "invalid_request"],
+    [{ scope: "CAP_NOTHING" }, "invalid_scope"],
   ] as const) {
-    const { status, body } = await tokenCall(platform, { client_id: "moorage-cli", identity_provider: idp, ...form }, "/oauth/device_authorization");
+    const { status, body } = await tokenCall(
+      platform,
+      { client_id: "moorage-cli", identity_provider: idp, ...form },
+      "/oauth/device_authorization",
+    );
     assert.deepEqual([status, body["error"]], [400, error]);
   }
 });
@@ -127,14 +166,20 @@ test("a form that another site sends, or another browser, counts for nothing", a
   const foreign = proofIn(await other.open(`${platform.url}/oauth/device`));
   await browser.open(`${platform.url}/oauth/device`);
   for (const proof of ["", foreign]) {
-    const shown = await browser.post(`${platform.url}/oauth/device`, { user_code: codes.user_code, proof, answer: "deny" });
+    const shown = await browser.post(`${platform.url}/oauth/device`, {
+      user_code: codes.user_code,
+      proof,
+      answer: "deny",
+    });
     assert.deepEqual([shown.status, shown.location], [403, ""]);
   }
   assert.equal((await poll(codes.device_code)).body["error"], "authorization_pending");
 });
 
 test("what a stranger writes stands in no page as HTML", async () => {
-  const page = await openBrowser().open(`${platform.url}/oauth/device?user_code=${encodeURIComponent(`"><script>alert(1)</script>`)}`);
+  const page = await openBrowser().open(
+    `${platform.url}/oauth/device?user_code=${encodeURIComponent(`"><script>alert(1)</script>`)}`,
+  );
   assert.equal(page.status, 200);
   assert.doesNotMatch(page.text, /<script>alert|"">/);
 });

@@ -20,7 +20,8 @@ after(async () => {
   await platform?.close();
 });
 
-const url = (change: Record<string, string> = {}): string => `${platform.url}/sign-in?${new URLSearchParams({ identity_provider: idp, return_to: "/session", ...change })}`;
+const url = (change: Record<string, string> = {}): string =>
+  `${platform.url}/sign-in?${new URLSearchParams({ identity_provider: idp, return_to: "/session", ...change })}`;
 const ask = (browser: Browser, method: string, path: string, headers: Record<string, string> = {}): Promise<Answer> =>
   platform.call(method, path, { headers: { cookie: browser.cookies(platform.url).join("; "), ...headers } });
 const OWN = { "sec-fetch-site": "same-origin" };
@@ -36,28 +37,45 @@ async function signedIn(): Promise<Browser> {
 test("a browser lands where it wanted to, with a session; signed out it has none", async () => {
   const browser = await signedIn();
   const { status, body, headers } = await ask(browser, "GET", "/session");
-  assert.deepEqual([status, Object.keys(body), body.name, headers["cache-control"]], [200, ["identity", "name", "email", "expireTime"], "ada", "no-store"]);
+  assert.deepEqual(
+    [status, Object.keys(body), body.name, headers["cache-control"]],
+    [200, ["identity", "name", "email", "expireTime"], "ada", "no-store"],
+  );
   const { body: minted } = await ask(browser, "POST", "/session/token", OWN);
-  assert.equal((await platform.call("GET", `/iam/v2/groups/${platform.organization}`, { token: String(minted["token"]) })).status, 200);
+  assert.equal(
+    (await platform.call("GET", `/iam/v2/groups/${platform.organization}`, { token: String(minted["token"]) })).status,
+    200,
+  );
   assert.ok(Date.parse(String(minted["expiry"])) <= Date.now() + 900_000);
   const cookie = browser.cookies(platform.url).join("; ");
   const ended = await ask(browser, "DELETE", "/session", OWN);
   assert.match(String(ended.headers["set-cookie"]), /^moorage_session=; Path=\/; Max-Age=0; HttpOnly; SameSite=Lax$/);
-  assert.equal((await platform.call("GET", "/session", { headers: { cookie } })).status, 401, "the cookie alone brings nothing back");
+  assert.equal(
+    (await platform.call("GET", "/session", { headers: { cookie } })).status,
+    401,
+    "the cookie alone brings nothing back",
+  );
 });
 
 test("the cookie is for this host alone, and no script sees it", async () => {
   const browser = openBrowser();
   const begun = await browser.signIn(url(), "ada", `${platform.url}/oauth/callback`);
   const landed = await browser.open(begun.location, `${platform.url}/session`);
-  assert.match(landed.headers.getSetCookie().join("\n"), /^moorage_session=[\w-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Lax$/m);
+  assert.match(
+    landed.headers.getSetCookie().join("\n"),
+    /^moorage_session=[\w-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Lax$/m,
+  );
 });
 
 test("another site's page gets nothing done", async () => {
   const browser = await signedIn();
   for (const headers of [
-    {}, { "sec-fetch-site": "cross-site" }, { "sec-fetch-site": "same-site" }, { "sec-fetch-site": "none" }, { origin: "https://evil.example" },
-      { origin: "null" },
+    {},
+    { "sec-fetch-site": "cross-site" },
+    { "sec-fetch-site": "same-site" },
+    { "sec-fetch-site": "none" },
+    { origin: "https://evil.example" },
+    { origin: "null" },
     { "sec-fetch-site": "same-site", origin: platform.url },
   ] as Record<string, string>[]) {
     assert.equal((await ask(browser, "POST", "/session/token", headers)).status, 403, JSON.stringify(headers));
@@ -91,13 +109,24 @@ test("with the provider a session goes at once", async () => {
 });
 
 test("nobody is led elsewhere, and a cookie that nobody gave is none", async () => {
-  for (const path of ["//evil.example", "/\\evil.example", "https://evil.example", "evil", "/a\\b", "/\t/evil.example", "javascript:alert(1)",
-    "/%0d%0aset-cookie:a=b\r\n"]) {
+  for (const path of [
+    "//evil.example",
+    "/\\evil.example",
+    "https://evil.example",
+    "evil",
+    "/a\\b",
+    "/\t/evil.example",
+    "javascript:alert(1)",
+    "/%0d%0aset-cookie:a=b\r\n",
+  ]) {
     assert.equal((await openBrowser().open(url({ return_to: path }))).status, 400, path);
   }
-  for (const change of [{ identity_provider: "" },
-    { identity_provider: "f".repeat(40) }]) assert.equal((await openBrowser().open(url(change as Record<string, string>))).status, 400);
+  for (const change of [{ identity_provider: "" }, { identity_provider: "f".repeat(40) }])
+    assert.equal((await openBrowser().open(url(change as Record<string, string>))).status, 400);
   for (const value of ["", "short", "A".repeat(43), `${"A".repeat(43)}; moorage_session=${"B".repeat(43)}`]) {
-    assert.equal((await platform.call("GET", "/session", { headers: { cookie: `moorage_session=${value}` } })).status, 401);
+    assert.equal(
+      (await platform.call("GET", "/session", { headers: { cookie: `moorage_session=${value}` } })).status,
+      401,
+    );
   }
 });

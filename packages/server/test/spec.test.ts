@@ -1,10 +1,19 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { GroupsService, IdentitiesService, PingService, ReposService, RoleBindingsService, RolesService, TagsService } from "@moorage/api";
+import {
+  GroupsService,
+  IdentitiesService,
+  PingService,
+  ReposService,
+  RoleBindingsService,
+  RolesService,
+  TagsService,
+} from "@moorage/api";
 import { both } from "./support/both.ts";
 import { blamed, DIGEST, type Json, type Platform, reason, rows, startPlatform } from "./support/platform.ts";
 
-// Every example, table row, rule and limit of spec.md for the platform API, over real sockets; its errors are in errors.test.ts, its masks in updates.test.ts.
+// Every example, table row, rule and limit of spec.md for the platform API, over real sockets; its errors are in
+// errors.test.ts, its masks in updates.test.ts.
 let platform: Platform;
 let root: string;
 before(async () => {
@@ -15,7 +24,8 @@ after(() => platform.close());
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const DAY_MS = 24 * 3_600_000;
-const names = async (answer: Json | Promise<Json>, plural: string): Promise<string[]> => (await rows(answer, plural)).map(({ name }) => name);
+const names = async (answer: Json | Promise<Json>, plural: string): Promise<string[]> =>
+  (await rows(answer, plural)).map(({ name }) => name);
 
 describe("resources and their fields", () => {
   const shape = (resource: Json, keys: string[], times: string[]): void => {
@@ -25,25 +35,43 @@ describe("resources and their fields", () => {
 
   test("a repo, with its readme", async () => {
     const made = await platform.repo(root, { description: "first", readme: "# Read me" });
-    shape(made, ["uid", "name", "description", "catalogTier", "bundles", "readme", "aliases", "activeTags"], ["createTime", "updateTime"]);
+    shape(
+      made,
+      ["uid", "name", "description", "catalogTier", "bundles", "readme", "aliases", "activeTags"],
+      ["createTime", "updateTime"],
+    );
     assert.deepEqual(await platform.ok("GET", `/registry/v2/repos/${made.uid}`), made);
     const [listed] = await rows(platform.ok("GET", `/registry/v2/repos?name=${made.name}`), "repos");
     assert.deepEqual(listed, { ...made, readme: "" });
-    assert.deepEqual(await platform.ok("GET", `/registry/v2/repos/${made.uid}/readme`), { uid: made.uid, content: "# Read me" });
+    assert.deepEqual(await platform.ok("GET", `/registry/v2/repos/${made.uid}/readme`), {
+      uid: made.uid,
+      content: "# Read me",
+    });
   });
 
   test("a tag, child of its repo", async () => {
     const { uid: repo } = await platform.repo(root);
     const made = await platform.tag(repo, { name: "v1", deprecated: true });
     shape(made, ["uid", "name", "digest", "deprecated", "bundles"], ["updateTime"]);
-    assert.deepEqual([made.name, made["digest"], made["deprecated"], made.uid.startsWith(`${repo}/`)], ["v1", DIGEST, true, true]);
+    assert.deepEqual(
+      [made.name, made["digest"], made["deprecated"], made.uid.startsWith(`${repo}/`)],
+      ["v1", DIGEST, true, true],
+    );
     assert.deepEqual(await platform.ok("GET", `/registry/v2/tags/${made.uid}`), made);
   });
 
   test("an identity, whose lastSeenTime is set on create", async () => {
     const claimMatch = { issuer: "https://issuer.example", subject: "repo:acme/app:ref:refs/heads/main" };
-    const made = await platform.ok("POST", `/iam/v2/identities/${root}`, { name: "ci-robot 1.0_x", description: "builds", claimMatch });
-    shape(made, ["uid", "name", "description", "email", "emailUnverified", "company", "claimMatch"], ["createTime", "updateTime", "lastSeenTime"]);
+    const made = await platform.ok("POST", `/iam/v2/identities/${root}`, {
+      name: "ci-robot 1.0_x",
+      description: "builds",
+      claimMatch,
+    });
+    shape(
+      made,
+      ["uid", "name", "description", "email", "emailUnverified", "company", "claimMatch"],
+      ["createTime", "updateTime", "lastSeenTime"],
+    );
     assert.deepEqual(made["claimMatch"], { ...claimMatch, claims: {}, claimPatterns: {} });
     assert.deepEqual(await platform.ok("GET", `/iam/v2/identities/${made.uid}`), made);
     const found = await both(platform, IdentitiesService.method.lookupIdentity, claimMatch, await platform.token());
@@ -56,23 +84,38 @@ describe("resources and their fields", () => {
     shape(viewer, ["uid", "name", "description", "capabilities"], ["createTime", "updateTime"]);
     const lists = viewer["capabilities"] as string[];
     assert.ok(
-      lists.includes("CAP_REPO_BLOBS_GET") && lists.filter((name) => name !== "CAP_REPO_BLOBS_GET").every((name) => name.endsWith("_LIST")),
+      lists.includes("CAP_REPO_BLOBS_GET") &&
+        lists.filter((name) => name !== "CAP_REPO_BLOBS_GET").every((name) => name.endsWith("_LIST")),
       lists.join(),
     );
   });
 
   test("a role binding carries what it refers to, so that nothing is looked up", async () => {
     const claimMatch = { issuer: "https://issuer.example", subject: "deployer" };
-    const { uid: identityUid } = await platform.ok("POST", `/iam/v2/identities/${root}`, { name: "deployer", description: "deploys", claimMatch });
+    const { uid: identityUid } = await platform.ok("POST", `/iam/v2/identities/${root}`, {
+      name: "deployer",
+      description: "deploys",
+      claimMatch,
+    });
     const viewer = await platform.ok("GET", `/iam/v2/roles/${await platform.role("viewer")}`);
     const made = await platform.ok("POST", `/iam/v2/roleBindings/${root}`, { identityUid, roleUid: viewer.uid });
     shape(made, ["uid", "identity", "group", "role"], ["createTime"]);
-    assert.deepEqual(made["identity"], { uid: identityUid, name: "deployer", description: "deploys", ...claimMatch, email: "" });
+    assert.deepEqual(made["identity"], {
+      uid: identityUid,
+      name: "deployer",
+      description: "deploys",
+      ...claimMatch,
+      email: "",
+    });
     assert.deepEqual(made["group"], { uid: root, name: "acme", description: "" });
     assert.deepEqual(made["role"], { uid: viewer.uid, name: "viewer", description: viewer.description });
     assert.deepEqual(await platform.ok("GET", `/iam/v2/roleBindings/${made.uid}`), made);
-    assert.deepEqual(await rows(platform.ok("GET", `/iam/v2/roleBindings?identity=${identityUid}`), "roleBindings"), [made]);
-    const deleted = await platform.call("DELETE", `/iam/v2/roleBindings/${made.uid}`, { token: await platform.token() });
+    assert.deepEqual(await rows(platform.ok("GET", `/iam/v2/roleBindings?identity=${identityUid}`), "roleBindings"), [
+      made,
+    ]);
+    const deleted = await platform.call("DELETE", `/iam/v2/roleBindings/${made.uid}`, {
+      token: await platform.token(),
+    });
     assert.deepEqual([deleted.status, deleted.headers["content-length"], deleted.text], [200, "0", ""]);
   });
 });
@@ -80,19 +123,50 @@ describe("resources and their fields", () => {
 describe("endpoints", () => {
   test("the paths of the table, in the table's words", async () => {
     const { uid: group } = await platform.group(root);
-    const [one, two] = [await platform.repo(group, { name: "nginx" }), await platform.repo(group, { name: "nginx-dev" })];
-    assert.deepEqual(await names(platform.ok("GET", `/registry/v2/repos?uidp.descendants_of=${group}`), "repos"), ["nginx", "nginx-dev"]);
-    assert.deepEqual(await names(platform.ok("GET", `/registry/v2/repos?uidp.descendants_of=${group}&name=nginx`), "repos"), ["nginx"]);
-    assert.deepEqual(await names(platform.ok("GET", `/registry/v2/repos?uidp.descendants_of=${group}&name=ngin`), "repos"), []);
+    const [one, two] = [
+      await platform.repo(group, { name: "nginx" }),
+      await platform.repo(group, { name: "nginx-dev" }),
+    ];
+    assert.deepEqual(await names(platform.ok("GET", `/registry/v2/repos?uidp.descendants_of=${group}`), "repos"), [
+      "nginx",
+      "nginx-dev",
+    ]);
+    assert.deepEqual(
+      await names(platform.ok("GET", `/registry/v2/repos?uidp.descendants_of=${group}&name=nginx`), "repos"),
+      ["nginx"],
+    );
+    assert.deepEqual(
+      await names(platform.ok("GET", `/registry/v2/repos?uidp.descendants_of=${group}&name=ngin`), "repos"),
+      [],
+    );
     assert.equal((await platform.ok("GET", `/registry/v2/repos/${one.uid}`)).name, "nginx");
-    assert.equal((await platform.ok("PATCH", `/registry/v2/repos/${one.uid}?updateMask=description`, { description: "web server" })).description, "web server");
+    assert.equal(
+      (
+        await platform.ok("PATCH", `/registry/v2/repos/${one.uid}?updateMask=description`, {
+          description: "web server",
+        })
+      ).description,
+      "web server",
+    );
     await platform.tag(one.uid, { name: "latest" });
-    assert.deepEqual(await names(platform.ok("GET", `/registry/v2/tags?uidp.children_of=${one.uid}`), "tags"), ["latest"]);
+    assert.deepEqual(await names(platform.ok("GET", `/registry/v2/tags?uidp.children_of=${one.uid}`), "tags"), [
+      "latest",
+    ]);
     assert.deepEqual(await names(platform.ok("GET", `/registry/v2/tags?uidp.children_of=${two.uid}`), "tags"), []);
-    const identity = await platform.ok("POST", `/iam/v2/identities/${group}`, { name: "robot", claimMatch: { issuer: "https://i.example", subject: "s" } });
+    const identity = await platform.ok("POST", `/iam/v2/identities/${group}`, {
+      name: "robot",
+      claimMatch: { issuer: "https://i.example", subject: "s" },
+    });
     assert.ok((await names(platform.ok("GET", "/iam/v2/roles"), "roles")).includes("viewer"));
-    const binding = await platform.ok("POST", `/iam/v2/roleBindings/${group}`, { identityUid: identity.uid, roleUid: await platform.role("viewer") });
-    for (const path of [`/iam/v2/roleBindings/${binding.uid}`, `/iam/v2/identities/${identity.uid}`, `/registry/v2/repos/${one.uid}`]) {
+    const binding = await platform.ok("POST", `/iam/v2/roleBindings/${group}`, {
+      identityUid: identity.uid,
+      roleUid: await platform.role("viewer"),
+    });
+    for (const path of [
+      `/iam/v2/roleBindings/${binding.uid}`,
+      `/iam/v2/identities/${identity.uid}`,
+      `/registry/v2/repos/${one.uid}`,
+    ]) {
       const deleted = await platform.call("DELETE", path, { token: await platform.token() });
       assert.deepEqual([deleted.status, deleted.headers["content-length"], deleted.text], [200, "0", ""], path);
       assert.equal((await platform.call("GET", path, { token: await platform.token() })).status, 404, path);
@@ -117,7 +191,11 @@ describe("endpoints", () => {
       const made = await platform.ok("POST", `${path}/${group}`, fields);
       assert.match(made.uid, new RegExp(`^${group}/[0-9a-f]{16}$`));
       assert.deepEqual({ ...made, ...fields }, made);
-      assert.deepEqual(await platform.ok("GET", `${path}/${made.uid.replaceAll("/", "%2F")}`), made, "an escaped slash names the same");
+      assert.deepEqual(
+        await platform.ok("GET", `${path}/${made.uid.replaceAll("/", "%2F")}`),
+        made,
+        "an escaped slash names the same",
+      );
     }
   });
 
@@ -139,7 +217,9 @@ describe("list parameters, rules and limits", () => {
   before(async () => {
     ({ uid: group } = await platform.group(root));
     list = `/registry/v2/repos?uidp.descendants_of=${group}`;
-    await Promise.all(Array.from({ length: COUNT }, (_, at) => platform.repo(group, { name: `repo-${String(at).padStart(3, "0")}` })));
+    await Promise.all(
+      Array.from({ length: COUNT }, (_, at) => platform.repo(group, { name: `repo-${String(at).padStart(3, "0")}` })),
+    );
   });
 
   test("page_size: 50 by default, 200 at most", async () => {
@@ -152,7 +232,11 @@ describe("list parameters, rules and limits", () => {
       ["&pageSize=2147483647", 200],
     ] as const) {
       const page = await platform.ok("GET", list + query);
-      assert.deepEqual([(await rows(page, "repos")).length, page.totalCount, page.skipped], [expected, String(COUNT), 0], query);
+      assert.deepEqual(
+        [(await rows(page, "repos")).length, page.totalCount, page.skipped],
+        [expected, String(COUNT), 0],
+        query,
+      );
       assert.notEqual(page.nextPageToken, "");
     }
   });
@@ -162,7 +246,10 @@ describe("list parameters, rules and limits", () => {
       const found: Json[] = [];
       let token = "";
       do {
-        const page = await platform.ok("GET", `${list}&page_size=60&order_by=${encodeURIComponent(order)}&page_token=${token}`);
+        const page = await platform.ok(
+          "GET",
+          `${list}&page_size=60&order_by=${encodeURIComponent(order)}&page_token=${token}`,
+        );
         found.push(...(await rows(page, "repos")));
         assert.equal(page.totalCount, String(COUNT));
         token = page.nextPageToken;
@@ -176,22 +263,39 @@ describe("list parameters, rules and limits", () => {
 
   test("skip jumps to an arbitrary page and is echoed", async () => {
     const page = await platform.ok("GET", `${list}&skip=150&page_size=3`);
-    assert.deepEqual([await names(page, "repos"), page.skipped, page.totalCount], [["repo-150", "repo-151", "repo-152"], 150, "205"]);
+    assert.deepEqual(
+      [await names(page, "repos"), page.skipped, page.totalCount],
+      [["repo-150", "repo-151", "repo-152"], 150, "205"],
+    );
     const next = await platform.ok("GET", `${list}&skip=10&page_size=2&page_token=${page.nextPageToken}`);
-    assert.deepEqual([await names(next, "repos"), next.skipped], [["repo-163", "repo-164"], 10], "counted from the cursor");
+    assert.deepEqual(
+      [await names(next, "repos"), next.skipped],
+      [["repo-163", "repo-164"], 10],
+      "counted from the cursor",
+    );
     const beyond = await platform.ok("GET", `${list}&skip=205`);
-    assert.deepEqual([await names(beyond, "repos"), beyond.nextPageToken, beyond.totalCount, beyond.skipped], [[], "", "205", 205]);
+    assert.deepEqual(
+      [await names(beyond, "repos"), beyond.nextPageToken, beyond.totalCount, beyond.skipped],
+      [[], "", "205", 205],
+    );
   });
 
   test("descendants_of is the group and everything below, children_of the direct children", async () => {
     const sub = await platform.group(group);
     const below = await platform.repo(sub.uid, { name: "below" });
-    const count = async (filter: string): Promise<string> => (await platform.ok("GET", `/registry/v2/repos?${filter}`)).totalCount;
+    const count = async (filter: string): Promise<string> =>
+      (await platform.ok("GET", `/registry/v2/repos?${filter}`)).totalCount;
     assert.deepEqual(
-      [await count(`uidp.descendants_of=${group}`), await count(`uidp.children_of=${group}`), await count(`uidp.children_of=${sub.uid}`)],
+      [
+        await count(`uidp.descendants_of=${group}`),
+        await count(`uidp.children_of=${group}`),
+        await count(`uidp.children_of=${sub.uid}`),
+      ],
       ["206", "205", "1"],
     );
-    assert.deepEqual(await names(platform.ok("GET", `/iam/v2/groups?uidp.descendants_of=${sub.uid}`), "groups"), [sub.name]);
+    assert.deepEqual(await names(platform.ok("GET", `/iam/v2/groups?uidp.descendants_of=${sub.uid}`), "groups"), [
+      sub.name,
+    ]);
     assert.deepEqual(await names(platform.ok("GET", `/iam/v2/groups?uidp.children_of=${sub.uid}`), "groups"), []);
     await platform.ok("DELETE", `/registry/v2/repos/${below.uid}`);
     await platform.ok("DELETE", `/iam/v2/groups/${sub.uid}`);
@@ -224,8 +328,12 @@ describe("list parameters, rules and limits", () => {
 
   test("deprecated tags are filtered by the client, 200 at a time", async () => {
     const { uid: repo } = await platform.repo(root);
-    await Promise.all(Array.from({ length: 60 }, (_, at) => platform.tag(repo, { name: `1.${at}`, deprecated: at % 3 === 0 })));
-    const filtered = await platform.call("GET", `/registry/v2/tags?uidp.children_of=${repo}&deprecated=true`, { token: await platform.token() });
+    await Promise.all(
+      Array.from({ length: 60 }, (_, at) => platform.tag(repo, { name: `1.${at}`, deprecated: at % 3 === 0 })),
+    );
+    const filtered = await platform.call("GET", `/registry/v2/tags?uidp.children_of=${repo}&deprecated=true`, {
+      token: await platform.token(),
+    });
     assert.deepEqual([filtered.status, blamed(filtered)], [400, ["deprecated"]]);
     const page = await platform.ok("GET", `/registry/v2/tags?uidp.children_of=${repo}&page_size=200`);
     assert.equal((await rows(page, "tags")).filter((tag) => tag["deprecated"]).length, 20);
@@ -236,10 +344,12 @@ describe("list parameters, rules and limits", () => {
 describe("authentication, authorization and versions", () => {
   test("every request carries a bearer token, minted for the platform", async () => {
     const registry = await platform.token(platform.owner, { audience: new URL(platform.url).host });
-    for (const headers of [{}, { authorization: "Basic eDp5" }, { authorization: "Bearer x.y.z" }, { authorization: `Bearer ${registry}` }] as Record<
-      string,
-      string
-    >[]) {
+    for (const headers of [
+      {},
+      { authorization: "Basic eDp5" },
+      { authorization: "Bearer x.y.z" },
+      { authorization: `Bearer ${registry}` },
+    ] as Record<string, string>[]) {
       const answer = await platform.call("GET", "/iam/v2/groups", { headers });
       assert.deepEqual([answer.status, answer.body.code, reason(answer)], [401, 16, "UNAUTHENTICATED"]);
       assert.match(answer.headers["www-authenticate"] ?? "", /^Bearer/);
@@ -264,8 +374,16 @@ describe("authentication, authorization and versions", () => {
     const [above, inside] = [await platform.repo(root), await platform.repo(group)];
     const token = await platform.token(await platform.identity(group, "viewer"));
     assert.equal((await both(platform, ReposService.method.getRepo, { uid: above.uid }, token)).status, 404);
-    assert.deepEqual(await names((await both(platform, ReposService.method.listRepos, {}, token)).body, "repos"), [inside.name]);
-    assert.deepEqual(await names((await both(platform, ReposService.method.listRepos, { uidp: { descendantsOf: root } }, token)).body, "repos"), [inside.name]);
+    assert.deepEqual(await names((await both(platform, ReposService.method.listRepos, {}, token)).body, "repos"), [
+      inside.name,
+    ]);
+    assert.deepEqual(
+      await names(
+        (await both(platform, ReposService.method.listRepos, { uidp: { descendantsOf: root } }, token)).body,
+        "repos",
+      ),
+      [inside.name],
+    );
     const wide = await platform.token(await platform.identity(root, "viewer"));
     assert.equal((await both(platform, ReposService.method.getRepo, { uid: above.uid }, wide)).status, 200);
   });
@@ -286,13 +404,19 @@ describe("authentication, authorization and versions", () => {
       "/ping/v2/ping",
       "/registry/v2/repos/none",
     ]) {
-      const [now, beta] = [await platform.call("GET", path, { token }), await platform.call("GET", path.replace("/v2/", "/v2beta1/"), { token })];
+      const [now, beta] = [
+        await platform.call("GET", path, { token }),
+        await platform.call("GET", path.replace("/v2/", "/v2beta1/"), { token }),
+      ];
       // A page token holds the time it was given out at.
       const plain = (body: Json) => ({ ...body, nextPageToken: body.nextPageToken?.length });
       assert.deepEqual([beta.status, plain(beta.body)], [now.status, plain(now.body)], path);
     }
     const made = await platform.ok("POST", `/registry/v2beta1/repos/${root}`, { name: "by-beta" });
-    assert.equal((await platform.ok("PATCH", `/registry/v2beta1/repos/${made.uid}`, { description: "x" })).description, "x");
+    assert.equal(
+      (await platform.ok("PATCH", `/registry/v2beta1/repos/${made.uid}`, { description: "x" })).description,
+      "x",
+    );
     await platform.ok("DELETE", `/registry/v2beta1/repos/${made.uid}`);
   });
 
@@ -315,7 +439,12 @@ describe("authentication, authorization and versions", () => {
       await both(platform, ReposService.method.getRepoReadme, { uid: repo.uid }, token),
       await both(platform, ReposService.method.listRepos, { name: repo.name, uidp: { ids: [repo.uid, root] } }, token),
       await both(platform, TagsService.method.getTag, { uid: tag.uid }, token),
-      await both(platform, TagsService.method.listTags, { digest: DIGEST, updatedSince: { seconds: 1n, nanos: 0 }, uidp: { childrenOf: repo.uid } }, token),
+      await both(
+        platform,
+        TagsService.method.listTags,
+        { digest: DIGEST, updatedSince: { seconds: 1n, nanos: 0 }, uidp: { childrenOf: repo.uid } },
+        token,
+      ),
     ])
       assert.equal(answer.status, 200, answer.text);
   });

@@ -13,7 +13,11 @@ type Told = [second: number, event: string, digest: string];
 
 function told({ status, text, json }: Answer): Told[] {
   assert.equal(status, 200, text);
-  return json.manifests.map(({ digest, annotations = {} }) => [(Date.parse(annotations[TIME] ?? "") - START_MS) / 1_000, annotations[EVENT] ?? "", digest]);
+  return json.manifests.map(({ digest, annotations = {} }) => [
+    (Date.parse(annotations[TIME] ?? "") - START_MS) / 1_000,
+    annotations[EVENT] ?? "",
+    digest,
+  ]);
 }
 
 function time(second: number): string {
@@ -40,10 +44,16 @@ async function historic(t: Parameters<typeof startRegistry>[0]) {
   await step(5, push(two.body));
   await step(6, remove);
   const history: Told[] = [
-    [6, "deleted", two.digest], [5, "created", two.digest], [4, "created", one.digest], [3, "deleted", one.digest], [2, "created", one.digest],
-    [1, "created", two.digest], [0, "created", one.digest],
+    [6, "deleted", two.digest],
+    [5, "created", two.digest],
+    [4, "created", one.digest],
+    [3, "deleted", one.digest],
+    [2, "created", one.digest],
+    [1, "created", two.digest],
+    [0, "created", one.digest],
   ];
-  const get = (query = "", token = registry.ownerToken): Promise<Answer> => registry.ask(`/v2/${REPO}/_oci/tag-history/v1${query}`, { token });
+  const get = (query = "", token = registry.ownerToken): Promise<Answer> =>
+    registry.ask(`/v2/${REPO}/_oci/tag-history/v1${query}`, { token });
   return { registry, one, two, history, get };
 }
 
@@ -54,8 +64,18 @@ test("each move and each deletion, newest first, with the manifest it is about; 
   assert.deepEqual([answer.headers.get("content-type"), answer.headers.get("link")], [OCI_INDEX, null]);
   const { manifests, ...rest } = answer.json;
   assert.deepEqual(rest, { schemaVersion: 2, mediaType: OCI_INDEX });
-  assert.deepEqual(manifests[0], { mediaType: OCI_IMAGE, size: two.body.length, digest: two.digest, annotations: { [TIME]: time(6), [EVENT]: "deleted" } });
-  assert.deepEqual(manifests.at(-1), { mediaType: OCI_IMAGE, size: one.body.length, digest: one.digest, annotations: { [TIME]: time(0), [EVENT]: "created" } });
+  assert.deepEqual(manifests[0], {
+    mediaType: OCI_IMAGE,
+    size: two.body.length,
+    digest: two.digest,
+    annotations: { [TIME]: time(6), [EVENT]: "deleted" },
+  });
+  assert.deepEqual(manifests.at(-1), {
+    mediaType: OCI_IMAGE,
+    size: one.body.length,
+    digest: one.digest,
+    annotations: { [TIME]: time(0), [EVENT]: "created" },
+  });
   const head = await registry.ask(`/v2/${REPO}/_oci/tag-history/v1`, { method: "HEAD", token: registry.ownerToken });
   assert.deepEqual([head.status, head.text, head.headers.get("content-length")], [200, "", String(answer.text.length)]);
   // The other history shows the moves alone, oldest first.
@@ -94,7 +114,9 @@ test("windows exclude both their ends, with a digest too", async (t) => {
   for (let since = -1; since <= 6; since += 1) {
     for (let before = since; before <= 7; before += 1) {
       for (const digest of ["", one.digest, two.digest]) {
-        const wanted = history.filter((entry) => entry[0] > since && entry[0] < before && (digest === "" || entry[2] === digest)).map(([second]) => second);
+        const wanted = history
+          .filter((entry) => entry[0] > since && entry[0] < before && (digest === "" || entry[2] === digest))
+          .map(([second]) => second);
         const query = `?since=${time(since)}&before=${time(before)}${digest === "" ? "" : `&digest=${digest}`}`;
         assert.deepEqual(await seconds(query), wanted, query);
       }
@@ -114,15 +136,24 @@ test("n=0 asks whether this is here; a tag or repository that never was has an e
   const zero = await get("?n=0");
   assert.deepEqual([told(zero), zero.headers.get("link")], [[], null]);
   assert.deepEqual(told(await get(`?digest=${anyDigest()}`)), []);
-  for (const path of [`${REPO}/_oci/tag-history/never`, "acme/never/_oci/tag-history/v1", `${REPO}/_oci/tag-history/v1--at--20310102T000000Z`]) {
+  for (const path of [
+    `${REPO}/_oci/tag-history/never`,
+    "acme/never/_oci/tag-history/v1",
+    `${REPO}/_oci/tag-history/v1--at--20310102T000000Z`,
+  ]) {
     assert.deepEqual(told(await registry.ask(`/v2/${path}`, { token: registry.ownerToken })), [], path);
   }
 });
 
 test("a bad parameter is refused by name", async (t) => {
   const { get } = await historic(t);
-  const bad = [["?n=-1", "n"], ["?n=many", "n"], ["?before=yesterday", "before"], ["?since=2031-01-02", "since"],
-    ["?since=2031-02-31T00:00:00Z", "since"]] as const;
+  const bad = [
+    ["?n=-1", "n"],
+    ["?n=many", "n"],
+    ["?before=yesterday", "before"],
+    ["?since=2031-01-02", "since"],
+    ["?since=2031-02-31T00:00:00Z", "since"],
+  ] as const;
   for (const [query, field] of bad) {
     const { status, json } = await get(query);
     const badRequest = json.details.find((detail) => detail["@type"].endsWith("google.rpc.BadRequest"));
@@ -134,7 +165,11 @@ test("a bad parameter is refused by name", async (t) => {
 
 test("what is not held any more stays in the history, of a type and size that nobody knows", async (t) => {
   const { registry, one, history, get } = await historic(t);
-  assert.equal((await registry.ask(`/v2/${REPO}/manifests/${one.digest}`, { method: "DELETE", token: registry.ownerToken })).status, 202);
+  assert.equal(
+    (await registry.ask(`/v2/${REPO}/manifests/${one.digest}`, { method: "DELETE", token: registry.ownerToken }))
+      .status,
+    202,
+  );
   const answer = await get();
   assert.deepEqual(told(answer), history);
   const { mediaType, size } = answer.json.manifests.at(-1) ?? {};
@@ -144,15 +179,25 @@ test("what is not held any more stays in the history, of a type and size that no
 test("it may be read by whom the tag history may be read, and by nobody else", async (t) => {
   const registry = await startRegistry(t);
   const image = await registry.image("public/tool", "one");
-  for (const tag of ["latest", "nightly"]) assert.equal((await registry.pushManifest("public/tool", tag, image.body)).status, 201);
+  for (const tag of ["latest", "nightly"])
+    assert.equal((await registry.pushManifest("public/tool", tag, image.body)).status, 201);
   const { token } = (await registry.ask("/token?scope=repository:public/tool:pull")).json;
-  const statuses = async (bearer?: string): Promise<number[]> => Promise.all(["public/tool/_oci/tag-history/latest", "public/tool/_oci/tag-history/nightly",
-    `${REPO}/_oci/tag-history/latest`].map(async (path) => (await registry.ask(`/v2/${path}`, bearer === undefined ? {} : { token: bearer })).status));
+  const statuses = async (bearer?: string): Promise<number[]> =>
+    Promise.all(
+      [
+        "public/tool/_oci/tag-history/latest",
+        "public/tool/_oci/tag-history/nightly",
+        `${REPO}/_oci/tag-history/latest`,
+      ].map(async (path) => (await registry.ask(`/v2/${path}`, bearer === undefined ? {} : { token: bearer })).status),
+    );
   assert.deepEqual(await statuses(), [401, 401, 401]);
   assert.deepEqual(await statuses(token), [200, 403, 403]);
   assert.deepEqual(await statuses(await registry.mint(registry.stranger)), [200, 403, 403]);
   assert.deepEqual(await statuses(registry.ownerToken), [200, 200, 200]);
-  assert.deepEqual(await statuses(await registry.mint(registry.owner, { audiences: ["https://elsewhere.test"] })), [403, 403, 403]);
+  assert.deepEqual(
+    await statuses(await registry.mint(registry.owner, { audiences: ["https://elsewhere.test"] })),
+    [403, 403, 403],
+  );
 });
 
 test("the extension is told of, for the registry and for a repository", async (t) => {
@@ -169,9 +214,18 @@ test("the extension is told of, for the registry and for a repository", async (t
   assert.ok(URL.canParse(everywhere?.url ?? ""));
   const [own] = await discover(`/v2/${REPO}/_oci/ext/discover`);
   assert.deepEqual(own?.endpoints, [`/v2/${REPO}/_oci/ext/discover`, `/v2/${REPO}/_oci/tag-history/<tag>`]);
-  for (const path of ["/v2/_oci/ext/discover", `/v2/${REPO}/_oci/ext/discover`]) assert.equal((await registry.ask(path)).status, 401);
-  for (const path of ["/v2/_oci/ext/other", `/v2/${REPO}/_oci/other/v1`, "/v2/_oci/tag-history/v1", `/v2/${REPO}/_other/tag-history/v1`]) {
+  for (const path of ["/v2/_oci/ext/discover", `/v2/${REPO}/_oci/ext/discover`])
+    assert.equal((await registry.ask(path)).status, 401);
+  for (const path of [
+    "/v2/_oci/ext/other",
+    `/v2/${REPO}/_oci/other/v1`,
+    "/v2/_oci/tag-history/v1",
+    `/v2/${REPO}/_other/tag-history/v1`,
+  ]) {
     assert.ok([400, 404].includes((await registry.ask(path, { token: registry.ownerToken })).status), path);
   }
-  assert.equal((await registry.ask(`/v2/${REPO}/_oci/tag-history/v1`, { method: "DELETE", token: registry.ownerToken })).status, 405);
+  assert.equal(
+    (await registry.ask(`/v2/${REPO}/_oci/tag-history/v1`, { method: "DELETE", token: registry.ownerToken })).status,
+    405,
+  );
 });

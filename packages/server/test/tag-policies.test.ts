@@ -3,7 +3,8 @@ import { after, before, test } from "node:test";
 import { type Answer, blamed, type Platform, startPlatform } from "./support/platform.ts";
 import { openTaggedRepo, unmet } from "./support/tagged-repo.ts";
 
-// What a repo's policy forbids is forbidden by every way to a tag: a push, the API, a promotion, a rollback, a deletion by tag, by digest or of the repo.
+// What a repo's policy forbids is forbidden by every way to a tag: a push, the API, a promotion, a rollback, a deletion
+// by tag, by digest or of the repo.
 let platform: Platform;
 before(async () => {
   platform = await startPlatform({ MOORAGE_GC_INTERVAL: "0" });
@@ -11,29 +12,49 @@ before(async () => {
 after(() => platform.close());
 
 const IMMUTABLE = { immutableTags: ["v[0-9.]+"] };
-const refused = (answer: Answer, violation: string): void => assert.deepEqual([answer.status, unmet(answer)], [400, [violation]], answer.text);
+const refused = (answer: Answer, violation: string): void =>
+  assert.deepEqual([answer.status, unmet(answer)], [400, [violation]], answer.text);
 
 test("a policy that means nothing is refused, with every field that is wrong", async () => {
   const token = await platform.token();
   const tagPolicy = {
-    immutableTags: ["(", "v.*"], protectedTags: ["a", "a)|(b"], historyRetention: "0s",
+    immutableTags: ["(", "v.*"],
+    protectedTags: ["a", "a)|(b"],
+    historyRetention: "0s",
     retention: [
-      { tagPattern: "x" }, { tagPattern: "*", keepLast: 1 }, { keepLast: -1 }, { keepFor: "-1s" }, { keepFor: "3162240001s" }, { keepFor: "3162240000s" },
+      { tagPattern: "x" },
+      { tagPattern: "*", keepLast: 1 },
+      { keepLast: -1 },
+      { keepFor: "-1s" },
+      { keepFor: "3162240001s" },
+      { keepFor: "3162240000s" },
       { keepLast: 3 },
     ],
   };
   const wrong = [
-    "tagPolicy.immutableTags[0]", "tagPolicy.protectedTags[1]", "tagPolicy.retention[0]", "tagPolicy.retention[1].tagPattern", "tagPolicy.retention[2].keepLast",
-    "tagPolicy.retention[3].keepFor", "tagPolicy.retention[4].keepFor", "tagPolicy.historyRetention",
+    "tagPolicy.immutableTags[0]",
+    "tagPolicy.protectedTags[1]",
+    "tagPolicy.retention[0]",
+    "tagPolicy.retention[1].tagPattern",
+    "tagPolicy.retention[2].keepLast",
+    "tagPolicy.retention[3].keepFor",
+    "tagPolicy.retention[4].keepFor",
+    "tagPolicy.historyRetention",
   ];
-  const created = await platform.call("POST", `/registry/v2/repos/${platform.organization}`, { token, body: { name: "refused", tagPolicy } });
+  const created = await platform.call("POST", `/registry/v2/repos/${platform.organization}`, {
+    token,
+    body: { name: "refused", tagPolicy },
+  });
   assert.deepEqual(blamed(created), wrong);
   const { uid } = await openTaggedRepo(platform, "wrong");
-  const update = (policy: object) => platform.call("PATCH", `/registry/v2/repos/${uid}`, { token, body: { tagPolicy: policy } });
+  const update = (policy: object) =>
+    platform.call("PATCH", `/registry/v2/repos/${uid}`, { token, body: { tagPolicy: policy } });
   assert.deepEqual(blamed(await update(tagPolicy)), wrong);
   const many = Array.from({ length: 65 }, (_, at) => `v${at}`);
-  assert.deepEqual(blamed(await update({ immutableTags: many, protectedTags: many, retention: many.map(() => ({ keepLast: 1 })) })),
-    ["tagPolicy.immutableTags", "tagPolicy.protectedTags", "tagPolicy.retention"]);
+  assert.deepEqual(
+    blamed(await update({ immutableTags: many, protectedTags: many, retention: many.map(() => ({ keepLast: 1 })) })),
+    ["tagPolicy.immutableTags", "tagPolicy.protectedTags", "tagPolicy.retention"],
+  );
   const large = ["a", "b", "c"].map((letter) => `${letter}{900}`.repeat(4));
   assert.deepEqual(blamed(await update({ immutableTags: large })), ["tagPolicy"], "too much to try on every push");
   assert.equal((await platform.ok("GET", `/registry/v2/repos/${uid}`))["tagPolicy"], undefined);
@@ -48,7 +69,11 @@ test("an immutable tag takes its own digest again and no other, by no way, and n
     const pushed = await repo.push("v1", 1);
     assert.equal(pushed.status, 400);
     const [told] = pushed.body["errors"] as { code: string; message: string }[];
-    assert.deepEqual([told?.code, /v1 is immutable by the repo's tag policy/.test(told?.message ?? "")], ["DENIED", true], pushed.text);
+    assert.deepEqual(
+      [told?.code, /v1 is immutable by the repo's tag policy/.test(told?.message ?? "")],
+      ["DENIED", true],
+      pushed.text,
+    );
     refused(await repo.set("v1", two), "TAG_IMMUTABLE v1");
     refused(await repo.promote([{ name: "v1", fromTag: "free" }]), "TAG_IMMUTABLE v1");
   };
@@ -120,13 +145,17 @@ test("a protected tag is deleted by nobody, but moved", async () => {
 
 test("a repo with protected tags is not deleted, and says which", async () => {
   const repo = await openTaggedRepo(platform, "kept", { protectedTags: ["p-.*"] });
-  const remove = async (): Promise<Answer> => platform.call("DELETE", `/registry/v2/repos/${repo.uid}`, { token: await platform.token() });
+  const remove = async (): Promise<Answer> =>
+    platform.call("DELETE", `/registry/v2/repos/${repo.uid}`, { token: await platform.token() });
   for (const tag of ["free", "p-b", "p-a"]) await repo.set(tag, repo.digests[0]);
   const few = await remove();
   assert.deepEqual([few.status, unmet(few)], [400, ["TAG_PROTECTED p-a", "TAG_PROTECTED p-b"]]);
   for (let at = 0; at < 10; at += 1) await repo.set(`p-${at}`, repo.digests[0]);
   const many = await remove();
-  assert.deepEqual(unmet(many), [...Array.from({ length: 10 }, (_, at) => `TAG_PROTECTED p-${at}`), `TAG_PROTECTED ${repo.uid}`]);
+  assert.deepEqual(unmet(many), [
+    ...Array.from({ length: 10 }, (_, at) => `TAG_PROTECTED p-${at}`),
+    `TAG_PROTECTED ${repo.uid}`,
+  ]);
   assert.match(many.text, /the repo has 12 protected tags/);
   await repo.change({ protectedTags: ["other"] });
   assert.equal((await remove()).status, 200);
@@ -137,9 +166,20 @@ test("a name that stands for a tag as of a time is made by no way", async () => 
   const [one] = repo.digests;
   const name = "v1--at--20260704T093015Z";
   assert.deepEqual(blamed(await repo.set(name, one)), ["name"]);
-  assert.deepEqual(blamed(await repo.promote([{ name: "v1", digest: one }, { name, digest: one }])), ["promotions[1].name"]);
+  assert.deepEqual(
+    blamed(
+      await repo.promote([
+        { name: "v1", digest: one },
+        { name, digest: one },
+      ]),
+    ),
+    ["promotions[1].name"],
+  );
   assert.deepEqual(blamed(await repo.rollback([{ name }])), ["rollbacks[0].name"]);
-  for (const [reference, query] of [[name, ""], [one, `?tag=v1&tag=${name}`]] as const) {
+  for (const [reference, query] of [
+    [name, ""],
+    [one, `?tag=v1&tag=${name}`],
+  ] as const) {
     const answer = await repo.push(reference, 0, query);
     assert.equal(answer.status, 400);
     assert.match(answer.text, /--at--/);

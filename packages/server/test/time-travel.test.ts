@@ -27,9 +27,13 @@ async function travelling(t: Parameters<typeof startRegistry>[0]) {
   };
   /** Until the clock is asked the next time: when a request begins. */
   const nextAsked = (): Promise<void> => (asked = Promise.withResolvers<void>()).promise;
-  const goTo = (ms: number): void => { nowMs = ms; };
-  const pull = (reference: string, options: Ask = {}) => registry.ask(`/v2/${REPO}/manifests/${reference}`, { token: registry.ownerToken, ...options });
-  const digestAt = async (tag: string, ms: number): Promise<string | null> => (await pull(at(tag, ms))).headers.get("docker-content-digest");
+  const goTo = (ms: number): void => {
+    nowMs = ms;
+  };
+  const pull = (reference: string, options: Ask = {}) =>
+    registry.ask(`/v2/${REPO}/manifests/${reference}`, { token: registry.ownerToken, ...options });
+  const digestAt = async (tag: string, ms: number): Promise<string | null> =>
+    (await pull(at(tag, ms))).headers.get("docker-content-digest");
   const push = async (tag: string, body: string): Promise<void> => {
     assert.equal((await registry.pushManifest(REPO, tag, body)).status, 201);
   };
@@ -38,7 +42,11 @@ async function travelling(t: Parameters<typeof startRegistry>[0]) {
 
 test("a tag as of a time is the digest that it had at the end of that second, also once it is deleted", async (t) => {
   const { registry, goTo, pull, digestAt, push } = await travelling(t);
-  const [one, two, three] = [await registry.image(REPO, "one"), await registry.image(REPO, "two"), await registry.image(REPO, "three")];
+  const [one, two, three] = [
+    await registry.image(REPO, "one"),
+    await registry.image(REPO, "two"),
+    await registry.image(REPO, "three"),
+  ];
   goTo(START_MS + 500);
   await push("v1", one.body);
   goTo(START_MS + 10_000);
@@ -46,15 +54,27 @@ test("a tag as of a time is the digest that it had at the end of that second, al
   goTo(START_MS + 10_999);
   await push("v1", three.body);
   goTo(START_MS + 20_000);
-  assert.equal((await registry.ask(`/v2/${REPO}/manifests/v1`, { method: "DELETE", token: registry.ownerToken })).status, 202);
+  assert.equal(
+    (await registry.ask(`/v2/${REPO}/manifests/v1`, { method: "DELETE", token: registry.ownerToken })).status,
+    202,
+  );
   goTo(START_MS + 30_000);
   await push("v1", one.body);
   goTo(START_MS + 60_000);
 
   const seconds: [number, string | null][] = [
-    [-1, null], [0, one.digest], [9, one.digest], [10, three.digest], [19, three.digest], [20, null], [29, null], [30, one.digest], [60, one.digest],
+    [-1, null],
+    [0, one.digest],
+    [9, one.digest],
+    [10, three.digest],
+    [19, three.digest],
+    [20, null],
+    [29, null],
+    [30, one.digest],
+    [60, one.digest],
   ];
-  for (const [second, digest] of seconds) assert.equal(await digestAt("v1", START_MS + second * 1_000), digest, `second ${second}`);
+  for (const [second, digest] of seconds)
+    assert.equal(await digestAt("v1", START_MS + second * 1_000), digest, `second ${second}`);
   const found = await pull(at("v1", START_MS + 9_000));
   assert.deepEqual([found.status, found.text, found.headers.get("content-type")], [200, one.body, OCI_IMAGE]);
   const head = await pull(at("v1", START_MS + 9_000), { method: "HEAD" });
@@ -63,9 +83,12 @@ test("a tag as of a time is the digest that it had at the end of that second, al
   assert.equal(same.status, 304);
 
   for (const [reference, message] of [
-    [at("v1", START_MS - 1_000), /there was no tag v1 then/], [at("v1", START_MS + 20_000), /there was no tag v1 then/],
-    [at("v2", START_MS), /there was no tag v2 then/], [at("v1", START_MS + 61_000), /has not begun yet/],
-    ["v1--at--20310231T000000Z", /<yyyymmddThhmmssZ>/], ["v1--at--yesterday", /<yyyymmddThhmmssZ>/],
+    [at("v1", START_MS - 1_000), /there was no tag v1 then/],
+    [at("v1", START_MS + 20_000), /there was no tag v1 then/],
+    [at("v2", START_MS), /there was no tag v2 then/],
+    [at("v1", START_MS + 61_000), /has not begun yet/],
+    ["v1--at--20310231T000000Z", /<yyyymmddThhmmssZ>/],
+    ["v1--at--yesterday", /<yyyymmddThhmmssZ>/],
   ] as const) {
     const { status, json } = await pull(reference);
     assert.deepEqual([status, json.errors[0]?.code], [404, "MANIFEST_UNKNOWN"], reference);
@@ -93,8 +116,15 @@ test("what is not held any more, or never was, is named", async (t) => {
   const never = anyDigest();
   await registry.createTag(await registry.repoUid("app"), "v1", never);
   goTo(START_MS + 10_000);
-  assert.equal((await registry.ask(`/v2/${REPO}/manifests/${image.digest}`, { method: "DELETE", token: registry.ownerToken })).status, 202);
-  for (const [ms, digest] of [[START_MS, image.digest], [START_MS + 5_000, never]] as const) {
+  assert.equal(
+    (await registry.ask(`/v2/${REPO}/manifests/${image.digest}`, { method: "DELETE", token: registry.ownerToken }))
+      .status,
+    202,
+  );
+  for (const [ms, digest] of [
+    [START_MS, image.digest],
+    [START_MS + 5_000, never],
+  ] as const) {
     const { status, json } = await pull(at("v1", ms));
     assert.deepEqual([status, json.errors[0]?.code], [404, "MANIFEST_UNKNOWN"]);
     assert.ok(json.errors[0]?.message.includes(digest));
@@ -107,14 +137,20 @@ test("nothing is pushed, deleted or listed under the name of a time", async (t) 
   await push("v1", image.body);
   goTo(START_MS + 5_000);
   for (const name of [at("v1", START_MS), at("v1", START_MS + 99_000), "v1--at--yesterday"]) {
-    for (const [reference, query] of [[name, ""], [image.digest, `?tag=good&tag=${name}`]] as const) {
+    for (const [reference, query] of [
+      [name, ""],
+      [image.digest, `?tag=good&tag=${name}`],
+    ] as const) {
       const { status, json } = await registry.pushManifest(REPO, reference + query, image.body);
       assert.deepEqual([status, json.errors[0]?.code], [400, "UNSUPPORTED"], name);
       assert.match(json.errors[0]?.message ?? "", /tag: must not hold --at--.*read-only/);
     }
   }
   const deleted = await pull(at("v1", START_MS), { method: "DELETE" });
-  assert.deepEqual([deleted.status, deleted.json.errors[0]?.code, deleted.headers.get("allow")], [405, "UNSUPPORTED", "GET, HEAD"]);
+  assert.deepEqual(
+    [deleted.status, deleted.json.errors[0]?.code, deleted.headers.get("allow")],
+    [405, "UNSUPPORTED", "GET, HEAD"],
+  );
   assert.equal((await pull("v1--at--yesterday", { method: "DELETE" })).status, 404);
   assert.equal((await pull(at("v1", START_MS))).status, 200);
   assert.deepEqual((await registry.ask(`/v2/${REPO}/tags/list`, { token: registry.ownerToken })).json.tags, ["v1"]);
@@ -123,13 +159,24 @@ test("nothing is pushed, deleted or listed under the name of a time", async (t) 
 test("the rights are those of a pull by the tag itself", async (t) => {
   const { registry, goTo } = await travelling(t);
   const image = await registry.image("public/tool", "one");
-  for (const tag of ["latest", "nightly"]) assert.equal((await registry.pushManifest("public/tool", tag, image.body)).status, 201);
+  for (const tag of ["latest", "nightly"])
+    assert.equal((await registry.pushManifest("public/tool", tag, image.body)).status, 201);
   goTo(START_MS + 5_000);
   const { token } = (await registry.ask("/token?scope=repository:public/tool:pull")).json;
   const status = async (tag: string, bearer?: string): Promise<number> =>
-    (await registry.ask(`/v2/public/tool/manifests/${at(tag, START_MS)}`, { ...(bearer !== undefined && { token: bearer }) })).status;
-  assert.deepEqual([await status("latest", token), await status("nightly", token), await status("latest")], [200, 403, 401]);
-  assert.deepEqual([await status("nightly", registry.ownerToken), await status("nightly", await registry.mint(registry.stranger))], [200, 403]);
+    (
+      await registry.ask(`/v2/public/tool/manifests/${at(tag, START_MS)}`, {
+        ...(bearer !== undefined && { token: bearer }),
+      })
+    ).status;
+  assert.deepEqual(
+    [await status("latest", token), await status("nightly", token), await status("latest")],
+    [200, 403, 401],
+  );
+  assert.deepEqual(
+    [await status("nightly", registry.ownerToken), await status("nightly", await registry.mint(registry.stranger))],
+    [200, 403],
+  );
 });
 
 test("within the running second each pull sees the last move, and one that was answered before is not answered again after a move", async (t) => {
@@ -147,7 +194,10 @@ test("within the running second each pull sees the last move, and one that was a
   goTo(START_MS + 1_000);
   for (let again = 0; again < 2; again += 1) assert.equal(await digestAt("v1", START_MS + 1_000), two.digest);
   goTo(START_MS + 1_500);
-  assert.equal((await registry.ask(`/v2/${REPO}/manifests/v1`, { method: "DELETE", token: registry.ownerToken })).status, 202);
+  assert.equal(
+    (await registry.ask(`/v2/${REPO}/manifests/v1`, { method: "DELETE", token: registry.ownerToken })).status,
+    202,
+  );
   assert.deepEqual([await digestAt("v1", START_MS), await digestAt("v1", START_MS + 1_000)], [two.digest, null]);
 });
 
@@ -155,15 +205,26 @@ test("a push belongs to the time at which its last byte came, however long it to
   const { registry, goTo, nextAsked, digestAt } = await travelling(t);
   const image = await registry.image(REPO, "one");
   const began = nextAsked();
-  const headers = { authorization: `Bearer ${registry.ownerToken}`, "content-type": OCI_IMAGE, "content-length": image.body.length };
-  const pushing = request(`${registry.baseUrl}/v2/${REPO}/manifests/v1`, { method: "PUT", headers, signal: AbortSignal.timeout(20_000) });
+  const headers = {
+    authorization: `Bearer ${registry.ownerToken}`,
+    "content-type": OCI_IMAGE,
+    "content-length": image.body.length,
+  };
+  const pushing = request(`${registry.baseUrl}/v2/${REPO}/manifests/v1`, {
+    method: "PUT",
+    headers,
+    signal: AbortSignal.timeout(20_000),
+  });
   const answered = once(pushing, "response");
   pushing.write(image.body.slice(0, 10));
   await began;
   goTo(START_MS + 30_000);
   pushing.end(image.body.slice(10));
-  const [response] = await answered as [IncomingMessage];
+  const [response] = (await answered) as [IncomingMessage];
   response.resume();
   assert.equal(response.statusCode, 201);
-  assert.deepEqual([await digestAt("v1", START_MS + 29_000), await digestAt("v1", START_MS + 30_000)], [null, image.digest]);
+  assert.deepEqual(
+    [await digestAt("v1", START_MS + 29_000), await digestAt("v1", START_MS + 30_000)],
+    [null, image.digest],
+  );
 });

@@ -9,7 +9,21 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { cleanUploads } from "../src/oci/blobs/stale-uploads.ts";
 import { bearer, makeIdentity } from "./support/door.ts";
-import { acme, ask, begin, bytes, door, filesIn, folder, owner, push, refusal, REPO, sha, waitFor } from "./support/door-client.ts";
+import {
+  acme,
+  ask,
+  begin,
+  bytes,
+  door,
+  filesIn,
+  folder,
+  owner,
+  push,
+  refusal,
+  REPO,
+  sha,
+  waitFor,
+} from "./support/door-client.ts";
 
 test("a blob goes up by POST and PUT, streamed, and in chunks, with either algorithm", async () => {
   for (const algorithm of ["sha256", "sha512"]) {
@@ -22,10 +36,16 @@ test("a blob goes up by POST and PUT, streamed, and in chunks, with either algor
     assert.equal((await ask("PATCH", streamed, { body: content })).headers.get("range"), "0-99999");
     assert.equal((await ask("PUT", `${streamed}?digest=${digest}`)).status, 201);
     const chunked = await begin();
-    const first = await ask("PATCH", chunked, { body: content.subarray(0, 40_000), headers: { "content-range": "0-39999" } });
+    const first = await ask("PATCH", chunked, {
+      body: content.subarray(0, 40_000),
+      headers: { "content-range": "0-39999" },
+    });
     assert.equal(first.status, 202);
     assert.equal(first.headers.get("range"), "0-39999");
-    const last = await ask("PUT", `${chunked}?digest=${digest}`, { body: content.subarray(40_000), headers: { "content-range": "40000-99999" } });
+    const last = await ask("PUT", `${chunked}?digest=${digest}`, {
+      body: content.subarray(40_000),
+      headers: { "content-range": "40000-99999" },
+    });
     assert.equal(last.status, 201);
     assert.ok((await bytes(await ask("GET", `/v2/${REPO}/blobs/${digest}`))).equals(content));
   }
@@ -55,7 +75,11 @@ test("a chunk out of order is 416 with the valid range, and the upload goes on",
 test("malformed and lying chunk headers are told", async () => {
   const upload = await begin();
   for (const range of ["x", "5-2", "0-", "bytes=0-1"]) {
-    await refusal(await ask("PATCH", upload, { body: "ab", headers: { "content-range": range } }), 400, "BLOB_UPLOAD_INVALID");
+    await refusal(
+      await ask("PATCH", upload, { body: "ab", headers: { "content-range": range } }),
+      400,
+      "BLOB_UPLOAD_INVALID",
+    );
   }
   await refusal(await ask("PATCH", upload, { body: "abc", headers: { "content-range": "0-1" } }), 400, "SIZE_INVALID");
   assert.equal((await ask("GET", upload)).headers.get("range"), "0-0");
@@ -68,13 +92,25 @@ test("a wrong digest is refused and leaves nothing", async () => {
   await ask("PATCH", upload, { body: "content" });
   await refusal(await ask("PUT", `${upload}?digest=${wrong}`), 400, "DIGEST_INVALID");
   await refusal(await ask("GET", upload), 404, "BLOB_UPLOAD_UNKNOWN");
-  await refusal(await ask("POST", `/v2/${REPO}/blobs/uploads/?digest=${wrong}`, { body: "content" }), 400, "DIGEST_INVALID");
+  await refusal(
+    await ask("POST", `/v2/${REPO}/blobs/uploads/?digest=${wrong}`, { body: "content" }),
+    400,
+    "DIGEST_INVALID",
+  );
   for (const digest of ["", "sha256:x", "md5:abc"]) {
-    await refusal(await ask("POST", `/v2/${REPO}/blobs/uploads/?digest=${digest}`, { body: "content" }), 400, "DIGEST_INVALID");
+    await refusal(
+      await ask("POST", `/v2/${REPO}/blobs/uploads/?digest=${digest}`, { body: "content" }),
+      400,
+      "DIGEST_INVALID",
+    );
     await refusal(await ask("PUT", `${await begin()}?digest=${digest}`, { body: "content" }), 400, "DIGEST_INVALID");
   }
   await refusal(await ask("PUT", await begin(), { body: "content" }), 400, "DIGEST_INVALID");
-  await refusal(await ask("HEAD", `/v2/${REPO}/blobs/${wrong}`).then(() => ask("GET", `/v2/${REPO}/blobs/${wrong}`)), 404, "BLOB_UNKNOWN");
+  await refusal(
+    await ask("HEAD", `/v2/${REPO}/blobs/${wrong}`).then(() => ask("GET", `/v2/${REPO}/blobs/${wrong}`)),
+    404,
+    "BLOB_UNKNOWN",
+  );
   assert.deepEqual(await filesIn("blobs"), blobs);
 });
 
@@ -99,7 +135,10 @@ test("an upload is its repo's and its identity's alone", async () => {
 test("a client that hangs up can go on where it was", async () => {
   const content = randomBytes(2_000_000);
   const upload = await begin();
-  const half = request(door.url + upload, { method: "PATCH", headers: { authorization: owner, "content-length": content.length } });
+  const half = request(door.url + upload, {
+    method: "PATCH",
+    headers: { authorization: owner, "content-length": content.length },
+  });
   half.on("error", () => undefined);
   half.write(content.subarray(0, 1_000_000));
   // On the disk, though not yet synced.
@@ -110,7 +149,10 @@ test("a client that hangs up can go on where it was", async () => {
     // Busy until the server saw the hang-up.
     const status = await ask("GET", upload);
     received = Number(status.headers.get("range")?.slice(2)) + 1;
-    const rest = await ask("PATCH", upload, { body: content.subarray(received), headers: { "content-range": `${received}-${content.length - 1}` } });
+    const rest = await ask("PATCH", upload, {
+      body: content.subarray(received),
+      headers: { "content-range": `${received}-${content.length - 1}` },
+    });
     return rest.status === 202;
   });
   assert.equal((await ask("PUT", `${upload}?digest=${sha(content)}`)).status, 201);
@@ -123,7 +165,10 @@ test("of two clients that write one upload, one wins and the blob is whole", asy
   const answers = await Promise.all(Array.from({ length: 6 }, () => ask("PATCH", upload, { body: content, headers })));
   const statuses = answers.map(({ status }) => status);
   assert.equal(statuses.filter((status) => status === 202).length, 1, String(statuses));
-  assert.ok(statuses.every((status) => [202, 409, 416].includes(status)), String(statuses));
+  assert.ok(
+    statuses.every((status) => [202, 409, 416].includes(status)),
+    String(statuses),
+  );
   assert.equal((await ask("PUT", `${upload}?digest=${sha(content)}`)).status, 201);
 });
 
@@ -132,7 +177,8 @@ test("many clients push one blob at once and it is kept once", async () => {
   await Promise.all(Array.from({ length: 8 }, (_, index) => push(content, `acme/many-${index % 3}`)));
   const hex = sha(content).slice("sha256:".length);
   assert.equal((await filesIn("blobs")).filter((name) => name.startsWith(hex)).length, 1);
-  for (const index of [0, 1, 2]) assert.ok((await bytes(await ask("GET", `/v2/acme/many-${index}/blobs/${sha(content)}`))).equals(content));
+  for (const index of [0, 1, 2])
+    assert.ok((await bytes(await ask("GET", `/v2/acme/many-${index}/blobs/${sha(content)}`))).equals(content));
 });
 
 test("abandoned uploads and files without a record are cleaned; what is used stays", async () => {
@@ -162,7 +208,9 @@ test("abandoned uploads and files without a record are cleaned; what is used sta
 test("a killed server leaves what was synced; the upload goes on with the next one", async () => {
   const content = randomBytes(3_000_000);
   const start = async (): Promise<{ child: ReturnType<typeof spawn>; url: string }> => {
-    const child = spawn(process.execPath, [fileURLToPath(new URL("./support/door.ts", import.meta.url)), folder], { stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(process.execPath, [fileURLToPath(new URL("./support/door.ts", import.meta.url)), folder], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     const [line] = (await once(child.stdout ?? child, "data")) as [Buffer];
     return { child, url: line.toString().trim() };
   };
@@ -188,7 +236,9 @@ test("a killed server leaves what was synced; the upload goes on with the next o
     const rest = await ask("PATCH", upload, { url: second.url, body: content.subarray(received), headers: range });
     assert.equal(rest.status, 202);
     assert.equal((await ask("PUT", `${upload}?digest=${sha(content)}`, { url: second.url })).status, 201);
-    assert.ok((await bytes(await ask("GET", `/v2/${REPO}/blobs/${sha(content)}`, { url: second.url }))).equals(content));
+    assert.ok(
+      (await bytes(await ask("GET", `/v2/${REPO}/blobs/${sha(content)}`, { url: second.url }))).equals(content),
+    );
   } finally {
     second.child.kill("SIGKILL");
     await once(second.child, "exit");

@@ -12,8 +12,9 @@ const JWT = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 export type JobEnvironment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The job's token, from the first of these that is there: MOORAGE_ID_TOKEN (what a GitLab job declares below `id_tokens`), the file that
- * MOORAGE_ID_TOKEN_FILE names, GitHub Actions, which is asked for one for the audience. Throws an Error that says what is missing.
+ * The job's token, from the first of these that is there: MOORAGE_ID_TOKEN (what a GitLab job declares below
+ * `id_tokens`), the file that MOORAGE_ID_TOKEN_FILE names, GitHub Actions, which is asked for one for the audience.
+ * Throws an Error that says what is missing.
  */
 export async function idToken(env: JobEnvironment, audience: string): Promise<string> {
   const given = env["MOORAGE_ID_TOKEN"];
@@ -22,13 +23,17 @@ export async function idToken(env: JobEnvironment, audience: string): Promise<st
   if (file) return checked(await readToken(file), "the file that MOORAGE_ID_TOKEN_FILE names");
   const [url, bearer] = [env["ACTIONS_ID_TOKEN_REQUEST_URL"], env["ACTIONS_ID_TOKEN_REQUEST_TOKEN"]];
   if (url && bearer) return checked(await askGitHub(url, bearer, audience), "what GitHub Actions answered");
-  if (env["GITHUB_ACTIONS"]) throw new Error("GitHub Actions gives this job no ID token: it needs permissions: id-token: write");
-  throw new Error("there is no ID token: set MOORAGE_ID_TOKEN or MOORAGE_ID_TOKEN_FILE, or run as a job of GitHub Actions with permissions: id-token: write");
+  if (env["GITHUB_ACTIONS"])
+    throw new Error("GitHub Actions gives this job no ID token: it needs permissions: id-token: write");
+  throw new Error(
+    "there is no ID token: set MOORAGE_ID_TOKEN or MOORAGE_ID_TOKEN_FILE, or run as a job of GitHub Actions with permissions: id-token: write",
+  );
 }
 
 function checked(text: string, origin: string): string {
   const token = text.trim();
-  if (token.length > MAX_TOKEN_CHARS || !JWT.test(token)) throw new Error(`${origin} is no ID token (a JWT: three parts with dots between)`);
+  if (token.length > MAX_TOKEN_CHARS || !JWT.test(token))
+    throw new Error(`${origin} is no ID token (a JWT: three parts with dots between)`);
   return token;
 }
 

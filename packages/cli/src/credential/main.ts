@@ -6,12 +6,17 @@ const MAX_INPUT_CHARS = 65_536;
 const INPUT_TIMEOUT_MS = 30_000;
 const WANT_INPUT = new Set(["get", "store", "erase"]);
 
-const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { version: string };
+const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+  version: string;
+};
 const action = process.argv[2] ?? "";
 
 /** What the client sends, to its end. Throws an Error when that does not come, or is too much. */
 async function readInput(): Promise<string> {
-  const timer = setTimeout(() => process.stdin.destroy(new Error("the question did not come in time")), INPUT_TIMEOUT_MS);
+  const timer = setTimeout(
+    () => process.stdin.destroy(new Error("the question did not come in time")),
+    INPUT_TIMEOUT_MS,
+  );
   let text = "";
   try {
     for await (const chunk of process.stdin.setEncoding("utf8") as AsyncIterable<string>) {
@@ -25,7 +30,12 @@ async function readInput(): Promise<string> {
 }
 
 try {
-  const { code, output, note } = await answer(action, WANT_INPUT.has(action) ? await readInput() : "", process.env, version);
+  const { code, output, note } = await answer(
+    action,
+    WANT_INPUT.has(action) ? await readInput() : "",
+    process.env,
+    version,
+  );
   if (note !== undefined) console.error(note);
   if (output !== "") console.log(output);
   process.exitCode = code;

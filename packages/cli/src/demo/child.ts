@@ -16,15 +16,22 @@ export function plainEnvironment(): NodeJS.ProcessEnv {
 }
 
 /** What to run with this Node, and in which environment beside this process's own. */
-export type ChildOptions = { readonly script: string; readonly args: readonly string[]; readonly env?: Readonly<Record<string, string>> };
+export type ChildOptions = {
+  readonly script: string;
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+};
 
 /**
- * Runs a script and answers the URL in the first line of its output that holds the word `listening`. How to end it (SIGTERM, after 15 s
- * SIGKILL) is put on `stops` at once, so that it can be ended whatever comes. Throws an Error with the last output when it ends, or
- * 30 s pass, before it listens.
+ * Runs a script and answers the URL in the first line of its output that holds the word `listening`. How to end it
+ * (SIGTERM, after 15 s SIGKILL) is put on `stops` at once, so that it can be ended whatever comes. Throws an Error with
+ * the last output when it ends, or 30 s pass, before it listens.
  */
 export async function startChild({ script, args, env = {} }: ChildOptions, stops: Stop[]): Promise<string> {
-  const child = spawn(process.execPath, [script, ...args], { env: { ...plainEnvironment(), ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [script, ...args], {
+    env: { ...plainEnvironment(), ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const exited = once(child, "exit").then(([code, signal]) => (code ?? signal) as number | string);
   stops.push(async () => {
     const killer = setTimeout(() => child.kill("SIGKILL"), STOP_TIMEOUT_MS);

@@ -1,7 +1,9 @@
-// Plays the OpenID providers of GitHub Actions and of GitLab on loopback, with the claims that their jobs' tokens have: for trying keyless pushes.
+// Plays the OpenID providers of GitHub Actions and of GitLab on loopback, with the claims that their jobs' tokens have:
+// for trying keyless pushes.
 //   node packages/cli/src/demo/ci-provider.ts 9401
-// Issuers: <url>/github and <url>/gitlab. GET <url>/github/token?audience=…&ref=refs/heads/main answers as GitHub does a job that asks for its token:
-// {"value": "<JWT>"}; GET <url>/gitlab/token?audience=…&ref=main is the text that GitLab puts into a job's variable. Both are of the project acme/app.
+// Issuers: <url>/github and <url>/gitlab. GET <url>/github/token?audience=…&ref=refs/heads/main answers as GitHub does
+// a job that asks for its token: {"value": "<JWT>"}; GET <url>/gitlab/token?audience=…&ref=main is the text that GitLab
+// puts into a job's variable. Both are of the project acme/app.
 import { generateKeyPairSync, randomUUID, sign } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -20,24 +22,58 @@ const jwks = { keys: [{ ...publicKey.export({ format: "jwk" }), kid: "1", use: "
 function githubClaims(ref: string): Record<string, unknown> {
   const workflow = `${PROJECT}/.github/workflows/release.yml@${ref}`;
   return {
-    sub: `repo:${PROJECT}:ref:${ref}`, repository: PROJECT, repository_owner: "acme", repository_id: "71", repository_visibility: "private", ref,
-    ref_type: ref.startsWith("refs/tags/") ? "tag" : "branch", event_name: "push", workflow: "release", workflow_ref: workflow, job_workflow_ref: workflow,
-    actor: "octavia", run_id: "4711", run_number: "12", run_attempt: "1", runner_environment: "github-hosted",
+    sub: `repo:${PROJECT}:ref:${ref}`,
+    repository: PROJECT,
+    repository_owner: "acme",
+    repository_id: "71",
+    repository_visibility: "private",
+    ref,
+    ref_type: ref.startsWith("refs/tags/") ? "tag" : "branch",
+    event_name: "push",
+    workflow: "release",
+    workflow_ref: workflow,
+    job_workflow_ref: workflow,
+    actor: "octavia",
+    run_id: "4711",
+    run_number: "12",
+    run_attempt: "1",
+    runner_environment: "github-hosted",
   };
 }
 
 function gitlabClaims(ref: string): Record<string, unknown> {
   return {
-    sub: `project_path:${PROJECT}:ref_type:branch:ref:${ref}`, namespace_id: "7", namespace_path: "acme", project_id: "71", project_path: PROJECT,
-    user_login: "octavia", pipeline_id: "4711", pipeline_source: "push", job_id: "12", ref, ref_type: "branch", ref_path: `refs/heads/${ref}`,
-    ref_protected: "true", runner_environment: "gitlab-hosted",
+    sub: `project_path:${PROJECT}:ref_type:branch:ref:${ref}`,
+    namespace_id: "7",
+    namespace_path: "acme",
+    project_id: "71",
+    project_path: PROJECT,
+    user_login: "octavia",
+    pipeline_id: "4711",
+    pipeline_source: "push",
+    job_id: "12",
+    ref,
+    ref_type: "branch",
+    ref_path: `refs/heads/${ref}`,
+    ref_protected: "true",
+    runner_environment: "gitlab-hosted",
   };
 }
 
 function signed(issuer: string, audience: string, claims: Record<string, unknown>): string {
   const now = Math.floor(Date.now() / 1000);
-  const whole = { jti: randomUUID(), iss: issuer, aud: audience, iat: now, nbf: now, exp: now + TOKEN_TTL_SECONDS, ...claims };
-  const input = [{ typ: "JWT", alg: "RS256", kid: "1" }, whole].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(".");
+  const whole = {
+    jti: randomUUID(),
+    iss: issuer,
+    aud: audience,
+    iat: now,
+    nbf: now,
+    exp: now + TOKEN_TTL_SECONDS,
+    ...claims,
+  };
+  const input = [{ typ: "JWT", alg: "RS256", kid: "1" }, whole]
+    .map((part) => Buffer.from(JSON.stringify(part)).toString("base64url"))
+    .join(".");
   return `${input}.${sign("sha256", Buffer.from(input), privateKey).toString("base64url")}`;
 }
 
@@ -45,16 +81,22 @@ server.on("request", (request, response) => {
   const { pathname, searchParams } = new URL(request.url ?? "/", url);
   const [, system = "", ...rest] = pathname.split("/");
   const issuer = `${url}/${system}`;
-  const document = (body: object): void => void response.setHeader("content-type", "application/json").end(JSON.stringify(body));
+  const document = (body: object): void =>
+    void response.setHeader("content-type", "application/json").end(JSON.stringify(body));
   const audience = searchParams.get("audience") ?? "";
   switch (`${system}/${rest.join("/")}`) {
     case "github/.well-known/openid-configuration":
-    case "gitlab/.well-known/openid-configuration": return document({ issuer, jwks_uri: `${issuer}/jwks` });
+    case "gitlab/.well-known/openid-configuration":
+      return document({ issuer, jwks_uri: `${issuer}/jwks` });
     case "github/jwks":
-    case "gitlab/jwks": return document(jwks);
-    case "github/token": return document({ value: signed(issuer, audience, githubClaims(searchParams.get("ref") ?? "refs/heads/main")) });
-    case "gitlab/token": return void response.end(signed(issuer, audience, gitlabClaims(searchParams.get("ref") ?? "main")));
-    default: response.writeHead(404).end();
+    case "gitlab/jwks":
+      return document(jwks);
+    case "github/token":
+      return document({ value: signed(issuer, audience, githubClaims(searchParams.get("ref") ?? "refs/heads/main")) });
+    case "gitlab/token":
+      return void response.end(signed(issuer, audience, gitlabClaims(searchParams.get("ref") ?? "main")));
+    default:
+      response.writeHead(404).end();
   }
 });
 console.log(`the OpenID providers of two CI systems are listening at ${url}`);

@@ -24,7 +24,10 @@ async function robotToken(issuer: string, audience: string): Promise<string> {
 export async function playExchange({ url, token, issuer, bootstrap: { organization } }: Stage): Promise<void> {
   heading("5. Trade a token of another OpenID provider");
   const claimMatch = { issuer, subject: "robot", audience: url };
-  const robot = await restOk<Named>(`${url}/iam/v2/identities/${organization.uid}`, "POST", token, { name: "robot", claimMatch });
+  const robot = await restOk<Named>(`${url}/iam/v2/identities/${organization.uid}`, "POST", token, {
+    name: "robot",
+    claimMatch,
+  });
   show("an identity whose claim match is the provider and subject robot", `uid …${robot.uid.slice(-16)}`);
   const external = await robotToken(issuer, url);
   show("the provider gives the robot its token", `${external.slice(0, 24)}…`);
@@ -36,17 +39,29 @@ export async function playExchange({ url, token, issuer, bootstrap: { organizati
   const before = await restOk<{ repos: Named[] }>(list, "GET", exchanged);
   expect(before.repos.length === 0, "an identity without a role sees repos");
   show("list repos, without a role", "empty");
-  const { roles: [viewer] } = await restOk<{ roles: Named[] }>(`${url}/iam/v2/roles?name=viewer`, "GET", token);
+  const {
+    roles: [viewer],
+  } = await restOk<{ roles: Named[] }>(`${url}/iam/v2/roles?name=viewer`, "GET", token);
   expect(viewer !== undefined, "there is no role named viewer");
-  await restOk(`${url}/iam/v2/roleBindings/${organization.uid}`, "POST", token, { identityUid: robot.uid, roleUid: viewer.uid });
+  await restOk(`${url}/iam/v2/roleBindings/${organization.uid}`, "POST", token, {
+    identityUid: robot.uid,
+    roleUid: viewer.uid,
+  });
   const after = await restOk<{ repos: Named[] }>(list, "GET", exchanged);
-  expect(after.repos.some(({ name }) => name === "hello"), "a viewer does not see the repo");
+  expect(
+    after.repos.some(({ name }) => name === "hello"),
+    "a viewer does not see the repo",
+  );
   show("list repos, once the owner has bound the role viewer", after.repos.map(({ name }) => name).join(", "));
-  const create = await rest<Failure>(`${url}/registry/v2/repos/${organization.uid}`, "POST", exchanged, { name: "forbidden" });
+  const create = await rest<Failure>(`${url}/registry/v2/repos/${organization.uid}`, "POST", exchanged, {
+    name: "forbidden",
+  });
   expect(create.status === 403 && create.body.code === 7, `a viewer's create answered ${create.status}`);
   show("create a repo as viewer, by REST", `refused: HTTP 403, ${create.body.details[0]?.reason}`);
   const repos = createClient(ReposService, grpcTransport(url, exchanged));
-  const refusal = await repos.createRepo({ parent: organization.uid, repo: { name: "forbidden" } }).then(() => undefined, ConnectError.from);
+  const refusal = await repos
+    .createRepo({ parent: organization.uid, repo: { name: "forbidden" } })
+    .then(() => undefined, ConnectError.from);
   expect(refusal?.code === Code.PermissionDenied, `a viewer's create by gRPC answered ${refusal?.message}`);
   show("create a repo as viewer, by gRPC", "refused: PERMISSION_DENIED");
 }

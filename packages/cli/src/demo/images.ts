@@ -1,4 +1,5 @@
-// Parts 3 and 4: two builds under one tag, the tag's history, a pull by the first digest, and what the anonymous may do.
+// Parts 3 and 4: two builds under one tag, the tag's history, a pull by the first digest, and what the anonymous may
+// do.
 import { buildSampleImage } from "../oci/image.ts";
 import { openRegistry, RegistryError, type Registry } from "../oci/registry.ts";
 import { expect, heading, show, table } from "./show.ts";
@@ -8,8 +9,15 @@ type History = { history: { updateTimestamp: string; digest: string }[] };
 type Index = { manifests: { digest: string; platform: { architecture: string } }[] };
 type Manifest = { config: { digest: string }; layers: { digest: string }[] };
 
-/** Pulls an image as a client does: the index, each architecture's manifest, its config and layers; every digest is checked. */
-async function pull(registry: Registry, repository: string, reference: string): Promise<{ digest: string; architectures: string[]; bytes: number }> {
+/**
+ * Pulls an image as a client does: the index, each architecture's manifest, its config and layers; every digest is
+ * checked.
+ */
+async function pull(
+  registry: Registry,
+  repository: string,
+  reference: string,
+): Promise<{ digest: string; architectures: string[]; bytes: number }> {
   const index = await registry.pullManifest(repository, reference);
   const { manifests } = JSON.parse(index.bytes.toString()) as Index;
   let bytes = index.bytes.length;
@@ -34,11 +42,20 @@ export async function playHistory({ url, token, registryToken, bootstrap: { orga
   const path = `/v2/${repository}/_service/history/latest`;
   const { history } = await restOk<History>(`${url}${path}`, "GET", registryToken);
   show(`GET ${path}`, `${history.length} records, oldest first`);
-  table(["updateTimestamp", "digest"], history.map(({ updateTimestamp, digest }) => [updateTimestamp, digest]));
+  table(
+    ["updateTimestamp", "digest"],
+    history.map(({ updateTimestamp, digest }) => [updateTimestamp, digest]),
+  );
   const [first, second] = history;
-  expect(history.length === 2 && first !== undefined && second !== undefined, "the history does not hold the two pushes");
+  expect(
+    history.length === 2 && first !== undefined && second !== undefined,
+    "the history does not hold the two pushes",
+  );
   const pinned = await pull(registry, repository, first.digest);
-  show("pull by the first digest", `${pinned.architectures.join(" and ")}, ${pinned.bytes} bytes, every digest checked`);
+  show(
+    "pull by the first digest",
+    `${pinned.architectures.join(" and ")}, ${pinned.bytes} bytes, every digest checked`,
+  );
   const latest = await registry.pullManifest(repository, "latest");
   expect(latest.digest === second.digest && latest.digest !== first.digest, "latest is not the second build");
   show("pull latest", "is build 2: a tag moves, a digest does not");
@@ -46,7 +63,12 @@ export async function playHistory({ url, token, registryToken, bootstrap: { orga
 }
 
 /** What somebody without a token may pull. */
-export async function playPublic({ url, token, registryToken, bootstrap: { publicOrganization } }: Stage): Promise<void> {
+export async function playPublic({
+  url,
+  token,
+  registryToken,
+  bootstrap: { publicOrganization },
+}: Stage): Promise<void> {
   heading("4. Without a token: a public image");
   const repository = `${publicOrganization.name}/hello`;
   const owner = openRegistry({ url, password: token });
@@ -60,9 +82,18 @@ export async function playPublic({ url, token, registryToken, bootstrap: { publi
   const [first] = history;
   expect(history.length === 2 && first !== undefined, "the public history does not hold the two pushes");
   await pull(anonymous, repository, first.digest);
-  show("anonymous: the history of latest, pull by its first digest", `${history.length} records, ${first.digest.slice(0, 26)}`);
-  const refusal = await anonymous.pullManifest(repository, "nightly").then(() => undefined, (error: unknown) => error);
-  expect(refusal instanceof RegistryError && [401, 403, 404].includes(refusal.status), "nightly was not refused to the anonymous");
+  show(
+    "anonymous: the history of latest, pull by its first digest",
+    `${history.length} records, ${first.digest.slice(0, 26)}`,
+  );
+  const refusal = await anonymous.pullManifest(repository, "nightly").then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  expect(
+    refusal instanceof RegistryError && [401, 403, 404].includes(refusal.status),
+    "nightly was not refused to the anonymous",
+  );
   show(`anonymous: pull ${repository}:nightly`, `refused: HTTP ${refusal.status} ${refusal.code}`);
   await restOk(`${url}/v2/${repository}/_service/history/nightly`, "GET", registryToken);
   show("the owner reads the history of nightly", "allowed");

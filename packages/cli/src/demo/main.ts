@@ -33,9 +33,13 @@ async function cleanUp(): Promise<unknown[]> {
   return [...ended, ...removed].flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
 }
 
-const outcome = await Promise.race([play(), stopped]).then((pinned) => ({ pinned }), (error: unknown) => ({ error }));
+const outcome = await Promise.race([play(), stopped]).then(
+  (pinned) => ({ pinned }),
+  (error: unknown) => ({ error }),
+);
 clearTimeout(timer);
-const failures = [..."error" in outcome ? [outcome.error] : [], ...(await cleanUp())];
+const failures = [...("error" in outcome ? [outcome.error] : []), ...(await cleanUp())];
 for (const error of failures) console.error(`\ndemo failed: ${error instanceof Error ? error.message : String(error)}`);
-if ("pinned" in outcome && failures.length === 0) console.log(`\nThe first build, pinned whatever its tag does:\n\n  ${outcome.pinned}\n`);
+if ("pinned" in outcome && failures.length === 0)
+  console.log(`\nThe first build, pinned whatever its tag does:\n\n  ${outcome.pinned}\n`);
 process.exit(failures.length === 0 ? 0 : 1);

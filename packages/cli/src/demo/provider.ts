@@ -1,4 +1,5 @@
-// A real OpenID provider (oidc-provider) on loopback, a program of its own: for the demo and for trying token exchange by hand.
+// A real OpenID provider (oidc-provider) on loopback, a program of its own: for the demo and for trying token exchange
+// by hand.
 //   node packages/cli/src/demo/provider.ts 9400
 import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
@@ -7,7 +8,13 @@ import type { AddressInfo } from "node:net";
 import Provider from "oidc-provider";
 
 const TOKEN_TTL_SECONDS = 300;
-const ROBOT = { client_id: "robot", client_secret: "robot-secret", grant_types: ["client_credentials"], redirect_uris: [], response_types: [] };
+const ROBOT = {
+  client_id: "robot",
+  client_secret: "robot-secret",
+  grant_types: ["client_credentials"],
+  redirect_uris: [],
+  response_types: [],
+};
 
 const server = createServer();
 server.listen(Number(process.argv[2] ?? "9400"), "127.0.0.1");
@@ -24,7 +31,12 @@ const provider = new Provider(issuer, {
     resourceIndicators: {
       enabled: true,
       // The robot asks for the audience by `resource`, and gets a JWT for it whose subject is the robot.
-      getResourceServerInfo: (_context, resource) => ({ audience: resource, scope: "", accessTokenTTL: TOKEN_TTL_SECONDS, accessTokenFormat: "jwt" }),
+      getResourceServerInfo: (_context, resource) => ({
+        audience: resource,
+        scope: "",
+        accessTokenTTL: TOKEN_TTL_SECONDS,
+        accessTokenFormat: "jwt",
+      }),
     },
   },
 });

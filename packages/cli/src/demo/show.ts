@@ -13,9 +13,13 @@ export function show(step: string, result: string): void {
 /** Rows below column titles, each column as wide as its widest cell. */
 export function table(titles: readonly string[], rows: readonly (readonly string[])[]): void {
   const widths = titles.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
-  const line = (cells: readonly string[]): string => `  │ ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" │ ")} │`;
-  const rule = (left: string, middle: string, right: string): string => `  ${left}${widths.map((width) => "─".repeat(width + 2)).join(middle)}${right}`;
-  console.log([rule("┌", "┬", "┐"), line(titles), rule("├", "┼", "┤"), ...rows.map(line), rule("└", "┴", "┘")].join("\n"));
+  const line = (cells: readonly string[]): string =>
+    `  │ ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" │ ")} │`;
+  const rule = (left: string, middle: string, right: string): string =>
+    `  ${left}${widths.map((width) => "─".repeat(width + 2)).join(middle)}${right}`;
+  console.log(
+    [rule("┌", "┬", "┐"), line(titles), rule("├", "┼", "┤"), ...rows.map(line), rule("└", "┴", "┘")].join("\n"),
+  );
 }
 
 /** Throws an Error with `message` unless `value` is true: the step did not do what it should. */

@@ -29,8 +29,15 @@ export type Stage = {
 export async function setStage(folder: string, stops: Stop[]): Promise<Stage> {
   heading("1. A fresh server, and tokens");
   const dataDir = join(folder, "data");
-  const serve = { script: LAUNCHER, args: ["serve", "--port", "0", "--data-dir", dataDir], env: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" } };
-  const [url, issuer] = await Promise.all([startChild(serve, stops), startChild({ script: PROVIDER, args: ["0"] }, stops)]);
+  const serve = {
+    script: LAUNCHER,
+    args: ["serve", "--port", "0", "--data-dir", dataDir],
+    env: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" },
+  };
+  const [url, issuer] = await Promise.all([
+    startChild(serve, stops),
+    startChild({ script: PROVIDER, args: ["0"] }, stops),
+  ]);
   show("moorage serve --port 0", url);
   show("an OpenID provider of somebody else", issuer);
   const moorage = async (...args: string[]): Promise<string> => {
@@ -46,10 +53,18 @@ export async function setStage(folder: string, stops: Stop[]): Promise<Stage> {
 }
 
 /** A REST call: the status, and the body as JSON (an empty one as {}). `token` undefined: anonymous. */
-export async function rest<T>(url: string, method: string, token: string | undefined, body?: object): Promise<{ status: number; body: T }> {
+export async function rest<T>(
+  url: string,
+  method: string,
+  token: string | undefined,
+  body?: object,
+): Promise<{ status: number; body: T }> {
   const response = await fetch(url, {
     method,
-    headers: { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...(body ? { "content-type": "application/json" } : {}) },
+    headers: {
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(body ? { "content-type": "application/json" } : {}),
+    },
     ...(body ? { body: JSON.stringify(body) } : {}),
     signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
   });
@@ -60,6 +75,9 @@ export async function rest<T>(url: string, method: string, token: string | undef
 /** A REST call that must succeed. Throws an Error that names the call and the answer. */
 export async function restOk<T>(url: string, method: string, token: string | undefined, body?: object): Promise<T> {
   const answer = await rest<T>(url, method, token, body);
-  expect(answer.status === 200, `${method} ${new URL(url).pathname} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+  expect(
+    answer.status === 200,
+    `${method} ${new URL(url).pathname} answered ${answer.status}: ${JSON.stringify(answer.body)}`,
+  );
   return answer.body;
 }

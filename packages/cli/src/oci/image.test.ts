@@ -13,16 +13,25 @@ test("a build gives the same bytes each time and other bytes than the next build
 
 test("every descriptor names content that is there, and diff ids are those of the unpacked layers", async () => {
   const { images, index } = await buildSampleImage(3);
-  const { manifests } = JSON.parse(index.bytes.toString()) as { manifests: { digest: string; size: number; platform: { architecture: string } }[] };
-  assert.deepEqual(manifests.map(({ platform }) => platform.architecture), ["amd64", "arm64"]);
+  const { manifests } = JSON.parse(index.bytes.toString()) as {
+    manifests: { digest: string; size: number; platform: { architecture: string } }[];
+  };
+  assert.deepEqual(
+    manifests.map(({ platform }) => platform.architecture),
+    ["amd64", "arm64"],
+  );
   for (const [number, { manifest, blobs }] of images.entries()) {
     assert.equal(manifests[number]?.digest, manifest.digest);
     assert.equal(manifests[number]?.size, manifest.bytes.length);
     const [config, ...layers] = blobs;
     assert.ok(config);
     const { rootfs } = JSON.parse(config.bytes.toString()) as { rootfs: { diff_ids: string[] } };
-    assert.deepEqual(rootfs.diff_ids, layers.map(({ bytes }) => digestOf(gunzipSync(bytes))));
-    for (const { digest, bytes } of blobs) assert.equal(digest, `sha256:${createHash("sha256").update(bytes).digest("hex")}`);
+    assert.deepEqual(
+      rootfs.diff_ids,
+      layers.map(({ bytes }) => digestOf(gunzipSync(bytes))),
+    );
+    for (const { digest, bytes } of blobs)
+      assert.equal(digest, `sha256:${createHash("sha256").update(bytes).digest("hex")}`);
   }
 });
 

@@ -1,4 +1,5 @@
-// Builds a small image that really runs, for two architectures, from files made here. The same build number gives the same bytes.
+// Builds a small image that really runs, for two architectures, from files made here. The same build number gives the
+// same bytes.
 import { createHash } from "node:crypto";
 import { buffer } from "node:stream/consumers";
 import { promisify } from "node:util";
@@ -18,7 +19,11 @@ export const MEDIA_TYPE = {
 export type Content = { readonly mediaType: string; readonly digest: string; readonly bytes: Buffer };
 
 /** One image of one architecture: what its manifest references, and the manifest. */
-export type PlatformImage = { readonly architecture: Architecture; readonly blobs: readonly Content[]; readonly manifest: Content };
+export type PlatformImage = {
+  readonly architecture: Architecture;
+  readonly blobs: readonly Content[];
+  readonly manifest: Content;
+};
 
 /** An image for several architectures: the images and the index that names them. */
 export type MultiImage = { readonly images: readonly PlatformImage[]; readonly index: Content };
@@ -77,13 +82,19 @@ async function buildPlatform(architecture: Architecture, build: number): Promise
   return { architecture, blobs: [config, ...layerBlobs], manifest };
 }
 
-/** The sample image, build `build`, for amd64 and arm64: a program that says hello, a text beside it, and the index over both. */
+/**
+ * The sample image, build `build`, for amd64 and arm64: a program that says hello, a text beside it, and the index over
+ * both.
+ */
 export async function buildSampleImage(build: number): Promise<MultiImage> {
   const images = await Promise.all(ARCHITECTURES.map((architecture) => buildPlatform(architecture, build)));
   const index = jsonContent(MEDIA_TYPE.index, {
     schemaVersion: 2,
     mediaType: MEDIA_TYPE.index,
-    manifests: images.map(({ architecture, manifest }) => ({ ...descriptor(manifest), platform: { architecture, os: "linux" } })),
+    manifests: images.map(({ architecture, manifest }) => ({
+      ...descriptor(manifest),
+      platform: { architecture, os: "linux" },
+    })),
     annotations: { "org.opencontainers.image.version": String(build) },
   });
   return { images, index };

@@ -1,4 +1,5 @@
-// A program of two system calls, written as machine code: enough for an image that really runs, without a compiler or a file of megabytes.
+// A program of two system calls, written as machine code: enough for an image that really runs, without a compiler or a
+// file of megabytes.
 
 /** The architectures a sample image is built for, as OCI's `platform.architecture` names them. */
 export type Architecture = "amd64" | "arm64";
@@ -7,7 +8,10 @@ const LOAD_ADDRESS = 0x400000;
 const HEADER_SIZE_BYTES = 64 + 56; // the ELF header and one program header
 const ELF_MACHINE = { amd64: 62, arm64: 183 } as const;
 
-/** Instructions for write(1, text, length) and exit(0), 32-bit little-endian pieces or single bytes, followed by the text itself. */
+/**
+ * Instructions for write(1, text, length) and exit(0), 32-bit little-endian pieces or single bytes, followed by the
+ * text itself.
+ */
 function amd64Code(length: number): Buffer {
   const code = Buffer.from(
     "b801000000" + // mov eax, 1 (write)
@@ -44,7 +48,9 @@ function arm64Code(length: number): Buffer {
   return code;
 }
 
-/** A static Linux executable (ELF, 64 bit) for one architecture that prints `text` (at most 65,535 bytes) and exits 0. */
+/**
+ * A static Linux executable (ELF, 64 bit) for one architecture that prints `text` (at most 65,535 bytes) and exits 0.
+ */
 export function linuxProgram(architecture: Architecture, text: string): Buffer {
   const message = Buffer.from(text);
   const code = architecture === "amd64" ? amd64Code(message.length) : arm64Code(message.length);

@@ -19,10 +19,15 @@ export class RegistryError extends Error {
   }
 }
 
-/** A registry to talk to: its URL, and the user and password for its token endpoint; without a user a platform token is the password; without one: anonymous. */
+/**
+ * A registry to talk to: its URL, and the user and password for its token endpoint; without a user a platform token is
+ * the password; without one: anonymous.
+ */
 export type RegistryOptions = { readonly url: string; readonly user?: string; readonly password?: string };
 
-/** The calls of the client. Each throws RegistryError on an unexpected status and Error on a digest that does not match. */
+/**
+ * The calls of the client. Each throws RegistryError on an unexpected status and Error on a digest that does not match.
+ */
 export type Registry = {
   /** Sends the image's blobs, manifests and index, and sets `tag`. Answers the index's digest. */
   pushImage(repository: string, tag: string, image: MultiImage): Promise<string>;
@@ -40,9 +45,13 @@ type Send = { method?: string; headers?: Record<string, string>; body?: Buffer; 
 export function parseChallenge(header: string | null): { realm: string; service: string; scope: string } | undefined {
   const [, list] = /^bearer\s+(.*)$/is.exec(header ?? "") ?? [];
   if (list === undefined) return undefined;
-  const found = new Map([...list.matchAll(/([a-z_]+)="([^"]*)"/gi)].map(([, name = "", value = ""]) => [name.toLowerCase(), value]));
+  const found = new Map(
+    [...list.matchAll(/([a-z_]+)="([^"]*)"/gi)].map(([, name = "", value = ""]) => [name.toLowerCase(), value]),
+  );
   const realm = found.get("realm");
-  return realm === undefined ? undefined : { realm, service: found.get("service") ?? "", scope: found.get("scope") ?? "" };
+  return realm === undefined
+    ? undefined
+    : { realm, service: found.get("service") ?? "", scope: found.get("scope") ?? "" };
 }
 
 async function failure(action: string, response: Response): Promise<RegistryError> {
@@ -79,22 +88,33 @@ export function openRegistry({ url, user = "moorage", password }: RegistryOption
     const target = new URL(challenge.realm);
     target.searchParams.set("service", challenge.service);
     if (challenge.scope) target.searchParams.set("scope", challenge.scope);
-    const headers = password === undefined ? {} : { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}` };
+    const headers =
+      password === undefined ? {} : { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}` };
     const response = await fetch(target, { headers, signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) });
     if (!response.ok) throw await failure("token", response);
     return ((await response.json()) as { token: string }).token;
   }
 
-  async function send(repository: string, path: string, { method = "GET", headers = {}, body, accept = [200] }: Send): Promise<Response> {
+  async function send(
+    repository: string,
+    path: string,
+    { method = "GET", headers = {}, body, accept = [200] }: Send,
+  ): Promise<Response> {
     const target = new URL(path, `${url}/v2/${repository}/`);
     const kind = `${repository} ${method === "GET" || method === "HEAD" ? "pull" : "push"}`;
     for (let attempt = 0; ; attempt += 1) {
       const token = tokens.get(kind);
       const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
       const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
-      const response = await fetch(target, { method, headers: { ...headers, ...authorization }, body: body ? new Uint8Array(body) : null, signal });
+      const response = await fetch(target, {
+        method,
+        headers: { ...headers, ...authorization },
+        body: body ? new Uint8Array(body) : null,
+        signal,
+      });
       if (accept.includes(response.status)) return response;
-      const challenge = response.status === 401 && attempt === 0 ? parseChallenge(response.headers.get("www-authenticate")) : undefined;
+      const challenge =
+        response.status === 401 && attempt === 0 ? parseChallenge(response.headers.get("www-authenticate")) : undefined;
       if (challenge === undefined) throw await failure(`${method} ${target.pathname}`, response);
       await response.body?.cancel();
       if (tokens.size >= CACHED_TOKENS_MAX) tokens.clear();
@@ -108,7 +128,12 @@ export function openRegistry({ url, user = "moorage", password }: RegistryOption
     const started = await send(repository, "blobs/uploads/", { method: "POST", accept: [202] });
     const target = new URL(started.headers.get("location") ?? "", `${url}/v2/${repository}/blobs/uploads/`);
     target.searchParams.set("digest", blob.digest);
-    await send(repository, target.href, { method: "PUT", headers: { "content-type": "application/octet-stream" }, body: blob.bytes, accept: [201] });
+    await send(repository, target.href, {
+      method: "PUT",
+      headers: { "content-type": "application/octet-stream" },
+      body: blob.bytes,
+      accept: [201],
+    });
   }
 
   async function pushManifest(repository: string, reference: string, manifest: Content): Promise<void> {
@@ -136,7 +161,10 @@ export function openRegistry({ url, user = "moorage", password }: RegistryOption
     async pullBlob(repository, digest) {
       const response = await send(repository, `blobs/${digest}`, {});
       const bytes = await readBounded(response, BLOB_MAX_BYTES);
-      return verified({ mediaType: response.headers.get("content-type") ?? "", digest: digestOf(bytes), bytes }, digest);
+      return verified(
+        { mediaType: response.headers.get("content-type") ?? "", digest: digestOf(bytes), bytes },
+        digest,
+      );
     },
     async getJson(repository, path) {
       return (await send(repository, path, {})).json();

@@ -11,14 +11,29 @@ test("lines come back as they were written, from any of them on, across the edge
   t.after(() => rmSync(folder, { recursive: true }));
   const path = join(folder, "lines");
   // A megabyte is read at once: its edges fall into lines, and into letters of several bytes.
-  const lines = ["", "first", "ü🚢".repeat(300_000), "", ...Array.from({ length: 2000 }, (_, at) => `${at} `.repeat(at % 300)), "last"];
-  const written = await writeHashed(path, (async function* () { for (const line of lines) yield `${line}\n`; })());
+  const lines = [
+    "",
+    "first",
+    "ü🚢".repeat(300_000),
+    "",
+    ...Array.from({ length: 2000 }, (_, at) => `${at} `.repeat(at % 300)),
+    "last",
+  ];
+  const written = await writeHashed(
+    path,
+    (async function* () {
+      for (const line of lines) yield `${line}\n`;
+    })(),
+  );
   const bytes = readFileSync(path);
   assert.deepEqual(written, { bytes: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") });
   assert.equal(await hashOf(path), written.sha256);
   const found = [];
   for await (const line of linesOf(path)) found.push(line);
-  assert.deepEqual(found.map(({ text }) => text), lines);
+  assert.deepEqual(
+    found.map(({ text }) => text),
+    lines,
+  );
   assert.equal(found.at(-1)?.end, bytes.length);
   const rest = [];
   for await (const { text } of linesOf(path, found[2]?.end)) rest.push(text);

@@ -3,13 +3,19 @@ import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 
 /** A line without its end, and where the next one begins, in bytes. */
-export interface Line { text: string; end: number }
+export interface Line {
+  text: string;
+  end: number;
+}
 
 /** The lines of a file from a byte on. */
 export async function* linesOf(path: string, offset = 0): AsyncGenerator<Line> {
   let parts: Buffer[] = [];
   let at = offset;
-  for await (const chunk of createReadStream(path, { start: offset, highWaterMark: 1 << 20 }) as AsyncIterable<Buffer>) {
+  for await (const chunk of createReadStream(path, {
+    start: offset,
+    highWaterMark: 1 << 20,
+  }) as AsyncIterable<Buffer>) {
     let from = 0;
     for (let cut = chunk.indexOf(10); cut >= 0; cut = chunk.indexOf(10, from)) {
       parts.push(chunk.subarray(from, cut));
@@ -24,7 +30,10 @@ export async function* linesOf(path: string, offset = 0): AsyncGenerator<Line> {
 }
 
 /** Writes a text file piece by piece, durably; answers its size and its SHA-256. */
-export async function writeHashed(path: string, pieces: AsyncIterable<string>): Promise<{ bytes: number; sha256: string }> {
+export async function writeHashed(
+  path: string,
+  pieces: AsyncIterable<string>,
+): Promise<{ bytes: number; sha256: string }> {
   const hash = createHash("sha256");
   let bytes = 0;
   await using file = await open(path, "w", 0o600);
@@ -39,7 +48,11 @@ export async function writeHashed(path: string, pieces: AsyncIterable<string>): 
 }
 
 /** The digest of a file's content, as hex. */
-export async function hashOf(path: string, algorithm = "sha256", onBytes: (bytes: number) => void = () => {}): Promise<string> {
+export async function hashOf(
+  path: string,
+  algorithm = "sha256",
+  onBytes: (bytes: number) => void = () => {},
+): Promise<string> {
   const hash = createHash(algorithm);
   for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 }) as AsyncIterable<Buffer>) {
     hash.update(chunk);

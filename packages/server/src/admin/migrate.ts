@@ -6,20 +6,28 @@ import { NEWEST_VERSION, type Store, StoreError } from "../store/index.ts";
 import { openPatientStore } from "../installation/stores.ts";
 
 /** Versions of the schema: what was found, what is there now, and what this program works with. */
-export interface Migrated { found: number; now: number; newest: number }
+export interface Migrated {
+  found: number;
+  now: number;
+  newest: number;
+}
 
 const LOCK_TRIES = 50;
 const LOCK_PAUSE_MS = 100;
 
 /**
- * Brings the database to the newest version, which a start of the server does as well; `check`: looks only. Several may do it at once.
- * Throws a StoreError for a database of a newer version, and when an embedded server of an older version runs on the data folder.
+ * Brings the database to the newest version, which a start of the server does as well; `check`: looks only. Several may
+ * do it at once. Throws a StoreError for a database of a newer version, and when an embedded server of an older version
+ * runs on the data folder.
  */
 export async function migrateInstallation(config: Config, { check }: { check: boolean }): Promise<Migrated> {
   const store = await openPatientStore(config);
   try {
     const found = await store.version();
-    if (found > NEWEST_VERSION) throw new StoreError(`the database is of version ${found}, newer than this moorage, which knows ${NEWEST_VERSION}`);
+    if (found > NEWEST_VERSION)
+      throw new StoreError(
+        `the database is of version ${found}, newer than this moorage, which knows ${NEWEST_VERSION}`,
+      );
     if (check || found === NEWEST_VERSION) return { found, now: found, newest: NEWEST_VERSION };
     await (store.engine === "sqlite" ? migrateAlone(store, config) : store.migrate());
     return { found, now: await store.version(), newest: NEWEST_VERSION };

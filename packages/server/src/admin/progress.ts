@@ -1,5 +1,10 @@
 /** How far a step has come. */
-export interface Progress { step: string; done: number; total: number; unit: "bytes" | "rows" | "blobs" | "pages" }
+export interface Progress {
+  step: string;
+  done: number;
+  total: number;
+  unit: "bytes" | "rows" | "blobs" | "pages";
+}
 
 /** Who is told while something is moved. */
 export interface Report {

@@ -1,7 +1,10 @@
 import { type Database, databasePath, type Store, StoreError, TransientError } from "../store/index.ts";
 import { connect, sqliteDatabase } from "../store/sqlite.ts";
 
-/** Reads from one state of the database, while others may go on writing. Not for long waits: the database keeps what changes meanwhile. */
+/**
+ * Reads from one state of the database, while others may go on writing. Not for long waits: the database keeps what
+ * changes meanwhile.
+ */
 export async function inSnapshot<T>(store: Store, dataDir: string, work: (db: Database) => Promise<T>): Promise<T> {
   return store.engine === "sqlite" ? inSqlite(databasePath(dataDir), work) : inPostgres(store.reader, work);
 }
@@ -19,12 +22,21 @@ async function inSqlite<T>(path: string, work: (db: Database) => Promise<T>): Pr
 }
 
 async function inPostgres<T>(db: Database, work: (db: Database) => Promise<T>): Promise<T> {
-  const transaction = await db.startTransaction().setIsolationLevel("repeatable read").setAccessMode("read only").execute();
+  const transaction = await db
+    .startTransaction()
+    .setIsolationLevel("repeatable read")
+    .setAccessMode("read only")
+    .execute();
   try {
     return await work(transaction);
   } catch (error) {
-    throw error instanceof TransientError ? new StoreError("the connection to the database ended: run it again", { cause: error }) : error;
+    throw error instanceof TransientError
+      ? new StoreError("the connection to the database ended: run it again", { cause: error })
+      : error;
   } finally {
-    await transaction.rollback().execute().catch(() => {});
+    await transaction
+      .rollback()
+      .execute()
+      .catch(() => {});
   }
 }

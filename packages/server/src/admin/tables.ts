@@ -16,7 +16,10 @@ export interface MovedTable {
 
 export type PlainRow = Record<string, unknown>;
 
-/** All but `uploads` and `subscription_leases`: an upload under way, and what is being sent, is the matter of the server that does it. */
+/**
+ * All but `uploads` and `subscription_leases`: an upload under way, and what is being sent, is the matter of the server
+ * that does it.
+ */
 export const MOVED: readonly MovedTable[] = [
   { name: "blobs", key: ["digest"] },
   { name: "installation", key: ["key"], only: "key not like 'lease:%' and key <> 'import'" },
@@ -92,7 +95,11 @@ export async function* batchesOf(db: Database, table: MovedTable): AsyncGenerato
     let to: unknown[] = [];
     if (weight !== undefined) {
       // What rows weigh is asked first: a thousand of the largest would not fit.
-      const weighed = await ask<PlainRow & { weight: number }>(db, `select ${keys}, ${weight} as weight from ${name}${where(from)} order by ${keys} limit ${BATCH_ROWS}`, after);
+      const weighed = await ask<PlainRow & { weight: number }>(
+        db,
+        `select ${keys}, ${weight} as weight from ${name}${where(from)} order by ${keys} limit ${BATCH_ROWS}`,
+        after,
+      );
       let bytes = 0;
       const cut = weighed.findIndex((row) => (bytes += row.weight) >= BATCH_BYTES);
       const last = weighed[cut < 0 ? weighed.length - 1 : cut];
@@ -100,7 +107,11 @@ export async function* batchesOf(db: Database, table: MovedTable): AsyncGenerato
       to = keyOf(last);
     }
     const until = to.length === 0 ? [] : [compare("<=")];
-    const rows = await ask<PlainRow>(db, `select * from ${name}${where([...from, ...until])} order by ${keys} limit ${BATCH_ROWS}`, [...after, ...to]);
+    const rows = await ask<PlainRow>(
+      db,
+      `select * from ${name}${where([...from, ...until])} order by ${keys} limit ${BATCH_ROWS}`,
+      [...after, ...to],
+    );
     const last = rows.at(-1);
     if (last === undefined) return;
     yield rows;
@@ -110,7 +121,10 @@ export async function* batchesOf(db: Database, table: MovedTable): AsyncGenerato
 
 /** The rows that move. */
 export async function countOf(db: Database, { name, only }: MovedTable): Promise<number> {
-  const [row] = await ask<{ n: number }>(db, `select count(*) as n from ${name}${only === undefined ? "" : ` where ${only}`}`);
+  const [row] = await ask<{ n: number }>(
+    db,
+    `select count(*) as n from ${name}${only === undefined ? "" : ` where ${only}`}`,
+  );
   return row?.n ?? 0;
 }
 
@@ -130,5 +144,6 @@ export function rowOf({ bytes = [] }: MovedTable, line: string): PlainRow {
 /** Adds rows in one statement. */
 export async function insertRows(tx: Database, { name }: MovedTable, rows: PlainRow[]): Promise<void> {
   // The query builder cannot follow a table that is only known when it runs: here rows are plain records.
-  if (rows.length > 0) await (tx as unknown as Kysely<Record<string, PlainRow>>).insertInto(name).values(rows).execute();
+  if (rows.length > 0)
+    await (tx as unknown as Kysely<Record<string, PlainRow>>).insertInto(name).values(rows).execute();
 }

@@ -9,12 +9,17 @@ import { hasBehavior } from "./validate.ts";
 const MAX_PATHS = 256;
 
 /**
- * The current resource with the changes of an update. The mask's paths may be in either casing; `*` replaces every updatable field;
- * without a mask the populated fields are changed. Fields that are output-only are never taken from the patch.
- * Throws INVALID_ARGUMENT on `updateMask` for a path that does not exist or names an output-only or immutable field.
- * Source: AIP-134, AIP-161, contract §5.
+ * The current resource with the changes of an update. The mask's paths may be in either casing; `*` replaces every
+ * updatable field; without a mask the populated fields are changed. Fields that are output-only are never taken from
+ * the patch. Throws INVALID_ARGUMENT on `updateMask` for a path that does not exist or names an output-only or
+ * immutable field. Source: AIP-134, AIP-161, contract §5.
  */
-export function applyMask<D extends DescMessage>(schema: D, current: MessageShape<D>, patch: Message, mask: FieldMask | undefined): MessageShape<D> {
+export function applyMask<D extends DescMessage>(
+  schema: D,
+  current: MessageShape<D>,
+  patch: Message,
+  mask: FieldMask | undefined,
+): MessageShape<D> {
   const merged = clone(schema, current);
   const into = reflect(schema, merged);
   const from = reflect(schema, patch as MessageShape<D>);
@@ -25,7 +30,8 @@ export function applyMask<D extends DescMessage>(schema: D, current: MessageShap
     if (mask.paths.length > 1) throw wrong([{ field: "updateMask", description: "* stands alone" }]);
     for (const field of updatable) copy(from, into, field);
   } else {
-    if (mask.paths.length > MAX_PATHS) throw wrong([{ field: "updateMask", description: `at most ${MAX_PATHS} paths` }]);
+    if (mask.paths.length > MAX_PATHS)
+      throw wrong([{ field: "updateMask", description: `at most ${MAX_PATHS} paths` }]);
     const resolved = mask.paths.map((path) => resolve(schema, path));
     const violations = resolved.flatMap((found) => ("violation" in found ? [found.violation] : []));
     if (violations.length > 0) throw wrong(violations);
@@ -52,7 +58,10 @@ function resolve(schema: DescMessage, path: string): { fields: DescField[] } | {
     if (isFixed(field)) return { violation: { field: "updateMask", description: `${path} cannot be changed` } };
     fields.push(field);
     // Timestamps and durations are values, not structures.
-    at = field.fieldKind === "message" && !field.message.typeName.startsWith("google.protobuf.") ? field.message : undefined;
+    at =
+      field.fieldKind === "message" && !field.message.typeName.startsWith("google.protobuf.")
+        ? field.message
+        : undefined;
   }
   return { fields };
 }
@@ -61,7 +70,8 @@ function copyPath(from: ReflectMessage, into: ReflectMessage, fields: DescField[
   const [field, ...rest] = fields;
   if (field === undefined) return;
   if (rest.length === 0 || field.fieldKind !== "message") return copy(from, into, field);
-  // The change is made on a copy: `into` may share the nested message with nobody, but getting it from an unset field gives a loose one.
+  // The change is made on a copy: `into` may share the nested message with nobody, but getting it from an unset field
+  // gives a loose one.
   const nested = into.get(field);
   copyPath(from.get(field), nested, rest);
   into.set(field, nested);

@@ -1,7 +1,10 @@
 import { invalidArgument } from "../errors.ts";
 
 /** One field to sort by: the database column and the direction. */
-export interface Order { column: string; descending: boolean }
+export interface Order {
+  column: string;
+  descending: boolean;
+}
 
 /** Which fields can be sorted by, camelCase, and the column of each. No column may be null. */
 export type OrderFields = Readonly<Record<string, string>>;

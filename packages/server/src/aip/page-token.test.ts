@@ -5,9 +5,11 @@ import fc from "fast-check";
 import { mac, openPageToken, sealPageToken } from "./page-token.ts";
 
 test("the code is that of HMAC-SHA-256", () => {
-  fc.assert(fc.property(fc.uint8Array({ maxLength: 64 }), fc.uint8Array({ maxLength: 300 }), (key, body) => {
-    assert.deepEqual(mac(key, body), createHmac("sha256", key).update(body).digest().subarray(0, 16));
-  }));
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 64 }), fc.uint8Array({ maxLength: 300 }), (key, body) => {
+      assert.deepEqual(mac(key, body), createHmac("sha256", key).update(body).digest().subarray(0, 16));
+    }),
+  );
   assert.throws(() => mac(new Uint8Array(65), new Uint8Array()), RangeError);
 });
 

@@ -23,14 +23,27 @@ export function sealPageToken(key: Uint8Array, token: PageToken): string {
   return Buffer.concat([mac(key, body), body]).toString("base64url");
 }
 
-/** Reads a token of ours. Throws INVALID_ARGUMENT on `page_token` for one that is not. Whether it has expired is the caller's to ask. */
+/**
+ * Reads a token of ours. Throws INVALID_ARGUMENT on `page_token` for one that is not. Whether it has expired is the
+ * caller's to ask.
+ */
 export function openPageToken(key: Uint8Array, text: string): PageToken {
-  const raw = text.length <= MAX_LENGTH && /^[A-Za-z0-9_-]+$/.test(text) ? Buffer.from(text, "base64url") : Buffer.alloc(0);
+  const raw =
+    text.length <= MAX_LENGTH && /^[A-Za-z0-9_-]+$/.test(text) ? Buffer.from(text, "base64url") : Buffer.alloc(0);
   const body = raw.subarray(MAC_BYTES);
-  if (raw.length <= MAC_BYTES || raw.toString("base64url") !== text || !timingSafeEqual(raw.subarray(0, MAC_BYTES), mac(key, body))) {
+  if (
+    raw.length <= MAC_BYTES ||
+    raw.toString("base64url") !== text ||
+    !timingSafeEqual(raw.subarray(0, MAC_BYTES), mac(key, body))
+  ) {
     throw wrongPageToken("is not a token of this list");
   }
-  const [list, request, position, issuedMs] = JSON.parse(body.toString()) as [string, string, (string | number)[], number];
+  const [list, request, position, issuedMs] = JSON.parse(body.toString()) as [
+    string,
+    string,
+    (string | number)[],
+    number,
+  ];
   return { list, request, position, issuedMs };
 }
 
@@ -38,21 +51,29 @@ export function wrongPageToken(description: string): Error {
   return invalidArgument({ field: "page_token", description });
 }
 
-// HMAC-SHA-256 (RFC 2104) of one-shot hashes: an Hmac object costs more to make and to collect than all the rest of a token.
+// HMAC-SHA-256 (RFC 2104) of one-shot hashes: an Hmac object costs more to make and to collect than all the rest of a
+// token.
 const BLOCK_BYTES = 64;
 const pads = new WeakMap<Uint8Array, { inner: Buffer; outer: Buffer }>();
 
 /** The first bytes of the HMAC-SHA-256 of the body. The key has at most 64 bytes. */
 export function mac(key: Uint8Array, body: Uint8Array): Buffer {
   const { inner, outer } = pads.get(key) ?? makePads(key);
-  return hash("sha256", Buffer.concat([outer, hash("sha256", Buffer.concat([inner, body]), "buffer")]), "buffer").subarray(0, MAC_BYTES);
+  return hash(
+    "sha256",
+    Buffer.concat([outer, hash("sha256", Buffer.concat([inner, body]), "buffer")]),
+    "buffer",
+  ).subarray(0, MAC_BYTES);
 }
 
 function makePads(key: Uint8Array): { inner: Buffer; outer: Buffer } {
   if (key.length > BLOCK_BYTES) throw new RangeError("a key has at most 64 bytes");
   const padded = Buffer.alloc(BLOCK_BYTES);
   padded.set(key);
-  const made = { inner: padded.map((byte) => byte ^ 0x36) as Buffer, outer: padded.map((byte) => byte ^ 0x5c) as Buffer };
+  const made = {
+    inner: padded.map((byte) => byte ^ 0x36) as Buffer,
+    outer: padded.map((byte) => byte ^ 0x5c) as Buffer,
+  };
   pads.set(key, made);
   return made;
 }

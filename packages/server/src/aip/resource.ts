@@ -5,7 +5,19 @@ import type { Kysely } from "kysely";
 import { isUid, newUid, parentOf } from "../lib/uid.ts";
 import type { Call } from "../core/call.ts";
 import { alreadyExists, notFound } from "../errors.ts";
-import { addToAncestors, type Database, dropName, type Kind, removeFromAncestors, renameInAncestors, type ResourceTable, type Row, selectArrays, statement, takeName } from "../store/index.ts";
+import {
+  addToAncestors,
+  type Database,
+  dropName,
+  type Kind,
+  removeFromAncestors,
+  renameInAncestors,
+  type ResourceTable,
+  type Row,
+  selectArrays,
+  statement,
+  takeName,
+} from "../store/index.ts";
 import { applyMask } from "./masks.ts";
 import { type Layout, type Stored, storedRow } from "../core/stored.ts";
 import { validate } from "./validate.ts";
@@ -32,13 +44,22 @@ export interface Resource<D extends DescMessage, T extends ResourceTable> {
   /** Inserts below the parent. Throws ALREADY_EXISTS when the name is taken. */
   insert(call: Call, parent: string, row: Omit<Row<T>, "uid" | "parent">): Promise<Row<T>>;
   /** Changes what the mask names, checks the whole, and writes it. `check` sees both before anything is written. */
-  patch(call: Call, uid: string, patch: Message, mask: FieldMask | undefined, check?: Check<D, T>): Promise<MessageShape<D>>;
+  patch(
+    call: Call,
+    uid: string,
+    patch: Message,
+    mask: FieldMask | undefined,
+    check?: Check<D, T>,
+  ): Promise<MessageShape<D>>;
   /** Removes the row, which must be there. What depends on it is the room's to look after. */
   remove(call: Call, row: Row<T>): Promise<void>;
 }
 
 /** Looks at an update before it is written; throws to refuse it. */
-export type Check<D extends DescMessage, T extends ResourceTable> = (before: Row<T>, after: MessageShape<D>) => Promise<void> | void;
+export type Check<D extends DescMessage, T extends ResourceTable> = (
+  before: Row<T>,
+  after: MessageShape<D>,
+) => Promise<void> | void;
 
 type Named = { uid: string; parent: string; name?: string };
 type Anything = Record<ResourceTable, Record<string, unknown>>;
@@ -62,13 +83,19 @@ export function resource<D extends DescMessage, T extends ResourceTable>(spec: R
     return row;
   };
   return {
-    toMessage, find, get,
+    toMessage,
+    find,
+    get,
     async insert(call, parent, values) {
       const uid = newUid(parent);
       const row = { ...values, uid, parent } as unknown as Row<T>;
       const { name = "" } = named(row);
-      if (spec.sharesNames && !await takeName(call.tx, parent, name, uid)) throw alreadyExists(type, name);
-      const result = await plain(call.tx).insertInto(spec.table as ResourceTable).values({ ...row }).onConflict((conflict) => conflict.doNothing()).executeTakeFirst();
+      if (spec.sharesNames && !(await takeName(call.tx, parent, name, uid))) throw alreadyExists(type, name);
+      const result = await plain(call.tx)
+        .insertInto(spec.table as ResourceTable)
+        .values({ ...row })
+        .onConflict((conflict) => conflict.doNothing())
+        .executeTakeFirst();
       if (result.numInsertedOrUpdatedRows === 0n) throw alreadyExists(type, name);
       if (spec.kind !== undefined) await addToAncestors(call.tx, spec.kind, uid, name);
       return row;
@@ -83,16 +110,23 @@ export function resource<D extends DescMessage, T extends ResourceTable>(spec: R
       if ("update_time" in before) changes["update_time"] = call.nowMs;
       const [from, to] = [named(before).name ?? "", String(changes["name"] ?? "")];
       if (from !== to && spec.sharesNames) {
-        if (!await takeName(call.tx, parentOf(uid), to, uid)) throw alreadyExists(type, to);
+        if (!(await takeName(call.tx, parentOf(uid), to, uid))) throw alreadyExists(type, to);
         await dropName(call.tx, uid, from);
       }
       if (from !== to && spec.kind !== undefined) await renameInAncestors(call.tx, spec.kind, uid, from, to);
-      await plain(call.tx).updateTable(spec.table as ResourceTable).set(changes).where("uid", "=", uid).execute();
+      await plain(call.tx)
+        .updateTable(spec.table as ResourceTable)
+        .set(changes)
+        .where("uid", "=", uid)
+        .execute();
       return toMessage({ ...before, ...changes });
     },
     async remove(call, row) {
       const { uid, name = "" } = named(row);
-      await plain(call.tx).deleteFrom(spec.table as ResourceTable).where("uid", "=", uid).execute();
+      await plain(call.tx)
+        .deleteFrom(spec.table as ResourceTable)
+        .where("uid", "=", uid)
+        .execute();
       if (spec.sharesNames) await dropName(call.tx, uid, name);
       if (spec.kind !== undefined) await removeFromAncestors(call.tx, spec.kind, uid, name);
     },
@@ -100,7 +134,10 @@ export function resource<D extends DescMessage, T extends ResourceTable>(spec: R
 }
 
 /** The Get of a resource, answered as it is stored. It throws NOT_FOUND. */
-export function storedGet<D extends DescMessage>(table: ResourceTable, layout: Layout<D>): (db: Database, uid: string) => Promise<Stored<D>> {
+export function storedGet<D extends DescMessage>(
+  table: ResourceTable,
+  layout: Layout<D>,
+): (db: Database, uid: string) => Promise<Stored<D>> {
   const text = `select ${layout.columns.join(", ")} from ${table} where uid = ?`;
   return async (db, uid) => {
     const [cells] = isUid(uid) ? await selectArrays(db, text, [uid], layout.columns) : [];

@@ -19,16 +19,24 @@ export interface Scope {
 }
 
 /**
- * What the filter leaves of the groups that the caller may list from. A uid of a wrong form matches nothing. Source: contract §2.
+ * What the filter leaves of the groups that the caller may list from. A uid of a wrong form matches nothing. Source:
+ * contract §2.
  */
 export function scopeOf(filter: UIDPFilter | undefined, visible: string[]): Scope {
-  const { ancestorsOf: under = "", descendantsOf: above = "", childrenOf: parent = "", inRoot = false, ids = [] } = filter ?? {};
+  const {
+    ancestorsOf: under = "",
+    descendantsOf: above = "",
+    childrenOf: parent = "",
+    inRoot = false,
+    ids = [],
+  } = filter ?? {};
   const conditions: Condition[] = [];
   const given = [under, above, parent].filter((uid) => uid !== "");
   if (!given.every(isUid)) return { roots: [], conditions: [sql`1 = 0`] };
   let roots = above === "" ? visible : narrow(visible, above);
   if (parent !== "") {
-    // From elsewhere only such children can be seen as are roots themselves; where there are none, nothing needs to be read to know it.
+    // From elsewhere only such children can be seen as are roots themselves; where there are none, nothing needs to be
+    // read to know it.
     roots = roots.some((root) => isWithin(parent, root)) ? [parent] : roots.filter((root) => parentOf(root) === parent);
     conditions.push(sql`t.parent = ${parent}`);
   }
@@ -41,17 +49,25 @@ export function scopeOf(filter: UIDPFilter | undefined, visible: string[]): Scop
     const known = ids.filter(isUid);
     conditions.push(known.length === 0 ? sql`1 = 0` : sql`t.uid in (${sql.join(known)})`);
   }
-  return roots.length === 1 && parent !== "" && roots[0] === parent ? { roots, parent, conditions } : { roots, conditions };
+  return roots.length === 1 && parent !== "" && roots[0] === parent
+    ? { roots, parent, conditions }
+    : { roots, conditions };
 }
 
 function narrow(visible: string[], above: string): string[] {
   return visible.some((group) => isWithin(above, group)) ? [above] : visible.filter((group) => isWithin(group, above));
 }
 
-/** Whether `t` is one of the roots or stands below one: a range on the primary key for each, since what follows a uid in another is a "/". */
+/**
+ * Whether `t` is one of the roots or stands below one: a range on the primary key for each, since what follows a uid in
+ * another is a "/".
+ */
 export function within(roots: string[], uid: RawBuilder<unknown> = sql`t.uid`): Condition {
   if (roots.length === 0) return sql`1 = 0`;
-  return sql`(${sql.join(roots.map((root) => sql`${uid} >= ${root} and ${uid} < ${`${root}0`}`), sql` or `)})`;
+  return sql`(${sql.join(
+    roots.map((root) => sql`${uid} >= ${root} and ${uid} < ${`${root}0`}`),
+    sql` or `,
+  )})`;
 }
 
 const MAX_KNOWN = 10_000;
@@ -62,8 +78,9 @@ export async function areGroups(db: Database, uids: string[]): Promise<boolean> 
   const [uid] = uids;
   if (uid === undefined) return false;
   // Most callers list from one group, the same every time.
-  if (uids.length === 1) return await knownGroups(db).remember(uid, async () => await countGroups(db, uids) === 1 || undefined) ?? false;
-  return await countGroups(db, uids) === uids.length;
+  if (uids.length === 1)
+    return (await knownGroups(db).remember(uid, async () => (await countGroups(db, uids)) === 1 || undefined)) ?? false;
+  return (await countGroups(db, uids)) === uids.length;
 }
 
 async function countGroups(db: Database, uids: string[]): Promise<number> {

@@ -11,8 +11,9 @@ export function hasBehavior(field: DescField, behavior: FieldBehavior): boolean 
 }
 
 /**
- * Checks what stands on the fields: REQUIRED and rules, deep. Answers every violation, camelCase, relative to the message.
- * Output-only fields are not looked at. `skipRequired` at the top is for updates, which are checked after merging.
+ * Checks what stands on the fields: REQUIRED and rules, deep. Answers every violation, camelCase, relative to the
+ * message. Output-only fields are not looked at. `skipRequired` at the top is for updates, which are checked after
+ * merging.
  */
 export function violationsOf(schema: DescMessage, message: Message, path = ""): FieldViolation[] {
   return visit(reflect(schema, message), path);
@@ -24,15 +25,27 @@ export function validate(schema: DescMessage, message: Message, path = ""): void
   if (violations.length > 0) throw invalidArgument(...violations);
 }
 
-/** What is looked at of a message: its fields that are not output-only, with what stands on them. Options are slow to read. */
-interface Checked { field: DescField; required: boolean; rule: Rule | undefined }
+/**
+ * What is looked at of a message: its fields that are not output-only, with what stands on them. Options are slow to
+ * read.
+ */
+interface Checked {
+  field: DescField;
+  required: boolean;
+  rule: Rule | undefined;
+}
 const plans = new WeakMap<DescMessage, Checked[]>();
 
 function planOf(desc: DescMessage): Checked[] {
   const known = plans.get(desc);
   if (known) return known;
-  const plan = desc.fields.filter((field) => !hasBehavior(field, FieldBehavior.OUTPUT_ONLY))
-    .map((field) => ({ field, required: hasBehavior(field, FieldBehavior.REQUIRED), rule: hasOption(field, ruleOption) ? getOption(field, ruleOption) : undefined }));
+  const plan = desc.fields
+    .filter((field) => !hasBehavior(field, FieldBehavior.OUTPUT_ONLY))
+    .map((field) => ({
+      field,
+      required: hasBehavior(field, FieldBehavior.REQUIRED),
+      rule: hasOption(field, ruleOption) ? getOption(field, ruleOption) : undefined,
+    }));
   plans.set(desc, plan);
   return plan;
 }
@@ -46,12 +59,22 @@ function visitField(message: ReflectMessage, { field, required, rule }: Checked,
   if (field.fieldKind === "message") return visit(message.get(field), `${path}.`);
   if (field.fieldKind === "list") {
     const list = message.get(field);
-    const items = [...list].flatMap((item, at) => (field.listKind === "message" ? visit(item as ReflectMessage, `${path}[${at}].`) : withoutNull(item, `${path}[${at}]`)));
+    const items = [...list].flatMap((item, at) =>
+      field.listKind === "message"
+        ? visit(item as ReflectMessage, `${path}[${at}].`)
+        : withoutNull(item, `${path}[${at}]`),
+    );
     return [...tooMany(list.size, rule, path), ...items];
   }
   if (field.fieldKind === "map") {
     const map = message.get(field);
-    return [...tooMany(map.size, rule, path), ...[...map].flatMap(([key, value]) => [...withoutNull(key, path), ...withoutNull(value, `${path}.${String(key)}`)])];
+    return [
+      ...tooMany(map.size, rule, path),
+      ...[...map].flatMap(([key, value]) => [
+        ...withoutNull(key, path),
+        ...withoutNull(value, `${path}.${String(key)}`),
+      ]),
+    ];
   }
   const value: unknown = message.get(field);
   if (field.fieldKind !== "scalar" || field.scalar !== ScalarType.STRING || typeof value !== "string") return [];
@@ -63,15 +86,20 @@ function visitField(message: ReflectMessage, { field, required, rule }: Checked,
 
 // No engine keeps it alike: PostgreSQL refuses it, C strings end at it.
 function withoutNull(value: unknown, path: string): FieldViolation[] {
-  return typeof value === "string" && value.includes("\0") ? [{ field: path, description: "must not contain a null character" }] : [];
+  return typeof value === "string" && value.includes("\0")
+    ? [{ field: path, description: "must not contain a null character" }]
+    : [];
 }
 
 function tooMany(size: number, rule: Rule | undefined, path: string): FieldViolation[] {
-  return rule !== undefined && rule.maxLength > 0 && size > rule.maxLength ? [{ field: path, description: `must have at most ${rule.maxLength} entries` }] : [];
+  return rule !== undefined && rule.maxLength > 0 && size > rule.maxLength
+    ? [{ field: path, description: `must have at most ${rule.maxLength} entries` }]
+    : [];
 }
 
 function ruled(value: string, rule: Rule, path: string): FieldViolation[] {
-  if (rule.maxLength > 0 && value.length > rule.maxLength) return [{ field: path, description: `must have at most ${rule.maxLength} characters` }];
+  if (rule.maxLength > 0 && value.length > rule.maxLength)
+    return [{ field: path, description: `must have at most ${rule.maxLength} characters` }];
   if (rule.pattern === "" || compilePattern(rule.pattern).matches(value)) return [];
   return [{ field: path, description: rule.message || `must match the regular expression ^${rule.pattern}$` }];
 }

@@ -34,11 +34,16 @@ const MAX_KINDS = 10_000;
 const MAX_TRIES = 3;
 
 /** Refusals of one kind in the minute since `startMs`. `last`: the last of those that were not written. */
-interface Kind { startMs: number; count: number; last: Refusal | undefined }
+interface Kind {
+  startMs: number;
+  count: number;
+  last: Refusal | undefined;
+}
 
 /**
- * An auditor that writes some refusals at a time. What one address is refused over and over, and what nobody known is refused at all, is written only so
- * often a minute: the first ones as they are, and when the minute is over one more with `repeated`, the number of those that came after them.
+ * An auditor that writes some refusals at a time. What one address is refused over and over, and what nobody known is
+ * refused at all, is written only so often a minute: the first ones as they are, and when the minute is over one more
+ * with `repeated`, the number of those that came after them.
  */
 export function createAuditor({ writer, clock, log, dropped }: AuditorDeps): Auditor {
   const queue: Refusal[] = [];
@@ -58,7 +63,8 @@ export function createAuditor({ writer, clock, log, dropped }: AuditorDeps): Aud
     for (const kind of repeating) {
       if (nowMs - kind.startMs < WINDOW_MS) continue;
       repeating.delete(kind);
-      if (kind.last !== undefined) add({ ...kind.last, details: { ...kind.last.details, repeated: String(kind.count - MOST_OF_A_KIND) } });
+      if (kind.last !== undefined)
+        add({ ...kind.last, details: { ...kind.last.details, repeated: String(kind.count - MOST_OF_A_KIND) } });
       kind.last = undefined;
     }
   };
@@ -66,7 +72,10 @@ export function createAuditor({ writer, clock, log, dropped }: AuditorDeps): Aud
     const { data, method, code = 0 } = refusal;
     const key = JSON.stringify([networkOf(data.remoteAddress), refusal.identity ?? data.caller.identity, method, code]);
     const known = kinds.get(key);
-    const kind = known !== undefined && data.nowMs - known.startMs < WINDOW_MS ? known : { startMs: data.nowMs, count: 0, last: undefined };
+    const kind =
+      known !== undefined && data.nowMs - known.startMs < WINDOW_MS
+        ? known
+        : { startMs: data.nowMs, count: 0, last: undefined };
     if (kind !== known) kinds.set(key, kind);
     kind.count += 1;
     if (kind.count <= MOST_OF_A_KIND) return false;
@@ -87,7 +96,11 @@ export function createAuditor({ writer, clock, log, dropped }: AuditorDeps): Aud
       const refusals = queue.splice(0, ENTRIES_AT_ONCE);
       for (let tries = 1; ; tries += 1) {
         try {
-          await writer.write("audit.note", { caller: ANONYMOUS, requestId: "", nowMs: clock.nowMs(), remoteAddress: "", userAgent: "" }, { refusals });
+          await writer.write(
+            "audit.note",
+            { caller: ANONYMOUS, requestId: "", nowMs: clock.nowMs(), remoteAddress: "", userAgent: "" },
+            { refusals },
+          );
           break;
         } catch (error) {
           if (tries < MAX_TRIES) continue;
@@ -98,7 +111,10 @@ export function createAuditor({ writer, clock, log, dropped }: AuditorDeps): Aud
       }
     }
   };
-  const flushOnce = (): Promise<void> => (flushing ??= flush().finally(() => { flushing = undefined; }));
+  const flushOnce = (): Promise<void> =>
+    (flushing ??= flush().finally(() => {
+      flushing = undefined;
+    }));
   const timer = setInterval(() => {
     sumUp(clock.nowMs());
     void flushOnce();

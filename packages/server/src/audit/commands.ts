@@ -5,7 +5,10 @@ import { type AuditEvent, writeEntry } from "./entry.ts";
 /** What was refused, with the call as it came. */
 export interface Refusal extends AuditEvent {
   data: CallData;
-  /** Instead of a resource: `<organization>/<image…>`, as somebody called it. What of that path there is becomes the resource. */
+  /**
+   * Instead of a resource: `<organization>/<image…>`, as somebody called it. What of that path there is becomes the
+   * resource.
+   */
   repository?: string | undefined;
 }
 
@@ -16,26 +19,42 @@ export type FindRepository = (call: Call, name: string) => Promise<{ repo?: stri
 export const ENTRIES_AT_ONCE = 200;
 
 const selectGroup = statement("select uid from groups where uid = ?");
-const selectNext = statement<{ organization: string }>("select organization from audit_entries where organization > ? order by organization limit 1");
+const selectNext = statement<{ organization: string }>(
+  "select organization from audit_entries where organization > ? order by organization limit 1",
+);
 const removeOld = statement<{ uid: string }>(
   `delete from audit_entries where uid in (select uid from audit_entries where organization = ? and create_time < ? order by create_time, uid limit ${ENTRIES_AT_ONCE}) returning uid`,
 );
 
-/** What the log is written and kept short by, outside of what other commands write. `findRepository` is asked where a refusal names an image. */
+/**
+ * What the log is written and kept short by, outside of what other commands write. `findRepository` is asked where a
+ * refusal names an image.
+ */
 export function auditCommands(findRepository: FindRepository) {
   return {
-    /** Writes refusals. An organization sees those of resources that are in it, existing or not; all others belong to none. */
+    /**
+     * Writes refusals. An organization sees those of resources that are in it, existing or not; all others belong to
+     * none.
+     */
     async "audit.note"(call: Call, { refusals }: { refusals: Refusal[] }): Promise<void> {
       for (const { data, repository, ...refusal } of refusals) {
         const { repo, group } = repository === undefined ? {} : await findRepository(call, repository);
         const resource = repo ?? group ?? refusal.resource;
         // A path of which nothing is here is none of ours.
         const details = { ...refusal.details, ...(repository !== undefined && group !== undefined && { repository }) };
-        await writeEntry(call.tx, data, { ...refusal, resource, details, decision: refusal.decision ?? "denied" }, await organizationOf(call.tx, resource));
+        await writeEntry(
+          call.tx,
+          data,
+          { ...refusal, resource, details, decision: refusal.decision ?? "denied" },
+          await organizationOf(call.tx, resource),
+        );
       }
     },
     /** Removes some entries of an organization that are from before the time. `removed`: how many. */
-    async "audit.expire"(call: Call, { organization, beforeMs }: { organization: string; beforeMs: number }): Promise<{ removed: number }> {
+    async "audit.expire"(
+      call: Call,
+      { organization, beforeMs }: { organization: string; beforeMs: number },
+    ): Promise<{ removed: number }> {
       return { removed: (await removeOld(call.tx, organization, beforeMs)).length };
     },
   };

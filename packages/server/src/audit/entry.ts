@@ -35,7 +35,8 @@ const MAX_DETAIL_CHARS = 1024;
 // A uid of 40 digits and seventeen more for each level: as deep as anything is, and no caller's way to fill the log.
 const MAX_RESOURCE_CHARS = 40 + 17 * 16;
 
-const COLUMNS = "uid, parent, organization, create_time, identity, token_id, act, method, decision, code, reason, details, request_id, remote_address, user_agent";
+const COLUMNS =
+  "uid, parent, organization, create_time, identity, token_id, act, method, decision, code, reason, details, request_id, remote_address, user_agent";
 const insert = statement(`insert into audit_entries (${COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
 
 /** Writes an entry in the call's transaction: it is there if, and only if, what the transaction does is. */
@@ -52,15 +53,31 @@ export async function writeEntry(tx: Database, data: CallData, event: AuditEvent
   const parent = event.resource.length > MAX_RESOURCE_CHARS ? organization : event.resource;
   const act = isSystem ? { actor: "system" } : actOf(event.act ?? caller.act ?? {});
   await insert(
-    tx, newUid(parent), parent, organization, data.nowMs, event.identity ?? caller.identity, event.tokenId ?? caller.tokenId ?? "", JSON.stringify(act), method,
-    DECISIONS[decision], code, cutTo(reason, MAX_REASON_CHARS), JSON.stringify(detailsOf(details)), data.requestId, data.remoteAddress,
+    tx,
+    newUid(parent),
+    parent,
+    organization,
+    data.nowMs,
+    event.identity ?? caller.identity,
+    event.tokenId ?? caller.tokenId ?? "",
+    JSON.stringify(act),
+    method,
+    DECISIONS[decision],
+    code,
+    cutTo(reason, MAX_REASON_CHARS),
+    JSON.stringify(detailsOf(details)),
+    data.requestId,
+    data.remoteAddress,
     cutTo(data.userAgent, MAX_USER_AGENT_CHARS),
   );
 }
 
 /** Issuer and subject alone: other claims may say more of a person than who it is. */
 function actOf({ iss, sub }: Readonly<Record<string, unknown>>): Record<string, string> {
-  return { ...(typeof iss === "string" && { iss: cutTo(iss, MAX_DETAIL_CHARS) }), ...(typeof sub === "string" && { sub: cutTo(sub, MAX_DETAIL_CHARS) }) };
+  return {
+    ...(typeof iss === "string" && { iss: cutTo(iss, MAX_DETAIL_CHARS) }),
+    ...(typeof sub === "string" && { sub: cutTo(sub, MAX_DETAIL_CHARS) }),
+  };
 }
 
 function detailsOf(details: Readonly<Record<string, string>>): Record<string, string> {
@@ -75,10 +92,14 @@ function cutTo(text: string, chars: number): string {
 }
 
 /** Why something was refused, as far as it can be said in words of ours: the message may hold what a caller sent. */
-export function reasonOf({ code, reason, details: { metadata = {}, preconditionViolations = [] } }: MoorageError): string {
+export function reasonOf({
+  code,
+  reason,
+  details: { metadata = {}, preconditionViolations = [] },
+}: MoorageError): string {
   const { reason: given, missing, capability, ociCode } = metadata;
   if (given !== undefined) return given;
   if (preconditionViolations.length > 0) return [...new Set(preconditionViolations.map(({ type }) => type))].join(", ");
   const lacking = missing ?? (code === Code.PermissionDenied ? capability : undefined);
-  return lacking === undefined ? ociCode ?? reason : `lacks ${lacking}`;
+  return lacking === undefined ? (ociCode ?? reason) : `lacks ${lacking}`;
 }

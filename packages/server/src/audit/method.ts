@@ -4,19 +4,34 @@ import { Code, MoorageError } from "../errors.ts";
 import { type AuditEvent, reasonOf } from "./entry.ts";
 
 /** A message that has what the log wants to know, if it is there. */
-interface Thing { $typeName: string; uid?: unknown; name?: unknown; digest?: unknown; identity?: unknown; role?: unknown }
+interface Thing {
+  $typeName: string;
+  uid?: unknown;
+  name?: unknown;
+  digest?: unknown;
+  identity?: unknown;
+  role?: unknown;
+}
 
 const MOST_THINGS = 100;
 
 /**
- * What a writing method did, to be written with it: an entry for the resource that it answers, for each of several, or for its scope. None for a call
- * that was to change nothing. `resourceType`: the full name of the message that the scope names.
+ * What a writing method did, to be written with it: an entry for the resource that it answers, for each of several, or
+ * for its scope. None for a call that was to change nothing. `resourceType`: the full name of the message that the
+ * scope names.
  */
-export function eventsOf(method: DescMethodUnary, resourceType: string, scope: string, request: Message, answer: Message): AuditEvent[] {
+export function eventsOf(
+  method: DescMethodUnary,
+  resourceType: string,
+  scope: string,
+  request: Message,
+  answer: Message,
+): AuditEvent[] {
   if ((request as { validateOnly?: unknown }).validateOnly === true) return [];
   const name = `${method.parent.typeName}.${method.name}`;
   const things = thingsIn(method, answer);
-  if (things.length === 0) return [{ method: name, resource: scope, isOrganization: resourceType === GroupSchema.typeName }];
+  if (things.length === 0)
+    return [{ method: name, resource: scope, isOrganization: resourceType === GroupSchema.typeName }];
   return things.slice(0, MOST_THINGS).map((thing) => {
     const resource = textOf(thing.uid);
     const type = resource === scope ? resourceType : thing.$typeName;
@@ -27,7 +42,7 @@ export function eventsOf(method: DescMethodUnary, resourceType: string, scope: s
 function thingsIn({ output }: DescMethodUnary, answer: Message): Thing[] {
   if (textOf((answer as Thing).uid) !== "") return [answer];
   const list = output.fields.find((field) => field.fieldKind === "list" && field.message?.field["uid"] !== undefined);
-  return list === undefined ? [] : ((answer as Message & Record<string, unknown>)[list.localName] ?? []) as Thing[];
+  return list === undefined ? [] : (((answer as Message & Record<string, unknown>)[list.localName] ?? []) as Thing[]);
 }
 
 /** Names that were taken in, and who was given what. */
@@ -48,9 +63,13 @@ const REFUSALS: ReadonlySet<Code> = new Set([Code.PermissionDenied, Code.Unauthe
 const WRITE_REFUSALS: ReadonlySet<Code> = new Set([...REFUSALS, Code.NotFound, Code.FailedPrecondition, Code.Aborted]);
 
 /**
- * The refusal that an error is, if it is one. `hides`: NOT_FOUND is said of what may be there. `writes`: it was to change something, which then it did not.
+ * The refusal that an error is, if it is one. `hides`: NOT_FOUND is said of what may be there. `writes`: it was to
+ * change something, which then it did not.
  */
-export function refusalOf(error: unknown, { hides = false, writes = false }: { hides?: boolean; writes?: boolean }): { code: number; reason: string } | undefined {
+export function refusalOf(
+  error: unknown,
+  { hides = false, writes = false }: { hides?: boolean; writes?: boolean },
+): { code: number; reason: string } | undefined {
   if (!(error instanceof MoorageError)) return undefined;
   const isRefusal = (writes ? WRITE_REFUSALS : REFUSALS).has(error.code) || (hides && error.code === Code.NotFound);
   return isRefusal ? { code: error.code, reason: reasonOf(error) } : undefined;

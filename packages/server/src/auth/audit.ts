@@ -5,14 +5,33 @@ import { type Jwt, parseJwt } from "./tokens/jwt.ts";
 import type { Refused } from "./exchange/rejections.ts";
 
 /** What an exchange was asked for, as far as the log tells of it. */
-export interface AuditedRequest { bearer: string; identity?: string; identityProvider?: string }
+export interface AuditedRequest {
+  bearer: string;
+  identity?: string;
+  identityProvider?: string;
+}
 
 type Work<R extends AuditedRequest, A> = (request: R, data: CallData) => Promise<A>;
 
-/** The entry of a token that was handed out. Those of a person belong to the provider that let it in: the person itself is in no organization. */
-export function exchanged(method: "sts.exchange" | "sts.refresh", caller: Pick<Caller, "identity" | "act" | "external">, tokenId: string, used = ""): AuditEvent {
+/**
+ * The entry of a token that was handed out. Those of a person belong to the provider that let it in: the person itself
+ * is in no organization.
+ */
+export function exchanged(
+  method: "sts.exchange" | "sts.refresh",
+  caller: Pick<Caller, "identity" | "act" | "external">,
+  tokenId: string,
+  used = "",
+): AuditEvent {
   const { identity, act, external } = caller;
-  return { method, resource: external?.provider ?? identity, identity, tokenId: used, act: act ?? {}, details: { token: tokenId } };
+  return {
+    method,
+    resource: external?.provider ?? identity,
+    identity,
+    tokenId: used,
+    act: act ?? {},
+    details: { token: tokenId },
+  };
 }
 
 const refusedBy = new WeakMap<object, Refused & { identity: string }>();
@@ -28,7 +47,10 @@ const MAX_BEARER_CHARS = 16_384;
 
 /** Has the auditor note what the work refuses. `read`: whose a token of ours is; undefined for all others. */
 export function noting<R extends AuditedRequest, A>(
-  auditor: Pick<Auditor, "note">, method: "sts.exchange" | "sts.refresh", read: (bearer: string, nowMs: number) => Promise<Caller | undefined>, work: Work<R, A>,
+  auditor: Pick<Auditor, "note">,
+  method: "sts.exchange" | "sts.refresh",
+  read: (bearer: string, nowMs: number) => Promise<Caller | undefined>,
+  work: Work<R, A>,
 ): Work<R, A> {
   return async (request, data) => {
     try {
@@ -38,11 +60,20 @@ export function noting<R extends AuditedRequest, A>(
       if (refusal === undefined) throw error;
       const caller = await read(request.bearer, data.nowMs);
       const truth = refusedBy.get(error as object);
-      const resource = [truth?.identity ?? "", request.identity ?? "", request.identityProvider ?? "", caller?.identity ?? ""].find(isUid) ?? "";
-      auditor.note({ ...data, ...(caller && { caller }) }, {
-        method, resource, ...refusal, ...(truth && { reason: `${truth.reason}: ${truth.why}` }),
-        ...(caller === undefined && { act: claimedBy(parseJwt(request.bearer, MAX_BEARER_CHARS)) }),
-      });
+      const resource =
+        [truth?.identity ?? "", request.identity ?? "", request.identityProvider ?? "", caller?.identity ?? ""].find(
+          isUid,
+        ) ?? "";
+      auditor.note(
+        { ...data, ...(caller && { caller }) },
+        {
+          method,
+          resource,
+          ...refusal,
+          ...(truth && { reason: `${truth.reason}: ${truth.why}` }),
+          ...(caller === undefined && { act: claimedBy(parseJwt(request.bearer, MAX_BEARER_CHARS)) }),
+        },
+      );
       throw error;
     }
   };
@@ -51,5 +82,8 @@ export function noting<R extends AuditedRequest, A>(
 /** Who a token says that it is of, whoever made it. */
 function claimedBy(jwt: Jwt | undefined): Record<string, string> {
   const { iss, sub } = jwt?.claims ?? {};
-  return { ...(typeof iss === "string" && { iss: iss.slice(0, MAX_CLAIM_CHARS) }), ...(typeof sub === "string" && { sub: sub.slice(0, MAX_CLAIM_CHARS) }) };
+  return {
+    ...(typeof iss === "string" && { iss: iss.slice(0, MAX_CLAIM_CHARS) }),
+    ...(typeof sub === "string" && { sub: sub.slice(0, MAX_CLAIM_CHARS) }),
+  };
 }

@@ -15,10 +15,25 @@ import { createTokens, type Tokens } from "./tokens/tokens.ts";
 export { type Authenticator, refusedCaller, refusedLike } from "./tokens/authenticate.ts";
 export { accessCommands, type AccessWriter } from "./commands.ts";
 export type { ExchangeAnswer, Exchanger, ExchangeRequest } from "./exchange/exchange.ts";
-export { createKeyring, createSigningKey, type Keyring, loadKeys, resealKeys, rotateSigningKey } from "./tokens/keys.ts";
+export {
+  createKeyring,
+  createSigningKey,
+  type Keyring,
+  loadKeys,
+  resealKeys,
+  rotateSigningKey,
+} from "./tokens/keys.ts";
 export { isRefreshToken, type Refreshable, type RefreshTokens } from "./tokens/refresh.ts";
 export { refusalWords } from "./exchange/rejections.ts";
-export { createTokens, isWrongAudience, MAX_TOKEN_TTL_MS, type MintedToken, type MintRequest, type RepositoryAccess, type Tokens } from "./tokens/tokens.ts";
+export {
+  createTokens,
+  isWrongAudience,
+  MAX_TOKEN_TTL_MS,
+  type MintedToken,
+  type MintRequest,
+  type RepositoryAccess,
+  type Tokens,
+} from "./tokens/tokens.ts";
 export { createSignInDoors, signInFlowCommands } from "./sign-in/index.ts";
 export { type AnswerError, createStsDoors, type StsDeps } from "./http/endpoints.ts";
 export { createSecurityTokenService, type SecurityTokenService } from "./http/sts-service.ts";
@@ -35,7 +50,14 @@ export interface AccessDeps {
 }
 
 /** Who are you: all of it over one set of keys. */
-export interface Access { keyring: Keyring; tokens: Tokens; refreshTokens: RefreshTokens; exchanger: Exchanger; authenticate: Authenticator; signIn: SignInRoom }
+export interface Access {
+  keyring: Keyring;
+  tokens: Tokens;
+  refreshTokens: RefreshTokens;
+  exchanger: Exchanger;
+  authenticate: Authenticator;
+  signIn: SignInRoom;
+}
 
 // Discovery documents and key sets are a few KiB.
 const FETCH_TIMEOUT_MS = 5_000;
@@ -45,9 +67,20 @@ export function createAccess({ config, reader, writer, secrets, auditor, log }: 
   const keyring = createKeyring(() => loadKeys(reader, secrets));
   const tokens = createTokens({ issuer: config.baseUrl, keyring });
   const refreshTokens = createRefreshTokens({ reader, writer });
-  const fetch = guardedFetch({ allowPrivateNetwork: config.allowPrivateNetwork, timeoutMs: FETCH_TIMEOUT_MS, maxBytes: FETCH_MAX_BYTES });
+  const fetch = guardedFetch({
+    allowPrivateNetwork: config.allowPrivateNetwork,
+    timeoutMs: FETCH_TIMEOUT_MS,
+    maxBytes: FETCH_MAX_BYTES,
+  });
   const external = createExternalVerifier(fetch);
   const exchanger = createExchanger({ config, reader, writer, tokens, external, refreshTokens, auditor, log });
   const signIn = createSignIn({ config, reader, writer, secrets, tokens, fetch, auditor, log });
-  return { keyring, tokens, refreshTokens, exchanger, authenticate: createAuthenticator({ config, tokens, reader }), signIn };
+  return {
+    keyring,
+    tokens,
+    refreshTokens,
+    exchanger,
+    authenticate: createAuthenticator({ config, tokens, reader }),
+    signIn,
+  };
 }

@@ -6,7 +6,11 @@ import type { DigestAlgorithm } from "./index.ts";
 const READ_BYTES = 512 * 1024;
 
 /** A hash over the first `bytes` bytes of an upload. */
-export interface HashState { algorithm: DigestAlgorithm; hash: Hash; bytes: number }
+export interface HashState {
+  algorithm: DigestAlgorithm;
+  hash: Hash;
+  bytes: number;
+}
 
 export function emptyHash(algorithm: DigestAlgorithm): HashState {
   return { algorithm, hash: createHash(algorithm), bytes: 0 };
@@ -17,7 +21,10 @@ export function copyHash(state: HashState): HashState {
   return { ...state, hash: state.hash.copy() };
 }
 
-/** Hashes a file from its beginning: after a restart, or when another algorithm is asked for than the bytes were hashed with. */
+/**
+ * Hashes a file from its beginning: after a restart, or when another algorithm is asked for than the bytes were hashed
+ * with.
+ */
 export async function hashFile(file: FileHandle, size: number, algorithm: DigestAlgorithm): Promise<HashState> {
   const state = emptyHash(algorithm);
   const buffer = Buffer.allocUnsafe(Math.max(1, Math.min(READ_BYTES, size)));

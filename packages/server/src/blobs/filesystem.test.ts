@@ -41,17 +41,39 @@ test("chunks that were given away are freed once written, but never memory that 
   const content = randomBytes(1_200_000);
   const own = (start: number, end: number): Uint8Array => new Uint8Array(content.subarray(start, end));
   const shared = new Uint8Array(content.subarray(1_000_000));
-  const given = [own(0, 64_000), own(64_000, 400_000), own(400_000, 400_001), own(400_001, 1_000_000), shared.subarray(0, 100_000), shared.subarray(100_000)];
+  const given = [
+    own(0, 64_000),
+    own(64_000, 400_000),
+    own(400_000, 400_001),
+    own(400_001, 1_000_000),
+    shared.subarray(0, 100_000),
+    shared.subarray(100_000),
+  ];
   const append = async (id: string, givesChunks: boolean): Promise<void> => {
     await store.startUpload(id);
-    await store.append(id, 0, (async function* () { yield* given; })(), { givesChunks });
+    await store.append(
+      id,
+      0,
+      (async function* () {
+        yield* given;
+      })(),
+      { givesChunks },
+    );
     const blob = await store.finish(id, digestOf(content));
     const received: Buffer[] = [];
-    await store.read(blob.digest, blob.generation, { start: 0, end: content.length - 1 }, async (chunk) => void received.push(Buffer.from(chunk)));
+    await store.read(
+      blob.digest,
+      blob.generation,
+      { start: 0, end: content.length - 1 },
+      async (chunk) => void received.push(Buffer.from(chunk)),
+    );
     assert.deepEqual(Buffer.concat(received), content);
   };
   await append(newId(), false);
   assert.deepEqual(Buffer.concat(given), content);
   await append(newId(), true);
-  assert.deepEqual(given.map(({ byteLength }) => byteLength), [0, 0, 0, 0, 100_000, 100_000]);
+  assert.deepEqual(
+    given.map(({ byteLength }) => byteLength),
+    [0, 0, 0, 0, 100_000, 100_000],
+  );
 });

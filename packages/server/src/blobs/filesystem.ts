@@ -28,10 +28,14 @@ const BLOB_FILE = /^([0-9a-f]{64,128})\.([0-9a-f]{16})$/;
 // Hash states of uploads nobody is writing to just now. One that was dropped is made again from the file.
 const MAX_IDLE_HASHES = 1000;
 
-/** Blobs as files below the root, which must be one file system. The folders are made when missing. Processes of one machine may share it. */
+/**
+ * Blobs as files below the root, which must be one file system. The folders are made when missing. Processes of one
+ * machine may share it.
+ */
 export async function openFilesystemBlobs(root: string): Promise<BlobStore> {
   const uploads = join(root, "uploads");
-  for (const folder of [uploads, join(root, "blobs", "sha256"), join(root, "blobs", "sha512")]) await mkdir(folder, { recursive: true, mode: 0o700 });
+  for (const folder of [uploads, join(root, "blobs", "sha256"), join(root, "blobs", "sha512")])
+    await mkdir(folder, { recursive: true, mode: 0o700 });
   for (const folder of [join(root, "blobs"), root]) await syncFolder(folder);
 
   // Uploads a request of this process is working on: asked before the file system is.
@@ -80,17 +84,27 @@ export async function openFilesystemBlobs(root: string): Promise<BlobStore> {
     }
   }
 
-  async function append(id: string, offset: number | undefined, source: ByteSource, options: AppendOptions): Promise<Appended> {
+  async function append(
+    id: string,
+    offset: number | undefined,
+    source: ByteSource,
+    options: AppendOptions,
+  ): Promise<Appended> {
     await using file = await open(uploadPath(id), "r+");
     const { size } = await file.stat();
     if (offset !== undefined && offset !== size) return { accepted: false, size };
     const known = hashes.get(id);
     const usable = known?.bytes === size ? copyHash(known) : undefined;
-    const state = usable ?? (size === 0 ? emptyHash(options.algorithm ?? "sha256") : await hashFile(file, size, options.algorithm ?? "sha256"));
+    const state =
+      usable ??
+      (size === 0
+        ? emptyHash(options.algorithm ?? "sha256")
+        : await hashFile(file, size, options.algorithm ?? "sha256"));
     const limit = options.length ?? Number.MAX_SAFE_INTEGER;
     try {
       const written = await writeFrom(file, size, source, state, { limit, freeChunks: options.givesChunks === true });
-      const wrongLength = written.overflow || (!written.sourceError && options.length !== undefined && written.bytes < options.length);
+      const wrongLength =
+        written.overflow || (!written.sourceError && options.length !== undefined && written.bytes < options.length);
       if (wrongLength) throw invalidArgument({ field: "length", description: "is not the number of bytes that came" });
       if (written.sourceError && options.keepPartial === false) throw written.sourceError.thrown;
       await file.datasync();
@@ -113,7 +127,8 @@ export async function openFilesystemBlobs(root: string): Promise<BlobStore> {
     await using file = await open(upload, "r+");
     const { size } = await file.stat();
     const known = hashes.get(id);
-    const state = known?.bytes === size && known.algorithm === algorithm ? copyHash(known) : await hashFile(file, size, algorithm);
+    const state =
+      known?.bytes === size && known.algorithm === algorithm ? copyHash(known) : await hashFile(file, size, algorithm);
     const digest = `${algorithm}:${state.hash.digest("hex")}`;
     hashes.delete(id);
     if (digest !== expectedDigest) {
@@ -172,7 +187,8 @@ export async function openFilesystemBlobs(root: string): Promise<BlobStore> {
       await removeLocks(uploadPath(id));
     },
     async *listUploads() {
-      const modifiedMs = async (name: string): Promise<number | undefined> => (await lstat(join(uploads, name)).catch(() => undefined))?.mtimeMs;
+      const modifiedMs = async (name: string): Promise<number | undefined> =>
+        (await lstat(join(uploads, name)).catch(() => undefined))?.mtimeMs;
       for await (const { name } of await opendir(uploads)) {
         // Of an upload whose process ended at the wrong moment the lock may be all that is left.
         const [, left] = LEFT_LOCK.exec(name) ?? [];
@@ -189,7 +205,8 @@ export async function openFilesystemBlobs(root: string): Promise<BlobStore> {
             const [, hex, generation] = BLOB_FILE.exec(entry.name) ?? [];
             const found = hex && generation ? await stat(join(folder, entry.name)).catch(() => undefined) : undefined;
             // The change time counts the renaming as well, which may be long after the last byte.
-            if (hex && generation && found) yield { digest: `${algorithm}:${hex}`, generation, size: found.size, modifiedMs: found.ctimeMs };
+            if (hex && generation && found)
+              yield { digest: `${algorithm}:${hex}`, generation, size: found.size, modifiedMs: found.ctimeMs };
           }
         }
       }
@@ -210,7 +227,8 @@ async function syncFolder(folder: string): Promise<void> {
   await handle.sync();
 }
 
-// Small files are read without leaving the thread: four times the requests of an asynchronous read (findings.md), for microseconds each.
+// Small files are read without leaving the thread: four times the requests of an asynchronous read (findings.md), for
+// microseconds each.
 function readSmallFile(path: string): Buffer {
   const fd = openSync(path, "r");
   try {
@@ -231,6 +249,7 @@ function translated(error: unknown, type: string, name: string): unknown {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code === "ENOENT") return notFound(type, name);
   if (code === "EEXIST") return new MoorageError(Code.AlreadyExists, "Upload exists already");
-  if (code === "ENOSPC" || code === "EDQUOT") return new MoorageError(Code.ResourceExhausted, "Storage is full", { cause: error, retryAfterMs: 60_000 });
+  if (code === "ENOSPC" || code === "EDQUOT")
+    return new MoorageError(Code.ResourceExhausted, "Storage is full", { cause: error, retryAfterMs: 60_000 });
   return error;
 }

@@ -7,35 +7,54 @@ export { BlobsUrlError } from "./s3-url.ts";
 export type DigestAlgorithm = "sha256" | "sha512";
 
 /** The first and the last byte wanted, both inclusive. */
-export interface ByteRange { start: number; end: number }
+export interface ByteRange {
+  start: number;
+  end: number;
+}
 
 /** Bytes as they come; an HTTP request's body iterates like this. */
 export type ByteSource = AsyncIterable<Uint8Array> | ReturnType<Readable["iterator"]>;
 
 export interface AppendOptions {
-  /** The algorithm to hash with while the bytes pass; a guess, since the digest is named only at the end. Default sha256. */
+  /**
+   * The algorithm to hash with while the bytes pass; a guess, since the digest is named only at the end. Default
+   * sha256.
+   */
   algorithm?: DigestAlgorithm;
   /** How many bytes must come. More or fewer: INVALID_ARGUMENT on `length`, and the upload is as it was. */
   length?: number;
   /** Whether what came before the source failed stays (default), or the upload is set back to where it was. */
   keepPartial?: boolean;
-  /** Whether the source gives its chunks away, and nobody looks at them again: then their memory may be freed the moment they are written. Default false. */
+  /**
+   * Whether the source gives its chunks away, and nobody looks at them again: then their memory may be freed the moment
+   * they are written. Default false.
+   */
   givesChunks?: boolean;
 }
 
-/** What an append came to. Not accepted: the offset was not the upload's end, and nothing was read. `size` is the upload's, synced. */
-export interface Appended { accepted: boolean; size: number }
+/**
+ * What an append came to. Not accepted: the offset was not the upload's end, and nothing was read. `size` is the
+ * upload's, synced.
+ */
+export interface Appended {
+  accepted: boolean;
+  size: number;
+}
 
-export interface StoredBlob { digest: string; size: number; generation: string }
+export interface StoredBlob {
+  digest: string;
+  size: number;
+  generation: string;
+}
 
 /** Receives the bytes of a blob. The chunk is reused once the promise resolves. A rejection stops the reading. */
 export type ByteSink = (chunk: Buffer) => Promise<void>;
 
 /**
- * Content-addressed bytes. It knows no repositories and no rights. Memory does not grow with a blob's size.
- * Unknown uploads and blobs are NOT_FOUND; a full disk is RESOURCE_EXHAUSTED and leaves what was there before; a store that cannot be reached is
- * UNAVAILABLE. Any process that opened the same storage may go on with an upload.
- * What every engine must pass stands in suite.ts.
+ * Content-addressed bytes. It knows no repositories and no rights. Memory does not grow with a blob's size. Unknown
+ * uploads and blobs are NOT_FOUND; a full disk is RESOURCE_EXHAUSTED and leaves what was there before; a store that
+ * cannot be reached is UNAVAILABLE. Any process that opened the same storage may go on with an upload. What every
+ * engine must pass stands in suite.ts.
  */
 export interface BlobStore {
   /** Makes an empty upload. The id is 32 hex characters. */
@@ -56,7 +75,10 @@ export interface BlobStore {
   readWhole(digest: string, generation: string): Promise<Buffer>;
   /** Sends the range's bytes in order. The range must lie within the blob. */
   read(digest: string, generation: string, range: ByteRange, sink: ByteSink): Promise<void>;
-  /** Where anybody may GET the blob, and parts of it, for that long, without asking this server. Absent: the engine has no such place. */
+  /**
+   * Where anybody may GET the blob, and parts of it, for that long, without asking this server. Absent: the engine has
+   * no such place.
+   */
   redirectUrl?(digest: string, generation: string, ttlMs: number): Promise<string>;
   /** Removes one generation of a blob. Missing: nothing happens. */
   remove(digest: string, generation: string): Promise<void>;
@@ -64,7 +86,10 @@ export interface BlobStore {
   removeUpload(id: string): Promise<void>;
   /** All uploads and when bytes last came, in milliseconds since 1970. */
   listUploads(): AsyncIterable<{ id: string; modifiedMs: number }>;
-  /** All blobs, their sizes in bytes, and when they were finished, in milliseconds since 1970: for finding those no record points to. */
+  /**
+   * All blobs, their sizes in bytes, and when they were finished, in milliseconds since 1970: for finding those no
+   * record points to.
+   */
   listBlobs(): AsyncIterable<{ digest: string; generation: string; size: number; modifiedMs: number }>;
 }
 

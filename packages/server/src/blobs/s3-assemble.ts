@@ -5,7 +5,8 @@ import { planParts } from "./s3-parts.ts";
 import type { Part, Piece, Segment } from "./s3-parts.ts";
 
 const MIB = 1024 * 1024;
-// S3's own limits are 5 GiB a copy and 10,000 parts; smaller copies go side by side, and none takes as long as a request may.
+// S3's own limits are 5 GiB a copy and 10,000 parts; smaller copies go side by side, and none takes as long as a
+// request may.
 const COPY_BYTES = 256 * MIB;
 const MIN_PART_BYTES = 5 * MIB;
 const MAX_PARTS = 9_000;
@@ -18,8 +19,16 @@ export interface AssembleOptions {
   announce(): Promise<void>;
 }
 
-/** Makes the segments one object, which is there whole or not at all. The server copies; only small segments pass through here. */
-export async function assemble(bucket: S3Bucket, segments: Segment[], key: string, { copyBytes = COPY_BYTES, announce }: AssembleOptions): Promise<void> {
+/**
+ * Makes the segments one object, which is there whole or not at all. The server copies; only small segments pass
+ * through here.
+ */
+export async function assemble(
+  bucket: S3Bucket,
+  segments: Segment[],
+  key: string,
+  { copyBytes = COPY_BYTES, announce }: AssembleOptions,
+): Promise<void> {
   const [first] = segments;
   if (first === undefined) {
     await bucket.put(key, Buffer.alloc(0));
@@ -31,16 +40,21 @@ export async function assemble(bucket: S3Bucket, segments: Segment[], key: strin
     return;
   }
   const size = segments.reduce((sum, segment) => sum + segment.size, 0);
-  const plan = planParts(segments, { minBytes: MIN_PART_BYTES, copyBytes: Math.max(copyBytes, Math.ceil(size / MAX_PARTS)) });
+  const plan = planParts(segments, {
+    minBytes: MIN_PART_BYTES,
+    copyBytes: Math.max(copyBytes, Math.ceil(size / MAX_PARTS)),
+  });
   await announce();
   const multipart = await bucket.startMultipart(key);
   try {
     const parts: CompletedPart[] = [];
     for (let at = 0; at < plan.length; at += AT_ONCE) {
-      const sending = plan.slice(at, at + AT_ONCE).map((part, index) => sendPart(bucket, key, multipart.uploadId, at + index + 1, part));
+      const sending = plan
+        .slice(at, at + AT_ONCE)
+        .map((part, index) => sendPart(bucket, key, multipart.uploadId, at + index + 1, part));
       // All have ended before anything is aborted.
       await Promise.allSettled(sending);
-      parts.push(...await Promise.all(sending));
+      parts.push(...(await Promise.all(sending)));
     }
     await bucket.completeMultipart(key, multipart, parts);
   } catch (error) {
@@ -49,16 +63,29 @@ export async function assemble(bucket: S3Bucket, segments: Segment[], key: strin
   }
 }
 
-async function sendPart(bucket: S3Bucket, key: string, uploadId: string, number: number, part: Part): Promise<CompletedPart> {
+async function sendPart(
+  bucket: S3Bucket,
+  key: string,
+  uploadId: string,
+  number: number,
+  part: Part,
+): Promise<CompletedPart> {
   const target = { Bucket: bucket.name, Key: key, UploadId: uploadId, PartNumber: number };
   if ("read" in part) {
-    const { ETag } = await bucket.client.send(new UploadPartCommand({ ...target, Body: await readPieces(bucket, part.read) }));
+    const { ETag } = await bucket.client.send(
+      new UploadPartCommand({ ...target, Body: await readPieces(bucket, part.read) }),
+    );
     return { PartNumber: number, ETag };
   }
   const { key: source, etag, start, end } = part.copy;
-  const copied = await bucket.client.send(new UploadPartCopyCommand({
-    ...target, CopySource: `${bucket.name}/${source}`, CopySourceIfMatch: etag, CopySourceRange: `bytes=${start}-${end}`,
-  }));
+  const copied = await bucket.client.send(
+    new UploadPartCopyCommand({
+      ...target,
+      CopySource: `${bucket.name}/${source}`,
+      CopySourceIfMatch: etag,
+      CopySourceRange: `bytes=${start}-${end}`,
+    }),
+  );
   return { PartNumber: number, ETag: copied.CopyPartResult?.ETag };
 }
 

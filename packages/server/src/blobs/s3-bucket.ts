@@ -2,8 +2,17 @@ import { randomUUID } from "node:crypto";
 import type { LookupFunction } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import {
-  AbortMultipartUploadCommand, CompleteMultipartUploadCommand, CreateMultipartUploadCommand, DeleteObjectCommand, GetObjectCommand, HeadObjectCommand,
-  ListMultipartUploadsCommand, ListObjectsV2Command, ListPartsCommand, PutObjectCommand, S3Client,
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListMultipartUploadsCommand,
+  ListObjectsV2Command,
+  ListPartsCommand,
+  PutObjectCommand,
+  S3Client,
 } from "@aws-sdk/client-s3";
 import type { CompletedPart, ListMultipartUploadsCommandOutput, PutObjectCommandInput } from "@aws-sdk/client-s3";
 import { isConflict, isFolderRace, isMissing, isUnsupported } from "./s3-errors.ts";
@@ -20,19 +29,35 @@ const FOLDER_PAUSE_MS = 20;
 const MAX_SOCKETS = 256;
 const CONTENT_TYPE = "application/octet-stream";
 
-export interface S3Object { key: string; size: number; etag: string; modifiedMs: number }
+export interface S3Object {
+  key: string;
+  size: number;
+  etag: string;
+  modifiedMs: number;
+}
 /** A multipart upload that was begun and neither completed nor aborted. */
-export interface OpenMultipart { key: string; uploadId: string; beganMs: number }
+export interface OpenMultipart {
+  key: string;
+  uploadId: string;
+  beganMs: number;
+}
 
 /** One bucket. Keys are whole; every call is bounded in time and retried by the SDK. Errors are the SDK's. */
 export interface S3Bucket {
   client: S3Client;
   name: string;
-  /** Stores a small object. With `fresh` it fails with PreconditionFailed when there is one already. Answers its ETag. */
+  /**
+   * Stores a small object. With `fresh` it fails with PreconditionFailed when there is one already. Answers its ETag.
+   */
   put(key: string, body: Buffer, options?: { fresh?: boolean }): Promise<string>;
   startMultipart(key: string): Promise<{ uploadId: string; writer: string }>;
   /** Makes the parts one object, as `put` does. */
-  completeMultipart(key: string, multipart: { uploadId: string; writer: string }, parts: CompletedPart[], options?: { fresh?: boolean }): Promise<string>;
+  completeMultipart(
+    key: string,
+    multipart: { uploadId: string; writer: string },
+    parts: CompletedPart[],
+    options?: { fresh?: boolean },
+  ): Promise<string>;
   /** Missing: nothing happens. */
   abortMultipart(key: string, uploadId: string): Promise<void>;
   /** The bytes of a stretch of an object. PreconditionFailed when it is another than that of the ETag. */
@@ -56,33 +81,58 @@ export interface NetworkOptions {
 }
 
 /** The bucket at that location. Nothing is sent before the first call. */
-export function openBucket(location: S3Location, { lookup, answerTimeoutMs = ANSWER_TIMEOUT_MS }: NetworkOptions = {}): S3Bucket {
+export function openBucket(
+  location: S3Location,
+  { lookup, answerTimeoutMs = ANSWER_TIMEOUT_MS }: NetworkOptions = {},
+): S3Bucket {
   const { bucket: Bucket, endpoint, region, pathStyle } = location;
   const agent = { keepAlive: true, maxSockets: MAX_SOCKETS, lookup };
   const client = new S3Client({
-    endpoint, region, forcePathStyle: pathStyle, maxAttempts: MAX_ATTEMPTS,
-    // The newer checksums come as trailers that many servers other than AWS' refuse. The signature covers the bytes of every request as it is.
-    requestChecksumCalculation: "WHEN_REQUIRED", responseChecksumValidation: "WHEN_REQUIRED",
+    endpoint,
+    region,
+    forcePathStyle: pathStyle,
+    maxAttempts: MAX_ATTEMPTS,
+    // The newer checksums come as trailers that many servers other than AWS' refuse. The signature covers the bytes of
+    // every request as it is.
+    requestChecksumCalculation: "WHEN_REQUIRED",
+    responseChecksumValidation: "WHEN_REQUIRED",
     requestHandler: {
-      connectionTimeout: CONNECT_TIMEOUT_MS, requestTimeout: answerTimeoutMs, throwOnRequestTimeout: true, socketTimeout: IDLE_TIMEOUT_MS,
-      httpAgent: agent, httpsAgent: agent, logger: SILENT,
+      connectionTimeout: CONNECT_TIMEOUT_MS,
+      requestTimeout: answerTimeoutMs,
+      throwOnRequestTimeout: true,
+      socketTimeout: IDLE_TIMEOUT_MS,
+      httpAgent: agent,
+      httpsAgent: agent,
+      logger: SILENT,
     },
   });
-  client.middlewareStack.add((next) => async (args) => {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await next(args);
-      } catch (error) {
-        if (tries === FOLDER_TRIES || !isFolderRace(error)) throw error;
-        await wait(tries * FOLDER_PAUSE_MS);
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      for (let tries = 1; ; tries += 1) {
+        try {
+          return await next(args);
+        } catch (error) {
+          if (tries === FOLDER_TRIES || !isFolderRace(error)) throw error;
+          await wait(tries * FOLDER_PAUSE_MS);
+        }
       }
-    }
-  }, { step: "initialize", name: "folderRaces" });
-  // Servers that know no conditional writes say so once. Then the ETags that are compared before anything is put together must do.
+    },
+    { step: "initialize", name: "folderRaces" },
+  );
+  // Servers that know no conditional writes say so once. Then the ETags that are compared before anything is put
+  // together must do.
   let conditional = true;
 
-  /** Sends a write that must not replace anything. A repetition after a lost answer meets the object it made itself: the writer's mark tells. */
-  async function written(key: string, writer: string, fresh: boolean, send: (ifNoneMatch: string | undefined) => Promise<{ ETag?: string }>): Promise<string> {
+  /**
+   * Sends a write that must not replace anything. A repetition after a lost answer meets the object it made itself: the
+   * writer's mark tells.
+   */
+  async function written(
+    key: string,
+    writer: string,
+    fresh: boolean,
+    send: (ifNoneMatch: string | undefined) => Promise<{ ETag?: string }>,
+  ): Promise<string> {
     try {
       return (await send(fresh && conditional ? "*" : undefined)).ETag ?? "";
     } catch (error) {
@@ -98,29 +148,45 @@ export function openBucket(location: S3Location, { lookup, answerTimeoutMs = ANS
   }
 
   return {
-    client, name: Bucket,
+    client,
+    name: Bucket,
     put(key, body, { fresh = false } = {}) {
       const writer = randomUUID();
-      const input: PutObjectCommandInput = { Bucket, Key: key, Body: body, ContentLength: body.length, ContentType: CONTENT_TYPE, Metadata: { writer } };
+      const input: PutObjectCommandInput = {
+        Bucket,
+        Key: key,
+        Body: body,
+        ContentLength: body.length,
+        ContentType: CONTENT_TYPE,
+        Metadata: { writer },
+      };
       return written(key, writer, fresh, (IfNoneMatch) => client.send(new PutObjectCommand({ ...input, IfNoneMatch })));
     },
     async startMultipart(key) {
       const writer = randomUUID();
-      const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key: key, ContentType: CONTENT_TYPE, Metadata: { writer } }));
+      const { UploadId } = await client.send(
+        new CreateMultipartUploadCommand({ Bucket, Key: key, ContentType: CONTENT_TYPE, Metadata: { writer } }),
+      );
       if (UploadId === undefined) throw new Error("the S3 server gave a multipart upload no id");
       return { uploadId: UploadId, writer };
     },
     completeMultipart(key, { uploadId, writer }, parts, { fresh = false } = {}) {
       const input = { Bucket, Key: key, UploadId: uploadId, MultipartUpload: { Parts: parts } };
-      return written(key, writer, fresh, (IfNoneMatch) => client.send(new CompleteMultipartUploadCommand({ ...input, IfNoneMatch })));
+      return written(key, writer, fresh, (IfNoneMatch) =>
+        client.send(new CompleteMultipartUploadCommand({ ...input, IfNoneMatch })),
+      );
     },
     async abortMultipart(key, uploadId) {
-      await client.send(new AbortMultipartUploadCommand({ Bucket, Key: key, UploadId: uploadId })).catch((error: unknown) => {
-        if (!isMissing(error)) throw error;
-      });
+      await client
+        .send(new AbortMultipartUploadCommand({ Bucket, Key: key, UploadId: uploadId }))
+        .catch((error: unknown) => {
+          if (!isMissing(error)) throw error;
+        });
     },
     async get({ key, etag, start, end }) {
-      const { Body } = await client.send(new GetObjectCommand({ Bucket, Key: key, IfMatch: etag, Range: `bytes=${start}-${end}` }));
+      const { Body } = await client.send(
+        new GetObjectCommand({ Bucket, Key: key, IfMatch: etag, Range: `bytes=${start}-${end}` }),
+      );
       return exactly(Body as AsyncIterable<Buffer>, end - start + 1);
     },
     async getWhole(key) {
@@ -146,13 +212,21 @@ export function openBucket(location: S3Location, { lookup, answerTimeoutMs = ANS
     },
     async *listMultiparts(prefix) {
       for (let [KeyMarker, UploadIdMarker]: (string | undefined)[] = []; ;) {
-        const command: ListMultipartUploadsCommand = new ListMultipartUploadsCommand({ Bucket, Prefix: prefix, KeyMarker, UploadIdMarker });
-        const page: ListMultipartUploadsCommandOutput | undefined = await client.send(command).catch((error: unknown) => {
-          if (isUnsupported(error)) return undefined;
-          throw error;
+        const command: ListMultipartUploadsCommand = new ListMultipartUploadsCommand({
+          Bucket,
+          Prefix: prefix,
+          KeyMarker,
+          UploadIdMarker,
         });
+        const page: ListMultipartUploadsCommandOutput | undefined = await client
+          .send(command)
+          .catch((error: unknown) => {
+            if (isUnsupported(error)) return undefined;
+            throw error;
+          });
         for (const { Key, UploadId, Initiated } of page?.Uploads ?? []) {
-          if (Key?.startsWith(prefix) && UploadId !== undefined) yield { key: Key, uploadId: UploadId, beganMs: Initiated?.getTime() ?? 0 };
+          if (Key?.startsWith(prefix) && UploadId !== undefined)
+            yield { key: Key, uploadId: UploadId, beganMs: Initiated?.getTime() ?? 0 };
         }
         if (!page?.IsTruncated || page.NextKeyMarker === undefined) return;
         [KeyMarker, UploadIdMarker] = [page.NextKeyMarker, page.NextUploadIdMarker];
@@ -161,10 +235,12 @@ export function openBucket(location: S3Location, { lookup, answerTimeoutMs = ANS
     async lastPartMs({ key, uploadId, beganMs }) {
       let lastMs = beganMs;
       for (let PartNumberMarker: string | undefined; ;) {
-        const page = await client.send(new ListPartsCommand({ Bucket, Key: key, UploadId: uploadId, PartNumberMarker })).catch((error: unknown) => {
-          if (isMissing(error)) return undefined;
-          throw error;
-        });
+        const page = await client
+          .send(new ListPartsCommand({ Bucket, Key: key, UploadId: uploadId, PartNumberMarker }))
+          .catch((error: unknown) => {
+            if (isMissing(error)) return undefined;
+            throw error;
+          });
         for (const { LastModified } of page?.Parts ?? []) lastMs = Math.max(lastMs, LastModified?.getTime() ?? 0);
         PartNumberMarker = page?.NextPartNumberMarker;
         if (!page?.IsTruncated || PartNumberMarker === undefined) return lastMs;
@@ -183,5 +259,6 @@ async function* exactly(chunks: AsyncIterable<Buffer>, bytes: number): AsyncGene
     rest -= chunk.length;
     yield chunk;
   }
-  if (rest !== 0) throw Object.assign(new Error("the S3 server sent another number of bytes than asked for"), { code: "ECONNRESET" });
+  if (rest !== 0)
+    throw Object.assign(new Error("the S3 server sent another number of bytes than asked for"), { code: "ECONNRESET" });
 }

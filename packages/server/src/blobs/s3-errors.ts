@@ -4,11 +4,29 @@ const RETRY_AFTER_MS = 5_000;
 
 // What the network, Node and the SDK call a server that cannot be reached or does not answer.
 const UNREACHABLE = new Set([
-  "ECONNREFUSED", "ECONNRESET", "ECONNABORTED", "EPIPE", "ETIMEDOUT", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "ENETDOWN",
-  "ERR_STREAM_PREMATURE_CLOSE", "TimeoutError", "CredentialsProviderError",
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "ECONNABORTED",
+  "EPIPE",
+  "ETIMEDOUT",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENETDOWN",
+  "ERR_STREAM_PREMATURE_CLOSE",
+  "TimeoutError",
+  "CredentialsProviderError",
 ]);
 const BUSY = new Set([
-  "SlowDown", "Throttling", "ThrottlingException", "RequestLimitExceeded", "TooManyRequests", "TooManyRequestsException", "RequestTimeout", "OperationAborted",
+  "SlowDown",
+  "Throttling",
+  "ThrottlingException",
+  "RequestLimitExceeded",
+  "TooManyRequests",
+  "TooManyRequestsException",
+  "RequestTimeout",
+  "OperationAborted",
 ]);
 const FULL = new Set(["InsufficientStorage", "XMinioStorageFull", "QuotaExceeded", "ServiceQuotaExceededException"]);
 
@@ -16,7 +34,11 @@ const FULL = new Set(["InsufficientStorage", "XMinioStorageFull", "QuotaExceeded
 export function s3Error(error: unknown): { name: string; status?: number; code?: string } {
   if (!(error instanceof Error)) return { name: "" };
   const { $metadata } = error as { $metadata?: { httpStatusCode?: number } };
-  return { name: error.name, status: $metadata?.httpStatusCode, code: "code" in error && typeof error.code === "string" ? error.code : undefined };
+  return {
+    name: error.name,
+    status: $metadata?.httpStatusCode,
+    code: "code" in error && typeof error.code === "string" ? error.code : undefined,
+  };
 }
 
 /** Whether the condition of a request did not hold: another was there first, or the object is not what it was. */
@@ -25,7 +47,10 @@ export function isConflict(error: unknown): boolean {
   return status === 412 || name === "PreconditionFailed" || name === "ConditionalRequestConflict";
 }
 
-/** A server that keeps objects as files meets the folder of one that it is just removing beside the one that it is to write. It goes well a moment later. */
+/**
+ * A server that keeps objects as files meets the folder of one that it is just removing beside the one that it is to
+ * write. It goes well a moment later.
+ */
 export function isFolderRace(error: unknown): boolean {
   return s3Error(error).name === "ExistingObjectIsDirectory";
 }
@@ -40,15 +65,26 @@ export function isUnsupported(error: unknown): boolean {
   return status === 501 || name === "NotImplemented";
 }
 
-/** The error as rooms know it. What is nobody's but the operator's fault, such as a refused key, stays as it is and is logged as unexpected. */
+/**
+ * The error as rooms know it. What is nobody's but the operator's fault, such as a refused key, stays as it is and is
+ * logged as unexpected.
+ */
 export function translated(error: unknown, type: string, name: string): unknown {
   if (error instanceof MoorageError) return error;
   if (isMissing(error)) return notFound(type, name);
   if (isConflict(error)) return aborted(error);
   const { name: s3Name, status, code } = s3Error(error);
-  if (FULL.has(s3Name) || status === 507) return new MoorageError(Code.ResourceExhausted, "Storage is full", { cause: error, retryAfterMs: 60_000 });
-  const unavailable = UNREACHABLE.has(code ?? "") || UNREACHABLE.has(s3Name) || BUSY.has(s3Name) || status === 429 || (status !== undefined && status >= 500);
-  return unavailable ? new MoorageError(Code.Unavailable, "Blob storage is unavailable", { cause: error, retryAfterMs: RETRY_AFTER_MS }) : error;
+  if (FULL.has(s3Name) || status === 507)
+    return new MoorageError(Code.ResourceExhausted, "Storage is full", { cause: error, retryAfterMs: 60_000 });
+  const unavailable =
+    UNREACHABLE.has(code ?? "") ||
+    UNREACHABLE.has(s3Name) ||
+    BUSY.has(s3Name) ||
+    status === 429 ||
+    (status !== undefined && status >= 500);
+  return unavailable
+    ? new MoorageError(Code.Unavailable, "Blob storage is unavailable", { cause: error, retryAfterMs: RETRY_AFTER_MS })
+    : error;
 }
 
 export function aborted(cause?: unknown): MoorageError {

@@ -1,16 +1,30 @@
 /** A stretch of one object, both ends inclusive. `etag` is the object's: what is read must still be that. */
-export interface Piece { key: string; etag: string; start: number; end: number }
+export interface Piece {
+  key: string;
+  etag: string;
+  start: number;
+  end: number;
+}
 /** One part of a multipart upload: copied by the server, or read here and sent again. */
 export type Part = { copy: Piece } | { read: Piece[] };
 
 /** A stretch of an upload, stored as one object; `offset` is where it lies in the upload. */
-export interface Segment { key: string; offset: number; size: number; etag: string }
+export interface Segment {
+  key: string;
+  offset: number;
+  size: number;
+  etag: string;
+}
 
 /**
- * How the segments become one object. A part but the last must have at least `minBytes`, so what is smaller is joined with what comes after it
- * by reading, which takes `minBytes` of memory. What is larger than `copyBytes`, which is more than twice `minBytes`, is copied in several parts.
+ * How the segments become one object. A part but the last must have at least `minBytes`, so what is smaller is joined
+ * with what comes after it by reading, which takes `minBytes` of memory. What is larger than `copyBytes`, which is more
+ * than twice `minBytes`, is copied in several parts.
  */
-export function planParts(segments: Segment[], { minBytes, copyBytes }: { minBytes: number; copyBytes: number }): Part[] {
+export function planParts(
+  segments: Segment[],
+  { minBytes, copyBytes }: { minBytes: number; copyBytes: number },
+): Part[] {
   const parts: Part[] = [];
   let small: Piece[] = [];
   let smallBytes = 0;

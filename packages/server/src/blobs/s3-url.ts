@@ -20,25 +20,31 @@ const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 const PREFIX = /^(?!\.{1,2}(?:\/|$))[A-Za-z0-9_.-]+(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9_.-]+)*$/;
 
 /**
- * Reads `s3://bucket/prefix?endpoint=https://host:port&region=name&style=path`; all but the bucket may be left out. Style is path where an
- * endpoint is named and virtual at AWS. Throws a BlobsUrlError that names the wrong part.
+ * Reads `s3://bucket/prefix?endpoint=https://host:port&region=name&style=path`; all but the bucket may be left out.
+ * Style is path where an endpoint is named and virtual at AWS. Throws a BlobsUrlError that names the wrong part.
  */
 export function parseS3Url(text: string): S3Location {
   const url = URL.parse(text);
   if (url?.protocol !== "s3:") throw new BlobsUrlError(`must look like ${FORM}`);
   // The value may hold a secret: it is not repeated.
-  if (url.username !== "" || url.password !== "") throw new BlobsUrlError("takes no user and password: credentials come from where AWS tools read them");
+  if (url.username !== "" || url.password !== "")
+    throw new BlobsUrlError("takes no user and password: credentials come from where AWS tools read them");
   if (!BUCKET.test(url.host)) throw new BlobsUrlError(`bucket: ${url.host} is not the name of a bucket`);
   if (url.hash !== "") throw new BlobsUrlError(`must look like ${FORM}`);
   const path = url.pathname.replace(/^\//, "").replace(/\/$/, "");
-  if (path !== "" && !PREFIX.test(path)) throw new BlobsUrlError(`prefix: ${path} holds something else than letters, digits, and _ . - between single slashes`);
+  if (path !== "" && !PREFIX.test(path))
+    throw new BlobsUrlError(
+      `prefix: ${path} holds something else than letters, digits, and _ . - between single slashes`,
+    );
   for (const name of url.searchParams.keys()) {
-    if (!PARAMETERS.includes(name)) throw new BlobsUrlError(`${name}: no such parameter; ${PARAMETERS.join(", ")} are known`);
+    if (!PARAMETERS.includes(name))
+      throw new BlobsUrlError(`${name}: no such parameter; ${PARAMETERS.join(", ")} are known`);
     if (url.searchParams.getAll(name).length > 1) throw new BlobsUrlError(`${name}: is given more than once`);
   }
   const endpoint = endpointOf(url.searchParams.get("endpoint") ?? "");
   const region = url.searchParams.get("region") ?? "";
-  if (region !== "" && !/^[a-z0-9-]{1,64}$/i.test(region)) throw new BlobsUrlError(`region: ${region} is not the name of a region`);
+  if (region !== "" && !/^[a-z0-9-]{1,64}$/i.test(region))
+    throw new BlobsUrlError(`region: ${region} is not the name of a region`);
   const style = url.searchParams.get("style") || (endpoint === undefined ? "virtual" : "path");
   if (style !== "path" && style !== "virtual") throw new BlobsUrlError(`style: must be path or virtual, not ${style}`);
   if (style === "virtual" && endpoint !== undefined && isAddress(endpoint)) {
@@ -46,13 +52,25 @@ export function parseS3Url(text: string): S3Location {
   }
   // Servers other than AWS mostly have one region, which they call like AWS' first.
   const named = region || (endpoint === undefined ? undefined : "us-east-1");
-  return { bucket: url.host, prefix: path === "" ? "" : `${path}/`, endpoint, region: named, pathStyle: style === "path" };
+  return {
+    bucket: url.host,
+    prefix: path === "" ? "" : `${path}/`,
+    endpoint,
+    region: named,
+    pathStyle: style === "path",
+  };
 }
 
 function endpointOf(text: string): string | undefined {
   if (text === "") return undefined;
   const url = URL.parse(text);
-  const plain = url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.password === "" && url.search === "" && url.hash === "";
+  const plain =
+    url !== null &&
+    /^https?:$/.test(url.protocol) &&
+    url.username === "" &&
+    url.password === "" &&
+    url.search === "" &&
+    url.hash === "";
   if (!plain) throw new BlobsUrlError("endpoint: must be an http or https URL without user, query and fragment");
   return url.href.replace(/\/$/, "");
 }

@@ -10,7 +10,9 @@ import type { Written } from "./transfer.ts";
 // S3 takes 10,000 parts an object. A longer stream goes on in the next segment.
 const MAX_PARTS = 9_000;
 
-/** What came from a source and is on its way: it counts once it is kept. `segments` lie in the order of their offsets. */
+/**
+ * What came from a source and is on its way: it counts once it is kept. `segments` lie in the order of their offsets.
+ */
 export interface Received extends Written {
   keep(): Promise<Segment[]>;
   /** Takes back what came. What the server cannot be told now is an abandoned multipart upload. */
@@ -32,8 +34,9 @@ export interface WriteOptions {
 }
 
 /**
- * Streams the source into new segments of an upload. What fits into one part is sent when it is kept; longer streams go out in parts meanwhile,
- * two at a time, while a third is gathered: that much is in memory. Throws what the server throws, after taking back what was sent.
+ * Streams the source into new segments of an upload. What fits into one part is sent when it is kept; longer streams go
+ * out in parts meanwhile, two at a time, while a third is gathered: that much is in memory. Throws what the server
+ * throws, after taking back what was sent.
  */
 export async function writeSegments(bucket: S3Bucket, source: ByteSource, options: WriteOptions): Promise<Received> {
   const { offset, keyOf, hash, limit, freeChunks, partBytes, maxParts = MAX_PARTS } = options;
@@ -110,7 +113,7 @@ function openSegment(bucket: S3Bucket, key: string) {
     part.ETag = (await bucket.client.send(new UploadPartCommand(input))).ETag;
   };
   const add = async (body: Buffer): Promise<void> => {
-    const { uploadId } = multipart ??= await bucket.startMultipart(key);
+    const { uploadId } = (multipart ??= await bucket.startMultipart(key));
     const slot = parts.length % slots.length;
     await slots[slot];
     const part: CompletedPart = { PartNumber: parts.length + 1 };
@@ -122,7 +125,10 @@ function openSegment(bucket: S3Bucket, key: string) {
     slots[slot] = sending;
   };
   return {
-    key, add, bytes: () => bytes, parts: () => parts.length,
+    key,
+    add,
+    bytes: () => bytes,
+    parts: () => parts.length,
     async finish(last: Buffer): Promise<string> {
       if (multipart === undefined) return bucket.put(key, last, { fresh: true });
       if (last.length > 0) await add(last);

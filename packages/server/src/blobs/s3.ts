@@ -22,8 +22,9 @@ import { sendChunks } from "./transfer.ts";
 //     ├── 0000000000800000                       the next begins where that ends
 //     └── into-sha256-9f86d0….1c2d3e4f5a6b7c8d   empty: these are being put together under that blob's key
 //
-// Nothing about an upload is in one process alone, so any process goes on with it. Of two that append at the same offset, the first to finish
-// has written its segment and the other is told. Hashes are kept in memory to save reading again; one counts only for segments with the same ETags.
+// Nothing about an upload is in one process alone, so any process goes on with it. Of two that append at the same
+// offset, the first to finish has written its segment and the other is told. Hashes are kept in memory to save reading
+// again; one counts only for segments with the same ETags.
 
 const UPLOAD_ID = /^[0-9a-f]{32}$/;
 const UPLOAD_KEY = /^([0-9a-f]{32})\//;
@@ -39,7 +40,10 @@ const REMOVALS_AT_ONCE = 8;
 const PART_BYTES = 8 * 1024 * 1024;
 
 export interface S3Options extends NetworkOptions {
-  /** Bytes of one part of a multipart upload; at most four of them are in memory for each upload. At least 5 MiB. Default 8 MiB. */
+  /**
+   * Bytes of one part of a multipart upload; at most four of them are in memory for each upload. At least 5 MiB.
+   * Default 8 MiB.
+   */
   partBytes?: number;
   /** Most parts of a segment. */
   maxParts?: number;
@@ -48,14 +52,23 @@ export interface S3Options extends NetworkOptions {
 }
 
 /** The hash over an upload's first segments, and which those are. */
-interface KnownHash { state: HashState; segments: string }
-interface Upload { segments: Segment[]; size: number }
+interface KnownHash {
+  state: HashState;
+  segments: string;
+}
+interface Upload {
+  segments: Segment[];
+  size: number;
+}
 
 /**
- * Blobs in an S3 bucket, named by a URL as `parseS3Url` reads it; credentials come from the SDK's default chain. Throws a BlobsUrlError when the URL
- * is wrong or the bucket does not answer as one that can be used.
+ * Blobs in an S3 bucket, named by a URL as `parseS3Url` reads it; credentials come from the SDK's default chain. Throws
+ * a BlobsUrlError when the URL is wrong or the bucket does not answer as one that can be used.
  */
-export async function openS3Blobs(url: string, { partBytes = PART_BYTES, maxParts, copyBytes, ...network }: S3Options = {}): Promise<BlobStore> {
+export async function openS3Blobs(
+  url: string,
+  { partBytes = PART_BYTES, maxParts, copyBytes, ...network }: S3Options = {},
+): Promise<BlobStore> {
   const location = parseS3Url(url);
   const { prefix } = location;
   const bucket = openBucket(location, network);
@@ -98,30 +111,52 @@ export async function openS3Blobs(url: string, { partBytes = PART_BYTES, maxPart
   }
 
   /** The hash over the upload's first bytes that is known already; over none when nothing is. */
-  function knownHash(id: string, { segments }: Upload, algorithm: DigestAlgorithm): { state: HashState; rest: Segment[] } {
+  function knownHash(
+    id: string,
+    { segments }: Upload,
+    algorithm: DigestAlgorithm,
+  ): { state: HashState; rest: Segment[] } {
     const known = hashes.get(id);
-    const count = known?.state.algorithm === algorithm ? segments.findLastIndex(({ offset, size }) => offset + size === known.state.bytes) + 1 : 0;
-    if (known === undefined || count === 0 || fingerprint(segments.slice(0, count)) !== known.segments) return { state: emptyHash(algorithm), rest: segments };
+    const count =
+      known?.state.algorithm === algorithm
+        ? segments.findLastIndex(({ offset, size }) => offset + size === known.state.bytes) + 1
+        : 0;
+    if (known === undefined || count === 0 || fingerprint(segments.slice(0, count)) !== known.segments)
+      return { state: emptyHash(algorithm), rest: segments };
     return { state: copyHash(known.state), rest: segments.slice(count) };
   }
 
-  async function append(id: string, offset: number | undefined, source: ByteSource, options: AppendOptions): Promise<Appended> {
+  async function append(
+    id: string,
+    offset: number | undefined,
+    source: ByteSource,
+    options: AppendOptions,
+  ): Promise<Appended> {
     const upload = await findUpload(id);
     const { size, segments } = upload;
     if (offset !== undefined && offset !== size) return { accepted: false, size };
-    if (segments.length >= MAX_SEGMENTS) throw new MoorageError(Code.ResourceExhausted, "The upload came in too many chunks");
+    if (segments.length >= MAX_SEGMENTS)
+      throw new MoorageError(Code.ResourceExhausted, "The upload came in too many chunks");
     const { state, rest } = knownHash(id, upload, hashes.get(id)?.state.algorithm ?? options.algorithm ?? "sha256");
     // With bytes before it that another process took in, hashing waits for the end.
     const hash = rest.length === 0 ? state : undefined;
     const keyOf = (at: number): string => `${uploadPrefix(id)}${at.toString(16).padStart(16, "0")}`;
     const received = await writeSegments(bucket, source, {
-      offset: size, keyOf, hash, limit: options.length ?? Number.MAX_SAFE_INTEGER, freeChunks: options.givesChunks === true, partBytes, maxParts,
+      offset: size,
+      keyOf,
+      hash,
+      limit: options.length ?? Number.MAX_SAFE_INTEGER,
+      freeChunks: options.givesChunks === true,
+      partBytes,
+      maxParts,
     });
     const { bytes, overflow, sourceError } = received;
     const wrongLength = overflow || (!sourceError && options.length !== undefined && bytes < options.length);
     if (wrongLength || (sourceError && options.keepPartial === false)) {
       await received.drop();
-      throw wrongLength ? invalidArgument({ field: "length", description: "is not the number of bytes that came" }) : sourceError?.thrown;
+      throw wrongLength
+        ? invalidArgument({ field: "length", description: "is not the number of bytes that came" })
+        : sourceError?.thrown;
     }
     const added = await received.keep();
     if (hash) remember(id, hash, [...segments, ...added]);
@@ -135,7 +170,9 @@ export async function openS3Blobs(url: string, { partBytes = PART_BYTES, maxPart
     const algorithm: DigestAlgorithm = expectedDigest.startsWith("sha512:") ? "sha512" : "sha256";
     const upload = await findUpload(id);
     const { state, rest } = knownHash(id, upload, algorithm);
-    for (const segment of rest) for await (const chunk of await bucket.get({ ...segment, start: 0, end: segment.size - 1 })) state.hash.update(chunk);
+    for (const segment of rest)
+      for await (const chunk of await bucket.get({ ...segment, start: 0, end: segment.size - 1 }))
+        state.hash.update(chunk);
     const digest = `${algorithm}:${state.hash.digest("hex")}`;
     hashes.delete(id);
     if (digest !== expectedDigest) {
@@ -152,12 +189,17 @@ export async function openS3Blobs(url: string, { partBytes = PART_BYTES, maxPart
       },
     });
     // The blob is there; what remains of the upload now is removed with the abandoned ones.
-    await removeAll([`${uploadPrefix(id)}start`, ...upload.segments.map((segment) => segment.key), ...(announced ? [into] : [])]).catch(() => undefined);
+    await removeAll([
+      `${uploadPrefix(id)}start`,
+      ...upload.segments.map((segment) => segment.key),
+      ...(announced ? [into] : []),
+    ]).catch(() => undefined);
     return { digest, size: upload.size, generation };
   }
 
   async function removeAll(keys: string[]): Promise<void> {
-    for (let at = 0; at < keys.length; at += REMOVALS_AT_ONCE) await Promise.all(keys.slice(at, at + REMOVALS_AT_ONCE).map((key) => bucket.remove(key)));
+    for (let at = 0; at < keys.length; at += REMOVALS_AT_ONCE)
+      await Promise.all(keys.slice(at, at + REMOVALS_AT_ONCE).map((key) => bucket.remove(key)));
   }
 
   async function abortAll(keyPrefix: string): Promise<void> {
@@ -181,66 +223,76 @@ export async function openS3Blobs(url: string, { partBytes = PART_BYTES, maxPart
 
   const ofUpload = <T>(id: string, work: () => Promise<T>): Promise<T> => told("Upload", id, work);
   const ofBlob = <T>(digest: string, work: () => Promise<T>): Promise<T> => told("Blob", digest, work);
-  const exclusively = <T>(id: string, work: () => Promise<T>): Promise<T> => ofUpload(id, async () => {
-    if (busy.has(id)) throw new MoorageError(Code.Aborted, "Another request is working on this upload");
-    busy.add(id);
-    try {
-      return await work();
-    } finally {
-      busy.delete(id);
-    }
-  });
+  const exclusively = <T>(id: string, work: () => Promise<T>): Promise<T> =>
+    ofUpload(id, async () => {
+      if (busy.has(id)) throw new MoorageError(Code.Aborted, "Another request is working on this upload");
+      busy.add(id);
+      try {
+        return await work();
+      } finally {
+        busy.delete(id);
+      }
+    });
 
   await checkBucket(() => bucket.list(`${prefix}uploads/`).next());
   return {
-    startUpload: (id) => ofUpload(id, async () => {
-      try {
-        await bucket.put(`${uploadPrefix(id)}start`, Buffer.alloc(0), { fresh: true });
-      } catch (error) {
-        throw isConflict(error) ? new MoorageError(Code.AlreadyExists, "Upload exists already") : error;
-      }
-    }),
+    startUpload: (id) =>
+      ofUpload(id, async () => {
+        try {
+          await bucket.put(`${uploadPrefix(id)}start`, Buffer.alloc(0), { fresh: true });
+        } catch (error) {
+          throw isConflict(error) ? new MoorageError(Code.AlreadyExists, "Upload exists already") : error;
+        }
+      }),
     uploadSize: (id) => ofUpload(id, async () => (await findUpload(id)).size),
     append: (id, offset, source, options = {}) => exclusively(id, () => append(id, offset, source, options)),
     finish: (id, expectedDigest) => exclusively(id, () => finish(id, expectedDigest)),
     readWhole: (digest, generation) => ofBlob(digest, () => bucket.getWhole(blobKey(digest, generation))),
-    read: (digest, generation, range, sink) => ofBlob(digest, async () => {
-      const chunks = await bucket.get({ key: blobKey(digest, generation), ...range });
-      await sendChunks(chunks, (chunk) => sink(chunk).catch((error: unknown) => { throw new SourceFailed(error); }));
-    }),
+    read: (digest, generation, range, sink) =>
+      ofBlob(digest, async () => {
+        const chunks = await bucket.get({ key: blobKey(digest, generation), ...range });
+        await sendChunks(chunks, (chunk) =>
+          sink(chunk).catch((error: unknown) => {
+            throw new SourceFailed(error);
+          }),
+        );
+      }),
     remove: (digest, generation) => ofBlob(digest, () => bucket.remove(blobKey(digest, generation))),
     removeUpload: (id) => ofUpload(id, () => removeUpload(id)),
-    redirectUrl: (digest, generation, ttlMs) => ofBlob(digest, () => {
-      const command = new GetObjectCommand({ Bucket: bucket.name, Key: blobKey(digest, generation) });
-      return getSignedUrl(bucket.client, command, { expiresIn: Math.max(1, Math.floor(ttlMs / 1000)) });
-    }),
-    listUploads: () => toldEach(async function* () {
-      const folder = `${prefix}uploads/`;
-      const open = new Map<string, number>();
-      for await (const multipart of bucket.listMultiparts(folder)) {
-        const [, id] = UPLOAD_KEY.exec(multipart.key.slice(folder.length)) ?? [];
-        if (id) open.set(id, Math.max(open.get(id) ?? 0, await bucket.lastPartMs(multipart)));
-      }
-      let current: { id: string; modifiedMs: number } | undefined;
-      for await (const { key, modifiedMs } of bucket.list(folder)) {
-        const [, id] = UPLOAD_KEY.exec(key.slice(folder.length)) ?? [];
-        if (!id) continue;
-        if (current && current.id !== id) yield current;
-        const before = current?.id === id ? current.modifiedMs : open.get(id) ?? 0;
-        current = { id, modifiedMs: Math.max(before, modifiedMs) };
-        open.delete(id);
-      }
-      if (current) yield current;
-      // Of these only parts are left.
-      for (const [id, modifiedMs] of open) yield { id, modifiedMs };
-    }),
-    listBlobs: () => toldEach(async function* () {
-      const folder = `${prefix}blobs/`;
-      for await (const { key, size, modifiedMs } of bucket.list(folder)) {
-        const [, algorithm, hex, generation] = BLOB_KEY.exec(key.slice(folder.length)) ?? [];
-        if (algorithm && hex && generation) yield { digest: `${algorithm}:${hex}`, generation, size, modifiedMs };
-      }
-    }),
+    redirectUrl: (digest, generation, ttlMs) =>
+      ofBlob(digest, () => {
+        const command = new GetObjectCommand({ Bucket: bucket.name, Key: blobKey(digest, generation) });
+        return getSignedUrl(bucket.client, command, { expiresIn: Math.max(1, Math.floor(ttlMs / 1000)) });
+      }),
+    listUploads: () =>
+      toldEach(async function* () {
+        const folder = `${prefix}uploads/`;
+        const open = new Map<string, number>();
+        for await (const multipart of bucket.listMultiparts(folder)) {
+          const [, id] = UPLOAD_KEY.exec(multipart.key.slice(folder.length)) ?? [];
+          if (id) open.set(id, Math.max(open.get(id) ?? 0, await bucket.lastPartMs(multipart)));
+        }
+        let current: { id: string; modifiedMs: number } | undefined;
+        for await (const { key, modifiedMs } of bucket.list(folder)) {
+          const [, id] = UPLOAD_KEY.exec(key.slice(folder.length)) ?? [];
+          if (!id) continue;
+          if (current && current.id !== id) yield current;
+          const before = current?.id === id ? current.modifiedMs : (open.get(id) ?? 0);
+          current = { id, modifiedMs: Math.max(before, modifiedMs) };
+          open.delete(id);
+        }
+        if (current) yield current;
+        // Of these only parts are left.
+        for (const [id, modifiedMs] of open) yield { id, modifiedMs };
+      }),
+    listBlobs: () =>
+      toldEach(async function* () {
+        const folder = `${prefix}blobs/`;
+        for await (const { key, size, modifiedMs } of bucket.list(folder)) {
+          const [, algorithm, hex, generation] = BLOB_KEY.exec(key.slice(folder.length)) ?? [];
+          if (algorithm && hex && generation) yield { digest: `${algorithm}:${hex}`, generation, size, modifiedMs };
+        }
+      }),
   };
 }
 
@@ -273,7 +325,10 @@ function fingerprint(segments: Segment[]): string {
   return hash.digest("hex");
 }
 
-/** Looks once before anything relies on it. What keeps it from being used is told as the part of the URL at fault, as far as S3 says. */
+/**
+ * Looks once before anything relies on it. What keeps it from being used is told as the part of the URL at fault, as
+ * far as S3 says.
+ */
 async function checkBucket(look: () => Promise<unknown>): Promise<void> {
   try {
     await look();
@@ -282,7 +337,10 @@ async function checkBucket(look: () => Promise<unknown>): Promise<void> {
     const message = error instanceof Error ? error.message : String(error);
     if (name === "NoSuchBucket") throw new BlobsUrlError("bucket: there is no such bucket", { cause: error });
     if (/region is missing/i.test(message)) throw new BlobsUrlError("region: is needed", { cause: error });
-    if (name === "CredentialsProviderError") throw new BlobsUrlError("no credentials were found where AWS tools read them", { cause: error });
-    throw new BlobsUrlError(`the bucket cannot be used: ${[status, code ?? name].filter(Boolean).join(" ")}`, { cause: error });
+    if (name === "CredentialsProviderError")
+      throw new BlobsUrlError("no credentials were found where AWS tools read them", { cause: error });
+    throw new BlobsUrlError(`the bucket cannot be used: ${[status, code ?? name].filter(Boolean).join(" ")}`, {
+      cause: error,
+    });
   }
 }

@@ -5,7 +5,9 @@ import { Code, MoorageError } from "../errors.ts";
 import type { BlobStore, DigestAlgorithm } from "./index.ts";
 
 /** How the suite gets a store: empty, and the same one as after a restart of the process. */
-export interface Engine { open(): Promise<{ store: BlobStore; reopen(): Promise<BlobStore> }> }
+export interface Engine {
+  open(): Promise<{ store: BlobStore; reopen(): Promise<BlobStore> }>;
+}
 
 const MIB = 1024 * 1024;
 
@@ -18,7 +20,12 @@ export function blobStoreSuite(name: string, engine: Engine): void {
     const blob = await store.finish(id, digestOf(content));
     assert.equal(blob.size, content.length);
     assert.deepEqual(await store.readWhole(blob.digest, blob.generation), content);
-    for (const [start, end] of [[0, content.length - 1], [0, 0], [content.length - 1, content.length - 1], [MIB - 3, 2 * MIB + 5]] as const) {
+    for (const [start, end] of [
+      [0, content.length - 1],
+      [0, 0],
+      [content.length - 1, content.length - 1],
+      [MIB - 3, 2 * MIB + 5],
+    ] as const) {
       assert.deepEqual(await received(store, blob, start, end), content.subarray(start, end + 1));
     }
     await assert.rejects(store.uploadSize(id), isCode(Code.NotFound));
@@ -34,7 +41,11 @@ export function blobStoreSuite(name: string, engine: Engine): void {
   test(`${name}: sha512 is found for bytes that were hashed as sha256, and the other way round`, async () => {
     const { store } = await engine.open();
     const content = randomBytes(MIB);
-    for (const [guessed, asked] of [["sha256", "sha512"], ["sha512", "sha256"], ["sha512", "sha512"]] as const) {
+    for (const [guessed, asked] of [
+      ["sha256", "sha512"],
+      ["sha512", "sha256"],
+      ["sha512", "sha512"],
+    ] as const) {
       const id = newId();
       await store.startUpload(id);
       await store.append(id, 0, chunks(content), { algorithm: guessed });
@@ -55,7 +66,8 @@ export function blobStoreSuite(name: string, engine: Engine): void {
   test(`${name}: a chunk at another offset than the end is not taken`, async () => {
     const { store } = await engine.open();
     const id = await filled(store, [Buffer.from("abc")]);
-    for (const offset of [0, 2, 4]) assert.deepEqual(await store.append(id, offset, chunks(Buffer.from("x"))), { accepted: false, size: 3 });
+    for (const offset of [0, 2, 4])
+      assert.deepEqual(await store.append(id, offset, chunks(Buffer.from("x"))), { accepted: false, size: 3 });
     assert.deepEqual(await store.append(id, 3, chunks(Buffer.from("d"))), { accepted: true, size: 4 });
     await store.finish(id, digestOf(Buffer.from("abcd")));
   });
@@ -76,13 +88,23 @@ export function blobStoreSuite(name: string, engine: Engine): void {
     const { store, reopen } = await engine.open();
     const other = await reopen();
     const content = randomBytes(MIB);
-    for (const [first, second, last] of [[store, other, store], [store, other, other], [store, store, other]] as const) {
+    for (const [first, second, last] of [
+      [store, other, store],
+      [store, other, other],
+      [store, store, other],
+    ] as const) {
       const id = newId();
       await first.startUpload(id);
-      assert.deepEqual(await first.append(id, undefined, chunks(content.subarray(0, 1000))), { accepted: true, size: 1000 });
+      assert.deepEqual(await first.append(id, undefined, chunks(content.subarray(0, 1000))), {
+        accepted: true,
+        size: 1000,
+      });
       assert.equal(await second.uploadSize(id), 1000);
       assert.deepEqual(await second.append(id, 0, chunks(content)), { accepted: false, size: 1000 });
-      assert.deepEqual(await second.append(id, undefined, chunks(content.subarray(1000, 5000))), { accepted: true, size: 5000 });
+      assert.deepEqual(await second.append(id, undefined, chunks(content.subarray(1000, 5000))), {
+        accepted: true,
+        size: 5000,
+      });
       assert.deepEqual(await last.append(id, 5000, chunks(content.subarray(5000))), { accepted: true, size: MIB });
       const blob = await last.finish(id, digestOf(content));
       assert.deepEqual(await received(first, blob, 0, MIB - 1), content);
@@ -134,7 +156,10 @@ export function blobStoreSuite(name: string, engine: Engine): void {
     const id = await filled(store, [Buffer.from("ab")]);
     await assert.rejects(store.append(id, 2, failing(Buffer.from("cd"))), /the client went away/);
     assert.equal(await store.uploadSize(id), 4);
-    await assert.rejects(store.append(id, 4, failing(Buffer.from("xx")), { keepPartial: false }), /the client went away/);
+    await assert.rejects(
+      store.append(id, 4, failing(Buffer.from("xx")), { keepPartial: false }),
+      /the client went away/,
+    );
     assert.equal(await store.uploadSize(id), 4);
     await store.append(id, 4, chunks(Buffer.from("ef")));
     await store.finish(id, digestOf(Buffer.from("abcdef")));
@@ -143,7 +168,8 @@ export function blobStoreSuite(name: string, engine: Engine): void {
   test(`${name}: a body of another length than announced changes nothing`, async () => {
     const { store } = await engine.open();
     const id = await filled(store, [Buffer.from("ab")]);
-    for (const body of ["c", "cde"]) await assert.rejects(store.append(id, 2, chunks(Buffer.from(body)), { length: 2 }), isCode(Code.InvalidArgument));
+    for (const body of ["c", "cde"])
+      await assert.rejects(store.append(id, 2, chunks(Buffer.from(body)), { length: 2 }), isCode(Code.InvalidArgument));
     await store.append(id, 2, chunks(Buffer.from("cd")), { length: 2 });
     await store.finish(id, digestOf(Buffer.from("abcd")));
   });
@@ -198,7 +224,10 @@ export function blobStoreSuite(name: string, engine: Engine): void {
       calls += 1;
       throw new Error("enough");
     };
-    await assert.rejects(store.read(blob.digest, blob.generation, { start: 0, end: content.length - 1 }, stopping), /enough/);
+    await assert.rejects(
+      store.read(blob.digest, blob.generation, { start: 0, end: content.length - 1 }, stopping),
+      /enough/,
+    );
     assert.ok(calls <= 2);
   });
 }
@@ -235,7 +264,12 @@ async function listed<T>(items: AsyncIterable<T>): Promise<T[]> {
   return all;
 }
 
-async function received(store: BlobStore, blob: { digest: string; generation: string }, start: number, end: number): Promise<Buffer> {
+async function received(
+  store: BlobStore,
+  blob: { digest: string; generation: string },
+  start: number,
+  end: number,
+): Promise<Buffer> {
   const parts: Buffer[] = [];
   await store.read(blob.digest, blob.generation, { start, end }, async (chunk) => {
     // Later than the next read begins, as a slow client would.

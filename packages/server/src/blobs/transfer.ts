@@ -2,24 +2,37 @@ import type { FileHandle } from "node:fs/promises";
 import type { ByteRange, ByteSink, ByteSource } from "./index.ts";
 import type { HashState } from "./digesting.ts";
 
-// Measured (findings.md): waiting for the disk on every chunk of a socket reaches 467 MB/s, batches of 256 KiB 593; two reused
-// buffers read twice as fast as a read stream.
+// Measured (findings.md): waiting for the disk on every chunk of a socket reaches 467 MB/s, batches of 256 KiB 593; two
+// reused buffers read twice as fast as a read stream.
 const BATCH_BYTES = 256 * 1024;
 const READ_BYTES = 512 * 1024;
 // Chunks of a socket have 64 KiB at the most.
 const CHUNKS_UNDER_WAY = 8;
 
-export interface WriteOptions { limit: number; freeChunks: boolean }
+export interface WriteOptions {
+  limit: number;
+  freeChunks: boolean;
+}
 
 /** How writing ended. `sourceError` is set when the source failed; the bytes before that are written. */
-export interface Written { bytes: number; overflow: boolean; sourceError?: { thrown: unknown } }
+export interface Written {
+  bytes: number;
+  overflow: boolean;
+  sourceError?: { thrown: unknown };
+}
 
 /**
- * Writes the source into the file from the offset, hashing on the way. While one batch is being written the next is received, and no
- * more than that: at most two batches are in memory. Stops after `limit` bytes and then reports `overflow`.
- * Throws what the disk throws. Does not sync.
+ * Writes the source into the file from the offset, hashing on the way. While one batch is being written the next is
+ * received, and no more than that: at most two batches are in memory. Stops after `limit` bytes and then reports
+ * `overflow`. Throws what the disk throws. Does not sync.
  */
-export async function writeFrom(file: FileHandle, offset: number, source: ByteSource, hash: HashState, { limit, freeChunks }: WriteOptions): Promise<Written> {
+export async function writeFrom(
+  file: FileHandle,
+  offset: number,
+  source: ByteSource,
+  hash: HashState,
+  { limit, freeChunks }: WriteOptions,
+): Promise<Written> {
   let batch: Uint8Array[] = [];
   let batchBytes = 0;
   let position = offset;
@@ -48,11 +61,13 @@ export async function writeFrom(file: FileHandle, offset: number, source: ByteSo
 }
 
 /**
- * Takes in what comes, hashing on the way, and hands on each chunk: to its end, to the first that passes `limit` bytes in all, or until the source fails.
- * Throws what `take` throws.
+ * Takes in what comes, hashing on the way, and hands on each chunk: to its end, to the first that passes `limit` bytes
+ * in all, or until the source fails. Throws what `take` throws.
  */
 export async function receive(
-  chunks: AsyncIterator<Uint8Array>, { limit, hash }: { limit: number; hash?: HashState | undefined }, take: (chunk: Uint8Array) => Promise<void>,
+  chunks: AsyncIterator<Uint8Array>,
+  { limit, hash }: { limit: number; hash?: HashState | undefined },
+  take: (chunk: Uint8Array) => Promise<void>,
 ): Promise<Written> {
   const written: Written = { bytes: 0, overflow: false };
   for (;;) {
@@ -77,8 +92,9 @@ export async function receive(
 }
 
 /**
- * Gives a chunk's memory back now. Left to the garbage collector, 64 KiB for every read of a socket, it makes that collect the whole heap every few dozen
- * megabytes: half of the processor time of an upload. Memory that the chunk shares with others stays.
+ * Gives a chunk's memory back now. Left to the garbage collector, 64 KiB for every read of a socket, it makes that
+ * collect the whole heap every few dozen megabytes: half of the processor time of an upload. Memory that the chunk
+ * shares with others stays.
  */
 export function free(chunk: Uint8Array): void {
   if (chunk.buffer instanceof ArrayBuffer && chunk.byteLength === chunk.buffer.byteLength) chunk.buffer.transfer(0);
@@ -98,8 +114,8 @@ async function writeAll(file: FileHandle, buffers: Uint8Array[], bytes: number, 
 }
 
 /**
- * Sends chunks that nobody reuses: some are on their way at once, so that neither side waits for the other at each of them. Stops at the first that
- * is refused.
+ * Sends chunks that nobody reuses: some are on their way at once, so that neither side waits for the other at each of
+ * them. Stops at the first that is refused.
  */
 export async function sendChunks(chunks: AsyncIterable<Buffer>, sink: ByteSink): Promise<void> {
   const sending: Promise<void>[] = [];
@@ -108,7 +124,9 @@ export async function sendChunks(chunks: AsyncIterable<Buffer>, sink: ByteSink):
     if (refused) break;
     if (sending.length === CHUNKS_UNDER_WAY) await sending.shift();
     const sent = sink(chunk);
-    sent.catch(() => { refused = true; });
+    sent.catch(() => {
+      refused = true;
+    });
     sending.push(sent);
   }
   await Promise.all(sending);
@@ -117,14 +135,22 @@ export async function sendChunks(chunks: AsyncIterable<Buffer>, sink: ByteSink):
 /** Sends the range through two buffers in turn: one is read into while the other is being sent. */
 export async function readTo(file: FileHandle, range: ByteRange, sink: ByteSink): Promise<void> {
   const length = range.end - range.start + 1;
-  const slots = [0, 1].map(() => ({ buffer: Buffer.allocUnsafe(Math.min(READ_BYTES, length)), sent: Promise.resolve() }));
+  const slots = [0, 1].map(() => ({
+    buffer: Buffer.allocUnsafe(Math.min(READ_BYTES, length)),
+    sent: Promise.resolve(),
+  }));
   let position = range.start;
   try {
     for (let turn = 0; position <= range.end; turn += 1) {
       const slot = slots[turn % 2];
       if (!slot) break;
       await slot.sent;
-      const { bytesRead } = await file.read(slot.buffer, 0, Math.min(slot.buffer.length, range.end - position + 1), position);
+      const { bytesRead } = await file.read(
+        slot.buffer,
+        0,
+        Math.min(slot.buffer.length, range.end - position + 1),
+        position,
+      );
       if (bytesRead === 0) throw new Error("blob file is shorter than its size");
       slot.sent = sink(slot.buffer.subarray(0, bytesRead));
       slot.sent.catch(() => undefined);

@@ -43,12 +43,16 @@ test("the lock of a process that ended is taken over, by one", async (t) => {
   }
 });
 
-test("a process that got the number of one that ended does not have its lock", { skip: existsSync("/proc/self/stat") ? false : "needs /proc" }, async (t) => {
-  const { path } = fileIn(t);
-  symlinkSync(`${process.pid}.1.0.5`, `${path}.lock`);
-  assert.equal(await lockHolder(path), undefined);
-  assert.notEqual(await takeLock(path, 0), undefined);
-});
+test(
+  "a process that got the number of one that ended does not have its lock",
+  { skip: existsSync("/proc/self/stat") ? false : "needs /proc" },
+  async (t) => {
+    const { path } = fileIn(t);
+    symlinkSync(`${process.pid}.1.0.5`, `${path}.lock`);
+    assert.equal(await lockHolder(path), undefined);
+    assert.notEqual(await takeLock(path, 0), undefined);
+  },
+);
 
 test("what locks left is removed with the file", async (t) => {
   const { folder, path } = fileIn(t);

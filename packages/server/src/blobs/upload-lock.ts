@@ -2,9 +2,13 @@ import { readFileSync } from "node:fs";
 import { readlink, rename, rm, symlink } from "node:fs/promises";
 
 /** What is known of the request, here or in another process of the machine, that works on an upload. */
-export interface LockHolder { syncedBytes: number }
+export interface LockHolder {
+  syncedBytes: number;
+}
 /** A lock that is held. */
-export interface Lock { release(): Promise<void> }
+export interface Lock {
+  release(): Promise<void>;
+}
 
 // A lock is a symbolic link that leads nowhere: made at once or not at all, and its target says who holds it:
 // <pid>.<when that process started>.<a number of its own>.<synced bytes of the upload>
@@ -14,8 +18,9 @@ const STARTED = startOf(process.pid);
 let taken = 0;
 
 /**
- * Takes the lock beside a file, for any process of the machine; `<path>.lock` and `<path>.takeover` are its own. That of a process which has ended is
- * taken over. Undefined: another has it. Two file operations a time when nobody else wants it.
+ * Takes the lock beside a file, for any process of the machine; `<path>.lock` and `<path>.takeover` are its own. That
+ * of a process which has ended is taken over. Undefined: another has it. Two file operations a time when nobody else
+ * wants it.
  */
 export async function takeLock(path: string, syncedBytes: number): Promise<Lock | undefined> {
   const mine = `${process.pid}.${STARTED ?? 0}.${taken++}.${syncedBytes}`;
@@ -42,7 +47,10 @@ function takeoverOf(path: string): string {
   return `${path}.takeover`;
 }
 
-/** Only who holds the second lock may replace the first, and looks at it once more: so two that met the same dead holder cannot both follow it. */
+/**
+ * Only who holds the second lock may replace the first, and looks at it once more: so two that met the same dead holder
+ * cannot both follow it.
+ */
 async function takeOver(path: string, mine: string): Promise<boolean> {
   const [lock, takeover] = [lockOf(path), takeoverOf(path)];
   const seen = await read(lock);
@@ -89,7 +97,10 @@ function isAlive(holder: string): boolean {
   }
 }
 
-/** When a process started, in ticks since the machine did: with it a number that was given out again is told apart. Undefined: there is none, or no /proc. */
+/**
+ * When a process started, in ticks since the machine did: with it a number that was given out again is told apart.
+ * Undefined: there is none, or no /proc.
+ */
 function startOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

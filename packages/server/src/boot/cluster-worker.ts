@@ -1,4 +1,5 @@
-// The program of a worker: serves the installation that the process which started it has prepared, until told to stop or that process ends.
+// The program of a worker: serves the installation that the process which started it has prepared, until told to stop
+// or that process ends.
 import { ConfigError } from "../config.ts";
 import { createLog, mergeSnapshots, type Snapshot } from "../observe/index.ts";
 import { type Server, startServer } from "./server.ts";
@@ -17,7 +18,11 @@ function tell(message: FromWorker): void {
 }
 
 async function start({ settings, number }: ToWorker & { type: "start" }): Promise<Server> {
-  const server = await startServer(settings, { prepared: true, log: createLog(settings).child({ worker: number }), collectMetrics: collect });
+  const server = await startServer(settings, {
+    prepared: true,
+    log: createLog(settings).child({ worker: number }),
+    collectMetrics: collect,
+  });
   tell({ type: "ready" });
   return server;
 }
@@ -36,7 +41,10 @@ async function collect(): Promise<string> {
 }
 
 async function stop(): Promise<void> {
-  await started?.then((server) => server.close(), () => {});
+  await started?.then(
+    (server) => server.close(),
+    () => {},
+  );
   process.exit(0); // what a library may still keep open must not hold the process
 }
 
@@ -53,7 +61,10 @@ process.on("message", (message: ToWorker) => {
   } else if (message.type === "collected") {
     asked.get(message.id)?.(message.snapshots);
   } else {
-    void started?.then(async (server) => tell({ type: "counted", id: message.id, snapshot: await server.snapshot() }), () => {});
+    void started?.then(
+      async (server) => tell({ type: "counted", id: message.id, snapshot: await server.snapshot() }),
+      () => {},
+    );
   }
 });
 // A signal may go to the whole group of processes: each drains.

@@ -30,12 +30,21 @@ const STOP_GRACE_MS = 5_000;
 const COUNT_TIMEOUT_MS = 2_000;
 const PER_PROCESS = /^process_(?!start_time)/;
 
-interface Running { worker: Worker; number: number; readyMs: number | undefined }
-interface Counting { snapshots: Snapshot[]; missing: Set<number>; done(): void }
+interface Running {
+  worker: Worker;
+  number: number;
+  readyMs: number | undefined;
+}
+interface Counting {
+  snapshots: Snapshot[];
+  missing: Set<number>;
+  done(): void;
+}
 
 /**
- * Starts `settings.workers` processes that serve one port, and starts another for one that dies, after a pause that grows. This process holds the
- * data folder, takes the connections and gives them to the workers in turn; it serves nothing itself. Resolves when all answer. Throws a ConfigError or StoreError in one line for the operator.
+ * Starts `settings.workers` processes that serve one port, and starts another for one that dies, after a pause that
+ * grows. This process holds the data folder, takes the connections and gives them to the workers in turn; it serves
+ * nothing itself. Resolves when all answer. Throws a ConfigError or StoreError in one line for the operator.
  */
 export async function startWorkers(settings: Config, log: Logger = createLog(settings)): Promise<Workers> {
   const chosen = settings.port === 0 ? { ...settings, port: await freePort(settings.host) } : settings;
@@ -85,7 +94,8 @@ export async function startWorkers(settings: Config, log: Logger = createLog(set
       if (message.type === "ready") {
         self.readyMs = performance.now();
         resolve(undefined);
-      } else if (message.type === "failed") resolve(message.setting ? new ConfigError(message.message) : new Error(message.message));
+      } else if (message.type === "failed")
+        resolve(message.setting ? new ConfigError(message.message) : new Error(message.message));
       else take(self, message);
     });
     worker.once("exit", (code, signal) => {
@@ -100,24 +110,39 @@ export async function startWorkers(settings: Config, log: Logger = createLog(set
     if (!serving || closing !== undefined) return;
     quickDeaths = readyMs === undefined || performance.now() - readyMs < QUICK_DEATH_MS ? quickDeaths + 1 : 0;
     log.error({ worker: number, workerPid: worker.process.pid, code, signal }, "worker ended");
-    if (quickDeaths >= MAX_QUICK_DEATHS) return failed.reject(new Error(`workers end as soon as they are started, ${quickDeaths} times in a row`));
-    const pause = setTimeout(() => {
-      pauses.delete(pause);
-      void start(number).then((result) => result instanceof Error && log.error({ err: result, worker: number }, "worker did not start"));
-    }, Math.min(FIRST_PAUSE_MS * 2 ** Math.max(0, quickDeaths - 1), LONGEST_PAUSE_MS));
+    if (quickDeaths >= MAX_QUICK_DEATHS)
+      return failed.reject(new Error(`workers end as soon as they are started, ${quickDeaths} times in a row`));
+    const pause = setTimeout(
+      () => {
+        pauses.delete(pause);
+        void start(number).then(
+          (result) => result instanceof Error && log.error({ err: result, worker: number }, "worker did not start"),
+        );
+      },
+      Math.min(FIRST_PAUSE_MS * 2 ** Math.max(0, quickDeaths - 1), LONGEST_PAUSE_MS),
+    );
     pauses.add(pause);
   };
   const close = async (): Promise<void> => {
     for (const pause of pauses) clearTimeout(pause);
-    await Promise.all([...running.values()].map(({ worker }) => ended(worker, settings.drainTimeoutMs + STOP_GRACE_MS)));
+    await Promise.all(
+      [...running.values()].map(({ worker }) => ended(worker, settings.drainTimeoutMs + STOP_GRACE_MS)),
+    );
     release();
     log.info("all workers ended");
   };
 
-  cluster.setupPrimary({ exec: fileURLToPath(new URL(`./cluster-worker${extname(import.meta.url)}`, import.meta.url)), args: [], serialization: "advanced" });
+  cluster.setupPrimary({
+    exec: fileURLToPath(new URL(`./cluster-worker${extname(import.meta.url)}`, import.meta.url)),
+    args: [],
+    serialization: "advanced",
+  });
   // One first: it finds what is wrong with the settings.
   const first = await start(1);
-  const others = first instanceof Error ? [] : await Promise.all(Array.from({ length: settings.workers - 1 }, (_, at) => start(at + 2)));
+  const others =
+    first instanceof Error
+      ? []
+      : await Promise.all(Array.from({ length: settings.workers - 1 }, (_, at) => start(at + 2)));
   const fault = [first, ...others].find((result) => result instanceof Error);
   if (fault !== undefined) {
     await (closing = close());
@@ -125,19 +150,32 @@ export async function startWorkers(settings: Config, log: Logger = createLog(set
   }
   serving = true;
   const config = withUrls(chosen, chosen.port);
-  writeBootstrap(config.dataDir, { baseUrl: config.baseUrl, registryUrl: config.registryUrl, ...installation.bootstrap });
+  writeBootstrap(config.dataDir, {
+    baseUrl: config.baseUrl,
+    registryUrl: config.registryUrl,
+    ...installation.bootstrap,
+  });
   log.info({ url: config.baseUrl, workers: settings.workers }, "workers serve");
   return { config, failed: failed.promise, close: () => (closing ??= close()) };
 }
 
-interface Metric { name: string; values: { labels: Record<string, string | number> }[] }
+interface Metric {
+  name: string;
+  values: { labels: Record<string, string | number> }[];
+}
 
-/** Memory and time of a process tell whose they are: added up they say nothing to the operator who looks for the one that grows. */
+/**
+ * Memory and time of a process tell whose they are: added up they say nothing to the operator who looks for the one
+ * that grows.
+ */
 function ofWorker(snapshot: Snapshot, worker: number): Snapshot {
   // That is what the metrics are; only their maker knows more.
   return (snapshot as Metric[]).map((metric) => {
     if (!PER_PROCESS.test(metric.name)) return metric;
-    return { ...metric, values: metric.values.map((value) => ({ ...value, labels: { ...value.labels, worker: String(worker) } })) };
+    return {
+      ...metric,
+      values: metric.values.map((value) => ({ ...value, labels: { ...value.labels, worker: String(worker) } })),
+    };
   });
 }
 
@@ -162,7 +200,9 @@ async function freePort(host: string): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once("error", reject).listen({ host, port: 0 }, resolve);
   await promise.catch((error: unknown) => {
-    throw new ConfigError(`MOORAGE_HOST: cannot listen on ${host}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new ConfigError(
+      `MOORAGE_HOST: cannot listen on ${host}: ${error instanceof Error ? error.message : String(error)}`,
+    );
   });
   const bound = server.address();
   await new Promise((done) => server.close(done));

@@ -27,8 +27,8 @@ export interface GcOptions {
 }
 
 /**
- * Collects garbage once, as the server does by itself; servers may run, on either engine. Throws a StoreError in one line when there is no
- * installation, or no such repo.
+ * Collects garbage once, as the server does by itself; servers may run, on either engine. Throws a StoreError in one
+ * line when there is no installation, or no such repo.
  */
 export async function collectInstallation(config: Config, options: GcOptions): Promise<Collected> {
   const store = await openStore(config);
@@ -39,15 +39,32 @@ export async function collectInstallation(config: Config, options: GcOptions): P
     const { promise: broken, reject } = Promise.withResolvers<never>();
     // The commands of a collection seal nothing, give out no page tokens and know no methods.
     const writer = await openTransactor(store, {
-      dataDir: config.dataDir, methods: new Map(), pageTokenKey: randomBytes(32), ownerRole: "", admins: [], secretKeys: [randomBytes(32)],
-      eventsPrefix: config.eventsPrefix, onFault: reject,
+      dataDir: config.dataDir,
+      methods: new Map(),
+      pageTokenKey: randomBytes(32),
+      ownerRole: "",
+      admins: [],
+      secretKeys: [randomBytes(32)],
+      eventsPrefix: config.eventsPrefix,
+      onFault: reject,
     });
     try {
       const repo = options.repo === undefined ? undefined : await uidOf(writer, options.repo);
-      return await Promise.race([broken, collectGarbage({ transactor: writer, blobs }, {
-        nowMs: Date.now(), graceMs: options.graceMs ?? config.gcGraceMs, uploadTtlMs: config.uploadTtlMs, repo, dryRun: options.dryRun,
-        signal: options.signal ?? new AbortController().signal, ...(options.onRepo && { onRepo: options.onRepo }),
-      })]);
+      return await Promise.race([
+        broken,
+        collectGarbage(
+          { transactor: writer, blobs },
+          {
+            nowMs: Date.now(),
+            graceMs: options.graceMs ?? config.gcGraceMs,
+            uploadTtlMs: config.uploadTtlMs,
+            repo,
+            dryRun: options.dryRun,
+            signal: options.signal ?? new AbortController().signal,
+            ...(options.onRepo && { onRepo: options.onRepo }),
+          },
+        ),
+      ]);
     } finally {
       await writer.close();
     }
@@ -57,11 +74,17 @@ export async function collectInstallation(config: Config, options: GcOptions): P
 }
 
 /**
- * When space comes back after the last thing that needed it went: the grace, then a run begins within so long (undefined: by command alone), and after a
- * crash on the way it is so much later. In milliseconds.
+ * When space comes back after the last thing that needed it went: the grace, then a run begins within so long
+ * (undefined: by command alone), and after a crash on the way it is so much later. In milliseconds.
  */
-export function gcPromise({ gcIntervalMs, uploadTtlMs }: Pick<Config, "gcIntervalMs" | "uploadTtlMs">): { runWithinMs: number | undefined; afterCrashMs: number } {
-  return { runWithinMs: gcIntervalMs === 0 ? undefined : longestIntervalMs(gcIntervalMs), afterCrashMs: uploadTtlMs + longestIntervalMs() };
+export function gcPromise({ gcIntervalMs, uploadTtlMs }: Pick<Config, "gcIntervalMs" | "uploadTtlMs">): {
+  runWithinMs: number | undefined;
+  afterCrashMs: number;
+} {
+  return {
+    runWithinMs: gcIntervalMs === 0 ? undefined : longestIntervalMs(gcIntervalMs),
+    afterCrashMs: uploadTtlMs + longestIntervalMs(),
+  };
 }
 
 async function uidOf(transactor: Transactor, name: string): Promise<string> {
@@ -81,14 +104,23 @@ export interface CollectorDeps {
   ran(collected: Collected, atMs: number): void;
 }
 
-/** The server's own collecting: a chore, none when the settings leave it to the command. `stop` waits for the step that is under way. */
-export function createCollector({ transactor, blobs, config, clock, log, ran }: CollectorDeps): { chores: Chore[]; stop(): Promise<void> } {
+/**
+ * The server's own collecting: a chore, none when the settings leave it to the command. `stop` waits for the step that
+ * is under way.
+ */
+export function createCollector({ transactor, blobs, config, clock, log, ran }: CollectorDeps): {
+  chores: Chore[];
+  stop(): Promise<void>;
+} {
   const stopping = new AbortController();
   const { gcIntervalMs: everyMs, gcGraceMs: graceMs, uploadTtlMs } = config;
   let running: Promise<unknown> = Promise.resolve();
   const run = async (): Promise<void> => {
     const nowMs = clock.nowMs();
-    const collecting = collectGarbage({ transactor, blobs }, { nowMs, graceMs, uploadTtlMs, dryRun: false, signal: stopping.signal });
+    const collecting = collectGarbage(
+      { transactor, blobs },
+      { nowMs, graceMs, uploadTtlMs, dryRun: false, signal: stopping.signal },
+    );
     running = collecting.catch(() => {});
     const collected = await collecting;
     const endedMs = clock.nowMs();

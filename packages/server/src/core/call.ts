@@ -21,7 +21,8 @@ export interface Caller {
   /** Claims of the external token, for events and audit. */
   act?: Record<string, unknown>;
   /**
-   * The groups a person is in at an identity provider, by its uid, as the provider's token said that was good until `untilMs`, in milliseconds since
+   * The groups a person is in at an identity provider, by its uid, as the provider's token said that was good until
+   * `untilMs`, in milliseconds since
    * 1970. What they give is read from the provider's mappings at every call. Absent: no rights come from groups.
    */
   external?: { provider: string; groups: string[]; untilMs: number };
@@ -44,12 +45,14 @@ export interface Call extends CallData {
   /** Whether the caller holds the capability on the resource or any of its ancestors. */
   may(capability: Capability, uid: string): Promise<boolean>;
   /**
-   * The groups, outermost only, at and below which the caller holds all the capabilities. What it lists comes from there.
+   * The groups, outermost only, at and below which the caller holds all the capabilities. What it lists comes from
+   * there.
    */
   visible(...capabilities: Capability[]): Promise<string[]>;
   /**
-   * Tells that something happened: the event is appended at the end of the call's transaction, so it is there if, and only if, what it tells of is. Of a
-   * call that only reads nothing is told. Answers the event's id. Source: contract §9.
+   * Tells that something happened: the event is appended at the end of the call's transaction, so it is there if, and
+   * only if, what it tells of is. Of a call that only reads nothing is told. Answers the event's id. Source: contract
+   * §9.
    */
   emit<D extends DescMessage>(schema: D, event: Happening<D>): string;
   /** Whether another identity holds it there, by its bindings: for what it said earlier and what is done only now. */
@@ -75,10 +78,17 @@ export interface Happening<D extends DescMessage> {
 }
 
 /** Who did something: an identity, and the claims of the external token that it was assumed by. */
-export interface Actor { identity: string; act: Readonly<Record<string, unknown>> }
+export interface Actor {
+  identity: string;
+  act: Readonly<Record<string, unknown>>;
+}
 
 /** What happened in a call, not appended yet. */
-export interface Happened extends Omit<Happening<DescMessage>, "body"> { id: string; schema: DescMessage; body: Message }
+export interface Happened extends Omit<Happening<DescMessage>, "body"> {
+  id: string;
+  schema: DescMessage;
+  body: Message;
+}
 
 /** Nobody. */
 export const ANONYMOUS: Caller = { identity: "" };

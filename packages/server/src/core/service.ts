@@ -1,4 +1,10 @@
-import type { DescMethodServerStreaming, DescMethodUnary, DescService, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import type {
+  DescMethodServerStreaming,
+  DescMethodUnary,
+  DescService,
+  MessageInitShape,
+  MessageShape,
+} from "@bufbuild/protobuf";
 import type { Capability } from "@moorage/api";
 import type { Stored } from "./stored.ts";
 import type { GuardedFetch } from "../lib/guarded-fetch.ts";
@@ -7,12 +13,16 @@ import type { Call } from "./call.ts";
 import { permissionDenied } from "../errors.ts";
 
 /**
- * A service as a room implements it: every method must be there. What only reads may answer as it is stored. A stream reads alone, for as long as its
- * caller listens: it makes each answer when it is asked for the next one, and throws the signal's reason soon after that is given.
+ * A service as a room implements it: every method must be there. What only reads may answer as it is stored. A stream
+ * reads alone, for as long as its caller listens: it makes each answer when it is asked for the next one, and throws
+ * the signal's reason soon after that is given.
  */
 export type Room<S extends DescService> = {
-  [K in keyof S["method"]]: S["method"][K] extends DescMethodUnary<infer I, infer O> ? (call: Call, request: MessageShape<I>) => Promise<MessageInitShape<O> | Stored<O>>
-    : S["method"][K] extends DescMethodServerStreaming<infer I, infer O> ? (call: Call, request: MessageShape<I>, signal: AbortSignal) => AsyncIterable<MessageInitShape<O>> : never;
+  [K in keyof S["method"]]: S["method"][K] extends DescMethodUnary<infer I, infer O>
+    ? (call: Call, request: MessageShape<I>) => Promise<MessageInitShape<O> | Stored<O>>
+    : S["method"][K] extends DescMethodServerStreaming<infer I, infer O>
+      ? (call: Call, request: MessageShape<I>, signal: AbortSignal) => AsyncIterable<MessageInitShape<O>>
+      : never;
 };
 
 /** What rooms are made with. */
@@ -42,7 +52,10 @@ export interface TermsDocument {
   id: string;
   label: string;
   url: string;
-  /** What a group may not do before: methods by full name, e.g. `moorage.registry.v2.ReposService.CreateRepo`, and `push`. */
+  /**
+   * What a group may not do before: methods by full name, e.g. `moorage.registry.v2.ReposService.CreateRepo`, and
+   * `push`.
+   */
   blocks: readonly string[];
 }
 
@@ -57,9 +70,17 @@ export interface AccountProviders {
   idToken(group: string, audience: string, nowMs: number): Promise<string>;
 }
 
-/** Nobody gives away what it does not hold. Throws PERMISSION_DENIED that names what is missing. Source: contract §7. */
-export async function requireHolds(call: Call, capabilities: Iterable<Capability>, group: string, nameOf: (capability: Capability) => string): Promise<void> {
+/**
+ * Nobody gives away what it does not hold. Throws PERMISSION_DENIED that names what is missing. Source: contract §7.
+ */
+export async function requireHolds(
+  call: Call,
+  capabilities: Iterable<Capability>,
+  group: string,
+  nameOf: (capability: Capability) => string,
+): Promise<void> {
   const missing: string[] = [];
-  for (const capability of capabilities) if (!await call.may(capability, group)) missing.push(nameOf(capability));
-  if (missing.length > 0) throw permissionDenied("only capabilities that the caller holds can be given away", { missing: missing.join(",") });
+  for (const capability of capabilities) if (!(await call.may(capability, group))) missing.push(nameOf(capability));
+  if (missing.length > 0)
+    throw permissionDenied("only capabilities that the caller holds can be given away", { missing: missing.join(",") });
 }

@@ -1,10 +1,20 @@
-import { create, type DescField, type DescMessage, fromJson, type JsonValue, type Message, type MessageInitShape, type MessageShape, ScalarType } from "@bufbuild/protobuf";
+import {
+  create,
+  type DescField,
+  type DescMessage,
+  fromJson,
+  type JsonValue,
+  type Message,
+  type MessageInitShape,
+  type MessageShape,
+  ScalarType,
+} from "@bufbuild/protobuf";
 import { TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { timestamp } from "../lib/timestamps.ts";
 
 /**
- * How a column holds a field: `plain` as it is; `flag` 0 or 1; `time` milliseconds since 1970, null for none; `texts` a list of strings and `map`
- * a map, as JSON.stringify writes them; `message` a message as proto3 JSON, null for none.
+ * How a column holds a field: `plain` as it is; `flag` 0 or 1; `time` milliseconds since 1970, null for none; `texts` a
+ * list of strings and `map` a map, as JSON.stringify writes them; `message` a message as proto3 JSON, null for none.
  */
 export type Form = "plain" | "flag" | "time" | "texts" | "map" | "message";
 /** The columns of one row in the order of a layout, maybe followed by others. */
@@ -21,18 +31,29 @@ export interface Layout<D extends DescMessage = DescMessage> {
 }
 
 /**
- * The layout of a message whose fields all stand in columns of their own proto names, but for those in `without`, which stay at their defaults.
- * Throws, at boot, for a field of a type that has no form.
+ * The layout of a message whose fields all stand in columns of their own proto names, but for those in `without`, which
+ * stay at their defaults. Throws, at boot, for a field of a type that has no form.
  */
-export function layoutOf<D extends DescMessage>(message: D, { without = [] }: { without?: readonly string[] } = {}): Layout<D> {
-  const fields = message.fields.filter(({ name }) => !without.includes(name)).map((field) => ({ field, form: formOf(field) }));
+export function layoutOf<D extends DescMessage>(
+  message: D,
+  { without = [] }: { without?: readonly string[] } = {},
+): Layout<D> {
+  const fields = message.fields
+    .filter(({ name }) => !without.includes(name))
+    .map((field) => ({ field, form: formOf(field) }));
   const columns = fields.map(({ field }) => field.name);
   const toMessage = (cells: Cells): MessageShape<D> => {
     const init: Record<string, unknown> = {};
     for (const [at, { field, form }] of fields.entries()) init[field.localName] = valueOf(field, form, cells[at]);
     return create(message, init as MessageInitShape<D>);
   };
-  return { message, fields, columns, toMessage, ofRow: (row) => toMessage(columns.map((column) => (row as Record<string, unknown>)[column])) };
+  return {
+    message,
+    fields,
+    columns,
+    toMessage,
+    ofRow: (row) => toMessage(columns.map((column) => (row as Record<string, unknown>)[column])),
+  };
 }
 
 function formOf(field: DescField): Form {
@@ -42,7 +63,8 @@ function formOf(field: DescField): Form {
   if (field.fieldKind === "map") return "map";
   if (field.fieldKind === "list" && field.scalar === ScalarType.STRING) return "texts";
   if (field.scalar === ScalarType.BOOL && field.fieldKind === "scalar") return "flag";
-  if (field.fieldKind === "scalar" && (field.scalar === ScalarType.STRING || field.scalar === ScalarType.INT32)) return "plain";
+  if (field.fieldKind === "scalar" && (field.scalar === ScalarType.STRING || field.scalar === ScalarType.INT32))
+    return "plain";
   throw new Error(`${field.toString()} has no stored form`);
 }
 
@@ -78,7 +100,13 @@ export function storedRow<D extends DescMessage>(layout: Layout<D>, cells: Cells
 }
 
 /** Rows as a field of an answer; `rest` are its other fields. */
-export function storedPage<O extends DescMessage>(output: O, field: string, rest: MessageShape<O>, layout: Layout, rows: readonly Cells[]): Stored<O> {
+export function storedPage<O extends DescMessage>(
+  output: O,
+  field: string,
+  rest: MessageShape<O>,
+  layout: Layout,
+  rows: readonly Cells[],
+): Stored<O> {
   return { [STORED]: true, output, layout, rows, page: { field, rest } };
 }
 
@@ -86,6 +114,7 @@ export function storedPage<O extends DescMessage>(output: O, field: string, rest
 export function messageOf(answer: Message | Stored): Message {
   if (!isStored(answer)) return answer;
   const { output, layout, rows, page } = answer;
-  if (page !== undefined) return create(output, { ...page.rest, [page.field]: rows.map(layout.toMessage) } as MessageInitShape<DescMessage>);
+  if (page !== undefined)
+    return create(output, { ...page.rest, [page.field]: rows.map(layout.toMessage) } as MessageInitShape<DescMessage>);
   return layout.toMessage(rows[0] ?? []);
 }

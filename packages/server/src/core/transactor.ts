@@ -9,9 +9,13 @@ export interface Transactor {
   /** Runs the work on a reader. It must not write. */
   read<T>(data: CallData, work: (call: Call) => Promise<T>): Promise<T>;
   /**
-   * Runs the named command in one transaction, whole or not at all; it is run again after a serialization failure, so it must not
-   * reach outside the transaction. On SQLite it runs in the writing thread, committed together with others.
+   * Runs the named command in one transaction, whole or not at all; it is run again after a serialization failure, so
+   * it must not reach outside the transaction. On SQLite it runs in the writing thread, committed together with others.
    * Throws what the command throws, as a MoorageError.
    */
-  write<K extends keyof Commands>(name: K, data: CallData, input: Parameters<Commands[K]>[1]): Promise<Awaited<ReturnType<Commands[K]>>>;
+  write<K extends keyof Commands>(
+    name: K,
+    data: CallData,
+    input: Parameters<Commands[K]>[1],
+  ): Promise<Awaited<ReturnType<Commands[K]>>>;
 }

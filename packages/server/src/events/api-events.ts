@@ -1,6 +1,13 @@
 import type { DescField, DescMessage, DescMethod, Message } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { type Access, AccountAssociationSchema, ExternalGroupRoleMappingSchema, GroupSchema, ResourceDeletedSchema, TagSchema } from "@moorage/api";
+import {
+  type Access,
+  AccountAssociationSchema,
+  ExternalGroupRoleMappingSchema,
+  GroupSchema,
+  ResourceDeletedSchema,
+  TagSchema,
+} from "@moorage/api";
 import { milliseconds } from "../lib/timestamps.ts";
 import { parentOf } from "../lib/uid.ts";
 import type { Call } from "../core/call.ts";
@@ -8,10 +15,16 @@ import { eventTypes } from "./types.ts";
 
 /** Tells what a call of a method did. `scope`: the uid of what it was done on. */
 export type Tell = (call: Call, scope: string, answer: Message) => void;
-interface ApiMethod { desc: DescMethod; access: Access }
+interface ApiMethod {
+  desc: DescMethod;
+  access: Access;
+}
 type Fields = Message & Record<string, unknown>;
 
-/** How each method of the API tells what it did. Absent: it changes nothing, or the room tells it by itself. Source: the option `event`. */
+/**
+ * How each method of the API tells what it did. Absent: it changes nothing, or the room tells it by itself. Source: the
+ * option `event`.
+ */
 export function apiEvents(methods: readonly ApiMethod[]): Map<DescMethod, Tell> {
   const types = eventTypes(methods.map(({ desc }) => desc));
   const found = new Map<DescMethod, Tell>();
@@ -19,7 +32,13 @@ export function apiEvents(methods: readonly ApiMethod[]): Map<DescMethod, Tell> 
     for (const { desc, access } of methods) {
       // One that answers something else than the type's body has the room tell of the resource.
       const isTold = !hasOwnBody && emitting.includes(desc) && (body === desc.output || body === ResourceDeletedSchema);
-      if (isTold) found.set(desc, body === ResourceDeletedSchema ? tellDeleted(type, access.resource) : tellAnswer(type, desc.output, access.resource));
+      if (isTold)
+        found.set(
+          desc,
+          body === ResourceDeletedSchema
+            ? tellDeleted(type, access.resource)
+            : tellAnswer(type, desc.output, access.resource),
+        );
     }
   }
   return found;
@@ -41,7 +60,13 @@ export function groupOf(typeName: string, uid: string): string {
 }
 
 function tellDeleted(type: string, resource: string): Tell {
-  return (call, scope) => void call.emit(ResourceDeletedSchema, { type, subject: scope, group: groupOf(resource, scope), body: { uid: scope } });
+  return (call, scope) =>
+    void call.emit(ResourceDeletedSchema, {
+      type,
+      subject: scope,
+      group: groupOf(resource, scope),
+      body: { uid: scope },
+    });
 }
 
 function tellAnswer(type: string, output: DescMessage, resource: string): Tell {
@@ -55,7 +80,8 @@ function tellAnswer(type: string, output: DescMessage, resource: string): Tell {
   }
   const list = output.fields.find((field) => field.fieldKind === "list" && field.message?.field["uid"] !== undefined);
   if (list?.message !== undefined) return tellBatch(type, output, list, list.message);
-  return (call, scope, answer) => void call.emit(output, { type, subject: scope, group: groupOf(resource, scope), body: answer });
+  return (call, scope, answer) =>
+    void call.emit(output, { type, subject: scope, group: groupOf(resource, scope), body: answer });
 }
 
 /** One event for each parent: whoever may know of the one group may know nothing of the other. */

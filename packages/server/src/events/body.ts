@@ -12,8 +12,9 @@ const TOLD: JsonForm = {
 };
 
 /**
- * The body of an event as JSON text: the message as the REST door answers it, without fields marked `debug_redact`; texts of more than 4096 characters
- * are left empty. What would take more than 64 KiB is told as `{"uid": …, "truncated": true}` alone, for the API has it whole. Source: contract §4, §9.
+ * The body of an event as JSON text: the message as the REST door answers it, without fields marked `debug_redact`;
+ * texts of more than 4096 characters are left empty. What would take more than 64 KiB is told as `{"uid": …,
+ * "truncated": true}` alone, for the API has it whole. Source: contract §4, §9.
  */
 export function bodyOf(schema: DescMessage, message: Message): string {
   const text = jsonWriter(schema, TOLD)(message);

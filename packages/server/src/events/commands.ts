@@ -14,6 +14,10 @@ async function releaseAll({ tx }: Call, _request: Record<string, never>): Promis
 }
 
 export const eventCommands = {
-  "events.sequence": sequence, "events.claim": claim, "events.record": record, "events.expire": expire, "events.releaseAll": releaseAll,
+  "events.sequence": sequence,
+  "events.claim": claim,
+  "events.record": record,
+  "events.expire": expire,
+  "events.releaseAll": releaseAll,
   ...pullCommands,
 };

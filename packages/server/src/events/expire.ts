@@ -17,23 +17,32 @@ export interface ExpireRequest {
 }
 
 /** `more`: there may be more, after this place if there is one. */
-export interface Expired { removed: number; more: boolean; after?: { timeMs: number; seq: number } }
+export interface Expired {
+  removed: number;
+  more: boolean;
+  after?: { timeMs: number; seq: number };
+}
 
 const { DELIVERED, DEAD } = DeliveryState;
 /** The most rows that one transaction removes. */
 const AT_ONCE = 500;
 
-interface Uid { uid: string }
+interface Uid {
+  uid: string;
+}
 
-// What was found may be another thing when its turn comes: the conditions are looked at again. Found and removed in one statement, PostgreSQL may read all that
-// is old to remove some of it.
+// What was found may be another thing when its turn comes: the conditions are looked at again. Found and removed in one
+// statement, PostgreSQL may read all that is old to remove some of it.
 const BY_KEY = "in (select key from json_each(?))";
 const selectEnded = statement<Uid>(`select uid from deliveries where next_time is null and state = ? and update_time < ?
   order by update_time limit ${AT_ONCE}`);
-const removeEnded = statement<Uid>(`delete from deliveries where uid ${BY_KEY} and state = ? and update_time < ? returning uid`);
+const removeEnded = statement<Uid>(
+  `delete from deliveries where uid ${BY_KEY} and state = ? and update_time < ? returning uid`,
+);
 const selectOverdue = statement<Uid>(`select d.uid from subscriptions s join deliveries d on d.parent = s.uid
   where s.state = 1 and d.create_time < ? and d.update_time < ? and d.state in (1, 3) limit ${AT_ONCE}`);
-const giveUp = statement<Uid>(`update deliveries set state = 5, next_time = null, last_error = '${OVERDUE}', update_time = ?
+const giveUp =
+  statement<Uid>(`update deliveries set state = 5, next_time = null, last_error = '${OVERDUE}', update_time = ?
   where uid in (select key from json_each(?)) and state in (1, 3) returning uid`);
 const selectWaiting = statement<Uid>(`select d.uid from subscriptions s join deliveries d on d.parent = s.uid
   where s.state <> 1 and d.create_time < ? and d.state in (1, 3) limit ${AT_ONCE}`);
@@ -54,20 +63,27 @@ const selectGone = statement<Uid>(`select subject as uid from (${ENDED}) as ende
 const selectBelow = statement<Uid>(`select n.subject as uid from (${ENDED}) as ended
   join event_numbers n on n.subject > ended.subject || '/' and n.subject < ended.subject || '0' limit ${AT_ONCE}`);
 const removeBelow = statement<Uid>(`delete from event_numbers where subject ${BY_KEY} returning subject as uid`);
-const removeGone = statement<Uid>(`delete from event_numbers where subject ${BY_KEY} and end_time + 0 < ? returning subject as uid`);
+const removeGone = statement<Uid>(
+  `delete from event_numbers where subject ${BY_KEY} and end_time + 0 < ? returning subject as uid`,
+);
 const selectOld = statement<{ seq: number; time: number }>(
   `select seq, time from events where (time, seq) > (?, ?) and time < ? order by time, seq limit ${AT_ONCE}`,
 );
-const removeEvents = statement<{ seq: number; organization: string }>(`delete from events where seq in (select cast(key as bigint) from json_each(?))
+const removeEvents = statement<{
+  seq: number;
+  organization: string;
+}>(`delete from events where seq in (select cast(key as bigint) from json_each(?))
   and not exists (select 1 from deliveries d where d.seq = events.seq) returning seq, organization`);
-const putGone = statement(`insert into event_numbers (subject, number) select j.key, cast(cast(j.value as text) as bigint) from json_each(?) as j where true
+const putGone =
+  statement(`insert into event_numbers (subject, number) select j.key, cast(cast(j.value as text) as bigint) from json_each(?) as j where true
   on conflict (subject) do update set number = excluded.number where excluded.number > event_numbers.number`);
 
 /**
  * Removes some of what is old: a bounded number, since others wait for it.
  *
  * - delivered, dead: deliveries that ended so.
- * - overdue: deliveries that were made and last tried so long ago although nothing held them back but the number of those before them: they become dead
+ * - overdue: deliveries that were made and last tried so long ago although nothing held them back but the number of
+ *   those before them: they become dead
  *   letters, so that what a sink that fails for months leaves behind has an end.
  * - waiting: deliveries made for a subscription that is paused or disabled.
  * - orphaned: deliveries of deleted subscriptions, whenever they were made; leases of those.
@@ -82,21 +98,27 @@ export async function expire(call: Call, request: ExpireRequest): Promise<Expire
 
 async function removeSome({ tx, nowMs }: Call, { what, beforeMs }: ExpireRequest): Promise<number> {
   switch (what) {
-    case "delivered": return await removeEndedAs(tx, DELIVERED, beforeMs);
-    case "dead": return await removeEndedAs(tx, DEAD, beforeMs);
-    case "overdue": return (await giveUp(tx, nowMs, keysOfRows(await selectOverdue(tx, beforeMs, beforeMs)))).length;
-    case "waiting": return (await removeWaiting(tx, keysOfRows(await selectWaiting(tx, beforeMs)))).length;
+    case "delivered":
+      return await removeEndedAs(tx, DELIVERED, beforeMs);
+    case "dead":
+      return await removeEndedAs(tx, DEAD, beforeMs);
+    case "overdue":
+      return (await giveUp(tx, nowMs, keysOfRows(await selectOverdue(tx, beforeMs, beforeMs)))).length;
+    case "waiting":
+      return (await removeWaiting(tx, keysOfRows(await selectWaiting(tx, beforeMs)))).length;
     case "orphaned": {
       const [orphan] = await selectOrphan(tx);
       return orphan === undefined ? 0 : (await remove(tx, keysOfRows(await selectOfOrphan(tx, orphan.parent)))).length;
     }
-    case "leases": return (await removeLeases(tx)).length;
+    case "leases":
+      return (await removeLeases(tx)).length;
     case "numbers": {
       const below = await selectBelow(tx, beforeMs);
       if (below.length > 0) return (await removeBelow(tx, keysOfRows(below))).length;
       return (await removeGone(tx, keysOfRows(await selectGone(tx, beforeMs)), beforeMs)).length;
     }
-    default: return 0;
+    default:
+      return 0;
   }
 }
 
@@ -108,13 +130,17 @@ function keysOfRows(rows: readonly Uid[]): string {
   return keysOf(rows.map(({ uid }) => uid));
 }
 
-async function expireEvents({ tx }: Call, { beforeMs, after = { timeMs: -1, seq: 0 } }: ExpireRequest): Promise<Expired> {
+async function expireEvents(
+  { tx }: Call,
+  { beforeMs, after = { timeMs: -1, seq: 0 } }: ExpireRequest,
+): Promise<Expired> {
   const old = await selectOld(tx, after.timeMs, after.seq, beforeMs);
   const last = old.at(-1);
   if (last === undefined) return { removed: 0, more: false };
   const removed = await removeEvents(tx, keysOf(old.map(({ seq }) => String(seq))));
   const gone: Record<string, number> = {};
-  for (const { seq, organization } of removed) gone[goneKey(organization)] = Math.max(seq, gone[goneKey(organization)] ?? 0);
+  for (const { seq, organization } of removed)
+    gone[goneKey(organization)] = Math.max(seq, gone[goneKey(organization)] ?? 0);
   // Readers of the feed that come too late are told.
   if (removed.length > 0) await putGone(tx, JSON.stringify(gone));
   return { removed: removed.length, more: old.length === AT_ONCE, after: { timeMs: last.time, seq: last.seq } };

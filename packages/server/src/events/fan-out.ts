@@ -13,28 +13,53 @@ export interface Addressed {
 }
 
 /** A subscription, as far as it chooses. Without prefixes it gets all. */
-interface Subscriber { uid: string; typePrefixes: string[]; subjectPrefixes: string[] }
+interface Subscriber {
+  uid: string;
+  typePrefixes: string[];
+  subjectPrefixes: string[];
+}
 
-interface SubscriberRow { uid: string; parent: string; type_prefixes: string; subject_prefixes: string }
+interface SubscriberRow {
+  uid: string;
+  parent: string;
+  type_prefixes: string;
+  subject_prefixes: string;
+}
 
 const selectSubscribers = statement<SubscriberRow>(
   "select uid, parent, type_prefixes, subject_prefixes from subscriptions where parent in (select key from json_each(?)) order by uid",
 );
 
-/** Who gets which of the events: reads the subscriptions of their groups and of every group above, once. `typePrefix` as in the settings. */
-export async function openFanOut(db: Database, events: readonly Addressed[], typePrefix: string): Promise<(event: Addressed) => string[]> {
+/**
+ * Who gets which of the events: reads the subscriptions of their groups and of every group above, once. `typePrefix` as
+ * in the settings.
+ */
+export async function openFanOut(
+  db: Database,
+  events: readonly Addressed[],
+  typePrefix: string,
+): Promise<(event: Addressed) => string[]> {
   const byGroup = new Map<string, Subscriber[]>();
   const groups = new Set(events.flatMap(groupsOf));
   if (groups.size > 0) {
-    for (const { uid, parent, type_prefixes: types, subject_prefixes: subjects } of await selectSubscribers(db, keysOf(groups))) {
-      const subscriber = { uid, typePrefixes: JSON.parse(types) as string[], subjectPrefixes: JSON.parse(subjects) as string[] };
-      byGroup.set(parent, [...byGroup.get(parent) ?? [], subscriber]);
+    for (const { uid, parent, type_prefixes: types, subject_prefixes: subjects } of await selectSubscribers(
+      db,
+      keysOf(groups),
+    )) {
+      const subscriber = {
+        uid,
+        typePrefixes: JSON.parse(types) as string[],
+        subjectPrefixes: JSON.parse(subjects) as string[],
+      };
+      byGroup.set(parent, [...(byGroup.get(parent) ?? []), subscriber]);
     }
   }
   return (event) => {
     const near = groupsOf(event).flatMap((group) => byGroup.get(group) ?? []);
     // What is for one alone is what it asked for, whatever it gets otherwise.
-    return near.filter((one) => (event.target === "" ? chooses(one, event, typePrefix) : one.uid === event.target)).map(({ uid }) => uid);
+    return near
+      .filter((one) => (event.target === "" ? chooses(one, event, typePrefix) : one.uid === event.target))
+      .map(({ uid }) => uid);
   };
 }
 
@@ -52,8 +77,14 @@ function groupsOf({ parent, target }: Addressed): string[] {
 }
 
 /** Whether the filters let it through: the type as it is sent begins so, the subject is one of these or below one. */
-function chooses({ typePrefixes, subjectPrefixes }: Subscriber, { type, subject }: Addressed, typePrefix: string): boolean {
+function chooses(
+  { typePrefixes, subjectPrefixes }: Subscriber,
+  { type, subject }: Addressed,
+  typePrefix: string,
+): boolean {
   const full = `${typePrefix}.${type}`;
-  return (typePrefixes.length === 0 || typePrefixes.some((prefix) => full.startsWith(prefix)))
-    && (subjectPrefixes.length === 0 || subjectPrefixes.some((uid) => isWithin(subject, uid)));
+  return (
+    (typePrefixes.length === 0 || typePrefixes.some((prefix) => full.startsWith(prefix))) &&
+    (subjectPrefixes.length === 0 || subjectPrefixes.some((uid) => isWithin(subject, uid)))
+  );
 }

@@ -2,7 +2,15 @@
 export { apiEvents } from "./api-events.ts";
 export { appendEvents } from "./outbox.ts";
 export { eventCommands } from "./commands.ts";
-export type { ClaimAnswer, ClaimedDelivery, ClaimRequest, DeliveryTarget, Outcome, QueuedEvent, RecordRequest } from "./deliveries/messages.ts";
+export type {
+  ClaimAnswer,
+  ClaimedDelivery,
+  ClaimRequest,
+  DeliveryTarget,
+  Outcome,
+  QueuedEvent,
+  RecordRequest,
+} from "./deliveries/messages.ts";
 export { hasPullNotes, type PullNote, type ToldPulls } from "./pulls.ts";
 export { type Backlog, backlogs, dueSubscriptions, hasOutbox } from "./deliveries/due.ts";
 export { eventRetention, type EventRetentionDeps } from "./retention.ts";

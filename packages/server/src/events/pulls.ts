@@ -31,7 +31,8 @@ const selectOldest = statement<{ id: string; pulls: string }>("select id, pulls 
 const removeKept = statement("delete from pull_notes where id = ?");
 
 /**
- * Keeps pulls to be told of, as they came: to make events of them costs a hundred times as much, and has time. `kept`: false when too many wait already.
+ * Keeps pulls to be told of, as they came: to make events of them costs a hundred times as much, and has time. `kept`:
+ * false when too many wait already.
  */
 async function keepPulls({ tx, nowMs }: Call, { pulls }: { pulls: readonly PullNote[] }): Promise<{ kept: boolean }> {
   if ((await selectNth(tx, MOST_KEPT)).length > 0) return { kept: false };
@@ -40,7 +41,10 @@ async function keepPulls({ tx, nowMs }: Call, { pulls }: { pulls: readonly PullN
 }
 
 /** What was told of. `count`: how many pulls; 0: none were kept. `isMany`: very many are kept still. */
-export interface ToldPulls { count: number; isMany: boolean }
+export interface ToldPulls {
+  count: number;
+  isMany: boolean;
+}
 
 /** Tells of the pulls that were kept together first, each by an event of its own, in the order of their times. */
 async function notePulls({ tx }: Call, _request: Record<string, never>): Promise<ToldPulls> {
@@ -49,7 +53,10 @@ async function notePulls({ tx }: Call, _request: Record<string, never>): Promise
   if (oldest === undefined) return { count: 0, isMany: false };
   // Only `keepPulls` writes there.
   const rows = (JSON.parse(oldest.pulls) as PullNote[]).flatMap(rowsOf);
-  await appendRows(tx, rows.sort((one, other) => one.timeMs - other.timeMs));
+  await appendRows(
+    tx,
+    rows.sort((one, other) => one.timeMs - other.timeMs),
+  );
   await removeKept(tx, oldest.id);
   return { count: rows.length, isMany: (await selectNth(tx, MANY_KEPT)).length > 0 };
 }
@@ -62,11 +69,19 @@ export async function hasPullNotes(db: Database): Promise<boolean> {
 function rowsOf({ repo, actor, timesMs: [firstMs, ...otherMs], ...told }: PullNote): OutboxRow[] {
   if (firstMs === undefined) return [];
   const row = { type: TYPE, subject: repo, group: parentOf(repo), target: "", actor: actorOf(actor) };
-  const body = bodyOf(RegistryPullSchema, create(RegistryPullSchema, { ...told, repoId: repo, when: timestamp(firstMs) }));
+  const body = bodyOf(
+    RegistryPullSchema,
+    create(RegistryPullSchema, { ...told, repoId: repo, when: timestamp(firstMs) }),
+  );
   // A quotation mark within a text has a backslash before it: this is the field. All its times are of one length.
   const at = body.indexOf(WHEN) + WHEN.length;
   const [head, tail] = [body.slice(0, at), body.slice(body.indexOf('"', at))];
-  const rowAt = (timeMs: number): OutboxRow => ({ ...row, id: randomUUID(), timeMs, body: head + new Date(timeMs).toISOString() + tail });
+  const rowAt = (timeMs: number): OutboxRow => ({
+    ...row,
+    id: randomUUID(),
+    timeMs,
+    body: head + new Date(timeMs).toISOString() + tail,
+  });
   return [{ ...row, id: randomUUID(), timeMs: firstMs, body }, ...otherMs.map(rowAt)];
 }
 

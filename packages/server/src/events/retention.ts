@@ -12,8 +12,14 @@ export interface EventRetentionDeps {
 const LONGER: ReadonlySet<ExpireRequest["what"]> = new Set(["dead", "overdue"]);
 const DEAD_RETENTION_MS = 30 * 24 * 3_600_000;
 
-/** Removes what is older than it is to be, some in each transaction: others wait for it. Answers how many of which. `signal` ends it between two. */
-export async function eventRetention({ writer, clock, retentionMs }: EventRetentionDeps, signal: AbortSignal): Promise<Record<string, number>> {
+/**
+ * Removes what is older than it is to be, some in each transaction: others wait for it. Answers how many of which.
+ * `signal` ends it between two.
+ */
+export async function eventRetention(
+  { writer, clock, retentionMs }: EventRetentionDeps,
+  signal: AbortSignal,
+): Promise<Record<string, number>> {
   const nowMs = clock.nowMs();
   const data = { caller: ANONYMOUS, requestId: "", nowMs, remoteAddress: "", userAgent: "" };
   const removed: Record<string, number> = {};
@@ -23,7 +29,11 @@ export async function eventRetention({ writer, clock, retentionMs }: EventRetent
     let step: Expired = { removed: 0, more: true };
     while (step.more) {
       signal.throwIfAborted();
-      step = await writer.write("events.expire", data, { what, beforeMs, ...(step.after !== undefined && { after: step.after }) });
+      step = await writer.write("events.expire", data, {
+        what,
+        beforeMs,
+        ...(step.after !== undefined && { after: step.after }),
+      });
       sum += step.removed;
     }
     removed[what] = sum;

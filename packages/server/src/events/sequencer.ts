@@ -9,8 +9,19 @@ export interface SequenceRequest {
   typePrefix: string;
 }
 
-interface Waiting { n: number; id: string; type: string; subject: string; parent: string; target: string }
-interface Count { subject: string; number: number; end_time: number | null }
+interface Waiting {
+  n: number;
+  id: string;
+  type: string;
+  subject: string;
+  parent: string;
+  target: string;
+}
+interface Count {
+  subject: string;
+  number: number;
+  end_time: number | null;
+}
 
 // An event of a group with very many subscriptions is many rows, and others wait for the transaction.
 const MAX_DELIVERIES = 10_000;
@@ -20,9 +31,14 @@ const PART_DELETED = "api.iam.account_associations.deleted.v1";
 /** The counter of all events is the one of this subject. */
 const ALL = "";
 
-const selectWaiting = statement<Waiting>("select n, id, type, subject, parent, target from event_outbox order by n limit ?");
-const selectCounts = statement<Count>("select subject, number, end_time from event_numbers where subject in (select key from json_each(?))");
-const insertEvents = statement(`insert into events (seq, id, type, subject, parent, organization, target, number, time, actor, body)
+const selectWaiting = statement<Waiting>(
+  "select n, id, type, subject, parent, target from event_outbox order by n limit ?",
+);
+const selectCounts = statement<Count>(
+  "select subject, number, end_time from event_numbers where subject in (select key from json_each(?))",
+);
+const insertEvents =
+  statement(`insert into events (seq, id, type, subject, parent, organization, target, number, time, actor, body)
   select cast(j.value ->> 'seq' as bigint), o.id, o.type, o.subject, o.parent, j.value ->> 'organization', o.target, cast(j.value ->> 'number' as bigint),
     o.time, o.actor, o.body
   from json_each(?) as j join event_outbox o on o.n = cast(j.key as bigint)`);
@@ -38,8 +54,9 @@ const insertDeliveries = statement(`insert into deliveries
 const removeWaiting = statement("delete from event_outbox where n in (select cast(key as bigint) from json_each(?))");
 
 /**
- * Gives the oldest of the events that wait their numbers, and each its deliveries. Only one does it at a time, and the last number is read only when the
- * one before has committed: so an event that can be seen has none before it that will come later. `count`: how many; 0: none waited. Source: ADR 12.
+ * Gives the oldest of the events that wait their numbers, and each its deliveries. Only one does it at a time, and the
+ * last number is read only when the one before has committed: so an event that can be seen has none before it that will
+ * come later. `count`: how many; 0: none waited. Source: ADR 12.
  */
 export async function sequence(call: Call, { limit, typePrefix }: SequenceRequest): Promise<{ count: number }> {
   const { tx, nowMs } = call;
@@ -47,7 +64,10 @@ export async function sequence(call: Call, { limit, typePrefix }: SequenceReques
   const waiting = await selectWaiting(tx, limit);
   if (waiting.length === 0) return { count: 0 };
   const recipientsOf = await openFanOut(tx, waiting, typePrefix);
-  const counter = await openCounter(tx, waiting.map(({ subject }) => subject));
+  const counter = await openCounter(
+    tx,
+    waiting.map(({ subject }) => subject),
+  );
   const events: Record<string, { seq: number; number: number; organization: string }> = {};
   const deliveries: Record<string, { to: string; seq: number }> = {};
   let count = 0;
@@ -55,7 +75,11 @@ export async function sequence(call: Call, { limit, typePrefix }: SequenceReques
   for (const event of waiting) {
     const recipients = recipientsOf(event);
     if (count > 0 && sent + recipients.length > MAX_DELIVERIES) break;
-    const { seq, number } = counter.next(event.subject, event.type.endsWith(DELETED) && event.type !== PART_DELETED, nowMs);
+    const { seq, number } = counter.next(
+      event.subject,
+      event.type.endsWith(DELETED) && event.type !== PART_DELETED,
+      nowMs,
+    );
     const [organization = ""] = event.parent.split("/", 1);
     events[event.n] = { seq, number, organization };
     for (const to of recipients) deliveries[deliveryUid(to, seq)] = { to, seq };
@@ -76,7 +100,12 @@ function deliveryUid(subscription: string, seq: number): string {
 
 /** Counts on from where the subjects, and all events, are. */
 async function openCounter(tx: Database, subjects: string[]) {
-  const found = new Map((await selectCounts(tx, keysOf([ALL, ...subjects]))).map((row) => [row.subject, { number: row.number, end: row.end_time }]));
+  const found = new Map(
+    (await selectCounts(tx, keysOf([ALL, ...subjects]))).map((row) => [
+      row.subject,
+      { number: row.number, end: row.end_time },
+    ]),
+  );
   const changed = new Map<string, { number: number; end: number | null }>();
   const add = (subject: string): { number: number; end: number | null } => {
     const count = found.get(subject) ?? { number: 0, end: null };
@@ -86,7 +115,10 @@ async function openCounter(tx: Database, subjects: string[]) {
     return count;
   };
   return {
-    /** `ends`: the subject is gone with this event. What still happens to one that is gone is counted on, and keeps its count for longer. */
+    /**
+     * `ends`: the subject is gone with this event. What still happens to one that is gone is counted on, and keeps its
+     * count for longer.
+     */
     next(subject: string, ends: boolean, nowMs: number): { seq: number; number: number } {
       const seq = add(ALL).number;
       if (subject === ALL) return { seq, number: seq };

@@ -6,7 +6,9 @@ const [MIN_SECONDS, MAX_SECONDS] = [-62_135_596_800n, 253_402_300_799n];
 
 /** Those of the times that are none, by their fields' names. */
 export function timeViolations(times: Readonly<Record<string, Timestamp | undefined>>): FieldViolation[] {
-  return Object.entries(times).flatMap(([field, time]) => (isTime(time) ? [] : [{ field, description: "must be between the years 1 and 9999" }]));
+  return Object.entries(times).flatMap(([field, time]) =>
+    isTime(time) ? [] : [{ field, description: "must be between the years 1 and 9999" }],
+  );
 }
 
 function isTime(time: Timestamp | undefined): boolean {

@@ -1,6 +1,11 @@
 import { type DescMessage, type DescMethod, getOption } from "@bufbuild/protobuf";
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
-import { event as eventOption, event_types as typesOption, file_moorage_events_v2_event_bodies as bodiesFile, ResourceDeletedSchema } from "@moorage/api";
+import {
+  event as eventOption,
+  event_types as typesOption,
+  file_moorage_events_v2_event_bodies as bodiesFile,
+  ResourceDeletedSchema,
+} from "@moorage/api";
 
 /** A type of events, as the contract declares it. */
 export interface EventType {
@@ -9,13 +14,16 @@ export interface EventType {
   body: DescMessage;
   /** The methods whose work it tells of. */
   methods: DescMethod[];
-  /** Whether a message names it for its own. Then it is told of where it happens, whatever the way there was; otherwise by the methods' answers. */
+  /**
+   * Whether a message names it for its own. Then it is told of where it happens, whatever the way there was; otherwise
+   * by the methods' answers.
+   */
   hasOwnBody: boolean;
 }
 
 /**
- * Every type of events, read from the options of the methods and of the messages that are bodies alone. The body of a method's event is what the method
- * answers, of several the first's; of one that answers nothing, ResourceDeleted.
+ * Every type of events, read from the options of the methods and of the messages that are bodies alone. The body of a
+ * method's event is what the method answers, of several the first's; of one that answers nothing, ResourceDeleted.
  */
 export function eventTypes(methods: Iterable<DescMethod>): Map<string, EventType> {
   const found = new Map<string, EventType>();

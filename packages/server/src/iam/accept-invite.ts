@@ -1,6 +1,13 @@
 import { hash } from "node:crypto";
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { type AcceptGroupInviteRequest, AcceptGroupInviteRequestSchema, Capability, GroupInviteSchema, InviteAcceptedSchema, type RoleBindingSchema } from "@moorage/api";
+import {
+  type AcceptGroupInviteRequest,
+  AcceptGroupInviteRequestSchema,
+  Capability,
+  GroupInviteSchema,
+  InviteAcceptedSchema,
+  type RoleBindingSchema,
+} from "@moorage/api";
 import { validate } from "../aip/validate.ts";
 import { isWithin } from "../lib/uid.ts";
 import type { Call } from "../core/call.ts";
@@ -23,77 +30,135 @@ export function keyIdOf(codeHash: string): string {
 
 /** Why an invite is not accepted: ErrorInfo's metadata says it as `reason`. */
 type Refusal =
-  | "INVITE_UNKNOWN" | "INVITE_REVOKED" | "INVITE_EXPIRED" | "INVITE_USED" | "INVITE_FOR_ANOTHER_EMAIL" | "INVITE_OUT_OF_REACH" | "INVITER_WITHOUT_RIGHTS"
+  | "INVITE_UNKNOWN"
+  | "INVITE_REVOKED"
+  | "INVITE_EXPIRED"
+  | "INVITE_USED"
+  | "INVITE_FOR_ANOTHER_EMAIL"
+  | "INVITE_OUT_OF_REACH"
+  | "INVITER_WITHOUT_RIGHTS"
   | "BINDING_REMOVED";
 
 /**
- * Binds the caller to the invite's role. Who accepted it before is answered the same binding, whatever became of the invite since. An invite gives an
- * identity its role once: a binding that was taken away does not come back by it, nor does a right that whoever made the invite has lost.
+ * Binds the caller to the invite's role. Who accepted it before is answered the same binding, whatever became of the
+ * invite since. An invite gives an identity its role once: a binding that was taken away does not come back by it, nor
+ * does a right that whoever made the invite has lost.
  */
-export async function acceptInvite(call: Call, request: AcceptGroupInviteRequest): Promise<MessageInitShape<typeof RoleBindingSchema>> {
+export async function acceptInvite(
+  call: Call,
+  request: AcceptGroupInviteRequest,
+): Promise<MessageInitShape<typeof RoleBindingSchema>> {
   validate(AcceptGroupInviteRequestSchema, request);
   const { identity: uid, capabilities, scopes } = call.caller;
   // What narrows a token is meant to keep it from more rights.
-  if (capabilities !== undefined || scopes !== undefined) throw permissionDenied("invites are accepted with a token that is not narrowed");
+  if (capabilities !== undefined || scopes !== undefined)
+    throw permissionDenied("invites are accepted with a token that is not narrowed");
   const codeHash = hashOf(request.code);
-  const invite = await call.tx.selectFrom("group_invites").selectAll().where("code_hash", "=", codeHash).executeTakeFirst();
+  const invite = await call.tx
+    .selectFrom("group_invites")
+    .selectAll()
+    .where("code_hash", "=", codeHash)
+    .executeTakeFirst();
   if (invite === undefined) throw await unknown(call, codeHash);
-  const accepted = await call.tx.selectFrom("invite_acceptances").select("binding")
-    .where("invite", "=", invite.uid).where("identity", "=", uid).executeTakeFirst();
+  const accepted = await call.tx
+    .selectFrom("invite_acceptances")
+    .select("binding")
+    .where("invite", "=", invite.uid)
+    .where("identity", "=", uid)
+    .executeTakeFirst();
   if (accepted !== undefined) {
     const binding = await bindings.find(call.tx, accepted.binding);
-    if (binding === undefined) throw failed("BINDING_REMOVED", codeHash, "the invite was accepted before, and its role was taken away since");
+    if (binding === undefined)
+      throw failed("BINDING_REMOVED", codeHash, "the invite was accepted before, and its role was taken away since");
     return await hydratedBinding(call, binding);
   }
   await requireGood(call, invite);
   await requireMeant(call, invite, uid);
   await requireInviter(call, invite);
   const binding = await ensureBinding(call, invite.parent, uid, invite.role_uid);
-  await call.tx.insertInto("invite_acceptances").values({ invite: invite.uid, identity: uid, binding: binding.uid, create_time: call.nowMs }).execute();
+  await call.tx
+    .insertInto("invite_acceptances")
+    .values({ invite: invite.uid, identity: uid, binding: binding.uid, create_time: call.nowMs })
+    .execute();
   call.emit(InviteAcceptedSchema, {
-    type: "api.iam.group_invite.accepted.v1", subject: invite.uid, group: invite.parent, body: { uid: invite.uid, identity: uid, roleBinding: binding.uid },
+    type: "api.iam.group_invite.accepted.v1",
+    subject: invite.uid,
+    group: invite.parent,
+    body: { uid: invite.uid, identity: uid, roleBinding: binding.uid },
   });
   return await hydratedBinding(call, binding);
 }
 
 async function unknown(call: Call, codeHash: string): Promise<MoorageError> {
-  const revoked = await call.tx.selectFrom("revoked_invites").select("code_hash")
-    .where("code_hash", "=", codeHash).where("expiration_time", ">", call.nowMs).executeTakeFirst();
+  const revoked = await call.tx
+    .selectFrom("revoked_invites")
+    .select("code_hash")
+    .where("code_hash", "=", codeHash)
+    .where("expiration_time", ">", call.nowMs)
+    .executeTakeFirst();
   if (revoked !== undefined) return failed("INVITE_REVOKED", codeHash, "the invite was revoked");
   // The code itself stands in no answer and no log.
   const resource = { type: GroupInviteSchema.typeName, name: keyIdOf(codeHash) };
-  return new MoorageError(Code.NotFound, `GroupInvite not found: ${resource.name}`, { resource, metadata: reasoned("INVITE_UNKNOWN") });
+  return new MoorageError(Code.NotFound, `GroupInvite not found: ${resource.name}`, {
+    resource,
+    metadata: reasoned("INVITE_UNKNOWN"),
+  });
 }
 
-async function requireGood(call: Call, { uid, code_hash: codeHash, expiration_time: endMs, single_use: singleUse }: Row<"group_invites">): Promise<void> {
+async function requireGood(
+  call: Call,
+  { uid, code_hash: codeHash, expiration_time: endMs, single_use: singleUse }: Row<"group_invites">,
+): Promise<void> {
   if (endMs <= call.nowMs) throw failed("INVITE_EXPIRED", codeHash, "the invite has expired");
   if (singleUse === 0) return;
-  const used = await call.tx.selectFrom("invite_acceptances").select("identity").where("invite", "=", uid).limit(1).executeTakeFirst();
+  const used = await call.tx
+    .selectFrom("invite_acceptances")
+    .select("identity")
+    .where("invite", "=", uid)
+    .limit(1)
+    .executeTakeFirst();
   if (used !== undefined) throw failed("INVITE_USED", codeHash, "the invite was good for one acceptance");
 }
 
-/** Whether the invite is for this identity, and may be: its rights never reach above its parent group. Source: contract §7. */
+/**
+ * Whether the invite is for this identity, and may be: its rights never reach above its parent group. Source: contract
+ * §7.
+ */
 async function requireMeant(call: Call, { email, parent: group }: Row<"group_invites">, uid: string): Promise<void> {
   const identity = await identities.get(call.tx, uid);
   if (email !== "" && comparable(email) !== comparable(identity.email)) {
     throw permissionDenied("the invite is for another verified e-mail address", reasoned("INVITE_FOR_ANOTHER_EMAIL"));
   }
   if (identity.parent !== "" && !isWithin(group, identity.parent)) {
-    throw permissionDenied("the identity's rights cannot reach the group of the invite", reasoned("INVITE_OUT_OF_REACH"));
+    throw permissionDenied(
+      "the identity's rights cannot reach the group of the invite",
+      reasoned("INVITE_OUT_OF_REACH"),
+    );
   }
 }
 
-/** Who made the invite must still be able to make it: there, with the right to bind, and with all that the role holds today. */
-async function requireInviter(call: Call, { creator, parent: group, role_uid: roleUid, code_hash: codeHash }: Row<"group_invites">): Promise<void> {
+/**
+ * Who made the invite must still be able to make it: there, with the right to bind, and with all that the role holds
+ * today.
+ */
+async function requireInviter(
+  call: Call,
+  { creator, parent: group, role_uid: roleUid, code_hash: codeHash }: Row<"group_invites">,
+): Promise<void> {
   const role = await roles.get(call.tx, roleUid);
-  const needed = [Capability.CAP_IAM_GROUP_INVITES_CREATE, Capability.CAP_IAM_ROLE_BINDINGS_CREATE, ...capabilitiesOf(role)];
+  const needed = [
+    Capability.CAP_IAM_GROUP_INVITES_CREATE,
+    Capability.CAP_IAM_ROLE_BINDINGS_CREATE,
+    ...capabilitiesOf(role),
+  ];
   for (const capability of needed) {
     if (await call.heldBy(creator, capability, group)) continue;
     throw failed("INVITER_WITHOUT_RIGHTS", codeHash, "whoever made the invite may not give its role any more");
   }
 }
 
-// The part before the @ is told apart as it is written, for only its own mail server knows better. Source: RFC 5321 §2.4.
+// The part before the @ is told apart as it is written, for only its own mail server knows better. Source: RFC 5321
+// §2.4.
 function comparable(email: string): string {
   const at = email.lastIndexOf("@");
   return `${email.slice(0, at)}${email.slice(at).toLowerCase()}`;
@@ -101,7 +166,8 @@ function comparable(email: string): string {
 
 function failed(reason: Refusal, codeHash: string, description: string): MoorageError {
   return new MoorageError(Code.FailedPrecondition, `Precondition failed: ${description}`, {
-    metadata: reasoned(reason), preconditionViolations: [{ type: reason, subject: keyIdOf(codeHash), description }],
+    metadata: reasoned(reason),
+    preconditionViolations: [{ type: reason, subject: keyIdOf(codeHash), description }],
   });
 }
 

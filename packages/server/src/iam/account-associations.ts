@@ -1,9 +1,18 @@
 import { create, type DescMessage, type Message, toJsonString } from "@bufbuild/protobuf";
 import {
-  type AccountAssociation, AccountAssociation_AmazonSchema, AccountAssociation_AzureSchema, AccountAssociation_GitHubSchema, AccountAssociation_GoogleSchema,
-  AccountAssociation_ServicesSchema, AccountAssociationSchema, type AccountAssociationsService, Capability,
-  CheckAccountAssociationRequest_AccountProviderType as Provider, CheckAccountAssociationResponse_CheckStatus as CheckStatus,
-  ListAccountAssociationsRequestSchema, ListAccountAssociationsResponseSchema,
+  type AccountAssociation,
+  AccountAssociation_AmazonSchema,
+  AccountAssociation_AzureSchema,
+  AccountAssociation_GitHubSchema,
+  AccountAssociation_GoogleSchema,
+  AccountAssociation_ServicesSchema,
+  AccountAssociationSchema,
+  type AccountAssociationsService,
+  Capability,
+  CheckAccountAssociationRequest_AccountProviderType as Provider,
+  CheckAccountAssociationResponse_CheckStatus as CheckStatus,
+  ListAccountAssociationsRequestSchema,
+  ListAccountAssociationsResponseSchema,
 } from "@moorage/api";
 import { columnIs, listStored, storedList } from "../aip/list.ts";
 import { resource, storedGet } from "../aip/resource.ts";
@@ -22,27 +31,64 @@ import { identities, requireHoldsAllOf } from "./identities.ts";
 const PROVIDERS: ReadonlySet<number> = new Set([Provider.GOOGLE, Provider.AMAZON, Provider.AZURE]);
 const LAYOUT = layoutOf(AccountAssociationSchema);
 
-const associations = resource({ message: AccountAssociationSchema, table: "account_associations", toMessage: LAYOUT.ofRow, toRow });
+const associations = resource({
+  message: AccountAssociationSchema,
+  table: "account_associations",
+  toMessage: LAYOUT.ofRow,
+  toRow,
+});
 
 const getAssociation = storedGet("account_associations", LAYOUT);
-const LIST = storedList({
-  table: "account_associations", request: ListAccountAssociationsRequestSchema, defaultOrder: "name",
-  orderBy: { name: "name", description: "description", createTime: "create_time", updateTime: "update_time", uid: "uid" },
-}, ListAccountAssociationsResponseSchema, LAYOUT);
+const LIST = storedList(
+  {
+    table: "account_associations",
+    request: ListAccountAssociationsRequestSchema,
+    defaultOrder: "name",
+    orderBy: {
+      name: "name",
+      description: "description",
+      createTime: "create_time",
+      updateTime: "update_time",
+      uid: "uid",
+    },
+  },
+  ListAccountAssociationsResponseSchema,
+  LAYOUT,
+);
 
-export function accountAssociationsService({ pageTokenKey, providers }: RoomContext): Room<typeof AccountAssociationsService> {
+export function accountAssociationsService({
+  pageTokenKey,
+  providers,
+}: RoomContext): Room<typeof AccountAssociationsService> {
   return {
     getAccountAssociation: (call, { uid }) => getAssociation(call.tx, uid),
     async listAccountAssociations(call, request) {
       const filters = ({ name }: { name: string }) => (name === "" ? [] : [columnIs("name", name)]);
-      return await listStored(call, pageTokenKey, LIST, request, await call.visible(Capability.CAP_IAM_ACCOUNT_ASSOCIATIONS_LIST), { filters });
+      return await listStored(
+        call,
+        pageTokenKey,
+        LIST,
+        request,
+        await call.visible(Capability.CAP_IAM_ACCOUNT_ASSOCIATIONS_LIST),
+        { filters },
+      );
     },
     async createAccountAssociation(call, { parent: group, accountAssociation = create(AccountAssociationSchema) }) {
       await check(call, group, accountAssociation, {});
       await groups.get(call.tx, group);
       // It stands where its group stands: one uid names both.
-      const row = { ...toRow(accountAssociation), uid: group, parent: parentOf(group), create_time: call.nowMs, update_time: call.nowMs };
-      const made = await call.tx.insertInto("account_associations").values(row).onConflict((on) => on.doNothing()).executeTakeFirst();
+      const row = {
+        ...toRow(accountAssociation),
+        uid: group,
+        parent: parentOf(group),
+        create_time: call.nowMs,
+        update_time: call.nowMs,
+      };
+      const made = await call.tx
+        .insertInto("account_associations")
+        .values(row)
+        .onConflict((on) => on.doNothing())
+        .executeTakeFirst();
       if (made.numInsertedOrUpdatedRows === 0n) throw alreadyExists(AccountAssociationSchema.typeName, group);
       return associations.toMessage(row);
     },
@@ -55,7 +101,8 @@ export function accountAssociationsService({ pageTokenKey, providers }: RoomCont
       return {};
     },
     async checkAccountAssociation(call, { uid, providerType }) {
-      if (!PROVIDERS.has(providerType)) throw invalidArgument({ field: "providerType", description: "must be GOOGLE, AMAZON or AZURE" });
+      if (!PROVIDERS.has(providerType))
+        throw invalidArgument({ field: "providerType", description: "must be GOOGLE, AMAZON or AZURE" });
       if (providers === undefined) throw new Error("no provider can be asked here");
       const association = associations.toMessage(await associations.get(call.tx, uid));
       const failure = await checkAccount(providers, association, providerType, call.nowMs);
@@ -66,16 +113,30 @@ export function accountAssociationsService({ pageTokenKey, providers }: RoomCont
 }
 
 /**
- * Throws INVALID_ARGUMENT, or PERMISSION_DENIED where a service would act as an identity that holds more than the caller. `before`: what was bound
- * already; it stays as it is, whatever became of the identity.
+ * Throws INVALID_ARGUMENT, or PERMISSION_DENIED where a service would act as an identity that holds more than the
+ * caller. `before`: what was bound already; it stays as it is, whatever became of the identity.
  */
-async function check(call: Call, group: string, association: AccountAssociation, before: Record<string, string>): Promise<void> {
+async function check(
+  call: Call,
+  group: string,
+  association: AccountAssociation,
+  before: Record<string, string>,
+): Promise<void> {
   const violations = [...violationsOf(AccountAssociationSchema, association), ...accountViolations(association)];
-  const changed = Object.entries(association.services?.serviceBindings ?? {}).filter(([service, identity]) => before[service] !== identity);
+  const changed = Object.entries(association.services?.serviceBindings ?? {}).filter(
+    ([service, identity]) => before[service] !== identity,
+  );
   const [organization = group] = group.split("/");
   for (const [service, uid] of changed) {
-    const isThere = isWithin(uid, organization) && await identities.find(call.tx, uid) !== undefined && await call.may(Capability.CAP_IAM_IDENTITY_LIST, uid);
-    if (!isThere) violations.push({ field: "services.serviceBindings", description: `${service}: there is no such identity in this organization` });
+    const isThere =
+      isWithin(uid, organization) &&
+      (await identities.find(call.tx, uid)) !== undefined &&
+      (await call.may(Capability.CAP_IAM_IDENTITY_LIST, uid));
+    if (!isThere)
+      violations.push({
+        field: "services.serviceBindings",
+        description: `${service}: there is no such identity in this organization`,
+      });
   }
   if (violations.length > 0) throw invalidArgument(...violations);
   for (const [, uid] of changed) await requireHoldsAllOf(call, uid);
@@ -85,8 +146,12 @@ type Columns = Omit<Row<"account_associations">, "uid" | "parent" | "create_time
 
 function toRow({ name, description, amazon, google, services, azure, github }: AccountAssociation): Columns {
   return {
-    name, description, amazon: text(AccountAssociation_AmazonSchema, amazon), google: text(AccountAssociation_GoogleSchema, google),
-    services: text(AccountAssociation_ServicesSchema, services), azure: text(AccountAssociation_AzureSchema, azure),
+    name,
+    description,
+    amazon: text(AccountAssociation_AmazonSchema, amazon),
+    google: text(AccountAssociation_GoogleSchema, google),
+    services: text(AccountAssociation_ServicesSchema, services),
+    azure: text(AccountAssociation_AzureSchema, azure),
     github: text(AccountAssociation_GitHubSchema, github),
   };
 }

@@ -1,4 +1,11 @@
-import { AuditDecision, AuditEntrySchema, type AuditEntriesService, Capability, ListAuditEntriesRequestSchema, type ListAuditEntriesRequest } from "@moorage/api";
+import {
+  AuditDecision,
+  AuditEntrySchema,
+  type AuditEntriesService,
+  Capability,
+  ListAuditEntriesRequestSchema,
+  type ListAuditEntriesRequest,
+} from "@moorage/api";
 import { sql } from "kysely";
 import { columnIs, listFound, type ListSpec } from "../aip/list.ts";
 import type { Condition } from "../aip/scope.ts";
@@ -11,7 +18,10 @@ import type { Room, RoomContext } from "../core/service.ts";
 import { type AuditQuery, MOST_COUNTED, queryAudit } from "./audit-query.ts";
 
 const LIST: ListSpec<"audit_entries"> = {
-  table: "audit_entries", request: ListAuditEntriesRequestSchema, defaultOrder: "createTime desc", orderBy: { createTime: "create_time" },
+  table: "audit_entries",
+  request: ListAuditEntriesRequestSchema,
+  defaultOrder: "createTime desc",
+  orderBy: { createTime: "create_time" },
 };
 const LAYOUT = layoutOf(AuditEntrySchema);
 
@@ -21,25 +31,51 @@ export function auditEntriesService({ pageTokenKey, admins = [] }: RoomContext):
       const violations = timeViolations(request);
       if (violations.length > 0) throw invalidArgument(...violations);
       let asked: Omit<AuditQuery, "page"> | undefined;
-      const page = await listFound(call, pageTokenKey, LIST, request, await call.visible(Capability.CAP_IAM_AUDIT_LIST), {
-        scope(scope, inForce) {
-          asked = { roots: rootsOf(scope.roots, inForce), seesRest: seesRest(call, admins, inForce), isOfOne: inForce.identity !== "" };
-          return scope;
+      const page = await listFound(
+        call,
+        pageTokenKey,
+        LIST,
+        request,
+        await call.visible(Capability.CAP_IAM_AUDIT_LIST),
+        {
+          scope(scope, inForce) {
+            asked = {
+              roots: rootsOf(scope.roots, inForce),
+              seesRest: seesRest(call, admins, inForce),
+              isOfOne: inForce.identity !== "",
+            };
+            return scope;
+          },
+          filters,
         },
-        filters,
-      }, (query) => queryAudit(call.tx, { ...asked ?? { roots: [], seesRest: false, isOfOne: false }, page: query }), (row, column) => row[column]);
+        (query) => queryAudit(call.tx, { ...(asked ?? { roots: [], seesRest: false, isOfOne: false }), page: query }),
+        (row, column) => row[column],
+      );
       const { totalCount, rows, ...rest } = page;
       return {
-        ...rest, ...(totalCount <= MOST_COUNTED && { totalCount }),
+        ...rest,
+        ...(totalCount <= MOST_COUNTED && { totalCount }),
         auditEntries: rows.map((row) => LAYOUT.ofRow({ ...row, resource: row["parent"] })),
       };
     },
   };
 }
 
-/** Who makes organizations sees what was done in none of them, such as refusals of those who are nobody here, with a token that is not narrowed. */
-function seesRest({ caller: { identity, capabilities, scopes } }: Call, admins: readonly string[], { uidp }: ListAuditEntriesRequest): boolean {
-  return admins.includes(identity) && capabilities === undefined && scopes === undefined && (uidp?.descendantsOf ?? "") === "";
+/**
+ * Who makes organizations sees what was done in none of them, such as refusals of those who are nobody here, with a
+ * token that is not narrowed.
+ */
+function seesRest(
+  { caller: { identity, capabilities, scopes } }: Call,
+  admins: readonly string[],
+  { uidp }: ListAuditEntriesRequest,
+): boolean {
+  return (
+    admins.includes(identity) &&
+    capabilities === undefined &&
+    scopes === undefined &&
+    (uidp?.descendantsOf ?? "") === ""
+  );
 }
 
 /** What was done to one resource stands below it. */
@@ -65,5 +101,8 @@ const [MIN_SECONDS, MAX_SECONDS] = [-62_135_596_800n, 253_402_300_799n];
 
 function timeViolations({ since, until }: ListAuditEntriesRequest): FieldViolation[] {
   return Object.entries({ since, until }).flatMap(([field, time]) =>
-    (time === undefined || (time.seconds >= MIN_SECONDS && time.seconds <= MAX_SECONDS) ? [] : [{ field, description: "must be between the years 1 and 9999" }]));
+    time === undefined || (time.seconds >= MIN_SECONDS && time.seconds <= MAX_SECONDS)
+      ? []
+      : [{ field, description: "must be between the years 1 and 9999" }],
+  );
 }

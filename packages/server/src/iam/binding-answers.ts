@@ -19,27 +19,52 @@ export async function hydratedBindings(call: Call, rows: Row<"role_bindings">[])
   const distinct = (uids: string[]): string[] => [...new Set(uids)];
   const columns = ["uid", "name", "description"] as const;
   const [who, where, what] = [
-    await call.tx.selectFrom("identities").select([...columns, "subject", "issuer", "email"]).where("uid", "in", distinct(rows.map((row) => row.identity_uid))).execute(),
-    await call.tx.selectFrom("groups").select(columns).where("uid", "in", distinct(rows.map((row) => row.parent))).execute(),
-    await call.tx.selectFrom("roles").select(columns).where("uid", "in", distinct(rows.map((row) => row.role_uid))).execute(),
+    await call.tx
+      .selectFrom("identities")
+      .select([...columns, "subject", "issuer", "email"])
+      .where("uid", "in", distinct(rows.map((row) => row.identity_uid)))
+      .execute(),
+    await call.tx
+      .selectFrom("groups")
+      .select(columns)
+      .where("uid", "in", distinct(rows.map((row) => row.parent)))
+      .execute(),
+    await call.tx
+      .selectFrom("roles")
+      .select(columns)
+      .where("uid", "in", distinct(rows.map((row) => row.role_uid)))
+      .execute(),
   ];
   const identityOf = new Map(who.map((row) => [row.uid, row]));
   const groupOf = new Map(where.map((row) => [row.uid, row]));
   const roleOf = new Map(what.map((row) => [row.uid, row]));
   return rows.map((row) => ({
-    uid: row.uid, createTime: timestamp(row.create_time),
-    identity: { ...identityOf.get(row.identity_uid) }, group: { ...groupOf.get(row.parent) }, role: { ...roleOf.get(row.role_uid) },
+    uid: row.uid,
+    createTime: timestamp(row.create_time),
+    identity: { ...identityOf.get(row.identity_uid) },
+    group: { ...groupOf.get(row.parent) },
+    role: { ...roleOf.get(row.role_uid) },
   }));
 }
 
 /** Tells of a binding that no method of its own made. `by`: who did it, where it is not the caller. */
 export async function tellOfBinding(call: Call, row: Row<"role_bindings">, by?: Actor): Promise<void> {
   call.emit(RoleBindingSchema, {
-    type: "api.iam.rolebindings.created.v1", subject: row.uid, group: row.parent, body: await hydratedBinding(call, row), ...(by && { by }),
+    type: "api.iam.rolebindings.created.v1",
+    subject: row.uid,
+    group: row.parent,
+    body: await hydratedBinding(call, row),
+    ...(by && { by }),
   });
 }
 
 /** Tells of bindings that went with what they bound. */
 export function tellOfLostBindings(call: Call, uids: readonly string[]): void {
-  for (const uid of uids) call.emit(ResourceDeletedSchema, { type: "api.iam.rolebindings.deleted.v1", subject: uid, group: parentOf(uid), body: { uid } });
+  for (const uid of uids)
+    call.emit(ResourceDeletedSchema, {
+      type: "api.iam.rolebindings.deleted.v1",
+      subject: uid,
+      group: parentOf(uid),
+      body: { uid },
+    });
 }

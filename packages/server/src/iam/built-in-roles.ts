@@ -3,35 +3,66 @@ import { newUid } from "../lib/uid.ts";
 import type { Database } from "../store/index.ts";
 import { toColumn } from "./roles.ts";
 
-const ALL = CapabilitySchema.values.map(({ number }) => number as Capability).filter((capability) => capability !== Capability.CAPABILITY_UNSPECIFIED);
-// Who did what is for owners alone, and events for those who may subscribe to them: both tell of people, and of what is gone.
-const LISTS = CapabilitySchema.values.filter(({ name }) => name.endsWith("_LIST") && name !== "CAP_IAM_AUDIT_LIST" && name !== "CAP_EVENTS_LIST").map(({ number }) => number as Capability);
+const ALL = CapabilitySchema.values
+  .map(({ number }) => number as Capability)
+  .filter((capability) => capability !== Capability.CAPABILITY_UNSPECIFIED);
+// Who did what is for owners alone, and events for those who may subscribe to them: both tell of people, and of what is
+// gone.
+const LISTS = CapabilitySchema.values
+  .filter(({ name }) => name.endsWith("_LIST") && name !== "CAP_IAM_AUDIT_LIST" && name !== "CAP_EVENTS_LIST")
+  .map(({ number }) => number as Capability);
 const PULL = [
-  Capability.CAP_IAM_GROUPS_LIST, Capability.CAP_REPO_LIST, Capability.CAP_REPO_BLOBS_GET, Capability.CAP_MANIFEST_LIST, Capability.CAP_MANIFEST_METADATA_LIST,
-  Capability.CAP_TAG_LIST, Capability.CAP_REFERRERS_LIST,
+  Capability.CAP_IAM_GROUPS_LIST,
+  Capability.CAP_REPO_LIST,
+  Capability.CAP_REPO_BLOBS_GET,
+  Capability.CAP_MANIFEST_LIST,
+  Capability.CAP_MANIFEST_METADATA_LIST,
+  Capability.CAP_TAG_LIST,
+  Capability.CAP_REFERRERS_LIST,
 ];
-const PUSH = [Capability.CAP_REPO_CREATE, Capability.CAP_REPO_UPDATE, Capability.CAP_MANIFEST_CREATE, Capability.CAP_MANIFEST_UPDATE, Capability.CAP_TAG_CREATE, Capability.CAP_TAG_UPDATE];
-const REPOS = CapabilitySchema.values.filter(({ name }) => /^CAP_(?:REPO|MANIFEST|TAG)_/.test(name)).map(({ number }) => number as Capability);
-const SUBSCRIPTIONS = CapabilitySchema.values.filter(({ name }) => name.startsWith("CAP_EVENTS_")).map(({ number }) => number as Capability);
+const PUSH = [
+  Capability.CAP_REPO_CREATE,
+  Capability.CAP_REPO_UPDATE,
+  Capability.CAP_MANIFEST_CREATE,
+  Capability.CAP_MANIFEST_UPDATE,
+  Capability.CAP_TAG_CREATE,
+  Capability.CAP_TAG_UPDATE,
+];
+const REPOS = CapabilitySchema.values
+  .filter(({ name }) => /^CAP_(?:REPO|MANIFEST|TAG)_/.test(name))
+  .map(({ number }) => number as Capability);
+const SUBSCRIPTIONS = CapabilitySchema.values
+  .filter(({ name }) => name.startsWith("CAP_EVENTS_"))
+  .map(({ number }) => number as Capability);
 const VIEWER = [...LISTS, Capability.CAP_REPO_BLOBS_GET];
 
 /** The roles that every installation has. Source: contract §7. */
 export const BUILT_IN_ROLES: readonly { name: string; description: string; capabilities: Capability[] }[] = [
   { name: "owner", description: "everything", capabilities: ALL },
-  { name: "editor", description: "sees everything, pulls and pushes images, changes repos and subscriptions", capabilities: [...VIEWER, ...REPOS, ...SUBSCRIPTIONS] },
+  {
+    name: "editor",
+    description: "sees everything, pulls and pushes images, changes repos and subscriptions",
+    capabilities: [...VIEWER, ...REPOS, ...SUBSCRIPTIONS],
+  },
   { name: "viewer", description: "sees everything and pulls images", capabilities: VIEWER },
   {
-    name: "limited_owner", description: "sees everything, pulls images, makes identities and gives them roles it holds",
+    name: "limited_owner",
+    description: "sees everything, pulls images, makes identities and gives them roles it holds",
     capabilities: [...VIEWER, Capability.CAP_IAM_IDENTITY_CREATE, Capability.CAP_IAM_ROLE_BINDINGS_CREATE],
   },
   { name: "console_viewer", description: "sees everything, pulls nothing", capabilities: LISTS },
   { name: "registry.pull", description: "pulls images", capabilities: PULL },
   { name: "registry.push", description: "pulls and pushes images", capabilities: [...PULL, ...PUSH] },
   {
-    name: "registry.pull_token_creator", description: "pulls images and makes identities that can",
+    name: "registry.pull_token_creator",
+    description: "pulls images and makes identities that can",
     capabilities: [
-      ...PULL, Capability.CAP_IAM_IDENTITY_CREATE, Capability.CAP_IAM_IDENTITY_LIST, Capability.CAP_IAM_ROLES_LIST,
-      Capability.CAP_IAM_ROLE_BINDINGS_CREATE, Capability.CAP_IAM_ROLE_BINDINGS_LIST,
+      ...PULL,
+      Capability.CAP_IAM_IDENTITY_CREATE,
+      Capability.CAP_IAM_IDENTITY_LIST,
+      Capability.CAP_IAM_ROLES_LIST,
+      Capability.CAP_IAM_ROLE_BINDINGS_CREATE,
+      Capability.CAP_IAM_ROLE_BINDINGS_LIST,
     ],
   },
 ];
@@ -45,9 +76,25 @@ export async function ensureBuiltInRoles(tx: Database, nowMs: number): Promise<M
     const uid = uids.get(name);
     if (uid === undefined) {
       uids.set(name, newUid(""));
-      await tx.insertInto("roles").values({ uid: uids.get(name) ?? "", parent: "", name, description, capabilities: column, create_time: nowMs, update_time: nowMs }).execute();
+      await tx
+        .insertInto("roles")
+        .values({
+          uid: uids.get(name) ?? "",
+          parent: "",
+          name,
+          description,
+          capabilities: column,
+          create_time: nowMs,
+          update_time: nowMs,
+        })
+        .execute();
     } else {
-      await tx.updateTable("roles").set({ description, capabilities: column, update_time: nowMs }).where("uid", "=", uid).where("capabilities", "!=", column).execute();
+      await tx
+        .updateTable("roles")
+        .set({ description, capabilities: column, update_time: nowMs })
+        .where("uid", "=", uid)
+        .where("capabilities", "!=", column)
+        .execute();
     }
   }
   return uids;

@@ -1,7 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import {
-  BatchDeleteExternalGroupRoleMappingsRequestSchema, Capability, type ExternalGroupRoleMapping, ExternalGroupRoleMappingSchema,
-  type ExternalGroupRoleMappingsService, ListExternalGroupRoleMappingsRequestSchema,
+  BatchDeleteExternalGroupRoleMappingsRequestSchema,
+  Capability,
+  type ExternalGroupRoleMapping,
+  ExternalGroupRoleMappingSchema,
+  type ExternalGroupRoleMappingsService,
+  ListExternalGroupRoleMappingsRequestSchema,
 } from "@moorage/api";
 import { columnIs, listPage, type ListSpec } from "../aip/list.ts";
 import { resource } from "../aip/resource.ts";
@@ -17,38 +21,67 @@ import { identityProviders } from "./identity-providers.ts";
 import { capabilitiesOf, capabilityName } from "./roles.ts";
 
 const mappings = resource({
-  message: ExternalGroupRoleMappingSchema, table: "external_group_role_mappings",
+  message: ExternalGroupRoleMappingSchema,
+  table: "external_group_role_mappings",
   toMessage: (row) => ({
-    uid: row.uid, identityProviderUid: row.parent, externalGroupId: row.external_group_id, roleUid: row.role_uid, scope: row.scope,
+    uid: row.uid,
+    identityProviderUid: row.parent,
+    externalGroupId: row.external_group_id,
+    roleUid: row.role_uid,
+    scope: row.scope,
     createTime: timestamp(row.create_time),
   }),
   toRow: ({ roleUid, scope }) => ({ role_uid: roleUid, scope }),
 });
 
 const LIST: ListSpec<"external_group_role_mappings"> = {
-  table: "external_group_role_mappings", request: ListExternalGroupRoleMappingsRequestSchema, defaultOrder: "createTime",
+  table: "external_group_role_mappings",
+  request: ListExternalGroupRoleMappingsRequestSchema,
+  defaultOrder: "createTime",
   orderBy: { createTime: "create_time", externalGroupId: "external_group_id", uid: "uid" },
 };
 
-export function externalGroupRoleMappingsService({ pageTokenKey }: RoomContext): Room<typeof ExternalGroupRoleMappingsService> {
+export function externalGroupRoleMappingsService({
+  pageTokenKey,
+}: RoomContext): Room<typeof ExternalGroupRoleMappingsService> {
   return {
     getExternalGroupRoleMapping: async (call, { uid }) => mappings.toMessage(await mappings.get(call.tx, uid)),
     async listExternalGroupRoleMappings(call, request) {
-      const page = await listPage(call, pageTokenKey, LIST, request, await call.visible(Capability.CAP_IAM_IDENTITY_PROVIDERS_LIST), {
-        filters: ({ identityProviderUid: provider }) => (provider === "" ? [] : [columnIs("parent", provider)]),
-      });
+      const page = await listPage(
+        call,
+        pageTokenKey,
+        LIST,
+        request,
+        await call.visible(Capability.CAP_IAM_IDENTITY_PROVIDERS_LIST),
+        {
+          filters: ({ identityProviderUid: provider }) => (provider === "" ? [] : [columnIs("parent", provider)]),
+        },
+      );
       return { ...page, externalGroupRoleMappings: page.rows.map(mappings.toMessage) };
     },
-    async createExternalGroupRoleMapping(call, { parent, externalGroupRoleMapping: mapping = create(ExternalGroupRoleMappingSchema) }) {
+    async createExternalGroupRoleMapping(
+      call,
+      { parent, externalGroupRoleMapping: mapping = create(ExternalGroupRoleMappingSchema) },
+    ) {
       const provider = await identityProviders.get(call.tx, parent);
       await check(call, provider.parent, mapping);
-      return mappings.toMessage(await mappings.insert(call, parent, {
-        external_group_id: mapping.externalGroupId, role_uid: mapping.roleUid, scope: mapping.scope, create_time: call.nowMs,
-      }));
+      return mappings.toMessage(
+        await mappings.insert(call, parent, {
+          external_group_id: mapping.externalGroupId,
+          role_uid: mapping.roleUid,
+          scope: mapping.scope,
+          create_time: call.nowMs,
+        }),
+      );
     },
-    updateExternalGroupRoleMapping: (call, { externalGroupRoleMapping: mapping = create(ExternalGroupRoleMappingSchema), updateMask }) =>
+    updateExternalGroupRoleMapping: (
+      call,
+      { externalGroupRoleMapping: mapping = create(ExternalGroupRoleMappingSchema), updateMask },
+    ) =>
       // It stands below its provider, and that below its group.
-      mappings.patch(call, mapping.uid, mapping, updateMask, (before, after) => check(call, parentOf(before.parent), after)),
+      mappings.patch(call, mapping.uid, mapping, updateMask, (before, after) =>
+        check(call, parentOf(before.parent), after),
+      ),
     async deleteExternalGroupRoleMapping(call, { uid }) {
       await mappings.remove(call, await mappings.get(call.tx, uid));
       return {};
@@ -57,7 +90,8 @@ export function externalGroupRoleMappingsService({ pageTokenKey }: RoomContext):
       validate(BatchDeleteExternalGroupRoleMappingsRequestSchema, request);
       const { parent, names } = request;
       await identityProviders.get(call.tx, parent);
-      if (new Set(names).size !== names.length) throw invalidArgument({ field: "names", description: "must name each mapping once" });
+      if (new Set(names).size !== names.length)
+        throw invalidArgument({ field: "names", description: "must name each mapping once" });
       const deleted = [];
       for (const uid of names) {
         if (parentOf(uid) !== parent) throw notFound(ExternalGroupRoleMappingSchema.typeName, uid);
@@ -70,12 +104,16 @@ export function externalGroupRoleMappingsService({ pageTokenKey }: RoomContext):
   };
 }
 
-/** Throws INVALID_ARGUMENT with all that is wrong, or PERMISSION_DENIED for a role that the caller does not hold whole. `group`: the provider's. */
+/**
+ * Throws INVALID_ARGUMENT with all that is wrong, or PERMISSION_DENIED for a role that the caller does not hold whole.
+ * `group`: the provider's.
+ */
 async function check(call: Call, group: string, mapping: ExternalGroupRoleMapping): Promise<void> {
   const violations = violationsOf(ExternalGroupRoleMappingSchema, mapping);
   const { scope, roleUid } = mapping;
-  const scopeIsThere = isWithin(scope, group) && await groups.find(call.tx, scope) !== undefined;
-  if (scope !== "" && !scopeIsThere) violations.push({ field: "scope", description: "must be the provider's group or a group below it" });
+  const scopeIsThere = isWithin(scope, group) && (await groups.find(call.tx, scope)) !== undefined;
+  if (scope !== "" && !scopeIsThere)
+    violations.push({ field: "scope", description: "must be the provider's group or a group below it" });
   const role = await roleFor(call, scopeIsThere ? scope : group, roleUid);
   if (roleUid !== "" && role === undefined) violations.push(noSuchRole("roleUid"));
   if (violations.length > 0 || role === undefined) throw invalidArgument(...violations);

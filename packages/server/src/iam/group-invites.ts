@@ -1,7 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { type Duration, durationFromMs } from "@bufbuild/protobuf/wkt";
-import { Capability, type GroupInvite, GroupInviteSchema, type GroupInvitesService, ListGroupInvitesRequestSchema } from "@moorage/api";
+import {
+  Capability,
+  type GroupInvite,
+  GroupInviteSchema,
+  type GroupInvitesService,
+  ListGroupInvitesRequestSchema,
+} from "@moorage/api";
 import { columnIs, listPage, type ListSpec } from "../aip/list.ts";
 import { resource } from "../aip/resource.ts";
 import { violationsOf } from "../aip/validate.ts";
@@ -16,23 +22,38 @@ import { groups } from "./groups.ts";
 import { capabilitiesOf } from "./roles.ts";
 
 const answered = (row: Row<"group_invites">) => ({
-  uid: row.uid, roleUid: row.role_uid, email: row.email, singleUse: row.single_use === 1, keyId: row.key_id,
-  expirationTime: timestamp(row.expiration_time), createTime: timestamp(row.create_time),
+  uid: row.uid,
+  roleUid: row.role_uid,
+  email: row.email,
+  singleUse: row.single_use === 1,
+  keyId: row.key_id,
+  expirationTime: timestamp(row.expiration_time),
+  createTime: timestamp(row.create_time),
 });
 
 const invites = resource({
-  message: GroupInviteSchema, table: "group_invites",
+  message: GroupInviteSchema,
+  table: "group_invites",
   // How long it was to be good is never answered; an update checks the whole.
   toMessage: (row) => ({ ...answered(row), ttl: durationFromMs(row.expiration_time - row.create_time) }),
   toRow: ({ email, singleUse }) => ({ email, single_use: singleUse ? 1 : 0 }),
 });
 
 const LIST: ListSpec<"group_invites"> = {
-  table: "group_invites", request: ListGroupInvitesRequestSchema, defaultOrder: "createTime",
-  orderBy: { createTime: "create_time", expirationTime: "expiration_time", email: "email", keyId: "key_id", uid: "uid" },
+  table: "group_invites",
+  request: ListGroupInvitesRequestSchema,
+  defaultOrder: "createTime",
+  orderBy: {
+    createTime: "create_time",
+    expirationTime: "expiration_time",
+    email: "email",
+    keyId: "key_id",
+    uid: "uid",
+  },
 };
 
-// A code travels by mail and chat, where it stays: after a month nobody remembers who still has it. Who needs longer makes another.
+// A code travels by mail and chat, where it stays: after a month nobody remembers who still has it. Who needs longer
+// makes another.
 const MAX_TTL_MS = 30 * 86_400_000;
 const CODE_BYTES = 32;
 
@@ -40,9 +61,16 @@ export function groupInvitesService({ pageTokenKey }: RoomContext): Room<typeof 
   return {
     getGroupInvite: async (call, { uid }) => await one(call, await invites.get(call.tx, uid)),
     async listGroupInvites(call, request) {
-      const page = await listPage(call, pageTokenKey, LIST, request, await call.visible(Capability.CAP_IAM_GROUP_INVITES_LIST), {
-        filters: ({ keyId }) => (keyId === "" ? [] : [columnIs("key_id", keyId)]),
-      });
+      const page = await listPage(
+        call,
+        pageTokenKey,
+        LIST,
+        request,
+        await call.visible(Capability.CAP_IAM_GROUP_INVITES_LIST),
+        {
+          filters: ({ keyId }) => (keyId === "" ? [] : [columnIs("key_id", keyId)]),
+        },
+      );
       return { ...page, groupInvites: await hydrate(call, page.rows) };
     },
     async createGroupInvite(call, { parent, groupInvite = create(GroupInviteSchema) }) {
@@ -52,15 +80,23 @@ export function groupInvitesService({ pageTokenKey }: RoomContext): Room<typeof 
       const code = randomBytes(CODE_BYTES).toString("base64url");
       const hash = hashOf(code);
       const row = await invites.insert(call, parent, {
-        role_uid: groupInvite.roleUid, email: groupInvite.email, single_use: groupInvite.singleUse ? 1 : 0, code_hash: hash, key_id: keyIdOf(hash),
-        creator: call.caller.identity, expiration_time: call.nowMs + ttlMs, create_time: call.nowMs,
+        role_uid: groupInvite.roleUid,
+        email: groupInvite.email,
+        single_use: groupInvite.singleUse ? 1 : 0,
+        code_hash: hash,
+        key_id: keyIdOf(hash),
+        creator: call.caller.identity,
+        expiration_time: call.nowMs + ttlMs,
+        create_time: call.nowMs,
       });
-      return { ...await one(call, row), code };
+      return { ...(await one(call, row)), code };
     },
     acceptGroupInvite: acceptInvite,
     async updateGroupInvite(call, { groupInvite = create(GroupInviteSchema), updateMask }) {
       // Whoever decides for whom it is gives the role away.
-      await invites.patch(call, groupInvite.uid, groupInvite, updateMask, (before) => requireGivable(call, before.parent, before.role_uid));
+      await invites.patch(call, groupInvite.uid, groupInvite, updateMask, (before) =>
+        requireGivable(call, before.parent, before.role_uid),
+      );
       return await one(call, await invites.get(call.tx, groupInvite.uid));
     },
     async deleteGroupInvite(call, { uid }) {
@@ -69,7 +105,8 @@ export function groupInvitesService({ pageTokenKey }: RoomContext): Room<typeof 
       // Whoever has the code is told that it was revoked, until it would have ended.
       await call.tx.deleteFrom("revoked_invites").where("expiration_time", "<=", call.nowMs).execute();
       const { code_hash, expiration_time } = row;
-      if (expiration_time > call.nowMs) await call.tx.insertInto("revoked_invites").values({ code_hash, expiration_time }).execute();
+      if (expiration_time > call.nowMs)
+        await call.tx.insertInto("revoked_invites").values({ code_hash, expiration_time }).execute();
       await invites.remove(call, row);
       return {};
     },
@@ -81,7 +118,8 @@ function check(invite: GroupInvite): number {
   const violations: FieldViolation[] = violationsOf(GroupInviteSchema, invite);
   const ttlMs = invite.ttl === undefined ? 0 : durationMs(invite.ttl);
   const isFine = invite.ttl === undefined || (ttlMs > 0 && ttlMs <= MAX_TTL_MS);
-  if (!isFine) violations.push({ field: "ttl", description: "must be more than 0s and at most 2592000s, which are 30 days" });
+  if (!isFine)
+    violations.push({ field: "ttl", description: "must be more than 0s and at most 2592000s, which are 30 days" });
   if (violations.length > 0) throw invalidArgument(...violations);
   return ttlMs;
 }
@@ -101,7 +139,11 @@ async function one(call: Call, row: Row<"group_invites">): Promise<Hydrated> {
 async function hydrate(call: Call, rows: Row<"group_invites">[]): Promise<Hydrated[]> {
   if (rows.length === 0) return [];
   const uids = [...new Set(rows.map((row) => row.role_uid))];
-  const found = await call.tx.selectFrom("roles").select(["uid", "name", "description", "capabilities"]).where("uid", "in", uids).execute();
+  const found = await call.tx
+    .selectFrom("roles")
+    .select(["uid", "name", "description", "capabilities"])
+    .where("uid", "in", uids)
+    .execute();
   const roleOf = new Map(found.map((row) => [row.uid, { ...row, capabilities: capabilitiesOf(row) }]));
   return rows.map((row) => {
     const role = roleOf.get(row.role_uid);

@@ -1,5 +1,14 @@
 import { create } from "@bufbuild/protobuf";
-import { Capability, type Group, type GroupsService, GroupSchema, ListGroupsRequestSchema, ListGroupsResponseSchema, OrgStatus, ResourceDeletedSchema } from "@moorage/api";
+import {
+  Capability,
+  type Group,
+  type GroupsService,
+  GroupSchema,
+  ListGroupsRequestSchema,
+  ListGroupsResponseSchema,
+  OrgStatus,
+  ResourceDeletedSchema,
+} from "@moorage/api";
 import { columnIs, listStored, storedList } from "../aip/list.ts";
 import { resource, storedGet } from "../aip/resource.ts";
 import { layoutOf } from "../core/stored.ts";
@@ -14,16 +23,32 @@ import { tellOfBinding } from "./binding-answers.ts";
 const LAYOUT = layoutOf(GroupSchema);
 
 export const groups = resource({
-  message: GroupSchema, table: "groups", kind: "groups", sharesNames: true,
+  message: GroupSchema,
+  table: "groups",
+  kind: "groups",
+  sharesNames: true,
   toMessage: LAYOUT.ofRow,
   toRow: ({ name, description, kind, verified }) => ({ name, description, kind, verified: verified ? 1 : 0 }),
 });
 
 const getGroup = storedGet("groups", LAYOUT);
-const LIST = storedList({
-  table: "groups", request: ListGroupsRequestSchema, defaultOrder: "name",
-  orderBy: { name: "name", description: "description", kind: "kind", createTime: "create_time", updateTime: "update_time", uid: "uid" },
-}, ListGroupsResponseSchema, LAYOUT);
+const LIST = storedList(
+  {
+    table: "groups",
+    request: ListGroupsRequestSchema,
+    defaultOrder: "name",
+    orderBy: {
+      name: "name",
+      description: "description",
+      kind: "kind",
+      createTime: "create_time",
+      updateTime: "update_time",
+      uid: "uid",
+    },
+  },
+  ListGroupsResponseSchema,
+  LAYOUT,
+);
 
 // A uid grows with each level, and so does every uid below it.
 const MAX_DEPTH = 16;
@@ -33,7 +58,9 @@ export function groupsService({ pageTokenKey, ownerRole }: RoomContext): Room<ty
     getGroup: (call, { uid }) => getGroup(call.tx, uid),
     async listGroups(call, request) {
       const filters = ({ name }: { name: string }) => (name === "" ? [] : [columnIs("name", name)]);
-      return await listStored(call, pageTokenKey, LIST, request, await call.visible(Capability.CAP_IAM_GROUPS_LIST), { filters });
+      return await listStored(call, pageTokenKey, LIST, request, await call.visible(Capability.CAP_IAM_GROUPS_LIST), {
+        filters,
+      });
     },
     async createGroup(call, { parent, group = create(GroupSchema) }) {
       validate(GroupSchema, group);
@@ -42,15 +69,21 @@ export function groupsService({ pageTokenKey, ownerRole }: RoomContext): Room<ty
       if (parent === "") await own(call, made.uid, ownerRole);
       return groups.toMessage(made);
     },
-    updateGroup: (call, { group = create(GroupSchema), updateMask }) => groups.patch(call, group.uid, group, updateMask),
+    updateGroup: (call, { group = create(GroupSchema), updateMask }) =>
+      groups.patch(call, group.uid, group, updateMask),
     async deleteGroup(call, { uid }) {
       const row = await groups.get(call.tx, uid);
       const left = await leftBelow(call, uid);
       if (left.length > 0) throw failedPrecondition(...left);
-      for (const table of ["role_bindings", "terms_acceptances"] as const) await call.tx.deleteFrom(table).where("parent", "=", uid).execute();
+      for (const table of ["role_bindings", "terms_acceptances"] as const)
+        await call.tx.deleteFrom(table).where("parent", "=", uid).execute();
       await call.tx.deleteFrom("account_associations").where("uid", "=", uid).execute();
       // Those of a provider further up that give a role here, as bindings do.
-      const mappings = await call.tx.deleteFrom("external_group_role_mappings").where("scope", "=", uid).returning("uid").execute();
+      const mappings = await call.tx
+        .deleteFrom("external_group_role_mappings")
+        .where("scope", "=", uid)
+        .returning("uid")
+        .execute();
       for (const mapping of mappings) tellOfLostMapping(call, mapping.uid);
       await groups.remove(call, row);
       return {};
@@ -63,39 +96,77 @@ export async function createGroupNamed(call: Call, parent: string, name: string)
   const group = create(GroupSchema, { name });
   validate(GroupSchema, group);
   const row = await insertGroup(call, parent, group);
-  call.emit(GroupSchema, { type: "api.iam.group.created.v1", subject: row.uid, group: row.uid, body: groups.toMessage(row) });
+  call.emit(GroupSchema, {
+    type: "api.iam.group.created.v1",
+    subject: row.uid,
+    group: row.uid,
+    body: groups.toMessage(row),
+  });
   return row.uid;
 }
 
-async function insertGroup(call: Call, parent: string, { name, description, kind, verified }: Group): Promise<Row<"groups">> {
-  if (parent.split("/").length >= MAX_DEPTH) throw invalidArgument({ field: "parent", description: `groups are at most ${MAX_DEPTH} levels deep` });
+async function insertGroup(
+  call: Call,
+  parent: string,
+  { name, description, kind, verified }: Group,
+): Promise<Row<"groups">> {
+  if (parent.split("/").length >= MAX_DEPTH)
+    throw invalidArgument({ field: "parent", description: `groups are at most ${MAX_DEPTH} levels deep` });
   return await groups.insert(call, parent, {
-    name, description, kind, verified: verified ? 1 : 0, status: OrgStatus.READY, resource_limits: "{}", create_time: call.nowMs, update_time: call.nowMs,
+    name,
+    description,
+    kind,
+    verified: verified ? 1 : 0,
+    status: OrgStatus.READY,
+    resource_limits: "{}",
+    create_time: call.nowMs,
+    update_time: call.nowMs,
   });
 }
 
 // Who makes an organization owns it.
 async function own(call: Call, group: string, role: string): Promise<void> {
-  const row = { uid: newUid(group), parent: group, identity_uid: call.caller.identity, role_uid: role, create_time: call.nowMs };
+  const row = {
+    uid: newUid(group),
+    parent: group,
+    identity_uid: call.caller.identity,
+    role_uid: role,
+    create_time: call.nowMs,
+  };
   await call.tx.insertInto("role_bindings").values(row).execute();
   await tellOfBinding(call, row);
 }
 
 function tellOfLostMapping(call: Call, uid: string): void {
   const group = parentOf(parentOf(uid));
-  call.emit(ResourceDeletedSchema, { type: "api.iam.external_group_role_mappings.deleted.v1", subject: uid, group, body: { uid } });
+  call.emit(ResourceDeletedSchema, {
+    type: "api.iam.external_group_role_mappings.deleted.v1",
+    subject: uid,
+    group,
+    body: { uid },
+  });
 }
 
 const BELOW = [
-  ["groups", "groups"], ["repos", "repos"], ["identities", "identities"], ["roles", "custom roles"], ["identity_providers", "identity providers"],
-  ["group_invites", "invites"], ["subscriptions", "subscriptions"],
+  ["groups", "groups"],
+  ["repos", "repos"],
+  ["identities", "identities"],
+  ["roles", "custom roles"],
+  ["identity_providers", "identity providers"],
+  ["group_invites", "invites"],
+  ["subscriptions", "subscriptions"],
 ] as const;
 
 async function leftBelow(call: Call, uid: string): Promise<PreconditionViolation[]> {
   const violations: PreconditionViolation[] = [];
   for (const [table, words] of BELOW) {
-    const { n } = await call.tx.selectFrom(table).select(({ fn }) => fn.countAll<number>().as("n")).where("parent", "=", uid).executeTakeFirstOrThrow();
-    if (Number(n) > 0) violations.push({ type: "RESOURCE_NOT_EMPTY", subject: uid, description: `the group still has ${words}: ${n}` });
+    const { n } = await call.tx
+      .selectFrom(table)
+      .select(({ fn }) => fn.countAll<number>().as("n"))
+      .where("parent", "=", uid)
+      .executeTakeFirstOrThrow();
+    if (Number(n) > 0)
+      violations.push({ type: "RESOURCE_NOT_EMPTY", subject: uid, description: `the group still has ${words}: ${n}` });
   }
   return violations;
 }

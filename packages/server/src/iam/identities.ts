@@ -1,5 +1,13 @@
 import { create, fromJsonString, toJsonString } from "@bufbuild/protobuf";
-import { Capability, type IdentitiesService, type Identity, IdentitySchema, ListIdentitiesRequestSchema, LookupIdentityRequestSchema, RelationshipType } from "@moorage/api";
+import {
+  Capability,
+  type IdentitiesService,
+  type Identity,
+  IdentitySchema,
+  ListIdentitiesRequestSchema,
+  LookupIdentityRequestSchema,
+  RelationshipType,
+} from "@moorage/api";
 import { columnIs, listPage, type ListSpec } from "../aip/list.ts";
 import { resource } from "../aip/resource.ts";
 import { within } from "../aip/scope.ts";
@@ -16,18 +24,37 @@ import { capabilityName } from "./roles.ts";
 import { sql } from "kysely";
 
 export const identities = resource({
-  message: IdentitySchema, table: "identities", kind: "identities",
+  message: IdentitySchema,
+  table: "identities",
+  kind: "identities",
   toMessage: (row) => ({
-    uid: row.uid, name: row.name, description: row.description, email: row.email, emailUnverified: row.email_unverified, company: row.company,
+    uid: row.uid,
+    name: row.name,
+    description: row.description,
+    email: row.email,
+    emailUnverified: row.email_unverified,
+    company: row.company,
     ...(row.last_seen_time === null ? {} : { lastSeenTime: timestamp(row.last_seen_time) }),
-    createTime: timestamp(row.create_time), updateTime: timestamp(row.update_time), relationship: relationshipOf(row),
+    createTime: timestamp(row.create_time),
+    updateTime: timestamp(row.update_time),
+    relationship: relationshipOf(row),
   }),
   toRow,
 });
 
 const LIST: ListSpec<"identities"> = {
-  table: "identities", request: ListIdentitiesRequestSchema, defaultOrder: "name",
-  orderBy: { name: "name", description: "description", email: "email", company: "company", createTime: "create_time", updateTime: "update_time", uid: "uid" },
+  table: "identities",
+  request: ListIdentitiesRequestSchema,
+  defaultOrder: "name",
+  orderBy: {
+    name: "name",
+    description: "description",
+    email: "email",
+    company: "company",
+    createTime: "create_time",
+    updateTime: "update_time",
+    uid: "uid",
+  },
 };
 
 export function identitiesService({ pageTokenKey, admins = [] }: RoomContext): Room<typeof IdentitiesService> {
@@ -38,14 +65,23 @@ export function identitiesService({ pageTokenKey, admins = [] }: RoomContext): R
         ...(name === "" ? [] : [columnIs("name", name)]),
         ...(relationshipType === 0 ? [] : [columnIs("relationship_type", relationshipType)]),
       ];
-      const page = await listPage(call, pageTokenKey, LIST, request, await call.visible(Capability.CAP_IAM_IDENTITY_LIST), { filters });
+      const page = await listPage(
+        call,
+        pageTokenKey,
+        LIST,
+        request,
+        await call.visible(Capability.CAP_IAM_IDENTITY_LIST),
+        { filters },
+      );
       return { ...page, identities: page.rows.map(identities.toMessage) };
     },
     async lookupIdentity(call, request) {
       validate(LookupIdentityRequestSchema, request);
       const { issuer, subject } = request;
       const visible = await call.visible(Capability.CAP_IAM_IDENTITY_LIST);
-      const { rows } = await sql<{ uid: string }>`select t.uid from identities as t where t.issuer = ${issuer} and t.subject = ${subject} and ${within(visible)}
+      const { rows } = await sql<{
+        uid: string;
+      }>`select t.uid from identities as t where t.issuer = ${issuer} and t.subject = ${subject} and ${within(visible)}
         order by t.create_time, t.uid limit 1`.execute(call.tx);
       const [found] = rows;
       if (found === undefined) throw notFound(IdentitySchema.typeName, `${issuer} ${subject}`);
@@ -54,9 +90,17 @@ export function identitiesService({ pageTokenKey, admins = [] }: RoomContext): R
     async createIdentity(call, { parent, identity = create(IdentitySchema) }) {
       check(identity);
       await groups.get(call.tx, parent);
-      return identities.toMessage(await identities.insert(call, parent, {
-        ...toRow(identity), provider: "", email: "", email_unverified: "", last_seen_time: call.nowMs, create_time: call.nowMs, update_time: call.nowMs,
-      }));
+      return identities.toMessage(
+        await identities.insert(call, parent, {
+          ...toRow(identity),
+          provider: "",
+          email: "",
+          email_unverified: "",
+          last_seen_time: call.nowMs,
+          create_time: call.nowMs,
+          update_time: call.nowMs,
+        }),
+      );
     },
     async updateIdentity(call, { identity = create(IdentitySchema), updateMask }) {
       return await identities.patch(call, identity.uid, identity, updateMask, async (before, after) => {
@@ -70,8 +114,15 @@ export function identitiesService({ pageTokenKey, admins = [] }: RoomContext): R
       const row = await identities.get(call.tx, uid);
       requireAdminFor(call, admins, uid);
       // They stand in groups of their own, which are told of it.
-      const bindings = await call.tx.deleteFrom("role_bindings").where("identity_uid", "=", uid).returning("uid").execute();
-      tellOfLostBindings(call, bindings.map((binding) => binding.uid));
+      const bindings = await call.tx
+        .deleteFrom("role_bindings")
+        .where("identity_uid", "=", uid)
+        .returning("uid")
+        .execute();
+      tellOfLostBindings(
+        call,
+        bindings.map((binding) => binding.uid),
+      );
       await call.tx.deleteFrom("refresh_tokens").where("identity", "=", uid).execute();
       await identities.remove(call, row);
       return {};
@@ -81,31 +132,55 @@ export function identitiesService({ pageTokenKey, admins = [] }: RoomContext): R
 
 function check(identity: Identity): void {
   const fields = violationsOf(IdentitySchema, identity);
-  const violations = [...fields, ...validateRelationship(identity).filter(({ field }) => !fields.some((known) => known.field === field))];
+  const violations = [
+    ...fields,
+    ...validateRelationship(identity).filter(({ field }) => !fields.some((known) => known.field === field)),
+  ];
   if (violations.length > 0) throw invalidArgument(...violations);
 }
 
-/** Whoever decides how an identity is assumed can become it. Throws PERMISSION_DENIED unless the caller holds all that it holds. */
+/**
+ * Whoever decides how an identity is assumed can become it. Throws PERMISSION_DENIED unless the caller holds all that
+ * it holds.
+ */
 export async function requireHoldsAllOf(call: Call, identity: string): Promise<void> {
-  const rows = await call.tx.selectFrom("role_bindings").innerJoin("roles", "roles.uid", "role_bindings.role_uid")
-    .select(["role_bindings.parent as group", "roles.capabilities as capabilities"]).where("identity_uid", "=", identity).execute();
-  for (const { group, capabilities } of rows) await requireHolds(call, JSON.parse(capabilities) as Capability[], group, capabilityName);
+  const rows = await call.tx
+    .selectFrom("role_bindings")
+    .innerJoin("roles", "roles.uid", "role_bindings.role_uid")
+    .select(["role_bindings.parent as group", "roles.capabilities as capabilities"])
+    .where("identity_uid", "=", identity)
+    .execute();
+  for (const { group, capabilities } of rows)
+    await requireHolds(call, JSON.parse(capabilities) as Capability[], group, capabilityName);
 }
 
 /**
- * What an administrator may do is in no binding: whoever decides how one is assumed, or removes it, must be one. Throws PERMISSION_DENIED, also for a token
- * that is narrowed.
+ * What an administrator may do is in no binding: whoever decides how one is assumed, or removes it, must be one. Throws
+ * PERMISSION_DENIED, also for a token that is narrowed.
  */
-export function requireAdminFor({ caller: { identity, capabilities, scopes } }: Call, admins: readonly string[], uid: string): void {
-  if (!admins.includes(uid) || (admins.includes(identity) && capabilities === undefined && scopes === undefined)) return;
+export function requireAdminFor(
+  { caller: { identity, capabilities, scopes } }: Call,
+  admins: readonly string[],
+  uid: string,
+): void {
+  if (!admins.includes(uid) || (admins.includes(identity) && capabilities === undefined && scopes === undefined))
+    return;
   throw permissionDenied("only administrators may decide who an administrator is, with a token that is not narrowed");
 }
 
 const TYPES = {
-  claimMatch: RelationshipType.CLAIM_MATCH, staticKeys: RelationshipType.STATIC, awsIdentity: RelationshipType.AWS_IDENTITY, servicePrincipal: RelationshipType.SERVICE_PRINCIPAL,
+  claimMatch: RelationshipType.CLAIM_MATCH,
+  staticKeys: RelationshipType.STATIC,
+  awsIdentity: RelationshipType.AWS_IDENTITY,
+  servicePrincipal: RelationshipType.SERVICE_PRINCIPAL,
 } as const;
 
-function toRow({ name, description, company, relationship }: Identity): RelationshipColumns & Pick<Row<"identities">, "name" | "description" | "company"> {
+function toRow({
+  name,
+  description,
+  company,
+  relationship,
+}: Identity): RelationshipColumns & Pick<Row<"identities">, "name" | "description" | "company"> {
   return { name, description, company, ...relationshipColumns(relationship) };
 }
 
@@ -116,12 +191,14 @@ export function relationshipColumns(relationship: Identity["relationship"]): Rel
   return {
     ...exactly(relationship),
     relationship_type: relationship.case === undefined ? 0 : TYPES[relationship.case],
-    relationship: relationship.case === undefined ? "" : toJsonString(IdentitySchema, create(IdentitySchema, { relationship })),
+    relationship:
+      relationship.case === undefined ? "" : toJsonString(IdentitySchema, create(IdentitySchema, { relationship })),
   };
 }
 
 function exactly(relationship: Identity["relationship"]): { issuer: string; subject: string } {
-  if (relationship.case === "staticKeys") return { issuer: relationship.value.issuer, subject: relationship.value.subject };
+  if (relationship.case === "staticKeys")
+    return { issuer: relationship.value.issuer, subject: relationship.value.subject };
   if (relationship.case !== "claimMatch") return { issuer: "", subject: "" };
   const { iss, sub } = relationship.value;
   return { issuer: iss.case === "issuer" ? iss.value : "", subject: sub.case === "subject" ? sub.value : "" };

@@ -1,8 +1,13 @@
 import { create } from "@bufbuild/protobuf";
 import type { FieldMask } from "@bufbuild/protobuf/wkt";
 import {
-  Capability, type IdentityProvider, type IdentityProvider_OIDC as OIDC, type IdentityProvider_OIDC_CorrelationRule as CorrelationRule,
-  IdentityProvider_OIDC_CorrelationRuleSchema as CorrelationRuleSchema, IdentityProviderSchema, type IdentityProvidersService,
+  Capability,
+  type IdentityProvider,
+  type IdentityProvider_OIDC as OIDC,
+  type IdentityProvider_OIDC_CorrelationRule as CorrelationRule,
+  IdentityProvider_OIDC_CorrelationRuleSchema as CorrelationRuleSchema,
+  IdentityProviderSchema,
+  type IdentityProvidersService,
   ListIdentityProvidersRequestSchema,
 } from "@moorage/api";
 import { columnIs, listPage, type ListSpec } from "../aip/list.ts";
@@ -22,15 +27,25 @@ import { requireAdminFor } from "./identities.ts";
 import { secretPlace } from "./sign-in.ts";
 
 export const identityProviders = resource({
-  message: IdentityProviderSchema, table: "identity_providers",
+  message: IdentityProviderSchema,
+  table: "identity_providers",
   // The secret is in no answer.
   toMessage: (row) => ({
-    uid: row.uid, name: row.name, description: row.description, createTime: timestamp(row.create_time), updateTime: timestamp(row.update_time),
-    defaultRole: row.default_role, configuration: {
+    uid: row.uid,
+    name: row.name,
+    description: row.description,
+    createTime: timestamp(row.create_time),
+    updateTime: timestamp(row.update_time),
+    defaultRole: row.default_role,
+    configuration: {
       case: "oidc" as const,
       value: {
-        issuer: row.issuer, clientId: row.client_id, additionalScopes: JSON.parse(row.additional_scopes) as string[], groupsClaim: row.groups_claim,
-        correlationRule: row.correlation_rule as CorrelationRule, pkceEnabled: row.pkce_enabled === 1,
+        issuer: row.issuer,
+        clientId: row.client_id,
+        additionalScopes: JSON.parse(row.additional_scopes) as string[],
+        groupsClaim: row.groups_claim,
+        correlationRule: row.correlation_rule as CorrelationRule,
+        pkceEnabled: row.pkce_enabled === 1,
       },
     },
   }),
@@ -38,54 +53,94 @@ export const identityProviders = resource({
 });
 
 const LIST: ListSpec<"identity_providers"> = {
-  table: "identity_providers", request: ListIdentityProvidersRequestSchema, defaultOrder: "name",
-  orderBy: { name: "name", description: "description", createTime: "create_time", updateTime: "update_time", uid: "uid" },
+  table: "identity_providers",
+  request: ListIdentityProvidersRequestSchema,
+  defaultOrder: "name",
+  orderBy: {
+    name: "name",
+    description: "description",
+    createTime: "create_time",
+    updateTime: "update_time",
+    uid: "uid",
+  },
 };
 
-export function identityProvidersService({ pageTokenKey, secrets, admins = [] }: RoomContext): Room<typeof IdentityProvidersService> {
+export function identityProvidersService({
+  pageTokenKey,
+  secrets,
+  admins = [],
+}: RoomContext): Room<typeof IdentityProvidersService> {
   return {
-    getIdentityProvider: async (call, { uid }) => identityProviders.toMessage(await identityProviders.get(call.tx, uid)),
+    getIdentityProvider: async (call, { uid }) =>
+      identityProviders.toMessage(await identityProviders.get(call.tx, uid)),
     async listIdentityProviders(call, request) {
-      const page = await listPage(call, pageTokenKey, LIST, request, await call.visible(Capability.CAP_IAM_IDENTITY_PROVIDERS_LIST), {
-        filters: ({ name }) => (name === "" ? [] : [columnIs("name", name)]),
-      });
+      const page = await listPage(
+        call,
+        pageTokenKey,
+        LIST,
+        request,
+        await call.visible(Capability.CAP_IAM_IDENTITY_PROVIDERS_LIST),
+        {
+          filters: ({ name }) => (name === "" ? [] : [columnIs("name", name)]),
+        },
+      );
       return { ...page, identityProviders: page.rows.map(identityProviders.toMessage) };
     },
     async createIdentityProvider(call, { parent, identityProvider = create(IdentityProviderSchema) }) {
       const { clientSecret } = check(identityProvider);
       await groups.get(call.tx, parent);
-      if (identityProvider.defaultRole !== "") await requireGivable(call, parent, identityProvider.defaultRole, "defaultRole");
+      if (identityProvider.defaultRole !== "")
+        await requireGivable(call, parent, identityProvider.defaultRole, "defaultRole");
       const row = await identityProviders.insert(call, parent, {
-        ...toRow(identityProvider), client_secret: "", create_time: call.nowMs, update_time: call.nowMs,
+        ...toRow(identityProvider),
+        client_secret: "",
+        create_time: call.nowMs,
+        update_time: call.nowMs,
       });
       // It is sealed for its place, which has its name only now.
       if (clientSecret !== "") await keepSecret(call, row.uid, secrets.seal(clientSecret, secretPlace(row.uid)));
       return identityProviders.toMessage(row);
     },
     async updateIdentityProvider(call, { identityProvider = create(IdentityProviderSchema), updateMask }) {
-      return await identityProviders.patch(call, identityProvider.uid, identityProvider, updateMask, async (before, after) => {
-        const { clientSecret } = check(after);
-        const row = toRow(after);
-        if (before.name !== row.name) await requireFree(call, before.parent, row.name);
-        const decisive = DECISIVE.some((column) => before[column] !== row[column]);
-        const gives = decisive || before.default_role !== row.default_role;
-        if (gives && row.default_role !== "") await requireGivable(call, before.parent, row.default_role, "defaultRole");
-        if (decisive) await requireAllItGives(call, before.uid);
-        if (PEOPLE.some((column) => before[column] !== row[column])) {
-          for (const uid of await peopleAmong(call, admins, before.uid)) requireAdminFor(call, admins, uid);
-          await endRefreshTokens(call, before.uid);
-        }
-        const sameClient = before.issuer === row.issuer && before.client_id === row.client_id;
-        if (clientSecret !== "") await keepSecret(call, before.uid, secrets.seal(clientSecret, secretPlace(before.uid)));
-        // A secret goes to nobody but whom it was given for.
-        else if (!sameClient || namesSecret(updateMask)) await keepSecret(call, before.uid, "");
-      });
+      return await identityProviders.patch(
+        call,
+        identityProvider.uid,
+        identityProvider,
+        updateMask,
+        async (before, after) => {
+          const { clientSecret } = check(after);
+          const row = toRow(after);
+          if (before.name !== row.name) await requireFree(call, before.parent, row.name);
+          const decisive = DECISIVE.some((column) => before[column] !== row[column]);
+          const gives = decisive || before.default_role !== row.default_role;
+          if (gives && row.default_role !== "")
+            await requireGivable(call, before.parent, row.default_role, "defaultRole");
+          if (decisive) await requireAllItGives(call, before.uid);
+          if (PEOPLE.some((column) => before[column] !== row[column])) {
+            for (const uid of await peopleAmong(call, admins, before.uid)) requireAdminFor(call, admins, uid);
+            await endRefreshTokens(call, before.uid);
+          }
+          const sameClient = before.issuer === row.issuer && before.client_id === row.client_id;
+          if (clientSecret !== "")
+            await keepSecret(call, before.uid, secrets.seal(clientSecret, secretPlace(before.uid)));
+          // A secret goes to nobody but whom it was given for.
+          else if (!sameClient || namesSecret(updateMask)) await keepSecret(call, before.uid, "");
+        },
+      );
     },
     async deleteIdentityProvider(call, { uid }) {
       const row = await identityProviders.get(call.tx, uid);
-      const { n } = await call.tx.selectFrom("external_group_role_mappings").select(({ fn }) => fn.countAll<number>().as("n"))
-        .where("parent", "=", uid).executeTakeFirstOrThrow();
-      if (Number(n) > 0) throw failedPrecondition({ type: "RESOURCE_NOT_EMPTY", subject: uid, description: `the identity provider still has mappings: ${n}` });
+      const { n } = await call.tx
+        .selectFrom("external_group_role_mappings")
+        .select(({ fn }) => fn.countAll<number>().as("n"))
+        .where("parent", "=", uid)
+        .executeTakeFirstOrThrow();
+      if (Number(n) > 0)
+        throw failedPrecondition({
+          type: "RESOURCE_NOT_EMPTY",
+          subject: uid,
+          description: `the identity provider still has mappings: ${n}`,
+        });
       await endRefreshTokens(call, uid);
       await identityProviders.remove(call, row);
       return {};
@@ -96,10 +151,24 @@ export function identityProvidersService({ pageTokenKey, secrets, admins = [] }:
 type Configured = Omit<Row<"identity_providers">, "uid" | "parent" | "client_secret" | "create_time" | "update_time">;
 
 function toRow({ name, description, defaultRole, configuration }: IdentityProvider): Configured {
-  const { issuer = "", clientId = "", additionalScopes = [], groupsClaim = "", correlationRule = 0, pkceEnabled = false } = configuration.value ?? {};
+  const {
+    issuer = "",
+    clientId = "",
+    additionalScopes = [],
+    groupsClaim = "",
+    correlationRule = 0,
+    pkceEnabled = false,
+  } = configuration.value ?? {};
   return {
-    name, description, default_role: defaultRole, issuer, client_id: clientId, additional_scopes: JSON.stringify(additionalScopes), groups_claim: groupsClaim,
-    correlation_rule: correlationRule, pkce_enabled: pkceEnabled ? 1 : 0,
+    name,
+    description,
+    default_role: defaultRole,
+    issuer,
+    client_id: clientId,
+    additional_scopes: JSON.stringify(additionalScopes),
+    groups_claim: groupsClaim,
+    correlation_rule: correlationRule,
+    pkce_enabled: pkceEnabled ? 1 : 0,
   };
 }
 
@@ -118,9 +187,12 @@ function check(provider: IdentityProvider): OIDC {
   const oidc = provider.configuration.value;
   if (oidc === undefined) add("oidc", "is required");
   else {
-    if (oidc.issuer !== "" && !isIssuerUrl(oidc.issuer)) add("oidc.issuer", "must be an http or https URL without user, query, fragment and dot segments");
-    for (const [at, scope] of oidc.additionalScopes.entries()) if (!SCOPE.test(scope)) add(`oidc.additionalScopes[${at}]`, "must be the name of a scope");
-    if (CorrelationRuleSchema.value[oidc.correlationRule] === undefined) add("oidc.correlationRule", "there is no such rule");
+    if (oidc.issuer !== "" && !isIssuerUrl(oidc.issuer))
+      add("oidc.issuer", "must be an http or https URL without user, query, fragment and dot segments");
+    for (const [at, scope] of oidc.additionalScopes.entries())
+      if (!SCOPE.test(scope)) add(`oidc.additionalScopes[${at}]`, "must be the name of a scope");
+    if (CorrelationRuleSchema.value[oidc.correlationRule] === undefined)
+      add("oidc.correlationRule", "there is no such rule");
   }
   if (violations.length > 0 || oidc === undefined) throw invalidArgument(...violations);
   return oidc;
@@ -135,18 +207,36 @@ async function keepSecret(call: Call, uid: string, sealed: string): Promise<void
   await call.tx.updateTable("identity_providers").set({ client_secret: sealed }).where("uid", "=", uid).execute();
 }
 
-/** Whoever decides who a provider's people are can become them: all that its mappings give, and all that its people were given. Source: contract §7. */
+/**
+ * Whoever decides who a provider's people are can become them: all that its mappings give, and all that its people were
+ * given. Source: contract §7.
+ */
 async function requireAllItGives(call: Call, uid: string): Promise<void> {
-  const mapped = await call.tx.selectFrom("external_group_role_mappings").select(["scope as group", "role_uid"]).distinct().where("parent", "=", uid).execute();
-  const bound = await call.tx.selectFrom("role_bindings").innerJoin("identities", "identities.uid", "role_bindings.identity_uid")
-    .select(["role_bindings.parent as group", "role_uid"]).distinct().where("identities.provider", "=", uid).execute();
+  const mapped = await call.tx
+    .selectFrom("external_group_role_mappings")
+    .select(["scope as group", "role_uid"])
+    .distinct()
+    .where("parent", "=", uid)
+    .execute();
+  const bound = await call.tx
+    .selectFrom("role_bindings")
+    .innerJoin("identities", "identities.uid", "role_bindings.identity_uid")
+    .select(["role_bindings.parent as group", "role_uid"])
+    .distinct()
+    .where("identities.provider", "=", uid)
+    .execute();
   for (const { group, role_uid: role } of [...mapped, ...bound]) await requireGivable(call, group, role, "oidc");
 }
 
 /** Which of the identities are people of the provider. */
 async function peopleAmong(call: Call, identities: readonly string[], provider: string): Promise<string[]> {
   if (identities.length === 0) return [];
-  const rows = await call.tx.selectFrom("identities").select("uid").where("provider", "=", provider).where("uid", "in", [...identities]).execute();
+  const rows = await call.tx
+    .selectFrom("identities")
+    .select("uid")
+    .where("provider", "=", provider)
+    .where("uid", "in", [...identities])
+    .execute();
   return rows.map(({ uid }) => uid);
 }
 
@@ -156,13 +246,22 @@ async function endRefreshTokens(call: Call, uid: string): Promise<void> {
 }
 
 async function requireFree(call: Call, parent: string, name: string): Promise<void> {
-  const taken = await call.tx.selectFrom("identity_providers").select("uid").where("parent", "=", parent).where("name", "=", name).executeTakeFirst();
+  const taken = await call.tx
+    .selectFrom("identity_providers")
+    .select("uid")
+    .where("parent", "=", parent)
+    .where("name", "=", name)
+    .executeTakeFirst();
   if (taken !== undefined) throw alreadyExists(IdentityProviderSchema.typeName, name);
 }
 
 /** Seals anew what was sealed with an older secret key. */
 export async function resealProviders(tx: Call["tx"], secrets: Secrets): Promise<void> {
-  const rows = await tx.selectFrom("identity_providers").select(["uid", "client_secret"]).where("client_secret", "!=", "").execute();
+  const rows = await tx
+    .selectFrom("identity_providers")
+    .select(["uid", "client_secret"])
+    .where("client_secret", "!=", "")
+    .execute();
   for (const { uid, client_secret: kept } of rows) {
     if (secrets.isCurrent(kept)) continue;
     const sealed = secrets.seal(secrets.open(kept, secretPlace(uid)), secretPlace(uid));

@@ -6,48 +6,119 @@ import { IdentitySchema } from "@moorage/api";
 import { validateRelationship } from "./relationship.ts";
 
 const keys = generateKeyPairSync("ec", { namedCurve: "P-256" });
-const jwks = (key: { export(options: { format: "jwk" }): object }): string => JSON.stringify({ keys: [key.export({ format: "jwk" })] });
-const faults = (relationship: MessageInitShape<typeof IdentitySchema>["relationship"]) => validateRelationship(create(IdentitySchema,
-  { relationship })).map(({ field }) => field);
+const jwks = (key: { export(options: { format: "jwk" }): object }): string =>
+  JSON.stringify({ keys: [key.export({ format: "jwk" })] });
+const faults = (relationship: MessageInitShape<typeof IdentitySchema>["relationship"]) =>
+  validateRelationship(create(IdentitySchema, { relationship })).map(({ field }) => field);
 const issuer = (value: string) => ({ case: "issuer" as const, value });
 const subject = (value: string) => ({ case: "subject" as const, value });
 
 test("no relationship, and good ones", () => {
   assert.deepEqual(faults({ case: undefined }), []);
-  assert.deepEqual(faults({ case: "claimMatch", value: { iss: issuer("https://issuer.example/tenant"), sub: subject("robot"), claims: { a: "" },
-    claimPatterns: { b: ".*" } } }), []);
-  const patterns = { iss: { case: "issuerPattern" as const, value: "https://.*" }, sub: { case: "subjectPattern" as const, value: "a|b" } };
-  assert.deepEqual(faults({ case: "claimMatch", value: { ...patterns, aud: { case: "audiencePattern", value: "x+" } } }), []);
-  assert.deepEqual(faults({ case: "staticKeys", value: { issuer: "offline", subject: "robot", issuerKeys: jwks(keys.publicKey) } }), []);
-  assert.deepEqual(faults({ case: "awsIdentity", value: { awsAccount: "123456789012", awsArn: { case: "arnPattern", value: ".*" } } }), []);
+  assert.deepEqual(
+    faults({
+      case: "claimMatch",
+      value: {
+        iss: issuer("https://issuer.example/tenant"),
+        sub: subject("robot"),
+        claims: { a: "" },
+        claimPatterns: { b: ".*" },
+      },
+    }),
+    [],
+  );
+  const patterns = {
+    iss: { case: "issuerPattern" as const, value: "https://.*" },
+    sub: { case: "subjectPattern" as const, value: "a|b" },
+  };
+  assert.deepEqual(
+    faults({ case: "claimMatch", value: { ...patterns, aud: { case: "audiencePattern", value: "x+" } } }),
+    [],
+  );
+  assert.deepEqual(
+    faults({ case: "staticKeys", value: { issuer: "offline", subject: "robot", issuerKeys: jwks(keys.publicKey) } }),
+    [],
+  );
+  assert.deepEqual(
+    faults({ case: "awsIdentity", value: { awsAccount: "123456789012", awsArn: { case: "arnPattern", value: ".*" } } }),
+    [],
+  );
 });
 
 test("all that is wrong with a claim match is told at once", () => {
   assert.deepEqual(faults({ case: "claimMatch", value: {} }), ["claimMatch.issuer", "claimMatch.subject"]);
-  assert.deepEqual(faults({ case: "claimMatch", value: { iss: issuer(""), sub: subject("") } }), ["claimMatch.issuer", "claimMatch.subject"]);
-  for (const url of ["issuer", "ftp://x", "https://", "https://user@x", "https://x?a", "https://x?", "https://x#", "https://x/ y", "https:x",
-    "javascript:alert(1)", "https://x/a/../b", "https://x/.", "https://x/a/%2E%2e/b", "https://x\\@y"]) {
-    assert.deepEqual(faults({ case: "claimMatch", value: { iss: issuer(url), sub: subject("s") } }), ["claimMatch.issuer"], url);
+  assert.deepEqual(faults({ case: "claimMatch", value: { iss: issuer(""), sub: subject("") } }), [
+    "claimMatch.issuer",
+    "claimMatch.subject",
+  ]);
+  for (const url of [
+    "issuer",
+    "ftp://x",
+    "https://",
+    "https://user@x",
+    "https://x?a",
+    "https://x?",
+    "https://x#",
+    "https://x/ y",
+    "https:x",
+    "javascript:alert(1)",
+    "https://x/a/../b",
+    "https://x/.",
+    "https://x/a/%2E%2e/b",
+    "https://x\\@y",
+  ]) {
+    assert.deepEqual(
+      faults({ case: "claimMatch", value: { iss: issuer(url), sub: subject("s") } }),
+      ["claimMatch.issuer"],
+      url,
+    );
   }
-  const bad = { iss: { case: "issuerPattern" as const, value: "a)|(b" }, sub: { case: "subjectPattern" as const, value: "" },
-    aud: { case: "audience" as const, value: "" } };
+  const bad = {
+    iss: { case: "issuerPattern" as const, value: "a)|(b" },
+    sub: { case: "subjectPattern" as const, value: "" },
+    aud: { case: "audience" as const, value: "" },
+  };
   assert.deepEqual(
     faults({ case: "claimMatch", value: { ...bad, claims: { "": "x" }, claimPatterns: { ref: "(" } } }),
-    ["claimMatch.issuerPattern", "claimMatch.subjectPattern", "claimMatch.audience", "claimMatch.claims", "claimMatch.claimPatterns"],
+    [
+      "claimMatch.issuerPattern",
+      "claimMatch.subjectPattern",
+      "claimMatch.audience",
+      "claimMatch.claims",
+      "claimMatch.claimPatterns",
+    ],
   );
 });
 
 test("static keys must be public, and the rest be there", () => {
-  assert.deepEqual(faults({ case: "staticKeys", value: {} }), ["staticKeys.issuer", "staticKeys.subject", "staticKeys.issuerKeys"]);
+  assert.deepEqual(faults({ case: "staticKeys", value: {} }), [
+    "staticKeys.issuer",
+    "staticKeys.subject",
+    "staticKeys.issuerKeys",
+  ]);
   for (const issuerKeys of [jwks(keys.privateKey), "{", "[]", "null", `{"keys":[]}`, "[".repeat(60_000)]) {
-    assert.deepEqual(faults({ case: "staticKeys", value: { issuer: "i", subject: "s", issuerKeys, audiences: [""] } }), ["staticKeys.issuerKeys",
-      "staticKeys.audiences"]);
+    assert.deepEqual(
+      faults({ case: "staticKeys", value: { issuer: "i", subject: "s", issuerKeys, audiences: [""] } }),
+      ["staticKeys.issuerKeys", "staticKeys.audiences"],
+    );
   }
 });
 
 test("the other kinds", () => {
   assert.deepEqual(faults({ case: "servicePrincipal", value: 0 }), ["servicePrincipal"]);
-  assert.deepEqual(faults({ case: "awsIdentity", value: { awsAccount: "1" } }), ["awsIdentity.awsAccount", "awsIdentity.arn"]);
-  assert.deepEqual(faults({ case: "awsIdentity", value: { awsAccount: "123456789012", awsArn: { case: "arn", value: "" }, awsUserId: { case: "userIdPattern",
-    value: "(" } } }), ["awsIdentity.arn", "awsIdentity.userIdPattern"]);
+  assert.deepEqual(faults({ case: "awsIdentity", value: { awsAccount: "1" } }), [
+    "awsIdentity.awsAccount",
+    "awsIdentity.arn",
+  ]);
+  assert.deepEqual(
+    faults({
+      case: "awsIdentity",
+      value: {
+        awsAccount: "123456789012",
+        awsArn: { case: "arn", value: "" },
+        awsUserId: { case: "userIdPattern", value: "(" },
+      },
+    }),
+    ["awsIdentity.arn", "awsIdentity.userIdPattern"],
+  );
 });

@@ -9,15 +9,23 @@ import type { FieldViolation } from "../errors.ts";
 const MAX_MATCHERS = 64;
 const MAX_JWKS_DEPTH = 8;
 
-/** All that is wrong with the identity's relationship, fields relative to the identity. None at all is fine: it cannot be assumed. */
+/**
+ * All that is wrong with the identity's relationship, fields relative to the identity. None at all is fine: it cannot
+ * be assumed.
+ */
 export function validateRelationship(identity: Identity): FieldViolation[] {
   const { relationship } = identity;
   switch (relationship.case) {
-    case undefined: return [];
-    case "claimMatch": return claimMatchFaults(relationship.value);
-    case "staticKeys": return staticKeysFaults(relationship.value);
-    case "awsIdentity": return awsIdentityFaults(relationship.value);
-    case "servicePrincipal": return [{ field: "servicePrincipal", description: "must name a service" }];
+    case undefined:
+      return [];
+    case "claimMatch":
+      return claimMatchFaults(relationship.value);
+    case "staticKeys":
+      return staticKeysFaults(relationship.value);
+    case "awsIdentity":
+      return awsIdentityFaults(relationship.value);
+    case "servicePrincipal":
+      return [{ field: "servicePrincipal", description: "must name a service" }];
   }
 }
 
@@ -32,7 +40,10 @@ function claimMatchFaults({ iss, sub, aud, claims, claimPatterns }: ClaimMatch):
   else add("subject", sub.value ? undefined : "is required");
   if (aud.case === "audiencePattern") add("audiencePattern", patternFault(aud.value));
   if (aud.case === "audience") add("audience", aud.value === "" ? "must not be empty" : undefined);
-  for (const [field, map] of [["claims", claims], ["claimPatterns", claimPatterns]] as const) {
+  for (const [field, map] of [
+    ["claims", claims],
+    ["claimPatterns", claimPatterns],
+  ] as const) {
     if (Object.keys(map).length > MAX_MATCHERS) add(field, `must have at most ${MAX_MATCHERS} entries`);
     if (Object.hasOwn(map, "")) add(field, "must name claims that are not empty");
   }
@@ -51,7 +62,10 @@ function staticKeysFaults({ issuer, subject, issuerKeys, expirationTime, audienc
   add("issuer", issuer === "" ? "is required" : undefined);
   add("subject", subject === "" ? "is required" : undefined);
   add("issuerKeys", issuerKeys === "" ? "is required" : jwksFault(parseKeys(issuerKeys)));
-  add("expirationTime", expirationTime && !Number.isSafeInteger(timestampMs(expirationTime)) ? "is not a time" : undefined);
+  add(
+    "expirationTime",
+    expirationTime && !Number.isSafeInteger(timestampMs(expirationTime)) ? "is not a time" : undefined,
+  );
   if (audiences.includes("")) add("audiences", "must not be empty");
   if (audiences.length > MAX_MATCHERS) add("audiences", `must have at most ${MAX_MATCHERS} entries`);
   return faults;
@@ -59,12 +73,18 @@ function staticKeysFaults({ issuer, subject, issuerKeys, expirationTime, audienc
 
 function awsIdentityFaults({ awsAccount, awsArn, awsUserId }: AWSIdentity): FieldViolation[] {
   const faults: FieldViolation[] = [];
-  if (!/^\d{12}$/.test(awsAccount)) faults.push({ field: "awsIdentity.awsAccount", description: "must be an account number of 12 digits" });
+  if (!/^\d{12}$/.test(awsAccount))
+    faults.push({ field: "awsIdentity.awsAccount", description: "must be an account number of 12 digits" });
   for (const one of [awsArn, awsUserId]) {
-    const fault = one.case?.endsWith("Pattern") ? patternFault(one.value ?? "") : one.value === "" ? "must not be empty" : undefined;
+    const fault = one.case?.endsWith("Pattern")
+      ? patternFault(one.value ?? "")
+      : one.value === ""
+        ? "must not be empty"
+        : undefined;
     if (fault !== undefined) faults.push({ field: `awsIdentity.${one.case}`, description: fault });
   }
-  if (awsArn.case === undefined && awsUserId.case === undefined) faults.push({ field: "awsIdentity.arn", description: "is required, or a user id" });
+  if (awsArn.case === undefined && awsUserId.case === undefined)
+    faults.push({ field: "awsIdentity.arn", description: "is required, or a user id" });
   return faults;
 }
 

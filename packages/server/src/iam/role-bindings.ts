@@ -1,5 +1,12 @@
 import { create } from "@bufbuild/protobuf";
-import { Capability, GroupSchema, ListRoleBindingsRequestSchema, type RoleBinding, RoleBindingSchema, type RoleBindingsService } from "@moorage/api";
+import {
+  Capability,
+  GroupSchema,
+  ListRoleBindingsRequestSchema,
+  type RoleBinding,
+  RoleBindingSchema,
+  type RoleBindingsService,
+} from "@moorage/api";
 import { columnIs, listPage, type ListSpec } from "../aip/list.ts";
 import { resource } from "../aip/resource.ts";
 import { violationsOf } from "../aip/validate.ts";
@@ -15,13 +22,22 @@ import { identities } from "./identities.ts";
 import { capabilitiesOf, capabilityName, roles } from "./roles.ts";
 
 export const bindings = resource({
-  message: RoleBindingSchema, table: "role_bindings",
-  toMessage: (row) => ({ uid: row.uid, createTime: timestamp(row.create_time), identityUid: row.identity_uid, roleUid: row.role_uid }),
+  message: RoleBindingSchema,
+  table: "role_bindings",
+  toMessage: (row) => ({
+    uid: row.uid,
+    createTime: timestamp(row.create_time),
+    identityUid: row.identity_uid,
+    roleUid: row.role_uid,
+  }),
   toRow: ({ identityUid, roleUid }) => ({ identity_uid: identityUid, role_uid: roleUid }),
 });
 
 const LIST: ListSpec<"role_bindings"> = {
-  table: "role_bindings", request: ListRoleBindingsRequestSchema, defaultOrder: "createTime", orderBy: { createTime: "create_time", uid: "uid" },
+  table: "role_bindings",
+  request: ListRoleBindingsRequestSchema,
+  defaultOrder: "createTime",
+  orderBy: { createTime: "create_time", uid: "uid" },
 };
 
 export function roleBindingsService({ pageTokenKey }: RoomContext): Room<typeof RoleBindingsService> {
@@ -30,13 +46,20 @@ export function roleBindingsService({ pageTokenKey }: RoomContext): Room<typeof 
       return await hydratedBinding(call, await bindings.get(call.tx, uid));
     },
     async listRoleBindings(call, request) {
-      const page = await listPage(call, pageTokenKey, LIST, request, await call.visible(Capability.CAP_IAM_ROLE_BINDINGS_LIST), {
-        filters: ({ identity, group, role }) => [
-          ...(identity === "" ? [] : [columnIs("identity_uid", identity)]),
-          ...(group === "" ? [] : [columnIs("parent", group)]),
-          ...(role === "" ? [] : [columnIs("role_uid", role)]),
-        ],
-      });
+      const page = await listPage(
+        call,
+        pageTokenKey,
+        LIST,
+        request,
+        await call.visible(Capability.CAP_IAM_ROLE_BINDINGS_LIST),
+        {
+          filters: ({ identity, group, role }) => [
+            ...(identity === "" ? [] : [columnIs("identity_uid", identity)]),
+            ...(group === "" ? [] : [columnIs("parent", group)]),
+            ...(role === "" ? [] : [columnIs("role_uid", role)]),
+          ],
+        },
+      );
       return { ...page, roleBindings: await hydratedBindings(call, page.rows) };
     },
     async createRoleBinding(call, { parent, roleBinding = create(RoleBindingSchema) }) {
@@ -44,17 +67,27 @@ export function roleBindingsService({ pageTokenKey }: RoomContext): Room<typeof 
     },
     async batchCreateRoleBindings(call, { parent, requests, roleUid }) {
       const filled = requests.map(({ parent: own, roleBinding }) => ({
-        parent: own || parent, binding: create(RoleBindingSchema, { identityUid: roleBinding?.identityUid ?? "", roleUid: roleBinding?.roleUid || roleUid }),
+        parent: own || parent,
+        binding: create(RoleBindingSchema, {
+          identityUid: roleBinding?.identityUid ?? "",
+          roleUid: roleBinding?.roleUid || roleUid,
+        }),
       }));
-      const violations = batchViolations(parent, requests.map((request) => request.parent));
+      const violations = batchViolations(
+        parent,
+        requests.map((request) => request.parent),
+      );
       if (violations.length > 0) throw invalidArgument(...violations);
       for (const { parent: group } of filled) await requireCreate(call, group);
       const rows: Row<"role_bindings">[] = [];
-      for (const [at, { parent: group, binding }] of filled.entries()) rows.push(await bind(call, group, binding, `requests[${at}].`));
+      for (const [at, { parent: group, binding }] of filled.entries())
+        rows.push(await bind(call, group, binding, `requests[${at}].`));
       return { roleBindings: await hydratedBindings(call, rows) };
     },
     async updateRoleBinding(call, { roleBinding = create(RoleBindingSchema), updateMask }) {
-      await bindings.patch(call, roleBinding.uid, roleBinding, updateMask, (before, after) => checkBinding(call, before.parent, after, ""));
+      await bindings.patch(call, roleBinding.uid, roleBinding, updateMask, (before, after) =>
+        checkBinding(call, before.parent, after, ""),
+      );
       return await hydratedBinding(call, await bindings.get(call.tx, roleBinding.uid));
     },
     async deleteRoleBinding(call, { uid }) {
@@ -72,14 +105,19 @@ function batchViolations(parent: string, parents: string[]): FieldViolation[] {
   return parents.flatMap((own, at) => {
     const field = `requests[${at}].parent`;
     if (own === "" && parent === "") return [{ field, description: "is required" }];
-    return own !== "" && parent !== "" && own !== parent ? [{ field, description: "must be empty or the batch's own parent" }] : [];
+    return own !== "" && parent !== "" && own !== parent
+      ? [{ field, description: "must be empty or the batch's own parent" }]
+      : [];
   });
 }
 
 async function requireCreate(call: Call, group: string): Promise<void> {
   if (await call.may(Capability.CAP_IAM_ROLE_BINDINGS_CREATE, group)) return;
-  const seen = await call.may(Capability.CAP_IAM_GROUPS_LIST, group) && await groups.find(call.tx, group) !== undefined;
-  throw seen ? permissionDenied("the caller may not create role bindings here", { missing: "CAP_IAM_ROLE_BINDINGS_CREATE" }) : notFound(GroupSchema.typeName, group);
+  const seen =
+    (await call.may(Capability.CAP_IAM_GROUPS_LIST, group)) && (await groups.find(call.tx, group)) !== undefined;
+  throw seen
+    ? permissionDenied("the caller may not create role bindings here", { missing: "CAP_IAM_ROLE_BINDINGS_CREATE" })
+    : notFound(GroupSchema.typeName, group);
 }
 
 async function bind(call: Call, group: string, binding: RoleBinding, path: string): Promise<Row<"role_bindings">> {
@@ -87,30 +125,63 @@ async function bind(call: Call, group: string, binding: RoleBinding, path: strin
   if (violations.length > 0) throw invalidArgument(...violations);
   await groups.get(call.tx, group);
   await checkBinding(call, group, binding, path === "" ? "" : `${path}roleBinding.`);
-  return await bindings.insert(call, group, { identity_uid: binding.identityUid, role_uid: binding.roleUid, create_time: call.nowMs });
+  return await bindings.insert(call, group, {
+    identity_uid: binding.identityUid,
+    role_uid: binding.roleUid,
+    create_time: call.nowMs,
+  });
 }
 
 // An identity's rights never reach above its parent group, and a custom role is known in its parent's subtree alone.
 // What is out of reach is told as what does not exist.
-async function checkBinding(call: Call, group: string, { identityUid, roleUid }: RoleBinding, path: string): Promise<void> {
+async function checkBinding(
+  call: Call,
+  group: string,
+  { identityUid, roleUid }: RoleBinding,
+  path: string,
+): Promise<void> {
   const violations: FieldViolation[] = [];
   const identity = await identities.find(call.tx, identityUid);
   if (identity === undefined || (identity.parent !== "" && !isWithin(group, identity.parent))) {
-    violations.push({ field: `${path}identityUid`, description: "there is no such identity whose rights reach this group" });
+    violations.push({
+      field: `${path}identityUid`,
+      description: "there is no such identity whose rights reach this group",
+    });
   }
   const role = await roles.find(call.tx, roleUid);
   const home = parentOf(roleUid);
-  if (role === undefined || (home !== "" && !isWithin(group, home))) violations.push({ field: `${path}roleUid`, description: "there is no such role for this group" });
+  if (role === undefined || (home !== "" && !isWithin(group, home)))
+    violations.push({ field: `${path}roleUid`, description: "there is no such role for this group" });
   if (violations.length > 0 || role === undefined) throw invalidArgument(...violations);
   await requireHolds(call, capabilitiesOf(role), group, capabilityName);
 }
 
-/** The one binding of the identity to the role on the group, made and told of if there is none. The caller has looked at who may give what. */
-export async function ensureBinding(call: Call, group: string, identityUid: string, roleUid: string, by?: Actor): Promise<Row<"role_bindings">> {
-  const known = await call.tx.selectFrom("role_bindings").selectAll()
-    .where("identity_uid", "=", identityUid).where("parent", "=", group).where("role_uid", "=", roleUid).orderBy("create_time").limit(1).executeTakeFirst();
+/**
+ * The one binding of the identity to the role on the group, made and told of if there is none. The caller has looked at
+ * who may give what.
+ */
+export async function ensureBinding(
+  call: Call,
+  group: string,
+  identityUid: string,
+  roleUid: string,
+  by?: Actor,
+): Promise<Row<"role_bindings">> {
+  const known = await call.tx
+    .selectFrom("role_bindings")
+    .selectAll()
+    .where("identity_uid", "=", identityUid)
+    .where("parent", "=", group)
+    .where("role_uid", "=", roleUid)
+    .orderBy("create_time")
+    .limit(1)
+    .executeTakeFirst();
   if (known !== undefined) return known;
-  const made = await bindings.insert(call, group, { identity_uid: identityUid, role_uid: roleUid, create_time: call.nowMs });
+  const made = await bindings.insert(call, group, {
+    identity_uid: identityUid,
+    role_uid: roleUid,
+    create_time: call.nowMs,
+  });
   await tellOfBinding(call, made, by);
   return made;
 }

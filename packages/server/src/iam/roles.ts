@@ -1,5 +1,12 @@
 import { create } from "@bufbuild/protobuf";
-import { Capability, CapabilitySchema, ListRolesRequestSchema, type Role, RoleSchema, type RolesService } from "@moorage/api";
+import {
+  Capability,
+  CapabilitySchema,
+  ListRolesRequestSchema,
+  type Role,
+  RoleSchema,
+  type RolesService,
+} from "@moorage/api";
 import { columnIs, listPage, type ListSpec } from "../aip/list.ts";
 import { resource } from "../aip/resource.ts";
 import { type Scope, within } from "../aip/scope.ts";
@@ -13,49 +20,81 @@ import { groups } from "./groups.ts";
 import { sql } from "kysely";
 
 export const roles = resource({
-  message: RoleSchema, table: "roles",
+  message: RoleSchema,
+  table: "roles",
   toMessage: (row) => ({
-    uid: row.uid, name: row.name, description: row.description, capabilities: capabilitiesOf(row),
-    createTime: timestamp(row.create_time), updateTime: timestamp(row.update_time),
+    uid: row.uid,
+    name: row.name,
+    description: row.description,
+    capabilities: capabilitiesOf(row),
+    createTime: timestamp(row.create_time),
+    updateTime: timestamp(row.update_time),
   }),
   toRow: ({ name, description, capabilities }) => ({ name, description, capabilities: toColumn(capabilities) }),
 });
 
 const LIST: ListSpec<"roles"> = {
-  table: "roles", request: ListRolesRequestSchema, defaultOrder: "name",
-  orderBy: { name: "name", description: "description", createTime: "create_time", updateTime: "update_time", uid: "uid" },
+  table: "roles",
+  request: ListRolesRequestSchema,
+  defaultOrder: "name",
+  orderBy: {
+    name: "name",
+    description: "description",
+    createTime: "create_time",
+    updateTime: "update_time",
+    uid: "uid",
+  },
 };
 
 export function rolesService({ pageTokenKey }: RoomContext): Room<typeof RolesService> {
   return {
     getRole: async (call, { uid }) => roles.toMessage(await roles.get(call.tx, uid)),
     async listRoles(call, request) {
-      const page = await listPage(call, pageTokenKey, LIST, request, await call.visible(Capability.CAP_IAM_ROLES_LIST), {
-        filters: ({ name }) => (name === "" ? [] : [columnIs("name", name)]),
-        scope: withBuiltIn,
-      });
+      const page = await listPage(
+        call,
+        pageTokenKey,
+        LIST,
+        request,
+        await call.visible(Capability.CAP_IAM_ROLES_LIST),
+        {
+          filters: ({ name }) => (name === "" ? [] : [columnIs("name", name)]),
+          scope: withBuiltIn,
+        },
+      );
       return { ...page, roles: page.rows.map(roles.toMessage) };
     },
     async createRole(call, { parent, role = create(RoleSchema) }) {
       check(role);
       await groups.get(call.tx, parent);
       await requireHolds(call, role.capabilities, parent, capabilityName);
-      return roles.toMessage(await roles.insert(call, parent, {
-        name: role.name, description: role.description, capabilities: toColumn(role.capabilities), create_time: call.nowMs, update_time: call.nowMs,
-      }));
+      return roles.toMessage(
+        await roles.insert(call, parent, {
+          name: role.name,
+          description: role.description,
+          capabilities: toColumn(role.capabilities),
+          create_time: call.nowMs,
+          update_time: call.nowMs,
+        }),
+      );
     },
-    updateRole: (call, { role = create(RoleSchema), updateMask }) => roles.patch(call, role.uid, role, updateMask, async (before, after) => {
-      requireCustom(before.uid);
-      check(after);
-      if (before.name !== after.name) await requireFree(call, before.parent, after.name);
-      if (before.capabilities !== toColumn(after.capabilities)) await requireHolds(call, after.capabilities, before.parent, capabilityName);
-    }),
+    updateRole: (call, { role = create(RoleSchema), updateMask }) =>
+      roles.patch(call, role.uid, role, updateMask, async (before, after) => {
+        requireCustom(before.uid);
+        check(after);
+        if (before.name !== after.name) await requireFree(call, before.parent, after.name);
+        if (before.capabilities !== toColumn(after.capabilities))
+          await requireHolds(call, after.capabilities, before.parent, capabilityName);
+      }),
     async deleteRole(call, { uid }) {
       const row = await roles.get(call.tx, uid);
       requireCustom(uid);
       const violations: PreconditionViolation[] = [];
       for (const { table, column, words } of USES) {
-        const { rows: [found] } = await sql<{ n: number }>`select count(*) as n from ${sql.table(table)} where ${sql.ref(column)} = ${uid}`.execute(call.tx);
+        const {
+          rows: [found],
+        } = await sql<{
+          n: number;
+        }>`select count(*) as n from ${sql.table(table)} where ${sql.ref(column)} = ${uid}`.execute(call.tx);
         const n = Number(found?.n ?? 0);
         if (n > 0) violations.push({ type: "RESOURCE_IN_USE", subject: uid, description: `${words}: ${n}` });
       }
@@ -70,7 +109,11 @@ const USES = [
   { table: "role_bindings", column: "role_uid", words: "the role is still bound" },
   { table: "group_invites", column: "role_uid", words: "invites still give the role" },
   { table: "external_group_role_mappings", column: "role_uid", words: "mappings still give the role" },
-  { table: "identity_providers", column: "default_role", words: "identity providers still have the role as their default" },
+  {
+    table: "identity_providers",
+    column: "default_role",
+    words: "identity providers still have the role as their default",
+  },
 ] as const;
 
 /** The capabilities of a roles row. */
@@ -89,23 +132,45 @@ export function toColumn(capabilities: Capability[]): string {
 }
 
 // Everybody is shown the built-in roles, without a filter or with in_root.
-function withBuiltIn(scope: Scope, { uidp }: { uidp?: { ancestorsOf: string; descendantsOf: string; childrenOf: string } }): Scope {
-  if (uidp !== undefined && [uidp.ancestorsOf, uidp.descendantsOf, uidp.childrenOf].some((uid) => uid !== "")) return scope;
-  return { roots: [], everywhere: true, conditions: [...scope.conditions, sql`(t.parent = '' or ${within(scope.roots)})`] };
+function withBuiltIn(
+  scope: Scope,
+  { uidp }: { uidp?: { ancestorsOf: string; descendantsOf: string; childrenOf: string } },
+): Scope {
+  if (uidp !== undefined && [uidp.ancestorsOf, uidp.descendantsOf, uidp.childrenOf].some((uid) => uid !== ""))
+    return scope;
+  return {
+    roots: [],
+    everywhere: true,
+    conditions: [...scope.conditions, sql`(t.parent = '' or ${within(scope.roots)})`],
+  };
 }
 
 function check(role: Role): void {
   const violations = violationsOf(RoleSchema, role);
-  const unknown = role.capabilities.find((capability) => capability === Capability.CAPABILITY_UNSPECIFIED || CapabilitySchema.value[capability] === undefined);
-  if (unknown !== undefined) violations.push({ field: "capabilities", description: `there is no capability ${unknown}` });
+  const unknown = role.capabilities.find(
+    (capability) =>
+      capability === Capability.CAPABILITY_UNSPECIFIED || CapabilitySchema.value[capability] === undefined,
+  );
+  if (unknown !== undefined)
+    violations.push({ field: "capabilities", description: `there is no capability ${unknown}` });
   if (violations.length > 0) throw invalidArgument(...violations);
 }
 
 function requireCustom(uid: string): void {
-  if (parentOf(uid) === "") throw failedPrecondition({ type: "BUILT_IN_RESOURCE", subject: uid, description: "a built-in role cannot be changed or deleted" });
+  if (parentOf(uid) === "")
+    throw failedPrecondition({
+      type: "BUILT_IN_RESOURCE",
+      subject: uid,
+      description: "a built-in role cannot be changed or deleted",
+    });
 }
 
 async function requireFree(call: Call, parent: string, name: string): Promise<void> {
-  const taken = await call.tx.selectFrom("roles").select("uid").where("parent", "=", parent).where("name", "=", name).executeTakeFirst();
+  const taken = await call.tx
+    .selectFrom("roles")
+    .select("uid")
+    .where("parent", "=", parent)
+    .where("name", "=", name)
+    .executeTakeFirst();
   if (taken !== undefined) throw alreadyExists(RoleSchema.typeName, name);
 }

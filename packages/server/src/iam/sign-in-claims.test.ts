@@ -3,43 +3,61 @@ import { test } from "node:test";
 import { type Person, personOf, subjectClaim } from "./sign-in-claims.ts";
 
 const PROVIDER = { correlationRule: 0, groupsClaim: "groups" };
-const person = (claims: Record<string, unknown>, provider = PROVIDER): Person | undefined => personOf(provider, { sub: "ann", ...claims });
+const person = (claims: Record<string, unknown>, provider = PROVIDER): Person | undefined =>
+  personOf(provider, { sub: "ann", ...claims });
 
 test("the subject is text that every database keeps, by the claim that the rule names", () => {
-  assert.deepEqual([0, 1, 2].map((correlationRule) => subjectClaim({ correlationRule })), ["sub", "sub", "oid"]);
+  assert.deepEqual(
+    [0, 1, 2].map((correlationRule) => subjectClaim({ correlationRule })),
+    ["sub", "sub", "oid"],
+  );
   assert.equal(person({ oid: "7" }, { ...PROVIDER, correlationRule: 2 })?.subject, "7");
   assert.equal(person({}, { ...PROVIDER, correlationRule: 2 }), undefined);
-  for (const sub of [undefined, null, "", 7, true, [], {}, "a".repeat(256), "a\0", "\udc00"]) assert.equal(person({ sub }), undefined, JSON.stringify(sub));
+  for (const sub of [undefined, null, "", 7, true, [], {}, "a".repeat(256), "a\0", "\udc00"])
+    assert.equal(person({ sub }), undefined, JSON.stringify(sub));
 });
 
 test("groups are a list of texts or one text, each once, and a claim's name is one name, whatever is in it", () => {
   const groups = (value: unknown): string[] | undefined => person({ groups: value })?.groups;
   assert.deepEqual(groups(["a", "b", "a"]), ["a", "b"]);
   assert.deepEqual(groups("a b"), ["a b"]);
-  for (const value of [undefined, null, 7, true, {}, { a: "b" }, [], [[]], [{}], [null, 7, "", "\0", "\ud800", "g".repeat(257)]]) {
+  for (const value of [
+    undefined,
+    null,
+    7,
+    true,
+    {},
+    { a: "b" },
+    [],
+    [[]],
+    [{}],
+    [null, 7, "", "\0", "\ud800", "g".repeat(257)],
+  ]) {
     assert.deepEqual(groups(value), [], JSON.stringify(value));
   }
   assert.deepEqual(person({ "a.b": ["c"], a: { b: ["d"] } }, { ...PROVIDER, groupsClaim: "a.b" })?.groups, ["c"]);
-  for (const groupsClaim of ["", "constructor", "__proto__"]) assert.deepEqual(
-    person({ groups: ["a"] }, { ...PROVIDER, groupsClaim })?.groups, [], groupsClaim,
-  );
+  for (const groupsClaim of ["", "constructor", "__proto__"])
+    assert.deepEqual(person({ groups: ["a"] }, { ...PROVIDER, groupsClaim })?.groups, [], groupsClaim);
   assert.equal(groups(Array.from({ length: 20_000 }, (_, at) => `g${at}`))?.length, 5_000);
 });
 
 test("an address is vouched for by the word true alone, and what is no address is none", () => {
   const address = (claims: object): unknown[] => [person({ ...claims })?.email, person({ ...claims })?.emailVerified];
   assert.deepEqual(address({ email: "ann@example.com", email_verified: true }), ["ann@example.com", true]);
-  for (const word of ["true", 1, "yes", {}, [true], null, undefined, false]) assert.equal(
-    address({ email: "ann@example.com", email_verified: word })[1], false,
-  );
-  for (const email of ["ann", "@", "a b@example.com", "", 7, ["ann@example.com"], `${"a".repeat(254)}@example.com`]) assert.equal(
-    address({ email })[0], undefined,
-  );
+  for (const word of ["true", 1, "yes", {}, [true], null, undefined, false])
+    assert.equal(address({ email: "ann@example.com", email_verified: word })[1], false);
+  for (const email of ["ann", "@", "a b@example.com", "", 7, ["ann@example.com"], `${"a".repeat(254)}@example.com`])
+    assert.equal(address({ email })[0], undefined);
 });
 
 test("a name fits the rule of identities, whatever the provider calls people", () => {
   const called = [
-    { name: "Ann Lee" }, { name: "Zoë Ångström" }, { name: "李", preferred_username: "Lee" }, { email: "ann.lee@example.com" }, { name: 7 }, { name: "!!!" },
+    { name: "Ann Lee" },
+    { name: "Zoë Ångström" },
+    { name: "李", preferred_username: "Lee" },
+    { email: "ann.lee@example.com" },
+    { name: 7 },
+    { name: "!!!" },
     { name: "A".repeat(300) },
   ];
   const names = called.map((claims) => person(claims)?.name ?? "");

@@ -39,14 +39,27 @@ export function secretPlace(provider: string): string {
 export async function providerOf(db: Database, uid: string): Promise<Provider | undefined> {
   if (!isUid(uid)) return undefined;
   const row = await db.selectFrom("identity_providers").selectAll().where("uid", "=", uid).executeTakeFirst();
-  return row && {
-    uid: row.uid, name: row.name, group: row.parent, issuer: row.issuer, clientId: row.client_id, clientSecret: row.client_secret,
-    additionalScopes: JSON.parse(row.additional_scopes) as string[], groupsClaim: row.groups_claim, correlationRule: row.correlation_rule,
-    pkceEnabled: row.pkce_enabled === 1, defaultRole: row.default_role,
-  };
+  return (
+    row && {
+      uid: row.uid,
+      name: row.name,
+      group: row.parent,
+      issuer: row.issuer,
+      clientId: row.client_id,
+      clientSecret: row.client_secret,
+      additionalScopes: JSON.parse(row.additional_scopes) as string[],
+      groupsClaim: row.groups_claim,
+      correlationRule: row.correlation_rule,
+      pkceEnabled: row.pkce_enabled === 1,
+      defaultRole: row.default_role,
+    }
+  );
 }
 
-/** A person whom a provider vouches for, by an ID token that was verified against the provider's issuer and client as they are named here. */
+/**
+ * A person whom a provider vouches for, by an ID token that was verified against the provider's issuer and client as
+ * they are named here.
+ */
 export interface SignIn extends Person {
   /** The provider's uid. */
   provider: string;
@@ -55,48 +68,86 @@ export interface SignIn extends Person {
 }
 
 /** `groups`: those that the person's token is to carry. */
-export interface SignedIn { identity: string; created: boolean; groups: string[] }
+export interface SignedIn {
+  identity: string;
+  created: boolean;
+  groups: string[];
+}
 
 /**
- * Finds the person's identity, or makes it and binds it to the provider's default role: once, so that a binding that was taken away stays away. It notes
- * when the person signed in and what the provider says of the e-mail address. Throws UNAUTHENTICATED when the provider is gone or is no longer the one
- * that the ID token was for.
+ * Finds the person's identity, or makes it and binds it to the provider's default role: once, so that a binding that
+ * was taken away stays away. It notes when the person signed in and what the provider says of the e-mail address.
+ * Throws UNAUTHENTICATED when the provider is gone or is no longer the one that the ID token was for.
  */
 export async function signIn(call: Call, person: SignIn): Promise<SignedIn> {
   const provider = await providerOf(call.tx, person.provider);
   if (provider === undefined || provider.issuer !== person.issuer || provider.clientId !== person.clientId) {
     throw unauthenticated("the identity provider is gone, or was changed");
   }
-  const known = await call.tx.selectFrom("identities").selectAll()
-    .where("provider", "=", provider.uid).where("issuer", "=", person.issuer).where("subject", "=", person.subject).executeTakeFirst();
+  const known = await call.tx
+    .selectFrom("identities")
+    .selectAll()
+    .where("provider", "=", provider.uid)
+    .where("issuer", "=", person.issuer)
+    .where("subject", "=", person.subject)
+    .executeTakeFirst();
   const relationship = relationshipColumns(claimMatch(person));
   const groups = await carriedGroups(call, provider.uid, person.groups);
   if (known !== undefined) {
     const addresses = emailOf(person, known);
-    await call.tx.updateTable("identities").set({ ...relationship, ...addresses, last_seen_time: Math.max(call.nowMs, known.last_seen_time ?? 0) })
-      .where("uid", "=", known.uid).execute();
+    await call.tx
+      .updateTable("identities")
+      .set({ ...relationship, ...addresses, last_seen_time: Math.max(call.nowMs, known.last_seen_time ?? 0) })
+      .where("uid", "=", known.uid)
+      .execute();
     await auditSignIn(call, person, known.uid);
     tell(call, "signed_in", provider, person, { uid: known.uid, ...addresses });
     return { identity: known.uid, created: false, groups };
   }
   const made = await identities.insert(call, "", {
-    ...relationship, ...emailOf(person, { email: "", email_unverified: "" }), name: person.name, description: "", company: "", provider: provider.uid,
-    last_seen_time: call.nowMs, create_time: call.nowMs, update_time: call.nowMs,
+    ...relationship,
+    ...emailOf(person, { email: "", email_unverified: "" }),
+    name: person.name,
+    description: "",
+    company: "",
+    provider: provider.uid,
+    last_seen_time: call.nowMs,
+    create_time: call.nowMs,
+    update_time: call.nowMs,
   });
   tell(call, "registered", provider, person, made);
-  if (provider.defaultRole !== "") await ensureBinding(call, provider.group, made.uid, provider.defaultRole, actorOf(person, made.uid));
-  await auditSignIn(call, person, made.uid, { created: "true", ...(provider.defaultRole !== "" && { role: provider.defaultRole }) });
+  if (provider.defaultRole !== "")
+    await ensureBinding(call, provider.group, made.uid, provider.defaultRole, actorOf(person, made.uid));
+  await auditSignIn(call, person, made.uid, {
+    created: "true",
+    ...(provider.defaultRole !== "" && { role: provider.defaultRole }),
+  });
   return { identity: made.uid, created: true, groups };
 }
 
 // The person is in no organization: what it did is told to whoever the provider belongs to.
-async function auditSignIn(call: Call, person: SignIn, identity: string, details: Record<string, string> = {}): Promise<void> {
+async function auditSignIn(
+  call: Call,
+  person: SignIn,
+  identity: string,
+  details: Record<string, string> = {},
+): Promise<void> {
   await audit(call, { method: "iam.signIn", resource: person.provider, ...actorOf(person, identity), details });
 }
 
-function tell(call: Call, what: "registered" | "signed_in", provider: Provider, person: SignIn, { uid, email }: { uid: string; email: string }): void {
+function tell(
+  call: Call,
+  what: "registered" | "signed_in",
+  provider: Provider,
+  person: SignIn,
+  { uid, email }: { uid: string; email: string },
+): void {
   call.emit(SignInSchema, {
-    type: `api.auth.${what}.v1`, subject: uid, group: provider.group, by: actorOf(person, uid), body: { identity: uid, provider: provider.uid, email },
+    type: `api.auth.${what}.v1`,
+    subject: uid,
+    group: provider.group,
+    by: actorOf(person, uid),
+    body: { identity: uid, provider: provider.uid, email },
   });
 }
 
@@ -111,14 +162,21 @@ function claimMatch({ issuer, subject, clientId }: SignIn): Identity["relationsh
   return create(IdentitySchema, {
     relationship: {
       case: "claimMatch",
-      value: { iss: { case: "issuer", value: issuer }, sub: { case: "subject", value: subject }, aud: { case: "audience", value: clientId } },
+      value: {
+        iss: { case: "issuer", value: issuer },
+        sub: { case: "subject", value: subject },
+        aud: { case: "audience", value: clientId },
+      },
     },
   }).relationship;
 }
 
 type Addresses = Pick<Row<"identities">, "email" | "email_unverified">;
 
-/** A token that says nothing of an address changes nothing; one that does not vouch for it ends what an earlier one vouched for. */
+/**
+ * A token that says nothing of an address changes nothing; one that does not vouch for it ends what an earlier one
+ * vouched for.
+ */
 function emailOf({ email, emailVerified }: SignIn, known: Addresses): Addresses {
   if (email === undefined) return { email: known.email, email_unverified: known.email_unverified };
   return emailVerified ? { email, email_unverified: "" } : { email: "", email_unverified: email };
@@ -128,13 +186,18 @@ const MAX_GROUPS = 200;
 const MAX_GROUPS_BYTES = 3_000;
 
 /**
- * The groups that go along in the person's tokens, which must stay small enough for every proxy: first those that a mapping names today, then
- * others, so that a mapping made later counts for them at once, as many as fit.
+ * The groups that go along in the person's tokens, which must stay small enough for every proxy: first those that a
+ * mapping names today, then others, so that a mapping made later counts for them at once, as many as fit.
  */
 async function carriedGroups(call: Call, provider: string, groups: string[]): Promise<string[]> {
   if (groups.length === 0) return [];
-  const rows = await call.tx.selectFrom("external_group_role_mappings").select("external_group_id").distinct()
-    .where("parent", "=", provider).where("external_group_id", "in", groups).execute();
+  const rows = await call.tx
+    .selectFrom("external_group_role_mappings")
+    .select("external_group_id")
+    .distinct()
+    .where("parent", "=", provider)
+    .where("external_group_id", "in", groups)
+    .execute();
   const mapped = new Set(rows.map((row) => row.external_group_id));
   const carried: string[] = [];
   let bytes = 0;

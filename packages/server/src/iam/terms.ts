@@ -1,4 +1,10 @@
-import { AcceptTermsRequestSchema, Capability, GroupSchema, ListTermsAcceptancesRequestSchema, type TermsService } from "@moorage/api";
+import {
+  AcceptTermsRequestSchema,
+  Capability,
+  GroupSchema,
+  ListTermsAcceptancesRequestSchema,
+  type TermsService,
+} from "@moorage/api";
 import { sql } from "kysely";
 import { listPage, type ListSpec } from "../aip/list.ts";
 import { violationsOf } from "../aip/validate.ts";
@@ -10,7 +16,9 @@ import type { Room, RoomContext, TermsDocument } from "../core/service.ts";
 import { groups } from "./groups.ts";
 
 const LIST: ListSpec<"terms_acceptances"> = {
-  table: "terms_acceptances", request: ListTermsAcceptancesRequestSchema, defaultOrder: "createTime",
+  table: "terms_acceptances",
+  request: ListTermsAcceptancesRequestSchema,
+  defaultOrder: "createTime",
   orderBy: { createTime: "create_time", docId: "doc_id", acceptedBy: "accepted_by", orgUid: "parent" },
 };
 
@@ -18,13 +26,25 @@ export function termsService({ pageTokenKey, terms = [] }: RoomContext): Room<ty
   return {
     async acceptTerms(call, request) {
       const violations = violationsOf(AcceptTermsRequestSchema, request);
-      const unknown = request.documentIds.flatMap((id, at) => (terms.some((document) => document.id === id) ? [] : [unknownDocument(id, at)]));
+      const unknown = request.documentIds.flatMap((id, at) =>
+        terms.some((document) => document.id === id) ? [] : [unknownDocument(id, at)],
+      );
       if (violations.length + unknown.length > 0) throw invalidArgument(...violations, ...unknown);
       const { group } = request;
       await groups.get(call.tx, group);
       const documentIds = [...new Set(request.documentIds)];
-      const rows = documentIds.map((id) => ({ uid: newUid(group), parent: group, doc_id: id, accepted_by: call.caller.identity, create_time: call.nowMs }));
-      await call.tx.insertInto("terms_acceptances").values(rows).onConflict((on) => on.columns(["parent", "doc_id"]).doNothing()).execute();
+      const rows = documentIds.map((id) => ({
+        uid: newUid(group),
+        parent: group,
+        doc_id: id,
+        accepted_by: call.caller.identity,
+        create_time: call.nowMs,
+      }));
+      await call.tx
+        .insertInto("terms_acceptances")
+        .values(rows)
+        .onConflict((on) => on.columns(["parent", "doc_id"]).doNothing())
+        .execute();
       return { group, documentIds };
     },
     async listTermsAcceptances(call, request) {
@@ -40,7 +60,12 @@ export function termsService({ pageTokenKey, terms = [] }: RoomContext): Room<ty
       });
       return {
         ...page,
-        termsAcceptances: page.rows.map((row) => ({ docId: row.doc_id, acceptedBy: row.accepted_by, orgUid: row.parent, createTime: timestamp(row.create_time) })),
+        termsAcceptances: page.rows.map((row) => ({
+          docId: row.doc_id,
+          acceptedBy: row.accepted_by,
+          orgUid: row.parent,
+          createTime: timestamp(row.create_time),
+        })),
       };
     },
   };
@@ -53,21 +78,32 @@ function unknownDocument(id: string, at: number): FieldViolation {
 }
 
 /**
- * Throws FAILED_PRECONDITION with every document that blocks this and that neither the place's groups nor their ancestors accepted. `what`: a method's
- * full name, or `push`. `places`: uids of groups or of what is in them; what is in no group is blocked by nothing.
+ * Throws FAILED_PRECONDITION with every document that blocks this and that neither the place's groups nor their
+ * ancestors accepted. `what`: a method's full name, or `push`. `places`: uids of groups or of what is in them; what is
+ * in no group is blocked by nothing.
  */
-export async function requireTerms(call: Call, documents: readonly TermsDocument[], what: string, places: readonly string[]): Promise<void> {
+export async function requireTerms(
+  call: Call,
+  documents: readonly TermsDocument[],
+  what: string,
+  places: readonly string[],
+): Promise<void> {
   const blocking = documents.filter(({ blocks }) => blocks.includes(what));
   if (blocking.length === 0) return;
   const missing = new Map<string, TermsDocument>();
   for (const place of new Set(places)) {
     const path = [...ancestorsOf(place), place];
     const [organization = ""] = path;
-    if (await groups.find(call.tx, organization) === undefined) continue;
+    if ((await groups.find(call.tx, organization)) === undefined) continue;
     const rows = await call.tx.selectFrom("terms_acceptances").select("doc_id").where("parent", "in", path).execute();
-    for (const document of blocking) if (!rows.some((row) => row.doc_id === document.id)) missing.set(document.id, document);
+    for (const document of blocking)
+      if (!rows.some((row) => row.doc_id === document.id)) missing.set(document.id, document);
   }
   if (missing.size === 0) return;
-  const violations = [...missing.values()].map(({ id, label, url }) => ({ type: "TERMS_NOT_ACCEPTED", subject: id, description: `${label} is not accepted: ${url}` }));
+  const violations = [...missing.values()].map(({ id, label, url }) => ({
+    type: "TERMS_NOT_ACCEPTED",
+    subject: id,
+    description: `${label} is not accepted: ${url}`,
+  }));
   throw failedPrecondition(...violations);
 }

@@ -12,7 +12,9 @@ import { refuseUnfinished } from "./marker.ts";
 import { resealMirrors } from "../registry/index.ts";
 import { addToAncestors, type Database, type Store, takeName } from "../store/index.ts";
 
-/** What the first start made; `<data>/bootstrap.json` holds the same for people and scripts. Source: issue "Operation". */
+/**
+ * What the first start made; `<data>/bootstrap.json` holds the same for people and scripts. Source: issue "Operation".
+ */
 export interface Bootstrap {
   baseUrl: string;
   registryUrl: string;
@@ -22,15 +24,24 @@ export interface Bootstrap {
 }
 
 /** What the program itself needs to know of its installation. */
-export interface Installation { bootstrap: Omit<Bootstrap, "baseUrl" | "registryUrl">; pageTokenKey: Uint8Array; ownerRole: string }
+export interface Installation {
+  bootstrap: Omit<Bootstrap, "baseUrl" | "registryUrl">;
+  pageTokenKey: Uint8Array;
+  ownerRole: string;
+}
 
 const PAGE_TOKEN_KEY = "installation:page_token_key";
 
 /**
- * Makes what an empty database lacks, whole or not at all, brings the built-in roles up to date, and seals secrets with the key of today.
- * Throws a StoreError when an import into the database has not come to its end.
+ * Makes what an empty database lacks, whole or not at all, brings the built-in roles up to date, and seals secrets with
+ * the key of today. Throws a StoreError when an import into the database has not come to its end.
  */
-export function ensureInstallation(store: Store, secrets: Secrets, config: Config, nowMs: number): Promise<Installation> {
+export function ensureInstallation(
+  store: Store,
+  secrets: Secrets,
+  config: Config,
+  nowMs: number,
+): Promise<Installation> {
   return store.transact((tx) => install(tx, secrets, config, nowMs));
 }
 
@@ -44,21 +55,52 @@ async function install(tx: Database, secrets: Secrets, config: Config, nowMs: nu
   const pageTokenKey = kept.get("page_token_key");
   if (bootstrap !== undefined && pageTokenKey !== undefined) {
     await resealInstallation(tx, secrets);
-    return { bootstrap: await namesOfToday(tx, JSON.parse(bootstrap) as Installation["bootstrap"]), pageTokenKey: openPageTokenKey(secrets, pageTokenKey), ownerRole };
+    return {
+      bootstrap: await namesOfToday(tx, JSON.parse(bootstrap) as Installation["bootstrap"]),
+      pageTokenKey: openPageTokenKey(secrets, pageTokenKey),
+      ownerRole,
+    };
   }
   const key = randomBytes(32);
   await createSigningKey(tx, secrets, nowMs);
   const identity = newUid("");
-  await tx.insertInto("identities").values({
-    uid: identity, parent: "", name: "owner", description: "made at the first start", email: "", email_unverified: "", company: "", relationship_type: 0, relationship: "",
-    issuer: "", subject: "", last_seen_time: null, create_time: nowMs, update_time: nowMs,
-  }).execute();
+  await tx
+    .insertInto("identities")
+    .values({
+      uid: identity,
+      parent: "",
+      name: "owner",
+      description: "made at the first start",
+      email: "",
+      email_unverified: "",
+      company: "",
+      relationship_type: 0,
+      relationship: "",
+      issuer: "",
+      subject: "",
+      last_seen_time: null,
+      create_time: nowMs,
+      update_time: nowMs,
+    })
+    .execute();
   const made = {
-    organization: { uid: await organization(tx, config.organization, identity, ownerRole, nowMs), name: config.organization },
-    publicOrganization: { uid: await organization(tx, config.publicOrganization, identity, ownerRole, nowMs), name: config.publicOrganization },
+    organization: {
+      uid: await organization(tx, config.organization, identity, ownerRole, nowMs),
+      name: config.organization,
+    },
+    publicOrganization: {
+      uid: await organization(tx, config.publicOrganization, identity, ownerRole, nowMs),
+      name: config.publicOrganization,
+    },
     identity: { uid: identity },
   };
-  await tx.insertInto("installation").values([{ key: "bootstrap", value: JSON.stringify(made) }, { key: "page_token_key", value: secrets.seal(key.toString("base64"), PAGE_TOKEN_KEY) }]).execute();
+  await tx
+    .insertInto("installation")
+    .values([
+      { key: "bootstrap", value: JSON.stringify(made) },
+      { key: "page_token_key", value: secrets.seal(key.toString("base64"), PAGE_TOKEN_KEY) },
+    ])
+    .execute();
   return { bootstrap: made, pageTokenKey: key, ownerRole };
 }
 
@@ -68,10 +110,18 @@ export async function resealInstallation(tx: Database, secrets: Secrets): Promis
   await resealMirrors(tx, secrets);
   await resealProviders(tx, secrets);
   await resealSubscriptions(tx, secrets);
-  const row = await tx.selectFrom("installation").select("value").where("key", "=", "page_token_key").executeTakeFirst();
+  const row = await tx
+    .selectFrom("installation")
+    .select("value")
+    .where("key", "=", "page_token_key")
+    .executeTakeFirst();
   if (row === undefined || secrets.isCurrent(row.value)) return;
   const text = openPageTokenKey(secrets, row.value).toString("base64");
-  await tx.updateTable("installation").set({ value: secrets.seal(text, PAGE_TOKEN_KEY) }).where("key", "=", "page_token_key").execute();
+  await tx
+    .updateTable("installation")
+    .set({ value: secrets.seal(text, PAGE_TOKEN_KEY) })
+    .where("key", "=", "page_token_key")
+    .execute();
 }
 
 /** The key that signs page tokens, from its row. Throws a SecretError when it was sealed with another secret key. */
@@ -85,24 +135,53 @@ async function namesOfToday(tx: Database, made: Installation["bootstrap"]): Prom
     const found = await tx.selectFrom("groups").select("name").where("uid", "=", uid).executeTakeFirst();
     return { uid, name: found?.name ?? name };
   };
-  return { ...made, organization: await named(made.organization), publicOrganization: await named(made.publicOrganization) };
+  return {
+    ...made,
+    organization: await named(made.organization),
+    publicOrganization: await named(made.publicOrganization),
+  };
 }
 
-async function organization(tx: Database, name: string, owner: string, ownerRole: string, nowMs: number): Promise<string> {
+async function organization(
+  tx: Database,
+  name: string,
+  owner: string,
+  ownerRole: string,
+  nowMs: number,
+): Promise<string> {
   const uid = newUid("");
   await takeName(tx, "", name, uid);
-  await tx.insertInto("groups").values({
-    uid, parent: "", name, description: "", verified: 0, kind: OrgKind.ORG_KIND_UNSPECIFIED, status: OrgStatus.READY, resource_limits: "{}", create_time: nowMs, update_time: nowMs,
-  }).execute();
+  await tx
+    .insertInto("groups")
+    .values({
+      uid,
+      parent: "",
+      name,
+      description: "",
+      verified: 0,
+      kind: OrgKind.ORG_KIND_UNSPECIFIED,
+      status: OrgStatus.READY,
+      resource_limits: "{}",
+      create_time: nowMs,
+      update_time: nowMs,
+    })
+    .execute();
   await addToAncestors(tx, "groups", uid, name);
-  await tx.insertInto("role_bindings").values({ uid: newUid(uid), parent: uid, identity_uid: owner, role_uid: ownerRole, create_time: nowMs }).execute();
+  await tx
+    .insertInto("role_bindings")
+    .values({ uid: newUid(uid), parent: uid, identity_uid: owner, role_uid: ownerRole, create_time: nowMs })
+    .execute();
   return uid;
 }
 
 /** Whether secrets are in the database that only the right key opens. */
 export async function hasSealedSecrets(store: Store): Promise<boolean> {
-  if (await store.version() === 0) return false;
-  const row = await store.reader.selectFrom("installation").select("value").where("key", "=", "page_token_key").executeTakeFirst();
+  if ((await store.version()) === 0) return false;
+  const row = await store.reader
+    .selectFrom("installation")
+    .select("value")
+    .where("key", "=", "page_token_key")
+    .executeTakeFirst();
   return row !== undefined && isSealed(row.value);
 }
 

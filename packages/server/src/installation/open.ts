@@ -8,7 +8,11 @@ import { secretKeysOf } from "./secret-keys.ts";
 import { lockDataDir, openStore, type Store, StoreError } from "../store/index.ts";
 
 /** An installation whose secrets can be opened. */
-export interface OpenedInstallation { installation: Installation; secretKeys: readonly Uint8Array[]; secrets: Secrets }
+export interface OpenedInstallation {
+  installation: Installation;
+  secretKeys: readonly Uint8Array[];
+  secrets: Secrets;
+}
 
 /**
  * What the program needs to know of its installation; what an empty database lacks is made. The schema must be there.
@@ -20,11 +24,16 @@ export async function openInstallation(store: Store, settings: Config, nowMs: nu
   try {
     return { installation: await ensureInstallation(store, secrets, settings, nowMs), secretKeys, secrets };
   } catch (error) {
-    throw error instanceof SecretError ? new ConfigError(`MOORAGE_SECRET_KEY: ${error.message}`, { cause: error }) : error;
+    throw error instanceof SecretError
+      ? new ConfigError(`MOORAGE_SECRET_KEY: ${error.message}`, { cause: error })
+      : error;
   }
 }
 
-/** Brings the database to the newest version. In one that nobody else can have open, what ended processes held is free at once. */
+/**
+ * Brings the database to the newest version. In one that nobody else can have open, what ended processes held is free
+ * at once.
+ */
 export async function bringUp(store: Store, nowMs: number): Promise<void> {
   await store.migrate();
   if (store.engine !== "sqlite") return;
@@ -38,21 +47,29 @@ export function takeDataDir(dataDir: string): { release(): void } {
     return lockDataDir(dataDir);
   } catch (error) {
     if (error instanceof StoreError) throw error;
-    throw new ConfigError(`MOORAGE_DATA_DIR: cannot use ${dataDir}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new ConfigError(
+      `MOORAGE_DATA_DIR: cannot use ${dataDir}: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 }
 
 /**
- * What one process does for all that are to serve: takes the data folder, brings the database to the newest version, and makes what an empty one
- * lacks, the secret key's file included. The folder is this process's until `release`.
+ * What one process does for all that are to serve: takes the data folder, brings the database to the newest version,
+ * and makes what an empty one lacks, the secret key's file included. The folder is this process's until `release`.
  */
-export async function prepareInstallation(settings: Config, nowMs: number): Promise<{ installation: Installation; release(): void }> {
+export async function prepareInstallation(
+  settings: Config,
+  nowMs: number,
+): Promise<{ installation: Installation; release(): void }> {
   const lock = takeDataDir(settings.dataDir);
   try {
     const store = await openStore(settings);
     try {
       await bringUp(store, nowMs);
-      return { installation: (await openInstallation(store, settings, nowMs)).installation, release: () => lock.release() };
+      return {
+        installation: (await openInstallation(store, settings, nowMs)).installation,
+        release: () => lock.release(),
+      };
     } finally {
       await store.close();
     }

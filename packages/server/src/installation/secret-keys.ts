@@ -5,22 +5,29 @@ import { hasSealedSecrets } from "./bootstrap.ts";
 import { type Config, ConfigError } from "../config.ts";
 import type { Store } from "../store/index.ts";
 
-/** The file that holds the secret key of an installation whose settings name none: base64, readable by its owner alone. */
+/**
+ * The file that holds the secret key of an installation whose settings name none: base64, readable by its owner alone.
+ */
 export function secretKeyFile(dataDir: string): string {
   return join(dataDir, "secret.key");
 }
 
 /**
- * The keys that seal and open secrets in the database: those of the settings, else the file's, which is made when nothing is sealed yet.
- * Throws a ConfigError when the file is missing or wrong.
+ * The keys that seal and open secrets in the database: those of the settings, else the file's, which is made when
+ * nothing is sealed yet. Throws a ConfigError when the file is missing or wrong.
  */
-export async function secretKeysOf({ dataDir, secretKeys }: Pick<Config, "dataDir" | "secretKeys">, store: Store): Promise<readonly Uint8Array[]> {
+export async function secretKeysOf(
+  { dataDir, secretKeys }: Pick<Config, "dataDir" | "secretKeys">,
+  store: Store,
+): Promise<readonly Uint8Array[]> {
   if (secretKeys.length > 0) return secretKeys;
   const file = secretKeyFile(dataDir);
   const found = readKeyFile(file);
   if (found !== undefined) return [found];
   if (await hasSealedSecrets(store)) {
-    throw new ConfigError(`MOORAGE_SECRET_KEY: the secrets in the database are encrypted, and there is no ${file}: bring that file back, or set the key; all replicas need the same`);
+    throw new ConfigError(
+      `MOORAGE_SECRET_KEY: the secrets in the database are encrypted, and there is no ${file}: bring that file back, or set the key; all replicas need the same`,
+    );
   }
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   return [makeKeyFile(file)];

@@ -14,8 +14,16 @@ export function openPatientStore(config: Config): Promise<Store> {
 /** Throws a StoreError unless there is a database of the version that this program works with. */
 export async function requireNewest(store: Store, { dataDir }: Config): Promise<void> {
   const version = await store.version();
-  if (version === 0) throw new StoreError(store.engine === "sqlite" ? `there is no installation in ${dataDir}` : "there is no installation in this database");
-  if (version !== NEWEST_VERSION) throw new StoreError(`the database is of version ${version}, this moorage works with ${NEWEST_VERSION}: moorage migrate brings it up to date`);
+  if (version === 0)
+    throw new StoreError(
+      store.engine === "sqlite"
+        ? `there is no installation in ${dataDir}`
+        : "there is no installation in this database",
+    );
+  if (version !== NEWEST_VERSION)
+    throw new StoreError(
+      `the database is of version ${version}, this moorage works with ${NEWEST_VERSION}: moorage migrate brings it up to date`,
+    );
 }
 
 /** The blobs of the settings. Throws a ConfigError that names the setting. */
@@ -23,7 +31,9 @@ export async function openBlobsOf(config: Config): Promise<BlobStore> {
   try {
     return await openBlobs(config);
   } catch (error) {
-    throw error instanceof BlobsUrlError ? new ConfigError(`MOORAGE_BLOBS_URL: ${error.message}`, { cause: error }) : error;
+    throw error instanceof BlobsUrlError
+      ? new ConfigError(`MOORAGE_BLOBS_URL: ${error.message}`, { cause: error })
+      : error;
   }
 }
 

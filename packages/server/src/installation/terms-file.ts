@@ -16,22 +16,38 @@ const MAX_URL_LENGTH = 2000;
 const MAX_DEPTH = 8;
 const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
-/** What can be blocked: a method by its full name, the word for its service area, and its own. Images are pushed in the registry's area. */
-interface Blockable { what: string; area: string; name: string }
+/**
+ * What can be blocked: a method by its full name, the word for its service area, and its own. Images are pushed in the
+ * registry's area.
+ */
+interface Blockable {
+  what: string;
+  area: string;
+  name: string;
+}
 
 const BLOCKABLE: readonly Blockable[] = [
-  ...Object.values<unknown>(api).filter(isService).flatMap((service) => service.methods).filter(isBlockable)
-    .map((method) => ({ what: `${method.parent.typeName}.${method.name}`, area: method.parent.typeName.split(".")[1] ?? "", name: method.name })),
+  ...Object.values<unknown>(api)
+    .filter(isService)
+    .flatMap((service) => service.methods)
+    .filter(isBlockable)
+    .map((method) => ({
+      what: `${method.parent.typeName}.${method.name}`,
+      area: method.parent.typeName.split(".")[1] ?? "",
+      name: method.name,
+    })),
   { what: "push", area: "registry", name: "push" },
 ];
 
 /**
- * The documents of the setting MOORAGE_TERMS_FILE: a JSON list of `{id, label, url, required}`. `required`: false, true, or a list of what it blocks:
- * service areas such as `registry`, methods such as `CreateRepo`, and `push`. Deletes are never blocked. Throws a ConfigError that names file and entry.
+ * The documents of the setting MOORAGE_TERMS_FILE: a JSON list of `{id, label, url, required}`. `required`: false,
+ * true, or a list of what it blocks: service areas such as `registry`, methods such as `CreateRepo`, and `push`.
+ * Deletes are never blocked. Throws a ConfigError that names file and entry.
  */
 export function readTerms(file: string): TermsDocument[] {
   if (file === "") return [];
-  const wrong = (problem: string, cause?: unknown): ConfigError => new ConfigError(`MOORAGE_TERMS_FILE: ${file}: ${problem}`, { cause });
+  const wrong = (problem: string, cause?: unknown): ConfigError =>
+    new ConfigError(`MOORAGE_TERMS_FILE: ${file}: ${problem}`, { cause });
   let entries: unknown;
   try {
     if (statSync(file).size > MAX_FILE_BYTES) throw wrong(`is larger than ${MAX_FILE_BYTES} bytes`);
@@ -39,11 +55,17 @@ export function readTerms(file: string): TermsDocument[] {
   } catch (error) {
     throw error instanceof ConfigError ? error : wrong("cannot be read as JSON", error);
   }
-  if (!Array.isArray(entries) || entries.length > MAX_DOCUMENTS) throw wrong(`must be a list of at most ${MAX_DOCUMENTS} documents`);
+  if (!Array.isArray(entries) || entries.length > MAX_DOCUMENTS)
+    throw wrong(`must be a list of at most ${MAX_DOCUMENTS} documents`);
   const documents: TermsDocument[] = [];
   for (const [at, entry] of entries.entries()) {
     const read = documentOf(entry);
-    const problem = typeof read === "string" ? read : documents.some(({ id }) => id === read.id) ? "the id is there already" : undefined;
+    const problem =
+      typeof read === "string"
+        ? read
+        : documents.some(({ id }) => id === read.id)
+          ? "the id is there already"
+          : undefined;
     const shown = isObject(entry) && typeof entry["id"] === "string" ? ` (${entry["id"]})` : "";
     if (typeof read === "string" || problem !== undefined) throw wrong(`entry ${at + 1}${shown}: ${problem}`);
     documents.push(read);
@@ -58,8 +80,10 @@ function documentOf(entry: unknown): TermsDocument | string {
   const [unknown] = Object.keys(rest);
   if (unknown !== undefined) return `there is no field ${unknown}`;
   if (typeof id !== "string" || !ID.test(id)) return "id must be 1 to 128 letters, digits, dots, dashes or underscores";
-  if (typeof label !== "string" || label.trim() === "" || label.length > MAX_LABEL_LENGTH) return `label must be a text of at most ${MAX_LABEL_LENGTH} characters`;
-  if (typeof url !== "string" || url.length > MAX_URL_LENGTH || !/^https?:$/.test(URL.parse(url)?.protocol ?? "")) return "url must be an http or https URL";
+  if (typeof label !== "string" || label.trim() === "" || label.length > MAX_LABEL_LENGTH)
+    return `label must be a text of at most ${MAX_LABEL_LENGTH} characters`;
+  if (typeof url !== "string" || url.length > MAX_URL_LENGTH || !/^https?:$/.test(URL.parse(url)?.protocol ?? ""))
+    return "url must be an http or https URL";
   const blocks = blocksOf(required);
   return typeof blocks === "string" ? blocks : { id, label, url, blocks };
 }
@@ -67,11 +91,13 @@ function documentOf(entry: unknown): TermsDocument | string {
 function blocksOf(required: unknown): string[] | string {
   if (required === false) return [];
   if (required === true) return BLOCKABLE.filter(({ name }) => USUALLY_BLOCKED.has(name)).map(({ what }) => what);
-  if (!Array.isArray(required) || required.length === 0) return "required must be true, false, or a list of what it blocks";
+  if (!Array.isArray(required) || required.length === 0)
+    return "required must be true, false, or a list of what it blocks";
   const blocks = new Set<string>();
   for (const word of required as unknown[]) {
     const found = BLOCKABLE.filter(({ area, name }) => word === area || word === name);
-    if (found.length === 0) return `required names ${JSON.stringify(word)}, which is no service area that writes and no method that can be blocked`;
+    if (found.length === 0)
+      return `required names ${JSON.stringify(word)}, which is no service area that writes and no method that can be blocked`;
     for (const { what } of found) blocks.add(what);
   }
   return [...blocks];
@@ -82,5 +108,9 @@ function isService(value: unknown): value is DescService {
 }
 
 function isBlockable(method: DescMethod): boolean {
-  return getOption(method, api.transaction) === api.Transaction.WRITE && !/^(?:Batch)?Delete/.test(method.name) && !NEVER_BLOCKED.has(method.name);
+  return (
+    getOption(method, api.transaction) === api.Transaction.WRITE &&
+    !/^(?:Batch)?Delete/.test(method.name) &&
+    !NEVER_BLOCKED.has(method.name)
+  );
 }

@@ -1,7 +1,9 @@
 import { auditRetention, type RetentionDeps } from "../audit/index.ts";
 import type { Chore } from "./scheduler.ts";
 
-export interface AuditCleanerDeps extends RetentionDeps { log: { info(fields: object, message: string): void } }
+export interface AuditCleanerDeps extends RetentionDeps {
+  log: { info(fields: object, message: string): void };
+}
 
 const EVERY_MS = 3_600_000;
 

@@ -12,31 +12,56 @@ export interface LeaseRequest {
 }
 
 // What the row of a lease says: until when who holds it, and before when nobody needs to.
-interface Lease { holder: string; untilMs: number; dueMs: number }
+interface Lease {
+  holder: string;
+  untilMs: number;
+  dueMs: number;
+}
 
 const keyOf = (work: string): string => `lease:${work}`;
 
-/** Takes or keeps the lease. False: another process holds it, or the work is not due. One whose holder has died is free when its time is over. */
+/**
+ * Takes or keeps the lease. False: another process holds it, or the work is not due. One whose holder has died is free
+ * when its time is over.
+ */
 async function takeLease(call: Call, { work, holder, holdMs }: LeaseRequest): Promise<{ taken: boolean }> {
-  const row = await call.tx.selectFrom("installation").select("value").where("key", "=", keyOf(work)).executeTakeFirst();
+  const row = await call.tx
+    .selectFrom("installation")
+    .select("value")
+    .where("key", "=", keyOf(work))
+    .executeTakeFirst();
   // The writing end is `put` below.
-  const lease = row === undefined ? undefined : parseJson(row.value, 4) as Lease;
-  if (lease !== undefined && (call.nowMs < lease.dueMs || (call.nowMs < lease.untilMs && lease.holder !== holder))) return { taken: false };
+  const lease = row === undefined ? undefined : (parseJson(row.value, 4) as Lease);
+  if (lease !== undefined && (call.nowMs < lease.dueMs || (call.nowMs < lease.untilMs && lease.holder !== holder)))
+    return { taken: false };
   await put(call, work, { holder, untilMs: call.nowMs + holdMs, dueMs: 0 });
   return { taken: true };
 }
 
-/** Gives the lease back; the work is due again in `dueInMs` milliseconds. Nothing happens when another process has taken it. */
-async function endLease(call: Call, { work, holder, dueInMs }: { work: string; holder: string; dueInMs: number }): Promise<void> {
-  const row = await call.tx.selectFrom("installation").select("value").where("key", "=", keyOf(work)).executeTakeFirst();
+/**
+ * Gives the lease back; the work is due again in `dueInMs` milliseconds. Nothing happens when another process has taken
+ * it.
+ */
+async function endLease(
+  call: Call,
+  { work, holder, dueInMs }: { work: string; holder: string; dueInMs: number },
+): Promise<void> {
+  const row = await call.tx
+    .selectFrom("installation")
+    .select("value")
+    .where("key", "=", keyOf(work))
+    .executeTakeFirst();
   if (row === undefined || (parseJson(row.value, 4) as Lease).holder !== holder) return;
   await put(call, work, { holder, untilMs: 0, dueMs: call.nowMs + dueInMs });
 }
 
 async function put(call: Call, work: string, lease: Lease): Promise<void> {
   const value = JSON.stringify(lease);
-  await call.tx.insertInto("installation").values({ key: keyOf(work), value })
-    .onConflict((conflict) => conflict.column("key").doUpdateSet({ value })).execute();
+  await call.tx
+    .insertInto("installation")
+    .values({ key: keyOf(work), value })
+    .onConflict((conflict) => conflict.column("key").doUpdateSet({ value }))
+    .execute();
 }
 
 export const leaseCommands = { "leases.take": takeLease, "leases.end": endLease };

@@ -38,14 +38,20 @@ export function longestIntervalMs(everyMs = EVERY_MS): number {
 }
 
 /**
- * Replaces an old signing key now, and every hour does so again and removes abandoned uploads, beside the other chores: one process of the installation
- * does each for all, since its lease in the database is one process's at a time. Two that did it at once, with clocks far apart, would do no harm.
- * Rejects when the first rotation fails.
+ * Replaces an old signing key now, and every hour does so again and removes abandoned uploads, beside the other chores:
+ * one process of the installation does each for all, since its lease in the database is one process's at a time. Two
+ * that did it at once, with clocks far apart, would do no harm. Rejects when the first rotation fails.
  */
 export async function startHousekeeping(deps: HousekeepingDeps): Promise<{ stop(): void }> {
   const { transactor, keyring, registry, signingKeyAgeMs, log, chores = [], lookEveryMs = LOOK_EVERY_MS } = deps;
   const holder = randomUUID();
-  const data = (): CallData => ({ caller: ANONYMOUS, requestId: randomUUID(), nowMs: registry.clock.nowMs(), remoteAddress: "", userAgent: "" });
+  const data = (): CallData => ({
+    caller: ANONYMOUS,
+    requestId: randomUUID(),
+    nowMs: registry.clock.nowMs(),
+    remoteAddress: "",
+    userAgent: "",
+  });
   const rotate = async (): Promise<void> => {
     const { rotated } = await transactor.write("access.rotateKeys", data(), { maxAgeMs: signingKeyAgeMs });
     if (!rotated) return;
@@ -53,16 +59,21 @@ export async function startHousekeeping(deps: HousekeepingDeps): Promise<{ stop(
     log.info("signing key rotated");
   };
   const own: Chore = {
-    work: "housekeeping", everyMs: EVERY_MS,
+    work: "housekeeping",
+    everyMs: EVERY_MS,
     async run() {
       await rotate();
       log.info(await cleanUploads(registry), "abandoned uploads cleaned");
     },
   };
   const work = async ({ work: name, everyMs, run }: Chore): Promise<void> => {
-    const take = (): Promise<{ taken: boolean }> => transactor.write("leases.take", data(), { work: name, holder, holdMs: HOLD_MS });
+    const take = (): Promise<{ taken: boolean }> =>
+      transactor.write("leases.take", data(), { work: name, holder, holdMs: HOLD_MS });
     if (!(await take()).taken) return;
-    const held = setInterval(() => void take().catch((error: unknown) => log.warn({ err: error }, "keeping the lease failed")), HOLD_MS / 3).unref();
+    const held = setInterval(
+      () => void take().catch((error: unknown) => log.warn({ err: error }, "keeping the lease failed")),
+      HOLD_MS / 3,
+    ).unref();
     try {
       const startedMs = registry.clock.nowMs();
       await run();
@@ -76,14 +87,22 @@ export async function startHousekeeping(deps: HousekeepingDeps): Promise<{ stop(
   let stopped = false;
   const timers = [own, ...chores].map((chore) => {
     let working = false;
-    return setInterval(() => {
-      if (working) return;
-      working = true;
-      work(chore).catch((error: unknown) => {
-        // Broken off at the end of the server, it is not given back: another process takes it when its lease is over, which is soon.
-        if (!stopped) log.error({ err: error, work: chore.work }, "housekeeping failed");
-      }).finally(() => { working = false; });
-    }, Math.min(lookEveryMs, chore.everyMs)).unref();
+    return setInterval(
+      () => {
+        if (working) return;
+        working = true;
+        work(chore)
+          .catch((error: unknown) => {
+            // Broken off at the end of the server, it is not given back: another process takes it when its lease is
+            // over, which is soon.
+            if (!stopped) log.error({ err: error, work: chore.work }, "housekeeping failed");
+          })
+          .finally(() => {
+            working = false;
+          });
+      },
+      Math.min(lookEveryMs, chore.everyMs),
+    ).unref();
   });
   return {
     stop() {

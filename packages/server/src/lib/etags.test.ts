@@ -4,7 +4,22 @@ import { etagOf, matchesEtag } from "./etags.ts";
 
 test("texts that differ have other tags, and the same one the same", () => {
   const long = "a".repeat(5000);
-  const texts = ["", "a", "b", "ab", "ba", "\u0000", "\u0000\u0000", "é", "e\u0301", "x".repeat(2048), "x".repeat(2049), long, `${long}a`, `b${long.slice(1)}`];
+  const texts = [
+    "",
+    "a",
+    "b",
+    "ab",
+    "ba",
+    "\u0000",
+    "\u0000\u0000",
+    "é",
+    "e\u0301",
+    "x".repeat(2048),
+    "x".repeat(2049),
+    long,
+    `${long}a`,
+    `b${long.slice(1)}`,
+  ];
   for (let at = 0; at < 20_000; at++) texts.push(JSON.stringify({ uid: at, description: `number ${at * 7919}` }));
   assert.equal(new Set(texts.map(etagOf)).size, texts.length);
   for (const text of texts.slice(0, 20)) {
@@ -15,5 +30,6 @@ test("texts that differ have other tags, and the same one the same", () => {
 
 test("If-None-Match: any, one, several, weak or strong", () => {
   for (const header of ['"a"', 'W/"a"', "*", '"b","a"', '"b" , W/"a"']) assert.ok(matchesEtag(header, '"a"'), header);
-  for (const header of [undefined, "", "a", '"b"', 'w/"a"', '"a']) assert.ok(!matchesEtag(header, '"a"'), String(header));
+  for (const header of [undefined, "", "a", '"b"', 'w/"a"', '"a'])
+    assert.ok(!matchesEtag(header, '"a"'), String(header));
 });

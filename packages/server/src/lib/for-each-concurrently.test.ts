@@ -7,14 +7,21 @@ test("every item is worked on once, and never more than the limit at once", asyn
   const seen: number[] = [];
   let running = 0;
   let most = 0;
-  await eachAtOnce(Array.from({ length: 50 }, (_, at) => at), 4, async (item) => {
-    running += 1;
-    most = Math.max(most, running);
-    for (let turns = 0; turns < item % 3 + 1; turns += 1) await turn();
-    seen.push(item);
-    running -= 1;
-  });
-  assert.deepEqual(seen.sort((a, b) => a - b), Array.from({ length: 50 }, (_, at) => at));
+  await eachAtOnce(
+    Array.from({ length: 50 }, (_, at) => at),
+    4,
+    async (item) => {
+      running += 1;
+      most = Math.max(most, running);
+      for (let turns = 0; turns < (item % 3) + 1; turns += 1) await turn();
+      seen.push(item);
+      running -= 1;
+    },
+  );
+  assert.deepEqual(
+    seen.sort((a, b) => a - b),
+    Array.from({ length: 50 }, (_, at) => at),
+  );
   assert.equal(most, 4);
 });
 
@@ -28,12 +35,15 @@ test("after a failure no more are begun, and it is thrown when those under way h
       closed = true;
     }
   };
-  await assert.rejects(eachAtOnce(source(), 3, async (item) => {
-    begun += 1;
-    if (item === 5) throw new Error("five");
-    await turn();
-    ended += 1;
-  }), /five/);
+  await assert.rejects(
+    eachAtOnce(source(), 3, async (item) => {
+      begun += 1;
+      if (item === 5) throw new Error("five");
+      await turn();
+      ended += 1;
+    }),
+    /five/,
+  );
   assert.ok(begun <= 8);
   assert.equal(ended, begun - 1);
   assert.ok(closed);
@@ -44,5 +54,8 @@ test("a source that fails fails the whole", async () => {
     yield 1;
     throw new Error("no more");
   };
-  await assert.rejects(eachAtOnce(source(), 2, async () => {}), /no more/);
+  await assert.rejects(
+    eachAtOnce(source(), 2, async () => {}),
+    /no more/,
+  );
 });

@@ -1,5 +1,12 @@
-/** Does the work for every item, at most `limit` at once. After a failure no more are begun, and it is thrown once those under way have ended. */
-export async function eachAtOnce<T>(items: AsyncIterable<T> | Iterable<T>, limit: number, work: (item: T) => Promise<void>): Promise<void> {
+/**
+ * Does the work for every item, at most `limit` at once. After a failure no more are begun, and it is thrown once those
+ * under way have ended.
+ */
+export async function eachAtOnce<T>(
+  items: AsyncIterable<T> | Iterable<T>,
+  limit: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
   const source = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
   const failures: unknown[] = [];
   // One after the other: not every iterator answers several at once.

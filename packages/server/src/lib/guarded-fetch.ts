@@ -12,8 +12,16 @@ export interface FetchOptions {
   maxBytes: number;
 }
 
-export interface FetchInit { method?: "GET" | "POST"; headers?: Record<string, string>; body?: string | Uint8Array }
-export interface FetchAnswer { status: number; headers: Record<string, string | string[] | undefined>; body: Buffer }
+export interface FetchInit {
+  method?: "GET" | "POST";
+  headers?: Record<string, string>;
+  body?: string | Uint8Array;
+}
+export interface FetchAnswer {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  body: Buffer;
+}
 export type GuardedFetch = (url: string, init?: FetchInit) => Promise<FetchAnswer>;
 
 /**
@@ -30,10 +38,10 @@ export class FetchError extends Error {
 }
 
 /**
- * The one way out for addresses that users name. The resolved addresses are checked, and the connection goes to exactly those: a name
- * cannot answer one address to the check and another to the connection. Redirects, encodings (a small body can unpack to a huge one),
- * user names in the URL and bodies over the bound are refused. Every call has a connection of its own, closed at its end.
- * Throws a FetchError.
+ * The one way out for addresses that users name. The resolved addresses are checked, and the connection goes to exactly
+ * those: a name cannot answer one address to the check and another to the connection. Redirects, encodings (a small
+ * body can unpack to a huge one), user names in the URL and bodies over the bound are refused. Every call has a
+ * connection of its own, closed at its end. Throws a FetchError.
  */
 export function guardedFetch(options: FetchOptions): GuardedFetch {
   return async (text, init = {}) => {
@@ -41,17 +49,31 @@ export function guardedFetch(options: FetchOptions): GuardedFetch {
     // A connection that is being made is given up with the rest, at the signal.
     // Loaded when it is first needed: a server that fetches nothing spares 10 MiB.
     const { Agent, request } = await import("undici");
-    const agent = new Agent({ connect: { lookup: checkedLookup(options), timeout: options.timeoutMs }, connections: 1, maxHeaderSize: 16_384 });
+    const agent = new Agent({
+      connect: { lookup: checkedLookup(options), timeout: options.timeoutMs },
+      connections: 1,
+      maxHeaderSize: 16_384,
+    });
     const signal = AbortSignal.timeout(options.timeoutMs);
     try {
       const headers = { "user-agent": "moorage", ...init.headers, "accept-encoding": "identity" };
-      const answer = await request(url, { dispatcher: agent, method: init.method ?? "GET", headers, body: init.body ?? null, signal });
+      const answer = await request(url, {
+        dispatcher: agent,
+        method: init.method ?? "GET",
+        headers,
+        body: init.body ?? null,
+        signal,
+      });
       const refusal = refusalOf(answer.statusCode, answer.headers, options);
       if (refusal !== undefined) {
         answer.body.on("error", () => {}).destroy();
         throw new FetchError("refused", refusal);
       }
-      return { status: answer.statusCode, headers: answer.headers, body: await readBounded(answer.body, options.maxBytes) };
+      return {
+        status: answer.statusCode,
+        headers: answer.headers,
+        body: await readBounded(answer.body, options.maxBytes),
+      };
     } catch (error) {
       throw fetchError(error);
     } finally {
@@ -64,10 +86,12 @@ export function guardedFetch(options: FetchOptions): GuardedFetch {
 export function checkedUrl(text: string, { allowPrivateNetwork }: Pick<FetchOptions, "allowPrivateNetwork">): URL {
   const url = URL.parse(text);
   if (!url) throw new FetchError("refused", "not a URL");
-  if (url.protocol !== "https:" && !(allowPrivateNetwork && url.protocol === "http:")) throw new FetchError("refused", "not an https URL");
+  if (url.protocol !== "https:" && !(allowPrivateNetwork && url.protocol === "http:"))
+    throw new FetchError("refused", "not an https URL");
   if (url.username !== "" || url.password !== "") throw new FetchError("refused", "a URL with a user name");
   const host = url.hostname.replace(/^\[|\]$/g, "");
-  if (!allowPrivateNetwork && ipaddr.isValid(host) && !isPublicAddress(host)) throw new FetchError("refused", "the address is not a public one");
+  if (!allowPrivateNetwork && ipaddr.isValid(host) && !isPublicAddress(host))
+    throw new FetchError("refused", "the address is not a public one");
   return url;
 }
 
@@ -78,7 +102,8 @@ export function checkedLookup({ allowPrivateNetwork }: Pick<FetchOptions, "allow
     resolve(hostname, { ...options, all: true }, (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => {
       const first = addresses?.[0];
       if (error || !first) return callback(error ?? new FetchError("failed", "the name has no address"), "");
-      if (!addresses.every(({ address }) => mayReach(address))) return callback(new FetchError("refused", "the address is not a public one"), "");
+      if (!addresses.every(({ address }) => mayReach(address)))
+        return callback(new FetchError("refused", "the address is not a public one"), "");
       return options.all ? callback(null, addresses) : callback(null, first.address, first.family);
     });
   };
@@ -121,6 +146,7 @@ export async function readBounded(body: AsyncIterable<Buffer>, maxBytes: number)
 export function fetchError(error: unknown): FetchError {
   if (error instanceof FetchError) return error;
   // The addresses of one name fail together.
-  const inner = error instanceof AggregateError ? error.errors.find((one) => one instanceof FetchError) : (error as Error).cause;
+  const inner =
+    error instanceof AggregateError ? error.errors.find((one) => one instanceof FetchError) : (error as Error).cause;
   return inner instanceof FetchError ? inner : new FetchError("failed", "it could not be reached in time", error);
 }

@@ -11,25 +11,37 @@ export interface VerificationKey {
 }
 
 /** The algorithms accepted from others: asymmetric ones alone. Source: RFC 8725 §3.1. */
-const CURVES: Record<string, string[]> = { "P-256": ["ES256"], "P-384": ["ES384"], "P-521": ["ES512"], Ed25519: ["EdDSA", "Ed25519"] };
+const CURVES: Record<string, string[]> = {
+  "P-256": ["ES256"],
+  "P-384": ["ES384"],
+  "P-521": ["ES512"],
+  Ed25519: ["EdDSA", "Ed25519"],
+};
 const RSA = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"];
 const PRIVATE_MEMBERS = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
 const MAX_KEYS = 64;
 const MIN_RSA_BITS = 2048;
 const MAX_RSA_BITS = 16_384;
 
-/** Reads a JWK Set (RFC 7517) and leaves out what cannot safely verify: private or symmetric keys, keys for encryption, unknown types, kids given twice. */
+/**
+ * Reads a JWK Set (RFC 7517) and leaves out what cannot safely verify: private or symmetric keys, keys for encryption,
+ * unknown types, kids given twice.
+ */
 export function usableKeys(document: unknown): VerificationKey[] {
   const keys = members(document).flatMap((member) => {
     const key = readKey(member);
     return typeof key === "string" ? [] : [key];
   });
-  return keys.filter(({ kid }) => kid === undefined || members(document).filter((member) => isObject(member) && member["kid"] === kid).length === 1);
+  return keys.filter(
+    ({ kid }) =>
+      kid === undefined || members(document).filter((member) => isObject(member) && member["kid"] === kid).length === 1,
+  );
 }
 
 /** What keeps a document from being a JWK Set of public signature keys; undefined when nothing does. */
 export function jwksFault(document: unknown): string | undefined {
-  if (!isObject(document) || !Array.isArray(document["keys"])) return "must be a JWKS document: an object with an array `keys`";
+  if (!isObject(document) || !Array.isArray(document["keys"]))
+    return "must be a JWKS document: an object with an array `keys`";
   const found = document["keys"] as unknown[];
   if (found.length === 0) return "must hold at least one key";
   if (found.length > MAX_KEYS) return `must hold at most ${MAX_KEYS} keys`;
@@ -48,12 +60,14 @@ function members(document: unknown): unknown[] {
 /** The key, or what is wrong with it. */
 function readKey(jwk: unknown): VerificationKey | string {
   if (!isObject(jwk)) return "must hold keys that are objects";
-  if (PRIVATE_MEMBERS.some((name) => Object.hasOwn(jwk, name))) return "must hold public keys alone, no private or symmetric ones";
+  if (PRIVATE_MEMBERS.some((name) => Object.hasOwn(jwk, name)))
+    return "must hold public keys alone, no private or symmetric ones";
   const { kty, crv, kid, alg, use } = jwk;
   if (kid !== undefined && typeof kid !== "string") return "must hold keys whose kid is a string";
   if (use !== undefined && use !== "sig") return "must hold keys for signatures";
   const operations = jwk["key_ops"];
-  if (operations !== undefined && !(Array.isArray(operations) && operations.includes("verify"))) return "must hold keys for verifying signatures";
+  if (operations !== undefined && !(Array.isArray(operations) && operations.includes("verify")))
+    return "must hold keys for verifying signatures";
   const possible = algorithmsOf(kty, crv);
   if (possible === undefined) return "must hold keys of type RSA, EC (P-256, P-384, P-521) or OKP (Ed25519)";
   if (alg !== undefined && !possible.includes(String(alg))) return "must hold keys whose alg fits their type";
@@ -64,7 +78,8 @@ function readKey(jwk: unknown): VerificationKey | string {
     return "must hold well-formed keys";
   }
   const bits = key.asymmetricKeyDetails?.modulusLength;
-  if (kty === "RSA" && (bits === undefined || bits < MIN_RSA_BITS || bits > MAX_RSA_BITS)) return `must hold RSA keys of at least ${MIN_RSA_BITS} bits`;
+  if (kty === "RSA" && (bits === undefined || bits < MIN_RSA_BITS || bits > MAX_RSA_BITS))
+    return `must hold RSA keys of at least ${MIN_RSA_BITS} bits`;
   return { ...(kid === undefined ? {} : { kid }), algorithms: alg === undefined ? possible : [String(alg)], key };
 }
 

@@ -9,8 +9,8 @@ export interface Lru<K, V> {
 }
 
 /**
- * Holds at most `maxWeight`, where each entry weighs 1, or what `weightOf` says: its bytes, for values of any size. What alone weighs more than
- * all together may is not kept.
+ * Holds at most `maxWeight`, where each entry weighs 1, or what `weightOf` says: its bytes, for values of any size.
+ * What alone weighs more than all together may is not kept.
  */
 export function createLru<K, V>(maxWeight: number, weightOf: (value: V) => number = () => 1): Lru<K, V> {
   // A Map iterates in the order of insertion: what is used is put at the end, what stands first goes first.
@@ -46,6 +46,8 @@ export function createLru<K, V>(maxWeight: number, weightOf: (value: V) => numbe
       entries.clear();
       weight = 0;
     },
-    get size() { return entries.size; },
+    get size() {
+      return entries.size;
+    },
   };
 }

@@ -5,8 +5,15 @@ import { compilePattern, PatternError } from "./patterns.ts";
 
 test("a pattern must match the whole value", () => {
   for (const [pattern, good, bad] of [
-    ["a|b", ["a", "b"], ["ab", "ba", "xa", "bx", ""]], ["a|ab", ["a", "ab"], ["abb"]], ["a$", ["a"], ["a\n", "a\nb"]], ["(?m)^a$", ["a"], ["a\nb", "b\na"]],
-    ["(?m:a$)", ["a"], ["a\nb"]], ["^main", ["main"], ["main2"]], [".*", ["", "abc"], ["a\nb"]], ["(?i)main", ["MAIN"], ["MAINS"]], ["", [""], ["a"]],
+    ["a|b", ["a", "b"], ["ab", "ba", "xa", "bx", ""]],
+    ["a|ab", ["a", "ab"], ["abb"]],
+    ["a$", ["a"], ["a\n", "a\nb"]],
+    ["(?m)^a$", ["a"], ["a\nb", "b\na"]],
+    ["(?m:a$)", ["a"], ["a\nb"]],
+    ["^main", ["main"], ["main2"]],
+    [".*", ["", "abc"], ["a\nb"]],
+    ["(?i)main", ["MAIN"], ["MAINS"]],
+    ["", [""], ["a"]],
   ] as [string, string[], string[]][]) {
     for (const text of good) assert.ok(compilePattern(pattern).matches(text), `${pattern} ${text}`);
     for (const text of bad) assert.ok(!compilePattern(pattern).matches(text), `${pattern} ${text}`);
@@ -14,20 +21,36 @@ test("a pattern must match the whole value", () => {
 });
 
 test("what is well-formed only inside other parentheses is refused, and so is what grows", () => {
-  for (const bad of ["a)|(b", ")", "(", "[", "a\\", "\\Qa", "*", "a{1001}", "(?=a)", "(a)\\1", "x".repeat(2_049), "(.{1000})".repeat(50)]) assert.throws(() =>
-    compilePattern(bad), PatternError, bad);
+  for (const bad of [
+    "a)|(b",
+    ")",
+    "(",
+    "[",
+    "a\\",
+    "\\Qa",
+    "*",
+    "a{1001}",
+    "(?=a)",
+    "(a)\\1",
+    "x".repeat(2_049),
+    "(.{1000})".repeat(50),
+  ])
+    assert.throws(() => compilePattern(bad), PatternError, bad);
 });
 
 test("hostile patterns take no longer than others", () => {
-  for (const pattern of ["(x+x+)+y", "((a*)*)*b", "(a|a)*c"]) assert.ok(!compilePattern(pattern).matches("x".repeat(10_000)));
+  for (const pattern of ["(x+x+)+y", "((a*)*)*b", "(a|a)*c"])
+    assert.ok(!compilePattern(pattern).matches("x".repeat(10_000)));
   assert.ok(!compilePattern("x*").matches("x".repeat(20_000)), "over the bound nothing matches");
 });
 
 test("a literal matches itself and nothing around it", () => {
-  fc.assert(fc.property(fc.string(), fc.string({ minLength: 1 }), (text, more) => {
-    const escaped = text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
-    const pattern = compilePattern(escaped);
-    assert.ok(pattern.matches(text));
-    assert.ok(!pattern.matches(text + more) && !pattern.matches(more + text));
-  }));
+  fc.assert(
+    fc.property(fc.string(), fc.string({ minLength: 1 }), (text, more) => {
+      const escaped = text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+      const pattern = compilePattern(escaped);
+      assert.ok(pattern.matches(text));
+      assert.ok(!pattern.matches(text + more) && !pattern.matches(more + text));
+    }),
+  );
 });

@@ -18,8 +18,8 @@ const MAX_TEXT_LENGTH = 16_384;
 const cache = createLru<string, Pattern>(500);
 
 /**
- * Compiles RE2 syntax, which has no backtracking. The pattern must match the WHOLE value, whatever alternations or flags it holds:
- * `a|b` does not match `ab`, and `$` is not found before a newline. Texts over 16 KiB match nothing.
+ * Compiles RE2 syntax, which has no backtracking. The pattern must match the WHOLE value, whatever alternations or
+ * flags it holds: `a|b` does not match `ab`, and `$` is not found before a newline. Texts over 16 KiB match nothing.
  * Throws a PatternError for what does not compile, or grows too large.
  */
 export function compilePattern(pattern: string): Pattern {

@@ -1,7 +1,10 @@
 import { createLru } from "./lru.ts";
 
 /** So many requests a second over time, and so many at once after a rest. */
-export interface RateLimit { perSecond: number; burst: number }
+export interface RateLimit {
+  perSecond: number;
+  burst: number;
+}
 
 /** One token bucket for each key. */
 export interface RateLimiter {
@@ -12,11 +15,13 @@ export interface RateLimiter {
 }
 
 /** When a bucket will be full again, in milliseconds since 1970. */
-interface Bucket { fullMs: number }
+interface Bucket {
+  fullMs: number;
+}
 
 /**
- * Token buckets, each a single number (the "virtual scheduling" of ITU-T I.371), so that none needs a timer. At most `maxKeys` are remembered: whoever
- * was not heard of the longest starts anew with a full one.
+ * Token buckets, each a single number (the "virtual scheduling" of ITU-T I.371), so that none needs a timer. At most
+ * `maxKeys` are remembered: whoever was not heard of the longest starts anew with a full one.
  */
 export function createRateLimiter({ perSecond, burst }: RateLimit, maxKeys: number): RateLimiter {
   const tokenMs = 1000 / perSecond;
@@ -29,7 +34,8 @@ export function createRateLimiter({ perSecond, burst }: RateLimit, maxKeys: numb
     return bucket;
   };
   // A clock that was set back must not leave anybody waiting until it is where it was.
-  const fullFrom = ({ fullMs }: Bucket, nowMs: number): number => Math.max(nowMs, Math.min(fullMs, nowMs + (burst + 1) * tokenMs));
+  const fullFrom = ({ fullMs }: Bucket, nowMs: number): number =>
+    Math.max(nowMs, Math.min(fullMs, nowMs + (burst + 1) * tokenMs));
   return {
     take(key, nowMs) {
       const bucket = bucketOf(key);

@@ -13,7 +13,8 @@ export interface Secrets {
 /** A secret that cannot be opened. */
 export class SecretError extends Error {}
 
-// s1.<first 8 hex of the key's SHA-256>.<iv 12 | ciphertext | tag 16, base64url>, by AES-256-GCM with the place as associated data.
+// s1.<first 8 hex of the key's SHA-256>.<iv 12 | ciphertext | tag 16, base64url>, by AES-256-GCM with the place as
+// associated data.
 const FORM = /^s1\.([0-9a-f]{8})\.([A-Za-z0-9_-]+)$/;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
@@ -39,7 +40,9 @@ export function createSecrets(keys: readonly Uint8Array[]): Secrets {
       try {
         const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, IV_BYTES)).setAAD(Buffer.from(place));
         decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
-        return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES)), decipher.final()]).toString("utf8");
+        return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES)), decipher.final()]).toString(
+          "utf8",
+        );
       } catch (cause) {
         throw new SecretError("a secret in the database was changed, or belongs elsewhere", { cause });
       }

@@ -9,14 +9,20 @@ test("so many works run at a time, in their order, and one that fails makes plac
   let most = 0;
   const work = (n: number) => async (): Promise<number> => {
     began.push(n);
-    most = Math.max(most, running += 1);
+    most = Math.max(most, (running += 1));
     await new Promise(setImmediate);
     running -= 1;
     if (n % 3 === 0) throw new Error("no");
     return n;
   };
   const ended = await Promise.allSettled(Array.from({ length: 10 }, (_, n) => lane(work(n))));
-  assert.deepEqual(began, Array.from({ length: 10 }, (_, n) => n));
+  assert.deepEqual(
+    began,
+    Array.from({ length: 10 }, (_, n) => n),
+  );
   assert.equal(most, 2);
-  assert.deepEqual(ended.map(({ status }) => status === "rejected"), Array.from({ length: 10 }, (_, n) => n % 3 === 0));
+  assert.deepEqual(
+    ended.map(({ status }) => status === "rejected"),
+    Array.from({ length: 10 }, (_, n) => n % 3 === 0),
+  );
 });

@@ -6,20 +6,28 @@ import { readChallenges } from "./challenge.ts";
 import { asTrouble, retryAfterMs, UpstreamError } from "./errors.ts";
 
 /** The credentials of one repository at its registry. An empty user name: nobody. */
-export interface Credentials { username: string; password: string }
+export interface Credentials {
+  username: string;
+  password: string;
+}
 
 /** What is shown to a registry so that it lets us pull. */
 export interface Authorization {
   /** What worked lately. Undefined: nothing was asked for yet. */
   known(): string | undefined;
   /**
-   * What to show after a challenge of the registry itself; whoever it redirects to is never answered. Undefined: there is nothing to show.
-   * Throws an UpstreamError when the token endpoint gives none.
+   * What to show after a challenge of the registry itself; whoever it redirects to is never answered. Undefined: there
+   * is nothing to show. Throws an UpstreamError when the token endpoint gives none.
    */
   answer(header: string | string[] | undefined, signal: AbortSignal): Promise<string | undefined>;
 }
 
-interface AuthorizationDeps { client: StreamClient; clock: Clock; name: string; credentials: Credentials }
+interface AuthorizationDeps {
+  client: StreamClient;
+  clock: Clock;
+  name: string;
+  credentials: Credentials;
+}
 
 const MAX_TOKEN_BYTES = 256 * 1024;
 const MAX_DEPTH = 16;
@@ -29,15 +37,25 @@ const DEFAULT_TTL_S = 60;
 const SPARE = 0.8;
 
 /**
- * Basic, or a token that is asked for at the realm which the registry names, for pulling this repository and nothing else, whatever scope the challenge has.
- * Credentials go to that realm by https alone (or where private networks are allowed): the registry that they were typed for says where its tokens
- * are made, as it does to every client. Source: distribution token protocol.
+ * Basic, or a token that is asked for at the realm which the registry names, for pulling this repository and nothing
+ * else, whatever scope the challenge has. Credentials go to that realm by https alone (or where private networks are
+ * allowed): the registry that they were typed for says where its tokens are made, as it does to every client. Source:
+ * distribution token protocol.
  */
-export function createAuthorization({ client, clock, name, credentials: { username, password } }: AuthorizationDeps): Authorization {
+export function createAuthorization({
+  client,
+  clock,
+  name,
+  credentials: { username, password },
+}: AuthorizationDeps): Authorization {
   let current: { header: string; untilMs: number } | undefined;
   const basic = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
 
-  const fetchToken = async (realm: string, service: string | undefined, signal: AbortSignal): Promise<{ token: string; ttlMs: number }> => {
+  const fetchToken = async (
+    realm: string,
+    service: string | undefined,
+    signal: AbortSignal,
+  ): Promise<{ token: string; ttlMs: number }> => {
     const url = URL.parse(realm);
     if (url === null) throw new UpstreamError("wrong", "the source names a token endpoint that is no URL");
     if (service !== undefined) url.searchParams.set("service", service);
@@ -45,7 +63,10 @@ export function createAuthorization({ client, clock, name, credentials: { userna
     if (username !== "") url.searchParams.set("account", username);
     try {
       const within = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
-      const answer = await client.request(url.href, { headers: username === "" ? {} : { authorization: basic }, signal: within });
+      const answer = await client.request(url.href, {
+        headers: username === "" ? {} : { authorization: basic },
+        signal: within,
+      });
       if (answer.status !== 200) {
         answer.discard();
         throw tokenTrouble(answer.status, retryAfterMs(answer.headers["retry-after"], clock.nowMs()));
@@ -60,9 +81,15 @@ export function createAuthorization({ client, clock, name, credentials: { userna
     async answer(header, signal) {
       current = undefined;
       const challenges = readChallenges(header);
-      const bearer = challenges.find(({ scheme, parameters }) => scheme === "bearer" && parameters["realm"] !== undefined);
+      const bearer = challenges.find(
+        ({ scheme, parameters }) => scheme === "bearer" && parameters["realm"] !== undefined,
+      );
       if (bearer !== undefined) {
-        const { token, ttlMs } = await fetchToken(bearer.parameters["realm"] ?? "", bearer.parameters["service"], signal);
+        const { token, ttlMs } = await fetchToken(
+          bearer.parameters["realm"] ?? "",
+          bearer.parameters["service"],
+          signal,
+        );
         current = { header: `Bearer ${token}`, untilMs: performance.now() + ttlMs * SPARE };
       } else if (username !== "" && challenges.some(({ scheme }) => scheme === "basic")) {
         current = { header: basic, untilMs: Number.POSITIVE_INFINITY };
@@ -73,9 +100,16 @@ export function createAuthorization({ client, clock, name, credentials: { userna
 }
 
 function tokenTrouble(status: number, afterMs: number | undefined): UpstreamError {
-  if (status === 429) return new UpstreamError("limited", "the source's token endpoint asks to come back later (429)", { retryAfterMs: afterMs });
-  if (status >= 500) return new UpstreamError("unreachable", `the source's token endpoint answered ${status}`, { retryAfterMs: afterMs });
-  if (status >= 300 && status < 400) return new UpstreamError("refused", "the source's token endpoint redirects elsewhere, which is not followed");
+  if (status === 429)
+    return new UpstreamError("limited", "the source's token endpoint asks to come back later (429)", {
+      retryAfterMs: afterMs,
+    });
+  if (status >= 500)
+    return new UpstreamError("unreachable", `the source's token endpoint answered ${status}`, {
+      retryAfterMs: afterMs,
+    });
+  if (status >= 300 && status < 400)
+    return new UpstreamError("refused", "the source's token endpoint redirects elsewhere, which is not followed");
   return new UpstreamError("refused", `the source's token endpoint refused the credentials (${status})`);
 }
 
@@ -88,6 +122,7 @@ function readToken(body: Buffer): { token: string; ttlMs: number } {
   }
   const { token, access_token: accessToken, expires_in: ttlS } = isObject(answer) ? answer : {};
   const found = typeof token === "string" && token !== "" ? token : accessToken;
-  if (typeof found !== "string" || !/^[\x21-\x7e]+$/.test(found)) throw new UpstreamError("wrong", "the source's token endpoint answers without a token");
+  if (typeof found !== "string" || !/^[\x21-\x7e]+$/.test(found))
+    throw new UpstreamError("wrong", "the source's token endpoint answers without a token");
   return { token: found, ttlMs: (typeof ttlS === "number" && ttlS > 0 ? ttlS : DEFAULT_TTL_S) * 1000 };
 }

@@ -4,16 +4,36 @@ import { readChallenges } from "./challenge.ts";
 import { retryAfterMs } from "./errors.ts";
 
 test("challenges are read with their parameters, several in one header or in many", () => {
-  const read = (header: string | string[] | undefined) => readChallenges(header).map(({ scheme, parameters }) => [scheme, { ...parameters }]);
-  assert.deepEqual(read('Bearer realm="https://auth.example.com/token",service="registry.example.com",scope="repository:a/b:pull,push"'), [
-    ["bearer", { realm: "https://auth.example.com/token", service: "registry.example.com", scope: "repository:a/b:pull,push" }],
-  ]);
+  const read = (header: string | string[] | undefined) =>
+    readChallenges(header).map(({ scheme, parameters }) => [scheme, { ...parameters }]);
+  assert.deepEqual(
+    read(
+      'Bearer realm="https://auth.example.com/token",service="registry.example.com",scope="repository:a/b:pull,push"',
+    ),
+    [
+      [
+        "bearer",
+        { realm: "https://auth.example.com/token", service: "registry.example.com", scope: "repository:a/b:pull,push" },
+      ],
+    ],
+  );
   assert.deepEqual(read('basic Realm = "a \\"quoted\\" one", BEARER realm=plain , error="x"'), [
-    ["basic", { realm: 'a "quoted" one' }], ["bearer", { realm: "plain", error: "x" }],
+    ["basic", { realm: 'a "quoted" one' }],
+    ["bearer", { realm: "plain", error: "x" }],
   ]);
-  assert.deepEqual(read(["Negotiate", "Basic realm=x"]), [["negotiate", {}], ["basic", { realm: "x" }]]);
+  assert.deepEqual(read(["Negotiate", "Basic realm=x"]), [
+    ["negotiate", {}],
+    ["basic", { realm: "x" }],
+  ]);
   for (const header of [undefined, "", "  ,, ", '="x"']) assert.deepEqual(read(header), []);
-  assert.deepEqual(read('Bearer realm="open'), [["bearer", {}], ["realm", {}]], "what makes no sense is no parameter");
+  assert.deepEqual(
+    read('Bearer realm="open'),
+    [
+      ["bearer", {}],
+      ["realm", {}],
+    ],
+    "what makes no sense is no parameter",
+  );
 });
 
 test("Retry-After is read in both forms, and bounded", () => {

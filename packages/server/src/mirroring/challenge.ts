@@ -1,5 +1,8 @@
 /** One way in that a server offers: its scheme in lower case, and parameters by their names in lower case. */
-export interface Challenge { scheme: string; parameters: Record<string, string> }
+export interface Challenge {
+  scheme: string;
+  parameters: Record<string, string>;
+}
 
 // A scheme stands alone, a parameter has a value; commas part both.
 const PIECE = /[\s,]*([A-Za-z0-9!#$%&'*+.^_`|~-]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+)))?/y;
@@ -8,13 +11,14 @@ const MAX_LENGTH = 8_192;
 /** Reads WWW-Authenticate headers, up to where they stop making sense. Source: RFC 9110 §11.6.1. */
 export function readChallenges(header: string | string[] | undefined): Challenge[] {
   const found: Challenge[] = [];
-  const text = (Array.isArray(header) ? header.join(", ") : header ?? "").slice(0, MAX_LENGTH);
+  const text = (Array.isArray(header) ? header.join(", ") : (header ?? "")).slice(0, MAX_LENGTH);
   PIECE.lastIndex = 0;
   for (let match = PIECE.exec(text); match !== null; match = PIECE.exec(text)) {
     const [, name = "", quoted, plain] = match;
     const value = quoted?.replace(/\\(.)/g, "$1") ?? plain;
     const current = found.at(-1);
-    if (value === undefined) found.push({ scheme: name.toLowerCase(), parameters: Object.create(null) as Record<string, string> });
+    if (value === undefined)
+      found.push({ scheme: name.toLowerCase(), parameters: Object.create(null) as Record<string, string> });
     else if (current !== undefined) current.parameters[name.toLowerCase()] = value;
   }
   return found;

@@ -16,7 +16,10 @@ export interface Wanted {
   /** Its size, where a manifest tells it. */
   size?: number | undefined;
   signal: AbortSignal;
-  /** Called when its bytes come; the sink gets them as well, the last ones when they were found to be right. One that fails gets no more. */
+  /**
+   * Called when its bytes come; the sink gets them as well, the last ones when they were found to be right. One that
+   * fails gets no more.
+   */
   begin?: (size: number) => ByteSink;
 }
 
@@ -26,7 +29,8 @@ export interface Downloads {
   fetch(wanted: Wanted): Promise<boolean>;
 }
 
-// A transfer that breaks off goes on from there. Beside the tries that bring nothing, of which the source's patience says how many there are, so many.
+// A transfer that breaks off goes on from there. Beside the tries that bring nothing, of which the source's patience
+// says how many there are, so many.
 const MAX_TRIES = 50;
 
 export function createDownloads(deps: Pick<MirrorDeps, "transactor" | "blobs" | "clock" | "metrics">): Downloads {
@@ -51,7 +55,7 @@ async function download(deps: Parameters<typeof createDownloads>[0], wanted: Wan
   await blobs.startUpload(upload);
   let stored: StoredBlob;
   try {
-    if (!await receive(deps, wanted, upload, tee)) {
+    if (!(await receive(deps, wanted, upload, tee))) {
       await blobs.removeUpload(upload);
       return false;
     }
@@ -63,18 +67,25 @@ async function download(deps: Parameters<typeof createDownloads>[0], wanted: Wan
     await blobs.removeUpload(upload).catch(() => {});
     throw error;
   }
-  const { generation } = await transactor.write("mirroring.keepBlob", systemCall(deps), { ...place, blob: stored }).catch(async (error: unknown) => {
-    // Refused, nothing was written. After anything else the copy may be in use: `cleanUploads` looks later.
-    if (error instanceof MoorageError && error.code === Code.Aborted) await blobs.remove(digest, stored.generation);
-    throw error;
-  });
+  const { generation } = await transactor
+    .write("mirroring.keepBlob", systemCall(deps), { ...place, blob: stored })
+    .catch(async (error: unknown) => {
+      // Refused, nothing was written. After anything else the copy may be in use: `cleanUploads` looks later.
+      if (error instanceof MoorageError && error.code === Code.Aborted) await blobs.remove(digest, stored.generation);
+      throw error;
+    });
   if (generation !== stored.generation) await blobs.remove(digest, stored.generation);
   await tee?.end();
   return true;
 }
 
 /** Brings all the bytes into the upload, in as many tries as it takes. False: the source does not have them. */
-async function receive({ blobs, metrics }: Pick<MirrorDeps, "blobs" | "metrics">, wanted: Wanted, upload: string, tee: Tee | undefined): Promise<boolean> {
+async function receive(
+  { blobs, metrics }: Pick<MirrorDeps, "blobs" | "metrics">,
+  wanted: Wanted,
+  upload: string,
+  tee: Tee | undefined,
+): Promise<boolean> {
   const { upstream, digest, size, signal } = wanted;
   let fruitless = 0;
   for (let tries = 1; ; tries += 1) {
@@ -88,11 +99,14 @@ async function receive({ blobs, metrics }: Pick<MirrorDeps, "blobs" | "metrics">
       }
       if (stream.offset !== offset) await startAgain(stream, upload, blobs);
       tee?.begin(stream.size);
-      await blobs.append(upload, stream.offset, passing(stream, metrics, tee), { algorithm: algorithmOf(digest), length: stream.size - stream.offset });
+      await blobs.append(upload, stream.offset, passing(stream, metrics, tee), {
+        algorithm: algorithmOf(digest),
+        length: stream.size - stream.offset,
+      });
       return true;
     } catch (thrown) {
       const error = asTrouble(thrown);
-      const fruitful = await blobs.uploadSize(upload) > offset;
+      const fruitful = (await blobs.uploadSize(upload)) > offset;
       const waitMs = tries < MAX_TRIES ? waitBefore(error, fruitful ? 0 : fruitless, upstream.patience) : undefined;
       fruitless = fruitful ? 0 : fruitless + 1;
       if (waitMs === undefined || signal.aborted) throw error;
@@ -111,7 +125,11 @@ async function startAgain({ offset, discard }: BlobStream, upload: string, blobs
   await blobs.startUpload(upload);
 }
 
-async function* passing({ body, offset }: BlobStream, metrics: MirrorDeps["metrics"], tee: Tee | undefined): AsyncGenerator<Buffer> {
+async function* passing(
+  { body, offset }: BlobStream,
+  metrics: MirrorDeps["metrics"],
+  tee: Tee | undefined,
+): AsyncGenerator<Buffer> {
   let at = offset;
   for await (const chunk of body) {
     metrics.received(chunk.length);
@@ -122,7 +140,11 @@ async function* passing({ body, offset }: BlobStream, metrics: MirrorDeps["metri
 }
 
 /** Hands on what passes, each byte once, and keeps the last piece back until all was found to be right. */
-interface Tee { begin(size: number): void; take(chunk: Buffer, at: number): Promise<void>; end(): Promise<void> }
+interface Tee {
+  begin(size: number): void;
+  take(chunk: Buffer, at: number): Promise<void>;
+  end(): Promise<void>;
+}
 
 function openTee(open: NonNullable<Wanted["begin"]>): Tee {
   let sink: ByteSink | undefined;
@@ -132,7 +154,10 @@ function openTee(open: NonNullable<Wanted["begin"]>): Tee {
     const chunk = held;
     held = undefined;
     // A client that is gone is no reason to stop: others will want it.
-    if (chunk !== undefined && sink !== undefined) await sink(chunk).catch(() => { sink = () => Promise.resolve(); });
+    if (chunk !== undefined && sink !== undefined)
+      await sink(chunk).catch(() => {
+        sink = () => Promise.resolve();
+      });
   };
   return {
     begin(size) {

@@ -1,8 +1,9 @@
 import { FetchError } from "../lib/guarded-fetch.ts";
 
 /**
- * Why a source did not give what it was asked for. `limited`: it asks to come back later; `unreachable`: it cannot be reached, or is not well, which may pass;
- * `refused`: it does not let us, or we may not reach it; `wrong`: what it answers is not right.
+ * Why a source did not give what it was asked for. `limited`: it asks to come back later; `unreachable`: it cannot be
+ * reached, or is not well, which may pass; `refused`: it does not let us, or we may not reach it; `wrong`: what it
+ * answers is not right.
  */
 export type Trouble = "limited" | "unreachable" | "refused" | "wrong";
 
@@ -12,7 +13,11 @@ export class UpstreamError extends Error {
   /** When to come back, as far as the source says so. */
   readonly retryAfterMs: number | undefined;
 
-  constructor(kind: Trouble, message: string, { retryAfterMs, cause }: { retryAfterMs?: number | undefined; cause?: unknown } = {}) {
+  constructor(
+    kind: Trouble,
+    message: string,
+    { retryAfterMs, cause }: { retryAfterMs?: number | undefined; cause?: unknown } = {},
+  ) {
     super(message, { cause });
     this.kind = kind;
     this.retryAfterMs = retryAfterMs;
@@ -22,7 +27,8 @@ export class UpstreamError extends Error {
 /** What the guarded fetch throws, as trouble with the source; anything else as it is. */
 export function asTrouble(error: unknown): unknown {
   if (!(error instanceof FetchError)) return error;
-  if (error.kind === "refused") return new UpstreamError("refused", `the server does not fetch that: ${error.message}`, { cause: error });
+  if (error.kind === "refused")
+    return new UpstreamError("refused", `the server does not fetch that: ${error.message}`, { cause: error });
   return new UpstreamError("unreachable", "the source cannot be reached, or broke off", { cause: error });
 }
 

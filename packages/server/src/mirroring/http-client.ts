@@ -15,7 +15,11 @@ export interface StreamOptions {
   connections: number;
 }
 
-export interface StreamInit { method?: "GET" | "HEAD"; headers?: Record<string, string>; signal: AbortSignal }
+export interface StreamInit {
+  method?: "GET" | "HEAD";
+  headers?: Record<string, string>;
+  signal: AbortSignal;
+}
 
 /** An answer whose body is still on its way: it must be read to its end, or thrown away. */
 export interface StreamAnswer {
@@ -44,10 +48,14 @@ export function openStreamClient(options: StreamOptions): StreamClient {
   const dispatcher = async (): Promise<Agent> => {
     // Loaded when it is first needed, as in fetch.ts.
     const { Agent } = await import("undici");
-    return agent ??= new Agent({
-      connect: { lookup: checkedLookup(options), timeout: options.connectTimeoutMs }, connections: options.connections, maxHeaderSize: 65_536,
-      headersTimeout: options.headTimeoutMs, bodyTimeout: options.silenceTimeoutMs, keepAliveTimeout: 4_000,
-    });
+    return (agent ??= new Agent({
+      connect: { lookup: checkedLookup(options), timeout: options.connectTimeoutMs },
+      connections: options.connections,
+      maxHeaderSize: 65_536,
+      headersTimeout: options.headTimeoutMs,
+      bodyTimeout: options.silenceTimeoutMs,
+      keepAliveTimeout: 4_000,
+    }));
   };
   return {
     async request(text, { method = "GET", headers, signal }) {
@@ -56,7 +64,11 @@ export function openStreamClient(options: StreamOptions): StreamClient {
       try {
         const sent = { "user-agent": "moorage", ...headers, "accept-encoding": "identity" };
         const answer = await request(url, { dispatcher: await dispatcher(), method, headers: sent, signal });
-        const discard = (): void => void answer.body.on("error", () => {}).dump({ limit: MAX_DISCARDED_BYTES }).catch(() => {});
+        const discard = (): void =>
+          void answer.body
+            .on("error", () => {})
+            .dump({ limit: MAX_DISCARDED_BYTES })
+            .catch(() => {});
         if (isEncoded(answer.headers)) {
           discard();
           throw new FetchError("refused", "the answer is encoded");

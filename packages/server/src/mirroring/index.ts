@@ -26,16 +26,25 @@ const FOR_PULLS = { retries: 1, maxWaitMs: 1_000 };
 
 export function openMirroring(deps: MirrorDeps): Mirroring {
   const client = openStreamClient({
-    allowPrivateNetwork: deps.config.allowPrivateNetwork, connections: CONNECTIONS,
-    connectTimeoutMs: CONNECT_TIMEOUT_MS, headTimeoutMs: HEAD_TIMEOUT_MS, silenceTimeoutMs: SILENCE_TIMEOUT_MS,
+    allowPrivateNetwork: deps.config.allowPrivateNetwork,
+    connections: CONNECTIONS,
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    headTimeoutMs: HEAD_TIMEOUT_MS,
+    silenceTimeoutMs: SILENCE_TIMEOUT_MS,
   });
   const closing = new AbortController();
   const downloads = createDownloads(deps);
   let turns: { stop(): Promise<void> } | undefined;
   return {
-    upstream: createPullThrough({ deps, downloads, signal: closing.signal, sources: createSources(deps, client, FOR_PULLS) }),
+    upstream: createPullThrough({
+      deps,
+      downloads,
+      signal: closing.signal,
+      sources: createSources(deps, client, FOR_PULLS),
+    }),
     start() {
-      if (deps.config.mirrorWorkers > 0) turns = startTurns({ deps, downloads, sources: createSources(deps, client, FOR_TURNS) });
+      if (deps.config.mirrorWorkers > 0)
+        turns = startTurns({ deps, downloads, sources: createSources(deps, client, FOR_TURNS) });
     },
     async close() {
       closing.abort();

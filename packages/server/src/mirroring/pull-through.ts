@@ -9,7 +9,12 @@ import type { Downloads } from "./downloads.ts";
 import type { createSources, Source } from "./sources.ts";
 import { UpstreamError } from "./errors.ts";
 
-interface PullThroughDeps { deps: MirrorDeps; sources: ReturnType<typeof createSources>; downloads: Downloads; signal: AbortSignal }
+interface PullThroughDeps {
+  deps: MirrorDeps;
+  sources: ReturnType<typeof createSources>;
+  downloads: Downloads;
+  signal: AbortSignal;
+}
 
 // Asked at every look for what is not here, which pushes begin with.
 const selectSource = statement<{ password: string; sync_config: string | null }>(
@@ -17,7 +22,9 @@ const selectSource = statement<{ password: string; sync_config: string | null }>
 );
 
 /** A repo that is pulled through, and where its content goes. */
-interface Through extends Source { place: MirrorPlace }
+interface Through extends Source {
+  place: MirrorPlace;
+}
 
 const MAX_UNDER_WAY = 64;
 const MAX_REMEMBERED = 10_000;
@@ -29,7 +36,8 @@ const MANIFEST_MS = 15_000;
 const MAX_MANIFEST_BYTES = 16 << 20;
 const MAX_QUEUED = 1_000;
 const COPIES_AT_ONCE = 2;
-// A client that has the manifest asks for its blobs at once: then it gets them while they come, and need not wait for a copying that began before.
+// A client that has the manifest asks for its blobs at once: then it gets them while they come, and need not wait for a
+// copying that began before.
 const COPY_AFTER_MS = 3_000;
 const LONGEST_BLOB_MS = 3_600_000;
 const MOST_RETRY_AFTER_MS = 3_600_000;
@@ -37,7 +45,10 @@ const MOST_RETRY_AFTER_MS = 3_600_000;
 // The bytes, and what was read in them.
 const weightOf = ({ stored }: { stored: StoredManifest }): number => 4 * stored.content.byteLength + 1_000;
 
-/** Fetches what a repo does not hold when it is pulled, from its own source and nowhere else. What is here is never asked for there. */
+/**
+ * Fetches what a repo does not hold when it is pulled, from its own source and nowhere else. What is here is never
+ * asked for there.
+ */
 export function createPullThrough({ deps, sources, downloads, signal }: PullThroughDeps): UpstreamDoor {
   const { transactor, clock, metrics, log } = deps;
   const missing = createLru<string, number>(MAX_REMEMBERED);
@@ -56,9 +67,15 @@ export function createPullThrough({ deps, sources, downloads, signal }: PullThro
     return source?.settings.pullThrough === true ? { ...source, place: { repo, sync } } : undefined;
   };
 
-  /** Asks the source of the repo for one thing. What it lately did not have, and that it lately gave trouble, is remembered. */
+  /**
+   * Asks the source of the repo for one thing. What it lately did not have, and that it lately gave trouble, is
+   * remembered.
+   */
   const ask = async <T>(
-    kind: "manifest" | "blob", repo: string, reference: string, work: (through: Through) => Promise<T | undefined>,
+    kind: "manifest" | "blob",
+    repo: string,
+    reference: string,
+    work: (through: Through) => Promise<T | undefined>,
   ): Promise<T | undefined> => {
     const nowMs = clock.nowMs();
     const what = `${kind} ${reference}`;
@@ -72,7 +89,10 @@ export function createPullThrough({ deps, sources, downloads, signal }: PullThro
       if (trouble !== undefined && nowMs < trouble.untilMs) throw trouble.error;
       outcome = "missing";
       if (nowMs < (missing.get(`${repo} ${sync} ${what}`) ?? 0)) return undefined;
-      if (underWay >= MAX_UNDER_WAY) throw new MoorageError(Code.Unavailable, "Unavailable: too much is being fetched from sources", { retryAfterMs: 1_000 });
+      if (underWay >= MAX_UNDER_WAY)
+        throw new MoorageError(Code.Unavailable, "Unavailable: too much is being fetched from sources", {
+          retryAfterMs: 1_000,
+        });
       underWay += 1;
       try {
         const found = await work(through);
@@ -86,7 +106,11 @@ export function createPullThrough({ deps, sources, downloads, signal }: PullThro
       outcome = "trouble";
       if (!(error instanceof UpstreamError)) throw error;
       const retryAfterMs = Math.min(error.retryAfterMs ?? TROUBLE_MS, MOST_RETRY_AFTER_MS);
-      const told = new MoorageError(Code.Unavailable, `Unavailable: it is not here, and cannot be fetched: ${error.message}`, { retryAfterMs, cause: error });
+      const told = new MoorageError(
+        Code.Unavailable,
+        `Unavailable: it is not here, and cannot be fetched: ${error.message}`,
+        { retryAfterMs, cause: error },
+      );
       const key = `${repo} ${through?.place.sync ?? ""}`;
       // What is wrong with one thing says nothing of the others.
       const forMs = error.kind === "limited" ? retryAfterMs : TROUBLE_MS;
@@ -99,8 +123,8 @@ export function createPullThrough({ deps, sources, downloads, signal }: PullThro
   };
 
   /**
-   * Has the manifest copied with all that belongs to it, beside the pulls; the tag is made if there is none. When too much waits, the next pull or
-   * turn does it.
+   * Has the manifest copied with all that belongs to it, beside the pulls; the tag is made if there is none. When too
+   * much waits, the next pull or turn does it.
    */
   const copySoon = (through: Through, reference: string, stored: StoredManifest): void => {
     const { upstream, place } = through;
@@ -110,9 +134,14 @@ export function createPullThrough({ deps, sources, downloads, signal }: PullThro
     waiting.set(key, async () => {
       await wait(Math.max(0, beginMs - performance.now()), undefined, { signal });
       const way = { deps, downloads, upstream, place, signal };
-      if (!await holds(way, stored.digest)) await copyManifest(way, stored);
+      if (!(await holds(way, stored.digest))) await copyManifest(way, stored);
       if (isDigest(reference)) return;
-      await transactor.write("mirroring.followTag", systemCall(deps), { ...place, tag: reference, digest: stored.digest, before: "" });
+      await transactor.write("mirroring.followTag", systemCall(deps), {
+        ...place,
+        tag: reference,
+        digest: stored.digest,
+        before: "",
+      });
     });
     void copyWaiting();
   };
@@ -125,7 +154,8 @@ export function createPullThrough({ deps, sources, downloads, signal }: PullThro
         waiting.delete(key);
         copying.add(key);
         await work().catch((error: unknown) => {
-          if (!signal.aborted) log.warn({ problem: error instanceof Error ? error.message : "" }, "copying what was pulled failed");
+          if (!signal.aborted)
+            log.warn({ problem: error instanceof Error ? error.message : "" }, "copying what was pulled failed");
         });
         copying.delete(key);
       }
@@ -135,21 +165,31 @@ export function createPullThrough({ deps, sources, downloads, signal }: PullThro
   };
 
   return {
-    manifest: (repo, reference) => ask("manifest", repo, reference, async (through) => {
-      if (!isDigest(reference) && !through.settings.follows(reference)) return undefined;
-      const keyOf = (name: string): string => `${repo} ${through.place.sync} ${name}`;
-      const known = manifests.get(keyOf(reference));
-      const stored = known !== undefined && clock.nowMs() < known.untilMs ? known.stored : await through.upstream.manifest(reference, signal);
-      if (stored === undefined) return undefined;
-      for (const name of new Set([reference, stored.digest])) manifests.set(keyOf(name), { stored, untilMs: clock.nowMs() + MANIFEST_MS });
-      copySoon(through, reference, stored);
-      return stored;
-    }),
+    manifest: (repo, reference) =>
+      ask("manifest", repo, reference, async (through) => {
+        if (!isDigest(reference) && !through.settings.follows(reference)) return undefined;
+        const keyOf = (name: string): string => `${repo} ${through.place.sync} ${name}`;
+        const known = manifests.get(keyOf(reference));
+        const stored =
+          known !== undefined && clock.nowMs() < known.untilMs
+            ? known.stored
+            : await through.upstream.manifest(reference, signal);
+        if (stored === undefined) return undefined;
+        for (const name of new Set([reference, stored.digest]))
+          manifests.set(keyOf(name), { stored, untilMs: clock.nowMs() + MANIFEST_MS });
+        copySoon(through, reference, stored);
+        return stored;
+      }),
     blobSize: (repo, digest) => ask("blob", repo, digest, ({ upstream }) => upstream.blobSize(digest, signal)),
     async blob(repo, digest, begin) {
       const within = AbortSignal.any([signal, AbortSignal.timeout(LONGEST_BLOB_MS)]);
-      const found = await ask("blob", repo, digest, async ({ upstream, place }) =>
-        await downloads.fetch({ place, upstream, digest, signal: within, begin }) || undefined);
+      const found = await ask(
+        "blob",
+        repo,
+        digest,
+        async ({ upstream, place }) =>
+          (await downloads.fetch({ place, upstream, digest, signal: within, begin })) || undefined,
+      );
       return found ?? false;
     },
   };

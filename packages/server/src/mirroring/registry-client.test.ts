@@ -15,18 +15,32 @@ const digestOf = (text: string): string => `sha256:${createHash("sha256").update
 const SIGNAL = AbortSignal.timeout(60_000);
 
 /** A registry that answers as told, by path and query. */
-async function registry(t: TestContext, answer: (target: string, res: ServerResponse, req: IncomingMessage) => unknown): Promise<Upstream> {
+async function registry(
+  t: TestContext,
+  answer: (target: string, res: ServerResponse, req: IncomingMessage) => unknown,
+): Promise<Upstream> {
   const server = createServer((req, res) => void answer((req.url ?? "").replace("/v2/team/app", ""), res, req));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const client = openStreamClient({ allowPrivateNetwork: true, connections: 2, connectTimeoutMs: 2_000, headTimeoutMs: 2_000, silenceTimeoutMs: 2_000 });
+  const client = openStreamClient({
+    allowPrivateNetwork: true,
+    connections: 2,
+    connectTimeoutMs: 2_000,
+    headTimeoutMs: 2_000,
+    silenceTimeoutMs: 2_000,
+  });
   t.after(async () => {
     await client.close();
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   });
   return openUpstream({
-    client, clock: systemClock, origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, name: "team/app", credentials: { username: "", password: "" },
-    patience: { retries: 0, maxWaitMs: 0 }, maxManifestBytes: 10_000,
+    client,
+    clock: systemClock,
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    name: "team/app",
+    credentials: { username: "", password: "" },
+    patience: { retries: 0, maxWaitMs: 0 },
+    maxManifestBytes: 10_000,
   });
 }
 
@@ -36,57 +50,120 @@ async function allTags(upstream: Upstream): Promise<string[]> {
   return found;
 }
 
-const json = (res: ServerResponse, body: object, headers: Record<string, string> = {}): unknown => res.writeHead(200, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
-const numbered = (from: number, count: number): string[] => Array.from({ length: count }, (_, at) => `t${String(from + at).padStart(5, "0")}`);
+const json = (res: ServerResponse, body: object, headers: Record<string, string> = {}): unknown =>
+  res.writeHead(200, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
+const numbered = (from: number, count: number): string[] =>
+  Array.from({ length: count }, (_, at) => `t${String(from + at).padStart(5, "0")}`);
 
 test("tags are listed to the end: by Link, by the last name, and all at once", async (t) => {
   const all = numbered(0, 2_100);
-  const after = (target: string): string[] => all.filter((tag) => tag > (new URL(target, "http://x").searchParams.get("last") ?? "")).slice(0, 1_000);
+  const after = (target: string): string[] =>
+    all.filter((tag) => tag > (new URL(target, "http://x").searchParams.get("last") ?? "")).slice(0, 1_000);
   const linked = await registry(t, (target, res) => {
     const tags = after(target);
-    const more: Record<string, string> = tags.at(-1) === all.at(-1) ? {} : { link: `</v2/team/app/tags/list?n=1000&last=${tags.at(-1)}>; rel="next"` };
+    const more: Record<string, string> =
+      tags.at(-1) === all.at(-1) ? {} : { link: `</v2/team/app/tags/list?n=1000&last=${tags.at(-1)}>; rel="next"` };
     return json(res, { tags }, more);
   });
   assert.deepEqual(await allTags(linked), all);
-  assert.deepEqual(await allTags(await registry(t, (target, res) => json(res, { tags: after(target) }))), all, "no Link, full pages");
+  assert.deepEqual(
+    await allTags(await registry(t, (target, res) => json(res, { tags: after(target) }))),
+    all,
+    "no Link, full pages",
+  );
   assert.deepEqual(await allTags(await registry(t, (_, res) => json(res, { tags: all }))), all, "n is not looked at");
   assert.deepEqual(await allTags(await registry(t, (_, res) => json(res, { tags: null }))), []);
-  assert.deepEqual(await allTags(await registry(t, (_, res) => json(res, { tags: ["v1", "../v2", 3, "v 3", "x".repeat(129)] }))), ["v1"], "what is no tag is left out");
+  assert.deepEqual(
+    await allTags(await registry(t, (_, res) => json(res, { tags: ["v1", "../v2", 3, "v 3", "x".repeat(129)] }))),
+    ["v1"],
+    "what is no tag is left out",
+  );
   const thousand = numbered(0, 1_000);
-  assert.deepEqual(await allTags(await registry(t, (_, res) => json(res, { tags: thousand }))), [...thousand, ...thousand], "one that always says the same comes to its end");
+  assert.deepEqual(
+    await allTags(await registry(t, (_, res) => json(res, { tags: thousand }))),
+    [...thousand, ...thousand],
+    "one that always says the same comes to its end",
+  );
 });
 
 test("a list that leads elsewhere, never ends, or is no list, is trouble", async (t) => {
   const kind = { kind: "wrong" };
   for (const link of ["<http://127.0.0.1:1/v2/team/app/tags/list>", "</v2/other/app/tags/list>"]) {
-    await assert.rejects(allTags(await registry(t, (_, res) => json(res, { tags: [] }, { link: `${link}; rel="next"` }))), kind, link);
+    await assert.rejects(
+      allTags(await registry(t, (_, res) => json(res, { tags: [] }, { link: `${link}; rel="next"` }))),
+      kind,
+      link,
+    );
   }
-  await assert.rejects(allTags(await registry(t, (_, res) => json(res, { tags: numbered(0, 1_000) }, { link: '</v2/team/app/tags/list?n=1000>; rel="next"' }))), kind);
-  await assert.rejects(allTags(await registry(t, (_, res) => res.writeHead(404).end())), { kind: "wrong", message: "the source has no such image" });
-  for (const body of ["", "[]", "nothing", "[".repeat(100_000)]) await assert.rejects(allTags(await registry(t, (_, res) => res.end(body))), kind, body.slice(0, 9));
+  await assert.rejects(
+    allTags(
+      await registry(t, (_, res) =>
+        json(res, { tags: numbered(0, 1_000) }, { link: '</v2/team/app/tags/list?n=1000>; rel="next"' }),
+      ),
+    ),
+    kind,
+  );
+  await assert.rejects(allTags(await registry(t, (_, res) => res.writeHead(404).end())), {
+    kind: "wrong",
+    message: "the source has no such image",
+  });
+  for (const body of ["", "[]", "nothing", "[".repeat(100_000)])
+    await assert.rejects(allTags(await registry(t, (_, res) => res.end(body))), kind, body.slice(0, 9));
 });
 
 test("a manifest has the digest that was asked for or told, and is of a kind that can be taken", async (t) => {
-  const body = JSON.stringify({ schemaVersion: 2, mediaType: OCI_MANIFEST, config: { mediaType: "application/x", digest: digestOf("{}"), size: 2 }, layers: [] });
-  const serve = (headers: Record<string, string>, text = body) => registry(t, (_, res) => res.writeHead(200, headers).end(text));
+  const body = JSON.stringify({
+    schemaVersion: 2,
+    mediaType: OCI_MANIFEST,
+    config: { mediaType: "application/x", digest: digestOf("{}"), size: 2 },
+    layers: [],
+  });
+  const serve = (headers: Record<string, string>, text = body) =>
+    registry(t, (_, res) => res.writeHead(200, headers).end(text));
   const good = await serve({ "content-type": OCI_MANIFEST });
   assert.equal((await good.manifest("v1", SIGNAL))?.digest, digestOf(body));
   assert.equal((await good.manifest(digestOf(body), SIGNAL))?.manifest.mediaType, OCI_MANIFEST);
   assert.equal(await good.digestOf("v1", SIGNAL), digestOf(body), "a HEAD that tells no digest is followed by a GET");
   await assert.rejects(good.manifest(digestOf("other"), SIGNAL), { kind: "wrong" });
-  await assert.rejects((await serve({ "content-type": OCI_MANIFEST, "docker-content-digest": digestOf("other") })).manifest("v1", SIGNAL), { kind: "wrong" });
-  assert.equal((await (await serve({ "content-type": "application/json" })).manifest("v1", SIGNAL))?.digest, digestOf(body));
-  await assert.rejects((await serve({ "content-type": "application/vnd.docker.distribution.manifest.v1+prettyjws" }, "{}")).manifest("v1", SIGNAL), { kind: "wrong" });
-  await assert.rejects((await serve({ "content-type": OCI_MANIFEST }, "x".repeat(10_001))).manifest("v1", SIGNAL), { kind: "refused" });
+  await assert.rejects(
+    (await serve({ "content-type": OCI_MANIFEST, "docker-content-digest": digestOf("other") })).manifest("v1", SIGNAL),
+    { kind: "wrong" },
+  );
+  assert.equal(
+    (await (await serve({ "content-type": "application/json" })).manifest("v1", SIGNAL))?.digest,
+    digestOf(body),
+  );
+  await assert.rejects(
+    (await serve({ "content-type": "application/vnd.docker.distribution.manifest.v1+prettyjws" }, "{}")).manifest(
+      "v1",
+      SIGNAL,
+    ),
+    { kind: "wrong" },
+  );
+  await assert.rejects((await serve({ "content-type": OCI_MANIFEST }, "x".repeat(10_001))).manifest("v1", SIGNAL), {
+    kind: "refused",
+  });
   assert.equal(await (await registry(t, (_, res) => res.writeHead(404).end())).manifest("v1", SIGNAL), undefined);
 });
 
 test("referrers come by the list or by the tag in its place; none are none", async (t) => {
   const [subject, one, two] = [digestOf("subject"), digestOf("one"), digestOf("two")];
-  const index = (...digests: string[]) => ({ schemaVersion: 2, mediaType: OCI_INDEX, manifests: digests.map((digest) => ({ mediaType: OCI_MANIFEST, digest, size: 1 })) });
-  const paged = await registry(t, (target, res) => (target.includes("last=") ? json(res, index(two)) : json(res, index(one), { link: `</v2/team/app/referrers/${subject}?last=x>; rel="next"` })));
+  const index = (...digests: string[]) => ({
+    schemaVersion: 2,
+    mediaType: OCI_INDEX,
+    manifests: digests.map((digest) => ({ mediaType: OCI_MANIFEST, digest, size: 1 })),
+  });
+  const paged = await registry(t, (target, res) =>
+    target.includes("last=")
+      ? json(res, index(two))
+      : json(res, index(one), { link: `</v2/team/app/referrers/${subject}?last=x>; rel="next"` }),
+  );
   assert.deepEqual(await paged.referrers(subject, SIGNAL), [one, two]);
-  const tagged = await registry(t, (target, res) => (target === `/manifests/${subject.replace(":", "-")}` ? json(res, index(two, two), { "content-type": OCI_INDEX }) : res.writeHead(404).end()));
+  const tagged = await registry(t, (target, res) =>
+    target === `/manifests/${subject.replace(":", "-")}`
+      ? json(res, index(two, two), { "content-type": OCI_INDEX })
+      : res.writeHead(404).end(),
+  );
   assert.deepEqual(await tagged.referrers(subject, SIGNAL), [two]);
   assert.deepEqual(await (await registry(t, (_, res) => res.writeHead(404).end())).referrers(subject, SIGNAL), []);
 });
@@ -95,7 +172,12 @@ test("a blob is asked for from an offset, and said to begin where it begins", as
   const content = "0123456789";
   const ranged = await registry(t, (_, res, req) => {
     const start = Number(/^bytes=(\d+)-$/.exec(req.headers.range ?? "")?.[1] ?? 0);
-    return res.writeHead(start > 0 ? 206 : 200, { "content-length": content.length - start, ...(start > 0 && { "content-range": `bytes ${start}-9/10` }) }).end(content.slice(start));
+    return res
+      .writeHead(start > 0 ? 206 : 200, {
+        "content-length": content.length - start,
+        ...(start > 0 && { "content-range": `bytes ${start}-9/10` }),
+      })
+      .end(content.slice(start));
   });
   for (const offset of [0, 4]) {
     const blob = await ranged.blob(digestOf(content), offset, SIGNAL);
@@ -108,6 +190,10 @@ test("a blob is asked for from an offset, and said to begin where it begins", as
   assert.deepEqual([blob?.offset, blob?.size], [0, 10], "one that knows no ranges begins again");
   blob?.discard();
   const unsized = await registry(t, (_, res) => res.end(content));
-  await assert.rejects((async () => (await registry(t, (_, res) => void (res.write("x"), res.end()))).blob(digestOf(content), 0, SIGNAL))(), { kind: "wrong" });
+  await assert.rejects(
+    (async () =>
+      (await registry(t, (_, res) => void (res.write("x"), res.end()))).blob(digestOf(content), 0, SIGNAL))(),
+    { kind: "wrong" },
+  );
   assert.equal((await unsized.blob(digestOf(content), 0, SIGNAL))?.size, 10);
 });

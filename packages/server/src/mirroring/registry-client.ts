@@ -17,7 +17,10 @@ export interface BlobStream {
   discard(): void;
 }
 
-/** One repository of a registry, to pull from. Everything throws an UpstreamError, and what the signal says when that is aborted. */
+/**
+ * One repository of a registry, to pull from. Everything throws an UpstreamError, and what the signal says when that is
+ * aborted.
+ */
 export interface Upstream {
   /** How much it is tried. */
   patience: Patience;
@@ -29,7 +32,9 @@ export interface Upstream {
   manifest(reference: string, signal: AbortSignal): Promise<StoredManifest | undefined>;
   /** The digests of what refers to the digest. */
   referrers(digest: string, signal: AbortSignal): Promise<string[]>;
-  /** A blob's bytes from the offset on, or from its beginning, as the registry likes: they are not checked yet. One try. */
+  /**
+   * A blob's bytes from the offset on, or from its beginning, as the registry likes: they are not checked yet. One try.
+   */
   blob(digest: string, offset: number, signal: AbortSignal): Promise<BlobStream | undefined>;
   blobSize(digest: string, signal: AbortSignal): Promise<number | undefined>;
 }
@@ -47,7 +52,9 @@ export interface UpstreamOptions {
 }
 
 const ACCEPT = [
-  "application/vnd.oci.image.index.v1+json", "application/vnd.oci.image.manifest.v1+json", "application/vnd.docker.distribution.manifest.list.v2+json",
+  "application/vnd.oci.image.index.v1+json",
+  "application/vnd.oci.image.manifest.v1+json",
+  "application/vnd.docker.distribution.manifest.list.v2+json",
   "application/vnd.docker.distribution.manifest.v2+json",
 ].join(", ");
 const ACCEPT_LIST = "application/json, application/vnd.oci.image.index.v1+json";
@@ -59,26 +66,51 @@ const MAX_REFERRERS = 1_000;
 const MAX_DEPTH = 16;
 
 /** Source: OCI distribution specification v1.1, "Pull" and "Content Discovery". */
-export function openUpstream({ client, clock, origin, name, credentials, patience, maxManifestBytes }: UpstreamOptions): Upstream {
-  const exchange = openExchange({ client, clock, origin, patience, authorization: createAuthorization({ client, clock, name, credentials }) });
+export function openUpstream({
+  client,
+  clock,
+  origin,
+  name,
+  credentials,
+  patience,
+  maxManifestBytes,
+}: UpstreamOptions): Upstream {
+  const exchange = openExchange({
+    client,
+    clock,
+    origin,
+    patience,
+    authorization: createAuthorization({ client, clock, name, credentials }),
+  });
   const base = `/v2/${name}`;
 
   /** The pages of a list from the target on, by their Link headers. Undefined: there is no such list. */
-  async function* pages(first: string, signal: AbortSignal): AsyncGenerator<{ body: Record<string, unknown>; linked: boolean } | undefined> {
+  async function* pages(
+    first: string,
+    signal: AbortSignal,
+  ): AsyncGenerator<{ body: Record<string, unknown>; linked: boolean } | undefined> {
     let target: string | undefined = first;
     for (let count = 0; target !== undefined; count += 1) {
-      if (count === MAX_PAGES) throw new UpstreamError("wrong", `a list of the source has more than ${MAX_PAGES} pages`);
-      const answer: SmallAnswer = await exchange.read({ target, headers: { accept: ACCEPT_LIST }, signal }, MAX_LIST_BYTES);
+      if (count === MAX_PAGES)
+        throw new UpstreamError("wrong", `a list of the source has more than ${MAX_PAGES} pages`);
+      const answer: SmallAnswer = await exchange.read(
+        { target, headers: { accept: ACCEPT_LIST }, signal },
+        MAX_LIST_BYTES,
+      );
       target = nextPage(answer, origin, base);
       yield answer.status === 200 ? { body: jsonOf(answer), linked: target !== undefined } : undefined;
     }
   }
   const manifest: Upstream["manifest"] = async (reference, signal) => {
-    const answer = await exchange.read({ target: `${base}/manifests/${reference}`, headers: { accept: ACCEPT }, signal }, maxManifestBytes);
+    const answer = await exchange.read(
+      { target: `${base}/manifests/${reference}`, headers: { accept: ACCEPT }, signal },
+      maxManifestBytes,
+    );
     return answer.status === 200 ? checkedManifest(reference, answer) : missing(answer.status);
   };
   return {
-    patience, manifest,
+    patience,
+    manifest,
     async *tags(signal) {
       let count = 0;
       let last = "";
@@ -100,7 +132,10 @@ export function openUpstream({ client, clock, origin, name, credentials, patienc
       }
     },
     async digestOf(reference, signal) {
-      const { status, headers } = await exchange.read({ method: "HEAD", target: `${base}/manifests/${reference}`, headers: { accept: ACCEPT }, signal }, 0);
+      const { status, headers } = await exchange.read(
+        { method: "HEAD", target: `${base}/manifests/${reference}`, headers: { accept: ACCEPT }, signal },
+        0,
+      );
       if (status !== 200) return missing(status);
       const told = headers["docker-content-digest"];
       return typeof told === "string" && isDigest(told) ? told : (await manifest(reference, signal))?.digest;
@@ -109,20 +144,28 @@ export function openUpstream({ client, clock, origin, name, credentials, patienc
       const found = new Set<string>();
       for await (const page of pages(`${base}/referrers/${digest}`, signal)) {
         // Without the list there may be the tag that stood in for it.
-        const body = page?.body ?? await fallback(digest, signal);
+        const body = page?.body ?? (await fallback(digest, signal));
         for (const each of descriptors(body)) found.add(each);
-        if (found.size > MAX_REFERRERS) throw new UpstreamError("wrong", `the source has more than ${MAX_REFERRERS} referrers of one manifest`);
+        if (found.size > MAX_REFERRERS)
+          throw new UpstreamError("wrong", `the source has more than ${MAX_REFERRERS} referrers of one manifest`);
       }
       return [...found];
     },
     async blob(digest, offset, signal) {
       const headers: Record<string, string> = offset > 0 ? { range: `bytes=${offset}-` } : {};
-      const { status, headers: told, body, discard } = await exchange.open({ target: `${base}/blobs/${digest}`, headers, signal });
+      const {
+        status,
+        headers: told,
+        body,
+        discard,
+      } = await exchange.open({ target: `${base}/blobs/${digest}`, headers, signal });
       const length = lengthOf(told["content-length"]);
       const start = status === 206 ? startOf(told["content-range"]) : 0;
-      if ((status === 200 || status === 206) && length !== undefined && start !== undefined) return { offset: start, size: start + length, body, discard };
+      if ((status === 200 || status === 206) && length !== undefined && start !== undefined)
+        return { offset: start, size: start + length, body, discard };
       discard();
-      if (status === 200 || status === 206) throw new UpstreamError("wrong", "the source does not say how long a blob is");
+      if (status === 200 || status === 206)
+        throw new UpstreamError("wrong", "the source does not say how long a blob is");
       return missing(status);
     },
     async blobSize(digest, signal) {
@@ -142,17 +185,24 @@ function missing(status: number): undefined {
   if (status !== 404) throw new UpstreamError("wrong", `the source answered ${status}`);
 }
 
-/** The manifest as it came. Throws when its digest is not the one that was asked for or told, or when it is of no kind that this registry takes. */
+/**
+ * The manifest as it came. Throws when its digest is not the one that was asked for or told, or when it is of no kind
+ * that this registry takes.
+ */
 function checkedManifest(reference: string, { headers, body: content }: SmallAnswer): StoredManifest {
   const told = headers["docker-content-digest"];
   const expected = isDigest(reference) ? reference : typeof told === "string" && isDigest(told) ? told : "";
   const algorithm = algorithmOf(expected);
   const digest = `${algorithm}:${createHash(algorithm).update(content).digest("hex")}`;
-  if (expected !== "" && digest !== expected) throw new UpstreamError("wrong", "the source's manifest is not what its digest says");
+  if (expected !== "" && digest !== expected)
+    throw new UpstreamError("wrong", "the source's manifest is not what its digest says");
   const type = String(headers["content-type"] ?? "");
   const manifest = parseManifest(content, type);
   // Some serve manifests as plain JSON: then their own word counts.
-  const read = "problem" in manifest && !type.includes("manifest") && !type.includes("index") ? parseManifest(content, "") : manifest;
+  const read =
+    "problem" in manifest && !type.includes("manifest") && !type.includes("index")
+      ? parseManifest(content, "")
+      : manifest;
   if ("problem" in read) throw new UpstreamError("wrong", `a manifest of the source cannot be taken: ${read.problem}`);
   return { digest, content, manifest: read };
 }
@@ -169,13 +219,16 @@ function jsonOf({ body }: SmallAnswer): Record<string, unknown> {
 
 function descriptors(index: unknown): string[] {
   const listed: unknown[] = isObject(index) && Array.isArray(index["manifests"]) ? index["manifests"] : [];
-  return listed.flatMap((each) => (isObject(each) && typeof each["digest"] === "string" && isDigest(each["digest"]) ? [each["digest"]] : []));
+  return listed.flatMap((each) =>
+    isObject(each) && typeof each["digest"] === "string" && isDigest(each["digest"]) ? [each["digest"]] : [],
+  );
 }
 
 /** Where the next page is, which must be of the same repository. Undefined: this was the last. Source: RFC 8288. */
 function nextPage({ status, headers }: SmallAnswer, origin: string, base: string): string | undefined {
   const link = headers["link"];
-  const [, target] = /<([^>]{1,4096})>\s*;[^,]*\brel="?next\b/i.exec(typeof link === "string" ? link.slice(0, 8_192) : "") ?? [];
+  const [, target] =
+    /<([^>]{1,4096})>\s*;[^,]*\brel="?next\b/i.exec(typeof link === "string" ? link.slice(0, 8_192) : "") ?? [];
   if (status !== 200 || target === undefined) return undefined;
   const url = URL.parse(target, `${origin}${base}/`);
   if (url !== null && url.origin === origin && url.pathname.startsWith(`${base}/`)) return url.pathname + url.search;

@@ -29,7 +29,13 @@ function openClient(t: TestContext, allowPrivateNetwork: boolean): StreamClient 
 
 function exchangeOf(client: StreamClient, origin: string, credentials = CREDENTIALS) {
   const authorization = createAuthorization({ client, clock: systemClock, name: "team/app", credentials });
-  const exchange = openExchange({ client, clock: systemClock, origin, authorization, patience: { retries: 1, maxWaitMs: 100 } });
+  const exchange = openExchange({
+    client,
+    clock: systemClock,
+    origin,
+    authorization,
+    patience: { retries: 1, maxWaitMs: 100 },
+  });
   return (target: string) => exchange.read({ target, signal: AbortSignal.timeout(20_000) }, 10_000);
 }
 
@@ -42,7 +48,10 @@ test("a redirect to a private address is refused where private networks are, alt
   const registry = await serving(t, (_, res) => void res.writeHead(307, { location: `${inside}/metadata` }).end());
   const [open, closed] = [openClient(t, true), openClient(t, false)];
   // The registry is on loopback because it is a test: only it may be reached there.
-  const publicRegistry: StreamClient = { ...closed, request: (url, init) => (url.startsWith(registry) ? open : closed).request(url, init) };
+  const publicRegistry: StreamClient = {
+    ...closed,
+    request: (url, init) => (url.startsWith(registry) ? open : closed).request(url, init),
+  };
   await assert.rejects(exchangeOf(publicRegistry, registry)("/v2/team/app/blobs/x"), { kind: "refused" });
   assert.equal(asked, 0);
   assert.equal((await exchangeOf(open, registry)("/v2/team/app/blobs/x")).body.toString(), "inside");
@@ -58,7 +67,11 @@ test("credentials go to the realm that the registry names, for pulling this repo
   const registry = await serving(t, (req, res) => {
     seen.push(req.headers.authorization);
     if (req.headers.authorization === "Bearer t0ken") return res.end("yes");
-    return res.writeHead(401, { "www-authenticate": `Bearer realm="${realm}/token",service="registry",scope="repository:other/secret:pull,push"` }).end();
+    return res
+      .writeHead(401, {
+        "www-authenticate": `Bearer realm="${realm}/token",service="registry",scope="repository:other/secret:pull,push"`,
+      })
+      .end();
   });
   const read = exchangeOf(openClient(t, true), registry);
   for (let time = 0; time < 2; time += 1) assert.equal((await read("/v2/team/app/tags/list")).body.toString(), "yes");
@@ -74,14 +87,29 @@ test("Basic is shown to the registry that asks for it; a realm that is not publi
   const registry = await serving(t, (req, res) => {
     seen.push(req.headers.authorization);
     if (req.headers.authorization === BASIC) return res.end("yes");
-    return res.writeHead(401, { "www-authenticate": req.url?.endsWith("basic") ? 'Basic realm="here"' : 'Bearer realm="http://127.0.0.1:1/token"' }).end();
+    return res
+      .writeHead(401, {
+        "www-authenticate": req.url?.endsWith("basic")
+          ? 'Basic realm="here"'
+          : 'Bearer realm="http://127.0.0.1:1/token"',
+      })
+      .end();
   });
   const open = openClient(t, true);
   assert.equal((await exchangeOf(open, registry)("/basic")).body.toString(), "yes");
-  await assert.rejects(exchangeOf(open, registry, { username: "", password: "" })("/basic"), { kind: "refused", message: "the source wants credentials (401)" });
+  await assert.rejects(exchangeOf(open, registry, { username: "", password: "" })("/basic"), {
+    kind: "refused",
+    message: "the source wants credentials (401)",
+  });
   const closed = openClient(t, false);
-  const half: StreamClient = { ...closed, request: (url, init) => (url.startsWith(registry) ? open : closed).request(url, init) };
-  await assert.rejects(exchangeOf(half, registry)("/bearer"), { kind: "refused", message: /the server does not fetch that/ });
+  const half: StreamClient = {
+    ...closed,
+    request: (url, init) => (url.startsWith(registry) ? open : closed).request(url, init),
+  };
+  await assert.rejects(exchangeOf(half, registry)("/bearer"), {
+    kind: "refused",
+    message: /the server does not fetch that/,
+  });
   assert.deepEqual(seen.filter(Boolean), [BASIC]);
 });
 
@@ -96,7 +124,14 @@ test("silence, cut connections, encoded and endless answers all end, and say wha
     res.on("close", () => clearInterval(timer));
   });
   const read = exchangeOf(openClient(t, true), registry);
-  for (const [target, kind] of [["/silent", "unreachable"], ["/stops", "unreachable"], ["/cut", "unreachable"], ["/500", "unreachable"], ["/encoded", "refused"], ["/endless", "refused"]] as const) {
+  for (const [target, kind] of [
+    ["/silent", "unreachable"],
+    ["/stops", "unreachable"],
+    ["/cut", "unreachable"],
+    ["/500", "unreachable"],
+    ["/encoded", "refused"],
+    ["/endless", "refused"],
+  ] as const) {
     await assert.rejects(read(target), { kind }, target);
   }
 });

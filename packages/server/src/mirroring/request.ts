@@ -21,7 +21,11 @@ export interface Ask {
   signal: AbortSignal;
 }
 
-export interface SmallAnswer { status: number; headers: StreamAnswer["headers"]; body: Buffer }
+export interface SmallAnswer {
+  status: number;
+  headers: StreamAnswer["headers"];
+  body: Buffer;
+}
 
 /** Asks one registry, as whoever the credentials say. */
 export interface Exchange {
@@ -31,7 +35,13 @@ export interface Exchange {
   read(ask: Ask, maxBytes: number): Promise<SmallAnswer>;
 }
 
-interface ExchangeDeps { client: StreamClient; clock: Clock; origin: string; authorization: Authorization; patience: Patience }
+interface ExchangeDeps {
+  client: StreamClient;
+  clock: Clock;
+  origin: string;
+  authorization: Authorization;
+  patience: Patience;
+}
 
 const MAX_REDIRECTS = 5;
 const TIMEOUT_MS = 60_000;
@@ -39,10 +49,13 @@ const FIRST_WAIT_MS = 500;
 
 export function openExchange({ client, clock, origin, authorization, patience }: ExchangeDeps): Exchange {
   /**
-   * Follows redirects, each under the guarded fetch's rules. The authorization is for the registry alone: it is left out at the first step to another
-   * host, and stays out. `own`: the registry itself answered.
+   * Follows redirects, each under the guarded fetch's rules. The authorization is for the registry alone: it is left
+   * out at the first step to another host, and stays out. `own`: the registry itself answered.
    */
-  const follow = async ({ method = "GET", target, headers = {}, signal }: Ask, shown: string | undefined): Promise<{ answer: StreamAnswer; own: boolean }> => {
+  const follow = async (
+    { method = "GET", target, headers = {}, signal }: Ask,
+    shown: string | undefined,
+  ): Promise<{ answer: StreamAnswer; own: boolean }> => {
     let url = new URL(target, origin);
     let own = url.origin === origin;
     for (let steps = 0; ; steps += 1) {
@@ -51,7 +64,8 @@ export function openExchange({ client, clock, origin, authorization, patience }:
       const location = answer.headers["location"];
       if (answer.status < 300 || answer.status >= 400 || typeof location !== "string") return { answer, own };
       answer.discard();
-      if (steps === MAX_REDIRECTS) throw new UpstreamError("wrong", `the source redirects more than ${MAX_REDIRECTS} times`);
+      if (steps === MAX_REDIRECTS)
+        throw new UpstreamError("wrong", `the source redirects more than ${MAX_REDIRECTS} times`);
       const next = URL.parse(location, url.href);
       if (next === null) throw new UpstreamError("wrong", "the source redirects to what is no URL");
       own &&= next.origin === origin;
@@ -96,7 +110,12 @@ export function openExchange({ client, clock, origin, authorization, patience }:
 
 /** How long to wait before the next try. Undefined: there is none. */
 export function waitBefore(error: unknown, tried: number, { retries, maxWaitMs }: Patience): number | undefined {
-  if (!(error instanceof UpstreamError) || (error.kind !== "limited" && error.kind !== "unreachable") || tried >= retries) return undefined;
+  if (
+    !(error instanceof UpstreamError) ||
+    (error.kind !== "limited" && error.kind !== "unreachable") ||
+    tried >= retries
+  )
+    return undefined;
   const waitMs = error.retryAfterMs ?? FIRST_WAIT_MS * 3 ** tried * (0.5 + Math.random() / 2);
   return waitMs > maxWaitMs ? undefined : waitMs;
 }
@@ -104,10 +123,19 @@ export function waitBefore(error: unknown, tried: number, { retries, maxWaitMs }
 /** What is wrong with the status; undefined when the answer can be used. */
 function troubleOf({ status, headers }: StreamAnswer, own: boolean, nowMs: number): UpstreamError | undefined {
   const afterMs = retryAfterMs(headers["retry-after"], nowMs);
-  if (status === 429) return new UpstreamError("limited", "the source asks to come back later (429)", { retryAfterMs: afterMs });
-  if (status >= 500 || status === 408) return new UpstreamError("unreachable", `the source answered ${status}`, { retryAfterMs: afterMs });
+  if (status === 429)
+    return new UpstreamError("limited", "the source asks to come back later (429)", { retryAfterMs: afterMs });
+  if (status >= 500 || status === 408)
+    return new UpstreamError("unreachable", `the source answered ${status}`, { retryAfterMs: afterMs });
   if (status === 401 || status === 403) {
-    return new UpstreamError("refused", own ? `the source does not let us pull (${status})` : `the place that the source redirects to refuses (${status})`);
+    return new UpstreamError(
+      "refused",
+      own
+        ? `the source does not let us pull (${status})`
+        : `the place that the source redirects to refuses (${status})`,
+    );
   }
-  return status >= 300 && status < 400 ? new UpstreamError("wrong", `the source answered ${status} without a place to go`) : undefined;
+  return status >= 300 && status < 400
+    ? new UpstreamError("wrong", `the source answered ${status} without a place to go`)
+    : undefined;
 }

@@ -26,8 +26,8 @@ const MAX_TOLD = 5;
 const COMPANION = /^(sha256)-([0-9a-f]{64})(?:\.(?:sig|att|sbom))?$/;
 
 /**
- * Has the repo's tags follow those of its source, one after another: what was copied stays when a later one fails. Tags that went there stay here.
- * Throws what the signal says, and what our own stores do.
+ * Has the repo's tags follow those of its source, one after another: what was copied stays when a later one fails. Tags
+ * that went there stay here. Throws what the signal says, and what our own stores do.
  */
 export async function runTurn(copying: Copying, { follows }: Pick<SyncSettings, "follows">): Promise<TurnResult> {
   const stuck: string[] = [];
@@ -37,15 +37,20 @@ export async function runTurn(copying: Copying, { follows }: Pick<SyncSettings, 
     const { followed, companions } = await listTags(copying, follows);
     tagsSeen = followed.length;
     const digests = new Set<string>();
-    for (const { tag, before } of await inOrder(copying, followed)) digests.add(await noted(tag, () => followTag(copying, tag, before)) ?? "");
+    for (const { tag, before } of await inOrder(copying, followed))
+      digests.add((await noted(tag, () => followTag(copying, tag, before))) ?? "");
     const wanted = companions.filter(({ digest }) => digests.has(digest)).map(({ tag }) => tag);
-    for (const { tag, before } of await inOrder(copying, wanted)) await noted(tag, () => followTag(copying, tag, before));
+    for (const { tag, before } of await inOrder(copying, wanted))
+      await noted(tag, () => followTag(copying, tag, before));
   } catch (error) {
     if (!(error instanceof UpstreamError) || copying.signal.aborted) throw error;
     const state = error.kind === "limited" ? SyncState.RATE_LIMITED : SyncState.FAILED;
     return { state, message: error.message, ...counted(), retryAfterMs: error.retryAfterMs };
   }
-  const told = [listed("could not be copied", failed), listed("moved at the source and must stay as they are here", stuck)];
+  const told = [
+    listed("could not be copied", failed),
+    listed("moved at the source and must stay as they are here", stuck),
+  ];
   const message = told.filter((text) => text !== "").join("; ");
   return { state: failed.length > 0 ? SyncState.FAILED : SyncState.SUCCEEDED, message, ...counted() };
 
@@ -60,7 +65,11 @@ export async function runTurn(copying: Copying, { follows }: Pick<SyncSettings, 
     } catch (error) {
       if (copying.signal.aborted) throw error;
       if (error instanceof UpstreamError && error.kind === "wrong") failed.push(`${tag} (${error.message})`);
-      else if (error instanceof MoorageError && (error.code === Code.FailedPrecondition || error.code === Code.InvalidArgument)) stuck.push(tag);
+      else if (
+        error instanceof MoorageError &&
+        (error.code === Code.FailedPrecondition || error.code === Code.InvalidArgument)
+      )
+        stuck.push(tag);
       else throw error;
       return undefined;
     }
@@ -74,7 +83,10 @@ function listed(what: string, tags: string[]): string {
 }
 
 /** The tags to follow, and those that belong to digests. */
-interface Listed { followed: string[]; companions: { tag: string; digest: string }[] }
+interface Listed {
+  followed: string[];
+  companions: { tag: string; digest: string }[];
+}
 
 async function listTags({ upstream, signal }: Copying, follows: SyncSettings["follows"]): Promise<Listed> {
   const followed = new Set<string>();
@@ -95,29 +107,45 @@ async function listTags({ upstream, signal }: Copying, follows: SyncSettings["fo
 }
 
 /**
- * The tags with what they point to here: first those that are not here, then the others in any order. A source that lets a turn get only so far
- * would otherwise keep us from the last ones for ever.
+ * The tags with what they point to here: first those that are not here, then the others in any order. A source that
+ * lets a turn get only so far would otherwise keep us from the last ones for ever.
  */
 async function inOrder({ deps, place }: Copying, tags: string[]): Promise<{ tag: string; before: string }[]> {
   const here = new Map<string, string>();
   for (let at = 0; at < tags.length; at += CHUNK) {
-    const rows = await deps.transactor.read(systemCall(deps), (call) => call.tx.selectFrom("tags").select(["name", "digest"])
-      .where("parent", "=", place.repo).where("name", "in", tags.slice(at, at + CHUNK)).execute());
+    const rows = await deps.transactor.read(systemCall(deps), (call) =>
+      call.tx
+        .selectFrom("tags")
+        .select(["name", "digest"])
+        .where("parent", "=", place.repo)
+        .where("name", "in", tags.slice(at, at + CHUNK))
+        .execute(),
+    );
     for (const { name, digest } of rows) here.set(name, digest);
   }
-  const known = [...here].map(([tag, before]) => ({ tag, before, at: Math.random() })).toSorted((one, other) => one.at - other.at);
+  const known = [...here]
+    .map(([tag, before]) => ({ tag, before, at: Math.random() }))
+    .toSorted((one, other) => one.at - other.at);
   return [...tags.filter((tag) => !here.has(tag)).map((tag) => ({ tag, before: "" })), ...known];
 }
 
-/** Copies what the tag points to at the source, if that is not here, and moves the tag. Answers that digest; undefined when the tag is gone there. */
+/**
+ * Copies what the tag points to at the source, if that is not here, and moves the tag. Answers that digest; undefined
+ * when the tag is gone there.
+ */
 async function followTag(copying: Copying, tag: string, before: string): Promise<string | undefined> {
   const { deps, place, upstream, signal } = copying;
   const digest = await upstream.digestOf(tag, signal);
   if (digest === undefined) return undefined;
   if (await holds(copying, digest)) await copyReferrers(copying, digest);
-  else if (!await copyAnew(copying, digest)) return undefined;
+  else if (!(await copyAnew(copying, digest))) return undefined;
   if (digest === before) return digest;
-  const { gone } = await deps.transactor.write("mirroring.followTag", systemCall(deps), { ...place, tag, digest, before });
+  const { gone } = await deps.transactor.write("mirroring.followTag", systemCall(deps), {
+    ...place,
+    tag,
+    digest,
+    before,
+  });
   if (gone) throw new UpstreamError("wrong", "what it points to was deleted here meanwhile");
   return digest;
 }

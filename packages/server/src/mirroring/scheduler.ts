@@ -8,7 +8,11 @@ import type { createSources } from "./sources.ts";
 import { runTurn, type TurnResult } from "./run.ts";
 import { UpstreamError } from "./errors.ts";
 
-interface TurnsDeps { deps: MirrorDeps; sources: ReturnType<typeof createSources>; downloads: Downloads }
+interface TurnsDeps {
+  deps: MirrorDeps;
+  sources: ReturnType<typeof createSources>;
+  downloads: Downloads;
+}
 
 // How often a process looks whether a repo is due.
 const LOOK_EVERY_MS = 1_000;
@@ -20,7 +24,10 @@ const FIRST_BACK_OFF_MS = 30_000;
 const LONGEST_BACK_OFF_MS = 3_600_000;
 const MAX_MESSAGE = 1_000;
 
-/** Copies repos whose turn it is, as many at a time as the settings say. Processes share the work: each repo is one's at a time. */
+/**
+ * Copies repos whose turn it is, as many at a time as the settings say. Processes share the work: each repo is one's at
+ * a time.
+ */
 export function startTurns({ deps, sources, downloads }: TurnsDeps): { stop(): Promise<void> } {
   const { transactor, clock, config, metrics, log } = deps;
   const stopping = new AbortController();
@@ -30,8 +37,16 @@ export function startTurns({ deps, sources, downloads }: TurnsDeps): { stop(): P
   /** How long the first of those that are due has been waiting. Undefined: none is. */
   const lateness = async (): Promise<number | undefined> => {
     const nowMs = clock.nowMs();
-    const due = await transactor.read(systemCall(deps), (call) => call.tx.selectFrom("mirrors").select("next_time")
-      .where("next_time", "<=", nowMs).where("hold_until", "<=", nowMs).orderBy("next_time").limit(1).executeTakeFirst());
+    const due = await transactor.read(systemCall(deps), (call) =>
+      call.tx
+        .selectFrom("mirrors")
+        .select("next_time")
+        .where("next_time", "<=", nowMs)
+        .where("hold_until", "<=", nowMs)
+        .orderBy("next_time")
+        .limit(1)
+        .executeTakeFirst(),
+    );
     metrics.late(due === undefined ? 0 : nowMs - due.next_time);
     return due && nowMs - due.next_time;
   };
@@ -39,15 +54,18 @@ export function startTurns({ deps, sources, downloads }: TurnsDeps): { stop(): P
     if (looking) return;
     looking = true;
     try {
-      while (await lateness() !== undefined && !stopping.signal.aborted && running.size < config.mirrorWorkers) {
+      while ((await lateness()) !== undefined && !stopping.signal.aborted && running.size < config.mirrorWorkers) {
         const holder = randomUUID();
         const due = await transactor.write("mirroring.claim", systemCall(deps), { holder, holdMs: HOLD_MS });
         if (due === undefined) break;
-        const unnoted = (error: unknown): void => log.warn({ err: error, repo: due.repo }, "the end of a mirror's turn could not be noted");
-        const turn: Promise<void> = take(due, holder).catch(unnoted).finally(() => {
-          running.delete(turn);
-          void look();
-        });
+        const unnoted = (error: unknown): void =>
+          log.warn({ err: error, repo: due.repo }, "the end of a mirror's turn could not be noted");
+        const turn: Promise<void> = take(due, holder)
+          .catch(unnoted)
+          .finally(() => {
+            running.delete(turn);
+            void look();
+          });
         running.add(turn);
       }
     } catch (error) {
@@ -63,9 +81,12 @@ export function startTurns({ deps, sources, downloads }: TurnsDeps): { stop(): P
     const lost = new AbortController();
     const signal = AbortSignal.any([stopping.signal, lost.signal, AbortSignal.timeout(LONGEST_TURN_MS)]);
     const hold = setInterval(() => {
-      transactor.write("mirroring.hold", systemCall(deps), { repo, holder, holdMs: HOLD_MS }).then(({ held }) => {
-        if (!held) lost.abort();
-      }, (error: unknown) => log.warn({ err: error, repo }, "keeping a mirror failed"));
+      transactor.write("mirroring.hold", systemCall(deps), { repo, holder, holdMs: HOLD_MS }).then(
+        ({ held }) => {
+          if (!held) lost.abort();
+        },
+        (error: unknown) => log.warn({ err: error, repo }, "keeping a mirror failed"),
+      );
     }, HOLD_MS / 3);
     const startedMs = performance.now();
     metrics.begin();
@@ -75,18 +96,37 @@ export function startTurns({ deps, sources, downloads }: TurnsDeps): { stop(): P
         const source = sources(due);
         if (source === undefined) throw new UpstreamError("refused", "the repo's source is of no known form");
         const { settings, upstream } = source;
-        return { ...await runTurn({ deps, downloads, upstream, place: { repo, sync, holder }, signal }, settings), intervalMs: settings.intervalMs };
+        return {
+          ...(await runTurn({ deps, downloads, upstream, place: { repo, sync, holder }, signal }, settings)),
+          intervalMs: settings.intervalMs,
+        };
       };
-      const result = await turn().catch((error: unknown) => failureOf(error, signal, stopping.signal.aborted || lost.signal.aborted));
+      const result = await turn().catch((error: unknown) =>
+        failureOf(error, signal, stopping.signal.aborted || lost.signal.aborted),
+      );
       if (result === undefined) {
         // Another process goes on with it.
-        await transactor.write("mirroring.end", systemCall(deps), { repo, holder, state: SyncState.PENDING, message: "", nextInMs: 0 });
+        await transactor.write("mirroring.end", systemCall(deps), {
+          repo,
+          holder,
+          state: SyncState.PENDING,
+          message: "",
+          nextInMs: 0,
+        });
         return;
       }
       outcome = OUTCOMES[result.state];
-      const nextInMs = (result.state === SyncState.SUCCEEDED ? result.intervalMs : undefined) ?? backOffMs(failures, result);
+      const nextInMs =
+        (result.state === SyncState.SUCCEEDED ? result.intervalMs : undefined) ?? backOffMs(failures, result);
       const message = result.message.slice(0, MAX_MESSAGE);
-      await transactor.write("mirroring.end", systemCall(deps), { repo, holder, nextInMs, message, state: result.state, tagsSeen: result.tagsSeen });
+      await transactor.write("mirroring.end", systemCall(deps), {
+        repo,
+        holder,
+        nextInMs,
+        message,
+        state: result.state,
+        tagsSeen: result.tagsSeen,
+      });
       const fields = { repo, outcome, tags: result.tagsSeen, durationMs: Math.round(performance.now() - startedMs) };
       if (result.state === SyncState.SUCCEEDED) log.info(fields, "mirror copied");
       else log.warn({ ...fields, problem: result.message }, "mirror not copied whole");
@@ -97,7 +137,11 @@ export function startTurns({ deps, sources, downloads }: TurnsDeps): { stop(): P
   };
 
   /** What a turn that threw came to. Undefined: it was told to stop, or somebody else has the repo now. */
-  const failureOf = (error: unknown, signal: AbortSignal, stopped: boolean): TurnResult & { intervalMs?: number } | undefined => {
+  const failureOf = (
+    error: unknown,
+    signal: AbortSignal,
+    stopped: boolean,
+  ): (TurnResult & { intervalMs?: number }) | undefined => {
     if (stopped || (error instanceof MoorageError && error.code === Code.Aborted)) return undefined;
     const failed = (message: string): TurnResult => ({ state: SyncState.FAILED, message });
     if (signal.aborted) return failed("the turn took too long; the next one goes on from there");
@@ -117,7 +161,11 @@ export function startTurns({ deps, sources, downloads }: TurnsDeps): { stop(): P
   };
 }
 
-const OUTCOMES = { [SyncState.SUCCEEDED]: "succeeded", [SyncState.FAILED]: "failed", [SyncState.RATE_LIMITED]: "rate_limited" } as const;
+const OUTCOMES = {
+  [SyncState.SUCCEEDED]: "succeeded",
+  [SyncState.FAILED]: "failed",
+  [SyncState.RATE_LIMITED]: "rate_limited",
+} as const;
 
 /** Longer after each failure, and never before the source wants to be asked. Not all at the same time. */
 function backOffMs(failures: number, { retryAfterMs = 0 }: TurnResult): number {

@@ -9,7 +9,9 @@ export interface AuditMetrics {
 /** Counts what the audit log does not have. */
 export function auditMetrics(registry: Registry): AuditMetrics {
   const dropped = new Counter({
-    name: "moorage_audit_dropped_total", help: "Refusals that the audit log does not have: too many at once, or the database did not take them.", registers: [registry],
+    name: "moorage_audit_dropped_total",
+    help: "Refusals that the audit log does not have: too many at once, or the database did not take them.",
+    registers: [registry],
   });
   return { dropped: (count) => dropped.inc(count) };
 }

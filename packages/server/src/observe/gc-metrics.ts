@@ -8,7 +8,8 @@ export interface GcMetrics {
 
 /** Counts runs and what went in them. */
 export function gcMetrics(registry: Registry): GcMetrics {
-  const counter = (name: string, help: string): Counter => new Counter({ name: `moorage_gc_${name}_total`, help, registers: [registry] });
+  const counter = (name: string, help: string): Counter =>
+    new Counter({ name: `moorage_gc_${name}_total`, help, registers: [registry] });
   const runs = counter("runs", "Runs of the garbage collection that came to their end.");
   const counters = {
     tags: counter("tags", "Tags that were deleted by the retention rules of their repos."),
@@ -17,7 +18,10 @@ export function gcMetrics(registry: Registry): GcMetrics {
     bytes: counter("bytes", "Bytes of content that went with the last repo that held it."),
   };
   const last = new Gauge({
-    name: "moorage_gc_last_success_time_seconds", help: "When a run last came to its end, in seconds since 1970; 0: none did.", registers: [registry], aggregator: "max",
+    name: "moorage_gc_last_success_time_seconds",
+    help: "When a run last came to its end, in seconds since 1970; 0: none did.",
+    registers: [registry],
+    aggregator: "max",
   });
   return {
     ran(went, atMs) {

@@ -11,7 +11,10 @@ export interface MetricData {
 /** Seconds. From what a cached read takes to what a large upload does. */
 const BOUNDS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-/** One name's signals: plain numbers, since a request passes several of these and prom-client looks up its labels at each. */
+/**
+ * One name's signals: plain numbers, since a request passes several of these and prom-client looks up its labels at
+ * each.
+ */
 export interface Series {
   readonly name: string;
   underWay: number;
@@ -31,7 +34,9 @@ export interface GoldenSignals {
 }
 
 export interface GoldenOptions {
-  /** Metrics are called `<prefix>_<noun>s_total`, `<prefix>_<noun>_duration_seconds` and `<prefix>_<noun>s_in_flight`. */
+  /**
+   * Metrics are called `<prefix>_<noun>s_total`, `<prefix>_<noun>_duration_seconds` and `<prefix>_<noun>s_in_flight`.
+   */
   prefix: string;
   noun: string;
   /** What is counted, for the help texts: "API calls". */
@@ -45,12 +50,28 @@ export interface GoldenOptions {
 export function goldenSignals({ prefix, noun, what, label, outcome }: GoldenOptions): GoldenSignals {
   const all = new Map<string, Series>();
   const add = (name: string): Series => {
-    const series: Series = { name, underWay: 0, seconds: 0, buckets: new Float64Array(BOUNDS_S.length + 1), outcomes: new Map() };
+    const series: Series = {
+      name,
+      underWay: 0,
+      seconds: 0,
+      buckets: new Float64Array(BOUNDS_S.length + 1),
+      outcomes: new Map(),
+    };
     all.set(name, series);
     return series;
   };
-  const metric = (name: string, type: MetricData["type"], help: string, valuesOf: (series: Series) => MetricData["values"]): MetricData =>
-    ({ name: `${prefix}_${name}`, type, help, aggregator: "sum", values: [...all.values()].flatMap(valuesOf) });
+  const metric = (
+    name: string,
+    type: MetricData["type"],
+    help: string,
+    valuesOf: (series: Series) => MetricData["values"],
+  ): MetricData => ({
+    name: `${prefix}_${name}`,
+    type,
+    help,
+    aggregator: "sum",
+    values: [...all.values()].flatMap(valuesOf),
+  });
   const duration = `${noun}_duration_seconds`;
   return {
     begin(name) {
@@ -70,9 +91,14 @@ export function goldenSignals({ prefix, noun, what, label, outcome }: GoldenOpti
     },
     collect: () => [
       metric(`${noun}s_total`, "counter", `How many ${what} ended, by ${outcome}.`, ({ name, outcomes }) =>
-        [...outcomes].map(([ended, { count }]) => ({ labels: { [label]: name, [outcome]: ended }, value: count }))),
-      metric(duration, "histogram", `How long ${what} took.`, (series) => histogramValues(`${prefix}_${duration}`, label, series)),
-      metric(`${noun}s_in_flight`, "gauge", `How many ${what} are under way.`, ({ name, underWay }) => [{ labels: { [label]: name }, value: underWay }]),
+        [...outcomes].map(([ended, { count }]) => ({ labels: { [label]: name, [outcome]: ended }, value: count })),
+      ),
+      metric(duration, "histogram", `How long ${what} took.`, (series) =>
+        histogramValues(`${prefix}_${duration}`, label, series),
+      ),
+      metric(`${noun}s_in_flight`, "gauge", `How many ${what} are under way.`, ({ name, underWay }) => [
+        { labels: { [label]: name }, value: underWay },
+      ]),
     ],
   };
 }
@@ -80,6 +106,14 @@ export function goldenSignals({ prefix, noun, what, label, outcome }: GoldenOpti
 /** Each bucket holds all that took no longer, as Prometheus has it. */
 function histogramValues(metric: string, label: string, { name, seconds, buckets }: Series): MetricData["values"] {
   let count = 0;
-  const values = [...buckets].map((inBucket, at) => ({ metricName: `${metric}_bucket`, labels: { le: BOUNDS_S[at] ?? "+Inf", [label]: name }, value: count += inBucket }));
-  return [...values, { metricName: `${metric}_sum`, labels: { [label]: name }, value: seconds }, { metricName: `${metric}_count`, labels: { [label]: name }, value: count }];
+  const values = [...buckets].map((inBucket, at) => ({
+    metricName: `${metric}_bucket`,
+    labels: { le: BOUNDS_S[at] ?? "+Inf", [label]: name },
+    value: (count += inBucket),
+  }));
+  return [
+    ...values,
+    { metricName: `${metric}_sum`, labels: { [label]: name }, value: seconds },
+    { metricName: `${metric}_count`, labels: { [label]: name }, value: count },
+  ];
 }

@@ -38,13 +38,25 @@ export interface Observation {
 }
 
 /** Starts counting, and tracing where the settings say so. */
-export async function openObservation({ tracesUrl, tracesSample }: Pick<Config, "tracesUrl" | "tracesSample">, log: Logger): Promise<Observation> {
-  const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { version: string };
+export async function openObservation(
+  { tracesUrl, tracesSample }: Pick<Config, "tracesUrl" | "tracesSample">,
+  log: Logger,
+): Promise<Observation> {
+  const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+    version: string;
+  };
   const metrics = createMetrics(version);
-  const tracer = tracesUrl === "" ? undefined : await openTracer({ url: tracesUrl, sample: tracesSample, version, log });
+  const tracer =
+    tracesUrl === "" ? undefined : await openTracer({ url: tracesUrl, sample: tracesSample, version, log });
   return {
     requests: requestObserver(metrics, tracer),
-    database: metrics.database, mirror: metrics.mirror, gc: metrics.gc, limited: metrics.limited, audit: metrics.audit, pulls: metrics.pulls, events: metrics.events,
+    database: metrics.database,
+    mirror: metrics.mirror,
+    gc: metrics.gc,
+    limited: metrics.limited,
+    audit: metrics.audit,
+    pulls: metrics.pulls,
+    events: metrics.events,
     transactor: (transactor) => observeTransactor(transactor, metrics, tracer),
     blobs: (store) => observeBlobs(store, metrics, tracer),
     snapshot: () => metrics.snapshot(),

@@ -7,7 +7,11 @@ import type { Metrics } from "./metrics.ts";
 import type { Tracer } from "./traces.ts";
 
 /** The transactor, its transactions counted and timed by command ("read" for all reads), and spans made of them. */
-export function observeTransactor(transactor: Transactor, { database }: Pick<Metrics, "database">, tracer?: Tracer): Transactor {
+export function observeTransactor(
+  transactor: Transactor,
+  { database }: Pick<Metrics, "database">,
+  tracer?: Tracer,
+): Transactor {
   const watch = watcher(database, "database", tracer);
   return {
     read: (data, work) => watch("read", () => transactor.read(data, work)),
@@ -15,24 +19,32 @@ export function observeTransactor(transactor: Transactor, { database }: Pick<Met
   };
 }
 
-/** The blob store, its operations and bytes counted and timed, and spans made of them. Lists are left alone: they take as long as whoever reads them. */
+/**
+ * The blob store, its operations and bytes counted and timed, and spans made of them. Lists are left alone: they take
+ * as long as whoever reads them.
+ */
 export function observeBlobs(store: BlobStore, { blobs }: Pick<Metrics, "blobs">, tracer?: Tracer): BlobStore {
   const watch = watcher(blobs, "blobs", tracer);
   return {
     ...store,
     startUpload: (id) => watch("start_upload", () => store.startUpload(id)),
     uploadSize: (id) => watch("upload_size", () => store.uploadSize(id)),
-    append: (id, offset, source, options) => watch("append", () => store.append(id, offset, counted(source, blobs.written), options)),
+    append: (id, offset, source, options) =>
+      watch("append", () => store.append(id, offset, counted(source, blobs.written), options)),
     finish: (id, expectedDigest) => watch("finish", () => store.finish(id, expectedDigest)),
-    readWhole: (digest, generation) => watch("read_whole", async () => {
-      const content = await store.readWhole(digest, generation);
-      blobs.read(content.length);
-      return content;
-    }),
-    read: (digest, generation, range, sink) => watch("read", () => store.read(digest, generation, range, (chunk) => {
-      blobs.read(chunk.length);
-      return sink(chunk);
-    })),
+    readWhole: (digest, generation) =>
+      watch("read_whole", async () => {
+        const content = await store.readWhole(digest, generation);
+        blobs.read(content.length);
+        return content;
+      }),
+    read: (digest, generation, range, sink) =>
+      watch("read", () =>
+        store.read(digest, generation, range, (chunk) => {
+          blobs.read(chunk.length);
+          return sink(chunk);
+        }),
+      ),
     remove: (digest, generation) => watch("remove", () => store.remove(digest, generation)),
     removeUpload: (id) => watch("remove_upload", () => store.removeUpload(id)),
   };
@@ -55,7 +67,8 @@ function watcher(signals: GoldenSignals, area: string, tracer: Tracer | undefine
     }
   };
   if (tracer === undefined) return timed;
-  return (operation, work) => tracer.child(`${area} ${operation}`, { [`moorage.${area}.operation`]: operation }, () => timed(operation, work));
+  return (operation, work) =>
+    tracer.child(`${area} ${operation}`, { [`moorage.${area}.operation`]: operation }, () => timed(operation, work));
 }
 
 async function* counted(source: ByteSource, count: (bytes: number) => void): ByteSource {

@@ -1,19 +1,49 @@
 const LEVELS: Record<number, { name: string; colour: number }> = {
-  10: { name: "TRACE", colour: 90 }, 20: { name: "DEBUG", colour: 36 }, 30: { name: "INFO", colour: 32 }, 40: { name: "WARN", colour: 33 }, 50: { name: "ERROR", colour: 31 }, 60: { name: "FATAL", colour: 35 },
+  10: { name: "TRACE", colour: 90 },
+  20: { name: "DEBUG", colour: 36 },
+  30: { name: "INFO", colour: 32 },
+  40: { name: "WARN", colour: 33 },
+  50: { name: "ERROR", colour: 31 },
+  60: { name: "FATAL", colour: 35 },
 };
 const DIM = 2;
 const BARE = /^[^\s"=\\\p{Cc}]+$/u;
 
-/** A JSON line of the log as one for people: time (UTC), level, message, `name=value` fields. The stack of an error follows, indented. */
+/**
+ * A JSON line of the log as one for people: time (UTC), level, message, `name=value` fields. The stack of an error
+ * follows, indented.
+ */
 export function textLine(json: string, colour: boolean): string {
-  const { time, level, msg, pid: _pid, hostname: _hostname, err, ...fields } = JSON.parse(json) as Record<string, unknown>;
+  const {
+    time,
+    level,
+    msg,
+    pid: _pid,
+    hostname: _hostname,
+    err,
+    ...fields
+  } = JSON.parse(json) as Record<string, unknown>;
   const paint = (text: string, code: number): string => (colour ? `\u001b[${code}m${text}\u001b[0m` : text);
   const { name, colour: code } = LEVELS[Number(level)] ?? { name: String(level), colour: DIM };
-  const parts = [paint(new Date(Number(time)).toISOString(), DIM), paint(name.padEnd(5), code), printable(String(msg ?? ""))];
+  const parts = [
+    paint(new Date(Number(time)).toISOString(), DIM),
+    paint(name.padEnd(5), code),
+    printable(String(msg ?? "")),
+  ];
   for (const [key, value] of Object.entries(fields)) parts.push(`${paint(`${key}=`, DIM)}${fieldText(value)}`);
-  const { message, stack } = (typeof err === "object" && err !== null ? err : {}) as { message?: unknown; stack?: unknown };
+  const { message, stack } = (typeof err === "object" && err !== null ? err : {}) as {
+    message?: unknown;
+    stack?: unknown;
+  };
   if (err !== undefined) parts.push(`${paint("err=", DIM)}${fieldText(message ?? err)}`);
-  const trail = typeof stack === "string" ? stack.split("\n").slice(1).map((line) => `    ${printable(line.trim())}\n`).join("") : "";
+  const trail =
+    typeof stack === "string"
+      ? stack
+          .split("\n")
+          .slice(1)
+          .map((line) => `    ${printable(line.trim())}\n`)
+          .join("")
+      : "";
   return `${parts.join(" ")}\n${trail}`;
 }
 

@@ -3,10 +3,19 @@ import { textLine } from "./log-text.ts";
 import { traceContext } from "./trace-context.ts";
 import { withoutSecrets } from "./redact.ts";
 
-export interface LogConfig { logLevel: string; logFormat: "json" | "text" }
+export interface LogConfig {
+  logLevel: string;
+  logFormat: "json" | "text";
+}
 
-/** The log on standard output: an object a line, or text for people, in colour on a terminal. Lines of a traced request carry its `traceId`. */
-export function createLog({ logLevel, logFormat }: LogConfig, output: Pick<NodeJS.WriteStream, "write" | "isTTY"> = process.stdout): Logger {
+/**
+ * The log on standard output: an object a line, or text for people, in colour on a terminal. Lines of a traced request
+ * carry its `traceId`.
+ */
+export function createLog(
+  { logLevel, logFormat }: LogConfig,
+  output: Pick<NodeJS.WriteStream, "write" | "isTTY"> = process.stdout,
+): Logger {
   const options = {
     level: logLevel,
     mixin: (): object => {
@@ -15,7 +24,8 @@ export function createLog({ logLevel, logFormat }: LogConfig, output: Pick<NodeJ
     },
     serializers: { err: (error: Error) => withoutSecrets(pino.stdSerializers.err(error)) },
   };
-  if (logFormat === "json") return pino(options, output === process.stdout && output.isTTY !== true ? gathered() : output);
+  if (logFormat === "json")
+    return pino(options, output === process.stdout && output.isTTY !== true ? gathered() : output);
   const colour = output.isTTY === true && !process.env["NO_COLOR"];
   return pino(options, { write: (line: string) => void output.write(textLine(line, colour)) });
 }
@@ -27,8 +37,9 @@ const LONGEST_WAIT_MS = 200;
 let standard: DestinationStream | undefined;
 
 /**
- * Standard output, written when 8 KiB have come together or 200 ms have passed: a write for every line takes longer than most requests. What is left is
- * written when the process ends by itself; one that is killed takes at most that much along.
+ * Standard output, written when 8 KiB have come together or 200 ms have passed: a write for every line takes longer
+ * than most requests. What is left is written when the process ends by itself; one that is killed takes at most that
+ * much along.
  */
 function gathered(): DestinationStream {
   if (standard !== undefined) return standard;

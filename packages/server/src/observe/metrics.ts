@@ -11,7 +11,10 @@ export type Snapshot = object[];
 
 /** What is under way at the database, read when somebody scrapes. */
 export interface DatabaseGauges {
-  /** Connections that are open, those of them that do nothing, and calls that wait for one. Absent: the engine has no pool. */
+  /**
+   * Connections that are open, those of them that do nothing, and calls that wait for one. Absent: the engine has no
+   * pool.
+   */
   pool?: { total: number; idle: number; waiting: number } | undefined;
   /** Writes that wait or run. */
   writes: number;
@@ -49,15 +52,34 @@ export const METRICS_CONTENT_TYPE = Registry.PROMETHEUS_CONTENT_TYPE;
 export function createMetrics(version: string): Metrics {
   const registry = new Registry();
   const registers = [registry];
-  const bytes = <L extends string>(name: string, help: string, labelNames: L[]): Counter<L> => new Counter({ name, help, labelNames, registers });
-  const info = new Gauge({ name: "moorage_build_info", help: "Always 1; the labels say what runs.", labelNames: ["version", "node"], registers, aggregator: "first" });
+  const bytes = <L extends string>(name: string, help: string, labelNames: L[]): Counter<L> =>
+    new Counter({ name, help, labelNames, registers });
+  const info = new Gauge({
+    name: "moorage_build_info",
+    help: "Always 1; the labels say what runs.",
+    labelNames: ["version", "node"],
+    registers,
+    aggregator: "first",
+  });
   info.set({ version, node: process.versions.node }, 1);
-  const received = bytes("moorage_registry_received_bytes_total", "Bytes of request bodies that the registry read.", ["verb"]);
+  const received = bytes("moorage_registry_received_bytes_total", "Bytes of request bodies that the registry read.", [
+    "verb",
+  ]);
   const sent = bytes("moorage_registry_sent_bytes_total", "Bytes of answers that the registry wrote.", ["verb"]);
   const read = bytes("moorage_blobs_read_bytes_total", "Bytes read from the blob store.", []);
   const written = bytes("moorage_blobs_written_bytes_total", "Bytes written to the blob store.", []);
-  const retries = new Counter({ name: "moorage_database_retries_total", help: "Transactions that were run once more.", labelNames: ["reason"], registers });
-  const limited = new Counter({ name: "moorage_rate_limited_total", help: "Requests refused by a rate limit, by door and by what was counted.", labelNames: ["door", "kind"], registers });
+  const retries = new Counter({
+    name: "moorage_database_retries_total",
+    help: "Transactions that were run once more.",
+    labelNames: ["reason"],
+    registers,
+  });
+  const limited = new Counter({
+    name: "moorage_rate_limited_total",
+    help: "Requests refused by a rate limit, by door and by what was counted.",
+    labelNames: ["door", "kind"],
+    registers,
+  });
   const mirror = mirrorMetrics(registry);
   const gc = gcMetrics(registry);
   const audit = auditMetrics(registry);
@@ -67,28 +89,67 @@ export function createMetrics(version: string): Metrics {
   databaseGauges(registry, () => gauges());
   const common = processRegistry();
   const metrics = {
-    http: goldenSignals({ prefix: "moorage_http", noun: "request", what: "HTTP requests", label: "door", outcome: "status" }),
+    http: goldenSignals({
+      prefix: "moorage_http",
+      noun: "request",
+      what: "HTTP requests",
+      label: "door",
+      outcome: "status",
+    }),
     rpc: goldenSignals({ prefix: "moorage_rpc", noun: "request", what: "API calls", label: "method", outcome: "code" }),
     registry: {
-      ...goldenSignals({ prefix: "moorage_registry", noun: "request", what: "registry requests", label: "verb", outcome: "status" }),
-      received: (verb: string, count: number) => received.inc({ verb }, count), sent: (verb: string, count: number) => sent.inc({ verb }, count),
+      ...goldenSignals({
+        prefix: "moorage_registry",
+        noun: "request",
+        what: "registry requests",
+        label: "verb",
+        outcome: "status",
+      }),
+      received: (verb: string, count: number) => received.inc({ verb }, count),
+      sent: (verb: string, count: number) => sent.inc({ verb }, count),
     },
     database: {
-      ...goldenSignals({ prefix: "moorage_database", noun: "transaction", what: "database transactions", label: "operation", outcome: "outcome" }),
+      ...goldenSignals({
+        prefix: "moorage_database",
+        noun: "transaction",
+        what: "database transactions",
+        label: "operation",
+        outcome: "outcome",
+      }),
       retried: (reason: string) => retries.inc({ reason }),
-      watch: (from: () => DatabaseGauges) => { gauges = from; },
+      watch: (from: () => DatabaseGauges) => {
+        gauges = from;
+      },
     },
     blobs: {
-      ...goldenSignals({ prefix: "moorage_blobs", noun: "operation", what: "blob store operations", label: "operation", outcome: "outcome" }),
-      read: (count: number) => read.inc(count), written: (count: number) => written.inc(count),
+      ...goldenSignals({
+        prefix: "moorage_blobs",
+        noun: "operation",
+        what: "blob store operations",
+        label: "operation",
+        outcome: "outcome",
+      }),
+      read: (count: number) => read.inc(count),
+      written: (count: number) => written.inc(count),
     },
   };
   return {
-    ...metrics, mirror, gc, audit, pulls, events,
+    ...metrics,
+    mirror,
+    gc,
+    audit,
+    pulls,
+    events,
     limited: (door, kind) => limited.inc({ door, kind }),
     snapshot: async () => {
-      const ofProcess = (await common.getMetricsAsJSON()).map((metric) => (metric.name === START_TIME ? { ...metric, aggregator: "min" } : metric));
-      return [...Object.values(metrics).flatMap(({ collect }) => collect()), ...await registry.getMetricsAsJSON(), ...ofProcess];
+      const ofProcess = (await common.getMetricsAsJSON()).map((metric) =>
+        metric.name === START_TIME ? { ...metric, aggregator: "min" } : metric,
+      );
+      return [
+        ...Object.values(metrics).flatMap(({ collect }) => collect()),
+        ...(await registry.getMetricsAsJSON()),
+        ...ofProcess,
+      ];
     },
   };
 }
@@ -96,7 +157,10 @@ export function createMetrics(version: string): Metrics {
 // prom-client leaves it out of a sum, and this is one even for a single process: when the oldest started says enough.
 const START_TIME = "process_start_time_seconds";
 
-/** One text of several processes' metrics: counters, histograms and gauges are added up, lags of event loops are averaged. */
+/**
+ * One text of several processes' metrics: counters, histograms and gauges are added up, lags of event loops are
+ * averaged.
+ */
 export async function mergeSnapshots(snapshots: readonly Snapshot[]): Promise<string> {
   return await AggregatorRegistry.aggregate([...snapshots]).metrics();
 }
@@ -105,26 +169,35 @@ let onlyOne: Registry | undefined;
 
 /** prom-client watches the event loop and the garbage collector for as long as the process lives: once is enough. */
 function processRegistry(): Registry {
-  if (onlyOne === undefined) collectDefaultMetrics({ register: onlyOne = new Registry() });
+  if (onlyOne === undefined) collectDefaultMetrics({ register: (onlyOne = new Registry()) });
   return onlyOne;
 }
 
 function databaseGauges(registry: Registry, read: () => DatabaseGauges): void {
   const registers = [registry];
-  registry.registerMetric(new Gauge({
-    name: "moorage_database_connections", help: "Connections of the pool, by what they do; waiting: calls that wait for one.", labelNames: ["state"], registers,
-    collect() {
-      const { pool } = read();
-      if (pool === undefined) return;
-      this.set({ state: "busy" }, pool.total - pool.idle);
-      this.set({ state: "idle" }, pool.idle);
-      this.set({ state: "waiting" }, pool.waiting);
-    },
-  }));
-  registry.registerMetric(new Gauge({
-    name: "moorage_database_write_queue_length", help: "Writes that wait or run; past 10,000 they are refused.", registers,
-    collect() {
-      this.set(read().writes);
-    },
-  }));
+  registry.registerMetric(
+    new Gauge({
+      name: "moorage_database_connections",
+      help: "Connections of the pool, by what they do; waiting: calls that wait for one.",
+      labelNames: ["state"],
+      registers,
+      collect() {
+        const { pool } = read();
+        if (pool === undefined) return;
+        this.set({ state: "busy" }, pool.total - pool.idle);
+        this.set({ state: "idle" }, pool.idle);
+        this.set({ state: "waiting" }, pool.waiting);
+      },
+    }),
+  );
+  registry.registerMetric(
+    new Gauge({
+      name: "moorage_database_write_queue_length",
+      help: "Writes that wait or run; past 10,000 they are refused.",
+      registers,
+      collect() {
+        this.set(read().writes);
+      },
+    }),
+  );
 }

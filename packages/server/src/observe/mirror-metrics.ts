@@ -18,15 +18,34 @@ export interface MirrorMetrics {
 /** Starts counting it. */
 export function mirrorMetrics(registry: Registry): MirrorMetrics {
   const registers = [registry];
-  const turns = new Counter({ name: "moorage_mirror_turns_total", help: "Turns of repos that are copied from elsewhere.", labelNames: ["outcome"], registers });
+  const turns = new Counter({
+    name: "moorage_mirror_turns_total",
+    help: "Turns of repos that are copied from elsewhere.",
+    labelNames: ["outcome"],
+    registers,
+  });
   const underWay = new Gauge({ name: "moorage_mirror_turns_in_flight", help: "Turns that are under way.", registers });
-  const manifests = new Counter({ name: "moorage_mirror_manifests_total", help: "Manifests copied from elsewhere.", registers });
-  const received = new Counter({ name: "moorage_mirror_received_bytes_total", help: "Bytes of blobs that came from elsewhere.", registers });
+  const manifests = new Counter({
+    name: "moorage_mirror_manifests_total",
+    help: "Manifests copied from elsewhere.",
+    registers,
+  });
+  const received = new Counter({
+    name: "moorage_mirror_received_bytes_total",
+    help: "Bytes of blobs that came from elsewhere.",
+    registers,
+  });
   const pulls = new Counter({
-    name: "moorage_mirror_pulls_total", help: "Manifests and blobs asked for elsewhere because somebody pulled them.", labelNames: ["kind", "outcome"], registers,
+    name: "moorage_mirror_pulls_total",
+    help: "Manifests and blobs asked for elsewhere because somebody pulled them.",
+    labelNames: ["kind", "outcome"],
+    registers,
   });
   const late = new Gauge({
-    name: "moorage_mirror_late_seconds", help: "For how long the repo that waits longest for its turn has been due.", registers, aggregator: "max",
+    name: "moorage_mirror_late_seconds",
+    help: "For how long the repo that waits longest for its turn has been due.",
+    registers,
+    aggregator: "max",
   });
   return {
     begin: () => underWay.inc(),

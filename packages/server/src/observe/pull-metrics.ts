@@ -9,7 +9,9 @@ export interface PullMetrics {
 /** Counts what no event tells of. */
 export function pullMetrics(registry: Registry): PullMetrics {
   const dropped = new Counter({
-    name: "moorage_events_dropped_total", help: "Pulls that no event tells of: too many at once, or the database did not take them.", registers: [registry],
+    name: "moorage_events_dropped_total",
+    help: "Pulls that no event tells of: too many at once, or the database did not take them.",
+    registers: [registry],
   });
   return { dropped: (count) => dropped.inc(count) };
 }

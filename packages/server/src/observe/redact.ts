@@ -10,5 +10,10 @@ export function withoutSecrets(value: unknown, depth = 0): unknown {
   if (typeof value !== "object" || value === null || value instanceof Date) return value;
   if (depth >= MAX_DEPTH) return "[deeper]";
   if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, depth + 1));
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, SECRET_NAME.test(name) ? "***" : withoutSecrets(item, depth + 1)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [
+      name,
+      SECRET_NAME.test(name) ? "***" : withoutSecrets(item, depth + 1),
+    ]),
+  );
 }

@@ -18,9 +18,13 @@ export function requestObserver(metrics: Metrics, tracer: Tracer | undefined): R
   };
 }
 
-interface Running { series: Series; startedMs: number }
+interface Running {
+  series: Series;
+  startedMs: number;
+}
 
-// A class for its prototype: one of these is made for every request, and closures for each function would cost more than what they count.
+// A class for its prototype: one of these is made for every request, and closures for each function would cost more
+// than what they count.
 class ObservedRequest implements Observed {
   readonly traceId: string | undefined;
   receivedBytes = 0;
@@ -89,4 +93,3 @@ const CANCELLED = 1;
 function secondsSince(startedMs: number): number {
   return (performance.now() - startedMs) / 1000;
 }
-

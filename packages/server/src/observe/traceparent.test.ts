@@ -13,8 +13,17 @@ test("a traceparent says trace, span and whether it is sampled", () => {
 
 test("a malformed traceparent is ignored", () => {
   const bad = [
-    "", "00", `00-${traceId}-${spanId}`, `00-${traceId}-${spanId}-01-more`, `ff-${traceId}-${spanId}-01`, `00-${traceId.toUpperCase()}-${spanId}-01`,
-    `00-${"0".repeat(32)}-${spanId}-01`, `00-${traceId}-${"0".repeat(16)}-01`, `00-${traceId}-${spanId}-0g`, ` 00-${traceId}-${spanId}-01`, `01-${traceId}-${spanId}-01more`,
+    "",
+    "00",
+    `00-${traceId}-${spanId}`,
+    `00-${traceId}-${spanId}-01-more`,
+    `ff-${traceId}-${spanId}-01`,
+    `00-${traceId.toUpperCase()}-${spanId}-01`,
+    `00-${"0".repeat(32)}-${spanId}-01`,
+    `00-${traceId}-${"0".repeat(16)}-01`,
+    `00-${traceId}-${spanId}-0g`,
+    ` 00-${traceId}-${spanId}-01`,
+    `01-${traceId}-${spanId}-01more`,
   ];
   for (const header of bad) assert.equal(parseTraceparent(header), undefined, header);
 });

@@ -1,5 +1,9 @@
 /** The caller's place in its trace, as its `traceparent` header says. */
-export interface TraceParent { traceId: string; spanId: string; flags: number }
+export interface TraceParent {
+  traceId: string;
+  spanId: string;
+  flags: number;
+}
 
 const HEADER = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const SAMPLED = 1;
@@ -8,6 +12,7 @@ const SAMPLED = 1;
 export function parseTraceparent(header: string): TraceParent | undefined {
   const [, version = "ff", traceId = "", spanId = "", flags = "", rest] = HEADER.exec(header) ?? [];
   // Later versions may say more behind a dash; this one may not.
-  if (version === "ff" || (version === "00" && rest !== undefined) || /^0+$/.test(traceId) || /^0+$/.test(spanId)) return undefined;
+  if (version === "ff" || (version === "00" && rest !== undefined) || /^0+$/.test(traceId) || /^0+$/.test(spanId))
+    return undefined;
   return { traceId, spanId, flags: Number.parseInt(flags, 16) & SAMPLED };
 }

@@ -6,7 +6,12 @@ import { traceContext } from "./trace-context.ts";
 import type { TraceParent } from "./traceparent.ts";
 
 /** How a request ended; what is absent it was not. */
-export interface RequestEnd { rpc?: string | undefined; verb?: string | undefined; code?: number | undefined; status: string }
+export interface RequestEnd {
+  rpc?: string | undefined;
+  verb?: string | undefined;
+  code?: number | undefined;
+  status: string;
+}
 
 /** The span of a request. */
 export interface RequestTrace {
@@ -17,7 +22,11 @@ export interface RequestTrace {
 
 /** Makes spans and sends them away in batches. It never throws, blocks or fails what it watches. */
 export interface Tracer {
-  begin(head: ObservedHead, data: { requestId: string; remoteAddress: string }, parent: TraceParent | undefined): RequestTrace;
+  begin(
+    head: ObservedHead,
+    data: { requestId: string; remoteAddress: string },
+    parent: TraceParent | undefined,
+  ): RequestTrace;
   /** Runs the work in a span below that of the request it belongs to; without one that is kept, it only runs it. */
   child<T>(name: string, attributes: Attributes, work: () => Promise<T>): Promise<T>;
   /** Sends what is left, within three seconds. */
@@ -34,38 +43,70 @@ export interface TracerOptions {
 }
 
 const CLOSE_TIMEOUT_MS = 3_000;
-// UNKNOWN, DEADLINE_EXCEEDED, UNIMPLEMENTED, INTERNAL, UNAVAILABLE, DATA_LOSS: what the conventions hold to be a server's own error.
+// UNKNOWN, DEADLINE_EXCEEDED, UNIMPLEMENTED, INTERNAL, UNAVAILABLE, DATA_LOSS: what the conventions hold to be a
+// server's own error.
 const SERVER_FAULTS = new Set([2, 4, 12, 13, 14, 15]);
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE"]);
 
-/** Loads OpenTelemetry, which nothing else does, and makes a tracer. Source of the names: OpenTelemetry's semantic conventions. */
+/**
+ * Loads OpenTelemetry, which nothing else does, and makes a tracer. Source of the names: OpenTelemetry's semantic
+ * conventions.
+ */
 export async function openTracer({ url, sample, version, log }: TracerOptions): Promise<Tracer> {
   const [api, sdk, { resourceFromAttributes }, { OTLPTraceExporter }] = await Promise.all([
-    import("@opentelemetry/api"), import("@opentelemetry/sdk-trace"), import("@opentelemetry/resources"), import("@opentelemetry/exporter-trace-otlp-http"),
+    import("@opentelemetry/api"),
+    import("@opentelemetry/sdk-trace"),
+    import("@opentelemetry/resources"),
+    import("@opentelemetry/exporter-trace-otlp-http"),
   ]);
   const exporter = spanExporter(new OTLPTraceExporter({ url, timeoutMillis: 5_000, concurrencyLimit: 2 }), log);
   const provider = new sdk.TracerProvider({
-    resource: resourceFromAttributes({ "service.name": "moorage", "service.version": version, "service.instance.id": crypto.randomUUID() }),
+    resource: resourceFromAttributes({
+      "service.name": "moorage",
+      "service.version": version,
+      "service.instance.id": crypto.randomUUID(),
+    }),
     sampler: new sdk.ParentBasedSampler({ root: new sdk.TraceIdRatioBasedSampler(sample) }),
     spanLimits: { attributeValueLengthLimit: 1024 },
     // What does not fit into the queue is dropped.
-    spanProcessors: [new sdk.BatchSpanProcessor({ exporter, maxQueueSize: 4096, maxExportBatchSize: 512, scheduledDelayMillis: 1_000, exportTimeoutMillis: 6_000 })],
+    spanProcessors: [
+      new sdk.BatchSpanProcessor({
+        exporter,
+        maxQueueSize: 4096,
+        maxExportBatchSize: 512,
+        scheduledDelayMillis: 1_000,
+        exportTimeoutMillis: 6_000,
+      }),
+    ],
   });
   const spans: SpanMaker = provider.getTracer("moorage", version);
   const contextOf = (parent: TraceParent | undefined): Context =>
-    parent === undefined ? api.ROOT_CONTEXT : api.trace.setSpanContext(api.ROOT_CONTEXT, { traceId: parent.traceId, spanId: parent.spanId, traceFlags: parent.flags, isRemote: true });
+    parent === undefined
+      ? api.ROOT_CONTEXT
+      : api.trace.setSpanContext(api.ROOT_CONTEXT, {
+          traceId: parent.traceId,
+          spanId: parent.spanId,
+          traceFlags: parent.flags,
+          isRemote: true,
+        });
   const failed = (span: Span): void => void span.setStatus({ code: api.SpanStatusCode.ERROR });
 
   return {
     begin(head, data, parent) {
-      const method = METHODS.has(head.method ?? "") ? head.method ?? "" : "_OTHER";
+      const method = METHODS.has(head.method ?? "") ? (head.method ?? "") : "_OTHER";
       const path = (head.url ?? "").split("?", 1)[0] ?? "";
-      const attributes = { "http.request.method": method, "url.path": path, "client.address": data.remoteAddress, "moorage.request_id": data.requestId };
+      const attributes = {
+        "http.request.method": method,
+        "url.path": path,
+        "client.address": data.remoteAddress,
+        "moorage.request_id": data.requestId,
+      };
       const span = spans.startSpan(method, { kind: api.SpanKind.SERVER, attributes }, contextOf(parent));
       const userAgent = head.headers["user-agent"];
       if (typeof userAgent === "string") span.setAttribute("user_agent.original", userAgent);
       return {
-        traceId: span.spanContext().traceId, span,
+        traceId: span.spanContext().traceId,
+        span,
         end({ rpc, verb, code, status }) {
           if (span.isRecording()) describe(span, { rpc, verb, code, status });
           if (status === "aborted" || Number(status) >= 500 || SERVER_FAULTS.has(code ?? 0)) failed(span);
@@ -76,7 +117,11 @@ export async function openTracer({ url, sample, version, log }: TracerOptions): 
     async child(name, attributes, work) {
       const parent = traceContext.getStore()?.span;
       if (parent === undefined || !parent.isRecording()) return await work();
-      const span = spans.startSpan(name, { kind: api.SpanKind.CLIENT, attributes }, api.trace.setSpan(api.ROOT_CONTEXT, parent));
+      const span = spans.startSpan(
+        name,
+        { kind: api.SpanKind.CLIENT, attributes },
+        api.trace.setSpan(api.ROOT_CONTEXT, parent),
+      );
       try {
         return await work();
       } catch (error) {
@@ -99,7 +144,12 @@ function describe(span: Span, { rpc, verb, code, status }: RequestEnd): void {
   if (status !== "aborted") span.setAttribute("http.response.status_code", Number(status));
   if (rpc !== undefined) {
     const cut = rpc.lastIndexOf(".");
-    span.updateName(rpc).setAttributes({ "rpc.system": "grpc", "rpc.service": rpc.slice(0, cut), "rpc.method": rpc.slice(cut + 1), "rpc.grpc.status_code": code ?? 0 });
+    span.updateName(rpc).setAttributes({
+      "rpc.system": "grpc",
+      "rpc.service": rpc.slice(0, cut),
+      "rpc.method": rpc.slice(cut + 1),
+      "rpc.grpc.status_code": code ?? 0,
+    });
   }
   if (verb !== undefined) span.updateName(verb).setAttribute("moorage.registry.verb", verb);
 }

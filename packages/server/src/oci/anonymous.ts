@@ -17,10 +17,16 @@ const CHUNK = 500;
 const MAX_VISITED = 100_000;
 
 /**
- * Whether anybody may read this of the repo: it is in the public organization, and the tag is one of the free tier, or the digest is
- * one that such a tag has ever pointed to, is referenced from there, or belongs to a referrer of any of these. Source: contract §8.
+ * Whether anybody may read this of the repo: it is in the public organization, and the tag is one of the free tier, or
+ * the digest is one that such a tag has ever pointed to, is referenced from there, or belongs to a referrer of any of
+ * these. Source: contract §8.
  */
-export async function publicMay(call: Call, settings: PublicSettings, repoUid: string, reference: PublicReference): Promise<boolean> {
+export async function publicMay(
+  call: Call,
+  settings: PublicSettings,
+  repoUid: string,
+  reference: PublicReference,
+): Promise<boolean> {
   if (settings.freeTierTags.length === 0 || !(await isPublicRepo(call, settings, repoUid))) return false;
   if ("tag" in reference) return settings.freeTierTags.includes(reference.tag);
   const visited = new Set([reference.digest]);
@@ -40,21 +46,42 @@ export async function publicMay(call: Call, settings: PublicSettings, repoUid: s
 
 async function isPublicRepo(call: Call, settings: PublicSettings, repoUid: string): Promise<boolean> {
   const root = repoUid.split("/", 1)[0] ?? "";
-  const found = await call.tx.selectFrom("groups").select("uid").where("uid", "=", root)
-    .where("parent", "=", "").where("name", "=", settings.publicOrganization).executeTakeFirst();
+  const found = await call.tx
+    .selectFrom("groups")
+    .select("uid")
+    .where("uid", "=", root)
+    .where("parent", "=", "")
+    .where("name", "=", settings.publicOrganization)
+    .executeTakeFirst();
   return found !== undefined;
 }
 
 async function wasFreeTier(call: Call, settings: PublicSettings, repo: string, digests: string[]): Promise<boolean> {
-  const found = await call.tx.selectFrom("tag_history").select("digest").where("repo", "=", repo).where("digest", "in", digests)
-    .where("tag", "in", settings.freeTierTags).limit(1).executeTakeFirst();
+  const found = await call.tx
+    .selectFrom("tag_history")
+    .select("digest")
+    .where("repo", "=", repo)
+    .where("digest", "in", digests)
+    .where("tag", "in", settings.freeTierTags)
+    .limit(1)
+    .executeTakeFirst();
   return found !== undefined;
 }
 
 /** The manifests that need these digests, and the subjects of those that are referrers. */
 async function upwards(call: Call, repo: string, digests: string[]): Promise<string[]> {
-  const needing = await call.tx.selectFrom("manifest_references").select("digest").where("repo", "=", repo).where("target", "in", digests).execute();
-  const subjects = await call.tx.selectFrom("manifests").select("subject").where("repo", "=", repo).where("digest", "in", digests)
-    .where("subject", "!=", "").execute();
+  const needing = await call.tx
+    .selectFrom("manifest_references")
+    .select("digest")
+    .where("repo", "=", repo)
+    .where("target", "in", digests)
+    .execute();
+  const subjects = await call.tx
+    .selectFrom("manifests")
+    .select("subject")
+    .where("repo", "=", repo)
+    .where("digest", "in", digests)
+    .where("subject", "!=", "")
+    .execute();
   return [...needing.map(({ digest }) => digest), ...subjects.map(({ subject }) => subject)];
 }

@@ -3,10 +3,16 @@ import type { Exchange, Request } from "./request.ts";
 
 const IDLE_TIMEOUT_MS = 60_000;
 
-/** The request's body. A client that sends nothing for too long is hung up on; stopping early leaves the connection fit for an answer. */
+/**
+ * The request's body. A client that sends nothing for too long is hung up on; stopping early leaves the connection fit
+ * for an answer.
+ */
 export async function* bodyOf(exchange: Exchange): ByteSource {
   const { req, data, deps } = exchange;
-  const idle = setTimeout(() => req.destroy(new Error("the client sent nothing for too long")), deps.config.idleTimeoutMs ?? IDLE_TIMEOUT_MS);
+  const idle = setTimeout(
+    () => req.destroy(new Error("the client sent nothing for too long")),
+    deps.config.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
+  );
   try {
     for await (const chunk of req.iterator({ destroyOnReturn: false })) {
       idle.refresh();
@@ -31,8 +37,8 @@ export function announcedLength(req: Request): number | undefined {
 }
 
 /**
- * Writes chunks to the response. Each resolves when the bytes have left for the kernel, so that their buffer can be used again, and rejects when the
- * client is gone or takes nothing for too long.
+ * Writes chunks to the response. Each resolves when the bytes have left for the kernel, so that their buffer can be
+ * used again, and rejects when the client is gone or takes nothing for too long.
  */
 export function responseSink(exchange: Exchange): ByteSink {
   const { res, data, deps } = exchange;
@@ -45,22 +51,24 @@ export function responseSink(exchange: Exchange): ByteSink {
     for (const reject of waiting) reject(new Error("the client went away"));
     waiting.clear();
   });
-  return (chunk) => new Promise((resolve, reject) => {
-    if (gone || res.destroyed) return reject(new Error("the client went away"));
-    const idle = setTimeout(() => res.destroy(), idleTimeoutMs);
-    const settle = (act: () => void): void => {
-      clearTimeout(idle);
-      waiting.delete(fail);
-      act();
-    };
-    const fail = (error: Error): void => settle(() => reject(error));
-    waiting.add(fail);
-    const written = (error?: Error | null): void => settle(() => {
-      if (error) return reject(error);
-      if (data.observed !== undefined) data.observed.sentBytes += chunk.length;
-      resolve();
+  return (chunk) =>
+    new Promise((resolve, reject) => {
+      if (gone || res.destroyed) return reject(new Error("the client went away"));
+      const idle = setTimeout(() => res.destroy(), idleTimeoutMs);
+      const settle = (act: () => void): void => {
+        clearTimeout(idle);
+        waiting.delete(fail);
+        act();
+      };
+      const fail = (error: Error): void => settle(() => reject(error));
+      waiting.add(fail);
+      const written = (error?: Error | null): void =>
+        settle(() => {
+          if (error) return reject(error);
+          if (data.observed !== undefined) data.observed.sentBytes += chunk.length;
+          resolve();
+        });
+      if ("stream" in res) res.write(chunk, "utf8", written);
+      else res.write(chunk, written);
     });
-    if ("stream" in res) res.write(chunk, "utf8", written);
-    else res.write(chunk, written);
-  });
 }

@@ -5,4 +5,10 @@ import { manifestCommands } from "./manifests/commands.ts";
 import { mirrorCommands } from "./mirror-commands.ts";
 
 /** What the registry writes, by name; run in the writing thread. */
-export const distributionCommands = { ...blobCommands, ...collectCommands, ...graceCommands, ...manifestCommands, ...mirrorCommands };
+export const distributionCommands = {
+  ...blobCommands,
+  ...collectCommands,
+  ...graceCommands,
+  ...manifestCommands,
+  ...mirrorCommands,
+};

@@ -6,20 +6,47 @@ import { algorithmOf, isDigest, isRepositoryName, isTag } from "./digests.ts";
 const HEX = "0123456789abcdef";
 
 test("digests of the two algorithms are told by name and length", () => {
-  const hex = (length: number): fc.Arbitrary<string> => fc.string({ unit: fc.constantFrom(...HEX), minLength: length, maxLength: length });
-  fc.assert(fc.property(hex(64), hex(128), (short, long) => {
-    assert.ok(isDigest(`sha256:${short}`) && isDigest(`sha512:${long}`));
-    assert.ok(!isDigest(`sha512:${short}`) && !isDigest(`sha256:${long}`) && !isDigest(short));
-    assert.equal(algorithmOf(`sha512:${long}`), "sha512");
-    assert.equal(algorithmOf(`sha256:${short}`), "sha256");
-  }));
-  const wrong = ["", "sha256:", `sha256:${"A".repeat(64)}`, `sha256:${"a".repeat(63)}`, `md5:${"a".repeat(32)}`, `sha256:${"a".repeat(64)}\n`];
+  const hex = (length: number): fc.Arbitrary<string> =>
+    fc.string({ unit: fc.constantFrom(...HEX), minLength: length, maxLength: length });
+  fc.assert(
+    fc.property(hex(64), hex(128), (short, long) => {
+      assert.ok(isDigest(`sha256:${short}`) && isDigest(`sha512:${long}`));
+      assert.ok(!isDigest(`sha512:${short}`) && !isDigest(`sha256:${long}`) && !isDigest(short));
+      assert.equal(algorithmOf(`sha512:${long}`), "sha512");
+      assert.equal(algorithmOf(`sha256:${short}`), "sha256");
+    }),
+  );
+  const wrong = [
+    "",
+    "sha256:",
+    `sha256:${"A".repeat(64)}`,
+    `sha256:${"a".repeat(63)}`,
+    `md5:${"a".repeat(32)}`,
+    `sha256:${"a".repeat(64)}\n`,
+  ];
   for (const text of wrong) assert.ok(!isDigest(text), text);
 });
 
 test("repository names are those of the specification", () => {
-  for (const name of ["acme", "acme/api", "acme/team-a/api", "a.b/c_d/e__f/g---h", "0/1", "a".repeat(255)]) assert.ok(isRepositoryName(name), name);
-  for (const name of ["", "/", "acme/", "/acme", "a//b", "Acme/api", "a..b", "a___b", "-a", "a-", "a b", "../x", "a/_service", "é", "a".repeat(256)]) {
+  for (const name of ["acme", "acme/api", "acme/team-a/api", "a.b/c_d/e__f/g---h", "0/1", "a".repeat(255)])
+    assert.ok(isRepositoryName(name), name);
+  for (const name of [
+    "",
+    "/",
+    "acme/",
+    "/acme",
+    "a//b",
+    "Acme/api",
+    "a..b",
+    "a___b",
+    "-a",
+    "a-",
+    "a b",
+    "../x",
+    "a/_service",
+    "é",
+    "a".repeat(256),
+  ]) {
     assert.ok(!isRepositoryName(name), name);
   }
 });

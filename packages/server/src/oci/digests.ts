@@ -1,12 +1,15 @@
 import type { DigestAlgorithm } from "../blobs/index.ts";
 
-// The grammars of the OCI distribution specification v1.1, "Pulling manifests", and of the image specification, "Digests".
+// The grammars of the OCI distribution specification v1.1, "Pulling manifests", and of the image specification,
+// "Digests".
 const DIGEST = /^(?:sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$/;
 const TAG = /^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}$/;
 const COMPONENT = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/;
 const MAX_NAME_LENGTH = 255;
 
-/** Whether this is a digest of an algorithm the registry knows: sha256 or sha512, lower-case hex of the right length. */
+/**
+ * Whether this is a digest of an algorithm the registry knows: sha256 or sha512, lower-case hex of the right length.
+ */
 export function isDigest(text: string): boolean {
   return DIGEST.test(text);
 }

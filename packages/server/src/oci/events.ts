@@ -5,16 +5,29 @@ import type { Call } from "../core/call.ts";
 import { pathOf } from "./names.ts";
 
 /** What of a repo an event tells of. */
-export interface Content { repo: string; digest: string; type: "manifest" | "blob" }
+export interface Content {
+  repo: string;
+  digest: string;
+  type: "manifest" | "blob";
+}
 /** `repository`: the image's path. `tag`: absent when it was pushed by digest. */
-export interface Pushed extends Content { repository: string; tag?: string; isSystem?: boolean }
+export interface Pushed extends Content {
+  repository: string;
+  tag?: string;
+  isSystem?: boolean;
+}
 
 // A digest takes some seventy characters, and the body of an event is bounded.
 const MAX_DIGESTS = 500;
 
 /** Tells that content came into a repo. Source: contract §9. */
 export function tellOfPush(call: Call, { isSystem = false, ...pushed }: Pushed): void {
-  call.emit(RegistryPushSchema, { type: "registry.push.v1", ...placeOf(pushed.repo), isSystem, body: { ...pushed, ...fromWhere(call), repoId: pushed.repo } });
+  call.emit(RegistryPushSchema, {
+    type: "registry.push.v1",
+    ...placeOf(pushed.repo),
+    isSystem,
+    body: { ...pushed, ...fromWhere(call), repoId: pushed.repo },
+  });
 }
 
 /** Tells that content was copied into a repo from its source. */
@@ -24,15 +37,28 @@ export async function tellOfCopy(call: Call, content: Content): Promise<void> {
 
 /** Tells that somebody deleted content of a repo by its digest. `repository`: the image's path. */
 export function tellOfDelete(call: Call, deleted: Content & { repository: string }): void {
-  call.emit(RegistryDeleteSchema, { type: "registry.delete.v1", ...placeOf(deleted.repo), body: { ...deleted, ...fromWhere(call), repoId: deleted.repo } });
+  call.emit(RegistryDeleteSchema, {
+    type: "registry.delete.v1",
+    ...placeOf(deleted.repo),
+    body: { ...deleted, ...fromWhere(call), repoId: deleted.repo },
+  });
 }
 
 /** Tells what garbage collection removed from a repo. */
-export async function tellOfCollection(call: Call, { repo, type, digests }: Omit<Content, "digest"> & { digests: readonly string[] }): Promise<void> {
+export async function tellOfCollection(
+  call: Call,
+  { repo, type, digests }: Omit<Content, "digest"> & { digests: readonly string[] },
+): Promise<void> {
   if (digests.length === 0) return;
   const repository = await pathOf(call.tx, repo);
   for (let at = 0; at < digests.length; at += MAX_DIGESTS) {
-    const body = { repository, repoId: repo, type, digests: digests.slice(at, at + MAX_DIGESTS), when: timestamp(call.nowMs) };
+    const body = {
+      repository,
+      repoId: repo,
+      type,
+      digests: digests.slice(at, at + MAX_DIGESTS),
+      when: timestamp(call.nowMs),
+    };
     call.emit(RegistryCollectSchema, { type: "registry.collect.v1", ...placeOf(repo), isSystem: true, body });
   }
 }

@@ -13,7 +13,8 @@ export async function handleExtensions(exchange: Exchange): Promise<void> {
   const extension = {
     name: "_oci",
     url: "https://github.com/opencontainers/distribution-spec/blob/main/extensions/_oci.md",
-    description: "Extensions that are here, and the history of a tag as opencontainers/distribution-spec pull request 606 proposes it",
+    description:
+      "Extensions that are here, and the history of a tag as opencontainers/distribution-spec pull request 606 proposes it",
     endpoints: [...(name === "" ? ["/v2/_oci/ext/discover"] : []), `${oci}/ext/discover`, `${oci}/tag-history/<tag>`],
   };
   sendJson(exchange, 200, { "content-type": "application/json" }, { extensions: [extension] });

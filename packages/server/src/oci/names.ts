@@ -35,7 +35,7 @@ const selectPath = Array.from({ length: MAX_NESTED + 1 }, (_, names) => {
 /** Follows `<organization>/<subgroup…>/<image>` by the names of today. Source: contract §8. */
 export async function resolveRepository(call: Call, name: string): Promise<Resolved> {
   const segments = name.split("/");
-  const [whole] = segments.length > 1 ? await selectPath[segments.length]?.(call.tx, ...segments) ?? [] : [];
+  const [whole] = segments.length > 1 ? ((await selectPath[segments.length]?.(call.tx, ...segments)) ?? []) : [];
   if (whole) return { repo: whole.uid, group: parentOf(whole.uid), missing: [] };
   let group: string | undefined;
   for (const [index, segment] of segments.entries()) {
@@ -55,14 +55,20 @@ export async function pathOf(tx: Database, uid: string): Promise<string> {
   const repo = await tx.selectFrom("repos").select("name").where("uid", "=", uid).executeTakeFirst();
   const uids: string[] = [];
   for (let group = parentOf(uid); group !== ""; group = parentOf(group)) uids.push(group);
-  const groups = new Map((await tx.selectFrom("groups").select(["uid", "name"]).where("uid", "in", uids).execute()).map(({ uid: group, name }) => [group, name]));
-  return [...uids.toReversed().map((group) => groups.get(group)), repo?.name].filter((name) => name !== undefined).join("/");
+  const groups = new Map(
+    (await tx.selectFrom("groups").select(["uid", "name"]).where("uid", "in", uids).execute()).map(
+      ({ uid: group, name }) => [group, name],
+    ),
+  );
+  return [...uids.toReversed().map((group) => groups.get(group)), repo?.name]
+    .filter((name) => name !== undefined)
+    .join("/");
 }
 
 /**
- * The uid of the repo, when the caller holds all the capabilities there.
- * DENIED 403 without them — also where they would be needed on the innermost group that exists, so that a stranger cannot tell what does;
- * NAME_UNKNOWN 404 when the caller would be allowed but there is no such repo.
+ * The uid of the repo, when the caller holds all the capabilities there. DENIED 403 without them — also where they
+ * would be needed on the innermost group that exists, so that a stranger cannot tell what does; NAME_UNKNOWN 404 when
+ * the caller would be allowed but there is no such repo.
  */
 export async function repositoryFor(call: Call, name: string, ...capabilities: Capability[]): Promise<string> {
   const { repo, group } = await resolveRepository(call, name);
@@ -76,7 +82,13 @@ export async function repositoryFor(call: Call, name: string, ...capabilities: C
  * The uid of the repo, when the caller may read the tag or digest there: by the capabilities, or because anybody may.
  * DENIED 403 and NAME_UNKNOWN 404 as in `repositoryFor`; which images the public organization has is no secret.
  */
-export async function pullableRepository(call: Call, settings: PublicSettings, name: string, reference: PublicReference, capabilities = PULL): Promise<string> {
+export async function pullableRepository(
+  call: Call,
+  settings: PublicSettings,
+  name: string,
+  reference: PublicReference,
+  capabilities = PULL,
+): Promise<string> {
   const { repo, group } = await resolveRepository(call, name);
   const lacking = await lackingOf(call, repo ?? group, capabilities);
   const may = lacking.length === 0;
@@ -86,8 +98,8 @@ export async function pullableRepository(call: Call, settings: PublicSettings, n
 }
 
 /**
- * Where a push goes. DENIED without the capability to push there, or to create what is missing of the path. Nothing is made yet.
- * Source: contract §8.
+ * Where a push goes. DENIED without the capability to push there, or to create what is missing of the path. Nothing is
+ * made yet. Source: contract §8.
  */
 export async function pushPlace(call: Call, name: string): Promise<Resolved> {
   const place = await resolveRepository(call, name);
@@ -97,26 +109,35 @@ export async function pushPlace(call: Call, name: string): Promise<Resolved> {
 }
 
 /**
- * What the caller lacks to push to a path, and to make what is missing of it; the organization is never made. Whoever may not push at all lacks
- * just that: what exists is not told.
+ * What the caller lacks to push to a path, and to make what is missing of it; the organization is never made. Whoever
+ * may not push at all lacks just that: what exists is not told.
  */
 export async function lackingToPush(call: Call, { repo, group, missing }: Resolved): Promise<Capability[]> {
   const lacking = await lackingOf(call, repo ?? group, PUSH);
   if (lacking.length > 0) return lacking;
-  const create = [...(missing.length > 0 ? [Capability.CAP_REPO_CREATE] : []), ...(missing.length > 1 ? [Capability.CAP_IAM_GROUPS_CREATE] : [])];
+  const create = [
+    ...(missing.length > 0 ? [Capability.CAP_REPO_CREATE] : []),
+    ...(missing.length > 1 ? [Capability.CAP_IAM_GROUPS_CREATE] : []),
+  ];
   return lackingOf(call, group, create);
 }
 
 /** Which of the capabilities the caller does not hold at the place; all of them where there is none. */
-export async function lackingOf(call: Call, place: string | undefined, capabilities: readonly Capability[]): Promise<Capability[]> {
+export async function lackingOf(
+  call: Call,
+  place: string | undefined,
+  capabilities: readonly Capability[],
+): Promise<Capability[]> {
   const lacking: Capability[] = [];
-  for (const capability of capabilities) if (place === undefined || !(await call.may(capability, place))) lacking.push(capability);
+  for (const capability of capabilities)
+    if (place === undefined || !(await call.may(capability, place))) lacking.push(capability);
   return lacking;
 }
 
 /**
- * Says which right is missing: of whom, which, and for what path as it was asked for. The rights asked for do not depend on whether the repository
- * exists, so the answer does not tell it. The metadata go along from the writing thread.
+ * Says which right is missing: of whom, which, and for what path as it was asked for. The rights asked for do not
+ * depend on whether the repository exists, so the answer does not tell it. The metadata go along from the writing
+ * thread.
  */
 export function denied({ caller }: Pick<Call, "caller">, name: string, lacking: readonly Capability[]): RegistryError {
   const names = capabilityNames(lacking);
@@ -138,5 +159,7 @@ export function capabilityNames(capabilities: readonly Capability[]): string[] {
 }
 
 export function nameUnknown(name: string): RegistryError {
-  return new RegistryError("NAME_UNKNOWN", `Repository not found: ${name}`, { details: { resource: { type: "moorage.registry.v2.Repo", name } } });
+  return new RegistryError("NAME_UNKNOWN", `Repository not found: ${name}`, {
+    details: { resource: { type: "moorage.registry.v2.Repo", name } },
+  });
 }

@@ -8,15 +8,17 @@ import { resolveRepository } from "./names.ts";
 type Place = { name: string } | { repo: string };
 
 /**
- * The commands of a push, held back by documents that block pushing. They are looked at when the command is done: whoever may not push is told so first,
- * and what was done goes with the transaction.
+ * The commands of a push, held back by documents that block pushing. They are looked at when the command is done:
+ * whoever may not push is told so first, and what was done goes with the transaction.
  */
 export function pushCommands(terms: readonly TermsDocument[]) {
-  const waiting = <I extends Place, O>(command: (call: Call, input: I) => Promise<O>) => async (call: Call, input: I): Promise<O> => {
-    const answer = await command(call, input);
-    if (terms.length > 0) await requireTerms(call, terms, "push", await placesOf(call, input));
-    return answer;
-  };
+  const waiting =
+    <I extends Place, O>(command: (call: Call, input: I) => Promise<O>) =>
+    async (call: Call, input: I): Promise<O> => {
+      const answer = await command(call, input);
+      if (terms.length > 0) await requireTerms(call, terms, "push", await placesOf(call, input));
+      return answer;
+    };
   return {
     "distribution.ensureRepository": waiting(distributionCommands["distribution.ensureRepository"]),
     "distribution.startUpload": waiting(distributionCommands["distribution.startUpload"]),

@@ -25,7 +25,10 @@ export interface RequestData {
   observed?: Observed;
   /** What the request is refused with, whatever it asks: the door answers it in its own form. */
   refused?: MoorageError | undefined;
-  /** Counts a request of the identity, once it is known to be its caller. Throws RESOURCE_EXHAUSTED where there were too many. */
+  /**
+   * Counts a request of the identity, once it is known to be its caller. Throws RESOURCE_EXHAUSTED where there were too
+   * many.
+   */
   admit?: ((identity: string) => void) | undefined;
 }
 
@@ -44,9 +47,15 @@ export interface RegistryConfig {
   maxManifestBytes: number;
   /** How long an upload may lie without new bytes. */
   uploadTtlMs: number;
-  /** How long content stays that nothing needs; who may push is promised half of it at every look. Absent: nothing is ever collected. */
+  /**
+   * How long content stays that nothing needs; who may push is promised half of it at every look. Absent: nothing is
+   * ever collected.
+   */
   gcGraceMs?: number;
-  /** How long a URL is good that a GET of a blob is redirected to, where the blob store has such; zero or absent: blobs are sent from here. */
+  /**
+   * How long a URL is good that a GET of a blob is redirected to, where the blob store has such; zero or absent: blobs
+   * are sent from here.
+   */
   blobsRedirectTtlMs?: number;
   /** How long a client may send or take nothing before its transfer is given up. Default one minute. */
   idleTimeoutMs?: number;
@@ -55,15 +64,15 @@ export interface RegistryConfig {
 /** What a repo does not hold, from its source, where that is set to be pulled through. Who asks may pull here. */
 export interface UpstreamDoor {
   /**
-   * The manifest of a tag or digest. Undefined: the source has none, or there is none to be asked. Throws UNAVAILABLE when it cannot be asked.
-   * What it gives is copied soon.
+   * The manifest of a tag or digest. Undefined: the source has none, or there is none to be asked. Throws UNAVAILABLE
+   * when it cannot be asked. What it gives is copied soon.
    */
   manifest(repo: string, reference: string): Promise<StoredManifest | undefined>;
   /** The size of a blob, as above. */
   blobSize(repo: string, digest: string): Promise<number | undefined>;
   /**
-   * Copies a blob. False: as above. `begin` is called when its bytes come and nobody else gets them yet: its sink gets them while they are stored, the
-   * last of them only when the digest was found to be right.
+   * Copies a blob. False: as above. `begin` is called when its bytes come and nobody else gets them yet: its sink gets
+   * them while they are stored, the last of them only when the digest was found to be right.
    */
   blob(repo: string, digest: string, begin: (size: number) => ByteSink): Promise<boolean>;
 }
@@ -79,8 +88,8 @@ export interface RegistryDeps {
   auditor: Pick<Auditor, "note">;
   blobs: BlobStore;
   /**
-   * Verifies the Authorization header for the audience. An anonymous registry token gives an empty identity and its `repositories`.
-   * UNAUTHENTICATED: no valid token. PERMISSION_DENIED: one for another audience.
+   * Verifies the Authorization header for the audience. An anonymous registry token gives an empty identity and its
+   * `repositories`. UNAUTHENTICATED: no valid token. PERMISSION_DENIED: one for another audience.
    */
   authenticate(authorization: string | undefined, audience: "registry", nowMs: number): Promise<Caller>;
   config: RegistryConfig;
@@ -107,42 +116,78 @@ export interface Exchange {
 export type Action = "pull" | "push" | "delete";
 
 /** An exchange before its caller is known. The time of the call is taken here, once. */
-export function openExchange(req: Request, res: Response, data: RequestData, deps: RegistryDeps, name: string, query: URLSearchParams): Exchange {
+export function openExchange(
+  req: Request,
+  res: Response,
+  data: RequestData,
+  deps: RegistryDeps,
+  name: string,
+  query: URLSearchParams,
+): Exchange {
   const userAgent = req.headers["user-agent"] ?? "";
-  const callData = { caller: ANONYMOUS, requestId: data.requestId, nowMs: deps.clock.nowMs(), remoteAddress: data.remoteAddress, userAgent };
+  const callData = {
+    caller: ANONYMOUS,
+    requestId: data.requestId,
+    nowMs: deps.clock.nowMs(),
+    remoteAddress: data.remoteAddress,
+    userAgent,
+  };
   return { req, res, data, deps, query, name, caller: ANONYMOUS, callData };
 }
 
-/** The WWW-Authenticate header that sends a client to the token endpoint. Source: distribution token protocol, RFC 6750 §3. */
-export function challenge(config: RegistryConfig, name: string, actions: Action[], error?: "invalid_token" | "insufficient_scope", source = ""): string {
+/**
+ * The WWW-Authenticate header that sends a client to the token endpoint. Source: distribution token protocol, RFC 6750
+ * §3.
+ */
+export function challenge(
+  config: RegistryConfig,
+  name: string,
+  actions: Action[],
+  error?: "invalid_token" | "insufficient_scope",
+  source = "",
+): string {
   const parts = [`realm="${config.registryUrl}/token"`, `service="${config.registryAudience}"`];
-  if (name !== "") parts.push(`scope="repository:${name}:${actions.join(",")}${source === "" ? "" : ` repository:${source}:pull`}"`);
+  if (name !== "")
+    parts.push(`scope="repository:${name}:${actions.join(",")}${source === "" ? "" : ` repository:${source}:pull`}"`);
   if (error) parts.push(`error="${error}"`);
   return `Bearer ${parts.join(",")}`;
 }
 
-/** Whether the caller's token covers the actions on a repository; a platform token minted for the registry is not narrowed. */
+/**
+ * Whether the caller's token covers the actions on a repository; a platform token minted for the registry is not
+ * narrowed.
+ */
 export function tokenCovers(caller: Caller, name: string, actions: Action[]): boolean {
   if (!caller.repositories) return true;
-  const granted = caller.repositories.filter((repository) => repository.name === name).flatMap((repository) => repository.actions);
+  const granted = caller.repositories
+    .filter((repository) => repository.name === name)
+    .flatMap((repository) => repository.actions);
   return actions.every((action) => granted.includes(action) || granted.includes("*"));
 }
 
-/** The repository a push wants to mount a blob from: its token must be good for pulling there as well. Empty: none, or no name. */
+/**
+ * The repository a push wants to mount a blob from: its token must be good for pulling there as well. Empty: none, or
+ * no name.
+ */
 function mountSource({ query }: Exchange, actions: Action[]): string {
   const from = query.get("from") ?? "";
   return actions.includes("push") && query.has("mount") && isRepositoryName(from) ? from : "";
 }
 
 /**
- * Verifies the token and fills in the exchange's caller. For a named repository its `access` claim must cover the actions; what the
- * identity's bindings allow is `repositoryFor`'s to say, inside the transaction.
- * Throws UNAUTHORIZED 401 with a challenge, also for a token of this repository that covers less, or DENIED 403 — before anything is looked up, so a 403 tells nothing of what exists.
+ * Verifies the token and fills in the exchange's caller. For a named repository its `access` claim must cover the
+ * actions; what the identity's bindings allow is `repositoryFor`'s to say, inside the transaction. Throws UNAUTHORIZED
+ * 401 with a challenge, also for a token of this repository that covers less, or DENIED 403 — before anything is looked
+ * up, so a 403 tells nothing of what exists.
  */
 export async function authorize(exchange: Exchange, actions: Action[]): Promise<void> {
   const { deps, name, callData } = exchange;
   const asked: Action[] = actions.includes("push") && !actions.includes("pull") ? ["pull", ...actions] : actions;
-  const unauthorized = (message: string, error?: "invalid_token" | "insufficient_scope", detail?: Record<string, string>): RegistryError =>
+  const unauthorized = (
+    message: string,
+    error?: "invalid_token" | "insufficient_scope",
+    detail?: Record<string, string>,
+  ): RegistryError =>
     new RegistryError("UNAUTHORIZED", message, {
       ...(detail && { detail, details: { metadata: detail } }),
       headers: { "www-authenticate": challenge(deps.config, name, asked, error, mountSource(exchange, actions)) },
@@ -154,29 +199,40 @@ export async function authorize(exchange: Exchange, actions: Action[]): Promise<
   } catch (error) {
     if (!(error instanceof MoorageError)) throw error;
     if (error.code === Code.Unauthenticated) throw refusedLike(unauthorized(error.message, "invalid_token"), error);
-    if (error.code === Code.PermissionDenied) throw refusedLike(new RegistryError("DENIED", error.message, { details: error.details }), error);
+    if (error.code === Code.PermissionDenied)
+      throw refusedLike(new RegistryError("DENIED", error.message, { details: error.details }), error);
     throw error;
   }
   const { caller } = exchange;
   exchange.data.admit?.(caller.identity);
-  if (caller.identity === "" && !caller.repositories) throw unauthorized("Unauthenticated: a registry token is required");
+  if (caller.identity === "" && !caller.repositories)
+    throw unauthorized("Unauthenticated: a registry token is required");
   exchange.callData = { ...callData, caller };
   if (name === "" || tokenCovers(caller, name, actions)) return;
   const { words, detail } = notCovered(caller, name, actions);
-  // A token of this repository may be traded for one that covers more: clients do so when they are challenged, and only then.
+  // A token of this repository may be traded for one that covers more: clients do so when they are challenged, and only
+  // then.
   if (caller.repositories?.some((repository) => repository.name === name)) {
     throw unauthorized(`Unauthenticated: the token does not cover this action: ${words}`, "insufficient_scope", detail);
   }
-  // Clients print this to people, who may not know that a log-in is missing, or that the token endpoint left out what they have no right to.
-  const why = caller.identity === "" ? "log in first; without a log-in only public images are pulled" : `the token does not cover this repository: ${words}`;
+  // Clients print this to people, who may not know that a log-in is missing, or that the token endpoint left out what
+  // they have no right to.
+  const why =
+    caller.identity === ""
+      ? "log in first; without a log-in only public images are pulled"
+      : `the token does not cover this repository: ${words}`;
   throw new RegistryError("DENIED", `Permission denied: ${why}`, { detail, details: { metadata: detail } });
 }
 
 /**
- * What the token would have to cover, and the capabilities an identity must hold to get such a token. They follow from the action alone: nothing is
- * looked up, and nothing is told of what exists.
+ * What the token would have to cover, and the capabilities an identity must hold to get such a token. They follow from
+ * the action alone: nothing is looked up, and nothing is told of what exists.
  */
-function notCovered(caller: Caller, name: string, actions: Action[]): { words: string; detail: Record<string, string> } {
+function notCovered(
+  caller: Caller,
+  name: string,
+  actions: Action[],
+): { words: string; detail: Record<string, string> } {
   const uncovered = actions.filter((action) => !tokenCovers(caller, name, [action]));
   const takes = uncovered.map((action) => TAKES[action]);
   const who = caller.identity === "" ? "an identity" : `identity ${caller.identity}`;
@@ -187,5 +243,7 @@ function notCovered(caller: Caller, name: string, actions: Action[]): { words: s
 }
 
 const TAKES: Record<Action, string> = {
-  pull: capabilityNames(PULL).join(" and "), push: capabilityNames(PUSH).join(" and "), delete: "CAP_MANIFEST_DELETE or CAP_TAG_DELETE",
+  pull: capabilityNames(PULL).join(" and "),
+  push: capabilityNames(PUSH).join(" and "),
+  delete: "CAP_MANIFEST_DELETE or CAP_TAG_DELETE",
 };

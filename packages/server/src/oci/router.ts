@@ -16,7 +16,12 @@ import { handleTags } from "./tags/list.ts";
 import { handleUpload, handleUploads } from "./blobs/uploads.ts";
 
 /** `kind`: with the method it makes the verb under which requests are counted, such as `manifest_get`. */
-interface Route { kind: string; name: string; methods: string[]; run: (exchange: Exchange) => Promise<void> }
+interface Route {
+  kind: string;
+  name: string;
+  methods: string[];
+  run: (exchange: Exchange) => Promise<void>;
+}
 
 /** The registry below `/v2/`. `matches` takes the path without the query. */
 export interface DistributionDoor {
@@ -24,7 +29,10 @@ export interface DistributionDoor {
   handle(req: Request, res: Response, data: RequestData): Promise<void>;
 }
 
-/** The door of the OCI distribution API v1.1 and of the tag history. `handle` answers every request itself and never throws. */
+/**
+ * The door of the OCI distribution API v1.1 and of the tag history. `handle` answers every request itself and never
+ * throws.
+ */
 export function distributionDoor(deps: RegistryDeps): DistributionDoor {
   return {
     matches: (path) => path === "/v2" || path.startsWith("/v2/"),
@@ -40,7 +48,9 @@ export function distributionDoor(deps: RegistryDeps): DistributionDoor {
         const route = findRoute(cut < 0 ? url : url.slice(0, cut), deps.config.historySegments);
         exchange.name = route.name;
         if (!route.methods.includes(req.method ?? "")) {
-          throw new RegistryError("UNSUPPORTED", "The method is not supported here", { headers: { allow: route.methods.join(", ") } });
+          throw new RegistryError("UNSUPPORTED", "The method is not supported here", {
+            headers: { allow: route.methods.join(", ") },
+          });
         }
         data.observed?.beginVerb(`${route.kind}_${VERBS[req.method ?? ""] ?? ""}`);
         await route.run(exchange);
@@ -54,22 +64,35 @@ export function distributionDoor(deps: RegistryDeps): DistributionDoor {
 }
 
 const NO_QUERY = new URLSearchParams();
-const VERBS: Record<string, string> = { GET: "get", HEAD: "head", POST: "post", PUT: "put", PATCH: "patch", DELETE: "delete" };
+const VERBS: Record<string, string> = {
+  GET: "get",
+  HEAD: "head",
+  POST: "post",
+  PUT: "put",
+  PATCH: "patch",
+  DELETE: "delete",
+};
 
-/** Finds the end point, from the path's end, since the name has any number of segments. Throws 404, NAME_INVALID or DIGEST_INVALID. */
+/**
+ * Finds the end point, from the path's end, since the name has any number of segments. Throws 404, NAME_INVALID or
+ * DIGEST_INVALID.
+ */
 export function findRoute(path: string, historySegments: string[]): Route {
   const texts = path.slice("/v2/".length).split("/");
   const parts = path.includes("%") ? texts.map(decoded) : texts;
   const [third = "", second = "", last = ""] = [parts.at(-3), parts.at(-2), parts.at(-1)];
   const named = (kind: string, depth: number, methods: string[], run: Route["run"]): Route => {
     const name = parts.slice(0, -depth).join("/");
-    if (!isRepositoryName(name)) throw new RegistryError("NAME_INVALID", "The repository name is invalid", { detail: { name } });
+    if (!isRepositoryName(name))
+      throw new RegistryError("NAME_INVALID", "The repository name is invalid", { detail: { name } });
     return { kind, name, methods, run };
   };
   if (parts.length === 1 && last === "") return { kind: "base", name: "", methods: ["GET", "HEAD"], run: answerBase };
   if (third === "blobs" && second === "uploads") {
     if (last === "") return named("uploads", 3, ["POST"], handleUploads);
-    return named("upload", 3, ["GET", "PATCH", "PUT", "DELETE"], (exchange) => handleUpload(exchange, { upload: last }));
+    return named("upload", 3, ["GET", "PATCH", "PUT", "DELETE"], (exchange) =>
+      handleUpload(exchange, { upload: last }),
+    );
   }
   if (second === "blobs" && last === "uploads") return named("uploads", 2, ["POST"], handleUploads);
   if (second === "blobs") {
@@ -78,16 +101,22 @@ export function findRoute(path: string, historySegments: string[]): Route {
     return route;
   }
   // What is neither a tag nor a digest is a manifest that does not exist: the handler answers 404, and 400 to a push.
-  if (second === "manifests") return named("manifest", 2, ["GET", "HEAD", "PUT", "DELETE"], (exchange) => handleManifest(exchange, { reference: last }));
-  if (second === "tags" && last === "list") return named("tags", 2, ["GET", "HEAD"], (exchange) => handleTags(exchange));
+  if (second === "manifests")
+    return named("manifest", 2, ["GET", "HEAD", "PUT", "DELETE"], (exchange) =>
+      handleManifest(exchange, { reference: last }),
+    );
+  if (second === "tags" && last === "list")
+    return named("tags", 2, ["GET", "HEAD"], (exchange) => handleTags(exchange));
   if (second === "referrers") {
     const route = named("referrers", 2, ["GET", "HEAD"], (exchange) => handleReferrers(exchange, { digest: last }));
     requireDigest(last);
     return route;
   }
-  if (second === "history" && historySegments.includes(third)) return named("history", 3, ["GET", "HEAD"], (exchange) => handleHistory(exchange, { tag: last }));
+  if (second === "history" && historySegments.includes(third))
+    return named("history", 3, ["GET", "HEAD"], (exchange) => handleHistory(exchange, { tag: last }));
   // No part of a name begins with an underscore.
-  if (third === "_oci" && second === "tag-history") return named("tag_history", 3, ["GET", "HEAD"], (exchange) => handleTagHistory(exchange, { tag: last }));
+  if (third === "_oci" && second === "tag-history")
+    return named("tag_history", 3, ["GET", "HEAD"], (exchange) => handleTagHistory(exchange, { tag: last }));
   if (third === "_oci" && second === "ext" && last === "discover") {
     if (parts.length === 3) return { kind: "extensions", name: "", methods: ["GET", "HEAD"], run: handleExtensions };
     return named("extensions", 3, ["GET", "HEAD"], handleExtensions);
@@ -104,7 +133,8 @@ function decoded(part: string): string {
 }
 
 function requireDigest(digest: string): void {
-  if (!isDigest(digest)) throw new RegistryError("DIGEST_INVALID", "The reference is neither a digest nor a tag", { detail: { digest } });
+  if (!isDigest(digest))
+    throw new RegistryError("DIGEST_INVALID", "The reference is neither a digest nor a tag", { detail: { digest } });
 }
 
 /** `/v2/`: whether this is a registry, and whether the token is any good. */
@@ -119,14 +149,21 @@ export function answerError(exchange: Exchange, thrown: unknown): void {
   const { status, ociCode, error, headers, detail } = errorAnswer(thrown, data.requestId);
   // A client that went away in the middle of its own body is nobody's fault and gets no answer.
   const aborted = req.destroyed && !req.complete;
-  if (error.code === Code.Internal && !aborted && !res.destroyed) deps.log.error({ requestId: data.requestId, err: thrown }, "registry request failed");
+  if (error.code === Code.Internal && !aborted && !res.destroyed)
+    deps.log.error({ requestId: data.requestId, err: thrown }, "registry request failed");
   if (res.headersSent || res.destroyed || aborted) {
     res.destroy();
     return;
   }
   for (const header of ["etag", "cache-control", "docker-content-digest", "accept-ranges"]) res.removeHeader(header);
-  const { details, message, code } = { details: [], message: error.message, code: error.code, ...deps.statusJson(error, "registry", deps.config.errorDomain) };
-  if (status === 401 && headers["www-authenticate"] === undefined) headers["www-authenticate"] = challenge(deps.config, name, ["pull"]);
+  const { details, message, code } = {
+    details: [],
+    message: error.message,
+    code: error.code,
+    ...deps.statusJson(error, "registry", deps.config.errorDomain),
+  };
+  if (status === 401 && headers["www-authenticate"] === undefined)
+    headers["www-authenticate"] = challenge(deps.config, name, ["pull"]);
   const body = { errors: [{ code: ociCode, message: error.message, detail: detail ?? null }], code, message, details };
   sendJson(exchange, status, { ...headers, "content-type": "application/json" }, body);
   // What the client still sends is thrown away, so that the connection can go on.

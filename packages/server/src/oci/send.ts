@@ -2,7 +2,10 @@ import type { Exchange } from "./request.ts";
 
 export type Headers = Record<string, string | string[]>;
 
-/** Answers with a body that is at hand, bytes or a text of one byte a character; to a HEAD request with its length alone. */
+/**
+ * Answers with a body that is at hand, bytes or a text of one byte a character; to a HEAD request with its length
+ * alone.
+ */
 export function send({ req, res, data }: Exchange, status: number, headers: Headers, body: Uint8Array | string): void {
   res.statusCode = status;
   for (const name in headers) res.setHeader(name, headers[name] ?? "");

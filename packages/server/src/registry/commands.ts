@@ -4,13 +4,21 @@ import type { ExpireInput } from "./retention.ts";
 import { deleteTags } from "./tag-moves.ts";
 
 /**
- * Deletes tags that were found to expire, if the repo's policy is that one still and they have not moved since. For tasks of the server itself: asks for
- * no rights.
+ * Deletes tags that were found to expire, if the repo's policy is that one still and they have not moved since. For
+ * tasks of the server itself: asks for no rights.
  */
 async function expireTags(call: Call, { repo, policy, tags }: ExpireInput): Promise<{ expired: number }> {
   const row = await call.tx.selectFrom("repos").select("tag_policy").where("uid", "=", repo).executeTakeFirst();
   if (row?.tag_policy !== policy || tags.length === 0) return { expired: 0 };
-  const found = await call.tx.selectFrom("tags").select(["uid", "update_time"]).where("uid", "in", tags.map(({ uid }) => uid)).execute();
+  const found = await call.tx
+    .selectFrom("tags")
+    .select(["uid", "update_time"])
+    .where(
+      "uid",
+      "in",
+      tags.map(({ uid }) => uid),
+    )
+    .execute();
   const times = new Map(found.map(({ uid, update_time }) => [uid, update_time]));
   const names = tags.filter(({ uid, update_time }) => times.get(uid) === update_time).map(({ name }) => name);
   const expired = await deleteTags(call, { repo, names, reason: "retention" });

@@ -8,14 +8,33 @@ test("a source is a host and a name, by https unless it says otherwise", () => {
     return source && `${source.origin} ${source.name}`;
   };
   for (const [text, expected] of [
-    ["registry.example.com/team/app", "https://registry.example.com team/app"], ["registry:5000/app", "https://registry:5000 app"],
-    ["https://Registry.Example.com:443/a/b__c", "https://registry.example.com a/b__c"], ["http://127.0.0.1:5000/app", "http://127.0.0.1:5000 app"],
-    ["[2001:db8::1]:5000/app", "https://[2001:db8::1]:5000 app"], ["public/app", "https://public app"],
-  ] as const) assert.equal(read(text), expected, text);
+    ["registry.example.com/team/app", "https://registry.example.com team/app"],
+    ["registry:5000/app", "https://registry:5000 app"],
+    ["https://Registry.Example.com:443/a/b__c", "https://registry.example.com a/b__c"],
+    ["http://127.0.0.1:5000/app", "http://127.0.0.1:5000 app"],
+    ["[2001:db8::1]:5000/app", "https://[2001:db8::1]:5000 app"],
+    ["public/app", "https://public app"],
+  ] as const)
+    assert.equal(read(text), expected, text);
   for (const text of [
-    "", "app", "/app", "registry.example.com/", "registry.example.com/app:v1", `registry.example.com/app@sha256:${"a".repeat(64)}`, "registry.example.com/App",
-    "ftp://registry.example.com/app", "user:secret@registry.example.com/app", "https://user@registry.example.com/app", "registry.example.com:99999/app",
-    "registry.example.com/a//b", "registry.example.com/../app", "registry.example.com/app?x", "registry.example.com/app\n", `registry.example.com/${"a".repeat(256)}`,
-    "[::1/app", "-host/app",
-  ]) assert.equal(read(text), undefined, text);
+    "",
+    "app",
+    "/app",
+    "registry.example.com/",
+    "registry.example.com/app:v1",
+    `registry.example.com/app@sha256:${"a".repeat(64)}`,
+    "registry.example.com/App",
+    "ftp://registry.example.com/app",
+    "user:secret@registry.example.com/app",
+    "https://user@registry.example.com/app",
+    "registry.example.com:99999/app",
+    "registry.example.com/a//b",
+    "registry.example.com/../app",
+    "registry.example.com/app?x",
+    "registry.example.com/app\n",
+    `registry.example.com/${"a".repeat(256)}`,
+    "[::1/app",
+    "-host/app",
+  ])
+    assert.equal(read(text), undefined, text);
 });

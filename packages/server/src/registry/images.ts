@@ -5,11 +5,25 @@ import { invalidArgument, notFound } from "../errors.ts";
 import type { Room, RoomContext } from "../core/service.ts";
 import { repos } from "./repos.ts";
 
-interface Platform { architecture?: string; variant?: string }
-interface Descriptor { digest: string; size: number; platform?: Platform }
+interface Platform {
+  architecture?: string;
+  variant?: string;
+}
+interface Descriptor {
+  digest: string;
+  size: number;
+  platform?: Platform;
+}
 /** The parts of a stored manifest that are looked at here. It was checked when it was pushed. */
-interface Manifest { manifests?: Descriptor[]; config?: Descriptor; layers?: Descriptor[] }
-interface Image { architecture: string; size: number }
+interface Manifest {
+  manifests?: Descriptor[];
+  config?: Descriptor;
+  layers?: Descriptor[];
+}
+interface Image {
+  architecture: string;
+  size: number;
+}
 
 const MAX_CONFIG_BYTES = 4 << 20;
 // Attestations stand in an index beside the images under this name.
@@ -27,8 +41,12 @@ export function imagesService({ readBlob }: RoomContext): Room<typeof ImagesServ
       validate(GetSizeRequestSchema, request);
       const images = await imagesOf(call, readBlob, request.repoUid, request.digest);
       const wanted = request.architecture;
-      const image = wanted === "" ? find(images, PREFERRED) ?? images[0] : find(images, wanted);
-      if (image === undefined) throw invalidArgument({ field: "architecture", description: `the image is for ${images.map(({ architecture }) => architecture).join(", ") || "no architecture"}` });
+      const image = wanted === "" ? (find(images, PREFERRED) ?? images[0]) : find(images, wanted);
+      if (image === undefined)
+        throw invalidArgument({
+          field: "architecture",
+          description: `the image is for ${images.map(({ architecture }) => architecture).join(", ") || "no architecture"}`,
+        });
       return { size: BigInt(image.size), architecture: image.architecture };
     },
   };
@@ -36,7 +54,10 @@ export function imagesService({ readBlob }: RoomContext): Room<typeof ImagesServ
 
 /** The image of that name; the name of an architecture without its variant is enough. */
 function find(images: Image[], wanted: string): Image | undefined {
-  return images.find(({ architecture }) => architecture === wanted) ?? images.find(({ architecture }) => architecture.startsWith(`${wanted}/`));
+  return (
+    images.find(({ architecture }) => architecture === wanted) ??
+    images.find(({ architecture }) => architecture.startsWith(`${wanted}/`))
+  );
 }
 
 type ReadBlob = RoomContext["readBlob"];
@@ -45,11 +66,13 @@ async function imagesOf(call: Call, readBlob: ReadBlob, repo: string, digest: st
   await repos.get(call.tx, repo);
   const manifest = await manifestOf(call, repo, digest);
   if (manifest === undefined) throw notFound("moorage.registry.v2.Image", digest);
-  if (manifest.manifests === undefined) return [await imageOf(call, readBlob, repo, manifest, undefined)].filter(isForMachine);
+  if (manifest.manifests === undefined)
+    return [await imageOf(call, readBlob, repo, manifest, undefined)].filter(isForMachine);
   const images: Image[] = [];
   for (const { digest: child, platform } of manifest.manifests) {
     const found = await manifestOf(call, repo, child);
-    if (found !== undefined && found.manifests === undefined) images.push(await imageOf(call, readBlob, repo, found, platform));
+    if (found !== undefined && found.manifests === undefined)
+      images.push(await imageOf(call, readBlob, repo, found, platform));
   }
   return images.filter(isForMachine);
 }
@@ -59,22 +82,41 @@ function isForMachine({ architecture }: Image): boolean {
 }
 
 async function manifestOf(call: Call, repo: string, digest: string): Promise<Manifest | undefined> {
-  const row = await call.tx.selectFrom("manifests").select("content").where("repo", "=", repo).where("digest", "=", digest).executeTakeFirst();
-  return row === undefined ? undefined : JSON.parse(Buffer.from(row.content).toString()) as Manifest;
+  const row = await call.tx
+    .selectFrom("manifests")
+    .select("content")
+    .where("repo", "=", repo)
+    .where("digest", "=", digest)
+    .executeTakeFirst();
+  return row === undefined ? undefined : (JSON.parse(Buffer.from(row.content).toString()) as Manifest);
 }
 
-async function imageOf(call: Call, readBlob: ReadBlob, repo: string, { config, layers = [] }: Manifest, platform: Platform | undefined): Promise<Image> {
+async function imageOf(
+  call: Call,
+  readBlob: ReadBlob,
+  repo: string,
+  { config, layers = [] }: Manifest,
+  platform: Platform | undefined,
+): Promise<Image> {
   const size = layers.reduce((sum, layer) => sum + layer.size, config?.size ?? 0);
   const known = platform?.architecture === undefined ? await platformOf(call, readBlob, repo, config) : platform;
   return { architecture: [known.architecture, known.variant].filter(Boolean).join("/"), size };
 }
 
-async function platformOf(call: Call, readBlob: ReadBlob, repo: string, config: Descriptor | undefined): Promise<Platform> {
+async function platformOf(
+  call: Call,
+  readBlob: ReadBlob,
+  repo: string,
+  config: Descriptor | undefined,
+): Promise<Platform> {
   const content = config === undefined ? undefined : await readBlob(call, repo, config.digest, MAX_CONFIG_BYTES);
   if (content === undefined) return {};
   try {
     const { architecture, variant } = JSON.parse(Buffer.from(content).toString()) as Record<string, unknown>;
-    return { ...(typeof architecture === "string" && { architecture }), ...(typeof variant === "string" && { variant }) };
+    return {
+      ...(typeof architecture === "string" && { architecture }),
+      ...(typeof variant === "string" && { variant }),
+    };
   } catch {
     // Not every artifact's configuration is JSON; such a one is for no architecture.
     return {};

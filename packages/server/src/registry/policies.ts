@@ -25,7 +25,13 @@ export interface RetentionRule {
   keepForMs: number;
 }
 
-const NOTHING: Policy = { isImmutable: () => false, isProtected: () => false, protects: false, rules: [], historyRetentionMs: Infinity };
+const NOTHING: Policy = {
+  isImmutable: () => false,
+  isProtected: () => false,
+  protects: false,
+  rules: [],
+  historyRetentionMs: Infinity,
+};
 const MAX_KNOWN = 1000;
 const known = createLru<string, Policy>(MAX_KNOWN);
 
@@ -46,9 +52,15 @@ export function policyOf(text: string | null): Policy {
 /** Makes a policy of a message in which policyViolations finds nothing. */
 export function compilePolicy({ immutableTags, protectedTags, retention, historyRetention }: TagPolicy): Policy {
   return {
-    isImmutable: anyOf(immutableTags), isProtected: anyOf(protectedTags), protects: protectedTags.length > 0,
+    isImmutable: anyOf(immutableTags),
+    isProtected: anyOf(protectedTags),
+    protects: protectedTags.length > 0,
     rules: retention.map(({ tagPattern, keepLast, keepFor }) => {
-      return { matches: tagPattern === "" ? () => true : anyOf([tagPattern]), keepLast, keepForMs: durationMs(keepFor) ?? 0 };
+      return {
+        matches: tagPattern === "" ? () => true : anyOf([tagPattern]),
+        keepLast,
+        keepForMs: durationMs(keepFor) ?? 0,
+      };
     }),
     historyRetentionMs: durationMs(historyRetention) ?? Infinity,
   };
@@ -62,7 +74,8 @@ export function historyRetentionMs(text: string | null): number {
 /** Everything that is wrong with a policy; `path` is where it stands, as `tagPolicy`. */
 export function policyViolations(policy: TagPolicy, path: string): FieldViolation[] {
   const violations: FieldViolation[] = [];
-  const add = (field: string, description: string): void => void violations.push({ field: `${path}.${field}`, description });
+  const add = (field: string, description: string): void =>
+    void violations.push({ field: `${path}.${field}`, description });
   let steps = 0;
   const addPattern = (field: string, text: string): void => {
     try {
@@ -85,18 +98,27 @@ export function policyViolations(policy: TagPolicy, path: string): FieldViolatio
     addDuration(`retention[${at}].keepFor`, keepFor);
   }
   addDuration("historyRetention", policy.historyRetention);
-  if (violations.length === 0 && steps > MAX_STEPS) violations.push({ field: path, description: "its patterns together are too complex" });
+  if (violations.length === 0 && steps > MAX_STEPS)
+    violations.push({ field: path, description: "its patterns together are too complex" });
   return violations;
 }
 
 /** Why an immutable tag does not move. */
 export function immutableTag(name: string, digest: string): PreconditionViolation {
-  return { type: "TAG_IMMUTABLE", subject: name, description: `tag ${name} is immutable by the repo's tag policy and stays at ${digest}` };
+  return {
+    type: "TAG_IMMUTABLE",
+    subject: name,
+    description: `tag ${name} is immutable by the repo's tag policy and stays at ${digest}`,
+  };
 }
 
 /** Why a protected tag is not deleted. */
 export function protectedTag(name: string): PreconditionViolation {
-  return { type: "TAG_PROTECTED", subject: name, description: `tag ${name} is protected from deletion by the repo's tag policy` };
+  return {
+    type: "TAG_PROTECTED",
+    subject: name,
+    description: `tag ${name} is protected from deletion by the repo's tag policy`,
+  };
 }
 
 function anyOf(patterns: readonly string[]): (tag: string) => boolean {

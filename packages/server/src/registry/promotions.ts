@@ -1,20 +1,40 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import {
-  Capability, type PromoteTagsRequest, PromoteTagsRequestSchema, RepoSchema, type RollbackTagsRequest, RollbackTagsRequestSchema, type TagPromotion,
-  type TagRollback, type TagSchema,
+  Capability,
+  type PromoteTagsRequest,
+  PromoteTagsRequestSchema,
+  RepoSchema,
+  type RollbackTagsRequest,
+  RollbackTagsRequestSchema,
+  type TagPromotion,
+  type TagRollback,
+  type TagSchema,
 } from "@moorage/api";
 import { violationsOf } from "../aip/validate.ts";
 import { isReservedTag, RESERVED_TAG } from "./timed-tag.ts";
 import { timestamp } from "../lib/timestamps.ts";
 import type { Call } from "../core/call.ts";
-import { Code, failedPrecondition, type FieldViolation, invalidArgument, MoorageError, notFound, permissionDenied, type PreconditionViolation } from "../errors.ts";
+import {
+  Code,
+  failedPrecondition,
+  type FieldViolation,
+  invalidArgument,
+  MoorageError,
+  notFound,
+  permissionDenied,
+  type PreconditionViolation,
+} from "../errors.ts";
 import { statement } from "../store/index.ts";
 import { immutableTag } from "./policies.ts";
 import { fixedDigest, moveTag, type TagMove, type TagPlace } from "./tag-moves.ts";
 
 /** A move that is made together with others. */
-interface Move { name: string; digest: string; place: TagPlace }
+interface Move {
+  name: string;
+  digest: string;
+  place: TagPlace;
+}
 type Tags = MessageInitShape<typeof TagSchema>[];
 type Asked = Pick<TagPromotion | TagRollback, "name" | "expectedDigest">;
 /** Where a tag is to go: a digest, or why there is none. */
@@ -25,24 +45,33 @@ const DIGEST = /^(?:sha256:[a-f0-9]{64}|sha512:[a-f0-9]{128})$/;
 const [MIN_SECONDS, MAX_SECONDS] = [-62_135_596_800n, 253_402_300_799n];
 
 /**
- * Makes several tags point to digests that the repo holds, all or none. Throws INVALID_ARGUMENT for what is asked wrongly, PERMISSION_DENIED for a new tag
- * without the right to make it, ABORTED when a tag is not where it was expected, and FAILED_PRECONDITION for all that cannot be done.
+ * Makes several tags point to digests that the repo holds, all or none. Throws INVALID_ARGUMENT for what is asked
+ * wrongly, PERMISSION_DENIED for a new tag without the right to make it, ABORTED when a tag is not where it was
+ * expected, and FAILED_PRECONDITION for all that cannot be done.
  */
 export async function promoteTags(call: Call, request: PromoteTagsRequest): Promise<Tags> {
   const { repoUid: repo, promotions, validateOnly } = request;
   const violations = [...violationsOf(PromoteTagsRequestSchema, request), ...askedWrongly("promotions", promotions)];
   for (const [at, { digest, fromTag }] of promotions.entries()) {
-    if (digest === "" && fromTag === "") violations.push({ field: `promotions[${at}].digest`, description: "either this or fromTag is required" });
-    if (digest !== "" && fromTag !== "") violations.push({ field: `promotions[${at}].fromTag`, description: "must not stand beside digest" });
+    if (digest === "" && fromTag === "")
+      violations.push({ field: `promotions[${at}].digest`, description: "either this or fromTag is required" });
+    if (digest !== "" && fromTag !== "")
+      violations.push({ field: `promotions[${at}].fromTag`, description: "must not stand beside digest" });
   }
   if (violations.length > 0) throw invalidArgument(...violations);
-  const placeOf = await findPlaces(call, repo, promotions.flatMap(({ name, fromTag }) => (fromTag === "" ? [name] : [name, fromTag])));
+  const placeOf = await findPlaces(
+    call,
+    repo,
+    promotions.flatMap(({ name, fromTag }) => (fromTag === "" ? [name] : [name, fromTag])),
+  );
   await requireExpected(call, repo, promotions, placeOf);
   // All sources are read before any tag moves: so two tags can be swapped.
   const targets = promotions.map(({ digest, fromTag }): Target => {
     const source = digest === "" ? placeOf(fromTag).tag?.digest : digest;
     if (source !== undefined) return { digest: source };
-    return { violation: { type: "TAG_MISSING", subject: fromTag, description: `there is no tag ${fromTag} to promote from` } };
+    return {
+      violation: { type: "TAG_MISSING", subject: fromTag, description: `there is no tag ${fromTag} to promote from` },
+    };
   });
   return await moveTogether(call, repo, movesOf(promotions, targets, placeOf), "promote", validateOnly);
 }
@@ -55,10 +84,15 @@ export async function rollbackTags(call: Call, request: RollbackTagsRequest): Pr
     if (time === undefined) continue;
     if (digest !== "") violations.push({ field: `rollbacks[${at}].time`, description: "must not stand beside digest" });
     const isTime = time.seconds >= MIN_SECONDS && time.seconds <= MAX_SECONDS;
-    if (!isTime) violations.push({ field: `rollbacks[${at}].time`, description: "must be between the years 1 and 9999" });
+    if (!isTime)
+      violations.push({ field: `rollbacks[${at}].time`, description: "must be between the years 1 and 9999" });
   }
   if (violations.length > 0) throw invalidArgument(...violations);
-  const placeOf = await findPlaces(call, repo, rollbacks.map(({ name }) => name));
+  const placeOf = await findPlaces(
+    call,
+    repo,
+    rollbacks.map(({ name }) => name),
+  );
   await requireExpected(call, repo, rollbacks, placeOf);
   const targets: Target[] = [];
   for (const rollback of rollbacks) targets.push(await earlierDigest(call, repo, rollback, placeOf(rollback.name)));
@@ -72,7 +106,8 @@ function askedWrongly(list: string, asked: readonly Asked[]): FieldViolation[] {
     if (names.has(name)) violations.push({ field: `${list}[${at}].name`, description: "is named twice" });
     if (isReservedTag(name)) violations.push({ field: `${list}[${at}].name`, description: RESERVED_TAG });
     const isDigest = expectedDigest === "" || DIGEST.test(expectedDigest);
-    if (!isDigest) violations.push({ field: `${list}[${at}].expectedDigest`, description: "must be a digest, or empty" });
+    if (!isDigest)
+      violations.push({ field: `${list}[${at}].expectedDigest`, description: "must be a digest, or empty" });
     names.add(name);
     return violations;
   });
@@ -82,20 +117,31 @@ function askedWrongly(list: string, asked: readonly Asked[]): FieldViolation[] {
 async function findPlaces(call: Call, repo: string, names: string[]): Promise<(name: string) => TagPlace> {
   const row = await call.tx.selectFrom("repos").select("tag_policy").where("uid", "=", repo).executeTakeFirst();
   if (row === undefined) throw notFound(RepoSchema.typeName, repo);
-  const tags = await call.tx.selectFrom("tags").select(["name", "uid", "digest", "update_time", "deprecated", "bundles"])
-    .where("parent", "=", repo).where("name", "in", [...new Set(names)]).execute();
+  const tags = await call.tx
+    .selectFrom("tags")
+    .select(["name", "uid", "digest", "update_time", "deprecated", "bundles"])
+    .where("parent", "=", repo)
+    .where("name", "in", [...new Set(names)])
+    .execute();
   const byName = new Map(tags.map((tag) => [tag.name, tag]));
   return (name) => ({ policy: row.tag_policy, tag: byName.get(name) });
 }
 
 /** Rights first, then conflicts: who may not move a tag is not told where it is. */
-async function requireExpected(call: Call, repo: string, asked: readonly Asked[], placeOf: (name: string) => TagPlace): Promise<void> {
-  if (asked.some(({ name }) => placeOf(name).tag === undefined) && !await call.may(Capability.CAP_TAG_CREATE, repo)) {
+async function requireExpected(
+  call: Call,
+  repo: string,
+  asked: readonly Asked[],
+  placeOf: (name: string) => TagPlace,
+): Promise<void> {
+  if (asked.some(({ name }) => placeOf(name).tag === undefined) && !(await call.may(Capability.CAP_TAG_CREATE, repo))) {
     throw permissionDenied("the caller may not create tags here", { missing: "CAP_TAG_CREATE" });
   }
   const conflicts = asked.flatMap(({ name, expectedDigest }) => {
     const actual = placeOf(name).tag?.digest ?? "";
-    return expectedDigest === undefined || expectedDigest === actual ? [] : [{ tag: name, expected: expectedDigest, actual }];
+    return expectedDigest === undefined || expectedDigest === actual
+      ? []
+      : [{ tag: name, expected: expectedDigest, actual }];
   });
   const [first] = conflicts;
   if (first === undefined) return;
@@ -106,13 +152,22 @@ async function requireExpected(call: Call, repo: string, asked: readonly Asked[]
   });
 }
 
-const selectRecord = statement<{ digest: string }>("select digest from tag_history where repo = ? and digest = ? and tag = ? limit 1");
-const selectThen = statement<{ digest: string }>("select digest from tag_history where repo = ? and tag = ? and time <= ? order by time desc limit 1");
+const selectRecord = statement<{ digest: string }>(
+  "select digest from tag_history where repo = ? and digest = ? and tag = ? limit 1",
+);
+const selectThen = statement<{ digest: string }>(
+  "select digest from tag_history where repo = ? and tag = ? and time <= ? order by time desc limit 1",
+);
 const selectBefore = statement<{ digest: string }>(
   "select digest from tag_history where repo = ? and tag = ? and digest <> '' and digest <> ? order by time desc limit 1",
 );
 
-async function earlierDigest(call: Call, repo: string, { name, digest, time }: TagRollback, { tag }: TagPlace): Promise<Target> {
+async function earlierDigest(
+  call: Call,
+  repo: string,
+  { name, digest, time }: TagRollback,
+  { tag }: TagPlace,
+): Promise<Target> {
   const none = (description: string): Target => ({ violation: { type: "NOT_IN_HISTORY", subject: name, description } });
   if (digest !== "") {
     const [row] = await selectRecord(call.tx, repo, digest, name);
@@ -142,9 +197,23 @@ function movesOf(asked: readonly Asked[], targets: readonly Target[], placeOf: (
   });
 }
 
-async function moveTogether(call: Call, repo: string, moves: Move[], reason: TagMove["reason"], validateOnly: boolean): Promise<Tags> {
-  const held = new Set((await call.tx.selectFrom("manifests").select("digest").where("repo", "=", repo)
-    .where("digest", "in", [...new Set(moves.map(({ digest }) => digest))]).execute()).map(({ digest }) => digest));
+async function moveTogether(
+  call: Call,
+  repo: string,
+  moves: Move[],
+  reason: TagMove["reason"],
+  validateOnly: boolean,
+): Promise<Tags> {
+  const held = new Set(
+    (
+      await call.tx
+        .selectFrom("manifests")
+        .select("digest")
+        .where("repo", "=", repo)
+        .where("digest", "in", [...new Set(moves.map(({ digest }) => digest))])
+        .execute()
+    ).map(({ digest }) => digest),
+  );
   const violations: PreconditionViolation[] = [];
   for (const { name, digest, place } of moves) {
     const description = `the repo does not hold the manifest ${digest} for tag ${name}`;
@@ -155,14 +224,26 @@ async function moveTogether(call: Call, repo: string, moves: Move[], reason: Tag
   if (violations.length > 0) throw failedPrecondition(...violations);
   const tags: Tags = [];
   for (const { name, digest, place } of moves) {
-    const { uid, updateTimeMs, deprecated, bundles } = validateOnly ? wouldBe(call, digest, place) : await moveTag(call, { repo, name, digest, reason }, place);
-    tags.push({ uid, name, digest, updateTime: timestamp(updateTimeMs), deprecated, bundles: JSON.parse(bundles) as string[] });
+    const { uid, updateTimeMs, deprecated, bundles } = validateOnly
+      ? wouldBe(call, digest, place)
+      : await moveTag(call, { repo, name, digest, reason }, place);
+    tags.push({
+      uid,
+      name,
+      digest,
+      updateTime: timestamp(updateTimeMs),
+      deprecated,
+      bundles: JSON.parse(bundles) as string[],
+    });
   }
   return tags;
 }
 
 function wouldBe(call: Call, digest: string, { tag }: TagPlace) {
   return {
-    uid: tag?.uid ?? "", updateTimeMs: tag?.digest === digest ? tag.update_time : call.nowMs, deprecated: tag?.deprecated === 1, bundles: tag?.bundles ?? "[]",
+    uid: tag?.uid ?? "",
+    updateTimeMs: tag?.digest === digest ? tag.update_time : call.nowMs,
+    deprecated: tag?.deprecated === 1,
+    bundles: tag?.bundles ?? "[]",
   };
 }

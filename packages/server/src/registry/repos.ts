@@ -1,6 +1,14 @@
 import { create, toJsonString } from "@bufbuild/protobuf";
 import {
-  Capability, ListReposRequestSchema, ListReposResponseSchema, type Repo, RepoReadmeSchema, RepoSchema, type ReposService, type TagPolicy, TagPolicySchema,
+  Capability,
+  ListReposRequestSchema,
+  ListReposResponseSchema,
+  type Repo,
+  RepoReadmeSchema,
+  RepoSchema,
+  type ReposService,
+  type TagPolicy,
+  TagPolicySchema,
 } from "@moorage/api";
 import { columnIs, listStored, storedList } from "../aip/list.ts";
 import { applyMask } from "../aip/masks.ts";
@@ -20,15 +28,31 @@ import { requireNoneProtected } from "./tag-moves.ts";
 const LAYOUT = layoutOf(RepoSchema);
 
 export const repos = resource({
-  message: RepoSchema, table: "repos", kind: "repos", sharesNames: true,
+  message: RepoSchema,
+  table: "repos",
+  kind: "repos",
+  sharesNames: true,
   toMessage: LAYOUT.ofRow,
   toRow,
 });
 
-const LIST = storedList({
-  table: "repos", request: ListReposRequestSchema, defaultOrder: "name",
-  orderBy: { name: "name", description: "description", catalogTier: "catalog_tier", createTime: "create_time", updateTime: "update_time", uid: "uid" },
-}, ListReposResponseSchema, layoutOf(RepoSchema, { without: ["readme"] }));
+const LIST = storedList(
+  {
+    table: "repos",
+    request: ListReposRequestSchema,
+    defaultOrder: "name",
+    orderBy: {
+      name: "name",
+      description: "description",
+      catalogTier: "catalog_tier",
+      createTime: "create_time",
+      updateTime: "update_time",
+      uid: "uid",
+    },
+  },
+  ListReposResponseSchema,
+  layoutOf(RepoSchema, { without: ["readme"] }),
+);
 const getRepo = storedGet("repos", LAYOUT);
 
 export function reposService({ pageTokenKey, secrets }: RoomContext): Room<typeof ReposService> {
@@ -36,7 +60,9 @@ export function reposService({ pageTokenKey, secrets }: RoomContext): Room<typeo
     getRepo: (call, { uid }) => getRepo(call.tx, uid),
     async listRepos(call, request) {
       const filters = ({ name }: { name?: string }) => (name === undefined ? [] : [columnIs("name", name)]);
-      return await listStored(call, pageTokenKey, LIST, request, await call.visible(Capability.CAP_REPO_LIST), { filters });
+      return await listStored(call, pageTokenKey, LIST, request, await call.visible(Capability.CAP_REPO_LIST), {
+        filters,
+      });
     },
     async createRepo(call, { parent, repo = create(RepoSchema) }) {
       validate(RepoSchema, repo);
@@ -46,8 +72,8 @@ export function reposService({ pageTokenKey, secrets }: RoomContext): Room<typeo
       await keepMirror(call, secrets, row.uid, null, repo.syncConfig);
       return repos.toMessage(row);
     },
-    updateRepo: (call, { repo = create(RepoSchema), updateMask }) => repos.patch(call, repo.uid, repo, updateMask,
-      (before, after) => {
+    updateRepo: (call, { repo = create(RepoSchema), updateMask }) =>
+      repos.patch(call, repo.uid, repo, updateMask, (before, after) => {
         validatePolicy(after.tagPolicy);
         return keepMirror(call, secrets, before.uid, before.sync_config, after.syncConfig);
       }),
@@ -63,7 +89,12 @@ export function reposService({ pageTokenKey, secrets }: RoomContext): Room<typeo
     async updateRepoReadme(call, { repoReadme = create(RepoReadmeSchema), updateMask }) {
       const { uid } = repoReadme;
       const row = await repos.get(call.tx, uid);
-      const after = applyMask(RepoReadmeSchema, create(RepoReadmeSchema, { uid, content: row.readme }), repoReadme, updateMask);
+      const after = applyMask(
+        RepoReadmeSchema,
+        create(RepoReadmeSchema, { uid, content: row.readme }),
+        repoReadme,
+        updateMask,
+      );
       validate(RepoReadmeSchema, after);
       const changes = { readme: after.content, update_time: call.nowMs };
       await call.tx.updateTable("repos").set(changes).where("uid", "=", uid).execute();
@@ -95,7 +126,12 @@ export async function createRepoNamed(call: Call, parent: string, name: string):
 
 // What the API's own methods do is told of by what they answer.
 function tell(call: Call, what: "created" | "updated", row: Row<"repos">): void {
-  call.emit(RepoSchema, { type: `api.platform.registry.repo.${what}.v1`, subject: row.uid, group: row.parent, body: repos.toMessage(row) });
+  call.emit(RepoSchema, {
+    type: `api.platform.registry.repo.${what}.v1`,
+    subject: row.uid,
+    group: row.parent,
+    body: repos.toMessage(row),
+  });
 }
 
 async function insertRepo(call: Call, parent: string, repo: Repo): Promise<Row<"repos">> {
@@ -106,7 +142,14 @@ async function insertRepo(call: Call, parent: string, repo: Repo): Promise<Row<"
 async function removeRepo(call: Call, row: Row<"repos">): Promise<void> {
   const { numDeletedRows } = await call.tx.deleteFrom("tags").where("parent", "=", row.uid).executeTakeFirst();
   if (numDeletedRows > 0n) await changeCount(call.tx, "tags", `${row.uid}/`, -Number(numDeletedRows));
-  for (const table of ["tag_history", "manifest_references", "manifests", "repo_blobs", "uploads", "mirrors"] as const) {
+  for (const table of [
+    "tag_history",
+    "manifest_references",
+    "manifests",
+    "repo_blobs",
+    "uploads",
+    "mirrors",
+  ] as const) {
     await call.tx.deleteFrom(table).where("repo", "=", row.uid).execute();
   }
   await call.tx.deleteFrom("counters").where("ancestor", "=", row.uid).execute();
@@ -120,8 +163,13 @@ function validatePolicy(policy: TagPolicy | undefined): void {
 
 function toRow(repo: Repo): Omit<Row<"repos">, "uid" | "parent" | "create_time" | "update_time"> {
   return {
-    name: repo.name, description: repo.description, catalog_tier: repo.catalogTier, bundles: JSON.stringify(repo.bundles), readme: repo.readme,
-    aliases: JSON.stringify(repo.aliases), active_tags: JSON.stringify(repo.activeTags),
+    name: repo.name,
+    description: repo.description,
+    catalog_tier: repo.catalogTier,
+    bundles: JSON.stringify(repo.bundles),
+    readme: repo.readme,
+    aliases: JSON.stringify(repo.aliases),
+    active_tags: JSON.stringify(repo.activeTags),
     sync_config: syncConfigText(repo.syncConfig),
     tag_policy: repo.tagPolicy === undefined ? null : toJsonString(TagPolicySchema, repo.tagPolicy),
   };

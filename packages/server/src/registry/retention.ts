@@ -4,10 +4,21 @@ import { type Database, statement } from "../store/index.ts";
 import { type Policy, policyOf } from "./policies.ts";
 
 /** A tag as retention looks at it. */
-export interface RetainedTag { uid: string; name: string; digest: string; update_time: number }
+export interface RetainedTag {
+  uid: string;
+  name: string;
+  digest: string;
+  update_time: number;
+}
 /** A tag that goes, and the rule it falls under, counted from 0. */
-export interface Expiring { tag: RetainedTag; rule: number }
-/** What a policy means for a repo at one time. It stays true when tags move meanwhile: what moves, moves to where tags are kept. */
+export interface Expiring {
+  tag: RetainedTag;
+  rule: number;
+}
+/**
+ * What a policy means for a repo at one time. It stays true when tags move meanwhile: what moves, moves to where tags
+ * are kept.
+ */
 export interface RetentionPlan {
   /** The rule that expires the tag; undefined: it stays. */
   expiredBy(tag: RetainedTag): number | undefined;
@@ -21,23 +32,33 @@ export interface RetentionDoor {
   expire(input: ExpireInput): Promise<{ expired: number }>;
 }
 /** Tags that were found to expire under the policy of this text. */
-export interface ExpireInput { repo: string; policy: string; tags: Pick<RetainedTag, "uid" | "name" | "update_time">[] }
+export interface ExpireInput {
+  repo: string;
+  policy: string;
+  tags: Pick<RetainedTag, "uid" | "name" | "update_time">[];
+}
 
 // Each slice keeps the event loop for a few milliseconds, as it is read and as its patterns are tried.
 const SLICE = 250;
 // What is deleted in one transaction: others wait for it.
 const BATCH = 100;
 const TAG = "select uid, name, digest, update_time from tags where parent = ?";
-const selectNewest = statement<RetainedTag>(`${TAG} and (update_time, uid) < (?, ?) order by update_time desc, uid desc limit ${SLICE}`);
-const selectOldest = statement<RetainedTag>(`${TAG} and (update_time, uid) > (?, ?) and update_time <= ? order by update_time, uid limit ${SLICE}`);
+const selectNewest = statement<RetainedTag>(
+  `${TAG} and (update_time, uid) < (?, ?) order by update_time desc, uid desc limit ${SLICE}`,
+);
+const selectOldest = statement<RetainedTag>(
+  `${TAG} and (update_time, uid) > (?, ?) and update_time <= ? order by update_time, uid limit ${SLICE}`,
+);
 
 /**
- * Finds for each rule with a number the last tag that it keeps, newest first; tags moved in the same millisecond are told apart by uid. The memory taken
- * is that of one slice, whatever the repo holds. Reads in slices, and not in a transaction that others wait for.
+ * Finds for each rule with a number the last tag that it keeps, newest first; tags moved in the same millisecond are
+ * told apart by uid. The memory taken is that of one slice, whatever the repo holds. Reads in slices, and not in a
+ * transaction that others wait for.
  */
 export async function planRetention(db: Database, repo: string, policy: Policy, nowMs: number): Promise<RetentionPlan> {
   const { rules, isProtected } = policy;
-  const ruleOf = (name: string, among = rules): number => (isProtected(name) ? -1 : among.findIndex((rule) => rule.matches(name)));
+  const ruleOf = (name: string, among = rules): number =>
+    isProtected(name) ? -1 : among.findIndex((rule) => rule.matches(name));
   const missing = rules.map(({ keepLast }) => keepLast);
   const lastKept: (RetainedTag | undefined)[] = rules.map(() => undefined);
   let last: Pick<RetainedTag, "uid" | "update_time"> | undefined = { uid: "", update_time: Number.MAX_SAFE_INTEGER };
@@ -56,7 +77,10 @@ export async function planRetention(db: Database, repo: string, policy: Policy, 
     await setImmediate();
   }
   const lastMs = rules.map(({ keepLast, keepForMs }, at) => {
-    return Math.min(keepLast > 0 ? lastKept[at]?.update_time ?? -Infinity : Infinity, keepForMs > 0 ? nowMs - keepForMs : Infinity);
+    return Math.min(
+      keepLast > 0 ? (lastKept[at]?.update_time ?? -Infinity) : Infinity,
+      keepForMs > 0 ? nowMs - keepForMs : Infinity,
+    );
   });
   return {
     lastMs: Math.floor(Math.max(-Infinity, ...lastMs)),
@@ -71,9 +95,13 @@ export async function planRetention(db: Database, repo: string, policy: Policy, 
   };
 }
 
-/** The tags that go, those that moved longest ago first, as many at a time as a slice has of them. Reads as planRetention does, and only what is old enough. */
+/**
+ * The tags that go, those that moved longest ago first, as many at a time as a slice has of them. Reads as
+ * planRetention does, and only what is old enough.
+ */
 export async function* expiringTags(db: Database, repo: string, plan: RetentionPlan): AsyncGenerator<Expiring[]> {
-  let last: Pick<RetainedTag, "uid" | "update_time"> | undefined = plan.lastMs === -Infinity ? undefined : { uid: "", update_time: Number.MIN_SAFE_INTEGER };
+  let last: Pick<RetainedTag, "uid" | "update_time"> | undefined =
+    plan.lastMs === -Infinity ? undefined : { uid: "", update_time: Number.MIN_SAFE_INTEGER };
   while (last !== undefined) {
     const slice: RetainedTag[] = await selectOldest(db, repo, last.update_time, last.uid, plan.lastMs);
     yield slice.flatMap((tag) => {
@@ -86,8 +114,9 @@ export async function* expiringTags(db: Database, repo: string, plan: RetentionP
 }
 
 /**
- * Deletes a repo's tags that its policy lets go now, some at a time. Answers how many. A tag that moves while this goes on stays, and nothing more
- * goes once the policy has changed: it comes out as if all of it had gone when it was planned.
+ * Deletes a repo's tags that its policy lets go now, some at a time. Answers how many. A tag that moves while this goes
+ * on stays, and nothing more goes once the policy has changed: it comes out as if all of it had gone when it was
+ * planned.
  */
 export async function expireRepoTags({ read, expire }: RetentionDoor, repo: string): Promise<number> {
   return await read(async (call) => {
@@ -99,7 +128,9 @@ export async function expireRepoTags({ read, expire }: RetentionDoor, repo: stri
     let expired = 0;
     for await (const found of expiringTags(call.tx, repo, plan)) {
       for (let at = 0; at < found.length; at += BATCH) {
-        const tags = found.slice(at, at + BATCH).map(({ tag: { uid, name, update_time } }) => ({ uid, name, update_time }));
+        const tags = found
+          .slice(at, at + BATCH)
+          .map(({ tag: { uid, name, update_time } }) => ({ uid, name, update_time }));
         expired += (await expire({ repo, policy: text, tags })).expired;
       }
     }

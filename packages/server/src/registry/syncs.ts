@@ -34,7 +34,9 @@ export function syncSettings(text: string | null): SyncSettings | undefined {
   const { tagPattern, interval, pullThrough, username } = config;
   const pattern = tagPattern === "" ? undefined : compilePattern(tagPattern);
   return {
-    ...source, pullThrough, username,
+    ...source,
+    pullThrough,
+    username,
     follows: (tag) => pattern === undefined || pattern.matches(tag),
     intervalMs: interval === undefined ? DEFAULT_INTERVAL_MS : Number(interval.seconds) * 1000,
   };
@@ -51,15 +53,20 @@ export function syncConfigText(config: SyncConfig | undefined): string | null {
 
 function violationsOf({ source, tagPattern, interval, username, password }: SyncConfig): FieldViolation[] {
   const found: FieldViolation[] = [];
-  const wrong = (field: string, description: string): void => void found.push({ field: `syncConfig.${field}`, description });
-  if (source !== "" && parseImageSource(source) === undefined) wrong("source", "must be of the form host[:port]/name, without a tag");
+  const wrong = (field: string, description: string): void =>
+    void found.push({ field: `syncConfig.${field}`, description });
+  if (source !== "" && parseImageSource(source) === undefined)
+    wrong("source", "must be of the form host[:port]/name, without a tag");
   try {
     if (tagPattern !== "") compilePattern(tagPattern);
   } catch (error) {
     if (!(error instanceof PatternError)) throw error;
     wrong("tagPattern", error.message);
   }
-  if (interval !== undefined && (interval.nanos !== 0 || interval.seconds < MIN_INTERVAL_S || interval.seconds > MAX_INTERVAL_S)) {
+  if (
+    interval !== undefined &&
+    (interval.nanos !== 0 || interval.seconds < MIN_INTERVAL_S || interval.seconds > MAX_INTERVAL_S)
+  ) {
     wrong("interval", "must be whole seconds, from one minute to 30 days");
   }
   if (/[:\p{Cc}]/u.test(username)) wrong("username", "must hold neither colons nor control characters");
@@ -74,11 +81,18 @@ export function passwordPlace(repo: string): string {
 }
 
 /**
- * Makes the repo's row of `mirrors` fit its new configuration, in the transaction that writes that one. A password that the change does not name is kept
- * only while source and user name stay: whoever may change the source shall not have the password used elsewhere. A change of what is copied ends
- * the turn that is under way, and the next one is due at once. Throws INVALID_ARGUMENT that names the fields.
+ * Makes the repo's row of `mirrors` fit its new configuration, in the transaction that writes that one. A password that
+ * the change does not name is kept only while source and user name stay: whoever may change the source shall not have
+ * the password used elsewhere. A change of what is copied ends the turn that is under way, and the next one is due at
+ * once. Throws INVALID_ARGUMENT that names the fields.
  */
-export async function keepMirror(call: Call, secrets: Secrets, repo: string, beforeText: string | null, after: SyncConfig | undefined): Promise<void> {
+export async function keepMirror(
+  call: Call,
+  secrets: Secrets,
+  repo: string,
+  beforeText: string | null,
+  after: SyncConfig | undefined,
+): Promise<void> {
   const before = syncConfigOf(beforeText);
   const row = await findMirror(call, repo);
   const changed = syncConfigText(after) !== syncConfigText(before) || (after !== undefined && after.password !== "");
@@ -91,13 +105,25 @@ export async function keepMirror(call: Call, secrets: Secrets, repo: string, bef
     return;
   }
   const sameSource = before?.source === after.source;
-  const kept = sameSource && before.username === after.username ? row?.password ?? "" : "";
+  const kept = sameSource && before.username === after.username ? (row?.password ?? "") : "";
   const counts = sameSource && row !== undefined ? row : NOTHING_YET;
   const password = after.password === "" ? kept : secrets.seal(after.password, passwordPlace(repo));
   const values: Row<"mirrors"> = {
-    repo, ...counts, password, next_time: call.nowMs, holder: "", hold_until: 0, state: SyncState.PENDING, message: "", failures: 0,
+    repo,
+    ...counts,
+    password,
+    next_time: call.nowMs,
+    holder: "",
+    hold_until: 0,
+    state: SyncState.PENDING,
+    message: "",
+    failures: 0,
   };
-  await call.tx.insertInto("mirrors").values(values).onConflict((on) => on.column("repo").doUpdateSet(values)).execute();
+  await call.tx
+    .insertInto("mirrors")
+    .values(values)
+    .onConflict((on) => on.column("repo").doUpdateSet(values))
+    .execute();
 }
 
 const NOTHING_YET = { attempt_time: null, success_time: null, tags_seen: 0, manifests_copied: 0, bytes_copied: 0 };
@@ -112,8 +138,15 @@ export async function readSync(call: Call, repo: string): Promise<MessageInitSha
   if (row === undefined) return { uid: repo };
   const time = (ms: number | null) => (ms === null ? undefined : timestamp(ms));
   return {
-    uid: repo, state: row.state as SyncState, message: row.message, lastAttemptTime: time(row.attempt_time), lastSuccessTime: time(row.success_time),
-    nextTime: timestamp(row.next_time), tagsSeen: row.tags_seen, manifestsCopied: BigInt(row.manifests_copied), bytesCopied: BigInt(row.bytes_copied),
+    uid: repo,
+    state: row.state as SyncState,
+    message: row.message,
+    lastAttemptTime: time(row.attempt_time),
+    lastSuccessTime: time(row.success_time),
+    nextTime: timestamp(row.next_time),
+    tagsSeen: row.tags_seen,
+    manifestsCopied: BigInt(row.manifests_copied),
+    bytesCopied: BigInt(row.bytes_copied),
     consecutiveFailures: row.failures,
   };
 }
@@ -121,7 +154,8 @@ export async function readSync(call: Call, repo: string): Promise<MessageInitSha
 /** Has the repo copied now; when that is under way, once more after it. FAILED_PRECONDITION when it has no source. */
 export async function requestSync(call: Call, repo: string): Promise<MessageInitShape<typeof RepoSyncSchema>> {
   const row = await findMirror(call, repo);
-  if (row === undefined) throw failedPrecondition({ type: "NO_SOURCE", subject: repo, description: "the repo has no syncConfig.source" });
+  if (row === undefined)
+    throw failedPrecondition({ type: "NO_SOURCE", subject: repo, description: "the repo has no syncConfig.source" });
   const state = row.state === SyncState.RUNNING ? row.state : SyncState.PENDING;
   await call.tx.updateTable("mirrors").set({ next_time: call.nowMs, state }).where("repo", "=", repo).execute();
   return await readSync(call, repo);
@@ -129,7 +163,11 @@ export async function requestSync(call: Call, repo: string): Promise<MessageInit
 
 /** Seals anew what was sealed with an older secret key. */
 export async function resealMirrors(tx: Call["tx"], secrets: Secrets): Promise<void> {
-  for (const { repo, password } of await tx.selectFrom("mirrors").select(["repo", "password"]).where("password", "!=", "").execute()) {
+  for (const { repo, password } of await tx
+    .selectFrom("mirrors")
+    .select(["repo", "password"])
+    .where("password", "!=", "")
+    .execute()) {
     if (secrets.isCurrent(password)) continue;
     const sealed = secrets.seal(secrets.open(password, passwordPlace(repo)), passwordPlace(repo));
     await tx.updateTable("mirrors").set({ password: sealed }).where("repo", "=", repo).execute();

@@ -24,9 +24,13 @@ export interface TagMove {
 }
 
 /** A tag as it is before a move; undefined: there is none of that name. */
-export type TagBefore = { uid: string; digest: string; update_time: number; deprecated: number; bundles: string } | undefined;
+export type TagBefore =
+  { uid: string; digest: string; update_time: number; deprecated: number; bundles: string } | undefined;
 /** What there is of a name in a repo: the tag, and the text of the policy that it is under. */
-export interface TagPlace { policy: string | null; tag: TagBefore }
+export interface TagPlace {
+  policy: string | null;
+  tag: TagBefore;
+}
 
 export interface MovedTag {
   uid: string;
@@ -48,43 +52,76 @@ const selectPlace = statement<PlaceRow>(
 );
 const SLICE = 1000;
 const MAX_NAMED = 10;
-const selectNames = statement<{ name: string }>(`select name from tags where parent = ? and name > ? order by name limit ${SLICE}`);
+const selectNames = statement<{ name: string }>(
+  `select name from tags where parent = ? and name > ? order by name limit ${SLICE}`,
+);
 const updateTag = statement("update tags set digest = ?, update_time = ?, deprecated = ?, bundles = ? where uid = ?");
 const removeTag = statement("delete from tags where uid = ?");
-const selectLastTime = statement<{ time: number }>("select time from tag_history where repo = ? and tag = ? order by time desc limit 1");
-const selectLastDigest = statement<{ digest: string }>("select digest from tag_history where repo = ? and tag = ? and digest <> '' order by time desc limit 1");
-const insertRecord = statement("insert into tag_history (repo, tag, time, digest, actor, reason) values (?, ?, ?, ?, ?, ?)");
+const selectLastTime = statement<{ time: number }>(
+  "select time from tag_history where repo = ? and tag = ? order by time desc limit 1",
+);
+const selectLastDigest = statement<{ digest: string }>(
+  "select digest from tag_history where repo = ? and tag = ? and digest <> '' order by time desc limit 1",
+);
+const insertRecord = statement(
+  "insert into tag_history (repo, tag, time, digest, actor, reason) values (?, ?, ?, ?, ?, ?)",
+);
 
 /**
- * Makes the tag point to the digest and writes its history, in the call's transaction. The same digest again changes nothing but
- * `deprecated` and `bundles`. `found`: what findTag gave in the same transaction, where it was asked already. Times strictly increase within a
- * tag, over its deletions too. Asks for no rights: the caller did.
- * Throws NOT_FOUND when there is no such repo, INVALID_ARGUMENT on `name` for a name that stands for a tag as of a time, and FAILED_PRECONDITION
- * (TAG_IMMUTABLE) where the repo's policy keeps the tag at another digest. Source: contract §8, History.
+ * Makes the tag point to the digest and writes its history, in the call's transaction. The same digest again changes
+ * nothing but `deprecated` and `bundles`. `found`: what findTag gave in the same transaction, where it was asked
+ * already. Times strictly increase within a tag, over its deletions too. Asks for no rights: the caller did. Throws
+ * NOT_FOUND when there is no such repo, INVALID_ARGUMENT on `name` for a name that stands for a tag as of a time, and
+ * FAILED_PRECONDITION (TAG_IMMUTABLE) where the repo's policy keeps the tag at another digest. Source: contract §8,
+ * History.
  */
-export async function moveTag(call: Call, move: TagMove, found: TagPlace | Promise<TagPlace> = findTag(call, move.repo, move.name)): Promise<MovedTag> {
+export async function moveTag(
+  call: Call,
+  move: TagMove,
+  found: TagPlace | Promise<TagPlace> = findTag(call, move.repo, move.name),
+): Promise<MovedTag> {
   const { repo, name, digest } = move;
   const place = await found;
   const before = place.tag;
   if (isReservedTag(name)) throw invalidArgument({ field: "name", description: RESERVED_TAG });
   const deprecated = move.deprecated ?? before?.deprecated === 1;
-  const bundles = move.bundles === undefined ? before?.bundles ?? "[]" : JSON.stringify(move.bundles);
+  const bundles = move.bundles === undefined ? (before?.bundles ?? "[]") : JSON.stringify(move.bundles);
   const moved = before?.digest !== digest;
   const stuckAt = moved ? await fixedDigest(call, repo, name, place) : undefined;
   if (stuckAt !== undefined && stuckAt !== digest) throw failedPrecondition(immutableTag(name, stuckAt));
   const updateTimeMs = moved ? await record(call, repo, name, digest, move.reason) : before.update_time;
   const uid = before?.uid ?? newUid(repo);
-  const changed = before === undefined || moved || deprecated !== (before.deprecated === 1) || bundles !== before.bundles;
+  const changed =
+    before === undefined || moved || deprecated !== (before.deprecated === 1) || bundles !== before.bundles;
   if (before === undefined) {
-    await call.tx.insertInto("tags")
-      .values({ uid, parent: repo, name, digest, deprecated: deprecated ? 1 : 0, bundles, create_time: updateTimeMs, update_time: updateTimeMs }).execute();
+    await call.tx
+      .insertInto("tags")
+      .values({
+        uid,
+        parent: repo,
+        name,
+        digest,
+        deprecated: deprecated ? 1 : 0,
+        bundles,
+        create_time: updateTimeMs,
+        update_time: updateTimeMs,
+      })
+      .execute();
     await changeCount(call.tx, "tags", uid, 1);
   } else if (changed) {
     await updateTag(call.tx, digest, updateTimeMs, deprecated ? 1 : 0, bundles, uid);
   }
   if (changed) {
-    const previousDigest = moved ? before?.digest ?? "" : "";
-    tell(call, before === undefined ? "created" : "updated", repo, { uid, name, digest, previousDigest, reason: move.reason, deprecated, bundles });
+    const previousDigest = moved ? (before?.digest ?? "") : "";
+    tell(call, before === undefined ? "created" : "updated", repo, {
+      uid,
+      name,
+      digest,
+      previousDigest,
+      reason: move.reason,
+      deprecated,
+      bundles,
+    });
   }
   return { uid, created: before === undefined, moved, updateTimeMs, deprecated, bundles };
 }
@@ -97,21 +134,33 @@ export async function findTag(call: Call, repo: string, name: string): Promise<T
 }
 
 /** The only digest that a tag may point to under its policy, also when it was deleted meanwhile. Undefined: any. */
-export async function fixedDigest(call: Call, repo: string, name: string, { policy, tag }: TagPlace): Promise<string | undefined> {
+export async function fixedDigest(
+  call: Call,
+  repo: string,
+  name: string,
+  { policy, tag }: TagPlace,
+): Promise<string | undefined> {
   if (!policyOf(policy).isImmutable(name)) return undefined;
   return tag?.digest ?? (await selectLastDigest(call.tx, repo, name))[0]?.digest;
 }
 
 /**
- * Deletes the tag and notes that in its history, which stays. False: there is no such tag.
- * The note has an empty digest; the Tag History answer does not show it. Throws FAILED_PRECONDITION (TAG_PROTECTED) where the repo's policy protects it.
+ * Deletes the tag and notes that in its history, which stays. False: there is no such tag. The note has an empty
+ * digest; the Tag History answer does not show it. Throws FAILED_PRECONDITION (TAG_PROTECTED) where the repo's policy
+ * protects it.
  */
-export async function deleteTag(call: Call, { repo, name, reason }: { repo: string; name: string; reason: DeleteReason }): Promise<boolean> {
-  return await deleteTags(call, { repo, names: [name], reason }) === 1;
+export async function deleteTag(
+  call: Call,
+  { repo, name, reason }: { repo: string; name: string; reason: DeleteReason },
+): Promise<boolean> {
+  return (await deleteTags(call, { repo, names: [name], reason })) === 1;
 }
 
 /** Deletes those of the tags that are there, as deleteTag does, and answers how many. */
-export async function deleteTags(call: Call, { repo, names, reason }: { repo: string; names: readonly string[]; reason: DeleteReason }): Promise<number> {
+export async function deleteTags(
+  call: Call,
+  { repo, names, reason }: { repo: string; names: readonly string[]; reason: DeleteReason },
+): Promise<number> {
   let count = 0;
   for (const name of names) {
     const [place] = await selectPlace(call.tx, name, repo);
@@ -120,7 +169,15 @@ export async function deleteTags(call: Call, { repo, names, reason }: { repo: st
     await removeTag(call.tx, place.uid);
     await record(call, repo, name, "", reason);
     const { uid, digest, deprecated, bundles } = place;
-    tell(call, "deleted", repo, { uid, name, digest, previousDigest: "", reason, deprecated: deprecated === 1, bundles });
+    tell(call, "deleted", repo, {
+      uid,
+      name,
+      digest,
+      previousDigest: "",
+      reason,
+      deprecated: deprecated === 1,
+      bundles,
+    });
     count += 1;
   }
   // Last, and once: whoever makes a tag in the organization waits for these counters.
@@ -128,8 +185,14 @@ export async function deleteTags(call: Call, { repo, names, reason }: { repo: st
   return count;
 }
 
-/** Throws FAILED_PRECONDITION (TAG_PROTECTED), naming the first of them and their number, when the repo has tags that its policy protects. */
-export async function requireNoneProtected(call: Call, { uid, tag_policy }: { uid: string; tag_policy: string | null }): Promise<void> {
+/**
+ * Throws FAILED_PRECONDITION (TAG_PROTECTED), naming the first of them and their number, when the repo has tags that
+ * its policy protects.
+ */
+export async function requireNoneProtected(
+  call: Call,
+  { uid, tag_policy }: { uid: string; tag_policy: string | null },
+): Promise<void> {
   const { isProtected, protects } = policyOf(tag_policy);
   const named: string[] = [];
   let count = 0;
@@ -140,19 +203,33 @@ export async function requireNoneProtected(call: Call, { uid, tag_policy }: { ui
     after = slice.length < SLICE ? undefined : slice.at(-1)?.name;
   }
   if (count === 0) return;
-  const rest = count > MAX_NAMED ? [{ type: "TAG_PROTECTED", subject: uid, description: `the repo has ${count} protected tags` }] : [];
+  const rest =
+    count > MAX_NAMED
+      ? [{ type: "TAG_PROTECTED", subject: uid, description: `the repo has ${count} protected tags` }]
+      : [];
   throw failedPrecondition(...named.map(protectedTag), ...rest);
 }
 
 /** What happened to a tag. `bundles` is JSON text. */
-interface Told { uid: string; name: string; digest: string; previousDigest: string; reason: MoveReason; deprecated: boolean; bundles: string }
+interface Told {
+  uid: string;
+  name: string;
+  digest: string;
+  previousDigest: string;
+  reason: MoveReason;
+  deprecated: boolean;
+  bundles: string;
+}
 
 // What the server does by itself. Whoever asks for a tag is told of by the call.
 const BY_SYSTEM: ReadonlySet<MoveReason> = new Set(["mirror", "retention"]);
 
 function tell(call: Call, what: "created" | "updated" | "deleted", repo: string, { bundles, ...tag }: Told): void {
   call.emit(TagChangeSchema, {
-    type: `api.platform.registry.tag.${what}.v1`, subject: tag.uid, group: parentOf(repo), isSystem: BY_SYSTEM.has(tag.reason),
+    type: `api.platform.registry.tag.${what}.v1`,
+    subject: tag.uid,
+    group: parentOf(repo),
+    isSystem: BY_SYSTEM.has(tag.reason),
     body: { ...tag, bundles: JSON.parse(bundles) as string[] },
   });
 }

@@ -16,17 +16,31 @@ import { deleteTag, findTag, moveTag, type TagBefore } from "./tag-moves.ts";
 const LAYOUT = layoutOf(TagSchema);
 
 const tags = resource({
-  message: TagSchema, table: "tags",
+  message: TagSchema,
+  table: "tags",
   toMessage: LAYOUT.ofRow,
   // A tag has no Update: it is set by Create, through moveTag.
   toRow: () => ({}),
 });
 
 const getTag = storedGet("tags", LAYOUT);
-const LIST = storedList({
-  table: "tags", request: ListTagsRequestSchema, defaultOrder: "name",
-  orderBy: { name: "name", digest: "digest", deprecated: "deprecated", createTime: "create_time", updateTime: "update_time", uid: "uid" },
-}, ListTagsResponseSchema, LAYOUT);
+const LIST = storedList(
+  {
+    table: "tags",
+    request: ListTagsRequestSchema,
+    defaultOrder: "name",
+    orderBy: {
+      name: "name",
+      digest: "digest",
+      deprecated: "deprecated",
+      createTime: "create_time",
+      updateTime: "update_time",
+      uid: "uid",
+    },
+  },
+  ListTagsResponseSchema,
+  LAYOUT,
+);
 
 export function tagsService({ pageTokenKey }: RoomContext): Room<typeof TagsService> {
   return {
@@ -39,7 +53,8 @@ export function tagsService({ pageTokenKey }: RoomContext): Room<typeof TagsServ
       ];
       return await listStored(call, pageTokenKey, LIST, request, await call.visible(Capability.CAP_TAG_LIST), {
         filters,
-        foundBy: ({ name, digest, updatedSince }) => (name !== "" ? "name" : digest !== "" ? "digest" : updatedSince && "update_time"),
+        foundBy: ({ name, digest, updatedSince }) =>
+          name !== "" ? "name" : digest !== "" ? "digest" : updatedSince && "update_time",
       });
     },
     async createTag(call, { parent, tag = create(TagSchema) }) {
@@ -47,7 +62,11 @@ export function tagsService({ pageTokenKey }: RoomContext): Room<typeof TagsServ
       const { name, digest } = tag;
       const place = await findTag(call, parent, name);
       await requireMove(call, parent, digest, place.tag);
-      const { uid, updateTimeMs, deprecated } = await moveTag(call, { repo: parent, name, digest, reason: "api", deprecated: tag.deprecated, bundles: tag.bundles }, place);
+      const { uid, updateTimeMs, deprecated } = await moveTag(
+        call,
+        { repo: parent, name, digest, reason: "api", deprecated: tag.deprecated, bundles: tag.bundles },
+        place,
+      );
       return { uid, name, digest, updateTime: timestamp(updateTimeMs), deprecated, bundles: tag.bundles };
     },
     async deleteTag(call, { uid }) {
@@ -62,6 +81,6 @@ export function tagsService({ pageTokenKey }: RoomContext): Room<typeof TagsServ
 
 // The method's own rule asks for the right to make tags; moving one takes the right to move as well.
 async function requireMove(call: Call, repo: string, digest: string, before: TagBefore): Promise<void> {
-  if (before === undefined || before.digest === digest || await call.may(Capability.CAP_TAG_UPDATE, repo)) return;
+  if (before === undefined || before.digest === digest || (await call.may(Capability.CAP_TAG_UPDATE, repo))) return;
   throw permissionDenied("the caller may not move tags here", { missing: "CAP_TAG_UPDATE" });
 }

@@ -1,5 +1,8 @@
 /** A tag as of a moment: `endMs` is the last millisecond of the second that was named, in milliseconds since 1970. */
-export interface TimedTag { tag: string; endMs: number }
+export interface TimedTag {
+  tag: string;
+  endMs: number;
+}
 
 const MARK = "--at--";
 // The tag's own grammar is that of the OCI distribution specification v1.1, "Pulling manifests".
@@ -10,8 +13,9 @@ const MAX_TAG_LENGTH = 128;
 export const RESERVED_TAG = `must not hold ${MARK}: such a name stands for a tag as of a time, is read-only and is never pushed`;
 
 /**
- * Reads `<tag>--at--<yyyymmddThhmmssZ>`, a tag as of a second of UTC. A second stands for all its milliseconds, as a date stands for its whole day in
- * the Tag History's `end`. Undefined: the name is none, as with a day that its month does not have, hour 24 or second 60.
+ * Reads `<tag>--at--<yyyymmddThhmmssZ>`, a tag as of a second of UTC. A second stands for all its milliseconds, as a
+ * date stands for its whole day in the Tag History's `end`. Undefined: the name is none, as with a day that its month
+ * does not have, hour 24 or second 60.
  */
 export function parseTimedTag(name: string): TimedTag | undefined {
   const [, tag, year, month, day, hour, minute, second] = (name.length <= MAX_TAG_LENGTH && TIMED.exec(name)) || [];

@@ -10,14 +10,25 @@ const TOKEN_TTL_MS = 300_000;
 
 type Settings = Pick<Config, "awsStsUrl" | "googleStsUrl" | "azureLoginUrl" | "allowPrivateNetwork">;
 
-/** The providers as the settings name them, with tokens that open nothing here. `tokens` is asked for when the first is made. */
+/**
+ * The providers as the settings name them, with tokens that open nothing here. `tokens` is asked for when the first is
+ * made.
+ */
 export function accountProviders(config: Settings, tokens: () => Pick<Tokens, "mint">): AccountProviders {
   const { awsStsUrl, googleStsUrl, azureLoginUrl, allowPrivateNetwork } = config;
   return {
-    awsStsUrl, googleStsUrl, azureLoginUrl,
+    awsStsUrl,
+    googleStsUrl,
+    azureLoginUrl,
     fetch: guardedFetch({ allowPrivateNetwork, timeoutMs: FETCH_TIMEOUT_MS, maxBytes: FETCH_MAX_BYTES }),
     async idToken(group, audience, nowMs) {
-      const { token } = await tokens().mint({ type: "account", identity: group, audiences: [audience], ttlMs: TOKEN_TTL_MS, nowMs });
+      const { token } = await tokens().mint({
+        type: "account",
+        identity: group,
+        audiences: [audience],
+        ttlMs: TOKEN_TTL_MS,
+        nowMs,
+      });
       return token;
     },
   };

@@ -20,8 +20,14 @@ import type { TermsDocument } from "../core/service.ts";
 import type { Database } from "../store/index.ts";
 import type { Command } from "../core/transactor.ts";
 
-/** A writing method of the API as it crosses to the writing thread: its message in bytes, as a Latin-1 string (see packed). */
-export interface MethodCall { method: string; request: string }
+/**
+ * A writing method of the API as it crosses to the writing thread: its message in bytes, as a Latin-1 string (see
+ * packed).
+ */
+export interface MethodCall {
+  method: string;
+  request: string;
+}
 
 /** What commands are made with. */
 export interface CommandContext {
@@ -46,7 +52,8 @@ export function commandsOf({ methods, admins, secrets, terms = [] }: CommandCont
       const places = placesOf(method.desc, method.access, message);
       await requireTerms(call, terms, name, places);
       const answer = messageOf(await method.run(call, message));
-      for (const event of eventsOf(method.desc, method.access.resource, places[0] ?? "", message, answer)) await audit(call, event);
+      for (const event of eventsOf(method.desc, method.access.resource, places[0] ?? "", message, answer))
+        await audit(call, event);
       if (!isTrial(message)) tellOf.get(method.desc)?.(call, places[0] ?? "", answer);
       return packed(toBinary(method.desc.output, answer));
     },

@@ -1,4 +1,10 @@
-import { type DescMethodServerStreaming, type DescMethodUnary, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
+import {
+  type DescMethodServerStreaming,
+  type DescMethodUnary,
+  fromBinary,
+  type Message,
+  toBinary,
+} from "@bufbuild/protobuf";
 import { Transaction } from "@moorage/api";
 import { authorize, placesOf } from "../auth/permissions/authorize.ts";
 import { messageOf, type Stored } from "../core/stored.ts";
@@ -17,16 +23,36 @@ export { isStored, type Stored } from "../core/stored.ts";
 /** A method that needs no transaction around it, and may read the token itself, as the exchange does. */
 export type OutsideMethod = (data: CallData, request: Message, authorization: string | undefined) => Promise<Message>;
 
-/** Looks at a writing call over the network, which nothing may do in its transaction. Throws what the call is refused with. */
+/**
+ * Looks at a writing call over the network, which nothing may do in its transaction. Throws what the call is refused
+ * with.
+ */
 export type MethodCheck = (data: CallData, request: Message) => Promise<void>;
 
 /** The one way in: every door's every call passes here, for rights and transaction. */
 export interface Dispatch {
-  unary(method: DescMethodUnary, data: CallData, message: Message, extra?: { authorization?: string }): Promise<Message>;
+  unary(
+    method: DescMethodUnary,
+    data: CallData,
+    message: Message,
+    extra?: { authorization?: string },
+  ): Promise<Message>;
   /** The same, for doors that can do with an answer as it is stored. */
-  answer(method: DescMethodUnary, data: CallData, message: Message, extra?: { authorization?: string }): Promise<Message | Stored>;
-  /** A method that answers many times. Its caller's rights are looked at when it begins and again as long as it goes on. */
-  stream(method: DescMethodServerStreaming, data: CallData, message: Message, extra: StreamCall): AsyncIterable<Message>;
+  answer(
+    method: DescMethodUnary,
+    data: CallData,
+    message: Message,
+    extra?: { authorization?: string },
+  ): Promise<Message | Stored>;
+  /**
+   * A method that answers many times. Its caller's rights are looked at when it begins and again as long as it goes on.
+   */
+  stream(
+    method: DescMethodServerStreaming,
+    data: CallData,
+    message: Message,
+    extra: StreamCall,
+  ): AsyncIterable<Message>;
 }
 
 export interface StreamCall {
@@ -48,7 +74,15 @@ export interface DispatchDeps {
   auditor: Pick<Auditor, "note">;
 }
 
-export function createDispatch({ methods, outside, checks, reader, transactor, admins, auditor }: DispatchDeps): Dispatch {
+export function createDispatch({
+  methods,
+  outside,
+  checks,
+  reader,
+  transactor,
+  admins,
+  auditor,
+}: DispatchDeps): Dispatch {
   const answer: Dispatch["answer"] = async (desc, data, message, extra) => {
     const name = nameOf(desc);
     const loose = outside.get(name);
@@ -63,16 +97,29 @@ export function createDispatch({ methods, outside, checks, reader, transactor, a
       isAuthorized = true;
       if (!writes) return await method.run(call, message);
       await checks?.get(name)?.(data, message);
-      return fromBinary(desc.output, unpacked(await transactor.write("method", data, { method: name, request: packed(toBinary(desc.input, message)) })));
+      return fromBinary(
+        desc.output,
+        unpacked(
+          await transactor.write("method", data, { method: name, request: packed(toBinary(desc.input, message)) }),
+        ),
+      );
     } catch (error) {
       note(method, data, message, error, { hides: !isAuthorized, writes });
       throw error;
     }
   };
-  const note = ({ desc, access }: Method, data: CallData, message: Message, error: unknown, how: { hides: boolean; writes: boolean }): void => {
-    // To whoever has no right there, what is there is told as what is not. Without a token nobody was refused: nobody was there.
+  const note = (
+    { desc, access }: Method,
+    data: CallData,
+    message: Message,
+    error: unknown,
+    how: { hides: boolean; writes: boolean },
+  ): void => {
+    // To whoever has no right there, what is there is told as what is not. Without a token nobody was refused: nobody
+    // was there.
     const refusal = data.caller.identity === "" ? undefined : refusalOf(error, how);
-    if (refusal) auditor.note(data, { method: nameOf(desc), resource: placesOf(desc, access, message)[0] ?? "", ...refusal });
+    if (refusal)
+      auditor.note(data, { method: nameOf(desc), resource: placesOf(desc, access, message)[0] ?? "", ...refusal });
   };
   const slots = createSlots();
   const stream: Dispatch["stream"] = async function* (desc, data, message, { signal, renew }) {
@@ -88,11 +135,21 @@ export function createDispatch({ methods, outside, checks, reader, transactor, a
     };
     await allow(data);
     const { expiresAtMs = Infinity, identity } = data.caller;
-    yield* slots.held(identity, signal, guarded((ended) => method.open(openCall(data, reader), message, ended), {
-      signal, endsInMs: expiresAtMs - data.nowMs, check: async () => allow(await renew()),
-    }));
+    yield* slots.held(
+      identity,
+      signal,
+      guarded((ended) => method.open(openCall(data, reader), message, ended), {
+        signal,
+        endsInMs: expiresAtMs - data.nowMs,
+        check: async () => allow(await renew()),
+      }),
+    );
   };
-  return { answer, stream, unary: async (desc, data, message, extra) => messageOf(await answer(desc, data, message, extra)) };
+  return {
+    answer,
+    stream,
+    unary: async (desc, data, message, extra) => messageOf(await answer(desc, data, message, extra)),
+  };
 }
 
 function unknown(name: string): MoorageError {

@@ -1,4 +1,5 @@
-// Small byte arrays that cross to another thread cost 20 µs each, as every one gets a memory of its own there; a string of as many characters costs one.
+// Small byte arrays that cross to another thread cost 20 µs each, as every one gets a memory of its own there; a string
+// of as many characters costs one.
 
 /** The bytes as a string, a character each. */
 export function packed(bytes: Uint8Array): string {

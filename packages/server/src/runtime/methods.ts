@@ -1,16 +1,51 @@
 import type { DescMethod, DescMethodServerStreaming, DescMethodUnary, DescService, Message } from "@bufbuild/protobuf";
 import { create, getOption } from "@bufbuild/protobuf";
-import { type Access, AccountAssociationsService, AuditEntriesService, DeliveriesService, EventsService, ExternalGroupRoleMappingsService, GroupInvitesService, GroupsService, IdentitiesService, IdentityProvidersService, ImagesService, PingService, ReposService, RoleBindingsService, RolesService, SubscriptionsService, TagsService, TermsService, type Transaction, transaction } from "@moorage/api";
+import {
+  type Access,
+  AccountAssociationsService,
+  AuditEntriesService,
+  DeliveriesService,
+  EventsService,
+  ExternalGroupRoleMappingsService,
+  GroupInvitesService,
+  GroupsService,
+  IdentitiesService,
+  IdentityProvidersService,
+  ImagesService,
+  PingService,
+  ReposService,
+  RoleBindingsService,
+  RolesService,
+  SubscriptionsService,
+  TagsService,
+  TermsService,
+  type Transaction,
+  transaction,
+} from "@moorage/api";
 import { accessOf } from "../auth/permissions/authorize.ts";
 import { isStored, type Stored } from "../core/stored.ts";
 import type { Call } from "../core/call.ts";
 import { deliveriesService, eventsService, subscriptionsService } from "../events/index.ts";
-import { accountAssociationsService, auditEntriesService, externalGroupRoleMappingsService, groupInvitesService, groupsService, identitiesService, identityProvidersService, roleBindingsService, rolesService, termsService } from "../iam/index.ts";
+import {
+  accountAssociationsService,
+  auditEntriesService,
+  externalGroupRoleMappingsService,
+  groupInvitesService,
+  groupsService,
+  identitiesService,
+  identityProvidersService,
+  roleBindingsService,
+  rolesService,
+  termsService,
+} from "../iam/index.ts";
 import { pingService } from "../ping/index.ts";
 import { imagesService, reposService, tagsService } from "../registry/index.ts";
 import type { Room, RoomContext } from "../core/service.ts";
 
-interface Ruled { access: Access; transaction: Transaction }
+interface Ruled {
+  access: Access;
+  transaction: Transaction;
+}
 export interface UnaryMethod extends Ruled {
   kind: "unary";
   desc: DescMethodUnary;
@@ -25,17 +60,28 @@ export interface StreamMethod extends Ruled {
 /** A method of the API with the function that answers it. */
 export type Method = UnaryMethod | StreamMethod;
 
-/** Every room's methods by full name, e.g. `moorage.ping.v2.PingService.Ping`. Throws for one without an access rule. */
+/**
+ * Every room's methods by full name, e.g. `moorage.ping.v2.PingService.Ping`. Throws for one without an access rule.
+ */
 export function methodsOf(context: RoomContext): Map<string, Method> {
   return new Map([
-    ...methods(GroupsService, groupsService(context)), ...methods(IdentitiesService, identitiesService(context)), ...methods(RolesService, rolesService(context)),
-    ...methods(RoleBindingsService, roleBindingsService(context)), ...methods(GroupInvitesService, groupInvitesService(context)),
-    ...methods(IdentityProvidersService, identityProvidersService(context)), ...methods(ExternalGroupRoleMappingsService, externalGroupRoleMappingsService(context)),
-    ...methods(TermsService, termsService(context)), ...methods(AccountAssociationsService, accountAssociationsService(context)),
+    ...methods(GroupsService, groupsService(context)),
+    ...methods(IdentitiesService, identitiesService(context)),
+    ...methods(RolesService, rolesService(context)),
+    ...methods(RoleBindingsService, roleBindingsService(context)),
+    ...methods(GroupInvitesService, groupInvitesService(context)),
+    ...methods(IdentityProvidersService, identityProvidersService(context)),
+    ...methods(ExternalGroupRoleMappingsService, externalGroupRoleMappingsService(context)),
+    ...methods(TermsService, termsService(context)),
+    ...methods(AccountAssociationsService, accountAssociationsService(context)),
     ...methods(AuditEntriesService, auditEntriesService(context)),
-    ...methods(ReposService, reposService(context)), ...methods(TagsService, tagsService(context)),
-    ...methods(ImagesService, imagesService(context)), ...methods(EventsService, eventsService(context)), ...methods(PingService, pingService()),
-    ...methods(SubscriptionsService, subscriptionsService(context)), ...methods(DeliveriesService, deliveriesService(context)),
+    ...methods(ReposService, reposService(context)),
+    ...methods(TagsService, tagsService(context)),
+    ...methods(ImagesService, imagesService(context)),
+    ...methods(EventsService, eventsService(context)),
+    ...methods(PingService, pingService()),
+    ...methods(SubscriptionsService, subscriptionsService(context)),
+    ...methods(DeliveriesService, deliveriesService(context)),
   ]);
 }
 

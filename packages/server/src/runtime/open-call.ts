@@ -5,22 +5,31 @@ import type { Call, CallData, Happened } from "../core/call.ts";
 import type { Database } from "../store/index.ts";
 
 /** A call, with what it told of so far. */
-export interface OpenCall extends Call { happened: Happened[] }
+export interface OpenCall extends Call {
+  happened: Happened[];
+}
 
-/** A call on the transaction or reader. Its rights are read from bindings and mappings when first asked for, and hold for the call. */
+/**
+ * A call on the transaction or reader. Its rights are read from bindings and mappings when first asked for, and hold
+ * for the call.
+ */
 export function openCall(data: CallData, tx: Database): OpenCall {
   const happened: Happened[] = [];
   let rights: Rights | undefined;
-  const read = async (): Promise<Rights> => (rights ??= rightsOf(data.caller, await callerGrants(tx, data.caller, data.nowMs)));
+  const read = async (): Promise<Rights> =>
+    (rights ??= rightsOf(data.caller, await callerGrants(tx, data.caller, data.nowMs)));
   return {
-    ...data, tx, happened,
+    ...data,
+    tx,
+    happened,
     emit(schema, { body, ...event }) {
       const id = randomUUID();
       happened.push({ ...event, id, schema, body: create(schema, body) });
       return id;
     },
-    may: async (capability, uid) => (rights ?? await read()).may(capability, uid),
-    visible: async (...capabilities) => (rights ?? await read()).visible(capabilities),
-    heldBy: async (identity, capability, uid) => rightsOf({ identity }, await grantsOf(tx, identity)).may(capability, uid),
+    may: async (capability, uid) => (rights ?? (await read())).may(capability, uid),
+    visible: async (...capabilities) => (rights ?? (await read())).visible(capabilities),
+    heldBy: async (identity, capability, uid) =>
+      rightsOf({ identity }, await grantsOf(tx, identity)).may(capability, uid),
   };
 }

@@ -4,12 +4,19 @@ import type { RoomContext } from "../core/service.ts";
 /** Reads blobs for rooms, by what the database says a repo holds. */
 export function blobReader(blobs: BlobStore): RoomContext["readBlob"] {
   return async (call, repo, digest, maxBytes) => {
-    const row = await call.tx.selectFrom("repo_blobs").innerJoin("blobs", "blobs.digest", "repo_blobs.digest").select(["blobs.generation", "blobs.size"])
-      .where("repo_blobs.repo", "=", repo).where("repo_blobs.digest", "=", digest).executeTakeFirst();
+    const row = await call.tx
+      .selectFrom("repo_blobs")
+      .innerJoin("blobs", "blobs.digest", "repo_blobs.digest")
+      .select(["blobs.generation", "blobs.size"])
+      .where("repo_blobs.repo", "=", repo)
+      .where("repo_blobs.digest", "=", digest)
+      .executeTakeFirst();
     if (row === undefined || row.size > maxBytes) return undefined;
     if (row.size <= SMALL_BLOB_BYTES) return await blobs.readWhole(digest, row.generation);
     const chunks: Buffer[] = [];
-    await blobs.read(digest, row.generation, { start: 0, end: row.size - 1 }, async (chunk) => { chunks.push(Buffer.from(chunk)); });
+    await blobs.read(digest, row.generation, { start: 0, end: row.size - 1 }, async (chunk) => {
+      chunks.push(Buffer.from(chunk));
+    });
     return Buffer.concat(chunks);
   };
 }

@@ -4,9 +4,9 @@ import type { Caller } from "../core/call.ts";
 import { createSnapshotCache, type Database, type Snapshot } from "../store/index.ts";
 
 /**
- * Whole answers of reading methods, each kept while nothing is committed to the database but what the delivery of events does all the time, which they
- * do not depend on: so the caller still exists and may read this, and this is still so. Whether the token is good is asked every time. On PostgreSQL
- * nothing is kept.
+ * Whole answers of reading methods, each kept while nothing is committed to the database but what the delivery of
+ * events does all the time, which they do not depend on: so the caller still exists and may read this, and this is
+ * still so. Whether the token is good is asked every time. On PostgreSQL nothing is kept.
  */
 export interface KeptAnswers {
   /** What the same call was answered last, and to whom. Undefined: it must be worked on. */
@@ -18,10 +18,18 @@ export interface KeptAnswers {
 }
 
 /** An answer, ready to be sent; `etag`: its entity tag, where the door tells one. */
-export interface Answered { text: string; etag?: string | undefined }
-export interface KeptAnswer extends Answered { caller: Caller }
+export interface Answered {
+  text: string;
+  etag?: string | undefined;
+}
+export interface KeptAnswer extends Answered {
+  caller: Caller;
+}
 
-interface Kept extends KeptAnswer { atMs: number; bytes: number }
+interface Kept extends KeptAnswer {
+  atMs: number;
+  bytes: number;
+}
 
 const CACHE_BYTES = 32 * 1024 * 1024;
 const EVENTS = "moorage.events.v2";
@@ -31,14 +39,22 @@ const ENTRY_BYTES = 500;
 // A page says when it was made, by its token: one minute of that token's life is not missed.
 const LONGEST_MS = 60_000;
 
-/** `reader` sees what is committed and never writes. `isStillGood`: whether the token that gave this caller is good at this time as well. */
-export function createKeptAnswers(reader: Database, isStillGood: (caller: Caller, nowMs: number) => boolean): KeptAnswers {
+/**
+ * `reader` sees what is committed and never writes. `isStillGood`: whether the token that gave this caller is good at
+ * this time as well.
+ */
+export function createKeptAnswers(
+  reader: Database,
+  isStillGood: (caller: Caller, nowMs: number) => boolean,
+): KeptAnswers {
   const kept = createSnapshotCache<Kept>(reader, CACHE_BYTES, ({ bytes }) => bytes);
   return {
     snapshot: kept.snapshot,
     get(key, nowMs) {
       const known = kept.get(key);
-      return known !== undefined && Math.abs(nowMs - known.atMs) < LONGEST_MS && isStillGood(known.caller, nowMs) ? known : undefined;
+      return known !== undefined && Math.abs(nowMs - known.atMs) < LONGEST_MS && isStillGood(known.caller, nowMs)
+        ? known
+        : undefined;
     },
     keep(snapshot, key, caller, { text, etag }, atMs) {
       if (snapshot === undefined || text.length > MAX_KEPT_BYTES) return;
@@ -48,8 +64,8 @@ export function createKeptAnswers(reader: Database, isStillGood: (caller: Caller
 }
 
 /**
- * Whether a method only reads, and nothing of what changes quietly (store/quiet.ts), so that the same call is answered alike until something is written.
- * Methods of the events' services read just that.
+ * Whether a method only reads, and nothing of what changes quietly (store/quiet.ts), so that the same call is answered
+ * alike until something is written. Methods of the events' services read just that.
  */
 export function mayKeep(method: DescMethod): boolean {
   return getOption(method, transaction) === Transaction.READ && method.parent.file.proto.package !== EVENTS;

@@ -17,11 +17,19 @@ export interface Writer extends Transactor {
   close(): Promise<void>;
 }
 
-/** The transactor of the embedded database: reads on this thread, all writing in one thread of its own. `onFault` is told when the thread dies, which it never should. */
-export async function startWriter(data: WriterThreadData, reader: Database, onFault: (error: Error) => void): Promise<Writer> {
+/**
+ * The transactor of the embedded database: reads on this thread, all writing in one thread of its own. `onFault` is
+ * told when the thread dies, which it never should.
+ */
+export async function startWriter(
+  data: WriterThreadData,
+  reader: Database,
+  onFault: (error: Error) => void,
+): Promise<Writer> {
   const worker = new Worker(new URL(`./sqlite-writer-thread${extname(import.meta.url)}`, import.meta.url), {
     workerData: data,
-    // What a command leaves behind is little and short-lived: with the usual space for it the thread would take 15 MiB more, and be no faster.
+    // What a command leaves behind is little and short-lived: with the usual space for it the thread would take 15 MiB
+    // more, and be no faster.
     resourceLimits: { maxYoungGenerationSizeMb: 6 },
   });
   const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
@@ -64,21 +72,36 @@ export async function startWriter(data: WriterThreadData, reader: Database, onFa
     read: async (callData, work) => await work(openCall(callData, reader)),
     async write(name, callData, input) {
       if (closing) throw unavailable(new Error("the server is shutting down"));
-      if (waiting.size >= MAX_WAITING) throw new MoorageError(Code.Unavailable, "Unavailable: too many writes are waiting", { retryAfterMs: 1000 });
+      if (waiting.size >= MAX_WAITING)
+        throw new MoorageError(Code.Unavailable, "Unavailable: too many writes are waiting", { retryAfterMs: 1000 });
       const id = nextId++;
       const answer = new Promise<unknown>((resolve, reject) => waiting.set(id, { resolve, reject }));
       if (leaving.push({ id, name, data: callData, input }) === 1) setImmediate(send);
       // The command of that name gave it.
-      return await answer as never;
+      return (await answer) as never;
     },
     waiting: () => waiting.size,
     async close() {
       closing = true;
-      await Promise.allSettled([...waiting.keys()].map((id) => new Promise<void>((resolve) => {
-        const caller = waiting.get(id);
-        if (caller === undefined) return resolve();
-        waiting.set(id, { resolve: (value) => { caller.resolve(value); resolve(); }, reject: (error) => { caller.reject(error); resolve(); } });
-      })));
+      await Promise.allSettled(
+        [...waiting.keys()].map(
+          (id) =>
+            new Promise<void>((resolve) => {
+              const caller = waiting.get(id);
+              if (caller === undefined) return resolve();
+              waiting.set(id, {
+                resolve: (value) => {
+                  caller.resolve(value);
+                  resolve();
+                },
+                reject: (error) => {
+                  caller.reject(error);
+                  resolve();
+                },
+              });
+            }),
+        ),
+      );
       send();
       worker.postMessage("close");
       await stopped;
@@ -87,5 +110,8 @@ export async function startWriter(data: WriterThreadData, reader: Database, onFa
 }
 
 function unavailable(cause: Error): MoorageError {
-  return new MoorageError(Code.Unavailable, "Unavailable: the database does not take writes", { cause, retryAfterMs: 1000 });
+  return new MoorageError(Code.Unavailable, "Unavailable: the database does not take writes", {
+    cause,
+    retryAfterMs: 1000,
+  });
 }

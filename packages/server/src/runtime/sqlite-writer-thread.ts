@@ -19,7 +19,12 @@ export interface WriterThreadData {
   terms?: readonly TermsDocument[];
 }
 /** One command on its way to the thread. */
-export interface WriteRequest { id: number; name: string; data: CallData; input: unknown }
+export interface WriteRequest {
+  id: number;
+  name: string;
+  data: CallData;
+  input: unknown;
+}
 /** Its way back. `fault` is what nobody foresaw, for the log. */
 export type WriteAnswer = { id: number } & ({ value: unknown } | { error: PlainError } | { fault: string });
 
@@ -27,11 +32,22 @@ const MAX_TOGETHER = 256;
 
 if (parentPort !== null) serve(parentPort, workerData as WriterThreadData);
 
-function serve(port: MessagePort, { path, pageTokenKey, ownerRole, admins, secretKeys, eventsPrefix, terms }: WriterThreadData): void {
+function serve(
+  port: MessagePort,
+  { path, pageTokenKey, ownerRole, admins, secretKeys, eventsPrefix, terms }: WriterThreadData,
+): void {
   const { db, raw } = openWriter(path, { waits: false });
   // Methods that read blobs or ask other providers only read, and never come here.
   const secrets = createSecrets(secretKeys);
-  const methods = methodsOf({ pageTokenKey, ownerRole, secrets, eventsPrefix, terms, admins, readBlob: async () => undefined });
+  const methods = methodsOf({
+    pageTokenKey,
+    ownerRole,
+    secrets,
+    eventsPrefix,
+    terms,
+    admins,
+    readBlob: async () => undefined,
+  });
   const commands: Readonly<Record<string, Command>> = commandsOf({ methods, admins, secrets, terms });
   const queue: WriteRequest[] = [];
   let running = false;
@@ -44,12 +60,15 @@ function serve(port: MessagePort, { path, pageTokenKey, ownerRole, admins, secre
       while (queue.length < MAX_TOGETHER) {
         const next = receiveMessageOnPort(port);
         if (next === undefined) break;
-        queue.push(...next.message as WriteRequest[]);
+        queue.push(...(next.message as WriteRequest[]));
       }
       const answers: WriteAnswer[] = [];
       const works = queue.splice(0, MAX_TOGETHER).map((request): Work => ({
         run: (tx) => runNamed(commands, tx, request),
-        settle: (result) => answers.push("value" in result ? { id: request.id, value: result.value } : { id: request.id, ...plainly(result.error) }),
+        settle: (result) =>
+          answers.push(
+            "value" in result ? { id: request.id, value: result.value } : { id: request.id, ...plainly(result.error) },
+          ),
       }));
       await commitTogether(db, raw, works);
       port.postMessage(answers);
@@ -68,7 +87,11 @@ function serve(port: MessagePort, { path, pageTokenKey, ownerRole, admins, secre
   port.postMessage("ready");
 }
 
-async function runNamed(commands: Readonly<Record<string, Command>>, tx: Database, { name, data, input }: WriteRequest): Promise<unknown> {
+async function runNamed(
+  commands: Readonly<Record<string, Command>>,
+  tx: Database,
+  { name, data, input }: WriteRequest,
+): Promise<unknown> {
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command === undefined) throw new Error(`there is no command ${name}`);
   return await runCommand(command, data, tx, input);
@@ -76,11 +99,14 @@ async function runNamed(commands: Readonly<Record<string, Command>>, tx: Databas
 
 function plainly(error: unknown): { error: PlainError } | { fault: string } {
   if (error instanceof MoorageError) return { error: toPlain(error) };
-  if (isFull(error)) return { error: toPlain(new MoorageError(Code.ResourceExhausted, "Resource exhausted: storage is full")) };
-  return { fault: error instanceof Error ? error.stack ?? error.message : String(error) };
+  if (isFull(error))
+    return { error: toPlain(new MoorageError(Code.ResourceExhausted, "Resource exhausted: storage is full")) };
+  return { fault: error instanceof Error ? (error.stack ?? error.message) : String(error) };
 }
 
 // SQLITE_FULL, and the I/O error some file systems give in its place when a quota is reached.
 function isFull(error: unknown): boolean {
-  return error instanceof Error && "errcode" in error && typeof error.errcode === "number" && (error.errcode & 0xff) === 13;
+  return (
+    error instanceof Error && "errcode" in error && typeof error.errcode === "number" && (error.errcode & 0xff) === 13
+  );
 }

@@ -10,7 +10,9 @@ const never = new AbortController().signal;
 /** Counts, each time after a while; ends with the signal's reason. */
 async function* counting(ended: AbortSignal, everyMs = 5): AsyncGenerator<number> {
   for (let at = 0; ; at++) {
-    await wait(everyMs, undefined, { signal: ended }).catch(() => { throw ended.reason; });
+    await wait(everyMs, undefined, { signal: ended }).catch(() => {
+      throw ended.reason;
+    });
     yield at;
   }
 }
@@ -28,7 +30,9 @@ async function endOf(messages: AsyncIterable<unknown>): Promise<{ error: unknown
 test("messages end with what the check throws, also while there are none", LIMIT, async () => {
   const over = unauthenticated("over");
   let checks = 0;
-  const check = async (): Promise<void> => { if (++checks === 3) throw over; };
+  const check = async (): Promise<void> => {
+    if (++checks === 3) throw over;
+  };
   assert.deepEqual(await endOf(guarded(idle, { signal: never, check, everyMs: 5 })), { error: over, count: 0 });
   assert.equal(checks, 3);
 });
@@ -36,7 +40,14 @@ test("messages end with what the check throws, also while there are none", LIMIT
 test("no message goes out that was not checked lately", LIMIT, async () => {
   const over = unauthenticated("over");
   let allowed = true;
-  const messages = guarded(counting, { signal: never, check: async () => { if (!allowed) throw over; }, everyMs: 60_000, freshMs: 0 });
+  const messages = guarded(counting, {
+    signal: never,
+    check: async () => {
+      if (!allowed) throw over;
+    },
+    everyMs: 60_000,
+    freshMs: 0,
+  });
   for (let at = 0; at < 3; at++) assert.deepEqual(await messages.next(), { done: false, value: at });
   allowed = false;
   assert.deepEqual(await endOf(messages), { error: over, count: 0 });
@@ -44,13 +55,27 @@ test("no message goes out that was not checked lately", LIMIT, async () => {
 
 test("it is checked at the moment that is known beforehand", LIMIT, async () => {
   const over = unauthenticated("over");
-  assert.deepEqual(await endOf(guarded(idle, { signal: never, check: async () => { throw over; }, endsInMs: 5 })), { error: over, count: 0 });
+  assert.deepEqual(
+    await endOf(
+      guarded(idle, {
+        signal: never,
+        check: async () => {
+          throw over;
+        },
+        endsInMs: 5,
+      }),
+    ),
+    { error: over, count: 0 },
+  );
 });
 
 test("messages end with the signal's reason, and when nobody asks for them any more", LIMIT, async () => {
   const left = new AbortController();
   setTimeout(() => left.abort("left"), 20);
-  assert.deepEqual(await endOf(guarded(idle, { signal: left.signal, check: async () => {} })), { error: "left", count: 0 });
+  assert.deepEqual(await endOf(guarded(idle, { signal: left.signal, check: async () => {} })), {
+    error: "left",
+    count: 0,
+  });
   let given: AbortSignal | undefined;
   const messages = guarded((ended) => counting((given = ended)), { signal: never, check: async () => {} });
   await messages.next();

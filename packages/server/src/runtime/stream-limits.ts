@@ -2,7 +2,10 @@ import { Code, MoorageError } from "../errors.ts";
 
 /** How many streams there are at the same time. */
 export interface Slots {
-  /** The messages, while the identity has a slot. It is free again when they end, or the signal is given. Throws RESOURCE_EXHAUSTED when there is none. */
+  /**
+   * The messages, while the identity has a slot. It is free again when they end, or the signal is given. Throws
+   * RESOURCE_EXHAUSTED when there is none.
+   */
   held<T>(identity: string, signal: AbortSignal, messages: AsyncIterable<T>): AsyncIterable<T>;
 }
 
@@ -10,7 +13,9 @@ const MAX_STREAMS = 1_000;
 const MAX_OF_AN_IDENTITY = 50;
 
 /** Of this process alone: of several processes and replicas each has its own. */
-export function createSlots(most: { all: number; identity: number } = { all: MAX_STREAMS, identity: MAX_OF_AN_IDENTITY }): Slots {
+export function createSlots(
+  most: { all: number; identity: number } = { all: MAX_STREAMS, identity: MAX_OF_AN_IDENTITY },
+): Slots {
   const open = new Map<string, number>();
   let all = 0;
   return {
@@ -43,7 +48,10 @@ export function createSlots(most: { all: number; identity: number } = { all: MAX
 }
 
 function tooMany(whose: string): MoorageError {
-  return new MoorageError(Code.ResourceExhausted, `Resource exhausted: ${whose} too many streams`, { area: "platform", retryAfterMs: 1000 });
+  return new MoorageError(Code.ResourceExhausted, `Resource exhausted: ${whose} too many streams`, {
+    area: "platform",
+    retryAfterMs: 1000,
+  });
 }
 
 export interface Guard {
@@ -64,7 +72,10 @@ const FRESH_MS = 1_000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1_000;
 const LATER_MS = 20;
 
-/** The messages, for as long as their caller may have them. Each is made only when it is asked for, so a slow reader holds one. */
+/**
+ * The messages, for as long as their caller may have them. Each is made only when it is asked for, so a slow reader
+ * holds one.
+ */
 export async function* guarded<T>(open: (ended: AbortSignal) => AsyncIterable<T>, guard: Guard): AsyncGenerator<T> {
   const { signal, check, endsInMs = Infinity, everyMs = EVERY_MS, freshMs = FRESH_MS } = guard;
   signal.throwIfAborted();

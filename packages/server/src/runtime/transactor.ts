@@ -13,7 +13,16 @@ export interface TransactorSettings extends Omit<WriterThreadData, "path"> {
 }
 
 /** The transactor of the store's engine. */
-export async function openTransactor(store: Store, { dataDir, methods, onFault, ...data }: TransactorSettings): Promise<Writer> {
-  if (store.engine === "postgres") return postgresTransactor(store, { methods, admins: data.admins, terms: data.terms, secrets: createSecrets(data.secretKeys) });
+export async function openTransactor(
+  store: Store,
+  { dataDir, methods, onFault, ...data }: TransactorSettings,
+): Promise<Writer> {
+  if (store.engine === "postgres")
+    return postgresTransactor(store, {
+      methods,
+      admins: data.admins,
+      terms: data.terms,
+      secrets: createSecrets(data.secretKeys),
+    });
   return startWriter({ ...data, path: databasePath(dataDir) }, store.reader, onFault);
 }

@@ -16,8 +16,13 @@ function ancestorsFor(kind: Kind, uid: string): string[] {
 /** Counts resources in or out at each ancestor of `uid`, one of them. */
 export async function changeCount(tx: Database, kind: Kind, uid: string, by: number): Promise<void> {
   for (const ancestor of ancestorsFor(kind, uid)) {
-    await tx.insertInto("counters").values({ kind, ancestor, n: by })
-      .onConflict((conflict) => conflict.columns(["kind", "ancestor"]).doUpdateSet({ n: sql<number>`counters.n + ${by}` })).execute();
+    await tx
+      .insertInto("counters")
+      .values({ kind, ancestor, n: by })
+      .onConflict((conflict) =>
+        conflict.columns(["kind", "ancestor"]).doUpdateSet({ n: sql<number>`counters.n + ${by}` }),
+      )
+      .execute();
   }
 }
 
@@ -31,21 +36,45 @@ export async function addToAncestors(tx: Database, kind: Kind, uid: string, name
 /** The opposite of addToAncestors, with the name it has now. */
 export async function removeFromAncestors(tx: Database, kind: Kind, uid: string, name: string): Promise<void> {
   const ancestors = ancestorsFor(kind, uid);
-  if (ancestors.length > 0) await tx.deleteFrom("ancestry").where("kind", "=", kind).where("ancestor", "in", ancestors).where("name", "=", name).where("uid", "=", uid).execute();
+  if (ancestors.length > 0)
+    await tx
+      .deleteFrom("ancestry")
+      .where("kind", "=", kind)
+      .where("ancestor", "in", ancestors)
+      .where("name", "=", name)
+      .where("uid", "=", uid)
+      .execute();
   await changeCount(tx, kind, uid, -1);
   if (kind === "groups") await tx.deleteFrom("counters").where("ancestor", "=", uid).where("n", "=", 0).execute();
 }
 
 /** Moves a resource to its place under another name. */
-export async function renameInAncestors(tx: Database, kind: Kind, uid: string, from: string, to: string): Promise<void> {
+export async function renameInAncestors(
+  tx: Database,
+  kind: Kind,
+  uid: string,
+  from: string,
+  to: string,
+): Promise<void> {
   const ancestors = ancestorsFor(kind, uid);
   if (from === to || ancestors.length === 0) return;
-  await tx.updateTable("ancestry").set({ name: to }).where("kind", "=", kind).where("ancestor", "in", ancestors).where("name", "=", from).where("uid", "=", uid).execute();
+  await tx
+    .updateTable("ancestry")
+    .set({ name: to })
+    .where("kind", "=", kind)
+    .where("ancestor", "in", ancestors)
+    .where("name", "=", from)
+    .where("uid", "=", uid)
+    .execute();
 }
 
 /** Takes a name under a parent, for a group or a repo. False: it is taken. */
 export async function takeName(tx: Database, parent: string, name: string, uid: string): Promise<boolean> {
-  const result = await tx.insertInto("group_names").values({ parent, name, uid }).onConflict((conflict) => conflict.doNothing()).executeTakeFirst();
+  const result = await tx
+    .insertInto("group_names")
+    .values({ parent, name, uid })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst();
   return (result.numInsertedOrUpdatedRows ?? 0n) > 0n;
 }
 

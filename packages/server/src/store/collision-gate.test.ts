@@ -7,12 +7,24 @@ import { createGate } from "./collision-gate.ts";
 /** Works that end when they are told to. */
 function works(gate: ReturnType<typeof createGate>) {
   const underWay: { name: string; end(error?: Error): void }[] = [];
-  const start = (name: string, again = false, apart = false): Promise<string> => gate.run(() => {
-    const { promise, resolve, reject } = Promise.withResolvers<string>();
-    const self = { name, end: (error?: Error) => { underWay.splice(underWay.indexOf(self), 1); if (error) reject(error); else resolve(name); } };
-    underWay.push(self);
-    return promise;
-  }, again, apart);
+  const start = (name: string, again = false, apart = false): Promise<string> =>
+    gate.run(
+      () => {
+        const { promise, resolve, reject } = Promise.withResolvers<string>();
+        const self = {
+          name,
+          end: (error?: Error) => {
+            underWay.splice(underWay.indexOf(self), 1);
+            if (error) reject(error);
+            else resolve(name);
+          },
+        };
+        underWay.push(self);
+        return promise;
+      },
+      again,
+      apart,
+    );
   const names = (): string[] => underWay.map(({ name }) => name);
   const end = async (error?: Error): Promise<void> => {
     underWay[0]?.end(error);
@@ -33,7 +45,10 @@ test("as many as there is room for go at once, the others in their turn", async 
   assert.deepEqual(names(), ["c", "d"]);
   await end();
   await end();
-  assert.deepEqual((await all).map(({ status }) => status), ["fulfilled", "rejected", "fulfilled", "fulfilled"]);
+  assert.deepEqual(
+    (await all).map(({ status }) => status),
+    ["fulfilled", "rejected", "fulfilled", "fulfilled"],
+  );
 });
 
 test("a few collisions change nothing, many halve the width, and calm widens it again", async () => {
@@ -67,7 +82,10 @@ test("a few collisions change nothing, many halve the width, and calm widens it 
 test("what is done again goes first; who waits too long is told so, and takes no place", async () => {
   const { start, names, end } = works(createGate(1, 50));
   const first = start("first");
-  await assert.rejects(start("late"), (error: unknown) => error instanceof MoorageError && error.code === Code.Unavailable);
+  await assert.rejects(
+    start("late"),
+    (error: unknown) => error instanceof MoorageError && error.code === Code.Unavailable,
+  );
   const [newcomer, again] = [start("newcomer"), start("again", true)];
   await end();
   assert.deepEqual(names(), ["again"]);
@@ -84,7 +102,10 @@ test("what stands apart waits for no collisions, counts for nothing, and leaves 
   for (let at = 0; at < 4; at++) await end(collision);
   await collided;
   assert.equal(gate.width, 2);
-  const all = Promise.allSettled([...["a", "b", "c"].map((name) => start(name)), ...["x", "y", "z"].map((name) => start(name, false, true))]);
+  const all = Promise.allSettled([
+    ...["a", "b", "c"].map((name) => start(name)),
+    ...["x", "y", "z"].map((name) => start(name, false, true)),
+  ]);
   assert.deepEqual(names(), ["a", "b", "x", "y"]);
   const more = Promise.allSettled(Array.from({ length: 40 }, (_, at) => start(`apart ${at}`, false, true)));
   await end();

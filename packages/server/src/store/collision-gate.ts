@@ -3,24 +3,29 @@ import { TransientError, unavailable } from "./failures.ts";
 /** Lets as many transactions through at once as do not collide too often. */
 export interface Gate {
   /**
-   * Does the work when it is its turn; one that is done `again` goes before those that come for the first time. One that is `apart` collides with none: it
-   * does not stand behind those that do, and up to half of the room is for such. UNAVAILABLE when its turn does not come in time.
+   * Does the work when it is its turn; one that is done `again` goes before those that come for the first time. One
+   * that is `apart` collides with none: it does not stand behind those that do, and up to half of the room is for such.
+   * UNAVAILABLE when its turn does not come in time.
    */
   run<T>(work: () => Promise<T>, again: boolean, apart?: boolean): Promise<T>;
   /** How many of those that may collide may be under way now. */
   readonly width: number;
 }
 
-interface Waiting { enter(): void }
+interface Waiting {
+  enter(): void;
+}
 
-// Every so many are looked at together. A few collisions cost less than standing in a row does, since commits share the waiting for the disk.
+// Every so many are looked at together. A few collisions cost less than standing in a row does, since commits share the
+// waiting for the disk.
 const WINDOW = 16;
 const TOO_MANY = 4;
 const CALM_WINDOWS = 2;
 
 /**
- * A gate for at most `most` at once. When a quarter of them collide, the width is halved, down to one at a time: many that write the same would undo
- * each other's work without end, and one after the other each is through at the first try. While hardly any collide it widens again, step by step.
+ * A gate for at most `most` at once. When a quarter of them collide, the width is halved, down to one at a time: many
+ * that write the same would undo each other's work without end, and one after the other each is through at the first
+ * try. While hardly any collide it widens again, step by step.
  */
 export function createGate(most: number, longestWaitMs: number): Gate {
   const waiting = new Set<Waiting>();
@@ -34,7 +39,8 @@ export function createGate(most: number, longestWaitMs: number): Gate {
   let collided = 0;
   let calm = 0;
 
-  const hasRoom = (apart: boolean): boolean => underWay < most && (apart ? underWayApart < mostApart : underWay - underWayApart < width);
+  const hasRoom = (apart: boolean): boolean =>
+    underWay < most && (apart ? underWayApart < mostApart : underWay - underWayApart < width);
   const count = (apart: boolean, by: 1 | -1): void => {
     underWay += by;
     if (apart) underWayApart += by;
@@ -65,7 +71,12 @@ export function createGate(most: number, longestWaitMs: number): Gate {
   };
   const turn = (queue: Set<Waiting>): Promise<void> => {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const self: Waiting = { enter: () => { clearTimeout(timer); resolve(); } };
+    const self: Waiting = {
+      enter: () => {
+        clearTimeout(timer);
+        resolve();
+      },
+    };
     const timer = setTimeout(() => {
       queue.delete(self);
       reject(unavailable("the database is too busy", undefined));
@@ -89,6 +100,8 @@ export function createGate(most: number, longestWaitMs: number): Gate {
         admit();
       }
     },
-    get width() { return width; },
+    get width() {
+      return width;
+    },
   };
 }

@@ -11,9 +11,9 @@ export interface Work {
 }
 
 /**
- * Runs several works in one transaction, each under a savepoint of its own: one that fails leaves nothing, and takes nobody along.
- * Nothing is settled before the commit. A commit costs one wait for the disk, however many share it.
- * The works must wait for nothing but the database, which is synchronous here: so no two transactions can overlap.
+ * Runs several works in one transaction, each under a savepoint of its own: one that fails leaves nothing, and takes
+ * nobody along. Nothing is settled before the commit. A commit costs one wait for the disk, however many share it. The
+ * works must wait for nothing but the database, which is synchronous here: so no two transactions can overlap.
  */
 export async function commitTogether(db: Database, raw: DatabaseSync, works: Work[]): Promise<void> {
   const results: ({ value: unknown } | { error: unknown })[] = [];
@@ -34,12 +34,20 @@ const prepared = new WeakMap<DatabaseSync, Record<"savepoint" | "release" | "rol
 function savepointsOf(raw: DatabaseSync): Record<"savepoint" | "release" | "rollback", StatementSync> {
   const known = prepared.get(raw);
   if (known) return known;
-  const fresh = { savepoint: raw.prepare("savepoint work"), release: raw.prepare("release work"), rollback: raw.prepare("rollback to work") };
+  const fresh = {
+    savepoint: raw.prepare("savepoint work"),
+    release: raw.prepare("release work"),
+    rollback: raw.prepare("rollback to work"),
+  };
   prepared.set(raw, fresh);
   return fresh;
 }
 
-async function underSavepoint(db: Database, raw: DatabaseSync, work: Work): Promise<{ value: unknown } | { error: unknown }> {
+async function underSavepoint(
+  db: Database,
+  raw: DatabaseSync,
+  work: Work,
+): Promise<{ value: unknown } | { error: unknown }> {
   const { savepoint, release, rollback } = savepointsOf(raw);
   savepoint.run();
   try {
@@ -61,8 +69,9 @@ const POLITE_MS = 1_000;
 const contended = new WeakMap<DatabaseSync, number>();
 
 /**
- * Takes the one write lock, which the writing threads of other processes want as well. SQLite's own waiting sleeps ever longer, up to a tenth of a
- * second: who just let go of the lock and wants it again would win every time. So all ask often, and who met others lately lets them go first.
+ * Takes the one write lock, which the writing threads of other processes want as well. SQLite's own waiting sleeps ever
+ * longer, up to a tenth of a second: who just let go of the lock and wants it again would win every time. So all ask
+ * often, and who met others lately lets them go first.
  */
 async function begin(raw: DatabaseSync): Promise<void> {
   const startedMs = performance.now();
@@ -75,7 +84,10 @@ async function begin(raw: DatabaseSync): Promise<void> {
       if (!isBusy(error)) throw error;
       const nowMs = performance.now();
       if (nowMs - startedMs > LONGEST_WAIT_MS) {
-        throw new MoorageError(Code.Unavailable, "Unavailable: the database is too busy", { cause: error, retryAfterMs: 1000 });
+        throw new MoorageError(Code.Unavailable, "Unavailable: the database is too busy", {
+          cause: error,
+          retryAfterMs: 1000,
+        });
       }
       contended.set(raw, nowMs);
     }
@@ -84,5 +96,10 @@ async function begin(raw: DatabaseSync): Promise<void> {
 }
 
 function isBusy(error: unknown): boolean {
-  return error instanceof Error && "errcode" in error && typeof error.errcode === "number" && (error.errcode & 0xff) === SQLITE_BUSY;
+  return (
+    error instanceof Error &&
+    "errcode" in error &&
+    typeof error.errcode === "number" &&
+    (error.errcode & 0xff) === SQLITE_BUSY
+  );
 }

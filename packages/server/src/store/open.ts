@@ -18,8 +18,8 @@ export function databasePath(dataDir: string): string {
 }
 
 /**
- * Takes the data folder for this process until `release`. The operating system lets go of it when the process ends, however it ends.
- * Throws a StoreError when another installation runs on it.
+ * Takes the data folder for this process until `release`. The operating system lets go of it when the process ends,
+ * however it ends. Throws a StoreError when another installation runs on it.
  */
 export function lockDataDir(dataDir: string): { release(): void } {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -46,7 +46,9 @@ export function migrate(path: string): void {
     const found = database.prepare("pragma user_version").get() as { user_version: number };
     const newest = NEWEST_VERSION;
     if (found.user_version > newest) {
-      throw new StoreError(`the data folder is of version ${found.user_version}, newer than this moorage, which knows ${newest}`);
+      throw new StoreError(
+        `the data folder is of version ${found.user_version}, newer than this moorage, which knows ${newest}`,
+      );
     }
     for (const migration of MIGRATIONS.filter(({ version }) => version > found.user_version)) {
       for (const statement of migration.statements) database.exec(forSqlite(statement));
@@ -58,7 +60,11 @@ export function migrate(path: string): void {
 }
 
 function forSqlite(statement: string): string {
-  return statement.replace(/\bKEY\b/g, "text").replace(/\bINT8\b/g, "integer").replace(/\bBYTES\b/g, "blob").replace(/\bWITHOUT_ROWID\b/g, "without rowid")
+  return statement
+    .replace(/\bKEY\b/g, "text")
+    .replace(/\bINT8\b/g, "integer")
+    .replace(/\bBYTES\b/g, "blob")
+    .replace(/\bWITHOUT_ROWID\b/g, "without rowid")
     .replace(/\bSERIAL8\b/g, "integer primary key autoincrement");
 }
 
@@ -67,10 +73,14 @@ export function openReader(path: string): Database {
   return sqliteDatabase(connect(path, { readOnly: true }), { readOnly: true });
 }
 
-/** The writer's connection, with the raw one beside it for opening and closing transactions. `waits`: for a lock, as SQLite does by itself; `commitTogether` does better. */
+/**
+ * The writer's connection, with the raw one beside it for opening and closing transactions. `waits`: for a lock, as
+ * SQLite does by itself; `commitTogether` does better.
+ */
 export function openWriter(path: string, { waits = true } = {}): { db: Database; raw: DatabaseSync } {
   const raw = connect(path, { readOnly: false });
-  // Pages that are written again and again go to the database file less often: a third less work for small commits, for a log of up to 32 MiB.
+  // Pages that are written again and again go to the database file less often: a third less work for small commits, for
+  // a log of up to 32 MiB.
   raw.exec("pragma wal_autocheckpoint = 8000");
   if (!waits) raw.exec("pragma busy_timeout = 0");
   return { db: sqliteDatabase(raw, { readOnly: false }), raw };
@@ -87,12 +97,16 @@ export function openSqliteStore({ dataDir }: Pick<StoreSettings, "dataDir">): St
     const { db, raw } = (writer ??= openWriter(path, { waits: false }));
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     // The value is the work's own.
-    await commitTogether(db, raw, [{ run: work, settle: (result) => ("error" in result ? reject(result.error) : resolve(result.value as T)) }]);
+    await commitTogether(db, raw, [
+      { run: work, settle: (result) => ("error" in result ? reject(result.error) : resolve(result.value as T)) },
+    ]);
     return promise;
   };
   return {
     engine: "sqlite",
-    get reader() { return (reader ??= openReader(path)); },
+    get reader() {
+      return (reader ??= openReader(path));
+    },
     transact(work) {
       const done = last.then(() => transact(work));
       last = done.catch(() => {});

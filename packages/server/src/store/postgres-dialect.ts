@@ -1,4 +1,13 @@
-import { type CompiledQuery, type DatabaseConnection, type Dialect, type Driver, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, type QueryResult } from "kysely";
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryResult,
+} from "kysely";
 import type { Pool, PoolClient } from "pg";
 import { meaningOf, retried, TransientError, unavailable } from "./failures.ts";
 
@@ -19,13 +28,17 @@ interface Taken extends DatabaseConnection {
   release(): void;
 }
 
-/** Kysely over a pool of `pg`. Texts are prepared once on each connection; question marks stand for parameters in those written by hand. */
+/**
+ * Kysely over a pool of `pg`. Texts are prepared once on each connection; question marks stand for parameters in those
+ * written by hand.
+ */
 export function postgresDialect(pool: Pool, options: PostgresDialectOptions): Dialect {
   const texts = statementTexts();
   const driver: Driver = {
     init: async () => {},
     acquireConnection: () => take(pool, texts, options),
-    beginTransaction: (connection, { isolationLevel = "read committed", accessMode }) => (connection as Taken).begin(accessMode === undefined ? isolationLevel : `${isolationLevel} ${accessMode}`),
+    beginTransaction: (connection, { isolationLevel = "read committed", accessMode }) =>
+      (connection as Taken).begin(accessMode === undefined ? isolationLevel : `${isolationLevel} ${accessMode}`),
     commitTransaction: (connection) => (connection as Taken).end("commit"),
     rollbackTransaction: (connection) => (connection as Taken).end("rollback"),
     releaseConnection: async (connection) => (connection as Taken).release(),
@@ -39,9 +52,15 @@ export function postgresDialect(pool: Pool, options: PostgresDialectOptions): Di
   };
 }
 
-interface StatementText { text: string; name?: string }
+interface StatementText {
+  text: string;
+  name?: string;
+}
 
-/** The text as PostgreSQL takes it, and a name to prepare it under; those that come once the list is full are not prepared. */
+/**
+ * The text as PostgreSQL takes it, and a name to prepare it under; those that come once the list is full are not
+ * prepared.
+ */
 function statementTexts(): (sql: string) => StatementText {
   const known = new Map<string, StatementText>();
   return (sql) => {
@@ -56,14 +75,23 @@ function statementTexts(): (sql: string) => StatementText {
   };
 }
 
-async function take(pool: Pool, texts: (sql: string) => StatementText, { retryWindowMs, onRetry }: PostgresDialectOptions): Promise<Taken> {
+async function take(
+  pool: Pool,
+  texts: (sql: string) => StatementText,
+  { retryWindowMs, onRetry }: PostgresDialectOptions,
+): Promise<Taken> {
   let client: PoolClient | undefined;
   let inTransaction = false;
   let broken = false;
-  // A connection may end between two statements; without a listener the process would end with it. The next statement fails.
-  const ended = (): void => { broken = true; };
+  // A connection may end between two statements; without a listener the process would end with it. The next statement
+  // fails.
+  const ended = (): void => {
+    broken = true;
+  };
   const connect = async (): Promise<void> => {
-    client = await pool.connect().catch((error: unknown) => { throw meaningOf(error); });
+    client = await pool.connect().catch((error: unknown) => {
+      throw meaningOf(error);
+    });
     client.on("error", ended);
     broken = false;
   };
@@ -73,7 +101,10 @@ async function take(pool: Pool, texts: (sql: string) => StatementText, { retryWi
     client = undefined;
   };
   await retried(retryWindowMs, connect, onRetry);
-  const query = async <R>(statement: StatementText, values: unknown[] = []): Promise<{ rows: R[]; rowCount: number | null; command: string }> => {
+  const query = async <R>(
+    statement: StatementText,
+    values: unknown[] = [],
+  ): Promise<{ rows: R[]; rowCount: number | null; command: string }> => {
     if (client === undefined) throw new TransientError("connection", undefined);
     try {
       return await client.query<R & object>({ ...statement, values });
@@ -94,7 +125,8 @@ async function take(pool: Pool, texts: (sql: string) => StatementText, { retryWi
         const { rows, rowCount } = await query<R>(statement, parameters as unknown[]);
         return { rows, numAffectedRows: BigInt(rowCount ?? 0) };
       };
-      // Outside of a transaction there are only reads: they can be done again. A transaction is done again as a whole, by whoever opened it.
+      // Outside of a transaction there are only reads: they can be done again. A transaction is done again as a whole,
+      // by whoever opened it.
       return inTransaction ? await once() : await retried(retryWindowMs, once, onRetry);
     },
     async begin(isolation) {
@@ -109,10 +141,16 @@ async function take(pool: Pool, texts: (sql: string) => StatementText, { retryWi
         throw new TransientError("connection", undefined);
       }
       const answer = await query({ text: command }).catch((error: unknown) => {
-        throw command === "commit" && broken ? unavailable("the database connection ended during the commit, so it is not known whether the change was made", error) : error;
+        throw command === "commit" && broken
+          ? unavailable(
+              "the database connection ended during the commit, so it is not known whether the change was made",
+              error,
+            )
+          : error;
       });
       // PostgreSQL answers the commit of a transaction in which a statement failed with a rollback, and no error.
-      if (command === "commit" && answer.command !== "COMMIT") throw new Error("the transaction could not be committed, since a statement in it had failed");
+      if (command === "commit" && answer.command !== "COMMIT")
+        throw new Error("the transaction could not be committed, since a statement in it had failed");
     },
     release,
     // eslint-disable-next-line require-yield -- Kysely asks for it; nothing here streams

@@ -12,7 +12,8 @@ import type { Tables } from "./tables.ts";
 const RETRY_WINDOW_MS = 10_000;
 const INT8_OID = 20;
 const NUMERIC_OID = 1700;
-// A scan over a whole table makes a serializable transaction collide with every change to it, and small tables are scanned whole by preference.
+// A scan over a whole table makes a serializable transaction collide with every change to it, and small tables are
+// scanned whole by preference.
 const PLANS = "-c enable_seqscan=off";
 // Any number will do that nobody else locks in this database.
 const MIGRATION_LOCK = "760213";
@@ -22,7 +23,8 @@ export async function openPostgresStore(settings: StoreSettings): Promise<Store>
   const { log = () => {}, onRetry = () => {} } = settings;
   const { default: pg } = await import("pg");
   const pool: Pool = new pg.Pool(poolConfig(settings, pg.types));
-  // A connection that ends while nobody uses it: the pool forgets it by itself, and without a listener the process would end.
+  // A connection that ends while nobody uses it: the pool forgets it by itself, and without a listener the process
+  // would end.
   pool.on("error", (error) => log(error, "an idle database connection ended"));
   const windowMs = Math.min(RETRY_WINDOW_MS, settings.databaseTimeoutMs);
   const reader = new Kysely<Tables>({ dialect: postgresDialect(pool, { retryWindowMs: windowMs, onRetry }) });
@@ -31,13 +33,20 @@ export async function openPostgresStore(settings: StoreSettings): Promise<Store>
   return {
     engine: "postgres",
     reader,
-    transact<T>(work: (tx: Database) => Promise<T>, { isolation = "serializable" }: { isolation?: "read committed" | "serializable" } = {}): Promise<T> {
+    transact<T>(
+      work: (tx: Database) => Promise<T>,
+      { isolation = "serializable" }: { isolation?: "read committed" | "serializable" } = {},
+    ): Promise<T> {
       let again = false;
-      return retried(windowMs, () => {
-        const turn = gate.run(() => transactOnce(reader, work, isolation), again, isolation !== "serializable");
-        again = true;
-        return turn;
-      }, onRetry);
+      return retried(
+        windowMs,
+        () => {
+          const turn = gate.run(() => transactOnce(reader, work, isolation), again, isolation !== "serializable");
+          again = true;
+          return turn;
+        },
+        onRetry,
+      );
     },
     use: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     version: () => retried(windowMs, () => readVersion(pool)),
@@ -50,36 +59,64 @@ export async function openPostgresStore(settings: StoreSettings): Promise<Store>
   };
 }
 
-async function transactOnce<T>(db: Kysely<Tables>, work: (tx: Database) => Promise<T>, isolation: "read committed" | "serializable"): Promise<T> {
+async function transactOnce<T>(
+  db: Kysely<Tables>,
+  work: (tx: Database) => Promise<T>,
+  isolation: "read committed" | "serializable",
+): Promise<T> {
   const transaction = await db.startTransaction().setIsolationLevel(isolation).execute();
   let value: T;
   try {
     value = await work(transaction);
   } catch (error) {
     // What the work met first is what counts.
-    await transaction.rollback().execute().catch(() => {});
+    await transaction
+      .rollback()
+      .execute()
+      .catch(() => {});
     throw error;
   }
   try {
     await transaction.commit().execute();
   } catch (error) {
     // It is over on the server, but its connection is ours until this.
-    await transaction.rollback().execute().catch(() => {});
+    await transaction
+      .rollback()
+      .execute()
+      .catch(() => {});
     throw error;
   }
   return value;
 }
 
-function poolConfig({ databaseUrl, databasePoolSize, databaseTimeoutMs, databaseTls, databaseTlsCa }: StoreSettings, types: CustomTypesConfig): PoolConfig {
+function poolConfig(
+  { databaseUrl, databasePoolSize, databaseTimeoutMs, databaseTls, databaseTlsCa }: StoreSettings,
+  types: CustomTypesConfig,
+): PoolConfig {
   const url = new URL(databaseUrl);
   url.searchParams.delete("sslmode");
   return {
-    connectionString: url.href, max: databasePoolSize, application_name: "moorage", options: PLANS, keepAlive: true, idleTimeoutMillis: 60_000,
-    connectionTimeoutMillis: Math.min(databaseTimeoutMs, 10_000), statement_timeout: databaseTimeoutMs, lock_timeout: databaseTimeoutMs,
-    idle_in_transaction_session_timeout: databaseTimeoutMs * 2, query_timeout: databaseTimeoutMs + 5_000,
-    ssl: databaseTls === "disable" ? false : { rejectUnauthorized: databaseTls === "verify-full", ...(databaseTlsCa !== "" && { ca: readCa(databaseTlsCa) }) },
+    connectionString: url.href,
+    max: databasePoolSize,
+    application_name: "moorage",
+    options: PLANS,
+    keepAlive: true,
+    idleTimeoutMillis: 60_000,
+    connectionTimeoutMillis: Math.min(databaseTimeoutMs, 10_000),
+    statement_timeout: databaseTimeoutMs,
+    lock_timeout: databaseTimeoutMs,
+    idle_in_transaction_session_timeout: databaseTimeoutMs * 2,
+    query_timeout: databaseTimeoutMs + 5_000,
+    ssl:
+      databaseTls === "disable"
+        ? false
+        : {
+            rejectUnauthorized: databaseTls === "verify-full",
+            ...(databaseTlsCa !== "" && { ca: readCa(databaseTlsCa) }),
+          },
     types: {
-      getTypeParser: (oid: number, format?: "text" | "binary") => (oid === INT8_OID || oid === NUMERIC_OID ? toNumber : types.getTypeParser(oid, format)),
+      getTypeParser: (oid: number, format?: "text" | "binary") =>
+        oid === INT8_OID || oid === NUMERIC_OID ? toNumber : types.getTypeParser(oid, format),
     },
   };
 }
@@ -111,7 +148,9 @@ async function readVersion(pool: Pool): Promise<number> {
 
 // One replica migrates while the others wait for the lock; then they find nothing left to do.
 async function migratePostgres(pool: Pool): Promise<void> {
-  const client = await pool.connect().catch((error: unknown) => { throw meaningOf(error); });
+  const client = await pool.connect().catch((error: unknown) => {
+    throw meaningOf(error);
+  });
   let failed = true;
   try {
     await client.query("begin");
@@ -120,8 +159,10 @@ async function migratePostgres(pool: Pool): Promise<void> {
     const { rows } = await client.query<{ version: number }>("select version from schema_version");
     const found = rows[0]?.version ?? 0;
     const newest = NEWEST_VERSION;
-    if (found > newest) throw new StoreError(`the database is of version ${found}, newer than this moorage, which knows ${newest}`);
-    for (const { statements } of MIGRATIONS.filter(({ version }) => version > found)) for (const statement of statements) await client.query(forPostgres(statement));
+    if (found > newest)
+      throw new StoreError(`the database is of version ${found}, newer than this moorage, which knows ${newest}`);
+    for (const { statements } of MIGRATIONS.filter(({ version }) => version > found))
+      for (const statement of statements) await client.query(forPostgres(statement));
     if (found === 0) await client.query("insert into schema_version (version) values ($1)", [newest]);
     else if (found < newest) await client.query("update schema_version set version = $1", [newest]);
     await client.query("commit");
@@ -135,5 +176,11 @@ async function migratePostgres(pool: Pool): Promise<void> {
 
 // Text compares byte by byte, as SQLite has it: page tokens and orders are the same on both.
 function forPostgres(statement: string): string {
-  return statement.replace(/\btext\b/g, 'text collate "C"').replace(/\bKEY\b/g, 'text collate "C"').replace(/\bINT8\b/g, "bigint").replace(/\bBYTES\b/g, "bytea").replace(/\bWITHOUT_ROWID\b/g, "").replace(/\bSERIAL8\b/g, "bigserial primary key");
+  return statement
+    .replace(/\btext\b/g, 'text collate "C"')
+    .replace(/\bKEY\b/g, 'text collate "C"')
+    .replace(/\bINT8\b/g, "bigint")
+    .replace(/\bBYTES\b/g, "bytea")
+    .replace(/\bWITHOUT_ROWID\b/g, "")
+    .replace(/\bSERIAL8\b/g, "bigserial primary key");
 }

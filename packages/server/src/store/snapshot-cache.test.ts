@@ -20,7 +20,10 @@ function open(t: TestContext) {
     raw.close();
     rmSync(folder, { recursive: true });
   });
-  const write = (value: string): void => raw.exec(`insert into installation values ('a', '${value}') on conflict (key) do update set value = excluded.value`);
+  const write = (value: string): void =>
+    raw.exec(
+      `insert into installation values ('a', '${value}') on conflict (key) do update set value = excluded.value`,
+    );
   const loads = { count: 0 };
   const load = async (): Promise<string | undefined> => {
     loads.count += 1;

@@ -35,7 +35,10 @@ test("what a call reads is of one moment, by whichever way it asks", async (t) =
   assert.equal(await read(), "one");
   write("two");
   assert.equal(await read(), "one");
-  assert.equal((await reader.selectFrom("installation").select("value").where("key", "=", "a").executeTakeFirst())?.value, "one");
+  assert.equal(
+    (await reader.selectFrom("installation").select("value").where("key", "=", "a").executeTakeFirst())?.value,
+    "one",
+  );
 });
 
 test("a call that begins after a commit sees it, a hundred times over, and beside calls that go on", async (t) => {
@@ -65,17 +68,26 @@ test("each of the event loop's callbacks sees what was committed before it", asy
   const { read, write } = open(t);
   write("0");
   const seen: (string | undefined)[] = [];
-  await Promise.all(Array.from({ length: 50 }, (_, at) => new Promise<void>((resolve) => {
-    // All of them run in one turn of the loop, one after the other.
-    setImmediate(() => {
-      write(String(at + 1));
-      void read().then(async (value) => {
-        seen.push(value, await read());
-        resolve();
-      });
-    });
-  })));
-  assert.deepEqual(seen, Array.from({ length: 100 }, (_, at) => String((at >> 1) + 1)));
+  await Promise.all(
+    Array.from(
+      { length: 50 },
+      (_, at) =>
+        new Promise<void>((resolve) => {
+          // All of them run in one turn of the loop, one after the other.
+          setImmediate(() => {
+            write(String(at + 1));
+            void read().then(async (value) => {
+              seen.push(value, await read());
+              resolve();
+            });
+          });
+        }),
+    ),
+  );
+  assert.deepEqual(
+    seen,
+    Array.from({ length: 100 }, (_, at) => String((at >> 1) + 1)),
+  );
 });
 
 test("a commit in the same thread is seen at once, and does not wait for who has read", async (t) => {
@@ -84,9 +96,15 @@ test("a commit in the same thread is seen at once, and does not wait for who has
   t.after(() => raw.close());
   for (const value of ["one", "two"]) {
     await read();
-    raw.exec(`insert into installation values ('a', '${value}') on conflict (key) do update set value = excluded.value`);
+    raw.exec(
+      `insert into installation values ('a', '${value}') on conflict (key) do update set value = excluded.value`,
+    );
     assert.equal(await read(), value);
-    await db.updateTable("installation").set({ value: `${value}, changed` }).where("key", "=", "a").execute();
+    await db
+      .updateTable("installation")
+      .set({ value: `${value}, changed` })
+      .where("key", "=", "a")
+      .execute();
     assert.equal(await read(), `${value}, changed`);
     // It would wait for the reader's snapshot, for seconds.
     raw.exec("pragma wal_checkpoint(truncate)");

@@ -1,13 +1,17 @@
 import type { DatabaseSync } from "node:sqlite";
 
-// A statement by itself takes the file's locks and gives them back, which costs more than most answers. So the first statement of a call opens
-// a read transaction and all that follow answer from it, until the call waits for anything but the database: then the event loop goes on, and
-// what it calls next may be a call that began later and must see what was committed before it began.
+// A statement by itself takes the file's locks and gives them back, which costs more than most answers. So the first
+// statement of a call opens a read transaction and all that follow answer from it, until the call waits for anything
+// but the database: then the event loop goes on, and what it calls next may be a call that began later and must see
+// what was committed before it began.
 
 const open = new Set<() => void>();
 const settled = Promise.resolve();
 
-/** Snapshots on a reading connection: what it gives is to be called before each statement. Answers true when a snapshot was opened. */
+/**
+ * Snapshots on a reading connection: what it gives is to be called before each statement. Answers true when a snapshot
+ * was opened.
+ */
 export function snapshots(database: DatabaseSync): () => boolean {
   const begin = database.prepare("begin");
   const commit = database.prepare("commit");
@@ -30,7 +34,10 @@ export function snapshots(database: DatabaseSync): () => boolean {
   };
 }
 
-/** Ends the snapshots of this thread at once: a connection of the same thread has written, and who waits for it may not wait for anything else. */
+/**
+ * Ends the snapshots of this thread at once: a connection of the same thread has written, and who waits for it may not
+ * wait for anything else.
+ */
 export function endSnapshots(): void {
   for (const end of open) end();
 }

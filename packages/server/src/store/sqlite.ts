@@ -1,6 +1,14 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import {
-  type CompiledQuery, type DatabaseConnection, type Dialect, type Driver, Kysely, type QueryResult, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler,
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  Kysely,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
 } from "kysely";
 import { type Bindable, type Embedded, setEmbedded } from "./embedded.ts";
 import { isQuiet } from "./uncached-tables.ts";
@@ -8,15 +16,23 @@ import { endSnapshots, snapshots } from "./snapshots.ts";
 import type { Database } from "./store.ts";
 import type { Tables } from "./tables.ts";
 
-// Kysely brings no dialect for node:sqlite. The connection is one and synchronous: what runs on it runs at once, so nothing is queued.
+// Kysely brings no dialect for node:sqlite. The connection is one and synchronous: what runs on it runs at once, so
+// nothing is queued.
 
 const MAX_STATEMENTS = 500;
 
 /** A connection to the file. A writer waits for other processes' locks at most `busyTimeoutMs`. */
-export function connect(path: string, { readOnly, busyTimeoutMs = 30_000 }: { readOnly: boolean; busyTimeoutMs?: number }): DatabaseSync {
-  const database = readOnly ? new DatabaseSync(path, { readOnly, timeout: busyTimeoutMs }) : new WritingDatabase(path, { timeout: busyTimeoutMs });
+export function connect(
+  path: string,
+  { readOnly, busyTimeoutMs = 30_000 }: { readOnly: boolean; busyTimeoutMs?: number },
+): DatabaseSync {
+  const database = readOnly
+    ? new DatabaseSync(path, { readOnly, timeout: busyTimeoutMs })
+    : new WritingDatabase(path, { timeout: busyTimeoutMs });
   if (!readOnly) database.exec("pragma journal_mode = wal; pragma synchronous = full;");
-  database.exec("pragma foreign_keys = on; pragma cache_size = -65536; pragma mmap_size = 268435456; pragma temp_store = memory;");
+  database.exec(
+    "pragma foreign_keys = on; pragma cache_size = -65536; pragma mmap_size = 268435456; pragma temp_store = memory;",
+  );
   return database;
 }
 
@@ -38,7 +54,8 @@ class WritingDatabase extends DatabaseSync {
     if (!this.isTransaction) this.#count();
   }
 
-  // A number of 32 bits in the file's header that belongs to the application: every database has it, and it is committed with the rest.
+  // A number of 32 bits in the file's header that belongs to the application: every database has it, and it is
+  // committed with the rest.
   #count(): void {
     const { application_id: count } = this.prepare("pragma application_id").get() as { application_id: number };
     super.exec(`pragma application_id = ${(count + 1) | 0}`);
@@ -46,9 +63,14 @@ class WritingDatabase extends DatabaseSync {
   }
 }
 
-/** A Database over one open connection. Transactions are opened by hand on it, see group-commit.ts; one that only reads answers from snapshots, see there. */
+/**
+ * A Database over one open connection. Transactions are opened by hand on it, see group-commit.ts; one that only reads
+ * answers from snapshots, see there.
+ */
 export function sqliteDatabase(database: DatabaseSync, { readOnly }: { readOnly: boolean }): Database {
-  const engine = readOnly ? readingEngine(database) : engineOf(database, endSnapshots, () => database instanceof WritingDatabase && database.changed());
+  const engine = readOnly
+    ? readingEngine(database)
+    : engineOf(database, endSnapshots, () => database instanceof WritingDatabase && database.changed());
   const db = new Kysely<Tables>({ dialect: sqliteDialect(database, engine) });
   setEmbedded(db, engine);
   // The query builder closes only what it has used itself.
@@ -58,10 +80,17 @@ export function sqliteDatabase(database: DatabaseSync, { readOnly }: { readOnly:
 
 /** What runs statements on the connection; those that answer nothing too. */
 interface Engine extends Embedded {
-  execute(text: string, parameters: readonly Bindable[]): { rows: unknown[]; changes?: bigint; lastInsertRowid?: bigint };
+  execute(
+    text: string,
+    parameters: readonly Bindable[],
+  ): { rows: unknown[]; changes?: bigint; lastInsertRowid?: bigint };
 }
 
-interface Prepared { statement: StatementSync; answers: boolean; quiet: boolean }
+interface Prepared {
+  statement: StatementSync;
+  answers: boolean;
+  quiet: boolean;
+}
 
 /** `changed` is called after every statement that is not quiet. */
 function engineOf(database: DatabaseSync, before: () => void, changed: () => void): Engine {
@@ -100,7 +129,8 @@ function readingEngine(database: DatabaseSync): Engine {
     // The type of `get` does not know of rows as arrays, which take half the time.
     return () => (statement.get() as unknown as [number])[0];
   };
-  // Which commit of others was seen last; and how many there were that were not quiet, which can only have changed if that has.
+  // Which commit of others was seen last; and how many there were that were not quiet, which can only have changed if
+  // that has.
   const [selectCommit, selectCount] = [numberOf("data_version"), numberOf("application_id")];
   let commit: number | undefined;
   let count = 0;
@@ -142,7 +172,11 @@ function sqliteDialect(database: DatabaseSync, engine: Engine): Dialect {
   const connection: DatabaseConnection = {
     async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
       const { rows, changes, lastInsertRowid } = engine.execute(sql, parameters.map(bindable));
-      return { rows: rows as R[], ...(changes !== undefined && { numAffectedRows: changes }), ...(lastInsertRowid !== undefined && { insertId: lastInsertRowid }) };
+      return {
+        rows: rows as R[],
+        ...(changes !== undefined && { numAffectedRows: changes }),
+        ...(lastInsertRowid !== undefined && { insertId: lastInsertRowid }),
+      };
     },
     // eslint-disable-next-line require-yield -- Kysely asks for it; nothing here streams
     async *streamQuery() {
@@ -152,9 +186,15 @@ function sqliteDialect(database: DatabaseSync, engine: Engine): Dialect {
   const driver: Driver = {
     init: async () => {},
     acquireConnection: async () => connection,
-    beginTransaction: async () => { database.exec("begin immediate"); },
-    commitTransaction: async () => { database.exec("commit"); },
-    rollbackTransaction: async () => { database.exec("rollback"); },
+    beginTransaction: async () => {
+      database.exec("begin immediate");
+    },
+    commitTransaction: async () => {
+      database.exec("commit");
+    },
+    rollbackTransaction: async () => {
+      database.exec("rollback");
+    },
     releaseConnection: async () => {},
     destroy: async () => database.close(),
   };
@@ -168,6 +208,13 @@ function sqliteDialect(database: DatabaseSync, engine: Engine): Dialect {
 
 // node:sqlite takes an object for named parameters and binds nothing, silently.
 function bindable(value: unknown): Bindable {
-  if (typeof value === "string" || typeof value === "number" || typeof value === "bigint" || value === null || value instanceof Uint8Array) return value;
+  if (
+    typeof value === "string" ||
+    typeof value === "number" ||
+    typeof value === "bigint" ||
+    value === null ||
+    value instanceof Uint8Array
+  )
+    return value;
   throw new TypeError(`cannot bind a value of type ${typeof value}`);
 }

@@ -26,17 +26,21 @@ export interface Store {
   /** For reading alone: statements see what is committed. */
   reader: Database;
   /**
-   * Does the work in one transaction, whole or not at all, as if no other were under way; after a collision it is done again, so it must not
-   * reach outside. On SQLite it is meant for the time before and after serving: writes of a running server go through its writing thread.
-   * `isolation`: each statement sees what is committed when it begins, and waits for others instead of colliding with them, on engines where several
-   * transactions are under way at once; for work that has been looked at for it.
+   * Does the work in one transaction, whole or not at all, as if no other were under way; after a collision it is done
+   * again, so it must not reach outside. On SQLite it is meant for the time before and after serving: writes of a
+   * running server go through its writing thread. `isolation`: each statement sees what is committed when it begins,
+   * and waits for others instead of colliding with them, on engines where several transactions are under way at once;
+   * for work that has been looked at for it.
    */
   transact<T>(work: (tx: Database) => Promise<T>, options?: { isolation: "read committed" }): Promise<T>;
   /** Connections there are, those not in use, and calls that wait for one. Absent where there is no pool. */
   use?(): { total: number; idle: number; waiting: number };
   /** The version of the schema that is there; 0 for an empty database. */
   version(): Promise<number>;
-  /** Brings the schema to the newest version; safe when several start at once. Throws a StoreError for one of a newer version. */
+  /**
+   * Brings the schema to the newest version; safe when several start at once. Throws a StoreError for one of a newer
+   * version.
+   */
   migrate(): Promise<void>;
   close(): Promise<void>;
 }

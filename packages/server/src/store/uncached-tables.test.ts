@@ -12,8 +12,12 @@ import { connect } from "./sqlite.ts";
 import { statement } from "./statement.ts";
 import type { Database } from "./store.ts";
 
-const addEvent = statement("insert into event_outbox (id, type, subject, parent, target, time, actor, body) values ('a', 'b', 'c', 'd', '', 1, '', '')");
-const numberIt = statement("insert into event_numbers (subject, number) values ('c', 1) on conflict (subject) do update set number = number + 1");
+const addEvent = statement(
+  "insert into event_outbox (id, type, subject, parent, target, time, actor, body) values ('a', 'b', 'c', 'd', '', 1, '', '')",
+);
+const numberIt = statement(
+  "insert into event_numbers (subject, number) values ('c', 1) on conflict (subject) do update set number = number + 1",
+);
 const addName = statement("insert into group_names (parent, name, uid) values ('', ?, 'u')");
 const readNames = statement<{ name: string }>("select name from group_names");
 const take = statement<{ id: string }>("delete from event_outbox returning id");
@@ -38,8 +42,12 @@ function open(t: TestContext) {
   /** How much the version changes by the works, committed together. */
   const change = async (works: ((tx: Database) => Promise<unknown>)[], { db, raw } = writer): Promise<boolean> => {
     const before = await version();
-    await commitTogether(db, raw, works.map((run) => ({ run, settle: () => {} })));
-    return await version() !== before;
+    await commitTogether(
+      db,
+      raw,
+      works.map((run) => ({ run, settle: () => {} })),
+    );
+    return (await version()) !== before;
   };
   return { path, writer, other, version, change };
 }
@@ -58,20 +66,38 @@ test("commits that change quiet tables alone are not counted, all others are", a
   assert.equal(await change([addEvent, take], other), false);
   assert.equal(await change([(tx) => addName(tx, "three")], other), true, "another process's connection");
   assert.equal(await change([(tx) => addName(tx, "four"), FAILS]), true);
-  assert.equal(await change([(tx) => tx.insertInto("group_names").values({ parent: "", name: "five", uid: "u" }).execute()]), true, "by the query builder");
-  assert.equal(await change([(tx) => tx.updateTable("deliveries").set({ state: 4 }).where("uid", "=", "x").execute()]), false);
-  assert.equal(await change([(tx) => tx.deleteFrom("group_names").where("name", "=", "five").returning("name").execute()]), true);
+  assert.equal(
+    await change([(tx) => tx.insertInto("group_names").values({ parent: "", name: "five", uid: "u" }).execute()]),
+    true,
+    "by the query builder",
+  );
+  assert.equal(
+    await change([(tx) => tx.updateTable("deliveries").set({ state: 4 }).where("uid", "=", "x").execute()]),
+    false,
+  );
+  assert.equal(
+    await change([(tx) => tx.deleteFrom("group_names").where("name", "=", "five").returning("name").execute()]),
+    true,
+  );
   assert.equal(await change([async () => writer.raw.exec("update group_names set uid = 'v'")]), true, "by hand");
-  assert.deepEqual((await readNames(writer.db)).map(({ name }) => name), ["four", "one", "three", "two"]);
+  assert.deepEqual(
+    (await readNames(writer.db)).map(({ name }) => name),
+    ["four", "one", "three", "two"],
+  );
 });
 
 test("writing outside of a transaction is counted too", async (t) => {
-  const { version, writer: { db, raw } } = open(t);
+  const {
+    version,
+    writer: { db, raw },
+  } = open(t);
   const before = await version();
   await addEvent(db);
   assert.equal(await version(), before);
   for (const write of [
-    () => addName(db, "one"), () => db.deleteFrom("group_names").execute(), async () => raw.exec("create table more (n integer)"),
+    () => addName(db, "one"),
+    () => db.deleteFrom("group_names").execute(),
+    async () => raw.exec("create table more (n integer)"),
     async () => raw.exec("begin immediate; update group_names set uid = ''; commit"),
     () => db.transaction().execute((tx) => addName(tx, "two")),
   ]) {
@@ -82,7 +108,11 @@ test("writing outside of a transaction is counted too", async (t) => {
 });
 
 test("what is rolled back changes nothing for the transaction after it", async (t) => {
-  const { change, version, writer: { db, raw } } = open(t);
+  const {
+    change,
+    version,
+    writer: { db, raw },
+  } = open(t);
   const before = await version();
   raw.exec("begin immediate");
   await addName(db, "one");
@@ -93,40 +123,77 @@ test("what is rolled back changes nothing for the transaction after it", async (
 
 test("statements are understood, or they are not quiet", () => {
   for (const text of [
-    "select 1", "begin immediate", "commit", "pragma data_version", "", "insert into event_outbox (id) select id from events",
-    "update deliveries set state = 1", "insert or ignore into events values (1)",
+    "select 1",
+    "begin immediate",
+    "commit",
+    "pragma data_version",
+    "",
+    "insert into event_outbox (id) select id from events",
+    "update deliveries set state = 1",
+    "insert or ignore into events values (1)",
     `insert into "deliveries" ("uid") values (?) on conflict ("uid") do update set "state" = ?`,
     "with due as (select uid from deliveries where state in (1, 3)) update deliveries set state = 2 where uid in (select uid from due) returning uid",
-    "delete from subscription_leases where holder = ?", "update or ignore event_numbers set number = 2; delete from events",
-  ]) assert.equal(isQuiet(text), true, text);
+    "delete from subscription_leases where holder = ?",
+    "update or ignore event_numbers set number = 2; delete from events",
+  ])
+    assert.equal(isQuiet(text), true, text);
   for (const text of [
-    "update subscriptions set state = 1", "insert into tags values (1)", "update deliveries set state = 1; delete from tags",
-    "with a as (select 1) delete from tags", "with gone as (delete from tags returning uid) delete from deliveries", "replace into repos values (1)",
-    "drop table events", "vacuum", "alter table events add column x",
-    "insert into main.tags values (1)", "insert into [tags] values (1)", "update\n  tags set name = ''", "INSERT OR REPLACE INTO tags values (1)", "nonsense",
-    "create trigger t after insert on events begin delete from tags; end", "insert into events_old values (1)",
-  ]) assert.equal(isQuiet(text), false, text);
+    "update subscriptions set state = 1",
+    "insert into tags values (1)",
+    "update deliveries set state = 1; delete from tags",
+    "with a as (select 1) delete from tags",
+    "with gone as (delete from tags returning uid) delete from deliveries",
+    "replace into repos values (1)",
+    "drop table events",
+    "vacuum",
+    "alter table events add column x",
+    "insert into main.tags values (1)",
+    "insert into [tags] values (1)",
+    "update\n  tags set name = ''",
+    "INSERT OR REPLACE INTO tags values (1)",
+    "nonsense",
+    "create trigger t after insert on events begin delete from tags; end",
+    "insert into events_old values (1)",
+  ])
+    assert.equal(isQuiet(text), false, text);
 });
 
 test("nothing changes a table behind a statement's back", (t) => {
   const { path } = open(t);
   const database = connect(path, { readOnly: true });
   t.after(() => database.close());
-  assert.deepEqual(database.prepare("select name from sqlite_master where type not in ('table', 'index')").all(), [], "no triggers, no views");
+  assert.deepEqual(
+    database.prepare("select name from sqlite_master where type not in ('table', 'index')").all(),
+    [],
+    "no triggers, no views",
+  );
   for (const table of database.prepare("select name from sqlite_master where type = 'table'").all()) {
     assert.deepEqual(database.prepare(`pragma foreign_key_list(${String(table["name"])})`).all(), []);
   }
 });
 
-// The other half of the rule: a kept answer depends on no quiet table. `events` answers what is not kept, and `moving` answers nobody.
+// The other half of the rule: a kept answer depends on no quiet table. `events` answers what is not kept, and `moving`
+// answers nobody.
 test("nobody but the room of events reads quiet tables", () => {
   const src = join(import.meta.dirname, "..");
   const tables = QUIET_TABLES.join("|");
-  const named = new RegExp(`\\b(?:from|join|into|update)\\s+(?:${tables})\\b|(?:from|join|into|table)\\(\\s*["'](?:${tables})\\b`, "i");
-  const isOthers = (file: string): boolean => file.endsWith(".ts") && !/^(?:events|store|moving)[\\/]|\.test\.ts$/.test(file);
-  const code = (file: string): string => readFileSync(join(src, file), "utf8").replace(/^\s*(?:\/\/|\/?\*|import\b|export .* from).*$/gm, "");
-  const readers = readdirSync(src, { recursive: true, encoding: "utf8" }).filter((file) => isOthers(file) && named.test(code(file)));
-  const caught = ["select 1 from deliveries as d", `tx.selectFrom("events")`, "left join event_outbox", `.innerJoin("deliveries as d"`];
+  const named = new RegExp(
+    `\\b(?:from|join|into|update)\\s+(?:${tables})\\b|(?:from|join|into|table)\\(\\s*["'](?:${tables})\\b`,
+    "i",
+  );
+  const isOthers = (file: string): boolean =>
+    file.endsWith(".ts") && !/^(?:events|store|moving)[\\/]|\.test\.ts$/.test(file);
+  const code = (file: string): string =>
+    readFileSync(join(src, file), "utf8").replace(/^\s*(?:\/\/|\/?\*|import\b|export .* from).*$/gm, "");
+  const readers = readdirSync(src, { recursive: true, encoding: "utf8" }).filter(
+    (file) => isOthers(file) && named.test(code(file)),
+  );
+  const caught = [
+    "select 1 from deliveries as d",
+    `tx.selectFrom("events")`,
+    "left join event_outbox",
+    `.innerJoin("deliveries as d"`,
+  ];
   for (const reading of caught) assert.match(reading, named);
   assert.deepEqual(readers, []);
 });

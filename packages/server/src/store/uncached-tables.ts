@@ -1,10 +1,18 @@
 import type { Tables } from "./tables.ts";
 
 /**
- * Tables that change all the time while events are delivered, and that nothing reads but the room of events, whose answers are not kept. A commit that
- * changes these alone leaves every kept answer as true as it was: see `Embedded.version`.
+ * Tables that change all the time while events are delivered, and that nothing reads but the room of events, whose
+ * answers are not kept. A commit that changes these alone leaves every kept answer as true as it was: see
+ * `Embedded.version`.
  */
-export const QUIET_TABLES: readonly (keyof Tables)[] = ["pull_notes", "event_outbox", "events", "event_numbers", "subscription_leases", "deliveries"];
+export const QUIET_TABLES: readonly (keyof Tables)[] = [
+  "pull_notes",
+  "event_outbox",
+  "events",
+  "event_numbers",
+  "subscription_leases",
+  "deliveries",
+];
 
 const quiet: ReadonlySet<string> = new Set(QUIET_TABLES);
 
@@ -12,7 +20,8 @@ const quiet: ReadonlySet<string> = new Set(QUIET_TABLES);
 const CHANGES_NOTHING = /^(?:$|select\b|pragma\b|explain\b|begin\b|commit\b|rollback\b|savepoint\b|release\b)/i;
 const CHANGES_ROWS = /^(?:insert|replace|update|delete|with)\b/i;
 // Whatever looks like a change of a table's rows. "do update set" names no table.
-const CHANGED = /\b(?:(?:insert(?:\s+or\s+\w+)?|replace)\s+into|delete\s+from|(?<!\bdo\s+)update(?:\s+or\s+\w+)?)\s+("?)(\w+)\1/gi;
+const CHANGED =
+  /\b(?:(?:insert(?:\s+or\s+\w+)?|replace)\s+into|delete\s+from|(?<!\bdo\s+)update(?:\s+or\s+\w+)?)\s+("?)(\w+)\1/gi;
 
 /** Whether these statements change nothing but rows of quiet tables. What is not understood is not quiet. */
 export function isQuiet(text: string): boolean {

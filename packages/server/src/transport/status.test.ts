@@ -4,10 +4,17 @@ import { pino } from "pino";
 import { alreadyExists, Code, failedPrecondition, invalidArgument, MoorageError, notFound } from "../errors.ts";
 import { areaOf, asMoorageError, httpStatus, statusJson, toStatus } from "./status.ts";
 
-const info = (reason: string, domain = "iam.moorage.dev") => ({ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason, domain });
+const info = (reason: string, domain = "iam.moorage.dev") => ({
+  "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+  reason,
+  domain,
+});
 
 test("an invalid argument lists all fields and nothing empty", () => {
-  const error = invalidArgument({ field: "name", description: "is required" }, { field: "claimMatch.issuer", description: "must be a URL" });
+  const error = invalidArgument(
+    { field: "name", description: "is required" },
+    { field: "claimMatch.issuer", description: "must be a URL" },
+  );
   assert.deepEqual(statusJson(error, "iam", "moorage.dev"), {
     code: 3,
     message: "Invalid argument: name: is required",
@@ -15,7 +22,10 @@ test("an invalid argument lists all fields and nothing empty", () => {
       info("INVALID_ARGUMENT"),
       {
         "@type": "type.googleapis.com/google.rpc.BadRequest",
-        fieldViolations: [{ field: "name", description: "is required" }, { field: "claimMatch.issuer", description: "must be a URL" }],
+        fieldViolations: [
+          { field: "name", description: "is required" },
+          { field: "claimMatch.issuer", description: "must be a URL" },
+        ],
       },
     ],
   });
@@ -25,18 +35,33 @@ test("a failed precondition, a missing and an existing resource carry their deta
   const blocked = failedPrecondition({ type: "RESOURCE_NOT_EMPTY", subject: "abc", description: "1 repo" });
   assert.deepEqual(statusJson(blocked, "iam", "moorage.dev")["details"], [
     info("FAILED_PRECONDITION"),
-    { "@type": "type.googleapis.com/google.rpc.PreconditionFailure", violations: [{ type: "RESOURCE_NOT_EMPTY", subject: "abc", description: "1 repo" }] },
+    {
+      "@type": "type.googleapis.com/google.rpc.PreconditionFailure",
+      violations: [{ type: "RESOURCE_NOT_EMPTY", subject: "abc", description: "1 repo" }],
+    },
   ]);
-  for (const [make, reason, verb] of [[notFound, "NOT_FOUND", "not found"], [alreadyExists, "ALREADY_EXISTS", "already exists"]] as const) {
+  for (const [make, reason, verb] of [
+    [notFound, "NOT_FOUND", "not found"],
+    [alreadyExists, "ALREADY_EXISTS", "already exists"],
+  ] as const) {
     assert.deepEqual(statusJson(make("moorage.iam.v2.Group", "abc"), "iam", "moorage.dev")["details"], [
       info(reason),
-      { "@type": "type.googleapis.com/google.rpc.ResourceInfo", resourceType: "moorage.iam.v2.Group", resourceName: "abc", description: `Group ${verb}: abc` },
+      {
+        "@type": "type.googleapis.com/google.rpc.ResourceInfo",
+        resourceType: "moorage.iam.v2.Group",
+        resourceName: "abc",
+        description: `Group ${verb}: abc`,
+      },
     ]);
   }
 });
 
 test("retry delay, metadata, request id and an area of the error's own", () => {
-  const error = new MoorageError(Code.Unavailable, "Unavailable", { area: "registry", retryAfterMs: 1500, metadata: { requestId: "r1" } });
+  const error = new MoorageError(Code.Unavailable, "Unavailable", {
+    area: "registry",
+    retryAfterMs: 1500,
+    metadata: { requestId: "r1" },
+  });
   assert.deepEqual(statusJson(error, "iam", "example.org")["details"], [
     { ...info("UNAVAILABLE", "registry.example.org"), metadata: { requestId: "r1" } },
     { "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "1.500s" },
@@ -49,7 +74,10 @@ test("every code has its HTTP status and exactly one ErrorInfo", () => {
   for (const code of Object.values(Code)) {
     assert.equal(httpStatus(code), expected[code]);
     const status = toStatus(new MoorageError(code, "m"), "iam", "moorage.dev");
-    assert.deepEqual(status.details.map((detail) => detail.typeUrl), ["type.googleapis.com/google.rpc.ErrorInfo"]);
+    assert.deepEqual(
+      status.details.map((detail) => detail.typeUrl),
+      ["type.googleapis.com/google.rpc.ErrorInfo"],
+    );
   }
 });
 
@@ -62,7 +90,10 @@ test("an unforeseen error shows a request id and is logged with its cause, once"
   const lines: string[] = [];
   const log = pino({}, { write: (line: string) => void lines.push(line) });
   const shown = asMoorageError(new TypeError("secret"), log, "r1");
-  assert.deepEqual([shown.code, shown.message, shown.details.metadata], [Code.Internal, "Internal error", { requestId: "r1" }]);
+  assert.deepEqual(
+    [shown.code, shown.message, shown.details.metadata],
+    [Code.Internal, "Internal error", { requestId: "r1" }],
+  );
   assert.equal(asMoorageError(shown, log, "r2"), shown);
   assert.equal(lines.length, 1);
   assert.match(lines[0] ?? "", /"requestId":"r1".*request failed unexpectedly/);

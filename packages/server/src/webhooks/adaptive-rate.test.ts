@@ -12,7 +12,11 @@ test("each delivery lets one more be under way, up to the bound; a failure leave
   pace.ended({ isDelivered: false, startMs: 10, nowMs: 20 });
   assert.deepEqual([pace.concurrency(), pace.batch()], [1, 1]);
   pace.ended({ isDelivered: true, startMs: 15, nowMs: 25 });
-  assert.deepEqual([pace.concurrency(), pace.failures()], [1, 1], "one that began before the failure says nothing of now");
+  assert.deepEqual(
+    [pace.concurrency(), pace.failures()],
+    [1, 1],
+    "one that began before the failure says nothing of now",
+  );
   pace.ended({ isDelivered: true, startMs: 25, nowMs: 30 });
   assert.deepEqual([pace.concurrency(), pace.failures()], [2, 0]);
 });
@@ -52,7 +56,10 @@ test("in no minute there are more tries than the sink allows, and as many as tha
       began.push(nowMs);
     }
     const inMinuteFrom = (at: number): number => began.filter((one) => one >= at && one < at + 59_999).length;
-    assert.ok([0, 1, 30_000, 60_000.5, 100_000].every((at) => inMinuteFrom(at) <= rate), `${rate}`);
+    assert.ok(
+      [0, 1, 30_000, 60_000.5, 100_000].every((at) => inMinuteFrom(at) <= rate),
+      `${rate}`,
+    );
     assert.ok(began.length >= 2.9 * rate - 1, `${rate} ${began.length}`);
   }
 });

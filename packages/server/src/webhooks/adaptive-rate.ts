@@ -1,4 +1,7 @@
-/** How quickly a process sends for one subscription: what it learned of the sink so far. Times are of the monotonic clock, in milliseconds. */
+/**
+ * How quickly a process sends for one subscription: what it learned of the sink so far. Times are of the monotonic
+ * clock, in milliseconds.
+ */
 export interface Pace {
   /** Tries that may be under way together. */
   concurrency(): number;
@@ -25,8 +28,9 @@ const LONGEST_ASKED_REST_MS = 60_000;
 const LATENCY_WEIGHT = 0.2;
 
 /**
- * One more try at a time with each that is delivered, `most` at most; one after a failure. While a sink fails it is asked ever more slowly, so that a dead
- * one neither costs much nor uses up the tries of all that waits for it. `firstRetryMs`: the first delay of the schedule, which no rest outlasts.
+ * One more try at a time with each that is delivered, `most` at most; one after a failure. While a sink fails it is
+ * asked ever more slowly, so that a dead one neither costs much nor uses up the tries of all that waits for it.
+ * `firstRetryMs`: the first delay of the schedule, which no rest outlasts.
  */
 export function createPace(most: number, firstRetryMs = LONGEST_REST_MS): Pace {
   const longestRestMs = Math.min(LONGEST_REST_MS, firstRetryMs);
@@ -49,7 +53,8 @@ export function createPace(most: number, firstRetryMs = LONGEST_REST_MS): Pace {
       const inASecond = Math.ceil(concurrency * Math.max(1, 1000 / Math.max(1, latencyMs ?? 1000)));
       return Math.min(Math.max(LEAST_BATCH, inASecond), MAX_BATCH, rate === 0 ? MAX_BATCH : Math.ceil(rate / 60));
     },
-    readyInMs: (nowMs) => Math.max(0, restUntilMs - nowMs, rate === 0 ? 0 : paidUntilMs - (burst() - 1) * perTryMs() - nowMs),
+    readyInMs: (nowMs) =>
+      Math.max(0, restUntilMs - nowMs, rate === 0 ? 0 : paidUntilMs - (burst() - 1) * perTryMs() - nowMs),
     began(nowMs) {
       if (rate > 0) paidUntilMs = Math.max(paidUntilMs, nowMs) + perTryMs();
     },

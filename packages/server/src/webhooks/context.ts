@@ -18,6 +18,13 @@ export interface DeliveryDeps {
   log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
   config: Pick<
     Config,
-    "allowPrivateNetwork" | "baseUrl" | "databasePoolSize" | "drainTimeoutMs" | "eventsPrefix" | "eventsRetryMs" | "eventsTimeoutMs" | "eventsConcurrency"
+    | "allowPrivateNetwork"
+    | "baseUrl"
+    | "databasePoolSize"
+    | "drainTimeoutMs"
+    | "eventsPrefix"
+    | "eventsRetryMs"
+    | "eventsTimeoutMs"
+    | "eventsConcurrency"
   >;
 }

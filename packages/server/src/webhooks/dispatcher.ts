@@ -60,7 +60,9 @@ export function startPostman(deps: DeliveryDeps): Postman {
   const look = async (): Promise<void> => {
     if (config.eventsConcurrency === 0) return;
     // Whoever had no turn for longest comes first, so that all get one.
-    const due = (await queue.due(LOOK_AT)).toSorted((one, other) => correspondences.usedMs(one) - correspondences.usedMs(other));
+    const due = (await queue.due(LOOK_AT)).toSorted(
+      (one, other) => correspondences.usedMs(one) - correspondences.usedMs(other),
+    );
     const places = { failing: MAX_FAILING_WORKERS, others: MAX_WORKERS };
     for (const subscription of workers.keys()) places[isFailing(subscription) ? "failing" : "others"] -= 1;
     isCrowded = false;
@@ -68,7 +70,8 @@ export function startPostman(deps: DeliveryDeps): Postman {
       if (isClosing) return;
       const running = workers.get(subscription);
       running?.more();
-      if (running !== undefined || (correspondences.paceOf(subscription)?.readyInMs(performance.now()) ?? 0) > 0) continue;
+      if (running !== undefined || (correspondences.paceOf(subscription)?.readyInMs(performance.now()) ?? 0) > 0)
+        continue;
       const lane = isFailing(subscription) ? "failing" : "others";
       if (places[lane] <= 0) {
         isCrowded = true;
@@ -90,7 +93,7 @@ export function startPostman(deps: DeliveryDeps): Postman {
     while (!isClosing) {
       try {
         // What has just been numbered is sent while the rest is numbered.
-        while (await queue.sequence(SEQUENCE_LIMIT) === SEQUENCE_LIMIT && !isClosing) await look();
+        while ((await queue.sequence(SEQUENCE_LIMIT)) === SEQUENCE_LIMIT && !isClosing) await look();
         await look();
         if (performance.now() - sweptMs > SWEEP_EVERY_MS) {
           sweptMs = performance.now();
@@ -118,7 +121,8 @@ export function startPostman(deps: DeliveryDeps): Postman {
       const ended = Promise.allSettled([...workers.values()].map(({ done }) => done));
       await within(config.drainTimeoutMs, ended);
       await correspondences.close();
-      if (!await within(LAST_WRITES_MS, ended)) log.warn({}, "events were sent whose fate could not be written: they are sent again");
+      if (!(await within(LAST_WRITES_MS, ended)))
+        log.warn({}, "events were sent whose fate could not be written: they are sent again");
     },
   };
 }

@@ -3,20 +3,35 @@ import type { LookupAddress, LookupOptions } from "node:dns";
 import { test } from "node:test";
 import { createLookups } from "./dns.ts";
 
-const ask = (lookups: ReturnType<typeof createLookups>, name: string, options: LookupOptions = { all: true }, isFailing = false): Promise<string | string[]> =>
-  new Promise((resolve) => lookups(() => isFailing)(name, options, (error, found) => {
-    resolve(error ? error.message : typeof found === "string" ? found : found.map(({ address }: LookupAddress) => address));
-  }));
+const ask = (
+  lookups: ReturnType<typeof createLookups>,
+  name: string,
+  options: LookupOptions = { all: true },
+  isFailing = false,
+): Promise<string | string[]> =>
+  new Promise((resolve) =>
+    lookups(() => isFailing)(name, options, (error, found) => {
+      resolve(
+        error ? error.message : typeof found === "string" ? found : found.map(({ address }: LookupAddress) => address),
+      );
+    }),
+  );
 
 test("names are looked up under the rules of every fetch", async () => {
   const open = createLookups({ allowPrivateNetwork: true, timeoutMs: 5_000 });
   const all = await ask(open, "localhost");
   assert.ok(Array.isArray(all) && all.length > 0 && all.every((one) => one === "127.0.0.1" || one === "::1"));
   assert.equal(await ask(open, "localhost", { family: 4 }), "127.0.0.1");
-  const many = await Promise.all(Array.from({ length: 50 }, (_, n) => ask(open, "localhost", { all: true }, n % 2 === 0)));
-  assert.deepEqual(many, Array.from({ length: 50 }, () => all));
+  const many = await Promise.all(
+    Array.from({ length: 50 }, (_, n) => ask(open, "localhost", { all: true }, n % 2 === 0)),
+  );
+  assert.deepEqual(
+    many,
+    Array.from({ length: 50 }, () => all),
+  );
   const closed = createLookups({ allowPrivateNetwork: false, timeoutMs: 5_000 });
-  for (const isFailing of [false, true]) assert.equal(await ask(closed, "localhost", { all: true }, isFailing), "the address is not a public one");
+  for (const isFailing of [false, true])
+    assert.equal(await ask(closed, "localhost", { all: true }, isFailing), "the address is not a public one");
 });
 
 test("a name whose turn does not come in time is given up", async () => {

@@ -3,18 +3,26 @@ import type { LookupFunction } from "node:net";
 import { checkedLookup, FetchError } from "../lib/guarded-fetch.ts";
 import { createLane } from "../lib/semaphore.ts";
 
-export interface LookupOptions { allowPrivateNetwork: boolean; timeoutMs: number }
+export interface LookupOptions {
+  allowPrivateNetwork: boolean;
+  timeoutMs: number;
+}
 
 type Found = { error: Error } | { addresses: LookupAddress[] };
 
-// Names are resolved by a few threads, which read files as well: slow names must not take them all. Sinks that fail wait for each other alone.
+// Names are resolved by a few threads, which read files as well: slow names must not take them all. Sinks that fail
+// wait for each other alone.
 const AT_ONCE = { failing: 1, others: 2 };
 
 /**
- * Makes the lookups of sinks, each checked as in base/fetch.ts: few at a time, and one for all connections to a name that are made together.
- * `isFailing`: whether the last try to reach the sink failed. One whose turn does not come within `timeoutMs` fails.
+ * Makes the lookups of sinks, each checked as in base/fetch.ts: few at a time, and one for all connections to a name
+ * that are made together. `isFailing`: whether the last try to reach the sink failed. One whose turn does not come
+ * within `timeoutMs` fails.
  */
-export function createLookups({ allowPrivateNetwork, timeoutMs }: LookupOptions): (isFailing: () => boolean) => LookupFunction {
+export function createLookups({
+  allowPrivateNetwork,
+  timeoutMs,
+}: LookupOptions): (isFailing: () => boolean) => LookupFunction {
   const resolve = checkedLookup({ allowPrivateNetwork });
   const underWay = new Map<string, Promise<Found>>();
   const lanes = { failing: createLane(AT_ONCE.failing), others: createLane(AT_ONCE.others) };
@@ -23,22 +31,27 @@ export function createLookups({ allowPrivateNetwork, timeoutMs }: LookupOptions)
     const known = underWay.get(key);
     if (known !== undefined) return known;
     const askedMs = performance.now();
-    const found = lanes[lane](() => new Promise<Found>((done) => {
-      if (performance.now() - askedMs > timeoutMs) return done({ error: new FetchError("failed", "the sink's name could not be resolved in time") });
-      resolve(name, { all: true }, (error, addresses) => {
-        done(error === null ? { addresses: typeof addresses === "string" ? [] : addresses } : { error });
-      });
-    })).finally(() => underWay.delete(key));
+    const found = lanes[lane](
+      () =>
+        new Promise<Found>((done) => {
+          if (performance.now() - askedMs > timeoutMs)
+            return done({ error: new FetchError("failed", "the sink's name could not be resolved in time") });
+          resolve(name, { all: true }, (error, addresses) => {
+            done(error === null ? { addresses: typeof addresses === "string" ? [] : addresses } : { error });
+          });
+        }),
+    ).finally(() => underWay.delete(key));
     underWay.set(key, found);
     return found;
   };
-  return (isFailing) => (name, { all, family }, callback) => {
-    void find(name, isFailing() ? "failing" : "others").then((found) => {
-      if ("error" in found) return callback(found.error, "");
-      const fit = found.addresses.filter((one) => family !== 4 && family !== 6 || one.family === family);
-      const [first] = fit;
-      if (first === undefined) return callback(new FetchError("failed", "the sink's name has no address"), "");
-      return all ? callback(null, fit) : callback(null, first.address, first.family);
-    });
-  };
+  return (isFailing) =>
+    (name, { all, family }, callback) => {
+      void find(name, isFailing() ? "failing" : "others").then((found) => {
+        if ("error" in found) return callback(found.error, "");
+        const fit = found.addresses.filter((one) => (family !== 4 && family !== 6) || one.family === family);
+        const [first] = fit;
+        if (first === undefined) return callback(new FetchError("failed", "the sink's name has no address"), "");
+        return all ? callback(null, fit) : callback(null, first.address, first.family);
+      });
+    };
 }

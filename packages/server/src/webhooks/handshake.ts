@@ -1,7 +1,8 @@
 import type { Sink, SinkAnswer } from "./sink.ts";
 
 /** What a sink says of being sent events. `failed`: it did not answer. */
-export type Handshake = { kind: "allowed"; ratePerMinute: number } | { kind: "refused"; reason: string } | { kind: "failed"; error: string };
+export type Handshake =
+  { kind: "allowed"; ratePerMinute: number } | { kind: "refused"; reason: string } | { kind: "failed"; error: string };
 
 /** How long an answer holds. */
 export const HANDSHAKE_EVERY_MS = 86_400_000;
@@ -10,24 +11,33 @@ const RATE_WANTED = 1_000_000;
 const MAX_REASON_CHARS = 200;
 
 /**
- * Asks whether the sink wants events from here, and how many a minute. A sink that does not know the question takes part without a limit: only one that
- * names other origins refuses. `origin`: our host name. Source: CloudEvents HTTP 1.1 Web Hooks 1.0.2 §4.
+ * Asks whether the sink wants events from here, and how many a minute. A sink that does not know the question takes
+ * part without a limit: only one that names other origins refuses. `origin`: our host name. Source: CloudEvents HTTP
+ * 1.1 Web Hooks 1.0.2 §4.
  */
 export async function askSink(sink: Sink, origin: string): Promise<Handshake> {
   const answer = await sink.send({
-    method: "OPTIONS", headers: { "user-agent": "moorage", "webhook-request-origin": origin, "webhook-request-rate": String(RATE_WANTED) },
+    method: "OPTIONS",
+    headers: { "user-agent": "moorage", "webhook-request-origin": origin, "webhook-request-rate": String(RATE_WANTED) },
   });
   if (answer.status === 0) return { kind: "failed", error: answer.error };
   const allowed = valuesOf(answer, "webhook-allowed-origin");
   if (allowed.length === 0) return { kind: "allowed", ratePerMinute: 0 };
   if (!allowed.some((one) => one === "*" || one.toLowerCase() === origin.toLowerCase())) {
-    return { kind: "refused", reason: `the sink allows events from ${printable(allowed.join(", "))} alone, not from ${origin}` };
+    return {
+      kind: "refused",
+      reason: `the sink allows events from ${printable(allowed.join(", "))} alone, not from ${origin}`,
+    };
   }
   return { kind: "allowed", ratePerMinute: rateOf(valuesOf(answer, "webhook-allowed-rate")[0] ?? "*") };
 }
 
 function valuesOf({ headers }: SinkAnswer, name: string): string[] {
-  return [headers[name] ?? []].flat().flatMap((value) => value.split(",")).map((value) => value.trim()).filter((value) => value !== "");
+  return [headers[name] ?? []]
+    .flat()
+    .flatMap((value) => value.split(","))
+    .map((value) => value.trim())
+    .filter((value) => value !== "");
 }
 
 /** 0: no limit that we could keep to. */

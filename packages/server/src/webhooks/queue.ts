@@ -1,6 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { ANONYMOUS, type CallData } from "../core/call.ts";
-import { type ClaimAnswer, type ClaimRequest, dueSubscriptions, hasOutbox, type RecordRequest } from "../events/index.ts";
+import {
+  type ClaimAnswer,
+  type ClaimRequest,
+  dueSubscriptions,
+  hasOutbox,
+  type RecordRequest,
+} from "../events/index.ts";
 import type { DeliveryDeps } from "./context.ts";
 import { createLane } from "../lib/semaphore.ts";
 
@@ -15,18 +21,30 @@ export interface DeliveryQueue {
   record(request: Omit<RecordRequest, "holder">): Promise<boolean>;
 }
 
-export function deliveryQueue({ transactor, reader, clock, config }: Pick<DeliveryDeps, "transactor" | "reader" | "clock" | "config">): DeliveryQueue {
+export function deliveryQueue({
+  transactor,
+  reader,
+  clock,
+  config,
+}: Pick<DeliveryDeps, "transactor" | "reader" | "clock" | "config">): DeliveryQueue {
   const holder = randomUUID();
   // However many subscriptions are sent for, half of the connections are left to others.
   const lane = createLane(Math.ceil(config.databasePoolSize / 2));
-  const data = (): CallData => ({ caller: ANONYMOUS, requestId: randomUUID(), nowMs: clock.nowMs(), remoteAddress: "", userAgent: "" });
+  const data = (): CallData => ({
+    caller: ANONYMOUS,
+    requestId: randomUUID(),
+    nowMs: clock.nowMs(),
+    remoteAddress: "",
+    userAgent: "",
+  });
   return {
     async sequence(limit) {
-      if (!await hasOutbox(reader)) return 0;
+      if (!(await hasOutbox(reader))) return 0;
       return (await transactor.write("events.sequence", data(), { limit, typePrefix: config.eventsPrefix })).count;
     },
     due: (limit) => dueSubscriptions(reader, { nowMs: clock.nowMs(), holder, limit }),
     claim: (request) => lane(() => transactor.write("events.claim", data(), { ...request, holder })),
-    record: async (request) => (await lane(() => transactor.write("events.record", data(), { ...request, holder }))).held,
+    record: async (request) =>
+      (await lane(() => transactor.write("events.record", data(), { ...request, holder }))).held,
   };
 }

@@ -4,7 +4,12 @@ import { judge, type Verdict } from "./retry.ts";
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5);
 const RETRY = [5_000, 60_000, 3_600_000];
-interface Circumstances { step?: number; random?: number; retryAfter?: string; error?: string }
+interface Circumstances {
+  step?: number;
+  random?: number;
+  retryAfter?: string;
+  error?: string;
+}
 const at = (status: number, { step = 0, random = 0.5, retryAfter, error = "" }: Circumstances = {}): Verdict =>
   judge({ status, error, retryAfter }, { step, nowMs: NOW, retryMs: RETRY, random });
 
@@ -12,14 +17,23 @@ test("only 2xx is delivered", () => {
   for (const status of [200, 202, 204, 299]) assert.deepEqual(at(status), { error: "" });
   assert.deepEqual(at(404), { error: "the sink answered 404", nextMs: NOW + 5_000 });
   assert.deepEqual(at(500), { error: "the sink answered 500", nextMs: NOW + 5_000 });
-  assert.deepEqual(at(0, { error: "the connection was refused" }), { error: "the connection was refused", nextMs: NOW + 5_000 });
+  assert.deepEqual(at(0, { error: "the connection was refused" }), {
+    error: "the connection was refused",
+    nextMs: NOW + 5_000,
+  });
   for (const status of [301, 302, 307, 399]) {
-    assert.deepEqual(at(status), { error: `the sink answered ${status}: redirects are not followed`, nextMs: NOW + 5_000 });
+    assert.deepEqual(at(status), {
+      error: `the sink answered ${status}: redirects are not followed`,
+      nextMs: NOW + 5_000,
+    });
   }
 });
 
 test("each try has its delay, a fifth more or less, and after the last the delivery is dead", () => {
-  assert.deepEqual([0, 1, 2].map((step) => (at(500, { step }).nextMs ?? 0) - NOW), RETRY);
+  assert.deepEqual(
+    [0, 1, 2].map((step) => (at(500, { step }).nextMs ?? 0) - NOW),
+    RETRY,
+  );
   assert.equal(at(500, { random: 0 }).nextMs, NOW + 4_000);
   assert.equal(at(500, { random: 1 }).nextMs, NOW + 6_000);
   assert.deepEqual(at(500, { step: 3 }), { error: "the sink answered 500" });
@@ -31,7 +45,11 @@ test("410 disables, and leaves the delivery due for whoever resumes", () => {
 });
 
 test("Retry-After puts off, for a day at most, and never brings forward", () => {
-  assert.deepEqual(at(503, { retryAfter: "120" }), { error: "the sink answered 503", nextMs: NOW + 120_000, restMs: 120_000 });
+  assert.deepEqual(at(503, { retryAfter: "120" }), {
+    error: "the sink answered 503",
+    nextMs: NOW + 120_000,
+    restMs: 120_000,
+  });
   assert.equal(at(429, { retryAfter: "1" }).nextMs, NOW + 5_000);
   assert.equal(at(503, { retryAfter: "9999999" }).nextMs, NOW + 86_400_000);
   assert.equal(at(503, { retryAfter: new Date(NOW + 90_000).toUTCString() }).nextMs, NOW + 90_000);
@@ -44,5 +62,8 @@ test("Retry-After puts off, for a day at most, and never brings forward", () => 
 
 test("what this server broke off itself is due at once, and is not the sink's fault", () => {
   const reply = { status: 0, error: "interrupted: the server was told to end", isInterrupted: true };
-  assert.deepEqual(judge(reply, { step: 9, nowMs: NOW, retryMs: RETRY, random: 0.5 }), { error: reply.error, nextMs: NOW });
+  assert.deepEqual(judge(reply, { step: 9, nowMs: NOW, retryMs: RETRY, random: 0.5 }), {
+    error: reply.error,
+    nextMs: NOW,
+  });
 });

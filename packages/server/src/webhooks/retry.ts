@@ -27,10 +27,13 @@ const DAY_MS = 86_400_000;
 const JITTER = 0.2;
 
 /**
- * Judges a try. `step`: tries of the running schedule before it. `retryMs`: the delays after the first failed try, the second, and so on; after the last
- * one a delivery is dead. `random`: 0 to 1.
+ * Judges a try. `step`: tries of the running schedule before it. `retryMs`: the delays after the first failed try, the
+ * second, and so on; after the last one a delivery is dead. `random`: 0 to 1.
  */
-export function judge(reply: Reply, { step, nowMs, retryMs, random }: { step: number; nowMs: number; retryMs: readonly number[]; random: number }): Verdict {
+export function judge(
+  reply: Reply,
+  { step, nowMs, retryMs, random }: { step: number; nowMs: number; retryMs: readonly number[]; random: number },
+): Verdict {
   const { status } = reply;
   if (status >= 200 && status < 300) return { error: "" };
   const error = reply.error || errorOf(status);
@@ -47,11 +50,20 @@ export function judge(reply: Reply, { step, nowMs, retryMs, random }: { step: nu
 
 function errorOf(status: number): string {
   if (status === 410) return "the sink answered 410: it wants no more events";
-  return status >= 300 && status < 400 ? `the sink answered ${status}: redirects are not followed` : `the sink answered ${status}`;
+  return status >= 300 && status < 400
+    ? `the sink answered ${status}: redirects are not followed`
+    : `the sink answered ${status}`;
 }
 
-/** Milliseconds of a Retry-After, seconds or a date, at most a day; undefined when it is neither. Source: RFC 9110 §10.2.3. */
+/**
+ * Milliseconds of a Retry-After, seconds or a date, at most a day; undefined when it is neither. Source: RFC 9110
+ * §10.2.3.
+ */
 function retryAfterMs(text: string, nowMs: number): number | undefined {
-  const waitMs = /^\d{1,10}$/.test(text) ? Number(text) * 1000 : /^[A-Z][a-z]{2}, /.test(text) ? Date.parse(text) - nowMs : Number.NaN;
+  const waitMs = /^\d{1,10}$/.test(text)
+    ? Number(text) * 1000
+    : /^[A-Z][a-z]{2}, /.test(text)
+      ? Date.parse(text) - nowMs
+      : Number.NaN;
   return Number.isNaN(waitMs) ? undefined : Math.min(Math.max(waitMs, 0), DAY_MS);
 }

@@ -36,7 +36,8 @@ export interface Worker {
 
 // Once others wait, a turn takes no longer than this.
 const TURN_MS = 2_000;
-// And in no case longer than this: at its end other processes may take the subscription, and whatever of it is stuck comes to light.
+// And in no case longer than this: at its end other processes may take the subscription, and whatever of it is stuck
+// comes to light.
 const LONGEST_TURN_MS = 60_000;
 // Outcomes gather for so long, or until there are so many: each write costs a commit.
 const GATHER_MS = 20;
@@ -51,7 +52,11 @@ const LAST_WRITES = 3;
 const CLOCK_MARGIN_MS = 2_000;
 
 /** Sends what is due of the subscription, until nothing is, the sink needs a rest, or others wait. */
-export function startWorker(subscription: string, { pace, sink: sinkOf, note }: Correspondence, deps: WorkerDeps): Worker {
+export function startWorker(
+  subscription: string,
+  { pace, sink: sinkOf, note }: Correspondence,
+  deps: WorkerDeps,
+): Worker {
   const { clock, config, log, queue, tries } = deps;
   const useMs = 2 * config.eventsTimeoutMs;
   const startedMs = performance.now();
@@ -79,10 +84,16 @@ export function startWorker(subscription: string, { pace, sink: sinkOf, note }: 
     changed = Promise.withResolvers<void>();
   };
 
-  /** Whether a try that begins now ends while the lease lasts: one that outlived it could be made by two processes at the same time. */
+  /**
+   * Whether a try that begins now ends while the lease lasts: one that outlived it could be made by two processes at
+   * the same time.
+   */
   const mayBegin = (nowMs: number): boolean => nowMs + config.eventsTimeoutMs <= leaseEndMs;
 
-  /** Begins as many tries as may begin now. Answers in how many milliseconds there may be another; undefined: when something has changed. */
+  /**
+   * Begins as many tries as may begin now. Answers in how many milliseconds there may be another; undefined: when
+   * something has changed.
+   */
   const fill = (): number | undefined => {
     while (!isStopping && sink !== undefined && recipient !== undefined && underWay < pace.concurrency()) {
       const nowMs = performance.now();
@@ -110,7 +121,12 @@ export function startWorker(subscription: string, { pace, sink: sinkOf, note }: 
       else waiting.unshift(delivery);
     } catch (error) {
       log.warn({ err: error, subscription }, "an event could not be signed");
-      ended(delivery, { status: 0, error: "interrupted: this server could not sign it", isInterrupted: true }, startTimeMs, startMs);
+      ended(
+        delivery,
+        { status: 0, error: "interrupted: this server could not sign it", isInterrupted: true },
+        startTimeMs,
+        startMs,
+      );
     }
     underWay -= 1;
     tries.end();
@@ -121,7 +137,12 @@ export function startWorker(subscription: string, { pace, sink: sinkOf, note }: 
   /** Notes how a try ended. */
   const ended = ({ uid, step }: ClaimedDelivery, reply: Reply, startTimeMs: number, startMs: number): void => {
     const nowMs = performance.now();
-    const { error, nextMs, restMs, disable: wantsNoMore } = judge(reply, { step, nowMs: clock.nowMs(), retryMs: config.eventsRetryMs, random: Math.random() });
+    const {
+      error,
+      nextMs,
+      restMs,
+      disable: wantsNoMore,
+    } = judge(reply, { step, nowMs: clock.nowMs(), retryMs: config.eventsRetryMs, random: Math.random() });
     const latencyMs = Math.round(nowMs - startMs);
     const isDelivered = error === "";
     pace.ended({ isDelivered, startMs, nowMs, restMs });
@@ -131,7 +152,14 @@ export function startWorker(subscription: string, { pace, sink: sinkOf, note }: 
       isStopping = true;
     }
     if (outcomes.length === 0) oldestOutcomeMs = nowMs;
-    outcomes.push({ uid, startMs: startTimeMs, latencyMs, status: reply.status, error, ...(nextMs !== undefined && { nextMs }) });
+    outcomes.push({
+      uid,
+      startMs: startTimeMs,
+      latencyMs,
+      status: reply.status,
+      error,
+      ...(nextMs !== undefined && { nextMs }),
+    });
   };
 
   const claim = async (): Promise<void> => {
@@ -154,7 +182,9 @@ export function startWorker(subscription: string, { pace, sink: sinkOf, note }: 
     if (waiting.length === 0) return;
     const secrets = target.secrets.join(" ");
     if (recipient?.secrets !== secrets) {
-      const keys = target.secrets.map((sealed) => signingKey(deps.secrets.open(sealed, subscriptionPlace(subscription))));
+      const keys = target.secrets.map((sealed) =>
+        signingKey(deps.secrets.open(sealed, subscriptionPlace(subscription))),
+      );
       recipient = { secrets, group: target.group, keys };
     }
     sink ??= await sinkOf(target);
@@ -183,9 +213,16 @@ export function startWorker(subscription: string, { pace, sink: sinkOf, note }: 
     const told = outcomes;
     outcomes = [];
     const asked = handshake;
-    const rest = isLast ? { unsent: waiting.map(({ uid }) => uid), release: true, ...(disable !== undefined && { disable }) } : {};
+    const rest = isLast
+      ? { unsent: waiting.map(({ uid }) => uid), release: true, ...(disable !== undefined && { disable }) }
+      : {};
     try {
-      const held = await queue.record({ subscription, outcomes: told, ...rest, ...(asked && !isHandshakeTold && { handshake: asked }) });
+      const held = await queue.record({
+        subscription,
+        outcomes: told,
+        ...rest,
+        ...(asked && !isHandshakeTold && { handshake: asked }),
+      });
       if (asked) isHandshakeTold = true;
       if (!held) isStopping = true;
     } catch (error) {
@@ -202,14 +239,24 @@ export function startWorker(subscription: string, { pace, sink: sinkOf, note }: 
       if (nowMs - startedMs > (deps.isCrowded() ? TURN_MS : LONGEST_TURN_MS)) isStopping = true;
       const wantsMore = !isStopping && mayClaim && waiting.length < Math.min(pace.concurrency(), pace.batch());
       // Half of the time of a try is left for the database to answer.
-      const needsLease = underWay + waiting.length > 0 && !isStopping && nowMs + 1.5 * config.eventsTimeoutMs > leaseEndMs;
-      const gatherMs = outcomes.length === 0 ? undefined : outcomes.length >= GATHER_MOST ? 0 : Math.max(0, oldestOutcomeMs + GATHER_MS - nowMs);
+      const needsLease =
+        underWay + waiting.length > 0 && !isStopping && nowMs + 1.5 * config.eventsTimeoutMs > leaseEndMs;
+      const gatherMs =
+        outcomes.length === 0
+          ? undefined
+          : outcomes.length >= GATHER_MOST
+            ? 0
+            : Math.max(0, oldestOutcomeMs + GATHER_MS - nowMs);
       if (underWay === 0 && !wantsMore && (isStopping || waiting.length === 0)) return;
       // What is not written when the lease ends counts as interrupted: it is written before the lease is taken again.
       if (gatherMs === 0 || (gatherMs !== undefined && nowMs > leaseEndMs)) await record(false);
       else if (wantsMore || needsLease) await claim();
       else {
-        const timers = [gatherMs, waitMs, waiting.length + underWay > 0 ? leaseEndMs - 1.5 * config.eventsTimeoutMs - nowMs : undefined];
+        const timers = [
+          gatherMs,
+          waitMs,
+          waiting.length + underWay > 0 ? leaseEndMs - 1.5 * config.eventsTimeoutMs - nowMs : undefined,
+        ];
         const soonest = Math.max(1, Math.min(...timers.filter((timer) => timer !== undefined)));
         await changes(Number.isFinite(soonest) ? soonest : useMs);
       }

@@ -15,19 +15,25 @@ const TEXTS: Readonly<Record<string, string>> = {
   EPROTO: "the sink does not speak TLS",
 };
 // OpenSSL's reasons for not believing a certificate, and Node's own.
-const CERTIFICATE = /^(?:CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERR_TLS_CERT|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED)/;
+const CERTIFICATE =
+  /^(?:CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERR_TLS_CERT|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED)/;
 
 /** Why a sink did not answer, in words of ours: what the system says names addresses, and changes with its version. */
 export function failureText(error: unknown): string {
   // The addresses of one name fail together.
-  const first = error instanceof AggregateError ? error.errors.find((one) => one instanceof FetchError) ?? error.errors[0] : error;
+  const first =
+    error instanceof AggregateError
+      ? (error.errors.find((one) => one instanceof FetchError) ?? error.errors[0])
+      : error;
   if (first instanceof FetchError) return first.message;
   if (!(first instanceof Error)) return "the request failed";
   if (first.cause instanceof FetchError) return first.cause.message;
   const code = "code" in first && typeof first.code === "string" ? first.code : undefined;
-  if (first.name === "HTTPParserError" || code === "UND_ERR_RES_CONTENT_LENGTH_MISMATCH") return "the answer is not HTTP";
+  if (first.name === "HTTPParserError" || code === "UND_ERR_RES_CONTENT_LENGTH_MISMATCH")
+    return "the answer is not HTTP";
   if (code === undefined) return "the request failed";
-  if (CERTIFICATE.test(code)) return `the sink's certificate is not accepted: ${code.toLowerCase().replaceAll("_", " ")}`;
+  if (CERTIFICATE.test(code))
+    return `the sink's certificate is not accepted: ${code.toLowerCase().replaceAll("_", " ")}`;
   if (code.startsWith("ERR_SSL_")) return "the sink does not speak TLS";
   return TEXTS[code] ?? `the request failed: ${code.toLowerCase().replaceAll("_", " ")}`;
 }

@@ -14,8 +14,14 @@ export interface SinkOptions {
   lookup: LookupFunction;
 }
 
-export interface SinkRequest { method: "POST" | "OPTIONS"; headers: Record<string, string>; body?: Buffer }
-export interface SinkAnswer extends Reply { headers: Record<string, string | string[] | undefined> }
+export interface SinkRequest {
+  method: "POST" | "OPTIONS";
+  headers: Record<string, string>;
+  body?: Buffer;
+}
+export interface SinkAnswer extends Reply {
+  headers: Record<string, string | string[] | undefined>;
+}
 
 /** Where the events of one subscription go. */
 export interface Sink {
@@ -34,27 +40,43 @@ const LONGEST_KEEP_ALIVE_MS = 30_000;
 const CUT = new Error("nobody waits for the answer any more");
 
 /**
- * A client for one sink under the rules of the guarded fetch (base/fetch.ts): addresses are checked for every connection, redirects are answers like any
- * other, nothing is unpacked. Connections are kept for the next request.
+ * A client for one sink under the rules of the guarded fetch (base/fetch.ts): addresses are checked for every
+ * connection, redirects are answers like any other, nothing is unpacked. Connections are kept for the next request.
  */
-export async function openSink(target: string, { allowPrivateNetwork, timeoutMs, connections, lookup }: SinkOptions): Promise<Sink> {
+export async function openSink(
+  target: string,
+  { allowPrivateNetwork, timeoutMs, connections, lookup }: SinkOptions,
+): Promise<Sink> {
   // Loaded when it is first needed: a server that sends nothing spares 10 MiB.
   const { Pool } = await import("undici");
   let pool: Pool | undefined;
   let isClosed = false;
   const options: Pool.Options = {
-    connections, pipelining: 1, allowH2: false, maxHeaderSize: MAX_HEADER_BYTES, keepAliveTimeout: KEEP_ALIVE_MS, keepAliveMaxTimeout: LONGEST_KEEP_ALIVE_MS,
+    connections,
+    pipelining: 1,
+    allowH2: false,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: LONGEST_KEEP_ALIVE_MS,
     // The time of a try is kept below; these only clean up behind it.
-    headersTimeout: 2 * timeoutMs, bodyTimeout: 2 * timeoutMs, connect: { lookup, timeout: timeoutMs },
+    headersTimeout: 2 * timeoutMs,
+    bodyTimeout: 2 * timeoutMs,
+    connect: { lookup, timeout: timeoutMs },
   };
   return {
     async send({ method, headers, body }) {
       try {
         const url = checkedUrl(target, { allowPrivateNetwork });
         pool ??= new Pool(url.origin, options);
-        return await exchange(pool, { path: url.pathname + url.search, method, headers, body: body ?? null }, timeoutMs);
+        return await exchange(
+          pool,
+          { path: url.pathname + url.search, method, headers, body: body ?? null },
+          timeoutMs,
+        );
       } catch (error) {
-        return isClosed ? { ...unanswered("interrupted: the server was told to end"), isInterrupted: true } : unanswered(failureText(error));
+        return isClosed
+          ? { ...unanswered("interrupted: the server was told to end"), isInterrupted: true }
+          : unanswered(failureText(error));
       }
     },
     async close() {

@@ -17,7 +17,10 @@ export interface Correspondences {
   close(): Promise<void>;
 }
 
-interface Kept extends Correspondence { usedMs: number; opened?: Promise<Sink> | undefined }
+interface Kept extends Correspondence {
+  usedMs: number;
+  opened?: Promise<Sink> | undefined;
+}
 
 const IDLE_MS = 60_000;
 // What is known of a sink that fails must outlive its rests.
@@ -25,7 +28,11 @@ const FORGET_MS = 600_000;
 // A sink that comes and goes is told of once in so long.
 const WARN_EVERY_MS = 60_000;
 
-export function createCorrespondences({ config, log, metrics }: Pick<DeliveryDeps, "config" | "log" | "metrics">): Correspondences {
+export function createCorrespondences({
+  config,
+  log,
+  metrics,
+}: Pick<DeliveryDeps, "config" | "log" | "metrics">): Correspondences {
   const { allowPrivateNetwork, eventsTimeoutMs: timeoutMs, eventsConcurrency: connections } = config;
   const all = new Map<string, Kept>();
   const lookups = createLookups({ allowPrivateNetwork, timeoutMs });
@@ -33,11 +40,22 @@ export function createCorrespondences({ config, log, metrics }: Pick<DeliveryDep
     let warnedMs = -Infinity;
     let isTold = false;
     const kept: Kept = {
-      usedMs: 0, pace: createPace(connections, config.eventsRetryMs[0]),
+      usedMs: 0,
+      pace: createPace(connections, config.eventsRetryMs[0]),
       // A subscription's sink never changes.
-      sink: ({ sink }) => kept.opened ??= openSink(sink, { allowPrivateNetwork, timeoutMs, connections, lookup: lookups(() => kept.pace.failures() > 0) }),
+      sink: ({ sink }) =>
+        (kept.opened ??= openSink(sink, {
+          allowPrivateNetwork,
+          timeoutMs,
+          connections,
+          lookup: lookups(() => kept.pace.failures() > 0),
+        })),
       note({ isDelivered, status, error, latencyMs }) {
-        metrics.tried({ subscription, outcome: isDelivered ? "delivered" : status === 0 ? "unanswered" : "refused", seconds: latencyMs / 1000 });
+        metrics.tried({
+          subscription,
+          outcome: isDelivered ? "delivered" : status === 0 ? "unanswered" : "refused",
+          seconds: latencyMs / 1000,
+        });
         const nowMs = performance.now();
         if (isDelivered && isTold) log.info({ subscription }, "events are delivered again");
         else if (!isDelivered && !isTold && nowMs - warnedMs > WARN_EVERY_MS) {

@@ -12,10 +12,19 @@ test("what was written wakes, once it is; what failed does not, nor what the que
   const writer: Transactor = {
     read: () => Promise.reject(new Error("nobody reads")),
     // Whatever the command: what it answers is not looked at.
-    write: () => (isFailing ? Promise.reject(new Error("no")) : Promise.resolve() as never),
+    write: () => (isFailing ? Promise.reject(new Error("no")) : (Promise.resolve() as never)),
   };
   const transactor = wakingTransactor(writer, () => void awakened.push(name));
-  for (name of ["method", "distribution.putManifest", "events.notePulls", "events.claim", "events.record", "events.sequence", "events.expire", "leases.take"]) {
+  for (name of [
+    "method",
+    "distribution.putManifest",
+    "events.notePulls",
+    "events.claim",
+    "events.record",
+    "events.sequence",
+    "events.expire",
+    "leases.take",
+  ]) {
     // Nothing runs: the name alone counts.
     await transactor.write(name as "events.releaseAll", data, {});
   }

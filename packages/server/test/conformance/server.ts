@@ -1,7 +1,8 @@
-// The server that the Connect project's conformance runner calls: its ConformanceService over our doors, no more of Moorage. Started by
-// .ci/connect-conformance.sh; its argument is the service's descriptors. Rooms set no headers, trailers or details of their own choice, the
-// service does: they are put onto the stream's answer here, so that of those it is the carrying that is tested, not the making. The ErrorInfo
-// that every error of ours has (contract §6) is taken off: the runner expects errors without details.
+// The server that the Connect project's conformance runner calls: its ConformanceService over our doors, no more of
+// Moorage. Started by .ci/connect-conformance.sh; its argument is the service's descriptors. Rooms set no headers,
+// trailers or details of their own choice, the service does: they are put onto the stream's answer here, so that of
+// those it is the carrying that is tested, not the making. The ErrorInfo that every error of ours has (contract §6) is
+// taken off: the runner expects errors without details.
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerHttp2Stream } from "node:http2";
@@ -21,7 +22,10 @@ import { type Dispatch, rpcDoor } from "../../src/transport/rpc/handler.ts";
 const PACKAGE = "connectrpc.conformance.v1";
 
 /** The messages as their JSON. */
-interface Header { name: string; value?: string[] }
+interface Header {
+  name: string;
+  value?: string[];
+}
 interface Definition {
   responseHeaders?: Header[];
   responseTrailers?: Header[];
@@ -29,10 +33,17 @@ interface Definition {
   responseDelayMs?: number;
   error?: { code?: string; message?: string; details?: JsonObject[] };
 }
-interface Start { useTls?: boolean; messageReceiveLimit?: number; serverCreds?: { cert: string; key: string } }
+interface Start {
+  useTls?: boolean;
+  messageReceiveLimit?: number;
+  serverCreds?: { cert: string; key: string };
+}
 
-const registry: FileRegistry = createFileRegistry(fromBinary(FileDescriptorSetSchema, readFileSync(process.argv[2] ?? "")));
-const messageOf = (name: string): DescMessage => registry.getMessage(`${PACKAGE}.${name}`) ?? fault(`there is no message ${name}`);
+const registry: FileRegistry = createFileRegistry(
+  fromBinary(FileDescriptorSetSchema, readFileSync(process.argv[2] ?? "")),
+);
+const messageOf = (name: string): DescMessage =>
+  registry.getMessage(`${PACKAGE}.${name}`) ?? fault(`there is no message ${name}`);
 const service = registry.getService(`${PACKAGE}.ConformanceService`) ?? fault("there is no ConformanceService");
 const codes = registry.getEnum(`${PACKAGE}.Code`) ?? fault("there are no codes");
 
@@ -41,7 +52,10 @@ function fault(text: string): never {
 }
 
 /** What an answer has beside what the door gives it. A failure is one block of headers and has no trailers. */
-interface Extra { headers: OutgoingHttpHeaders; trailers: OutgoingHttpHeaders }
+interface Extra {
+  headers: OutgoingHttpHeaders;
+  trailers: OutgoingHttpHeaders;
+}
 
 /** Calls under way, by request id: what the service is to tell of them, and where it puts its headers. */
 const calls = new Map<string, { answer: Extra; headers: IncomingHttpHeaders }>();
@@ -49,19 +63,40 @@ const calls = new Map<string, { answer: Extra; headers: IncomingHttpHeaders }>()
 const dispatch: Dispatch = {
   async unary(method, { requestId }, message): Promise<Message> {
     const { answer, headers } = calls.get(requestId) ?? fault("the call did not come as a stream");
-    const { responseDefinition: asked = {} } = toJson(method.input, message, { registry }) as { responseDefinition?: Definition };
+    const { responseDefinition: asked = {} } = toJson(method.input, message, { registry }) as {
+      responseDefinition?: Definition;
+    };
     await sleep(asked.responseDelayMs ?? 0);
-    const info = { ...requestInfo(headers), requests: [{ "@type": `type.googleapis.com/${method.input.typeName}`, ...toJson(method.input, message, { registry }) as JsonObject }] };
+    const info = {
+      ...requestInfo(headers),
+      requests: [
+        {
+          "@type": `type.googleapis.com/${method.input.typeName}`,
+          ...(toJson(method.input, message, { registry }) as JsonObject),
+        },
+      ],
+    };
     if (asked.error === undefined) {
       Object.assign(answer, { headers: outgoing(asked.responseHeaders), trailers: outgoing(asked.responseTrailers) });
-      return fromJson(method.output, { payload: { ...(asked.responseData !== undefined && { data: asked.responseData }), requestInfo: info } }, { registry });
+      return fromJson(
+        method.output,
+        { payload: { ...(asked.responseData !== undefined && { data: asked.responseData }), requestInfo: info } },
+        { registry },
+      );
     }
     const code = codes.values.find((value) => value.name === asked.error?.code)?.number ?? 0;
     const text = asked.error.message ?? "";
-    const details = [...asked.error.details ?? [], { "@type": `type.googleapis.com/${PACKAGE}.ConformancePayload.RequestInfo`, ...info }];
+    const details = [
+      ...(asked.error.details ?? []),
+      { "@type": `type.googleapis.com/${PACKAGE}.ConformancePayload.RequestInfo`, ...info },
+    ];
     const status = toBinary(StatusSchema, fromJson(StatusSchema, { code, message: text, details }, { registry }));
     // A failure is one block of headers.
-    answer.headers = { ...outgoing(asked.responseHeaders), ...outgoing(asked.responseTrailers), "grpc-status-details-bin": Buffer.from(status).toString("base64").replace(/=+$/, "") };
+    answer.headers = {
+      ...outgoing(asked.responseHeaders),
+      ...outgoing(asked.responseTrailers),
+      "grpc-status-details-bin": Buffer.from(status).toString("base64").replace(/=+$/, ""),
+    };
     // The request id lets an INTERNAL error keep its message.
     throw new MoorageError(code as Code, text, { metadata: { requestId } });
   },
@@ -71,7 +106,9 @@ const dispatch: Dispatch = {
 function requestInfo(headers: IncomingHttpHeaders): JsonObject {
   const timeout = headers["grpc-timeout"];
   return {
-    requestHeaders: Object.entries(headers).filter(([name]) => !name.startsWith(":")).map(([name, value]) => ({ name, value: Array.isArray(value) ? value : (value ?? "").split(", ") })),
+    requestHeaders: Object.entries(headers)
+      .filter(([name]) => !name.startsWith(":"))
+      .map(([name, value]) => ({ name, value: Array.isArray(value) ? value : (value ?? "").split(", ") })),
     ...(typeof timeout === "string" && { timeoutMs: String(Math.round(grpcTimeoutMs(timeout))) }),
   };
 }
@@ -85,18 +122,24 @@ function decorate(stream: ServerHttp2Stream): Extra {
   const extra: Extra = { headers: {}, trailers: {} };
   const respond = stream.respond.bind(stream);
   const sendTrailers = stream.sendTrailers.bind(stream);
-  stream.respond = (head, options) => respond({ ...head, "grpc-status-details-bin": undefined, ...extra.headers }, options);
+  stream.respond = (head, options) =>
+    respond({ ...head, "grpc-status-details-bin": undefined, ...extra.headers }, options);
   stream.sendTrailers = (last) => sendTrailers({ ...last, ...extra.trailers });
   return extra;
 }
 
 /** Messages on standard input and output have their length in four bytes before them. */
 function readStart(bytes: Buffer): Start {
-  return toJson(messageOf("ServerCompatRequest"), fromBinary(messageOf("ServerCompatRequest"), bytes.subarray(4)), { registry }) as Start;
+  return toJson(messageOf("ServerCompatRequest"), fromBinary(messageOf("ServerCompatRequest"), bytes.subarray(4)), {
+    registry,
+  }) as Start;
 }
 
 function writeAnswer(answer: JsonObject): void {
-  const bytes = toBinary(messageOf("ServerCompatResponse"), fromJson(messageOf("ServerCompatResponse"), answer, { registry }));
+  const bytes = toBinary(
+    messageOf("ServerCompatResponse"),
+    fromJson(messageOf("ServerCompatResponse"), answer, { registry }),
+  );
   const length = Buffer.alloc(4);
   length.writeUInt32BE(bytes.length);
   process.stdout.write(Buffer.concat([length, bytes]));
@@ -107,14 +150,27 @@ const log = pino({ level: "warn" }, pino.destination(2));
 const shutdown = new AbortController();
 const methods = service.methods.filter((method) => method.methodKind === "unary" && method.name !== "Unimplemented");
 const door = rpcDoor({
-  dispatch, log, services: [{ ...service, methods }], aliases: [], errorDomain: "conformance.test", clock: { nowMs: () => Date.now() }, shutdown: shutdown.signal,
+  dispatch,
+  log,
+  services: [{ ...service, methods }],
+  aliases: [],
+  errorDomain: "conformance.test",
+  clock: { nowMs: () => Date.now() },
+  shutdown: shutdown.signal,
   authenticate: async () => ANONYMOUS,
   ...(start.messageReceiveLimit !== undefined && { maxMessageBytes: start.messageReceiveLimit }),
 });
 const pem = (base64: string): Buffer => Buffer.from(base64, "base64");
-const tls = start.useTls === true && start.serverCreds ? { cert: pem(start.serverCreds.cert), key: pem(start.serverCreds.key) } : undefined;
+const tls =
+  start.useTls === true && start.serverCreds
+    ? { cert: pem(start.serverCreds.cert), key: pem(start.serverCreds.key) }
+    : undefined;
 const port = await listen({
-  host: "127.0.0.1", port: 0, tls, log, errorDomain: "conformance.test",
+  host: "127.0.0.1",
+  port: 0,
+  tls,
+  log,
+  errorDomain: "conformance.test",
   takeStream(stream, headers) {
     const answer = door.unary(headers);
     if (answer === undefined) return false;

@@ -7,8 +7,16 @@ import { join } from "node:path";
 import { create, type MessageInitShape, toJsonString } from "@bufbuild/protobuf";
 import { type Identity, IdentitySchema } from "@moorage/api";
 import {
-  type Access, accessCommands, type AccessWriter, createAccess, createSecurityTokenService, createSigningKey, createStsDoors, rotateSigningKey,
-  type SecurityTokenService, signInFlowCommands,
+  type Access,
+  accessCommands,
+  type AccessWriter,
+  createAccess,
+  createSecurityTokenService,
+  createSigningKey,
+  createStsDoors,
+  rotateSigningKey,
+  type SecurityTokenService,
+  signInFlowCommands,
 } from "../../src/auth/index.ts";
 import { createSecrets } from "../../src/lib/secrets.ts";
 import { newUid } from "../../src/lib/uid.ts";
@@ -43,12 +51,30 @@ export async function openAccess({ allowPrivateNetwork = true } = {}): Promise<A
   const secrets = createSecrets([randomBytes(32)]);
   const commands = { ...accessCommands(secrets), ...signInCommands, ...signInFlowCommands };
   const clock = { nowMs: Date.now() };
-  const data = (): CallData => ({ caller: ANONYMOUS, requestId: "test", nowMs: clock.nowMs, remoteAddress: "127.0.0.1", userAgent: "" });
+  const data = (): CallData => ({
+    caller: ANONYMOUS,
+    requestId: "test",
+    nowMs: clock.nowMs,
+    remoteAddress: "127.0.0.1",
+    userAgent: "",
+  });
   const writer: AccessWriter = {
     write(name, callData, input) {
       // The name and the input belong together by the signature above; TypeScript loses that on the union.
       const command = commands[name] as (call: Call, input: unknown) => Promise<unknown>;
-      return store.transact((tx) => command({ ...callData, tx, may: async () => false, visible: async () => [], heldBy: async () => false, emit: () => "" }, input)) as never;
+      return store.transact((tx) =>
+        command(
+          {
+            ...callData,
+            tx,
+            may: async () => false,
+            visible: async () => [],
+            heldBy: async () => false,
+            emit: () => "",
+          },
+          input,
+        ),
+      ) as never;
     },
   };
   await store.transact((tx) => createSigningKey(tx, secrets, clock.nowMs));
@@ -60,14 +86,27 @@ export async function openAccess({ allowPrivateNetwork = true } = {}): Promise<A
   const registryAudience = `127.0.0.1:${port}`;
   const config = { baseUrl, registryAudience, accessTokenTtlMs: 3_600_000, allowPrivateNetwork };
   const noted: AuditEvent[] = [];
-  const access = createAccess({ config, reader, writer, secrets, auditor: { note: (_data, event) => void noted.push(event) }, log: { info() {} } });
+  const access = createAccess({
+    config,
+    reader,
+    writer,
+    secrets,
+    auditor: { note: (_data, event) => void noted.push(event) },
+    log: { info() {} },
+  });
   const doors = createStsDoors({
-    config, clock: { nowMs: () => clock.nowMs }, keyring: access.keyring, exchanger: access.exchanger, grants: access.signIn.grants,
+    config,
+    clock: { nowMs: () => clock.nowMs },
+    keyring: access.keyring,
+    exchanger: access.exchanger,
+    grants: access.signIn.grants,
     answerError(response, error, _data, status) {
       const told = error instanceof MoorageError ? error : new MoorageError(Code.Internal, String(error));
       response.statusCode = status ?? STATUS[told.code] ?? 500;
       // The only server here speaks HTTP/1.1.
-      (response as ServerResponse).end(JSON.stringify({ code: told.code, message: told.message, fields: told.details.fieldViolations }));
+      (response as ServerResponse).end(
+        JSON.stringify({ code: told.code, message: told.message, fields: told.details.fieldViolations }),
+      );
     },
   });
   server.on("request", (request, response) => {
@@ -77,15 +116,35 @@ export async function openAccess({ allowPrivateNetwork = true } = {}): Promise<A
   });
 
   return {
-    ...access, baseUrl, registryAudience, db, clock, data, noted, service: createSecurityTokenService(access.exchanger),
+    ...access,
+    baseUrl,
+    registryAudience,
+    db,
+    clock,
+    data,
+    noted,
+    service: createSecurityTokenService(access.exchanger),
     async addIdentity(relationship, parent = "") {
       const identity = create(IdentitySchema, { relationship });
       const uid = newUid(parent);
-      await db.insertInto("identities").values({
-        uid, parent, name: "ci", description: "", email: "", email_unverified: "", company: "", last_seen_time: null,
-        create_time: clock.nowMs, update_time: clock.nowMs, relationship_type: 1,
-        relationship: identity.relationship.case === undefined ? "" : toJsonString(IdentitySchema, identity), ...exact(identity),
-      }).execute();
+      await db
+        .insertInto("identities")
+        .values({
+          uid,
+          parent,
+          name: "ci",
+          description: "",
+          email: "",
+          email_unverified: "",
+          company: "",
+          last_seen_time: null,
+          create_time: clock.nowMs,
+          update_time: clock.nowMs,
+          relationship_type: 1,
+          relationship: identity.relationship.case === undefined ? "" : toJsonString(IdentitySchema, identity),
+          ...exact(identity),
+        })
+        .execute();
       return uid;
     },
     async rotate() {
@@ -104,7 +163,8 @@ export async function openAccess({ allowPrivateNetwork = true } = {}): Promise<A
 }
 
 function exact({ relationship }: Identity): { issuer: string; subject: string } {
-  if (relationship.case === "staticKeys") return { issuer: relationship.value.issuer, subject: relationship.value.subject };
+  if (relationship.case === "staticKeys")
+    return { issuer: relationship.value.issuer, subject: relationship.value.subject };
   if (relationship.case !== "claimMatch") return { issuer: "", subject: "" };
   const { iss, sub } = relationship.value;
   return { issuer: iss.case === "issuer" ? iss.value : "", subject: sub.case === "subject" ? sub.value : "" };

@@ -1,9 +1,20 @@
 import assert from "node:assert/strict";
-import { create, type DescMessage, type DescMethodUnary, fromJson, type JsonValue, type MessageInitShape, toJson } from "@bufbuild/protobuf";
+import {
+  create,
+  type DescMessage,
+  type DescMethodUnary,
+  fromJson,
+  type JsonValue,
+  type MessageInitShape,
+  toJson,
+} from "@bufbuild/protobuf";
 import type { Answer, Platform } from "./platform.ts";
 import { restCallOf } from "./transcode.ts";
 
-/** Calls a method that changes nothing, or fails, by REST and by gRPC, makes sure that the two say the same, and answers what REST said. */
+/**
+ * Calls a method that changes nothing, or fails, by REST and by gRPC, makes sure that the two say the same, and answers
+ * what REST said.
+ */
 export async function both<I extends DescMessage, O extends DescMessage>(
   platform: Platform,
   method: DescMethodUnary<I, O>,
@@ -26,5 +37,7 @@ export async function both<I extends DescMessage, O extends DescMessage>(
 
 // A page token holds the time it was given out at: two are never the same, but there are two or none.
 function plain(json: JsonValue): JsonValue {
-  return typeof json === "object" && json !== null && "nextPageToken" in json ? { ...json, nextPageToken: "given" } : json;
+  return typeof json === "object" && json !== null && "nextPageToken" in json
+    ? { ...json, nextPageToken: "given" }
+    : json;
 }

@@ -1,5 +1,11 @@
 /** What a browser shows: the last answer after all redirects, or the redirect that it was told not to follow. */
-export interface Shown { url: string; status: number; headers: Headers; text: string; location: string }
+export interface Shown {
+  url: string;
+  status: number;
+  headers: Headers;
+  text: string;
+  location: string;
+}
 
 /** A browser without scripts: it keeps cookies by host and port, and follows redirects. */
 export interface Browser {
@@ -30,7 +36,11 @@ export function openBrowser(): Browser {
       const cut = pair.indexOf("=");
       const path = attributes.find((one) => /^path=/i.test(one))?.slice(5) ?? "/";
       const [name, value] = [pair.slice(0, cut), pair.slice(cut + 1)];
-      const gone = value === "" || attributes.some((one) => /^max-age=0$/i.test(one) || (/^expires=/i.test(one) && Date.parse(one.slice(8)) < Date.now()));
+      const gone =
+        value === "" ||
+        attributes.some(
+          (one) => /^max-age=0$/i.test(one) || (/^expires=/i.test(one) && Date.parse(one.slice(8)) < Date.now()),
+        );
       if (gone) jarOf(url).delete(name);
       else jarOf(url).set(name, { value, path });
     }
@@ -39,17 +49,22 @@ export function openBrowser(): Browser {
     let [at, body] = [url, form];
     for (let hops = 0; hops < MAX_REDIRECTS; hops += 1) {
       const { pathname } = new URL(at);
-      const cookie = [...jarOf(at)].filter(([, { path }]) => pathname.startsWith(path)).map(([name, { value }]) => `${name}=${value}`).join("; ");
+      const cookie = [...jarOf(at)]
+        .filter(([, { path }]) => pathname.startsWith(path))
+        .map(([name, { value }]) => `${name}=${value}`)
+        .join("; ");
       const response = await fetch(at, {
-        redirect: "manual", headers: { ...(cookie !== "" && { cookie }) }, signal: AbortSignal.timeout(TIMEOUT_MS),
-          ...(body && { method: "POST", body: new URLSearchParams(body) }),
+        redirect: "manual",
+        headers: { ...(cookie !== "" && { cookie }) },
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+        ...(body && { method: "POST", body: new URLSearchParams(body) }),
       });
       keep(at, response.headers);
       const text = await response.text();
       const target = response.headers.get("location");
       const location = target === null ? "" : new URL(target, at).href;
-      if (location === "" || (until !== undefined && location.startsWith(until))) return { url: at, status: response.status, headers: response.headers, text,
-        location };
+      if (location === "" || (until !== undefined && location.startsWith(until)))
+        return { url: at, status: response.status, headers: response.headers, text, location };
       [at, body] = [location, undefined];
     }
     throw new Error("redirected for ever");
@@ -63,7 +78,10 @@ export function openBrowser(): Browser {
         const prompt = /name="prompt" value="(\w+)"/.exec(shown.text)?.[1];
         const action = /<form[^>]* action="([^"]+)"/.exec(shown.text)?.[1];
         if (prompt === undefined || action === undefined) return shown;
-        shown = await go(new URL(action, shown.url).href, until, { prompt, ...(prompt === "login" && { login, password: "any" }) });
+        shown = await go(new URL(action, shown.url).href, until, {
+          prompt,
+          ...(prompt === "login" && { login, password: "any" }),
+        });
       }
       return shown;
     },

@@ -2,16 +2,24 @@ import { Agent, request } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as wait } from "node:timers/promises";
 
-export interface Reply { status: number; headers: NodeJS.Dict<string | string[]>; body: Buffer }
-export interface Send { token?: string; headers?: Record<string, string>; body?: Buffer | string }
+export interface Reply {
+  status: number;
+  headers: NodeJS.Dict<string | string[]>;
+  body: Buffer;
+}
+export interface Send {
+  token?: string;
+  headers?: Record<string, string>;
+  body?: Buffer | string;
+}
 
 /** An HTTP client as those of registries are: what failed for want of a server is tried again. */
 export interface Client {
   /** One try. Rejects when the connection fails. */
   once(method: string, target: string, send?: Send): Promise<Reply>;
   /**
-   * Tries until the answer is not 502, 503 or 504, for a minute at most: for requests that may be done twice. `retried` says whether an earlier try may
-   * have been done.
+   * Tries until the answer is not 502, 503 or 504, for a minute at most: for requests that may be done twice. `retried`
+   * says whether an earlier try may have been done.
    */
   ask(method: string, target: string, send?: Send): Promise<Reply & { retried: boolean }>;
   /** How often a try met no server, or one that could not. */
@@ -28,18 +36,31 @@ export function openClient(url: string): Client {
   const once: Client["once"] = (method, target, { token, headers = {}, body } = {}) => {
     const { promise, resolve, reject } = Promise.withResolvers<Reply>();
     const sent = body === undefined && method !== "GET" && method !== "HEAD" ? "" : body;
-    const req = request(new URL(target, url), {
-      method, agent,
-      headers: { ...(token !== undefined && { authorization: token.includes(" ") ? token : `Bearer ${token}` }), ...(sent !== undefined && { "content-length": Buffer.byteLength(sent) }), ...headers },
-    }, (res) => {
-      buffer(res).then((content) => resolve({ status: res.statusCode ?? 0, headers: res.headers, body: content }), reject);
-    });
+    const req = request(
+      new URL(target, url),
+      {
+        method,
+        agent,
+        headers: {
+          ...(token !== undefined && { authorization: token.includes(" ") ? token : `Bearer ${token}` }),
+          ...(sent !== undefined && { "content-length": Buffer.byteLength(sent) }),
+          ...headers,
+        },
+      },
+      (res) => {
+        buffer(res).then(
+          (content) => resolve({ status: res.statusCode ?? 0, headers: res.headers, body: content }),
+          reject,
+        );
+      },
+    );
     req.setTimeout(TRY_TIMEOUT_MS, () => req.destroy(new Error("no answer in time")));
     req.on("error", reject).end(sent);
     return promise;
   };
   return {
-    once, trouble,
+    once,
+    trouble,
     async ask(method, target, send) {
       const endMs = performance.now() + GIVE_UP_MS;
       for (let retried = false; ; retried = true) {

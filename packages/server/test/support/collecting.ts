@@ -8,17 +8,33 @@ export const GRACE_MS = 4 * MINUTE_MS;
 export const NOTHING = { tags: 0, manifests: 0, blobs: 0, bytes: 0 };
 
 /**
- * A registry whose garbage is collected when a test says so. Its clock is moved, so that a grace of minutes passes at once; who only looks does so as a viewer,
- * since looking by somebody who may push gives content a new grace.
+ * A registry whose garbage is collected when a test says so. Its clock is moved, so that a grace of minutes passes at
+ * once; who only looks does so as a viewer, since looking by somebody who may push gives content a new grace.
  */
 export async function startCollecting(t: TestContext) {
   const registry = await startRegistry(t);
   const { clock, ask, db, deps, pushManifest } = registry;
   deps.config.gcGraceMs = GRACE_MS;
   const viewer = await registry.mint(registry.viewer);
-  const pass = (minutes: number): void => { clock.offsetMs += minutes * MINUTE_MS; };
-  const run = (change: { dryRun?: boolean; repo?: string; signal?: AbortSignal; onRepo?(name: string, collected: Collected): void } = {}): Promise<Collected> =>
-    collectGarbage(deps, { nowMs: clock.nowMs(), graceMs: deps.config.gcGraceMs ?? GRACE_MS, uploadTtlMs: deps.config.uploadTtlMs, dryRun: false, signal: new AbortController().signal, ...change });
+  const pass = (minutes: number): void => {
+    clock.offsetMs += minutes * MINUTE_MS;
+  };
+  const run = (
+    change: {
+      dryRun?: boolean;
+      repo?: string;
+      signal?: AbortSignal;
+      onRepo?(name: string, collected: Collected): void;
+    } = {},
+  ): Promise<Collected> =>
+    collectGarbage(deps, {
+      nowMs: clock.nowMs(),
+      graceMs: deps.config.gcGraceMs ?? GRACE_MS,
+      uploadTtlMs: deps.config.uploadTtlMs,
+      dryRun: false,
+      signal: new AbortController().signal,
+      ...change,
+    });
   /** Runs, after a dry run that must have foretold it. */
   const collect = async (): Promise<Collected> => {
     const told = await run({ dryRun: true });
@@ -39,7 +55,11 @@ export async function startCollecting(t: TestContext) {
     return count;
   };
   const policy = async (name: string, tagPolicy: object): Promise<void> => {
-    await db.updateTable("repos").set({ tag_policy: JSON.stringify(tagPolicy) }).where("name", "=", name).execute();
+    await db
+      .updateTable("repos")
+      .set({ tag_policy: JSON.stringify(tagPolicy) })
+      .where("name", "=", name)
+      .execute();
   };
   /** Pushes an image; its digests. */
   const push = async (name: string, reference: string | undefined, content: string, change: object = {}) => {
@@ -49,13 +69,20 @@ export async function startCollecting(t: TestContext) {
     return image;
   };
   const pushIndex = async (name: string, reference: string | undefined, digests: string[]): Promise<string> => {
-    const index = { schemaVersion: 2, mediaType: OCI_INDEX, manifests: digests.map((digest) => ({ mediaType: OCI_IMAGE, digest, size: 1 })) };
+    const index = {
+      schemaVersion: 2,
+      mediaType: OCI_INDEX,
+      manifests: digests.map((digest) => ({ mediaType: OCI_IMAGE, digest, size: 1 })),
+    };
     const answer = await pushManifest(name, reference ?? digestOf(JSON.stringify(index)), index);
     assert.equal(answer.status, 201, answer.text);
     return digestOf(JSON.stringify(index));
   };
   const untag = async (name: string, reference: string): Promise<void> => {
-    assert.equal((await ask(`/v2/${name}/manifests/${reference}`, { method: "DELETE", token: registry.ownerToken })).status, 202);
+    assert.equal(
+      (await ask(`/v2/${name}/manifests/${reference}`, { method: "DELETE", token: registry.ownerToken })).status,
+      202,
+    );
   };
   const hasManifest = (name: string, digest: string): Promise<boolean> => look(name, "manifests", digest);
   const hasBlob = (name: string, digest: string): Promise<boolean> => look(name, "blobs", digest);

@@ -1,10 +1,17 @@
 import { createHash } from "node:crypto";
 import pg from "pg";
 import { loadConfig } from "../../src/index.ts";
-import { type Database, databasePath, openStore, openWriter, type Store, type StoreSettings } from "../../src/store/index.ts";
+import {
+  type Database,
+  databasePath,
+  openStore,
+  openWriter,
+  type Store,
+  type StoreSettings,
+} from "../../src/store/index.ts";
 
-// The engine under test. `npm test` runs the suites on SQLite and then, with MOORAGE_TEST_POSTGRES_URL set, on PostgreSQL: every data folder has a
-// database of its own there, named after the folder.
+// The engine under test. `npm test` runs the suites on SQLite and then, with MOORAGE_TEST_POSTGRES_URL set, on
+// PostgreSQL: every data folder has a database of its own there, named after the folder.
 
 const ADMIN_URL = process.env.MOORAGE_TEST_POSTGRES_URL ?? "";
 export const ENGINE: "sqlite" | "postgres" = ADMIN_URL === "" ? "sqlite" : "postgres";
@@ -29,9 +36,17 @@ export async function dropDatabase(dataDir: string): Promise<void> {
   await asAdmin((client) => client.query(`drop database if exists ${nameOf(dataDir)} with (force)`));
 }
 
-/** The data folder's database, migrated: its store, and a connection that a test may write to outside of transactions. */
-export async function openTestStore(dataDir: string, told: Pick<StoreSettings, "onRetry"> = {}): Promise<{ store: Store; db: Database; close(): Promise<void> }> {
-  const store = await openStore({ ...loadConfig({ MOORAGE_DATA_DIR: dataDir, ...await databaseEnv(dataDir) }), ...told });
+/**
+ * The data folder's database, migrated: its store, and a connection that a test may write to outside of transactions.
+ */
+export async function openTestStore(
+  dataDir: string,
+  told: Pick<StoreSettings, "onRetry"> = {},
+): Promise<{ store: Store; db: Database; close(): Promise<void> }> {
+  const store = await openStore({
+    ...loadConfig({ MOORAGE_DATA_DIR: dataDir, ...(await databaseEnv(dataDir)) }),
+    ...told,
+  });
   await store.migrate();
   const db = ENGINE === "sqlite" ? openWriter(databasePath(dataDir)).db : store.reader;
   const close = async (): Promise<void> => {
@@ -60,7 +75,11 @@ function nameOf(dataDir: string): string {
 }
 
 async function asAdmin<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: ADMIN_URL, connectionTimeoutMillis: 10_000, statement_timeout: 60_000 });
+  const client = new pg.Client({
+    connectionString: ADMIN_URL,
+    connectionTimeoutMillis: 10_000,
+    statement_timeout: 60_000,
+  });
   await client.connect();
   try {
     return await work(client);

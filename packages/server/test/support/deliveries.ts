@@ -5,19 +5,41 @@ import type { Database, Row } from "../../src/store/index.ts";
 export const STATE = { pending: 1, sending: 2, retrying: 3, delivered: 4, dead: 5 } as const;
 
 /** Puts deliveries in the queue, past the API, as the server has them when they have got so far. Answers their uids. */
-export async function addDeliveries(tx: Database, subscription: string, fields: readonly Partial<Row<"deliveries">>[]): Promise<string[]> {
+export async function addDeliveries(
+  tx: Database,
+  subscription: string,
+  fields: readonly Partial<Row<"deliveries">>[],
+): Promise<string[]> {
   const rows = fields.map((each): Row<"deliveries"> => {
     // Far from what the server counts to in a test.
     const seq = randomBytes(6).readUIntBE(0, 6) + 2 ** 40;
     const ended = each.state === STATE.delivered || each.state === STATE.dead;
     const timeMs = each.create_time ?? Date.now();
     return {
-      uid: `${subscription}/${seq.toString(16).padStart(16, "0")}`, parent: subscription, seq, event_id: randomUUID(), event_type: "registry.push.v1",
-      event_subject: subscription.slice(0, subscription.lastIndexOf("/")), state: STATE.pending, tries: 0, step: 0, last_status: 0, last_error: "",
-      last_latency_ms: 0, next_time: ended ? null : timeMs, attempts: "[]", create_time: timeMs, update_time: timeMs, ...each,
+      uid: `${subscription}/${seq.toString(16).padStart(16, "0")}`,
+      parent: subscription,
+      seq,
+      event_id: randomUUID(),
+      event_type: "registry.push.v1",
+      event_subject: subscription.slice(0, subscription.lastIndexOf("/")),
+      state: STATE.pending,
+      tries: 0,
+      step: 0,
+      last_status: 0,
+      last_error: "",
+      last_latency_ms: 0,
+      next_time: ended ? null : timeMs,
+      attempts: "[]",
+      create_time: timeMs,
+      update_time: timeMs,
+      ...each,
     };
   });
   // Each row has sixteen parameters, of which no statement takes more than some ten thousand.
-  for (let at = 0; at < rows.length; at += 500) await tx.insertInto("deliveries").values(rows.slice(at, at + 500)).execute();
+  for (let at = 0; at < rows.length; at += 500)
+    await tx
+      .insertInto("deliveries")
+      .values(rows.slice(at, at + 500))
+      .execute();
   return rows.map(({ uid }) => uid);
 }

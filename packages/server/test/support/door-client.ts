@@ -20,9 +20,18 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-export interface Options { body?: Uint8Array<ArrayBuffer> | string; headers?: Record<string, string>; as?: string; url?: string }
+export interface Options {
+  body?: Uint8Array<ArrayBuffer> | string;
+  headers?: Record<string, string>;
+  as?: string;
+  url?: string;
+}
 
-export function ask(method: string, path: string, { body, headers = {}, as = owner, url = door.url }: Options = {}): Promise<Response> {
+export function ask(
+  method: string,
+  path: string,
+  { body, headers = {}, as = owner, url = door.url }: Options = {},
+): Promise<Response> {
   const authorization: Record<string, string> = as === "" ? {} : { authorization: as };
   return fetch(url + path, { method, body, headers: { ...authorization, ...headers } });
 }
@@ -45,10 +54,19 @@ export async function push(content: Uint8Array<ArrayBuffer>, repo = REPO, as = o
 }
 
 export async function refusal(response: Response, status: number, ociCode: string): Promise<void> {
-  const body = (await response.json()) as { errors: { code: string }[]; code: number; message: string; details: { "@type": string }[] };
+  const body = (await response.json()) as {
+    errors: { code: string }[];
+    code: number;
+    message: string;
+    details: { "@type": string }[];
+  };
   assert.equal(response.status, status, JSON.stringify(body));
   assert.equal(body.errors[0]?.code, ociCode);
-  assert.ok(body.code > 0 && body.message !== "" && body.details.some((detail) => detail["@type"].endsWith("google.rpc.ErrorInfo")));
+  assert.ok(
+    body.code > 0 &&
+      body.message !== "" &&
+      body.details.some((detail) => detail["@type"].endsWith("google.rpc.ErrorInfo")),
+  );
 }
 
 export async function bytes(response: Response): Promise<Buffer> {
@@ -61,7 +79,9 @@ export async function filesIn(part: string): Promise<string[]> {
 }
 
 export function identityOf(authorization: string): string {
-  const token = JSON.parse(Buffer.from(authorization.slice("Bearer ".length), "base64url").toString()) as { caller: { identity: string } };
+  const token = JSON.parse(Buffer.from(authorization.slice("Bearer ".length), "base64url").toString()) as {
+    caller: { identity: string };
+  };
   return token.caller.identity;
 }
 

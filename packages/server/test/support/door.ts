@@ -41,8 +41,12 @@ export async function openDoor(folder: string, settings: Partial<RegistryConfig>
   const callOn = async (tx: Database, data: CallData): Promise<Call> => {
     const rights = rightsOf(data.caller, await grantsOf(tx, data.caller.identity));
     return {
-      ...data, tx, may: async (capability, uid) => rights.may(capability, uid), visible: async (...capabilities) => rights.visible(capabilities),
-      heldBy: async (identity, capability, uid) => rightsOf({ identity }, await grantsOf(tx, identity)).may(capability, uid),
+      ...data,
+      tx,
+      may: async (capability, uid) => rights.may(capability, uid),
+      visible: async (...capabilities) => rights.visible(capabilities),
+      heldBy: async (identity, capability, uid) =>
+        rightsOf({ identity }, await grantsOf(tx, identity)).may(capability, uid),
       emit: () => "",
     };
   };
@@ -50,13 +54,17 @@ export async function openDoor(folder: string, settings: Partial<RegistryConfig>
     read: async (data, work) => work(await callOn(store.reader, data)),
     write(name, data, input) {
       const command: Command = distributionCommands[name as keyof typeof distributionCommands];
-      const result = store.transact(async (tx) => structuredClone(await command(await callOn(tx, structuredClone(data)), structuredClone(input) as never)));
+      const result = store.transact(async (tx) =>
+        structuredClone(await command(await callOn(tx, structuredClone(data)), structuredClone(input) as never)),
+      );
       return result as ReturnType<typeof transactor.write<typeof name>>;
     },
   };
   const deps: RegistryDeps = {
     pulls: createPulls(store.reader, () => false),
-    transactor, statusJson, auditor: { note: () => undefined },
+    transactor,
+    statusJson,
+    auditor: { note: () => undefined },
     blobs: await openFilesystemBlobs(folder),
     clock: { nowMs: () => Date.now() + shiftMs },
     log: { error: (fields, message) => console.error(message, fields), info: () => undefined },
@@ -68,20 +76,36 @@ export async function openDoor(folder: string, settings: Partial<RegistryConfig>
       return token.caller;
     },
     config: {
-      registryUrl: "http://registry.test", registryAudience: "registry.test", historySegments: ["_service"], freeTierTags: ["latest", "latest-dev"],
-      publicOrganization: "public", errorDomain: "moorage.dev", maxManifestBytes: 4_194_304, uploadTtlMs: 86_400_000, ...settings,
+      registryUrl: "http://registry.test",
+      registryAudience: "registry.test",
+      historySegments: ["_service"],
+      freeTierTags: ["latest", "latest-dev"],
+      publicOrganization: "public",
+      errorDomain: "moorage.dev",
+      maxManifestBytes: 4_194_304,
+      uploadTtlMs: 86_400_000,
+      ...settings,
     },
   };
   const door = distributionDoor(deps);
   const server = createServer((req, res) => {
-    void door.handle(req, res, { requestId: randomBytes(8).toString("hex"), remoteAddress: req.socket.remoteAddress ?? "" });
+    void door.handle(req, res, {
+      requestId: randomBytes(8).toString("hex"),
+      remoteAddress: req.socket.remoteAddress ?? "",
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
-    deps, db,
+    deps,
+    db,
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    advance: (byMs) => { shiftMs += byMs; },
-    connections: () => new Promise((resolve, reject) => server.getConnections((error, count) => (error ? reject(error) : resolve(count)))),
+    advance: (byMs) => {
+      shiftMs += byMs;
+    },
+    connections: () =>
+      new Promise((resolve, reject) =>
+        server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+      ),
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -94,7 +118,20 @@ export async function openDoor(folder: string, settings: Partial<RegistryConfig>
 export async function makeGroup(db: Database, name: string): Promise<string> {
   const uid = newUid("");
   const times = { create_time: 0, update_time: 0 };
-  await db.insertInto("groups").values({ uid, parent: "", name, description: "", verified: 0, kind: 0, status: 0, resource_limits: "{}", ...times }).execute();
+  await db
+    .insertInto("groups")
+    .values({
+      uid,
+      parent: "",
+      name,
+      description: "",
+      verified: 0,
+      kind: 0,
+      status: 0,
+      resource_limits: "{}",
+      ...times,
+    })
+    .execute();
   await db.insertInto("group_names").values({ parent: "", name, uid }).execute();
   return uid;
 }
@@ -105,8 +142,21 @@ const ALL = Object.values(Capability).filter((value) => typeof value === "number
 export async function makeIdentity(db: Database, group: string, capabilities = ALL): Promise<string> {
   const [identity, role] = [newUid(""), newUid("")];
   const times = { create_time: 0, update_time: 0 };
-  await db.insertInto("roles").values({ uid: role, parent: "", name: role, description: "", capabilities: JSON.stringify(capabilities), ...times }).execute();
-  await db.insertInto("role_bindings").values({ uid: newUid(group), parent: group, identity_uid: identity, role_uid: role, create_time: 0 }).execute();
+  await db
+    .insertInto("roles")
+    .values({
+      uid: role,
+      parent: "",
+      name: role,
+      description: "",
+      capabilities: JSON.stringify(capabilities),
+      ...times,
+    })
+    .execute();
+  await db
+    .insertInto("role_bindings")
+    .values({ uid: newUid(group), parent: group, identity_uid: identity, role_uid: role, create_time: 0 })
+    .execute();
   return identity;
 }
 

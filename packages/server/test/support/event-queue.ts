@@ -7,21 +7,36 @@ import { create } from "@bufbuild/protobuf";
 import { PingResponseSchema } from "@moorage/api";
 import { newUid } from "../../src/lib/uid.ts";
 import { ANONYMOUS } from "../../src/core/call.ts";
-import { appendEvents, type ClaimedDelivery, type ClaimRequest, type Outcome, type RecordRequest } from "../../src/events/index.ts";
+import {
+  appendEvents,
+  type ClaimedDelivery,
+  type ClaimRequest,
+  type Outcome,
+  type RecordRequest,
+} from "../../src/events/index.ts";
 import type { Database, Row } from "../../src/store/index.ts";
 import { openTransactor } from "../../src/runtime/transactor.ts";
 import type { Transactor } from "../../src/core/transactor.ts";
 import type { Writer } from "../../src/runtime/sqlite-transactor.ts";
 import { dropDatabase, openTestStore } from "./database.ts";
 
-// The queue of events in a database of its own, worked on by commands as several processes do it, at times that the test says.
+// The queue of events in a database of its own, worked on by commands as several processes do it, at times that the
+// test says.
 
 export const PREFIX = "dev.moorage";
 const HOLD_MS = 30_000;
 
-interface TellOptions { nowMs?: number; process?: number }
+interface TellOptions {
+  nowMs?: number;
+  process?: number;
+}
 /** What happened, as far as the queue minds. */
-export interface Told { subject: string; group: string; type?: string; target?: string }
+export interface Told {
+  subject: string;
+  group: string;
+  type?: string;
+  target?: string;
+}
 
 export async function openEventQueue(t: TestContext, processes = 1) {
   const dataDir = mkdtempSync(join(tmpdir(), "moorage-events-"));
@@ -36,10 +51,22 @@ export async function openEventQueue(t: TestContext, processes = 1) {
     rmSync(dataDir, { recursive: true });
   });
   for (let n = 0; n < processes; n += 1) {
-    const store = await openTestStore(dataDir, { onRetry: () => { collisions += 1; } });
+    const store = await openTestStore(dataDir, {
+      onRetry: () => {
+        collisions += 1;
+      },
+    });
     const keys = { pageTokenKey: randomBytes(32), secretKeys: [randomBytes(32)] };
     const writer = await openTransactor(store.store, {
-      dataDir, methods: new Map(), ownerRole: "", admins: [], eventsPrefix: PREFIX, ...keys, onFault: (error) => { throw error; },
+      dataDir,
+      methods: new Map(),
+      ownerRole: "",
+      admins: [],
+      eventsPrefix: PREFIX,
+      ...keys,
+      onFault: (error) => {
+        throw error;
+      },
     });
     opened.push({ store, writer });
   }
@@ -51,18 +78,37 @@ export async function openEventQueue(t: TestContext, processes = 1) {
   const data = (nowMs: number) => ({ caller: ANONYMOUS, requestId: "", nowMs, remoteAddress: "", userAgent: "" });
   const rows = (subscription: string): Promise<Row<"deliveries">[]> =>
     reader.selectFrom("deliveries").selectAll().where("parent", "=", subscription).orderBy("seq").execute();
-  const write = <K extends Parameters<Transactor["write"]>[0]>(name: K, nowMs: number, input: Parameters<typeof first.writer.write<K>>[2], process = 0) =>
-    at(process).writer.write(name, data(nowMs), input);
+  const write = <K extends Parameters<Transactor["write"]>[0]>(
+    name: K,
+    nowMs: number,
+    input: Parameters<typeof first.writer.write<K>>[2],
+    process = 0,
+  ) => at(process).writer.write(name, data(nowMs), input);
   return {
-    db, reader, write, rows, writer: first.writer, transact: first.store.store.transact,
+    db,
+    reader,
+    write,
+    rows,
+    writer: first.writer,
+    transact: first.store.store.transact,
     /** How often a transaction was done again because it collided with another. */
     collisions: () => collisions,
     /** What happened in one transaction of a process, which may do something for it. Answers the ids of the events. */
-    async tell(events: readonly Told[] | ((tx: Database) => Promise<readonly Told[]>), { nowMs = 0, process = 0 }: TellOptions = {}): Promise<string[]> {
+    async tell(
+      events: readonly Told[] | ((tx: Database) => Promise<readonly Told[]>),
+      { nowMs = 0, process = 0 }: TellOptions = {},
+    ): Promise<string[]> {
       return await at(process).store.store.transact(async (tx) => {
-        const told = (typeof events === "function" ? await events(tx) : events).map(({ type = "test.v1", target, ...event }) => ({
-          id: newUid("").slice(0, 32), type, ...event, ...(target !== undefined && { target }), schema: PingResponseSchema, body: create(PingResponseSchema),
-        }));
+        const told = (typeof events === "function" ? await events(tx) : events).map(
+          ({ type = "test.v1", target, ...event }) => ({
+            id: newUid("").slice(0, 32),
+            type,
+            ...event,
+            ...(target !== undefined && { target }),
+            schema: PingResponseSchema,
+            body: create(PingResponseSchema),
+          }),
+        );
         await appendEvents(tx, data(nowMs), told);
         return told.map(({ id }) => id);
       });
@@ -70,20 +116,41 @@ export async function openEventQueue(t: TestContext, processes = 1) {
     /** Gives everything that waits its numbers. */
     async sequence(nowMs = 0, limit = 500): Promise<number> {
       let sum = 0;
-      for (let count = -1; count !== 0; sum += count) ({ count } = await write("events.sequence", nowMs, { limit, typePrefix: PREFIX }));
+      for (let count = -1; count !== 0; sum += count)
+        ({ count } = await write("events.sequence", nowMs, { limit, typePrefix: PREFIX }));
       return sum;
     },
     /** A subscription of the group. */
     async subscribe(group: string, fields: Partial<Row<"subscriptions">> = {}): Promise<string> {
       const uid = newUid(group);
-      await db.insertInto("subscriptions").values({
-        uid, parent: group, sink: "https://sink.example.com/", state: 1, state_reason: "", type_prefixes: "[]", subject_prefixes: "[]", secret: "s",
-        old_secret: "", old_secret_expire_time: null, allowed_rate: 0, handshake_time: null, create_time: 0, update_time: 0, ...fields,
-      }).execute();
+      await db
+        .insertInto("subscriptions")
+        .values({
+          uid,
+          parent: group,
+          sink: "https://sink.example.com/",
+          state: 1,
+          state_reason: "",
+          type_prefixes: "[]",
+          subject_prefixes: "[]",
+          secret: "s",
+          old_secret: "",
+          old_secret_expire_time: null,
+          allowed_rate: 0,
+          handshake_time: null,
+          create_time: 0,
+          update_time: 0,
+          ...fields,
+        })
+        .execute();
       return uid;
     },
     /** Deliveries of the subscription, claimed by the holder. Undefined: it is not the holder's. */
-    async claim(subscription: string, nowMs: number, options: Partial<ClaimRequest> & { process?: number } = {}): Promise<ClaimedDelivery[] | undefined> {
+    async claim(
+      subscription: string,
+      nowMs: number,
+      options: Partial<ClaimRequest> & { process?: number } = {},
+    ): Promise<ClaimedDelivery[] | undefined> {
       const { holder = "a", limit = 100, process = 0, holdMs = HOLD_MS } = options;
       const answer = await write("events.claim", nowMs, { subscription, holder, holdMs, limit }, process);
       return answer.held ? answer.deliveries : undefined;
@@ -91,12 +158,19 @@ export async function openEventQueue(t: TestContext, processes = 1) {
     /** Deliveries of the subscription that wait, as many as told, all of one moment. */
     async fill(subscription: string, count: number, nowMs = 0): Promise<string[]> {
       const group = subscription.slice(0, subscription.lastIndexOf("/"));
-      await this.tell(Array.from({ length: count }, () => ({ subject: group, group, target: subscription })), { nowMs });
+      await this.tell(
+        Array.from({ length: count }, () => ({ subject: group, group, target: subscription })),
+        { nowMs },
+      );
       await this.sequence(nowMs);
       return (await rows(subscription)).slice(-count).map(({ uid }) => uid);
     },
     /** Notes how tries ended. Answers whether the subscription is the holder's. */
-    async record(subscription: string, nowMs: number, options: Partial<RecordRequest> & { process?: number }): Promise<boolean> {
+    async record(
+      subscription: string,
+      nowMs: number,
+      options: Partial<RecordRequest> & { process?: number },
+    ): Promise<boolean> {
       const { holder = "a", outcomes = [], process = 0, ...rest } = options;
       return (await write("events.record", nowMs, { subscription, holder, outcomes, ...rest }, process)).held;
     },

@@ -10,7 +10,12 @@ import {
 } from "@bufbuild/protobuf";
 import { AnySchema } from "@bufbuild/protobuf/wkt";
 import { ConnectError, type Transport } from "@connectrpc/connect";
-import { createConnectTransport, createGrpcTransport, createGrpcWebTransport, Http2SessionManager } from "@connectrpc/connect-node";
+import {
+  createConnectTransport,
+  createGrpcTransport,
+  createGrpcWebTransport,
+  Http2SessionManager,
+} from "@connectrpc/connect-node";
 import {
   BadRequestSchema,
   ErrorInfoSchema,
@@ -25,20 +30,35 @@ import type { Json } from "./platform.ts";
 /** A google.rpc.Status as JSON, as the REST door writes it. */
 export type Refused = Pick<Json, "code" | "message" | "details">;
 /** What a gRPC call came to: a message, or a google.rpc.Status in the JSON that REST has for it. */
-export type GrpcAnswer<O extends DescMessage> = { message: MessageShape<O>; error?: undefined } | { message?: undefined; error: Refused };
+export type GrpcAnswer<O extends DescMessage> =
+  { message: MessageShape<O>; error?: undefined } | { message?: undefined; error: Refused };
 
 /** A gRPC client over HTTP/2 in clear text, for every method there is. */
 export interface Grpc {
-  call<I extends DescMessage, O extends DescMessage>(method: DescMethodUnary<I, O>, request: MessageInitShape<I>, token?: string): Promise<GrpcAnswer<O>>;
+  call<I extends DescMessage, O extends DescMessage>(
+    method: DescMethodUnary<I, O>,
+    request: MessageInitShape<I>,
+    token?: string,
+  ): Promise<GrpcAnswer<O>>;
   /** The messages of a stream, until the signal is given. `endOf` reads what it ends with, which is thrown. */
   stream<I extends DescMessage, O extends DescMessage>(
-    method: DescMethodServerStreaming<I, O>, request: MessageInitShape<I>, token?: string, signal?: AbortSignal,
+    method: DescMethodServerStreaming<I, O>,
+    request: MessageInitShape<I>,
+    token?: string,
+    signal?: AbortSignal,
   ): AsyncIterable<MessageShape<O>>;
   close(): void;
 }
 
 const TIMEOUT_MS = 20_000;
-const DETAILS = createRegistry(ErrorInfoSchema, BadRequestSchema, PreconditionFailureSchema, ResourceInfoSchema, RetryInfoSchema, RequestInfoSchema);
+const DETAILS = createRegistry(
+  ErrorInfoSchema,
+  BadRequestSchema,
+  PreconditionFailureSchema,
+  ResourceInfoSchema,
+  RetryInfoSchema,
+  RequestInfoSchema,
+);
 
 export function openGrpc(url: string): Grpc {
   const sessionManager = new Http2SessionManager(url);
@@ -48,7 +68,10 @@ export function openGrpc(url: string): Grpc {
 /** The same by the Connect protocol, in JSON. */
 export function openConnect(url: string): Grpc {
   const sessionManager = new Http2SessionManager(url);
-  return clientOf(createConnectTransport({ baseUrl: url, httpVersion: "2", sessionManager, useBinaryFormat: false }), sessionManager);
+  return clientOf(
+    createConnectTransport({ baseUrl: url, httpVersion: "2", sessionManager, useBinaryFormat: false }),
+    sessionManager,
+  );
 }
 
 /** The same by gRPC-Web. */
@@ -75,7 +98,9 @@ function clientOf(transport: Transport, sessionManager: Http2SessionManager): Gr
     },
     async *stream(method, request, token, signal) {
       const headers = new Headers(token === undefined ? {} : { authorization: `Bearer ${token}` });
-      async function* one() { yield request; }
+      async function* one() {
+        yield request;
+      }
       const { message } = await transport.stream(method, signal, undefined, headers, one(), undefined);
       yield* message;
     },
@@ -90,5 +115,7 @@ function statusOf(error: ConnectError): Refused {
       ? [create(AnySchema, { typeUrl: `type.googleapis.com/${detail.type}`, value: detail.value })]
       : [],
   );
-  return toJson(StatusSchema, create(StatusSchema, { code: error.code, message: error.rawMessage, details }), { registry: DETAILS }) as object as Refused;
+  return toJson(StatusSchema, create(StatusSchema, { code: error.code, message: error.rawMessage, details }), {
+    registry: DETAILS,
+  }) as object as Refused;
 }

@@ -21,7 +21,11 @@ export async function pushImage(platform: Platform, name: string, tag: string): 
     JSON.stringify({
       schemaVersion: 2,
       mediaType: TYPE,
-      config: { mediaType: "application/vnd.oci.image.config.v1+json", digest: await blob(config), size: config.length },
+      config: {
+        mediaType: "application/vnd.oci.image.config.v1+json",
+        digest: await blob(config),
+        size: config.length,
+      },
       layers: [{ mediaType: "application/vnd.oci.image.layer.v1.tar", digest: await blob(layer), size: layer.length }],
     }),
     TYPE,

@@ -1,4 +1,5 @@
-// An import in a process of its own that stops at a step, for tests that end it the hard way: prints the step's name on a line, and waits.
+// An import in a process of its own that stops at a step, for tests that end it the hard way: prints the step's name on
+// a line, and waits.
 import { importInstallation, loadConfig } from "../../src/index.ts";
 
 const [folder = "", stopAt = ""] = process.argv.slice(2);

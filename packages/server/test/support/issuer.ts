@@ -13,15 +13,29 @@ export interface Issuer {
   routes: Map<string, (request: IncomingMessage, response: ServerResponse) => void>;
   /** The paths asked for, in order. */
   requests: string[];
-  sign(claims: Record<string, unknown>, header?: Record<string, unknown>, key?: KeyObject | Uint8Array): Promise<string>;
+  sign(
+    claims: Record<string, unknown>,
+    header?: Record<string, unknown>,
+    key?: KeyObject | Uint8Array,
+  ): Promise<string>;
   close(): Promise<void>;
 }
 
-export interface IssuerKey { kid: string; privateKey: KeyObject; publicKey: KeyObject; jwk: JWK }
+export interface IssuerKey {
+  kid: string;
+  privateKey: KeyObject;
+  publicKey: KeyObject;
+  jwk: JWK;
+}
 
 export function newKey(kid: string): IssuerKey {
   const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
-  return { kid, privateKey, publicKey, jwk: { ...publicKey.export({ format: "jwk" }) as JWK, kid, use: "sig", alg: "RS256" } };
+  return {
+    kid,
+    privateKey,
+    publicKey,
+    jwk: { ...(publicKey.export({ format: "jwk" }) as JWK), kid, use: "sig", alg: "RS256" },
+  };
 }
 
 export async function openIssuer(): Promise<Issuer> {
@@ -34,14 +48,24 @@ export async function openIssuer(): Promise<Issuer> {
     requests.push(path);
     const route = routes.get(path);
     if (route) return route(request, response);
-    const document = path === "/.well-known/openid-configuration" ? { issuer: url, jwks_uri: `${url}/jwks` } : path === "/jwks" ? jwks : undefined;
+    const document =
+      path === "/.well-known/openid-configuration"
+        ? { issuer: url, jwks_uri: `${url}/jwks` }
+        : path === "/jwks"
+          ? jwks
+          : undefined;
     if (document) response.setHeader("content-type", "application/json").end(JSON.stringify(document));
     else response.writeHead(404).end();
   });
   const url = `http://127.0.0.1:${await listenAnew(server)}`;
   return {
-    url, key, jwks, routes, requests,
-    sign: (claims, header = {}, signer = key.privateKey) => new SignJWT(claims).setProtectedHeader({ alg: "RS256", kid: key.kid, ...header }).sign(signer),
+    url,
+    key,
+    jwks,
+    routes,
+    requests,
+    sign: (claims, header = {}, signer = key.privateKey) =>
+      new SignJWT(claims).setProtectedHeader({ alg: "RS256", kid: key.kid, ...header }).sign(signer),
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

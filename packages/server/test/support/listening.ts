@@ -3,7 +3,10 @@ import type { AddressInfo } from "node:net";
 
 const used = new Set<number>();
 
-/** Listens on loopback where no provider of this process has listened before: whoever asked that one may remember its keys. Answers the port. */
+/**
+ * Listens on loopback where no provider of this process has listened before: whoever asked that one may remember its
+ * keys. Answers the port.
+ */
 export async function listenAnew(server: Server): Promise<number> {
   for (;;) {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -21,7 +21,10 @@ export interface Pair {
   upstream: Installation;
   front: Front;
   here: Installation;
-  /** What `syncConfig` is made of: the image of that name behind the front, with the credentials of the upstream's owner. */
+  /**
+   * What `syncConfig` is made of: the image of that name behind the front, with the credentials of the upstream's
+   * owner.
+   */
   configOf(name: string, change?: object): object;
   /** A repo of the organization here that follows the upstream's image of that name. */
   mirror(name: string, config: object): Promise<string>;
@@ -39,15 +42,28 @@ export async function startPair(t: TestContext, env: Record<string, string> = LO
   const here = await startInstallation(t, env);
   const sync: Pair["sync"] = (uid) => here.api<Sync>("GET", `/registry/v2/repos/${uid}/sync`);
   return {
-    upstream, front, here, sync,
-    configOf: (name, change = {}) => ({ source: `${front.url}/acme/${name}`, username: "robot", password: upstream.platform, ...change }),
-    mirror: async (name, syncConfig) => (await here.api("POST", `/registry/v2/repos/${here.bootstrap.organization.uid}`, { name, syncConfig })).uid,
+    upstream,
+    front,
+    here,
+    sync,
+    configOf: (name, change = {}) => ({
+      source: `${front.url}/acme/${name}`,
+      username: "robot",
+      password: upstream.platform,
+      ...change,
+    }),
+    mirror: async (name, syncConfig) =>
+      (await here.api("POST", `/registry/v2/repos/${here.bootstrap.organization.uid}`, { name, syncConfig })).uid,
     async copied(uid) {
       const before = await sync(uid);
       if (before.state !== "SYNC_STATE_PENDING") await here.api("POST", `/registry/v2/repos/${uid}:sync`, {});
       return until(async () => {
         const now = await sync(uid);
-        return !["SYNC_STATE_PENDING", "SYNC_STATE_RUNNING"].includes(now.state) && now.lastAttemptTime !== before.lastAttemptTime && now;
+        return (
+          !["SYNC_STATE_PENDING", "SYNC_STATE_RUNNING"].includes(now.state) &&
+          now.lastAttemptTime !== before.lastAttemptTime &&
+          now
+        );
       });
     },
   };

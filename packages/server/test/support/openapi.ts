@@ -1,7 +1,22 @@
 import { AssertionError } from "node:assert/strict";
 import {
-  AccountAssociationsService, AuditEntriesService, DeliveriesService, EventsService, ExternalGroupRoleMappingsService, GroupInvitesService, GroupsService, IdentitiesService,
-  IdentityProvidersService, ImagesService, PingService, ReposService, RoleBindingsService, RolesService, SubscriptionsService, TagsService, TermsService,
+  AccountAssociationsService,
+  AuditEntriesService,
+  DeliveriesService,
+  EventsService,
+  ExternalGroupRoleMappingsService,
+  GroupInvitesService,
+  GroupsService,
+  IdentitiesService,
+  IdentityProvidersService,
+  ImagesService,
+  PingService,
+  ReposService,
+  RoleBindingsService,
+  RolesService,
+  SubscriptionsService,
+  TagsService,
+  TermsService,
 } from "@moorage/api";
 import { COMMENTS } from "@moorage/api/gen/moorage/comments";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
@@ -11,9 +26,23 @@ import { type Binding, bindingsOf, compileRoutes } from "../../src/transport/res
 
 /** The services that have REST paths. */
 export const REST_SERVICES = [
-  GroupsService, IdentitiesService, RolesService, RoleBindingsService, GroupInvitesService, IdentityProvidersService,
-  ExternalGroupRoleMappingsService, AccountAssociationsService, TermsService, AuditEntriesService, ReposService, TagsService, ImagesService,
-  PingService, SubscriptionsService, DeliveriesService, EventsService,
+  GroupsService,
+  IdentitiesService,
+  RolesService,
+  RoleBindingsService,
+  GroupInvitesService,
+  IdentityProvidersService,
+  ExternalGroupRoleMappingsService,
+  AccountAssociationsService,
+  TermsService,
+  AuditEntriesService,
+  ReposService,
+  TagsService,
+  ImagesService,
+  PingService,
+  SubscriptionsService,
+  DeliveriesService,
+  EventsService,
 ];
 
 const document = openApiDocument({ services: REST_SERVICES, comments: COMMENTS, baseUrl: "http://127.0.0.1" });
@@ -24,8 +53,9 @@ ajv.addSchema(document, "api");
 const compiled = new Map<string, ValidateFunction>();
 
 /**
- * Throws when an answer of the platform API is not what `/openapi.json` says: the message of the method's answer with status 200, an error as AIP-193
- * has it with any other, nothing with a 304 to a GET. What is no path of the API is not looked at.
+ * Throws when an answer of the platform API is not what `/openapi.json` says: the message of the method's answer with
+ * status 200, an error as AIP-193 has it with any other, nothing with a 304 to a GET. What is no path of the API is not
+ * looked at.
  */
 export function checkAnswer(method: string, path: string, { status, text }: { status: number; text: string }): void {
   const [pathname = ""] = path.split("?", 1);
@@ -33,8 +63,16 @@ export function checkAnswer(method: string, path: string, { status, text }: { st
   if (match === undefined || method === "HEAD") return;
   if (status === 304 && method === "GET" && text === "") return;
   const output = status === 200 && "target" in match ? match.target.method.output.typeName : "google.rpc.Status";
-  const problem = output === "google.protobuf.Empty" ? (text === "" ? undefined : "has a body") : problemOf(output.replace(/^moorage\./, ""), text);
-  if (problem !== undefined) throw new AssertionError({ message: `${method} ${path}: the answer ${status} is not what the document of the API says: ${problem}\n${text.slice(0, 2000)}` });
+  const problem =
+    output === "google.protobuf.Empty"
+      ? text === ""
+        ? undefined
+        : "has a body"
+      : problemOf(output.replace(/^moorage\./, ""), text);
+  if (problem !== undefined)
+    throw new AssertionError({
+      message: `${method} ${path}: the answer ${status} is not what the document of the API says: ${problem}\n${text.slice(0, 2000)}`,
+    });
 }
 
 function problemOf(name: string, text: string): string | undefined {

@@ -30,46 +30,79 @@ export async function openPeopleProvider(redirectUri: string): Promise<PeoplePro
   const url = `http://127.0.0.1:${await listenAnew(server)}`;
   let keys = 0;
   const people: PeopleProvider = {
-    url, claims: {}, intercept: undefined,
+    url,
+    claims: {},
+    intercept: undefined,
     async rotate() {
       const { privateKey } = await generateKeyPair("RS256", { extractable: true });
-      handle = provider({ ...await exportJWK(privateKey), kid: `key-${(keys += 1)}`, use: "sig", alg: "RS256" }).callback();
+      handle = provider({
+        ...(await exportJWK(privateKey)),
+        kid: `key-${(keys += 1)}`,
+        use: "sig",
+        alg: "RS256",
+      }).callback();
     },
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
   };
-  const provider = (key: object): Provider => new Provider(url, {
-    clients: [CLIENT, OTHER_CLIENT].map(({ id, secret }) => ({ client_id: id, client_secret: secret, redirect_uris: [redirectUri], response_types: ["code"],
-      grant_types: ["authorization_code"] })),
-    jwks: { keys: [key] },
-    cookies: { keys: ["a key of a test"] },
-    pkce: { required: () => false },
-    conformIdTokenClaims: false,
-    scopes: ["openid", "email", "profile", "groups"],
-    claims: { openid: ["sub", "oid"], email: ["email", "email_verified"], profile: ["name"], groups: ["groups"] },
-    findAccount: (_context, sub) => ({ accountId: sub, claims: async () => ({ sub, ...people.claims }) }),
-    features: { devInteractions: { enabled: true } },
-  });
+  const provider = (key: object): Provider =>
+    new Provider(url, {
+      clients: [CLIENT, OTHER_CLIENT].map(({ id, secret }) => ({
+        client_id: id,
+        client_secret: secret,
+        redirect_uris: [redirectUri],
+        response_types: ["code"],
+        grant_types: ["authorization_code"],
+      })),
+      jwks: { keys: [key] },
+      cookies: { keys: ["a key of a test"] },
+      pkce: { required: () => false },
+      conformIdTokenClaims: false,
+      scopes: ["openid", "email", "profile", "groups"],
+      claims: { openid: ["sub", "oid"], email: ["email", "email_verified"], profile: ["name"], groups: ["groups"] },
+      findAccount: (_context, sub) => ({ accountId: sub, claims: async () => ({ sub, ...people.claims }) }),
+      features: { devInteractions: { enabled: true } },
+    });
   await people.rotate();
   return people;
 }
 
 /** Makes an identity provider of the organization, whose people become viewers there. Answers its uid. */
-export async function addProvider(platform: Platform, people: PeopleProvider, oidc: object = {}, parent = platform.organization): Promise<string> {
+export async function addProvider(
+  platform: Platform,
+  people: PeopleProvider,
+  oidc: object = {},
+  parent = platform.organization,
+): Promise<string> {
   const { uid } = await platform.ok("POST", `/iam/v2/identityProviders/${parent}`, {
-    name: `people ${randomUUID()}`, defaultRole: await platform.role("viewer"),
-    oidc: { issuer: people.url, clientId: CLIENT.id, clientSecret: CLIENT.secret, additionalScopes: ["email", "profile"], groupsClaim: "groups",
-      pkceEnabled: true, ...oidc },
+    name: `people ${randomUUID()}`,
+    defaultRole: await platform.role("viewer"),
+    oidc: {
+      issuer: people.url,
+      clientId: CLIENT.id,
+      clientSecret: CLIENT.secret,
+      additionalScopes: ["email", "profile"],
+      groupsClaim: "groups",
+      pkceEnabled: true,
+      ...oidc,
+    },
   });
   return uid;
 }
 
 /** What the token endpoint says. */
-export interface TokenAnswer<T = Record<string, unknown>> { status: number; body: T }
+export interface TokenAnswer<T = Record<string, unknown>> {
+  status: number;
+  body: T;
+}
 
-export async function tokenCall<T = Record<string, unknown>>(platform: Platform, form: Record<string, string>, path = "/sts/token"): Promise<TokenAnswer<T>> {
+export async function tokenCall<T = Record<string, unknown>>(
+  platform: Platform,
+  form: Record<string, string>,
+  path = "/sts/token",
+): Promise<TokenAnswer<T>> {
   const response = await fetch(`${platform.url}${path}`, { method: "POST", body: new URLSearchParams(form) });
-  return { status: response.status, body: await response.json() as T };
+  return { status: response.status, body: (await response.json()) as T };
 }

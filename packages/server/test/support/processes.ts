@@ -6,7 +6,14 @@ import type { TestContext } from "node:test";
 import { UNLIMITED } from "./unlimited.ts";
 
 /** A line of the server's log. */
-export interface LogLine { level: number; pid: number; msg: string; worker?: number; port?: number; [field: string]: unknown }
+export interface LogLine {
+  level: number;
+  pid: number;
+  msg: string;
+  worker?: number;
+  port?: number;
+  [field: string]: unknown;
+}
 
 /** A server that runs in a process of its own. */
 export interface ServerProcess {
@@ -25,10 +32,18 @@ export interface ServerProcess {
 
 const PROGRAM = fileURLToPath(new URL("serving.ts", import.meta.url));
 
-/** Starts it with the settings and nothing else of Moorage's from the environment. Resolves when it answers. Rejects with what it said when it ends before. */
+/**
+ * Starts it with the settings and nothing else of Moorage's from the environment. Resolves when it answers. Rejects
+ * with what it said when it ends before.
+ */
 export async function startProcess(t: TestContext, env: Record<string, string>): Promise<ServerProcess> {
-  const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("MOORAGE_") && !name.startsWith("NODE_TEST")));
-  const child = spawn(process.execPath, [PROGRAM], { env: { ...inherited, MOORAGE_PORT: "0", ...UNLIMITED, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  const inherited = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !name.startsWith("MOORAGE_") && !name.startsWith("NODE_TEST")),
+  );
+  const child = spawn(process.execPath, [PROGRAM], {
+    env: { ...inherited, MOORAGE_PORT: "0", ...UNLIMITED, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const exited = once(child, "exit").then(([code, signal]) => (code ?? signal) as number | string);
   t.after(async () => {
     child.kill("SIGKILL");
@@ -45,7 +60,12 @@ export async function startProcess(t: TestContext, env: Record<string, string>):
   void exited.then((status) => reject(new Error(`the server ended with ${status}: ${errors.join("\n")}`)));
   const [url = "", port] = (await answering).split(" ");
   return {
-    url, port: Number(port), pid: child.pid ?? 0, lines, errors, exited,
+    url,
+    port: Number(port),
+    pid: child.pid ?? 0,
+    lines,
+    errors,
+    exited,
     async stop(signal = "SIGTERM") {
       child.kill(signal);
       return await exited;

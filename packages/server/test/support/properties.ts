@@ -2,12 +2,22 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { type Answer, blamed, DIGEST, type Platform, reason } from "./platform.ts";
 
-export const LISTS = ["/iam/v2/groups", "/iam/v2/identities", "/iam/v2/roles", "/iam/v2/roleBindings", "/registry/v2/repos", "/registry/v2/tags"];
+export const LISTS = [
+  "/iam/v2/groups",
+  "/iam/v2/identities",
+  "/iam/v2/roles",
+  "/iam/v2/roleBindings",
+  "/registry/v2/repos",
+  "/registry/v2/tags",
+];
 
 /** Text of any characters. */
 export const text = fc.string({ unit: "binary", maxLength: 40 });
 
-/** A part of a path or of a query as it stands in a request: percent-encodings, good and bad, and what lies near our own words. */
+/**
+ * A part of a path or of a query as it stands in a request: percent-encodings, good and bad, and what lies near our own
+ * words.
+ */
 export const bite = fc.oneof(
   fc.constantFrom(
     "%",
@@ -40,13 +50,20 @@ export const bite = fc.oneof(
 
 const HTTP: Record<number, number[]> = { 3: [400], 5: [404], 6: [409], 7: [403], 9: [400], 12: [405, 501], 16: [401] };
 
-/** Makes sure that it is 200, or an AIP-193 error whose status fits its code and that, being INVALID_ARGUMENT, names its field. */
+/**
+ * Makes sure that it is 200, or an AIP-193 error whose status fits its code and that, being INVALID_ARGUMENT, names its
+ * field.
+ */
 export function checkAnswer(answer: Answer): Answer {
   const { status, body, text } = answer;
   assert.ok(status < 500, `${status} ${text}`);
   if (status === 200) return answer;
   assert.ok(HTTP[body.code]?.includes(status), `${status} ${text}`);
-  assert.equal(body.details.filter((detail) => detail["@type"] === "type.googleapis.com/google.rpc.ErrorInfo").length, 1, text);
+  assert.equal(
+    body.details.filter((detail) => detail["@type"] === "type.googleapis.com/google.rpc.ErrorInfo").length,
+    1,
+    text,
+  );
   assert.ok(body.message.length > 0 && body.message.length < 10_000, text);
   if (body.code === 3) {
     assert.equal(reason(answer), "INVALID_ARGUMENT");
@@ -58,7 +75,11 @@ export function checkAnswer(answer: Answer): Answer {
 }
 
 /** Tries so many values, one after the other. */
-export async function property<T>(arbitrary: fc.Arbitrary<T>, run: (value: T) => Promise<void>, numRuns = 150): Promise<void> {
+export async function property<T>(
+  arbitrary: fc.Arbitrary<T>,
+  run: (value: T) => Promise<void>,
+  numRuns = 150,
+): Promise<void> {
   await fc.assert(fc.asyncProperty(arbitrary, run), { numRuns });
 }
 

@@ -1,7 +1,9 @@
 import { connect, createServer, type Socket } from "node:net";
 import type { AddressInfo } from "node:net";
 
-/** A TCP proxy on loopback that hands its connections to the targets in turn, and fails in the ways that networks do. */
+/**
+ * A TCP proxy on loopback that hands its connections to the targets in turn, and fails in the ways that networks do.
+ */
 export interface Proxy {
   port: number;
   /** Ports on loopback. New connections go to these. */
@@ -18,7 +20,10 @@ export async function startProxy(targets: number[]): Promise<Proxy> {
   let next = 0;
   const keep = (socket: Socket): void => {
     sockets.add(socket);
-    socket.setNoDelay(true).on("error", () => {}).once("close", () => sockets.delete(socket));
+    socket
+      .setNoDelay(true)
+      .on("error", () => {})
+      .once("close", () => sockets.delete(socket));
   };
   const pass = (from: Socket, to: Socket): void => {
     from.on("data", (chunk) => {
@@ -51,7 +56,9 @@ export async function startProxy(targets: number[]): Promise<Proxy> {
   });
   await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
   const proxy: Proxy = {
-    port: (listener.address() as AddressInfo).port, targets, swallow: false,
+    port: (listener.address() as AddressInfo).port,
+    targets,
+    swallow: false,
     cut() {
       for (const socket of sockets) socket.destroy();
     },

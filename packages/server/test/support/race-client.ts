@@ -28,7 +28,9 @@ export interface Hand {
   race: Race;
   client: Client;
   dice: Dice;
-  /** It asks again until it is answered; otherwise it gives up at the first failure, and does not know what was done. */
+  /**
+   * It asks again until it is answered; otherwise it gives up at the first failure, and does not know what was done.
+   */
   patient: boolean;
   /** It takes its time before the last request of a push. */
   lingers: boolean;
@@ -39,7 +41,10 @@ export interface Hand {
 }
 
 /** What the server said is there: since when, and until when it must be, on this client's clock. */
-export interface Promised { sinceMs: number; untilMs: number }
+export interface Promised {
+  sinceMs: number;
+  untilMs: number;
+}
 
 /** The client gave up. What it asked for last may have been done or not. */
 export class GivenUp extends Error {}
@@ -68,11 +73,16 @@ export function count({ race }: Hand, what: string): void {
   race.counts[what] = (race.counts[what] ?? 0) + 1;
 }
 
-export async function send(hand: Hand, method: string, target: string, options: Send = {}): Promise<Reply & { retried: boolean; sentMs: number }> {
+export async function send(
+  hand: Hand,
+  method: string,
+  target: string,
+  options: Send = {},
+): Promise<Reply & { retried: boolean; sentMs: number }> {
   const { client, race, patient } = hand;
   const sentMs = nowMs();
   const full = { token: target.startsWith("/v2/") ? race.registry : race.platform, ...options };
-  if (patient) return { ...await client.ask(method, target, full), sentMs };
+  if (patient) return { ...(await client.ask(method, target, full)), sentMs };
   try {
     const reply = await client.once(method, target, full);
     if (![502, 503, 504].includes(reply.status)) return { ...reply, retried: false, sentMs };
@@ -84,7 +94,12 @@ export async function send(hand: Hand, method: string, target: string, options: 
 }
 
 export async function api<T>(hand: Hand, method: string, target: string, body?: object): Promise<T> {
-  const reply = await send(hand, method, target, body === undefined ? {} : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
+  const reply = await send(
+    hand,
+    method,
+    target,
+    body === undefined ? {} : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) },
+  );
   if (reply.status !== 200) throw new Error(`${method} ${target}: ${reply.status} ${reply.body.toString()}`);
   return JSON.parse(reply.body.toString()) as T;
 }
@@ -93,7 +108,10 @@ export function codeOf(reply: Reply): string {
   return /"code":"?([A-Z_]+)/.exec(reply.body.toString())?.[1] ?? "";
 }
 
-/** As clients do it: what is said to be there is not sent. Some ask to mount it without asking whether it is there, and some just send it. */
+/**
+ * As clients do it: what is said to be there is not sent. Some ask to mount it without asking whether it is there, and
+ * some just send it.
+ */
 export async function ensureBlob(hand: Hand, path: string, blob: Content): Promise<Promised> {
   const habit = hand.dice.below(8);
   if (habit === 0) return mountBlob(hand, path, hand.dice.pick(hand.paths), blob);
@@ -112,7 +130,10 @@ export async function ensureBlob(hand: Hand, path: string, blob: Content): Promi
 
 /** In one request. */
 export async function giveBlob(hand: Hand, path: string, { digest, bytes }: Content): Promise<Promised> {
-  const reply = await send(hand, "POST", `/v2/${path}/blobs/uploads/?digest=${digest}`, { body: bytes, headers: OCTETS });
+  const reply = await send(hand, "POST", `/v2/${path}/blobs/uploads/?digest=${digest}`, {
+    body: bytes,
+    headers: OCTETS,
+  });
   if (reply.status !== 201) tellWrong(hand, `blob ${path} ${digest}: ${reply.status} ${reply.body.toString()}`);
   count(hand, "blobs sent");
   return whole(hand, reply.sentMs);
@@ -128,7 +149,10 @@ async function uploadBlob(hand: Hand, path: string, blob: Content): Promise<Prom
   const chunk = { body: bytes.subarray(0, middle), headers: { ...OCTETS, "content-range": `0-${middle - 1}` } };
   const first = await send(hand, "PATCH", location, chunk);
   if (first.status !== 202) return giveBlob(hand, path, blob);
-  const last = await send(hand, "PUT", `${location}?digest=${digest}`, { body: bytes.subarray(middle), headers: OCTETS });
+  const last = await send(hand, "PUT", `${location}?digest=${digest}`, {
+    body: bytes.subarray(middle),
+    headers: OCTETS,
+  });
   return last.status === 201 ? whole(hand, last.sentMs) : giveBlob(hand, path, blob);
 }
 
@@ -142,7 +166,10 @@ export async function mountBlob(hand: Hand, path: string, from: string, blob: Co
   if (reply.status !== 202) tellWrong(hand, `mount ${path} ${blob.digest}: ${reply.status} ${reply.body.toString()}`);
   // The session that it came with is left to itself now and then.
   if (hand.dice.chance(0.2)) return giveBlob(hand, path, blob);
-  const put = await send(hand, "PUT", `${String(reply.headers["location"])}?digest=${blob.digest}`, { body: blob.bytes, headers: OCTETS });
+  const put = await send(hand, "PUT", `${String(reply.headers["location"])}?digest=${blob.digest}`, {
+    body: blob.bytes,
+    headers: OCTETS,
+  });
   return put.status === 201 ? whole(hand, put.sentMs) : giveBlob(hand, path, blob);
 }
 
@@ -170,16 +197,18 @@ export async function pushManifest(hand: Hand, shelf: Shelf, manifest: Manifest,
     // A slow client: what it was told still holds.
     if (hand.lingers || hand.dice.chance(0.2)) await wait(hand.dice.below(race.graceMs * 0.45));
     const sentMs = nowMs();
-    const note = (sure: boolean): void => change(shelf, { sentMs, doneMs: nowMs(), graceMs: race.graceMs }, () => {
-      notePush(shelf, manifest, sentMs, sure);
-      if (tag !== undefined) noteMove(shelf, tag, manifest.digest, sure);
-    });
+    const note = (sure: boolean): void =>
+      change(shelf, { sentMs, doneMs: nowMs(), graceMs: race.graceMs }, () => {
+        notePush(shelf, manifest, sentMs, sure);
+        if (tag !== undefined) noteMove(shelf, tag, manifest.digest, sure);
+      });
     const options = { headers: { "content-type": manifest.mediaType }, body: manifest.bytes };
-    const reply = await send(hand, "PUT", `/v2/${path}/manifests/${tag ?? manifest.digest}`, options)
-      .catch((error: unknown) => {
+    const reply = await send(hand, "PUT", `/v2/${path}/manifests/${tag ?? manifest.digest}`, options).catch(
+      (error: unknown) => {
         note(false);
         throw error;
-      });
+      },
+    );
     if (reply.status === 201) {
       note(true);
       count(hand, "manifests pushed");
@@ -201,13 +230,23 @@ function judgeMissing(hand: Hand, path: string, reply: Reply, promises: Map<stri
   for (const { digest } of errors[0]?.detail ?? []) judgeGone(hand, path, digest, promises.get(digest));
 }
 
-function judgeGone(hand: Hand, path: string, digest: string, { sinceMs, untilMs }: Promised = { sinceMs: 0, untilMs: 0 }): void {
-  const deleted = hand.race.blobDeletions.some((each) => each.path === path && each.digest === digest && each.doneMs >= sinceMs);
-  if (!deleted && nowMs() < untilMs) tellWrong(hand, `${path} ${digest} is gone, and was there ${Math.round(nowMs() - sinceMs)} ms before`);
+function judgeGone(
+  hand: Hand,
+  path: string,
+  digest: string,
+  { sinceMs, untilMs }: Promised = { sinceMs: 0, untilMs: 0 },
+): void {
+  const deleted = hand.race.blobDeletions.some(
+    (each) => each.path === path && each.digest === digest && each.doneMs >= sinceMs,
+  );
+  if (!deleted && nowMs() < untilMs)
+    tellWrong(hand, `${path} ${digest} is gone, and was there ${Math.round(nowMs() - sinceMs)} ms before`);
   count(hand, "found gone while pushing");
 }
 
-/** The last manifest that needed these blobs has perhaps just gone: they stay for the grace, in case that was a mistake. */
+/**
+ * The last manifest that needed these blobs has perhaps just gone: they stay for the grace, in case that was a mistake.
+ */
 export async function checkGrace(hand: Hand, path: string, blobs: readonly Content[], sinceMs: number): Promise<void> {
   for (const { digest } of blobs) {
     const head = await send(hand, "HEAD", `/v2/${path}/blobs/${digest}`);
@@ -215,8 +254,15 @@ export async function checkGrace(hand: Hand, path: string, blobs: readonly Conte
   }
 }
 
-/** Pulls it by the reference, with all that it refers to, and compares. Answers its digest, or what is missing first. */
-export async function pullWhole(hand: Hand, path: string, reference: string, seen: Set<string> = new Set()): Promise<{ digest: string } | { missing: string }> {
+/**
+ * Pulls it by the reference, with all that it refers to, and compares. Answers its digest, or what is missing first.
+ */
+export async function pullWhole(
+  hand: Hand,
+  path: string,
+  reference: string,
+  seen: Set<string> = new Set(),
+): Promise<{ digest: string } | { missing: string }> {
   const reply = await send(hand, "GET", `/v2/${path}/manifests/${reference}`);
   if (reply.status === 404) return { missing: `manifest ${reference}` };
   const digest = digestOf(reply.body);
@@ -237,7 +283,8 @@ export async function pullWhole(hand: Hand, path: string, reference: string, see
     const pulled = await send(hand, "GET", `/v2/${path}/blobs/${blob.digest}`);
     if (pulled.status === 404) return { missing: `blob ${blob.digest} of ${reference}` };
     const found = digestOf(pulled.body);
-    if (pulled.status !== 200 || found !== blob.digest) tellWrong(hand, `blob ${path} ${blob.digest}: ${pulled.status} with ${found}`);
+    if (pulled.status !== 200 || found !== blob.digest)
+      tellWrong(hand, `blob ${path} ${blob.digest}: ${pulled.status} with ${found}`);
   }
   count(hand, "manifests pulled whole");
   return { digest };

@@ -4,7 +4,10 @@ import { type Dice, diceOf } from "./race-dice.ts";
 const IMAGE = "application/vnd.oci.image.manifest.v1+json";
 const INDEX = "application/vnd.oci.image.index.v1+json";
 
-export interface Content { digest: string; bytes: Buffer }
+export interface Content {
+  digest: string;
+  bytes: Buffer;
+}
 
 /** A manifest with all that it refers to, so that it can be pushed anywhere. */
 export interface Manifest extends Content {
@@ -16,7 +19,10 @@ export interface Manifest extends Content {
 }
 
 /** What all push again and again, so that digests meet in every repo. Nobody deletes these manifests by digest. */
-export interface Pool { blobs: readonly Content[]; manifests: readonly Manifest[] }
+export interface Pool {
+  blobs: readonly Content[];
+  manifests: readonly Manifest[];
+}
 
 const POOL_BLOBS = 24;
 const POOL_IMAGES = 6;
@@ -25,9 +31,16 @@ const POOL_IMAGES = 6;
 export function poolOf(seed: number): Pool {
   const dice = diceOf(seed, 0);
   // One in eight is too large to be read whole.
-  const blobs = Array.from({ length: POOL_BLOBS }, (_, at) => contentOf(dice.bytes(at % 8 === 0 ? 70_000 + dice.below(30_000) : 100 + dice.below(5_000))));
-  const images = Array.from({ length: POOL_IMAGES }, () => imageOf({ blobs: [dice.pick(blobs), dice.pick(blobs), dice.pick(blobs)] }));
-  return { blobs, manifests: [...images, indexOf({ children: images.slice(0, 2) }), indexOf({ children: images.slice(2, 5) })] };
+  const blobs = Array.from({ length: POOL_BLOBS }, (_, at) =>
+    contentOf(dice.bytes(at % 8 === 0 ? 70_000 + dice.below(30_000) : 100 + dice.below(5_000))),
+  );
+  const images = Array.from({ length: POOL_IMAGES }, () =>
+    imageOf({ blobs: [dice.pick(blobs), dice.pick(blobs), dice.pick(blobs)] }),
+  );
+  return {
+    blobs,
+    manifests: [...images, indexOf({ children: images.slice(0, 2) }), indexOf({ children: images.slice(2, 5) })],
+  };
 }
 
 export interface Parts {
@@ -40,17 +53,33 @@ export interface Parts {
 
 /** An image whose configuration is the first of the blobs, or an artifact about its subject. */
 export function imageOf({ blobs = [], subject, nonce }: Parts): Manifest {
-  const [first, ...layers] = blobs.map(({ digest, bytes }) => ({ mediaType: "application/vnd.oci.image.layer.v1.tar", digest, size: bytes.length }));
+  const [first, ...layers] = blobs.map(({ digest, bytes }) => ({
+    mediaType: "application/vnd.oci.image.layer.v1.tar",
+    digest,
+    size: bytes.length,
+  }));
   const config = { ...first, mediaType: "application/vnd.oci.image.config.v1+json" };
   const body = { schemaVersion: 2, mediaType: IMAGE, config, layers, ...about(subject, nonce) };
-  return { ...contentOf(Buffer.from(JSON.stringify(body))), mediaType: IMAGE, blobs: [...new Set(blobs)], children: [], subject: subject?.digest ?? "" };
+  return {
+    ...contentOf(Buffer.from(JSON.stringify(body))),
+    mediaType: IMAGE,
+    blobs: [...new Set(blobs)],
+    children: [],
+    subject: subject?.digest ?? "",
+  };
 }
 
 /** An index of images and indexes. */
 export function indexOf({ children = [], subject, nonce }: Parts): Manifest {
   const manifests = children.map(({ mediaType, digest, bytes }) => ({ mediaType, digest, size: bytes.length }));
   const body = { schemaVersion: 2, mediaType: INDEX, manifests, ...about(subject, nonce) };
-  return { ...contentOf(Buffer.from(JSON.stringify(body))), mediaType: INDEX, blobs: [], children: [...new Set(children)], subject: subject?.digest ?? "" };
+  return {
+    ...contentOf(Buffer.from(JSON.stringify(body))),
+    mediaType: INDEX,
+    blobs: [],
+    children: [...new Set(children)],
+    subject: subject?.digest ?? "",
+  };
 }
 
 function about(subject: Manifest | undefined, nonce: string | undefined): object {

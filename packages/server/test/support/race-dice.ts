@@ -17,7 +17,7 @@ export function diceOf(...parts: number[]): Dice {
     return (mixed ^ (mixed >>> 14)) >>> 0;
   };
   for (const part of parts) state = (next() ^ Math.imul(part + 1, 0x85ebca6b)) | 0;
-  const below = (limit: number): number => Math.floor(next() / 2 ** 32 * limit);
+  const below = (limit: number): number => Math.floor((next() / 2 ** 32) * limit);
   return {
     below,
     chance: (share) => next() / 2 ** 32 < share,

@@ -11,13 +11,24 @@ export type Disturbances = Record<(typeof KINDS)[number], number>;
 
 export interface Disturber {
   done: Disturbances;
-  /** One disturbance after the other, the first a death, until the race is over; every server answers when it resolves. */
+  /**
+   * One disturbance after the other, the first a death, until the race is over; every server answers when it resolves.
+   */
   disturb(dice: Dice, isOver: () => boolean): Promise<void>;
   /** `moorage gc` to its end. Throws with what it said when it fails. */
   collect(): Promise<string>;
 }
 
-const KINDS = ["serverKills", "workerKills", "aimedKills", "stalls", "collections", "collectionKills", "slowCollections", "ownCollections"] as const;
+const KINDS = [
+  "serverKills",
+  "workerKills",
+  "aimedKills",
+  "stalls",
+  "collections",
+  "collectionKills",
+  "slowCollections",
+  "ownCollections",
+] as const;
 const MOORAGE = fileURLToPath(new URL("../../../cli/src/main.ts", import.meta.url));
 const COLLECTED = "garbage collected";
 const COLLECT_TIMEOUT_MS = 60_000;
@@ -25,11 +36,14 @@ const PAUSE_MS = 700;
 const MOST_HALTS = 25;
 const AIM_TIMEOUT_MS = 3_000;
 
-interface Collecting { killAfterMs?: number; began?: (child: ChildProcess) => void }
+interface Collecting {
+  killAfterMs?: number;
+  began?: (child: ChildProcess) => void;
+}
 
 /**
- * Collects without end, kills as power cuts do, and stops processes for longer than the grace, as a paused virtual machine does. `graceMs`: the
- * servers' setting.
+ * Collects without end, kills as power cuts do, and stops processes for longer than the grace, as a paused virtual
+ * machine does. `graceMs`: the servers' setting.
  */
 export function disturberOf(replicas: Replicas, graceMs: number): Disturber {
   const done = Object.fromEntries(KINDS.map((kind) => [kind, 0])) as Disturbances;
@@ -38,14 +52,23 @@ export function disturberOf(replicas: Replicas, graceMs: number): Disturber {
   const workers = Number(env["MOORAGE_WORKERS"] ?? 1);
 
   /** Runs `moorage gc`. `began` is called when it has told of the first repo. */
-  const collect = async ({ killAfterMs = COLLECT_TIMEOUT_MS, began }: Collecting = {}): Promise<{ status: number | string; said: string }> => {
-    const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("MOORAGE_") && !name.startsWith("NODE_TEST")));
-    const child = spawn(process.execPath, [MOORAGE, "gc"], { env: { ...inherited, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  const collect = async ({ killAfterMs = COLLECT_TIMEOUT_MS, began }: Collecting = {}): Promise<{
+    status: number | string;
+    said: string;
+  }> => {
+    const inherited = Object.fromEntries(
+      Object.entries(process.env).filter(([name]) => !name.startsWith("MOORAGE_") && !name.startsWith("NODE_TEST")),
+    );
+    const child = spawn(process.execPath, [MOORAGE, "gc"], {
+      env: { ...inherited, ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     const said: string[] = [];
     child.stdout.once("data", () => began?.(child));
-    for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text: string) => void said.push(text));
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding("utf8").on("data", (text: string) => void said.push(text));
     const timer = setTimeout(() => child.kill("SIGKILL"), killAfterMs);
-    const [code, signal] = await once(child, "close") as [number | null, string | null];
+    const [code, signal] = (await once(child, "close")) as [number | null, string | null];
     clearTimeout(timer);
     return { status: code ?? signal ?? "", said: said.join("") };
   };
@@ -133,7 +156,8 @@ export function disturberOf(replicas: Replicas, graceMs: number): Disturber {
     }
   };
   return {
-    done, collect: collectWhole,
+    done,
+    collect: collectWhole,
     async disturb(dice, isOver) {
       await Promise.all([disturbAll(dice, isOver), collectOften(isOver)]);
     },

@@ -1,6 +1,7 @@
 import type { Manifest } from "./race-content.ts";
 
-// What one client knows of a repo, from what it was told was done. What it was not told counts as done or not done, whichever is worse.
+// What one client knows of a repo, from what it was told was done. What it was not told counts as done or not done,
+// whichever is worse.
 
 /** How long a repo keeps what its tags pointed to. */
 export type History = "ever" | "short";
@@ -19,7 +20,10 @@ export interface Known {
 }
 
 /** A tag came to point to a digest; empty: it was deleted. Not sure: perhaps it did. */
-export interface Move { digest: string; sure: boolean }
+export interface Move {
+  digest: string;
+  sure: boolean;
+}
 
 export interface Shelf {
   /** The image's path, with its organization. */
@@ -47,7 +51,12 @@ export function mayPointTo(shelf: Shelf, tag: string): Set<string> {
 /** What must be there, whatever else happens: from tags and history down to all children, and the referrers of each. */
 export function needed(shelf: Shelf): Map<string, Known> {
   const found = new Map<string, Known>();
-  const open = [...shelf.named, ...[...shelf.moves.values()].flatMap((moves) => shelf.history === "ever" ? current(moves) : currentAndBefore(moves))];
+  const open = [
+    ...shelf.named,
+    ...[...shelf.moves.values()].flatMap((moves) =>
+      shelf.history === "ever" ? current(moves) : currentAndBefore(moves),
+    ),
+  ];
   const referrers = Map.groupBy(shelf.known.values(), ({ manifest }) => manifest.subject);
   while (open.length > 0) {
     const digest = open.pop() ?? "";
@@ -55,7 +64,11 @@ export function needed(shelf: Shelf): Map<string, Known> {
     if (known === undefined || !known.sure || found.has(digest)) continue;
     found.set(digest, known);
     open.push(...known.manifest.children.map((child) => child.digest));
-    open.push(...(referrers.get(digest) ?? []).filter(({ subjectEra }) => subjectEra === known.era).map(({ manifest }) => manifest.digest));
+    open.push(
+      ...(referrers.get(digest) ?? [])
+        .filter(({ subjectEra }) => subjectEra === known.era)
+        .map(({ manifest }) => manifest.digest),
+    );
   }
   return found;
 }
@@ -65,7 +78,8 @@ function current(moves: readonly Move[]): string[] {
   return last?.sure && last.digest !== "" ? [last.digest] : [];
 }
 
-// With a last move that may or may not have been done, the one before it is either what the tag points to or what it goes back to.
+// With a last move that may or may not have been done, the one before it is either what the tag points to or what it
+// goes back to.
 function currentAndBefore(moves: readonly Move[]): string[] {
   const [before, last] = [moves.at(-2), moves.at(-1)];
   if (last === undefined || last.digest === "") return [];
@@ -74,10 +88,13 @@ function currentAndBefore(moves: readonly Move[]): string[] {
 
 /** What may be there for ever: from all that clients may have given a reason to stay. All shelves are of one repo. */
 export function perhapsNeeded(shelves: readonly Shelf[]): Set<string> {
-  const all = new Map(shelves.flatMap(({ known }) => [...known].map(([digest, { manifest }]) => [digest, manifest] as const)));
+  const all = new Map(
+    shelves.flatMap(({ known }) => [...known].map(([digest, { manifest }]) => [digest, manifest] as const)),
+  );
   const referrers = Map.groupBy(all.values(), ({ subject }) => subject);
   const open = shelves.flatMap(({ perhapsNamed, history, moves }) => [
-    ...(history === "ever" ? perhapsNamed : []), ...[...moves.values()].flatMap((each) => each.map(({ digest }) => digest)),
+    ...(history === "ever" ? perhapsNamed : []),
+    ...[...moves.values()].flatMap((each) => each.map(({ digest }) => digest)),
   ]);
   const found = new Set<string>();
   while (open.length > 0) {
@@ -85,7 +102,10 @@ export function perhapsNeeded(shelves: readonly Shelf[]): Set<string> {
     const manifest = all.get(digest);
     if (manifest === undefined || found.has(digest)) continue;
     found.add(digest);
-    open.push(...manifest.children.map((child) => child.digest), ...(referrers.get(digest) ?? []).map((referrer) => referrer.digest));
+    open.push(
+      ...manifest.children.map((child) => child.digest),
+      ...(referrers.get(digest) ?? []).map((referrer) => referrer.digest),
+    );
     // A referrer that stays is of no use without its subject.
     if (manifest.subject !== "") open.push(manifest.subject);
   }

@@ -1,16 +1,51 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { openClient } from "./client.ts";
 import {
-  api, checkGrace, codeOf, count, ensureBlob, GivenUp, type Hand, mountBlob, nowMs, pullWhole, pushManifest, type Race, send, tellWrong,
+  api,
+  checkGrace,
+  codeOf,
+  count,
+  ensureBlob,
+  GivenUp,
+  type Hand,
+  mountBlob,
+  nowMs,
+  pullWhole,
+  pushManifest,
+  type Race,
+  send,
+  tellWrong,
 } from "./race-client.ts";
 import { contentOf, imageOf, indexOf, type Manifest, someBlobs } from "./race-content.ts";
 import { diceOf } from "./race-dice.ts";
-import { change, type Known, mayPointTo, needed, newShelf, noteDeletion, noteMove, notePush, noteSeen, type Shelf } from "./race-facts.ts";
+import {
+  change,
+  type Known,
+  mayPointTo,
+  needed,
+  newShelf,
+  noteDeletion,
+  noteMove,
+  notePush,
+  noteSeen,
+  type Shelf,
+} from "./race-facts.ts";
 
-/** One client of the race: its shelves of the repos that all share, and of a repo of its own, which it deletes now and then. */
-export interface Worker { number: number; shelves: Shelf[]; own: Shelf; steps: number }
+/**
+ * One client of the race: its shelves of the repos that all share, and of a repo of its own, which it deletes now and
+ * then.
+ */
+export interface Worker {
+  number: number;
+  shelves: Shelf[];
+  own: Shelf;
+  steps: number;
+}
 
-export interface Shared { path: string; history: "ever" | "short" }
+export interface Shared {
+  path: string;
+  history: "ever" | "short";
+}
 
 /** One of the things that clients do. The shelf is of a repo that was picked. */
 type Operation = (hand: Hand, shelf: Shelf, worker: Worker) => Promise<void>;
@@ -44,8 +79,16 @@ export function newWorker(number: number, organization: string, shared: readonly
   return { number, own, shelves: [...shared.map(({ path, history }) => newShelf(path, history)), own], steps: 0 };
 }
 
-/** Works until the race is over, or the round. What a step does follows from the seed, the worker's number and the step's. */
-export async function work(race: Race, worker: Worker, paths: readonly string[], url: string): Promise<{ trouble: number }> {
+/**
+ * Works until the race is over, or the round. What a step does follows from the seed, the worker's number and the
+ * step's.
+ */
+export async function work(
+  race: Race,
+  worker: Worker,
+  paths: readonly string[],
+  url: string,
+): Promise<{ trouble: number }> {
   const client = openClient(url);
   try {
     while (!race.isOver()) {
@@ -89,20 +132,35 @@ async function pushIndex(hand: Hand, shelf: Shelf, worker: Worker): Promise<void
   const known = [...shelf.known.values()].map(({ manifest }) => manifest).filter(({ subject }) => subject === "");
   const children = Array.from({ length: 1 + dice.below(3) }, (): Manifest => {
     if (known.length > 0 && dice.chance(0.4)) return dice.pick(known);
-    return dice.chance(0.3) ? dice.pick(race.pool.manifests) : imageOf({ blobs: someBlobs(dice, race.pool), nonce: nonceOf(hand, worker) });
+    return dice.chance(0.3)
+      ? dice.pick(race.pool.manifests)
+      : imageOf({ blobs: someBlobs(dice, race.pool), nonce: nonceOf(hand, worker) });
   });
-  await pushManifest(hand, shelf, indexOf({ children, nonce: nonceOf(hand, worker) }), dice.chance(0.7) ? someTag(hand, worker) : undefined);
+  await pushManifest(
+    hand,
+    shelf,
+    indexOf({ children, nonce: nonceOf(hand, worker) }),
+    dice.chance(0.7) ? someTag(hand, worker) : undefined,
+  );
 }
 
 async function pushPooled(hand: Hand, shelf: Shelf, worker: Worker): Promise<void> {
-  await pushManifest(hand, shelf, hand.dice.pick(hand.race.pool.manifests), hand.dice.chance(0.6) ? someTag(hand, worker) : undefined);
+  await pushManifest(
+    hand,
+    shelf,
+    hand.dice.pick(hand.race.pool.manifests),
+    hand.dice.chance(0.6) ? someTag(hand, worker) : undefined,
+  );
 }
 
 /** To something that is there: a referrer, and often another one to that. */
 async function attach(hand: Hand, shelf: Shelf, worker: Worker): Promise<void> {
   const { dice, race } = hand;
   const there = [...needed(shelf).values()];
-  let subject = there.length > 0 && dice.chance(0.8) ? dice.pick(there).manifest : imageOf({ blobs: someBlobs(dice, race.pool), nonce: nonceOf(hand, worker) });
+  let subject =
+    there.length > 0 && dice.chance(0.8)
+      ? dice.pick(there).manifest
+      : imageOf({ blobs: someBlobs(dice, race.pool), nonce: nonceOf(hand, worker) });
   if (!shelf.known.has(subject.digest)) await pushManifest(hand, shelf, subject);
   for (let count = 1 + dice.below(2); count > 0; count--) {
     const referrer = imageOf({ blobs: someBlobs(dice, race.pool), subject, nonce: nonceOf(hand, worker) });
@@ -124,12 +182,16 @@ async function tagLater(hand: Hand, shelf: Shelf, worker: Worker): Promise<void>
 async function comeBackLate(hand: Hand, shelf: Shelf, worker: Worker): Promise<void> {
   const { dice, race } = hand;
   const blobs = Array.from({ length: 4 }, () => contentOf(dice.bytes(300)));
-  const images = blobs.map((blob) => imageOf({ blobs: [blob, dice.pick(race.pool.blobs)], nonce: nonceOf(hand, worker) }));
+  const images = blobs.map((blob) =>
+    imageOf({ blobs: [blob, dice.pick(race.pool.blobs)], nonce: nonceOf(hand, worker) }),
+  );
   const withManifests = dice.chance(0.5);
   if (withManifests) for (const image of images) await pushManifest(hand, shelf, image);
   else for (const blob of blobs) await ensureBlob(hand, shelf.path, blob);
   await wait(race.graceMs + dice.below(1_500));
-  const whole = withManifests ? indexOf({ children: images, nonce: nonceOf(hand, worker) }) : imageOf({ blobs, nonce: nonceOf(hand, worker) });
+  const whole = withManifests
+    ? indexOf({ children: images, nonce: nonceOf(hand, worker) })
+    : imageOf({ blobs, nonce: nonceOf(hand, worker) });
   await pushManifest({ ...hand, lingers: true }, shelf, whole, dice.chance(0.5) ? someTag(hand, worker) : undefined);
 }
 
@@ -147,7 +209,8 @@ async function moveTo(hand: Hand, shelf: Shelf, tag: string, manifest: Manifest)
   const before = await send(hand, "HEAD", `/v2/${shelf.path}/manifests/${digest}`);
   if (before.status === 404) {
     if (needed(shelf).has(digest)) tellWrong(hand, `${digest} is needed and gone`);
-    else if (known?.sure && nowMs() - known.touchedMs < race.graceMs) tellWrong(hand, `${digest} is gone before its grace was over`);
+    else if (known?.sure && nowMs() - known.touchedMs < race.graceMs)
+      tellWrong(hand, `${digest} is gone before its grace was over`);
     await pushManifest(hand, shelf, manifest);
   } else if (known !== undefined) {
     // Who may push is promised half of the grace by a look.
@@ -157,13 +220,18 @@ async function moveTo(hand: Hand, shelf: Shelf, tag: string, manifest: Manifest)
   const uid = await uidOf(hand, shelf);
   if (uid === undefined) return;
   const sentMs = nowMs();
-  const note = (sure: boolean): void => change(shelf, { sentMs, doneMs: nowMs(), graceMs: race.graceMs }, () => noteMove(shelf, tag, digest, sure));
+  const note = (sure: boolean): void =>
+    change(shelf, { sentMs, doneMs: nowMs(), graceMs: race.graceMs }, () => noteMove(shelf, tag, digest, sure));
   const body = JSON.stringify({ name: tag, digest });
-  const reply = await send(hand, "POST", `/registry/v2/tags/${uid}`, { headers: { "content-type": "application/json" }, body }).catch((error: unknown) => {
+  const reply = await send(hand, "POST", `/registry/v2/tags/${uid}`, {
+    headers: { "content-type": "application/json" },
+    body,
+  }).catch((error: unknown) => {
     note(false);
     throw error;
   });
-  if (reply.status !== 200) return tellWrong(hand, `tag ${shelf.path}:${tag}: ${reply.status} ${reply.body.toString()}`);
+  if (reply.status !== 200)
+    return tellWrong(hand, `tag ${shelf.path}:${tag}: ${reply.status} ${reply.body.toString()}`);
   note(true);
 }
 
@@ -221,10 +289,19 @@ async function deleteTag(hand: Hand, shelf: Shelf): Promise<void> {
 
 /** One of the client's own that nothing else of its own refers to; the oldest first. */
 async function deleteManifest(hand: Hand, shelf: Shelf): Promise<void> {
-  const children = new Set([...shelf.known.values()].flatMap(({ manifest }) => manifest.children.map(({ digest }) => digest)));
+  const children = new Set(
+    [...shelf.known.values()].flatMap(({ manifest }) => manifest.children.map(({ digest }) => digest)),
+  );
   const pooled = new Set(hand.race.pool.manifests.map(({ digest }) => digest));
-  const unclear = new Set([...shelf.moves.keys()].map((tag) => mayPointTo(shelf, tag)).filter(({ size }) => size > 1).flatMap((may) => [...may]));
-  const all = [...shelf.known.keys()].filter((digest) => !children.has(digest) && !pooled.has(digest) && !unclear.has(digest));
+  const unclear = new Set(
+    [...shelf.moves.keys()]
+      .map((tag) => mayPointTo(shelf, tag))
+      .filter(({ size }) => size > 1)
+      .flatMap((may) => [...may]),
+  );
+  const all = [...shelf.known.keys()].filter(
+    (digest) => !children.has(digest) && !pooled.has(digest) && !unclear.has(digest),
+  );
   if (all.length === 0) return;
   const digest = hand.dice.pick(all.slice(0, 5));
   const known = needed(shelf).get(digest);
@@ -235,15 +312,23 @@ async function deleteManifest(hand: Hand, shelf: Shelf): Promise<void> {
   await checkGrace(hand, shelf.path, known.manifest.blobs, sentMs);
 }
 
-async function remove(hand: Hand, shelf: Shelf, reference: string, mayBeGone: boolean, edit: (sure: boolean) => void): Promise<void> {
+async function remove(
+  hand: Hand,
+  shelf: Shelf,
+  reference: string,
+  mayBeGone: boolean,
+  edit: (sure: boolean) => void,
+): Promise<void> {
   const sentMs = nowMs();
-  const note = (sure: boolean): void => change(shelf, { sentMs, doneMs: nowMs(), graceMs: hand.race.graceMs }, () => edit(sure));
+  const note = (sure: boolean): void =>
+    change(shelf, { sentMs, doneMs: nowMs(), graceMs: hand.race.graceMs }, () => edit(sure));
   const reply = await send(hand, "DELETE", `/v2/${shelf.path}/manifests/${reference}`).catch((error: unknown) => {
     note(false);
     throw error;
   });
   const wasGone = reply.status === 404 && (mayBeGone || reply.retried);
-  if (reply.status !== 202 && !wasGone) tellWrong(hand, `${shelf.path} ${reference}: ${reply.status} ${reply.body.toString()}`);
+  if (reply.status !== 202 && !wasGone)
+    tellWrong(hand, `${shelf.path} ${reference}: ${reply.status} ${reply.body.toString()}`);
   note(true);
 }
 
@@ -251,7 +336,9 @@ async function remove(hand: Hand, shelf: Shelf, reference: string, mayBeGone: bo
 async function deleteBlob(hand: Hand, shelf: Shelf): Promise<void> {
   const { race, dice } = hand;
   const { digest } = dice.pick(race.pool.blobs);
-  const owner = [...needed(shelf).values()].find(({ manifest }) => manifest.blobs.some((blob) => blob.digest === digest));
+  const owner = [...needed(shelf).values()].find(({ manifest }) =>
+    manifest.blobs.some((blob) => blob.digest === digest),
+  );
   const deletion = { path: shelf.path, digest, doneMs: Infinity };
   race.blobDeletions.push(deletion);
   // Nobody knows whether one that was given up will be done: this one asks until it is told.
@@ -260,8 +347,10 @@ async function deleteBlob(hand: Hand, shelf: Shelf): Promise<void> {
   const lately = nowMs() - 60_000;
   race.blobDeletions = race.blobDeletions.filter(({ doneMs }) => doneMs > lately);
   const refused = reply.status === 405 && codeOf(reply) === "UNSUPPORTED";
-  if (!refused && ![202, 404].includes(reply.status)) tellWrong(hand, `DELETE of blob ${digest}: ${reply.status} ${reply.body.toString()}`);
-  if (!refused && owner !== undefined) tellWrong(hand, `DELETE of blob ${digest}, which ${owner.manifest.digest} needs: ${reply.status}`);
+  if (!refused && ![202, 404].includes(reply.status))
+    tellWrong(hand, `DELETE of blob ${digest}: ${reply.status} ${reply.body.toString()}`);
+  if (!refused && owner !== undefined)
+    tellWrong(hand, `DELETE of blob ${digest}, which ${owner.manifest.digest} needs: ${reply.status}`);
   if (reply.status === 202) count(hand, "blobs deleted");
 }
 
@@ -276,7 +365,10 @@ async function mount(hand: Hand, shelf: Shelf): Promise<void> {
 async function leaveUpload(hand: Hand, shelf: Shelf): Promise<void> {
   const begun = await send(hand, "POST", `/v2/${shelf.path}/blobs/uploads/`);
   if (begun.status === 202 && hand.dice.chance(0.7)) {
-    await send(hand, "PATCH", String(begun.headers["location"]), { body: hand.dice.bytes(500), headers: { "content-type": "application/octet-stream" } });
+    await send(hand, "PATCH", String(begun.headers["location"]), {
+      body: hand.dice.bytes(500),
+      headers: { "content-type": "application/octet-stream" },
+    });
   }
 }
 
@@ -286,6 +378,7 @@ async function deleteRepo(hand: Hand, _shelf: Shelf, { own }: Worker): Promise<v
   const uid = await uidOf(patient, own);
   if (uid === undefined) return;
   const reply = await send(patient, "DELETE", `/registry/v2/repos/${uid}`);
-  if (reply.status !== 200 && !(reply.status === 404 && reply.retried)) tellWrong(hand, `DELETE of repo ${own.path}: ${reply.status} ${reply.body.toString()}`);
+  if (reply.status !== 200 && !(reply.status === 404 && reply.retried))
+    tellWrong(hand, `DELETE of repo ${own.path}: ${reply.status} ${reply.body.toString()}`);
   for (const facts of [own.known, own.moves, own.named, own.perhapsNamed]) facts.clear();
 }

@@ -1,4 +1,10 @@
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Server as NetServer, Socket } from "node:net";
 import type { TestContext } from "node:test";
@@ -6,7 +12,14 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Installation } from "./installation.ts";
 
 /** A request that a receiver got. */
-export interface Got { method: string; path: string; headers: IncomingHttpHeaders; rawHeaders: string[]; body: string; atMs: number }
+export interface Got {
+  method: string;
+  path: string;
+  headers: IncomingHttpHeaders;
+  rawHeaders: string[];
+  body: string;
+  atMs: number;
+}
 
 /** A receiver of events. */
 export interface Receiver {
@@ -25,31 +38,49 @@ export interface Receiver {
 }
 
 /** Starts it on a port of its own. It ends with the test. */
-export async function startReceiver(t: TestContext, { tls, port = 0 }: { tls?: { cert: string; key: string }; port?: number } = {}): Promise<Receiver> {
+export async function startReceiver(
+  t: TestContext,
+  { tls, port = 0 }: { tls?: { cert: string; key: string }; port?: number } = {},
+): Promise<Receiver> {
   const handle = (req: IncomingMessage, res: ServerResponse): void => {
     receiver.open.now += 1;
     receiver.open.most = Math.max(receiver.open.most, receiver.open.now);
-    res.once("close", () => { receiver.open.now -= 1; });
-    const chunks: Buffer[] = [];
-    req.on("data", (chunk: Buffer) => void chunks.push(chunk)).on("end", () => {
-      const { method = "", url = "", headers, rawHeaders } = req;
-      const got = { method, path: url, headers, rawHeaders, body: Buffer.concat(chunks).toString(), atMs: Date.now() };
-      receiver.got.push(got);
-      const answer = method === "OPTIONS" ? receiver.handshake : receiver.answer;
-      if (typeof answer === "number") res.writeHead(answer).end();
-      else answer(req, res, got);
+    res.once("close", () => {
+      receiver.open.now -= 1;
     });
+    const chunks: Buffer[] = [];
+    req
+      .on("data", (chunk: Buffer) => void chunks.push(chunk))
+      .on("end", () => {
+        const { method = "", url = "", headers, rawHeaders } = req;
+        const got = {
+          method,
+          path: url,
+          headers,
+          rawHeaders,
+          body: Buffer.concat(chunks).toString(),
+          atMs: Date.now(),
+        };
+        receiver.got.push(got);
+        const answer = method === "OPTIONS" ? receiver.handshake : receiver.answer;
+        if (typeof answer === "number") res.writeHead(answer).end();
+        else answer(req, res, got);
+      });
   };
   const server: Server = tls === undefined ? createServer(handle) : createTlsServer(tls, handle);
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
   const receiver: Receiver = {
     url: `http${tls === undefined ? "" : "s"}://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    got: [], answer: 204, handshake: 405, open: { now: 0, most: 0 },
+    got: [],
+    answer: 204,
+    handshake: 405,
+    open: { now: 0, most: 0 },
     events: () => receiver.got.filter(({ method }) => method === "POST"),
-    close: () => new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    }),
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
   };
   t.after(() => receiver.close());
   return receiver;
@@ -60,23 +91,50 @@ export async function listening(t: TestContext, server: NetServer): Promise<stri
   const sockets = new Set<Socket>();
   server.on("connection", (socket) => void sockets.add(socket.once("close", () => sockets.delete(socket))));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  t.after(() => new Promise<void>((resolve) => {
-    server.close(() => resolve());
-    for (const socket of sockets) socket.destroy();
-  }));
+  t.after(
+    () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  );
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 /** What tests look at in a subscription and in a delivery. */
-export interface Subscription { uid: string; secret: string; state: string; stateReason: string; allowedRate: number }
-export interface Attempt { startTime: string; latency: string; status: number; error: string }
+export interface Subscription {
+  uid: string;
+  secret: string;
+  state: string;
+  stateReason: string;
+  allowedRate: number;
+}
+export interface Attempt {
+  startTime: string;
+  latency: string;
+  status: number;
+  error: string;
+}
 export interface Delivery {
-  uid: string; eventId: string; eventType: string; eventSubject: string; state: string; tries: number; lastStatus: number; lastError: string;
-  nextTryTime?: string; createTime: string; attempts: Attempt[];
+  uid: string;
+  eventId: string;
+  eventType: string;
+  eventSubject: string;
+  state: string;
+  tries: number;
+  lastStatus: number;
+  lastError: string;
+  nextTryTime?: string;
+  createTime: string;
+  attempts: Attempt[];
 }
 
 /** An installation that may reach receivers of this machine, and tries again soon. */
-export const QUICK = { MOORAGE_ALLOW_PRIVATE_NETWORK: "1", MOORAGE_EVENTS_RETRY: "50ms,50ms,50ms,50ms,50ms,50ms", MOORAGE_EVENTS_TIMEOUT: "2s" };
+export const QUICK = {
+  MOORAGE_ALLOW_PRIVATE_NETWORK: "1",
+  MOORAGE_EVENTS_RETRY: "50ms,50ms,50ms,50ms,50ms,50ms",
+  MOORAGE_EVENTS_TIMEOUT: "2s",
+};
 
 /** For a subscription to test events alone. */
 export const ONLY_TESTS = { typePrefixes: ["dev.moorage.events.test."] };
@@ -86,12 +144,16 @@ export function eventsOf({ api, bootstrap }: Pick<Installation, "api" | "bootstr
   const organization = bootstrap.organization.uid;
   return {
     organization,
-    subscribe: (sink: string, more: object = {}, parent = organization) => api<Subscription>("POST", `/events/v2/subscriptions/${parent}`, { sink, ...more }),
+    subscribe: (sink: string, more: object = {}, parent = organization) =>
+      api<Subscription>("POST", `/events/v2/subscriptions/${parent}`, { sink, ...more }),
     subscription: (uid: string) => api<Subscription>("GET", `/events/v2/subscriptions/${uid}`),
     /** Sends it a test event, and answers the event's id. */
-    test: async (uid: string) => (await api<{ eventId: string }>("POST", `/events/v2/subscriptions/${uid}:test`, {})).eventId,
+    test: async (uid: string) =>
+      (await api<{ eventId: string }>("POST", `/events/v2/subscriptions/${uid}:test`, {})).eventId,
     resume: (uid: string) => api<Subscription>("POST", `/events/v2/subscriptions/${uid}:resume`, {}),
-    deliveries: async (uid: string) => (await api<{ deliveries: Delivery[] }>("GET", `/events/v2/deliveries?uidp.childrenOf=${uid}&page_size=200`)).deliveries,
+    deliveries: async (uid: string) =>
+      (await api<{ deliveries: Delivery[] }>("GET", `/events/v2/deliveries?uidp.childrenOf=${uid}&page_size=200`))
+        .deliveries,
   };
 }
 

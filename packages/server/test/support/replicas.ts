@@ -28,7 +28,11 @@ export interface Replicas {
 const SECRET_KEY = Buffer.alloc(32, 7).toString("base64");
 
 /** Starts them all at once on an empty database: the first start of an installation is part of what is tested. */
-export async function startReplicas(t: TestContext, count: number, more: Record<string, string> = {}): Promise<Replicas> {
+export async function startReplicas(
+  t: TestContext,
+  count: number,
+  more: Record<string, string> = {},
+): Promise<Replicas> {
   const folders = Array.from({ length: count }, () => mkdtempSync(join(tmpdir(), "moorage-replica-")));
   const [first = ""] = folders;
   const database = await databaseEnv(first);
@@ -39,15 +43,29 @@ export async function startReplicas(t: TestContext, count: number, more: Record<
   const proxy = await startProxy([]);
   t.after(() => proxy.close());
   const url = `http://127.0.0.1:${proxy.port}`;
-  const envOf = (folder: string): Record<string, string> => ({ MOORAGE_DATA_DIR: folder, MOORAGE_BASE_URL: url, MOORAGE_SECRET_KEY: SECRET_KEY, ...database, ...more });
+  const envOf = (folder: string): Record<string, string> => ({
+    MOORAGE_DATA_DIR: folder,
+    MOORAGE_BASE_URL: url,
+    MOORAGE_SECRET_KEY: SECRET_KEY,
+    ...database,
+    ...more,
+  });
   const start = (folder: string): Promise<ServerProcess> => startProcess(t, envOf(folder));
   const servers = await Promise.all(folders.map(start));
   const all = [...servers];
   proxy.targets = servers.map(({ port }) => port);
   const config = loadConfig(envOf(first));
-  const tokenFor = async (audience: "platform" | "registry"): Promise<string> => (await signToken({ config, audience, ttlMs: 3_600_000 })).token;
+  const tokenFor = async (audience: "platform" | "registry"): Promise<string> =>
+    (await signToken({ config, audience, ttlMs: 3_600_000 })).token;
   return {
-    url, proxy, servers, all, bootstrap: readBootstrap(first), env: envOf(first), platform: await tokenFor("platform"), registry: await tokenFor("registry"),
+    url,
+    proxy,
+    servers,
+    all,
+    bootstrap: readBootstrap(first),
+    env: envOf(first),
+    platform: await tokenFor("platform"),
+    registry: await tokenFor("registry"),
     async replace(index) {
       await servers[index]?.stop("SIGKILL");
       const again = await start(folders[index] ?? "");

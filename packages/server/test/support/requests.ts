@@ -24,10 +24,15 @@ import {
 import { addDeliveries, STATE } from "./deliveries.ts";
 import { DIGEST, type Json, type Platform, TERMS_DOCUMENT } from "./platform.ts";
 
-/** Makes a request that the owner of the organization may make, on things of its own; nothing has been done with them yet. */
+/**
+ * Makes a request that the owner of the organization may make, on things of its own; nothing has been done with them
+ * yet.
+ */
 export type MakeRequest = () => Promise<Message>;
 
-/** Where the requests' things are made: a group of the organization, a repo there that holds an image, and its digest. */
+/**
+ * Where the requests' things are made: a group of the organization, a repo there that holds an image, and its digest.
+ */
 export interface Place {
   group: string;
   repo: string;
@@ -37,13 +42,17 @@ export interface Place {
 /** A request for every method of the API, by its full name. */
 export function requestsOf(platform: Platform, { group, repo, digest }: Place): Map<string, MakeRequest> {
   const table = new Map<string, MakeRequest>();
-  const add = <I extends DescMessage>(method: DescMethod & { input: I }, make: () => Promise<MessageInitShape<I>> | MessageInitShape<I>): void => {
+  const add = <I extends DescMessage>(
+    method: DescMethod & { input: I },
+    make: () => Promise<MessageInitShape<I>> | MessageInitShape<I>,
+  ): void => {
     table.set(`${method.parent.typeName}.${method.name}`, async () => create(method.input, await make()));
   };
   let count = 0;
   const name = (): string => `asked-${(count += 1)}`;
   const uidOf = async (made: Promise<{ uid: string }>): Promise<string> => (await made).uid;
-  const role = (): Promise<string> => uidOf(platform.ok("POST", `/iam/v2/roles/${group}`, { name: name(), capabilities: ["CAP_REPO_LIST"] }));
+  const role = (): Promise<string> =>
+    uidOf(platform.ok("POST", `/iam/v2/roles/${group}`, { name: name(), capabilities: ["CAP_REPO_LIST"] }));
   const identity = (): Promise<string> => platform.identity(group);
   const viewer = (): Promise<string> => platform.role("viewer");
   const binding = async (): Promise<string> => platform.bind(group, await identity(), await viewer());
@@ -53,7 +62,10 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
   add(groups.getGroup, () => ({ uid: group }));
   add(groups.listGroups, () => everywhere);
   add(groups.createGroup, () => ({ parent: group, group: { name: name() } }));
-  add(groups.updateGroup, async () => ({ group: { uid: await uidOf(platform.group(group)), description: "asked" }, updateMask: { paths: ["description"] } }));
+  add(groups.updateGroup, async () => ({
+    group: { uid: await uidOf(platform.group(group)), description: "asked" },
+    updateMask: { paths: ["description"] },
+  }));
   add(groups.deleteGroup, async () => ({ uid: await uidOf(platform.group(group)) }));
 
   const identities = IdentitiesService.method;
@@ -65,14 +77,20 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
     return claimMatch;
   });
   add(identities.createIdentity, () => ({ parent: group, identity: { name: name() } }));
-  add(identities.updateIdentity, async () => ({ identity: { uid: await identity(), description: "asked" }, updateMask: { paths: ["description"] } }));
+  add(identities.updateIdentity, async () => ({
+    identity: { uid: await identity(), description: "asked" },
+    updateMask: { paths: ["description"] },
+  }));
   add(identities.deleteIdentity, async () => ({ uid: await identity() }));
 
   const roles = RolesService.method;
   add(roles.getRole, async () => ({ uid: await role() }));
   add(roles.listRoles, () => ({}));
   add(roles.createRole, () => ({ parent: group, role: { name: name(), capabilities: [Capability.CAP_REPO_LIST] } }));
-  add(roles.updateRole, async () => ({ role: { uid: await role(), description: "asked" }, updateMask: { paths: ["description"] } }));
+  add(roles.updateRole, async () => ({
+    role: { uid: await role(), description: "asked" },
+    updateMask: { paths: ["description"] },
+  }));
   add(roles.deleteRole, async () => ({ uid: await role() }));
 
   const bindings = RoleBindingsService.method;
@@ -80,13 +98,20 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
   add(bindings.getRoleBinding, async () => ({ uid: await binding() }));
   add(bindings.listRoleBindings, () => everywhere);
   add(bindings.createRoleBinding, async () => ({ parent: group, roleBinding: await wanted() }));
-  add(bindings.batchCreateRoleBindings, async () => ({ parent: group, requests: [{ roleBinding: await wanted() }, { roleBinding: await wanted() }] }));
-  add(bindings.updateRoleBinding, async () => ({ roleBinding: { uid: await binding(), roleUid: await role() }, updateMask: { paths: ["role_uid"] } }));
+  add(bindings.batchCreateRoleBindings, async () => ({
+    parent: group,
+    requests: [{ roleBinding: await wanted() }, { roleBinding: await wanted() }],
+  }));
+  add(bindings.updateRoleBinding, async () => ({
+    roleBinding: { uid: await binding(), roleUid: await role() },
+    updateMask: { paths: ["role_uid"] },
+  }));
   add(bindings.deleteRoleBinding, async () => ({ uid: await binding() }));
 
   const invites = GroupInvitesService.method;
   const week = { seconds: 604_800n };
-  const invite = (roleUid: string): Promise<Json> => platform.ok("POST", `/iam/v2/groupInvites/${group}`, { roleUid, ttl: "604800s" });
+  const invite = (roleUid: string): Promise<Json> =>
+    platform.ok("POST", `/iam/v2/groupInvites/${group}`, { roleUid, ttl: "604800s" });
   const newInvite = async (): Promise<string> => (await invite(await viewer())).uid;
   // Whoever accepts it holds no more than before.
   const powerless = (): Promise<string> => uidOf(platform.ok("POST", `/iam/v2/roles/${group}`, { name: name() }));
@@ -94,26 +119,43 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
   add(invites.listGroupInvites, () => everywhere);
   add(invites.createGroupInvite, async () => ({ parent: group, groupInvite: { roleUid: await viewer(), ttl: week } }));
   add(invites.acceptGroupInvite, async () => ({ code: String((await invite(await powerless()))["code"]) }));
-  add(invites.updateGroupInvite, async () => ({ groupInvite: { uid: await newInvite(), email: "ann@example.com" }, updateMask: { paths: ["email"] } }));
+  add(invites.updateGroupInvite, async () => ({
+    groupInvite: { uid: await newInvite(), email: "ann@example.com" },
+    updateMask: { paths: ["email"] },
+  }));
   add(invites.deleteGroupInvite, async () => ({ uid: await newInvite() }));
 
   const providers = IdentityProvidersService.method;
   const oidc = { issuer: "https://login.example.com", clientId: "moorage" };
-  const provider = (): Promise<string> => uidOf(platform.ok("POST", `/iam/v2/identityProviders/${group}`, { name: name(), oidc }));
+  const provider = (): Promise<string> =>
+    uidOf(platform.ok("POST", `/iam/v2/identityProviders/${group}`, { name: name(), oidc }));
   add(providers.getIdentityProvider, async () => ({ uid: await provider() }));
   add(providers.listIdentityProviders, () => everywhere);
-  add(providers.createIdentityProvider, () => ({ parent: group, identityProvider: { name: name(), configuration: { case: "oidc" as const, value: oidc } } }));
-  add(providers.updateIdentityProvider, async () => ({ identityProvider: { uid: await provider(), description: "asked" }, updateMask: { paths: ["description"] } }));
+  add(providers.createIdentityProvider, () => ({
+    parent: group,
+    identityProvider: { name: name(), configuration: { case: "oidc" as const, value: oidc } },
+  }));
+  add(providers.updateIdentityProvider, async () => ({
+    identityProvider: { uid: await provider(), description: "asked" },
+    updateMask: { paths: ["description"] },
+  }));
   add(providers.deleteIdentityProvider, async () => ({ uid: await provider() }));
 
   const mappings = ExternalGroupRoleMappingsService.method;
   const mapped = async () => ({ externalGroupId: "engineers", roleUid: await viewer(), scope: group });
-  const mapping = async (): Promise<string> => uidOf(platform.ok("POST", `/iam/v2/externalGroupRoleMappings/${await provider()}`, await mapped()));
+  const mapping = async (): Promise<string> =>
+    uidOf(platform.ok("POST", `/iam/v2/externalGroupRoleMappings/${await provider()}`, await mapped()));
   const parent = (uid: string): string => uid.slice(0, uid.lastIndexOf("/"));
   add(mappings.getExternalGroupRoleMapping, async () => ({ uid: await mapping() }));
   add(mappings.listExternalGroupRoleMappings, () => everywhere);
-  add(mappings.createExternalGroupRoleMapping, async () => ({ parent: await provider(), externalGroupRoleMapping: await mapped() }));
-  add(mappings.updateExternalGroupRoleMapping, async () => ({ externalGroupRoleMapping: { uid: await mapping(), roleUid: await role() }, updateMask: { paths: ["role_uid"] } }));
+  add(mappings.createExternalGroupRoleMapping, async () => ({
+    parent: await provider(),
+    externalGroupRoleMapping: await mapped(),
+  }));
+  add(mappings.updateExternalGroupRoleMapping, async () => ({
+    externalGroupRoleMapping: { uid: await mapping(), roleUid: await role() },
+    updateMask: { paths: ["role_uid"] },
+  }));
   add(mappings.deleteExternalGroupRoleMapping, async () => ({ uid: await mapping() }));
   add(mappings.batchDeleteExternalGroupRoleMappings, async () => {
     const uid = await mapping();
@@ -122,14 +164,24 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
 
   const accounts = AccountAssociationsService.method;
   const newPlace = (): Promise<string> => uidOf(platform.group(group));
-  const account = async (): Promise<string> => uidOf(platform.ok("POST", `/iam/v2/accountAssociations/${await newPlace()}`, { name: name() }));
+  const account = async (): Promise<string> =>
+    uidOf(platform.ok("POST", `/iam/v2/accountAssociations/${await newPlace()}`, { name: name() }));
   add(accounts.getAccountAssociation, async () => ({ uid: await account() }));
   add(accounts.listAccountAssociations, () => everywhere);
-  add(accounts.createAccountAssociation, async () => ({ parent: await newPlace(), accountAssociation: { name: name(), amazon: { account: "123456789012" } } }));
-  add(accounts.updateAccountAssociation, async () => ({ accountAssociation: { uid: await account(), description: "asked" }, updateMask: { paths: ["description"] } }));
+  add(accounts.createAccountAssociation, async () => ({
+    parent: await newPlace(),
+    accountAssociation: { name: name(), amazon: { account: "123456789012" } },
+  }));
+  add(accounts.updateAccountAssociation, async () => ({
+    accountAssociation: { uid: await account(), description: "asked" },
+    updateMask: { paths: ["description"] },
+  }));
   add(accounts.deleteAccountAssociation, async () => ({ uid: await account() }));
   // It names no account at Google, so nobody is asked.
-  add(accounts.checkAccountAssociation, async () => ({ uid: await account(), providerType: CheckAccountAssociationRequest_AccountProviderType.GOOGLE }));
+  add(accounts.checkAccountAssociation, async () => ({
+    uid: await account(),
+    providerType: CheckAccountAssociationRequest_AccountProviderType.GOOGLE,
+  }));
 
   add(AuditEntriesService.method.listAuditEntries, () => everywhere);
   add(TermsService.method.acceptTerms, () => ({ group, documentIds: [TERMS_DOCUMENT] }));
@@ -140,15 +192,22 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
   add(repos.getRepo, () => ({ uid: repo }));
   add(repos.listRepos, () => everywhere);
   add(repos.createRepo, () => ({ parent: group, repo: { name: name() } }));
-  add(repos.updateRepo, async () => ({ repo: { uid: await newRepo(), description: "asked" }, updateMask: { paths: ["description"] } }));
+  add(repos.updateRepo, async () => ({
+    repo: { uid: await newRepo(), description: "asked" },
+    updateMask: { paths: ["description"] },
+  }));
   add(repos.deleteRepo, async () => ({ uid: await newRepo() }));
   add(repos.getRepoReadme, () => ({ uid: repo }));
   // Names below .invalid are nobody's: nothing is ever copied from there.
-  const newMirror = (): Promise<string> => uidOf(platform.repo(group, { syncConfig: { source: "registry.invalid/app" } }));
+  const newMirror = (): Promise<string> =>
+    uidOf(platform.repo(group, { syncConfig: { source: "registry.invalid/app" } }));
   add(repos.getRepoSync, async () => ({ uid: await newMirror() }));
   add(repos.syncRepo, async () => ({ uid: await newMirror() }));
   add(repos.previewTagRetention, () => ({ uid: repo, tagPolicy: { retention: [{ keepLast: 1 }] } }));
-  add(repos.updateRepoReadme, async () => ({ repoReadme: { uid: await newRepo(), content: "asked" }, updateMask: { paths: ["content"] } }));
+  add(repos.updateRepoReadme, async () => ({
+    repoReadme: { uid: await newRepo(), content: "asked" },
+    updateMask: { paths: ["content"] },
+  }));
 
   const tags = TagsService.method;
   const newTag = (): Promise<string> => uidOf(platform.tag(repo));

@@ -4,11 +4,14 @@ import type { AddressInfo, Server, Socket } from "node:net";
 import type { TestContext } from "node:test";
 
 /** Why tests on S3 are left out, in one line; false when there is a server to test with. */
-export const NO_S3 = process.env["MOORAGE_TEST_S3_URL"] ? false : "no S3 server; to run these tests, where Go is: .ci/versity.sh npm test -- s3";
+export const NO_S3 = process.env["MOORAGE_TEST_S3_URL"]
+  ? false
+  : "no S3 server; to run these tests, where Go is: .ci/versity.sh npm test -- s3";
 
 /**
- * A place of its own on the S3 server to test with, as an s3:// URL. The usual AWS variables hold its keys. With `style` the bucket is a part of
- * the host's name, which ends in .localhost and which the system's resolver may not know.
+ * A place of its own on the S3 server to test with, as an s3:// URL. The usual AWS variables hold its keys. With
+ * `style` the bucket is a part of the host's name, which ends in .localhost and which the system's resolver may not
+ * know.
  */
 export function s3Url(style: "path" | "virtual" = "path"): string {
   const url = new URL(process.env[style === "path" ? "MOORAGE_TEST_S3_URL" : "MOORAGE_TEST_S3_VIRTUAL_URL"] ?? "");
@@ -41,7 +44,10 @@ export async function wayTo(t: TestContext, s3: string): Promise<Way> {
       bytesSent += chunk.length;
       if (watch !== undefined && bytesSent >= watch.at) watch.resolve();
     });
-    for (const [one, other] of [[socket, server], [server, socket]] as const) {
+    for (const [one, other] of [
+      [socket, server],
+      [server, socket],
+    ] as const) {
       sockets.add(one);
       one.on("error", () => other.destroy());
       one.on("close", () => {
@@ -52,9 +58,12 @@ export async function wayTo(t: TestContext, s3: string): Promise<Way> {
       if (one === socket || !frozen) one.pipe(other);
     }
   };
-  const listening = (port: number): Promise<Server> => new Promise((resolve, reject) => {
-    const server = createServer(connected).once("error", reject).listen(port, "127.0.0.1", () => resolve(server));
-  });
+  const listening = (port: number): Promise<Server> =>
+    new Promise((resolve, reject) => {
+      const server = createServer(connected)
+        .once("error", reject)
+        .listen(port, "127.0.0.1", () => resolve(server));
+    });
   let server = await listening(0);
   const { port } = server.address() as AddressInfo;
   const cut = (): void => {
@@ -64,7 +73,8 @@ export async function wayTo(t: TestContext, s3: string): Promise<Way> {
   t.after(cut);
   url.searchParams.set("endpoint", `http://127.0.0.1:${port}`);
   return {
-    url: url.href, cut,
+    url: url.href,
+    cut,
     async mend() {
       server = await listening(port);
     },
@@ -72,6 +82,9 @@ export async function wayTo(t: TestContext, s3: string): Promise<Way> {
       frozen = true;
       for (const socket of sockets) socket.unpipe();
     },
-    sent: (bytes) => new Promise((resolve) => { watch = { at: bytesSent + bytes, resolve }; }),
+    sent: (bytes) =>
+      new Promise((resolve) => {
+        watch = { at: bytesSent + bytes, resolve };
+      }),
   };
 }

@@ -1,4 +1,5 @@
-// A server in processes of its own, for tests that end it the hard way: the log's lines on standard output, and one line with its URL and its port when it answers.
+// A server in processes of its own, for tests that end it the hard way: the log's lines on standard output, and one
+// line with its URL and its port when it answers.
 import { loadConfig, startServer, startWorkers } from "../../src/index.ts";
 
 const settings = loadConfig(process.env);

@@ -4,8 +4,17 @@ import pg from "pg";
 import type { Database } from "../../src/store/index.ts";
 
 /** A statement that was run. */
-export interface Ran { text: string; values: unknown[] }
-interface Node { "Actual Rows": number; "Actual Loops": number; "Rows Removed by Filter"?: number; "Rows Removed by Index Recheck"?: number; Plans?: Node[] }
+export interface Ran {
+  text: string;
+  values: unknown[];
+}
+interface Node {
+  "Actual Rows": number;
+  "Actual Loops": number;
+  "Rows Removed by Filter"?: number;
+  "Rows Removed by Index Recheck"?: number;
+  Plans?: Node[];
+}
 
 let ran: Ran[] = [];
 
@@ -19,7 +28,7 @@ const query = pg.Client.prototype.query;
 pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
   const [first] = args;
   if (typeof first === "object" && first !== null && "text" in first) {
-    ran.push({ text: String(first.text), values: "values" in first ? first.values as unknown[] : [] });
+    ran.push({ text: String(first.text), values: "values" in first ? (first.values as unknown[]) : [] });
   }
   return Reflect.apply(query, this, args);
 };
@@ -44,9 +53,12 @@ export async function planOf(db: Database, { text }: Ran): Promise<string[]> {
 
 /** The rows that all parts of PostgreSQL's plan gave or threw away. The statement is run once more. */
 export async function rowsRead(db: Database, { text, values }: Ran): Promise<number> {
-  const { rows } = await db.executeQuery<{ "QUERY PLAN": { Plan: Node }[] }>(CompiledQuery.raw(`explain (analyze, format json) ${text}`, values));
+  const { rows } = await db.executeQuery<{ "QUERY PLAN": { Plan: Node }[] }>(
+    CompiledQuery.raw(`explain (analyze, format json) ${text}`, values),
+  );
   const sum = (node: Node): number =>
-    (node["Actual Rows"] + (node["Rows Removed by Filter"] ?? 0) + (node["Rows Removed by Index Recheck"] ?? 0)) * node["Actual Loops"]
-    + (node.Plans ?? []).reduce((total, inner) => total + sum(inner), 0);
+    (node["Actual Rows"] + (node["Rows Removed by Filter"] ?? 0) + (node["Rows Removed by Index Recheck"] ?? 0)) *
+      node["Actual Loops"] +
+    (node.Plans ?? []).reduce((total, inner) => total + sum(inner), 0);
   return sum(rows[0]?.["QUERY PLAN"][0]?.Plan ?? { "Actual Rows": Number.NaN, "Actual Loops": 1 });
 }

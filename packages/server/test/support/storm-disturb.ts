@@ -6,8 +6,16 @@ import type { Writers } from "./storm-writers.ts";
 const POLL_MS = 20;
 const DRAINING_PAUSE_MS = 1_500;
 
-/** Kills servers as power cuts do, one or all at once, at moments spread over the making of the events. Answers how many; each of them answers again then. */
-export async function killDuring(replicas: Replicas, writers: Writers, { events, kills }: { events: number; kills: number }, dice: Dice): Promise<number> {
+/**
+ * Kills servers as power cuts do, one or all at once, at moments spread over the making of the events. Answers how
+ * many; each of them answers again then.
+ */
+export async function killDuring(
+  replicas: Replicas,
+  writers: Writers,
+  { events, kills }: { events: number; kills: number },
+  dice: Dice,
+): Promise<number> {
   let working = true;
   const end = writers.done.finally(() => {
     working = false;

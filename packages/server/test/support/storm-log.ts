@@ -15,8 +15,15 @@ const PAGE = 200;
 // Each tells that it takes events, before it does something else.
 const SAY_YES = ["endless", "bomb", "slow-body", "short"];
 
-/** What is wrong with the log; and how many deliveries and tries it has. The receivers' notes must have been taken before. */
-export async function unaccounted(api: Api, { listeners }: World, all: readonly Got[]): Promise<{ wrong: string[]; deliveries: number; tries: number; interrupted: number }> {
+/**
+ * What is wrong with the log; and how many deliveries and tries it has. The receivers' notes must have been taken
+ * before.
+ */
+export async function unaccounted(
+  api: Api,
+  { listeners }: World,
+  all: readonly Got[],
+): Promise<{ wrong: string[]; deliveries: number; tries: number; interrupted: number }> {
   const found = { wrong: [] as string[], deliveries: 0, tries: 0, interrupted: 0 };
   const requests = gathered(all, ({ at }) => at);
   for (const listener of listeners) {
@@ -36,14 +43,21 @@ export async function unaccounted(api: Api, { listeners }: World, all: readonly 
 async function* deliveriesOf(api: Api, { uid }: Listener): AsyncGenerator<Delivery> {
   for (let token = ""; ;) {
     const query = `uidp.children_of=${uid}&page_size=${PAGE}&order_by=createTime&page_token=${encodeURIComponent(token)}`;
-    const { deliveries, nextPageToken } = await api.call<{ deliveries: Delivery[]; nextPageToken: string }>("GET", `/events/v2/deliveries?${query}`);
+    const { deliveries, nextPageToken } = await api.call<{ deliveries: Delivery[]; nextPageToken: string }>(
+      "GET",
+      `/events/v2/deliveries?${query}`,
+    );
     yield* deliveries;
     if (nextPageToken === "") return;
     token = nextPageToken;
   }
 }
 
-function judge({ at, takes }: Listener, { eventId, state, tries = 0, attempts = [] }: Delivery, got: readonly Got[]): string[] {
+function judge(
+  { at, takes }: Listener,
+  { eventId, state, tries = 0, attempts = [] }: Delivery,
+  got: readonly Got[],
+): string[] {
   const wrong: string[] = [];
   const unless = (fine: boolean, text: string): void => {
     if (!fine) wrong.push(`${at}: ${eventId}: ${text}`);
@@ -52,13 +66,17 @@ function judge({ at, takes }: Listener, { eventId, state, tries = 0, attempts = 
   unless(tries === attempts.length + running, `${tries} tries, ${attempts.length} of them told of, ${state}`);
   unless(got.length <= tries, `${got.length} requests of ${tries} tries`);
   const unanswered = attempts.filter(({ status = 0 }) => status === 0).length + running;
-  for (const [status, same] of gathered(got.filter((each) => each.status !== 0), (each) => String(each.status))) {
+  for (const [status, same] of gathered(
+    got.filter((each) => each.status !== 0),
+    (each) => String(each.status),
+  )) {
     const told = attempts.filter((attempt) => attempt.status === Number(status)).length;
     unless(same.length <= told + unanswered, `${same.length} answers ${status}, ${told} of them told of`);
   }
   const good = attempts.filter(({ error = "" }) => error === "").length;
   unless(good === (state === "DELIVERY_STATE_DELIVERED" ? 1 : 0), `${good} tries that went well, ${state}`);
   if (takes) unless(state === "DELIVERY_STATE_DELIVERED" && got.length > 0, `${state} after ${got.length} requests`);
-  else if (!SAY_YES.includes(at.split("/")[1] ?? "")) unless(state !== "DELIVERY_STATE_DELIVERED", "is said to be delivered");
+  else if (!SAY_YES.includes(at.split("/")[1] ?? ""))
+    unless(state !== "DELIVERY_STATE_DELIVERED", "is said to be delivered");
   return wrong;
 }

@@ -30,7 +30,8 @@ export async function startReceivers(t: TestContext, seed: number): Promise<Rece
     await ended;
     rmSync(folder, { recursive: true, force: true });
   });
-  const said = async (): Promise<Said> => (await once(child, "message", { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) }) as [Said])[0];
+  const said = async (): Promise<Said> =>
+    ((await once(child, "message", { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) })) as [Said])[0];
   const tell = (told: Told): void => void child.send(told);
   const first = await said();
   if (first.say !== "listening") throw new Error("the receivers do not listen");
@@ -41,7 +42,10 @@ export async function startReceivers(t: TestContext, seed: number): Promise<Rece
       const flushed = said();
       tell({ tell: "flush" });
       await flushed;
-      return readFileSync(notes, "utf8").split("\n").filter((line) => line !== "").map((line) => JSON.parse(line) as Got);
+      return readFileSync(notes, "utf8")
+        .split("\n")
+        .filter((line) => line !== "")
+        .map((line) => JSON.parse(line) as Got);
     },
   };
 }

@@ -1,4 +1,7 @@
-/** One request that a receiver of a storm got, as it wrote it down. Times are on the receivers' own clock, in milliseconds. */
+/**
+ * One request that a receiver of a storm got, as it wrote it down. Times are on the receivers' own clock, in
+ * milliseconds.
+ */
 export interface Got {
   /** The path it came to, without the first slash: which receiver, and which of its subscriptions. */
   at: string;
@@ -22,10 +25,14 @@ export interface Got {
 }
 
 /** Where a subscription's proofs come from. */
-export interface Trust { group: string; secret: string }
+export interface Trust {
+  group: string;
+  secret: string;
+}
 
 /** What the receivers are told. */
-export type Told = { tell: "trust"; issuer: string; keys: { keys: object[] }; by: Record<string, Trust> } | { tell: "flush" };
+export type Told =
+  { tell: "trust"; issuer: string; keys: { keys: object[] }; by: Record<string, Trust> } | { tell: "flush" };
 
 /** What the receivers say: where they listen, and that everything until now is written down. */
 export type Said = { say: "listening"; port: number } | { say: "flushed" };

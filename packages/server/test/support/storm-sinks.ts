@@ -1,5 +1,6 @@
-// The receivers of a storm, in a process of their own: healthy, slow, flapping and malicious ones, told apart by the first part of the path. All that
-// comes is written to the file of the first argument, a line of JSON for each request (storm-records.ts). The second argument is the seed.
+// The receivers of a storm, in a process of their own: healthy, slow, flapping and malicious ones, told apart by the
+// first part of the path. All that comes is written to the file of the first argument, a line of JSON for each request
+// (storm-records.ts). The second argument is the seed.
 import { createHash } from "node:crypto";
 import { createWriteStream } from "node:fs";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
@@ -22,7 +23,9 @@ const [, , path = "", seed = "0"] = process.argv;
 const file = createWriteStream(path);
 const dice = diceOf(Number(seed), 401);
 const came: Record<string, number> = {};
-let trust: { issuer: string; keys: ReturnType<typeof createLocalJWKSet>; by: Map<string, Trust & { webhook: Webhook }> } | undefined;
+let trust:
+  | { issuer: string; keys: ReturnType<typeof createLocalJWKSet>; by: Map<string, Trust & { webhook: Webhook }> }
+  | undefined;
 
 const say = (said: Said): void => void process.send?.(said);
 
@@ -37,7 +40,8 @@ flap();
 
 const server = createServer({ maxHeaderSize: 65_536 }, (req, res) => {
   const at = (req.url ?? "").slice(1);
-  if (req.method === "OPTIONS") return void res.writeHead(204, { "webhook-allowed-origin": "*", "webhook-allowed-rate": "*" }).end();
+  if (req.method === "OPTIONS")
+    return void res.writeHead(204, { "webhook-allowed-origin": "*", "webhook-allowed-rate": "*" }).end();
   const got = noteHeaders(at, req.headers);
   let over = false;
   const end = (): void => {
@@ -65,8 +69,10 @@ async function receive(at: string, got: Got, req: IncomingMessage, res: ServerRe
     res.writeHead(status, headers).end();
   };
   switch (receiver) {
-    case "healthy": return reply(204);
-    case "slow": return void setTimeout(() => reply(200), SLOW_MS.least + dice.below(SLOW_MS.more));
+    case "healthy":
+      return reply(204);
+    case "slow":
+      return void setTimeout(() => reply(200), SLOW_MS.least + dice.below(SLOW_MS.more));
     case "flapping": {
       // Some have taken the event when they fail.
       if (!ill) return dice.chance(0.02) ? void res.destroy() : reply(202);
@@ -74,20 +80,33 @@ async function receive(at: string, got: Got, req: IncomingMessage, res: ServerRe
       if (mood === 0) return void res.destroy();
       return reply(dice.pick([500, 502, 503, 429]), mood === 1 ? { "retry-after": "1" } : {});
     }
-    default: got.status = MALICE[way]?.(req, res, dice) ?? (reply(200), 200);
+    default:
+      got.status = MALICE[way]?.(req, res, dice) ?? (reply(200), 200);
   }
 }
 
 function noteHeaders(at: string, headers: IncomingHttpHeaders): Got {
   const attribute = (name: string): string => String(headers[`ce-${name}`] ?? "");
   return {
-    at, id: attribute("id"), type: attribute("type"), subject: attribute("subject"), group: attribute("group"), sequence: Number(attribute("sequence")),
-    hash: "", digest: "", tag: "", fromMs: performance.now(), toMs: 0, status: 0,
+    at,
+    id: attribute("id"),
+    type: attribute("type"),
+    subject: attribute("subject"),
+    group: attribute("group"),
+    sequence: Number(attribute("sequence")),
+    hash: "",
+    digest: "",
+    tag: "",
+    fromMs: performance.now(),
+    toMs: 0,
+    status: 0,
   };
 }
 
 function noteBody(got: Got, headers: IncomingHttpHeaders, content: Buffer): void {
-  const hash = createHash("sha256").update(JSON.stringify([headers["content-type"], ...ATTRIBUTES.map((name) => headers[`ce-${name}`])])).update(content);
+  const hash = createHash("sha256")
+    .update(JSON.stringify([headers["content-type"], ...ATTRIBUTES.map((name) => headers[`ce-${name}`])]))
+    .update(content);
   got.hash = hash.digest("base64url");
   const { body } = JSON.parse(content.toString()) as { body: { digest?: string; name?: string; tag?: string } };
   got.digest = body.digest ?? "";
@@ -102,9 +121,15 @@ async function prove(at: string, headers: IncomingHttpHeaders, content: Buffer):
   if (trust === undefined || known === undefined || (count > VERIFY_FIRST && count % VERIFY_EVERY !== 0)) return "";
   try {
     const token = String(headers.authorization).replace(/^Bearer /, "");
-    const rules = { issuer: trust.issuer, audience: "customer", subject: `webhook:${known.group}`, requiredClaims: ["exp", "jti"] };
+    const rules = {
+      issuer: trust.issuer,
+      audience: "customer",
+      subject: `webhook:${known.group}`,
+      requiredClaims: ["exp", "jti"],
+    };
     const { payload } = await jwtVerify<{ webhook?: { digest?: string } }>(token, trust.keys, rules);
-    if (payload.webhook?.digest !== `sha256:${createHash("sha256").update(content).digest("hex")}`) return "the token is for another body";
+    if (payload.webhook?.digest !== `sha256:${createHash("sha256").update(content).digest("hex")}`)
+      return "the token is for another body";
     if (headers["webhook-id"] !== headers["ce-id"]) return "the signature is for another event";
     known.webhook.verify(content, headers as Record<string, string>);
     return "valid";

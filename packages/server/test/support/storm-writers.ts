@@ -5,7 +5,12 @@ import type { Replicas } from "./replicas.ts";
 import type { Place } from "./storm-world.ts";
 
 /** What the server said was done: events tell of it, of these types below this subject. */
-export interface Written { place: Place; digest: string; tag: string; pushed: boolean }
+export interface Written {
+  place: Place;
+  digest: string;
+  tag: string;
+  pushed: boolean;
+}
 
 /** Writers at work. */
 export interface Writers {
@@ -18,7 +23,12 @@ export interface Writers {
   trouble(): number;
 }
 
-interface Work { each: number; fleet: number; events: number; seed: number }
+interface Work {
+  each: number;
+  fleet: number;
+  events: number;
+  seed: number;
+}
 type Tokens = Pick<Replicas, "url" | "platform" | "registry">;
 
 const TAGS = 5;
@@ -29,9 +39,14 @@ const OCI_INDEX = "application/vnd.oci.image.index.v1+json";
 const JSON_TYPE = { "content-type": "application/json" };
 
 /**
- * `each` writers a place make and move tags of their own, by pushes, one by one, and a `fleet` of them together, until there are so many events.
+ * `each` writers a place make and move tags of their own, by pushes, one by one, and a `fleet` of them together, until
+ * there are so many events.
  */
-export function startWriters({ url, platform, registry }: Tokens, places: readonly Place[], { each, fleet: size, events, seed }: Work): Writers {
+export function startWriters(
+  { url, platform, registry }: Tokens,
+  places: readonly Place[],
+  { each, fleet: size, events, seed }: Work,
+): Writers {
   const written: Written[] = [];
   let made = 0;
   const clients: Client[] = [];
@@ -44,7 +59,8 @@ export function startWriters({ url, platform, registry }: Tokens, places: readon
       const { status, body } = await client.ask(method, target, options);
       if (status !== expected) throw new Error(`${method} ${target}: ${status} ${body.toString()}`);
     };
-    const post = (target: string, message: object): Promise<void> => send("POST", target, { token: platform, headers: JSON_TYPE, body: JSON.stringify(message) }, 200);
+    const post = (target: string, message: object): Promise<void> =>
+      send("POST", target, { token: platform, headers: JSON_TYPE, body: JSON.stringify(message) }, 200);
     const note = (digest: string, tags: readonly string[], pushed: boolean): void => {
       written.push(...tags.map((tag) => ({ place, digest, tag, pushed })));
       made += pushed ? 2 : tags.length;
@@ -55,17 +71,25 @@ export function startWriters({ url, platform, registry }: Tokens, places: readon
     for (let turn = 0; made < events; turn++) {
       const tag = `w${number}-${dice.below(TAGS)}`;
       // No other is like it: of no layers, and of this writer's turn alone.
-      const content = JSON.stringify({ schemaVersion: 2, mediaType: OCI_INDEX, manifests: [], annotations: { turn: `${seed} ${number} ${turn}` } });
+      const content = JSON.stringify({
+        schemaVersion: 2,
+        mediaType: OCI_INDEX,
+        manifests: [],
+        annotations: { turn: `${seed} ${number} ${turn}` },
+      });
       const digest = `sha256:${createHash("sha256").update(content).digest("hex")}`;
       if (dice.chance(PUSH_SHARE)) {
         const target = `/v2/${place.path}/manifests/${tag}`;
         await send("PUT", target, { token: registry, headers: { "content-type": OCI_INDEX }, body: content }, 201);
         note(digest, [tag], true);
         held = digest;
-        if (dice.chance(PULL_SHARE)) await client.ask("HEAD", target, { token: registry, headers: { accept: OCI_INDEX } });
+        if (dice.chance(PULL_SHARE))
+          await client.ask("HEAD", target, { token: registry, headers: { accept: OCI_INDEX } });
       } else if (dice.chance(PROMOTION_SHARE) && held !== promoted && held !== undefined) {
         const to = held;
-        await post(`/registry/v2/tags/${place.repo}:promote`, { promotions: fleet.map((name) => ({ name, digest: to })) });
+        await post(`/registry/v2/tags/${place.repo}:promote`, {
+          promotions: fleet.map((name) => ({ name, digest: to })),
+        });
         note(to, fleet, false);
         promoted = to;
       } else {
@@ -75,12 +99,17 @@ export function startWriters({ url, platform, registry }: Tokens, places: readon
     }
   };
 
-  const working = Promise.all(places.flatMap((place, at) => Array.from({ length: each }, (_, number) => write(place, at * each + number))));
-  const done = working.then(() => {}).finally(() => {
-    for (const client of clients) client.close();
-  });
+  const working = Promise.all(
+    places.flatMap((place, at) => Array.from({ length: each }, (_, number) => write(place, at * each + number))),
+  );
+  const done = working
+    .then(() => {})
+    .finally(() => {
+      for (const client of clients) client.close();
+    });
   // Whoever waits for it sees what went wrong.
   done.catch(() => {});
-  const trouble = (): number => clients.reduce((sum, client) => sum + client.trouble.connections + client.trouble.unavailable, 0);
+  const trouble = (): number =>
+    clients.reduce((sum, client) => sum + client.trouble.connections + client.trouble.unavailable, 0);
   return { written, done, trouble, events: () => made };
 }

@@ -28,26 +28,39 @@ export interface TaggedRepo {
 /** Makes such a repo below `acme`, its tag policy set once the manifests are there. */
 export async function openTaggedRepo(platform: Platform, name: string, tagPolicy?: object): Promise<TaggedRepo> {
   const { uid } = await platform.repo(platform.organization, { name });
-  const bodies = ["one", "two", "three"].map((text) => JSON.stringify({ schemaVersion: 2, mediaType: INDEX, manifests: [], annotations: { text, name } }));
-  const [one = "", two = "", three = ""] = bodies.map((body) => `sha256:${createHash("sha256").update(body).digest("hex")}`);
-  const call = async (method: string, path: string, body?: unknown): Promise<Answer> => platform.call(method, path, { token: await platform.token(), body });
+  const bodies = ["one", "two", "three"].map((text) =>
+    JSON.stringify({ schemaVersion: 2, mediaType: INDEX, manifests: [], annotations: { text, name } }),
+  );
+  const [one = "", two = "", three = ""] = bodies.map(
+    (body) => `sha256:${createHash("sha256").update(body).digest("hex")}`,
+  );
+  const call = async (method: string, path: string, body?: unknown): Promise<Answer> =>
+    platform.call(method, path, { token: await platform.token(), body });
   const door = async (method: string, path: string, raw?: string): Promise<Answer> =>
     platform.call(method, `/v2/acme/${name}/manifests/${path}`, {
-      token: await platform.token(platform.owner, { audience: new URL(platform.url).host }), ...(raw !== undefined && { raw, headers: { "content-type": INDEX } }),
+      token: await platform.token(platform.owner, { audience: new URL(platform.url).host }),
+      ...(raw !== undefined && { raw, headers: { "content-type": INDEX } }),
     });
   const list = async (query = ""): Promise<Json[]> => {
-    return (await platform.ok("GET", `/registry/v2/tags?uidp.children_of=${uid}&page_size=200${query}`))["tags"] as Json[];
+    return (await platform.ok("GET", `/registry/v2/tags?uidp.children_of=${uid}&page_size=200${query}`))[
+      "tags"
+    ] as Json[];
   };
   const repo: TaggedRepo = {
-    uid, digests: [one, two, three],
+    uid,
+    digests: [one, two, three],
     push: (reference, which, query = "") => door("PUT", reference + query, bodies[which]),
     remove: (reference) => door("DELETE", reference),
     set: (tag, digest) => call("POST", `/registry/v2/tags/${uid}`, { name: tag, digest }),
     drop: async (tag) => call("DELETE", `/registry/v2/tags/${(await list(`&name=${tag}`))[0]?.uid}`),
     async promote(promotions, { validateOnly, token = "" } = {}) {
-      return platform.call("POST", `/registry/v2/tags/${uid}:promote`, { token: token || await platform.token(), body: { promotions, validateOnly } });
+      return platform.call("POST", `/registry/v2/tags/${uid}:promote`, {
+        token: token || (await platform.token()),
+        body: { promotions, validateOnly },
+      });
     },
-    rollback: (rollbacks, { validateOnly } = {}) => call("POST", `/registry/v2/tags/${uid.replaceAll("/", "%2F")}:rollback`, { rollbacks, validateOnly }),
+    rollback: (rollbacks, { validateOnly } = {}) =>
+      call("POST", `/registry/v2/tags/${uid.replaceAll("/", "%2F")}:rollback`, { rollbacks, validateOnly }),
     async change(policy) {
       await platform.ok("PATCH", `/registry/v2/repos/${uid}?updateMask=tagPolicy`, { tagPolicy: policy });
     },
@@ -60,5 +73,7 @@ export async function openTaggedRepo(platform: Platform, name: string, tagPolicy
 
 /** The unmet conditions of an error, as `type subject`. */
 export function unmet({ body }: Answer): string[] {
-  return body.details.flatMap(({ violations = [] }: Detail) => violations).map(({ type, subject }) => `${type} ${subject}`);
+  return body.details
+    .flatMap(({ violations = [] }: Detail) => violations)
+    .map(({ type, subject }) => `${type} ${subject}`);
 }

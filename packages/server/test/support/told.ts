@@ -17,7 +17,15 @@ export interface Told {
   body: Record<string, unknown>;
 }
 
-interface Kept { id: string; type: string; subject: string; parent: string; target: string; actor: string; body: string }
+interface Kept {
+  id: string;
+  type: string;
+  subject: string;
+  parent: string;
+  target: string;
+  actor: string;
+  body: string;
+}
 
 const PULL = "registry.pull.v1";
 const TIMEOUT_MS = 10_000;
@@ -57,7 +65,11 @@ export async function openGround(): Promise<Ground> {
     return events;
   };
   return {
-    platform, issuer, seen, actor: { subject: platform.owner, act: {} }, text: ear.text,
+    platform,
+    issuer,
+    seen,
+    actor: { subject: platform.owner, act: {} },
+    text: ear.text,
     told: async (work) => noted(await ear.during(work)),
     async toldIn({ dataDir }, work) {
       const { store, close } = await openTestStore(dataDir);
@@ -70,7 +82,7 @@ export async function openGround(): Promise<Ground> {
     pulls: async (count) => noted(await ear.pulls(count)),
     async ask(method, path, { token, ...how } = {}) {
       const owners = (): Promise<string> => platform.token(platform.owner, { audience: new URL(platform.url).host });
-      const answer = await platform.call(method, path, { token: token ?? await owners(), ...how });
+      const answer = await platform.call(method, path, { token: token ?? (await owners()), ...how });
       assert.ok(answer.status < 300, `${method} ${path}: ${answer.status} ${answer.text}`);
       return answer;
     },
@@ -95,7 +107,8 @@ function listen(transact: <T>(work: (tx: Database) => Promise<T>) => Promise<T>)
   let text = "";
   const news = async (): Promise<Told[]> => {
     const kept = await transact(async (tx): Promise<Kept[]> => [
-      ...await tx.selectFrom("events").selectAll().orderBy("seq").execute(), ...await tx.selectFrom("event_outbox").selectAll().orderBy("n").execute(),
+      ...(await tx.selectFrom("events").selectAll().orderBy("seq").execute()),
+      ...(await tx.selectFrom("event_outbox").selectAll().orderBy("n").execute()),
     ]);
     const found = kept.filter(({ id }) => !known.has(id));
     for (const { id, actor, body } of found) {
@@ -103,7 +116,12 @@ function listen(transact: <T>(work: (tx: Database) => Promise<T>) => Promise<T>)
       text += actor + body;
     }
     return found.map(({ type, subject, parent, target, actor, body }) => ({
-      type, subject, group: parent, target, actor: JSON.parse(actor) as Told["actor"], body: JSON.parse(body) as Told["body"],
+      type,
+      subject,
+      group: parent,
+      target,
+      actor: JSON.parse(actor) as Told["actor"],
+      body: JSON.parse(body) as Told["body"],
     }));
   };
   const pulls: Told[] = [];

@@ -1,4 +1,13 @@
-import { create, type DescMethod, getOption, hasOption, type JsonObject, type JsonValue, type Message, toJson } from "@bufbuild/protobuf";
+import {
+  create,
+  type DescMethod,
+  getOption,
+  hasOption,
+  type JsonObject,
+  type JsonValue,
+  type Message,
+  toJson,
+} from "@bufbuild/protobuf";
 import { http as httpOption } from "@moorage/api/gen/google/api/annotations_pb";
 
 const VARIABLE = /\{([^=}]+)(?:=[^}]*)?\}/g;
@@ -10,7 +19,10 @@ export interface RestCall {
   body: JsonValue | undefined;
 }
 
-/** The request as google.api.http says to send it, read here anew so that a fault of the server's own transcoding shows. Undefined: no binding. */
+/**
+ * The request as google.api.http says to send it, read here anew so that a fault of the server's own transcoding shows.
+ * Undefined: no binding.
+ */
 export function restCallOf(method: DescMethod, request: Message): RestCall | undefined {
   if (!hasOption(method, httpOption)) return undefined;
   const main = getOption(method, httpOption);
@@ -18,7 +30,9 @@ export function restCallOf(method: DescMethod, request: Message): RestCall | und
   // The first binding whose path can be filled.
   const rule =
     [main, ...main.additionalBindings].find(({ pattern }) =>
-      [...String(pattern.value).matchAll(VARIABLE)].every(([, field = ""]) => take({ ...rest }, field.split(".")) !== ""),
+      [...String(pattern.value).matchAll(VARIABLE)].every(
+        ([, field = ""]) => take({ ...rest }, field.split(".")) !== "",
+      ),
     ) ?? main;
   const { case: verb, value: template } = rule.pattern;
   if (verb === undefined || verb === "custom") throw new Error(`${method.toString()} has no standard binding`);

@@ -19,12 +19,16 @@ const MAX_ROUNDS = 10;
 const PAGES_AT_ONCE = 2000;
 
 /**
- * Copies an embedded installation to a new or empty folder; its server may run. Every blob that the copied database names is in the backup, and all
- * that was acknowledged before it began. Throws a StoreError in one line; what is in the folder then is no backup.
+ * Copies an embedded installation to a new or empty folder; its server may run. Every blob that the copied database
+ * names is in the backup, and all that was acknowledged before it began. Throws a StoreError in one line; what is in
+ * the folder then is no backup.
  */
 export async function backupInstallation(config: Config, folder: string, report: Report): Promise<BackupManifest> {
   const { dataDir } = config;
-  if (config.databaseUrl !== "" || config.blobsUrl !== "") throw new StoreError("backup is for SQLite and files: back up PostgreSQL by pg_dump and the bucket by its versioning, or use moorage export");
+  if (config.databaseUrl !== "" || config.blobsUrl !== "")
+    throw new StoreError(
+      "backup is for SQLite and files: back up PostgreSQL by pg_dump and the bucket by its versioning, or use moorage export",
+    );
   if (!isEmptyFolder(folder)) throw new StoreError(`${folder} is not empty`);
   const store = await openStore(config);
   try {
@@ -36,22 +40,30 @@ export async function backupInstallation(config: Config, folder: string, report:
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   chmodSync(folder, 0o700);
   const target = databasePath(folder);
-  // Blobs first: what was pushed before the database is copied is mostly here by then, and what is deleted meanwhile stays.
+  // Blobs first: what was pushed before the database is copied is mostly here by then, and what is deleted meanwhile
+  // stays.
   await linkAll(dataDir, folder, report);
   for (let round = 1; ; round += 1) {
     await copyDatabase(databasePath(dataDir), target, report);
     const missing = await completeBlobs(dataDir, folder, report);
     if (missing === undefined) break;
-    // It was pushed after the first pass, and deleted after the database was copied; a database of now does not name it.
-    if (round === MAX_ROUNDS) throw new StoreError(`the content of the blob ${missing} is missing: moorage fsck tells more`);
+    // It was pushed after the first pass, and deleted after the database was copied; a database of now does not name
+    // it.
+    if (round === MAX_ROUNDS)
+      throw new StoreError(`the content of the blob ${missing} is missing: moorage fsck tells more`);
     report.note("blobs were deleted while the backup was made: the database is copied anew");
   }
   await removeUnnamed(folder);
   if (existsSync(secretKeyFile(dataDir))) await copyDurably(secretKeyFile(dataDir), secretKeyFile(folder));
-  if (config.secretKeys.length > 0) report.note("secrets in the backup are encrypted with the key of MOORAGE_SECRET_KEY, which is not in it");
+  if (config.secretKeys.length > 0)
+    report.note("secrets in the backup are encrypted with the key of MOORAGE_SECRET_KEY, which is not in it");
   await copyDurably(join(dataDir, "bootstrap.json"), join(folder, "bootstrap.json"));
   const manifest: BackupManifest = {
-    format: BACKUP_FORMAT, time: new Date().toISOString(), schemaVersion: NEWEST_VERSION, database: await hashOf(target), blobs: await inDatabase(target, sumOf),
+    format: BACKUP_FORMAT,
+    time: new Date().toISOString(),
+    schemaVersion: NEWEST_VERSION,
+    database: await hashOf(target),
+    blobs: await inDatabase(target, sumOf),
   };
   await syncFolders(folder);
   writeBackup(folder, manifest);
@@ -76,7 +88,8 @@ async function copyDatabase(from: string, to: string, report: Report): Promise<v
     source.exec("begin; select count(*) from sqlite_schema;");
     await backup(source, to, {
       rate: PAGES_AT_ONCE,
-      progress: ({ totalPages, remainingPages }) => report.progress({ step: "database", done: totalPages - remainingPages, total: totalPages, unit: "pages" }),
+      progress: ({ totalPages, remainingPages }) =>
+        report.progress({ step: "database", done: totalPages - remainingPages, total: totalPages, unit: "pages" }),
     });
   } finally {
     source.close();
@@ -113,8 +126,9 @@ async function completeBlobs(dataDir: string, folder: string, report: Report): P
     let done = 0;
     for await (const blob of blobRows(db)) {
       const file = blobFile(folder, blob);
-      if (!existsSync(file) && !await linkOrCopy(blobFile(dataDir, blob), file)) return blob.digest;
-      if (statSync(file).size !== blob.size) throw new StoreError(`the blob ${blob.digest} is not as long as it should be: moorage fsck tells more`);
+      if (!existsSync(file) && !(await linkOrCopy(blobFile(dataDir, blob), file))) return blob.digest;
+      if (statSync(file).size !== blob.size)
+        throw new StoreError(`the blob ${blob.digest} is not as long as it should be: moorage fsck tells more`);
       done += 1;
       report.progress({ step: "checking blobs", done, total: count, unit: "blobs" });
     }
@@ -126,7 +140,12 @@ async function completeBlobs(dataDir: string, folder: string, report: Report): P
 async function removeUnnamed(folder: string): Promise<void> {
   await inDatabase(databasePath(folder), async (db) => {
     for await (const blob of blobsBelow(folder)) {
-      const named = await db.selectFrom("blobs").select("digest").where("digest", "=", blob.digest).where("generation", "=", blob.generation).executeTakeFirst();
+      const named = await db
+        .selectFrom("blobs")
+        .select("digest")
+        .where("digest", "=", blob.digest)
+        .where("generation", "=", blob.generation)
+        .executeTakeFirst();
       if (named === undefined) await rm(blobFile(folder, blob), { force: true });
     }
   });
@@ -138,7 +157,10 @@ export async function* blobRows(db: Database): AsyncGenerator<BlobRow> {
 }
 
 export async function sumOf(db: Database): Promise<{ count: number; bytes: number }> {
-  const row = await db.selectFrom("blobs").select((eb) => [eb.fn.countAll<number>().as("count"), eb.fn.sum<number | null>("size").as("bytes")]).executeTakeFirst();
+  const row = await db
+    .selectFrom("blobs")
+    .select((eb) => [eb.fn.countAll<number>().as("count"), eb.fn.sum<number | null>("size").as("bytes")])
+    .executeTakeFirst();
   return { count: row?.count ?? 0, bytes: row?.bytes ?? 0 };
 }
 

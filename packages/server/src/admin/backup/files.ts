@@ -34,7 +34,10 @@ async function openIfThere(folder: string): Promise<AsyncIterable<{ name: string
   });
 }
 
-/** Gives a file that is never written to again a second name, or copies it where that cannot be. False: it is not there. Once it is there already, nothing happens. */
+/**
+ * Gives a file that is never written to again a second name, or copies it where that cannot be. False: it is not there.
+ * Once it is there already, nothing happens.
+ */
 export async function linkOrCopy(from: string, to: string): Promise<boolean> {
   await mkdir(dirname(to), { recursive: true, mode: 0o700 });
   try {

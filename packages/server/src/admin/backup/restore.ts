@@ -14,21 +14,32 @@ import { isEmptyFolder } from "../../installation/stores.ts";
 import type { Report } from "../progress.ts";
 
 /**
- * Makes a data folder, which must be empty or new, from a backup; a server can be started on it then. `verify` hashes every blob, too. Until it has
- * come to its end no server starts there. Throws a StoreError in one line, after which the folder must be emptied.
+ * Makes a data folder, which must be empty or new, from a backup; a server can be started on it then. `verify` hashes
+ * every blob, too. Until it has come to its end no server starts there. Throws a StoreError in one line, after which
+ * the folder must be emptied.
  */
-export async function restoreInstallation(config: Config, folder: string, { verify }: { verify: boolean }, report: Report): Promise<BackupManifest> {
+export async function restoreInstallation(
+  config: Config,
+  folder: string,
+  { verify }: { verify: boolean },
+  report: Report,
+): Promise<BackupManifest> {
   const { dataDir } = config;
-  if (config.databaseUrl !== "" || config.blobsUrl !== "") throw new StoreError("restore makes a data folder with SQLite and files: moorage export and import move one to PostgreSQL and S3");
+  if (config.databaseUrl !== "" || config.blobsUrl !== "")
+    throw new StoreError(
+      "restore makes a data folder with SQLite and files: moorage export and import move one to PostgreSQL and S3",
+    );
   const manifest = readBackup(folder);
   if (!isEmptyFolder(dataDir)) throw new StoreError(`${dataDir} is not empty`);
-  if (await hashOf(databasePath(folder)) !== manifest.database) throw new StoreError(`${databasePath(folder)} is not what was backed up: its digest differs`);
+  if ((await hashOf(databasePath(folder))) !== manifest.database)
+    throw new StoreError(`${databasePath(folder)} is not what was backed up: its digest differs`);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   chmodSync(dataDir, 0o700);
   const lock = takeDataDir(dataDir);
   try {
     const path = databasePath(dataDir);
-    // An empty database with the mark, so that no server takes the folder for a new one while the real database is copied.
+    // An empty database with the mark, so that no server takes the folder for a new one while the real database is
+    // copied.
     migrate(path);
     await marked(path, manifest.database);
     await copyDurably(databasePath(folder), `${path}.new`);
@@ -60,15 +71,22 @@ async function marked(path: string, source: string | undefined): Promise<void> {
   for (const suffix of ["-wal", "-shm"]) rmSync(`${path}${suffix}`, { force: true });
 }
 
-async function restoreBlobs(folder: string, dataDir: string, { blobs }: BackupManifest, verify: boolean, report: Report): Promise<void> {
+async function restoreBlobs(
+  folder: string,
+  dataDir: string,
+  { blobs }: BackupManifest,
+  verify: boolean,
+  report: Report,
+): Promise<void> {
   let done = 0;
   await inDatabase(databasePath(dataDir), async (db) => {
     for await (const blob of blobRows(db)) {
       const [from, to] = [blobFile(folder, blob), blobFile(dataDir, blob)];
-      if (!await linkOrCopy(from, to)) throw new StoreError(`${from} is missing in the backup`);
+      if (!(await linkOrCopy(from, to))) throw new StoreError(`${from} is missing in the backup`);
       const [algorithm = "", hex = ""] = blob.digest.split(":");
-      const whole = statSync(to).size === blob.size && (!verify || await hashOf(to, algorithm) === hex);
-      if (!whole) throw new StoreError(`${from} is not what was backed up: its ${verify ? "digest or size" : "size"} differs`);
+      const whole = statSync(to).size === blob.size && (!verify || (await hashOf(to, algorithm)) === hex);
+      if (!whole)
+        throw new StoreError(`${from} is not what was backed up: its ${verify ? "digest or size" : "size"} differs`);
       done += blob.size;
       report.progress({ step: "blobs", done, total: blobs.bytes, unit: "bytes" });
     }

@@ -23,23 +23,32 @@ const MAX_TOLD = 5;
 const MAX_GONE = 1000;
 
 /**
- * Writes a whole installation to a folder, which is empty, or holds an export of the same installation: then only the blobs that are not there
- * yet are copied. The server may run. Throws a StoreError, after which it can be run again.
+ * Writes a whole installation to a folder, which is empty, or holds an export of the same installation: then only the
+ * blobs that are not there yet are copied. The server may run. Throws a StoreError, after which it can be run again.
  */
 export async function exportInstallation(config: Config, folder: string, report: Report): Promise<ExportManifest> {
   const before = readManifest(folder);
-  if (before === undefined && !isEmptyFolder(folder)) throw new StoreError(`${folder} is not empty, and holds no export`);
+  if (before === undefined && !isEmptyFolder(folder))
+    throw new StoreError(`${folder} is not empty, and holds no export`);
   const store = await openPatientStore(config);
   try {
     await requireNewest(store, config);
     await refuseUnfinished(store.reader);
     const installation = await installationOf(store);
-    if (before !== undefined && before.installation !== installation) throw new StoreError(`${folder} holds the export of another installation`);
+    if (before !== undefined && before.installation !== installation)
+      throw new StoreError(`${folder} holds the export of another installation`);
     mkdirSync(join(folder, "tables"), { recursive: true, mode: 0o700 });
     chmodSync(folder, 0o700);
     const start: ExportManifest = {
-      format: FORMAT, id: randomUUID(), complete: false, time: new Date().toISOString(), schemaVersion: NEWEST_VERSION, installation,
-      secretKey: config.secretKeys.length > 0 ? "settings" : "file", tables: {}, blobs: { count: 0, bytes: 0 },
+      format: FORMAT,
+      id: randomUUID(),
+      complete: false,
+      time: new Date().toISOString(),
+      schemaVersion: NEWEST_VERSION,
+      installation,
+      secretKey: config.secretKeys.length > 0 ? "settings" : "file",
+      tables: {},
+      blobs: { count: 0, bytes: 0 },
     };
     writeManifest(folder, start);
     await takeKey(config, folder, report);
@@ -54,7 +63,8 @@ export async function exportInstallation(config: Config, folder: string, report:
 
 async function installationOf({ reader }: Store): Promise<string> {
   const row = await reader.selectFrom("installation").select("value").where("key", "=", "bootstrap").executeTakeFirst();
-  if (row === undefined) throw new StoreError("there is no installation in this database: no server has started on it yet");
+  if (row === undefined)
+    throw new StoreError("there is no installation in this database: no server has started on it yet");
   return (JSON.parse(row.value) as { identity: { uid: string } }).identity.uid;
 }
 
@@ -65,25 +75,37 @@ async function takeKey({ dataDir, secretKeys }: Config, folder: string, report: 
     report.note("secrets stay encrypted with the key of MOORAGE_SECRET_KEY: the import needs that key as well");
     return;
   }
-  if (readKeyFile(secretKeyFile(dataDir)) === undefined) throw new StoreError(`there is no ${secretKeyFile(dataDir)}: without it the export could not be used`);
+  if (readKeyFile(secretKeyFile(dataDir)) === undefined)
+    throw new StoreError(`there is no ${secretKeyFile(dataDir)}: without it the export could not be used`);
   await copyDurably(secretKeyFile(dataDir), target);
   chmodSync(target, 0o600);
   report.note(`${folder} holds the key that decrypts its secrets: keep it as safe as the data folder`);
 }
 
-async function copyAll(store: Store, blobs: BlobStore, { dataDir }: Config, folder: string, start: ExportManifest, report: Report): Promise<ExportManifest> {
+async function copyAll(
+  store: Store,
+  blobs: BlobStore,
+  { dataDir }: Config,
+  folder: string,
+  start: ExportManifest,
+  report: Report,
+): Promise<ExportManifest> {
   // The next whole millisecond: no file of an earlier run is as young.
   const startMs = Date.now() + 1;
   for (let round = 1; ; round += 1) {
     const tables: ExportManifest["tables"] = {};
     const total = await inSnapshot(store, dataDir, async (db) => {
       for (const table of MOVED) tables[table.name] = await writeTable(db, table, folder, report);
-      const sum = await db.selectFrom("blobs").select((eb) => [eb.fn.sum<number>("size").as("bytes")]).executeTakeFirst();
+      const sum = await db
+        .selectFrom("blobs")
+        .select((eb) => [eb.fn.sum<number>("size").as("bytes")])
+        .executeTakeFirst();
       return { count: tables["blobs"]?.rows ?? 0, bytes: sum?.bytes ?? 0 };
     });
     const gone = await copyBlobs(blobs, folder, total.bytes, startMs, report);
     const lost = await stillNamed(store, gone);
-    if (lost.length > 0) throw new StoreError(`blobs cannot be read whole, such as ${lost[0]?.digest}: moorage fsck --deep tells which`);
+    if (lost.length > 0)
+      throw new StoreError(`blobs cannot be read whole, such as ${lost[0]?.digest}: moorage fsck --deep tells which`);
     if (gone.length === 0) {
       await removeOthers(folder);
       return { ...start, complete: true, tables, blobs: total };
@@ -93,7 +115,12 @@ async function copyAll(store: Store, blobs: BlobStore, { dataDir }: Config, fold
   }
 }
 
-async function writeTable(db: Parameters<typeof batchesOf>[0], table: MovedTable, folder: string, report: Report): Promise<ExportManifest["tables"][string]> {
+async function writeTable(
+  db: Parameters<typeof batchesOf>[0],
+  table: MovedTable,
+  folder: string,
+  report: Report,
+): Promise<ExportManifest["tables"][string]> {
   const total = await countOf(db, table);
   let rows = 0;
   const pieces = async function* (): AsyncGenerator<string> {
@@ -107,8 +134,17 @@ async function writeTable(db: Parameters<typeof batchesOf>[0], table: MovedTable
   return { rows, ...written };
 }
 
-/** Copies what the written table of blobs names. Answers those that are not there, or not what they should be; not all when there are many. */
-async function copyBlobs(blobs: BlobStore, folder: string, total: number, startMs: number, report: Report): Promise<BlobRow[]> {
+/**
+ * Copies what the written table of blobs names. Answers those that are not there, or not what they should be; not all
+ * when there are many.
+ */
+async function copyBlobs(
+  blobs: BlobStore,
+  folder: string,
+  total: number,
+  startMs: number,
+  report: Report,
+): Promise<BlobRow[]> {
   const gone: BlobRow[] = [];
   let done = 0;
   await eachAtOnce(exportedBlobs(folder), BLOBS_AT_ONCE, async (row) => {
@@ -134,14 +170,20 @@ type PlainBlob = BlobRow & Record<string, unknown>;
 async function stillNamed({ reader }: Store, rows: BlobRow[]): Promise<BlobRow[]> {
   const named: BlobRow[] = [];
   for (const row of rows) {
-    const found = await reader.selectFrom("blobs").select("digest").where("digest", "=", row.digest).where("generation", "=", row.generation).executeTakeFirst();
+    const found = await reader
+      .selectFrom("blobs")
+      .select("digest")
+      .where("digest", "=", row.digest)
+      .where("generation", "=", row.generation)
+      .executeTakeFirst();
     if (found !== undefined) named.push(row);
     if (named.length >= MAX_TOLD) break;
   }
   return named;
 }
 
-// A run before this one may have copied what is no longer named. Names and files are compared a folder at a time, both in order.
+// A run before this one may have copied what is no longer named. Names and files are compared a folder at a time, both
+// in order.
 async function removeOthers(folder: string): Promise<void> {
   const root = join(folder, "blobs");
   if (!existsSync(root)) return;

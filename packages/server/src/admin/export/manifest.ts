@@ -38,7 +38,8 @@ export function tablePath(folder: string, table: string): string {
 /** Where a blob lies in an export. */
 export function blobPath(folder: string, digest: string): string {
   const [algorithm = "", hex = ""] = digest.split(":");
-  if (!/^sha(?:256|512)$/.test(algorithm) || !/^[0-9a-f]{64,128}$/.test(hex)) throw new StoreError(`${digest} is not the digest of a blob`);
+  if (!/^sha(?:256|512)$/.test(algorithm) || !/^[0-9a-f]{64,128}$/.test(hex))
+    throw new StoreError(`${digest} is not the digest of a blob`);
   return join(folder, "blobs", algorithm, hex.slice(0, 2), hex);
 }
 
@@ -48,7 +49,8 @@ export function readManifest(folder: string): ExportManifest | undefined {
   try {
     text = readFileSync(manifestPath(folder), "utf8");
   } catch (cause) {
-    if (cause instanceof Error && "code" in cause && (cause.code === "ENOENT" || cause.code === "ENOTDIR")) return undefined;
+    if (cause instanceof Error && "code" in cause && (cause.code === "ENOENT" || cause.code === "ENOTDIR"))
+      return undefined;
     throw new StoreError(`cannot read ${manifestPath(folder)}`, { cause });
   }
   try {

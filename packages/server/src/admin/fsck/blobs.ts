@@ -14,7 +14,10 @@ import { rowsOf } from "../tables.ts";
 export type BlobFault = "blob-without-content" | "blob-size-wrong" | "blob-damaged" | "content-without-blob";
 
 /** What is wrong with a blob, and with which copy of it; `contentSize`: what the store lists, where it does. */
-export interface WrongBlob extends BlobRow { fault: BlobFault; contentSize?: number | undefined }
+export interface WrongBlob extends BlobRow {
+  fault: BlobFault;
+  contentSize?: number | undefined;
+}
 
 export interface BlobCheck {
   store: Store;
@@ -28,11 +31,14 @@ export interface BlobCheck {
 
 const BLOBS_AT_ONCE = 4;
 
-interface Listed { size: number; modified: number }
+interface Listed {
+  size: number;
+  modified: number;
+}
 
 /**
- * Compares the rows of `blobs` with what the store holds, in both directions. The server may run: what changed since the store was listed is
- * looked at once more. What the store lists is kept in a temporary file meanwhile.
+ * Compares the rows of `blobs` with what the store holds, in both directions. The server may run: what changed since
+ * the store was listed is looked at once more. What the store lists is kept in a temporary file meanwhile.
  */
 export async function* wrongBlobs(check: BlobCheck): AsyncGenerator<WrongBlob> {
   const { store, blobs, report } = check;
@@ -51,23 +57,34 @@ export async function* wrongBlobs(check: BlobCheck): AsyncGenerator<WrongBlob> {
       await eachAtOnce(batch, BLOBS_AT_ONCE, async (row) => {
         const listed = listing.take(row.digest, row.generation);
         const fault = await faultOf(check, row, listed);
-        if (fault !== undefined && await isNamed(store, row)) wrong.push({ ...row, fault, contentSize: listed?.size });
+        if (fault !== undefined && (await isNamed(store, row)))
+          wrong.push({ ...row, fault, contentSize: listed?.size });
         done += 1;
-        report.progress({ step: check.deep ? "hashing blobs" : "comparing blobs", done, total: Math.max(done, count), unit: "blobs" });
+        report.progress({
+          step: check.deep ? "hashing blobs" : "comparing blobs",
+          done,
+          total: Math.max(done, count),
+          unit: "blobs",
+        });
       });
       yield* wrong.sort((a, b) => (a.digest < b.digest ? -1 : 1));
     }
     for (const { digest, generation, size } of listing.rest(check.olderThanMs)) {
       if (await isNamed(store, { digest, generation })) continue;
       // Its record went after the list was made, and then the content: no fault.
-      if (await isThere(blobs, { digest, generation, size })) yield { digest, generation, size, fault: "content-without-blob" };
+      if (await isThere(blobs, { digest, generation, size }))
+        yield { digest, generation, size, fault: "content-without-blob" };
     }
   } finally {
     listing.close();
   }
 }
 
-async function faultOf({ blobs, deep }: BlobCheck, row: BlobRow, listed: Listed | undefined): Promise<BlobFault | undefined> {
+async function faultOf(
+  { blobs, deep }: BlobCheck,
+  row: BlobRow,
+  listed: Listed | undefined,
+): Promise<BlobFault | undefined> {
   // It may have come after the list was made.
   if (listed === undefined) return (await contentOf(blobs, row)) === "missing" ? "blob-without-content" : undefined;
   if (listed.size !== row.size) return "blob-size-wrong";
@@ -90,8 +107,18 @@ export async function contentOf(blobs: BlobStore, row: BlobRow): Promise<"right"
   return hash.digest("hex") === hex ? "right" : "wrong";
 }
 
-async function isNamed({ reader }: Store, { digest, generation }: Pick<BlobRow, "digest" | "generation">): Promise<boolean> {
-  return (await reader.selectFrom("blobs").select("digest").where("digest", "=", digest).where("generation", "=", generation).executeTakeFirst()) !== undefined;
+async function isNamed(
+  { reader }: Store,
+  { digest, generation }: Pick<BlobRow, "digest" | "generation">,
+): Promise<boolean> {
+  return (
+    (await reader
+      .selectFrom("blobs")
+      .select("digest")
+      .where("digest", "=", digest)
+      .where("generation", "=", generation)
+      .executeTakeFirst()) !== undefined
+  );
 }
 
 /** Whether there is content still; no more of it is read than tells. */
@@ -107,21 +134,36 @@ async function isThere(blobs: BlobStore, { digest, generation, size }: BlobRow):
 }
 
 /**
- * Removes content that no row names; sets a wrong size right where the content is; otherwise removes the rows, so that the next push is asked for
- * the content, and then what there is of it.
+ * Removes content that no row names; sets a wrong size right where the content is; otherwise removes the rows, so that
+ * the next push is asked for the content, and then what there is of it.
  */
 export async function mendBlob(store: Store, blobs: BlobStore, wrong: WrongBlob): Promise<void> {
   const { digest, generation, fault, contentSize } = wrong;
   if (fault === "content-without-blob") {
-    if (!await isNamed(store, wrong)) await blobs.remove(digest, generation);
+    if (!(await isNamed(store, wrong))) await blobs.remove(digest, generation);
     return;
   }
-  if (fault === "blob-size-wrong" && contentSize !== undefined && await contentOf(blobs, { digest, generation, size: contentSize }) === "right") {
-    await store.transact((tx) => tx.updateTable("blobs").set({ size: contentSize }).where("digest", "=", digest).where("generation", "=", generation).execute());
+  if (
+    fault === "blob-size-wrong" &&
+    contentSize !== undefined &&
+    (await contentOf(blobs, { digest, generation, size: contentSize })) === "right"
+  ) {
+    await store.transact((tx) =>
+      tx
+        .updateTable("blobs")
+        .set({ size: contentSize })
+        .where("digest", "=", digest)
+        .where("generation", "=", generation)
+        .execute(),
+    );
     return;
   }
   const removed = await store.transact(async (tx) => {
-    const { numDeletedRows } = await tx.deleteFrom("blobs").where("digest", "=", digest).where("generation", "=", generation).executeTakeFirst();
+    const { numDeletedRows } = await tx
+      .deleteFrom("blobs")
+      .where("digest", "=", digest)
+      .where("generation", "=", generation)
+      .executeTakeFirst();
     if (numDeletedRows > 0n) await tx.deleteFrom("repo_blobs").where("digest", "=", digest).execute();
     return numDeletedRows > 0n;
   });
@@ -132,12 +174,16 @@ export async function mendBlob(store: Store, blobs: BlobStore, wrong: WrongBlob)
 function openListing() {
   const path = join(tmpdir(), `moorage-fsck-${randomUUID()}.db`);
   const database = new DatabaseSync(path);
-  database.exec("pragma journal_mode = off; pragma synchronous = off; create table listed (digest text, generation text, size integer, modified integer, primary key (digest, generation)) without rowid; begin");
+  database.exec(
+    "pragma journal_mode = off; pragma synchronous = off; create table listed (digest text, generation text, size integer, modified integer, primary key (digest, generation)) without rowid; begin",
+  );
   const insert = database.prepare("insert or replace into listed values (?, ?, ?, ?)");
   const select = database.prepare("select size, modified from listed where digest = ? and generation = ?");
   const forget = database.prepare("delete from listed where digest = ? and generation = ?");
   return {
-    add(digest: string, generation: string, size: number, modified: number): void { insert.run(digest, generation, size, modified); },
+    add(digest: string, generation: string, size: number, modified: number): void {
+      insert.run(digest, generation, size, modified);
+    },
     /** What is listed; it is not listed any longer afterwards. */
     take(digest: string, generation: string): Listed | undefined {
       const found = select.get(digest, generation) as unknown as Listed | undefined;
@@ -146,7 +192,10 @@ function openListing() {
     },
     /** What nobody took and is older than that. */
     *rest(olderThanMs: number): Generator<BlobRow> {
-      for (const row of database.prepare("select digest, generation, size from listed where modified < ? order by digest, generation").iterate(olderThanMs)) yield row as unknown as BlobRow;
+      for (const row of database
+        .prepare("select digest, generation, size from listed where modified < ? order by digest, generation")
+        .iterate(olderThanMs))
+        yield row as unknown as BlobRow;
     },
     close(): void {
       database.close();

@@ -43,7 +43,8 @@ const MAX_EXAMPLES = 5;
 const REPAIRS_AT_ONCE = 200;
 
 const BLOB_MEANINGS: Record<BlobFault, string> = {
-  "blob-without-content": "a blob is recorded, and its content is gone; without the record its next push brings it back",
+  "blob-without-content":
+    "a blob is recorded, and its content is gone; without the record its next push brings it back",
   "blob-size-wrong": "a blob is recorded with another size than its content has",
   "blob-damaged": "the content of a blob is not what its digest says; without it its next push brings it back",
   "content-without-blob": "the blob store holds content that nothing names, and that no push under way can own",
@@ -51,10 +52,14 @@ const BLOB_MEANINGS: Record<BlobFault, string> = {
 const MANIFEST_MEANING = "a manifest is not what its digest or size says; without it its next push brings it back";
 
 /**
- * Looks whether the database fits itself and the blobs. The check alone may run beside a server. Throws a StoreError when there is no installation,
- * or, to repair, when a server runs on the data folder.
+ * Looks whether the database fits itself and the blobs. The check alone may run beside a server. Throws a StoreError
+ * when there is no installation, or, to repair, when a server runs on the data folder.
  */
-export async function checkInstallation(config: Config, { repair, deep }: FsckOptions, report: Report): Promise<FsckResult> {
+export async function checkInstallation(
+  config: Config,
+  { repair, deep }: FsckOptions,
+  report: Report,
+): Promise<FsckResult> {
   const store = await openPatientStore(config);
   try {
     await requireNewest(store, config);
@@ -75,7 +80,13 @@ export async function checkInstallation(config: Config, { repair, deep }: FsckOp
   }
 }
 
-interface Place { store: Store; blobs: BlobStore; config: Config; deep: boolean; report: Report }
+interface Place {
+  store: Store;
+  blobs: BlobStore;
+  config: Config;
+  deep: boolean;
+  report: Report;
+}
 type Found = ReturnType<typeof tally>;
 
 /** Counts by kind, with the first examples. */
@@ -113,7 +124,13 @@ async function look({ store, blobs, config, deep, report }: Place, mend: boolean
       const [row] = await ask<{ n: number }>(db, `select count(*) as n from (${find}) as f`);
       if (row === undefined || row.n === 0) continue;
       const examples = await ask<PlainRow>(db, `select * from (${find}) as f limit ${MAX_EXAMPLES}`);
-      found.add(kind, meaning, examples.map((each) => show.map((column) => String(each[column])).join(" ")), row.n, notice);
+      found.add(
+        kind,
+        meaning,
+        examples.map((each) => show.map((column) => String(each[column])).join(" ")),
+        row.n,
+        notice,
+      );
     }
   });
   return found;
@@ -122,11 +139,12 @@ async function look({ store, blobs, config, deep, report }: Place, mend: boolean
 /** Mends the rows of a kind, some a transaction, until there are none, or none that can be mended. */
 async function repairRows(store: Store, { find, repair }: RowCheck): Promise<void> {
   if (repair === undefined) return;
-  const mend = (): Promise<string> => store.transact(async (tx) => {
-    const rows = await ask<PlainRow>(tx, `select * from (${find}) as f limit ${REPAIRS_AT_ONCE}`);
-    for (const row of rows) await repair(tx, row);
-    return JSON.stringify(rows);
-  });
+  const mend = (): Promise<string> =>
+    store.transact(async (tx) => {
+      const rows = await ask<PlainRow>(tx, `select * from (${find}) as f limit ${REPAIRS_AT_ONCE}`);
+      for (const row of rows) await repair(tx, row);
+      return JSON.stringify(rows);
+    });
   for (let before = ""; ;) {
     const rows = await mend();
     if (rows === "[]" || rows === before) return;

@@ -10,7 +10,9 @@ export async function* wrongManifests(db: Database, report: Report): AsyncGenera
   const total = await countOf(db, movedTable("manifests"));
   let done = 0;
   for await (const batch of rowsOf(db, "manifests")) {
-    for (const manifest of batch) if (!isRight(manifest) || manifest.size !== manifest.content.byteLength) yield { repo: manifest.repo, digest: manifest.digest };
+    for (const manifest of batch)
+      if (!isRight(manifest) || manifest.size !== manifest.content.byteLength)
+        yield { repo: manifest.repo, digest: manifest.digest };
     done += batch.length;
     report.progress({ step: "manifests", done, total, unit: "rows" });
   }
@@ -23,20 +25,38 @@ function isRight({ digest, content }: Manifest): boolean {
 }
 
 /**
- * Sets the size right where the content is; otherwise removes the manifest, so that its next push brings it back. The tags stay, and what it referred to
- * begins its grace, so that the push finds it.
+ * Sets the size right where the content is; otherwise removes the manifest, so that its next push brings it back. The
+ * tags stay, and what it referred to begins its grace, so that the push finds it.
  */
 export async function mendManifest(store: Store, { repo, digest }: { repo: string; digest: string }): Promise<void> {
   await store.transact(async (tx) => {
-    const manifest = await tx.selectFrom("manifests").select(["repo", "digest", "content", "size"]).where("repo", "=", repo).where("digest", "=", digest).executeTakeFirst();
+    const manifest = await tx
+      .selectFrom("manifests")
+      .select(["repo", "digest", "content", "size"])
+      .where("repo", "=", repo)
+      .where("digest", "=", digest)
+      .executeTakeFirst();
     if (manifest === undefined) return;
     if (isRight(manifest)) {
-      await tx.updateTable("manifests").set({ size: manifest.content.byteLength }).where("repo", "=", repo).where("digest", "=", digest).execute();
+      await tx
+        .updateTable("manifests")
+        .set({ size: manifest.content.byteLength })
+        .where("repo", "=", repo)
+        .where("digest", "=", digest)
+        .execute();
       return;
     }
     for (const table of ["manifests", "repo_blobs"] as const) {
-      await tx.updateTable(table).set({ touch_time: Date.now() }).where("repo", "=", repo)
-        .where("digest", "in", tx.selectFrom("manifest_references").select("target").where("repo", "=", repo).where("digest", "=", digest)).execute();
+      await tx
+        .updateTable(table)
+        .set({ touch_time: Date.now() })
+        .where("repo", "=", repo)
+        .where(
+          "digest",
+          "in",
+          tx.selectFrom("manifest_references").select("target").where("repo", "=", repo).where("digest", "=", digest),
+        )
+        .execute();
     }
     await tx.deleteFrom("manifests").where("repo", "=", repo).where("digest", "=", digest).execute();
     await tx.deleteFrom("manifest_references").where("repo", "=", repo).where("digest", "=", digest).execute();

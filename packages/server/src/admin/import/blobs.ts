@@ -14,11 +14,18 @@ const BLOBS_AT_ONCE = 4;
 const BATCH_ROWS = 64;
 const MAX_LEFT = 10_000;
 
-/** Digest → generation of content that is in the store and not in the table: an import that was interrupted stored it. */
+/**
+ * Digest → generation of content that is in the store and not in the table: an import that was interrupted stored it.
+ */
 export async function leftOverBlobs(store: Store, blobs: BlobStore): Promise<Map<string, string>> {
   const left = new Map<string, string>();
   for await (const { digest, generation } of blobs.listBlobs()) {
-    const known = await store.reader.selectFrom("blobs").select("digest").where("digest", "=", digest).where("generation", "=", generation).executeTakeFirst();
+    const known = await store.reader
+      .selectFrom("blobs")
+      .select("digest")
+      .where("digest", "=", digest)
+      .where("generation", "=", generation)
+      .executeTakeFirst();
     if (known === undefined && left.size < MAX_LEFT) left.set(digest, generation);
   }
   return left;
@@ -34,10 +41,16 @@ export interface BlobsImport extends Omit<TableImport, "keep" | "prepare"> {
   left: Map<string, string>;
 }
 
-/** Stores the content, then records it. Throws a StoreError when content of the export is not what its digest says, or is not there. */
+/**
+ * Stores the content, then records it. Throws a StoreError when content of the export is not what its digest says, or
+ * is not there.
+ */
 export async function importBlobs({ blobs, left, ...rest }: BlobsImport): Promise<void> {
   const { store, folder, manifest, report, table } = rest;
-  const there = await store.reader.selectFrom("blobs").select((eb) => eb.fn.sum<number | null>("size").as("bytes")).executeTakeFirst();
+  const there = await store.reader
+    .selectFrom("blobs")
+    .select((eb) => eb.fn.sum<number | null>("size").as("bytes"))
+    .executeTakeFirst();
   let done = there?.bytes ?? 0;
   const onBytes = (bytes: number): void => {
     done += bytes;
@@ -60,17 +73,29 @@ export async function importBlobs({ blobs, left, ...rest }: BlobsImport): Promis
   await importTable({ ...rest, batchRows: BATCH_ROWS, prepare, keep: (tx, rows) => insertRows(tx, table, rows) });
 }
 
-async function upload(blobs: BlobStore, path: string, { digest, size }: BlobRow, onBytes: (bytes: number) => void): Promise<string> {
-  await using file = await open(path, "r").catch((cause: unknown) => { throw new StoreError(`${path} is missing in the export`, { cause }); });
+async function upload(
+  blobs: BlobStore,
+  path: string,
+  { digest, size }: BlobRow,
+  onBytes: (bytes: number) => void,
+): Promise<string> {
+  await using file = await open(path, "r").catch((cause: unknown) => {
+    throw new StoreError(`${path} is missing in the export`, { cause });
+  });
   const id = randomBytes(16).toString("hex");
   await blobs.startUpload(id);
   try {
     const algorithm = digest.startsWith("sha512:") ? "sha512" : "sha256";
-    await blobs.append(id, 0, counted(file.createReadStream({ highWaterMark: 1 << 18, autoClose: false }), onBytes), { algorithm, length: size, keepPartial: false });
+    await blobs.append(id, 0, counted(file.createReadStream({ highWaterMark: 1 << 18, autoClose: false }), onBytes), {
+      algorithm,
+      length: size,
+      keepPartial: false,
+    });
     return (await blobs.finish(id, digest)).generation;
   } catch (error) {
     await blobs.removeUpload(id).catch(() => {});
-    if (error instanceof MoorageError && error.code === Code.InvalidArgument) throw new StoreError(`${path} is not what was exported: its digest differs`, { cause: error });
+    if (error instanceof MoorageError && error.code === Code.InvalidArgument)
+      throw new StoreError(`${path} is not what was exported: its digest differs`, { cause: error });
     throw error;
   }
 }

@@ -16,8 +16,9 @@ import { importTable } from "./tables.ts";
 import { checkImported } from "./verify.ts";
 
 /**
- * Brings an export into an empty installation, or goes on with an import of the same export that was interrupted. Until it has come to its end
- * no server starts there. Throws a StoreError or a ConfigError in one line, after which it can be run again.
+ * Brings an export into an empty installation, or goes on with an import of the same export that was interrupted. Until
+ * it has come to its end no server starts there. Throws a StoreError or a ConfigError in one line, after which it can
+ * be run again.
  */
 export async function importInstallation(config: Config, folder: string, report: Report): Promise<ExportManifest> {
   const manifest = usable(folder);
@@ -48,8 +49,12 @@ export async function importInstallation(config: Config, folder: string, report:
 function usable(folder: string): ExportManifest {
   const manifest = readManifest(folder);
   if (manifest === undefined) throw new StoreError(`there is no export in ${folder}`);
-  if (!manifest.complete) throw new StoreError(`the export in ${folder} has not come to its end: run moorage export again`);
-  if (manifest.schemaVersion !== NEWEST_VERSION) throw new StoreError(`the export is of schema version ${manifest.schemaVersion}, this moorage works with ${NEWEST_VERSION}: export and import with the same version`);
+  if (!manifest.complete)
+    throw new StoreError(`the export in ${folder} has not come to its end: run moorage export again`);
+  if (manifest.schemaVersion !== NEWEST_VERSION)
+    throw new StoreError(
+      `the export is of schema version ${manifest.schemaVersion}, this moorage works with ${NEWEST_VERSION}: export and import with the same version`,
+    );
   return manifest;
 }
 
@@ -58,18 +63,24 @@ async function verifyTables(folder: string, { tables }: ExportManifest, report: 
   for (const { name } of MOVED) {
     const told = tables[name];
     let done = 0;
-    const sha256 = told && await hashOf(tablePath(folder, name), "sha256", (bytes) => {
-      done += bytes;
-      report.progress({ step: `verifying table ${name}`, done, total: told.bytes, unit: "bytes" });
-    }).catch((cause: unknown) => { throw new StoreError(`cannot read ${tablePath(folder, name)}`, { cause }); });
-    if (told === undefined || sha256 !== told.sha256) throw new StoreError(`${tablePath(folder, name)} is not what was exported: its digest differs`);
+    const sha256 =
+      told &&
+      (await hashOf(tablePath(folder, name), "sha256", (bytes) => {
+        done += bytes;
+        report.progress({ step: `verifying table ${name}`, done, total: told.bytes, unit: "bytes" });
+      }).catch((cause: unknown) => {
+        throw new StoreError(`cannot read ${tablePath(folder, name)}`, { cause });
+      }));
+    if (told === undefined || sha256 !== told.sha256)
+      throw new StoreError(`${tablePath(folder, name)} is not what was exported: its digest differs`);
   }
 }
 
 function sourceKeysOf({ secretKeys }: Config, folder: string, { secretKey }: ExportManifest): readonly Uint8Array[] {
   if (secretKey === "settings") return secretKeys;
   const key = readKeyFile(secretKeyFile(folder));
-  if (key === undefined) throw new StoreError(`there is no ${secretKeyFile(folder)}, which decrypts the export's secrets`);
+  if (key === undefined)
+    throw new StoreError(`there is no ${secretKeyFile(folder)}, which decrypts the export's secrets`);
   return [key];
 }
 
@@ -84,7 +95,10 @@ async function checkKeys(folder: string, keys: readonly Uint8Array[]): Promise<v
       openPageTokenKey(createSecrets(keys), String(value));
     } catch (error) {
       if (!(error instanceof SecretError)) throw error;
-      throw new ConfigError("MOORAGE_SECRET_KEY: the export's secrets were encrypted with another key: name the source's key as well, after the new one if there is to be a new one", { cause: error });
+      throw new ConfigError(
+        "MOORAGE_SECRET_KEY: the export's secrets were encrypted with another key: name the source's key as well, after the new one if there is to be a new one",
+        { cause: error },
+      );
     }
   }
 }
@@ -93,22 +107,35 @@ async function checkKeys(folder: string, keys: readonly Uint8Array[]): Promise<v
 async function findMarker(store: Store, { id }: ExportManifest): Promise<boolean> {
   const marker = await readMarker(store.reader);
   if (marker === undefined) return false;
-  if (marker.source !== id) throw new StoreError("an import of another export, or a restore, has not come to its end here: begin with an empty place, or with that export");
+  if (marker.source !== id)
+    throw new StoreError(
+      "an import of another export, or a restore, has not come to its end here: begin with an empty place, or with that export",
+    );
   return true;
 }
 
 async function begin(store: Store, blobs: BlobStore, { id }: ExportManifest): Promise<void> {
-  for await (const { digest } of blobs.listBlobs()) throw new StoreError(`there are blobs already, such as ${digest}: import into an empty place`);
+  for await (const { digest } of blobs.listBlobs())
+    throw new StoreError(`there are blobs already, such as ${digest}: import into an empty place`);
   await store.transact(async (tx) => {
     for (const { name } of [...MOVED, { name: "uploads" }]) {
-      if ((await ask(tx, `select 1 from ${name} limit 1`)).length > 0) throw new StoreError(`there is an installation already (the table ${name} is not empty): import into an empty one`);
+      if ((await ask(tx, `select 1 from ${name} limit 1`)).length > 0)
+        throw new StoreError(
+          `there is an installation already (the table ${name} is not empty): import into an empty one`,
+        );
     }
     await writeMarker(tx, { source: id, table: MOVED[0]?.name ?? "", offset: 0 });
   });
 }
 
 /** Goes on from where the marker says. */
-async function bringIn(store: Store, blobs: BlobStore, folder: string, manifest: ExportManifest, report: Report): Promise<void> {
+async function bringIn(
+  store: Store,
+  blobs: BlobStore,
+  folder: string,
+  manifest: ExportManifest,
+  report: Report,
+): Promise<void> {
   const marker = await readMarker(store.reader);
   const first = MOVED.findIndex(({ name }) => name === marker?.table);
   for (const [at, table] of MOVED.entries()) {
@@ -120,7 +147,12 @@ async function bringIn(store: Store, blobs: BlobStore, folder: string, manifest:
       await importBlobs({ store, blobs, folder, manifest, table, from, left, report });
     } else {
       await importTable({
-        store, folder, manifest, table, from, report,
+        store,
+        folder,
+        manifest,
+        table,
+        from,
+        report,
         keep: (tx, rows) => insertRows(tx, table, rows),
       });
     }
@@ -129,7 +161,12 @@ async function bringIn(store: Store, blobs: BlobStore, folder: string, manifest:
 
 async function end(tx: Parameters<typeof removeMarker>[0], engine: Store["engine"], secrets: Secrets): Promise<void> {
   await resealInstallation(tx, secrets);
-  // PostgreSQL does not count rows that come with their number; what happens from now on comes after them. SQLite does by itself.
-  if (engine === "postgres") await ask(tx, "select setval(pg_get_serial_sequence('event_outbox', 'n'), coalesce(max(n), 1), max(n) is not null) from event_outbox");
+  // PostgreSQL does not count rows that come with their number; what happens from now on comes after them. SQLite does
+  // by itself.
+  if (engine === "postgres")
+    await ask(
+      tx,
+      "select setval(pg_get_serial_sequence('event_outbox', 'n'), coalesce(max(n), 1), max(n) is not null) from event_outbox",
+    );
   await removeMarker(tx);
 }

@@ -23,8 +23,21 @@ export interface TableImport {
 const BATCH_ROWS = 500;
 const BATCH_BYTES = 8 << 20;
 
-/** Brings the rows of a file in, a batch a transaction, each with the mark of how far it has come: what is committed is not done again. */
-export async function importTable({ store, folder, manifest, table, from, report, prepare = async (rows) => rows, keep, batchRows = BATCH_ROWS }: TableImport): Promise<void> {
+/**
+ * Brings the rows of a file in, a batch a transaction, each with the mark of how far it has come: what is committed is
+ * not done again.
+ */
+export async function importTable({
+  store,
+  folder,
+  manifest,
+  table,
+  from,
+  report,
+  prepare = async (rows) => rows,
+  keep,
+  batchRows = BATCH_ROWS,
+}: TableImport): Promise<void> {
   const total = manifest.tables[table.name]?.bytes ?? 0;
   let rows: PlainRow[] = [];
   let begin = from;

@@ -8,13 +8,24 @@ import { batchesOf, countOf, lineOf, MOVED } from "../tables.ts";
 // These differ on purpose: generations are the store's own, and what is sealed is sealed anew.
 const OWN = new Set(["blobs", "installation", "signing_keys"]);
 
-/** Compares what is in the database now with what was exported: the count of every table, and the digest of its rows. Throws a StoreError. */
-export async function checkImported(store: Store, dataDir: string, { tables }: ExportManifest, report: Report): Promise<void> {
+/**
+ * Compares what is in the database now with what was exported: the count of every table, and the digest of its rows.
+ * Throws a StoreError.
+ */
+export async function checkImported(
+  store: Store,
+  dataDir: string,
+  { tables }: ExportManifest,
+  report: Report,
+): Promise<void> {
   await inSnapshot(store, dataDir, async (db) => {
     for (const table of MOVED) {
       const told = tables[table.name];
       const rows = await countOf(db, table);
-      if (rows !== told?.rows) throw new StoreError(`the table ${table.name} has ${rows} rows after the import, and ${told?.rows ?? 0} in the export`);
+      if (rows !== told?.rows)
+        throw new StoreError(
+          `the table ${table.name} has ${rows} rows after the import, and ${told?.rows ?? 0} in the export`,
+        );
       if (OWN.has(table.name)) continue;
       const hash = createHash("sha256");
       let done = 0;
@@ -23,7 +34,8 @@ export async function checkImported(store: Store, dataDir: string, { tables }: E
         done += batch.length;
         report.progress({ step: `checking table ${table.name}`, done, total: rows, unit: "rows" });
       }
-      if (hash.digest("hex") !== told.sha256) throw new StoreError(`the rows of the table ${table.name} differ from those in the export`);
+      if (hash.digest("hex") !== told.sha256)
+        throw new StoreError(`the rows of the table ${table.name} differ from those in the export`);
     }
   });
 }

@@ -25,20 +25,35 @@ export interface ExchangeRequest extends NarrowingRequest {
   identity?: string;
   /** Instead of an identity: the provider that the token was issued for, whose person is signed in. */
   identityProvider?: string;
-  /** A token of ours is traded on the way to a registry token: of those there are as many as pulls, and the audit log has neither. */
+  /**
+   * A token of ours is traded on the way to a registry token: of those there are as many as pulls, and the audit log
+   * has neither.
+   */
   isForRegistry?: boolean;
 }
 
-/** What is handed out. The refresh token is empty where a token of ours was exchanged: that must not lengthen its life. */
-export interface ExchangeAnswer { token: string; refreshToken: string; issuedAtMs: number; expiresAtMs: number; refreshExpiresAtMs: number }
+/**
+ * What is handed out. The refresh token is empty where a token of ours was exchanged: that must not lengthen its life.
+ */
+export interface ExchangeAnswer {
+  token: string;
+  refreshToken: string;
+  issuedAtMs: number;
+  expiresAtMs: number;
+  refreshExpiresAtMs: number;
+}
 
 export interface Exchanger {
   /**
-   * Throws UNAUTHENTICATED for whatever is not accepted, which says why as far as `refusals.ts` lets it; INVALID_ARGUMENT for a bad wish;
-   * PERMISSION_DENIED for more than a token of ours holds; UNAVAILABLE when an issuer cannot be asked.
+   * Throws UNAUTHENTICATED for whatever is not accepted, which says why as far as `refusals.ts` lets it;
+   * INVALID_ARGUMENT for a bad wish; PERMISSION_DENIED for more than a token of ours holds; UNAVAILABLE when an issuer
+   * cannot be asked.
    */
   exchange(request: ExchangeRequest, data: CallData): Promise<ExchangeAnswer>;
-  /** Trades a refresh token for a token and a refresh token that replaces it. The new token may be narrower than the first one, never wider. */
+  /**
+   * Trades a refresh token for a token and a refresh token that replaces it. The new token may be narrower than the
+   * first one, never wider.
+   */
   refresh(request: ExchangeRequest, data: CallData): Promise<ExchangeAnswer>;
 }
 
@@ -55,9 +70,15 @@ export interface ExchangeDeps {
 }
 
 const COLUMNS = ["uid", "relationship", "last_seen_time", "provider", "subject"] as const;
-type IdentityRow = Pick<Row<"identities">, typeof COLUMNS[number]>;
-interface Became extends Pick<Caller, "act" | "external"> { row: IdentityRow; end: number }
-interface Candidate { row: IdentityRow; relationship: Relationship }
+type IdentityRow = Pick<Row<"identities">, (typeof COLUMNS)[number]>;
+interface Became extends Pick<Caller, "act" | "external"> {
+  row: IdentityRow;
+  end: number;
+}
+interface Candidate {
+  row: IdentityRow;
+  relationship: Relationship;
+}
 
 const MAX_EXTERNAL_LENGTH = 16_384;
 const MAX_CANDIDATES = 20;
@@ -68,21 +89,49 @@ export function createExchanger(deps: ExchangeDeps): Exchanger {
   const { config, tokens, refreshTokens, writer } = deps;
   const audiences: Audiences = { platform: config.baseUrl, registry: config.registryAudience };
 
-  const noteSeen = async (uid: string, lastSeenMs: number | null, data: CallData, event?: AuditEvent): Promise<void> => {
+  const noteSeen = async (
+    uid: string,
+    lastSeenMs: number | null,
+    data: CallData,
+    event?: AuditEvent,
+  ): Promise<void> => {
     const isDue = lastSeenMs === null || data.nowMs - lastSeenMs >= SEEN_EVERY_MS;
-    if (isDue || event !== undefined) await writer.write("access.seen", data, { identity: uid, ...(event && { event }) });
+    if (isDue || event !== undefined)
+      await writer.write("access.seen", data, { identity: uid, ...(event && { event }) });
   };
-  const whoseOwn = (bearer: string, nowMs: number): Promise<Caller | undefined> => tokens.read(bearer, nowMs).catch(() => undefined);
-  const mint = ({ identity, audiences: aud, capabilities, scopes, act, external }: Caller & Narrowing, nowMs: number, notAfterMs: number) => tokens.mint({
-    type: "access", identity, audiences: aud, ttlMs: config.accessTokenTtlMs, nowMs, notAfterMs,
-    ...(capabilities && { capabilities }), ...(scopes && { scopes }), ...(act && { act }), ...(external && { external }),
-  });
+  const whoseOwn = (bearer: string, nowMs: number): Promise<Caller | undefined> =>
+    tokens.read(bearer, nowMs).catch(() => undefined);
+  const mint = (
+    { identity, audiences: aud, capabilities, scopes, act, external }: Caller & Narrowing,
+    nowMs: number,
+    notAfterMs: number,
+  ) =>
+    tokens.mint({
+      type: "access",
+      identity,
+      audiences: aud,
+      ttlMs: config.accessTokenTtlMs,
+      nowMs,
+      notAfterMs,
+      ...(capabilities && { capabilities }),
+      ...(scopes && { scopes }),
+      ...(act && { act }),
+      ...(external && { external }),
+    });
 
-  /** Whom the token makes, when that ends, and what goes along. A provider's person is signed in whether the provider was named or not. */
+  /**
+   * Whom the token makes, when that ends, and what goes along. A provider's person is signed in whether the provider
+   * was named or not.
+   */
   const become = async (jwt: Jwt, identity: string, provider: string, data: CallData): Promise<Became> => {
     if (provider !== "") return signedIn(jwt, { provider, named: { identityProvider: provider } }, data);
     const { row, relationship } = await accepting(deps, jwt, identity, data);
-    if (row.provider !== "") return signedIn(jwt, { provider: row.provider, named: identity === "" ? {} : { identity }, subject: row.subject }, data);
+    if (row.provider !== "")
+      return signedIn(
+        jwt,
+        { provider: row.provider, named: identity === "" ? {} : { identity }, subject: row.subject },
+        data,
+      );
     return { row, end: endOf(relationship), act: actClaims(jwt.claims, MAX_ACT_LENGTH) };
   };
   const signedIn = async (jwt: Jwt, request: ProviderRequest, data: CallData): Promise<Became> => {
@@ -92,7 +141,13 @@ export function createExchanger(deps: ExchangeDeps): Exchanger {
     return { row, end: Infinity, act: actClaims(jwt.claims, MAX_PERSON_ACT_LENGTH), ...(external && { external }) };
   };
 
-  const exchangeOwn = async (jwt: Jwt, wanted: Narrowing, identity: string, data: CallData, isForRegistry: boolean): Promise<ExchangeAnswer> => {
+  const exchangeOwn = async (
+    jwt: Jwt,
+    wanted: Narrowing,
+    identity: string,
+    data: CallData,
+    isForRegistry: boolean,
+  ): Promise<ExchangeAnswer> => {
     const held = await tokens.read(jwt.token, data.nowMs);
     // A registry token speaks for some repositories, not for the identity.
     if (held.repositories || (identity !== "" && identity !== held.identity)) throw refusal();
@@ -100,57 +155,93 @@ export function createExchanger(deps: ExchangeDeps): Exchanger {
     if (!row) throw refusal();
     const asked = wanted.audiences.length === 0 ? [audiences.platform] : wanted.audiences;
     // The platform's tokens open the registry's token endpoint anyway; the registry's open nothing of the platform's.
-    const allowed = held.audiences?.includes(audiences.platform) ? [audiences.platform, audiences.registry] : held.audiences ?? [];
+    const allowed = held.audiences?.includes(audiences.platform)
+      ? [audiences.platform, audiences.registry]
+      : (held.audiences ?? []);
     const narrowing = { audiences: narrowAudiences(allowed, asked), ...narrow(held, wanted) };
     const minted = await mint({ ...held, ...narrowing }, data.nowMs, held.expiresAtMs ?? 0);
-    await noteSeen(row.uid, row.last_seen_time, data, isForRegistry ? undefined : exchanged("sts.exchange", held, minted.tokenId, held.tokenId));
+    await noteSeen(
+      row.uid,
+      row.last_seen_time,
+      data,
+      isForRegistry ? undefined : exchanged("sts.exchange", held, minted.tokenId, held.tokenId),
+    );
     return { ...minted, refreshToken: "", refreshExpiresAtMs: 0 };
   };
 
   return {
-    exchange: noting(deps.auditor, "sts.exchange", whoseOwn, async ({ bearer, identity = "", identityProvider = "", isForRegistry = false, ...request }: ExchangeRequest, data) => {
-      const wanted = parseNarrowing(request, audiences);
-      if (identity !== "" && identityProvider !== "") throw invalidArgument({ field: "identity", description: "cannot be named together with an identity provider" });
-      const jwt = parseJwt(bearer, MAX_EXTERNAL_LENGTH);
-      if (!jwt) throw refusal();
-      if (jwt.claims["iss"] === config.baseUrl) {
-        if (identityProvider !== "") throw refusal();
-        return exchangeOwn(jwt, wanted, identity, data, isForRegistry);
-      }
-      const { row, end, ...extra } = await become(jwt, identity, identityProvider, data);
-      const narrowing = { ...wanted, audiences: wanted.audiences.length === 0 ? [audiences.platform] : wanted.audiences };
-      const caller = { identity: row.uid, ...narrowing, ...extra };
-      const minted = await mint(caller, data.nowMs, end);
-      const [refresh] = await Promise.all([
-        refreshTokens.issue(caller, row.relationship, end, data, exchanged("sts.exchange", caller, minted.tokenId)), noteSeen(row.uid, row.last_seen_time, data),
-      ]);
-      return { ...minted, refreshToken: refresh.token, refreshExpiresAtMs: refresh.expiresAtMs };
-    }),
-    refresh: noting(deps.auditor, "sts.refresh", async () => undefined, async ({ bearer, ...request }: ExchangeRequest, data) => {
-      const wanted = parseNarrowing(request, audiences);
-      const held = await refreshTokens.read(bearer, data);
-      const narrowing = { audiences: narrowAudiences(held.audiences, wanted.audiences), ...narrow(held, wanted) };
-      // Used up only when the answer is certain: a bad wish costs nothing.
-      const minted = await mint({ ...held, ...narrowing }, data.nowMs, held.expiresAtMs);
-      const refreshToken = await refreshTokens.rotate(bearer, data, exchanged("sts.refresh", held, minted.tokenId));
-      await noteSeen(held.identity, held.lastSeenMs, data);
-      return { ...minted, refreshToken, refreshExpiresAtMs: held.expiresAtMs };
-    }),
+    exchange: noting(
+      deps.auditor,
+      "sts.exchange",
+      whoseOwn,
+      async (
+        { bearer, identity = "", identityProvider = "", isForRegistry = false, ...request }: ExchangeRequest,
+        data,
+      ) => {
+        const wanted = parseNarrowing(request, audiences);
+        if (identity !== "" && identityProvider !== "")
+          throw invalidArgument({
+            field: "identity",
+            description: "cannot be named together with an identity provider",
+          });
+        const jwt = parseJwt(bearer, MAX_EXTERNAL_LENGTH);
+        if (!jwt) throw refusal();
+        if (jwt.claims["iss"] === config.baseUrl) {
+          if (identityProvider !== "") throw refusal();
+          return exchangeOwn(jwt, wanted, identity, data, isForRegistry);
+        }
+        const { row, end, ...extra } = await become(jwt, identity, identityProvider, data);
+        const narrowing = {
+          ...wanted,
+          audiences: wanted.audiences.length === 0 ? [audiences.platform] : wanted.audiences,
+        };
+        const caller = { identity: row.uid, ...narrowing, ...extra };
+        const minted = await mint(caller, data.nowMs, end);
+        const [refresh] = await Promise.all([
+          refreshTokens.issue(caller, row.relationship, end, data, exchanged("sts.exchange", caller, minted.tokenId)),
+          noteSeen(row.uid, row.last_seen_time, data),
+        ]);
+        return { ...minted, refreshToken: refresh.token, refreshExpiresAtMs: refresh.expiresAtMs };
+      },
+    ),
+    refresh: noting(
+      deps.auditor,
+      "sts.refresh",
+      async () => undefined,
+      async ({ bearer, ...request }: ExchangeRequest, data) => {
+        const wanted = parseNarrowing(request, audiences);
+        const held = await refreshTokens.read(bearer, data);
+        const narrowing = { audiences: narrowAudiences(held.audiences, wanted.audiences), ...narrow(held, wanted) };
+        // Used up only when the answer is certain: a bad wish costs nothing.
+        const minted = await mint({ ...held, ...narrowing }, data.nowMs, held.expiresAtMs);
+        const refreshToken = await refreshTokens.rotate(bearer, data, exchanged("sts.refresh", held, minted.tokenId));
+        await noteSeen(held.identity, held.lastSeenMs, data);
+        return { ...minted, refreshToken, refreshExpiresAtMs: held.expiresAtMs };
+      },
+    ),
   };
 }
 
 /**
- * The one identity that accepts the token, with its signature verified. An issuer is asked for its keys only when an identity names it. What fits is
- * looked at after the signature: what is told of an identity is told to nobody who has no token of an issuer that it names. An identity that
- * is not there goes the same way as one that accepts nothing.
+ * The one identity that accepts the token, with its signature verified. An issuer is asked for its keys only when an
+ * identity names it. What fits is looked at after the signature: what is told of an identity is told to nobody who has
+ * no token of an issuer that it names. An identity that is not there goes the same way as one that accepts nothing.
  */
-async function accepting(deps: ExchangeDeps, jwt: Jwt, identity: string, { nowMs, requestId }: CallData): Promise<Candidate> {
+async function accepting(
+  deps: ExchangeDeps,
+  jwt: Jwt,
+  identity: string,
+  { nowMs, requestId }: CallData,
+): Promise<Candidate> {
   const { config, reader, external, log } = deps;
   let published: Promise<unknown> | undefined;
-  const signatureError = ({ case: kind, value }: Relationship): Promise<unknown> => (kind === "staticKeys"
-    ? settled(verifySignature(jwt, pickKey(staticKeys(value), jwt.header))) : published ??= settled(external.verify(jwt, nowMs)));
+  const signatureError = ({ case: kind, value }: Relationship): Promise<unknown> =>
+    kind === "staticKeys"
+      ? settled(verifySignature(jwt, pickKey(staticKeys(value), jwt.header)))
+      : (published ??= settled(external.verify(jwt, nowMs)));
   const judge = async (relationship: Relationship): Promise<Refused | undefined> => {
-    if (!namesIssuer(relationship, jwt.claims)) return notAccepted("the identity does not name the issuer, cannot be assumed, or does not exist");
+    if (!namesIssuer(relationship, jwt.claims))
+      return notAccepted("the identity does not name the issuer, cannot be assumed, or does not exist");
     const error = await signatureError(relationship);
     if (error === undefined) return mismatch(relationship, jwt.claims, config.baseUrl, nowMs);
     if (!(error instanceof MoorageError) || error.code !== Code.Unauthenticated) throw error;
@@ -171,10 +262,14 @@ async function accepting(deps: ExchangeDeps, jwt: Jwt, identity: string, { nowMs
     }
   }
   const [first, second] = accepted;
-  if (second) throw invalidArgument({ field: "identity", description: "several identities accept this token: name one of them" });
+  if (second)
+    throw invalidArgument({ field: "identity", description: "several identities accept this token: name one of them" });
   if (first) return first;
   if (failure !== undefined) throw failure;
-  log.info({ requestId, ...refused, ...loggedClaims(jwt), value: loggedValue(jwt, refused.claim) }, "token exchange refused");
+  log.info(
+    { requestId, ...refused, ...loggedClaims(jwt), value: loggedValue(jwt, refused.claim) },
+    "token exchange refused",
+  );
   throw withTruth(refusedAnswer(refused, jwt, identity === "" ? {} : { identity }), refused);
 }
 
@@ -191,12 +286,24 @@ async function candidates(reader: Database, { claims }: Jwt, identity: string): 
   }
   const { iss, sub } = claims;
   if (typeof iss !== "string" || typeof sub !== "string" || iss === "" || sub === "") return [];
-  return reader.selectFrom("identities").select(COLUMNS).where("issuer", "=", iss).where("subject", "=", sub).where(sql.raw<boolean>(ASSUMABLE)).orderBy("uid")
-    .limit(MAX_CANDIDATES).execute();
+  return reader
+    .selectFrom("identities")
+    .select(COLUMNS)
+    .where("issuer", "=", iss)
+    .where("subject", "=", sub)
+    .where(sql.raw<boolean>(ASSUMABLE))
+    .orderBy("uid")
+    .limit(MAX_CANDIDATES)
+    .execute();
 }
 
 function findIdentity(reader: Database, uid: string): Promise<IdentityRow | undefined> {
-  return reader.selectFrom("identities").select(COLUMNS).where("uid", "=", uid).where(sql.raw<boolean>(ASSUMABLE)).executeTakeFirst();
+  return reader
+    .selectFrom("identities")
+    .select(COLUMNS)
+    .where("uid", "=", uid)
+    .where(sql.raw<boolean>(ASSUMABLE))
+    .executeTakeFirst();
 }
 
 /** The error, or undefined when there is none. */
@@ -214,12 +321,19 @@ const MAX_ACT_LENGTH = 2048;
 /** Of what goes along of a person's token, in characters: groups go along as well. */
 export const MAX_PERSON_ACT_LENGTH = 1024;
 
-/** The plain claims of the external token that go along for events and audit: issuer and subject first, as many others as fit. */
+/**
+ * The plain claims of the external token that go along for events and audit: issuer and subject first, as many others
+ * as fit.
+ */
 export function actClaims(claims: Record<string, unknown>, maxLength: number): Record<string, unknown> {
   const act: Record<string, unknown> = {};
   let length = 0;
-  for (const [name, value] of [["iss", claims["iss"]], ["sub", claims["sub"]], ...Object.entries(claims)] as [string, unknown][]) {
-    if (NOT_CARRIED.has(name) || Object.hasOwn(act, name) || !["string", "number", "boolean"].includes(typeof value)) continue;
+  for (const [name, value] of [["iss", claims["iss"]], ["sub", claims["sub"]], ...Object.entries(claims)] as [
+    string,
+    unknown,
+  ][]) {
+    if (NOT_CARRIED.has(name) || Object.hasOwn(act, name) || !["string", "number", "boolean"].includes(typeof value))
+      continue;
     // As a token holds it: what is escaped, or of other alphabets, takes more room than it has characters.
     length += Buffer.byteLength(JSON.stringify([name, value]));
     if (length > maxLength) break;

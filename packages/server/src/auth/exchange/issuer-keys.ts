@@ -7,14 +7,27 @@ import { createLru } from "../../lib/lru.ts";
 import { Code, MoorageError } from "../../errors.ts";
 import { type Jwt, refusal } from "../tokens/jwt.ts";
 
-/** Verifies the tokens of other issuers by the keys that these publish. Ask it only for issuers that some identity names. */
+/**
+ * Verifies the tokens of other issuers by the keys that these publish. Ask it only for issuers that some identity
+ * names.
+ */
 export interface ExternalVerifier {
-  /** Throws UNAUTHENTICATED for a token that its issuer did not sign, UNAVAILABLE when the issuer cannot be asked. Looks at no claim but `iss`. */
+  /**
+   * Throws UNAUTHENTICATED for a token that its issuer did not sign, UNAVAILABLE when the issuer cannot be asked. Looks
+   * at no claim but `iss`.
+   */
   verify(jwt: Jwt, nowMs: number): Promise<void>;
 }
 
-interface Issuer { keys: VerificationKey[]; loadedAtMs: number; triedAtMs: number }
-interface Failure { error: MoorageError; triedAtMs: number }
+interface Issuer {
+  keys: VerificationKey[];
+  loadedAtMs: number;
+  triedAtMs: number;
+}
+interface Failure {
+  error: MoorageError;
+  triedAtMs: number;
+}
 
 const MAX_ISSUERS = 256;
 const MAX_UNDER_WAY = 32;
@@ -24,8 +37,8 @@ const FAILED_MS = 5_000;
 const MAX_DEPTH = 16;
 
 /**
- * Source: OpenID Connect Discovery 1.0 §4. Keys are kept for ten minutes; an unknown kid has them read again at most every 30 s, a failure is
- * remembered for 5 s, and callers who wait for the same issuer share one reading.
+ * Source: OpenID Connect Discovery 1.0 §4. Keys are kept for ten minutes; an unknown kid has them read again at most
+ * every 30 s, a failure is remembered for 5 s, and callers who wait for the same issuer share one reading.
  */
 export function createExternalVerifier(fetch: GuardedFetch): ExternalVerifier {
   const known = createLru<string, Issuer>(MAX_ISSUERS);
@@ -49,7 +62,10 @@ export function createExternalVerifier(fetch: GuardedFetch): ExternalVerifier {
     if (running) return running;
     const failure = failed.get(issuer);
     if (failure && Math.abs(nowMs - failure.triedAtMs) < FAILED_MS) throw failure.error;
-    if (underWay.size >= MAX_UNDER_WAY) throw new MoorageError(Code.Unavailable, "Unavailable: too many issuers are being asked", { retryAfterMs: 1_000 });
+    if (underWay.size >= MAX_UNDER_WAY)
+      throw new MoorageError(Code.Unavailable, "Unavailable: too many issuers are being asked", {
+        retryAfterMs: 1_000,
+      });
     const started = load(issuer, nowMs).finally(() => underWay.delete(issuer));
     underWay.set(issuer, started);
     return started;
@@ -73,7 +89,10 @@ export function createExternalVerifier(fetch: GuardedFetch): ExternalVerifier {
   };
 }
 
-/** The key that the token names. Without a name, the only one that fits its algorithm. The token's own `jwk`, `jku` and `x5u` count for nothing. */
+/**
+ * The key that the token names. Without a name, the only one that fits its algorithm. The token's own `jwk`, `jku` and
+ * `x5u` count for nothing.
+ */
 export function pickKey(keys: VerificationKey[], { alg, kid }: Record<string, unknown>): VerificationKey | undefined {
   const fitting = keys.filter((key) => key.algorithms.includes(String(alg)) && (kid === undefined || key.kid === kid));
   return fitting.length === 1 ? fitting[0] : undefined;
@@ -82,7 +101,9 @@ export function pickKey(keys: VerificationKey[], { alg, kid }: Record<string, un
 /** Throws UNAUTHENTICATED unless the key signed the token. */
 export async function verifySignature(jwt: Jwt, key: VerificationKey | undefined): Promise<void> {
   if (!key) throw refusal();
-  await compactVerify(jwt.token, key.key, { algorithms: [...key.algorithms] }).catch(() => { throw refusal(); });
+  await compactVerify(jwt.token, key.key, { algorithms: [...key.algorithms] }).catch(() => {
+    throw refusal();
+  });
 }
 
 async function fetchKeys(fetch: GuardedFetch, issuer: string): Promise<VerificationKey[]> {
@@ -112,5 +133,8 @@ function toldError(error: unknown, issuer: string): MoorageError {
   if (!(error instanceof FetchError)) throw error;
   if (error.kind === "refused") return Object.assign(refusal(), { cause: error });
   const host = URL.parse(issuer)?.host ?? "";
-  return new MoorageError(Code.Unavailable, `Unavailable: the token issuer ${host} could not be asked for its keys`, { retryAfterMs: FAILED_MS, cause: error });
+  return new MoorageError(Code.Unavailable, `Unavailable: the token issuer ${host} could not be asked for its keys`, {
+    retryAfterMs: FAILED_MS,
+    cause: error,
+  });
 }

@@ -10,30 +10,41 @@ const known = { platform: "https://moorage.example", registry: "moorage.example"
 test("nothing asked is nothing narrowed", () => {
   assert.deepEqual(parseNarrowing({ audiences: [] }, known), { audiences: [] });
   assert.deepEqual(narrow({}, { audiences: [] }), {});
-  assert.deepEqual(narrow({ capabilities: [Capability.CAP_REPO_LIST] }, { audiences: [] }), { capabilities: [Capability.CAP_REPO_LIST] });
+  assert.deepEqual(narrow({ capabilities: [Capability.CAP_REPO_LIST] }, { audiences: [] }), {
+    capabilities: [Capability.CAP_REPO_LIST],
+  });
 });
 
 test("all bad wishes are told at once", () => {
-  assert.throws(() => parseNarrowing({ audiences: ["x"], capabilities: ["x"], scopes: ["x"] }, known),
+  assert.throws(
+    () => parseNarrowing({ audiences: ["x"], capabilities: ["x"], scopes: ["x"] }, known),
     (error: { details: { fieldViolations: { field: string }[] } }) => {
-    assert.deepEqual(error.details.fieldViolations.map(({ field }) => field), ["aud", "cap", "scopes"]);
-    return true;
-  });
+      assert.deepEqual(
+        error.details.fieldViolations.map(({ field }) => field),
+        ["aud", "cap", "scopes"],
+      );
+      return true;
+    },
+  );
 });
 
 test("a narrowed token reaches nothing that the first did not, and nothing that was not asked for", () => {
   const root = "a".repeat(40);
   // A small tree, so that wishes often meet: siblings, ancestors and the same.
-  const uid = fc.array(fc.constantFrom("b".repeat(16), "c".repeat(16)), { maxLength: 3 }).map((parts) => [root, ...parts].join("/"));
+  const uid = fc
+    .array(fc.constantFrom("b".repeat(16), "c".repeat(16)), { maxLength: 3 })
+    .map((parts) => [root, ...parts].join("/"));
   const uids = fc.uniqueArray(uid, { minLength: 1, maxLength: 4 });
-  fc.assert(fc.property(uids, uids, uid, (held, wanted, target) => {
-    const reach = (scopes: string[]) => scopes.some((scope) => isWithin(target, scope));
-    let scopes: string[] = [];
-    try {
-      scopes = narrow({ scopes: held }, { audiences: [], scopes: wanted }).scopes ?? [];
-    } catch {
-      // Nothing is left.
-    }
-    assert.equal(reach(scopes), reach(held) && reach(wanted));
-  }));
+  fc.assert(
+    fc.property(uids, uids, uid, (held, wanted, target) => {
+      const reach = (scopes: string[]) => scopes.some((scope) => isWithin(target, scope));
+      let scopes: string[] = [];
+      try {
+        scopes = narrow({ scopes: held }, { audiences: [], scopes: wanted }).scopes ?? [];
+      } catch {
+        // Nothing is left.
+      }
+      assert.equal(reach(scopes), reach(held) && reach(wanted));
+    }),
+  );
 });

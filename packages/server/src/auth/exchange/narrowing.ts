@@ -15,22 +15,37 @@ export interface NarrowingRequest {
 }
 
 /** The same, checked. */
-export interface Narrowing { audiences: string[]; capabilities?: Capability[]; scopes?: string[] }
-export interface Audiences { platform: string; registry: string }
+export interface Narrowing {
+  audiences: string[];
+  capabilities?: Capability[];
+  scopes?: string[];
+}
+export interface Audiences {
+  platform: string;
+  registry: string;
+}
 
 const MAX_CAPABILITIES = 200;
 const MAX_SCOPES = 50;
 
-/** Reads the request; throws INVALID_ARGUMENT naming `aud`, `cap` and `scopes`. An empty text among them is an error, not an absence: it must not widen. */
-export function parseNarrowing({ audiences, capabilities = [], scopes = [] }: NarrowingRequest, known: Audiences): Narrowing {
+/**
+ * Reads the request; throws INVALID_ARGUMENT naming `aud`, `cap` and `scopes`. An empty text among them is an error,
+ * not an absence: it must not widen.
+ */
+export function parseNarrowing(
+  { audiences, capabilities = [], scopes = [] }: NarrowingRequest,
+  known: Audiences,
+): Narrowing {
   const violations: FieldViolation[] = [];
   if (!audiences.every((audience) => audience === known.platform || audience === known.registry)) {
     violations.push({ field: "aud", description: `must be ${known.platform} or ${known.registry}` });
   }
   const numbers = capabilities.slice(0, MAX_CAPABILITIES + 1).map(capabilityOf);
-  if (numbers.length > MAX_CAPABILITIES) violations.push({ field: "cap", description: `must have at most ${MAX_CAPABILITIES} entries` });
+  if (numbers.length > MAX_CAPABILITIES)
+    violations.push({ field: "cap", description: `must have at most ${MAX_CAPABILITIES} entries` });
   else if (numbers.includes(undefined)) violations.push({ field: "cap", description: "must be names of capabilities" });
-  if (scopes.length > MAX_SCOPES) violations.push({ field: "scopes", description: `must have at most ${MAX_SCOPES} entries` });
+  if (scopes.length > MAX_SCOPES)
+    violations.push({ field: "scopes", description: `must have at most ${MAX_SCOPES} entries` });
   else if (!scopes.every(isUid)) violations.push({ field: "scopes", description: "must be uids" });
   if (violations.length > 0) throw invalidArgument(...violations);
   return {
@@ -41,13 +56,19 @@ export function parseNarrowing({ audiences, capabilities = [], scopes = [] }: Na
 }
 
 /**
- * What both the token held and the request allow: never more than the token held. Throws PERMISSION_DENIED when a wish leaves nothing, since a
- * token for nothing is not what anybody asks for.
+ * What both the token held and the request allow: never more than the token held. Throws PERMISSION_DENIED when a wish
+ * leaves nothing, since a token for nothing is not what anybody asks for.
  */
-export function narrow(held: Pick<Caller, "capabilities" | "scopes">, wanted: Narrowing): Pick<Narrowing, "capabilities" | "scopes"> {
-  const capabilities = both(held.capabilities, wanted.capabilities, (one, other) => one === other ? [one] : []);
-  const scopes = both(held.scopes, wanted.scopes, (one, other) => isWithin(one, other) ? [one] : isWithin(other, one) ? [other] : []);
-  if (capabilities?.length === 0 || scopes?.length === 0) throw permissionDenied("the token allows nothing of what was asked for");
+export function narrow(
+  held: Pick<Caller, "capabilities" | "scopes">,
+  wanted: Narrowing,
+): Pick<Narrowing, "capabilities" | "scopes"> {
+  const capabilities = both(held.capabilities, wanted.capabilities, (one, other) => (one === other ? [one] : []));
+  const scopes = both(held.scopes, wanted.scopes, (one, other) =>
+    isWithin(one, other) ? [one] : isWithin(other, one) ? [other] : [],
+  );
+  if (capabilities?.length === 0 || scopes?.length === 0)
+    throw permissionDenied("the token allows nothing of what was asked for");
   return { ...(capabilities && { capabilities }), ...(scopes && { scopes }) };
 }
 

@@ -15,31 +15,67 @@ export interface ProviderExchangeDeps {
   log: { info(fields: object, message: string): void };
 }
 
-/** What was asked: the provider, what to call it in a refusal, and, where the identity is known already, its subject. */
-export interface ProviderRequest { provider: string; named: Named; subject?: string }
+/**
+ * What was asked: the provider, what to call it in a refusal, and, where the identity is known already, its subject.
+ */
+export interface ProviderRequest {
+  provider: string;
+  named: Named;
+  subject?: string;
+}
 
 /**
- * Signs in whom the ID token speaks of, as a browser would have it done: the identity is made when it is not there yet. A nonce is not asked for: it ties a
- * token to a sign-in that somebody began here, and who shows the token at this door began none. What keeps tokens for others out is their audience,
- * which must be the provider's client. Throws what `refusedAnswer` makes, and UNAVAILABLE when the issuer cannot be asked. A provider that is not there, one
- * of another issuer and one with another client are told alike, and nobody is asked for keys.
+ * Signs in whom the ID token speaks of, as a browser would have it done: the identity is made when it is not there yet.
+ * A nonce is not asked for: it ties a token to a sign-in that somebody began here, and who shows the token at this door
+ * began none. What keeps tokens for others out is their audience, which must be the provider's client. Throws what
+ * `refusedAnswer` makes, and UNAVAILABLE when the issuer cannot be asked. A provider that is not there, one of another
+ * issuer and one with another client are told alike, and nobody is asked for keys.
  */
-export async function signInByToken(deps: ProviderExchangeDeps, jwt: Jwt, request: ProviderRequest, data: CallData): Promise<Pick<Caller, "identity" | "external">> {
+export async function signInByToken(
+  deps: ProviderExchangeDeps,
+  jwt: Jwt,
+  request: ProviderRequest,
+  data: CallData,
+): Promise<Pick<Caller, "identity" | "external">> {
   const provider = await providerOf(deps.reader, request.provider);
-  const judged = provider === undefined ? notAccepted("there is no such identity provider") : await judge(deps, jwt, provider, request, data.nowMs);
+  const judged =
+    provider === undefined
+      ? notAccepted("there is no such identity provider")
+      : await judge(deps, jwt, provider, request, data.nowMs);
   if (provider === undefined || "reason" in judged) {
     const refused = "reason" in judged ? judged : notAccepted("there is no such identity provider");
-    deps.log.info({
-      requestId: data.requestId, ...refused, identityProvider: request.provider, ...loggedClaims(jwt), value: loggedValue(jwt, refused.claim),
-    }, "token exchange refused");
+    deps.log.info(
+      {
+        requestId: data.requestId,
+        ...refused,
+        identityProvider: request.provider,
+        ...loggedClaims(jwt),
+        value: loggedValue(jwt, refused.claim),
+      },
+      "token exchange refused",
+    );
     throw withTruth(refusedAnswer(refused, jwt, request.named), { ...refused, identity: request.provider });
   }
   const { uid, issuer, clientId } = provider;
-  const { identity, groups } = await deps.writer.write("iam.signIn", data, { provider: uid, issuer, clientId, ...judged });
-  return { identity, ...(groups.length > 0 && { external: { provider: uid, groups, untilMs: Number(jwt.claims["exp"]) * 1000 } }) };
+  const { identity, groups } = await deps.writer.write("iam.signIn", data, {
+    provider: uid,
+    issuer,
+    clientId,
+    ...judged,
+  });
+  return {
+    identity,
+    ...(groups.length > 0 && { external: { provider: uid, groups, untilMs: Number(jwt.claims["exp"]) * 1000 } }),
+  };
 }
 
-async function judge({ external }: ProviderExchangeDeps, jwt: Jwt, provider: Provider, { subject }: ProviderRequest, nowMs: number): Promise<Person | Refused> {
+async function judge(
+  { external }: ProviderExchangeDeps,
+  jwt: Jwt,
+  provider: Provider,
+  { subject }: ProviderRequest,
+  nowMs: number,
+): Promise<Person | Refused> {
   const { claims, header } = jwt;
   if (claims["iss"] !== provider.issuer) return notAccepted("the provider has another issuer");
   if (!isFor(claims, provider.clientId)) return notAccepted("the token was not issued for the provider's client");
@@ -50,13 +86,18 @@ async function judge({ external }: ProviderExchangeDeps, jwt: Jwt, provider: Pro
     return notAccepted(error.cause instanceof Error ? error.cause.message : "bad signature or unknown key");
   }
   const type = header["typ"];
-  if ((type !== undefined && String(type).toUpperCase() !== "JWT") || "events" in claims) return notAccepted("the token is no ID token");
+  if ((type !== undefined && String(type).toUpperCase() !== "JWT") || "events" in claims)
+    return notAccepted("the token is no ID token");
   const time = timeFault(claims, nowMs);
-  if (time !== undefined) return { reason: time === "exp" ? "EXPIRED" : "NOT_YET_VALID", claim: time, why: "the token is not good now" };
+  if (time !== undefined)
+    return { reason: time === "exp" ? "EXPIRED" : "NOT_YET_VALID", claim: time, why: "the token is not good now" };
   if (claims["iat"] === undefined) return { reason: "CLAIM", claim: "iat", why: "the token is no ID token" };
   const person = personOf(provider, claims);
-  if (person === undefined) return { reason: "CLAIM", claim: subjectClaim(provider), why: "the token does not say who it speaks of" };
-  return subject === undefined || person.subject === subject ? person : notAccepted("the token speaks of another person");
+  if (person === undefined)
+    return { reason: "CLAIM", claim: subjectClaim(provider), why: "the token does not say who it speaks of" };
+  return subject === undefined || person.subject === subject
+    ? person
+    : notAccepted("the token speaks of another person");
 }
 
 /** Source: OpenID Connect Core 1.0 §3.1.3.7, 3 to 5. */

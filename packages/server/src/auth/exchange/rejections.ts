@@ -2,23 +2,35 @@ import { Code, MoorageError, unauthenticated } from "../../errors.ts";
 import type { Jwt } from "../tokens/jwt.ts";
 
 /**
- * Why an external token is refused, as ErrorInfo's metadata has it under `reason`. NOT_ACCEPTED is all that is told of an identity that does not
- * name the token's issuer, or of a token that this issuer did not sign; the others are told to whoever shows a token that the issuer signed.
+ * Why an external token is refused, as ErrorInfo's metadata has it under `reason`. NOT_ACCEPTED is all that is told of
+ * an identity that does not name the token's issuer, or of a token that this issuer did not sign; the others are told
+ * to whoever shows a token that the issuer signed.
  */
 export type RefusalReason = "NOT_ACCEPTED" | "AUDIENCE" | "EXPIRED" | "NOT_YET_VALID" | "CLAIM" | "KEYS_EXPIRED";
 
-/** `claim`: the name of the claim that did not fit; "" for none. `why`: the whole truth where the answer must not tell it, for the log alone. */
-export interface Refused { reason: RefusalReason; claim: string; why: string }
+/**
+ * `claim`: the name of the claim that did not fit; "" for none. `why`: the whole truth where the answer must not tell
+ * it, for the log alone.
+ */
+export interface Refused {
+  reason: RefusalReason;
+  claim: string;
+  why: string;
+}
 
 /** Which of the two, if any, the caller named. */
-export interface Named { identity?: string; identityProvider?: string }
+export interface Named {
+  identity?: string;
+  identityProvider?: string;
+}
 
 const PREFIX = "the token was not accepted: ";
 const MAX_SHOWN_CHARS = 200;
 
 /**
- * The answer to a refused token. It holds nothing but what the caller sent (the identity or provider it named, claims of its token) and the name of a
- * claim: never what the identity expects. For NOT_ACCEPTED it is the same, byte for byte, whether the identity or provider exists or not.
+ * The answer to a refused token. It holds nothing but what the caller sent (the identity or provider it named, claims
+ * of its token) and the name of a claim: never what the identity expects. For NOT_ACCEPTED it is the same, byte for
+ * byte, whether the identity or provider exists or not.
  */
 export function refusedAnswer({ reason, claim }: Refused, { claims }: Pick<Jwt, "claims">, named: Named): MoorageError {
   const issuer = shown(claims["iss"]);
@@ -44,18 +56,30 @@ export function loggedValue({ claims }: Jwt, claim: string): string {
   return claim === "" ? "" : shown(own(claims, claim));
 }
 
-function wordsOf(reason: RefusalReason, claim: string, value: string, { identity: uid, identityProvider: provider }: Named, issuer: string): string {
-  const named = provider !== undefined ? `identity provider ${provider}` : uid !== undefined ? `identity ${uid}` : undefined;
+function wordsOf(
+  reason: RefusalReason,
+  claim: string,
+  value: string,
+  { identity: uid, identityProvider: provider }: Named,
+  issuer: string,
+): string {
+  const named =
+    provider !== undefined ? `identity provider ${provider}` : uid !== undefined ? `identity ${uid}` : undefined;
   const identity = named ?? "the identity with this issuer and subject";
   switch (reason) {
-    case "NOT_ACCEPTED": return named === undefined
-      ? `no identity was named, and none with its issuer and subject accepts this token of issuer ${issuer}`
-      : `no ${named} accepts this token of issuer ${issuer}`;
-    case "EXPIRED": return `it has expired: claim ${claim} is ${value}`;
-    case "NOT_YET_VALID": return `it is not valid yet: claim ${claim} is ${value}`;
-    case "KEYS_EXPIRED": return `the keys of ${identity} have expired`;
+    case "NOT_ACCEPTED":
+      return named === undefined
+        ? `no identity was named, and none with its issuer and subject accepts this token of issuer ${issuer}`
+        : `no ${named} accepts this token of issuer ${issuer}`;
+    case "EXPIRED":
+      return `it has expired: claim ${claim} is ${value}`;
+    case "NOT_YET_VALID":
+      return `it is not valid yet: claim ${claim} is ${value}`;
+    case "KEYS_EXPIRED":
+      return `the keys of ${identity} have expired`;
     case "AUDIENCE":
-    case "CLAIM": return `${identity} does not accept claim ${claim}, which is ${value}`;
+    case "CLAIM":
+      return `${identity} does not accept claim ${claim}, which is ${value}`;
   }
 }
 

@@ -9,11 +9,22 @@ import { requireBearer } from "../tokens/authenticate.ts";
 import type { ExchangeAnswer, Exchanger } from "../exchange/exchange.ts";
 import { type Keyring, SIGNING_ALGORITHM } from "../tokens/keys.ts";
 import type { TokenGrants } from "../sign-in/token-grants.ts";
-import { GRANTS, OAuthError, type OAuthRequest, parseExchangeParameters, parseTokenRequest, toOAuthError, tokenAnswer } from "./oauth.ts";
+import {
+  GRANTS,
+  OAuthError,
+  type OAuthRequest,
+  parseExchangeParameters,
+  parseTokenRequest,
+  toOAuthError,
+  tokenAnswer,
+} from "./oauth.ts";
 
 export type Request = IncomingMessage | Http2ServerRequest;
 export type Response = ServerResponse | Http2ServerResponse;
-export interface DoorData { requestId: string; remoteAddress: string }
+export interface DoorData {
+  requestId: string;
+  remoteAddress: string;
+}
 export type Door = (request: Request, response: Response, data: DoorData) => Promise<void>;
 
 /** Answers an error as AIP-193 JSON; with `status` instead of the one of its code. */
@@ -32,7 +43,10 @@ export interface StsDeps {
 const FORM = "application/x-www-form-urlencoded";
 const MAX_BODY_BYTES = 65_536;
 
-/** The doors of the issuer, by path: discovery, keys and token exchange. Source: contract §7, OpenID Connect Discovery 1.0, RFC 8693. */
+/**
+ * The doors of the issuer, by path: discovery, keys and token exchange. Source: contract §7, OpenID Connect Discovery
+ * 1.0, RFC 8693.
+ */
 export function createStsDoors(deps: StsDeps): Record<string, Door> {
   const { config, clock, keyring, exchanger, grants } = deps;
   const callData = callDataOf(clock);
@@ -54,28 +68,59 @@ export function createStsDoors(deps: StsDeps): Record<string, Door> {
     "/sts/exchange_refresh_token": guarded(deps, ["GET", "POST"], async (request, response, data) => {
       const refresh = parseExchangeParameters(await parametersOf(request), requireBearer(authorizationOf(request)));
       const { identity, identityProvider, ...rest } = refresh;
-      if (identity || identityProvider) throw invalidArgument({ field: identity ? "identity" : "identityProvider", description: "is not a parameter" });
+      if (identity || identityProvider)
+        throw invalidArgument({ field: identity ? "identity" : "identityProvider", description: "is not a parameter" });
       answerJson(request, response, 200, tokenPair(await exchanger.refresh(rest, callData(request, data))));
     }),
-    "/sts/token": guarded(deps, ["POST"], (request, response, data) => answerTokenRequest(deps, request, response, data)),
+    "/sts/token": guarded(deps, ["POST"], (request, response, data) =>
+      answerTokenRequest(deps, request, response, data),
+    ),
   };
 }
 
 /** What the issuer says of itself. Source: OpenID Connect Discovery 1.0 §3, RFC 8414 §2, RFC 8628 §4, RFC 9207 §3. */
 function discoveryDocument(issuer: string, grants: TokenGrants): object {
   return {
-    issuer, jwks_uri: `${issuer}/.well-known/jwks.json`, token_endpoint: `${issuer}/sts/token`, grant_types_supported: [...GRANTS, ...Object.keys(grants)],
-    authorization_endpoint: `${issuer}/oauth/authorize`, device_authorization_endpoint: `${issuer}/oauth/device_authorization`,
-      revocation_endpoint: `${issuer}/oauth/revoke`,
-    revocation_endpoint_auth_methods_supported: ["none"], code_challenge_methods_supported: ["S256"], response_modes_supported: ["query"],
-    authorization_response_iss_parameter_supported: true, response_types_supported: ["code"], subject_types_supported: ["public"],
-      id_token_signing_alg_values_supported: [SIGNING_ALGORITHM],
+    issuer,
+    jwks_uri: `${issuer}/.well-known/jwks.json`,
+    token_endpoint: `${issuer}/sts/token`,
+    grant_types_supported: [...GRANTS, ...Object.keys(grants)],
+    authorization_endpoint: `${issuer}/oauth/authorize`,
+    device_authorization_endpoint: `${issuer}/oauth/device_authorization`,
+    revocation_endpoint: `${issuer}/oauth/revoke`,
+    revocation_endpoint_auth_methods_supported: ["none"],
+    code_challenge_methods_supported: ["S256"],
+    response_modes_supported: ["query"],
+    authorization_response_iss_parameter_supported: true,
+    response_types_supported: ["code"],
+    subject_types_supported: ["public"],
+    id_token_signing_alg_values_supported: [SIGNING_ALGORITHM],
     token_endpoint_auth_methods_supported: ["none"],
-    claims_supported: ["iss", "sub", "aud", "iat", "nbf", "exp", "jti", "act", "cap", "scopes", "access", "idp", "groups", "groups_exp"],
+    claims_supported: [
+      "iss",
+      "sub",
+      "aud",
+      "iat",
+      "nbf",
+      "exp",
+      "jti",
+      "act",
+      "cap",
+      "scopes",
+      "access",
+      "idp",
+      "groups",
+      "groups_exp",
+    ],
   };
 }
 
-async function answerTokenRequest({ clock, exchanger, grants }: StsDeps, request: Request, response: Response, data: DoorData): Promise<void> {
+async function answerTokenRequest(
+  { clock, exchanger, grants }: StsDeps,
+  request: Request,
+  response: Response,
+  data: DoorData,
+): Promise<void> {
   const callData = callDataOf(clock)(request, data);
   let grant: OAuthRequest["grant"] = "exchange";
   try {
@@ -103,7 +148,12 @@ export function guarded({ answerError }: Pick<StsDeps, "answerError">, methods: 
     try {
       if (!methods.includes(request.method ?? "")) {
         response.setHeader("allow", methods.join(", "));
-        return answerError(response, new MoorageError(Code.Unimplemented, "Method not allowed", { area: "oidc" }), data, 405);
+        return answerError(
+          response,
+          new MoorageError(Code.Unimplemented, "Method not allowed", { area: "oidc" }),
+          data,
+          405,
+        );
       }
       await door(request, response, data);
     } catch (error) {
@@ -113,10 +163,20 @@ export function guarded({ answerError }: Pick<StsDeps, "answerError">, methods: 
   };
 }
 
-export function answerJson(request: Request, response: Response, status: number, body: object, cacheControl = "no-store"): void {
+export function answerJson(
+  request: Request,
+  response: Response,
+  status: number,
+  body: object,
+  cacheControl = "no-store",
+): void {
   const bytes = Buffer.from(JSON.stringify(body));
   response.statusCode = status;
-  for (const [name, value] of [["content-type", "application/json"], ["content-length", String(bytes.length)], ["cache-control", cacheControl]] as const) {
+  for (const [name, value] of [
+    ["content-type", "application/json"],
+    ["content-length", String(bytes.length)],
+    ["cache-control", cacheControl],
+  ] as const) {
     response.setHeader(name, value);
   }
   if (request.method === "HEAD") response.end();
@@ -134,13 +194,20 @@ function tokenPair({ token, refreshToken, expiresAtMs, refreshExpiresAtMs }: Exc
 
 /** What is known of a request before it is looked at. */
 export function callDataOf(clock: Clock): (request: Request, data: DoorData) => CallData {
-  return ({ headers }, { requestId, remoteAddress }) => ({ caller: ANONYMOUS, requestId, remoteAddress, nowMs: clock.nowMs(),
-    userAgent: headers["user-agent"] ?? "" });
+  return ({ headers }, { requestId, remoteAddress }) => ({
+    caller: ANONYMOUS,
+    requestId,
+    remoteAddress,
+    nowMs: clock.nowMs(),
+    userAgent: headers["user-agent"] ?? "",
+  });
 }
 
 /** All Authorization headers in one text, so that two are malformed: node:http drops the second one silently. */
 function authorizationOf({ rawHeaders }: Request): string | undefined {
-  const values = rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === "authorization");
+  const values = rawHeaders.filter(
+    (_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === "authorization",
+  );
   return values.length === 0 ? undefined : values.join(", ");
 }
 
@@ -176,7 +243,8 @@ function jsonEntries(body: string): [string, string][] {
   return Object.entries(document).flatMap(([name, value]) => {
     const field = name.slice(0, 100);
     // A list of nothing, left out, would widen what it was to narrow.
-    if (Array.isArray(value) && value.length === 0) throw invalidArgument({ field, description: "must not be an empty list" });
+    if (Array.isArray(value) && value.length === 0)
+      throw invalidArgument({ field, description: "must not be an empty list" });
     return (Array.isArray(value) ? value : [value]).map((one: unknown): [string, string] => {
       if (typeof one !== "string") throw invalidArgument({ field, description: "must be text" });
       return [name, one];
@@ -193,7 +261,8 @@ async function readBody(request: Request): Promise<string> {
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > MAX_BODY_BYTES) throw invalidArgument({ field: "body", description: `is larger than ${MAX_BODY_BYTES} bytes` });
+    if (size > MAX_BODY_BYTES)
+      throw invalidArgument({ field: "body", description: `is larger than ${MAX_BODY_BYTES} bytes` });
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, size).toString("utf8");

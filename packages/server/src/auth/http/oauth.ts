@@ -24,11 +24,15 @@ export class OAuthError extends Error {
   }
 }
 
-export interface OAuthRequest { grant: "exchange" | "refresh"; issuedType: string; request: ExchangeRequest }
+export interface OAuthRequest {
+  grant: "exchange" | "refresh";
+  issuedType: string;
+  request: ExchangeRequest;
+}
 
 /**
- * Reads the form of a token request. `scope` holds names of capabilities (CAP_…) and group uids, separated by spaces; `resource` counts as
- * an audience. Unknown parameters are ignored, as RFC 6749 §3.2 demands. Throws an OAuthError.
+ * Reads the form of a token request. `scope` holds names of capabilities (CAP_…) and group uids, separated by spaces;
+ * `resource` counts as an audience. Unknown parameters are ignored, as RFC 6749 §3.2 demands. Throws an OAuthError.
  */
 export function parseTokenRequest(form: URLSearchParams): OAuthRequest {
   const one = (name: string): string => {
@@ -42,26 +46,49 @@ export function parseTokenRequest(form: URLSearchParams): OAuthRequest {
     return value;
   };
   const grantType = required("grant_type");
-  if (!GRANTS.includes(grantType)) throw new OAuthError(400, "unsupported_grant_type", "the grant type is not supported");
+  if (!GRANTS.includes(grantType))
+    throw new OAuthError(400, "unsupported_grant_type", "the grant type is not supported");
   const words = form.has("scope") ? one("scope").split(" ") : [];
   const common = {
     audiences: [...form.getAll("audience"), ...form.getAll("resource")],
-    capabilities: words.filter((word) => capabilityOf(word) !== undefined), scopes: words.filter((word) => capabilityOf(word) === undefined),
+    capabilities: words.filter((word) => capabilityOf(word) !== undefined),
+    scopes: words.filter((word) => capabilityOf(word) === undefined),
   };
   if (grantType === REFRESH_GRANT) {
-    return { grant: "refresh", issuedType: `${TOKEN_TYPE}access_token`, request: { bearer: required("refresh_token"), ...common } };
+    return {
+      grant: "refresh",
+      issuedType: `${TOKEN_TYPE}access_token`,
+      request: { bearer: required("refresh_token"), ...common },
+    };
   }
-  if (!SUBJECT_TYPES.has(required("subject_token_type"))) throw new OAuthError(400, "invalid_request", "the subject token type is not supported");
+  if (!SUBJECT_TYPES.has(required("subject_token_type")))
+    throw new OAuthError(400, "invalid_request", "the subject token type is not supported");
   if (form.has("actor_token")) throw new OAuthError(400, "invalid_request", "an actor token is not supported");
   const issuedType = one("requested_token_type") || `${TOKEN_TYPE}access_token`;
-  if (!ISSUED_TYPES.has(issuedType)) throw new OAuthError(400, "invalid_request", "the requested token type is not supported");
-  return { grant: "exchange", issuedType, request: { bearer: required("subject_token"), identity: one("identity"), identityProvider: one("identity_provider"), ...common } };
+  if (!ISSUED_TYPES.has(issuedType))
+    throw new OAuthError(400, "invalid_request", "the requested token type is not supported");
+  return {
+    grant: "exchange",
+    issuedType,
+    request: {
+      bearer: required("subject_token"),
+      identity: one("identity"),
+      identityProvider: one("identity_provider"),
+      ...common,
+    },
+  };
 }
 
 /** The answer to a token request. Source: RFC 8693 §2.2.1. */
-export function tokenAnswer({ token, refreshToken, issuedAtMs, expiresAtMs }: ExchangeAnswer, issuedType: string): Record<string, unknown> {
+export function tokenAnswer(
+  { token, refreshToken, issuedAtMs, expiresAtMs }: ExchangeAnswer,
+  issuedType: string,
+): Record<string, unknown> {
   return {
-    access_token: token, issued_token_type: issuedType, token_type: "Bearer", expires_in: Math.max(0, (expiresAtMs - issuedAtMs) / 1000),
+    access_token: token,
+    issued_token_type: issuedType,
+    token_type: "Bearer",
+    expires_in: Math.max(0, (expiresAtMs - issuedAtMs) / 1000),
     ...(refreshToken !== "" && { refresh_token: refreshToken }),
   };
 }
@@ -71,11 +98,20 @@ export function toOAuthError(error: unknown, grant: OAuthRequest["grant"]): OAut
   if (error instanceof OAuthError) return error;
   if (!(error instanceof MoorageError)) return undefined;
   switch (error.code) {
-    case Code.Unauthenticated: return new OAuthError(400, grant === "refresh" ? "invalid_grant" : "invalid_request", described(error));
-    case Code.PermissionDenied: return new OAuthError(400, isWrongAudience(error) ? "invalid_target" : "invalid_scope", error.message);
-    case Code.InvalidArgument: return new OAuthError(400, OAUTH_OF_FIELD[error.details.fieldViolations?.[0]?.field ?? ""] ?? "invalid_request", error.message);
-    case Code.Unavailable: return new OAuthError(503, "temporarily_unavailable", error.message);
-    default: return undefined;
+    case Code.Unauthenticated:
+      return new OAuthError(400, grant === "refresh" ? "invalid_grant" : "invalid_request", described(error));
+    case Code.PermissionDenied:
+      return new OAuthError(400, isWrongAudience(error) ? "invalid_target" : "invalid_scope", error.message);
+    case Code.InvalidArgument:
+      return new OAuthError(
+        400,
+        OAUTH_OF_FIELD[error.details.fieldViolations?.[0]?.field ?? ""] ?? "invalid_request",
+        error.message,
+      );
+    case Code.Unavailable:
+      return new OAuthError(503, "temporarily_unavailable", error.message);
+    default:
+      return undefined;
   }
 }
 
@@ -88,12 +124,18 @@ function described(error: MoorageError): string {
 const OAUTH_OF_FIELD: Record<string, string> = { aud: "invalid_target", cap: "invalid_scope", scopes: "invalid_scope" };
 
 const PARAMETERS: Record<string, string> = {
-  aud: "aud", identity: "identity", cap: "cap", scope: "scopes", scopes: "scopes", identity_provider: "identityProvider", identityProvider: "identityProvider",
+  aud: "aud",
+  identity: "identity",
+  cap: "cap",
+  scope: "scopes",
+  scopes: "scopes",
+  identity_provider: "identityProvider",
+  identityProvider: "identityProvider",
 };
 
 /**
- * Reads the parameters of /sts/exchange and /sts/exchange_refresh_token. An unknown one is an error: a misspelt `scopes` would give
- * a wider token than was meant. Throws INVALID_ARGUMENT.
+ * Reads the parameters of /sts/exchange and /sts/exchange_refresh_token. An unknown one is an error: a misspelt
+ * `scopes` would give a wider token than was meant. Throws INVALID_ARGUMENT.
  */
 export function parseExchangeParameters(parameters: URLSearchParams, bearer: string): ExchangeRequest {
   const values: Record<string, string[]> = { aud: [], identity: [], cap: [], scopes: [], identityProvider: [] };
@@ -108,7 +150,11 @@ export function parseExchangeParameters(parameters: URLSearchParams, bearer: str
     return value;
   };
   return {
-    bearer, audiences: values["aud"] ?? [], capabilities: values["cap"] ?? [], scopes: values["scopes"] ?? [],
-    identity: single("identity"), identityProvider: single("identityProvider"),
+    bearer,
+    audiences: values["aud"] ?? [],
+    capabilities: values["cap"] ?? [],
+    scopes: values["scopes"] ?? [],
+    identity: single("identity"),
+    identityProvider: single("identityProvider"),
   };
 }

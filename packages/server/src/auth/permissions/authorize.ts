@@ -1,7 +1,28 @@
-import { type DescField, type DescMessage, type DescMethod, getOption, hasOption, type Message } from "@bufbuild/protobuf";
 import {
-  type Access, access as accessOption, AccountAssociationSchema, Capability, CapabilitySchema, DeliverySchema, ExternalGroupRoleMappingSchema, GroupInviteSchema, GroupSchema,
-  IdentityProviderSchema, IdentitySchema, RepoSchema, RoleBindingSchema, RoleSchema, SubscriptionSchema, TagSchema,
+  type DescField,
+  type DescMessage,
+  type DescMethod,
+  getOption,
+  hasOption,
+  type Message,
+} from "@bufbuild/protobuf";
+import {
+  type Access,
+  access as accessOption,
+  AccountAssociationSchema,
+  Capability,
+  CapabilitySchema,
+  DeliverySchema,
+  ExternalGroupRoleMappingSchema,
+  GroupInviteSchema,
+  GroupSchema,
+  IdentityProviderSchema,
+  IdentitySchema,
+  RepoSchema,
+  RoleBindingSchema,
+  RoleSchema,
+  SubscriptionSchema,
+  TagSchema,
 } from "@moorage/api";
 import { isUid, parentOf } from "../../lib/uid.ts";
 import type { Call } from "../../core/call.ts";
@@ -9,25 +30,41 @@ import { invalidArgument, notFound, permissionDenied, unauthenticated } from "..
 import type { ResourceTable } from "../../store/index.ts";
 
 const TABLES: Readonly<Record<string, ResourceTable>> = {
-  [GroupSchema.typeName]: "groups", [IdentitySchema.typeName]: "identities", [RoleSchema.typeName]: "roles", [RoleBindingSchema.typeName]: "role_bindings",
-  [GroupInviteSchema.typeName]: "group_invites", [AccountAssociationSchema.typeName]: "account_associations",
-  [IdentityProviderSchema.typeName]: "identity_providers", [ExternalGroupRoleMappingSchema.typeName]: "external_group_role_mappings",
-  [RepoSchema.typeName]: "repos", [TagSchema.typeName]: "tags", [SubscriptionSchema.typeName]: "subscriptions", [DeliverySchema.typeName]: "deliveries",
+  [GroupSchema.typeName]: "groups",
+  [IdentitySchema.typeName]: "identities",
+  [RoleSchema.typeName]: "roles",
+  [RoleBindingSchema.typeName]: "role_bindings",
+  [GroupInviteSchema.typeName]: "group_invites",
+  [AccountAssociationSchema.typeName]: "account_associations",
+  [IdentityProviderSchema.typeName]: "identity_providers",
+  [ExternalGroupRoleMappingSchema.typeName]: "external_group_role_mappings",
+  [RepoSchema.typeName]: "repos",
+  [TagSchema.typeName]: "tags",
+  [SubscriptionSchema.typeName]: "subscriptions",
+  [DeliverySchema.typeName]: "deliveries",
 };
 
 /** The access rule of a method. Throws for a method without one: such a method is not served. */
 export function accessOf(method: DescMethod): Access {
   if (!hasOption(method, accessOption)) throw new Error(`${method.toString()} has no access rule`);
   const rule = getOption(method, accessOption);
-  if (rule.scope !== "" && !Object.hasOwn(TABLES, rule.resource)) throw new Error(`the access rule of ${method.toString()} names no known resource`);
+  if (rule.scope !== "" && !Object.hasOwn(TABLES, rule.resource))
+    throw new Error(`the access rule of ${method.toString()} names no known resource`);
   return rule;
 }
 
 /**
- * May the caller do this? The one place that decides it for the methods of the API. What the caller may not see does not exist for it.
- * Throws UNAUTHENTICATED, NOT_FOUND, PERMISSION_DENIED, or INVALID_ARGUMENT for a missing scope. Source: contract §6, §7.
+ * May the caller do this? The one place that decides it for the methods of the API. What the caller may not see does
+ * not exist for it. Throws UNAUTHENTICATED, NOT_FOUND, PERMISSION_DENIED, or INVALID_ARGUMENT for a missing scope.
+ * Source: contract §6, §7.
  */
-export async function authorize(method: DescMethod, rule: Access, call: Call, message: Message, mayMakeOrganizations: boolean): Promise<void> {
+export async function authorize(
+  method: DescMethod,
+  rule: Access,
+  call: Call,
+  message: Message,
+  mayMakeOrganizations: boolean,
+): Promise<void> {
   if (rule.public) return;
   if (call.caller.identity === "") throw unauthenticated("a token is required");
   if (rule.authenticated || rule.scope === "") return;
@@ -35,21 +72,26 @@ export async function authorize(method: DescMethod, rule: Access, call: Call, me
   if (uid === "" && rule.root) {
     const { capabilities, scopes } = call.caller;
     // An organization is in nobody's scope before it is there.
-    const narrowed = scopes !== undefined || (capabilities !== undefined && !rule.capabilities.every((capability) => capabilities.includes(capability)));
+    const narrowed =
+      scopes !== undefined ||
+      (capabilities !== undefined && !rule.capabilities.every((capability) => capabilities.includes(capability)));
     if (mayMakeOrganizations && !narrowed) return;
     throw permissionDenied("only administrators may create organizations, with a token that is not narrowed");
   }
   if (uid === "") throw invalidArgument({ field: rule.scope.split(".").at(-1) ?? "", description: "is required" });
   if (!isUid(uid)) throw notFound(rule.resource, uid);
   const missing: string[] = [];
-  for (const capability of rule.capabilities) if (!await holds(call, rule, capability, uid)) missing.push(CapabilitySchema.value[capability]?.name ?? "");
+  for (const capability of rule.capabilities)
+    if (!(await holds(call, rule, capability, uid))) missing.push(CapabilitySchema.value[capability]?.name ?? "");
   if (missing.length === 0) return;
-  if (await holds(call, rule, rule.see, uid) && await exists(call, rule.resource, uid)) throw permissionDenied(`the caller lacks ${missing.join(", ")}`, { missing: missing.join(",") });
+  if ((await holds(call, rule, rule.see, uid)) && (await exists(call, rule.resource, uid)))
+    throw permissionDenied(`the caller lacks ${missing.join(", ")}`, { missing: missing.join(",") });
   throw notFound(rule.resource, uid);
 }
 
 async function holds(call: Call, rule: Access, capability: Capability, uid: string): Promise<boolean> {
-  // Built-in roles stand above all groups. Everybody sees them; who may change roles at all is told that these cannot be.
+  // Built-in roles stand above all groups. Everybody sees them; who may change roles at all is told that these cannot
+  // be.
   if (rule.resource === RoleSchema.typeName && parentOf(uid) === "") {
     return capability === Capability.CAP_IAM_ROLES_LIST || (await call.visible(capability)).length > 0;
   }
@@ -58,17 +100,25 @@ async function holds(call: Call, rule: Access, capability: Capability, uid: stri
   return await call.may(capability, uid);
 }
 
-/** Where a call acts, for whatever is asked of the place beside rights: the uids in its scope, or in a batch those of its requests. */
+/**
+ * Where a call acts, for whatever is asked of the place beside rights: the uids in its scope, or in a batch those of
+ * its requests.
+ */
 export function placesOf(method: DescMethod, rule: Access, message: Message): string[] {
   if (rule.scope !== "") return [scopeOf(method, rule.scope, message)].filter(isUid);
   const { parent, requests } = message as { parent?: unknown; requests?: unknown };
-  const parents = Array.isArray(requests) ? requests.map((request: { parent?: unknown }) => request.parent || parent) : [parent];
+  const parents = Array.isArray(requests)
+    ? requests.map((request: { parent?: unknown }) => request.parent || parent)
+    : [parent];
   return [...new Set(parents)].filter((uid): uid is string => typeof uid === "string" && isUid(uid));
 }
 
 const scopePaths = new WeakMap<DescMethod, string[]>();
 
-/** The value of the field that says where, empty when it or a message on the way is not set. The way there is looked up once a method. */
+/**
+ * The value of the field that says where, empty when it or a message on the way is not set. The way there is looked up
+ * once a method.
+ */
 function scopeOf(method: DescMethod, scope: string, message: Message): string {
   let path = scopePaths.get(method);
   if (path === undefined) scopePaths.set(method, (path = localPath(method.input, scope)));
@@ -81,7 +131,8 @@ function localPath(input: DescMessage, scope: string): string[] {
   let at: DescMessage | undefined = input;
   return scope.split(".").map((name) => {
     const field: DescField | undefined = at?.fields.find((candidate) => candidate.name === name);
-    if (field === undefined || field.oneof !== undefined) throw new Error(`${input.typeName} has no plain field ${scope}`);
+    if (field === undefined || field.oneof !== undefined)
+      throw new Error(`${input.typeName} has no plain field ${scope}`);
     at = field.message;
     return field.localName;
   });
@@ -91,6 +142,6 @@ async function exists(call: Call, type: string, uid: string): Promise<boolean> {
   const table = TABLES[type];
   if (table === undefined) return false;
   // What a deleted subscription has left is told as gone with it.
-  if (table === "deliveries" && !await exists(call, SubscriptionSchema.typeName, parentOf(uid))) return false;
-  return await call.tx.selectFrom(table).select("uid").where("uid", "=", uid).executeTakeFirst() !== undefined;
+  if (table === "deliveries" && !(await exists(call, SubscriptionSchema.typeName, parentOf(uid)))) return false;
+  return (await call.tx.selectFrom(table).select("uid").where("uid", "=", uid).executeTakeFirst()) !== undefined;
 }

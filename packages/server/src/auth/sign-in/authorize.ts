@@ -6,7 +6,12 @@ import type { Narrowed } from "./flow.ts";
 import { isSecret } from "./secrets.ts";
 
 /** A request for a code. */
-export interface AuthorizeRequest { challenge: string; state: string; identityProvider: string; narrowed: Narrowed }
+export interface AuthorizeRequest {
+  challenge: string;
+  state: string;
+  identityProvider: string;
+  narrowed: Narrowed;
+}
 
 const MAX_STATE_CHARS = 512;
 const MAX_SCOPE_WORDS = 50;
@@ -14,10 +19,13 @@ const MAX_SCOPE_WORDS = 50;
 const OPENID_WORDS = new Set(["openid", "profile", "email", "offline_access"]);
 
 /**
- * To whom the answer goes. Before this is certain nothing is sent anywhere: throws an OAuthError that is told to the person alone. Source: RFC 6749
- * §4.1.2.1.
+ * To whom the answer goes. Before this is certain nothing is sent anywhere: throws an OAuthError that is told to the
+ * person alone. Source: RFC 6749 §4.1.2.1.
  */
-export function parseTarget(parameters: URLSearchParams, redirectUris: readonly string[]): { client: Client; redirectUri: string } {
+export function parseTarget(
+  parameters: URLSearchParams,
+  redirectUris: readonly string[],
+): { client: Client; redirectUri: string } {
   const client = clientOf(required(parameters, "client_id"), redirectUris);
   if (client === undefined) throw invalid("client_id names no client of this server");
   const redirectUri = required(parameters, "redirect_uri");
@@ -27,7 +35,8 @@ export function parseTarget(parameters: URLSearchParams, redirectUris: readonly 
 
 /** The rest of the request. Throws an OAuthError that the client is told. Source: RFC 6749 §4.1.1, RFC 7636 §4.3. */
 export function parseAuthorize(parameters: URLSearchParams): AuthorizeRequest {
-  if (required(parameters, "response_type") !== "code") throw new OAuthError(400, "unsupported_response_type", "response_type must be code");
+  if (required(parameters, "response_type") !== "code")
+    throw new OAuthError(400, "unsupported_response_type", "response_type must be code");
   if (!["", "query"].includes(one(parameters, "response_mode"))) throw invalid("response_mode must be query");
   const challenge = required(parameters, "code_challenge");
   if (required(parameters, "code_challenge_method") !== "S256") throw invalid("code_challenge_method must be S256");
@@ -42,13 +51,18 @@ export function stateOf(parameters: URLSearchParams): string {
   return second !== undefined || state.length > MAX_STATE_CHARS ? "" : state;
 }
 
-/** Names of capabilities and uids of groups, which narrow. A word that means nothing is an error: left out, it would widen. Throws an OAuthError. */
+/**
+ * Names of capabilities and uids of groups, which narrow. A word that means nothing is an error: left out, it would
+ * widen. Throws an OAuthError.
+ */
 export function parseScope(text: string): Narrowed {
   const words = [...new Set(text.split(" ").filter((word) => word !== "" && !OPENID_WORDS.has(word)))];
-  if (words.length > MAX_SCOPE_WORDS) throw new OAuthError(400, "invalid_scope", `scope may hold at most ${MAX_SCOPE_WORDS} words`);
+  if (words.length > MAX_SCOPE_WORDS)
+    throw new OAuthError(400, "invalid_scope", `scope may hold at most ${MAX_SCOPE_WORDS} words`);
   const capabilities = words.map(capabilityOf).filter((one) => one !== undefined);
   const scopes = words.filter(isUid);
-  if (capabilities.length + scopes.length < words.length) throw new OAuthError(400, "invalid_scope", "scope must be names of capabilities and uids of groups");
+  if (capabilities.length + scopes.length < words.length)
+    throw new OAuthError(400, "invalid_scope", "scope must be names of capabilities and uids of groups");
   return { ...(capabilities.length > 0 && { capabilities }), ...(scopes.length > 0 && { scopes }) };
 }
 

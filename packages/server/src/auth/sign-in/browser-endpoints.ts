@@ -28,7 +28,10 @@ export function authorizeDoor(deps: BrowserDeps): Door {
     try {
       const { identityProvider, ...wanted } = parseAuthorize(parameters);
       const target = { kind: "client", clientId: client.id, redirectUri, ...wanted } as const;
-      redirect(response, (await flow.begin(target, identityProvider, browserOf(deps, request, response), callData(request, data))).href);
+      redirect(
+        response,
+        (await flow.begin(target, identityProvider, browserOf(deps, request, response), callData(request, data))).href,
+      );
     } catch (error) {
       if (!(error instanceof OAuthError)) throw error;
       redirect(response, clientUrl(redirectUri, config.baseUrl, stateOf(parameters), faultOf(error)));
@@ -43,8 +46,17 @@ export function signInDoor(deps: BrowserDeps): Door {
     const returnTo = one(parameters, "return_to") || "/";
     if (!isOwnPath(returnTo)) throw new OAuthError(400, "invalid_request", "return_to must be a path of this server");
     const browser = browserOf(deps, request, response);
-    redirect(response, (await deps.flow.begin({ kind: "session", returnTo }, required(parameters, "identity_provider"), browser,
-      deps.callData(request, data))).href);
+    redirect(
+      response,
+      (
+        await deps.flow.begin(
+          { kind: "session", returnTo },
+          required(parameters, "identity_provider"),
+          browser,
+          deps.callData(request, data),
+        )
+      ).href,
+    );
   });
 }
 
@@ -54,12 +66,19 @@ export function callbackDoor(deps: BrowserDeps): Door {
   return onPage(async (request, response, data) => {
     const ending = await flow.finish(parametersOf(request), browserCookie.read(request), callData(request, data));
     if (ending === undefined) {
-      return answerPage(response, plainPage(400, FAILED,
-        "This sign-in was not begun in this browser, took longer than ten minutes, or has ended already. Begin again."));
+      return answerPage(
+        response,
+        plainPage(
+          400,
+          FAILED,
+          "This sign-in was not begun in this browser, took longer than ten minutes, or has ended already. Begin again.",
+        ),
+      );
     }
     const { target } = ending;
     switch (target.kind) {
-      case "client": return redirect(response, clientUrl(target.redirectUri, config.baseUrl, target.state, answerOf(ending)));
+      case "client":
+        return redirect(response, clientUrl(target.redirectUri, config.baseUrl, target.state, answerOf(ending)));
       case "device":
         if ("fault" in ending) throw ending.fault;
         return answerPage(response, plainPage(200, "Signed in", "The device is signed in. You may close this page."));
@@ -72,7 +91,11 @@ export function callbackDoor(deps: BrowserDeps): Door {
 }
 
 /** The browser's secret, which it keeps from now on for as long as it may take to sign in. */
-export function browserOf({ browserCookie }: Pick<BrowserDeps, "browserCookie">, request: Request, response: Response): string {
+export function browserOf(
+  { browserCookie }: Pick<BrowserDeps, "browserCookie">,
+  request: Request,
+  response: Response,
+): string {
   const browser = browserCookie.read(request) ?? newSecret();
   browserCookie.set(response, browser, SIGN_IN_TTL_MS / 1000);
   return browser;
@@ -106,14 +129,19 @@ function faultOf({ error, message }: OAuthError): Record<string, string> {
 /** Back to the client, with our name on the answer. Source: RFC 6749 §4.1.2, RFC 9207. */
 function clientUrl(redirectUri: string, issuer: string, state: string, answer: Record<string, string>): string {
   const url = new URL(redirectUri);
-  for (const [name, value] of Object.entries({ ...answer, ...(state !== "" && { state }), iss: issuer })) url.searchParams.append(name, value);
+  for (const [name, value] of Object.entries({ ...answer, ...(state !== "" && { state }), iss: issuer }))
+    url.searchParams.append(name, value);
   return url.href;
 }
 
 /** Whether it is a path here and nothing that a browser would take for another site: `//host` and `/\host` are. */
 function isOwnPath(path: string): boolean {
-  return path.length <= MAX_PATH_CHARS && /^\/(?![/\\])[\x21-\x7e]*$/.test(path) && !path.includes("\\")
-    && new URL(path, "http://localhost").origin === "http://localhost";
+  return (
+    path.length <= MAX_PATH_CHARS &&
+    /^\/(?![/\\])[\x21-\x7e]*$/.test(path) &&
+    !path.includes("\\") &&
+    new URL(path, "http://localhost").origin === "http://localhost"
+  );
 }
 
 function sentence(text: string): string {

@@ -1,4 +1,7 @@
-/** A program that sends people here to sign in. All of them are public: they have no secret, and prove by PKCE that a code was made for them. */
+/**
+ * A program that sends people here to sign in. All of them are public: they have no secret, and prove by PKCE that a
+ * code was made for them.
+ */
 export interface Client {
   id: string;
   /** As people are told. */
@@ -17,14 +20,15 @@ const MAX_URI_CHARS = 512;
 /** The client of that id; undefined when there is none. */
 export function clientOf(id: string, redirectUris: readonly string[]): Client | undefined {
   if (id === CLI_CLIENT) return { id, name: "The Moorage command line", mayRedirect: isLoopback };
-  // Texts that are equal, not URLs that mean the same: the simplest rule is the one that cannot be led astray. Source: RFC 9700 §4.1.3.
+  // Texts that are equal, not URLs that mean the same: the simplest rule is the one that cannot be led astray. Source:
+  // RFC 9700 §4.1.3.
   if (id === WEB_CLIENT) return { id, name: "The Moorage console", mayRedirect: (uri) => redirectUris.includes(uri) };
   return undefined;
 }
 
 /**
- * Whether the text is an address of the machine itself, by number and at whatever port. A name such as localhost may lead elsewhere. Source: RFC 8252
- * §7.3, §8.3.
+ * Whether the text is an address of the machine itself, by number and at whatever port. A name such as localhost may
+ * lead elsewhere. Source: RFC 8252 §7.3, §8.3.
  */
 function isLoopback(uri: string): boolean {
   const port = LOOPBACK.exec(uri)?.[1];

@@ -10,20 +10,25 @@ export interface Cookie {
 }
 
 /**
- * A cookie of this host alone, unseen by scripts, which the browser sends with its own requests and when a link leads here, but not with what another site
- * posts. On plain http, in development, its name promises nothing. Source: RFC 6265bis §4.1.3.2, §5.3.7.
+ * A cookie of this host alone, unseen by scripts, which the browser sends with its own requests and when a link leads
+ * here, but not with what another site posts. On plain http, in development, its name promises nothing. Source: RFC
+ * 6265bis §4.1.3.2, §5.3.7.
  */
 export function hostCookie(name: string, baseUrl: string): Cookie {
   const secure = baseUrl.startsWith("https:");
   const full = `${secure ? "__Host-" : ""}${name}`;
-  const header = (value: string, maxAgeS: number): string => `${full}=${value}; Path=/; Max-Age=${maxAgeS}; HttpOnly; SameSite=Lax${secure ? "; Secure" : ""}`;
+  const header = (value: string, maxAgeS: number): string =>
+    `${full}=${value}; Path=/; Max-Age=${maxAgeS}; HttpOnly; SameSite=Lax${secure ? "; Secure" : ""}`;
   const write = (response: Response, text: string): void => {
     const before = response.getHeader("set-cookie");
     response.setHeader("set-cookie", [...(Array.isArray(before) ? before.map(String) : []), text]);
   };
   return {
     read({ headers }) {
-      const values = (headers.cookie ?? "").split(";").map((pair) => pair.trim()).filter((pair) => pair.startsWith(`${full}=`))
+      const values = (headers.cookie ?? "")
+        .split(";")
+        .map((pair) => pair.trim())
+        .filter((pair) => pair.startsWith(`${full}=`))
         .map((pair) => pair.slice(full.length + 1));
       const [value] = values;
       return value !== undefined && isSecret(value) && values.every((other) => other === value) ? value : undefined;

@@ -18,7 +18,8 @@ export interface OpenDevice {
 }
 
 /** What a device is told; see RFC 8628 §3.5. */
-export type Poll = { outcome: "granted"; granted: Granted } | { outcome: "pending" | "slow_down" | "denied" | "expired" | "unknown" };
+export type Poll =
+  { outcome: "granted"; granted: Granted } | { outcome: "pending" | "slow_down" | "denied" | "expired" | "unknown" };
 
 // A device that asks too often waits so much longer from then on. Source: RFC 8628 §3.5.
 const SLOWER_MS = 5_000;
@@ -29,33 +30,73 @@ const REMOVED_AT_ONCE = 100;
 
 /** Answers whether it waits now: two devices with one user code would be told apart by nobody. */
 async function openDevice(call: Call, device: OpenDevice): Promise<boolean> {
-  const ended = call.tx.selectFrom("device_codes").select("hash").where("expire_time", "<=", call.nowMs - KNOWN_AFTER_MS).orderBy("expire_time")
+  const ended = call.tx
+    .selectFrom("device_codes")
+    .select("hash")
+    .where("expire_time", "<=", call.nowMs - KNOWN_AFTER_MS)
+    .orderBy("expire_time")
     .limit(REMOVED_AT_ONCE);
   await call.tx.deleteFrom("device_codes").where("hash", "in", ended).execute();
-  const taken = await call.tx.selectFrom("device_codes").select("hash").where("user_code_hash", "=", device.userCodeHash).executeTakeFirst();
+  const taken = await call.tx
+    .selectFrom("device_codes")
+    .select("hash")
+    .where("user_code_hash", "=", device.userCodeHash)
+    .executeTakeFirst();
   if (taken !== undefined) return false;
-  const { hash, userCodeHash, clientId, provider, request, address, userAgent, family, intervalMs, expireTimeMs } = device;
-  await call.tx.insertInto("device_codes").values({
-    hash, user_code_hash: userCodeHash, client_id: clientId, provider, request, address, user_agent: userAgent, state: "pending", identity: "", caller: "",
+  const { hash, userCodeHash, clientId, provider, request, address, userAgent, family, intervalMs, expireTimeMs } =
+    device;
+  await call.tx
+    .insertInto("device_codes")
+    .values({
+      hash,
+      user_code_hash: userCodeHash,
+      client_id: clientId,
+      provider,
+      request,
+      address,
+      user_agent: userAgent,
+      state: "pending",
+      identity: "",
+      caller: "",
       family,
-    poll_time: 0, interval_ms: intervalMs, expire_time: expireTimeMs,
-  }).execute();
+      poll_time: 0,
+      interval_ms: intervalMs,
+      expire_time: expireTimeMs,
+    })
+    .execute();
   return true;
 }
 
 /** The person does not know the device. */
 async function denyDevice(call: Call, { hash }: { hash: string }): Promise<void> {
-  await call.tx.updateTable("device_codes").set({ state: "denied" }).where("hash", "=", hash).where("state", "=", "pending").execute();
+  await call.tx
+    .updateTable("device_codes")
+    .set({ state: "denied" })
+    .where("hash", "=", hash)
+    .where("state", "=", "pending")
+    .execute();
 }
 
-/** The device asks for its tokens. They are given once; a code that comes again takes them along, as an authorization code does. */
-async function pollDevice(call: Call, { hash, clientId, refreshHash }: { hash: string; clientId: string; refreshHash: string }): Promise<Poll> {
+/**
+ * The device asks for its tokens. They are given once; a code that comes again takes them along, as an authorization
+ * code does.
+ */
+async function pollDevice(
+  call: Call,
+  { hash, clientId, refreshHash }: { hash: string; clientId: string; refreshHash: string },
+): Promise<Poll> {
   const row = await call.tx.selectFrom("device_codes").selectAll().where("hash", "=", hash).executeTakeFirst();
   if (row === undefined || row.client_id !== clientId) return { outcome: "unknown" };
   if (row.state === "used") {
     await revokeFamily(call, row.family);
-    await audit(call, { method: REDEEM, resource: row.provider, identity: row.identity, decision: "denied", code: Code.Unauthenticated,
-      reason: "CODE_REUSED" });
+    await audit(call, {
+      method: REDEEM,
+      resource: row.provider,
+      identity: row.identity,
+      decision: "denied",
+      code: Code.Unauthenticated,
+      reason: "CODE_REUSED",
+    });
     return { outcome: "unknown" };
   }
   if (row.expire_time <= call.nowMs) return { outcome: "expired" };
@@ -72,4 +113,8 @@ async function pollDevice(call: Call, { hash, clientId, refreshHash }: { hash: s
 }
 
 /** What devices and those who sign them in write: commands of the transactor. */
-export const deviceCommands = { "access.openDevice": openDevice, "access.denyDevice": denyDevice, "access.pollDevice": pollDevice };
+export const deviceCommands = {
+  "access.openDevice": openDevice,
+  "access.denyDevice": denyDevice,
+  "access.pollDevice": pollDevice,
+};

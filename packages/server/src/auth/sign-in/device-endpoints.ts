@@ -14,7 +14,11 @@ import { answerPage, escaped, type Page, plainPage, redirect } from "./pages.ts"
 import { hashOf, newSecret } from "./secrets.ts";
 import { newUserCode, readUserCode, shownUserCode } from "./user-code.ts";
 
-export interface DeviceDeps extends BrowserDeps { reader: Database; writer: AccessWriter; guesses: Guesses }
+export interface DeviceDeps extends BrowserDeps {
+  reader: Database;
+  writer: AccessWriter;
+  guesses: Guesses;
+}
 
 const TTL_S = 600;
 const INTERVAL_S = 5;
@@ -27,76 +31,129 @@ export function deviceAuthorizationDoor({ config, reader, writer, callData }: De
   return onJson(async (request, response, data) => {
     const form = await formOf(request);
     // Whoever has a browser needs no device flow.
-    if (required(form, "client_id") !== CLI_CLIENT) throw new OAuthError(400, "unauthorized_client", "the client may not use the device flow");
+    if (required(form, "client_id") !== CLI_CLIENT)
+      throw new OAuthError(400, "unauthorized_client", "the client may not use the device flow");
     const provider = await providerOf(reader, required(form, "identity_provider"));
-    if (provider === undefined) throw new OAuthError(400, "invalid_request", "identity_provider names no identity provider of this server");
+    if (provider === undefined)
+      throw new OAuthError(400, "invalid_request", "identity_provider names no identity provider of this server");
     const narrowed = parseScope(one(form, "scope"));
     const call = callData(request, data);
     await requireRoom(reader, call);
     const device = {
-      clientId: CLI_CLIENT, provider: provider.uid, request: JSON.stringify(narrowed), address: call.remoteAddress,
-        userAgent: call.userAgent.slice(0, MAX_AGENT_CHARS),
-      family: randomUUID(), intervalMs: INTERVAL_S * 1000, expireTimeMs: call.nowMs + TTL_S * 1000,
+      clientId: CLI_CLIENT,
+      provider: provider.uid,
+      request: JSON.stringify(narrowed),
+      address: call.remoteAddress,
+      userAgent: call.userAgent.slice(0, MAX_AGENT_CHARS),
+      family: randomUUID(),
+      intervalMs: INTERVAL_S * 1000,
+      expireTimeMs: call.nowMs + TTL_S * 1000,
     };
     for (;;) {
       const [deviceCode, userCode] = [newSecret(), newUserCode()];
       // One chance in billions that the user code is taken: then another one.
-      if (!await writer.write("access.openDevice", call, { ...device, hash: hashOf(deviceCode), userCodeHash: hashOf(userCode) })) continue;
+      if (
+        !(await writer.write("access.openDevice", call, {
+          ...device,
+          hash: hashOf(deviceCode),
+          userCodeHash: hashOf(userCode),
+        }))
+      )
+        continue;
       const uri = `${config.baseUrl}/oauth/device`;
       return answerJson(request, response, 200, {
-        device_code: deviceCode, user_code: shownUserCode(userCode), verification_uri: uri,
-          verification_uri_complete: `${uri}?user_code=${shownUserCode(userCode)}`,
-        expires_in: TTL_S, interval: INTERVAL_S,
+        device_code: deviceCode,
+        user_code: shownUserCode(userCode),
+        verification_uri: uri,
+        verification_uri_complete: `${uri}?user_code=${shownUserCode(userCode)}`,
+        expires_in: TTL_S,
+        interval: INTERVAL_S,
       });
     }
   });
 }
 
 /**
- * GET and POST /oauth/device: the person types the code, is told which device asks, and goes to the provider or declines. A form counts only with what
- * the browser's cookie says: no other site can send it. Source: RFC 8628 §3.3, §5.4.
+ * GET and POST /oauth/device: the person types the code, is told which device asks, and goes to the provider or
+ * declines. A form counts only with what the browser's cookie says: no other site can send it. Source: RFC 8628 §3.3,
+ * §5.4.
  */
 export function devicePageDoor(deps: DeviceDeps): Door {
   return onPage(async (request, response, data) => {
     const browser = browserOf(deps, request, response);
-    if (request.method === "GET") return show(deps, response, codePage(proofOf(browser), one(parametersOf(request), "user_code")));
+    if (request.method === "GET")
+      return show(deps, response, codePage(proofOf(browser), one(parametersOf(request), "user_code")));
     const form = await formOf(request);
-    if (one(form, "proof") !== proofOf(browser)) throw new OAuthError(403, "invalid_request",
-      "the form was not sent from this page, or cookies are not kept: open the page again");
+    if (one(form, "proof") !== proofOf(browser))
+      throw new OAuthError(
+        403,
+        "invalid_request",
+        "the form was not sent from this page, or cookies are not kept: open the page again",
+      );
     const call = deps.callData(request, data);
     const device = await waiting(deps, one(form, "user_code"), call);
-    if (device === undefined) return show(deps, response, { ...codePage(proofOf(browser), ""), status: 400 },
-      "No device waits with this code. Look at it again, or begin again on the device.");
+    if (device === undefined)
+      return show(
+        deps,
+        response,
+        { ...codePage(proofOf(browser), ""), status: 400 },
+        "No device waits with this code. Look at it again, or begin again on the device.",
+      );
     switch (one(form, "answer")) {
-      case "": return show(deps, response, deviceDetails(deps, proofOf(browser), one(form, "user_code"), device));
+      case "":
+        return show(deps, response, deviceDetails(deps, proofOf(browser), one(form, "user_code"), device));
       case "deny":
         await deps.writer.write("access.denyDevice", call, { hash: device.hash });
-        return answerPage(response, plainPage(200, "Declined", "The device is not signed in. You may close this page."));
+        return answerPage(
+          response,
+          plainPage(200, "Declined", "The device is not signed in. You may close this page."),
+        );
       case "go": {
         // The writing end is `deviceAuthorizationDoor` above.
         const narrowed = JSON.parse(device.request) as Narrowed;
-        return redirect(response, (await deps.flow.begin({ kind: "device", hash: device.hash, narrowed }, device.provider, browser, call)).href, 303);
+        return redirect(
+          response,
+          (await deps.flow.begin({ kind: "device", hash: device.hash, narrowed }, device.provider, browser, call)).href,
+          303,
+        );
       }
-      default: throw new OAuthError(400, "invalid_request", "answer must be go or deny");
+      default:
+        throw new OAuthError(400, "invalid_request", "answer must be go or deny");
     }
   });
 }
 
 /** The device that waits with the code that somebody typed. Throws an OAuthError for whoever guessed too often. */
-async function waiting({ reader, guesses }: DeviceDeps, typed: string, { remoteAddress, nowMs }: CallData): Promise<Row<"device_codes"> | undefined> {
-  if (!guesses.mayTry(remoteAddress, nowMs)) throw new OAuthError(429, "slow_down", "too many wrong codes were typed: try again in ten minutes");
+async function waiting(
+  { reader, guesses }: DeviceDeps,
+  typed: string,
+  { remoteAddress, nowMs }: CallData,
+): Promise<Row<"device_codes"> | undefined> {
+  if (!guesses.mayTry(remoteAddress, nowMs))
+    throw new OAuthError(429, "slow_down", "too many wrong codes were typed: try again in ten minutes");
   const code = readUserCode(typed);
-  const row = code === undefined ? undefined : await reader.selectFrom("device_codes").selectAll().where("user_code_hash", "=", hashOf(code))
-    .executeTakeFirst();
+  const row =
+    code === undefined
+      ? undefined
+      : await reader
+          .selectFrom("device_codes")
+          .selectAll()
+          .where("user_code_hash", "=", hashOf(code))
+          .executeTakeFirst();
   if (row?.state === "pending" && row.expire_time > nowMs) return row;
   guesses.failed(remoteAddress, nowMs);
   return undefined;
 }
 
 async function requireRoom(reader: Database, { remoteAddress, nowMs }: CallData): Promise<void> {
-  const { n } = await reader.selectFrom("device_codes").select((query) => query.fn.countAll<number>().as("n"))
-    .where("address", "=", remoteAddress).where("expire_time", ">", nowMs).executeTakeFirstOrThrow();
-  if (Number(n) >= MAX_WAITING_PER_ADDRESS) throw new OAuthError(429, "slow_down", "too many devices of your address wait already: try again in ten minutes");
+  const { n } = await reader
+    .selectFrom("device_codes")
+    .select((query) => query.fn.countAll<number>().as("n"))
+    .where("address", "=", remoteAddress)
+    .where("expire_time", ">", nowMs)
+    .executeTakeFirstOrThrow();
+  if (Number(n) >= MAX_WAITING_PER_ADDRESS)
+    throw new OAuthError(429, "slow_down", "too many devices of your address wait already: try again in ten minutes");
 }
 
 /** What a form of this browser must hold: other sites do not know its cookie. */
@@ -112,7 +169,8 @@ function show({ config }: DeviceDeps, response: Response, page: Page, warning = 
 
 function codePage(proof: string, code: string): Page {
   return {
-    status: 200, title: TITLE,
+    status: 200,
+    title: TITLE,
     body: `<form method="post" action="/oauth/device">
 <p><label>The code that the device shows: <input name="user_code" value="${escaped(code)}" required maxlength="20" autocomplete="off" autocapitalize="characters" spellcheck="false"></label></p>
 <input type="hidden" name="proof" value="${proof}">
@@ -124,7 +182,8 @@ function codePage(proof: string, code: string): Page {
 function deviceDetails({ config }: DeviceDeps, proof: string, code: string, device: Row<"device_codes">): Page {
   const name = clientOf(device.client_id, config.oauthRedirectUris)?.name ?? device.client_id;
   return {
-    status: 200, title: TITLE,
+    status: 200,
+    title: TITLE,
     body: `<dl><dt>Program</dt><dd>${escaped(name)}</dd><dt>At the address</dt><dd>${escaped(device.address)}</dd><dt>It says that it is</dt><dd>${escaped(device.user_agent || "nothing")}</dd></dl>
 <p>Go on only if you began this yourself, just now, on a device of yours. Whoever sent you the code gets in as you.</p>
 <form method="post" action="/oauth/device">

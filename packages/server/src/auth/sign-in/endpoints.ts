@@ -17,8 +17,12 @@ export interface SignInDoorDeps extends Pick<StsDeps, "clock" | "answerError"> {
 export function createSignInDoors(deps: SignInDoorDeps): Record<string, Door> {
   const { config, clock, signIn } = deps;
   const shared = {
-    config, ...signIn, callData: callDataOf(clock), guesses: createGuesses(),
-    browserCookie: hostCookie("moorage_sign_in", config.baseUrl), sessionCookie: hostCookie("moorage_session", config.baseUrl),
+    config,
+    ...signIn,
+    callData: callDataOf(clock),
+    guesses: createGuesses(),
+    browserCookie: hostCookie("moorage_sign_in", config.baseUrl),
+    sessionCookie: hostCookie("moorage_session", config.baseUrl),
   };
   return {
     "/oauth/authorize": guarded(deps, ["GET"], authorizeDoor(shared)),

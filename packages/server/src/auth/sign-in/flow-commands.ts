@@ -3,11 +3,25 @@ import { type SignIn, signInCommands } from "../../iam/index.ts";
 import { callerText } from "../tokens/refresh.ts";
 
 /** A browser that goes to a provider; see `sign_ins`. */
-export interface OpenSignIn { hash: string; browser: string; address: string; content: string; expireTimeMs: number }
+export interface OpenSignIn {
+  hash: string;
+  browser: string;
+  address: string;
+  content: string;
+  expireTimeMs: number;
+}
 
 /** What a person gets who has signed in: a code for a client, or a browser session. */
 export type Outcome =
-  | { kind: "code"; hash: string; clientId: string; redirectUri: string; challenge: string; family: string; expireTimeMs: number }
+  | {
+      kind: "code";
+      hash: string;
+      clientId: string;
+      redirectUri: string;
+      challenge: string;
+      family: string;
+      expireTimeMs: number;
+    }
   | { kind: "device"; hash: string }
   | { kind: "session"; hash: string; expireTimeMs: number };
 
@@ -24,13 +38,21 @@ export interface FinishSignIn {
 const REMOVED_AT_ONCE = 100;
 
 async function openSignIn(call: Call, { hash, browser, address, content, expireTimeMs }: OpenSignIn): Promise<void> {
-  const ended = call.tx.selectFrom("sign_ins").select("hash").where("expire_time", "<=", call.nowMs).orderBy("expire_time").limit(REMOVED_AT_ONCE);
+  const ended = call.tx
+    .selectFrom("sign_ins")
+    .select("hash")
+    .where("expire_time", "<=", call.nowMs)
+    .orderBy("expire_time")
+    .limit(REMOVED_AT_ONCE);
   await call.tx.deleteFrom("sign_ins").where("hash", "in", ended).execute();
   await call.tx.insertInto("sign_ins").values({ hash, browser, address, content, expire_time: expireTimeMs }).execute();
 }
 
 /** What was kept for the state, once and for the browser that it was given to. Undefined for every other one. */
-async function takeSignIn(call: Call, { hash, browser }: Pick<OpenSignIn, "hash" | "browser">): Promise<string | undefined> {
+async function takeSignIn(
+  call: Call,
+  { hash, browser }: Pick<OpenSignIn, "hash" | "browser">,
+): Promise<string | undefined> {
   const row = await call.tx.selectFrom("sign_ins").selectAll().where("hash", "=", hash).executeTakeFirst();
   if (row === undefined || row.browser !== browser || row.expire_time <= call.nowMs) return undefined;
   await call.tx.deleteFrom("sign_ins").where("hash", "=", hash).execute();
@@ -38,15 +60,22 @@ async function takeSignIn(call: Call, { hash, browser }: Pick<OpenSignIn, "hash"
 }
 
 /**
- * Signs the person in and keeps what this gives, all or nothing. Answers the identity; undefined when the device no longer waits, which then changed
- * nothing but the identity.
+ * Signs the person in and keeps what this gives, all or nothing. Answers the identity; undefined when the device no
+ * longer waits, which then changed nothing but the identity.
  */
-async function finishSignIn(call: Call, { person, grant, groupsUntilMs, outcome }: FinishSignIn): Promise<string | undefined> {
+async function finishSignIn(
+  call: Call,
+  { person, grant, groupsUntilMs, outcome }: FinishSignIn,
+): Promise<string | undefined> {
   const { identity, groups } = await signInCommands["iam.signIn"](call, person);
-  const { relationship } = await call.tx.selectFrom("identities").select("relationship").where("uid", "=", identity).executeTakeFirstOrThrow();
+  const { relationship } = await call.tx
+    .selectFrom("identities")
+    .select("relationship")
+    .where("uid", "=", identity)
+    .executeTakeFirstOrThrow();
   const external = groups.length > 0 && { external: { provider: person.provider, groups, untilMs: groupsUntilMs } };
   const caller = callerText({ ...grant, identity, ...external }, relationship);
-  if (!await keep(call, outcome, identity, caller)) return undefined;
+  if (!(await keep(call, outcome, identity, caller))) return undefined;
   return identity;
 }
 
@@ -55,24 +84,61 @@ async function keep(call: Call, outcome: Outcome, identity: string, caller: stri
   switch (outcome.kind) {
     case "code": {
       const { hash, clientId, redirectUri, challenge, family, expireTimeMs } = outcome;
-      const ended = tx.selectFrom("authorization_codes").select("hash").where("expire_time", "<=", nowMs - REPLAY_KNOWN_MS).orderBy("expire_time")
+      const ended = tx
+        .selectFrom("authorization_codes")
+        .select("hash")
+        .where("expire_time", "<=", nowMs - REPLAY_KNOWN_MS)
+        .orderBy("expire_time")
         .limit(REMOVED_AT_ONCE);
       await tx.deleteFrom("authorization_codes").where("hash", "in", ended).execute();
-      await tx.insertInto("authorization_codes").values({
-        hash, client_id: clientId, redirect_uri: redirectUri, challenge, identity, caller, family, used_time: null, expire_time: expireTimeMs,
-      }).execute();
+      await tx
+        .insertInto("authorization_codes")
+        .values({
+          hash,
+          client_id: clientId,
+          redirect_uri: redirectUri,
+          challenge,
+          identity,
+          caller,
+          family,
+          used_time: null,
+          expire_time: expireTimeMs,
+        })
+        .execute();
       return true;
     }
     case "device": {
-      const waiting = await tx.selectFrom("device_codes").select(["state", "expire_time"]).where("hash", "=", outcome.hash).executeTakeFirst();
+      const waiting = await tx
+        .selectFrom("device_codes")
+        .select(["state", "expire_time"])
+        .where("hash", "=", outcome.hash)
+        .executeTakeFirst();
       if (waiting?.state !== "pending" || waiting.expire_time <= nowMs) return false;
-      await tx.updateTable("device_codes").set({ state: "approved", identity, caller }).where("hash", "=", outcome.hash).execute();
+      await tx
+        .updateTable("device_codes")
+        .set({ state: "approved", identity, caller })
+        .where("hash", "=", outcome.hash)
+        .execute();
       return true;
     }
     case "session": {
-      const ended = tx.selectFrom("sessions").select("hash").where("expire_time", "<=", nowMs).orderBy("expire_time").limit(REMOVED_AT_ONCE);
+      const ended = tx
+        .selectFrom("sessions")
+        .select("hash")
+        .where("expire_time", "<=", nowMs)
+        .orderBy("expire_time")
+        .limit(REMOVED_AT_ONCE);
       await tx.deleteFrom("sessions").where("hash", "in", ended).execute();
-      await tx.insertInto("sessions").values({ hash: outcome.hash, identity, caller, seen_time: nowMs, expire_time: outcome.expireTimeMs, create_time: nowMs })
+      await tx
+        .insertInto("sessions")
+        .values({
+          hash: outcome.hash,
+          identity,
+          caller,
+          seen_time: nowMs,
+          expire_time: outcome.expireTimeMs,
+          create_time: nowMs,
+        })
         .execute();
       return true;
     }
@@ -83,4 +149,8 @@ async function keep(call: Call, outcome: Outcome, identity: string, caller: stri
 const REPLAY_KNOWN_MS = 3_600_000;
 
 /** What browsers that sign in write: commands of the transactor. */
-export const flowCommands = { "access.openSignIn": openSignIn, "access.takeSignIn": takeSignIn, "access.finishSignIn": finishSignIn };
+export const flowCommands = {
+  "access.openSignIn": openSignIn,
+  "access.takeSignIn": takeSignIn,
+  "access.finishSignIn": finishSignIn,
+};

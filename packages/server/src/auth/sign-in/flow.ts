@@ -25,9 +25,15 @@ export type Target =
 export type Ending = { target: Target; secret: string } | { target: Target; fault: OAuthError };
 
 export interface Flow {
-  /** Where the browser goes to sign in; it alone, known by its cookie's secret, may come back. Throws an OAuthError that says what to do. */
+  /**
+   * Where the browser goes to sign in; it alone, known by its cookie's secret, may come back. Throws an OAuthError that
+   * says what to do.
+   */
   begin(target: Target, providerUid: string, browser: string, data: CallData): Promise<URL>;
-  /** Takes what the provider sent the browser back with. Undefined when nobody began it, in this browser and within ten minutes, or it was ended already. */
+  /**
+   * Takes what the provider sent the browser back with. Undefined when nobody began it, in this browser and within ten
+   * minutes, or it was ended already.
+   */
   finish(answer: URLSearchParams, browser: string | undefined, data: CallData): Promise<Ending | undefined>;
 }
 
@@ -48,7 +54,14 @@ export const SESSION_TTL_MS = 12 * 3_600_000;
 const CODE_TTL_MS = 60_000;
 const MAX_UNDER_WAY_PER_ADDRESS = 500;
 
-interface Kept { provider: string; issuer: string; clientId: string; nonce: string; verifier: string; target: Target }
+interface Kept {
+  provider: string;
+  issuer: string;
+  clientId: string;
+  nonce: string;
+  verifier: string;
+  target: Target;
+}
 
 export function createFlow({ config, reader, writer, secrets, provider: client, auditor }: FlowDeps): Flow {
   const redirectUri = `${config.baseUrl}/oauth/callback`;
@@ -60,39 +73,62 @@ export function createFlow({ config, reader, writer, secrets, provider: client, 
     if (provider === undefined || provider.issuer !== kept.issuer || provider.clientId !== kept.clientId) throw gone();
     const claims = await client.finish(provider, redirectUri, answer, { state, nonce, verifier }, data.nowMs);
     const person = personOf(provider, claims);
-    if (person === undefined) throw new OAuthError(502, "server_error",
-      "the identity provider does not say who signed in: its administrators must compare its claims with the correlation rule set here");
+    if (person === undefined)
+      throw new OAuthError(
+        502,
+        "server_error",
+        "the identity provider does not say who signed in: its administrators must compare its claims with the correlation rule set here",
+      );
     const secret = target.kind === "device" ? "" : newSecret();
-    const identity = await writer.write("access.finishSignIn", data, {
-      person: { provider: provider.uid, issuer: provider.issuer, clientId: provider.clientId, ...person },
-      grant: { audiences: [config.baseUrl], ...(target.kind !== "session" && target.narrowed), act: actClaims(claims, MAX_PERSON_ACT_LENGTH) },
-      groupsUntilMs: Number(claims["exp"]) * 1000, outcome: outcomeOf(target, hashOf(secret), data.nowMs),
-    }).catch((error: unknown) => {
-      // It went between the look above and the transaction.
-      throw error instanceof MoorageError && error.code === Code.Unauthenticated ? gone() : error;
-    });
-    if (identity === undefined) throw new OAuthError(400, "expired_token", "the device no longer waits: begin again there");
+    const identity = await writer
+      .write("access.finishSignIn", data, {
+        person: { provider: provider.uid, issuer: provider.issuer, clientId: provider.clientId, ...person },
+        grant: {
+          audiences: [config.baseUrl],
+          ...(target.kind !== "session" && target.narrowed),
+          act: actClaims(claims, MAX_PERSON_ACT_LENGTH),
+        },
+        groupsUntilMs: Number(claims["exp"]) * 1000,
+        outcome: outcomeOf(target, hashOf(secret), data.nowMs),
+      })
+      .catch((error: unknown) => {
+        // It went between the look above and the transaction.
+        throw error instanceof MoorageError && error.code === Code.Unauthenticated ? gone() : error;
+      });
+    if (identity === undefined)
+      throw new OAuthError(400, "expired_token", "the device no longer waits: begin again there");
     return secret;
   };
 
   return {
     async begin(target, providerUid, browser, data) {
       const provider = await providerOf(reader, providerUid);
-      if (provider === undefined) throw new OAuthError(400, "invalid_request", "identity_provider names no identity provider of this server");
+      if (provider === undefined)
+        throw new OAuthError(400, "invalid_request", "identity_provider names no identity provider of this server");
       await requireRoom(reader, data);
       const [state, nonce, verifier] = [newSecret(), newSecret(), newSecret()];
       const url = await client.begin(provider, redirectUri, { state, nonce, verifier }, data.nowMs);
       const hash = hashOf(state);
-      const kept: Kept = { provider: provider.uid, issuer: provider.issuer, clientId: provider.clientId, nonce, verifier, target };
+      const kept: Kept = {
+        provider: provider.uid,
+        issuer: provider.issuer,
+        clientId: provider.clientId,
+        nonce,
+        verifier,
+        target,
+      };
       await writer.write("access.openSignIn", data, {
-        hash, browser: hashOf(browser), address: data.remoteAddress, content: secrets.seal(JSON.stringify(kept), placeOf(hash)),
-          expireTimeMs: data.nowMs + SIGN_IN_TTL_MS,
+        hash,
+        browser: hashOf(browser),
+        address: data.remoteAddress,
+        content: secrets.seal(JSON.stringify(kept), placeOf(hash)),
+        expireTimeMs: data.nowMs + SIGN_IN_TTL_MS,
       });
       return url;
     },
     async finish(answer, browser, data) {
-      const denied = (resource: string, reason: string): void => auditor.note(data,
-        { method: "iam.signIn", resource, decision: "denied", code: Code.Unauthenticated, reason });
+      const denied = (resource: string, reason: string): void =>
+        auditor.note(data, { method: "iam.signIn", resource, decision: "denied", code: Code.Unauthenticated, reason });
       const state = answer.get("state");
       if (state === null || answer.getAll("state").length > 1 || browser === undefined) {
         denied("", "NOT_BEGUN_HERE");
@@ -112,7 +148,8 @@ export function createFlow({ config, reader, writer, secrets, provider: client, 
         if (!(error instanceof OAuthError)) throw error;
         denied(kept.provider, `${error.error}: ${error.message}`);
         // Who declines at the provider declines the device; after anything else it may be tried again.
-        if (kept.target.kind === "device" && error.error === "access_denied") await writer.write("access.denyDevice", data, { hash: kept.target.hash });
+        if (kept.target.kind === "device" && error.error === "access_denied")
+          await writer.write("access.denyDevice", data, { hash: kept.target.hash });
         return { target: kept.target, fault: error };
       }
     },
@@ -123,22 +160,39 @@ function outcomeOf(target: Target, hash: string, nowMs: number): Outcome {
   switch (target.kind) {
     case "client": {
       const { clientId, redirectUri, challenge } = target;
-      return { kind: "code", hash, clientId, redirectUri, challenge, family: randomUUID(), expireTimeMs: nowMs + CODE_TTL_MS };
+      return {
+        kind: "code",
+        hash,
+        clientId,
+        redirectUri,
+        challenge,
+        family: randomUUID(),
+        expireTimeMs: nowMs + CODE_TTL_MS,
+      };
     }
-    case "device": return { kind: "device", hash: target.hash };
-    case "session": return { kind: "session", hash, expireTimeMs: nowMs + SESSION_TTL_MS };
+    case "device":
+      return { kind: "device", hash: target.hash };
+    case "session":
+      return { kind: "session", hash, expireTimeMs: nowMs + SESSION_TTL_MS };
   }
 }
 
 /** Looked at beside the writing, so that those who begin at once do not wait for each other: a few more do no harm. */
 async function requireRoom(reader: Database, { remoteAddress, nowMs }: CallData): Promise<void> {
-  const { n } = await reader.selectFrom("sign_ins").select((query) => query.fn.countAll<number>().as("n"))
-    .where("address", "=", remoteAddress).where("expire_time", ">", nowMs).executeTakeFirstOrThrow();
-  if (Number(n) >= MAX_UNDER_WAY_PER_ADDRESS) throw new OAuthError(429, "temporarily_unavailable",
-    "too many sign-ins were begun from your address: try again in ten minutes");
+  const { n } = await reader
+    .selectFrom("sign_ins")
+    .select((query) => query.fn.countAll<number>().as("n"))
+    .where("address", "=", remoteAddress)
+    .where("expire_time", ">", nowMs)
+    .executeTakeFirstOrThrow();
+  if (Number(n) >= MAX_UNDER_WAY_PER_ADDRESS)
+    throw new OAuthError(
+      429,
+      "temporarily_unavailable",
+      "too many sign-ins were begun from your address: try again in ten minutes",
+    );
 }
 
 function gone(): OAuthError {
   return new OAuthError(400, "access_denied", "the identity provider was removed or changed meanwhile: begin again");
 }
-

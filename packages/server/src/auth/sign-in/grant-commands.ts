@@ -7,36 +7,70 @@ import { storeRefreshToken } from "../commands.ts";
 import { REFRESH_TTL_MS, storedCaller, type StoredCaller } from "../tokens/refresh.ts";
 
 /** Whom tokens are for, and a refresh token's end in milliseconds since 1970. */
-export interface Granted extends Omit<StoredCaller, "relationship"> { identity: string; refreshExpireTimeMs: number }
+export interface Granted extends Omit<StoredCaller, "relationship"> {
+  identity: string;
+  refreshExpireTimeMs: number;
+}
 
 /** What the audit log calls the trade of a code for tokens. */
 export const REDEEM = "oauth.token";
 
-export interface RedeemCode { hash: string; clientId: string; redirectUri: string; challenge: string; refreshHash: string }
+export interface RedeemCode {
+  hash: string;
+  clientId: string;
+  redirectUri: string;
+  challenge: string;
+  refreshHash: string;
+}
 
 /**
- * Trades an authorization code for a refresh token, once. One that comes again takes along what it gave, and one that comes with something wrong is gone:
- * it was stolen, or was meant to be. Undefined: it is worth nothing. Source: RFC 6749 §4.1.2, §10.5, RFC 7636 §4.6.
+ * Trades an authorization code for a refresh token, once. One that comes again takes along what it gave, and one that
+ * comes with something wrong is gone: it was stolen, or was meant to be. Undefined: it is worth nothing. Source: RFC
+ * 6749 §4.1.2, §10.5, RFC 7636 §4.6.
  */
-async function redeemCode(call: Call, { hash, clientId, redirectUri, challenge, refreshHash }: RedeemCode): Promise<Granted | undefined> {
+async function redeemCode(
+  call: Call,
+  { hash, clientId, redirectUri, challenge, refreshHash }: RedeemCode,
+): Promise<Granted | undefined> {
   const row = await call.tx.selectFrom("authorization_codes").selectAll().where("hash", "=", hash).executeTakeFirst();
   if (row === undefined) return undefined;
   if (row.used_time !== null) {
     await revokeFamily(call, row.family);
-    await audit(call, { method: REDEEM, resource: row.identity, identity: row.identity, decision: "denied", code: Code.Unauthenticated,
-      reason: "CODE_REUSED" });
+    await audit(call, {
+      method: REDEEM,
+      resource: row.identity,
+      identity: row.identity,
+      decision: "denied",
+      code: Code.Unauthenticated,
+      reason: "CODE_REUSED",
+    });
     return undefined;
   }
-  const fits = row.client_id === clientId && row.redirect_uri === redirectUri && row.challenge === challenge && row.expire_time > call.nowMs;
+  const fits =
+    row.client_id === clientId &&
+    row.redirect_uri === redirectUri &&
+    row.challenge === challenge &&
+    row.expire_time > call.nowMs;
   // Used up in any case; what is kept of it is that it was.
   await call.tx.updateTable("authorization_codes").set({ used_time: call.nowMs }).where("hash", "=", hash).execute();
   return fits ? grantTokens(call, row, refreshHash) : undefined;
 }
 
-/** Keeps the refresh token. Undefined when the identity has gone, or may no longer be assumed as it was when the person signed in. */
-export async function grantTokens(call: Call, row: { identity: string; caller: string; family: string }, refreshHash: string): Promise<Granted | undefined> {
+/**
+ * Keeps the refresh token. Undefined when the identity has gone, or may no longer be assumed as it was when the person
+ * signed in.
+ */
+export async function grantTokens(
+  call: Call,
+  row: { identity: string; caller: string; family: string },
+  refreshHash: string,
+): Promise<Granted | undefined> {
   const { identity, caller, family } = row;
-  const found = await call.tx.selectFrom("identities").select(["relationship", "provider"]).where("uid", "=", identity).where(sql.raw<boolean>(ASSUMABLE))
+  const found = await call.tx
+    .selectFrom("identities")
+    .select(["relationship", "provider"])
+    .where("uid", "=", identity)
+    .where(sql.raw<boolean>(ASSUMABLE))
     .executeTakeFirst();
   const known = found && storedCaller(caller, found.relationship);
   if (known === undefined) return undefined;
@@ -51,9 +85,16 @@ export async function revokeFamily(call: Call, family: string): Promise<void> {
   await call.tx.deleteFrom("refresh_tokens").where("family", "=", family).execute();
 }
 
-/** Ends the refresh token and all that descend from the same sign-in or exchange. One that is not known is as good as ended. */
+/**
+ * Ends the refresh token and all that descend from the same sign-in or exchange. One that is not known is as good as
+ * ended.
+ */
 async function revokeRefreshToken(call: Call, { hash }: { hash: string }): Promise<void> {
-  const row = await call.tx.selectFrom("refresh_tokens").select(["family", "identity"]).where("hash", "=", hash).executeTakeFirst();
+  const row = await call.tx
+    .selectFrom("refresh_tokens")
+    .select(["family", "identity"])
+    .where("hash", "=", hash)
+    .executeTakeFirst();
   if (row === undefined) return;
   await revokeFamily(call, row.family);
   await audit(call, { method: "oauth.revoke", resource: row.identity, identity: row.identity });

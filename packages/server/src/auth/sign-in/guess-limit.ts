@@ -1,6 +1,9 @@
 import { createLru } from "../../lib/lru.ts";
 
-/** Counts what was guessed wrong, in this process: so many times an address, and so many times in all, within ten minutes. */
+/**
+ * Counts what was guessed wrong, in this process: so many times an address, and so many times in all, within ten
+ * minutes.
+ */
 export interface Guesses {
   /** Whether the address may try. */
   mayTry(address: string, nowMs: number): boolean;
@@ -12,16 +15,20 @@ const MAX_PER_ADDRESS = 10;
 const MAX_IN_ALL = 1000;
 const MAX_ADDRESSES = 10_000;
 
-interface Count { n: number; sinceMs: number }
+interface Count {
+  n: number;
+  sinceMs: number;
+}
 
 /** Source: RFC 8628 §5.1. */
 export function createGuesses(): Guesses {
   const byAddress = createLru<string, Count>(MAX_ADDRESSES);
   let all: Count = { n: 0, sinceMs: 0 };
-  const current = (count: Count | undefined, nowMs: number): Count => (count !== undefined && Math.abs(nowMs - count.sinceMs) < WINDOW_MS
-    ? count : { n: 0, sinceMs: nowMs });
+  const current = (count: Count | undefined, nowMs: number): Count =>
+    count !== undefined && Math.abs(nowMs - count.sinceMs) < WINDOW_MS ? count : { n: 0, sinceMs: nowMs };
   return {
-    mayTry: (address, nowMs) => current(all, nowMs).n < MAX_IN_ALL && current(byAddress.get(address), nowMs).n < MAX_PER_ADDRESS,
+    mayTry: (address, nowMs) =>
+      current(all, nowMs).n < MAX_IN_ALL && current(byAddress.get(address), nowMs).n < MAX_PER_ADDRESS,
     failed(address, nowMs) {
       const [own, total] = [current(byAddress.get(address), nowMs), current(all, nowMs)];
       byAddress.set(address, { ...own, n: own.n + 1 });

@@ -26,12 +26,23 @@ export interface SignInDeps {
 }
 
 /** People who sign in through a provider of their organization. */
-export interface SignInRoom extends Pick<SignInDeps, "reader" | "writer" | "tokens"> { flow: Flow; grants: TokenGrants }
+export interface SignInRoom extends Pick<SignInDeps, "reader" | "writer" | "tokens"> {
+  flow: Flow;
+  grants: TokenGrants;
+}
 
 export function createSignIn({ config, reader, writer, secrets, tokens, fetch, auditor, log }: SignInDeps): SignInRoom {
   const provider = createProviderClient({
-    fetch, log, allowPrivateNetwork: config.allowPrivateNetwork, openSecret: ({ uid, clientSecret }) => secrets.open(clientSecret, secretPlace(uid)),
+    fetch,
+    log,
+    allowPrivateNetwork: config.allowPrivateNetwork,
+    openSecret: ({ uid, clientSecret }) => secrets.open(clientSecret, secretPlace(uid)),
   });
-  return { reader, writer, tokens, flow: createFlow({ config, reader, writer, secrets, provider, auditor }),
-    grants: createTokenGrants({ config, writer, tokens, auditor }) };
+  return {
+    reader,
+    writer,
+    tokens,
+    flow: createFlow({ config, reader, writer, secrets, provider, auditor }),
+    grants: createTokenGrants({ config, writer, tokens, auditor }),
+  };
 }

@@ -1,11 +1,19 @@
 import { createHash } from "node:crypto";
 import type { Response } from "../http/endpoints.ts";
 
-const STYLE = "body{font:1rem/1.5 system-ui,sans-serif;max-width:34rem;margin:4rem auto;padding:0 1rem}button{font:inherit;padding:.4rem 1rem}input{font:inherit;padding:.4rem}dt{font-weight:600}";
+const STYLE =
+  "body{font:1rem/1.5 system-ui,sans-serif;max-width:34rem;margin:4rem auto;padding:0 1rem}button{font:inherit;padding:.4rem 1rem}input{font:inherit;padding:.4rem}dt{font-weight:600}";
 const STYLE_HASH = createHash("sha256").update(STYLE).digest("base64");
 
-/** A page for people: plain HTML without scripts. `body` is HTML: whatever comes from outside must have gone through `escaped`. */
-export interface Page { status: number; title: string; body: string }
+/**
+ * A page for people: plain HTML without scripts. `body` is HTML: whatever comes from outside must have gone through
+ * `escaped`.
+ */
+export interface Page {
+  status: number;
+  title: string;
+  body: string;
+}
 
 /** Text as it stands in HTML, attributes included. */
 export function escaped(text: string): string {
@@ -17,18 +25,29 @@ export function plainPage(status: number, title: string, text: string): Page {
   return { status, title, body: `<p>${escaped(text)}</p>` };
 }
 
-/** Sends the page: never kept, never framed, and it tells no other site where its reader comes from. `formsTo`: schemes that an answer to a form may lead to. */
+/**
+ * Sends the page: never kept, never framed, and it tells no other site where its reader comes from. `formsTo`: schemes
+ * that an answer to a form may lead to.
+ */
 export function answerPage(response: Response, { status, title, body }: Page, formsTo: readonly string[] = []): void {
-  const html = `<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>${escaped(title)}</title>\n`
-    + `<style>${STYLE}</style>\n<h1>${escaped(title)}</h1>\n${body}\n</html>\n`;
+  const html =
+    `<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>${escaped(title)}</title>\n` +
+    `<style>${STYLE}</style>\n<h1>${escaped(title)}</h1>\n${body}\n</html>\n`;
   response.statusCode = status;
   setPrivate(response);
   response.setHeader("content-type", "text/html; charset=utf-8");
   response.setHeader("content-length", Buffer.byteLength(html));
   response.setHeader("x-content-type-options", "nosniff");
-  response.setHeader("content-security-policy", [
-    "default-src 'none'", `style-src 'sha256-${STYLE_HASH}'`, `form-action ${["'self'", ...formsTo].join(" ")}`, "base-uri 'none'", "frame-ancestors 'none'",
-  ].join("; "));
+  response.setHeader(
+    "content-security-policy",
+    [
+      "default-src 'none'",
+      `style-src 'sha256-${STYLE_HASH}'`,
+      `form-action ${["'self'", ...formsTo].join(" ")}`,
+      "base-uri 'none'",
+      "frame-ancestors 'none'",
+    ].join("; "),
+  );
   response.end(html);
 }
 

@@ -7,17 +7,28 @@ import type { Provider } from "../../iam/index.ts";
 import { OAuthError } from "../http/oauth.ts";
 
 /** What ties an answer of the provider to the one sign-in that it was asked for. */
-export interface Checks { state: string; nonce: string; verifier: string }
+export interface Checks {
+  state: string;
+  nonce: string;
+  verifier: string;
+}
 
 /** The provider's side of a sign-in: OpenID Connect's code flow, as its client. */
 export interface ProviderClient {
   /** Where the browser goes. Throws an OAuthError that says what to do. */
   begin(provider: Provider, redirectUri: string, checks: Checks, nowMs: number): Promise<URL>;
   /**
-   * The claims of the ID token that the provider gives for the code in `answer`, the parameters that the browser came back with. Verified: the token's
-   * signature, issuer, audience, times and nonce. Throws an OAuthError that says what to do.
+   * The claims of the ID token that the provider gives for the code in `answer`, the parameters that the browser came
+   * back with. Verified: the token's signature, issuer, audience, times and nonce. Throws an OAuthError that says what
+   * to do.
    */
-  finish(provider: Provider, redirectUri: string, answer: URLSearchParams, checks: Checks, nowMs: number): Promise<Record<string, unknown>>;
+  finish(
+    provider: Provider,
+    redirectUri: string,
+    answer: URLSearchParams,
+    checks: Checks,
+    nowMs: number,
+  ): Promise<Record<string, unknown>>;
 }
 
 export interface ProviderClientDeps {
@@ -36,11 +47,21 @@ const SKEW_S = 60;
 const MAX_KNOWN = 256;
 const KNOWN_MS = 300_000;
 const MAX_DEPTH = 16;
-const UNREACHABLE = "the identity provider could not be reached: try again in a moment, and tell its administrators if it stays so";
-const MISCONFIGURED = "the identity provider does not answer as it should: its administrators must compare what is registered there with what is set here";
+const UNREACHABLE =
+  "the identity provider could not be reached: try again in a moment, and tell its administrators if it stays so";
+const MISCONFIGURED =
+  "the identity provider does not answer as it should: its administrators must compare what is registered there with what is set here";
 
-/** Source: OpenID Connect Core 1.0 §3.1, by openid-client. What a provider says of itself is kept for five minutes; its keys are read at every sign-in. */
-export function createProviderClient({ fetch, allowPrivateNetwork, openSecret, log }: ProviderClientDeps): ProviderClient {
+/**
+ * Source: OpenID Connect Core 1.0 §3.1, by openid-client. What a provider says of itself is kept for five minutes; its
+ * keys are read at every sign-in.
+ */
+export function createProviderClient({
+  fetch,
+  allowPrivateNetwork,
+  openSecret,
+  log,
+}: ProviderClientDeps): ProviderClient {
   const known = createLru<string, { metadata: Metadata; atMs: number }>(MAX_KNOWN);
   const customFetch = async (url: string, { method, headers, body }: CustomFetchOptions): Promise<Response> => {
     const content = body instanceof URLSearchParams ? { body: body.toString() } : {};
@@ -50,14 +71,20 @@ export function createProviderClient({ fetch, allowPrivateNetwork, openSecret, l
     const type = answer.headers["content-type"];
     if (typeof type === "string" && type.startsWith("application/json")) checkJson(answer.body.toString("utf8"));
     const bodyless = answer.status === 204 || answer.status === 205;
-    return new Response(bodyless ? null : new Uint8Array(answer.body), { status: answer.status, headers: { "content-type": String(type ?? "") } });
+    return new Response(bodyless ? null : new Uint8Array(answer.body), {
+      status: answer.status,
+      headers: { "content-type": String(type ?? "") },
+    });
   };
   const extensions = (library: Library) => (allowPrivateNetwork ? [library.allowInsecureRequests] : []);
 
   const metadataOf = async (library: Library, { issuer, clientId }: Provider, nowMs: number): Promise<Metadata> => {
     const kept = known.get(issuer);
     if (kept !== undefined && Math.abs(nowMs - kept.atMs) < KNOWN_MS) return kept.metadata;
-    const found = await library.discovery(new URL(issuer), clientId, {}, library.None(), { [library.customFetch]: customFetch, execute: extensions(library) });
+    const found = await library.discovery(new URL(issuer), clientId, {}, library.None(), {
+      [library.customFetch]: customFetch,
+      execute: extensions(library),
+    });
     const metadata = found.serverMetadata();
     // The library compares URLs; what stands in tokens is compared as text.
     if (metadata.issuer !== issuer) throw new FetchError("refused", "its discovery document names another issuer");
@@ -67,7 +94,12 @@ export function createProviderClient({ fetch, allowPrivateNetwork, openSecret, l
   const configure = async (library: Library, provider: Provider, nowMs: number): Promise<Configuration> => {
     const metadata = await metadataOf(library, provider, nowMs);
     const times = { [library.clockTolerance]: SKEW_S, [library.clockSkew]: Math.round((nowMs - Date.now()) / 1000) };
-    const config = new library.Configuration(metadata, provider.clientId, times, authentication(library, metadata, provider, openSecret));
+    const config = new library.Configuration(
+      metadata,
+      provider.clientId,
+      times,
+      authentication(library, metadata, provider, openSecret),
+    );
     config[library.customFetch] = customFetch;
     for (const extend of extensions(library)) extend(config);
     // Signatures are looked at although the token comes straight from the provider.
@@ -90,29 +122,46 @@ export function createProviderClient({ fetch, allowPrivateNetwork, openSecret, l
   };
 
   return {
-    begin: (provider, redirectUri, { state, nonce, verifier }, nowMs) => told(provider, async (library) => {
-      const config = await configure(library, provider, nowMs);
-      const pkce: Record<string, string> = provider.pkceEnabled
-        ? { code_challenge: await library.calculatePKCECodeChallenge(verifier), code_challenge_method: "S256" } : {};
-      const scope = [...new Set(["openid", ...provider.additionalScopes])].join(" ");
-      return library.buildAuthorizationUrl(config, { redirect_uri: redirectUri, scope, state, nonce, ...pkce });
-    }),
-    finish: (provider, redirectUri, answer, { state, nonce, verifier }, nowMs) => told(provider, async (library) => {
-      const config = await configure(library, provider, nowMs);
-      const url = new URL(redirectUri);
-      url.search = answer.toString();
-      const checks = { expectedState: state, expectedNonce: nonce, idTokenExpected: true, ...(provider.pkceEnabled && { pkceCodeVerifier: verifier }) };
-      const claims = (await library.authorizationCodeGrant(config, url, checks)).claims();
-      // One audience may be told apart from who asked; then it was not us. Source: OpenID Connect Core 1.0 §3.1.3.7, 5.
-      if (claims === undefined || (claims["azp"] !== undefined && claims["azp"] !== provider.clientId)) throw new FetchError("refused",
-        "the ID token is for another client");
-      return claims;
-    }),
+    begin: (provider, redirectUri, { state, nonce, verifier }, nowMs) =>
+      told(provider, async (library) => {
+        const config = await configure(library, provider, nowMs);
+        const pkce: Record<string, string> = provider.pkceEnabled
+          ? { code_challenge: await library.calculatePKCECodeChallenge(verifier), code_challenge_method: "S256" }
+          : {};
+        const scope = [...new Set(["openid", ...provider.additionalScopes])].join(" ");
+        return library.buildAuthorizationUrl(config, { redirect_uri: redirectUri, scope, state, nonce, ...pkce });
+      }),
+    finish: (provider, redirectUri, answer, { state, nonce, verifier }, nowMs) =>
+      told(provider, async (library) => {
+        const config = await configure(library, provider, nowMs);
+        const url = new URL(redirectUri);
+        url.search = answer.toString();
+        const checks = {
+          expectedState: state,
+          expectedNonce: nonce,
+          idTokenExpected: true,
+          ...(provider.pkceEnabled && { pkceCodeVerifier: verifier }),
+        };
+        const claims = (await library.authorizationCodeGrant(config, url, checks)).claims();
+        // One audience may be told apart from who asked; then it was not us. Source: OpenID Connect Core 1.0 §3.1.3.7,
+        // 5.
+        if (claims === undefined || (claims["azp"] !== undefined && claims["azp"] !== provider.clientId))
+          throw new FetchError("refused", "the ID token is for another client");
+        return claims;
+      }),
   };
 }
 
-/** Basic, which every provider must know that says nothing else; a public client says only its name. Source: OpenID Connect Core 1.0 §9. */
-function authentication(library: Library, metadata: Metadata, provider: Provider, openSecret: (provider: Provider) => string) {
+/**
+ * Basic, which every provider must know that says nothing else; a public client says only its name. Source: OpenID
+ * Connect Core 1.0 §9.
+ */
+function authentication(
+  library: Library,
+  metadata: Metadata,
+  provider: Provider,
+  openSecret: (provider: Provider) => string,
+) {
   if (provider.clientSecret === "") return library.None();
   const secret = openSecret(provider);
   const methods = metadata.token_endpoint_auth_methods_supported ?? ["client_secret_basic"];
@@ -127,20 +176,34 @@ function checkJson(text: string): void {
   }
 }
 
-/** What the person is told, and what the log is: neither holds what a stranger wrote, but for an error code of a few letters. */
+/**
+ * What the person is told, and what the log is: neither holds what a stranger wrote, but for an error code of a few
+ * letters.
+ */
 function judged(library: Library, error: unknown): { answer: OAuthError; why: string } {
   if (error instanceof library.AuthorizationResponseError) return ofAnswer(error.error);
   if (error instanceof library.ResponseBodyError) {
     const code = codeOf(error.error);
-    return { answer: new OAuthError(502, "server_error", `the identity provider refused the code (${code}): ${MISCONFIGURED}`),
-      why: `token endpoint: ${code}` };
+    return {
+      answer: new OAuthError(502, "server_error", `the identity provider refused the code (${code}): ${MISCONFIGURED}`),
+      why: `token endpoint: ${code}`,
+    };
   }
   const fetchError = causes(error).find((cause) => cause instanceof FetchError);
-  if (fetchError?.kind === "failed") return { answer: new OAuthError(503, "temporarily_unavailable", UNREACHABLE), why: fetchError.message };
-  const code = causes(error).map((cause) => (cause instanceof Error && "code" in cause ? String(cause.code) : "")).find((one) => one.startsWith("OAUTH_"));
+  if (fetchError?.kind === "failed")
+    return { answer: new OAuthError(503, "temporarily_unavailable", UNREACHABLE), why: fetchError.message };
+  const code = causes(error)
+    .map((cause) => (cause instanceof Error && "code" in cause ? String(cause.code) : ""))
+    .find((one) => one.startsWith("OAUTH_"));
   if (code === "OAUTH_JWT_TIMESTAMP_CHECK_FAILED") {
-    return { answer: new OAuthError(502, "server_error", "the clocks of the identity provider and of this server disagree: tell the administrators of both"),
-      why: code };
+    return {
+      answer: new OAuthError(
+        502,
+        "server_error",
+        "the clocks of the identity provider and of this server disagree: tell the administrators of both",
+      ),
+      why: code,
+    };
   }
   const why = fetchError?.message ?? code ?? (error instanceof Error ? error.name : "unknown");
   return { answer: new OAuthError(502, "server_error", MISCONFIGURED), why };
@@ -149,9 +212,18 @@ function judged(library: Library, error: unknown): { answer: OAuthError; why: st
 /** Source: RFC 6749 §4.1.2.1, OpenID Connect Core 1.0 §3.1.2.6. */
 function ofAnswer(error: string): { answer: OAuthError; why: string } {
   const why = `authorization endpoint: ${codeOf(error)}`;
-  if (error === "access_denied") return { answer: new OAuthError(403, "access_denied", "the sign-in was declined at the identity provider"), why };
-  if (error === "temporarily_unavailable") return { answer: new OAuthError(503, "temporarily_unavailable", UNREACHABLE), why };
-  return { answer: new OAuthError(502, "server_error", `the identity provider refused the sign-in (${codeOf(error)}): ${MISCONFIGURED}`), why };
+  if (error === "access_denied")
+    return { answer: new OAuthError(403, "access_denied", "the sign-in was declined at the identity provider"), why };
+  if (error === "temporarily_unavailable")
+    return { answer: new OAuthError(503, "temporarily_unavailable", UNREACHABLE), why };
+  return {
+    answer: new OAuthError(
+      502,
+      "server_error",
+      `the identity provider refused the sign-in (${codeOf(error)}): ${MISCONFIGURED}`,
+    ),
+    why,
+  };
 }
 
 function codeOf(error: string): string {
@@ -160,6 +232,11 @@ function codeOf(error: string): string {
 
 function causes(error: unknown): unknown[] {
   const found: unknown[] = [];
-  for (let at: unknown = error; at !== undefined && at !== null && found.length < 5; at = at instanceof Error ? at.cause : undefined) found.push(at);
+  for (
+    let at: unknown = error;
+    at !== undefined && at !== null && found.length < 5;
+    at = at instanceof Error ? at.cause : undefined
+  )
+    found.push(at);
   return found;
 }

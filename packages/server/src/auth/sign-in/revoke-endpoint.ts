@@ -7,12 +7,17 @@ import type { BrowserDeps } from "./browser-endpoints.ts";
 import { onJson } from "./device-endpoints.ts";
 import { hashOf } from "./secrets.ts";
 
-/** POST /oauth/revoke: ends a refresh token and all that descend from the same sign-in. Access tokens end by themselves, soon. Source: RFC 7009. */
+/**
+ * POST /oauth/revoke: ends a refresh token and all that descend from the same sign-in. Access tokens end by themselves,
+ * soon. Source: RFC 7009.
+ */
 export function revokeDoor({ writer, callData }: { writer: AccessWriter } & Pick<BrowserDeps, "callData">): Door {
   return onJson(async (request, response, data) => {
     const token = required(await formOf(request), "token");
-    if (token.split(".").length === 3) throw new OAuthError(400, "unsupported_token_type", "only refresh tokens can be revoked");
-    if (isRefreshToken(token)) await writer.write("access.revokeRefreshToken", callData(request, data), { hash: hashOf(token) });
+    if (token.split(".").length === 3)
+      throw new OAuthError(400, "unsupported_token_type", "only refresh tokens can be revoked");
+    if (isRefreshToken(token))
+      await writer.write("access.revokeRefreshToken", callData(request, data), { hash: hashOf(token) });
     answerJson(request, response, 200, {});
   });
 }

@@ -4,7 +4,12 @@ import type { Call } from "../../core/call.ts";
 /** The browser was here; `event`: and got something. */
 async function seeSession(call: Call, { hash, event }: { hash: string; event?: AuditEvent }): Promise<void> {
   if (event) await audit(call, event);
-  await call.tx.updateTable("sessions").set({ seen_time: call.nowMs }).where("hash", "=", hash).where("seen_time", "<", call.nowMs).execute();
+  await call.tx
+    .updateTable("sessions")
+    .set({ seen_time: call.nowMs })
+    .where("hash", "=", hash)
+    .where("seen_time", "<", call.nowMs)
+    .execute();
 }
 
 async function endSession(call: Call, { hash }: { hash: string }): Promise<void> {

@@ -43,32 +43,66 @@ export function sessionTokenDoor(deps: SessionDeps): Door {
     requireOwnPage(deps, request);
     const call = deps.callData(request, data);
     const { hash, identity, provider, caller, expireTimeMs } = await requireSession(deps, request, call);
-    const { token, tokenId, expiresAtMs } = await deps.tokens.mint({ type: "access", ...caller, identity, ttlMs: TOKEN_TTL_MS, nowMs: call.nowMs,
-      notAfterMs: expireTimeMs });
-    const event = { method: "session.token", resource: provider || identity, identity, act: caller.act ?? {}, details: { token: tokenId } };
+    const { token, tokenId, expiresAtMs } = await deps.tokens.mint({
+      type: "access",
+      ...caller,
+      identity,
+      ttlMs: TOKEN_TTL_MS,
+      nowMs: call.nowMs,
+      notAfterMs: expireTimeMs,
+    });
+    const event = {
+      method: "session.token",
+      resource: provider || identity,
+      identity,
+      act: caller.act ?? {},
+      details: { token: tokenId },
+    };
     await deps.writer.write("access.seeSession", call, { hash, event });
     answerJson(request, response, 200, { token, expiry: new Date(expiresAtMs).toISOString() });
   };
 }
 
-/** The session whose cookie the browser shows. Throws UNAUTHENTICATED when it has ended, or its identity may no longer be assumed. */
+/**
+ * The session whose cookie the browser shows. Throws UNAUTHENTICATED when it has ended, or its identity may no longer
+ * be assumed.
+ */
 async function requireSession({ sessionCookie, reader, writer }: SessionDeps, request: Request, call: CallData) {
   const refusal = unauthenticated("nobody is signed in in this browser");
   const secret = sessionCookie.read(request);
   if (secret === undefined) throw refusal;
   const hash = hashOf(secret);
-  const row = await reader.selectFrom("sessions").innerJoin("identities", "identities.uid", "sessions.identity")
+  const row = await reader
+    .selectFrom("sessions")
+    .innerJoin("identities", "identities.uid", "sessions.identity")
     .select(["sessions.identity", "caller", "seen_time", "expire_time", "relationship", "name", "email", "provider"])
-    .where("hash", "=", hash).where(sql.raw<boolean>(ASSUMABLE)).executeTakeFirst();
+    .where("hash", "=", hash)
+    .where(sql.raw<boolean>(ASSUMABLE))
+    .executeTakeFirst();
   if (row === undefined || row.expire_time <= call.nowMs || row.seen_time <= call.nowMs - IDLE_MS) throw refusal;
   const caller = storedCaller(row.caller, row.relationship);
   if (caller === undefined) throw refusal;
   if (call.nowMs - row.seen_time >= SEEN_EVERY_MS) await writer.write("access.seeSession", call, { hash });
-  return { hash, identity: row.identity, provider: row.provider, name: row.name, email: row.email, expireTimeMs: row.expire_time, caller };
+  return {
+    hash,
+    identity: row.identity,
+    provider: row.provider,
+    name: row.name,
+    email: row.email,
+    expireTimeMs: row.expire_time,
+    caller,
+  };
 }
 
-/** Throws PERMISSION_DENIED for what a page of another site may have sent; a browser says where it comes from, and scripts cannot change that. */
+/**
+ * Throws PERMISSION_DENIED for what a page of another site may have sent; a browser says where it comes from, and
+ * scripts cannot change that.
+ */
 function requireOwnPage({ config }: SessionDeps, { headers }: Request): void {
-  if (headers["sec-fetch-site"] === "same-origin" || (headers["sec-fetch-site"] === undefined && headers.origin === config.baseUrl)) return;
+  if (
+    headers["sec-fetch-site"] === "same-origin" ||
+    (headers["sec-fetch-site"] === undefined && headers.origin === config.baseUrl)
+  )
+    return;
   throw permissionDenied("only pages of this server may do this");
 }

@@ -13,14 +13,17 @@ const MAX_DEPTH = 16;
 const SKEW_MS = 60_000;
 const MAX_TIME_S = 100_000_000_000;
 
-/** The answer to a token that cannot be read, or that is not ours though it says so: it tells a prober nothing. See `refusals.ts` for those of others. */
+/**
+ * The answer to a token that cannot be read, or that is not ours though it says so: it tells a prober nothing. See
+ * `refusals.ts` for those of others.
+ */
 export function refusal(): MoorageError {
   return unauthenticated("the token was not accepted");
 }
 
 /**
- * Takes a JWS in compact form apart (RFC 7515, RFC 7519). Undefined for another form, one over `maxLength` characters, and one with critical
- * extensions: we know none.
+ * Takes a JWS in compact form apart (RFC 7515, RFC 7519). Undefined for another form, one over `maxLength` characters,
+ * and one with critical extensions: we know none.
  */
 export function parseJwt(token: string, maxLength: number): Jwt | undefined {
   if (token.length > maxLength || !FORM.test(token)) return undefined;
@@ -33,8 +36,8 @@ export function parseJwt(token: string, maxLength: number): Jwt | undefined {
 }
 
 /**
- * Whether the token is within its times. `exp` is required and has no tolerance; `nbf` and `iat` may lie 60 s ahead, for clocks that
- * disagree. Times are seconds since 1970. Source: RFC 7519 §4.1.
+ * Whether the token is within its times. `exp` is required and has no tolerance; `nbf` and `iat` may lie 60 s ahead,
+ * for clocks that disagree. Times are seconds since 1970. Source: RFC 7519 §4.1.
  */
 export function isWithinTimes(claims: Record<string, unknown>, nowMs: number): boolean {
   return timeFault(claims, nowMs) === undefined;

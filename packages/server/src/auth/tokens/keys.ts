@@ -20,48 +20,93 @@ export interface SigningKey {
 
 // A token outlives its key's retirement by at most an hour; the rest is for clocks and caches.
 const RETIRED_GRACE_MS = 2 * 3_600_000;
-// A key is published this long before it signs: what another process keeps is half a minute old at most, what a verifier keeps of a JWK Set a minute.
+// A key is published this long before it signs: what another process keeps is half a minute old at most, what a
+// verifier keeps of a JWK Set a minute.
 const PUBLISHED_AHEAD_MS = 120_000;
 
-/** All keys of ours that may still verify something, the newest first. Throws a SecretError when they were sealed with another secret key. */
+/**
+ * All keys of ours that may still verify something, the newest first. Throws a SecretError when they were sealed with
+ * another secret key.
+ */
 export async function loadKeys(db: Database, secrets: Secrets): Promise<SigningKey[]> {
-  const rows = await db.selectFrom("signing_keys").selectAll().where("algorithm", "=", SIGNING_ALGORITHM)
-    .orderBy("create_time", "desc").orderBy("kid").limit(100).execute();
+  const rows = await db
+    .selectFrom("signing_keys")
+    .selectAll()
+    .where("algorithm", "=", SIGNING_ALGORITHM)
+    .orderBy("create_time", "desc")
+    .orderBy("kid")
+    .limit(100)
+    .execute();
   return rows.map((row) => {
     const publicJwk = JSON.parse(row.public_jwk) as JWK;
     return {
-      kid: row.kid, publicJwk, createTimeMs: row.create_time, retireTimeMs: row.retire_time,
-      privateKey: createPrivateKey({ key: JSON.parse(isSealed(row.private_jwk) ? secrets.open(row.private_jwk, placeOf(row.kid)) : row.private_jwk) as JWK, format: "jwk" }),
+      kid: row.kid,
+      publicJwk,
+      createTimeMs: row.create_time,
+      retireTimeMs: row.retire_time,
+      privateKey: createPrivateKey({
+        key: JSON.parse(
+          isSealed(row.private_jwk) ? secrets.open(row.private_jwk, placeOf(row.kid)) : row.private_jwk,
+        ) as JWK,
+        format: "jwk",
+      }),
       publicKey: createPublicKey({ key: publicJwk, format: "jwk" }),
     };
   });
 }
 
-/** Makes a key, its private half sealed. It signs once it has been published for two minutes; at once when no other does. Answers its kid. */
+/**
+ * Makes a key, its private half sealed. It signs once it has been published for two minutes; at once when no other
+ * does. Answers its kid.
+ */
 export async function createSigningKey(tx: Database, secrets: Secrets, nowMs: number): Promise<string> {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const { kty, crv, x, y } = publicKey.export({ format: "jwk" }) as Record<"kty" | "crv" | "x" | "y", string>;
   const kid = await calculateJwkThumbprint({ kty, crv, x, y }, "sha256");
-  await tx.insertInto("signing_keys").values({
-    kid, algorithm: SIGNING_ALGORITHM, private_jwk: secrets.seal(JSON.stringify(privateKey.export({ format: "jwk" })), placeOf(kid)),
-    public_jwk: JSON.stringify({ kty, crv, x, y, kid, alg: SIGNING_ALGORITHM, use: "sig" }), create_time: nowMs, retire_time: null,
-  }).execute();
+  await tx
+    .insertInto("signing_keys")
+    .values({
+      kid,
+      algorithm: SIGNING_ALGORITHM,
+      private_jwk: secrets.seal(JSON.stringify(privateKey.export({ format: "jwk" })), placeOf(kid)),
+      public_jwk: JSON.stringify({ kty, crv, x, y, kid, alg: SIGNING_ALGORITHM, use: "sig" }),
+      create_time: nowMs,
+      retire_time: null,
+    })
+    .execute();
   return kid;
 }
 
-/** Makes a new key, and retires those that sign now as soon as it takes over. They verify until the last token they signed has ended, then go. Answers the new kid. */
+/**
+ * Makes a new key, and retires those that sign now as soon as it takes over. They verify until the last token they
+ * signed has ended, then go. Answers the new kid.
+ */
 export async function rotateSigningKey(tx: Database, secrets: Secrets, nowMs: number): Promise<string> {
-  await tx.updateTable("signing_keys").set({ retire_time: nowMs + PUBLISHED_AHEAD_MS }).where("retire_time", "is", null).execute();
-  await tx.deleteFrom("signing_keys").where("retire_time", "<=", nowMs - RETIRED_GRACE_MS).execute();
+  await tx
+    .updateTable("signing_keys")
+    .set({ retire_time: nowMs + PUBLISHED_AHEAD_MS })
+    .where("retire_time", "is", null)
+    .execute();
+  await tx
+    .deleteFrom("signing_keys")
+    .where("retire_time", "<=", nowMs - RETIRED_GRACE_MS)
+    .execute();
   return createSigningKey(tx, secrets, nowMs);
 }
 
 /** Seals anew what was sealed with an older secret key, or not at all. */
 export async function resealKeys(tx: Database, secrets: Secrets): Promise<void> {
-  for (const { kid, private_jwk: kept } of await tx.selectFrom("signing_keys").select(["kid", "private_jwk"]).execute()) {
+  for (const { kid, private_jwk: kept } of await tx
+    .selectFrom("signing_keys")
+    .select(["kid", "private_jwk"])
+    .execute()) {
     if (secrets.isCurrent(kept)) continue;
     const text = isSealed(kept) ? secrets.open(kept, placeOf(kid)) : kept;
-    await tx.updateTable("signing_keys").set({ private_jwk: secrets.seal(text, placeOf(kid)) }).where("kid", "=", kid).execute();
+    await tx
+      .updateTable("signing_keys")
+      .set({ private_jwk: secrets.seal(text, placeOf(kid)) })
+      .where("kid", "=", kid)
+      .execute();
   }
 }
 
@@ -90,20 +135,29 @@ const UNKNOWN_COOLDOWN_MS = 1_000;
 export function createKeyring(load: () => Promise<SigningKey[]>): Keyring {
   let known: { keys: SigningKey[]; loadedAtMs: number } | undefined;
   let underWay: Promise<SigningKey[]> | undefined;
-  const isFresh = (nowMs: number, maxAgeMs: number): boolean => known !== undefined && Math.abs(nowMs - known.loadedAtMs) < maxAgeMs;
+  const isFresh = (nowMs: number, maxAgeMs: number): boolean =>
+    known !== undefined && Math.abs(nowMs - known.loadedAtMs) < maxAgeMs;
   const keysOf = async (nowMs: number, maxAgeMs: number): Promise<SigningKey[]> => {
     if (known && isFresh(nowMs, maxAgeMs)) return known.keys;
-    underWay ??= load().then((keys) => {
-      known = { keys, loadedAtMs: nowMs };
-      return keys;
-    }).finally(() => { underWay = undefined; });
+    underWay ??= load()
+      .then((keys) => {
+        known = { keys, loadedAtMs: nowMs };
+        return keys;
+      })
+      .finally(() => {
+        underWay = undefined;
+      });
     return underWay;
   };
-  const mayVerify = (key: SigningKey, nowMs: number): boolean => key.retireTimeMs === null || nowMs < key.retireTimeMs + RETIRED_GRACE_MS;
+  const mayVerify = (key: SigningKey, nowMs: number): boolean =>
+    key.retireTimeMs === null || nowMs < key.retireTimeMs + RETIRED_GRACE_MS;
   return {
-    knows: (kid, nowMs) => isFresh(nowMs, REFRESH_MS) && known?.keys.some((key) => key.kid === kid && mayVerify(key, nowMs)) === true,
+    knows: (kid, nowMs) =>
+      isFresh(nowMs, REFRESH_MS) && known?.keys.some((key) => key.kid === kid && mayVerify(key, nowMs)) === true,
     async signing(nowMs) {
-      const usable = (await keysOf(nowMs, REFRESH_MS)).filter(({ retireTimeMs }) => retireTimeMs === null || nowMs < retireTimeMs);
+      const usable = (await keysOf(nowMs, REFRESH_MS)).filter(
+        ({ retireTimeMs }) => retireTimeMs === null || nowMs < retireTimeMs,
+      );
       // The newest that all know by now; else the one that is known best.
       const key = usable.find(({ createTimeMs }) => createTimeMs <= nowMs - PUBLISHED_AHEAD_MS) ?? usable.at(-1);
       if (!key) throw new Error("there is no signing key");
@@ -117,6 +171,8 @@ export function createKeyring(load: () => Promise<SigningKey[]>): Keyring {
       const keys = await keysOf(nowMs, REFRESH_MS);
       return { keys: keys.filter((key) => mayVerify(key, nowMs)).map(({ publicJwk }) => publicJwk) };
     },
-    refresh() { known = undefined; },
+    refresh() {
+      known = undefined;
+    },
   };
 }

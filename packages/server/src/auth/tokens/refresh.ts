@@ -18,11 +18,20 @@ export interface Refreshable extends Caller {
 }
 
 export interface RefreshTokens {
-  /** Makes one for an identity and what its token may; it ends at `notAfterMs`, after 30 days at most. Answers it: it is not kept in clear. */
-  issue(caller: Caller & { audiences: string[] }, relationship: string, notAfterMs: number, data: CallData, event: AuditEvent): Promise<{ token: string; expiresAtMs: number }>;
   /**
-   * Whom it stands for, without using it. Throws UNAUTHENTICATED for one that is unknown, used or expired, and when its identity or
-   * its provider has gone, or the identity changed its relationship.
+   * Makes one for an identity and what its token may; it ends at `notAfterMs`, after 30 days at most. Answers it: it is
+   * not kept in clear.
+   */
+  issue(
+    caller: Caller & { audiences: string[] },
+    relationship: string,
+    notAfterMs: number,
+    data: CallData,
+    event: AuditEvent,
+  ): Promise<{ token: string; expiresAtMs: number }>;
+  /**
+   * Whom it stands for, without using it. Throws UNAUTHENTICATED for one that is unknown, used or expired, and when its
+   * identity or its provider has gone, or the identity changed its relationship.
    */
   read(token: string, data: CallData): Promise<Refreshable>;
   /** Uses it: answers the one that takes its place. One used before revokes all that descend from the same exchange. */
@@ -44,17 +53,31 @@ export function createRefreshTokens({ reader, writer }: { reader: Database; writ
       const token = newRefreshToken();
       const expireTimeMs = Math.min(data.nowMs + REFRESH_TTL_MS, notAfterMs);
       const { identity } = caller;
-      await writer.write("access.storeRefreshToken", data, { hash: sha256(token), family: randomUUID(), identity, caller: callerText(caller, relationship), expireTimeMs, event });
+      await writer.write("access.storeRefreshToken", data, {
+        hash: sha256(token),
+        family: randomUUID(),
+        identity,
+        caller: callerText(caller, relationship),
+        expireTimeMs,
+        event,
+      });
       return { token, expiresAtMs: expireTimeMs };
     },
     async read(token, data) {
       if (!isRefreshToken(token)) throw refusal();
-      const row = await reader.selectFrom("refresh_tokens").innerJoin("identities", "identities.uid", "refresh_tokens.identity")
+      const row = await reader
+        .selectFrom("refresh_tokens")
+        .innerJoin("identities", "identities.uid", "refresh_tokens.identity")
         .select(["refresh_tokens.identity", "caller", "expire_time", "used_time", "relationship", "last_seen_time"])
-        .where("hash", "=", sha256(token)).where(sql.raw<boolean>(ASSUMABLE)).executeTakeFirst();
+        .where("hash", "=", sha256(token))
+        .where(sql.raw<boolean>(ASSUMABLE))
+        .executeTakeFirst();
       if (!row || row.expire_time <= data.nowMs) throw refusal();
       if (row.used_time !== null) {
-        await writer.write("access.rotateRefreshToken", data, { hash: sha256(token), newHash: sha256(newRefreshToken()) });
+        await writer.write("access.rotateRefreshToken", data, {
+          hash: sha256(token),
+          newHash: sha256(newRefreshToken()),
+        });
         throw refusal();
       }
       const caller = storedCaller(row.caller, row.relationship);
@@ -63,7 +86,11 @@ export function createRefreshTokens({ reader, writer }: { reader: Database; writ
     },
     async rotate(token, data, event) {
       const next = newRefreshToken();
-      const { outcome } = await writer.write("access.rotateRefreshToken", data, { hash: sha256(token), newHash: sha256(next), event });
+      const { outcome } = await writer.write("access.rotateRefreshToken", data, {
+        hash: sha256(token),
+        newHash: sha256(next),
+        event,
+      });
       if (outcome !== "rotated") throw refusal();
       return next;
     },
@@ -72,19 +99,28 @@ export function createRefreshTokens({ reader, writer }: { reader: Database; writ
 
 /** The audiences asked for, which must be among those held; without a wish, those held. */
 export function narrowAudiences(held: string[], wanted: string[]): string[] {
-  if (!wanted.every((audience) => held.includes(audience))) throw permissionDenied("the token cannot be traded for another audience", { reason: "AUDIENCE" });
+  if (!wanted.every((audience) => held.includes(audience)))
+    throw permissionDenied("the token cannot be traded for another audience", { reason: "AUDIENCE" });
   return wanted.length === 0 ? held : wanted;
 }
 
-/** What is kept of a caller, to make tokens later: all but the identity, and the SHA-256 of its relationship, with which it ends. */
+/**
+ * What is kept of a caller, to make tokens later: all but the identity, and the SHA-256 of its relationship, with which
+ * it ends.
+ */
 export type StoredCaller = Omit<Caller, "identity"> & { audiences: string[]; relationship: string };
 
 /** The caller as JSON; `relationship` is the identity's, as its row has it. */
-export function callerText({ audiences, capabilities, scopes, act, external }: Caller & { audiences: string[] }, relationship: string): string {
+export function callerText(
+  { audiences, capabilities, scopes, act, external }: Caller & { audiences: string[] },
+  relationship: string,
+): string {
   return JSON.stringify({ audiences, capabilities, scopes, act, external, relationship: sha256(relationship) });
 }
 
-/** What `callerText` wrote, for an identity whose row has this relationship now. Undefined when that has changed since. */
+/**
+ * What `callerText` wrote, for an identity whose row has this relationship now. Undefined when that has changed since.
+ */
 export function storedCaller(text: string, relationship: string): Omit<StoredCaller, "relationship"> | undefined {
   const stored = parseJson(text, 16);
   if (!isObject(stored)) throw new TypeError("a stored caller is damaged");

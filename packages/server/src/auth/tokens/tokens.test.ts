@@ -19,22 +19,45 @@ function newKey(kid: string, createTimeMs = NOW): SigningKey {
 
 function house(keys = [newKey("k")]) {
   const loads = { count: 0 };
-  const keyring = createKeyring(async () => { loads.count += 1; return [...keys]; });
+  const keyring = createKeyring(async () => {
+    loads.count += 1;
+    return [...keys];
+  });
   return { keys, keyring, loads, tokens: createTokens({ issuer, keyring }) };
 }
 
-const request = (changes: Partial<MintRequest> = {}): MintRequest => ({ type: "access", identity: UID, audiences: [issuer], ttlMs: 60_000, nowMs: NOW,
-  ...changes });
+const request = (changes: Partial<MintRequest> = {}): MintRequest => ({
+  type: "access",
+  identity: UID,
+  audiences: [issuer],
+  ttlMs: 60_000,
+  nowMs: NOW,
+  ...changes,
+});
 
 test("what is minted is read again", async () => {
   const { tokens } = house();
   const wanted = { capabilities: [Capability.CAP_REPO_LIST], scopes: [UID], act: { iss: "x" } };
   const { token, tokenId, expiresAtMs } = await tokens.mint(request(wanted));
-  assert.deepEqual(await tokens.verify(token, issuer, NOW), { identity: UID, tokenId, audiences: [issuer], expiresAtMs, ...wanted });
-  const anybody = await tokens.mint(request({ type: "registry", identity: "", access: [{ type: "repository", name: "public/a", actions: ["pull"] }] }));
-  assert.deepEqual((await tokens.verify(anybody.token, issuer, NOW)).repositories, [{ name: "public/a", actions: ["pull"] }]);
+  assert.deepEqual(await tokens.verify(token, issuer, NOW), {
+    identity: UID,
+    tokenId,
+    audiences: [issuer],
+    expiresAtMs,
+    ...wanted,
+  });
+  const anybody = await tokens.mint(
+    request({ type: "registry", identity: "", access: [{ type: "repository", name: "public/a", actions: ["pull"] }] }),
+  );
+  assert.deepEqual((await tokens.verify(anybody.token, issuer, NOW)).repositories, [
+    { name: "public/a", actions: ["pull"] },
+  ]);
   const nothing = await tokens.mint(request({ capabilities: [] }));
-  assert.deepEqual((await tokens.verify(nothing.token, issuer, NOW)).capabilities, [], "narrowed to nothing is not unnarrowed");
+  assert.deepEqual(
+    (await tokens.verify(nothing.token, issuer, NOW)).capabilities,
+    [],
+    "narrowed to nothing is not unnarrowed",
+  );
   await assert.rejects(tokens.mint(request({ identity: "" })), TypeError);
   await assert.rejects(tokens.mint(request({ access: [] })), TypeError);
 });
@@ -63,18 +86,42 @@ test("a known token is checked again for time, key and audience", async () => {
 test("claims that do not fit our own form are refused, though we signed them", async () => {
   const { tokens, keys } = house();
   const good = decodeJwt((await tokens.mint(request())).token);
-  const signed = (changes: object, typ = "at+jwt") => new SignJWT({ ...good, ...changes }).setProtectedHeader({ alg: "ES256", kid: "k",
-    typ }).sign(keys[0]?.privateKey ?? new Uint8Array());
+  const signed = (changes: object, typ = "at+jwt") =>
+    new SignJWT({ ...good, ...changes })
+      .setProtectedHeader({ alg: "ES256", kid: "k", typ })
+      .sign(keys[0]?.privateKey ?? new Uint8Array());
   await tokens.verify(await signed({}), issuer, NOW);
   for (const changes of [
-    { iss: `${issuer}/` }, { iss: [issuer] }, { sub: "" }, { sub: "x" }, { sub: `${UID}/` }, { jti: undefined }, { aud: [] }, { aud: [1] },
-    { cap: "CAP_REPO_LIST" }, { cap: [1605] },
-    { scopes: UID }, { access: [] }, { exp: undefined }, { nbf: 9e9 }, { iat: 9e9 },
-  ]) await assert.rejects(tokens.verify(await signed(changes), issuer, NOW), { code: Code.Unauthenticated }, JSON.stringify(changes));
+    { iss: `${issuer}/` },
+    { iss: [issuer] },
+    { sub: "" },
+    { sub: "x" },
+    { sub: `${UID}/` },
+    { jti: undefined },
+    { aud: [] },
+    { aud: [1] },
+    { cap: "CAP_REPO_LIST" },
+    { cap: [1605] },
+    { scopes: UID },
+    { access: [] },
+    { exp: undefined },
+    { nbf: 9e9 },
+    { iat: 9e9 },
+  ])
+    await assert.rejects(
+      tokens.verify(await signed(changes), issuer, NOW),
+      { code: Code.Unauthenticated },
+      JSON.stringify(changes),
+    );
   await assert.rejects(tokens.verify(await signed({}, "JWT"), issuer, NOW), { code: Code.Unauthenticated });
-  await assert.rejects(tokens.verify(await signed({}, "moorage-registry+jwt"), issuer, NOW), { code: Code.Unauthenticated });
-  assert.deepEqual((await tokens.verify(await signed({ cap: ["CAP_UNHEARD_OF", "__proto__"] }), issuer, NOW)).capabilities, [],
-    "an unknown capability gives nothing");
+  await assert.rejects(tokens.verify(await signed({}, "moorage-registry+jwt"), issuer, NOW), {
+    code: Code.Unauthenticated,
+  });
+  assert.deepEqual(
+    (await tokens.verify(await signed({ cap: ["CAP_UNHEARD_OF", "__proto__"] }), issuer, NOW)).capabilities,
+    [],
+    "an unknown capability gives nothing",
+  );
 });
 
 test("unknown kids have the keys read at most once a second", async () => {
@@ -103,9 +150,17 @@ test("a retired key verifies on, but signs no more, and goes", async () => {
 test("whatever text comes as a token, it is refused as such and nothing else", async () => {
   const { tokens } = house();
   const { token } = await tokens.mint(request());
-  const broken = fc.tuple(fc.nat(token.length - 1), fc.constantFrom(..."AZaz09-_.=% \n")).map(([at, unit]) => token.slice(0, at) + unit + token.slice(at + 1));
-  await fc.assert(fc.asyncProperty(fc.oneof(fc.string({ maxLength: 9_000 }), broken), async (text) => {
-    if (text === token) return;
-    await assert.rejects(tokens.verify(text, issuer, NOW), (error: unknown) => error instanceof MoorageError && error.code === Code.Unauthenticated);
-  }), { numRuns: 500 });
+  const broken = fc
+    .tuple(fc.nat(token.length - 1), fc.constantFrom(..."AZaz09-_.=% \n"))
+    .map(([at, unit]) => token.slice(0, at) + unit + token.slice(at + 1));
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(fc.string({ maxLength: 9_000 }), broken), async (text) => {
+      if (text === token) return;
+      await assert.rejects(
+        tokens.verify(text, issuer, NOW),
+        (error: unknown) => error instanceof MoorageError && error.code === Code.Unauthenticated,
+      );
+    }),
+    { numRuns: 500 },
+  );
 });

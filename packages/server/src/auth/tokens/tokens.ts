@@ -10,21 +10,33 @@ import { audiencesOf, isWithinTimes, parseJwt, refusal } from "./jwt.ts";
 import { type Keyring, SIGNING_ALGORITHM } from "./keys.ts";
 
 /**
- * What a token of ours is for, kept apart by the header's `typ` (RFC 8725 §3.11) so that none passes for another. `access`: whatever the
- * identity may. `registry`: only the repositories and actions in its `access` claim, as the distribution token protocol has it. `account`: an ID token
- * for another provider, whose subject is a group; `webhook`: one that proves to whoever receives an event that it comes from us. Neither opens anything here.
+ * What a token of ours is for, kept apart by the header's `typ` (RFC 8725 §3.11) so that none passes for another.
+ * `access`: whatever the identity may. `registry`: only the repositories and actions in its `access` claim, as the
+ * distribution token protocol has it. `account`: an ID token for another provider, whose subject is a group; `webhook`:
+ * one that proves to whoever receives an event that it comes from us. Neither opens anything here.
  */
 export type TokenType = "access" | "registry" | "account" | "webhook";
-const TYPS: Record<TokenType, string> = { access: "at+jwt", registry: "moorage-registry+jwt", account: "JWT", webhook: "JWT" };
+const TYPS: Record<TokenType, string> = {
+  access: "at+jwt",
+  registry: "moorage-registry+jwt",
+  account: "JWT",
+  webhook: "JWT",
+};
 
 /** No token of ours lives longer, whatever is asked. */
 export const MAX_TOKEN_TTL_MS = 3_600_000;
-const CAPABILITIES = new Map<string, Capability>(Object.entries(Capability).filter(([name]) => name.startsWith("CAP_")));
+const CAPABILITIES = new Map<string, Capability>(
+  Object.entries(Capability).filter(([name]) => name.startsWith("CAP_")),
+);
 const CAPABILITY_NAMES = new Map([...CAPABILITIES].map(([name, number]) => [number, name]));
 const MAX_TOKEN_LENGTH = 8192;
 const MAX_CACHED = 10_000;
 
-export interface RepositoryAccess { type: "repository"; name: string; actions: string[] }
+export interface RepositoryAccess {
+  type: "repository";
+  name: string;
+  actions: string[];
+}
 
 export interface MintRequest {
   type: TokenType;
@@ -47,26 +59,48 @@ export interface MintRequest {
   webhook?: { digest: string };
 }
 
-export interface MintedToken { token: string; tokenId: string; issuedAtMs: number; expiresAtMs: number }
+export interface MintedToken {
+  token: string;
+  tokenId: string;
+  issuedAtMs: number;
+  expiresAtMs: number;
+}
 
 /** Signs and verifies the tokens of this installation. */
 export interface Tokens {
   /** Signs a token. It ends at the earliest of its ttl, one hour and `notAfterMs`, rounded down to the second. */
   mint(request: MintRequest): Promise<MintedToken>;
-  /** Who the token says calls. Throws UNAUTHENTICATED for a token that is not ours, or not now; see `isWrongAudience` for one meant for others. */
+  /**
+   * Who the token says calls. Throws UNAUTHENTICATED for a token that is not ours, or not now; see `isWrongAudience`
+   * for one meant for others.
+   */
   verify(token: string, audience: string, nowMs: number): Promise<Caller>;
-  /** Whether the token that this very caller was verified by is good now as well, by what is known without reading. False: verify it again. */
+  /**
+   * Whether the token that this very caller was verified by is good now as well, by what is known without reading.
+   * False: verify it again.
+   */
   isStillGood(caller: Caller, nowMs: number): boolean;
   /** The same for whatever audience: only for exchanging it. */
   read(token: string, nowMs: number): Promise<Caller>;
 }
 
-/** Whether the error says that a good token was made for another audience: the registry answers it with 403. Source: spec.md, errors rule 5. */
+/**
+ * Whether the error says that a good token was made for another audience: the registry answers it with 403. Source:
+ * spec.md, errors rule 5.
+ */
 export function isWrongAudience(error: unknown): boolean {
-  return error instanceof MoorageError && error.code === Code.PermissionDenied && error.details.metadata?.["reason"] === "AUDIENCE";
+  return (
+    error instanceof MoorageError &&
+    error.code === Code.PermissionDenied &&
+    error.details.metadata?.["reason"] === "AUDIENCE"
+  );
 }
 
-interface Verified { kid: string; claims: Record<string, unknown>; caller: Caller }
+interface Verified {
+  kid: string;
+  claims: Record<string, unknown>;
+  caller: Caller;
+}
 
 export function createTokens({ issuer, keyring }: { issuer: string; keyring: Keyring }): Tokens {
   const verified = createLru<string, Verified>(MAX_CACHED);
@@ -86,7 +120,9 @@ export function createTokens({ issuer, keyring }: { issuer: string; keyring: Key
     if (!jwt || typeof kid !== "string" || jwt.header["alg"] !== SIGNING_ALGORITHM) throw refusal();
     const key = await keyring.find(kid, nowMs);
     if (!key || jwt.claims["iss"] !== issuer || !isWithinTimes(jwt.claims, nowMs)) throw refusal();
-    await compactVerify(token, key.publicKey, { algorithms: [SIGNING_ALGORITHM] }).catch(() => { throw refusal(); });
+    await compactVerify(token, key.publicKey, { algorithms: [SIGNING_ALGORITHM] }).catch(() => {
+      throw refusal();
+    });
     const caller = callerOf(jwt.header["typ"], jwt.claims);
     const entry = { kid, claims: jwt.claims, caller };
     verified.set(digest, entry);
@@ -104,29 +140,63 @@ export function createTokens({ issuer, keyring }: { issuer: string; keyring: Key
     },
     async verify(token, audience, nowMs) {
       const caller = await read(token, nowMs);
-      if (!caller.audiences?.includes(audience)) throw permissionDenied("the token is meant for another audience", { reason: "AUDIENCE" });
+      if (!caller.audiences?.includes(audience))
+        throw permissionDenied("the token is meant for another audience", { reason: "AUDIENCE" });
       return caller;
     },
-    async mint({ type, identity, audiences, ttlMs, nowMs, notAfterMs, act, external, capabilities, scopes, access, webhook }) {
-      if ((type === "registry") !== (access !== undefined)) throw new TypeError("a registry token, and no other, has an access claim");
-      if ((type === "webhook") !== (webhook !== undefined)) throw new TypeError("a webhook token, and no other, has a webhook claim");
+    async mint({
+      type,
+      identity,
+      audiences,
+      ttlMs,
+      nowMs,
+      notAfterMs,
+      act,
+      external,
+      capabilities,
+      scopes,
+      access,
+      webhook,
+    }) {
+      if ((type === "registry") !== (access !== undefined))
+        throw new TypeError("a registry token, and no other, has an access claim");
+      if ((type === "webhook") !== (webhook !== undefined))
+        throw new TypeError("a webhook token, and no other, has a webhook claim");
       if (identity === "" && type !== "registry") throw new TypeError("only a registry token may be nobody's");
       const key = await keyring.signing(nowMs);
       const iat = Math.floor(nowMs / 1000);
       const exp = Math.floor(Math.min(nowMs + Math.min(ttlMs, MAX_TOKEN_TTL_MS), notAfterMs ?? Infinity) / 1000);
       const tokenId = randomUUID();
-      const token = signed(key.privateKey, { alg: SIGNING_ALGORITHM, typ: TYPS[type], kid: key.kid }, {
-        iss: issuer, sub: type === "webhook" ? `webhook:${identity}` : identity, aud: audiences.length === 1 ? audiences[0] : audiences, iat, nbf: iat, exp, jti: tokenId,
-        ...(act && { act }), ...(external && external.untilMs > nowMs && groupClaims(external)), ...(capabilities && { cap: capabilities.map((one) => CAPABILITY_NAMES.get(one)) }),
-        ...(scopes && { scopes }), ...(access && { access }), ...(webhook && { webhook }),
-      });
-      if (token.length > MAX_TOKEN_LENGTH) throw invalidArgument({ field: "scopes", description: "are too many for a token" });
+      const token = signed(
+        key.privateKey,
+        { alg: SIGNING_ALGORITHM, typ: TYPS[type], kid: key.kid },
+        {
+          iss: issuer,
+          sub: type === "webhook" ? `webhook:${identity}` : identity,
+          aud: audiences.length === 1 ? audiences[0] : audiences,
+          iat,
+          nbf: iat,
+          exp,
+          jti: tokenId,
+          ...(act && { act }),
+          ...(external && external.untilMs > nowMs && groupClaims(external)),
+          ...(capabilities && { cap: capabilities.map((one) => CAPABILITY_NAMES.get(one)) }),
+          ...(scopes && { scopes }),
+          ...(access && { access }),
+          ...(webhook && { webhook }),
+        },
+      );
+      if (token.length > MAX_TOKEN_LENGTH)
+        throw invalidArgument({ field: "scopes", description: "are too many for a token" });
       return { token, tokenId, issuedAtMs: iat * 1000, expiresAtMs: exp * 1000 };
     },
   };
 }
 
-/** A JWS in compact form, by ES256. Source: RFC 7515, RFC 7518 §3.4. Not by jose: through WebCrypto a signature takes four times as long. */
+/**
+ * A JWS in compact form, by ES256. Source: RFC 7515, RFC 7518 §3.4. Not by jose: through WebCrypto a signature takes
+ * four times as long.
+ */
 function signed(key: KeyObject, header: object, claims: object): string {
   const input = `${Buffer.from(JSON.stringify(header)).toString("base64url")}.${Buffer.from(JSON.stringify(claims)).toString("base64url")}`;
   return `${input}.${sign("sha256", Buffer.from(input), { key, dsaEncoding: "ieee-p1363" }).toString("base64url")}`;
@@ -138,12 +208,24 @@ function callerOf(typ: unknown, claims: Record<string, unknown>): Caller {
   const audiences = audiencesOf(claims);
   const registry = typ === TYPS.registry;
   if ((!registry && typ !== TYPS.access) || registry !== (access !== undefined)) throw refusal();
-  if (typeof sub !== "string" || !(isUid(sub) || (registry && sub === "")) || typeof jti !== "string" || audiences.length === 0) throw refusal();
+  if (
+    typeof sub !== "string" ||
+    !(isUid(sub) || (registry && sub === "")) ||
+    typeof jti !== "string" ||
+    audiences.length === 0
+  )
+    throw refusal();
   if ((cap !== undefined && !isStrings(cap)) || (scopes !== undefined && !isStrings(scopes))) throw refusal();
   return {
-    identity: sub, tokenId: jti, audiences, expiresAtMs: Number(exp) * 1000,
+    identity: sub,
+    tokenId: jti,
+    audiences,
+    expiresAtMs: Number(exp) * 1000,
     ...(cap && { capabilities: cap.flatMap((name) => capabilityOf(name) ?? []) }),
-    ...(idp !== undefined && { external: externalOf(idp, groups, groupsEnd) }), ...(scopes && { scopes }), ...(isObject(act) && { act }), ...(registry && { repositories: repositoriesOf(access) }),
+    ...(idp !== undefined && { external: externalOf(idp, groups, groupsEnd) }),
+    ...(scopes && { scopes }),
+    ...(isObject(act) && { act }),
+    ...(registry && { repositories: repositoriesOf(access) }),
   };
 }
 
@@ -152,7 +234,8 @@ function groupClaims({ provider, groups, untilMs }: NonNullable<Caller["external
 }
 
 function externalOf(provider: unknown, groups: unknown, end: unknown): NonNullable<Caller["external"]> {
-  if (typeof provider !== "string" || !isUid(provider) || !isStrings(groups) || typeof end !== "number") throw refusal();
+  if (typeof provider !== "string" || !isUid(provider) || !isStrings(groups) || typeof end !== "number")
+    throw refusal();
   return { provider, groups, untilMs: end * 1000 };
 }
 
@@ -164,7 +247,8 @@ export function capabilityOf(name: string): Capability | undefined {
 function repositoriesOf(access: unknown): { name: string; actions: string[] }[] {
   if (!Array.isArray(access)) throw refusal();
   return access.map((one: unknown) => {
-    if (!isObject(one) || one["type"] !== "repository" || typeof one["name"] !== "string" || !isStrings(one["actions"])) throw refusal();
+    if (!isObject(one) || one["type"] !== "repository" || typeof one["name"] !== "string" || !isStrings(one["actions"]))
+      throw refusal();
     return { name: one["name"], actions: one["actions"] };
   });
 }

@@ -1,4 +1,7 @@
-/** A try that ended, as a delivery keeps it: when it began, how long it took, both in milliseconds, the status that was answered or 0, and why it failed. */
+/**
+ * A try that ended, as a delivery keeps it: when it began, how long it took, both in milliseconds, the status that was
+ * answered or 0, and why it failed.
+ */
 type Attempt = [startMs: number, latencyMs: number, status: number, error: string];
 
 const MAX_ATTEMPTS = 50;

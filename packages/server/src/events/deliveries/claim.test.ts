@@ -3,7 +3,8 @@ import test from "node:test";
 import { chosen } from "./claim.ts";
 
 const due = (fresh: number, again: number) => [
-  ...Array.from({ length: fresh }, (_, at) => ({ uid: `f${at}`, state: 1 })), ...Array.from({ length: again }, (_, at) => ({ uid: `r${at}`, state: 3 })),
+  ...Array.from({ length: fresh }, (_, at) => ({ uid: `f${at}`, state: 1 })),
+  ...Array.from({ length: again }, (_, at) => ({ uid: `r${at}`, state: 3 })),
 ];
 
 test("of new ones and retries one half each is taken, as far as there are so many, and what was left unfinished first", () => {

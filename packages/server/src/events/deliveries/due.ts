@@ -17,7 +17,8 @@ const OPEN = `with recursive open (parent) as (
   union all
   select (select min(d.parent) from deliveries d where d.next_time is not null and d.parent > open.parent) from open where open.parent is not null
 )`;
-const OLDEST = (state: number) => `(select min(d.next_time) from deliveries d where d.parent = s.uid and d.state = ${state} and d.next_time <= ?)`;
+const OLDEST = (state: number) =>
+  `(select min(d.next_time) from deliveries d where d.parent = s.uid and d.state = ${state} and d.next_time <= ?)`;
 
 const selectOutbox = statement("select 1 as one from event_outbox order by n limit 1");
 // Materialized: each look into the index is made once, however often its answer is used.
@@ -43,14 +44,21 @@ export async function hasOutbox(db: Database): Promise<boolean> {
 }
 
 /**
- * The subscriptions that this process may send for and that have something to send: active, with deliveries that are due, or that a process left
- * unfinished, and a lease that is free, has ended or is the process's own. What waits for the longest comes first. At most `limit`.
+ * The subscriptions that this process may send for and that have something to send: active, with deliveries that are
+ * due, or that a process left unfinished, and a lease that is free, has ended or is the process's own. What waits for
+ * the longest comes first. At most `limit`.
  */
-export async function dueSubscriptions(db: Database, { nowMs, holder, limit }: { nowMs: number; holder: string; limit: number }): Promise<string[]> {
+export async function dueSubscriptions(
+  db: Database,
+  { nowMs, holder, limit }: { nowMs: number; holder: string; limit: number },
+): Promise<string[]> {
   return (await selectDue(db, nowMs, nowMs, nowMs, holder, nowMs, limit)).map(({ uid }) => uid);
 }
 
-/** What waits for each subscription that has anything waiting, paused ones too, in the order of their uids. At most `limit` of them. */
+/**
+ * What waits for each subscription that has anything waiting, paused ones too, in the order of their uids. At most
+ * `limit` of them.
+ */
 export async function backlogs(db: Database, { limit }: { limit: number }): Promise<Backlog[]> {
   return (await selectBacklogs(db, limit)).map(({ uid, n, time }) => ({ subscription: uid, open: n, oldestMs: time }));
 }

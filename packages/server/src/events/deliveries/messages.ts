@@ -51,8 +51,9 @@ export interface ClaimRequest {
 }
 
 /**
- * `held`: the subscription is the holder's now; otherwise another process sends for it, or it is not active any more. What is claimed is noted as being
- * tried. What a process that held it before left unfinished is claimed again first, its try noted as interrupted.
+ * `held`: the subscription is the holder's now; otherwise another process sends for it, or it is not active any more.
+ * What is claimed is noted as being tried. What a process that held it before left unfinished is claimed again first,
+ * its try noted as interrupted.
  */
 export type ClaimAnswer = { held: false } | { held: true; target: DeliveryTarget; deliveries: ClaimedDelivery[] };
 

@@ -15,15 +15,19 @@ const { RETRYING, DELIVERED, DEAD } = DeliveryState;
 const holdLease = statement<{ holder: string }>(
   "update subscription_leases set until_time = until_time where subscription = ? and holder = ? returning holder",
 );
-const endLease = statement<{ holder: string }>("delete from subscription_leases where subscription = ? and holder = ? returning holder");
+const endLease = statement<{ holder: string }>(
+  "delete from subscription_leases where subscription = ? and holder = ? returning holder",
+);
 const selectAttempts = statement<{ uid: string; attempts: string }>(
   "select uid, attempts from deliveries where uid in (select key from json_each(?)) and state = 2",
 );
-const update = statement(`update deliveries set state = cast(j.value ->> 'state' as bigint), step = step + cast(j.value ->> 'steps' as bigint),
+const update =
+  statement(`update deliveries set state = cast(j.value ->> 'state' as bigint), step = step + cast(j.value ->> 'steps' as bigint),
   last_status = cast(j.value ->> 'status' as bigint), last_error = j.value ->> 'error', last_latency_ms = cast(j.value ->> 'latency' as bigint),
   next_time = cast(j.value ->> 'next' as bigint), attempts = j.value ->> 'attempts', update_time = ?
   from json_each(?) as j where deliveries.uid = j.key and deliveries.state = 2`);
-const takeBack = statement(`update deliveries set state = case when step = 0 then 1 else 3 end, tries = tries - 1, update_time = ?
+const takeBack =
+  statement(`update deliveries set state = case when step = 0 then 1 else 3 end, tries = tries - 1, update_time = ?
   where uid in (select key from json_each(?)) and state = 2`);
 const disableSubscription = statement<Row<"subscriptions">>(
   "update subscriptions set state = 3, state_reason = ?, update_time = ? where uid = ? and state = 1 returning *",
@@ -31,8 +35,9 @@ const disableSubscription = statement<Row<"subscriptions">>(
 const noteHandshake = statement("update subscriptions set allowed_rate = ?, handshake_time = ? where uid = ?");
 
 /**
- * Notes how tries ended, while the subscription is the holder's: also a little late, if nobody has taken it since. Of a delivery that is not being sent any
- * more nothing is noted. `held`: false says that nothing was noted at all, since another process sends for it now and has noted the tries as interrupted.
+ * Notes how tries ended, while the subscription is the holder's: also a little late, if nobody has taken it since. Of a
+ * delivery that is not being sent any more nothing is noted. `held`: false says that nothing was noted at all, since
+ * another process sends for it now and has noted the tries as interrupted.
  */
 export async function record(call: Call, request: RecordRequest): Promise<{ held: boolean }> {
   const { subscription, holder, outcomes, unsent = [], disable, handshake, release = false } = request;
@@ -59,7 +64,13 @@ export async function record(call: Call, request: RecordRequest): Promise<{ held
 async function disableActive(call: Call, subscription: string, reason: string): Promise<void> {
   const [row] = await disableSubscription(call.tx, reason, call.nowMs, subscription);
   if (row === undefined) return;
-  call.emit(SubscriptionSchema, { type: "api.events.subscription.updated.v1", subject: row.uid, group: row.parent, isSystem: true, body: subscriptionOf(row) });
+  call.emit(SubscriptionSchema, {
+    type: "api.events.subscription.updated.v1",
+    subject: row.uid,
+    group: row.parent,
+    isSystem: true,
+    body: subscriptionOf(row),
+  });
   await audit(call, { method: "events.subscription.disable", resource: row.uid, isSystem: true, details: { reason } });
 }
 
@@ -69,7 +80,12 @@ function changeOf({ startMs, latencyMs, status, error: told, nextMs }: Outcome, 
   const failed = error !== "";
   const next = failed && nextMs !== undefined ? Math.round(nextMs) : null;
   return {
-    state: failed ? (next === null ? DEAD : RETRYING) : DELIVERED, steps: failed ? 1 : 0, status, error, latency, next,
+    state: failed ? (next === null ? DEAD : RETRYING) : DELIVERED,
+    steps: failed ? 1 : 0,
+    status,
+    error,
+    latency,
+    next,
     attempts: withAttempt(attempts, [start, latency, status, error]),
   };
 }

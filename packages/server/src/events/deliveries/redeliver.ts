@@ -8,7 +8,11 @@ import { stateIs } from "./query.ts";
 import { timeViolations } from "../times.ts";
 
 /** What can be sent again: all else waits or is being sent already. */
-export const REDELIVERABLE: ReadonlySet<number> = new Set([DeliveryState.RETRYING, DeliveryState.DELIVERED, DeliveryState.DEAD]);
+export const REDELIVERABLE: ReadonlySet<number> = new Set([
+  DeliveryState.RETRYING,
+  DeliveryState.DELIVERED,
+  DeliveryState.DEAD,
+]);
 const ENDED: readonly DeliveryState[] = [DeliveryState.DELIVERED, DeliveryState.DEAD];
 /** So many deliveries are sent again by one call. */
 const MOST_AT_ONCE = 10_000;
@@ -18,8 +22,13 @@ export function sentAgain(nowMs: number): { state: number; step: number; next_ti
   return { state: DeliveryState.PENDING, step: 0, next_time: nowMs, update_time: nowMs };
 }
 
-/** Has the deliveries of a time range sent once more, the oldest first. Throws INVALID_ARGUMENT that names the fields. */
-export async function redeliver(call: Call, request: RedeliverEventsRequest): Promise<MessageInitShape<typeof RedeliverEventsResponseSchema>> {
+/**
+ * Has the deliveries of a time range sent once more, the oldest first. Throws INVALID_ARGUMENT that names the fields.
+ */
+export async function redeliver(
+  call: Call,
+  request: RedeliverEventsRequest,
+): Promise<MessageInitShape<typeof RedeliverEventsResponseSchema>> {
   const { uid, startTime, endTime, states } = request;
   const violations = violationsIn(request);
   if (violations.length > 0 || startTime === undefined) throw invalidArgument(...violations);
@@ -27,28 +36,46 @@ export async function redeliver(call: Call, request: RedeliverEventsRequest): Pr
   const startMs = milliseconds(startTime);
   const endMs = endTime === undefined ? call.nowMs : milliseconds(endTime);
   const where = (untilMs: number): RawBuilder<boolean> =>
-    sql.join([sql`t.parent = ${uid} and t.create_time >= ${startMs} and t.create_time <= ${untilMs}`, ...stateIs(wanted)], sql` and `);
+    sql.join(
+      [sql`t.parent = ${uid} and t.create_time >= ${startMs} and t.create_time <= ${untilMs}`, ...stateIs(wanted)],
+      sql` and `,
+    );
   const timeAt = async (offset: number): Promise<number | undefined> => {
-    const { rows: [row] } = await sql<{ create_time: number }>`select t.create_time from deliveries as t where ${where(endMs)}
+    const {
+      rows: [row],
+    } = await sql<{ create_time: number }>`select t.create_time from deliveries as t where ${where(endMs)}
       order by t.create_time, t.uid limit 1 offset ${offset}`.execute(call.tx);
     return row?.create_time;
   };
   const [firstMs, beyondMs] = [await timeAt(0), await timeAt(MOST_AT_ONCE)];
-  // A millisecond is not divided, so that the next call repeats and misses none: a single one that holds more than the bound is taken whole.
+  // A millisecond is not divided, so that the next call repeats and misses none: a single one that holds more than the
+  // bound is taken whole.
   const nextMs = firstMs === undefined || beyondMs === undefined ? endMs + 1 : Math.max(beyondMs, firstMs + 1);
-  const { numUpdatedRows } = await call.tx.updateTable("deliveries as t").set(sentAgain(call.nowMs))
-    .where(where(Math.min(endMs, nextMs - 1))).executeTakeFirstOrThrow();
+  const { numUpdatedRows } = await call.tx
+    .updateTable("deliveries as t")
+    .set(sentAgain(call.nowMs))
+    .where(where(Math.min(endMs, nextMs - 1)))
+    .executeTakeFirstOrThrow();
   return { count: Number(numUpdatedRows), ...(nextMs <= endMs && { nextStartTime: timestamp(nextMs) }) };
 }
 
 function violationsIn({ startTime, endTime, states }: RedeliverEventsRequest): FieldViolation[] {
   const found = timeViolations({ startTime, endTime });
   if (startTime === undefined) found.push({ field: "startTime", description: "is required" });
-  if (found.length === 0 && startTime !== undefined && endTime !== undefined && milliseconds(endTime) < milliseconds(startTime)) {
+  if (
+    found.length === 0 &&
+    startTime !== undefined &&
+    endTime !== undefined &&
+    milliseconds(endTime) < milliseconds(startTime)
+  ) {
     found.push({ field: "endTime", description: "must not be before startTime" });
   }
   for (const [at, state] of states.entries()) {
-    if (!REDELIVERABLE.has(state)) found.push({ field: `states[${at}]`, description: "must be RETRYING, DELIVERED or DEAD: others wait, or are being sent" });
+    if (!REDELIVERABLE.has(state))
+      found.push({
+        field: `states[${at}]`,
+        description: "must be RETRYING, DELIVERED or DEAD: others wait, or are being sent",
+      });
   }
   return found;
 }

@@ -1,7 +1,13 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Duration } from "@bufbuild/protobuf/wkt";
 import {
-  Capability, type DeliveriesService, DeliverySchema, DeliveryState, DeliveryStateSchema, ListDeliveriesRequestSchema, type ListDeliveriesRequest,
+  Capability,
+  type DeliveriesService,
+  DeliverySchema,
+  DeliveryState,
+  DeliveryStateSchema,
+  ListDeliveriesRequestSchema,
+  type ListDeliveriesRequest,
 } from "@moorage/api";
 import { sql } from "kysely";
 import { columnIs, listFound, type ListSpec } from "../../aip/list.ts";
@@ -20,7 +26,10 @@ import { timeViolations } from "../times.ts";
 type Delivery = Row<"deliveries">;
 
 const LIST: ListSpec<"deliveries"> = {
-  table: "deliveries", request: ListDeliveriesRequestSchema, defaultOrder: "createTime desc", orderBy: { createTime: "create_time" },
+  table: "deliveries",
+  request: ListDeliveriesRequestSchema,
+  defaultOrder: "createTime desc",
+  orderBy: { createTime: "create_time" },
 };
 
 export function deliveriesService({ pageTokenKey, eventsPrefix }: RoomContext): Room<typeof DeliveriesService> {
@@ -29,17 +38,31 @@ export function deliveriesService({ pageTokenKey, eventsPrefix }: RoomContext): 
     getDelivery: async (call, { uid }) => toMessage(await getDelivery(call, uid)),
     async listDeliveries(call, request) {
       const violations = timeViolations({ start_time: request.startTime, end_time: request.endTime });
-      if (DeliveryStateSchema.value[request.state] === undefined) violations.push({ field: "state", description: "there is no such state" });
+      if (DeliveryStateSchema.value[request.state] === undefined)
+        violations.push({ field: "state", description: "there is no such state" });
       if (violations.length > 0) throw invalidArgument(...violations);
       let inForce = request;
-      const { totalCount, rows, ...rest } = await listFound(call, pageTokenKey, LIST, request, await call.visible(Capability.CAP_EVENTS_SUBSCRIPTION_LIST), {
-        filters(asked) {
-          inForce = asked;
-          return filtersOf(asked, eventsPrefix);
+      const { totalCount, rows, ...rest } = await listFound(
+        call,
+        pageTokenKey,
+        LIST,
+        request,
+        await call.visible(Capability.CAP_EVENTS_SUBSCRIPTION_LIST),
+        {
+          filters(asked) {
+            inForce = asked;
+            return filtersOf(asked, eventsPrefix);
+          },
         },
-      }, (page) => queryDeliveries(call.tx, { page, isNarrow: isNarrow(inForce), states: statesOf(inForce) }), (row, column) => row[column]);
+        (page) => queryDeliveries(call.tx, { page, isNarrow: isNarrow(inForce), states: statesOf(inForce) }),
+        (row, column) => row[column],
+      );
       // The table's columns are what is selected.
-      return { ...rest, ...(totalCount <= MOST_COUNTED && { totalCount }), deliveries: rows.map((row) => toMessage(row as Delivery)) };
+      return {
+        ...rest,
+        ...(totalCount <= MOST_COUNTED && { totalCount }),
+        deliveries: rows.map((row) => toMessage(row as Delivery)),
+      };
     },
     async redeliverEvent(call, { uid }) {
       const row = await getDelivery(call, uid);
@@ -54,8 +77,14 @@ export function deliveriesService({ pageTokenKey, eventsPrefix }: RoomContext): 
 
 /** Throws NOT_FOUND, for what a deleted subscription has left as well. */
 async function getDelivery(call: Call, uid: string): Promise<Delivery> {
-  const row = !isUid(uid) ? undefined : await call.tx.selectFrom("deliveries").selectAll("deliveries")
-    .innerJoin("subscriptions", "subscriptions.uid", "deliveries.parent").where("deliveries.uid", "=", uid).executeTakeFirst();
+  const row = !isUid(uid)
+    ? undefined
+    : await call.tx
+        .selectFrom("deliveries")
+        .selectAll("deliveries")
+        .innerJoin("subscriptions", "subscriptions.uid", "deliveries.parent")
+        .where("deliveries.uid", "=", uid)
+        .executeTakeFirst();
   if (row === undefined) throw notFound(DeliverySchema.typeName, uid);
   return row;
 }
@@ -64,9 +93,22 @@ function messageOf(row: Delivery, eventsPrefix: string): MessageInitShape<typeof
   const attempts = attemptsOf(row.attempts);
   const waits = row.state === DeliveryState.PENDING || row.state === DeliveryState.RETRYING;
   return {
-    uid: row.uid, eventId: row.event_id, eventType: `${eventsPrefix}.${row.event_type}`, eventSubject: row.event_subject, state: row.state as DeliveryState,
-    tries: row.tries, lastStatus: row.last_status, lastError: row.last_error, createTime: timestamp(row.create_time), updateTime: timestamp(row.update_time),
-    attempts: attempts.map(([startMs, latencyMs, status, error]) => ({ startTime: timestamp(startMs), latency: duration(latencyMs), status, error })),
+    uid: row.uid,
+    eventId: row.event_id,
+    eventType: `${eventsPrefix}.${row.event_type}`,
+    eventSubject: row.event_subject,
+    state: row.state as DeliveryState,
+    tries: row.tries,
+    lastStatus: row.last_status,
+    lastError: row.last_error,
+    createTime: timestamp(row.create_time),
+    updateTime: timestamp(row.update_time),
+    attempts: attempts.map(([startMs, latencyMs, status, error]) => ({
+      startTime: timestamp(startMs),
+      latency: duration(latencyMs),
+      status,
+      error,
+    })),
     ...(attempts.length > 0 && { lastLatency: duration(row.last_latency_ms) }),
     ...(waits && row.next_time !== null && { nextTryTime: timestamp(row.next_time) }),
   };
@@ -76,12 +118,17 @@ function duration(ms: number): Pick<Duration, "seconds" | "nanos"> {
   return { seconds: BigInt(Math.floor(ms / 1000)), nanos: (ms % 1000) * 1_000_000 };
 }
 
-function filtersOf({ eventId, eventType, startTime, endTime }: ListDeliveriesRequest, eventsPrefix: string): Condition[] {
+function filtersOf(
+  { eventId, eventType, startTime, endTime }: ListDeliveriesRequest,
+  eventsPrefix: string,
+): Condition[] {
   // The table has types without the prefix: one that begins otherwise is no type here.
   const isType = eventType.startsWith(`${eventsPrefix}.`);
   return [
     ...(eventId === "" ? [] : [columnIs("event_id", eventId)]),
-    ...(eventType === "" ? [] : [isType ? columnIs("event_type", eventType.slice(eventsPrefix.length + 1)) : sql`1 = 0`]),
+    ...(eventType === ""
+      ? []
+      : [isType ? columnIs("event_type", eventType.slice(eventsPrefix.length + 1)) : sql`1 = 0`]),
     ...(startTime === undefined ? [] : [sql`t.create_time >= ${milliseconds(startTime)}`]),
     ...(endTime === undefined ? [] : [sql`t.create_time <= ${milliseconds(endTime)}`]),
   ];

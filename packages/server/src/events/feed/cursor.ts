@@ -16,7 +16,10 @@ export interface FeedScope {
 export interface Position {
   /** All of its events up to this number are read. */
   seq: number;
-  /** Events up to this number may be gone without being missed: they were too old already when the reader came to where it is. */
+  /**
+   * Events up to this number may be gone without being missed: they were too old already when the reader came to where
+   * it is.
+   */
   goneTo: number;
 }
 
@@ -25,21 +28,33 @@ const MAX_LENGTH = 256;
 // No page token is a cursor, and no cursor a page token, although one key seals both.
 const PURPOSE = Buffer.from("moorage event cursor\0");
 
-/** Seals the position as text that only this installation makes and that is good for the same events alone, as long as they are kept. */
+/**
+ * Seals the position as text that only this installation makes and that is good for the same events alone, as long as
+ * they are kept.
+ */
 export function sealCursor(key: Uint8Array, scope: FeedScope, { seq, goneTo }: Position): string {
   const body = Buffer.from(JSON.stringify([fingerprint(scope), seq, goneTo]));
   return Buffer.concat([sealOf(key, body), body]).toString("base64url");
 }
 
-/** The position in a cursor. Throws INVALID_ARGUMENT on `cursor` for one that is not ours, or was given for other events. */
+/**
+ * The position in a cursor. Throws INVALID_ARGUMENT on `cursor` for one that is not ours, or was given for other
+ * events.
+ */
 export function openCursor(key: Uint8Array, scope: FeedScope, text: string): Position {
-  const raw = text.length <= MAX_LENGTH && /^[A-Za-z0-9_-]+$/.test(text) ? Buffer.from(text, "base64url") : Buffer.alloc(0);
+  const raw =
+    text.length <= MAX_LENGTH && /^[A-Za-z0-9_-]+$/.test(text) ? Buffer.from(text, "base64url") : Buffer.alloc(0);
   const body = raw.subarray(MAC_BYTES);
-  if (raw.length <= MAC_BYTES || raw.toString("base64url") !== text || !timingSafeEqual(raw.subarray(0, MAC_BYTES), sealOf(key, body))) {
+  if (
+    raw.length <= MAC_BYTES ||
+    raw.toString("base64url") !== text ||
+    !timingSafeEqual(raw.subarray(0, MAC_BYTES), sealOf(key, body))
+  ) {
     throw invalidArgument({ field: "cursor", description: "is not a cursor of events" });
   }
   const [known, seq, goneTo] = JSON.parse(body.toString()) as [string, number, number];
-  if (known !== fingerprint(scope)) throw invalidArgument({ field: "cursor", description: "was given for another group or other filters" });
+  if (known !== fingerprint(scope))
+    throw invalidArgument({ field: "cursor", description: "was given for another group or other filters" });
   return { seq, goneTo };
 }
 
@@ -54,7 +69,11 @@ function fingerprint(scope: FeedScope): string {
   const known = fingerprints.get(scope);
   if (known !== undefined) return known;
   const { group, typePrefixes, subjectPrefixes } = scope;
-  const made = hash("sha256", JSON.stringify([group, typePrefixes.toSorted(), subjectPrefixes.toSorted()]), "base64url").slice(0, 22);
+  const made = hash(
+    "sha256",
+    JSON.stringify([group, typePrefixes.toSorted(), subjectPrefixes.toSorted()]),
+    "base64url",
+  ).slice(0, 22);
   fingerprints.set(scope, made);
   return made;
 }

@@ -3,18 +3,25 @@ import { type Database, statement } from "../../store/index.ts";
 /** Tells those who wait when there is something new, by one look at the database for all of them. */
 export interface News {
   /**
-   * Waits until the organization has an event after that number, at most `timeoutMs`. Answers a number, not below it, up to which there is none. Throws
-   * the signal's reason once it is given, and what went wrong when the database cannot be read.
+   * Waits until the organization has an event after that number, at most `timeoutMs`. Answers a number, not below it,
+   * up to which there is none. Throws the signal's reason once it is given, and what went wrong when the database
+   * cannot be read.
    */
   after(organization: string, seq: number, timeoutMs: number, signal: AbortSignal): Promise<number>;
 }
 
-interface Waiter { seq: number; wake(seq: number): void; fail(error: unknown): void }
+interface Waiter {
+  seq: number;
+  wake(seq: number): void;
+  fail(error: unknown): void;
+}
 
 const POLL_MS = 250;
 const MOST_AT_ONCE = 1_000;
 
-const selectNew = statement<{ seq: number; organization: string }>("select seq, organization from events where seq > ? order by seq limit ?");
+const selectNew = statement<{ seq: number; organization: string }>(
+  "select seq, organization from events where seq > ? order by seq limit ?",
+);
 const known = new WeakMap<Database, News>();
 
 /** The news of the database, the same for all of the process. */

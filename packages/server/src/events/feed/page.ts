@@ -3,7 +3,17 @@ import { type Bindable, type Database, select, statement } from "../../store/ind
 import type { FeedScope, Position } from "./cursor.ts";
 
 /** What is read of an event. */
-export interface FeedRow { seq: number; id: string; type: string; subject: string; parent: string; number: number; time: number; actor: string; body: string }
+export interface FeedRow {
+  seq: number;
+  id: string;
+  type: string;
+  subject: string;
+  parent: string;
+  number: number;
+  time: number;
+  actor: string;
+  body: string;
+}
 
 export interface FeedPage {
   rows: FeedRow[];
@@ -13,7 +23,10 @@ export interface FeedPage {
   more: boolean;
 }
 
-/** A page looks at no more events of the organization than these, so that one of a quiet group takes no longer than others. */
+/**
+ * A page looks at no more events of the organization than these, so that one of a quiet group takes no longer than
+ * others.
+ */
 const MOST_LOOKED_AT = 2_000;
 
 const selectHead = statement<{ number: number }>("select number from event_numbers where subject = ''");
@@ -27,7 +40,10 @@ export async function headOf(db: Database): Promise<number> {
   return Number((await selectHead(db))[0]?.number ?? 0);
 }
 
-/** Under this name `event_numbers` has the number of the newest event of the organization that was removed because of its age. */
+/**
+ * Under this name `event_numbers` has the number of the newest event of the organization that was removed because of
+ * its age.
+ */
 export function goneKey(organization: string): string {
   return `gone:${organization}`;
 }
@@ -38,20 +54,30 @@ export function organizationOf(group: string): string {
 }
 
 /**
- * The events of the scope after the position, in order, at most `limit`; from the oldest that is kept without a position. Types are asked for as they
- * are stored, without the configured prefix. Throws FAILED_PRECONDITION with CURSOR_EXPIRED when events after the position are gone.
+ * The events of the scope after the position, in order, at most `limit`; from the oldest that is kept without a
+ * position. Types are asked for as they are stored, without the configured prefix. Throws FAILED_PRECONDITION with
+ * CURSOR_EXPIRED when events after the position are gone.
  */
-export async function readFeed(db: Database, scope: FeedScope, storedTypes: readonly string[], after: Position | undefined, limit: number): Promise<FeedPage> {
+export async function readFeed(
+  db: Database,
+  scope: FeedScope,
+  storedTypes: readonly string[],
+  after: Position | undefined,
+  limit: number,
+): Promise<FeedPage> {
   const organization = organizationOf(scope.group);
   const from = after?.seq ?? 0;
-  // In this order: whatever is numbered up to the head is seen by what is asked later, and whatever was gone by then is told of by what is asked last.
+  // In this order: whatever is numbered up to the head is seen by what is asked later, and whatever was gone by then is
+  // told of by what is asked last.
   const head = await headOf(db);
   if (from > head) throw expired("the cursor is from after the newest event: the installation was restored");
   const [ahead] = await lookAhead(db, organization, from, MOST_LOOKED_AT);
   const last = Number(ahead?.last ?? from);
-  const rows = last === from ? [] : await rowsOf(db, scope, storedTypes, { organization, from, last, limit: limit + 1 });
+  const rows =
+    last === from ? [] : await rowsOf(db, scope, storedTypes, { organization, from, last, limit: limit + 1 });
   const gone = Number((await selectGone(db, goneKey(organization)))[0]?.number ?? 0);
-  if (after !== undefined && gone > Math.max(after.seq, after.goneTo)) throw expired("events after the cursor are not kept any more");
+  if (after !== undefined && gone > Math.max(after.seq, after.goneTo))
+    throw expired("events after the cursor are not kept any more");
   const isCut = rows.length > limit;
   const more = isCut || Number(ahead?.n) >= MOST_LOOKED_AT;
   const seq = isCut ? Number(rows[limit - 1]?.seq) : more ? last : Math.max(last, head);
@@ -59,7 +85,9 @@ export async function readFeed(db: Database, scope: FeedScope, storedTypes: read
 }
 
 async function rowsOf(
-  db: Database, { group, subjectPrefixes }: FeedScope, storedTypes: readonly string[],
+  db: Database,
+  { group, subjectPrefixes }: FeedScope,
+  storedTypes: readonly string[],
   { organization, from, last, limit }: { organization: string; from: number; last: number; limit: number },
 ): Promise<FeedRow[]> {
   const conditions = ["organization = ?", "seq > ?", "seq <= ?", "target = ''"];
@@ -69,7 +97,10 @@ async function rowsOf(
     conditions.push("parent >= ? and parent < ?");
     parameters.push(group, `${group}0`);
   }
-  for (const [column, prefixes] of [["type", storedTypes], ["subject", subjectPrefixes]] as const) {
+  for (const [column, prefixes] of [
+    ["type", storedTypes],
+    ["subject", subjectPrefixes],
+  ] as const) {
     if (prefixes.length === 0) continue;
     conditions.push(`(${prefixes.map(() => `substr(${column}, 1, ?) = ?`).join(" or ")})`);
     parameters.push(...prefixes.flatMap((prefix) => [prefix.length, prefix]));

@@ -17,8 +17,14 @@ const WATCH_PAGE_SIZE = 100;
 const MAX_PREFIXES = 64;
 const HEARTBEAT_MS = 15_000;
 
-/** Reads events in their order, for those who cannot be called. A stream on which nothing happens says how far it is every `heartbeatMs` milliseconds. */
-export function eventsService({ pageTokenKey, eventsPrefix, baseUrl = "" }: RoomContext, heartbeatMs: number = HEARTBEAT_MS): Room<typeof EventsService> {
+/**
+ * Reads events in their order, for those who cannot be called. A stream on which nothing happens says how far it is
+ * every `heartbeatMs` milliseconds.
+ */
+export function eventsService(
+  { pageTokenKey, eventsPrefix, baseUrl = "" }: RoomContext,
+  heartbeatMs: number = HEARTBEAT_MS,
+): Room<typeof EventsService> {
   const read = async (call: Call, scope: FeedScope, after: Position | undefined, limit: number): Promise<FeedPage> => {
     // A group that was deleted is in nobody's reach any more, also when the caller's rights come from above it.
     await groups.get(call.tx, scope.group);
@@ -28,11 +34,30 @@ export function eventsService({ pageTokenKey, eventsPrefix, baseUrl = "" }: Room
     if (cursor === "now") return { seq: await headOf(call.tx), goneTo: 0 };
     return cursor === "" ? undefined : openCursor(pageTokenKey, scope, cursor);
   };
-  const toEvent = ({ id, type, subject, parent, number, time, actor, body }: FeedRow): MessageInitShape<typeof EventSchema> => {
+  const toEvent = ({
+    id,
+    type,
+    subject,
+    parent,
+    number,
+    time,
+    actor,
+    body,
+  }: FeedRow): MessageInitShape<typeof EventSchema> => {
     const who = JSON.parse(actor) as JsonObject & { subject: string };
     return {
-      specversion: "1.0", id, source: baseUrl, type: `${eventsPrefix}.${type}`, subject, time: timestamp(time), datacontenttype: "application/json",
-      data: { actor: who, body: JSON.parse(body) as JsonObject }, group: parent, audience: "customer", actor: who.subject, sequence: String(number),
+      specversion: "1.0",
+      id,
+      source: baseUrl,
+      type: `${eventsPrefix}.${type}`,
+      subject,
+      time: timestamp(time),
+      datacontenttype: "application/json",
+      data: { actor: who, body: JSON.parse(body) as JsonObject },
+      group: parent,
+      audience: "customer",
+      actor: who.subject,
+      sequence: String(number),
     };
   };
   return {
@@ -47,11 +72,13 @@ export function eventsService({ pageTokenKey, eventsPrefix, baseUrl = "" }: Room
       const scope = scopeOf(request, eventsPrefix, []);
       const news = newsOf(call.tx);
       let at = await begin(call, scope, request.cursor);
-      // When it is to be said how far it is: at first, so that whoever asked for what comes from now on knows where that was, and whenever it was quiet.
+      // When it is to be said how far it is: at first, so that whoever asked for what comes from now on knows where
+      // that was, and whenever it was quiet.
       let dueMs = performance.now();
       for (;;) {
         const { rows, next, more } = await read(call, scope, at, WATCH_PAGE_SIZE);
-        for (const row of rows) yield { event: toEvent(row), cursor: sealCursor(pageTokenKey, scope, { ...next, seq: row.seq }) };
+        for (const row of rows)
+          yield { event: toEvent(row), cursor: sealCursor(pageTokenKey, scope, { ...next, seq: row.seq }) };
         at = next;
         const isDue = performance.now() >= dueMs;
         if (isDue && rows.length === 0) yield { cursor: sealCursor(pageTokenKey, scope, at) };
@@ -59,14 +86,22 @@ export function eventsService({ pageTokenKey, eventsPrefix, baseUrl = "" }: Room
         signal.throwIfAborted();
         // The embedded database answers at once: without this nobody else would have a turn.
         await nextTurn();
-        if (!more) at = { ...at, seq: await news.after(organizationOf(scope.group), at.seq, Math.max(dueMs - performance.now(), 0), signal) };
+        if (!more)
+          at = {
+            ...at,
+            seq: await news.after(organizationOf(scope.group), at.seq, Math.max(dueMs - performance.now(), 0), signal),
+          };
       }
     },
   };
 }
 
 /** What is asked for. Throws INVALID_ARGUMENT with everything that is wrong with it, `violations` first. */
-function scopeOf(request: ListEventsRequest | WatchEventsRequest, eventsPrefix: string, violations: FieldViolation[]): FeedScope {
+function scopeOf(
+  request: ListEventsRequest | WatchEventsRequest,
+  eventsPrefix: string,
+  violations: FieldViolation[],
+): FeedScope {
   const { group, typePrefixes, subjectPrefixes } = request;
   const found = [...violations];
   for (const [field, prefixes] of Object.entries({ typePrefixes, subjectPrefixes })) {

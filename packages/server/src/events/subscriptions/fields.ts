@@ -23,7 +23,9 @@ export function subscriptionViolations(subscription: Subscription, eventsPrefix:
 export function prefixViolations({ typePrefixes, subjectPrefixes }: Prefixes, eventsPrefix: string): FieldViolation[] {
   return [
     ...typePrefixes.flatMap((prefix, at) => wrong(`typePrefixes[${at}]`, typeFault(prefix, eventsPrefix))),
-    ...subjectPrefixes.flatMap((prefix, at) => wrong(`subjectPrefixes[${at}]`, isSubject(prefix) ? undefined : "must be a uid")),
+    ...subjectPrefixes.flatMap((prefix, at) =>
+      wrong(`subjectPrefixes[${at}]`, isSubject(prefix) ? undefined : "must be a uid"),
+    ),
   ];
 }
 
@@ -42,9 +44,12 @@ function sinkViolations(sink: string): FieldViolation[] {
 /** A prefix that no type here begins with would be waited on for ever. */
 function typeFault(prefix: string, eventsPrefix: string): string | undefined {
   if (prefix.length > MAX_PREFIX_CHARS) return `must have at most ${MAX_PREFIX_CHARS} characters`;
-  if (!TYPE_PREFIX.test(prefix)) return "must be the beginning of an event's type: letters, digits, dots, dashes and underscores";
+  if (!TYPE_PREFIX.test(prefix))
+    return "must be the beginning of an event's type: letters, digits, dots, dashes and underscores";
   const all = `${eventsPrefix}.`;
-  return prefix.startsWith(all) || all.startsWith(prefix) ? undefined : `must begin with ${all} as the types of events do here`;
+  return prefix.startsWith(all) || all.startsWith(prefix)
+    ? undefined
+    : `must begin with ${all} as the types of events do here`;
 }
 
 function isSubject(prefix: string): boolean {

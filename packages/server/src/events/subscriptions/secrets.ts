@@ -20,7 +20,10 @@ export function newSubscriptionSecret(): string {
 
 type Kept = Pick<Row<"subscriptions">, "secret" | "old_secret" | "old_secret_expire_time">;
 
-/** The columns of a secret that takes the place of `before`. That one signs until `untilMs`, and the one before it no longer. Undefined: it signs no more. */
+/**
+ * The columns of a secret that takes the place of `before`. That one signs until `untilMs`, and the one before it no
+ * longer. Undefined: it signs no more.
+ */
 export function rotated(before: string, sealed: string, untilMs: number | undefined): Kept {
   if (untilMs === undefined) return { secret: sealed, old_secret: "", old_secret_expire_time: null };
   return { secret: sealed, old_secret: before, old_secret_expire_time: untilMs };
@@ -29,8 +32,11 @@ export function rotated(before: string, sealed: string, untilMs: number | undefi
 /** Seals anew what was sealed with an older secret key. */
 export async function resealSubscriptions(tx: Database, secrets: Secrets): Promise<void> {
   const again = (sealed: string, place: string): string =>
-    (sealed === "" || secrets.isCurrent(sealed) ? sealed : secrets.seal(secrets.open(sealed, place), place));
-  for (const { uid, secret, old_secret } of await tx.selectFrom("subscriptions").select(["uid", "secret", "old_secret"]).execute()) {
+    sealed === "" || secrets.isCurrent(sealed) ? sealed : secrets.seal(secrets.open(sealed, place), place);
+  for (const { uid, secret, old_secret } of await tx
+    .selectFrom("subscriptions")
+    .select(["uid", "secret", "old_secret"])
+    .execute()) {
     const place = subscriptionPlace(uid);
     const sealed = { secret: again(secret, place), old_secret: again(old_secret, place) };
     if (sealed.secret === secret && sealed.old_secret === old_secret) continue;

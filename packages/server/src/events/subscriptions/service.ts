@@ -1,8 +1,14 @@
 import { create } from "@bufbuild/protobuf";
 import type { Duration } from "@bufbuild/protobuf/wkt";
 import {
-  Capability, ListSubscriptionsRequestSchema, ListSubscriptionsResponseSchema, type Subscription, SubscriptionSchema, type SubscriptionsService,
-  SubscriptionState, SubscriptionTestSchema,
+  Capability,
+  ListSubscriptionsRequestSchema,
+  ListSubscriptionsResponseSchema,
+  type Subscription,
+  SubscriptionSchema,
+  type SubscriptionsService,
+  SubscriptionState,
+  SubscriptionTestSchema,
 } from "@moorage/api";
 import { listStored, storedList } from "../../aip/list.ts";
 import { resource, storedGet } from "../../aip/resource.ts";
@@ -22,8 +28,11 @@ const MOST_OF_A_GROUP = 100;
 // The secret is in no answer but those that make one.
 const LAYOUT = layoutOf(SubscriptionSchema, { without: ["secret"] });
 
-const toRow = ({ sink, typePrefixes, subjectPrefixes }: Subscription) =>
-  ({ sink, type_prefixes: JSON.stringify(typePrefixes), subject_prefixes: JSON.stringify(subjectPrefixes) });
+const toRow = ({ sink, typePrefixes, subjectPrefixes }: Subscription) => ({
+  sink,
+  type_prefixes: JSON.stringify(typePrefixes),
+  subject_prefixes: JSON.stringify(subjectPrefixes),
+});
 
 const subscriptions = resource({ message: SubscriptionSchema, table: "subscriptions", toMessage: LAYOUT.ofRow, toRow });
 
@@ -31,16 +40,32 @@ const subscriptions = resource({ message: SubscriptionSchema, table: "subscripti
 export const subscriptionOf = subscriptions.toMessage;
 
 const getSubscription = storedGet("subscriptions", LAYOUT);
-const LIST = storedList({
-  table: "subscriptions", request: ListSubscriptionsRequestSchema, defaultOrder: "createTime",
-  orderBy: { createTime: "create_time", updateTime: "update_time", sink: "sink", state: "state", uid: "uid" },
-}, ListSubscriptionsResponseSchema, LAYOUT);
+const LIST = storedList(
+  {
+    table: "subscriptions",
+    request: ListSubscriptionsRequestSchema,
+    defaultOrder: "createTime",
+    orderBy: { createTime: "create_time", updateTime: "update_time", sink: "sink", state: "state", uid: "uid" },
+  },
+  ListSubscriptionsResponseSchema,
+  LAYOUT,
+);
 
-export function subscriptionsService({ pageTokenKey, secrets, eventsPrefix }: RoomContext): Room<typeof SubscriptionsService> {
+export function subscriptionsService({
+  pageTokenKey,
+  secrets,
+  eventsPrefix,
+}: RoomContext): Room<typeof SubscriptionsService> {
   return {
     getSubscription: (call, { uid }) => getSubscription(call.tx, uid),
     async listSubscriptions(call, request) {
-      return await listStored(call, pageTokenKey, LIST, request, await call.visible(Capability.CAP_EVENTS_SUBSCRIPTION_LIST));
+      return await listStored(
+        call,
+        pageTokenKey,
+        LIST,
+        request,
+        await call.visible(Capability.CAP_EVENTS_SUBSCRIPTION_LIST),
+      );
     },
     async createSubscription(call, { parent, subscription = create(SubscriptionSchema) }) {
       const violations = subscriptionViolations(subscription, eventsPrefix);
@@ -48,13 +73,25 @@ export function subscriptionsService({ pageTokenKey, secrets, eventsPrefix }: Ro
       await groups.get(call.tx, parent);
       await requireRoom(call, parent);
       const row = await subscriptions.insert(call, parent, {
-        ...toRow(subscription), state: SubscriptionState.ACTIVE, state_reason: "", secret: "", old_secret: "", old_secret_expire_time: null, allowed_rate: 0,
-        handshake_time: null, create_time: call.nowMs, update_time: call.nowMs,
+        ...toRow(subscription),
+        state: SubscriptionState.ACTIVE,
+        state_reason: "",
+        secret: "",
+        old_secret: "",
+        old_secret_expire_time: null,
+        allowed_rate: 0,
+        handshake_time: null,
+        create_time: call.nowMs,
+        update_time: call.nowMs,
       });
       // It is sealed for its place, which has its name only now.
       const secret = newSubscriptionSecret();
       const { uid } = row;
-      await call.tx.updateTable("subscriptions").set({ secret: secrets.seal(secret, subscriptionPlace(uid)) }).where("uid", "=", uid).execute();
+      await call.tx
+        .updateTable("subscriptions")
+        .set({ secret: secrets.seal(secret, subscriptionPlace(uid)) })
+        .where("uid", "=", uid)
+        .execute();
       return { ...subscriptions.toMessage(row), secret };
     },
     async deleteSubscription(call, { uid }) {
@@ -66,7 +103,9 @@ export function subscriptionsService({ pageTokenKey, secrets, eventsPrefix }: Ro
     },
     async pauseSubscription(call, { uid }) {
       const row = await subscriptions.get(call.tx, uid);
-      return row.state === SubscriptionState.ACTIVE ? await change(call, row, { state: SubscriptionState.PAUSED }) : subscriptions.toMessage(row);
+      return row.state === SubscriptionState.ACTIVE
+        ? await change(call, row, { state: SubscriptionState.PAUSED })
+        : subscriptions.toMessage(row);
     },
     async resumeSubscription(call, { uid }) {
       const row = await subscriptions.get(call.tx, uid);
@@ -79,12 +118,23 @@ export function subscriptionsService({ pageTokenKey, secrets, eventsPrefix }: Ro
       const row = await subscriptions.get(call.tx, uid);
       const secret = newSubscriptionSecret();
       const untilMs = overlapMs === 0 ? undefined : call.nowMs + overlapMs;
-      return { ...await change(call, row, rotated(row.secret, secrets.seal(secret, subscriptionPlace(uid)), untilMs)), secret };
+      return {
+        ...(await change(call, row, rotated(row.secret, secrets.seal(secret, subscriptionPlace(uid)), untilMs))),
+        secret,
+      };
     },
     async testSubscription(call, { uid }) {
       const { parent } = await subscriptions.get(call.tx, uid);
       const body = { subscription: uid, message: "This is a test of the subscription." };
-      return { eventId: call.emit(SubscriptionTestSchema, { type: "events.test.v1", subject: uid, group: parent, target: uid, body }) };
+      return {
+        eventId: call.emit(SubscriptionTestSchema, {
+          type: "events.test.v1",
+          subject: uid,
+          group: parent,
+          target: uid,
+          body,
+        }),
+      };
     },
     async redeliverEvents(call, request) {
       await subscriptions.get(call.tx, request.uid);
@@ -93,17 +143,28 @@ export function subscriptionsService({ pageTokenKey, secrets, eventsPrefix }: Ro
   };
 }
 
-async function change(call: Call, row: Row<"subscriptions">, changes: Partial<Row<"subscriptions">>): Promise<Subscription> {
+async function change(
+  call: Call,
+  row: Row<"subscriptions">,
+  changes: Partial<Row<"subscriptions">>,
+): Promise<Subscription> {
   const changed = { ...changes, update_time: call.nowMs };
   await call.tx.updateTable("subscriptions").set(changed).where("uid", "=", row.uid).execute();
   return subscriptions.toMessage({ ...row, ...changed });
 }
 
 async function requireRoom(call: Call, group: string): Promise<void> {
-  const { n } = await call.tx.selectFrom("subscriptions").select(({ fn }) => fn.countAll<number>().as("n"))
-    .where("parent", "=", group).executeTakeFirstOrThrow();
+  const { n } = await call.tx
+    .selectFrom("subscriptions")
+    .select(({ fn }) => fn.countAll<number>().as("n"))
+    .where("parent", "=", group)
+    .executeTakeFirstOrThrow();
   if (Number(n) < MOST_OF_A_GROUP) return;
-  throw failedPrecondition({ type: "TOO_MANY_SUBSCRIPTIONS", subject: group, description: `a group has at most ${MOST_OF_A_GROUP} subscriptions` });
+  throw failedPrecondition({
+    type: "TOO_MANY_SUBSCRIPTIONS",
+    subject: group,
+    description: `a group has at most ${MOST_OF_A_GROUP} subscriptions`,
+  });
 }
 
 function overlapOf(overlap: Duration | undefined): number {

@@ -10,7 +10,10 @@ import { createSinkCheck, type SinkCheck, type SinkRules } from "./sink-check.ts
 
 const closed = { allowPrivateNetwork: false, eventsPrefix: "dev.moorage" };
 /** Finds that out, whatever the name. */
-const finds = (error: Error | null): LookupFunction => (_name, _options, done) => setImmediate(() => done(error as NodeJS.ErrnoException | null, ""));
+const finds =
+  (error: Error | null): LookupFunction =>
+  (_name, _options, done) =>
+    setImmediate(() => done(error as NodeJS.ErrnoException | null, ""));
 const failure = (code: string): Error => Object.assign(new Error(code), { code });
 
 /** What is wrong with the fields, by their names. */
@@ -20,7 +23,9 @@ async function faults(check: SinkCheck, sink: string, typePrefixes: string[] = [
     return {};
   } catch (error) {
     assert.ok(error instanceof MoorageError, String(error));
-    return Object.fromEntries((error.details.fieldViolations ?? []).map(({ field, description }) => [field, description]));
+    return Object.fromEntries(
+      (error.details.fieldViolations ?? []).map(({ field, description }) => [field, description]),
+    );
   }
 }
 const sinkFault = async (rules: Partial<SinkRules>, sink = "https://sink.example.com/"): Promise<string | undefined> =>
@@ -28,14 +33,38 @@ const sinkFault = async (rules: Partial<SinkRules>, sink = "https://sink.example
 
 test("what is known to lead to no public address is refused, and so is a name that is not there", async () => {
   const notPublic = "must not lead to an address that is not a public one";
-  assert.equal(await sinkFault({ lookup: finds(new FetchError("refused", "the address is not a public one")) }), notPublic);
+  assert.equal(
+    await sinkFault({ lookup: finds(new FetchError("refused", "the address is not a public one")) }),
+    notPublic,
+  );
   assert.equal(await sinkFault({ lookup: finds(failure("ENOTFOUND")) }), "must have a name that exists");
-  assert.equal(await sinkFault({ lookup: finds(new FetchError("failed", "the name has no address")) }), "must have a name that has an address");
+  assert.equal(
+    await sinkFault({ lookup: finds(new FetchError("failed", "the name has no address")) }),
+    "must have a name that has an address",
+  );
   // An address is not looked up: it is what it is, however it is written.
   const lookup: LookupFunction = () => assert.fail("an address was looked up");
   for (const host of [
-    "127.0.0.1", "2130706433", "0x7f.1", "0177.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.1",
-    "[::1]", "[::]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[64:ff9b::7f00:1]", "[64:ff9b::10.0.0.1]", "[fe80::1]", "[fd00::1]", "[2002:7f00:1::]",
+    "127.0.0.1",
+    "2130706433",
+    "0x7f.1",
+    "0177.0.0.1",
+    "10.1.2.3",
+    "172.16.0.1",
+    "192.168.1.1",
+    "169.254.169.254",
+    "100.64.0.1",
+    "0.0.0.0",
+    "224.0.0.1",
+    "[::1]",
+    "[::]",
+    "[::ffff:127.0.0.1]",
+    "[::ffff:7f00:1]",
+    "[64:ff9b::7f00:1]",
+    "[64:ff9b::10.0.0.1]",
+    "[fe80::1]",
+    "[fd00::1]",
+    "[2002:7f00:1::]",
     "[2001:db8::1]",
   ]) {
     assert.equal(await sinkFault({ lookup }, `https://${host}/`), notPublic, host);
@@ -58,10 +87,15 @@ test("where private addresses are allowed nothing is looked up, and http is let 
 
 test("all that is wrong is told at once, and a sink that is none is not looked up", async () => {
   const check = createSinkCheck({ ...closed, lookup: finds(failure("ENOTFOUND")) });
-  assert.deepEqual(Object.keys(await faults(check, "https://nowhere.invalid/", ["registry."])).toSorted(), ["sink", "typePrefixes[0]"]);
+  assert.deepEqual(Object.keys(await faults(check, "https://nowhere.invalid/", ["registry."])).toSorted(), [
+    "sink",
+    "typePrefixes[0]",
+  ]);
   const lookup: LookupFunction = () => assert.fail("a name was looked up");
   const lookless = createSinkCheck({ ...closed, lookup });
-  assert.deepEqual(await faults(lookless, "https://me:word@sink.example.com/"), { sink: "must not hold a user name or password" });
+  assert.deepEqual(await faults(lookless, "https://me:word@sink.example.com/"), {
+    sink: "must not hold a user name or password",
+  });
 });
 
 test("few names are looked up at the same time; who waits for a turn that does not come in time passes", async () => {
@@ -75,10 +109,18 @@ test("few names are looked up at the same time; who waits for a turn that does n
     });
   };
   const check = createSinkCheck({ ...closed, lookup });
-  const told = await Promise.all(Array.from({ length: 10 }, (_, at) => faults(check, `https://sink-${at}.example.com/`)));
+  const told = await Promise.all(
+    Array.from({ length: 10 }, (_, at) => faults(check, `https://sink-${at}.example.com/`)),
+  );
   assert.deepEqual([told.filter((each) => "sink" in each).length, most], [10, 2]);
   const stuck = createSinkCheck({ ...closed, timeoutMs: 20, lookup: () => {} });
-  assert.deepEqual(await Promise.all(Array.from({ length: 5 }, () => faults(stuck, "https://sink.example.com/"))), [{}, {}, {}, {}, {}]);
+  assert.deepEqual(await Promise.all(Array.from({ length: 5 }, () => faults(stuck, "https://sink.example.com/"))), [
+    {},
+    {},
+    {},
+    {},
+    {},
+  ]);
   // Whose time was over is not looked up any more when its turn comes.
   const asked: ((error: null, address: string) => void)[] = [];
   const late = createSinkCheck({ ...closed, timeoutMs: 20, lookup: (_name, _options, done) => void asked.push(done) });

@@ -22,11 +22,17 @@ const TIMEOUT_MS = 5_000;
 const LOOKUPS_AT_ONCE = 2;
 
 /**
- * Makes the check of where a subscription that is to be made would send. The sink must be https, and its name must resolve, to public addresses alone.
- * What cannot be found out now is let pass, for it is looked at again whenever something is sent. Where private addresses are allowed nothing is looked
- * up. The check throws INVALID_ARGUMENT that names all the fields that are wrong, those that have nothing to do with the sink as well.
+ * Makes the check of where a subscription that is to be made would send. The sink must be https, and its name must
+ * resolve, to public addresses alone. What cannot be found out now is let pass, for it is looked at again whenever
+ * something is sent. Where private addresses are allowed nothing is looked up. The check throws INVALID_ARGUMENT that
+ * names all the fields that are wrong, those that have nothing to do with the sink as well.
  */
-export function createSinkCheck({ allowPrivateNetwork, eventsPrefix, timeoutMs = TIMEOUT_MS, lookup }: SinkRules): SinkCheck {
+export function createSinkCheck({
+  allowPrivateNetwork,
+  eventsPrefix,
+  timeoutMs = TIMEOUT_MS,
+  lookup,
+}: SinkRules): SinkCheck {
   const resolve = lookup ?? checkedLookup({ allowPrivateNetwork });
   const lanes = Array.from({ length: LOOKUPS_AT_ONCE }, (): Promise<unknown> => Promise.resolve());
   let asked = 0;
@@ -40,7 +46,9 @@ export function createSinkCheck({ allowPrivateNetwork, eventsPrefix, timeoutMs =
       giveUp(undefined);
     }, timeoutMs);
     const lane = asked++ % lanes.length;
-    const found = (lanes[lane] ?? late).then(() => (isLate ? undefined : new Promise<Error | null>((done) => resolve(name, {}, done))));
+    const found = (lanes[lane] ?? late).then(() =>
+      isLate ? undefined : new Promise<Error | null>((done) => resolve(name, {}, done)),
+    );
     lanes[lane] = found.catch(() => {});
     const result = await Promise.race([found, late]);
     clearTimeout(timer);
@@ -68,7 +76,8 @@ export function createSinkCheck({ allowPrivateNetwork, eventsPrefix, timeoutMs =
 
 function faultIn(error: Error | null | undefined): string | undefined {
   if (error === null || error === undefined) return undefined;
-  if (error instanceof FetchError && error.kind === "refused") return "must not lead to an address that is not a public one";
+  if (error instanceof FetchError && error.kind === "refused")
+    return "must not lead to an address that is not a public one";
   if (error instanceof FetchError) return "must have a name that has an address";
   return "code" in error && error.code === "ENOTFOUND" ? "must have a name that exists" : undefined;
 }

@@ -7,18 +7,33 @@ const KEYS = fc.string({ unit: "grapheme" }).filter((key) => key !== "__proto__"
 
 // Not a test by itself: what the property tests of the transcoder draw their messages from.
 
-/** Any message of the type, three levels deep at most; times have whole milliseconds, as contract §4 prints them, and durations are valid. */
+/**
+ * Any message of the type, three levels deep at most; times have whole milliseconds, as contract §4 prints them, and
+ * durations are valid.
+ */
 export function arbitraryMessage(desc: DescMessage, depth = 0): fc.Arbitrary<Message> {
   if (desc.typeName === TimestampSchema.typeName) {
-    return fc.date({ min: new Date("0001-01-01T00:00:00Z"), max: new Date("9999-12-31T23:59:59.999Z"), noInvalidDate: true }).map((date) => {
-      const seconds = Math.floor(date.getTime() / 1000);
-      return create(TimestampSchema, { seconds: BigInt(seconds), nanos: (date.getTime() - seconds * 1000) * 1_000_000 });
-    });
+    return fc
+      .date({ min: new Date("0001-01-01T00:00:00Z"), max: new Date("9999-12-31T23:59:59.999Z"), noInvalidDate: true })
+      .map((date) => {
+        const seconds = Math.floor(date.getTime() / 1000);
+        return create(TimestampSchema, {
+          seconds: BigInt(seconds),
+          nanos: (date.getTime() - seconds * 1000) * 1_000_000,
+        });
+      });
   }
   if (desc.typeName === DurationSchema.typeName) {
     // Both parts have one sign, and its JSON says so once.
-    return fc.tuple(fc.bigInt({ min: 0n, max: 315_576_000_000n }), fc.integer({ min: 0, max: 999_999_999 }), fc.constantFrom(1, -1))
-      .map(([seconds, nanos, sign]) => create(DurationSchema, { seconds: seconds * BigInt(sign), nanos: nanos === 0 ? 0 : nanos * sign }));
+    return fc
+      .tuple(
+        fc.bigInt({ min: 0n, max: 315_576_000_000n }),
+        fc.integer({ min: 0, max: 999_999_999 }),
+        fc.constantFrom(1, -1),
+      )
+      .map(([seconds, nanos, sign]) =>
+        create(DurationSchema, { seconds: seconds * BigInt(sign), nanos: nanos === 0 ? 0 : nanos * sign }),
+      );
   }
   const fields = desc.fields.filter((field) => field.message === undefined || depth < 3);
   const values = fc.tuple(...fields.map((field) => fc.option(arbitraryField(field, depth), { nil: undefined })));
@@ -63,8 +78,12 @@ export function withoutFields(desc: DescMessage, message: object, isLeftOut: (fi
     const value = isLeftOut(field) ? undefined : getField(message as Fields, field);
     if (value === undefined) continue;
     const nested = field.message;
-    const stripped = nested === undefined || field.fieldKind === "map" || nested.file.proto.package === "google.protobuf" ? value
-      : Array.isArray(value) ? value.map((item) => withoutFields(nested, item as object, isLeftOut)) : withoutFields(nested, value as object, isLeftOut);
+    const stripped =
+      nested === undefined || field.fieldKind === "map" || nested.file.proto.package === "google.protobuf"
+        ? value
+        : Array.isArray(value)
+          ? value.map((item) => withoutFields(nested, item as object, isLeftOut))
+          : withoutFields(nested, value as object, isLeftOut);
     setField(left, field, stripped);
   }
   return left;

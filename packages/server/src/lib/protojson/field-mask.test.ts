@@ -4,7 +4,13 @@ import { IdentitySchema } from "@moorage/api";
 import { maskOfPresent, selectionOf } from "./field-mask.ts";
 
 test("a selection is what the paths cover, the wider path winning in either order", () => {
-  assert.deepEqual(selectionOf(["name", "claim_match.issuer"]), new Map<string, unknown>([["name", "whole"], ["claim_match", new Map([["issuer", "whole"]])]]));
+  assert.deepEqual(
+    selectionOf(["name", "claim_match.issuer"]),
+    new Map<string, unknown>([
+      ["name", "whole"],
+      ["claim_match", new Map([["issuer", "whole"]])],
+    ]),
+  );
   assert.deepEqual(selectionOf(["claim_match", "claim_match.issuer"]), new Map([["claim_match", "whole"]]));
   assert.deepEqual(selectionOf(["claim_match.issuer", "claim_match"]), new Map([["claim_match", "whole"]]));
   assert.deepEqual(selectionOf(["claim_match.*"]), new Map([["claim_match", "whole"]]));
@@ -16,6 +22,8 @@ test("a star reads everything", () => {
 });
 
 test("the mask of a body has its updatable fields only", () => {
-  const present = IdentitySchema.fields.filter((field) => ["uid", "name", "claim_match", "create_time"].includes(field.name));
+  const present = IdentitySchema.fields.filter((field) =>
+    ["uid", "name", "claim_match", "create_time"].includes(field.name),
+  );
   assert.deepEqual(maskOfPresent(present), ["name", "claim_match"]);
 });

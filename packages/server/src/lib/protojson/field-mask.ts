@@ -5,8 +5,8 @@ import { isUpdatable } from "./fields.ts";
 export type Selection = Map<string, Selection | "whole">;
 
 /**
- * What of a body a mask lets one read; undefined for `*`: all of it. Paths are in snake_case; one that does not exist selects nothing:
- * whoever applies the mask refuses it. Source: contract §5, AIP-161.
+ * What of a body a mask lets one read; undefined for `*`: all of it. Paths are in snake_case; one that does not exist
+ * selects nothing: whoever applies the mask refuses it. Source: contract §5, AIP-161.
  */
 export function selectionOf(paths: readonly string[]): Selection | undefined {
   if (paths.includes("*")) return undefined;

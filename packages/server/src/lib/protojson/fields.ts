@@ -5,7 +5,10 @@ import type { FieldViolation } from "../../errors.ts";
 /** A generated message seen as what it is at run time: an object with one property a field, and one a oneof. */
 export type Fields = Message & Record<string, unknown>;
 /** The value of a oneof's property. */
-export interface OneofValue { case: string | undefined; value?: unknown }
+export interface OneofValue {
+  case: string | undefined;
+  value?: unknown;
+}
 
 // So many violations are told; whoever sends more has seen enough.
 const MAX_VIOLATIONS = 100;
@@ -53,14 +56,18 @@ export function getField(message: Fields, field: DescField): unknown {
   return chosen.case === field.localName ? chosen.value : undefined;
 }
 
-/** Sets a field. Answers the member that is set already when the field's oneof is taken by another, and sets nothing then. */
+/**
+ * Sets a field. Answers the member that is set already when the field's oneof is taken by another, and sets nothing
+ * then.
+ */
 export function setField(message: Fields, field: DescField, value: unknown): string | undefined {
   if (field.oneof === undefined) {
     message[field.localName] = value;
     return undefined;
   }
   const chosen = message[field.oneof.localName] as OneofValue;
-  if (chosen.case !== undefined && chosen.case !== field.localName) return field.oneof.fields.find((member) => member.localName === chosen.case)?.jsonName;
+  if (chosen.case !== undefined && chosen.case !== field.localName)
+    return field.oneof.fields.find((member) => member.localName === chosen.case)?.jsonName;
   message[field.oneof.localName] = { case: field.localName, value };
   return undefined;
 }

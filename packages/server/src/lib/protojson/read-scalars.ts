@@ -4,8 +4,8 @@ import { violate } from "./fields.ts";
 import { type FieldViolation } from "../../errors.ts";
 
 /**
- * Turns a JSON value into a field's value. What is wrong is noted under the path `at`; the answer is undefined then, and only then.
- * `depth` counts the objects around the value.
+ * Turns a JSON value into a field's value. What is wrong is noted under the path `at`; the answer is undefined then,
+ * and only then. `depth` counts the objects around the value.
  */
 export type Read = (json: unknown, at: string, bad: FieldViolation[], depth: number) => unknown;
 
@@ -15,7 +15,9 @@ const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 const MAX_LISTED = 12;
 const MAX_FLOAT = 3.402_823_466_385_288_6e38;
 
-/** The reader of a scalar. Integers may be numbers or strings, bytes are base64 in either alphabet. Source: ProtoJSON. */
+/**
+ * The reader of a scalar. Integers may be numbers or strings, bytes are base64 in either alphabet. Source: ProtoJSON.
+ */
 export function scalarReader(scalar: ScalarType): Read {
   switch (scalar) {
     case ScalarType.STRING:
@@ -47,7 +49,10 @@ export function scalarReader(scalar: ScalarType): Read {
 export function enumReader(desc: DescEnum): Read {
   const numbers = new Map(desc.values.map((value) => [value.name, value.number]));
   const known = new Set(numbers.values());
-  const description = desc.values.length > MAX_LISTED ? `must be a value of ${desc.name}` : `must be one of ${[...numbers.keys()].join(", ")}`;
+  const description =
+    desc.values.length > MAX_LISTED
+      ? `must be a value of ${desc.name}`
+      : `must be one of ${[...numbers.keys()].join(", ")}`;
   return (json, at, bad) => {
     if (typeof json === "string") return numbers.get(json) ?? fail(bad, at, description);
     return typeof json === "number" && known.has(json) ? json : fail(bad, at, description);
@@ -86,7 +91,11 @@ function integerReader<T>(min: bigint, max: bigint, convert: (value: bigint) => 
     const value = toBigInt(json);
     if (value === undefined) {
       // A larger number has lost digits by the time JSON is parsed.
-      return fail(bad, at, Number.isInteger(json) ? "is too large for a JSON number; give it as a string" : "must be an integer");
+      return fail(
+        bad,
+        at,
+        Number.isInteger(json) ? "is too large for a JSON number; give it as a string" : "must be an integer",
+      );
     }
     return value < min || value > max ? fail(bad, at, `must be between ${min} and ${max}`) : convert(value);
   };

@@ -1,5 +1,12 @@
 import { create, type DescMessage } from "@bufbuild/protobuf";
-import { type Duration, DurationSchema, type FieldMask, FieldMaskSchema, type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
+import {
+  type Duration,
+  DurationSchema,
+  type FieldMask,
+  FieldMaskSchema,
+  type Timestamp,
+  TimestampSchema,
+} from "@bufbuild/protobuf/wkt";
 import type { FieldViolation } from "../../errors.ts";
 import { fail, type Read } from "./read-scalars.ts";
 
@@ -9,7 +16,10 @@ const MIN_SECONDS = -62_135_596_800;
 const MAX_SECONDS = 253_402_300_799;
 const MAX_DURATION_SECONDS = 315_576_000_000n;
 
-/** The reader of a type whose JSON form is a string of its own. Throws for those no message of ours uses. Source: ProtoJSON. */
+/**
+ * The reader of a type whose JSON form is a string of its own. Throws for those no message of ours uses. Source:
+ * ProtoJSON.
+ */
 export function wellKnownReader(desc: DescMessage): Read {
   switch (desc.typeName) {
     case "google.protobuf.Timestamp":
@@ -26,7 +36,14 @@ export function wellKnownReader(desc: DescMessage): Read {
 function readTimestamp(json: unknown, at: string, bad: FieldViolation[]): Timestamp | undefined {
   const parts = typeof json === "string" ? TIME.exec(json) : null;
   if (parts === null) return fail(bad, at, "must be an RFC 3339 time, as 2006-01-02T15:04:05Z");
-  const [year, month, day, hour, minute, second] = parts.slice(1, 7).map(Number) as [number, number, number, number, number, number];
+  const [year, month, day, hour, minute, second] = parts.slice(1, 7).map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
   // Date.UTC takes years below 100 for those of the last century.
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
@@ -35,7 +52,8 @@ function readTimestamp(json: unknown, at: string, bad: FieldViolation[]): Timest
   const offsetMinutes = offsetHour * 60 + offsetMinute;
   const seconds = date.getTime() / 1000 + (parts[8] === "-" ? 60 : -60) * offsetMinutes;
   const isDay = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
-  if (!isDay || hour > 23 || minute > 59 || second > 59 || offsetHour > 23 || offsetMinute > 59) return fail(bad, at, "is not a time that exists");
+  if (!isDay || hour > 23 || minute > 59 || second > 59 || offsetHour > 23 || offsetMinute > 59)
+    return fail(bad, at, "is not a time that exists");
   if (seconds < MIN_SECONDS || seconds > MAX_SECONDS) return fail(bad, at, "must lie in the years 1 to 9999");
   return create(TimestampSchema, { seconds: BigInt(seconds), nanos: toNanos(parts[7]) });
 }
@@ -46,12 +64,17 @@ function readDuration(json: unknown, at: string, bad: FieldViolation[]): Duratio
   const seconds = BigInt(parts[2] ?? 0);
   if (seconds > MAX_DURATION_SECONDS) return fail(bad, at, "must be at most 10000 years");
   const nanos = toNanos(parts[3]);
-  return create(DurationSchema, parts[1] === "-" ? { seconds: -seconds, nanos: nanos === 0 ? 0 : -nanos } : { seconds, nanos });
+  return create(
+    DurationSchema,
+    parts[1] === "-" ? { seconds: -seconds, nanos: nanos === 0 ? 0 : -nanos } : { seconds, nanos },
+  );
 }
 
 function readFieldMask(json: unknown, at: string, bad: FieldViolation[]): FieldMask | undefined {
   if (typeof json !== "string") return fail(bad, at, "must be a string of comma-separated paths");
-  return create(FieldMaskSchema, { paths: splitPaths(json).map((path) => path.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)) });
+  return create(FieldMaskSchema, {
+    paths: splitPaths(json).map((path) => path.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)),
+  });
 }
 
 /** The paths of a mask in text; none in an empty text. */

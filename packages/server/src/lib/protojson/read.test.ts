@@ -2,8 +2,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type DescMessage, equals, fromJson, type JsonValue, toJson } from "@bufbuild/protobuf";
 import {
-  BatchCreateRoleBindingsRequestSchema, type ClaimMatch, GroupSchema, type Identity, IdentitySchema, ListReposResponseSchema, type Repo, RepoSchema,
-  RoleBindingSchema, RoleSchema, UIDPFilterSchema,
+  BatchCreateRoleBindingsRequestSchema,
+  type ClaimMatch,
+  GroupSchema,
+  type Identity,
+  IdentitySchema,
+  ListReposResponseSchema,
+  type Repo,
+  RepoSchema,
+  RoleBindingSchema,
+  RoleSchema,
+  UIDPFilterSchema,
 } from "@moorage/api";
 import fc from "fast-check";
 import { arbitraryMessage, withoutFields } from "./arbitrary.test.ts";
@@ -13,14 +22,21 @@ import type { FieldViolation } from "../../errors.ts";
 import { jsonReader, type ReadOptions } from "./read.ts";
 import { selectionOf } from "./field-mask.ts";
 
-function read(desc: DescMessage, json: unknown, options?: ReadOptions): { message: Fields | undefined; bad: FieldViolation[]; fields: string[] } {
+function read(
+  desc: DescMessage,
+  json: unknown,
+  options?: ReadOptions,
+): { message: Fields | undefined; bad: FieldViolation[]; fields: string[] } {
   const bad: FieldViolation[] = [];
   const message = jsonReader(desc)(json, "", bad, 0, options);
   return { message, bad, fields: bad.map((violation) => violation.field) };
 }
 
 test("keys are read in both casings, at every depth", () => {
-  for (const json of [{ name: "a", claimMatch: { issuerPattern: "x" } }, { name: "a", claim_match: { issuer_pattern: "x" } }]) {
+  for (const json of [
+    { name: "a", claimMatch: { issuerPattern: "x" } },
+    { name: "a", claim_match: { issuer_pattern: "x" } },
+  ]) {
     const { message, bad } = read(IdentitySchema, json);
     assert.deepEqual(bad, []);
     const identity = message as Identity;
@@ -30,30 +46,55 @@ test("keys are read in both casings, at every depth", () => {
 });
 
 test("everything that is wrong is told at once, by its path", () => {
-  const { fields } = read(IdentitySchema, { name: 5, description: ["x"], bogus: 1, claimMatch: { issuer: {}, subject: "s", nope: 1, claims: { a: 1 } } });
-  assert.deepEqual(fields, ["name", "description", "bogus", "claimMatch.issuer", "claimMatch.nope", "claimMatch.claims.a"]);
-  const batch = read(BatchCreateRoleBindingsRequestSchema, { requests: [{ parent: "p" }, { parent: 1, roleBinding: { identityUid: true } }, null] });
+  const { fields } = read(IdentitySchema, {
+    name: 5,
+    description: ["x"],
+    bogus: 1,
+    claimMatch: { issuer: {}, subject: "s", nope: 1, claims: { a: 1 } },
+  });
+  assert.deepEqual(fields, [
+    "name",
+    "description",
+    "bogus",
+    "claimMatch.issuer",
+    "claimMatch.nope",
+    "claimMatch.claims.a",
+  ]);
+  const batch = read(BatchCreateRoleBindingsRequestSchema, {
+    requests: [{ parent: "p" }, { parent: 1, roleBinding: { identityUid: true } }, null],
+  });
   assert.deepEqual(batch.fields, ["requests[1].parent", "requests[1].roleBinding.identityUid", "requests[2]"]);
 });
 
 test("output-only fields are ignored unread and are not among the present ones", () => {
   const options: ReadOptions = { present: [] };
-  const { message, bad } = read(RepoSchema, { uid: 5, createTime: "never", name: "", description: null, active_tags: [] }, options);
+  const { message, bad } = read(
+    RepoSchema,
+    { uid: 5, createTime: "never", name: "", description: null, active_tags: [] },
+    options,
+  );
   assert.deepEqual(bad, []);
   assert.equal((message as Repo).uid, "");
-  assert.deepEqual(options.present?.map((field) => field.name), ["name", "description", "active_tags"]);
+  assert.deepEqual(
+    options.present?.map((field) => field.name),
+    ["name", "description", "active_tags"],
+  );
 });
 
 test("one field in both casings and two members of a oneof are violations", () => {
   assert.deepEqual(read(RepoSchema, { catalogTier: 1, catalog_tier: 1 }).fields, ["catalogTier"]);
   assert.deepEqual(read(IdentitySchema, { claimMatch: {}, staticKeys: {} }).fields, ["staticKeys"]);
-  assert.deepEqual(read(IdentitySchema, { claimMatch: { subject: "a", subjectPattern: "b" } }).fields, ["claimMatch.subjectPattern"]);
+  assert.deepEqual(read(IdentitySchema, { claimMatch: { subject: "a", subjectPattern: "b" } }).fields, [
+    "claimMatch.subjectPattern",
+  ]);
   assert.deepEqual(read(IdentitySchema, { claimMatch: null, staticKeys: {} }).fields, []);
 });
 
 test("names that mean something to JavaScript are fields like any other", () => {
   const claims = '{"__proto__": "x", "constructor": "y"}';
-  const json: unknown = JSON.parse(`{"__proto__": {"polluted": 1}, "constructor": 1, "toString": 2, "claimMatch": {"claims": ${claims}}}`);
+  const json: unknown = JSON.parse(
+    `{"__proto__": {"polluted": 1}, "constructor": 1, "toString": 2, "claimMatch": {"claims": ${claims}}}`,
+  );
   const { message, fields } = read(IdentitySchema, json);
   assert.deepEqual(fields, ["__proto__", "constructor", "toString", "claimMatch.claims.__proto__"]);
   assert.deepEqual(((message as Identity).relationship.value as ClaimMatch).claims, { constructor: "y" });
@@ -62,18 +103,35 @@ test("names that mean something to JavaScript are fields like any other", () => 
 
 test("numbers, enumerations and times are checked", () => {
   const limits = (value: unknown): FieldViolation[] => read(ListReposResponseSchema, { totalCount: value }).bad;
-  assert.equal((read(ListReposResponseSchema, { totalCount: "9223372036854775807", skipped: 7 }).message as Fields)["totalCount"], 9223372036854775807n);
+  assert.equal(
+    (read(ListReposResponseSchema, { totalCount: "9223372036854775807", skipped: 7 }).message as Fields)["totalCount"],
+    9223372036854775807n,
+  );
   assert.deepEqual(limits(12), []);
-  for (const wrong of ["9223372036854775808", 2 ** 60, 1.5, "", "01", "1e3", true, {}]) assert.equal(limits(wrong)[0]?.field, "totalCount", String(wrong));
+  for (const wrong of ["9223372036854775808", 2 ** 60, 1.5, "", "01", "1e3", true, {}])
+    assert.equal(limits(wrong)[0]?.field, "totalCount", String(wrong));
   assert.deepEqual(read(RepoSchema, { catalogTier: "CATALOG_TIER_FIPS" }).bad, []);
-  for (const wrong of ["FIPS", "toString", 99, 1.5]) assert.equal(read(RepoSchema, { catalogTier: wrong }).bad.length, 1, String(wrong));
+  for (const wrong of ["FIPS", "toString", 99, 1.5])
+    assert.equal(read(RepoSchema, { catalogTier: wrong }).bad.length, 1, String(wrong));
   assert.deepEqual(read(RepoSchema, { catalogTier: null }).bad, []);
   assert.deepEqual(read(RoleSchema, { capabilities: ["CAP_TAG_LIST", 101, "NO_SUCH"] }).fields, ["capabilities[2]"]);
-  const time = (value: unknown): FieldViolation[] => read(IdentitySchema, { staticKeys: { expirationTime: value } }).bad;
-  for (const right of ["2024-02-29T00:00:00Z", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999999Z", "2024-01-01t10:00:00.5+02:00"]) {
+  const time = (value: unknown): FieldViolation[] =>
+    read(IdentitySchema, { staticKeys: { expirationTime: value } }).bad;
+  for (const right of [
+    "2024-02-29T00:00:00Z",
+    "0001-01-01T00:00:00Z",
+    "9999-12-31T23:59:59.999999999Z",
+    "2024-01-01t10:00:00.5+02:00",
+  ]) {
     assert.deepEqual(time(right), [], right);
   }
-  const noTimes = ["2023-02-29T00:00:00Z", "2024-13-01T00:00:00Z", "2024-01-01T24:00:00Z", "2024-01-01T00:00:60Z", "2024-01-01T00:00:00+01:60"];
+  const noTimes = [
+    "2023-02-29T00:00:00Z",
+    "2024-13-01T00:00:00Z",
+    "2024-01-01T24:00:00Z",
+    "2024-01-01T00:00:60Z",
+    "2024-01-01T00:00:00+01:60",
+  ];
   for (const wrong of [...noTimes, "2024-01-01", "0001-01-01T00:00:00+01:00", 5, {}]) {
     assert.equal(time(wrong)[0]?.field, "staticKeys.expirationTime", String(wrong));
   }
@@ -89,53 +147,109 @@ test("nesting is bounded, and so is what is told", () => {
 });
 
 test("a selection reads nothing else, unknown keys and wrong types included", () => {
-  const json = { name: 5, bogus: 1, description: "d", claimMatch: { issuer: 5, subject: "s", nope: 1 }, staticKeys: {} };
-  const { message, bad } = read(IdentitySchema, json, { selection: selectionOf(["description", "claim_match.subject", "no_such"]) });
+  const json = {
+    name: 5,
+    bogus: 1,
+    description: "d",
+    claimMatch: { issuer: 5, subject: "s", nope: 1 },
+    staticKeys: {},
+  };
+  const { message, bad } = read(IdentitySchema, json, {
+    selection: selectionOf(["description", "claim_match.subject", "no_such"]),
+  });
   assert.deepEqual(bad, []);
   const identity = message as Identity;
-  assert.deepEqual([identity.name, identity.description, (identity.relationship.value as ClaimMatch).sub.value], ["", "d", "s"]);
+  assert.deepEqual(
+    [identity.name, identity.description, (identity.relationship.value as ClaimMatch).sub.value],
+    ["", "d", "s"],
+  );
 });
 
-const TYPES: DescMessage[] = [RepoSchema, IdentitySchema, RoleBindingSchema, RoleSchema, GroupSchema, UIDPFilterSchema, BatchCreateRoleBindingsRequestSchema];
+const TYPES: DescMessage[] = [
+  RepoSchema,
+  IdentitySchema,
+  RoleBindingSchema,
+  RoleSchema,
+  GroupSchema,
+  UIDPFilterSchema,
+  BatchCreateRoleBindingsRequestSchema,
+];
 
 test("property: what another implementation writes is read the same, in either casing, output-only fields aside", () => {
   for (const desc of TYPES) {
-    fc.assert(fc.property(arbitraryMessage(desc), fc.boolean(), (message, useProtoFieldName) => {
-      const { message: got, bad } = read(desc, toJson(desc, message, { useProtoFieldName }));
-      assert.deepEqual(bad, []);
-      assert.ok(equals(desc, got as Fields, withoutFields(desc, message, isOutputOnly)));
-    }), { numRuns: 60 });
+    fc.assert(
+      fc.property(arbitraryMessage(desc), fc.boolean(), (message, useProtoFieldName) => {
+        const { message: got, bad } = read(desc, toJson(desc, message, { useProtoFieldName }));
+        assert.deepEqual(bad, []);
+        assert.ok(equals(desc, got as Fields, withoutFields(desc, message, isOutputOnly)));
+      }),
+      { numRuns: 60 },
+    );
   }
 });
 
 test("property: what is written is read back, output-only and input-only fields aside", () => {
   for (const desc of [RepoSchema, IdentitySchema, UIDPFilterSchema, RoleSchema] as DescMessage[]) {
-    fc.assert(fc.property(arbitraryMessage(desc), (message) => {
-      const { message: got, bad } = read(desc, JSON.parse(jsonWriter(desc)(message)));
-      assert.deepEqual(bad, []);
-      assert.ok(equals(desc, got as Fields, withoutFields(desc, message, (field) => isOutputOnly(field) || isInputOnly(field))));
-    }), { numRuns: 60 });
+    fc.assert(
+      fc.property(arbitraryMessage(desc), (message) => {
+        const { message: got, bad } = read(desc, JSON.parse(jsonWriter(desc)(message)));
+        assert.deepEqual(bad, []);
+        assert.ok(
+          equals(
+            desc,
+            got as Fields,
+            withoutFields(desc, message, (field) => isOutputOnly(field) || isInputOnly(field)),
+          ),
+        );
+      }),
+      { numRuns: 60 },
+    );
   }
 });
 
 test("property: what is accepted, another implementation accepts with the same meaning; what is not is named", () => {
   for (const desc of TYPES) {
-    const names = [...desc.fields.flatMap((field) => [field.name, field.jsonName]), "issuer", "claims", "subjectPattern", "requests", "__proto__", ""];
+    const names = [
+      ...desc.fields.flatMap((field) => [field.name, field.jsonName]),
+      "issuer",
+      "claims",
+      "subjectPattern",
+      "requests",
+      "__proto__",
+      "",
+    ];
     const value = fc.letrec<{ any: unknown }>((tie) => ({
-      any: fc.oneof({ maxDepth: 3 }, fc.string(), fc.integer(), fc.double(), fc.boolean(), fc.constant(null), fc.constant("2024-01-01T00:00:00Z"),
-        fc.array(tie("any"), { maxLength: 3 }), fc.dictionary(fc.constantFrom(...names), tie("any"), { maxKeys: 4 })),
+      any: fc.oneof(
+        { maxDepth: 3 },
+        fc.string(),
+        fc.integer(),
+        fc.double(),
+        fc.boolean(),
+        fc.constant(null),
+        fc.constant("2024-01-01T00:00:00Z"),
+        fc.array(tie("any"), { maxLength: 3 }),
+        fc.dictionary(fc.constantFrom(...names), tie("any"), { maxKeys: 4 }),
+      ),
     })).any;
-    fc.assert(fc.property(value, (garbage) => {
-      const { message, bad } = read(desc, garbage);
-      assert.ok(bad.every((violation) => violation.field !== "" && violation.description !== ""));
-      assert.ok(message !== undefined || bad.length > 0);
-      if (message === undefined || bad.length > 0 || mentionsOutputOnly(garbage)) return;
-      assert.ok(equals(desc, message, fromJson(desc, garbage as JsonValue)));
-    }), { numRuns: 150 });
+    fc.assert(
+      fc.property(value, (garbage) => {
+        const { message, bad } = read(desc, garbage);
+        assert.ok(bad.every((violation) => violation.field !== "" && violation.description !== ""));
+        assert.ok(message !== undefined || bad.length > 0);
+        if (message === undefined || bad.length > 0 || mentionsOutputOnly(garbage)) return;
+        assert.ok(equals(desc, message, fromJson(desc, garbage as JsonValue)));
+      }),
+      { numRuns: 150 },
+    );
   }
 });
 
 function mentionsOutputOnly(json: unknown): boolean {
-  const names = new Set(TYPES.flatMap((desc) => desc.fields.filter(isOutputOnly).flatMap((field) => [field.name, field.jsonName])));
-  return JSON.stringify(json, (key, value: unknown) => (names.has(key) ? "\u0001found" : value))?.includes("\\u0001found") ?? false;
+  const names = new Set(
+    TYPES.flatMap((desc) => desc.fields.filter(isOutputOnly).flatMap((field) => [field.name, field.jsonName])),
+  );
+  return (
+    JSON.stringify(json, (key, value: unknown) => (names.has(key) ? "\u0001found" : value))?.includes("\\u0001found") ??
+    false
+  );
 }

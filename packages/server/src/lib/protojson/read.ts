@@ -8,7 +8,9 @@ import type { Selection } from "./field-mask.ts";
 
 /** What to read of a message, and what to tell about it. */
 export interface ReadOptions {
-  /** Only these fields; everything else is left unread, whatever it is. Absent: all, and unknown keys are violations. */
+  /**
+   * Only these fields; everything else is left unread, whatever it is. Absent: all, and unknown keys are violations.
+   */
   selection?: Selection | undefined;
   /** Proto names of fields left unread, because they are given elsewhere. */
   unread?: readonly string[];
@@ -16,18 +18,32 @@ export interface ReadOptions {
   present?: DescField[];
 }
 /** Reads a message; what is wrong is noted under paths that begin with `at`. Undefined: it was no object at all. */
-export type ReadMessage = (json: unknown, at: string, bad: FieldViolation[], depth: number, options?: ReadOptions) => Fields | undefined;
+export type ReadMessage = (
+  json: unknown,
+  at: string,
+  bad: FieldViolation[],
+  depth: number,
+  options?: ReadOptions,
+) => Fields | undefined;
 
-interface Entry { field: DescField; ignored: boolean; read: Read }
-interface Plan { desc: DescMessage; entries: Map<string, Entry> }
+interface Entry {
+  field: DescField;
+  ignored: boolean;
+  read: Read;
+}
+interface Plan {
+  desc: DescMessage;
+  entries: Map<string, Entry>;
+}
 
 const MAX_DEPTH = 32;
 const readers = new WeakMap<DescMessage, ReadMessage>();
 
 /**
- * The function that reads messages of this type from parsed JSON, compiled once a type. It takes camelCase and snake_case keys, notes
- * all that is wrong at once (unknown keys, wrong types, two members of a oneof, one field in both spellings), ignores output-only
- * fields unread and takes null for absent. Never throws for what it is given. Source: contract §4 to §6, ProtoJSON.
+ * The function that reads messages of this type from parsed JSON, compiled once a type. It takes camelCase and
+ * snake_case keys, notes all that is wrong at once (unknown keys, wrong types, two members of a oneof, one field in
+ * both spellings), ignores output-only fields unread and takes null for absent. Never throws for what it is given.
+ * Source: contract §4 to §6, ProtoJSON.
  */
 export function jsonReader(desc: DescMessage): ReadMessage {
   const known = readers.get(desc);
@@ -57,7 +73,14 @@ export function elementReader(field: DescField): Read {
   return isWellKnown(field.message) ? wellKnownReader(field.message) : jsonReader(field.message);
 }
 
-function readMessage(plan: Plan, json: unknown, at: string, bad: FieldViolation[], depth: number, options: ReadOptions = {}): Fields | undefined {
+function readMessage(
+  plan: Plan,
+  json: unknown,
+  at: string,
+  bad: FieldViolation[],
+  depth: number,
+  options: ReadOptions = {},
+): Fields | undefined {
   if (!isObject(json)) return fail(bad, at || "body", "must be an object");
   if (depth > MAX_DEPTH) return fail(bad, at || "body", "is nested too deep");
   const message = create(plan.desc) as Fields;
@@ -66,22 +89,32 @@ function readMessage(plan: Plan, json: unknown, at: string, bad: FieldViolation[
     const entry = plan.entries.get(key);
     const path = entry === undefined ? join(at, shown(key)) : join(at, entry.field.jsonName);
     if (entry === undefined) violate(bad, path, "unknown field");
-    else if (!entry.ignored && !options.unread?.includes(entry.field.name)) readField(entry, message, json, key, path, bad, depth, options);
+    else if (!entry.ignored && !options.unread?.includes(entry.field.name))
+      readField(entry, message, json, key, path, bad, depth, options);
   }
   return message;
 }
 
 function readField(
-  entry: Entry, message: Fields, json: Record<string, unknown>, key: string, path: string, bad: FieldViolation[], depth: number, options: ReadOptions,
+  entry: Entry,
+  message: Fields,
+  json: Record<string, unknown>,
+  key: string,
+  path: string,
+  bad: FieldViolation[],
+  depth: number,
+  options: ReadOptions,
 ): void {
   const { field } = entry;
-  if (key !== field.jsonName && Object.hasOwn(json, field.jsonName)) return violate(bad, path, `is given twice, as ${field.jsonName} and as ${field.name}`);
+  if (key !== field.jsonName && Object.hasOwn(json, field.jsonName))
+    return violate(bad, path, `is given twice, as ${field.jsonName} and as ${field.name}`);
   options.present?.push(field);
   if (json[key] === null) return;
   const inner = options.selection?.get(field.name);
-  const value = inner instanceof Map && field.fieldKind === "message" && !isWellKnown(field.message)
-    ? jsonReader(field.message)(json[key], path, bad, depth + 1, { selection: inner })
-    : entry.read(json[key], path, bad, depth + 1);
+  const value =
+    inner instanceof Map && field.fieldKind === "message" && !isWellKnown(field.message)
+      ? jsonReader(field.message)(json[key], path, bad, depth + 1, { selection: inner })
+      : entry.read(json[key], path, bad, depth + 1);
   if (value === undefined) return;
   const taken = setField(message, field, value);
   if (taken !== undefined) violate(bad, path, `only one of ${taken} and ${field.jsonName} may be set`);
@@ -111,7 +144,8 @@ function listReader(readElement: Read): Read {
 }
 
 function mapReader(readKey: Read, key: ScalarType, readElement: Read): Read {
-  const keyOf = (text: string): unknown => (key === ScalarType.BOOL && (text === "true" || text === "false") ? text === "true" : text);
+  const keyOf = (text: string): unknown =>
+    key === ScalarType.BOOL && (text === "true" || text === "false") ? text === "true" : text;
   return (json, at, bad, depth) => {
     if (!isObject(json)) return fail(bad, at, "must be an object");
     const values: Record<string, unknown> = {};

@@ -14,7 +14,10 @@ export function isWellKnown(desc: DescMessage): boolean {
   return desc.file.proto.package === "google.protobuf" && desc.name !== "Empty";
 }
 
-/** The writer of a type with a JSON form of its own. Throws for those no message of ours uses. Source: ProtoJSON, contract §4. */
+/**
+ * The writer of a type with a JSON form of its own. Throws for those no message of ours uses. Source: ProtoJSON,
+ * contract §4.
+ */
 export function writeWellKnown(desc: DescMessage): (value: unknown) => string {
   switch (desc.typeName) {
     case "google.protobuf.Timestamp":
@@ -35,7 +38,10 @@ function writeTimestamp(time: Timestamp): string {
   return writeTime(Number(time.seconds) * 1000 + Math.floor(time.nanos / 1_000_000));
 }
 
-/** Milliseconds since 1970 as RFC 3339 with exactly three decimals and Z. A time outside the years 1 to 9999 is told as the nearest inside. */
+/**
+ * Milliseconds since 1970 as RFC 3339 with exactly three decimals and Z. A time outside the years 1 to 9999 is told as
+ * the nearest inside.
+ */
 export function writeTime(anyMs: number): string {
   const timeMs = Math.min(Math.max(anyMs, MIN_TIME_MS), MAX_TIME_MS);
   if (timeMs === lastTime.ms) return lastTime.text;
@@ -47,7 +53,10 @@ export function writeTime(anyMs: number): string {
   return lastTime.text;
 }
 
-/** The date of a day counted from 1970. Dates are remembered: on a page of a list this was half the cost of the whole page. */
+/**
+ * The date of a day counted from 1970. Dates are remembered: on a page of a list this was half the cost of the whole
+ * page.
+ */
 function dateOf(day: number): string {
   const known = dates.get(day);
   if (known !== undefined) return known;

@@ -3,8 +3,18 @@ import { test } from "node:test";
 import { create, type DescMessage, fromJsonString, toJson } from "@bufbuild/protobuf";
 import { AnySchema, DurationSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import {
-  ActorSchema, CatalogTier, ClaimMatchSchema, GetSizeResponseSchema, GroupSchema, IdentitySchema, ListReposRequestSchema, ListReposResponseSchema,
-  RegistryPullSchema, RepoSchema, RoleBindingSchema, UIDPFilterSchema,
+  ActorSchema,
+  CatalogTier,
+  ClaimMatchSchema,
+  GetSizeResponseSchema,
+  GroupSchema,
+  IdentitySchema,
+  ListReposRequestSchema,
+  ListReposResponseSchema,
+  RegistryPullSchema,
+  RepoSchema,
+  RoleBindingSchema,
+  UIDPFilterSchema,
 } from "@moorage/api";
 import fc from "fast-check";
 import { arbitraryMessage, withoutFields } from "./arbitrary.test.ts";
@@ -14,7 +24,14 @@ import { type JsonForm, jsonWriter } from "./write.ts";
 test("every plain field is printed, unset messages, times and oneof members are not", () => {
   const repo = create(RepoSchema, { uid: "u", catalogTier: CatalogTier.FIPS });
   assert.deepEqual(JSON.parse(jsonWriter(RepoSchema)(repo)), {
-    uid: "u", name: "", description: "", catalogTier: "CATALOG_TIER_FIPS", bundles: [], readme: "", aliases: [], activeTags: [],
+    uid: "u",
+    name: "",
+    description: "",
+    catalogTier: "CATALOG_TIER_FIPS",
+    bundles: [],
+    readme: "",
+    aliases: [],
+    activeTags: [],
   });
   const identity: unknown = JSON.parse(jsonWriter(IdentitySchema)(create(IdentitySchema)));
   assert.deepEqual(identity, { uid: "", name: "", description: "", email: "", emailUnverified: "", company: "" });
@@ -23,7 +40,10 @@ test("every plain field is printed, unset messages, times and oneof members are 
 
 test("a list has its whole envelope, the total as a string", () => {
   const empty = create(ListReposResponseSchema, { totalCount: 0n });
-  assert.equal(jsonWriter(ListReposResponseSchema)(empty), '{"repos":[],"nextPageToken":"","totalCount":"0","skipped":0}');
+  assert.equal(
+    jsonWriter(ListReposResponseSchema)(empty),
+    '{"repos":[],"nextPageToken":"","totalCount":"0","skipped":0}',
+  );
 });
 
 test("times have three decimals and Z", () => {
@@ -34,7 +54,10 @@ test("times have three decimals and Z", () => {
   };
   for (let day = -800; day < 800; day++) {
     const timeMs = Date.UTC(2024, 1, 29) + day * 86_399_987;
-    assert.equal(printed(BigInt(Math.floor(timeMs / 1000)), (timeMs - Math.floor(timeMs / 1000) * 1000) * 1_000_000), new Date(timeMs).toISOString());
+    assert.equal(
+      printed(BigInt(Math.floor(timeMs / 1000)), (timeMs - Math.floor(timeMs / 1000) * 1000) * 1_000_000),
+      new Date(timeMs).toISOString(),
+    );
   }
   assert.equal(printed(-62_135_596_800n, 0), "0001-01-01T00:00:00.000Z");
   assert.equal(printed(1_700_000_000n, 0), "2023-11-14T22:13:20.000Z");
@@ -44,15 +67,28 @@ test("times have three decimals and Z", () => {
 });
 
 test("input-only fields are never printed", () => {
-  assert.equal(jsonWriter(RoleBindingSchema)(create(RoleBindingSchema, { uid: "u", identityUid: "secret", roleUid: "secret" })), '{"uid":"u"}');
+  assert.equal(
+    jsonWriter(RoleBindingSchema)(create(RoleBindingSchema, { uid: "u", identityUid: "secret", roleUid: "secret" })),
+    '{"uid":"u"}',
+  );
 });
 
 test("oneof members, maps, 64-bit numbers, unknown enum numbers", () => {
   const value = create(ClaimMatchSchema, { iss: { case: "issuer", value: "" }, claims: { 'a"': "\n" } });
   const identity = create(IdentitySchema, { relationship: { case: "claimMatch", value } });
-  assert.deepEqual(JSON.parse(jsonWriter(IdentitySchema)(identity)).claimMatch, { issuer: "", claims: { 'a"': "\n" }, claimPatterns: {} });
-  assert.equal(jsonWriter(GetSizeResponseSchema)(create(GetSizeResponseSchema, { size: 2n ** 60n })), '{"size":"1152921504606846976","architecture":""}');
-  assert.equal(JSON.parse(jsonWriter(RepoSchema)(create(RepoSchema, { catalogTier: 99 as CatalogTier }))).catalogTier, 99);
+  assert.deepEqual(JSON.parse(jsonWriter(IdentitySchema)(identity)).claimMatch, {
+    issuer: "",
+    claims: { 'a"': "\n" },
+    claimPatterns: {},
+  });
+  assert.equal(
+    jsonWriter(GetSizeResponseSchema)(create(GetSizeResponseSchema, { size: 2n ** 60n })),
+    '{"size":"1152921504606846976","architecture":""}',
+  );
+  assert.equal(
+    JSON.parse(jsonWriter(RepoSchema)(create(RepoSchema, { catalogTier: 99 as CatalogTier }))).catalogTier,
+    99,
+  );
 });
 
 test("durations as ProtoJSON has them", () => {
@@ -63,17 +99,28 @@ test("durations as ProtoJSON has them", () => {
 
 test("a Struct is the JSON that it holds, and a field has the name in JSON that the contract gives it", () => {
   const act = { iss: "https://issuer.example.com", groups: ["a", { deep: [null, 1.5, true] }] };
-  assert.equal(jsonWriter(ActorSchema)(create(ActorSchema, { subject: "u", act })), `{"subject":"u","act":${JSON.stringify(act)}}`);
+  assert.equal(
+    jsonWriter(ActorSchema)(create(ActorSchema, { subject: "u", act })),
+    `{"subject":"u","act":${JSON.stringify(act)}}`,
+  );
   assert.equal(jsonWriter(ActorSchema)(create(ActorSchema)), '{"subject":""}');
-  const pull = jsonWriter(RegistryPullSchema)(create(RegistryPullSchema, { repoId: "r", remoteAddress: "a", userAgent: "u" }));
-  assert.equal(pull, '{"repository":"","repo_id":"r","tag":"","digest":"","type":"","remote_address":"a","user_agent":"u","method":""}');
+  const pull = jsonWriter(RegistryPullSchema)(
+    create(RegistryPullSchema, { repoId: "r", remoteAddress: "a", userAgent: "u" }),
+  );
+  assert.equal(
+    pull,
+    '{"repository":"","repo_id":"r","tag":"","digest":"","type":"","remote_address":"a","user_agent":"u","method":""}',
+  );
 });
 
 test("a form may leave out fields, and write texts its own way, at any depth", () => {
   const form: JsonForm = { leavesOut: (field) => field.name === "uid", writeText: () => '"…"' };
   const page = create(ListReposResponseSchema, { repos: [{ uid: "u", name: "a", aliases: ["b"] }] });
   const written = JSON.parse(jsonWriter(ListReposResponseSchema, form)(page)) as { repos: Record<string, unknown>[] };
-  assert.deepEqual([written.repos[0]?.["uid"], written.repos[0]?.["name"], written.repos[0]?.["aliases"]], [undefined, "…", ["…"]]);
+  assert.deepEqual(
+    [written.repos[0]?.["uid"], written.repos[0]?.["name"], written.repos[0]?.["aliases"]],
+    [undefined, "…", ["…"]],
+  );
   assert.equal(jsonWriter(RepoSchema)(create(RepoSchema, { uid: "u" })).startsWith('{"uid":"u"'), true);
 });
 
@@ -82,9 +129,22 @@ test("a type without a form here stops the compilation", () => {
 });
 
 test("property: another implementation reads what is written, with the same meaning", () => {
-  for (const desc of [RepoSchema, IdentitySchema, UIDPFilterSchema, GroupSchema, ListReposResponseSchema, ActorSchema] as DescMessage[]) {
-    fc.assert(fc.property(arbitraryMessage(desc), (message) => {
-      assert.deepEqual(toJson(desc, fromJsonString(desc, jsonWriter(desc)(message))), toJson(desc, withoutFields(desc, message, isInputOnly)));
-    }), { numRuns: 60 });
+  for (const desc of [
+    RepoSchema,
+    IdentitySchema,
+    UIDPFilterSchema,
+    GroupSchema,
+    ListReposResponseSchema,
+    ActorSchema,
+  ] as DescMessage[]) {
+    fc.assert(
+      fc.property(arbitraryMessage(desc), (message) => {
+        assert.deepEqual(
+          toJson(desc, fromJsonString(desc, jsonWriter(desc)(message))),
+          toJson(desc, withoutFields(desc, message, isInputOnly)),
+        );
+      }),
+      { numRuns: 60 },
+    );
   }
 });

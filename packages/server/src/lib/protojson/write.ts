@@ -7,7 +7,11 @@ import { isWellKnown, writeWellKnown } from "./write-wellknown.ts";
 export type Write = (value: unknown) => string;
 /** Turns one field of what a message's fields are taken from into JSON text; undefined when the field is absent. */
 export type WriteField<M = Fields> = (message: M) => string | undefined;
-interface Part<M> { first: string; next: string; write: WriteField<M> }
+interface Part<M> {
+  first: string;
+  next: string;
+  write: WriteField<M>;
+}
 
 /** What of a message is written. */
 export interface JsonForm {
@@ -21,9 +25,10 @@ const ANSWER: JsonForm = { leavesOut: isInputOnly, writeText: JSON.stringify };
 const writers = new WeakMap<JsonForm, WeakMap<DescMessage, Write>>();
 
 /**
- * The function that writes messages of this type as JSON text, compiled once a type and form. It is proto3 JSON that prints every plain field,
- * empty ones too; unset messages, timestamps, optionals and oneof members are absent; INPUT_ONLY fields are never printed, unless the form
- * says otherwise; timestamps have three decimals and `Z`. Throws at compile time for a type that has no such form. Source: contract §4, ProtoJSON.
+ * The function that writes messages of this type as JSON text, compiled once a type and form. It is proto3 JSON that
+ * prints every plain field, empty ones too; unset messages, timestamps, optionals and oneof members are absent;
+ * INPUT_ONLY fields are never printed, unless the form says otherwise; timestamps have three decimals and `Z`. Throws
+ * at compile time for a type that has no such form. Source: contract §4, ProtoJSON.
  */
 export function jsonWriter(desc: DescMessage, form: JsonForm = ANSWER): (message: Message) => string {
   return messageWriter(desc, form);
@@ -47,7 +52,10 @@ function messageWriter(desc: DescMessage, form: JsonForm): Write {
   return write;
 }
 
-/** The function that writes messages of this type from something else, field by field, in the same order and with the same names. */
+/**
+ * The function that writes messages of this type from something else, field by field, in the same order and with the
+ * same names.
+ */
 export function objectWriter<M>(desc: DescMessage, writeOf: (field: DescField) => WriteField<M>): (value: M) => string {
   return joined(partsOf(desc, ANSWER, writeOf));
 }
@@ -63,11 +71,17 @@ function joined<M>(parts: readonly Part<M>[]): (value: M) => string {
   };
 }
 
-function partsOf<M>(desc: DescMessage, { leavesOut }: JsonForm, writeOf: (field: DescField) => WriteField<M>): Part<M>[] {
-  return desc.fields.filter((field) => !leavesOut(field)).map((field) => {
-    const key = `${JSON.stringify(field.jsonName)}:`;
-    return { first: `{${key}`, next: `,${key}`, write: writeOf(field) };
-  });
+function partsOf<M>(
+  desc: DescMessage,
+  { leavesOut }: JsonForm,
+  writeOf: (field: DescField) => WriteField<M>,
+): Part<M>[] {
+  return desc.fields
+    .filter((field) => !leavesOut(field))
+    .map((field) => {
+      const key = `${JSON.stringify(field.jsonName)}:`;
+      return { first: `{${key}`, next: `,${key}`, write: writeOf(field) };
+    });
 }
 
 /** The function that writes the field of a message. */
@@ -99,7 +113,10 @@ export function listWriter(name: string, write: Write): WriteField {
 }
 
 function mapWriter(name: string, write: Write): WriteField {
-  return (message) => `{${Object.entries(message[name] as Record<string, unknown>).map(([key, value]) => `${JSON.stringify(key)}:${write(value)}`).join(",")}}`;
+  return (message) =>
+    `{${Object.entries(message[name] as Record<string, unknown>)
+      .map(([key, value]) => `${JSON.stringify(key)}:${write(value)}`)
+      .join(",")}}`;
 }
 
 /** The function that writes a scalar or an enum. */

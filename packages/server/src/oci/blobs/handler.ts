@@ -22,7 +22,10 @@ const selectBlob = statement<{ size: number; generation: string; touch_time: num
 // The content of a digest never changes, but who may read it does: only the client itself may keep it.
 const CACHE_CONTROL = "private, max-age=31536000, immutable";
 
-/** GET, HEAD and DELETE of `/v2/<name>/blobs/<digest>`. A GET may be sent elsewhere. Source: OCI distribution v1.1 end-2 and end-10. */
+/**
+ * GET, HEAD and DELETE of `/v2/<name>/blobs/<digest>`. A GET may be sent elsewhere. Source: OCI distribution v1.1 end-2
+ * and end-10.
+ */
 export async function handleBlob(exchange: Exchange, params: { digest: string }): Promise<void> {
   if (exchange.req.method === "DELETE") return deleteBlob(exchange, params.digest);
   await sendBlob(exchange, params.digest);
@@ -85,7 +88,11 @@ async function sendBlob(exchange: Exchange, digest: string): Promise<void> {
   try {
     if (size <= SMALL_BLOB_BYTES && range === "whole") {
       const headers = {
-        "docker-content-digest": digest, etag, "accept-ranges": "bytes", "cache-control": CACHE_CONTROL, "content-type": "application/octet-stream",
+        "docker-content-digest": digest,
+        etag,
+        "accept-ranges": "bytes",
+        "cache-control": CACHE_CONTROL,
+        "content-type": "application/octet-stream",
         "x-content-type-options": "nosniff",
       };
       answerPull(exchange, snapshot, pull(), headers, await deps.blobs.readWhole(digest, generation));
@@ -113,7 +120,11 @@ async function sendBlob(exchange: Exchange, digest: string): Promise<void> {
 }
 
 /** Where the client may fetch the blob itself. Undefined: here. */
-async function redirectUrl({ deps: { blobs, config } }: Exchange, digest: string, generation: string): Promise<string | undefined> {
+async function redirectUrl(
+  { deps: { blobs, config } }: Exchange,
+  digest: string,
+  generation: string,
+): Promise<string | undefined> {
   const ttlMs = config.blobsRedirectTtlMs ?? 0;
   return ttlMs > 0 ? blobs.redirectUrl?.(digest, generation, ttlMs) : undefined;
 }
@@ -121,16 +132,26 @@ async function redirectUrl({ deps: { blobs, config } }: Exchange, digest: string
 async function deleteBlob(exchange: Exchange, digest: string): Promise<void> {
   const { deps, name } = exchange;
   await authorize(exchange, ["delete"]);
-  const { unused, neededBy } = await deps.transactor.write("distribution.deleteBlob", exchange.callData, { name, digest });
+  const { unused, neededBy } = await deps.transactor.write("distribution.deleteBlob", exchange.callData, {
+    name,
+    digest,
+  });
   if (neededBy !== undefined) {
-    throw new RegistryError("UNSUPPORTED", "A manifest of the repository needs this blob", { headers: { allow: "GET, HEAD" }, detail: { manifest: neededBy } });
+    throw new RegistryError("UNSUPPORTED", "A manifest of the repository needs this blob", {
+      headers: { allow: "GET, HEAD" },
+      detail: { manifest: neededBy },
+    });
   }
   if (unused !== undefined) await deps.blobs.remove(digest, unused);
   sendEmpty(exchange, 202, {});
 }
 
 /** The blob as the repo may serve it. */
-export async function findBlob(call: Call, repo: string, digest: string): Promise<{ size: number; generation: string; touch_time: number } | undefined> {
+export async function findBlob(
+  call: Call,
+  repo: string,
+  digest: string,
+): Promise<{ size: number; generation: string; touch_time: number } | undefined> {
   return (await selectBlob(call.tx, repo, digest))[0];
 }
 

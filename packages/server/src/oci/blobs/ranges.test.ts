@@ -5,25 +5,36 @@ import { parseContentRange, parseRange, uploadRange } from "./ranges.ts";
 
 test("any header gives the whole, nothing, or bytes that exist", () => {
   const alike = fc.string({ unit: fc.constantFrom(..."bytes=-, 0123456789") });
-  const header = fc.oneof(fc.string(), alike, fc.tuple(fc.nat(), fc.nat()).map(([first, last]) => `bytes=${first}-${last}`));
-  fc.assert(fc.property(header, fc.nat({ max: 1000 }), (text, size) => {
-    const range = parseRange(text, size);
-    if (typeof range === "string") return;
-    assert.ok(range.start >= 0 && range.start <= range.end && range.end < size);
-  }));
+  const header = fc.oneof(
+    fc.string(),
+    alike,
+    fc.tuple(fc.nat(), fc.nat()).map(([first, last]) => `bytes=${first}-${last}`),
+  );
+  fc.assert(
+    fc.property(header, fc.nat({ max: 1000 }), (text, size) => {
+      const range = parseRange(text, size);
+      if (typeof range === "string") return;
+      assert.ok(range.start >= 0 && range.start <= range.end && range.end < size);
+    }),
+  );
 });
 
 test("ranges are cut as slices are", () => {
-  fc.assert(fc.property(fc.integer({ min: 1, max: 500 }), fc.nat({ max: 600 }), fc.nat({ max: 600 }), (size, first, more) => {
-    const bytes = Array.from({ length: size }, (_, index) => index);
-    const cut = (text: string): number[] | string => {
-      const range = parseRange(text, size);
-      return typeof range === "string" ? range : bytes.slice(range.start, range.end + 1);
-    };
-    assert.deepEqual(cut(`bytes=${first}-${first + more}`), first < size ? bytes.slice(first, first + more + 1) : "unsatisfiable");
-    assert.deepEqual(cut(`bytes=${first}-`), first < size ? bytes.slice(first) : "unsatisfiable");
-    assert.deepEqual(cut(`bytes=-${more}`), more === 0 ? "unsatisfiable" : bytes.slice(-more));
-  }));
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 500 }), fc.nat({ max: 600 }), fc.nat({ max: 600 }), (size, first, more) => {
+      const bytes = Array.from({ length: size }, (_, index) => index);
+      const cut = (text: string): number[] | string => {
+        const range = parseRange(text, size);
+        return typeof range === "string" ? range : bytes.slice(range.start, range.end + 1);
+      };
+      assert.deepEqual(
+        cut(`bytes=${first}-${first + more}`),
+        first < size ? bytes.slice(first, first + more + 1) : "unsatisfiable",
+      );
+      assert.deepEqual(cut(`bytes=${first}-`), first < size ? bytes.slice(first) : "unsatisfiable");
+      assert.deepEqual(cut(`bytes=-${more}`), more === 0 ? "unsatisfiable" : bytes.slice(-more));
+    }),
+  );
 });
 
 test("what is not one range of bytes means the whole", () => {
@@ -36,12 +47,14 @@ test("a range that ends before it begins cannot be satisfied", () => {
 });
 
 test("Content-Range is read in both spellings and refused otherwise", () => {
-  fc.assert(fc.property(fc.nat(), fc.nat(), (start, more) => {
-    const end = start + more;
-    for (const text of [`${start}-${end}`, `bytes ${start}-${end}/*`, `bytes ${start}-${end}/${end + 1}`]) {
-      assert.deepEqual(parseContentRange(text), { start, end });
-    }
-  }));
+  fc.assert(
+    fc.property(fc.nat(), fc.nat(), (start, more) => {
+      const end = start + more;
+      for (const text of [`${start}-${end}`, `bytes ${start}-${end}/*`, `bytes ${start}-${end}/${end + 1}`]) {
+        assert.deepEqual(parseContentRange(text), { start, end });
+      }
+    }),
+  );
   const wrong = ["", "-", "0-", "-5", "5-2", "a-b", "0-1-2", "0x1-0x2", "1e3-2e3", "bytes=0-1", `0-${"9".repeat(16)}`];
   for (const text of wrong) assert.equal(parseContentRange(text), undefined, text);
 });

@@ -5,8 +5,8 @@ const RANGE = /^bytes=\s*(\d{0,15})\s*-\s*(\d{0,15})\s*$/i;
 const CONTENT_RANGE = /^(?:bytes )?(\d{1,15})-(\d{1,15})(?:\/(?:\d{1,15}|\*))?$/;
 
 /**
- * What a Range header asks of `size` bytes. Several ranges, another unit or a malformed header mean the whole, as RFC 9110 §14.2 allows;
- * a range that begins past the end, ends before it begins, or is of no bytes, is unsatisfiable.
+ * What a Range header asks of `size` bytes. Several ranges, another unit or a malformed header mean the whole, as RFC
+ * 9110 §14.2 allows; a range that begins past the end, ends before it begins, or is of no bytes, is unsatisfiable.
  */
 export function parseRange(header: string | undefined, size: number): ByteRange | "whole" | "unsatisfiable" {
   const match = header === undefined ? null : RANGE.exec(header);
@@ -22,7 +22,10 @@ export function parseRange(header: string | undefined, size: number): ByteRange 
   return start >= size || end < start ? "unsatisfiable" : { start, end: Math.min(end, size - 1) };
 }
 
-/** The bytes a chunk says it is: `<first>-<last>` (OCI), or RFC 9110's `bytes <first>-<last>/<size>`. Undefined: malformed. */
+/**
+ * The bytes a chunk says it is: `<first>-<last>` (OCI), or RFC 9110's `bytes <first>-<last>/<size>`. Undefined:
+ * malformed.
+ */
 export function parseContentRange(header: string): ByteRange | undefined {
   const match = CONTENT_RANGE.exec(header.trim());
   if (!match) return undefined;

@@ -5,10 +5,13 @@ import type { RegistryDeps } from "../request.ts";
 const BATCH = 500;
 
 /**
- * Removes uploads that got no bytes for the time the settings say, their sessions, and files of blobs that no record points to:
- * what a crash between writing and recording leaves. Blobs younger than that time are left alone, since theirs may be on its way.
+ * Removes uploads that got no bytes for the time the settings say, their sessions, and files of blobs that no record
+ * points to: what a crash between writing and recording leaves. Blobs younger than that time are left alone, since
+ * theirs may be on its way.
  */
-export async function cleanUploads(deps: Pick<RegistryDeps, "transactor" | "blobs" | "clock" | "config">): Promise<{ uploads: number; blobs: number }> {
+export async function cleanUploads(
+  deps: Pick<RegistryDeps, "transactor" | "blobs" | "clock" | "config">,
+): Promise<{ uploads: number; blobs: number }> {
   const nowMs = deps.clock.nowMs();
   const cutoffMs = nowMs - deps.config.uploadTtlMs;
   const data = { caller: ANONYMOUS, requestId: "", nowMs, remoteAddress: "", userAgent: "" };
@@ -16,8 +19,16 @@ export async function cleanUploads(deps: Pick<RegistryDeps, "transactor" | "blob
   const stale = new Set<string>();
   for await (const { id, modifiedMs } of deps.blobs.listUploads()) (modifiedMs < cutoffMs ? stale : active).add(id);
   for (let after = ""; ;) {
-    const rows = await deps.transactor.read(data, (call) => call.tx.selectFrom("uploads").select("uid")
-      .where("uid", ">", after).where("update_time", "<", cutoffMs).orderBy("uid").limit(BATCH).execute());
+    const rows = await deps.transactor.read(data, (call) =>
+      call.tx
+        .selectFrom("uploads")
+        .select("uid")
+        .where("uid", ">", after)
+        .where("update_time", "<", cutoffMs)
+        .orderBy("uid")
+        .limit(BATCH)
+        .execute(),
+    );
     for (const { uid } of rows) if (!active.has(uid)) stale.add(uid);
     if (rows.length < BATCH) break;
     after = rows[rows.length - 1]?.uid ?? "";
@@ -31,8 +42,14 @@ export async function cleanUploads(deps: Pick<RegistryDeps, "transactor" | "blob
   let blobs = 0;
   for await (const { digest, generation, modifiedMs } of deps.blobs.listBlobs()) {
     if (modifiedMs >= cutoffMs) continue;
-    const used = await deps.transactor.read(data, (call) => call.tx.selectFrom("blobs").select("digest")
-      .where("digest", "=", digest).where("generation", "=", generation).executeTakeFirst());
+    const used = await deps.transactor.read(data, (call) =>
+      call.tx
+        .selectFrom("blobs")
+        .select("digest")
+        .where("digest", "=", digest)
+        .where("generation", "=", generation)
+        .executeTakeFirst(),
+    );
     if (used) continue;
     await deps.blobs.remove(digest, generation);
     blobs += 1;

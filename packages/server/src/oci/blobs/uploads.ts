@@ -9,7 +9,10 @@ import { parseContentRange, uploadRange } from "./ranges.ts";
 import { sendEmpty } from "../send.ts";
 import { announcedLength, bodyOf, hasBody } from "../body.ts";
 
-/** POST of `/v2/<name>/blobs/uploads/`: a session, a whole blob (`digest`) or a mount (`mount`, `from`). Source: OCI distribution v1.1 end-4, end-11. */
+/**
+ * POST of `/v2/<name>/blobs/uploads/`: a session, a whole blob (`digest`) or a mount (`mount`, `from`). Source: OCI
+ * distribution v1.1 end-4, end-11.
+ */
 export async function handleUploads(exchange: Exchange): Promise<void> {
   await authorize(exchange, ["push"]);
   const { query } = exchange;
@@ -32,7 +35,10 @@ export async function handleUploads(exchange: Exchange): Promise<void> {
   answerProgress(exchange, upload, 202, 0);
 }
 
-/** GET, PATCH, PUT and DELETE of `/v2/<name>/blobs/uploads/<id>`. Source: OCI distribution v1.1 end-5, end-6, end-13, end-14. */
+/**
+ * GET, PATCH, PUT and DELETE of `/v2/<name>/blobs/uploads/<id>`. Source: OCI distribution v1.1 end-5, end-6, end-13,
+ * end-14.
+ */
 export async function handleUpload(exchange: Exchange, params: { upload: string }): Promise<void> {
   const { req, deps } = exchange;
   const { upload } = params;
@@ -74,7 +80,12 @@ async function mounted(exchange: Exchange, digest: string, from: string): Promis
   // A source that cannot be mounted from is no error: the client uploads instead.
   if (!isRepositoryName(from) || !tokenCovers(caller, from, ["pull"])) return false;
   const { publicOrganization, freeTierTags } = deps.config;
-  const result = await deps.transactor.write("distribution.mountBlob", callData, { name, from, digest, settings: { publicOrganization, freeTierTags } });
+  const result = await deps.transactor.write("distribution.mountBlob", callData, {
+    name,
+    from,
+    digest,
+    settings: { publicOrganization, freeTierTags },
+  });
   return result.mounted;
 }
 
@@ -84,7 +95,12 @@ async function takeWhole(exchange: Exchange, digest: string): Promise<void> {
   const upload = newUploadId();
   await blobs.startUpload(upload);
   try {
-    const options = { algorithm: algorithmOf(digest), length: announcedLength(exchange.req), keepPartial: false, givesChunks: true };
+    const options = {
+      algorithm: algorithmOf(digest),
+      length: announcedLength(exchange.req),
+      keepPartial: false,
+      givesChunks: true,
+    };
     await blobs.append(upload, 0, bodyOf(exchange), options).catch(wrongLength);
     await complete(exchange, upload, digest, true);
   } catch (error) {
@@ -93,20 +109,41 @@ async function takeWhole(exchange: Exchange, digest: string): Promise<void> {
   }
 }
 
-/** Adds the body to the upload; answers how long it is now. 416 with the valid range when the chunk does not begin at its end. */
+/**
+ * Adds the body to the upload; answers how long it is now. 416 with the valid range when the chunk does not begin at
+ * its end.
+ */
 async function takeChunk(exchange: Exchange, upload: string, keepPartial: boolean, digest?: string): Promise<number> {
   const { req, deps } = exchange;
   const header = req.headers["content-range"];
   const range = header === undefined ? undefined : parseContentRange(header);
-  if (header !== undefined && !range) throw new RegistryError("BLOB_UPLOAD_INVALID", "Malformed Content-Range: <first>-<last> is expected");
+  if (header !== undefined && !range)
+    throw new RegistryError("BLOB_UPLOAD_INVALID", "Malformed Content-Range: <first>-<last> is expected");
   const announced = announcedLength(req);
   const length = range ? range.end - range.start + 1 : announced;
-  if (announced !== undefined && announced !== length) throw new RegistryError("SIZE_INVALID", "Content-Length and Content-Range differ");
-  const options = { algorithm: digest === undefined ? undefined : algorithmOf(digest), length, keepPartial, givesChunks: true };
-  const { accepted, size } = await unknownUpload(upload, deps.blobs.append(upload, range?.start, bodyOf(exchange), options).catch(wrongLength));
+  if (announced !== undefined && announced !== length)
+    throw new RegistryError("SIZE_INVALID", "Content-Length and Content-Range differ");
+  const options = {
+    algorithm: digest === undefined ? undefined : algorithmOf(digest),
+    length,
+    keepPartial,
+    givesChunks: true,
+  };
+  const { accepted, size } = await unknownUpload(
+    upload,
+    deps.blobs.append(upload, range?.start, bodyOf(exchange), options).catch(wrongLength),
+  );
   if (accepted) return size;
-  const headers = { location: uploadLocation(exchange, upload), range: uploadRange(size), "docker-upload-uuid": upload };
-  throw new RegistryError("BLOB_UPLOAD_INVALID", "The chunk does not begin where the upload ends", { status: 416, headers, detail: { size } });
+  const headers = {
+    location: uploadLocation(exchange, upload),
+    range: uploadRange(size),
+    "docker-upload-uuid": upload,
+  };
+  throw new RegistryError("BLOB_UPLOAD_INVALID", "The chunk does not begin where the upload ends", {
+    status: 416,
+    headers,
+    detail: { size },
+  });
 }
 
 /** Turns the upload into the repo's blob: first durably on the disk, then in one transaction. */
@@ -124,7 +161,8 @@ async function complete(exchange: Exchange, upload: string, digest: string, whol
     const now = { ...callData, nowMs: deps.clock.nowMs() };
     ({ generation: kept } = await transactor.write("distribution.commitBlob", now, { name, upload, whole, ...stored }));
   } catch (error) {
-    // Only a refusal says that nothing was written. After anything else the copy may be in use: `cleanUploads` looks later.
+    // Only a refusal says that nothing was written. After anything else the copy may be in use: `cleanUploads` looks
+    // later.
     if (error instanceof MoorageError && REFUSED.includes(error.code)) await blobs.remove(digest, stored.generation);
     throw error;
   }
@@ -132,28 +170,46 @@ async function complete(exchange: Exchange, upload: string, digest: string, whol
   created(exchange, digest);
 }
 
-const REFUSED: Code[] = [Code.NotFound, Code.PermissionDenied, Code.InvalidArgument, Code.FailedPrecondition, Code.AlreadyExists];
+const REFUSED: Code[] = [
+  Code.NotFound,
+  Code.PermissionDenied,
+  Code.InvalidArgument,
+  Code.FailedPrecondition,
+  Code.AlreadyExists,
+];
 
 /** The session must be of this repo and this identity; another's does not exist. */
 async function requireSession(exchange: Exchange, upload: string): Promise<void> {
   const { deps, callData, name } = exchange;
   const found = await deps.transactor.read(callData, async (call) => {
     const repo = await repositoryFor(call, name, ...PUSH);
-    return call.tx.selectFrom("uploads").select("update_time")
-      .where("uid", "=", upload).where("repo", "=", repo).where("identity", "=", call.caller.identity).executeTakeFirst();
+    return call.tx
+      .selectFrom("uploads")
+      .select("update_time")
+      .where("uid", "=", upload)
+      .where("repo", "=", repo)
+      .where("identity", "=", call.caller.identity)
+      .executeTakeFirst();
   });
   if (!found) throw uploadUnknown(upload);
   // A session that is under way for long is still a push under way: what is collected meanwhile hangs on it.
-  if (callData.nowMs - found.update_time > deps.config.uploadTtlMs / 2) await deps.transactor.write("distribution.renewUpload", callData, { upload });
+  if (callData.nowMs - found.update_time > deps.config.uploadTtlMs / 2)
+    await deps.transactor.write("distribution.renewUpload", callData, { upload });
 }
 
 function requireDigest(digest: string | null): asserts digest is string {
   if (digest !== null && isDigest(digest)) return;
-  throw new RegistryError("DIGEST_INVALID", "A digest is expected: sha256:<hex> or sha512:<hex>", { detail: { digest } });
+  throw new RegistryError("DIGEST_INVALID", "A digest is expected: sha256:<hex> or sha512:<hex>", {
+    detail: { digest },
+  });
 }
 
 function answerProgress(exchange: Exchange, upload: string, status: number, size: number): void {
-  sendEmpty(exchange, status, { location: uploadLocation(exchange, upload), range: uploadRange(size), "docker-upload-uuid": upload });
+  sendEmpty(exchange, status, {
+    location: uploadLocation(exchange, upload),
+    range: uploadRange(size),
+    "docker-upload-uuid": upload,
+  });
 }
 
 function created(exchange: Exchange, digest: string): void {
@@ -166,12 +222,15 @@ async function unknownUpload<T>(upload: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    throw error instanceof MoorageError && error.code === Code.NotFound && !(error instanceof RegistryError) ? uploadUnknown(upload) : error;
+    throw error instanceof MoorageError && error.code === Code.NotFound && !(error instanceof RegistryError)
+      ? uploadUnknown(upload)
+      : error;
   }
 }
 
 function wrongLength(error: unknown): never {
-  if (error instanceof MoorageError && error.code === Code.InvalidArgument) throw new RegistryError("SIZE_INVALID", "The body is not as long as announced");
+  if (error instanceof MoorageError && error.code === Code.InvalidArgument)
+    throw new RegistryError("SIZE_INVALID", "The body is not as long as announced");
   throw error;
 }
 

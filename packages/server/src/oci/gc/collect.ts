@@ -51,10 +51,11 @@ const REMOVALS_AT_ONCE = 8;
 const LONGEST_PAUSE_MS = 50;
 
 /**
- * One run over all repos: removes the tags whose time is over by the policy of their repo, then the manifests that nothing needs, then the blobs
- * that no manifest needs, and what is left of deleted repos. Any number may run at once, on any number of processes, beside pushes: candidates are
- * looked for outside of transactions, and judged in the short ones that remove them. Every loop goes over what is there in one order and once, so
- * that it ends whatever is pushed meanwhile. Rejects with the signal's reason when it is told to end; what went is gone then.
+ * One run over all repos: removes the tags whose time is over by the policy of their repo, then the manifests that
+ * nothing needs, then the blobs that no manifest needs, and what is left of deleted repos. Any number may run at once,
+ * on any number of processes, beside pushes: candidates are looked for outside of transactions, and judged in the short
+ * ones that remove them. Every loop goes over what is there in one order and once, so that it ends whatever is pushed
+ * meanwhile. Rejects with the signal's reason when it is told to end; what went is gone then.
  */
 export async function collectGarbage(deps: CollectDeps, options: CollectOptions): Promise<Collected> {
   const collection = begin(deps, options);
@@ -72,7 +73,9 @@ export async function collectGarbage(deps: CollectDeps, options: CollectOptions)
 function begin(deps: CollectDeps, options: CollectOptions): Collection {
   const data = { caller: ANONYMOUS, requestId: "", nowMs: options.nowMs, remoteAddress: "", userAgent: "" };
   return {
-    ...deps, ...options, data,
+    ...deps,
+    ...options,
+    data,
     async look(work) {
       options.signal.throwIfAborted();
       const startedMs = performance.now();
@@ -86,19 +89,22 @@ function begin(deps: CollectDeps, options: CollectOptions): Collection {
 
 async function collectRepo(collection: Collection, place: Place): Promise<Collected> {
   const tags = place.policy === null ? 0 : await (collection.dryRun ? wouldExpire : expireTags)(collection, place);
-  if (collection.dryRun) return { tags, ...await wouldGo(collection, place) };
+  if (collection.dryRun) return { tags, ...(await wouldGo(collection, place)) };
   const manifests = await collectManifests(collection, place);
-  return { tags, manifests, ...await collectBlobs(collection, place) };
+  return { tags, manifests, ...(await collectBlobs(collection, place)) };
 }
 
 async function expireTags({ transactor, data, signal }: Collection, { uid }: Place): Promise<number> {
-  return await expireRepoTags({
-    read: (work) => transactor.read(data, work),
-    async expire(input) {
-      signal.throwIfAborted();
-      return await transactor.write("registry.expireTags", data, input);
+  return await expireRepoTags(
+    {
+      read: (work) => transactor.read(data, work),
+      async expire(input) {
+        signal.throwIfAborted();
+        return await transactor.write("registry.expireTags", data, input);
+      },
     },
-  }, uid);
+    uid,
+  );
 }
 
 async function collectManifests({ transactor, data, signal, look }: Collection, { rules }: Place): Promise<number> {
@@ -109,13 +115,19 @@ async function collectManifests({ transactor, data, signal, look }: Collection, 
       const page = await manifestsAfter(tx, rules, from, MANIFESTS_A_LOOK);
       const unheld = page.filter(({ held }) => !held).map(({ digest }) => digest);
       const going = new Set((await unneededManifests(tx, rules, unheld)).flat());
-      return { unneeded: unheld.filter((digest) => going.has(digest)), last: page.length < MANIFESTS_A_LOOK ? undefined : page.at(-1)?.digest };
+      return {
+        unneeded: unheld.filter((digest) => going.has(digest)),
+        last: page.length < MANIFESTS_A_LOOK ? undefined : page.at(-1)?.digest,
+      };
     });
     for (let at = 0; at < unneeded.length; at += MANIFESTS_AT_ONCE) {
       for (let more = true; more;) {
         signal.throwIfAborted();
         const digests = unneeded.slice(at, at + MANIFESTS_AT_ONCE);
-        const done = await unlessContended(transactor.write("distribution.collectManifests", data, { rules, digests }), { manifests: 0, more: false });
+        const done = await unlessContended(
+          transactor.write("distribution.collectManifests", data, { rules, digests }),
+          { manifests: 0, more: false },
+        );
         manifests += done.manifests;
         more = done.more;
       }
@@ -133,7 +145,10 @@ async function collectBlobs(collection: Collection, { rules }: Place): Promise<P
     const page = await look((tx) => linksAfter(tx, rules, from, BLOBS_AT_ONCE));
     const digests = page.filter(({ held }) => !held).map(({ digest }) => digest);
     if (digests.length > 0) {
-      const { blobs, freed } = await unlessContended(transactor.write("distribution.collectBlobs", data, { rules, digests }), { blobs: 0, freed: [] });
+      const { blobs, freed } = await unlessContended(
+        transactor.write("distribution.collectBlobs", data, { rules, digests }),
+        { blobs: 0, freed: [] },
+      );
       collected.blobs += blobs;
       collected.bytes += await removeContent(collection, freed);
     }
@@ -154,7 +169,9 @@ async function collectUnlinked(collection: Collection): Promise<Collected> {
       collected.bytes += sum(unlinked);
     } else if (unlinked.length > 0) {
       const digests = unlinked.map(({ digest }) => digest);
-      const { freed } = await unlessContended(transactor.write("distribution.collectUnlinked", data, { digests }), { freed: [] });
+      const { freed } = await unlessContended(transactor.write("distribution.collectUnlinked", data, { digests }), {
+        freed: [],
+      });
       collected.blobs += freed.length;
       collected.bytes += await removeContent(collection, freed);
     }
@@ -174,16 +191,25 @@ async function unlessContended<T>(work: Promise<T>, nothing: T): Promise<T> {
 }
 
 async function blobsAfter(tx: Database, after: string): Promise<{ digest: string; size: number; linked: boolean }[]> {
-  const rows = await select<{ digest: string; size: number; linked: unknown }>(tx, `select b.digest, b.size, (select 1 from repo_blobs as l where l.digest = b.digest limit 1) is not null as linked
-    from blobs as b where b.digest > ? order by b.digest limit ?`, [after, BLOBS_AT_ONCE]);
+  const rows = await select<{ digest: string; size: number; linked: unknown }>(
+    tx,
+    `select b.digest, b.size, (select 1 from repo_blobs as l where l.digest = b.digest limit 1) is not null as linked
+    from blobs as b where b.digest > ? order by b.digest limit ?`,
+    [after, BLOBS_AT_ONCE],
+  );
   // One engine says 1, the other true.
   return rows.map(({ digest, size, linked }) => ({ digest, size, linked: Boolean(linked) }));
 }
 
-/** Removes what no record names any longer. A crash on the way leaves content that cleanUploads finds once it is older than an upload may be. */
+/**
+ * Removes what no record names any longer. A crash on the way leaves content that cleanUploads finds once it is older
+ * than an upload may be.
+ */
 async function removeContent({ blobs }: Collection, freed: readonly Freed[]): Promise<number> {
   for (let at = 0; at < freed.length; at += REMOVALS_AT_ONCE) {
-    await Promise.all(freed.slice(at, at + REMOVALS_AT_ONCE).map(({ digest, generation }) => blobs.remove(digest, generation)));
+    await Promise.all(
+      freed.slice(at, at + REMOVALS_AT_ONCE).map(({ digest, generation }) => blobs.remove(digest, generation)),
+    );
   }
   return sum(freed);
 }

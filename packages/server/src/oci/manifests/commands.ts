@@ -13,7 +13,11 @@ import { tellOfDelete, tellOfPush } from "../events.ts";
 const CHUNK = 500;
 
 /** A manifest's bytes with what was read in them. */
-export interface StoredManifest { digest: string; content: Uint8Array; manifest: ParsedManifest }
+export interface StoredManifest {
+  digest: string;
+  content: Uint8Array;
+  manifest: ParsedManifest;
+}
 
 export interface PutManifestInput extends StoredManifest {
   /** `<organization>/<image…>` */
@@ -23,14 +27,16 @@ export interface PutManifestInput extends StoredManifest {
 }
 
 /**
- * Stores a manifest and moves its tags, in one transaction. `missing`: what it refers to and the repo does not hold; nothing is stored then.
- * The repo is made when it is missing. DENIED without the rights to push, to make the repo, or to create or move one of the tags.
+ * Stores a manifest and moves its tags, in one transaction. `missing`: what it refers to and the repo does not hold;
+ * nothing is stored then. The repo is made when it is missing. DENIED without the rights to push, to make the repo, or
+ * to create or move one of the tags.
  */
 async function putManifest(call: Call, input: PutManifestInput): Promise<{ missing: string[] }> {
   const { digest, content, manifest, tags } = input;
   const place = await pushPlace(call, input.name);
   // What is not there holds nothing: a refused push leaves no repo behind.
-  if (place.repo === undefined && manifest.references.length > 0) return { missing: manifest.references.map((reference) => reference.digest) };
+  if (place.repo === undefined && manifest.references.length > 0)
+    return { missing: manifest.references.map((reference) => reference.digest) };
   const repo = await makeRepository(call, place);
   await checkTagRights(call, repo, input);
   const { missing } = await storeManifest(call, repo, { digest, content, manifest });
@@ -49,21 +55,43 @@ async function putManifest(call: Call, input: PutManifestInput): Promise<{ missi
 }
 
 /**
- * Makes the repo hold the manifest, as it is and with what it refers to noted. `missing`: what of that the repo does not hold; nothing is stored then.
- * `isNew`: it was not there. Asks for no rights: the caller did.
+ * Makes the repo hold the manifest, as it is and with what it refers to noted. `missing`: what of that the repo does
+ * not hold; nothing is stored then. `isNew`: it was not there. Asks for no rights: the caller did.
  */
-export async function storeManifest(call: Call, repo: string, { digest, content, manifest }: StoredManifest): Promise<{ missing: string[]; isNew: boolean }> {
+export async function storeManifest(
+  call: Call,
+  repo: string,
+  { digest, content, manifest }: StoredManifest,
+): Promise<{ missing: string[]; isNew: boolean }> {
   const missing = await missingReferences(call, repo, manifest);
   if (missing.length > 0) return { missing, isNew: false };
   const { mediaType, subject, artifactType, annotations, references } = manifest;
   const row = {
-    repo, digest, media_type: mediaType, content, size: content.byteLength, subject, artifact_type: artifactType,
-    annotations: JSON.stringify(annotations), create_time: call.nowMs, touch_time: call.nowMs,
+    repo,
+    digest,
+    media_type: mediaType,
+    content,
+    size: content.byteLength,
+    subject,
+    artifact_type: artifactType,
+    annotations: JSON.stringify(annotations),
+    create_time: call.nowMs,
+    touch_time: call.nowMs,
   };
-  const result = await call.tx.insertInto("manifests").values(row).onConflict((on) => on.columns(["repo", "digest"]).doNothing()).executeTakeFirst();
+  const result = await call.tx
+    .insertInto("manifests")
+    .values(row)
+    .onConflict((on) => on.columns(["repo", "digest"]).doNothing())
+    .executeTakeFirst();
   // Pushed again: the bytes are the same, and so is what they refer to.
   const isNew = (result.numInsertedOrUpdatedRows ?? 0n) > 0n;
-  if (!isNew) await call.tx.updateTable("manifests").set({ touch_time: call.nowMs }).where("repo", "=", repo).where("digest", "=", digest).execute();
+  if (!isNew)
+    await call.tx
+      .updateTable("manifests")
+      .set({ touch_time: call.nowMs })
+      .where("repo", "=", repo)
+      .where("digest", "=", digest)
+      .execute();
   for (let at = 0; isNew && at < references.length; at += CHUNK) {
     const rows = references.slice(at, at + CHUNK).map(({ digest: target, kind }) => ({ repo, digest, target, kind }));
     await call.tx.insertInto("manifest_references").values(rows).execute();
@@ -72,44 +100,74 @@ export async function storeManifest(call: Call, repo: string, { digest, content,
 }
 
 /**
- * A new tag needs the right to create tags, an existing one that moves the right to update them. Who has neither is told so of both: which tags
- * there are is not told.
+ * A new tag needs the right to create tags, an existing one that moves the right to update them. Who has neither is
+ * told so of both: which tags there are is not told.
  */
 async function checkTagRights(call: Call, repo: string, { name, tags, digest }: PutManifestInput): Promise<void> {
   if (tags.length === 0) return;
-  const known = await call.tx.selectFrom("tags").select(["name", "digest"]).where("parent", "=", repo).where("name", "in", tags).execute();
+  const known = await call.tx
+    .selectFrom("tags")
+    .select(["name", "digest"])
+    .where("parent", "=", repo)
+    .where("name", "in", tags)
+    .execute();
   const lacking = await lackingOf(call, repo, [Capability.CAP_TAG_CREATE, Capability.CAP_TAG_UPDATE]);
   const needed = [
-    ...(known.length < tags.length ? [Capability.CAP_TAG_CREATE] : []), ...(known.some((tag) => tag.digest !== digest) ? [Capability.CAP_TAG_UPDATE] : []),
+    ...(known.length < tags.length ? [Capability.CAP_TAG_CREATE] : []),
+    ...(known.some((tag) => tag.digest !== digest) ? [Capability.CAP_TAG_UPDATE] : []),
   ];
   if (needed.some((capability) => lacking.includes(capability))) throw denied(call, name, lacking);
 }
 
 /** What of the references the repo does not hold. */
-export async function missingReferences(call: Call, repo: string, { references }: Pick<ParsedManifest, "references">): Promise<string[]> {
+export async function missingReferences(
+  call: Call,
+  repo: string,
+  { references }: Pick<ParsedManifest, "references">,
+): Promise<string[]> {
   const held = new Set<string>();
   for (const kind of ["blob", "manifest"] as const) {
     const digests = references.filter((reference) => reference.kind === kind).map((reference) => reference.digest);
     for (let at = 0; at < digests.length; at += CHUNK) {
-      const rows = await call.tx.selectFrom(kind === "blob" ? "repo_blobs" : "manifests").select("digest")
-        .where("repo", "=", repo).where("digest", "in", digests.slice(at, at + CHUNK)).execute();
+      const rows = await call.tx
+        .selectFrom(kind === "blob" ? "repo_blobs" : "manifests")
+        .select("digest")
+        .where("repo", "=", repo)
+        .where("digest", "in", digests.slice(at, at + CHUNK))
+        .execute();
       for (const { digest } of rows) held.add(digest);
     }
   }
   return references.map(({ digest }) => digest).filter((digest) => !held.has(digest));
 }
 
-/** Deletes a manifest by digest, with the tags that point to it; their history stays, and what hung on it begins its grace. MANIFEST_UNKNOWN when it is not there. Source: contract §8. */
+/**
+ * Deletes a manifest by digest, with the tags that point to it; their history stays, and what hung on it begins its
+ * grace. MANIFEST_UNKNOWN when it is not there. Source: contract §8.
+ */
 async function deleteManifest(call: Call, { name, digest }: { name: string; digest: string }): Promise<void> {
   const repo = await repositoryFor(call, name, Capability.CAP_MANIFEST_DELETE);
   await graceAround(call, repo, digest);
-  const { numDeletedRows } = await call.tx.deleteFrom("manifests").where("repo", "=", repo).where("digest", "=", digest).executeTakeFirst();
+  const { numDeletedRows } = await call.tx
+    .deleteFrom("manifests")
+    .where("repo", "=", repo)
+    .where("digest", "=", digest)
+    .executeTakeFirst();
   if (numDeletedRows === 0n) throw manifestUnknown(digest);
   await call.tx.deleteFrom("manifest_references").where("repo", "=", repo).where("digest", "=", digest).execute();
-  const tags = await call.tx.selectFrom("tags").select("name").where("parent", "=", repo).where("digest", "=", digest).execute();
+  const tags = await call.tx
+    .selectFrom("tags")
+    .select("name")
+    .where("parent", "=", repo)
+    .where("digest", "=", digest)
+    .execute();
   tellOfDelete(call, { repository: name, repo, digest, type: "manifest" });
   for (const tag of tags) await deleteTag(call, { repo, name: tag.name, reason: "delete" });
-  await audit(call, { method: "registry.manifest.delete", resource: repo, details: { digest, tags: tags.map((tag) => tag.name).join(" ") } });
+  await audit(call, {
+    method: "registry.manifest.delete",
+    resource: repo,
+    details: { digest, tags: tags.map((tag) => tag.name).join(" ") },
+  });
 }
 
 /** Deletes a tag alone. MANIFEST_UNKNOWN when it is not there. */
@@ -122,7 +180,8 @@ async function removeTag(call: Call, { name, tag }: { name: string; tag: string 
 /** There is no such tag or manifest in the repo. */
 export function manifestUnknown(reference: string): RegistryError {
   return new RegistryError("MANIFEST_UNKNOWN", `Manifest not found: ${reference}`, {
-    detail: { reference }, details: { resource: { type: "moorage.registry.v2.Manifest", name: reference } },
+    detail: { reference },
+    details: { resource: { type: "moorage.registry.v2.Manifest", name: reference } },
   });
 }
 

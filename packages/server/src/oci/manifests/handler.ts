@@ -17,19 +17,27 @@ import { manifestAsOf, notPulled, type Pulled } from "../tags/timed-pull.ts";
 
 const MAX_TAGS = 100;
 
-const selectByDigest = statement<Pulled & { touch_time: number }>("select digest, media_type, content, touch_time from manifests where repo = ? and digest = ?");
+const selectByDigest = statement<Pulled & { touch_time: number }>(
+  "select digest, media_type, content, touch_time from manifests where repo = ? and digest = ?",
+);
 const selectByTag = statement<Pulled>(
   "select m.digest, m.media_type, m.content from tags as t join manifests as m on m.repo = t.parent and m.digest = t.digest where t.parent = ? and t.name = ?",
 );
 
-/** GET, HEAD, PUT and DELETE of `/v2/<name>/manifests/<reference>`; a reference is a tag, a digest, or a tag as of a time. Source: OCI distribution v1.1. */
+/**
+ * GET, HEAD, PUT and DELETE of `/v2/<name>/manifests/<reference>`; a reference is a tag, a digest, or a tag as of a
+ * time. Source: OCI distribution v1.1.
+ */
 export async function handleManifest(exchange: Exchange, { reference }: { reference: string }): Promise<void> {
   if (exchange.req.method === "PUT") return putManifest(exchange, reference);
   if (exchange.req.method === "DELETE") return deleteManifest(exchange, reference);
   await sendManifest(exchange, reference);
 }
 
-/** As it was pushed: its media type is never converted, whatever Accept says, since another form would have another digest. */
+/**
+ * As it was pushed: its media type is never converted, whatever Accept says, since another form would have another
+ * digest.
+ */
 async function sendManifest(exchange: Exchange, reference: string): Promise<void> {
   const { deps, name } = exchange;
   const snapshot = deps.pulls.answers.snapshot();
@@ -38,22 +46,38 @@ async function sendManifest(exchange: Exchange, reference: string): Promise<void
   const found = await deps.transactor.read(exchange.callData, async (call) => {
     const byDigest = isDigest(reference);
     const timed = parseTimedTag(reference);
-    repo = await pullableRepository(call, deps.config, name, byDigest ? { digest: reference } : { tag: timed?.tag ?? reference });
+    repo = await pullableRepository(
+      call,
+      deps.config,
+      name,
+      byDigest ? { digest: reference } : { tag: timed?.tag ?? reference },
+    );
     if (timed) return manifestAsOf(call, repo, reference, timed);
     if (!byDigest) return (await selectByTag(call.tx, repo, reference))[0];
     const [row] = await selectByDigest(call.tx, repo, reference);
     return row && { ...row, renews: await needsGrace(exchange, call, repo, row.touch_time) };
   });
-  const isGone = found !== undefined && "renews" in found && found.renews && !(await renewGrace(exchange, "manifest", reference));
+  const isGone =
+    found !== undefined && "renews" in found && found.renews && !(await renewGrace(exchange, "manifest", reference));
   const here = isGone ? undefined : found;
-  const pulled = here ?? await manifestFromSource(exchange, repo, reference);
-  if (pulled === undefined) throw reference.includes(":") && !isDigest(reference) ? digestInvalid() : notPulled(reference);
+  const pulled = here ?? (await manifestFromSource(exchange, repo, reference));
+  if (pulled === undefined)
+    throw reference.includes(":") && !isDigest(reference) ? digestInvalid() : notPulled(reference);
   const headers = {
-    "docker-content-digest": pulled.digest, etag: `"${pulled.digest}"`, "cache-control": "private, no-cache", "x-content-type-options": "nosniff",
+    "docker-content-digest": pulled.digest,
+    etag: `"${pulled.digest}"`,
+    "cache-control": "private, no-cache",
+    "x-content-type-options": "nosniff",
     "content-type": pulled.media_type,
   };
   // What a source says holds for this moment alone.
-  const pull = { repository: name, repo, tag: isDigest(reference) ? "" : reference, digest: pulled.digest, type: "manifest" } as const;
+  const pull = {
+    repository: name,
+    repo,
+    tag: isDigest(reference) ? "" : reference,
+    digest: pulled.digest,
+    type: "manifest",
+  } as const;
   answerPull(exchange, here && snapshot, pull, headers, pulled.content);
 }
 
@@ -63,27 +87,49 @@ async function putManifest(exchange: Exchange, reference: string): Promise<void>
   const byDigest = isDigest(reference);
   const tags = [...new Set(byDigest ? query.getAll("tag") : [reference])];
   if (!byDigest && reference.includes(":")) throw digestInvalid();
-  if (!tags.every(isTag)) throw new RegistryError("MANIFEST_INVALID", "Invalid argument: tag: must be an OCI tag, as [a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}");
+  if (!tags.every(isTag))
+    throw new RegistryError(
+      "MANIFEST_INVALID",
+      "Invalid argument: tag: must be an OCI tag, as [a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}",
+    );
   // Not MANIFEST_INVALID: after that some clients try every other format that they can turn the image into.
   if (tags.some(isReservedTag)) throw invalidArgument({ field: "tag", description: RESERVED_TAG });
-  if (tags.length > MAX_TAGS) throw new RegistryError("MANIFEST_INVALID", `Invalid argument: tag: more than ${MAX_TAGS} tags in one push`, { status: 414 });
+  if (tags.length > MAX_TAGS)
+    throw new RegistryError("MANIFEST_INVALID", `Invalid argument: tag: more than ${MAX_TAGS} tags in one push`, {
+      status: 414,
+    });
   const content = await readContent(exchange);
   const digest = digestOf(content, byDigest ? reference : "sha256:");
   if (byDigest && digest !== reference) {
-    throw new RegistryError("DIGEST_INVALID", "Invalid argument: digest: is not that of the content", { detail: { digest } });
-  }
-  const manifest = parseManifest(content, req.headers["content-type"] ?? "");
-  if ("problem" in manifest) throw new RegistryError("MANIFEST_INVALID", `Invalid argument: manifest: ${manifest.problem}`);
-  // A tag has moved when the push is taken in, not when a slow client began to send it: what a time names must not change long after it.
-  const callData = { ...exchange.callData, nowMs: deps.clock.nowMs() };
-  const { missing } = await deps.transactor.write("distribution.putManifest", callData, { name, digest, content, manifest, tags });
-  if (missing.length > 0) {
-    throw new RegistryError("MANIFEST_BLOB_UNKNOWN", "Precondition failed: the manifest refers to content that the repository does not hold", {
-      detail: missing.map((each) => ({ digest: each })),
+    throw new RegistryError("DIGEST_INVALID", "Invalid argument: digest: is not that of the content", {
+      detail: { digest },
     });
   }
+  const manifest = parseManifest(content, req.headers["content-type"] ?? "");
+  if ("problem" in manifest)
+    throw new RegistryError("MANIFEST_INVALID", `Invalid argument: manifest: ${manifest.problem}`);
+  // A tag has moved when the push is taken in, not when a slow client began to send it: what a time names must not
+  // change long after it.
+  const callData = { ...exchange.callData, nowMs: deps.clock.nowMs() };
+  const { missing } = await deps.transactor.write("distribution.putManifest", callData, {
+    name,
+    digest,
+    content,
+    manifest,
+    tags,
+  });
+  if (missing.length > 0) {
+    throw new RegistryError(
+      "MANIFEST_BLOB_UNKNOWN",
+      "Precondition failed: the manifest refers to content that the repository does not hold",
+      {
+        detail: missing.map((each) => ({ digest: each })),
+      },
+    );
+  }
   sendEmpty(exchange, 201, {
-    location: `/v2/${name}/manifests/${digest}`, "docker-content-digest": digest,
+    location: `/v2/${name}/manifests/${digest}`,
+    "docker-content-digest": digest,
     ...(manifest.subject !== "" && { "oci-subject": manifest.subject }),
     ...(byDigest && tags.length > 0 && { "oci-tag": tags }),
   });
@@ -93,9 +139,12 @@ async function deleteManifest(exchange: Exchange, reference: string): Promise<vo
   const { deps, name } = exchange;
   await authorize(exchange, ["delete"]);
   if (parseTimedTag(reference)) {
-    throw new RegistryError("UNSUPPORTED", "A tag as of a time is read-only and cannot be deleted", { headers: { allow: "GET, HEAD" } });
+    throw new RegistryError("UNSUPPORTED", "A tag as of a time is read-only and cannot be deleted", {
+      headers: { allow: "GET, HEAD" },
+    });
   }
-  if (isDigest(reference)) await deps.transactor.write("distribution.deleteManifest", exchange.callData, { name, digest: reference });
+  if (isDigest(reference))
+    await deps.transactor.write("distribution.deleteManifest", exchange.callData, { name, digest: reference });
   else await deps.transactor.write("distribution.deleteTag", exchange.callData, { name, tag: reference });
   sendEmpty(exchange, 202, {});
 }
@@ -103,7 +152,8 @@ async function deleteManifest(exchange: Exchange, reference: string): Promise<vo
 /** The whole body. 413 when it is larger than a manifest may be. */
 async function readContent(exchange: Exchange): Promise<Uint8Array> {
   const limit = exchange.deps.config.maxManifestBytes;
-  const tooLarge = (): RegistryError => new RegistryError("SIZE_INVALID", `Invalid argument: manifest: is larger than ${limit} bytes`, { status: 413 });
+  const tooLarge = (): RegistryError =>
+    new RegistryError("SIZE_INVALID", `Invalid argument: manifest: is larger than ${limit} bytes`, { status: 413 });
   if ((announcedLength(exchange.req) ?? 0) > limit) throw tooLarge();
   const chunks: Uint8Array[] = [];
   let size = 0;

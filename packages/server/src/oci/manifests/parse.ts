@@ -15,14 +15,20 @@ const MAX_DEPTH = 64;
 const MAX_REFERENCES = 10_000;
 
 /** What a manifest needs to be of use. */
-export interface Reference { digest: string; kind: "blob" | "manifest" }
+export interface Reference {
+  digest: string;
+  kind: "blob" | "manifest";
+}
 
 /** A manifest as far as the registry reads it. */
 export interface ParsedManifest {
   mediaType: string;
   /** The digest it is about; empty without one. */
   subject: string;
-  /** What kind of artifact it is: its artifactType, for an image without one its configuration's media type. May be empty. */
+  /**
+   * What kind of artifact it is: its artifactType, for an image without one its configuration's media type. May be
+   * empty.
+   */
   artifactType: string;
   annotations: Record<string, string>;
   /** Each digest once. Neither the subject nor non-distributable layers. */
@@ -30,7 +36,9 @@ export interface ParsedManifest {
 }
 
 /** What is wrong with a manifest, for people. */
-export interface ManifestProblem { problem: string }
+export interface ManifestProblem {
+  problem: string;
+}
 
 type Json = Record<string, unknown>;
 
@@ -38,9 +46,9 @@ type Json = Record<string, unknown>;
 class Invalid extends Error {}
 
 /**
- * Reads and validates an OCI image manifest or index, or their Docker schema 2 counterparts. Of a key given twice the last counts,
- * as in every JSON parser a client may use. `contentType` is the request's header; empty: the body's own `mediaType` counts.
- * Source: OCI image specification v1.1, Docker image manifest V2 schema 2.
+ * Reads and validates an OCI image manifest or index, or their Docker schema 2 counterparts. Of a key given twice the
+ * last counts, as in every JSON parser a client may use. `contentType` is the request's header; empty: the body's own
+ * `mediaType` counts. Source: OCI image specification v1.1, Docker image manifest V2 schema 2.
  */
 export function parseManifest(content: Uint8Array, contentType: string): ParsedManifest | ManifestProblem {
   try {
@@ -57,26 +65,41 @@ function read(content: Uint8Array, contentType: string): ParsedManifest {
   if (own !== undefined && typeof own !== "string") throw new Invalid("mediaType must be a string");
   const mediaType = contentType || own || "";
   if (mediaType === "") throw new Invalid("a Content-Type header or a mediaType is needed");
-  if (!IMAGES.has(mediaType) && !INDEXES.has(mediaType)) throw new Invalid("the media type is not that of a manifest this registry takes");
-  if (own !== undefined && own !== "" && own !== mediaType) throw new Invalid("mediaType and the Content-Type header differ");
+  if (!IMAGES.has(mediaType) && !INDEXES.has(mediaType))
+    throw new Invalid("the media type is not that of a manifest this registry takes");
+  if (own !== undefined && own !== "" && own !== mediaType)
+    throw new Invalid("mediaType and the Content-Type header differ");
   const docker = mediaType === DOCKER_MANIFEST || mediaType === DOCKER_LIST;
   if (docker && !own) throw new Invalid("mediaType is missing");
   if (body["schemaVersion"] !== 2) throw new Invalid("schemaVersion must be 2");
   const isImage = IMAGES.has(mediaType);
   // One document that two clients could take for two things: refused, as the image specification advises.
-  if (isImage ? "manifests" in body : "layers" in body || "config" in body) throw new Invalid("a manifest is either an image or an index");
+  if (isImage ? "manifests" in body : "layers" in body || "config" in body)
+    throw new Invalid("a manifest is either an image or an index");
   const { references, configType } = isImage ? readImage(body) : readIndex(body);
   const artifactType = docker ? "" : optionalMediaType(body["artifactType"], "artifactType");
-  const subject = docker || body["subject"] === undefined || body["subject"] === null ? "" : descriptor(body["subject"], "subject").digest;
+  const subject =
+    docker || body["subject"] === undefined || body["subject"] === null
+      ? ""
+      : descriptor(body["subject"], "subject").digest;
   const notes = annotations(body["annotations"], "annotations");
-  return { mediaType, subject, artifactType: artifactType || configType, annotations: notes, references: unique(references) };
+  return {
+    mediaType,
+    subject,
+    artifactType: artifactType || configType,
+    annotations: notes,
+    references: unique(references),
+  };
 }
 
 function readImage(body: Json): { references: Reference[]; configType: string } {
   const config = descriptor(body["config"], "config");
   const layers = list(body["layers"], "layers").map((layer, index) => descriptor(layer, `layers[${index}]`));
   const needed = layers.filter(({ mediaType }) => !ELSEWHERE.test(mediaType));
-  return { references: [config, ...needed].map(({ digest }) => ({ digest, kind: "blob" })), configType: config.mediaType };
+  return {
+    references: [config, ...needed].map(({ digest }) => ({ digest, kind: "blob" })),
+    configType: config.mediaType,
+  };
 }
 
 function readIndex(body: Json): { references: Reference[]; configType: string } {
@@ -92,9 +115,12 @@ function readIndex(body: Json): { references: Reference[]; configType: string } 
 
 function descriptor(value: unknown, path: string): { mediaType: string; digest: string } {
   const { mediaType, digest, size, urls, annotations: notes } = object(value, path);
-  if (typeof mediaType !== "string" || !MEDIA_TYPE.test(mediaType)) throw new Invalid(`${path}.mediaType must be a media type`);
-  if (typeof digest !== "string" || !isDigest(digest)) throw new Invalid(`${path}.digest must be a sha256 or sha512 digest`);
-  if (!Number.isSafeInteger(size) || (size as number) < 0) throw new Invalid(`${path}.size must be a whole number, not negative`);
+  if (typeof mediaType !== "string" || !MEDIA_TYPE.test(mediaType))
+    throw new Invalid(`${path}.mediaType must be a media type`);
+  if (typeof digest !== "string" || !isDigest(digest))
+    throw new Invalid(`${path}.digest must be a sha256 or sha512 digest`);
+  if (!Number.isSafeInteger(size) || (size as number) < 0)
+    throw new Invalid(`${path}.size must be a whole number, not negative`);
   const urlList = urls === undefined || urls === null ? [] : list(urls, `${path}.urls`);
   if (!urlList.every((url) => typeof url === "string")) throw new Invalid(`${path}.urls must be strings`);
   annotations(notes, `${path}.annotations`);
@@ -104,13 +130,15 @@ function descriptor(value: unknown, path: string): { mediaType: string; digest: 
 function platform(value: unknown, path: string): void {
   if (value === undefined || value === null) return;
   const { architecture, os } = object(value, path);
-  if (typeof architecture !== "string" || typeof os !== "string") throw new Invalid(`${path} needs an architecture and an os`);
+  if (typeof architecture !== "string" || typeof os !== "string")
+    throw new Invalid(`${path} needs an architecture and an os`);
 }
 
 function annotations(value: unknown, path: string): Record<string, string> {
   if (value === undefined || value === null) return {};
   const entries = Object.entries(object(value, path));
-  if (!entries.every((entry): entry is [string, string] => typeof entry[1] === "string")) throw new Invalid(`${path} must map strings to strings`);
+  if (!entries.every((entry): entry is [string, string] => typeof entry[1] === "string"))
+    throw new Invalid(`${path} must map strings to strings`);
   return Object.fromEntries(entries);
 }
 

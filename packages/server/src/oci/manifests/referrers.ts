@@ -9,25 +9,38 @@ import { sendJson } from "../send.ts";
 import { nextLink, pageSize } from "../tags/list.ts";
 
 /**
- * GET /v2/<name>/referrers/<digest>: the manifests whose subject it is, as an image index; an unknown digest or repository has none. Ordered by digest,
- * at most 1000 a page, then a Link (with `n` and `last`, as for tags). Source: OCI distribution specification v1.1, "Listing Referrers".
+ * GET /v2/<name>/referrers/<digest>: the manifests whose subject it is, as an image index; an unknown digest or
+ * repository has none. Ordered by digest, at most 1000 a page, then a Link (with `n` and `last`, as for tags). Source:
+ * OCI distribution specification v1.1, "Listing Referrers".
  */
 export async function handleReferrers(exchange: Exchange, { digest }: { digest: string }): Promise<void> {
   await authorize(exchange, ["pull"]);
   const { deps, name, query } = exchange;
-  if (!isDigest(digest)) throw new RegistryError("DIGEST_INVALID", "Invalid argument: digest: must be a sha256 or sha512 digest");
+  if (!isDigest(digest))
+    throw new RegistryError("DIGEST_INVALID", "Invalid argument: digest: must be a sha256 or sha512 digest");
   const count = pageSize(query);
   const artifactType = query.get("artifactType") ?? "";
   const found = await deps.transactor.read(exchange.callData, async (call) => {
-    // To a 404 clients answer by looking for the tags that stood in for this list in version 1.0: a repo that is not there has no referrers.
-    const repo = await pullableRepository(call, deps.config, name, { digest }, [Capability.CAP_REFERRERS_LIST]).catch(noneIfUnknown);
+    // To a 404 clients answer by looking for the tags that stood in for this list in version 1.0: a repo that is not
+    // there has no referrers.
+    const repo = await pullableRepository(call, deps.config, name, { digest }, [Capability.CAP_REFERRERS_LIST]).catch(
+      noneIfUnknown,
+    );
     if (repo === undefined) return [];
-    const all = call.tx.selectFrom("manifests").select(["digest", "media_type", "size", "artifact_type", "annotations"])
-      .where("repo", "=", repo).where("subject", "=", digest).where("digest", ">", query.get("last") ?? "").orderBy("digest").limit(count + 1);
+    const all = call.tx
+      .selectFrom("manifests")
+      .select(["digest", "media_type", "size", "artifact_type", "annotations"])
+      .where("repo", "=", repo)
+      .where("subject", "=", digest)
+      .where("digest", ">", query.get("last") ?? "")
+      .orderBy("digest")
+      .limit(count + 1);
     return (artifactType === "" ? all : all.where("artifact_type", "=", artifactType)).execute();
   });
   const manifests = found.slice(0, count).map((row) => ({
-    mediaType: row.media_type, digest: row.digest, size: row.size,
+    mediaType: row.media_type,
+    digest: row.digest,
+    size: row.size,
     ...(row.artifact_type !== "" && { artifactType: row.artifact_type }),
     ...(row.annotations !== "{}" && { annotations: JSON.parse(row.annotations) as Record<string, string> }),
   }));
@@ -35,5 +48,10 @@ export async function handleReferrers(exchange: Exchange, { digest }: { digest: 
   const next = { ...filter, n: String(count), last: manifests.at(-1)?.digest ?? "" };
   const more = found.length > count && count > 0 ? nextLink(`/v2/${name}/referrers/${digest}`, next) : {};
   const applied: Record<string, string> = artifactType === "" ? {} : { "oci-filters-applied": "artifactType" };
-  sendJson(exchange, 200, { "content-type": OCI_INDEX, ...applied, ...more }, { schemaVersion: 2, mediaType: OCI_INDEX, manifests });
+  sendJson(
+    exchange,
+    200,
+    { "content-type": OCI_INDEX, ...applied, ...more },
+    { schemaVersion: 2, mediaType: OCI_INDEX, manifests },
+  );
 }

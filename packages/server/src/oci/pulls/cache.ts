@@ -6,13 +6,22 @@ import type { Pull } from "./recorder.ts";
 import { type Headers, send, sendEmpty } from "../send.ts";
 
 /** A whole answer with status 200, and what it answers with. A text body has a character for each byte: see `send`. */
-interface Answer { pull: Pull; headers: Headers & { etag: string }; body: Uint8Array | string }
+interface Answer {
+  pull: Pull;
+  headers: Headers & { etag: string };
+  body: Uint8Array | string;
+}
 /** One that is kept, whom the token named that it is for, when it was found out, and the memory it takes. */
-interface KeptAnswer extends Answer { caller: Caller; atMs: number; bytes: number }
+interface KeptAnswer extends Answer {
+  caller: Caller;
+  atMs: number;
+  bytes: number;
+}
 
 /**
- * Answers to pulls, kept while nothing is committed to the database but what the delivery of events does all the time: so it still holds that the path
- * leads to this repo, that the caller exists and may pull this from there, and what the tag or digest is. Whether the token is good is asked at every pull.
+ * Answers to pulls, kept while nothing is committed to the database but what the delivery of events does all the time:
+ * so it still holds that the path leads to this repo, that the caller exists and may pull this from there, and what the
+ * tag or digest is. Whether the token is good is asked at every pull.
  */
 export interface Pulls {
   answers: SnapshotCache<KeptAnswer>;
@@ -32,18 +41,25 @@ export function createPulls(reader: Database, isStillGood: Pulls["isStillGood"])
 
 /** What an answer to a request depends on, beside the database and the time. Undefined: on more than is kept. */
 function keyOf({ headers, method, url }: Request): string | undefined {
-  const kept = (method === "GET" || method === "HEAD") && headers.authorization !== undefined && headers.range === undefined;
+  const kept =
+    (method === "GET" || method === "HEAD") && headers.authorization !== undefined && headers.range === undefined;
   return kept ? `${url} ${headers.authorization}` : undefined;
 }
 
 /** Answers a pull as the same one was answered before, when nothing has changed since. False: nothing was done. */
 export function answerAgain(exchange: Exchange): boolean {
-  const { req, deps: { pulls, config }, callData } = exchange;
-  // Who may push and is told what is there builds on it for a while: from time to time its grace must be looked at, though nothing has changed.
+  const {
+    req,
+    deps: { pulls, config },
+    callData,
+  } = exchange;
+  // Who may push and is told what is there builds on it for a while: from time to time its grace must be looked at,
+  // though nothing has changed.
   const keptMs = (config.gcGraceMs ?? Infinity) / 4;
   const key = keyOf(req);
   const known = key === undefined ? undefined : pulls.answers.get(key);
-  if (known === undefined || !pulls.isStillGood(known.caller, callData.nowMs) || callData.nowMs - known.atMs > keptMs) return false;
+  if (known === undefined || !pulls.isStillGood(known.caller, callData.nowMs) || callData.nowMs - known.atMs > keptMs)
+    return false;
   exchange.data.admit?.(known.caller.identity);
   exchange.data.observed?.beginVerb(`${known.pull.type}_${req.method === "GET" ? "get" : "head"}`);
   reply(exchange, known, known.caller);
@@ -51,13 +67,31 @@ export function answerAgain(exchange: Exchange): boolean {
 }
 
 /** Answers a pull, and keeps the answer, everything about which must have been found out since the snapshot. */
-export function answerPull(exchange: Exchange, snapshot: Snapshot | undefined, pull: Pull, headers: Answer["headers"], body: Uint8Array): void {
-  const { req, caller, callData, deps: { pulls } } = exchange;
+export function answerPull(
+  exchange: Exchange,
+  snapshot: Snapshot | undefined,
+  pull: Pull,
+  headers: Answer["headers"],
+  body: Uint8Array,
+): void {
+  const {
+    req,
+    caller,
+    callData,
+    deps: { pulls },
+  } = exchange;
   const key = body.length > MAX_KEPT_BYTES ? undefined : keyOf(req);
   if (key !== undefined) {
     // Node sends head and body of a text in one piece, of bytes in two.
     const latin1 = Buffer.from(body.buffer, body.byteOffset, body.length).toString("latin1");
-    pulls.answers.keep(snapshot, key, { pull, caller, atMs: callData.nowMs, headers, body: latin1, bytes: latin1.length + key.length + ENTRY_BYTES });
+    pulls.answers.keep(snapshot, key, {
+      pull,
+      caller,
+      atMs: callData.nowMs,
+      headers,
+      body: latin1,
+      bytes: latin1.length + key.length + ENTRY_BYTES,
+    });
   }
   reply(exchange, { pull, headers, body }, caller);
 }

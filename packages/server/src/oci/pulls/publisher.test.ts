@@ -11,8 +11,16 @@ import { loadConfig } from "../../config.ts";
 import { startPullTeller } from "./publisher.ts";
 
 const PULL: PullNote = {
-  repository: "acme/app", repo: "a/b", tag: "v1", digest: "sha256:c", type: "manifest", method: "GET", actor: { identity: "ann", act: {} },
-  remoteAddress: "192.0.2.1", userAgent: "client/1", timesMs: [1, 2],
+  repository: "acme/app",
+  repo: "a/b",
+  tag: "v1",
+  digest: "sha256:c",
+  type: "manifest",
+  method: "GET",
+  actor: { identity: "ann", act: {} },
+  remoteAddress: "192.0.2.1",
+  userAgent: "client/1",
+  timesMs: [1, 2],
 };
 const DATA = { caller: { identity: "" }, requestId: "", nowMs: 5, remoteAddress: "", userAgent: "" };
 
@@ -25,7 +33,10 @@ async function open(t: TestContext) {
   const counts = { calls: 0, failures: 0 };
   const start = (isShared: boolean) => {
     const teller = startPullTeller({
-      reader: store.reader, isShared, clock: { nowMs: () => 5 }, log: { warn: (_, message) => void logged.push(message) },
+      reader: store.reader,
+      isShared,
+      clock: { nowMs: () => 5 },
+      log: { warn: (_, message) => void logged.push(message) },
       writer: {
         async write(name, data, input) {
           counts.calls += 1;
@@ -44,15 +55,19 @@ async function open(t: TestContext) {
     rmSync(dataDir, { recursive: true });
   });
   return {
-    start, counts, logged,
+    start,
+    counts,
+    logged,
     /** Keeps the pulls, so often. Answers whether the last ones were. */
-    keep: (pulls: PullNote[] = [PULL], times = 1) => store.transact(async (tx) => {
-      let isKept = false;
-      for (let at = 0; at < times; at += 1) isKept = (await pullCommands["events.keepPulls"](openCall(DATA, tx), { pulls })).kept;
-      return isKept;
-    }),
+    keep: (pulls: PullNote[] = [PULL], times = 1) =>
+      store.transact(async (tx) => {
+        let isKept = false;
+        for (let at = 0; at < times; at += 1)
+          isKept = (await pullCommands["events.keepPulls"](openCall(DATA, tx), { pulls })).kept;
+        return isKept;
+      }),
     async told(count: number): Promise<string[]> {
-      for (;; await wait(5)) {
+      for (; ; await wait(5)) {
         const rows = await store.reader.selectFrom("event_outbox").select("body").orderBy("n").execute();
         if (rows.length >= count) return rows.map(({ body }) => body);
       }
@@ -65,18 +80,31 @@ test("what was kept before it was started is told of, and what is kept later onc
   assert.equal(await keep(), true);
   const teller = start(false);
   assert.equal((await told(2)).length, 2);
-  await keep([{ ...PULL, timesMs: [9, 7] }, { ...PULL, digest: "sha256:d", timesMs: [8] }]);
+  await keep([
+    { ...PULL, timesMs: [9, 7] },
+    { ...PULL, digest: "sha256:d", timesMs: [8] },
+  ]);
   teller.wake();
   const bodies = (await told(5)).slice(2).map((body) => JSON.parse(body) as { digest: string; when: string });
-  assert.deepEqual(bodies.map(({ when }) => when), ["1970-01-01T00:00:00.007Z", "1970-01-01T00:00:00.008Z", "1970-01-01T00:00:00.009Z"]);
-  assert.deepEqual(bodies.map(({ digest }) => digest), ["sha256:c", "sha256:d", "sha256:c"]);
+  assert.deepEqual(
+    bodies.map(({ when }) => when),
+    ["1970-01-01T00:00:00.007Z", "1970-01-01T00:00:00.008Z", "1970-01-01T00:00:00.009Z"],
+  );
+  assert.deepEqual(
+    bodies.map(({ digest }) => digest),
+    ["sha256:c", "sha256:d", "sha256:c"],
+  );
 });
 
 test("while requests keep the thread busy it goes slowly, where they share the processor, and makes up for it afterwards", async (t) => {
   const { start, keep, told, counts } = await open(t);
   await keep([PULL], 50);
   const spin = async (): Promise<void> => {
-    for (const endMs = performance.now() + 700; performance.now() < endMs; await new Promise((resolve) => setImmediate(resolve))) {
+    for (
+      const endMs = performance.now() + 700;
+      performance.now() < endMs;
+      await new Promise((resolve) => setImmediate(resolve))
+    ) {
       for (const turnMs = performance.now() + 10; performance.now() < turnMs;);
     }
   };
@@ -89,7 +117,10 @@ test("while requests keep the thread busy it goes slowly, where they share the p
 });
 
 test("where they have a processor of their own it does not wait, and nor does it when very many are kept", async (t) => {
-  for (const [isShared, batches] of [[false, 50], [true, 1_050]] as const) {
+  for (const [isShared, batches] of [
+    [false, 50],
+    [true, 1_050],
+  ] as const) {
     const { start, keep, counts } = await open(t);
     await keep([PULL], batches);
     const teller = start(isShared);

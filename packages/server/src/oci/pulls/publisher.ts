@@ -29,8 +29,9 @@ const BUSY_LOOKS = 10;
 const BUSY = 0.6;
 
 /**
- * Starts it. While requests keep the process busy it goes slowly, so that they are answered as if there were no events, and makes up for it afterwards;
- * when very many wait, it goes as fast as it can all the same, since none is to be lost.
+ * Starts it. While requests keep the process busy it goes slowly, so that they are answered as if there were no events,
+ * and makes up for it afterwards; when very many wait, it goes as fast as it can all the same, since none is to be
+ * lost.
  */
 export function startPullTeller({ writer, reader, clock, log, isShared }: PullTellerDeps): PullTeller {
   let isClosing = false;
@@ -38,7 +39,11 @@ export function startPullTeller({ writer, reader, clock, log, isShared }: PullTe
   let awake: (isClosing: boolean) => void = () => {};
   const tell = async (): Promise<ToldPulls> => {
     if (!(await hasPullNotes(reader))) return NONE;
-    return await writer.write("events.notePulls", { caller: ANONYMOUS, requestId: "", nowMs: clock.nowMs(), remoteAddress: "", userAgent: "" }, {});
+    return await writer.write(
+      "events.notePulls",
+      { caller: ANONYMOUS, requestId: "", nowMs: clock.nowMs(), remoteAddress: "", userAgent: "" },
+      {},
+    );
   };
   const failed = (error: unknown): ToldPulls => {
     log.warn({ err: error }, "telling of pulls failed");
@@ -49,7 +54,9 @@ export function startPullTeller({ writer, reader, clock, log, isShared }: PullTe
     if (isClosing || (mayWake && isWoken)) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, timeMs).unref();
-    awake = (closing) => { if (closing || mayWake) resolve(); };
+    awake = (closing) => {
+      if (closing || mayWake) resolve();
+    };
     await promise;
     clearTimeout(timer);
   };
@@ -65,8 +72,11 @@ export function startPullTeller({ writer, reader, clock, log, isShared }: PullTe
     while (!isClosing) {
       isWoken = false;
       const looks = isShared && !told.isMany ? BUSY_LOOKS : 0;
-      for (let look = 0; isBusy && look < looks; look += 1) isBusy = await isBusyDuring(() => sleep(BUSY_LOOK_MS, false));
-      isBusy = await isBusyDuring(async () => { told = await tell().catch(failed); });
+      for (let look = 0; isBusy && look < looks; look += 1)
+        isBusy = await isBusyDuring(() => sleep(BUSY_LOOK_MS, false));
+      isBusy = await isBusyDuring(async () => {
+        told = await tell().catch(failed);
+      });
       if (told.count > 0) continue;
       await sleep(LOOK_EVERY_MS, true);
       isBusy = true;

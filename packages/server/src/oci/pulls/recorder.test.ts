@@ -23,18 +23,30 @@ function open(t: TestContext, write: (pulls: PullNote[]) => Promise<{ kept: bool
         return answer;
       },
     },
-    clock: { nowMs: () => 1 }, log: { error: (fields) => void logged.push(fields) },
-    kept: () => { counts.kept += 1; }, dropped: (count) => { counts.dropped += count; },
+    clock: { nowMs: () => 1 },
+    log: { error: (fields) => void logged.push(fields) },
+    kept: () => {
+      counts.kept += 1;
+    },
+    dropped: (count) => {
+      counts.dropped += count;
+    },
   });
   t.after(() => recorder.close());
   const note = (caller = ANN, change: Partial<Pull & { nowMs: number; userAgent: string }> = {}): void => {
     const { nowMs = 5, userAgent = "client/1", ...pull } = change;
-    recorder.note({ caller: { identity: "not yet known" }, requestId: "", nowMs, remoteAddress: "192.0.2.1", userAgent }, caller, { ...PULL, ...pull }, "GET");
+    recorder.note(
+      { caller: { identity: "not yet known" }, requestId: "", nowMs, remoteAddress: "192.0.2.1", userAgent },
+      caller,
+      { ...PULL, ...pull },
+      "GET",
+    );
   };
   return { recorder, note, written, logged, counts };
 }
 
-const times = (batch: PullNote[] = []): number[] => batch.flatMap(({ timesMs }) => timesMs).sort((one, other) => one - other);
+const times = (batch: PullNote[] = []): number[] =>
+  batch.flatMap(({ timesMs }) => timesMs).sort((one, other) => one - other);
 
 test("pulls that are alike but for their time are one note, others are not", async (t) => {
   const { recorder, note, written } = open(t);
@@ -43,7 +55,12 @@ test("pulls that are alike but for their time are one note, others are not", asy
   note(BOB, { nowMs: 3 });
   note({ ...BOB }, { nowMs: 4 });
   const others: Partial<Pull & { userAgent: string }>[] = [
-    { tag: "" }, { digest: "sha256:d" }, { repo: "a/c" }, { repository: "acme/other" }, { type: "blob" }, { userAgent: "client/2" },
+    { tag: "" },
+    { digest: "sha256:d" },
+    { repo: "a/c" },
+    { repository: "acme/other" },
+    { type: "blob" },
+    { userAgent: "client/2" },
   ];
   for (const change of others) note(BOB, change);
   note(ANN, { nowMs: 6, userAgent: "x".repeat(1_000) });
@@ -62,8 +79,15 @@ test("a thousand go at once, whether alike or not, and the rest at the end", asy
   const { recorder, note, written, counts } = open(t);
   for (let at = 0; at < 2_200; at += 1) note(ANN, { nowMs: at, ...(at % 2 === 0 && { tag: `v${at}` }) });
   await recorder.close();
-  assert.deepEqual(written.map((batch) => times(batch).length), [1_000, 1_000, 200]);
-  assert.deepEqual(written.flatMap(times), Array.from({ length: 2_200 }, (_, at) => at), "in their order");
+  assert.deepEqual(
+    written.map((batch) => times(batch).length),
+    [1_000, 1_000, 200],
+  );
+  assert.deepEqual(
+    written.flatMap(times),
+    Array.from({ length: 2_200 }, (_, at) => at),
+    "in their order",
+  );
   assert.deepEqual(counts, { dropped: 0, kept: 3, tried: 3 });
 });
 
@@ -71,15 +95,30 @@ test("the same pull again, by others and by the same, is noted for each", async 
   const { recorder, written } = open(t);
   const data = { caller: ANN, requestId: "", nowMs: 1, remoteAddress: "192.0.2.1", userAgent: "client/1" };
   const again = [
-    [data, ANN, "GET"], [data, ANN, "GET"], [data, BOB, "GET"], [data, ANN, "GET"], [{ ...data, remoteAddress: "192.0.2.2" }, ANN, "GET"], [data, ANN, "HEAD"],
-    [{ ...data, userAgent: "client/2" }, ANN, "HEAD"], [data, ANN, "HEAD"],
+    [data, ANN, "GET"],
+    [data, ANN, "GET"],
+    [data, BOB, "GET"],
+    [data, ANN, "GET"],
+    [{ ...data, remoteAddress: "192.0.2.2" }, ANN, "GET"],
+    [data, ANN, "HEAD"],
+    [{ ...data, userAgent: "client/2" }, ANN, "HEAD"],
+    [data, ANN, "HEAD"],
   ] as const;
   for (const [call, caller, method] of again) recorder.note(call, caller, PULL, method);
   await recorder.close();
-  const shown = written[0]?.map(({ actor, remoteAddress, userAgent, method, timesMs }) => [actor.identity, remoteAddress, userAgent, method, timesMs.length]);
+  const shown = written[0]?.map(({ actor, remoteAddress, userAgent, method, timesMs }) => [
+    actor.identity,
+    remoteAddress,
+    userAgent,
+    method,
+    timesMs.length,
+  ]);
   assert.deepEqual(shown, [
-    ["ann", "192.0.2.1", "client/1", "GET", 3], ["bob", "192.0.2.1", "client/1", "GET", 1], ["ann", "192.0.2.2", "client/1", "GET", 1],
-    ["ann", "192.0.2.1", "client/1", "HEAD", 2], ["ann", "192.0.2.1", "client/2", "HEAD", 1],
+    ["ann", "192.0.2.1", "client/1", "GET", 3],
+    ["bob", "192.0.2.1", "client/1", "GET", 1],
+    ["ann", "192.0.2.2", "client/1", "GET", 1],
+    ["ann", "192.0.2.1", "client/1", "HEAD", 2],
+    ["ann", "192.0.2.1", "client/2", "HEAD", 1],
   ]);
 });
 

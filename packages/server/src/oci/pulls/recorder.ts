@@ -5,9 +5,15 @@ import type { PullNote } from "../../events/index.ts";
 /** What was answered with. `tag`: as it was asked for; empty: it was asked for by digest. */
 export type Pull = Pick<PullNote, "repository" | "repo" | "tag" | "digest" | "type">;
 
-/** Notes pulls, to have them told of by events: outside of a transaction, since a pull has none and is not to wait for one. */
+/**
+ * Notes pulls, to have them told of by events: outside of a transaction, since a pull has none and is not to wait for
+ * one.
+ */
 export interface PullRecorder {
-  /** Takes it down, to be written within half a second. Never throws, never waits. The caller may be found out without being in the call's data. */
+  /**
+   * Takes it down, to be written within half a second. Never throws, never waits. The caller may be found out without
+   * being in the call's data.
+   */
   note(data: CallData, caller: Caller, pull: Pull, method: PullNote["method"]): void;
   /** Writes what is left. */
   close(): Promise<void>;
@@ -38,12 +44,20 @@ const LOG_EVERY_MS = 60_000;
 // A user agent is whatever a client says.
 const MAX_USER_AGENT_CHARS = 256;
 
-/** Pulls that are written together. `latest`: who was answered with it last, and where that was noted. `count`: with how often each happened. */
-interface Batch { notes: Map<string, PullNote>; latest: Map<Pull, { note: PullNote; caller: Caller; userAgent: string }>; count: number }
+/**
+ * Pulls that are written together. `latest`: who was answered with it last, and where that was noted. `count`: with how
+ * often each happened.
+ */
+interface Batch {
+  notes: Map<string, PullNote>;
+  latest: Map<Pull, { note: PullNote; caller: Caller; userAgent: string }>;
+  count: number;
+}
 
 /**
- * A recorder that writes some pulls at a time: twice a second, and sooner when there are many. Pulls that are alike in all but their time, of which a
- * busy registry has many, are one note until they are events. What cannot be written is tried again, then dropped and counted.
+ * A recorder that writes some pulls at a time: twice a second, and sooner when there are many. Pulls that are alike in
+ * all but their time, of which a busy registry has many, are one note until they are events. What cannot be written is
+ * tried again, then dropped and counted.
  */
 export function createPullRecorder({ writer, clock, log, kept, dropped }: PullRecorderDeps): PullRecorder {
   const numberOf = numberedCallers();
@@ -60,7 +74,10 @@ export function createPullRecorder({ writer, clock, log, kept, dropped }: PullRe
   const report = (everyMs = LOG_EVERY_MS): void => {
     const nowMs = performance.now();
     if (lost === 0 || nowMs - loggedMs < everyMs) return;
-    log.error({ count: lost, ...(lastError !== undefined && { err: lastError }) }, "pulls were dropped that no event tells of");
+    log.error(
+      { count: lost, ...(lastError !== undefined && { err: lastError }) },
+      "pulls were dropped that no event tells of",
+    );
     [lost, loggedMs, lastError] = [0, nowMs, undefined];
   };
   const lose = (count: number, error?: unknown): void => {
@@ -69,7 +86,13 @@ export function createPullRecorder({ writer, clock, log, kept, dropped }: PullRe
     lastError ??= error;
     report();
   };
-  const nobody = (): CallData => ({ caller: ANONYMOUS, requestId: "", nowMs: clock.nowMs(), remoteAddress: "", userAgent: "" });
+  const nobody = (): CallData => ({
+    caller: ANONYMOUS,
+    requestId: "",
+    nowMs: clock.nowMs(),
+    remoteAddress: "",
+    userAgent: "",
+  });
   const write = async ({ notes, count }: Batch): Promise<void> => {
     const pulls = [...notes.values()];
     for (let tries = 1; ; tries += 1) {
@@ -82,7 +105,12 @@ export function createPullRecorder({ writer, clock, log, kept, dropped }: PullRe
       }
     }
   };
-  const noteOf = ({ remoteAddress, userAgent: sent }: CallData, caller: Caller, pull: Pull, method: PullNote["method"]): PullNote => {
+  const noteOf = (
+    { remoteAddress, userAgent: sent }: CallData,
+    caller: Caller,
+    pull: Pull,
+    method: PullNote["method"],
+  ): PullNote => {
     const userAgent = sent.slice(0, MAX_USER_AGENT_CHARS);
     const key = `${pull.repo} ${pull.repository} ${pull.tag} ${pull.digest} ${pull.type} ${method} ${numberOf(caller)} ${remoteAddress} ${userAgent}`;
     const known = filling.notes.get(key);
@@ -98,7 +126,10 @@ export function createPullRecorder({ writer, clock, log, kept, dropped }: PullRe
       waiting -= batch.count;
     }
   };
-  const flushFull = (): Promise<void> => (flushing ??= flush().finally(() => { flushing = undefined; }));
+  const flushFull = (): Promise<void> =>
+    (flushing ??= flush().finally(() => {
+      flushing = undefined;
+    }));
   const flushAll = (): Promise<void> => {
     if (filling.count > 0) full.push(filling);
     filling = newBatch();
@@ -115,8 +146,12 @@ export function createPullRecorder({ writer, clock, log, kept, dropped }: PullRe
       // An answer that is kept is the same pull each time, and most often the same client's.
       const { remoteAddress, userAgent } = data;
       const last = filling.latest.get(pull);
-      const isAlike = last !== undefined && last.caller === caller && last.userAgent === userAgent && last.note.method === method
-        && last.note.remoteAddress === remoteAddress;
+      const isAlike =
+        last !== undefined &&
+        last.caller === caller &&
+        last.userAgent === userAgent &&
+        last.note.method === method &&
+        last.note.remoteAddress === remoteAddress;
       const note = isAlike ? last.note : noteOf(data, caller, pull, method);
       if (!isAlike) filling.latest.set(pull, { note, caller, userAgent });
       note.timesMs.push(data.nowMs);

@@ -12,37 +12,64 @@ import { nextLink, pageSize } from "./list.ts";
 import { parseIso8601 } from "./iso8601.ts";
 
 /** What became of the tag. The manifest's type and size are not known where it is held no more. */
-interface Entry { timeMs: number; event: "created" | "deleted"; digest: string; media_type: string | null; size: number | null }
+interface Entry {
+  timeMs: number;
+  event: "created" | "deleted";
+  digest: string;
+  media_type: string | null;
+  size: number | null;
+}
 /** Entries between these two, in milliseconds since 1970, neither included, newest first and at most so many. */
-interface Window { sinceMs: number; beforeMs: number; limit: number }
+interface Window {
+  sinceMs: number;
+  beforeMs: number;
+  limit: number;
+}
 
 const ANNOTATION = "org.opencontainers.distribution.tag";
 const UNKNOWN_TYPE = "application/octet-stream";
 const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
 /**
- * GET /v2/<name>/_oci/tag-history/<tag>: each manifest the tag came to point to and each of its deletions, newest first, as an image index: `n` of them
- * (at most 1000), between `since` and `before`, of one `digest`; a Link leads on. A tag or a repository that never was has none.
- * Source: opencontainers/distribution-spec pull request 606, extensions/_oci.md, which is not merged yet.
+ * GET /v2/<name>/_oci/tag-history/<tag>: each manifest the tag came to point to and each of its deletions, newest
+ * first, as an image index: `n` of them (at most 1000), between `since` and `before`, of one `digest`; a Link leads on.
+ * A tag or a repository that never was has none. Source: opencontainers/distribution-spec pull request 606,
+ * extensions/_oci.md, which is not merged yet.
  */
 export async function handleTagHistory(exchange: Exchange, { tag }: { tag: string }): Promise<void> {
   await authorize(exchange, ["pull"]);
   const { deps, name, query } = exchange;
   const count = pageSize(query);
   const [since, before] = [readTime(query, "since"), readTime(query, "before")];
-  const window: Window = { sinceMs: since?.lastMs ?? Number.MIN_SAFE_INTEGER, beforeMs: before?.firstMs ?? Number.MAX_SAFE_INTEGER, limit: count + 1 };
+  const window: Window = {
+    sinceMs: since?.lastMs ?? Number.MIN_SAFE_INTEGER,
+    beforeMs: before?.firstMs ?? Number.MAX_SAFE_INTEGER,
+    limit: count + 1,
+  };
   const digest = query.get("digest");
-  if (digest !== null && !isDigest(digest)) throw new RegistryError("DIGEST_INVALID", "Invalid argument: digest: must be a sha256 or sha512 digest");
+  if (digest !== null && !isDigest(digest))
+    throw new RegistryError("DIGEST_INVALID", "Invalid argument: digest: must be a sha256 or sha512 digest");
   const found = await deps.transactor.read(exchange.callData, async (call) => {
-    const repo = await pullableRepository(call, deps.config, name, { tag }, [Capability.CAP_TAG_LIST]).catch(noneIfUnknown);
+    const repo = await pullableRepository(call, deps.config, name, { tag }, [Capability.CAP_TAG_LIST]).catch(
+      noneIfUnknown,
+    );
     if (repo === undefined || count === 0) return [];
-    return digest === null ? entriesOf(call.tx, repo, tag, window) : entriesOfDigest(call.tx, repo, tag, digest, window);
+    return digest === null
+      ? entriesOf(call.tx, repo, tag, window)
+      : entriesOfDigest(call.tx, repo, tag, digest, window);
   });
   const entries = found.slice(0, count);
-  const passed = Object.fromEntries(["since", "digest"].flatMap((field) => (query.has(field) ? [[field, query.get(field) ?? ""]] : [])));
+  const passed = Object.fromEntries(
+    ["since", "digest"].flatMap((field) => (query.has(field) ? [[field, query.get(field) ?? ""]] : [])),
+  );
   const next = { n: String(count), before: textOf(entries.at(-1)?.timeMs ?? 0), ...passed };
   const more = found.length > count ? nextLink(`/v2/${name}/_oci/tag-history/${tag}`, next) : {};
-  sendJson(exchange, 200, { "content-type": OCI_INDEX, ...more }, { schemaVersion: 2, mediaType: OCI_INDEX, manifests: entries.map(descriptorOf) });
+  sendJson(
+    exchange,
+    200,
+    { "content-type": OCI_INDEX, ...more },
+    { schemaVersion: 2, mediaType: OCI_INDEX, manifests: entries.map(descriptorOf) },
+  );
 }
 
 function descriptorOf({ timeMs, event, digest, media_type, size }: Entry): object {
@@ -55,13 +82,23 @@ const selectRecords = statement<Pick<Entry, "digest" | "media_type" | "size"> & 
     where h.repo = ? and h.tag = ? and h.time < ? order by h.time desc limit ?`,
 );
 
-/** A deletion is told with what the tag pointed to before: the next older record, which is read with it even when it is too old itself. */
-async function entriesOf(db: Database, repo: string, tag: string, { sinceMs, beforeMs, limit }: Window): Promise<Entry[]> {
+/**
+ * A deletion is told with what the tag pointed to before: the next older record, which is read with it even when it is
+ * too old itself.
+ */
+async function entriesOf(
+  db: Database,
+  repo: string,
+  tag: string,
+  { sinceMs, beforeMs, limit }: Window,
+): Promise<Entry[]> {
   const records = await selectRecords(db, repo, tag, beforeMs, limit + 1);
   const entries = records.flatMap(({ time, ...manifest }, at): Entry[] => {
     if (manifest.digest !== "") return [{ ...manifest, timeMs: time, event: "created" }];
     const before = records[at + 1];
-    return before === undefined ? [] : [{ timeMs: time, event: "deleted", digest: before.digest, media_type: before.media_type, size: before.size }];
+    return before === undefined
+      ? []
+      : [{ timeMs: time, event: "deleted", digest: before.digest, media_type: before.media_type, size: before.size }];
   });
   return entries.filter(({ timeMs }) => timeMs > sinceMs).slice(0, limit);
 }
@@ -75,10 +112,17 @@ const selectOfDigest = statement<Pick<Entry, "media_type" | "size"> & { time: nu
 );
 
 /** The deletions of a digest are those that follow one of its own records. */
-async function entriesOfDigest(db: Database, repo: string, tag: string, digest: string, { sinceMs, beforeMs, limit }: Window): Promise<Entry[]> {
+async function entriesOfDigest(
+  db: Database,
+  repo: string,
+  tag: string,
+  digest: string,
+  { sinceMs, beforeMs, limit }: Window,
+): Promise<Entry[]> {
   const records = await selectOfDigest(db, repo, digest, tag, beforeMs, limit);
   const entries = records.flatMap(({ time, deleted, ...manifest }): Entry[] => [
-    ...(deleted === null ? [] : [{ ...manifest, digest, timeMs: deleted, event: "deleted" as const }]), { ...manifest, digest, timeMs: time, event: "created" },
+    ...(deleted === null ? [] : [{ ...manifest, digest, timeMs: deleted, event: "deleted" as const }]),
+    { ...manifest, digest, timeMs: time, event: "created" },
   ]);
   return entries.filter(({ timeMs }) => timeMs > sinceMs && timeMs < beforeMs).slice(0, limit);
 }
@@ -89,7 +133,8 @@ function readTime(query: URLSearchParams, field: string): ReturnType<typeof pars
   const text = query.get(field)?.replaceAll(" ", "+");
   if (text === undefined) return undefined;
   const moment = RFC_3339.test(text) ? parseIso8601(text) : undefined;
-  if (moment === undefined) throw invalidArgument({ field, description: "must be an RFC 3339 date-time, as 2026-01-02T03:04:05.678Z" });
+  if (moment === undefined)
+    throw invalidArgument({ field, description: "must be an RFC 3339 date-time, as 2026-01-02T03:04:05.678Z" });
   return moment;
 }
 

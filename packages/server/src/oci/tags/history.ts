@@ -13,10 +13,10 @@ import type { Moment } from "./iso8601.ts";
 const MAX_RECORDS = 1000;
 
 /**
- * GET /v2/<organization>/<image>/_service/history/<tag>: the digests the tag came to point to, oldest first, at most 1000, between the
- * optional `start` and `end`, both included; a date as `end` includes its whole day. A deleted tag answers its history.
- * 401 without a token, 403 for another audience or repository, 400 naming a bad parameter, 404 for an unknown image or tag.
- * Source: spec.md, Tag History API; contract §8.
+ * GET /v2/<organization>/<image>/_service/history/<tag>: the digests the tag came to point to, oldest first, at most
+ * 1000, between the optional `start` and `end`, both included; a date as `end` includes its whole day. A deleted tag
+ * answers its history. 401 without a token, 403 for another audience or repository, 400 naming a bad parameter, 404 for
+ * an unknown image or tag. Source: spec.md, Tag History API; contract §8.
  */
 export async function handleHistory(exchange: Exchange, { tag }: { tag: string }): Promise<void> {
   await authorize(exchange, ["pull"]);
@@ -24,15 +24,29 @@ export async function handleHistory(exchange: Exchange, { tag }: { tag: string }
   const { startMs, endMs } = readWindow(exchange.query);
   const history = await deps.transactor.read(exchange.callData, async (call) => {
     const repo = await pullableRepository(call, deps.config, name, { tag }, [Capability.CAP_TAG_LIST]);
-    const records = call.tx.selectFrom("tag_history").select(["time", "digest"]).where("repo", "=", repo).where("tag", "=", tag).where("digest", "!=", "");
-    const found = await records.where("time", ">=", startMs).where("time", "<=", endMs).orderBy("time").limit(MAX_RECORDS).execute();
+    const records = call.tx
+      .selectFrom("tag_history")
+      .select(["time", "digest"])
+      .where("repo", "=", repo)
+      .where("tag", "=", tag)
+      .where("digest", "!=", "");
+    const found = await records
+      .where("time", ">=", startMs)
+      .where("time", "<=", endMs)
+      .orderBy("time")
+      .limit(MAX_RECORDS)
+      .execute();
     // An empty window is an answer; a tag that never was is not.
     if (found.length === 0 && !(await records.limit(1).executeTakeFirst())) {
-      throw new RegistryError("MANIFEST_UNKNOWN", `Tag not found: ${tag}`, { details: { resource: { type: "moorage.registry.v2.Tag", name: tag } } });
+      throw new RegistryError("MANIFEST_UNKNOWN", `Tag not found: ${tag}`, {
+        details: { resource: { type: "moorage.registry.v2.Tag", name: tag } },
+      });
     }
     return found;
   });
-  const body = { history: history.map(({ time, digest }) => ({ updateTimestamp: new Date(time).toISOString(), digest })) };
+  const body = {
+    history: history.map(({ time, digest }) => ({ updateTimestamp: new Date(time).toISOString(), digest })),
+  };
   sendJson(exchange, 200, { "content-type": "application/json" }, body);
 }
 
@@ -40,7 +54,8 @@ export async function handleHistory(exchange: Exchange, { tag }: { tag: string }
 function readWindow(query: URLSearchParams): { startMs: number; endMs: number } {
   const violations: FieldViolation[] = [];
   for (const key of new Set(query.keys())) {
-    if (key !== "start" && key !== "end") violations.push({ field: key, description: "is not a parameter of the tag history" });
+    if (key !== "start" && key !== "end")
+      violations.push({ field: key, description: "is not a parameter of the tag history" });
     else if (query.getAll(key).length > 1) violations.push({ field: key, description: "is given more than once" });
   }
   const start = readMoment(query, "start", violations);
@@ -48,7 +63,8 @@ function readWindow(query: URLSearchParams): { startMs: number; endMs: number } 
   const startMs = start?.firstMs ?? Number.MIN_SAFE_INTEGER;
   const endMs = end?.lastMs ?? Number.MAX_SAFE_INTEGER;
   // An instant between two milliseconds is its own end.
-  if (start && end && end.lastMs < Math.min(start.firstMs, start.lastMs)) violations.push({ field: "end", description: "must not be before start" });
+  if (start && end && end.lastMs < Math.min(start.firstMs, start.lastMs))
+    violations.push({ field: "end", description: "must not be before start" });
   if (violations.length > 0) throw invalidArgument(...violations);
   return { startMs, endMs };
 }
@@ -58,6 +74,7 @@ function readMoment(query: URLSearchParams, field: string, violations: FieldViol
   if (text === null || violations.some((violation) => violation.field === field)) return undefined;
   // A "+" before a zone that was not escaped arrives as a space, which no ISO 8601 text holds.
   const moment = parseIso8601(text.replaceAll(" ", "+"));
-  if (!moment) violations.push({ field, description: "must be an ISO 8601 date or date-time, as 2026-01-02T03:04:05Z" });
+  if (!moment)
+    violations.push({ field, description: "must be an ISO 8601 date or date-time, as 2026-01-02T03:04:05Z" });
   return moment;
 }

@@ -1,9 +1,12 @@
 /**
- * What an ISO 8601 text stands for, in whole milliseconds since 1970, both ends included. A date stands for all of its days, so that
- * `end=2026-01-02` takes in the second of January; a date-time stands for its instant (finer fractions than milliseconds are rounded
- * inwards, so `lastMs` may be `firstMs` - 1).
+ * What an ISO 8601 text stands for, in whole milliseconds since 1970, both ends included. A date stands for all of its
+ * days, so that `end=2026-01-02` takes in the second of January; a date-time stands for its instant (finer fractions
+ * than milliseconds are rounded inwards, so `lastMs` may be `firstMs` - 1).
  */
-export interface Moment { firstMs: number; lastMs: number }
+export interface Moment {
+  firstMs: number;
+  lastMs: number;
+}
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -11,19 +14,27 @@ const MINUTE_MS = 60_000;
 const MAX_LENGTH = 64;
 
 // Calendar, week and ordinal dates, extended and basic; a year, a month or a week may stand alone.
-const DATE = new RegExp([
-  "(?<y1>\\d{4})(?:-(?<m1>\\d\\d)(?:-(?<d1>\\d\\d))?)?", "(?<y2>\\d{4})(?<m2>\\d\\d)(?<d2>\\d\\d)",
-  "(?<y3>\\d{4})-W(?<w3>\\d\\d)(?:-(?<wd3>\\d))?", "(?<y4>\\d{4})W(?<w4>\\d\\d)(?<wd4>\\d)?",
-  "(?<y5>\\d{4})-(?<o5>\\d{3})", "(?<y6>\\d{4})(?<o6>\\d{3})",
-].map((form) => `^${form}$`).join("|"), "i");
+const DATE = new RegExp(
+  [
+    "(?<y1>\\d{4})(?:-(?<m1>\\d\\d)(?:-(?<d1>\\d\\d))?)?",
+    "(?<y2>\\d{4})(?<m2>\\d\\d)(?<d2>\\d\\d)",
+    "(?<y3>\\d{4})-W(?<w3>\\d\\d)(?:-(?<wd3>\\d))?",
+    "(?<y4>\\d{4})W(?<w4>\\d\\d)(?<wd4>\\d)?",
+    "(?<y5>\\d{4})-(?<o5>\\d{3})",
+    "(?<y6>\\d{4})(?<o6>\\d{3})",
+  ]
+    .map((form) => `^${form}$`)
+    .join("|"),
+  "i",
+);
 const EXTENDED_TIME = /^(\d\d)(?::(\d\d)(?::(\d\d))?)?(?:[.,](\d+))?$/;
 const BASIC_TIME = /^(\d\d)(?:(\d\d)(\d\d)?)?(?:[.,](\d+))?$/;
 const ZONE = /(?:Z|([+-])(\d\d)(?::?(\d\d))?)$/i;
 
 /**
- * Reads a date or a date-time of ISO 8601:2019 in the common era: calendar, week and ordinal dates, basic or extended (not mixed),
- * a fraction on the last part of the time, `24:00` and a leap second, and a zone; without one it is UTC. Lower-case `t` and `z` are
- * read as well (RFC 3339). Undefined: it is none. Source: contract §8.
+ * Reads a date or a date-time of ISO 8601:2019 in the common era: calendar, week and ordinal dates, basic or extended
+ * (not mixed), a fraction on the last part of the time, `24:00` and a leap second, and a zone; without one it is UTC.
+ * Lower-case `t` and `z` are read as well (RFC 3339). Undefined: it is none. Source: contract §8.
  */
 export function parseIso8601(text: string): Moment | undefined {
   if (text.length > MAX_LENGTH) return undefined;
@@ -53,7 +64,8 @@ function readDate(text: string): Moment | undefined {
   const yearMs = dayMs(year, 0, 1);
   const yearDays = (dayMs(year + 1, 0, 1) - yearMs) / DAY_MS;
   const ordinal = part("o5", "o6");
-  if (ordinal !== undefined) return ordinal >= 1 && ordinal <= yearDays ? days(yearMs + (ordinal - 1) * DAY_MS, 1) : undefined;
+  if (ordinal !== undefined)
+    return ordinal >= 1 && ordinal <= yearDays ? days(yearMs + (ordinal - 1) * DAY_MS, 1) : undefined;
   const week = part("w3", "w4");
   if (week !== undefined) return readWeek(year, week, part("wd3", "wd4"));
   const month = part("m1", "m2");

@@ -8,7 +8,10 @@ import { sendJson } from "../send.ts";
 /** So many names a page at most; a client that asks for more follows the Link. */
 const MAX_PAGE = 1000;
 
-/** GET /v2/<name>/tags/list: the tags in the order of their bytes, `n` of them after `last`. Source: OCI distribution specification v1.1, "Listing Tags". */
+/**
+ * GET /v2/<name>/tags/list: the tags in the order of their bytes, `n` of them after `last`. Source: OCI distribution
+ * specification v1.1, "Listing Tags".
+ */
 export async function handleTags(exchange: Exchange): Promise<void> {
   await authorize(exchange, ["pull"]);
   const { deps, name, query } = exchange;
@@ -17,10 +20,18 @@ export async function handleTags(exchange: Exchange): Promise<void> {
   const found = await deps.transactor.read(exchange.callData, async (call) => {
     const repo = await repositoryFor(call, name, Capability.CAP_TAG_LIST);
     if (count === 0) return [];
-    return call.tx.selectFrom("tags").select("name").where("parent", "=", repo).where("name", ">", last).orderBy("name").limit(count + 1).execute();
+    return call.tx
+      .selectFrom("tags")
+      .select("name")
+      .where("parent", "=", repo)
+      .where("name", ">", last)
+      .orderBy("name")
+      .limit(count + 1)
+      .execute();
   });
   const tags = found.slice(0, count).map((tag) => tag.name);
-  const more = found.length > count ? nextLink(`/v2/${name}/tags/list`, { n: String(count), last: tags.at(-1) ?? "" }) : {};
+  const more =
+    found.length > count ? nextLink(`/v2/${name}/tags/list`, { n: String(count), last: tags.at(-1) ?? "" }) : {};
   sendJson(exchange, 200, { "content-type": "application/json", ...more }, { name, tags });
 }
 
@@ -28,7 +39,8 @@ export async function handleTags(exchange: Exchange): Promise<void> {
 export function pageSize(query: URLSearchParams): number {
   const text = query.get("n");
   if (text === null) return MAX_PAGE;
-  if (!/^\d{1,15}$/.test(text)) throw invalidArgument({ field: "n", description: "must be a whole number, not negative" });
+  if (!/^\d{1,15}$/.test(text))
+    throw invalidArgument({ field: "n", description: "must be a whole number, not negative" });
   return Math.min(Number(text), MAX_PAGE);
 }
 

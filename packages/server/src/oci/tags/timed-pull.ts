@@ -15,11 +15,16 @@ const selectAsOf = statement<Pulled | { digest: string; media_type: null; conten
 );
 
 /**
- * The manifest that the tag led to at the end of that second; until the second is over, that it leads to now. The tag may be gone since.
- * MANIFEST_UNKNOWN when there was no such tag then, when the second has not begun by this server's clock, and when the manifest is held no more, with
- * its digest.
+ * The manifest that the tag led to at the end of that second; until the second is over, that it leads to now. The tag
+ * may be gone since. MANIFEST_UNKNOWN when there was no such tag then, when the second has not begun by this server's
+ * clock, and when the manifest is held no more, with its digest.
  */
-export async function manifestAsOf(call: Call, repo: string, reference: string, { tag, endMs }: TimedTag): Promise<Pulled> {
+export async function manifestAsOf(
+  call: Call,
+  repo: string,
+  reference: string,
+  { tag, endMs }: TimedTag,
+): Promise<Pulled> {
   if (call.nowMs <= endMs - SECOND_MS) throw unknown(reference, "that second has not begun yet");
   const [found] = await selectAsOf(call.tx, repo, tag, endMs, repo);
   if (found === undefined || found.digest === "") throw unknown(reference, `there was no tag ${tag} then`);
@@ -29,11 +34,19 @@ export async function manifestAsOf(call: Call, repo: string, reference: string, 
 
 /** There is no such tag or manifest in the repo; a time that was mistyped is told from a tag that is not there. */
 export function notPulled(reference: string): RegistryError {
-  return unknown(reference, isReservedTag(reference) ? "a tag as of a time is <tag>--at--<yyyymmddThhmmssZ>, in UTC" : undefined);
+  return unknown(
+    reference,
+    isReservedTag(reference) ? "a tag as of a time is <tag>--at--<yyyymmddThhmmssZ>, in UTC" : undefined,
+  );
 }
 
 function unknown(reference: string, why?: string): RegistryError {
-  return new RegistryError("MANIFEST_UNKNOWN", `Manifest not found: ${reference}${why === undefined ? "" : `: ${why}`}`, {
-    detail: { reference }, details: { resource: { type: "moorage.registry.v2.Manifest", name: reference } },
-  });
+  return new RegistryError(
+    "MANIFEST_UNKNOWN",
+    `Manifest not found: ${reference}${why === undefined ? "" : `: ${why}`}`,
+    {
+      detail: { reference },
+      details: { resource: { type: "moorage.registry.v2.Manifest", name: reference } },
+    },
+  );
 }

@@ -27,13 +27,17 @@ const MAX_CREDENTIAL_LENGTH = 20_000;
 const MAX_TOLD = 10;
 
 /** A user name, possibly an identity's uid, and a token of some kind as the password. */
-interface Credential { user: string; secret: string }
+interface Credential {
+  user: string;
+  secret: string;
+}
 
 /**
- * GET and POST of `/token`: the distribution token protocol and its OAuth 2 form (grant_type `password` or `refresh_token`). Answers a
- * registry token for what the caller may have of the scopes it asks for; an anonymous one without credentials. `service` and `account`
- * are read by nobody: there is one service, and the token says who it is. 400 names a malformed `scope`, 401 bad credentials.
- * Source: spec.md, Token endpoint; contract §8. The door answers every request itself and never throws.
+ * GET and POST of `/token`: the distribution token protocol and its OAuth 2 form (grant_type `password` or
+ * `refresh_token`). Answers a registry token for what the caller may have of the scopes it asks for; an anonymous one
+ * without credentials. `service` and `account` are read by nobody: there is one service, and the token says who it is.
+ * 400 names a malformed `scope`, 401 bad credentials. Source: spec.md, Token endpoint; contract §8. The door answers
+ * every request itself and never throws.
  */
 export function tokenDoor(deps: TokenDeps): (req: Request, res: Response, data: RequestData) => Promise<void> {
   return async (req, res, data) => {
@@ -57,23 +61,40 @@ async function answerToken(deps: TokenDeps, exchange: Exchange): Promise<void> {
   const parameters = req.method === "POST" ? await readForm(exchange) : query;
   const wanted = parseScopes(parameters.getAll("scope"));
   if ("problem" in wanted) throw invalidArgument({ field: "scope", description: wanted.problem });
-  const credential = req.method === "POST" ? formCredential(parameters) : headerCredential(deps, req.headers.authorization);
+  const credential =
+    req.method === "POST" ? formCredential(parameters) : headerCredential(deps, req.headers.authorization);
   const caller = credential ? await callerOf(deps, exchange, credential) : ANONYMOUS;
   exchange.data.admit?.(caller.identity);
-  const { granted, leftOut } = await deps.transactor.read({ ...callData, caller }, (call) => grantedScopes(call, deps.config, wanted.scopes));
+  const { granted, leftOut } = await deps.transactor.read({ ...callData, caller }, (call) =>
+    grantedScopes(call, deps.config, wanted.scopes),
+  );
   // Left out without a word to the client, as the protocol has it: whoever wonders finds here what was missing.
   if (leftOut.length > 0 && caller.identity !== "") {
-    deps.log.info({ requestId: callData.requestId, identity: caller.identity, leftOut: leftOut.slice(0, MAX_TOLD) }, "scopes left out of a registry token");
+    deps.log.info(
+      { requestId: callData.requestId, identity: caller.identity, leftOut: leftOut.slice(0, MAX_TOLD) },
+      "scopes left out of a registry token",
+    );
   }
   const { token, issuedAtMs, expiresAtMs } = await deps.tokens.mint({
-    type: "registry", identity: caller.identity, audiences: [deps.config.registryAudience], ttlMs: deps.registryTokenTtlMs, nowMs: callData.nowMs,
+    type: "registry",
+    identity: caller.identity,
+    audiences: [deps.config.registryAudience],
+    ttlMs: deps.registryTokenTtlMs,
+    nowMs: callData.nowMs,
     access: granted.map(({ name, actions }) => ({ type: "repository", name, actions })),
     // A token gotten for another is never wider and never outlives it.
-    ...(caller.expiresAtMs !== undefined && { notAfterMs: caller.expiresAtMs }), ...(caller.act && { act: caller.act }),
+    ...(caller.expiresAtMs !== undefined && { notAfterMs: caller.expiresAtMs }),
+    ...(caller.act && { act: caller.act }),
     ...(caller.external && { external: caller.external }),
-    ...(caller.capabilities && { capabilities: caller.capabilities }), ...(caller.scopes && { scopes: caller.scopes }),
+    ...(caller.capabilities && { capabilities: caller.capabilities }),
+    ...(caller.scopes && { scopes: caller.scopes }),
   });
-  const body = { token, access_token: token, expires_in: Math.max(0, expiresAtMs - issuedAtMs) / 1000, issued_at: new Date(issuedAtMs).toISOString() };
+  const body = {
+    token,
+    access_token: token,
+    expires_in: Math.max(0, expiresAtMs - issuedAtMs) / 1000,
+    issued_at: new Date(issuedAtMs).toISOString(),
+  };
   const scope = granted.map(({ name, actions }) => `repository:${name}:${actions.join(",")}`).join(" ");
   const headers = { "content-type": "application/json", "cache-control": "no-store" };
   sendJson(exchange, 200, headers, req.method === "POST" ? { ...body, scope, token_type: "Bearer" } : body);
@@ -82,7 +103,8 @@ async function answerToken(deps: TokenDeps, exchange: Exchange): Promise<void> {
 /** Basic, or the platform token as Bearer. Undefined: nobody says who it is. */
 function headerCredential(deps: TokenDeps, authorization: string | undefined): Credential | undefined {
   if (authorization === undefined) return undefined;
-  const [, scheme = "", value = ""] = /^(basic|bearer) +([A-Za-z0-9._~+/=-]+) *$/i.exec(authorization.slice(0, MAX_CREDENTIAL_LENGTH)) ?? [];
+  const [, scheme = "", value = ""] =
+    /^(basic|bearer) +([A-Za-z0-9._~+/=-]+) *$/i.exec(authorization.slice(0, MAX_CREDENTIAL_LENGTH)) ?? [];
   if (scheme.toLowerCase() === "bearer") return { user: "", secret: value };
   const text = Buffer.from(value, "base64").toString();
   const cut = text.indexOf(":");
@@ -98,18 +120,24 @@ function formCredential(form: URLSearchParams): Credential {
 }
 
 /**
- * Who shows the credential: a platform token, a refresh token (which is not used up: docker keeps what it logged in with), or the token of
- * an external issuer, with the identity to become as the user name. Throws UNAUTHORIZED for all others, registry tokens included; that of an
- * external token says why.
+ * Who shows the credential: a platform token, a refresh token (which is not used up: docker keeps what it logged in
+ * with), or the token of an external issuer, with the identity to become as the user name. Throws UNAUTHORIZED for all
+ * others, registry tokens included; that of an external token says why.
  */
 async function callerOf(deps: TokenDeps, { callData }: Exchange, { user, secret }: Credential): Promise<Caller> {
   try {
     if (isRefreshToken(secret)) return await deps.refreshTokens.read(secret, callData);
-    const request = { bearer: secret, ...(isUid(user) && { identity: user }), audiences: [deps.config.registryAudience], isForRegistry: true };
+    const request = {
+      bearer: secret,
+      ...(isUid(user) && { identity: user }),
+      audiences: [deps.config.registryAudience],
+      isForRegistry: true,
+    };
     const { token } = await deps.exchanger.exchange(request, callData);
     return await deps.tokens.read(token, callData.nowMs);
   } catch (error) {
-    const refused = error instanceof MoorageError && (error.code === Code.Unauthenticated || error.code === Code.PermissionDenied);
+    const refused =
+      error instanceof MoorageError && (error.code === Code.Unauthenticated || error.code === Code.PermissionDenied);
     throw refused ? badCredential(deps, error) : error;
   }
 }
@@ -118,10 +146,14 @@ async function callerOf(deps: TokenDeps, { callData }: Exchange, { user, secret 
 function badCredential({ config }: TokenDeps, error?: MoorageError): RegistryError {
   const words = error && refusalWords(error);
   const metadata = words === undefined ? undefined : error?.details.metadata;
-  return new RegistryError("UNAUTHORIZED", `Unauthenticated: the credentials were not accepted${words === undefined ? "" : `: ${words}`}`, {
-    ...(metadata && { detail: metadata, details: { metadata } }),
-    headers: { "www-authenticate": `Basic realm="${config.registryUrl}/token", charset="UTF-8"` },
-  });
+  return new RegistryError(
+    "UNAUTHORIZED",
+    `Unauthenticated: the credentials were not accepted${words === undefined ? "" : `: ${words}`}`,
+    {
+      ...(metadata && { detail: metadata, details: { metadata } }),
+      headers: { "www-authenticate": `Basic realm="${config.registryUrl}/token", charset="UTF-8"` },
+    },
+  );
 }
 
 async function readForm(exchange: Exchange): Promise<URLSearchParams> {
@@ -129,7 +161,10 @@ async function readForm(exchange: Exchange): Promise<URLSearchParams> {
   let size = 0;
   for await (const chunk of bodyOf(exchange)) {
     size += chunk.byteLength;
-    if (size > MAX_FORM_BYTES) throw new RegistryError("SIZE_INVALID", `Invalid argument: the form is larger than ${MAX_FORM_BYTES} bytes`, { status: 413 });
+    if (size > MAX_FORM_BYTES)
+      throw new RegistryError("SIZE_INVALID", `Invalid argument: the form is larger than ${MAX_FORM_BYTES} bytes`, {
+        status: 413,
+      });
     chunks.push(chunk);
   }
   return new URLSearchParams(Buffer.concat(chunks).toString());

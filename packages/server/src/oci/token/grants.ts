@@ -7,14 +7,21 @@ import type { PublicSettings } from "../anonymous.ts";
 import type { RepositoryScope } from "./scopes.ts";
 
 /** What was left out of a token, and the capabilities (CAP_…) that were missing for it. */
-export interface LeftOut { repository: string; action: Action; lacking: string[] }
+export interface LeftOut {
+  repository: string;
+  action: Action;
+  lacking: string[];
+}
 
 /**
- * What of the wanted scopes the caller may have now; the rest is left out, not an error. The rights are asked again at every use of the
- * token: it only narrows. Anybody may have `pull` in the public organization, where tag and digest decide later. Source: contract §8.
+ * What of the wanted scopes the caller may have now; the rest is left out, not an error. The rights are asked again at
+ * every use of the token: it only narrows. Anybody may have `pull` in the public organization, where tag and digest
+ * decide later. Source: contract §8.
  */
 export async function grantedScopes(
-  call: Call, settings: PublicSettings, wanted: readonly RepositoryScope[],
+  call: Call,
+  settings: PublicSettings,
+  wanted: readonly RepositoryScope[],
 ): Promise<{ granted: RepositoryScope[]; leftOut: LeftOut[] }> {
   const granted: RepositoryScope[] = [];
   const leftOut: LeftOut[] = [];
@@ -32,7 +39,10 @@ export async function grantedScopes(
   return { granted, leftOut };
 }
 
-/** On a repo that does not exist, the rights at the innermost group that does count; to push, those to make what is missing as well. */
+/**
+ * On a repo that does not exist, the rights at the innermost group that does count; to push, those to make what is
+ * missing as well.
+ */
 async function lackingFor(call: Call, resolved: Resolved, action: Action): Promise<Capability[]> {
   const place = resolved.repo ?? resolved.group;
   if (action === "pull") return lackingOf(call, place, PULL);

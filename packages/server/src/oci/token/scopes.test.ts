@@ -7,31 +7,52 @@ test("scopes are split, joined by repository and freed of what is not known", ()
   assert.deepEqual(parseScopes([]), { scopes: [] });
   assert.deepEqual(parseScopes([""]), { scopes: [] });
   assert.deepEqual(parseScopes(["repository:acme/app:pull"]), { scopes: [{ name: "acme/app", actions: ["pull"] }] });
-  assert.deepEqual(parseScopes(["repository:acme/app:pull,push repository:acme/base:pull", "repository:acme/app:delete,pull"]), {
-    scopes: [{ name: "acme/app", actions: ["pull", "push", "delete"] }, { name: "acme/base", actions: ["pull"] }],
+  assert.deepEqual(
+    parseScopes(["repository:acme/app:pull,push repository:acme/base:pull", "repository:acme/app:delete,pull"]),
+    {
+      scopes: [
+        { name: "acme/app", actions: ["pull", "push", "delete"] },
+        { name: "acme/base", actions: ["pull"] },
+      ],
+    },
+  );
+  assert.deepEqual(parseScopes(["registry:catalog:* repository(plugin):acme/x:pull repository:acme/app:*"]), {
+    scopes: [{ name: "acme/app", actions: ["pull", "push", "delete"] }],
   });
-  assert.deepEqual(parseScopes(["registry:catalog:* repository(plugin):acme/x:pull repository:acme/app:*"]), { scopes: [{ name: "acme/app", actions: ["pull",
-    "push", "delete"] }] });
   assert.deepEqual(parseScopes(["repository:acme/app:metadata_read"]), { scopes: [{ name: "acme/app", actions: [] }] });
 });
 
 test("malformed scopes are refused", () => {
-  for (const text of ["repository", "repository:acme/app", "acme/app:pull", "repository::pull", "repository:Acme/app:pull", "repository:acme//app:pull",
+  for (const text of [
+    "repository",
+    "repository:acme/app",
+    "acme/app:pull",
+    "repository::pull",
+    "repository:Acme/app:pull",
+    "repository:acme//app:pull",
     "repository:../app:pull",
-    "repository:acme/app:pull;push", "repository:host:5000/acme/app:pull", ":acme/app:pull", "x".repeat(20_000),
-    Array(101).fill("repository:a/b:pull").join(" ")]) {
+    "repository:acme/app:pull;push",
+    "repository:host:5000/acme/app:pull",
+    ":acme/app:pull",
+    "x".repeat(20_000),
+    Array(101).fill("repository:a/b:pull").join(" "),
+  ]) {
     assert.ok("problem" in parseScopes([text]), text.slice(0, 80));
   }
 });
 
 test("property: what is read was asked for, and no text throws", () => {
-  const text = fc.array(fc.constantFrom("repository", ":", "acme/app", "pull", "push", ",", "*", " ", "/", "A", "(x)")).map((parts) => parts.join(""));
-  fc.assert(fc.property(fc.array(fc.oneof(text, fc.string()), { maxLength: 5 }), (values) => {
-    const found = parseScopes(values);
-    if ("problem" in found) return;
-    for (const { name, actions } of found.scopes) {
-      assert.ok(values.some((value) => value.includes(`repository:${name}:`)));
-      for (const action of actions) assert.ok(values.some((value) => value.includes(action) || value.includes("*")));
-    }
-  }));
+  const text = fc
+    .array(fc.constantFrom("repository", ":", "acme/app", "pull", "push", ",", "*", " ", "/", "A", "(x)"))
+    .map((parts) => parts.join(""));
+  fc.assert(
+    fc.property(fc.array(fc.oneof(text, fc.string()), { maxLength: 5 }), (values) => {
+      const found = parseScopes(values);
+      if ("problem" in found) return;
+      for (const { name, actions } of found.scopes) {
+        assert.ok(values.some((value) => value.includes(`repository:${name}:`)));
+        for (const action of actions) assert.ok(values.some((value) => value.includes(action) || value.includes("*")));
+      }
+    }),
+  );
 });

@@ -2,7 +2,10 @@ import type { Action } from "../request.ts";
 import { isRepositoryName } from "../digests.ts";
 
 /** What may be done with one repository, as an entry of a token's `access` claim has it. */
-export interface RepositoryScope { name: string; actions: Action[] }
+export interface RepositoryScope {
+  name: string;
+  actions: Action[];
+}
 
 const MAX_SCOPES = 100;
 const MAX_LENGTH = 16_384;
@@ -11,11 +14,13 @@ const KNOWN: readonly Action[] = ["pull", "push", "delete"];
 const FORM = /^([a-z0-9]+(?:\([a-z0-9]+\))?):(.+):((?:\*|[a-z_]*)(?:,(?:\*|[a-z_]*))*)$/;
 
 /**
- * Reads the `scope` parameters of a token request: each may hold several scopes, separated by spaces. Entries for one repository are
- * joined, `*` is all actions; other kinds of resources and unknown actions are left out. Source: distribution token scope documentation.
+ * Reads the `scope` parameters of a token request: each may hold several scopes, separated by spaces. Entries for one
+ * repository are joined, `*` is all actions; other kinds of resources and unknown actions are left out. Source:
+ * distribution token scope documentation.
  */
 export function parseScopes(values: readonly string[]): { scopes: RepositoryScope[] } | { problem: string } {
-  if (values.reduce((sum, value) => sum + value.length, 0) > MAX_LENGTH) return { problem: `is longer than ${MAX_LENGTH} characters` };
+  if (values.reduce((sum, value) => sum + value.length, 0) > MAX_LENGTH)
+    return { problem: `is longer than ${MAX_LENGTH} characters` };
   const texts = values.flatMap((value) => value.split(" ")).filter((text) => text !== "");
   if (texts.length > MAX_SCOPES) return { problem: `names more than ${MAX_SCOPES} resources` };
   const found = new Map<string, Set<Action>>();

@@ -9,8 +9,16 @@ interface Answer {
   once(event: "close", listener: () => void): unknown;
 }
 
-/** Writes one line for each request when its answer has gone, or its client has. Tokens and query strings are not in it: `rpc` is the API method, `verb` what was asked of the registry. */
-export function logWhenDone(log: Logger, request: ObservedHead, answer: Answer, { requestId, remoteAddress, observed }: { requestId: string; remoteAddress: string; observed?: Observed }): void {
+/**
+ * Writes one line for each request when its answer has gone, or its client has. Tokens and query strings are not in it:
+ * `rpc` is the API method, `verb` what was asked of the registry.
+ */
+export function logWhenDone(
+  log: Logger,
+  request: ObservedHead,
+  answer: Answer,
+  { requestId, remoteAddress, observed }: { requestId: string; remoteAddress: string; observed?: Observed },
+): void {
   if (!log.isLevelEnabled("info")) return;
   const startedAt = performance.now();
   const path = (request.url ?? "").split("?", 1)[0];
@@ -19,8 +27,16 @@ export function logWhenDone(log: Logger, request: ObservedHead, answer: Answer, 
     const status = answer.statusCode ?? (sent === undefined ? undefined : Number(sent));
     const durationMs = Math.round((performance.now() - startedAt) * 100) / 100;
     const fields = {
-      requestId, traceId: observed?.traceId, remoteAddress, method: request.method, path, rpc: observed?.rpc, verb: observed?.verb,
-      status, durationMs, userAgent: request.headers["user-agent"],
+      requestId,
+      traceId: observed?.traceId,
+      remoteAddress,
+      method: request.method,
+      path,
+      rpc: observed?.rpc,
+      verb: observed?.verb,
+      status,
+      durationMs,
+      userAgent: request.headers["user-agent"],
     };
     if (status !== undefined && status >= 500) log.error(fields, "request");
     else log.info(fields, "request");

@@ -4,8 +4,8 @@ import { BlockList, isIP } from "node:net";
 export type ClientAddress = (socketAddress: string, forwardedFor: string | undefined) => string;
 
 /**
- * Whether an address belongs to the networks: addresses and networks in CIDR form. The first entry that is neither is thrown as an Error
- * that names it and the setting it stands in.
+ * Whether an address belongs to the networks: addresses and networks in CIDR form. The first entry that is neither is
+ * thrown as an Error that names it and the setting it stands in.
  */
 export function networks(setting: string, entries: readonly string[]): (address: string) => boolean {
   const list = new BlockList();
@@ -13,7 +13,8 @@ export function networks(setting: string, entries: readonly string[]): (address:
     const [address = "", prefix] = entry.split("/");
     const version = isIP(address);
     const bits = prefix === undefined ? (version === 4 ? 32 : 128) : Number(prefix);
-    if (version === 0 || !Number.isInteger(bits) || bits < 0 || bits > (version === 4 ? 32 : 128)) throw new Error(`${setting}: ${entry} is not an address or a network`);
+    if (version === 0 || !Number.isInteger(bits) || bits < 0 || bits > (version === 4 ? 32 : 128))
+      throw new Error(`${setting}: ${entry} is not an address or a network`);
     list.addSubnet(address, bits, version === 4 ? "ipv4" : "ipv6");
   }
   return (address) => isIP(address) !== 0 && list.check(address, isIP(address) === 4 ? "ipv4" : "ipv6");

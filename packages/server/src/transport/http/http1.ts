@@ -12,7 +12,10 @@ export interface Http1 {
   server: Server;
   /** Speaks HTTP/1.1 on the socket, clear or TLS. */
   accept(socket: Socket): void;
-  /** Stops listening and closes each connection once it has nothing to answer. Resolves when all connections of the port are gone. */
+  /**
+   * Stops listening and closes each connection once it has nothing to answer. Resolves when all connections of the port
+   * are gone.
+   */
   drain(): Promise<void>;
 }
 
@@ -20,7 +23,8 @@ export interface Http1 {
 export function http1(serve: Handler, limits: PortLimits, errorDomain: string): Http1 {
   // How many answers are under way on each connection.
   const answering = new Map<Socket, number>();
-  // One listener for all answers: this runs at every request. By then an answer may have lost its socket, but not its request.
+  // One listener for all answers: this runs at every request. By then an answer may have lost its socket, but not its
+  // request.
   const answered = function (this: ServerResponse): void {
     const { socket } = this.req;
     const left = answering.get(socket);
@@ -29,20 +33,23 @@ export function http1(serve: Handler, limits: PortLimits, errorDomain: string): 
     if (draining && left === 1) socket.destroySoon();
   };
   let draining = false;
-  const server = createServer({
-    maxHeaderSize: limits.maxHeaderBytes,
-    headersTimeout: limits.headersTimeoutMs,
-    // A large upload takes as long as it takes; what stands still is cut by the idle time-out.
-    requestTimeout: 0,
-    keepAliveTimeout: limits.keepAliveTimeoutMs,
-    connectionsCheckingInterval: Math.min(5_000, limits.headersTimeoutMs),
-  }, (request, response) => {
-    const { socket } = request;
-    answering.set(socket, (answering.get(socket) ?? 0) + 1);
-    if (draining) response.setHeader("connection", "close");
-    response.on("close", answered);
-    void serve(request, response);
-  });
+  const server = createServer(
+    {
+      maxHeaderSize: limits.maxHeaderBytes,
+      headersTimeout: limits.headersTimeoutMs,
+      // A large upload takes as long as it takes; what stands still is cut by the idle time-out.
+      requestTimeout: 0,
+      keepAliveTimeout: limits.keepAliveTimeoutMs,
+      connectionsCheckingInterval: Math.min(5_000, limits.headersTimeoutMs),
+    },
+    (request, response) => {
+      const { socket } = request;
+      answering.set(socket, (answering.get(socket) ?? 0) + 1);
+      if (draining) response.setHeader("connection", "close");
+      response.on("close", answered);
+      void serve(request, response);
+    },
+  );
   server.timeout = limits.idleTimeoutMs;
   server.maxConnections = limits.maxConnections;
   // A client may close its sending side and still wait for the answer. Node's types do not know the property.
@@ -63,7 +70,8 @@ export function http1(serve: Handler, limits: PortLimits, errorDomain: string): 
   };
   const drain = async (): Promise<void> => {
     draining = true;
-    // The server's own close() destroys connections whose answer is written but not yet sent [seen with Node 26]: only stop listening.
+    // The server's own close() destroys connections whose answer is written but not yet sent [seen with Node 26]: only
+    // stop listening.
     const gone = new Promise<void>((resolve) => void NetServer.prototype.close.call(server, () => resolve()));
     for (const [socket, count] of answering) if (count === 0) socket.destroySoon();
     await gone;
@@ -75,7 +83,12 @@ export function http1(serve: Handler, limits: PortLimits, errorDomain: string): 
 
 /** The answer to what could not be read as an HTTP/1.1 request. */
 function refusal(code: string | undefined, errorDomain: string): string {
-  const line = code === "HPE_HEADER_OVERFLOW" ? "431 Request Header Fields Too Large" : code === "ERR_HTTP_REQUEST_TIMEOUT" ? "408 Request Timeout" : "400 Bad Request";
+  const line =
+    code === "HPE_HEADER_OVERFLOW"
+      ? "431 Request Header Fields Too Large"
+      : code === "ERR_HTTP_REQUEST_TIMEOUT"
+        ? "408 Request Timeout"
+        : "400 Bad Request";
   const error = new MoorageError(Code.InvalidArgument, "Invalid argument: malformed HTTP request");
   const body = JSON.stringify(statusJson(error, "http", errorDomain));
   return `HTTP/1.1 ${line}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`;

@@ -4,11 +4,17 @@ export interface PortLimits {
   peekTimeoutMs: number;
   /** How long a TLS handshake may take. */
   handshakeTimeoutMs: number;
-  /** Until when the head of an HTTP/1.1 request must have arrived. A request's body has no such end, only the idle time-out. */
+  /**
+   * Until when the head of an HTTP/1.1 request must have arrived. A request's body has no such end, only the idle
+   * time-out.
+   */
   headersTimeoutMs: number;
   /** How long an HTTP/1.1 connection is kept between two requests. */
   keepAliveTimeoutMs: number;
-  /** How long a connection may stay without a byte in either direction before it is closed (HTTP/1.1) or probed (HTTP/2). */
+  /**
+   * How long a connection may stay without a byte in either direction before it is closed (HTTP/1.1) or probed
+   * (HTTP/2).
+   */
   idleTimeoutMs: number;
   /** How long the peer of a silent HTTP/2 connection may take to answer a ping before it is taken for gone. */
   probeTimeoutMs: number;

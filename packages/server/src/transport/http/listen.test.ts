@@ -60,14 +60,22 @@ function session(url: string): ClientHttp2Session {
   return client;
 }
 
-async function overHttp2(client: ClientHttp2Session, path: string, body = ""): Promise<{ status: number | undefined; version: unknown; body: string }> {
+async function overHttp2(
+  client: ClientHttp2Session,
+  path: string,
+  body = "",
+): Promise<{ status: number | undefined; version: unknown; body: string }> {
   const stream = client.request({ ":method": "POST", ":path": path });
   stream.end(body);
   const [headers] = await once(stream, "response");
   return { status: headers[":status"], version: headers["x-version"], body: await text(stream) };
 }
 
-async function overHttp1(send: typeof httpRequest | typeof httpsRequest, options: RequestOptions, body = ""): Promise<{ status: number | undefined; version: unknown; body: string }> {
+async function overHttp1(
+  send: typeof httpRequest | typeof httpsRequest,
+  options: RequestOptions,
+  body = "",
+): Promise<{ status: number | undefined; version: unknown; body: string }> {
   const sent = send({ host: "127.0.0.1", method: "POST", agent: false, ...options });
   sent.end(body);
   const [response] = (await once(sent, "response")) as [IncomingMessage];
@@ -76,14 +84,29 @@ async function overHttp1(send: typeof httpRequest | typeof httpsRequest, options
 
 test("HTTP/1.1 and HTTP/2 with prior knowledge share the port", LIMIT, async () => {
   const port = await start(echo);
-  assert.deepEqual(await overHttp1(httpRequest, { port, path: "/one" }, "a"), { status: 200, version: "1.1", body: "POST /one a" });
-  assert.deepEqual(await overHttp2(session(`http://127.0.0.1:${port}`), "/two", "b"), { status: 200, version: "2.0", body: "POST /two b" });
+  assert.deepEqual(await overHttp1(httpRequest, { port, path: "/one" }, "a"), {
+    status: 200,
+    version: "1.1",
+    body: "POST /one a",
+  });
+  assert.deepEqual(await overHttp2(session(`http://127.0.0.1:${port}`), "/two", "b"), {
+    status: 200,
+    version: "2.0",
+    body: "POST /two b",
+  });
 });
 
 test("TLS with both versions shares the port with clear text", LIMIT, async () => {
   const port = await start(echo, { tls: pair });
-  assert.equal((await overHttp1(httpsRequest, { port, path: "/tls1", ca: pair.cert } as RequestOptions, "a")).body, "POST /tls1 a");
-  assert.deepEqual(await overHttp2(session(`https://127.0.0.1:${port}`), "/tls2", "b"), { status: 200, version: "2.0", body: "POST /tls2 b" });
+  assert.equal(
+    (await overHttp1(httpsRequest, { port, path: "/tls1", ca: pair.cert } as RequestOptions, "a")).body,
+    "POST /tls1 a",
+  );
+  assert.deepEqual(await overHttp2(session(`https://127.0.0.1:${port}`), "/tls2", "b"), {
+    status: 200,
+    version: "2.0",
+    body: "POST /tls2 b",
+  });
   assert.equal((await overHttp1(httpRequest, { port, path: "/clear" })).body, "POST /clear ");
   assert.equal((await overHttp2(session(`http://127.0.0.1:${port}`), "/clear2")).body, "POST /clear2 ");
 });
@@ -111,7 +134,10 @@ test("first bytes that come one at a time are understood", LIMIT, async () => {
 
   const two = raw(port).setNoDelay(true);
   // The client preface and an empty SETTINGS frame; the server answers with its own SETTINGS (type 4).
-  for (const byte of Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])])) {
+  for (const byte of Buffer.concat([
+    Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
+    Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]),
+  ])) {
     two.write(Buffer.from([byte]));
     await new Promise(setImmediate);
   }
@@ -153,13 +179,19 @@ test("pipelined requests are answered in order, also when the client has closed 
 test("100-continue is sent before the body is", LIMIT, async () => {
   const port = await start(echo);
   const socket = raw(port);
-  socket.write("PUT /blob HTTP/1.1\r\nHost: test\r\nExpect: 100-continue\r\nContent-Length: 4\r\nConnection: close\r\n\r\n");
+  socket.write(
+    "PUT /blob HTTP/1.1\r\nHost: test\r\nExpect: 100-continue\r\nContent-Length: 4\r\nConnection: close\r\n\r\n",
+  );
   const [first] = (await once(socket, "data")) as [Buffer];
   assert.equal(first.toString(), "HTTP/1.1 100 Continue\r\n\r\n");
   socket.write("body");
   assert.match(await text(socket), /^HTTP\/1\.1 200 OK[^]*PUT \/blob body$/);
 
-  const stream = session(`http://127.0.0.1:${port}`).request({ ":method": "PUT", ":path": "/blob2", expect: "100-continue" });
+  const stream = session(`http://127.0.0.1:${port}`).request({
+    ":method": "PUT",
+    ":path": "/blob2",
+    expect: "100-continue",
+  });
   await once(stream, "continue");
   stream.end("body");
   assert.equal(await text(stream), "PUT /blob2 body");
@@ -173,14 +205,18 @@ test("what is no HTTP is 400 with an error body, a head too large 431", LIMIT, a
   assert.match(answer, /^HTTP\/1\.1 400 Bad Request\r\nContent-Type: application\/json\r\n/);
   const body = JSON.parse(answer.slice(answer.indexOf("\r\n\r\n"))) as { code: number; details: unknown[] };
   assert.equal(body.code, 3);
-  assert.deepEqual(body.details, [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "INVALID_ARGUMENT", domain: "http.moorage.dev" }]);
+  assert.deepEqual(body.details, [
+    { "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "INVALID_ARGUMENT", domain: "http.moorage.dev" },
+  ]);
   const large = raw(port);
   large.end(`GET / HTTP/1.1\r\nHost: test\r\nX-Large: ${"x".repeat(40_000)}\r\n\r\n`);
   assert.match(await text(large), /^HTTP\/1\.1 431 /);
 });
 
 test("a handler that fails answers 500 and says nothing of why; the server lives on", LIMIT, async () => {
-  const port = await start(() => { throw new Error("secret"); });
+  const port = await start(() => {
+    throw new Error("secret");
+  });
   const answer = await overHttp1(httpRequest, { port, path: "/" });
   assert.equal(answer.status, 500);
   assert.match(answer.body, /"code":13,"message":"Internal error"/);
@@ -188,42 +224,56 @@ test("a handler that fails answers 500 and says nothing of why; the server lives
   assert.equal((await overHttp2(session(`http://127.0.0.1:${port}`), "/")).status, 500);
 });
 
-test("a stream that is taken is nobody else's; one whose taker fails is ended, and the server lives on", LIMIT, async () => {
-  const port = await start(echo, {
-    takeStream(stream, headers) {
-      if (headers[":path"] === "/broken") throw new Error("secret");
-      if (headers[":path"] !== "/taken") return false;
-      stream.respond({ ":status": 203 }, { endStream: true });
-      return true;
-    },
-  });
-  const client = session(`http://127.0.0.1:${port}`);
-  assert.equal((await overHttp2(client, "/taken")).status, 203);
-  const broken = client.request({ ":path": "/broken" }).on("error", () => undefined);
-  await once(broken, "close");
-  assert.match((await overHttp2(client, "/left")).body, /\/left/);
-});
+test(
+  "a stream that is taken is nobody else's; one whose taker fails is ended, and the server lives on",
+  LIMIT,
+  async () => {
+    const port = await start(echo, {
+      takeStream(stream, headers) {
+        if (headers[":path"] === "/broken") throw new Error("secret");
+        if (headers[":path"] !== "/taken") return false;
+        stream.respond({ ":status": 203 }, { endStream: true });
+        return true;
+      },
+    });
+    const client = session(`http://127.0.0.1:${port}`);
+    assert.equal((await overHttp2(client, "/taken")).status, 203);
+    const broken = client.request({ ":path": "/broken" }).on("error", () => undefined);
+    await once(broken, "close");
+    assert.match((await overHttp2(client, "/left")).body, /\/left/);
+  },
+);
 
 test("close lets answers under way end, over both versions and TLS, and takes no new connection", LIMIT, async () => {
   let waiting = 0;
   const arrived = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
-  const port = await start(async (_request, response) => {
-    waiting += 1;
-    if (waiting === 3) arrived.resolve();
-    await release.promise;
-    response.end("done");
-  }, { tls: pair });
+  const port = await start(
+    async (_request, response) => {
+      waiting += 1;
+      if (waiting === 3) arrived.resolve();
+      await release.promise;
+      response.end("done");
+    },
+    { tls: pair },
+  );
   const idle = raw(port).resume();
   const client = session(`http://127.0.0.1:${port}`);
   const goaway = once(client, "goaway");
-  const answers = [overHttp1(httpRequest, { port, path: "/" }), overHttp2(client, "/"), overHttp1(httpsRequest, { port, ca: pair.cert } as RequestOptions)];
+  const answers = [
+    overHttp1(httpRequest, { port, path: "/" }),
+    overHttp2(client, "/"),
+    overHttp1(httpsRequest, { port, ca: pair.cert } as RequestOptions),
+  ];
   await arrived.promise;
   const closed = running?.close(60_000);
   await Promise.all([goaway, gone(idle)]);
   await assert.rejects(overHttp1(httpRequest, { port, path: "/" }), { code: "ECONNREFUSED" });
   release.resolve();
-  assert.deepEqual((await Promise.all(answers)).map((answer) => answer.body), ["done", "done", "done"]);
+  assert.deepEqual(
+    (await Promise.all(answers)).map((answer) => answer.body),
+    ["done", "done", "done"],
+  );
   await closed;
 });
 
@@ -253,11 +303,14 @@ test("close cuts what has not ended after the grace", LIMIT, async () => {
 });
 
 test("a body that goes on after its answer is cut, over both versions", LIMIT, async () => {
-  const port = await start(async (request, response) => {
-    await once(request, "readable");
-    request.read();
-    response.end("no");
-  }, { limits: { lingerTimeoutMs: 20 } });
+  const port = await start(
+    async (request, response) => {
+      await once(request, "readable");
+      request.read();
+      response.end("no");
+    },
+    { limits: { lingerTimeoutMs: 20 } },
+  );
   const socket = raw(port).resume();
   socket.write("POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 1000000\r\n\r\nstart");
   await gone(socket);
@@ -269,12 +322,18 @@ test("a body that goes on after its answer is cut, over both versions", LIMIT, a
 
 test("a port that is taken is told", LIMIT, async () => {
   const port = await start(echo);
-  await assert.rejects(listen({ host: "127.0.0.1", port, handler: echo, errorDomain: "moorage.dev", log }), { code: "EADDRINUSE" });
+  await assert.rejects(listen({ host: "127.0.0.1", port, handler: echo, errorDomain: "moorage.dev", log }), {
+    code: "EADDRINUSE",
+  });
 });
 
-test("a TLS handshake on a port without TLS is answered in plain HTTP, so that container clients go on without it", LIMIT, async () => {
-  const port = await start(echo);
-  const socket = raw(port);
-  socket.write(Buffer.concat([Buffer.from([0x16, 3, 1, 2, 0]), Buffer.alloc(512)]));
-  assert.match(await text(socket), /^HTTP\/1\.1 400 /);
-});
+test(
+  "a TLS handshake on a port without TLS is answered in plain HTTP, so that container clients go on without it",
+  LIMIT,
+  async () => {
+    const port = await start(echo);
+    const socket = raw(port);
+    socket.write(Buffer.concat([Buffer.from([0x16, 3, 1, 2, 0]), Buffer.alloc(512)]));
+    assert.match(await text(socket), /^HTTP\/1\.1 400 /);
+  },
+);

@@ -1,7 +1,14 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { constants, createServer as createHttp2Server } from "node:http2";
-import type { Http2Server, Http2ServerRequest, Http2ServerResponse, IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from "node:http2";
+import type {
+  Http2Server,
+  Http2ServerRequest,
+  Http2ServerResponse,
+  IncomingHttpHeaders,
+  ServerHttp2Session,
+  ServerHttp2Stream,
+} from "node:http2";
 import type { Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import type { Server as TlsServer } from "node:tls";
@@ -17,11 +24,20 @@ export type Response = ServerResponse | Http2ServerResponse;
 /** Answers a request of either HTTP version: only what both APIs have may be used. */
 export type Handler = (request: Request, response: Response) => Promise<void> | void;
 
-/** Takes an HTTP/2 stream as it is and answers it to the end; or answers false, and the handler gets it as a request. */
-export type TakeStream = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: readonly string[]) => boolean;
+/**
+ * Takes an HTTP/2 stream as it is and answers it to the end; or answers false, and the handler gets it as a request.
+ */
+export type TakeStream = (
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  rawHeaders: readonly string[],
+) => boolean;
 
 /** PEM texts. */
-export interface KeyPair { cert: string | Buffer; key: string | Buffer }
+export interface KeyPair {
+  cert: string | Buffer;
+  key: string | Buffer;
+}
 
 export interface ListenOptions {
   host: string;
@@ -41,13 +57,16 @@ export interface ListenOptions {
 export interface Listening {
   port: number;
   address: string;
-  /** Takes no more connections and requests, lets those under way end, and after `graceMs` milliseconds cuts what is left. */
+  /**
+   * Takes no more connections and requests, lets those under way end, and after `graceMs` milliseconds cuts what is
+   * left.
+   */
   close(graceMs: number): Promise<void>;
 }
 
 /**
- * One TCP port for HTTP/1.1, HTTP/2 with prior knowledge, and both over TLS by ALPN. `Expect: 100-continue` is answered before the
- * handler runs, as Node does by itself. Rejects when the port cannot be had.
+ * One TCP port for HTTP/1.1, HTTP/2 with prior knowledge, and both over TLS by ALPN. `Expect: 100-continue` is answered
+ * before the handler runs, as Node does by itself. Rejects when the port cannot be had.
  */
 export async function listen(options: ListenOptions): Promise<Listening> {
   const limits = { ...PORT_LIMITS, ...options.limits };
@@ -68,11 +87,13 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     session.once("close", () => sessions.delete(session));
     if (draining) session.close();
   });
-  const tls = options.tls && tlsServer(options.tls, limits, (socket, protocol) => {
-    track(sockets, socket);
-    if (protocol === "h2") h2.emit("connection", socket);
-    else h1.accept(socket);
-  });
+  const tls =
+    options.tls &&
+    tlsServer(options.tls, limits, (socket, protocol) => {
+      track(sockets, socket);
+      if (protocol === "h2") h2.emit("connection", socket);
+      else h1.accept(socket);
+    });
   h1.server.on("connection", (socket) => {
     track(sockets, socket);
     undecided.add(socket);
@@ -109,28 +130,40 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     clearTimeout(cut);
   };
   let closing: Promise<void> | undefined;
-  return { port: bound.port, address: bound.address, close: (graceMs) => closing ??= close(graceMs) };
+  return { port: bound.port, address: bound.address, close: (graceMs) => (closing ??= close(graceMs)) };
 }
 
 const NO_TLS = "this port speaks plain HTTP\n";
 
 /**
- * Tells a client that begins a TLS handshake on a port without TLS, in plain HTTP. Container clients try HTTPS first on a registry they
- * may use without; an HTTP answer is the sign for them to go on without it, where a closed connection makes them try again.
+ * Tells a client that begins a TLS handshake on a port without TLS, in plain HTTP. Container clients try HTTPS first on
+ * a registry they may use without; an HTTP answer is the sign for them to go on without it, where a closed connection
+ * makes them try again.
  */
 function refuseTls(socket: Socket, timeoutMs: number): void {
-  socket.on("error", () => socket.destroy()).setTimeout(timeoutMs, () => socket.destroy()).resume();
-  socket.end(`HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: ${NO_TLS.length}\r\nconnection: close\r\n\r\n${NO_TLS}`);
+  socket
+    .on("error", () => socket.destroy())
+    .setTimeout(timeoutMs, () => socket.destroy())
+    .resume();
+  socket.end(
+    `HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: ${NO_TLS.length}\r\nconnection: close\r\n\r\n${NO_TLS}`,
+  );
 }
 
 /**
- * Ends a request whose body still comes some time after its answer. Node reads and drops what a handler left of an HTTP/1.1 body, for
- * ever if need be, and keeps an HTTP/2 stream open for it.
+ * Ends a request whose body still comes some time after its answer. Node reads and drops what a handler left of an
+ * HTTP/1.1 body, for ever if need be, and keeps an HTTP/2 stream open for it.
  */
 function cutUnreadBody(request: Request, response: Response, lingerTimeoutMs: number): void {
   const { socket, headers } = request;
-  if (request.httpVersionMajor === 1 && headers["content-length"] === undefined && headers["transfer-encoding"] === undefined) return;
-  const cut = (): void => void ("stream" in response ? response.stream.close(constants.NGHTTP2_NO_ERROR) : socket.destroy());
+  if (
+    request.httpVersionMajor === 1 &&
+    headers["content-length"] === undefined &&
+    headers["transfer-encoding"] === undefined
+  )
+    return;
+  const cut = (): void =>
+    void ("stream" in response ? response.stream.close(constants.NGHTTP2_NO_ERROR) : socket.destroy());
   const answered = "stream" in response ? response.stream : response;
   answered.once("finish", () => {
     if (request.complete) return;
@@ -140,7 +173,11 @@ function cutUnreadBody(request: Request, response: Response, lingerTimeoutMs: nu
 }
 
 /** The handler's failures end here. Doors answer their own errors; what arrives is a defect. */
-async function answer(request: Request, response: Response, { handler, errorDomain, log }: ListenOptions): Promise<void> {
+async function answer(
+  request: Request,
+  response: Response,
+  { handler, errorDomain, log }: ListenOptions,
+): Promise<void> {
   try {
     await handler(request, response);
   } catch (thrown) {
@@ -158,7 +195,11 @@ async function answer(request: Request, response: Response, { handler, errorDoma
 }
 
 function http2Server(serve: Handler, limits: PortLimits): Http2Server {
-  const settings = { maxConcurrentStreams: limits.maxStreams, initialWindowSize: limits.streamWindowBytes, maxHeaderListSize: limits.maxHeaderBytes };
+  const settings = {
+    maxConcurrentStreams: limits.maxStreams,
+    initialWindowSize: limits.streamWindowBytes,
+    maxHeaderListSize: limits.maxHeaderBytes,
+  };
   const server = createHttp2Server({ settings }, serve);
   server.on("session", (session) => {
     session.setLocalWindowSize(limits.sessionWindowBytes);
@@ -169,7 +210,10 @@ function http2Server(serve: Handler, limits: PortLimits): Http2Server {
   return server;
 }
 
-/** The request and response that Node makes of each stream cost more than a small answer: streams that are taken as they are get none. */
+/**
+ * The request and response that Node makes of each stream cost more than a small answer: streams that are taken as they
+ * are get none.
+ */
 function offerStreams(server: Http2Server, take: TakeStream, log: ErrorLog): void {
   const makeRequest = server.listeners("stream");
   server.removeAllListeners("stream");
@@ -194,7 +238,10 @@ function acceptHttp2(socket: Socket, server: Http2Server): void {
   server.emit("connection", socket);
 }
 
-/** Streams may rightly be silent for long (a health watch): a silent connection is cut only when its peer no longer answers. */
+/**
+ * Streams may rightly be silent for long (a health watch): a silent connection is cut only when its peer no longer
+ * answers.
+ */
 function probe(session: ServerHttp2Session, timeoutMs: number): void {
   if (session.destroyed) return;
   const gone = setTimeout(() => session.destroy(), timeoutMs).unref();
@@ -206,7 +253,11 @@ function probe(session: ServerHttp2Session, timeoutMs: number): void {
 }
 
 function tlsServer(pair: KeyPair, limits: PortLimits, accept: (socket: Socket, protocol: string) => void): TlsServer {
-  const server = createTlsServer({ ...pair, ALPNProtocols: ["h2", "http/1.1"], handshakeTimeout: limits.handshakeTimeoutMs });
+  const server = createTlsServer({
+    ...pair,
+    ALPNProtocols: ["h2", "http/1.1"],
+    handshakeTimeout: limits.handshakeTimeoutMs,
+  });
   server.on("secureConnection", (socket) => accept(socket, socket.alpnProtocol || "http/1.1"));
   server.on("tlsClientError", (_error, socket) => socket.destroy());
   return server;

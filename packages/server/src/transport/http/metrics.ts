@@ -14,13 +14,14 @@ export interface MetricsDoor {
 }
 
 /**
- * GET of `/metrics` in Prometheus' text format. A request that says it was forwarded, by a proxy that is not trusted, is nobody's: its proxy may
- * stand in a network that may read while its client does not.
+ * GET of `/metrics` in Prometheus' text format. A request that says it was forwarded, by a proxy that is not trusted,
+ * is nobody's: its proxy may stand in a network that may read while its client does not.
  */
 export function metricsDoor({ mayRead, collect, contentType }: MetricsDoorOptions): MetricsDoor {
   return {
     matches(path, request, { remoteAddress }) {
-      if (path !== "/metrics" || (request.method !== "GET" && request.method !== "HEAD") || !mayRead(remoteAddress)) return false;
+      if (path !== "/metrics" || (request.method !== "GET" && request.method !== "HEAD") || !mayRead(remoteAddress))
+        return false;
       return !isForwarded(request) || !isSocketOf(request, remoteAddress);
     },
     async handle(request, response) {

@@ -3,15 +3,17 @@ import { createLru } from "../../lib/lru.ts";
 import { createRateLimiter, type RateLimit } from "../../lib/rate-limit.ts";
 import { Code, MoorageError } from "../../errors.ts";
 
-/** Lets requests in as the rate limits say: by the client's address before anything else, by identity once it is known. */
+/**
+ * Lets requests in as the rate limits say: by the client's address before anything else, by identity once it is known.
+ */
 export interface Admission {
   /** Counts a request from the address. Answers what it is refused with. `door`: for the count of refusals. */
   address(door: string, address: string): MoorageError | undefined;
   /** What a door counts its callers with: see `admit` in RequestData. */
   callers(door: string): (identity: string) => void;
   /**
-   * Counts the request once more, because the credentials it showed were not good: who guesses makes the server verify signatures, look identities up
-   * and fetch issuers' keys, and no honest client does so often.
+   * Counts the request once more, because the credentials it showed were not good: who guesses makes the server verify
+   * signatures, look identities up and fetch issuers' keys, and no honest client does so often.
    */
   failed(address: string): void;
 }
@@ -71,10 +73,16 @@ export function createAdmission({ identity, address, clock, limited }: Admission
 }
 
 function tooMany(whose: string, waitMs: number): MoorageError {
-  return new MoorageError(Code.ResourceExhausted, `Resource exhausted: too many requests of ${whose}`, { area: "platform", retryAfterMs: Math.ceil(waitMs) });
+  return new MoorageError(Code.ResourceExhausted, `Resource exhausted: too many requests of ${whose}`, {
+    area: "platform",
+    retryAfterMs: Math.ceil(waitMs),
+  });
 }
 
-/** What is counted as one client: an IPv4 address; of IPv6 the first 64 bits, of which a single customer has at least all that follow. Source: RFC 6177 §2. */
+/**
+ * What is counted as one client: an IPv4 address; of IPv6 the first 64 bits, of which a single customer has at least
+ * all that follow. Source: RFC 6177 §2.
+ */
 export function networkOf(address: string): string {
   if (!address.includes(":")) return address;
   if (address.startsWith("::ffff:") && address.includes(".")) return address.slice("::ffff:".length);
@@ -87,5 +95,8 @@ export function networkOf(address: string): string {
     for (let zeros = 8 - groups.length - all; zeros > 0 && groups.length < 4; zeros--) groups.push("0");
     groups.push(...last);
   }
-  return groups.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16)).join(":");
+  return groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(":");
 }

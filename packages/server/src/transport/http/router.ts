@@ -17,7 +17,10 @@ export interface RequestData {
   observed?: Observed;
   /** What the request is refused with, whatever it asks: the door answers it in its own form. */
   refused?: MoorageError | undefined;
-  /** Counts a request of the identity, once it is known to be its caller. Throws RESOURCE_EXHAUSTED where there were too many. */
+  /**
+   * Counts a request of the identity, once it is known to be its caller. Throws RESOURCE_EXHAUSTED where there were too
+   * many.
+   */
   admit?: ((identity: string) => void) | undefined;
 }
 type Handle = (request: Request, response: Response, data: RequestData) => Promise<void>;
@@ -25,7 +28,11 @@ type Handle = (request: Request, response: Response, data: RequestData) => Promi
 /** The doors, each with what it takes. */
 export interface Doors {
   /** Takes what speaks gRPC, gRPC-Web or Connect. */
-  rpc: { matches(request: Request): boolean; handle: Handle; unary(headers: IncomingHttpHeaders): AnswerStream | undefined };
+  rpc: {
+    matches(request: Request): boolean;
+    handle: Handle;
+    unary(headers: IncomingHttpHeaders): AnswerStream | undefined;
+  };
   /** Takes `/v2/` and below. */
   distribution: { matches(path: string): boolean; handle: Handle };
   /** Takes `/metrics` of those who may have it; for all others the path does not exist. */
@@ -42,7 +49,10 @@ export interface Doors {
 
 export interface FrontDoor {
   handle: Handler;
-  /** Takes unary gRPC, which is most of what machines send; with the id, address, observation and log that `handle` gives. */
+  /**
+   * Takes unary gRPC, which is most of what machines send; with the id, address, observation and log that `handle`
+   * gives.
+   */
   takeStream: TakeStream;
   /** From now on requests are answered; before, they are told to come again. */
   open(doors: Doors): void;
@@ -61,20 +71,36 @@ export interface FrontDoorOptions {
 }
 
 /** `refuses`: the door answers itself what is refused, in its own form. */
-interface Way { door: string; handle: Handle; refuses?: true }
+interface Way {
+  door: string;
+  handle: Handle;
+  refuses?: true;
+}
 
 const NOT_COUNTED = "/grpc.health.v1.Health/";
 
-/** Gives each request its id and its client's address, and sends it to its door. `/healthz` and `/readyz` are answered here. */
+/**
+ * Gives each request its id and its client's address, and sends it to its door. `/healthz` and `/readyz` are answered
+ * here.
+ */
 export function frontDoor({ log, addressOf, errorDomain, admission, observer }: FrontDoorOptions): FrontDoor {
   const answerError = answerErrors(errorDomain, log);
   let doors: Doors | undefined;
   let closing = false;
   const starting: Way = {
     door: "none",
-    handle: async (_request, response, data) => answerError(response, new MoorageError(Code.Unavailable, "Unavailable: the server is starting", { retryAfterMs: 1000 }), data),
+    handle: async (_request, response, data) =>
+      answerError(
+        response,
+        new MoorageError(Code.Unavailable, "Unavailable: the server is starting", { retryAfterMs: 1000 }),
+        data,
+      ),
   };
-  const twoTokens: Way = { door: "none", handle: async (_request, response, data) => answerError(response, unauthenticated("there is more than one authorization header"), data) };
+  const twoTokens: Way = {
+    door: "none",
+    handle: async (_request, response, data) =>
+      answerError(response, unauthenticated("there is more than one authorization header"), data),
+  };
   const wayOf = (path: string, request: Request, data: RequestData): Way => {
     if (doors === undefined) return starting;
     if (hasTwoTokens(request.rawHeaders)) {
@@ -97,22 +123,33 @@ export function frontDoor({ log, addressOf, errorDomain, admission, observer }: 
   };
   // At the doors of the issuer what is shown stands in the parameters as well, and is refused with 400.
   const countFailure = (data: RequestData, door: string, isShown: boolean, status?: number): void => {
-    const failed = data.observed?.code === Code.Unauthenticated || status === 401 ? isShown || door.startsWith("/") : status === 400 && door.startsWith("/");
+    const failed =
+      data.observed?.code === Code.Unauthenticated || status === 401
+        ? isShown || door.startsWith("/")
+        : status === 400 && door.startsWith("/");
     if (failed) admission?.failed(data.remoteAddress);
   };
   return {
-    open: (opened) => { doors = opened; },
-    close: () => { closing = true; },
+    open: (opened) => {
+      doors = opened;
+    },
+    close: () => {
+      closing = true;
+    },
     takeStream(stream, headers, rawHeaders) {
       const answer = doors?.rpc.unary(headers);
       if (answer === undefined || hasTwoTokens(rawHeaders)) return false;
-      const data: RequestData = { requestId: randomUUID(), remoteAddress: addressOf(stream.session?.socket.remoteAddress ?? "", oneHeader(headers["x-forwarded-for"])) };
+      const data: RequestData = {
+        requestId: randomUUID(),
+        remoteAddress: addressOf(stream.session?.socket.remoteAddress ?? "", oneHeader(headers["x-forwarded-for"])),
+      };
       const head = { method: headers[":method"], url: headers[":path"], headers };
       const observed = observer?.begin(head, "rpc", data);
       if (observed !== undefined) data.observed = observed;
       logWhenDone(log, head, stream, data);
       count(data, "rpc");
-      const answered = observed === undefined ? answer(stream, headers, data) : observed.within(() => answer(stream, headers, data));
+      const answered =
+        observed === undefined ? answer(stream, headers, data) : observed.within(() => answer(stream, headers, data));
       void answered.then(() => {
         countFailure(data, "rpc", headers.authorization !== undefined);
         observed?.end(stream.headersSent ? "200" : "aborted");
@@ -120,12 +157,20 @@ export function frontDoor({ log, addressOf, errorDomain, admission, observer }: 
       return true;
     },
     async handle(request, response) {
-      const data: RequestData = { requestId: randomUUID(), remoteAddress: addressOf(request.socket.remoteAddress ?? "", oneHeader(request.headers["x-forwarded-for"])) };
+      const data: RequestData = {
+        requestId: randomUUID(),
+        remoteAddress: addressOf(request.socket.remoteAddress ?? "", oneHeader(request.headers["x-forwarded-for"])),
+      };
       response.setHeader("x-request-id", data.requestId);
       const path = (request.url ?? "/").split("?", 1)[0] ?? "/";
       if (path === "/healthz" || path === "/readyz") logWhenDone(log, request, response, data);
       if (path === "/healthz") return answerPlain(response, 200, "ok");
-      if (path === "/readyz") return answerPlain(response, doors !== undefined && !closing ? 200 : 503, doors !== undefined && !closing ? "ready" : "not ready");
+      if (path === "/readyz")
+        return answerPlain(
+          response,
+          doors !== undefined && !closing ? 200 : 503,
+          doors !== undefined && !closing ? "ready" : "not ready",
+        );
       const { door, handle, refuses } = wayOf(path, request, data);
       if (door !== "metrics" && !path.startsWith(NOT_COUNTED)) count(data, door);
       const observed = observer?.begin(request, door, data);
@@ -133,7 +178,9 @@ export function frontDoor({ log, addressOf, errorDomain, admission, observer }: 
       logWhenDone(log, request, response, data);
       try {
         if (data.refused !== undefined && refuses !== true) throw data.refused;
-        await (observed === undefined ? handle(request, response, data) : observed.within(() => handle(request, response, data)));
+        await (observed === undefined
+          ? handle(request, response, data)
+          : observed.within(() => handle(request, response, data)));
       } catch (error) {
         answerError(response, error, data);
       } finally {
@@ -147,7 +194,8 @@ export function frontDoor({ log, addressOf, errorDomain, admission, observer }: 
 // Node keeps the first of two and says nothing; which of them a proxy looked at nobody knows. Source: RFC 6750 §2.
 function hasTwoTokens(rawHeaders: readonly string[]): boolean {
   let found = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]?.length === 13 && rawHeaders[at]?.toLowerCase() === "authorization") found++;
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    if (rawHeaders[at]?.length === 13 && rawHeaders[at]?.toLowerCase() === "authorization") found++;
   return found > 1;
 }
 

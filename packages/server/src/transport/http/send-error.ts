@@ -3,8 +3,19 @@ import type { Response } from "./listen.ts";
 import { answerError } from "../rest/send.ts";
 
 /** Answers an error as AIP-193 JSON, for doors that have no transcoding; `status` instead of the one of its code. */
-export function answerErrors(errorDomain: string, log: ErrorLog): (response: Response, error: unknown, data: { requestId: string }, status?: number) => void {
+export function answerErrors(
+  errorDomain: string,
+  log: ErrorLog,
+): (response: Response, error: unknown, data: { requestId: string }, status?: number) => void {
   return (response, error, { requestId }, status) => {
-    answerError(response, asMoorageError(error, log, requestId), "iam", errorDomain, { requestId, headersOnly: false }, undefined, status);
+    answerError(
+      response,
+      asMoorageError(error, log, requestId),
+      "iam",
+      errorDomain,
+      { requestId, headersOnly: false },
+      undefined,
+      status,
+    );
   };
 }

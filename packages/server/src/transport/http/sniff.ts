@@ -4,11 +4,15 @@ const PREFACE = Buffer.from("PRI");
 const TLS_HANDSHAKE = 0x16;
 
 /**
- * Looks at the first bytes of a connection and tells the protocol, once: "tls" by the first byte of a handshake record, "http2" by the
- * preface of RFC 9113 §3.4, "http1" for all else. The bytes are put back. A client that stays undecided for `timeoutMs` milliseconds,
- * leaves or fails is "none": close it.
+ * Looks at the first bytes of a connection and tells the protocol, once: "tls" by the first byte of a handshake record,
+ * "http2" by the preface of RFC 9113 §3.4, "http1" for all else. The bytes are put back. A client that stays undecided
+ * for `timeoutMs` milliseconds, leaves or fails is "none": close it.
  */
-export function peek(socket: Socket, timeoutMs: number, decided: (protocol: "http1" | "http2" | "tls" | "none") => void): void {
+export function peek(
+  socket: Socket,
+  timeoutMs: number,
+  decided: (protocol: "http1" | "http2" | "tls" | "none") => void,
+): void {
   let seen: Buffer = Buffer.alloc(0);
   let done = false;
   const timer = setTimeout(() => finish("none"), timeoutMs).unref();
@@ -18,7 +22,8 @@ export function peek(socket: Socket, timeoutMs: number, decided: (protocol: "htt
     done = true;
     clearTimeout(timer);
     socket.off("readable", read).off("end", leave).off("close", leave);
-    // Whoever takes the socket over listens for errors; on one about to be destroyed our listener stays and swallows them.
+    // Whoever takes the socket over listens for errors; on one about to be destroyed our listener stays and swallows
+    // them.
     if (protocol !== "none") {
       socket.off("error", leave);
       socket.unshift(seen);

@@ -14,38 +14,69 @@ export interface DocumentOptions {
   baseUrl: string;
 }
 
-interface Place { method: DescMethod; schemas: Schemas; comments: Comments }
+interface Place {
+  method: DescMethod;
+  schemas: Schemas;
+  comments: Comments;
+}
 
 const ETAG = { ETag: { description: "Names this answer, byte for byte.", schema: { type: "string" } } };
-const IF_NONE_MATCH = { name: "If-None-Match", in: "header", description: "The ETag of an answer that the caller still has: if it would be the same, the answer is 304.", schema: { type: "string" } };
+const IF_NONE_MATCH = {
+  name: "If-None-Match",
+  in: "header",
+  description: "The ETag of an answer that the caller still has: if it would be the same, the answer is 304.",
+  schema: { type: "string" },
+};
 const MAX_DEPTH = 2;
 const PAGING = new Set(["page_size", "page_token", "order_by", "skip"]);
 
 /**
- * The platform API as OpenAPI 3.1, all of it read from the descriptors: paths, parameters, bodies, answers, errors, and which capabilities a
- * method needs. Source: https://spec.openapis.org/oas/v3.1.1.html, contract §3 to §7.
+ * The platform API as OpenAPI 3.1, all of it read from the descriptors: paths, parameters, bodies, answers, errors, and
+ * which capabilities a method needs. Source: https://spec.openapis.org/oas/v3.1.1.html, contract §3 to §7.
  */
 export function openApiDocument({ services, comments, baseUrl }: DocumentOptions): Schema {
   const schemas = createSchemas(comments);
   const paths: Record<string, Record<string, Schema>> = {};
   for (const [path, bindings] of byShape(bindingsOf(services))) {
-    paths[path] = Object.fromEntries(bindings.map((binding) => [binding.verb.toLowerCase(), operation(binding, path, { method: binding.method, schemas, comments })]));
+    paths[path] = Object.fromEntries(
+      bindings.map((binding) => [
+        binding.verb.toLowerCase(),
+        operation(binding, path, { method: binding.method, schemas, comments }),
+      ]),
+    );
   }
   return {
     openapi: "3.1.1",
     info: {
-      title: "Moorage platform API", version: "v2", license: { name: "Apache 2.0", identifier: "Apache-2.0" },
-      description: "The control plane of a container registry. The same methods are served over gRPC, gRPC-Web and Connect on this port. "
-        + "Query parameters and fields are taken in camelCase and in snake_case. `/v2beta1/` answers as `/v2/`.",
+      title: "Moorage platform API",
+      version: "v2",
+      license: { name: "Apache 2.0", identifier: "Apache-2.0" },
+      description:
+        "The control plane of a container registry. The same methods are served over gRPC, gRPC-Web and Connect on this port. " +
+        "Query parameters and fields are taken in camelCase and in snake_case. `/v2beta1/` answers as `/v2/`.",
     },
     servers: [{ url: baseUrl }],
-    tags: services.filter((service) => service.methods.some((method) => bindingsOf([service]).some((binding) => binding.method === method)))
-      .map((service) => ({ name: service.name, ...(comments[service.typeName] !== undefined && { description: comments[service.typeName] }) })),
+    tags: services
+      .filter((service) =>
+        service.methods.some((method) => bindingsOf([service]).some((binding) => binding.method === method)),
+      )
+      .map((service) => ({
+        name: service.name,
+        ...(comments[service.typeName] !== undefined && { description: comments[service.typeName] }),
+      })),
     security: [{ bearer: [] }],
     paths,
     components: {
-      schemas: { ...schemas.components, ...ERROR_SCHEMAS }, responses: ERROR_RESPONSES,
-      securitySchemes: { bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT", description: "A token of this issuer for the platform's audience, by token exchange." } },
+      schemas: { ...schemas.components, ...ERROR_SCHEMAS },
+      responses: ERROR_RESPONSES,
+      securitySchemes: {
+        bearer: {
+          type: "http",
+          scheme: "bearer",
+          bearerFormat: "JWT",
+          description: "A token of this issuer for the platform's audience, by token exchange.",
+        },
+      },
     },
   };
 }
@@ -53,7 +84,8 @@ export function openApiDocument({ services, comments, baseUrl }: DocumentOptions
 /** Paths that differ in the names of their variables alone are one path. Source: OpenAPI 3.1, Paths Object. */
 function byShape(bindings: readonly Binding[]): [string, Binding[]][] {
   const shapes = new Map<string, Binding[]>();
-  for (const binding of bindings) shapes.set(binding.template.shape, [...(shapes.get(binding.template.shape) ?? []), binding]);
+  for (const binding of bindings)
+    shapes.set(binding.template.shape, [...(shapes.get(binding.template.shape) ?? []), binding]);
   return [...shapes.values()].map((group): [string, Binding[]] => [pathOf(group), group]);
 }
 
@@ -63,7 +95,11 @@ function pathOf([first, ...others]: readonly Binding[]): string {
   const parts = segments.map((segment, index) => {
     const variable = variables.find((each) => each.index === index);
     if (variable === undefined) return segment;
-    const names = new Set([first, ...others].map(({ template }) => lastPart(template.variables.find((each) => each.index === index)?.field ?? "")));
+    const names = new Set(
+      [first, ...others].map(({ template }) =>
+        lastPart(template.variables.find((each) => each.index === index)?.field ?? ""),
+      ),
+    );
     return `{${names.size === 1 ? lastPart(variable.field) : "uid"}}`;
   });
   return [collection, ...parts].join("/") + (verb === "" ? "" : `:${verb}`);
@@ -80,26 +116,49 @@ function operation(binding: Binding, path: string, place: Place): Schema {
   const description = place.comments[`${method.parent.typeName}.${method.name}`];
   const isEmpty = method.output.typeName === EmptySchema.typeName;
   const isTagged = binding.verb === "GET";
-  const answer = isEmpty ? { description: "It is done." }
-    : { description: "The answer.", ...(isTagged && { headers: ETAG }), content: { "application/json": { schema: place.schemas.refOf(method.output, "answer") } } };
+  const answer = isEmpty
+    ? { description: "It is done." }
+    : {
+        description: "The answer.",
+        ...(isTagged && { headers: ETAG }),
+        content: { "application/json": { schema: place.schemas.refOf(method.output, "answer") } },
+      };
   const errors: (keyof typeof Code)[] = [
-    "InvalidArgument", ...(access.public ? [] : ["Unauthenticated" as const, "PermissionDenied" as const]), "NotFound",
-    ...(binding.verb === "GET" ? [] : ["AlreadyExists" as const]), "ResourceExhausted", "Internal", "Unavailable",
+    "InvalidArgument",
+    ...(access.public ? [] : ["Unauthenticated" as const, "PermissionDenied" as const]),
+    "NotFound",
+    ...(binding.verb === "GET" ? [] : ["AlreadyExists" as const]),
+    "ResourceExhausted",
+    "Internal",
+    "Unavailable",
   ];
   return {
-    operationId: idOf(binding), tags: [method.parent.name],
+    operationId: idOf(binding),
+    tags: [method.parent.name],
     ...(description !== undefined && { summary: firstSentence(description), description }),
     ...(access.public && { security: [] }),
-    ...(access.capabilities.length > 0 && { "x-moorage-capabilities": access.capabilities.map((each) => CapabilitySchema.value[each]?.name ?? String(each)) }),
-    parameters: [...pathParameters(binding, names, place), ...queryParameters(binding, place), ...(isTagged ? [IF_NONE_MATCH] : [])],
+    ...(access.capabilities.length > 0 && {
+      "x-moorage-capabilities": access.capabilities.map((each) => CapabilitySchema.value[each]?.name ?? String(each)),
+    }),
+    parameters: [
+      ...pathParameters(binding, names, place),
+      ...queryParameters(binding, place),
+      ...(isTagged ? [IF_NONE_MATCH] : []),
+    ],
     ...(binding.body !== "" && { requestBody: bodyOf(binding, place) }),
-    responses: { 200: answer, ...(isTagged && { 304: { description: "The answer is still the one that If-None-Match names.", headers: ETAG } }), ...errorResponses(errors) },
+    responses: {
+      200: answer,
+      ...(isTagged && { 304: { description: "The answer is still the one that If-None-Match names.", headers: ETAG } }),
+      ...errorResponses(errors),
+    },
   };
 }
 
 /** Of a method with several paths each has an id of its own. */
 function idOf({ method, template }: Binding): string {
-  const at = bindingsOf([method.parent]).filter((each) => each.method === method).findIndex((each) => each.template.shape === template.shape);
+  const at = bindingsOf([method.parent])
+    .filter((each) => each.method === method)
+    .findIndex((each) => each.template.shape === template.shape);
   return `${method.parent.name}_${method.name}${at === 0 ? "" : `_${at + 1}`}`;
 }
 
@@ -107,8 +166,16 @@ function pathParameters({ template, method }: Binding, names: readonly string[],
   return template.variables.map((variable, at) => {
     const field = fieldAt(method.input, variable.field);
     const isWide = template.segments[variable.index] === "**";
-    const description = [commentOf(field, comments), isWide ? "Its slashes may stand as they are, or as %2F." : ""].filter(Boolean).join(" ");
-    return { name: names[at], in: "path", required: true, ...(description !== "" && { description }), schema: { type: "string" } };
+    const description = [commentOf(field, comments), isWide ? "Its slashes may stand as they are, or as %2F." : ""]
+      .filter(Boolean)
+      .join(" ");
+    return {
+      name: names[at],
+      in: "path",
+      required: true,
+      ...(description !== "" && { description }),
+      schema: { type: "string" },
+    };
   });
 }
 
@@ -125,7 +192,9 @@ function queryParameters({ template, body, method }: Binding, { schemas, comment
       if (isMessage) continue;
       const description = commentOf(field, comments);
       found.push({
-        name: name === "update_mask" ? "updateMask" : name, in: "query", ...(description !== undefined && { description }),
+        name: name === "update_mask" ? "updateMask" : name,
+        in: "query",
+        ...(description !== undefined && { description }),
         schema: { ...schemas.ofField(field, "input"), ...(PAGING.has(name) && name === "page_size" && { minimum: 0 }) },
       });
     }
@@ -137,10 +206,18 @@ function queryParameters({ template, body, method }: Binding, { schemas, comment
 function bodyOf({ body, method, verb, template }: Binding, { schemas }: Place): Schema {
   const { input } = method;
   const message = input.fields.find(({ name }) => name === body)?.message ?? input;
-  const inPath = new Set(template.variables.map(({ field }) => fieldAt(input, field)).filter((field) => field?.parent === message).map((field) => field?.jsonName));
+  const inPath = new Set(
+    template.variables
+      .map(({ field }) => fieldAt(input, field))
+      .filter((field) => field?.parent === message)
+      .map((field) => field?.jsonName),
+  );
   // What the path gives need not stand in the body, and an update names only what it changes.
   const left = verb === "PATCH" ? [] : schemas.requiredOf(message).filter((name) => !inPath.has(name));
-  const schema = left.length === schemas.requiredOf(message).length ? schemas.refOf(message, "input") : schemas.relaxed(message, left);
+  const schema =
+    left.length === schemas.requiredOf(message).length
+      ? schemas.refOf(message, "input")
+      : schemas.relaxed(message, left);
   return { required: true, content: { "application/json": { schema } } };
 }
 

@@ -8,12 +8,24 @@ export interface OpenApiOptions extends Pick<StaticOptions, "answerError"> {
   baseUrl: string;
 }
 
-/** The document of the platform API at `/openapi.json`, and a page of it at `/docs`. They need no token: they say nothing of the installation but its URL. */
+/**
+ * The document of the platform API at `/openapi.json`, and a page of it at `/docs`. They need no token: they say
+ * nothing of the installation but its URL.
+ */
 export function openApiDoors({ services, baseUrl, answerError }: OpenApiOptions): Record<string, StaticDoor> {
   const read = async () => {
     // Nobody who does not ask for it pays for it.
-    const [{ openApiDocument }, { COMMENTS }] = await Promise.all([import("./document.ts"), import("@moorage/api/gen/moorage/comments")]);
-    return { type: "application/json", content: JSON.stringify(openApiDocument({ services, comments: COMMENTS, baseUrl })) };
+    const [{ openApiDocument }, { COMMENTS }] = await Promise.all([
+      import("./document.ts"),
+      import("@moorage/api/gen/moorage/comments"),
+    ]);
+    return {
+      type: "application/json",
+      content: JSON.stringify(openApiDocument({ services, comments: COMMENTS, baseUrl })),
+    };
   };
-  return { "/openapi.json": staticDoor(read, { answerError, headers: { "access-control-allow-origin": "*" } }), ...viewerDoors({ answerError }) };
+  return {
+    "/openapi.json": staticDoor(read, { answerError, headers: { "access-control-allow-origin": "*" } }),
+    ...viewerDoors({ answerError }),
+  };
 }

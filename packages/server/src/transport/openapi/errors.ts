@@ -4,18 +4,36 @@ import type { Schema } from "./schemas.ts";
 
 const text = { type: "string" };
 const detail = (name: string, properties: Record<string, Schema>, required: string[]): Schema => ({
-  type: "object", properties: { "@type": { const: `type.googleapis.com/google.rpc.${name}` }, ...properties }, required: ["@type", ...required], additionalProperties: false,
+  type: "object",
+  properties: { "@type": { const: `type.googleapis.com/google.rpc.${name}` }, ...properties },
+  required: ["@type", ...required],
+  additionalProperties: false,
 });
 const listOf = (fields: string[]): Schema => ({
-  type: "array", minItems: 1, items: { type: "object", properties: Object.fromEntries(fields.map((field) => [field, text])), additionalProperties: false },
+  type: "array",
+  minItems: 1,
+  items: {
+    type: "object",
+    properties: Object.fromEntries(fields.map((field) => [field, text])),
+    additionalProperties: false,
+  },
 });
 
 /** The details an error may carry. Source: AIP-193, spec.md Errors. */
 const DETAILS: Record<string, Schema> = {
-  ErrorInfo: detail("ErrorInfo", { reason: text, domain: text, metadata: { type: "object", additionalProperties: text } }, ["reason", "domain"]),
+  ErrorInfo: detail(
+    "ErrorInfo",
+    { reason: text, domain: text, metadata: { type: "object", additionalProperties: text } },
+    ["reason", "domain"],
+  ),
   BadRequest: detail("BadRequest", { fieldViolations: listOf(["field", "description"]) }, ["fieldViolations"]),
-  PreconditionFailure: detail("PreconditionFailure", { violations: listOf(["type", "subject", "description"]) }, ["violations"]),
-  ResourceInfo: detail("ResourceInfo", { resourceType: text, resourceName: text, owner: text, description: text }, ["resourceType", "resourceName"]),
+  PreconditionFailure: detail("PreconditionFailure", { violations: listOf(["type", "subject", "description"]) }, [
+    "violations",
+  ]),
+  ResourceInfo: detail("ResourceInfo", { resourceType: text, resourceName: text, owner: text, description: text }, [
+    "resourceType",
+    "resourceName",
+  ]),
   RetryInfo: detail("RetryInfo", { retryDelay: text }, ["retryDelay"]),
   RequestInfo: detail("RequestInfo", { requestId: text }, ["requestId"]),
 };
@@ -24,18 +42,24 @@ const DETAILS: Record<string, Schema> = {
 export const ERROR_SCHEMAS: Record<string, Schema> = {
   ...Object.fromEntries(Object.entries(DETAILS).map(([name, schema]) => [`google.rpc.${name}`, schema])),
   "google.rpc.Status": {
-    type: "object", description: "An error. Exactly one of its details is an ErrorInfo.",
+    type: "object",
+    description: "An error. Exactly one of its details is an ErrorInfo.",
     properties: {
       code: { type: "integer", description: "The gRPC status code.", enum: Object.values(Code) },
       message: { type: "string", description: "What is wrong, for people." },
-      details: { type: "array", items: { oneOf: Object.keys(DETAILS).map((name) => ({ $ref: `#/components/schemas/google.rpc.${name}` })) } },
+      details: {
+        type: "array",
+        items: { oneOf: Object.keys(DETAILS).map((name) => ({ $ref: `#/components/schemas/google.rpc.${name}` })) },
+      },
     },
-    required: ["code", "message", "details"], additionalProperties: false,
+    required: ["code", "message", "details"],
+    additionalProperties: false,
   },
 };
 
 const MEANINGS: Partial<Record<keyof typeof Code, string>> = {
-  InvalidArgument: "The request is wrong: a BadRequest detail names each field. Or a precondition does not hold: a PreconditionFailure detail names each one.",
+  InvalidArgument:
+    "The request is wrong: a BadRequest detail names each field. Or a precondition does not hold: a PreconditionFailure detail names each one.",
   Unauthenticated: "There is no valid token for the platform.",
   PermissionDenied: "The caller may see this, and may not do it.",
   NotFound: "It does not exist, or the caller may not see it.",
@@ -46,12 +70,22 @@ const MEANINGS: Partial<Record<keyof typeof Code, string>> = {
 };
 
 /** The answers of errors, by name, for `#/components/responses`. */
-export const ERROR_RESPONSES: Record<string, Schema> = Object.fromEntries(Object.entries(MEANINGS).map(([name, description]) => [name, {
-  description, content: { "application/json": { schema: { $ref: "#/components/schemas/google.rpc.Status" } } },
-  ...((name === "ResourceExhausted" || name === "Unavailable") && { headers: { "Retry-After": { description: "Seconds.", schema: { type: "integer" } } } }),
-}]));
+export const ERROR_RESPONSES: Record<string, Schema> = Object.fromEntries(
+  Object.entries(MEANINGS).map(([name, description]) => [
+    name,
+    {
+      description,
+      content: { "application/json": { schema: { $ref: "#/components/schemas/google.rpc.Status" } } },
+      ...((name === "ResourceExhausted" || name === "Unavailable") && {
+        headers: { "Retry-After": { description: "Seconds.", schema: { type: "integer" } } },
+      }),
+    },
+  ]),
+);
 
 /** The responses of an operation's errors, by HTTP status. */
 export function errorResponses(codes: readonly (keyof typeof Code)[]): Record<string, Schema> {
-  return Object.fromEntries(codes.map((name) => [String(httpStatus(Code[name])), { $ref: `#/components/responses/${name}` }]));
+  return Object.fromEntries(
+    codes.map((name) => [String(httpStatus(Code[name])), { $ref: `#/components/responses/${name}` }]),
+  );
 }

@@ -39,11 +39,18 @@ export function createSchemas(comments: Comments): Schemas {
 
   const messageSchema = (message: DescMessage, form: Form): Schema => {
     const fields = message.fields.filter((field) => form === "input" || !hasBehavior(field, FieldBehavior.INPUT_ONLY));
-    const required = form === "answer" ? fields.filter(isAlwaysPrinted).map((field) => field.jsonName) : requiredOf(message);
+    const required =
+      form === "answer" ? fields.filter(isAlwaysPrinted).map((field) => field.jsonName) : requiredOf(message);
     const choices = message.oneofs.flatMap((oneof) => pairsOf(oneof.fields.map((field) => field.jsonName)));
     return {
-      type: "object", ...described(message.typeName),
-      properties: Object.fromEntries(fields.map((field) => [field.jsonName, { ...described(`${message.typeName}.${field.name}`), ...behavior(field), ...ofField(field, form) }])),
+      type: "object",
+      ...described(message.typeName),
+      properties: Object.fromEntries(
+        fields.map((field) => [
+          field.jsonName,
+          { ...described(`${message.typeName}.${field.name}`), ...behavior(field), ...ofField(field, form) },
+        ]),
+      ),
       ...(required.length > 0 && { required }),
       ...(choices.length > 0 && { allOf: choices.map((pair) => ({ not: { required: pair } })) }),
       additionalProperties: false,
@@ -51,13 +58,16 @@ export function createSchemas(comments: Comments): Schemas {
   };
 
   const ofField = (field: DescField, form: Form): Schema => {
-    if (field.fieldKind === "map") return { type: "object", additionalProperties: valueSchema(field, form), ...bound(field, "maxProperties") };
-    if (field.fieldKind === "list") return { type: "array", items: valueSchema(field, form), ...bound(field, "maxItems") };
+    if (field.fieldKind === "map")
+      return { type: "object", additionalProperties: valueSchema(field, form), ...bound(field, "maxProperties") };
+    if (field.fieldKind === "list")
+      return { type: "array", items: valueSchema(field, form), ...bound(field, "maxItems") };
     return { ...valueSchema(field, form), ...textRule(field, form) };
   };
 
   const valueSchema = (field: DescField, form: Form): Schema => {
-    if (field.message !== undefined) return isWellKnown(field.message) ? wellKnown(field.message) : refOf(field.message, form);
+    if (field.message !== undefined)
+      return isWellKnown(field.message) ? wellKnown(field.message) : refOf(field.message, form);
     if (field.enum !== undefined) return enumSchema(field.enum, form);
     return scalarSchema(field.scalar);
   };
@@ -65,7 +75,9 @@ export function createSchemas(comments: Comments): Schemas {
   const enumSchema = (desc: DescEnum, form: Form): Schema => {
     const names = desc.values.map((value) => value.name);
     // A number that this version has no name for is written as it is.
-    return form === "answer" ? { anyOf: [{ type: "string", enum: names }, { type: "integer" }] } : { type: "string", enum: names };
+    return form === "answer"
+      ? { anyOf: [{ type: "string", enum: names }, { type: "integer" }] }
+      : { type: "string", enum: names };
   };
 
   const described = (name: string): Schema => (comments[name] === undefined ? {} : { description: comments[name] });
@@ -92,15 +104,27 @@ function hasBehavior(field: DescField, wanted: FieldBehavior): boolean {
 }
 
 function behavior(field: DescField): Schema {
-  return { ...(hasBehavior(field, FieldBehavior.OUTPUT_ONLY) && { readOnly: true }), ...(hasBehavior(field, FieldBehavior.INPUT_ONLY) && { writeOnly: true }) };
+  return {
+    ...(hasBehavior(field, FieldBehavior.OUTPUT_ONLY) && { readOnly: true }),
+    ...(hasBehavior(field, FieldBehavior.INPUT_ONLY) && { writeOnly: true }),
+  };
 }
 
 /** What may be sent is ruled; what is there may be older than a rule. */
 function textRule(field: DescField, form: Form): Schema {
-  if (form === "answer" || field.fieldKind !== "scalar" || field.scalar !== ScalarType.STRING || !hasOption(field, ruleOption)) return {};
+  if (
+    form === "answer" ||
+    field.fieldKind !== "scalar" ||
+    field.scalar !== ScalarType.STRING ||
+    !hasOption(field, ruleOption)
+  )
+    return {};
   const { pattern, maxLength } = getOption(field, ruleOption);
   const isRequired = hasBehavior(field, FieldBehavior.REQUIRED);
-  return { ...(pattern !== "" && { pattern: isRequired ? `^(?:${pattern})$` : `^(?:${pattern})?$` }), ...(maxLength > 0 && { maxLength }) };
+  return {
+    ...(pattern !== "" && { pattern: isRequired ? `^(?:${pattern})$` : `^(?:${pattern})?$` }),
+    ...(maxLength > 0 && { maxLength }),
+  };
 }
 
 function bound(field: DescField, name: "maxItems" | "maxProperties"): Schema {
@@ -110,24 +134,40 @@ function bound(field: DescField, name: "maxItems" | "maxProperties"): Schema {
 
 function wellKnown(desc: DescMessage): Schema {
   switch (desc.typeName) {
-    case "google.protobuf.Timestamp": return { type: "string", format: "date-time" };
-    case "google.protobuf.Duration": return { type: "string", pattern: "^-?[0-9]+(?:\\.[0-9]{1,9})?s$", examples: ["3600s"] };
-    case "google.protobuf.FieldMask": return { type: "string", examples: ["description"] };
-    case "google.protobuf.Struct": return { type: "object" };
-    default: throw new Error(`${desc.typeName} has no schema`);
+    case "google.protobuf.Timestamp":
+      return { type: "string", format: "date-time" };
+    case "google.protobuf.Duration":
+      return { type: "string", pattern: "^-?[0-9]+(?:\\.[0-9]{1,9})?s$", examples: ["3600s"] };
+    case "google.protobuf.FieldMask":
+      return { type: "string", examples: ["description"] };
+    case "google.protobuf.Struct":
+      return { type: "object" };
+    default:
+      throw new Error(`${desc.typeName} has no schema`);
   }
 }
 
 function scalarSchema(scalar: ScalarType | undefined): Schema {
   switch (scalar) {
-    case ScalarType.STRING: return { type: "string" };
-    case ScalarType.BOOL: return { type: "boolean" };
-    case ScalarType.BYTES: return { type: "string", contentEncoding: "base64" };
-    case ScalarType.INT32: case ScalarType.SINT32: case ScalarType.SFIXED32: return { type: "integer", format: "int32" };
-    case ScalarType.UINT32: case ScalarType.FIXED32: return { type: "integer", format: "int64", minimum: 0 };
-    case ScalarType.DOUBLE: case ScalarType.FLOAT: return { type: "number" };
+    case ScalarType.STRING:
+      return { type: "string" };
+    case ScalarType.BOOL:
+      return { type: "boolean" };
+    case ScalarType.BYTES:
+      return { type: "string", contentEncoding: "base64" };
+    case ScalarType.INT32:
+    case ScalarType.SINT32:
+    case ScalarType.SFIXED32:
+      return { type: "integer", format: "int32" };
+    case ScalarType.UINT32:
+    case ScalarType.FIXED32:
+      return { type: "integer", format: "int64", minimum: 0 };
+    case ScalarType.DOUBLE:
+    case ScalarType.FLOAT:
+      return { type: "number" };
     // 64 bits are more than a number of JSON holds everywhere. Source: ProtoJSON.
-    default: return { type: "string", format: "int64", pattern: "^-?[0-9]+$" };
+    default:
+      return { type: "string", format: "int64", pattern: "^-?[0-9]+$" };
   }
 }
 

@@ -4,7 +4,10 @@ import type { answerErrors } from "../http/send-error.ts";
 import type { Request, Response } from "../http/listen.ts";
 
 /** What a path always answers. */
-export interface Content { type: string; content: string | Buffer }
+export interface Content {
+  type: string;
+  content: string | Buffer;
+}
 export type StaticDoor = (request: Request, response: Response, data: { requestId: string }) => Promise<void>;
 
 export interface StaticOptions {
@@ -23,10 +26,21 @@ export function staticDoor(read: () => Promise<Content>, { answerError, headers 
   return async (request, response, data) => {
     if (request.method !== "GET" && request.method !== "HEAD") {
       response.setHeader("allow", "GET, HEAD");
-      return answerError(response, new MoorageError(Code.Unimplemented, "Unimplemented: the path does not take this method"), data, 405);
+      return answerError(
+        response,
+        new MoorageError(Code.Unimplemented, "Unimplemented: the path does not take this method"),
+        data,
+        405,
+      );
     }
     const { type, content, etag } = await (known ??= load());
-    for (const [name, value] of Object.entries({ ...headers, etag, "cache-control": "public, max-age=300", "x-content-type-options": "nosniff" })) response.setHeader(name, value);
+    for (const [name, value] of Object.entries({
+      ...headers,
+      etag,
+      "cache-control": "public, max-age=300",
+      "x-content-type-options": "nosniff",
+    }))
+      response.setHeader(name, value);
     if (request.headers["if-none-match"] === etag) {
       response.statusCode = 304;
       response.end();

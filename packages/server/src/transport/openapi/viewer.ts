@@ -19,26 +19,45 @@ const PAGE = `<!doctype html>
 // No validator: it would send the document to somebody else.
 const SCRIPT = `SwaggerUIBundle({ url: "/openapi.json", dom_id: "#api", deepLinking: true, docExpansion: "none", defaultModelsExpandDepth: 0, validatorUrl: null });\n`;
 
-const TYPES = { html: "text/html; charset=utf-8", css: "text/css; charset=utf-8", js: "text/javascript; charset=utf-8" };
+const TYPES = {
+  html: "text/html; charset=utf-8",
+  css: "text/css; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+};
 // The viewer writes styles into its elements.
-const POLICY = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** What is there below `/docs`, and where it comes from. */
 const FILES: Record<string, () => Promise<Content>> = {
   "/docs": async () => ({ type: TYPES.html, content: PAGE }),
   "/docs/": async () => ({ type: TYPES.html, content: PAGE }),
   "/docs/page.js": async () => ({ type: TYPES.js, content: SCRIPT }),
-  "/docs/swagger-ui.css": async () => ({ type: TYPES.css, content: await readFile(join(viewerFolder(), "swagger-ui.css")) }),
-  "/docs/swagger-ui-bundle.js": async () => ({ type: TYPES.js, content: await readFile(join(viewerFolder(), "swagger-ui-bundle.js")) }),
+  "/docs/swagger-ui.css": async () => ({
+    type: TYPES.css,
+    content: await readFile(join(viewerFolder(), "swagger-ui.css")),
+  }),
+  "/docs/swagger-ui-bundle.js": async () => ({
+    type: TYPES.js,
+    content: await readFile(join(viewerFolder(), "swagger-ui-bundle.js")),
+  }),
 };
 
-/** GET of `/docs`: the document of the API as a page to read and to try things on, with all it needs from this server alone. By path. */
+/**
+ * GET of `/docs`: the document of the API as a page to read and to try things on, with all it needs from this server
+ * alone. By path.
+ */
 export function viewerDoors({ answerError }: Pick<StaticOptions, "answerError">): Record<string, StaticDoor> {
   const headers = { "content-security-policy": POLICY, "referrer-policy": "no-referrer" };
-  return Object.fromEntries(Object.entries(FILES).map(([path, read]) => [path, staticDoor(read, { answerError, headers })]));
+  return Object.fromEntries(
+    Object.entries(FILES).map(([path, read]) => [path, staticDoor(read, { answerError, headers })]),
+  );
 }
 
-/** A packed server carries the viewer's files beside this one (scripts/pack.ts); in a clone they are those of the development dependency. */
+/**
+ * A packed server carries the viewer's files beside this one (scripts/pack.ts); in a clone they are those of the
+ * development dependency.
+ */
 function viewerFolder(): string {
   const packed = fileURLToPath(new URL("./viewer/", import.meta.url));
   return existsSync(packed) ? packed : dirname(fileURLToPath(import.meta.resolve("swagger-ui-dist/package.json")));

@@ -8,9 +8,9 @@ export interface BodyLimits {
 }
 
 /**
- * Reads a request's JSON body; undefined when there is none. Throws INVALID_ARGUMENT on `body` for one that is too large, too slow, cut
- * short or no JSON in UTF-8, on `content-type` and `content-encoding` for another kind. What is left of a refused body is dropped unread:
- * the port bounds how long that may go on. Source: contract §6, RFC 8259.
+ * Reads a request's JSON body; undefined when there is none. Throws INVALID_ARGUMENT on `body` for one that is too
+ * large, too slow, cut short or no JSON in UTF-8, on `content-type` and `content-encoding` for another kind. What is
+ * left of a refused body is dropped unread: the port bounds how long that may go on. Source: contract §6, RFC 8259.
  */
 export async function readJsonBody(request: Request, limits: BodyLimits): Promise<unknown> {
   const bytes = await readBytes(request, limits);
@@ -37,12 +37,20 @@ function kindViolation(request: Request): FieldViolation | undefined {
   }
   const header = request.headers["content-type"];
   if (header === undefined) return undefined;
-  const [type = "", ...parameters] = header.toLowerCase().split(";").map((part) => part.trim());
+  const [type = "", ...parameters] = header
+    .toLowerCase()
+    .split(";")
+    .map((part) => part.trim());
   if (type !== "application/json" && !(type.startsWith("application/") && type.endsWith("+json"))) {
     return { field: "content-type", description: "must be application/json" };
   }
-  const charset = parameters.find((parameter) => parameter.startsWith("charset="))?.slice("charset=".length).replaceAll('"', "");
-  return charset === undefined || charset === "utf-8" || charset === "utf8" ? undefined : { field: "content-type", description: "must have the charset utf-8" };
+  const charset = parameters
+    .find((parameter) => parameter.startsWith("charset="))
+    ?.slice("charset=".length)
+    .replaceAll('"', "");
+  return charset === undefined || charset === "utf-8" || charset === "utf8"
+    ? undefined
+    : { field: "content-type", description: "must have the charset utf-8" };
 }
 
 function readBytes(request: Request, { maxBodyBytes, bodyTimeoutMs }: BodyLimits): Promise<Buffer> {
@@ -71,7 +79,8 @@ function readBytes(request: Request, { maxBodyBytes, bodyTimeoutMs }: BodyLimits
     const cut = (): void => refuse("was cut short");
     // Stays: a connection that breaks while a refused body is dropped must not bring down the process.
     request.on("error", cut);
-    if (Number(request.headers["content-length"]) > maxBodyBytes) return refuse(`must be at most ${maxBodyBytes} bytes`);
+    if (Number(request.headers["content-length"]) > maxBodyBytes)
+      return refuse(`must be at most ${maxBodyBytes} bytes`);
     if (request.readableEnded || request.destroyed) return cut();
     request.on("data", take).once("end", finish).once("aborted", cut).once("close", cut);
   });

@@ -9,21 +9,29 @@ import type { Binding } from "./routes.ts";
 
 /** What stands on the fields of a message: every violation of it, camelCase, relative to the message. */
 export type ViolationsOf = (desc: DescMessage, message: Message) => FieldViolation[];
-/** Makes the request message of its parts: the path's raw values, the query without `?`, the parsed body, undefined without one. */
+/**
+ * Makes the request message of its parts: the path's raw values, the query without `?`, the parsed body, undefined
+ * without one.
+ */
 export type Decode = (values: readonly string[], query: string, json: unknown) => Message;
 
 type ReadBody = (message: Fields, json: unknown, bad: FieldViolation[]) => Fields;
 type FillPath = (message: Fields, values: readonly string[], bad: FieldViolation[]) => void;
 
 /**
- * Compiles the decoder of a binding. It throws INVALID_ARGUMENT with everything that is wrong in path, query and body, and, where the
- * body is a new resource, with what `violationsOf` finds beside. The path wins over the body. An update always leaves with a mask: the
- * caller's, or the fields present in the body, so that an empty body is an empty mask and changes nothing. Source: contract §4 to §6.
+ * Compiles the decoder of a binding. It throws INVALID_ARGUMENT with everything that is wrong in path, query and body,
+ * and, where the body is a new resource, with what `violationsOf` finds beside. The path wins over the body. An update
+ * always leaves with a mask: the caller's, or the fields present in the body, so that an empty body is an empty mask
+ * and changes nothing. Source: contract §4 to §6.
  */
 export function compileDecoder(binding: Binding, violationsOf: ViolationsOf): Decode {
   const request = binding.method.input;
   const fillPath = compilePath(binding);
-  const readQuery = compileQuery(request, binding.template.variables.map((variable) => variable.field), binding.body);
+  const readQuery = compileQuery(
+    request,
+    binding.template.variables.map((variable) => variable.field),
+    binding.body,
+  );
   const readBody = compileBody(binding, violationsOf);
   return (values, query, json) => {
     const bad: FieldViolation[] = [];
@@ -47,14 +55,17 @@ function compileBody(binding: Binding, violationsOf: ViolationsOf): ReadBody | u
   const body = mustField(request, binding.body);
   const resource = body.message;
   if (resource === undefined) throw new Error(`the body of ${binding.method.toString()} is not a message`);
-  const mask = request.fields.find((field) => field.name === "update_mask" && field.message?.typeName === FieldMaskSchema.typeName);
+  const mask = request.fields.find(
+    (field) => field.name === "update_mask" && field.message?.typeName === FieldMaskSchema.typeName,
+  );
   const read = jsonReader(resource);
   if (mask !== undefined) return updateReader(read, body, mask);
   return (message, json, bad) => {
     const value = read(json === undefined ? {} : json, "", bad, 0);
     if (value === undefined) return message;
     setField(message, body, value);
-    if (bad.length > 0) bad.push(...violationsOf(resource, value).filter((found) => !bad.some((known) => known.field === found.field)));
+    if (bad.length > 0)
+      bad.push(...violationsOf(resource, value).filter((found) => !bad.some((known) => known.field === found.field)));
     return message;
   };
 }
@@ -63,7 +74,10 @@ function updateReader(read: ReturnType<typeof jsonReader>, body: DescField, mask
   return (message, json, bad) => {
     const given = (getField(message, mask) as FieldMask | undefined)?.paths ?? [];
     const present: DescField[] = [];
-    const value = read(json === undefined ? {} : json, "", bad, 0, { present, selection: given.length === 0 ? undefined : selectionOf(given) });
+    const value = read(json === undefined ? {} : json, "", bad, 0, {
+      present,
+      selection: given.length === 0 ? undefined : selectionOf(given),
+    });
     if (value !== undefined) setField(message, body, value);
     if (given.includes("")) violate(bad, "updateMask", "has an empty path");
     if (given.length === 0) setField(message, mask, create(FieldMaskSchema, { paths: maskOfPresent(present) }));
@@ -81,7 +95,8 @@ function compilePath({ method, template }: Binding): FillPath {
       at = field.message;
     }
     const last = fields.pop();
-    if (last?.fieldKind !== "scalar" || last.oneof !== undefined) throw new Error(`${method.toString()} has a path variable that is not a plain field`);
+    if (last?.fieldKind !== "scalar" || last.oneof !== undefined)
+      throw new Error(`${method.toString()} has a path variable that is not a plain field`);
     return { parents: fields, field: last, index: variable.index };
   });
   return (message, values, bad) => {

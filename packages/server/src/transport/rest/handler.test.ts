@@ -5,8 +5,19 @@ import { after, before, test } from "node:test";
 import { create, type DescMessage, type DescMethod, type Message } from "@bufbuild/protobuf";
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
 import {
-  GroupsService, IdentitiesService, type Identity, ImagesService, ListReposResponseSchema, PingService, type Repo, RepoSchema, ReposService,
-  RoleBindingsService, TagsService, type UpdateIdentityRequest, type UpdateRepoRequest,
+  GroupsService,
+  IdentitiesService,
+  type Identity,
+  ImagesService,
+  ListReposResponseSchema,
+  PingService,
+  type Repo,
+  RepoSchema,
+  ReposService,
+  RoleBindingsService,
+  TagsService,
+  type UpdateIdentityRequest,
+  type UpdateRepoRequest,
 } from "@moorage/api";
 import fc from "fast-check";
 import type { CallData, Caller } from "../../core/call.ts";
@@ -16,9 +27,22 @@ import { restDoor } from "./handler.ts";
 
 const UID = "a".repeat(40);
 const MAX_BODY_BYTES = 2048;
-const SERVICES = [GroupsService, IdentitiesService, ImagesService, PingService, ReposService, RoleBindingsService, TagsService];
+const SERVICES = [
+  GroupsService,
+  IdentitiesService,
+  ImagesService,
+  PingService,
+  ReposService,
+  RoleBindingsService,
+  TagsService,
+];
 
-interface Seen { method: DescMethod; data: CallData; message: Message; authorization: string }
+interface Seen {
+  method: DescMethod;
+  data: CallData;
+  message: Message;
+  authorization: string;
+}
 interface Answer {
   status: number;
   headers: Record<string, string | string[] | undefined>;
@@ -42,7 +66,8 @@ const door = restDoor({
     if (headers.authorization === "Bearer bad") throw unauthenticated("the token is not valid");
     return { identity: headers.authorization ?? "" };
   },
-  violationsOf: (_: DescMessage, message) => ("name" in message && message.name === "" ? [{ field: "name", description: "is required" }] : []),
+  violationsOf: (_: DescMessage, message) =>
+    "name" in message && message.name === "" ? [{ field: "name", description: "is required" }] : [],
   clock: { nowMs: () => 42 },
   errorDomain: "moorage.dev",
   log: { error: () => {} },
@@ -51,25 +76,43 @@ const door = restDoor({
 
 before(async () => {
   port = await listen({
-    host: "127.0.0.1", port: 0, errorDomain: "moorage.dev", log: { error: () => {} },
-    handler: (request, response) => door.handle(request, response, { requestId: "request-1", remoteAddress: "127.0.0.1" }),
+    host: "127.0.0.1",
+    port: 0,
+    errorDomain: "moorage.dev",
+    log: { error: () => {} },
+    handler: (request, response) =>
+      door.handle(request, response, { requestId: "request-1", remoteAddress: "127.0.0.1" }),
   });
   reply = (_, method) => create(method.output);
 });
 after(async () => port.close(0));
 
-function send(method: string, path: string, body?: string | Buffer, headers: Record<string, string> = {}): Promise<Answer> {
+function send(
+  method: string,
+  path: string,
+  body?: string | Buffer,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const kind = body === undefined ? {} : { "content-type": "application/json" };
-    const length = body === undefined || "transfer-encoding" in headers ? {} : { "content-length": Buffer.byteLength(body) };
-    const sent = http1Request({ host: "127.0.0.1", port: port.port, method, path, headers: { ...kind, ...length, ...headers }, agent: false }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on("data", (chunk: Buffer) => chunks.push(chunk));
-      response.on("end", () => {
-        const text = Buffer.concat(chunks).toString();
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, text, json: JSON.parse(text || "{}") });
-      });
-    });
+    const length =
+      body === undefined || "transfer-encoding" in headers ? {} : { "content-length": Buffer.byteLength(body) };
+    const sent = http1Request(
+      { host: "127.0.0.1", port: port.port, method, path, headers: { ...kind, ...length, ...headers }, agent: false },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on("data", (chunk: Buffer) => chunks.push(chunk));
+        response.on("end", () => {
+          const text = Buffer.concat(chunks).toString();
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: response.headers,
+            text,
+            json: JSON.parse(text || "{}"),
+          });
+        });
+      },
+    );
     sent.on("error", reject);
     sent.end(body);
   });
@@ -78,20 +121,31 @@ function send(method: string, path: string, body?: string | Buffer, headers: Rec
 function fieldsOf(answer: Answer): unknown {
   assert.equal(answer.status, 400, answer.text);
   assert.equal(answer.json.code, 3);
-  const badRequest = answer.json.details.find((detail) => detail["@type"] === "type.googleapis.com/google.rpc.BadRequest");
+  const badRequest = answer.json.details.find(
+    (detail) => detail["@type"] === "type.googleapis.com/google.rpc.BadRequest",
+  );
   return (badRequest?.["fieldViolations"] as { field: string }[] | undefined)?.map((violation) => violation.field);
 }
 
 test("a get: the message, the call, the answer and its headers", async () => {
   reply = () => create(RepoSchema, { uid: UID, name: "n" });
-  const answer = await send("GET", `/registry/v2/repos/${UID}%2F${"b".repeat(16)}`, undefined, { authorization: "Bearer x", "user-agent": "ua" });
+  const answer = await send("GET", `/registry/v2/repos/${UID}%2F${"b".repeat(16)}`, undefined, {
+    authorization: "Bearer x",
+    "user-agent": "ua",
+  });
   assert.equal(answer.status, 200);
   assert.equal(answer.json["uid"], UID);
   assert.equal(answer.headers["content-type"], "application/json");
   assert.equal(answer.headers["content-length"], String(Buffer.byteLength(answer.text)));
   assert.equal(answer.headers["x-request-id"], "request-1");
   assert.deepEqual(seen?.message, create(ReposService.method.getRepo.input, { uid: `${UID}/${"b".repeat(16)}` }));
-  assert.deepEqual(seen?.data, { caller: { identity: "Bearer x" }, requestId: "request-1", nowMs: 42, remoteAddress: "127.0.0.1", userAgent: "ua" });
+  assert.deepEqual(seen?.data, {
+    caller: { identity: "Bearer x" },
+    requestId: "request-1",
+    nowMs: 42,
+    remoteAddress: "127.0.0.1",
+    userAgent: "ua",
+  });
   assert.equal(seen?.authorization, "Bearer x");
 });
 
@@ -101,7 +155,10 @@ test("HEAD is GET without the body; a delete answers nothing at all", async () =
   assert.deepEqual([head.status, head.text, head.headers["content-length"]], [200, "", get.headers["content-length"]]);
   reply = () => create(EmptySchema);
   const gone = await send("DELETE", `/registry/v2/repos/${UID}`);
-  assert.deepEqual([gone.status, gone.text, gone.headers["content-length"], gone.headers["content-type"]], [200, "", "0", undefined]);
+  assert.deepEqual(
+    [gone.status, gone.text, gone.headers["content-length"], gone.headers["content-type"]],
+    [200, "", "0", undefined],
+  );
 });
 
 test("an empty list has its envelope, under both prefixes", async () => {
@@ -116,7 +173,10 @@ test("unknown paths, wrong methods", async () => {
   const missing = await send("GET", "/iam/v2/nothing");
   assert.deepEqual([missing.status, missing.json.code], [404, 5]);
   const infos = missing.json.details.filter((detail) => detail["@type"] === "type.googleapis.com/google.rpc.ErrorInfo");
-  assert.deepEqual(infos.map((info) => info["domain"]), ["iam.moorage.dev"]);
+  assert.deepEqual(
+    infos.map((info) => info["domain"]),
+    ["iam.moorage.dev"],
+  );
   assert.equal((await send("GET", "/elsewhere")).json.details[0]?.["domain"], "platform.moorage.dev");
   const wrong = await send("PUT", "/iam/v2/groups");
   assert.deepEqual([wrong.status, wrong.json.code, wrong.headers["allow"]], [405, 12, "GET, HEAD, POST"]);
@@ -134,8 +194,13 @@ test("bodies that are none", async () => {
   for (const body of ["{", "[]", "null", '"x"', "1", Buffer.from([0x7b, 0xff, 0x7d])]) {
     assert.deepEqual(fieldsOf(await send("POST", path, body)), ["body"], String(body));
   }
-  assert.deepEqual(fieldsOf(await send("POST", path, "name=x", { "content-type": "application/x-www-form-urlencoded" })), ["content-type"]);
-  assert.deepEqual(fieldsOf(await send("POST", path, "{}", { "content-type": "application/json; charset=latin1" })), ["content-type"]);
+  assert.deepEqual(
+    fieldsOf(await send("POST", path, "name=x", { "content-type": "application/x-www-form-urlencoded" })),
+    ["content-type"],
+  );
+  assert.deepEqual(fieldsOf(await send("POST", path, "{}", { "content-type": "application/json; charset=latin1" })), [
+    "content-type",
+  ]);
   assert.deepEqual(fieldsOf(await send("POST", path, "{}", { "content-encoding": "gzip" })), ["content-encoding"]);
   reply = (_, method) => create(method.output);
   for (const type of ["application/json", "application/json; charset=UTF-8", "application/merge-patch+json"]) {
@@ -173,7 +238,10 @@ async function patch(query: string, body: string): Promise<{ paths: string[] | u
 }
 
 test("an update without a mask takes the keys of its body, and the uid of its path", async () => {
-  const { paths, repo } = await patch("", JSON.stringify({ uid: "other", description: "", catalogTier: "CATALOG_TIER_AI", create_time: "x" }));
+  const { paths, repo } = await patch(
+    "",
+    JSON.stringify({ uid: "other", description: "", catalogTier: "CATALOG_TIER_AI", create_time: "x" }),
+  );
   assert.deepEqual(paths, ["description", "catalog_tier"]);
   assert.equal(repo?.uid, UID);
   assert.deepEqual((await patch("", "{}")).paths, []);
@@ -189,7 +257,10 @@ test("an update with a mask reads what it names and nothing else", async () => {
   assert.deepEqual((await patch("?updateMask=*", '{"name":"n"}')).paths, ["*"]);
   assert.deepEqual(fieldsOf(await send("PATCH", `/registry/v2/repos/${UID}?updateMask=*`, '{"nme":"n"}')), ["nme"]);
   assert.deepEqual(fieldsOf(await send("PATCH", `/registry/v2/repos/${UID}?updateMask=name,,x`, "{}")), ["updateMask"]);
-  assert.deepEqual(fieldsOf(await send("PATCH", `/registry/v2/repos/${UID}?updateMask=description`, '{"description":1}')), ["description"]);
+  assert.deepEqual(
+    fieldsOf(await send("PATCH", `/registry/v2/repos/${UID}?updateMask=description`, '{"description":1}')),
+    ["description"],
+  );
 });
 
 test("a oneof's member stands in the mask by its own name", async () => {
@@ -201,7 +272,18 @@ test("a oneof's member stands in the mask by its own name", async () => {
 });
 
 test("errors of the room have their status and headers; what nobody foresaw tells nothing", async () => {
-  const statuses: [Code, number][] = [[3, 400], [5, 404], [6, 409], [7, 403], [8, 429], [9, 400], [10, 409], [12, 501], [14, 503], [16, 401]];
+  const statuses: [Code, number][] = [
+    [3, 400],
+    [5, 404],
+    [6, 409],
+    [7, 403],
+    [8, 429],
+    [9, 400],
+    [10, 409],
+    [12, 501],
+    [14, 503],
+    [16, 401],
+  ];
   for (const [code, status] of statuses) {
     reply = () => {
       throw new MoorageError(code, "no", { retryAfterMs: 1500 });
@@ -215,25 +297,36 @@ test("errors of the room have their status and headers; what nobody foresaw tell
     throw new Error("secret");
   };
   const answer = await send("GET", "/registry/v2/repos");
-  assert.deepEqual([answer.status, answer.json.code, answer.text.includes("secret"), answer.text.includes("request-1")], [500, 13, false, true]);
+  assert.deepEqual(
+    [answer.status, answer.json.code, answer.text.includes("secret"), answer.text.includes("request-1")],
+    [500, 13, false, true],
+  );
 });
 
 test("HTTP/2 answers alike", async () => {
   reply = () => create(RepoSchema, { uid: UID });
   const session = connect(`http://127.0.0.1:${port.port}`);
-  const ask = (method: string, path: string, body: string): Promise<{ status: unknown; text: string }> => new Promise((resolve, reject) => {
-    const kind = body === "" ? {} : { "content-type": "application/json" };
-    const stream = session.request({ ":method": method, ":path": path, ...kind }, { endStream: body === "" });
-    let status: unknown;
-    let text = "";
-    stream.setEncoding("utf8").on("response", (headers) => (status = headers[":status"])).on("data", (chunk: string) => (text += chunk));
-    stream.on("end", () => resolve({ status, text })).on("error", reject);
-    if (body !== "") stream.end(body);
-  });
+  const ask = (method: string, path: string, body: string): Promise<{ status: unknown; text: string }> =>
+    new Promise((resolve, reject) => {
+      const kind = body === "" ? {} : { "content-type": "application/json" };
+      const stream = session.request({ ":method": method, ":path": path, ...kind }, { endStream: body === "" });
+      let status: unknown;
+      let text = "";
+      stream
+        .setEncoding("utf8")
+        .on("response", (headers) => (status = headers[":status"]))
+        .on("data", (chunk: string) => (text += chunk));
+      stream.on("end", () => resolve({ status, text })).on("error", reject);
+      if (body !== "") stream.end(body);
+    });
   try {
     assert.equal((await ask("GET", `/registry/v2/repos/${UID}`, "")).status, 200);
     assert.equal((await ask("PATCH", `/registry/v2/repos/${UID}`, '{"name":"n"}')).status, 200);
-    assert.equal((await ask("POST", `/iam/v2/identities/${UID}`, JSON.stringify({ name: "x".repeat(MAX_BODY_BYTES * 40) }))).status, 400);
+    assert.equal(
+      (await ask("POST", `/iam/v2/identities/${UID}`, JSON.stringify({ name: "x".repeat(MAX_BODY_BYTES * 40) })))
+        .status,
+      400,
+    );
     assert.deepEqual((await ask("HEAD", `/registry/v2/repos/${UID}`, "")).text, "");
     assert.equal((await ask("PUT", "/iam/v2/groups", "")).status, 405);
   } finally {
@@ -246,16 +339,25 @@ test("a caller that leaves before its answer, or in the middle of its body, dist
   let reached: (() => void) | undefined;
   let leave: (() => void) | undefined;
   const gone = await listen({
-    host: "127.0.0.1", port: 0, errorDomain: "moorage.dev", log: { error: () => {} },
+    host: "127.0.0.1",
+    port: 0,
+    errorDomain: "moorage.dev",
+    log: { error: () => {} },
     handler: (request, response) => {
-      // The answer is made only once the caller has left; over HTTP/1.1 it may have closed its sending side alone, for all the server knows.
+      // The answer is made only once the caller has left; over HTTP/1.1 it may have closed its sending side alone, for
+      // all the server knows.
       const left = new Promise<void>((resolve) => {
         response.once("close", () => resolve());
         leave = resolve;
       });
       const late = restDoor({
-        services: SERVICES, authenticate: async () => ({ identity: "" }), violationsOf: () => [], clock: { nowMs: () => 0 }, errorDomain: "moorage.dev",
-        log: { error: () => {} }, dispatch: { answer: async (method) => (await left, create(method.output)) },
+        services: SERVICES,
+        authenticate: async () => ({ identity: "" }),
+        violationsOf: () => [],
+        clock: { nowMs: () => 0 },
+        errorDomain: "moorage.dev",
+        log: { error: () => {} },
+        dispatch: { answer: async (method) => (await left, create(method.output)) },
       });
       const call = late.handle(request, response, { requestId: "r", remoteAddress: "" });
       calls.push(call);
@@ -265,9 +367,18 @@ test("a caller that leaves before its answer, or in the middle of its body, dist
   });
   const arrival = (): Promise<void> => new Promise((resolve) => (reached = resolve));
   try {
-    for (const [method, body] of [["GET", undefined], ["POST", "{"]] as const) {
+    for (const [method, body] of [
+      ["GET", undefined],
+      ["POST", "{"],
+    ] as const) {
       const path = method === "GET" ? `/iam/v2/identities/${UID}` : `/iam/v2/roleBindings/${UID}`;
-      const sent = http1Request({ host: "127.0.0.1", port: gone.port, method, path, headers: body === undefined ? {} : { "content-length": 100 } });
+      const sent = http1Request({
+        host: "127.0.0.1",
+        port: gone.port,
+        method,
+        path,
+        headers: body === undefined ? {} : { "content-length": 100 },
+      });
       sent.on("error", () => {});
       sent.flushHeaders();
       if (body !== undefined) sent.write(body);
@@ -285,7 +396,10 @@ test("a caller that leaves before its answer, or in the middle of its body, dist
       await calls.at(-1);
       session.close();
     }
-    assert.deepEqual((await Promise.allSettled(calls)).map((call) => call.status), ["fulfilled", "fulfilled", "fulfilled", "fulfilled"]);
+    assert.deepEqual(
+      (await Promise.allSettled(calls)).map((call) => call.status),
+      ["fulfilled", "fulfilled", "fulfilled", "fulfilled"],
+    );
   } finally {
     await gone.close(0);
   }
@@ -293,15 +407,54 @@ test("a caller that leaves before its answer, or in the middle of its body, dist
 
 test("property: whatever comes is answered, and never by a 500", async () => {
   reply = (_, method) => create(method.output);
-  const segment = fc.constantFrom("iam", "v2", "identities", "registry", "repos", "readme", "roleBindings:batchCreate", "%2F", "%", "%ff", UID);
+  const segment = fc.constantFrom(
+    "iam",
+    "v2",
+    "identities",
+    "registry",
+    "repos",
+    "readme",
+    "roleBindings:batchCreate",
+    "%2F",
+    "%",
+    "%ff",
+    UID,
+  );
   const path = fc.array(fc.oneof(segment, fc.webSegment()), { maxLength: 6 });
-  const query = fc.oneof(fc.webQueryParameters(), fc.constantFrom("updateMask=name,__proto__", "updateMask=%ff", "page_size=x", "%=&=&&", "uidp.ids="));
-  const start = fc.constantFrom(`/iam/v2/identities/${UID}`, "/iam/v2/roleBindings:batchCreate", `/registry/v2/repos/${UID}`, "/iam/v2/groups");
-  const body = fc.option(fc.oneof(fc.json(), fc.string(), fc.uint8Array().map((bytes) => Buffer.from(bytes))), { nil: undefined });
-  const target = fc.oneof(start, path.map((parts) => `/${parts.join("/")}`));
-  await fc.assert(fc.asyncProperty(fc.constantFrom("GET", "POST", "PATCH", "DELETE", "PUT"), target, query, body, async (method, base, search, content) => {
-    const answer = await send(method, `${base}?${search}`, content);
-    if (answer.status === 400) assert.ok((fieldsOf(answer) as string[]).every((field) => field !== ""));
-    else assert.ok([200, 404, 405].includes(answer.status), `${answer.status} ${answer.text}`);
-  }), { numRuns: 300 });
+  const query = fc.oneof(
+    fc.webQueryParameters(),
+    fc.constantFrom("updateMask=name,__proto__", "updateMask=%ff", "page_size=x", "%=&=&&", "uidp.ids="),
+  );
+  const start = fc.constantFrom(
+    `/iam/v2/identities/${UID}`,
+    "/iam/v2/roleBindings:batchCreate",
+    `/registry/v2/repos/${UID}`,
+    "/iam/v2/groups",
+  );
+  const body = fc.option(
+    fc.oneof(
+      fc.json(),
+      fc.string(),
+      fc.uint8Array().map((bytes) => Buffer.from(bytes)),
+    ),
+    { nil: undefined },
+  );
+  const target = fc.oneof(
+    start,
+    path.map((parts) => `/${parts.join("/")}`),
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom("GET", "POST", "PATCH", "DELETE", "PUT"),
+      target,
+      query,
+      body,
+      async (method, base, search, content) => {
+        const answer = await send(method, `${base}?${search}`, content);
+        if (answer.status === 400) assert.ok((fieldsOf(answer) as string[]).every((field) => field !== ""));
+        else assert.ok([200, 404, 405].includes(answer.status), `${answer.status} ${answer.text}`);
+      },
+    ),
+    { numRuns: 300 },
+  );
 });

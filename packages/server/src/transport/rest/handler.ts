@@ -19,7 +19,12 @@ import { areaOf, asMoorageError, type ErrorLog } from "../status.ts";
 
 /** The part of dispatch a REST call needs. `authorization` is the raw header, for methods that trade tokens. */
 export interface UnaryDispatch {
-  answer(method: DescMethod, data: CallData, message: Message, options: { authorization: string }): Promise<Message | Stored>;
+  answer(
+    method: DescMethod,
+    data: CallData,
+    message: Message,
+    options: { authorization: string },
+  ): Promise<Message | Stored>;
 }
 
 export interface RestOptions {
@@ -76,8 +81,8 @@ const DEFAULT_BODY_TIMEOUT_MS = 30_000;
 const MAX_USER_AGENT_LENGTH = 512;
 
 /**
- * The REST door: google.api.http bindings of the services, compiled once, transcoded onto dispatch. Throws at boot for a binding it
- * cannot serve. Source: spec.md Endpoints and Errors, contract §2 and §4 to §6.
+ * The REST door: google.api.http bindings of the services, compiled once, transcoded onto dispatch. Throws at boot for
+ * a binding it cannot serve. Source: spec.md Endpoints and Errors, contract §2 and §4 to §6.
  */
 export function restDoor(options: RestOptions): RestDoor {
   const routes = compileRoutes(bindingsOf(options.services), (binding) => routeOf(binding, options.violationsOf));
@@ -96,7 +101,15 @@ export function restDoor(options: RestOptions): RestDoor {
           const answered = await call(match.target, match.values, query, request, data, options);
           data.observed?.endRpc(0);
           answerOk(response, answered, context, request.headers["if-none-match"]);
-        } else answerError(response, unrouted(match), routes.area(path) ?? "platform", options.errorDomain, context, match?.allow);
+        } else
+          answerError(
+            response,
+            unrouted(match),
+            routes.area(path) ?? "platform",
+            options.errorDomain,
+            context,
+            match?.allow,
+          );
       } catch (error) {
         const area = match !== undefined && "target" in match ? match.target.area : "platform";
         const shown = asMoorageError(error, options.log, data.requestId);
@@ -128,7 +141,14 @@ function encoder(output: DescMessage): Route["encode"] {
   return (answer) => (isStored(answer) ? writeStored(answer) : write(answer));
 }
 
-async function call(route: Route, values: string[], query: string, request: Request, data: RequestData, options: RestOptions): Promise<Answered> {
+async function call(
+  route: Route,
+  values: string[],
+  query: string,
+  request: Request,
+  data: RequestData,
+  options: RestOptions,
+): Promise<Answered> {
   const { maxBodyBytes = DEFAULT_MAX_BODY_BYTES, bodyTimeoutMs = DEFAULT_BODY_TIMEOUT_MS, kept } = options;
   const { authorization } = request.headers;
   const nowMs = options.clock.nowMs();
@@ -150,7 +170,9 @@ async function call(route: Route, values: string[], query: string, request: Requ
     remoteAddress: data.remoteAddress,
     userAgent: (request.headers["user-agent"] ?? "").slice(0, MAX_USER_AGENT_LENGTH),
   };
-  const text = route.encode(await options.dispatch.answer(route.method, callData, message, { authorization: authorization ?? "" }));
+  const text = route.encode(
+    await options.dispatch.answer(route.method, callData, message, { authorization: authorization ?? "" }),
+  );
   const answered: Answered = route.isTagged ? { text, etag: etagOf(text) } : { text };
   if (key !== undefined) kept?.keep(snapshot, key, caller, answered, nowMs);
   return answered;

@@ -24,8 +24,9 @@ const FIELD = /^[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*)*$/;
 const LITERAL = /^[A-Za-z0-9_.-]+$/;
 
 /**
- * Takes a template apart. Throws, at boot, for a form the door does not serve: it serves a literal collection of three segments, then
- * literals and variables that are whole segments, `{x}`, `{x=*}` or one `{x=**}`. Source: google/api/http.proto.
+ * Takes a template apart. Throws, at boot, for a form the door does not serve: it serves a literal collection of three
+ * segments, then literals and variables that are whole segments, `{x}`, `{x=*}` or one `{x=**}`. Source:
+ * google/api/http.proto.
  */
 export function parseTemplate(text: string): Template {
   const [path, verb = ""] = splitVerb(text);
@@ -41,15 +42,17 @@ export function parseTemplate(text: string): Template {
     variables.push({ field, index });
     return pattern;
   });
-  if (segments.filter((segment) => segment === "**").length > 1) throw new Error(`path template ${text} has more than one **`);
-  if (segments.some((segment) => !segment.startsWith("*") && !LITERAL.test(segment))) throw new Error(`path template ${text} has a segment of an unknown form`);
+  if (segments.filter((segment) => segment === "**").length > 1)
+    throw new Error(`path template ${text} has more than one **`);
+  if (segments.some((segment) => !segment.startsWith("*") && !LITERAL.test(segment)))
+    throw new Error(`path template ${text} has a segment of an unknown form`);
   const collection = `/${domain}/${version}/${name}`;
   return { collection, segments, verb, variables, shape: `${collection}/${segments.join("/")}:${verb}` };
 }
 
 /**
- * The values of the template's segments, raw as they stand in the path, `**` joined by `/`; undefined when the path is another's.
- * `rest` is the path after the collection: empty, or beginning with `/` or `:`.
+ * The values of the template's segments, raw as they stand in the path, `**` joined by `/`; undefined when the path is
+ * another's. `rest` is the path after the collection: empty, or beginning with `/` or `:`.
  */
 export function matchTemplate(template: Template, rest: string): string[] | undefined {
   const path = stripVerb(rest, template.verb);
@@ -62,7 +65,10 @@ export function matchTemplate(template: Template, rest: string): string[] | unde
   const wide = segments.indexOf("**");
   const extra = parts.length - segments.length;
   if (extra < 0 || (extra > 0 && wide < 0)) return undefined;
-  const values = extra === 0 ? parts : [...parts.slice(0, wide), parts.slice(wide, wide + extra + 1).join("/"), ...parts.slice(wide + extra + 1)];
+  const values =
+    extra === 0
+      ? parts
+      : [...parts.slice(0, wide), parts.slice(wide, wide + extra + 1).join("/"), ...parts.slice(wide + extra + 1)];
   for (let at = 0; at < segments.length; at++) {
     const segment = segments[at];
     if (values[at] === "" || (segment !== "*" && segment !== "**" && segment !== values[at])) return undefined;

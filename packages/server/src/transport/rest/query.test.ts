@@ -3,15 +3,26 @@ import { test } from "node:test";
 import { create, type DescMessage } from "@bufbuild/protobuf";
 import type { FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
 import {
-  BatchCreateRoleBindingsRequestSchema, GetRepoRequestSchema, ListIdentitiesRequestSchema, type ListReposRequest, ListReposRequestSchema, ListTagsRequestSchema,
-  RelationshipType, UpdateRepoRequestSchema,
+  BatchCreateRoleBindingsRequestSchema,
+  GetRepoRequestSchema,
+  ListIdentitiesRequestSchema,
+  type ListReposRequest,
+  ListReposRequestSchema,
+  ListTagsRequestSchema,
+  RelationshipType,
+  UpdateRepoRequestSchema,
 } from "@moorage/api";
 import fc from "fast-check";
 import type { Fields } from "../../lib/protojson/fields.ts";
 import type { FieldViolation } from "../../errors.ts";
 import { compileQuery } from "./query.ts";
 
-function read(desc: DescMessage, query: string, path: string[] = [], body = ""): { message: Fields; bad: FieldViolation[]; fields: string[] } {
+function read(
+  desc: DescMessage,
+  query: string,
+  path: string[] = [],
+  body = "",
+): { message: Fields; bad: FieldViolation[]; fields: string[] } {
   const message = create(desc) as Fields;
   const bad: FieldViolation[] = [];
   compileQuery(desc, path, body)(query, message, bad);
@@ -35,16 +46,34 @@ test("an optional parameter given empty is set, one not given is not", () => {
 });
 
 test("times and enumerations", () => {
-  assert.equal((read(ListTagsRequestSchema, "updatedSince=2024-01-01T00:00:00Z").message["updatedSince"] as Timestamp).seconds, 1704067200n);
+  assert.equal(
+    (read(ListTagsRequestSchema, "updatedSince=2024-01-01T00:00:00Z").message["updatedSince"] as Timestamp).seconds,
+    1704067200n,
+  );
   for (const value of ["RELATIONSHIP_TYPE_STATIC", "2"]) {
-    assert.equal(read(ListIdentitiesRequestSchema, `relationship_type=${value}`).message["relationshipType"], RelationshipType.STATIC);
+    assert.equal(
+      read(ListIdentitiesRequestSchema, `relationship_type=${value}`).message["relationshipType"],
+      RelationshipType.STATIC,
+    );
   }
 });
 
 test("what is wrong is told at once, in snake_case", () => {
-  const query = "pageSize=abc&skip=99999999999&relationshipType=99&uidp.inRoot=yes&bogus=1&uidp=1&page_token=%ff&%zz=1&uidp.__proto__=1&__proto__=1";
+  const query =
+    "pageSize=abc&skip=99999999999&relationshipType=99&uidp.inRoot=yes&bogus=1&uidp=1&page_token=%ff&%zz=1&uidp.__proto__=1&__proto__=1";
   const { fields } = read(ListIdentitiesRequestSchema, query);
-  assert.deepEqual(fields, ["page_size", "skip", "relationship_type", "uidp.in_root", "bogus", "uidp", "page_token", "%zz", "uidp.__proto__", "__proto__"]);
+  assert.deepEqual(fields, [
+    "page_size",
+    "skip",
+    "relationship_type",
+    "uidp.in_root",
+    "bogus",
+    "uidp",
+    "page_token",
+    "%zz",
+    "uidp.__proto__",
+    "__proto__",
+  ]);
 });
 
 test("a single parameter is given once, in one spelling", () => {
@@ -55,30 +84,65 @@ test("a single parameter is given once, in one spelling", () => {
 
 test("what path and body give is not taken from the query", () => {
   assert.match(read(GetRepoRequestSchema, "uid=a", ["uid"]).bad[0]?.description ?? "", /in the path/);
-  assert.deepEqual(read(UpdateRepoRequestSchema, "repo.name=x&repo.uid=y", ["repo.uid"], "repo").fields, ["repo.name", "repo.uid"]);
+  assert.deepEqual(read(UpdateRepoRequestSchema, "repo.name=x&repo.uid=y", ["repo.uid"], "repo").fields, [
+    "repo.name",
+    "repo.uid",
+  ]);
   assert.deepEqual(read(BatchCreateRoleBindingsRequestSchema, "parent=x", [], "*").fields, ["parent"]);
 });
 
 test("a mask is paths, in either casing", () => {
-  const { message } = read(UpdateRepoRequestSchema, "updateMask=catalogTier,sync_config.source%20", ["repo.uid"], "repo");
+  const { message } = read(
+    UpdateRepoRequestSchema,
+    "updateMask=catalogTier,sync_config.source%20",
+    ["repo.uid"],
+    "repo",
+  );
   assert.deepEqual((message["updateMask"] as FieldMask).paths, ["catalog_tier", "sync_config.source"]);
-  assert.deepEqual(read(UpdateRepoRequestSchema, "updateMask=a&update_mask=b", ["repo.uid"], "repo").fields, ["updateMask"]);
+  assert.deepEqual(read(UpdateRepoRequestSchema, "updateMask=a&update_mask=b", ["repo.uid"], "repo").fields, [
+    "updateMask",
+  ]);
 });
 
 test("a repeated message is given by its fields or as JSON", () => {
-  const parents = ({ message }: { message: Fields }): unknown => (message["requests"] as Fields[]).map((request) => request["parent"]);
+  const parents = ({ message }: { message: Fields }): unknown =>
+    (message["requests"] as Fields[]).map((request) => request["parent"]);
   assert.deepEqual(parents(read(BatchCreateRoleBindingsRequestSchema, "requests.parent=a")), ["a"]);
-  assert.deepEqual(parents(read(BatchCreateRoleBindingsRequestSchema, `requests=${encodeURIComponent('[{"parent":"a"},{"parent":"b"}]')}`)), ["a", "b"]);
+  assert.deepEqual(
+    parents(
+      read(BatchCreateRoleBindingsRequestSchema, `requests=${encodeURIComponent('[{"parent":"a"},{"parent":"b"}]')}`),
+    ),
+    ["a", "b"],
+  );
   assert.deepEqual(read(BatchCreateRoleBindingsRequestSchema, "requests=[").fields, ["requests"]);
   assert.deepEqual(read(BatchCreateRoleBindingsRequestSchema, "requests.parent=a&requests=[]").fields, ["requests"]);
-  assert.deepEqual(read(BatchCreateRoleBindingsRequestSchema, "requests=[{}]&requests.parent=a").fields, ["requests.parent"]);
+  assert.deepEqual(read(BatchCreateRoleBindingsRequestSchema, "requests=[{}]&requests.parent=a").fields, [
+    "requests.parent",
+  ]);
 });
 
 test("property: any query is read or named", () => {
-  const known = fc.constantFrom("page_size", "pageSize", "skip", "uidp", "uidp.ids", "uidp.in_root", "uidp.", ".", "name", "%", "__proto__");
+  const known = fc.constantFrom(
+    "page_size",
+    "pageSize",
+    "skip",
+    "uidp",
+    "uidp.ids",
+    "uidp.in_root",
+    "uidp.",
+    ".",
+    "name",
+    "%",
+    "__proto__",
+  );
   const name = fc.oneof(fc.string(), known);
-  const pair = fc.tuple(name, fc.oneof(fc.string(), fc.integer().map(String), fc.constantFrom("true", "%2F", "%", "+"))).map((parts) => parts.join("="));
-  fc.assert(fc.property(fc.array(fc.oneof(pair, fc.string())), (pairs) => {
-    for (const violation of read(ListIdentitiesRequestSchema, pairs.join("&")).bad) assert.ok(violation.field !== "" && violation.description !== "");
-  }));
+  const pair = fc
+    .tuple(name, fc.oneof(fc.string(), fc.integer().map(String), fc.constantFrom("true", "%2F", "%", "+")))
+    .map((parts) => parts.join("="));
+  fc.assert(
+    fc.property(fc.array(fc.oneof(pair, fc.string())), (pairs) => {
+      for (const violation of read(ListIdentitiesRequestSchema, pairs.join("&")).bad)
+        assert.ok(violation.field !== "" && violation.description !== "");
+    }),
+  );
 });

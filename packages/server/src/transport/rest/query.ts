@@ -24,13 +24,16 @@ const MAX_DEPTH = 4;
 const NUMBER = /^-?[0-9]+$/;
 
 /**
- * Compiles the query parameters of a request: every field that neither path nor body gives, nested ones dotted, each part in snake_case
- * or camelCase; repeated fields repeat the parameter; a repeated message is given by its dotted fields, for one, or as JSON. Noted are unknown parameters,
- * single ones given twice, and those given elsewhere. `path`: dotted proto names; `body` as in a binding. Source: contract §4, google/api/http.proto.
+ * Compiles the query parameters of a request: every field that neither path nor body gives, nested ones dotted, each
+ * part in snake_case or camelCase; repeated fields repeat the parameter; a repeated message is given by its dotted
+ * fields, for one, or as JSON. Noted are unknown parameters, single ones given twice, and those given elsewhere.
+ * `path`: dotted proto names; `body` as in a binding. Source: contract §4, google/api/http.proto.
  */
 export function compileQuery(request: DescMessage, path: readonly string[], body: string): ReadQuery {
   const parameters: Parameters = new Map();
-  collect(parameters, request, [], [""], (name) => (path.includes(name) ? "path" : body === "*" || name === body || name.startsWith(`${body}.`) ? "body" : ""));
+  collect(parameters, request, [], [""], (name) =>
+    path.includes(name) ? "path" : body === "*" || name === body || name.startsWith(`${body}.`) ? "body" : "",
+  );
   return (query, message, bad) => {
     const seen = new Set<Parameter>();
     for (const pair of query.split("&")) if (pair !== "") readPair(parameters, pair, message, bad, seen);
@@ -38,17 +41,35 @@ export function compileQuery(request: DescMessage, path: readonly string[], body
 }
 
 function collect(
-  parameters: Parameters, desc: DescMessage, parents: DescField[], prefixes: string[], elsewhere: (name: string) => Parameter["elsewhere"],
+  parameters: Parameters,
+  desc: DescMessage,
+  parents: DescField[],
+  prefixes: string[],
+  elsewhere: (name: string) => Parameter["elsewhere"],
 ): void {
   for (const field of desc.fields) {
-    const spellings = prefixes.flatMap((prefix) => [...new Set([field.name, field.jsonName])].map((name) => prefix + name));
+    const spellings = prefixes.flatMap((prefix) =>
+      [...new Set([field.name, field.jsonName])].map((name) => prefix + name),
+    );
     const name = [...parents, field].map((part) => part.name).join(".");
     const isMessage = field.message !== undefined && !isWellKnown(field.message) && field.fieldKind !== "map";
     if (isMessage && parents.length + 1 < MAX_DEPTH && !parents.some((parent) => parent.fieldKind === "list")) {
-      collect(parameters, field.message, [...parents, field], spellings.map((each) => `${each}.`), elsewhere);
+      collect(
+        parameters,
+        field.message,
+        [...parents, field],
+        spellings.map((each) => `${each}.`),
+        elsewhere,
+      );
     }
     const read = textReader(field, isMessage);
-    const parameter = read && { name: name === "update_mask" ? "updateMask" : name, parents, field, read, elsewhere: elsewhere(name) };
+    const parameter = read && {
+      name: name === "update_mask" ? "updateMask" : name,
+      parents,
+      field,
+      read,
+      elsewhere: elsewhere(name),
+    };
     if (parameter) for (const spelling of spellings) parameters.set(spelling, parameter);
   }
 }
@@ -58,8 +79,11 @@ function textReader(field: DescField, isMessage: boolean): Read | undefined {
   if (field.fieldKind === "map") return undefined;
   if (isMessage) return field.fieldKind === "list" ? jsonTextReader(fieldReader(field)) : undefined;
   const read = elementReader(field);
-  if (field.scalar === ScalarType.BOOL) return (text, at, bad, depth) => read(text === "true" ? true : text === "false" ? false : text, at, bad, depth);
-  if (field.enum !== undefined) return (text, at, bad, depth) => read(typeof text === "string" && NUMBER.test(text) ? Number(text) : text, at, bad, depth);
+  if (field.scalar === ScalarType.BOOL)
+    return (text, at, bad, depth) => read(text === "true" ? true : text === "false" ? false : text, at, bad, depth);
+  if (field.enum !== undefined)
+    return (text, at, bad, depth) =>
+      read(typeof text === "string" && NUMBER.test(text) ? Number(text) : text, at, bad, depth);
   return read;
 }
 
@@ -74,13 +98,25 @@ function jsonTextReader(read: Read): Read {
   };
 }
 
-function readPair(parameters: Parameters, pair: string, message: Fields, bad: FieldViolation[], seen: Set<Parameter>): void {
+function readPair(
+  parameters: Parameters,
+  pair: string,
+  message: Fields,
+  bad: FieldViolation[],
+  seen: Set<Parameter>,
+): void {
   const cut = pair.indexOf("=");
   const rawName = cut < 0 ? pair : pair.slice(0, cut);
   const name = decode(rawName);
   const parameter = name === undefined ? undefined : parameters.get(name);
-  if (parameter === undefined) return violate(bad, shown(name ?? rawName), name === undefined ? "is not valid percent-encoding" : "unknown query parameter");
-  if (parameter.elsewhere !== "") return violate(bad, parameter.name, `is given in the ${parameter.elsewhere}, not in the query`);
+  if (parameter === undefined)
+    return violate(
+      bad,
+      shown(name ?? rawName),
+      name === undefined ? "is not valid percent-encoding" : "unknown query parameter",
+    );
+  if (parameter.elsewhere !== "")
+    return violate(bad, parameter.name, `is given in the ${parameter.elsewhere}, not in the query`);
   const value = decode(cut < 0 ? "" : pair.slice(cut + 1));
   if (value === undefined) return violate(bad, parameter.name, "is not valid percent-encoding");
   const repeats = parameter.field.fieldKind === "list" && parameter.field.listKind !== "message";
@@ -92,7 +128,13 @@ function readPair(parameters: Parameters, pair: string, message: Fields, bad: Fi
   if (parsed !== undefined) put(message, parameter, parsed, repeats, bad);
 }
 
-function put(message: Fields, { name, parents, field }: Parameter, value: unknown, repeats: boolean, bad: FieldViolation[]): void {
+function put(
+  message: Fields,
+  { name, parents, field }: Parameter,
+  value: unknown,
+  repeats: boolean,
+  bad: FieldViolation[],
+): void {
   let at = message;
   for (const parent of parents) {
     const next = enter(at, parent);
@@ -100,11 +142,14 @@ function put(message: Fields, { name, parents, field }: Parameter, value: unknow
     at = next;
   }
   if (repeats) (at[field.localName] as unknown[]).push(value);
-  else if (field.fieldKind === "list" && (at[field.localName] as unknown[]).length > 0) violate(bad, name, "is given as JSON and by its fields");
+  else if (field.fieldKind === "list" && (at[field.localName] as unknown[]).length > 0)
+    violate(bad, name, "is given as JSON and by its fields");
   else if (setField(at, field, value) !== undefined) violate(bad, name, "excludes another parameter that is given");
 }
 
-/** The message in a field, made when it is not there; the only element of a repeated one. Undefined: its oneof is taken. */
+/**
+ * The message in a field, made when it is not there; the only element of a repeated one. Undefined: its oneof is taken.
+ */
 function enter(message: Fields, field: DescField): Fields | undefined {
   if (field.message === undefined) return undefined;
   const there = getField(message, field);

@@ -1,11 +1,27 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { GroupsService, IdentitiesService, ImagesService, PingService, ReposService, RoleBindingsService, TagsService } from "@moorage/api";
+import {
+  GroupsService,
+  IdentitiesService,
+  ImagesService,
+  PingService,
+  ReposService,
+  RoleBindingsService,
+  TagsService,
+} from "@moorage/api";
 import fc from "fast-check";
 import { bindingsOf, compileRoutes } from "./routes.ts";
 import { matchTemplate, parseTemplate } from "./path-template.ts";
 
-const SERVICES = [GroupsService, IdentitiesService, ImagesService, PingService, ReposService, RoleBindingsService, TagsService];
+const SERVICES = [
+  GroupsService,
+  IdentitiesService,
+  ImagesService,
+  PingService,
+  ReposService,
+  RoleBindingsService,
+  TagsService,
+];
 const bindings = bindingsOf(SERVICES);
 const routes = compileRoutes(bindings, (binding) => binding);
 
@@ -56,7 +72,9 @@ test("a verb after a variable is matched before the plain variable", () => {
 
 test("the beta prefix answers as the plain one", () => {
   for (const { verb, template } of bindings) {
-    const rest = template.segments.map((segment) => `/${segment.replaceAll("*", "x")}`).join("") + (template.verb && `:${template.verb}`);
+    const rest =
+      template.segments.map((segment) => `/${segment.replaceAll("*", "x")}`).join("") +
+      (template.verb && `:${template.verb}`);
     const plain = routes.match(verb, template.collection + rest);
     assert.ok(plain && "target" in plain);
     assert.deepEqual(routes.match(verb, template.collection.replace("/v2/", "/v2beta1/") + rest), plain);
@@ -72,24 +90,58 @@ test("a wrong method tells the right ones, those of the more specific path alone
 
 test("unknown paths lead nowhere", () => {
   const short = ["", "*", "/", "//", "///", "/iam", "/iam/v2", "/iam/v2/", "/v2/"];
-  const other = ["/iam/v1/groups", "/iam/v2/group", "/iam/v2/groupsx", "/registry/v2/groups", "/registry/v2/repos/", "/ping/v2/ping/", "/constructor/v2/x"];
+  const other = [
+    "/iam/v1/groups",
+    "/iam/v2/group",
+    "/iam/v2/groupsx",
+    "/registry/v2/groups",
+    "/registry/v2/repos/",
+    "/ping/v2/ping/",
+    "/constructor/v2/x",
+  ];
   for (const path of [...short, ...other]) assert.equal(lead("GET", path), undefined, path);
   assert.equal(routes.area("/iam/v2/none"), "iam");
   assert.equal(routes.area("/constructor/v2"), undefined);
 });
 
 test("templates of a form the door does not serve stop the start", () => {
-  for (const text of ["/a/b", "/{x}/v2/y", "/a/v2/b/{x=shelves/*}", "/a/v2/b/{x=**}/{y=**}", "/a/v2/b/{X}", "/a/v2/b/{x", "/a/v2/b/a b"]) {
+  for (const text of [
+    "/a/b",
+    "/{x}/v2/y",
+    "/a/v2/b/{x=shelves/*}",
+    "/a/v2/b/{x=**}/{y=**}",
+    "/a/v2/b/{X}",
+    "/a/v2/b/{x",
+    "/a/v2/b/a b",
+  ]) {
     assert.throws(() => parseTemplate(text), /template/, text);
   }
   assert.throws(() => compileRoutes([...bindings, ...bindings], (binding) => binding), /two methods claim/);
 });
 
 test("property: any path leads to a target, a refusal or nowhere", () => {
-  const known = fc.constantFrom("iam", "registry", "v2", "v2beta1", "groups", "repos", "readme", "digests", "size", ":", ":batchCreate", "%2F", "%", "");
+  const known = fc.constantFrom(
+    "iam",
+    "registry",
+    "v2",
+    "v2beta1",
+    "groups",
+    "repos",
+    "readme",
+    "digests",
+    "size",
+    ":",
+    ":batchCreate",
+    "%2F",
+    "%",
+    "",
+  );
   const piece = fc.oneof(fc.string(), known);
-  fc.assert(fc.property(fc.array(piece), fc.constantFrom("GET", "POST", "PATCH", "DELETE", "X"), (pieces, verb) => {
-    const match = routes.match(verb, `/${pieces.join("/")}`);
-    if (match && "target" in match) for (const { index } of match.target.template.variables) assert.notEqual(match.values[index], "");
-  }));
+  fc.assert(
+    fc.property(fc.array(piece), fc.constantFrom("GET", "POST", "PATCH", "DELETE", "X"), (pieces, verb) => {
+      const match = routes.match(verb, `/${pieces.join("/")}`);
+      if (match && "target" in match)
+        for (const { index } of match.target.template.variables) assert.notEqual(match.values[index], "");
+    }),
+  );
 });

@@ -25,7 +25,11 @@ export interface Routes<T> {
 const SLASH = 47;
 const COLON = 58;
 
-interface Shape<T> { template: Template; targets: Map<string, T>; allow: string }
+interface Shape<T> {
+  template: Template;
+  targets: Map<string, T>;
+  allow: string;
+}
 
 /** Every HTTP binding of the services' methods, additional ones too. Methods without one have none. */
 export function bindingsOf(services: readonly DescService[]): Binding[] {
@@ -34,14 +38,16 @@ export function bindingsOf(services: readonly DescService[]): Binding[] {
     if (!hasOption(method, httpOption)) continue;
     const rule = getOption(method, httpOption);
     if (method.methodKind !== "unary") throw new Error(`a stream cannot have an HTTP rule ${method.toString()}`);
-    for (const each of [rule, ...rule.additionalBindings]) bindings.push({ method, ...patternOf(each), body: each.body });
+    for (const each of [rule, ...rule.additionalBindings])
+      bindings.push({ method, ...patternOf(each), body: each.body });
   }
   return bindings;
 }
 
 /**
- * Compiles bindings into a matcher; `targetOf` makes of each what a match answers. `/<domain>/v2beta1/` answers as `/<domain>/v2/`. The most
- * specific path wins, whatever its methods. Throws at boot when two bindings claim one method and path.
+ * Compiles bindings into a matcher; `targetOf` makes of each what a match answers. `/<domain>/v2beta1/` answers as
+ * `/<domain>/v2/`. The most specific path wins, whatever its methods. Throws at boot when two bindings claim one method
+ * and path.
  */
 export function compileRoutes<T>(bindings: readonly Binding[], targetOf: (binding: Binding) => T): Routes<T> {
   const collections = new Map<string, Shape<T>[]>();
@@ -56,7 +62,10 @@ export function compileRoutes<T>(bindings: readonly Binding[], targetOf: (bindin
     shapes.sort((one, other) => bySpecificity(one.template, other.template));
     collections.set(collection, shapes);
     collections.set(collection.replace("/v2/", "/v2beta1/"), shapes);
-    areas.set(collection.slice(1, collection.indexOf("/", 1)), binding.method.parent.file.proto.package.split(".")[1] ?? "");
+    areas.set(
+      collection.slice(1, collection.indexOf("/", 1)),
+      binding.method.parent.file.proto.package.split(".")[1] ?? "",
+    );
   }
   return { match: (verb, path) => match(collections, verb, path), area: (path) => areas.get(firstSegment(path)) };
 }
@@ -97,6 +106,7 @@ function firstSegment(path: string): string {
 }
 
 function patternOf({ pattern, selector }: HttpRule): { verb: string; template: Template } {
-  if (pattern.case === undefined || pattern.case === "custom") throw new Error(`an HTTP rule without a standard method ${selector}`);
+  if (pattern.case === undefined || pattern.case === "custom")
+    throw new Error(`an HTTP rule without a standard method ${selector}`);
   return { verb: pattern.case.toUpperCase(), template: parseTemplate(pattern.value) };
 }

@@ -1,34 +1,75 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { create, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
-import { GroupSchema, ListGroupsResponseSchema, ListReposResponseSchema, ListTagsResponseSchema, RepoSchema, TagSchema } from "@moorage/api";
+import {
+  GroupSchema,
+  ListGroupsResponseSchema,
+  ListReposResponseSchema,
+  ListTagsResponseSchema,
+  RepoSchema,
+  TagSchema,
+} from "@moorage/api";
 import fc from "fast-check";
-import { type Cells, type Form, type Layout, layoutOf, messageOf, type Stored, storedPage, storedRow } from "../../core/stored.ts";
+import {
+  type Cells,
+  type Form,
+  type Layout,
+  layoutOf,
+  messageOf,
+  type Stored,
+  storedPage,
+  storedRow,
+} from "../../core/stored.ts";
 import { jsonWriter } from "../../lib/protojson/write.ts";
 import { writeStored } from "./stored-json.ts";
 
 // Whatever the rows hold, the text written from them is the text that is written from their messages, byte for byte.
 
-const TEXT = fc.oneof(fc.string({ unit: "binary" }), fc.string(), fc.constantFrom("", "\"\\/\b\f\n\r\t\0\u2028", "\ud83d\ude00", "é"));
-const TIME_MS = fc.oneof(fc.integer({ min: -62_135_596_800_000, max: 253_402_300_799_999 }), fc.integer({ min: 1_700_000_000_000, max: 1_900_000_000_000 }));
+const TEXT = fc.oneof(
+  fc.string({ unit: "binary" }),
+  fc.string(),
+  fc.constantFrom("", '"\\/\b\f\n\r\t\0\u2028', "\ud83d\ude00", "é"),
+);
+const TIME_MS = fc.oneof(
+  fc.integer({ min: -62_135_596_800_000, max: 253_402_300_799_999 }),
+  fc.integer({ min: 1_700_000_000_000, max: 1_900_000_000_000 }),
+);
 
 const DURATION = fc.integer({ min: 0, max: 1_000_000 }).map((seconds) => `${seconds}s`);
 
 /** The JSON of the messages, and of the map, that are stored. */
 const OBJECT: Record<string, fc.Arbitrary<unknown>> = {
-  sync_config: fc.option(fc.record({ source: TEXT, tagPattern: TEXT, interval: DURATION, pullThrough: fc.boolean() }, { requiredKeys: ["source"] })),
-  tag_policy: fc.option(fc.record({
-    immutableTags: fc.array(TEXT, { maxLength: 3 }), historyRetention: DURATION,
-    retention: fc.array(fc.record({ tagPattern: TEXT, keepLast: fc.nat(100), keepFor: DURATION }, { requiredKeys: [] }), { maxLength: 3 }),
-  }, { requiredKeys: [] })),
-  resource_limits: fc.dictionary(TEXT.filter((key) => key !== "__proto__"), fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 })),
+  sync_config: fc.option(
+    fc.record(
+      { source: TEXT, tagPattern: TEXT, interval: DURATION, pullThrough: fc.boolean() },
+      { requiredKeys: ["source"] },
+    ),
+  ),
+  tag_policy: fc.option(
+    fc.record(
+      {
+        immutableTags: fc.array(TEXT, { maxLength: 3 }),
+        historyRetention: DURATION,
+        retention: fc.array(
+          fc.record({ tagPattern: TEXT, keepLast: fc.nat(100), keepFor: DURATION }, { requiredKeys: [] }),
+          { maxLength: 3 },
+        ),
+      },
+      { requiredKeys: [] },
+    ),
+  ),
+  resource_limits: fc.dictionary(
+    TEXT.filter((key) => key !== "__proto__"),
+    fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }),
+  ),
 };
 
 function cell({ field, form }: { field: DescMessage["fields"][number]; form: Form }): fc.Arbitrary<unknown> {
   if (form === "flag") return fc.constantFrom(0, 1);
   if (form === "time") return TIME_MS;
   if (form === "texts") return fc.array(TEXT, { maxLength: 4 }).map((texts) => JSON.stringify(texts));
-  if (form === "map" || form === "message") return (OBJECT[field.name] ?? fc.constant(null)).map((value) => (value === null ? null : JSON.stringify(value)));
+  if (form === "map" || form === "message")
+    return (OBJECT[field.name] ?? fc.constant(null)).map((value) => (value === null ? null : JSON.stringify(value)));
   return field.fieldKind === "enum" ? fc.integer({ min: 0, max: 12 }) : TEXT;
 }
 
@@ -50,11 +91,17 @@ for (const [layout, output, field] of [
   [layoutOf(GroupSchema), ListGroupsResponseSchema, "groups"],
 ] as [Layout, DescMessage, string][]) {
   test(`${layout.message.typeName}, ${layout.columns.length} columns: a row and pages`, () => {
-    const rest = fc.record({ nextPageToken: TEXT, totalCount: fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }), skipped: fc.nat() });
+    const rest = fc.record({
+      nextPageToken: TEXT,
+      totalCount: fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }),
+      skipped: fc.nat(),
+    });
     fc.assert(fc.property(rowOf(layout), (cells) => assertSame(storedRow(layout, cells))));
-    fc.assert(fc.property(fc.array(rowOf(layout), { maxLength: 5 }), rest, (rows, init) => {
-      assertSame(storedPage(output, field, create(output, init as MessageInitShape<DescMessage>), layout, rows));
-    }));
+    fc.assert(
+      fc.property(fc.array(rowOf(layout), { maxLength: 5 }), rest, (rows, init) => {
+        assertSame(storedPage(output, field, create(output, init as MessageInitShape<DescMessage>), layout, rows));
+      }),
+    );
   });
 }
 

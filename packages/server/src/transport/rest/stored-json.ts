@@ -1,6 +1,14 @@
 import { create, type DescField, type DescMessage, fromJson, type JsonValue } from "@bufbuild/protobuf";
 import type { Fields } from "../../lib/protojson/fields.ts";
-import { compileField, jsonWriter, listWriter, objectWriter, plainWriter, type Write, type WriteField } from "../../lib/protojson/write.ts";
+import {
+  compileField,
+  jsonWriter,
+  listWriter,
+  objectWriter,
+  plainWriter,
+  type Write,
+  type WriteField,
+} from "../../lib/protojson/write.ts";
 import { writeTime } from "../../lib/protojson/write-wellknown.ts";
 import type { Stored } from "../../runtime/dispatch.ts";
 
@@ -10,7 +18,10 @@ type Cells = Stored["rows"][number];
 const rowWriters = new WeakMap<Layout, (cells: Cells) => string>();
 const pageWriters = new WeakMap<Layout, Map<DescMessage, (message: Fields) => string>>();
 
-/** Writes an answer as it is stored, in the very text that `jsonWriter` makes of its message. What is written how is found out once a layout. */
+/**
+ * Writes an answer as it is stored, in the very text that `jsonWriter` makes of its message. What is written how is
+ * found out once a layout.
+ */
 export function writeStored({ output, layout, rows, page }: Stored): string {
   if (page === undefined) return rowWriter(layout)(rows[0] ?? []);
   const writers = pageWriters.get(layout) ?? new Map<DescMessage, (message: Fields) => string>();

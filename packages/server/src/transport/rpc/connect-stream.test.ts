@@ -47,7 +47,10 @@ const dispatch: Dispatch = {
         running.made += 1;
         yield create(WatchEventsResponseSchema, { cursor: "x".repeat(64 * 1024) });
       }
-      while (group === "endless") await wait(10_000, undefined, { signal }).catch(() => { throw signal.reason; });
+      while (group === "endless")
+        await wait(10_000, undefined, { signal }).catch(() => {
+          throw signal.reason;
+        });
     } catch (error) {
       running.ended.push(error);
       throw error;
@@ -58,14 +61,23 @@ const dispatch: Dispatch = {
 before(async () => {
   const log = pino({ level: "silent" });
   const door = rpcDoor({
-    dispatch, log, services: [EventsService], aliases: [], errorDomain: "moorage.dev", clock: { nowMs: () => 42 }, shutdown: shutdown.signal,
+    dispatch,
+    log,
+    services: [EventsService],
+    aliases: [],
+    errorDomain: "moorage.dev",
+    clock: { nowMs: () => 42 },
+    shutdown: shutdown.signal,
     async authenticate({ authorization }) {
       if (authorization !== headers.authorization) throw unauthenticated("a token is needed");
       return { identity: "me", expiresAtMs: 50 };
     },
   });
   port = await listen({
-    host: "127.0.0.1", port: 0, errorDomain: "moorage.dev", log,
+    host: "127.0.0.1",
+    port: 0,
+    errorDomain: "moorage.dev",
+    log,
     takeStream: (_stream, head) => door.unary(head) !== undefined,
     handler: (request, response) => door.handle(request, response, { requestId: "r1", remoteAddress: "192.0.2.1" }),
   });
@@ -84,10 +96,15 @@ after(async () => {
 });
 
 /** All messages of a stream and what it ended with. */
-async function all(transport: Transport, group: string, options: { headers?: Record<string, string>; timeoutMs?: number; signal?: AbortSignal } = { headers }): Promise<{ cursors: string[]; error?: ConnectError }> {
+async function all(
+  transport: Transport,
+  group: string,
+  options: { headers?: Record<string, string>; timeoutMs?: number; signal?: AbortSignal } = { headers },
+): Promise<{ cursors: string[]; error?: ConnectError }> {
   const cursors: string[] = [];
   try {
-    for await (const { cursor } of createClient(EventsService, transport).watchEvents({ group }, options)) cursors.push(cursor);
+    for await (const { cursor } of createClient(EventsService, transport).watchEvents({ group }, options))
+      cursors.push(cursor);
     return { cursors };
   } catch (error) {
     return { cursors, error: ConnectError.from(error) };
@@ -97,23 +114,50 @@ async function all(transport: Transport, group: string, options: { headers?: Rec
 const THREE = ["me1", "me2", "me3"];
 
 test("every protocol has the messages, and the errors of REST, before them and behind them", LIMIT, async () => {
-  const expected = toStatus(failure, "events", "moorage.dev").details.map((detail) => [detail.typeUrl, Buffer.from(detail.value)]);
+  const expected = toStatus(failure, "events", "moorage.dev").details.map((detail) => [
+    detail.typeUrl,
+    Buffer.from(detail.value),
+  ]);
   for (const [name, transport] of Object.entries(transports)) {
     assert.deepEqual(await all(transport, "some"), { cursors: THREE }, name);
     assert.deepEqual((await all(transport, "renewed")).cursors, ["me", ...THREE], name);
-    for (const [group, cursors] of [["missing", []], ["late", THREE]] as const) {
+    for (const [group, cursors] of [
+      ["missing", []],
+      ["late", THREE],
+    ] as const) {
       const got = await all(transport, group);
-      assert.deepEqual([got.cursors, got.error?.code, got.error?.rawMessage], [cursors, failure.code, failure.message], `${name}, ${group}`);
-      assert.deepEqual(got.error?.details.map((detail) => ("type" in detail ? [`type.googleapis.com/${detail.type}`, Buffer.from(detail.value)] : [])), expected, name);
+      assert.deepEqual(
+        [got.cursors, got.error?.code, got.error?.rawMessage],
+        [cursors, failure.code, failure.message],
+        `${name}, ${group}`,
+      );
+      assert.deepEqual(
+        got.error?.details.map((detail) =>
+          "type" in detail ? [`type.googleapis.com/${detail.type}`, Buffer.from(detail.value)] : [],
+        ),
+        expected,
+        name,
+      );
     }
     const { error } = await all(transport, "broken");
-    assert.deepEqual([error?.code, error?.rawMessage, error?.findDetails(ErrorInfoSchema)[0]?.metadata["requestId"]], [Code.Internal, "Internal error", "r1"], name);
+    assert.deepEqual(
+      [error?.code, error?.rawMessage, error?.findDetails(ErrorInfoSchema)[0]?.metadata["requestId"]],
+      [Code.Internal, "Internal error", "r1"],
+      name,
+    );
     assert.equal((await all(transport, "some", {})).error?.code, Code.Unauthenticated, name);
   }
 });
 
 test("bytes that are no message are the caller's fault", LIMIT, async () => {
-  const sent = httpRequest({ host: "127.0.0.1", port: port.port, path: WATCH, method: "POST", headers: { ...headers, "content-type": "application/connect+proto" }, agent: false });
+  const sent = httpRequest({
+    host: "127.0.0.1",
+    port: port.port,
+    path: WATCH,
+    method: "POST",
+    headers: { ...headers, "content-type": "application/connect+proto" },
+    agent: false,
+  });
   sent.end(Buffer.from([0, 0, 0, 0, 2, 0x0a, 0x7f]));
   const [response] = (await once(sent, "response")) as [IncomingMessage];
   assert.match(await text(response), /"code":"invalid_argument"/);
@@ -139,7 +183,14 @@ test("a stream ends when its caller leaves, and at its deadline", LIMIT, async (
 test("what a caller does not read is not made", LIMIT, async () => {
   running.made = 0;
   const body = Buffer.from(JSON.stringify({ group: "flood" }));
-  const sent = httpRequest({ host: "127.0.0.1", port: port.port, path: WATCH, method: "POST", headers: { ...headers, "content-type": "application/connect+json" }, agent: false });
+  const sent = httpRequest({
+    host: "127.0.0.1",
+    port: port.port,
+    path: WATCH,
+    method: "POST",
+    headers: { ...headers, "content-type": "application/connect+json" },
+    agent: false,
+  });
   sent.end(Buffer.concat([Buffer.from([0, 0, 0, 0, body.length]), body]));
   const [response] = (await once(sent, "response")) as [IncomingMessage];
   response.on("error", () => {});
@@ -163,7 +214,15 @@ test("a caller that takes no message for too long is left behind", LIMIT, async 
     yield create(WatchEventsResponseSchema, { cursor: "a" });
     yield create(WatchEventsResponseSchema, { cursor: "b" });
   }
-  const answers = streamed(two, { signal, shutdown: signal, drop: () => { dropped += 1; }, refuse: (error) => error, stallMs: 100 });
+  const answers = streamed(two, {
+    signal,
+    shutdown: signal,
+    drop: () => {
+      dropped += 1;
+    },
+    refuse: (error) => error,
+    stallMs: 100,
+  });
   await answers.next();
   await answers.next();
   assert.equal(dropped, 0);
@@ -173,7 +232,10 @@ test("a caller that takes no message for too long is left behind", LIMIT, async 
 });
 
 test("streams end when the server shuts down, and their callers are told to come again", LIMIT, async () => {
-  const open = Object.entries(transports).map(async ([name, transport]) => ({ name, ...await all(transport, "endless") }));
+  const open = Object.entries(transports).map(async ([name, transport]) => ({
+    name,
+    ...(await all(transport, "endless")),
+  }));
   await wait(200);
   shutdown.abort();
   for (const { name, cursors, error } of await Promise.all(open)) {

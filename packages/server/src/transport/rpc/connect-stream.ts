@@ -4,7 +4,9 @@ import { Code, MoorageError } from "../../errors.ts";
 export interface StreamedOptions {
   /** Given when the caller has left, or its deadline is over. */
   signal: AbortSignal;
-  /** Given when the server starts to shut down: the stream ends with UNAVAILABLE, and its caller comes again elsewhere. */
+  /**
+   * Given when the server starts to shut down: the stream ends with UNAVAILABLE, and its caller comes again elsewhere.
+   */
   shutdown: AbortSignal;
   /** Cuts the answer off. */
   drop(): void;
@@ -16,8 +18,14 @@ export interface StreamedOptions {
 
 const STALL_MS = 60_000;
 
-/** The answers of a stream, each made when the one before has gone. A caller that takes none for a minute is left behind: it may hold a place for others. */
-export async function* streamed(open: (signal: AbortSignal) => AsyncIterable<Message>, options: StreamedOptions): AsyncGenerator<Message> {
+/**
+ * The answers of a stream, each made when the one before has gone. A caller that takes none for a minute is left
+ * behind: it may hold a place for others.
+ */
+export async function* streamed(
+  open: (signal: AbortSignal) => AsyncIterable<Message>,
+  options: StreamedOptions,
+): AsyncGenerator<Message> {
   const { signal, shutdown, drop, refuse, stallMs = STALL_MS } = options;
   const ended = new AbortController();
   let stall: NodeJS.Timeout | undefined;
@@ -29,7 +37,13 @@ export async function* streamed(open: (signal: AbortSignal) => AsyncIterable<Mes
     ended.abort(reason);
   };
   const leave = (): void => end(signal.reason);
-  const shut = (): void => end(new MoorageError(Code.Unavailable, "Unavailable: the server is shutting down", { area: "platform", retryAfterMs: 1000 }));
+  const shut = (): void =>
+    end(
+      new MoorageError(Code.Unavailable, "Unavailable: the server is shutting down", {
+        area: "platform",
+        retryAfterMs: 1000,
+      }),
+    );
   signal.addEventListener("abort", leave);
   shutdown.addEventListener("abort", shut);
   if (signal.aborted) leave();

@@ -1,7 +1,18 @@
 import type { DescMethod, Message } from "@bufbuild/protobuf";
-import { Code as ConnectCode, ConnectError, createConnectRouter, createContextKey, createContextValues } from "@connectrpc/connect";
+import {
+  Code as ConnectCode,
+  ConnectError,
+  createConnectRouter,
+  createContextKey,
+  createContextValues,
+} from "@connectrpc/connect";
 import type { ConnectRouter, ContextValues, HandlerContext } from "@connectrpc/connect";
-import { compressionBrotli, compressionGzip, universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
+import {
+  compressionBrotli,
+  compressionGzip,
+  universalRequestFromNodeRequest,
+  universalResponseToNodeResponse,
+} from "@connectrpc/connect-node";
 import type { UniversalServerRequest } from "@connectrpc/connect/protocol";
 import { Health } from "@moorage/api/gen/health/v1/health_pb";
 import { ServerReflection } from "@moorage/api/gen/grpc/reflection/v1/reflection_pb";
@@ -20,17 +31,32 @@ import { isServerStreaming, isUnary, pathOf, serviceOf, trueNamesOf, withAliases
 import { areaOf, asMoorageError, statusJson } from "../status.ts";
 
 /** `service`: that of the path, by its true name; `unknown`: it has no such method; `drop` cuts the answer off. */
-interface RpcRequest extends RequestData { service: string; unknown: boolean; drop(): void }
+interface RpcRequest extends RequestData {
+  service: string;
+  unknown: boolean;
+  drop(): void;
+}
 /** The error as it is answered. */
 type Refuse = (error: unknown, values: ContextValues) => ConnectError;
 
-const REQUEST = createContextKey<RpcRequest>({ requestId: "", remoteAddress: "", service: "", unknown: true, drop: () => {} });
+const REQUEST = createContextKey<RpcRequest>({
+  requestId: "",
+  remoteAddress: "",
+  service: "",
+  unknown: true,
+  drop: () => {},
+});
 const CALLER = createContextKey<Caller>(ANONYMOUS);
 /** Whether the request's message was understood. */
 const IS_READ = createContextKey(false);
 
-/** What `rpcDoor` does not answer itself, through Connect's adapter: gRPC-Web, the Connect protocol, gRPC over HTTP/1.1, health and reflection. */
-export function connectHandler(options: RpcDoorOptions): (request: Request, response: Response, data: RequestData) => Promise<void> {
+/**
+ * What `rpcDoor` does not answer itself, through Connect's adapter: gRPC-Web, the Connect protocol, gRPC over HTTP/1.1,
+ * health and reflection.
+ */
+export function connectHandler(
+  options: RpcDoorOptions,
+): (request: Request, response: Response, data: RequestData) => Promise<void> {
   const { services, aliases, errorDomain, log } = options;
   const served = new Set(services);
   const refuse: Refuse = (error, values) => {
@@ -44,7 +70,9 @@ export function connectHandler(options: RpcDoorOptions): (request: Request, resp
     if (observed !== undefined) {
       observed.beginRpc(unknown ? "other" : `${context.service.typeName}.${context.method.name}`);
       // Connect aborts the signal with the error it is about to write, be it ours or its own.
-      context.signal.addEventListener("abort", () => observed.endRpc(ConnectError.from(context.signal.reason).code), { once: true });
+      context.signal.addEventListener("abort", () => observed.endRpc(ConnectError.from(context.signal.reason).code), {
+        once: true,
+      });
     }
     if (refused !== undefined) throw refused;
     if (unknown) throw new MoorageError(Code.Unimplemented, "Unimplemented: no such method");
@@ -57,41 +85,73 @@ export function connectHandler(options: RpcDoorOptions): (request: Request, resp
     acceptCompression: [compressionGzip, compressionBrotli],
     readMaxBytes: options.maxMessageBytes ?? MAX_MESSAGE_BYTES,
     maxTimeoutMs: MAX_DEADLINE_MS,
-    requestGate: (context) => gate(context).catch((error: unknown) => { throw refuse(error, context.values); }),
-    interceptors: [(next) => (request) => {
-      // The message of a stream is read only when its method begins.
-      if (!request.stream) request.contextValues.set(IS_READ, true);
-      return next(request).then((answer) => {
-        if (!answer.stream) request.contextValues.get(REQUEST).observed?.endRpc(0);
-        return answer;
-      }, (error: unknown) => { throw refuse(error, request.contextValues); });
-    }],
+    requestGate: (context) =>
+      gate(context).catch((error: unknown) => {
+        throw refuse(error, context.values);
+      }),
+    interceptors: [
+      (next) => (request) => {
+        // The message of a stream is read only when its method begins.
+        if (!request.stream) request.contextValues.set(IS_READ, true);
+        return next(request).then(
+          (answer) => {
+            if (!answer.stream) request.contextValues.get(REQUEST).observed?.endRpc(0);
+            return answer;
+          },
+          (error: unknown) => {
+            throw refuse(error, request.contextValues);
+          },
+        );
+      },
+    ],
   });
   for (const service of services) for (const method of service.methods) addMethod(router, method, options, refuse);
   const reflected = reflection([...services, Health, ServerReflection, AlphaReflection]);
   const names = services.flatMap(({ typeName }) => withAliases(typeName, aliases));
-  router.service(Health, health(names, options.shutdown)).service(ServerReflection, reflected.v1).service(AlphaReflection, reflected.v1alpha);
+  router
+    .service(Health, health(names, options.shutdown))
+    .service(ServerReflection, reflected.v1)
+    .service(AlphaReflection, reflected.v1alpha);
 
-  const routes = new Map<string, (typeof router.handlers)[number]>(router.handlers.flatMap((handler) => withAliases(handler.requestPath.slice(1), aliases).map((path) => [`/${path}`, handler] as const)));
+  const routes = new Map<string, (typeof router.handlers)[number]>(
+    router.handlers.flatMap((handler) =>
+      withAliases(handler.requestPath.slice(1), aliases).map((path) => [`/${path}`, handler] as const),
+    ),
+  );
   const trueNames = trueNamesOf(services, aliases);
-  // Which handler says that a method is unknown does not matter: the gate refuses before anything of the method is looked at.
+  // Which handler says that a method is unknown does not matter: the gate refuses before anything of the method is
+  // looked at.
   const fallback = routes.get(`/${Health.typeName}/${Health.method.check.name}`);
   if (!fallback) throw new Error("the health service is not routed");
 
   return async (request, response, data) => {
     const handler = routes.get(pathOf(request));
     const service = trueNames.get(serviceOf(request)) ?? "moorage.rpc";
-    const values = createContextValues().set(REQUEST, { ...data, service, unknown: !handler, drop: () => response.destroy() });
+    const values = createContextValues().set(REQUEST, {
+      ...data,
+      service,
+      unknown: !handler,
+      drop: () => response.destroy(),
+    });
     const asked = universalRequest(request, response, values);
     if (!asked) {
       response.statusCode = 400;
       response.setHeader("content-type", "application/json");
-      return void response.end(JSON.stringify(statusJson(new MoorageError(Code.InvalidArgument, "Invalid argument: malformed host"), areaOf(service), errorDomain)));
+      return void response.end(
+        JSON.stringify(
+          statusJson(
+            new MoorageError(Code.InvalidArgument, "Invalid argument: malformed host"),
+            areaOf(service),
+            errorDomain,
+          ),
+        ),
+      );
     }
     if (handler?.method.methodKind === "server_streaming") endWithCaller(request, response);
     try {
       const answer = readableMessage(await (handler ?? fallback)(asked));
-      // Over HTTP/1.1 the adapter's promise never settles after success [seen with Connect 2.2]; the end of the response tells as well.
+      // Over HTTP/1.1 the adapter's promise never settles after success [seen with Connect 2.2]; the end of the
+      // response tells as well.
       const closed = new Promise<void>((resolve) => void response.once("close", resolve));
       await Promise.race([universalResponseToNodeResponse(answer, response), closed]);
     } catch (error) {
@@ -101,7 +161,10 @@ export function connectHandler(options: RpcDoorOptions): (request: Request, resp
   };
 }
 
-/** Over HTTP/1.1 a caller that leaves looks like one that has said all it had to say. While it is answered for ever, that is the same. */
+/**
+ * Over HTTP/1.1 a caller that leaves looks like one that has said all it had to say. While it is answered for ever,
+ * that is the same.
+ */
 function endWithCaller(request: Request, response: Response): void {
   if ("stream" in request) return;
   const { socket } = request;
@@ -111,9 +174,15 @@ function endWithCaller(request: Request, response: Response): void {
 }
 
 /** Absent: the request names no host, or one that cannot stand in a URL. */
-function universalRequest(request: Request, response: Response, values: ContextValues): UniversalServerRequest | undefined {
+function universalRequest(
+  request: Request,
+  response: Response,
+  values: ContextValues,
+): UniversalServerRequest | undefined {
   // To stop reading a body must not destroy the connection that is to carry the error.
-  const body: AsyncIterable<Uint8Array> = { [Symbol.asyncIterator]: () => request.iterator({ destroyOnReturn: false }) };
+  const body: AsyncIterable<Uint8Array> = {
+    [Symbol.asyncIterator]: () => request.iterator({ destroyOnReturn: false }),
+  };
   try {
     return { ...universalRequestFromNodeRequest(request, response, undefined, values), body };
   } catch {
@@ -125,22 +194,40 @@ function addMethod(router: ConnectRouter, method: DescMethod, options: RpcDoorOp
   const { dispatch, clock } = options;
   const dataOf = (caller: Caller, context: HandlerContext): CallData => {
     const { requestId, remoteAddress } = context.values.get(REQUEST);
-    return { caller, requestId, nowMs: clock.nowMs(), remoteAddress, userAgent: context.requestHeader.get("user-agent") ?? "" };
+    return {
+      caller,
+      requestId,
+      nowMs: clock.nowMs(),
+      remoteAddress,
+      userAgent: context.requestHeader.get("user-agent") ?? "",
+    };
   };
   if (isUnary(method)) {
-    router.rpc(method, (message, context) => unlessAborted(context.signal, dispatch.unary(method, dataOf(context.values.get(CALLER), context), message, callerHeaders(context))));
+    router.rpc(method, (message, context) =>
+      unlessAborted(
+        context.signal,
+        dispatch.unary(method, dataOf(context.values.get(CALLER), context), message, callerHeaders(context)),
+      ),
+    );
   } else if (isServerStreaming(method)) {
     router.rpc(method, (message, context) => {
       context.values.set(IS_READ, true);
       const caller = context.values.get(CALLER);
       const renew = async (): Promise<CallData> => {
         // That a token ends is nothing to write down, unlike one that was never good.
-        if (caller.expiresAtMs !== undefined && caller.expiresAtMs <= clock.nowMs()) throw unauthenticated("the token has ended");
+        if (caller.expiresAtMs !== undefined && caller.expiresAtMs <= clock.nowMs())
+          throw unauthenticated("the token has ended");
         return dataOf(await options.authenticate(callerHeaders(context), method, context.values.get(REQUEST)), context);
       };
-      const answers = (signal: AbortSignal): AsyncIterable<Message> => dispatch.stream(method, dataOf(caller, context), message, { signal, renew });
+      const answers = (signal: AbortSignal): AsyncIterable<Message> =>
+        dispatch.stream(method, dataOf(caller, context), message, { signal, renew });
       const { drop } = context.values.get(REQUEST);
-      return streamed(answers, { signal: context.signal, shutdown: options.shutdown, drop, refuse: (error) => refuse(error, context.values) });
+      return streamed(answers, {
+        signal: context.signal,
+        shutdown: options.shutdown,
+        drop,
+        refuse: (error) => refuse(error, context.values),
+      });
     });
   } else throw new Error(`${method.toString()} cannot be served: its caller streams`);
 }

@@ -8,18 +8,23 @@ import { Code } from "../../errors.ts";
 import type { MoorageError } from "../../errors.ts";
 import { areaOf, errorDetails } from "../status.ts";
 
-/** The error for Connect's three protocols, with the details REST gives. Its metadata become headers in Connect, trailers in gRPC. */
+/**
+ * The error for Connect's three protocols, with the details REST gives. Its metadata become headers in Connect,
+ * trailers in gRPC.
+ */
 export function toConnectError(error: MoorageError, area: string, errorDomain: string): ConnectError {
   const metadata = new Headers();
   if (error.code === Code.Unauthenticated) metadata.set("www-authenticate", "Bearer");
-  if (error.details.retryAfterMs !== undefined) metadata.set("retry-after", String(Math.ceil(error.details.retryAfterMs / 1000)));
+  if (error.details.retryAfterMs !== undefined)
+    metadata.set("retry-after", String(Math.ceil(error.details.retryAfterMs / 1000)));
   return new ConnectError(error.message, error.code, metadata, errorDetails(error, area, errorDomain), error);
 }
 
 /**
- * Gives the errors that Connect raises by itself (a message it cannot read, one too large, a deadline) their ErrorInfo, by the time it
- * writes the answer: it aborts the call's signal with the error just before. Before `isRead()` an INTERNAL one is the caller's fault,
- * as over Connect's JSON: bytes that are no message. Source: contract §6, exactly one ErrorInfo each.
+ * Gives the errors that Connect raises by itself (a message it cannot read, one too large, a deadline) their ErrorInfo,
+ * by the time it writes the answer: it aborts the call's signal with the error just before. Before `isRead()` an
+ * INTERNAL one is the caller's fault, as over Connect's JSON: bytes that are no message. Source: contract §6, exactly
+ * one ErrorInfo each.
  */
 export function completeErrors({ signal, service }: HandlerContext, errorDomain: string, isRead: () => boolean): void {
   const complete = (): void => {
@@ -28,15 +33,18 @@ export function completeErrors({ signal, service }: HandlerContext, errorDomain:
     // The property is read-only for users of Connect's errors; this one was made by Connect and is ours to finish.
     if (error.code === ConnectCode.Internal && !isRead()) Object.assign(error, { code: ConnectCode.InvalidArgument });
     const reason = CodeSchema.value[error.code]?.name ?? "UNKNOWN";
-    error.details.push({ desc: ErrorInfoSchema, value: create(ErrorInfoSchema, { reason, domain: `${areaOf(service.typeName)}.${errorDomain}` }) });
+    error.details.push({
+      desc: ErrorInfoSchema,
+      value: create(ErrorInfoSchema, { reason, domain: `${areaOf(service.typeName)}.${errorDomain}` }),
+    });
   };
   if (signal.aborted) complete();
   else signal.addEventListener("abort", complete, { once: true });
 }
 
 /**
- * Connect escapes every reserved character of `grpc-message`; clients that undo no more than the gRPC specification's escapes (grpc-js)
- * would show `not found%3A`. The message is known when the body has ended.
+ * Connect escapes every reserved character of `grpc-message`; clients that undo no more than the gRPC specification's
+ * escapes (grpc-js) would show `not found%3A`. The message is known when the body has ended.
  */
 export function readableMessage(answer: UniversalServerResponse): UniversalServerResponse {
   const { body, trailer } = answer;

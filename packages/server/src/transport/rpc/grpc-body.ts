@@ -1,7 +1,10 @@
 import { Code, MoorageError } from "../../errors.ts";
 
 /** One message as it came: a flag, its length, its bytes. Source: gRPC over HTTP/2, Length-Prefixed-Message. */
-export interface Envelope { isCompressed: boolean; bytes: Buffer }
+export interface Envelope {
+  isCompressed: boolean;
+  bytes: Buffer;
+}
 
 /** The bytes before a message: a flag and the length. */
 export const PREFIX_BYTES = 5;
@@ -9,8 +12,8 @@ export const PREFIX_BYTES = 5;
 const MAX_KEPT_BYTES = 1024;
 
 /**
- * The body of a unary call: exactly one message, however its bytes were cut on the way. A class for its prototype: one is made for every call,
- * and closures for each function would cost more than what they do.
+ * The body of a unary call: exactly one message, however its bytes were cut on the way. A class for its prototype: one
+ * is made for every call, and closures for each function would cost more than what they do.
  */
 export class UnaryBody {
   readonly #maxBytes: number;
@@ -32,27 +35,41 @@ export class UnaryBody {
   /** Takes what has come. False: no more is wanted, `end` tells why. */
   add(chunk: Buffer): boolean {
     if (this.#refusal !== undefined) return false;
-    if (this.#bytes === undefined) this.#refusal = this.#begin(this.#head === undefined ? chunk : Buffer.concat([this.#head, chunk]));
+    if (this.#bytes === undefined)
+      this.#refusal = this.#begin(this.#head === undefined ? chunk : Buffer.concat([this.#head, chunk]));
     else if (this.#filled + chunk.length > this.#bytes.length) this.#refusal = secondMessage();
     else this.#filled += chunk.copy(this.#bytes, this.#filled);
     return this.#refusal === undefined;
   }
 
   /**
-   * The message, once the caller has sent its last byte or no more is wanted. Throws RESOURCE_EXHAUSTED for one that says it is too large,
-   * UNIMPLEMENTED for none or several, INVALID_ARGUMENT for one cut short or not begun as a message is.
+   * The message, once the caller has sent its last byte or no more is wanted. Throws RESOURCE_EXHAUSTED for one that
+   * says it is too large, UNIMPLEMENTED for none or several, INVALID_ARGUMENT for one cut short or not begun as a
+   * message is.
    */
   end(): Envelope {
     if (this.#refusal !== undefined) throw this.#refusal;
-    if (this.#bytes === undefined && this.#head === undefined) throw new MoorageError(Code.Unimplemented, "Protocol error: a unary call without a message");
-    if (this.#bytes === undefined || this.#filled < this.#bytes.length) throw new MoorageError(Code.InvalidArgument, "Protocol error: the message was cut short");
+    if (this.#bytes === undefined && this.#head === undefined)
+      throw new MoorageError(Code.Unimplemented, "Protocol error: a unary call without a message");
+    if (this.#bytes === undefined || this.#filled < this.#bytes.length)
+      throw new MoorageError(Code.InvalidArgument, "Protocol error: the message was cut short");
     return { isCompressed: this.#flags === 1, bytes: this.#bytes };
   }
 
-  /** The whole, plain message as a text behind the prefix, to know an equal one by. Absent: it is wrong, compressed or long. */
+  /**
+   * The whole, plain message as a text behind the prefix, to know an equal one by. Absent: it is wrong, compressed or
+   * long.
+   */
   keptKey(prefix: string): string | undefined {
     const bytes = this.#bytes;
-    if (this.#refusal !== undefined || bytes === undefined || this.#flags !== 0 || this.#filled < bytes.length || bytes.length > MAX_KEPT_BYTES) return undefined;
+    if (
+      this.#refusal !== undefined ||
+      bytes === undefined ||
+      this.#flags !== 0 ||
+      this.#filled < bytes.length ||
+      bytes.length > MAX_KEPT_BYTES
+    )
+      return undefined;
     return prefix + bytes.toString("latin1");
   }
 
@@ -64,7 +81,8 @@ export class UnaryBody {
     const size = first.readUInt32BE(1);
     this.#flags = first.readUInt8(0);
     if (size > this.#maxBytes) return tooLarge(this.#maxBytes);
-    if (this.#flags > 1) return new MoorageError(Code.InvalidArgument, "Protocol error: unknown flags before a message");
+    if (this.#flags > 1)
+      return new MoorageError(Code.InvalidArgument, "Protocol error: unknown flags before a message");
     if (first.length > PREFIX_BYTES + size) return secondMessage();
     this.#filled = first.length - PREFIX_BYTES;
     // Nearly always the message is whole, and nothing is copied.

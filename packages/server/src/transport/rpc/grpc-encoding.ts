@@ -13,7 +13,12 @@ export interface Encoding {
 
 type Decompress = (bytes: Uint8Array, options: { maxOutputLength: number }) => Promise<Uint8Array>;
 
-const ENCODINGS = new Map([encoding("gzip", promisify(gzip), promisify(gunzip)), encoding("br", promisify(brotliCompress), promisify(brotliDecompress))].map((each) => [each.name, each]));
+const ENCODINGS = new Map(
+  [
+    encoding("gzip", promisify(gzip), promisify(gunzip)),
+    encoding("br", promisify(brotliCompress), promisify(brotliDecompress)),
+  ].map((each) => [each.name, each]),
+);
 
 /** The value of `grpc-accept-encoding`. */
 export const ACCEPTED_ENCODINGS = ["identity", ...ENCODINGS.keys()].join(",");
@@ -25,27 +30,43 @@ export const COMPRESS_FROM_BYTES = 1024;
 export function encodingOf(name: string | string[] | undefined): Encoding | undefined {
   if (name === undefined || name === "identity") return undefined;
   const found = typeof name === "string" ? ENCODINGS.get(name) : undefined;
-  if (found === undefined) throw new MoorageError(Code.Unimplemented, `Unimplemented: the compressions known are ${ACCEPTED_ENCODINGS}`);
+  if (found === undefined)
+    throw new MoorageError(Code.Unimplemented, `Unimplemented: the compressions known are ${ACCEPTED_ENCODINGS}`);
   return found;
 }
 
-/** Whether the caller's `grpc-accept-encoding` lets it be used for the answer. One that is not sent lets everything be used that the caller uses. */
+/**
+ * Whether the caller's `grpc-accept-encoding` lets it be used for the answer. One that is not sent lets everything be
+ * used that the caller uses.
+ */
 export function isAccepted(encoding: Encoding | undefined, accepted: string | string[] | undefined): boolean {
   if (encoding === undefined || accepted === undefined) return true;
-  return String(accepted).split(",").some((name) => name.trim() === encoding.name);
+  return String(accepted)
+    .split(",")
+    .some((name) => name.trim() === encoding.name);
 }
 
-function encoding(name: string, compress: (bytes: Uint8Array) => Promise<Uint8Array>, decompress: Decompress): Encoding {
+function encoding(
+  name: string,
+  compress: (bytes: Uint8Array) => Promise<Uint8Array>,
+  decompress: Decompress,
+): Encoding {
   return {
-    name, compress,
+    name,
+    compress,
     async decompress(bytes, maxBytes) {
       // Some clients compress nothing to nothing.
       if (bytes.length === 0) return bytes;
       try {
         return await decompress(bytes, { maxOutputLength: maxBytes });
       } catch (error) {
-        if (error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(maxBytes);
-        throw new MoorageError(Code.InvalidArgument, "Invalid argument: the message is not compressed as the call says", { cause: error });
+        if (error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE")
+          throw tooLarge(maxBytes);
+        throw new MoorageError(
+          Code.InvalidArgument,
+          "Invalid argument: the message is not compressed as the call says",
+          { cause: error },
+        );
       }
     },
   };

@@ -11,37 +11,57 @@ import { toStatus } from "../status.ts";
 /** DEADLINE_EXCEEDED, which no room throws. */
 export const DEADLINE_EXCEEDED = 4;
 
-/** What a failed call ends with: `grpc-status`, `grpc-message`, the details, and what REST says in headers. Parameters as in `errorDetails`. */
+/**
+ * What a failed call ends with: `grpc-status`, `grpc-message`, the details, and what REST says in headers. Parameters
+ * as in `errorDetails`.
+ */
 export function failureTrailers(error: MoorageError, area: string, errorDomain: string): OutgoingHttpHeaders {
   const trailers = statusTrailers(toStatus(error, area, errorDomain));
   if (error.code === Code.Unauthenticated) trailers["www-authenticate"] = "Bearer";
-  if (error.details.retryAfterMs !== undefined) trailers["retry-after"] = String(Math.ceil(error.details.retryAfterMs / 1000));
+  if (error.details.retryAfterMs !== undefined)
+    trailers["retry-after"] = String(Math.ceil(error.details.retryAfterMs / 1000));
   return trailers;
 }
 
 /** What a call ends with whose time is over. */
 export function deadlineTrailers(area: string, errorDomain: string): OutgoingHttpHeaders {
   const info = create(ErrorInfoSchema, { reason: "DEADLINE_EXCEEDED", domain: `${area}.${errorDomain}` });
-  return statusTrailers(create(StatusSchema, { code: DEADLINE_EXCEEDED, message: "Deadline exceeded", details: [anyPack(ErrorInfoSchema, info)] }));
+  return statusTrailers(
+    create(StatusSchema, {
+      code: DEADLINE_EXCEEDED,
+      message: "Deadline exceeded",
+      details: [anyPack(ErrorInfoSchema, info)],
+    }),
+  );
 }
 
-// HTTP/2 libraries take a block of headers of so and so many bytes, Node's own of 64 KiB; one too large would cost the caller the whole status.
+// HTTP/2 libraries take a block of headers of so and so many bytes, Node's own of 64 KiB; one too large would cost the
+// caller the whole status.
 const MAX_MESSAGE_LENGTH = 4096;
 const MAX_DETAILS_LENGTH = 32 * 1024;
 
 function statusTrailers(status: Status): OutgoingHttpHeaders {
-  const trailers: OutgoingHttpHeaders = { "grpc-status": String(status.code), "grpc-message": percentEncoded(status.message.slice(0, MAX_MESSAGE_LENGTH)) };
+  const trailers: OutgoingHttpHeaders = {
+    "grpc-status": String(status.code),
+    "grpc-message": percentEncoded(status.message.slice(0, MAX_MESSAGE_LENGTH)),
+  };
   const details = Buffer.from(toBinary(StatusSchema, status)).toString("base64").replace(/=+$/, "");
   if (details.length <= MAX_DETAILS_LENGTH) trailers["grpc-status-details-bin"] = details;
   return trailers;
 }
 
-/** As `grpc-message` has it: all but printable ASCII, and `%`, as bytes of UTF-8. Source: gRPC over HTTP/2, Percent-Encoded. */
+/**
+ * As `grpc-message` has it: all but printable ASCII, and `%`, as bytes of UTF-8. Source: gRPC over HTTP/2,
+ * Percent-Encoded.
+ */
 export function percentEncoded(text: string): string {
   if (!/[^\x20-\x24\x26-\x7e]/.test(text)) return text;
   let encoded = "";
   for (const byte of Buffer.from(text)) {
-    encoded += byte >= 0x20 && byte <= 0x7e && byte !== 0x25 ? String.fromCharCode(byte) : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
+    encoded +=
+      byte >= 0x20 && byte <= 0x7e && byte !== 0x25
+        ? String.fromCharCode(byte)
+        : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
   }
   return encoded;
 }

@@ -32,10 +32,18 @@ let hung: () => void = () => undefined;
 
 before(async () => {
   const door = rpcDoor({
-    services: [GroupsService], aliases: [], errorDomain: "moorage.dev", log, clock: { nowMs: () => 42 }, shutdown: new AbortController().signal, maxMessageBytes: MAX_BYTES,
+    services: [GroupsService],
+    aliases: [],
+    errorDomain: "moorage.dev",
+    log,
+    clock: { nowMs: () => 42 },
+    shutdown: new AbortController().signal,
+    maxMessageBytes: MAX_BYTES,
     async authenticate({ authorization }) {
       // As long as it takes to ask a database in another process: what comes meanwhile must not be lost.
-      await new Promise((resolve) => { setTimeout(resolve, 5); });
+      await new Promise((resolve) => {
+        setTimeout(resolve, 5);
+      });
       if (authorization !== "Bearer good") throw unauthenticated("a token is needed");
       return { identity: "me" };
     },
@@ -51,7 +59,10 @@ before(async () => {
     },
   });
   port = await listen({
-    host: "127.0.0.1", port: 0, errorDomain: "moorage.dev", log,
+    host: "127.0.0.1",
+    port: 0,
+    errorDomain: "moorage.dev",
+    log,
     takeStream(stream, headers) {
       const answer = door.unary(headers);
       void answer?.(stream, headers, { requestId: "r1", remoteAddress: "192.0.2.1" });
@@ -62,23 +73,39 @@ before(async () => {
   session = connect(`http://127.0.0.1:${port.port}`);
 });
 
-beforeEach(() => { dispatched = []; });
+beforeEach(() => {
+  dispatched = [];
+});
 
 after(async () => {
   session.destroy();
   await port.close(0);
 });
 
-interface Answer { headers: IncomingHttpHeaders; status: string | undefined; data: Buffer; trailers: IncomingHttpHeaders | undefined }
+interface Answer {
+  headers: IncomingHttpHeaders;
+  status: string | undefined;
+  data: Buffer;
+  trailers: IncomingHttpHeaders | undefined;
+}
 
 function begin(headers: OutgoingHttpHeaders = {}): ClientHttp2Stream {
-  return session.request({ ":method": "POST", ":path": PATH, "content-type": "application/grpc", te: "trailers", authorization: "Bearer good", ...headers });
+  return session.request({
+    ":method": "POST",
+    ":path": PATH,
+    "content-type": "application/grpc",
+    te: "trailers",
+    authorization: "Bearer good",
+    ...headers,
+  });
 }
 
 async function answerOf(stream: ClientHttp2Stream): Promise<Answer> {
   const chunks: Buffer[] = [];
   let trailers: IncomingHttpHeaders | undefined;
-  stream.on("trailers", (found: IncomingHttpHeaders) => { trailers = found; });
+  stream.on("trailers", (found: IncomingHttpHeaders) => {
+    trailers = found;
+  });
   stream.on("data", (chunk: Buffer) => void chunks.push(chunk));
   const [headers] = (await once(stream, "response")) as [IncomingHttpHeaders];
   if (!stream.readableEnded) await once(stream, "end");
@@ -98,12 +125,17 @@ const asked = (uid: string): Buffer => enveloped(request(uid), false);
 const groupIn = ({ data }: Answer) => fromBinary(GroupSchema, data.subarray(5));
 function reasonsIn({ headers }: Answer): string[] {
   const bytes = Buffer.from(String(headers["grpc-status-details-bin"]), "base64");
-  return fromBinary(StatusSchema, bytes).details.filter(({ typeUrl }) => typeUrl.endsWith("ErrorInfo")).map(({ value }) => fromBinary(ErrorInfoSchema, value).reason);
+  return fromBinary(StatusSchema, bytes)
+    .details.filter(({ typeUrl }) => typeUrl.endsWith("ErrorInfo"))
+    .map(({ value }) => fromBinary(ErrorInfoSchema, value).reason);
 }
 
 test("head, one message, trailers", LIMIT, async () => {
   const answer = await call([asked("a")]);
-  assert.deepEqual([answer.headers[":status"], answer.headers["content-type"], answer.headers["x-request-id"]], [200, "application/grpc+proto", "r1"]);
+  assert.deepEqual(
+    [answer.headers[":status"], answer.headers["content-type"], answer.headers["x-request-id"]],
+    [200, "application/grpc+proto", "r1"],
+  );
   assert.equal(answer.headers["grpc-status"], undefined);
   assert.equal(answer.trailers?.["grpc-status"], "0");
   assert.deepEqual([answer.data.readUInt8(0), answer.data.readUInt32BE(1)], [0, answer.data.length - 5]);
@@ -113,7 +145,9 @@ test("head, one message, trailers", LIMIT, async () => {
 test("a message is one however its bytes are cut", LIMIT, async () => {
   const bytes = asked("in pieces");
   for (const size of [1, 3, 5, 6, bytes.length - 1]) {
-    const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) => bytes.subarray(index * size, (index + 1) * size));
+    const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+      bytes.subarray(index * size, (index + 1) * size),
+    );
     assert.equal(groupIn(await call(chunks)).uid, "in pieces", `chunks of ${size}`);
   }
   const long = "y".repeat(150_000);
@@ -125,10 +159,16 @@ test("what is not exactly one message is refused, and nothing is done", LIMIT, a
   flagged.writeUInt8(2, 0);
   const tooLong = Buffer.from([0, 0x7f, 0xff, 0xff, 0xff]);
   const cases: [string, Buffer[], string][] = [
-    ["none", [], "12"], ["two", [asked("a"), asked("b")], "12"], ["two in one frame", [Buffer.concat([asked("a"), asked("b")])], "12"],
-    ["one and a byte", [asked("a"), Buffer.of(0)], "12"], ["half a prefix", [asked("a").subarray(0, 3)], "3"], ["half a message", [asked("a").subarray(0, 6)], "3"],
-    ["unknown flags", [flagged], "3"], ["no protobuf", [enveloped(Buffer.of(0xff, 0xff), false)], "3"],
-    ["too long", [enveloped(Buffer.alloc(MAX_BYTES + 1), false)], "8"], ["too long by its own word", [tooLong], "8"],
+    ["none", [], "12"],
+    ["two", [asked("a"), asked("b")], "12"],
+    ["two in one frame", [Buffer.concat([asked("a"), asked("b")])], "12"],
+    ["one and a byte", [asked("a"), Buffer.of(0)], "12"],
+    ["half a prefix", [asked("a").subarray(0, 3)], "3"],
+    ["half a message", [asked("a").subarray(0, 6)], "3"],
+    ["unknown flags", [flagged], "3"],
+    ["no protobuf", [enveloped(Buffer.of(0xff, 0xff), false)], "3"],
+    ["too long", [enveloped(Buffer.alloc(MAX_BYTES + 1), false)], "8"],
+    ["too long by its own word", [tooLong], "8"],
   ];
   for (const [title, chunks, status] of cases) {
     const answer = await call(chunks);
@@ -151,13 +191,21 @@ test("a message said to be too long is refused before it comes, and so is a long
 });
 
 test("who calls is asked before anything is said of the message", LIMIT, async () => {
-  for (const chunks of [[], [asked("a")], [enveloped(Buffer.of(0xff, 0xff), false)], [enveloped(Buffer.alloc(MAX_BYTES + 1), false)]]) {
+  for (const chunks of [
+    [],
+    [asked("a")],
+    [enveloped(Buffer.of(0xff, 0xff), false)],
+    [enveloped(Buffer.alloc(MAX_BYTES + 1), false)],
+  ]) {
     assert.equal((await call(chunks, { authorization: "Bearer bad", "grpc-encoding": "unheard-of" })).status, "16");
   }
 });
 
 test("messages may be compressed, and are answered alike", LIMIT, async () => {
-  for (const [name, compress] of [["gzip", gzipSync], ["br", brotliCompressSync]] as const) {
+  for (const [name, compress] of [
+    ["gzip", gzipSync],
+    ["br", brotliCompressSync],
+  ] as const) {
     const answer = await call([enveloped(compress(request("a")), true)], { "grpc-encoding": name });
     assert.deepEqual([groupIn(answer).uid, answer.headers["grpc-encoding"], answer.data[0]], ["a", undefined, 0], name);
   }
@@ -165,7 +213,10 @@ test("messages may be compressed, and are answered alike", LIMIT, async () => {
   const answer = await call(long, { "grpc-encoding": "gzip", "grpc-accept-encoding": "identity, gzip" });
   assert.deepEqual([answer.headers["grpc-encoding"], answer.data[0]], ["gzip", 1]);
   assert.equal(fromBinary(GroupSchema, gunzipSync(answer.data.subarray(5))).description.length, 5000);
-  assert.equal((await call(long, { "grpc-encoding": "gzip", "grpc-accept-encoding": "identity" })).headers["grpc-encoding"], undefined);
+  assert.equal(
+    (await call(long, { "grpc-encoding": "gzip", "grpc-accept-encoding": "identity" })).headers["grpc-encoding"],
+    undefined,
+  );
   assert.equal((await call([asked("long")], { "grpc-accept-encoding": "gzip" })).headers["grpc-encoding"], undefined);
   assert.equal(groupIn(await call([asked("plain")], { "grpc-encoding": "gzip" })).uid, "plain");
   assert.equal((await call([enveloped(Buffer.alloc(0), true)], { "grpc-encoding": "gzip" })).status, "0");
@@ -178,7 +229,10 @@ test("wrong compression is refused", LIMIT, async () => {
   assert.equal(unsaid.status, "13");
   assert.match(String(unsaid.headers["grpc-message"]), /without grpc-encoding/);
   assert.equal((await call([enveloped(Buffer.from("not gzip"), true)], { "grpc-encoding": "gzip" })).status, "3");
-  assert.equal((await call([enveloped(gzipSync(Buffer.alloc(MAX_BYTES + 1)), true)], { "grpc-encoding": "gzip" })).status, "8");
+  assert.equal(
+    (await call([enveloped(gzipSync(Buffer.alloc(MAX_BYTES + 1)), true)], { "grpc-encoding": "gzip" })).status,
+    "8",
+  );
   assert.deepEqual(dispatched, []);
 });
 
@@ -196,23 +250,29 @@ test("a deadline ends the answer, before or after the body", LIMIT, async () => 
   }
 });
 
-test("a client that leaves is asked nothing more, and nothing is done that it had not said to the end", LIMIT, async () => {
-  const early = begin();
-  early.on("error", () => undefined);
-  early.write(asked("never"));
-  await new Promise((resolve) => void session.ping(resolve));
-  early.close(8);
-  await once(early, "close");
-  const late = begin();
-  late.on("error", () => undefined);
-  const working = new Promise<void>((resolve) => { hung = resolve; });
-  late.end(asked("hung"));
-  await working;
-  late.close(8);
-  await once(late, "close");
-  assert.equal((await call([asked("after")])).status, "0");
-  assert.deepEqual(dispatched, ["hung", "after"]);
-});
+test(
+  "a client that leaves is asked nothing more, and nothing is done that it had not said to the end",
+  LIMIT,
+  async () => {
+    const early = begin();
+    early.on("error", () => undefined);
+    early.write(asked("never"));
+    await new Promise((resolve) => void session.ping(resolve));
+    early.close(8);
+    await once(early, "close");
+    const late = begin();
+    late.on("error", () => undefined);
+    const working = new Promise<void>((resolve) => {
+      hung = resolve;
+    });
+    late.end(asked("hung"));
+    await working;
+    late.close(8);
+    await once(late, "close");
+    assert.equal((await call([asked("after")])).status, "0");
+    assert.deepEqual(dispatched, ["hung", "after"]);
+  },
+);
 
 test("an error's text is escaped, and one too long for headers is cut", LIMIT, async () => {
   const answer = await call([asked("missing ü 50%\n")]);
@@ -223,7 +283,9 @@ test("an error's text is escaped, and one too long for headers is cut", LIMIT, a
 });
 
 test("what is not plain binary gRPC finds its own way", LIMIT, async () => {
-  const json = await call([enveloped(Buffer.from('{"uid":"json"}'), false)], { "content-type": "application/grpc+json" });
+  const json = await call([enveloped(Buffer.from('{"uid":"json"}'), false)], {
+    "content-type": "application/grpc+json",
+  });
   assert.match(json.data.toString(), /"json"/);
   assert.equal(groupIn(await call([asked("a")], { ":path": `${PATH}?x=1` })).uid, "a");
   assert.equal(groupIn(await call([asked("a")], { "content-type": "application/grpc+proto" })).uid, "a");

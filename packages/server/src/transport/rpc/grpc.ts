@@ -16,11 +16,21 @@ import type { CallerHeaders, RequestData, RpcDoorOptions } from "./handler.ts";
 import { areaOf, asMoorageError } from "../status.ts";
 
 /** Answers what a stream asks, to the end. Never rejects. The port listens to the stream's errors. */
-export type AnswerStream = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, data: RequestData) => Promise<void>;
+export type AnswerStream = (
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  data: RequestData,
+) => Promise<void>;
 
-type GrpcOptions = Pick<RpcDoorOptions, "dispatch" | "authenticate" | "errorDomain" | "log" | "clock" | "kept" | "maxMessageBytes">;
+type GrpcOptions = Pick<
+  RpcDoorOptions,
+  "dispatch" | "authenticate" | "errorDomain" | "log" | "clock" | "kept" | "maxMessageBytes"
+>;
 
-/** As much of a message as is taken in before its caller is known. Node itself takes in more, as `streamWindowBytes` lets it. */
+/**
+ * As much of a message as is taken in before its caller is known. Node itself takes in more, as `streamWindowBytes`
+ * lets it.
+ */
 const UNVERIFIED_BYTES = 64 * 1024;
 const OK_TRAILERS: OutgoingHttpHeaders = { "grpc-status": "0" };
 
@@ -30,9 +40,9 @@ export function isBinaryGrpc(contentType: string | undefined): boolean {
 }
 
 /**
- * A unary method in gRPC on the bare HTTP/2 stream: a call costs a fraction of what it does through Connect's adapter, because nothing is
- * made that it does not need. A client that leaves is not answered. A deadline ends the answer, not the work, which its transaction ends
- * whole or not at all. Source: gRPC over HTTP/2.
+ * A unary method in gRPC on the bare HTTP/2 stream: a call costs a fraction of what it does through Connect's adapter,
+ * because nothing is made that it does not need. A client that leaves is not answered. A deadline ends the answer, not
+ * the work, which its transaction ends whole or not at all. Source: gRPC over HTTP/2.
  */
 export function grpcUnary(options: GrpcOptions, method: DescMethodUnary): AnswerStream {
   const { dispatch, authenticate, errorDomain, log, clock, kept, maxMessageBytes = MAX_MESSAGE_BYTES } = options;
@@ -50,14 +60,18 @@ export function grpcUnary(options: GrpcOptions, method: DescMethodUnary): Answer
     try {
       if (data.refused !== undefined) throw data.refused;
       const timeout = headers["grpc-timeout"];
-      if (typeof timeout === "string") timer = setTimeout(() => fail(DEADLINE_EXCEEDED, deadlineTrailers(area, errorDomain)), grpcTimeoutMs(timeout));
+      if (typeof timeout === "string")
+        timer = setTimeout(() => fail(DEADLINE_EXCEEDED, deadlineTrailers(area, errorDomain)), grpcTimeoutMs(timeout));
       const { authorization } = headers;
       const extra: CallerHeaders = authorization === undefined ? {} : { authorization };
       let verified: Promise<Caller> | undefined;
       const verify = (): Promise<Caller> => (verified ??= authenticate(extra, method, data));
       const body = await bodyOf(stream, maxMessageBytes, verify);
       if (body === undefined) return;
-      const key = isKept && authorization !== undefined && verified === undefined ? body.keptKey(`${name} ${authorization} `) : undefined;
+      const key =
+        isKept && authorization !== undefined && verified === undefined
+          ? body.keptKey(`${name} ${authorization} `)
+          : undefined;
       const known = key === undefined ? undefined : kept?.get(key, clock.nowMs());
       if (known !== undefined) {
         data.admit?.(known.caller.identity);
@@ -70,12 +84,26 @@ export function grpcUnary(options: GrpcOptions, method: DescMethodUnary): Answer
       if (isAnswered(stream)) return;
       const encoding = encodingOf(headers["grpc-encoding"]);
       const envelope = body.end();
-      const asked = parsed(method, envelope.isCompressed ? await decompressed(envelope.bytes, encoding, maxMessageBytes, requestId) : envelope.bytes);
-      const callData = { caller, requestId, nowMs: clock.nowMs(), remoteAddress, userAgent: headers["user-agent"] ?? "" };
+      const asked = parsed(
+        method,
+        envelope.isCompressed
+          ? await decompressed(envelope.bytes, encoding, maxMessageBytes, requestId)
+          : envelope.bytes,
+      );
+      const callData = {
+        caller,
+        requestId,
+        nowMs: clock.nowMs(),
+        remoteAddress,
+        userAgent: headers["user-agent"] ?? "",
+      };
       const answer = toBinary(method.output, await dispatch.unary(method, callData, asked, extra));
       if (key !== undefined) kept?.keep(snapshot, key, caller, { text: packed(answer) }, callData.nowMs);
       // As the caller did with its own message: who does not compress is near, or would rather not.
-      const used = answer.length < COMPRESS_FROM_BYTES || !isAccepted(encoding, headers["grpc-accept-encoding"]) ? undefined : encoding;
+      const used =
+        answer.length < COMPRESS_FROM_BYTES || !isAccepted(encoding, headers["grpc-accept-encoding"])
+          ? undefined
+          : encoding;
       const bytes = used === undefined ? answer : await used.compress(answer);
       if (answerWith(stream, requestId, bytes, used?.name)) observed?.endRpc(0);
     } catch (thrown) {
@@ -88,11 +116,15 @@ export function grpcUnary(options: GrpcOptions, method: DescMethodUnary): Answer
 }
 
 /**
- * What the caller sends, to its last byte or to the first that is refused. Absent: the client went away before that. The caller is verified
- * after it, so that all of a call is answered in one go and from one snapshot of the database; but before more than `UNVERIFIED_BYTES` of a
- * message are taken in. Rejects as `verify` does.
+ * What the caller sends, to its last byte or to the first that is refused. Absent: the client went away before that.
+ * The caller is verified after it, so that all of a call is answered in one go and from one snapshot of the database;
+ * but before more than `UNVERIFIED_BYTES` of a message are taken in. Rejects as `verify` does.
  */
-function bodyOf(stream: ServerHttp2Stream, maxBytes: number, verify: () => Promise<unknown>): Promise<UnaryBody | undefined> {
+function bodyOf(
+  stream: ServerHttp2Stream,
+  maxBytes: number,
+  verify: () => Promise<unknown>,
+): Promise<UnaryBody | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<UnaryBody | undefined>();
   if (stream.closed || stream.destroyed) resolve(undefined);
   const body = new UnaryBody(maxBytes);
@@ -109,9 +141,17 @@ function bodyOf(stream: ServerHttp2Stream, maxBytes: number, verify: () => Promi
   return promise;
 }
 
-function decompressed(bytes: Uint8Array, encoding: Encoding | undefined, maxBytes: number, requestId: string): Promise<Uint8Array> {
+function decompressed(
+  bytes: Uint8Array,
+  encoding: Encoding | undefined,
+  maxBytes: number,
+  requestId: string,
+): Promise<Uint8Array> {
   // The code is what gRPC's compression.md asks for; the request id makes it an error that may be shown.
-  if (encoding === undefined) throw new MoorageError(Code.Internal, "Protocol error: a compressed message in a call without grpc-encoding", { metadata: { requestId } });
+  if (encoding === undefined)
+    throw new MoorageError(Code.Internal, "Protocol error: a compressed message in a call without grpc-encoding", {
+      metadata: { requestId },
+    });
   return encoding.decompress(bytes, maxBytes);
 }
 
@@ -124,9 +164,18 @@ function parsed(method: DescMethodUnary, bytes: Uint8Array): Message {
 }
 
 /** Head, message and trailers, which leave together. Answers whether there was anybody to answer. */
-function answerWith(stream: ServerHttp2Stream, requestId: string, message: Uint8Array, encoding: string | undefined): boolean {
+function answerWith(
+  stream: ServerHttp2Stream,
+  requestId: string,
+  message: Uint8Array,
+  encoding: string | undefined,
+): boolean {
   if (isAnswered(stream)) return false;
-  const head: OutgoingHttpHeaders = { ":status": 200, "content-type": "application/grpc+proto", "x-request-id": requestId };
+  const head: OutgoingHttpHeaders = {
+    ":status": 200,
+    "content-type": "application/grpc+proto",
+    "x-request-id": requestId,
+  };
   if (encoding !== undefined) head["grpc-encoding"] = encoding;
   stream.on("wantTrailers", sendOkTrailers);
   stream.respond(head, { waitForTrailers: true });
@@ -134,16 +183,27 @@ function answerWith(stream: ServerHttp2Stream, requestId: string, message: Uint8
   return true;
 }
 
-/** A failure in one block of headers. Answers whether there was anybody to answer. Source: gRPC over HTTP/2, Trailers-Only. */
+/**
+ * A failure in one block of headers. Answers whether there was anybody to answer. Source: gRPC over HTTP/2,
+ * Trailers-Only.
+ */
 function respondWith(stream: ServerHttp2Stream, requestId: string, trailers: OutgoingHttpHeaders): boolean {
   if (isAnswered(stream)) return false;
-  const head = { ":status": 200, "content-type": "application/grpc+proto", "x-request-id": requestId, "grpc-accept-encoding": ACCEPTED_ENCODINGS };
+  const head = {
+    ":status": 200,
+    "content-type": "application/grpc+proto",
+    "x-request-id": requestId,
+    "grpc-accept-encoding": ACCEPTED_ENCODINGS,
+  };
   stream.respond({ ...head, ...trailers }, { endStream: true });
   if (!stream.readableEnded) dropBody(stream);
   return true;
 }
 
-/** Reads on over what still comes of an answered call's body, for some time: a stream cut at once may take the answer with it. */
+/**
+ * Reads on over what still comes of an answered call's body, for some time: a stream cut at once may take the answer
+ * with it.
+ */
 function dropBody(stream: ServerHttp2Stream): void {
   stream.removeAllListeners("data").resume();
   const timer = setTimeout(() => stream.close(constants.NGHTTP2_NO_ERROR), PORT_LIMITS.lingerTimeoutMs).unref();

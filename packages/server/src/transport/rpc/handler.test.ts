@@ -13,7 +13,15 @@ import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import type { Transport } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
-import { GetGroupRequestSchema, GroupSchema, GroupsService, PingResponseSchema, PingService, RawTokenSchema, SecurityTokenService } from "@moorage/api";
+import {
+  GetGroupRequestSchema,
+  GroupSchema,
+  GroupsService,
+  PingResponseSchema,
+  PingService,
+  RawTokenSchema,
+  SecurityTokenService,
+} from "@moorage/api";
 import { ErrorInfoSchema } from "@moorage/api/gen/google/rpc/error_details_pb";
 import { StatusSchema } from "@moorage/api/gen/google/rpc/status_pb";
 import { Health, HealthCheckResponse_ServingStatus as ServingStatus } from "@moorage/api/gen/health/v1/health_pb";
@@ -33,7 +41,10 @@ const GET_GROUP = "/moorage.iam.v2.GroupsService/GetGroup";
 const bearer = { authorization: "Bearer good" };
 const failures: Record<string, MoorageError> = {
   missing: notFound("moorage.iam.v2.Group", "missing"),
-  invalid: invalidArgument({ field: "name", description: "is required" }, { field: "claimMatch.issuer", description: "must be a URL" }),
+  invalid: invalidArgument(
+    { field: "name", description: "is required" },
+    { field: "claimMatch.issuer", description: "must be a URL" },
+  ),
   later: new MoorageError(14, "Unavailable: later", { retryAfterMs: 1500 }),
 };
 const shutdown = new AbortController();
@@ -43,21 +54,33 @@ let transports: Record<string, Transport>;
 // A room of one resource, so that the door is seen by itself.
 const dispatch: Dispatch = {
   async unary(method, data, message, extra): Promise<Message> {
-    if (method === PingService.method.ping) return create(PingResponseSchema, { response: `pong${data.caller.identity}` });
-    if (method === SecurityTokenService.method.exchange) return create(RawTokenSchema, { token: extra?.authorization ?? "" });
+    if (method === PingService.method.ping)
+      return create(PingResponseSchema, { response: `pong${data.caller.identity}` });
+    if (method === SecurityTokenService.method.exchange)
+      return create(RawTokenSchema, { token: extra?.authorization ?? "" });
     const { uid } = message as Message & { uid: string };
     if (uid === "slow") return new Promise(() => undefined);
     if (uid === "broken") throw new TypeError("secret");
     if (failures[uid]) throw failures[uid];
-    return create(GroupSchema, { uid, name: data.caller.identity, description: `${data.requestId} ${data.remoteAddress} ${data.nowMs} ${data.userAgent !== ""}` });
+    return create(GroupSchema, {
+      uid,
+      name: data.caller.identity,
+      description: `${data.requestId} ${data.remoteAddress} ${data.nowMs} ${data.userAgent !== ""}`,
+    });
   },
   stream: () => assert.fail("no method here streams"),
 };
 
 before(async () => {
   const door = rpcDoor({
-    dispatch, services: [PingService, GroupsService, SecurityTokenService], aliases: ["acme.platform", "old"], errorDomain: "moorage.dev",
-    log: pino({ level: "silent" }), clock: { nowMs: () => 42 }, shutdown: shutdown.signal, maxMessageBytes: 2000,
+    dispatch,
+    services: [PingService, GroupsService, SecurityTokenService],
+    aliases: ["acme.platform", "old"],
+    errorDomain: "moorage.dev",
+    log: pino({ level: "silent" }),
+    clock: { nowMs: () => 42 },
+    shutdown: shutdown.signal,
+    maxMessageBytes: 2000,
     async authenticate({ authorization }, method) {
       if (method.parent !== GroupsService) return ANONYMOUS;
       if (authorization !== "Bearer good") throw unauthenticated("a token is needed");
@@ -65,7 +88,10 @@ before(async () => {
     },
   });
   port = await listen({
-    host: "127.0.0.1", port: 0, errorDomain: "moorage.dev", log: pino({ level: "silent" }),
+    host: "127.0.0.1",
+    port: 0,
+    errorDomain: "moorage.dev",
+    log: pino({ level: "silent" }),
     takeStream(stream, headers) {
       const answer = door.unary(headers);
       void answer?.(stream, headers, { requestId: "r1", remoteAddress: "192.0.2.1" });
@@ -100,7 +126,14 @@ async function grpcJs(path: string, request: Uint8Array, headers: Record<string,
   try {
     return await new Promise((resolve, reject) => {
       const bytes = (value: Uint8Array): Buffer => Buffer.from(value);
-      client.makeUnaryRequest(path, bytes, (value) => value, request, metadata, (error, value) => (error ? reject(error) : resolve(value ?? Buffer.alloc(0))));
+      client.makeUnaryRequest(
+        path,
+        bytes,
+        (value) => value,
+        request,
+        metadata,
+        (error, value) => (error ? reject(error) : resolve(value ?? Buffer.alloc(0))),
+      );
     });
   } finally {
     client.close();
@@ -108,12 +141,19 @@ async function grpcJs(path: string, request: Uint8Array, headers: Record<string,
 }
 
 async function failureOf(call: Promise<unknown>): Promise<ConnectError> {
-  return call.then(() => assert.fail("the call succeeded"), (error: unknown) => ConnectError.from(error));
+  return call.then(
+    () => assert.fail("the call succeeded"),
+    (error: unknown) => ConnectError.from(error),
+  );
 }
 
 const groupRequest = (uid: string) => toBinary(GetGroupRequestSchema, create(GetGroupRequestSchema, { uid }));
 
-async function post(path: string, headers: Record<string, string>, body: string): Promise<{ status: number | undefined; body: string; headers: IncomingMessage["headers"] }> {
+async function post(
+  path: string,
+  headers: Record<string, string>,
+  body: string,
+): Promise<{ status: number | undefined; body: string; headers: IncomingMessage["headers"] }> {
   const sent = httpRequest({ host: "127.0.0.1", port: port.port, path, method: "POST", headers, agent: false });
   sent.end(body);
   const [response] = (await once(sent, "response")) as [IncomingMessage];
@@ -135,10 +175,19 @@ test("errors carry the details of REST, equal in every protocol", LIMIT, async (
     for (const [name, transport] of Object.entries(transports)) {
       const error = await failureOf(createClient(GroupsService, transport).getGroup({ uid }, { headers: bearer }));
       assert.deepEqual([error.code, error.rawMessage], [failure.code as number, failure.message], name);
-      const details = error.details.map((detail) => ("type" in detail ? [`type.googleapis.com/${detail.type}`, Buffer.from(detail.value)] : []));
-      assert.deepEqual(details, expected.details.map((detail) => [detail.typeUrl, Buffer.from(detail.value)]), name);
+      const details = error.details.map((detail) =>
+        "type" in detail ? [`type.googleapis.com/${detail.type}`, Buffer.from(detail.value)] : [],
+      );
+      assert.deepEqual(
+        details,
+        expected.details.map((detail) => [detail.typeUrl, Buffer.from(detail.value)]),
+        name,
+      );
     }
-    const error = await grpcJs(GET_GROUP, groupRequest(uid)).then(() => assert.fail("the call succeeded"), (thrown: ServiceError) => thrown);
+    const error = await grpcJs(GET_GROUP, groupRequest(uid)).then(
+      () => assert.fail("the call succeeded"),
+      (thrown: ServiceError) => thrown,
+    );
     assert.deepEqual([error.code, error.details], [failure.code, failure.message]);
     const [bytes] = error.metadata.get("grpc-status-details-bin");
     assert.ok(equals(StatusSchema, fromBinary(StatusSchema, bytes as Buffer), expected));
@@ -149,9 +198,15 @@ test("errors carry the details of REST, equal in every protocol", LIMIT, async (
 
 test("nobody gets past the authentication, and the token is verified before the body is read", LIMIT, async () => {
   for (const [name, transport] of Object.entries(transports)) {
-    const error = await failureOf(createClient(GroupsService, transport).getGroup({ uid: "a" }, { headers: { authorization: "Bearer bad" } }));
+    const error = await failureOf(
+      createClient(GroupsService, transport).getGroup({ uid: "a" }, { headers: { authorization: "Bearer bad" } }),
+    );
     assert.equal(error.code, Code.Unauthenticated, name);
-    assert.deepEqual(error.findDetails(ErrorInfoSchema).map((info) => [info.reason, info.domain]), [["UNAUTHENTICATED", "iam.moorage.dev"]], name);
+    assert.deepEqual(
+      error.findDetails(ErrorInfoSchema).map((info) => [info.reason, info.domain]),
+      [["UNAUTHENTICATED", "iam.moorage.dev"]],
+      name,
+    );
   }
   const json = await post(GET_GROUP, { "content-type": "application/json" }, "not even JSON");
   assert.deepEqual([json.status, json.headers["www-authenticate"]], [401, "Bearer"]);
@@ -159,14 +214,19 @@ test("nobody gets past the authentication, and the token is verified before the 
 
 test("a method that reads the token itself gets it as it was sent", LIMIT, async () => {
   for (const [name, transport] of Object.entries(transports)) {
-    const { token } = await createClient(SecurityTokenService, transport).exchange({}, { headers: { authorization: "Bearer an.external.token" } });
+    const { token } = await createClient(SecurityTokenService, transport).exchange(
+      {},
+      { headers: { authorization: "Bearer an.external.token" } },
+    );
     assert.equal(token, "Bearer an.external.token", name);
   }
 });
 
 test("an unforeseen error tells a request id and nothing else", LIMIT, async () => {
   for (const [name, transport] of Object.entries(transports)) {
-    const error = await failureOf(createClient(GroupsService, transport).getGroup({ uid: "broken" }, { headers: bearer }));
+    const error = await failureOf(
+      createClient(GroupsService, transport).getGroup({ uid: "broken" }, { headers: bearer }),
+    );
     assert.deepEqual([error.code, error.rawMessage], [Code.Internal, "Internal error"], name);
     assert.equal(error.findDetails(ErrorInfoSchema)[0]?.metadata["requestId"], "r1", name);
   }
@@ -174,17 +234,35 @@ test("an unforeseen error tells a request id and nothing else", LIMIT, async () 
 
 test("aliases name the same services", LIMIT, async () => {
   for (const alias of ["acme.platform", "old"]) {
-    assert.equal(fromBinary(GroupSchema, await grpcJs(`/${alias}.iam.v2.GroupsService/GetGroup`, groupRequest("a"))).name, "me");
-    assert.equal(fromBinary(RawTokenSchema, await grpcJs(`/${alias}.oidc.SecurityTokenService/Exchange`, new Uint8Array())).token, "Bearer good");
-    const missing = await post(`/${alias}.iam.v2.GroupsService/GetGroup`, { "content-type": "application/json", ...bearer }, `{"uid":"missing"}`);
+    assert.equal(
+      fromBinary(GroupSchema, await grpcJs(`/${alias}.iam.v2.GroupsService/GetGroup`, groupRequest("a"))).name,
+      "me",
+    );
+    assert.equal(
+      fromBinary(RawTokenSchema, await grpcJs(`/${alias}.oidc.SecurityTokenService/Exchange`, new Uint8Array())).token,
+      "Bearer good",
+    );
+    const missing = await post(
+      `/${alias}.iam.v2.GroupsService/GetGroup`,
+      { "content-type": "application/json", ...bearer },
+      `{"uid":"missing"}`,
+    );
     assert.match(missing.body, /"domain":"iam\.moorage\.dev"/);
   }
   await assert.rejects(grpcJs("/other.iam.v2.GroupsService/GetGroup", groupRequest("a")), { code: Code.Unimplemented });
 });
 
 test("what is not there is UNIMPLEMENTED in each protocol's own form", LIMIT, async () => {
-  for (const path of ["/moorage.iam.v2.GroupsService/Nothing", "/acme.platform.iam.v2.GroupsService/Nothing", "/a.b.v1.Service/Nothing", "/"]) {
-    const error = await grpcJs(path, new Uint8Array()).then(() => assert.fail("the call succeeded"), (thrown: ServiceError) => thrown);
+  for (const path of [
+    "/moorage.iam.v2.GroupsService/Nothing",
+    "/acme.platform.iam.v2.GroupsService/Nothing",
+    "/a.b.v1.Service/Nothing",
+    "/",
+  ]) {
+    const error = await grpcJs(path, new Uint8Array()).then(
+      () => assert.fail("the call succeeded"),
+      (thrown: ServiceError) => thrown,
+    );
     assert.equal(error.code, Code.Unimplemented);
     const [bytes] = error.metadata.get("grpc-status-details-bin");
     assert.equal(fromBinary(StatusSchema, bytes as Buffer).details.length, 1);
@@ -196,11 +274,20 @@ test("what is not there is UNIMPLEMENTED in each protocol's own form", LIMIT, as
 
 test("a message too large and one that cannot be read are refused, with one ErrorInfo each", LIMIT, async () => {
   for (const [name, transport] of Object.entries(transports)) {
-    const error = await failureOf(createClient(GroupsService, transport).getGroup({ uid: "x".repeat(3000) }, { headers: bearer }));
+    const error = await failureOf(
+      createClient(GroupsService, transport).getGroup({ uid: "x".repeat(3000) }, { headers: bearer }),
+    );
     assert.equal(error.code, Code.ResourceExhausted, name);
-    assert.deepEqual(error.findDetails(ErrorInfoSchema).map((info) => [info.reason, info.domain]), [["RESOURCE_EXHAUSTED", "iam.moorage.dev"]], name);
+    assert.deepEqual(
+      error.findDetails(ErrorInfoSchema).map((info) => [info.reason, info.domain]),
+      [["RESOURCE_EXHAUSTED", "iam.moorage.dev"]],
+      name,
+    );
   }
-  const error = await grpcJs(GET_GROUP, Buffer.from([0xff, 0xff])).then(() => assert.fail("the call succeeded"), (thrown: ServiceError) => thrown);
+  const error = await grpcJs(GET_GROUP, Buffer.from([0xff, 0xff])).then(
+    () => assert.fail("the call succeeded"),
+    (thrown: ServiceError) => thrown,
+  );
   assert.equal(error.code, Code.InvalidArgument);
   assert.equal((await post(GET_GROUP, { "content-type": "application/proto", ...bearer }, "\u00ff\u00ff")).status, 400);
   const json = await post(GET_GROUP, { "content-type": "application/json", ...bearer }, "not JSON");
@@ -216,18 +303,30 @@ test("a host that is none is a bad request", LIMIT, async () => {
 
 test("a deadline ends the call", LIMIT, async () => {
   for (const [name, transport] of Object.entries(transports)) {
-    const error = await failureOf(createClient(GroupsService, transport).getGroup({ uid: "slow" }, { headers: bearer, timeoutMs: 50 }));
+    const error = await failureOf(
+      createClient(GroupsService, transport).getGroup({ uid: "slow" }, { headers: bearer, timeoutMs: 50 }),
+    );
     assert.equal(error.code, Code.DeadlineExceeded, name);
   }
   // A client that does not watch the clock itself sees that the server does.
-  const json = await post(GET_GROUP, { "content-type": "application/json", "connect-timeout-ms": "30", ...bearer }, `{"uid":"slow"}`);
+  const json = await post(
+    GET_GROUP,
+    { "content-type": "application/json", "connect-timeout-ms": "30", ...bearer },
+    `{"uid":"slow"}`,
+  );
   assert.equal(json.status, 504);
   assert.match(json.body, /"reason":"DEADLINE_EXCEEDED"/);
 });
 
 test("a client that leaves in the middle of a call disturbs nobody", LIMIT, async () => {
   const client = http2Connect(`http://127.0.0.1:${port.port}`);
-  const stream = client.request({ ":method": "POST", ":path": GET_GROUP, "content-type": "application/grpc", te: "trailers", ...bearer });
+  const stream = client.request({
+    ":method": "POST",
+    ":path": GET_GROUP,
+    "content-type": "application/grpc",
+    te: "trailers",
+    ...bearer,
+  });
   stream.on("error", () => undefined);
   const body = groupRequest("slow");
   stream.write(Buffer.concat([Buffer.from([0, 0, 0, 0, body.length]), body]));
@@ -248,23 +347,38 @@ test("reflection lists the services and gives every file they need, in both vers
   async function* ask<T>(...requests: T[]): AsyncGenerator<T> {
     yield* requests;
   }
-  for (const info of [createClient(ServerReflection, grpc).serverReflectionInfo, createClient(AlphaReflection, grpc).serverReflectionInfo]) {
+  for (const info of [
+    createClient(ServerReflection, grpc).serverReflectionInfo,
+    createClient(AlphaReflection, grpc).serverReflectionInfo,
+  ]) {
     const answers = [];
     const requests = ask(
       { messageRequest: { case: "listServices" as const, value: "" } },
       { messageRequest: { case: "fileContainingSymbol" as const, value: "moorage.iam.v2.GroupsService.GetGroup" } },
       { messageRequest: { case: "fileByFilename" as const, value: "moorage/ping/v2/ping.proto" } },
       { messageRequest: { case: "allExtensionNumbersOfType" as const, value: "google.protobuf.MethodOptions" } },
-      { messageRequest: { case: "fileContainingExtension" as const, value: { containingType: "google.protobuf.MethodOptions", extensionNumber: 72295728 } } },
+      {
+        messageRequest: {
+          case: "fileContainingExtension" as const,
+          value: { containingType: "google.protobuf.MethodOptions", extensionNumber: 72295728 },
+        },
+      },
       { messageRequest: { case: "fileContainingSymbol" as const, value: "no.Such" } },
     );
     for await (const { messageResponse } of info(requests)) answers.push(messageResponse);
     const [list, symbol, file, numbers, extension, none] = answers;
     assert.deepEqual(list?.case === "listServicesResponse" && list.value.service.map((service) => service.name), [
-      "grpc.health.v1.Health", "grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection",
-      "moorage.iam.v2.GroupsService", "moorage.oidc.SecurityTokenService", "moorage.ping.v2.PingService",
+      "grpc.health.v1.Health",
+      "grpc.reflection.v1.ServerReflection",
+      "grpc.reflection.v1alpha.ServerReflection",
+      "moorage.iam.v2.GroupsService",
+      "moorage.oidc.SecurityTokenService",
+      "moorage.ping.v2.PingService",
     ]);
-    const files = (answer: typeof symbol) => (answer?.case === "fileDescriptorResponse" ? answer.value.fileDescriptorProto.map((bytes) => fromBinary(FileDescriptorProtoSchema, bytes)) : []);
+    const files = (answer: typeof symbol) =>
+      answer?.case === "fileDescriptorResponse"
+        ? answer.value.fileDescriptorProto.map((bytes) => fromBinary(FileDescriptorProtoSchema, bytes))
+        : [];
     assert.equal(files(symbol)[0]?.name, "moorage/iam/v2/groups.proto");
     const given = new Set(files(symbol).map((each) => each.name));
     for (const each of files(symbol)) for (const needed of each.dependency) assert.ok(given.has(needed), needed);

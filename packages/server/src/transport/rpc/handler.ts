@@ -14,11 +14,18 @@ import type { ErrorLog } from "../status.ts";
 /** What the door needs of dispatch. `extra` is for methods that read the token themselves, as the exchange does. */
 export interface Dispatch {
   unary(method: DescMethodUnary, data: CallData, message: Message, extra?: CallerHeaders): Promise<Message>;
-  stream(method: DescMethodServerStreaming, data: CallData, message: Message, extra: { signal: AbortSignal; renew(): Promise<CallData> }): AsyncIterable<Message>;
+  stream(
+    method: DescMethodServerStreaming,
+    data: CallData,
+    message: Message,
+    extra: { signal: AbortSignal; renew(): Promise<CallData> },
+  ): AsyncIterable<Message>;
 }
 
 /** What of a request's headers says who calls, as it was sent. */
-export interface CallerHeaders { authorization?: string }
+export interface CallerHeaders {
+  authorization?: string;
+}
 
 /** What the port knows of a request. */
 export interface RequestData {
@@ -27,7 +34,10 @@ export interface RequestData {
   observed?: Observed;
   /** What the request is refused with, whatever it asks: the door answers it in its own form. */
   refused?: MoorageError | undefined;
-  /** Counts a request of the identity, once it is known to be its caller. Throws RESOURCE_EXHAUSTED where there were too many. */
+  /**
+   * Counts a request of the identity, once it is known to be its caller. Throws RESOURCE_EXHAUSTED where there were too
+   * many.
+   */
   admit?: ((identity: string) => void) | undefined;
 }
 
@@ -35,7 +45,10 @@ export interface RpcDoorOptions {
   dispatch: Dispatch;
   /** The services served, health and reflection aside. Of their methods none may have a caller that streams. */
   services: readonly DescService[];
-  /** Verifies the caller before the request's body is read. Throws UNAUTHENTICATED; for a public method it may answer ANONYMOUS. */
+  /**
+   * Verifies the caller before the request's body is read. Throws UNAUTHENTICATED; for a public method it may answer
+   * ANONYMOUS.
+   */
   authenticate(headers: CallerHeaders, method: DescMethod, data: RequestData): Promise<Caller>;
   /** Package prefixes that stand for `moorage` as well, e.g. `acme.platform`. Source: contract §1. */
   aliases: readonly string[];
@@ -50,7 +63,10 @@ export interface RpcDoorOptions {
 }
 
 export interface RpcDoor {
-  /** What answers a unary call in binary gRPC on the bare stream, the short way. Absent: it is none, or one of health or reflection. */
+  /**
+   * What answers a unary call in binary gRPC on the bare stream, the short way. Absent: it is none, or one of health or
+   * reflection.
+   */
   unary(headers: IncomingHttpHeaders): AnswerStream | undefined;
   /** Whether the request is for this door: a POST below a service's name or alias, or anything said in gRPC. */
   matches(request: Request): boolean;
@@ -59,24 +75,34 @@ export interface RpcDoor {
 }
 
 /**
- * gRPC, gRPC-Web and the Connect protocol over either HTTP version, with health and reflection. Errors are those of REST: the same code, message
- * and details. A deadline ends the answer, not the work, which its transaction ends whole or not at all.
+ * gRPC, gRPC-Web and the Connect protocol over either HTTP version, with health and reflection. Errors are those of
+ * REST: the same code, message and details. A deadline ends the answer, not the work, which its transaction ends whole
+ * or not at all.
  */
 export function rpcDoor(options: RpcDoorOptions): RpcDoor {
   const { services, aliases } = options;
   const names = trueNamesOf(services, aliases);
-  const unary = new Map<string, AnswerStream>(services.flatMap(({ typeName, methods }) => methods.filter(isUnary).flatMap((method) => {
-    const answer = grpcUnary(options, method);
-    return withAliases(`${typeName}/${method.name}`, aliases).map((path) => [`/${path}`, answer] as const);
-  })));
+  const unary = new Map<string, AnswerStream>(
+    services.flatMap(({ typeName, methods }) =>
+      methods.filter(isUnary).flatMap((method) => {
+        const answer = grpcUnary(options, method);
+        return withAliases(`${typeName}/${method.name}`, aliases).map((path) => [`/${path}`, answer] as const);
+      }),
+    ),
+  );
   // Loaded at its first use: most servers never hear anything but unary gRPC, and it takes 20 MiB.
   let adapter: Promise<RpcDoor["handle"]> | undefined;
   return {
-    unary: (headers) => (headers[":method"] === "POST" && isBinaryGrpc(headers["content-type"]) ? unary.get(headers[":path"] ?? "") : undefined),
+    unary: (headers) =>
+      headers[":method"] === "POST" && isBinaryGrpc(headers["content-type"])
+        ? unary.get(headers[":path"] ?? "")
+        : undefined,
     matches: (request) => request.method === "POST" && (isGrpc(request) || names.has(serviceOf(request))),
     async handle(request, response, data) {
       adapter ??= import("./connect.ts").then(({ connectHandler }) => connectHandler(options));
-      await (await adapter)(request, response, data);
+      await (
+        await adapter
+      )(request, response, data);
     },
   };
 }

@@ -1,19 +1,25 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { HealthCheckResponse_ServingStatus as ServingStatus, HealthCheckResponseSchema } from "@moorage/api/gen/health/v1/health_pb";
+import {
+  HealthCheckResponse_ServingStatus as ServingStatus,
+  HealthCheckResponseSchema,
+} from "@moorage/api/gen/health/v1/health_pb";
 import type { Health } from "@moorage/api/gen/health/v1/health_pb";
 import { Code, MoorageError } from "../../errors.ts";
 
 /**
- * grpc.health.v1: the server ("") and each named service are SERVING until the signal is given, NOT_SERVING from then on. A watch tells
- * the state at once and every change, and ends with the shut-down. Source: the gRPC health checking protocol.
+ * grpc.health.v1: the server ("") and each named service are SERVING until the signal is given, NOT_SERVING from then
+ * on. A watch tells the state at once and every change, and ends with the shut-down. Source: the gRPC health checking
+ * protocol.
  */
 export function health(services: readonly string[], shutdown: AbortSignal): ServiceImpl<typeof Health> {
   const known = new Set(["", ...services]);
-  const current = () => create(HealthCheckResponseSchema, { status: shutdown.aborted ? ServingStatus.NOT_SERVING : ServingStatus.SERVING });
+  const current = () =>
+    create(HealthCheckResponseSchema, { status: shutdown.aborted ? ServingStatus.NOT_SERVING : ServingStatus.SERVING });
   return {
     check({ service }) {
-      if (!known.has(service)) throw new MoorageError(Code.NotFound, "Service not found", { resource: { type: "service", name: service } });
+      if (!known.has(service))
+        throw new MoorageError(Code.NotFound, "Service not found", { resource: { type: "service", name: service } });
       return current();
     },
     async *watch({ service }, { signal }) {

@@ -22,7 +22,11 @@ export function withAliases(name: string, aliases: readonly string[]): string[] 
 
 /** Every name that a service is called by, with its true one; health and reflection are among them. */
 export function trueNamesOf(services: readonly DescService[], aliases: readonly string[]): Map<string, string> {
-  return new Map([...services, Health, ServerReflection, AlphaReflection].flatMap(({ typeName }) => withAliases(typeName, aliases).map((name) => [name, typeName])));
+  return new Map(
+    [...services, Health, ServerReflection, AlphaReflection].flatMap(({ typeName }) =>
+      withAliases(typeName, aliases).map((name) => [name, typeName]),
+    ),
+  );
 }
 
 export function pathOf(request: Request): string {

@@ -2,17 +2,24 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { DescEnum, DescExtension, DescFile, DescMessage, DescService, MessageInitShape } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { ServerReflectionRequestSchema, ServerReflectionResponseSchema } from "@moorage/api/gen/grpc/reflection/v1/reflection_pb";
+import {
+  ServerReflectionRequestSchema,
+  ServerReflectionResponseSchema,
+} from "@moorage/api/gen/grpc/reflection/v1/reflection_pb";
 import type { ServerReflection, ServerReflectionRequest } from "@moorage/api/gen/grpc/reflection/v1/reflection_pb";
 import {
-  ServerReflectionRequestSchema as AlphaRequestSchema, ServerReflectionResponseSchema as AlphaResponseSchema,
+  ServerReflectionRequestSchema as AlphaRequestSchema,
+  ServerReflectionResponseSchema as AlphaResponseSchema,
 } from "@moorage/api/gen/grpc/reflection/v1alpha/reflection_pb";
 import type { ServerReflection as AlphaReflection } from "@moorage/api/gen/grpc/reflection/v1alpha/reflection_pb";
 import { Code } from "../../errors.ts";
 
 type Answer = NonNullable<MessageInitShape<typeof ServerReflectionResponseSchema>["messageResponse"]>;
 
-/** What can be asked for: every file the services need, by its name, by each full name it declares, and extensions by what they extend. */
+/**
+ * What can be asked for: every file the services need, by its name, by each full name it declares, and extensions by
+ * what they extend.
+ */
 interface Index {
   services: string[];
   byName: Map<string, DescFile>;
@@ -20,12 +27,21 @@ interface Index {
   byExtendee: Map<string, Map<number, DescFile>>;
 }
 
-/** grpc.reflection.v1 and v1alpha over the descriptors of the services served. Source: the gRPC server reflection protocol. */
-export function reflection(services: readonly DescService[]): { v1: ServiceImpl<typeof ServerReflection>; v1alpha: ServiceImpl<typeof AlphaReflection> } {
+/**
+ * grpc.reflection.v1 and v1alpha over the descriptors of the services served. Source: the gRPC server reflection
+ * protocol.
+ */
+export function reflection(services: readonly DescService[]): {
+  v1: ServiceImpl<typeof ServerReflection>;
+  v1alpha: ServiceImpl<typeof AlphaReflection>;
+} {
   const index = indexOf(services);
-  const respond = (request: ServerReflectionRequest) => create(ServerReflectionResponseSchema, {
-    validHost: request.host, originalRequest: request, messageResponse: answer(request, index),
-  });
+  const respond = (request: ServerReflectionRequest) =>
+    create(ServerReflectionResponseSchema, {
+      validHost: request.host,
+      originalRequest: request,
+      messageResponse: answer(request, index),
+    });
   return {
     v1: {
       async *serverReflectionInfo(requests) {
@@ -57,10 +73,16 @@ function answer({ messageRequest: asked }: ServerReflectionRequest, index: Index
     case "allExtensionNumbersOfType": {
       const numbers = index.byExtendee.get(asked.value);
       if (!numbers && !index.bySymbol.has(asked.value)) return notFound();
-      return { case: "allExtensionNumbersResponse", value: { baseTypeName: asked.value, extensionNumber: [...numbers?.keys() ?? []] } };
+      return {
+        case: "allExtensionNumbersResponse",
+        value: { baseTypeName: asked.value, extensionNumber: [...(numbers?.keys() ?? [])] },
+      };
     }
     case undefined:
-      return { case: "errorResponse", value: { errorCode: Code.InvalidArgument, errorMessage: "nothing was asked for" } };
+      return {
+        case: "errorResponse",
+        value: { errorCode: Code.InvalidArgument, errorMessage: "nothing was asked for" },
+      };
   }
 }
 
@@ -73,7 +95,10 @@ function files(file: DescFile | undefined): Answer {
   if (!file) return notFound();
   const wanted = new Map<string, DescFile>();
   collect(file, wanted);
-  return { case: "fileDescriptorResponse", value: { fileDescriptorProto: [...wanted.values()].map((each) => toBinary(FileDescriptorProtoSchema, each.proto)) } };
+  return {
+    case: "fileDescriptorResponse",
+    value: { fileDescriptorProto: [...wanted.values()].map((each) => toBinary(FileDescriptorProtoSchema, each.proto)) },
+  };
 }
 
 function collect(file: DescFile, into: Map<string, DescFile>): void {
@@ -83,7 +108,12 @@ function collect(file: DescFile, into: Map<string, DescFile>): void {
 }
 
 function indexOf(services: readonly DescService[]): Index {
-  const index: Index = { services: services.map((service) => service.typeName).sort(), byName: new Map(), bySymbol: new Map(), byExtendee: new Map() };
+  const index: Index = {
+    services: services.map((service) => service.typeName).sort(),
+    byName: new Map(),
+    bySymbol: new Map(),
+    byExtendee: new Map(),
+  };
   for (const service of services) collect(service.file, index.byName);
   for (const file of index.byName.values()) {
     const name = (symbol: string): void => void index.bySymbol.set(symbol, file);
