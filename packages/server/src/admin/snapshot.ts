@@ -1,5 +1,12 @@
-import { type Database, databasePath, type Store, StoreError, TransientError } from "../store/index.ts";
-import { connect, sqliteDatabase } from "../store/sqlite.ts";
+import {
+  connect,
+  type Database,
+  databasePath,
+  sqliteDatabase,
+  type Store,
+  StoreError,
+  TransientError,
+} from "../store/index.ts";
 
 /**
  * Reads from one state of the database, while others may go on writing. Not for long waits: the database keeps what

@@ -5,7 +5,7 @@ import type { BlobStore } from "../blobs/index.ts";
 import { ANONYMOUS, type CallData } from "../core/call.ts";
 import type { Config } from "../config.ts";
 import type { MirrorPlace } from "../oci/index.ts";
-import type { MirrorMetrics } from "../observe/mirror-metrics.ts";
+import type { MirrorMetrics } from "../observe/index.ts";
 import type { Transactor } from "../core/transactor.ts";
 import type { Downloads } from "./downloads.ts";
 import type { Upstream } from "./registry-client.ts";

@@ -14,8 +14,11 @@ import { requestObserver } from "./requests.ts";
 import { observeBlobs, observeTransactor } from "./instrument.ts";
 import { openTracer } from "./traces.ts";
 
+export type { EventMetrics } from "./event-metrics.ts";
 export { createLog } from "./log.ts";
 export { mergeSnapshots, METRICS_CONTENT_TYPE, type Snapshot } from "./metrics.ts";
+export type { MirrorMetrics } from "./mirror-metrics.ts";
+export type { Observed, ObservedHead, RequestObserver } from "./observed.ts";
 
 /** What watches one server. */
 export interface Observation {

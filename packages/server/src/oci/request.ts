@@ -7,7 +7,7 @@ import type { Auditor } from "../audit/index.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { BlobStore, ByteSink } from "../blobs/index.ts";
 import { Code, MoorageError } from "../errors.ts";
-import type { Observed } from "../observe/observed.ts";
+import type { Observed } from "../observe/index.ts";
 import type { Transactor } from "../core/transactor.ts";
 import { isRepositoryName } from "./digests.ts";
 import { RegistryError } from "./errors.ts";

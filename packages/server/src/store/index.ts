@@ -13,6 +13,7 @@ export { commitTogether, type Work } from "./group-commit.ts";
 export { NEWEST_VERSION } from "./migrations.ts";
 export { databasePath, lockDataDir, migrate, openReader, openStore, openWriter } from "./open.ts";
 export { createSnapshotCache, type Snapshot, type SnapshotCache, snapshotCaches } from "./snapshot-cache.ts";
+export { connect, sqliteDatabase } from "./sqlite.ts";
 export { select, selectArrays, statement, type Statement } from "./statement.ts";
 export { type Database, type Store, StoreError, type StoreSettings } from "./store.ts";
 export type { ResourceTable, Row, Tables } from "./tables.ts";

@@ -4,8 +4,15 @@ import { join } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import type { Config } from "../../config.ts";
 import { secretKeyFile } from "../../installation/secret-keys.ts";
-import { databasePath, NEWEST_VERSION, openReader, openStore, type Database, StoreError } from "../../store/index.ts";
-import { connect } from "../../store/sqlite.ts";
+import {
+  connect,
+  databasePath,
+  NEWEST_VERSION,
+  openReader,
+  openStore,
+  type Database,
+  StoreError,
+} from "../../store/index.ts";
 import { blobFile, blobsBelow, copyDurably, linkOrCopy, syncFolders } from "./files.ts";
 import { BACKUP_FORMAT, type BackupManifest, writeBackup } from "./manifest.ts";
 import type { BlobRow } from "../blob-files.ts";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http2";
 import type { Logger } from "pino";
 import { Code, MoorageError, unauthenticated } from "../../errors.ts";
-import type { Observed, RequestObserver } from "../../observe/observed.ts";
+import type { Observed, RequestObserver } from "../../observe/index.ts";
 import { logWhenDone } from "./access-log.ts";
 import type { Admission } from "./rate-limits.ts";
 import type { ClientAddress } from "./client-address.ts";

@@ -8,7 +8,7 @@ import type { CallData, Caller } from "../../core/call.ts";
 import { isStored, type Stored } from "../../runtime/dispatch.ts";
 import { Code, MoorageError } from "../../errors.ts";
 import { type Answered, type KeptAnswers, mayKeep } from "../../runtime/response-cache.ts";
-import type { Observed } from "../../observe/observed.ts";
+import type { Observed } from "../../observe/index.ts";
 import { writeStored } from "./stored-json.ts";
 import type { Request, Response } from "../http/listen.ts";
 import { answerError, answerOk } from "./send.ts";

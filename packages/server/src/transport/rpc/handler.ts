@@ -4,7 +4,7 @@ import type { Clock } from "../../lib/clock.ts";
 import type { CallData, Caller } from "../../core/call.ts";
 import type { KeptAnswers } from "../../runtime/response-cache.ts";
 import type { MoorageError } from "../../errors.ts";
-import type { Observed } from "../../observe/observed.ts";
+import type { Observed } from "../../observe/index.ts";
 import { grpcUnary, isBinaryGrpc } from "./grpc.ts";
 import type { AnswerStream } from "./grpc.ts";
 import type { Request, Response } from "../http/listen.ts";

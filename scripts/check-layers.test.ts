@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import test from "node:test";
+import { checkLayers, circle } from "./check-layers.ts";
+
+/** What is wrong with a tree of these files. */
+function problemsOf(t: test.TestContext, files: Record<string, string>): string[] {
+  const src = mkdtempSync(path.join(tmpdir(), "moorage-layers-"));
+  t.after(() => rmSync(src, { recursive: true }));
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(path.join(src, path.dirname(name)), { recursive: true });
+    writeFileSync(path.join(src, name), text);
+  }
+  return checkLayers(src);
+}
+
+const cases: [title: string, file: string, line: string, problem: RegExp | undefined][] = [
+  ["a lower layer", "iam/groups.ts", `import { notFound } from "../errors.ts";`, undefined],
+  ["its own area", "iam/groups.ts", `import { a } from "./roles.ts";`, undefined],
+  ["a feature through its index.ts", "oci/push.ts", `import type { Repo } from "../registry/index.ts";`, undefined],
+  [
+    "a higher layer",
+    "iam/groups.ts",
+    `import { listen } from "../transport/http/listen.ts";`,
+    /transport is not below iam/,
+  ],
+  ["the same layer", "registry/tags.ts", `import { a } from "../events/outbox.ts";`, /events is not below registry/],
+  ["a type of a higher layer", "core/call.ts", `import type { A } from "../runtime/commands.ts";`, /not below core/],
+  ["over several lines", "iam/a.ts", `import {\n  a,\n  b,\n} from "../auth/keys.ts";`, /auth is not below iam/],
+  ["a re-export", "iam/a.ts", `export * from "../registry/repos.ts";`, /registry is not below iam/],
+  ["for its effects alone", "iam/a.ts", `import "../registry/repos.ts";`, /registry is not below iam/],
+  ["import()", "iam/a.ts", `const a = await import("../transport/rest/handler.ts");`, /transport is not below iam/],
+  ["typeof import()", "iam/a.ts", `type A = typeof import("../boot/server.ts");`, /boot is not below iam/],
+  ["past an index.ts", "oci/push.ts", `import { a } from "../registry/repos.ts";`, /through its index\.ts alone/],
+  ["an area without a layer", "iam/a.ts", `import { a } from "../elsewhere/of.ts";`, /"elsewhere" has no place/],
+  ["from an area without a layer", "elsewhere/a.ts", `import { a } from "../errors.ts";`, /"elsewhere" has no place/],
+  ["outside src", "iam/a.ts", `import { a } from "../../test/a.ts";`, /outside src/],
+];
+for (const [title, file, line, problem] of cases) {
+  test(`imports: ${title}`, (t) => {
+    const problems = problemsOf(t, { "registry/index.ts": "export {};", [file]: line });
+    if (problem === undefined) assert.deepEqual(problems, []);
+    else {
+      assert.equal(problems.length, 1, problems.join("\n"));
+      assert.match(problems[0] ?? "", problem);
+    }
+  });
+}
+
+test("a comment imports nothing, and a tree without imports is an error of the check", (t) => {
+  const problems = problemsOf(t, { "iam/a.ts": `// import { a } from "../boot/server.ts";` });
+  assert.match(problems.join(), /no import was found/);
+});
+
+test("a circle of values is found, one of types alone is not", (t) => {
+  const files = { "iam/a.ts": `import { b } from "./b.ts";`, "iam/b.ts": `import { a } from "./a.ts";` };
+  assert.match(problemsOf(t, files).join(), /a circle of imports: iam\/a\.ts → iam\/b\.ts → iam\/a\.ts/);
+  assert.deepEqual(problemsOf(t, { ...files, "iam/b.ts": `import type { a } from "./a.ts";` }), []);
+  const graph = new Map([
+    ["a", ["b"]],
+    ["b", ["c"]],
+    ["c", ["b"]],
+  ]);
+  assert.deepEqual(circle(graph), ["b", "c", "b"]);
+});
