@@ -52,7 +52,7 @@ export async function eventSection(bench: Bench, onClose: (close: () => Promise<
   } = smallest;
   const port = await freePort();
   const receiver = start(LOAD_CORE, process.execPath, [
-    fileURLToPath(new URL("events-receiver.ts", import.meta.url)),
+    fileURLToPath(new URL("./events-receiver.ts", import.meta.url)),
     String(port),
   ]);
   onClose(() => stop(receiver));

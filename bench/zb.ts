@@ -66,7 +66,7 @@ async function startRelay(registry: Registry): Promise<{ port: number; process: 
   const port = await freePort();
   const authorization = registry.authorization.slice("authorization: ".length).trim();
   const child = start(LOAD_CORE, process.execPath, [
-    fileURLToPath(new URL("relay.ts", import.meta.url)),
+    fileURLToPath(new URL("./relay.ts", import.meta.url)),
     String(port),
     String(registry.port),
     authorization,

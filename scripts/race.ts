@@ -21,7 +21,7 @@ if (!/^[1-9]\d{0,6}$/.test(seconds) || !/^\d{1,9}$/.test(seed) || engine === und
   process.exit(1);
 }
 console.log(`race: ${seconds} s on ${store}, seed ${seed}`);
-const run = [process.execPath, "scripts/test.ts", "server/test/race.test"];
+const run = [process.execPath, "scripts/test.ts", "test/faults/race.test"];
 const [command = "", ...rest] = store === "s3" ? [".ci/versity.sh", ...run, "--test-name-pattern=S3"] : run;
 const { status, error } = spawnSync(command, rest, {
   cwd: dirname(import.meta.dirname),

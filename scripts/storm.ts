@@ -16,7 +16,7 @@ if (!/^[1-9]\d{1,7}$/.test(events) || !/^\d{1,9}$/.test(seed) || !["sqlite", "po
   process.exit(1);
 }
 console.log(`storm: ${events} events on ${engine}, seed ${seed}`);
-const { status, error } = spawnSync(process.execPath, ["scripts/test.ts", "server/test/storm.test"], {
+const { status, error } = spawnSync(process.execPath, ["scripts/test.ts", "test/faults/storm.test"], {
   cwd: dirname(import.meta.dirname),
   stdio: "inherit",
   env: {

@@ -5,7 +5,7 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { openBrowser } from "../../server/test/support/browser.ts";
-import { CLIENT, openPeopleProvider, type PeopleProvider } from "../../server/test/support/people.ts";
+import { CLIENT, openPeopleProvider, type PeopleProvider } from "../../server/test/support/people-provider.ts";
 import { environment, LAUNCHER, moorage, type Outcome, startServing, temporaryFolder } from "./commands.ts";
 
 // A person signs in on the command line through a real OpenID provider, with a browser on the same machine and with one

@@ -15,7 +15,7 @@ function fileIn(t: TestContext): { folder: string; path: string } {
 
 /** Another process that takes the lock, says whether it got it, and ends without releasing it. */
 function takenElsewhere(path: string): string {
-  const module = JSON.stringify(new URL("upload-lock.ts", import.meta.url).href);
+  const module = JSON.stringify(new URL("./upload-lock.ts", import.meta.url).href);
   const program = `const { takeLock } = await import(${module}); process.stdout.write(await takeLock(${JSON.stringify(path)}, 7) ? "taken" : "refused");`;
   return execFileSync(process.execPath, ["--input-type=module", "-e", program], { encoding: "utf8", timeout: 20_000 });
 }

@@ -7,7 +7,7 @@ import { pino } from "pino";
 import { databaseEnv } from "./database.ts";
 import { loadConfig, readBootstrap, signToken, startServer } from "../../src/index.ts";
 import { checkAnswer } from "./openapi.ts";
-import { UNLIMITED } from "./unlimited.ts";
+import { UNLIMITED } from "./no-rate-limits.ts";
 
 export const OCI_IMAGE = "application/vnd.oci.image.manifest.v1+json";
 export const OCI_INDEX = "application/vnd.oci.image.index.v1+json";

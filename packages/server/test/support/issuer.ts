@@ -1,7 +1,7 @@
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type JWK, SignJWT } from "jose";
-import { listenAnew } from "./listening.ts";
+import { listenAnew } from "./unused-port.ts";
 
 /** An OpenID issuer over HTTP on loopback whose every answer a test can bend. */
 export interface Issuer {

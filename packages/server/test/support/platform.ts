@@ -10,7 +10,7 @@ import { type Database, openStore } from "../../src/store/index.ts";
 import { databaseEnv, dropDatabase } from "./database.ts";
 import { type Grpc, openGrpc } from "./grpc.ts";
 import { checkAnswer } from "./openapi.ts";
-import { UNLIMITED } from "./unlimited.ts";
+import { UNLIMITED } from "./no-rate-limits.ts";
 
 /** A resource or a list as JSON has it; which fields are there depends on the message. */
 export interface Json {

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import type { TestContext } from "node:test";
-import { UNLIMITED } from "./unlimited.ts";
+import { UNLIMITED } from "./no-rate-limits.ts";
 
 /** A line of the server's log. */
 export interface LogLine {
@@ -30,7 +30,7 @@ export interface ServerProcess {
   exited: Promise<number | string>;
 }
 
-const PROGRAM = fileURLToPath(new URL("serving.ts", import.meta.url));
+const PROGRAM = fileURLToPath(new URL("./server-process.ts", import.meta.url));
 
 /**
  * Starts it with the settings and nothing else of Moorage's from the environment. Resolves when it answers. Rejects

@@ -10,7 +10,7 @@ import type { Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterEach, test } from "node:test";
 import { pino } from "pino";
-import { selfSigned } from "../../../test/certificate.ts";
+import { selfSigned } from "../../../test/support/certificate.ts";
 import { listen } from "./listen.ts";
 import type { Handler, ListenOptions, Listening } from "./listen.ts";
 

@@ -1,0 +1,185 @@
+import assert from "node:assert/strict";
+import { createHmac, randomBytes } from "node:crypto";
+import { test, type TestContext } from "node:test";
+import { create } from "@bufbuild/protobuf";
+import { PingResponseSchema } from "@moorage/api";
+import {
+  backupInstallation,
+  type Config,
+  exportInstallation,
+  importInstallation,
+  loadConfig,
+  restoreInstallation,
+} from "../../src/index.ts";
+import { ANONYMOUS } from "../../src/core/call.ts";
+import { appendEvents } from "../../src/events/index.ts";
+import { SILENT } from "../../src/admin/progress.ts";
+import { openStore } from "../../src/store/index.ts";
+import { databaseEnv, dropDatabase, ENGINE } from "../support/database.ts";
+import { startInstallation, temporaryFolder } from "../support/installation.ts";
+import { eventsOf, type Got, QUICK, type Receiver, startReceiver, until } from "../support/receiver.ts";
+
+// Events that wait, have a number, or are being sent when an installation is moved are sent where it is next, each once
+// more at most, signed as before.
+
+interface Place {
+  dataDir: string;
+  env: Record<string, string>;
+  config: Config;
+}
+
+async function place(
+  t: TestContext,
+  engine: "sqlite" | "postgres",
+  extra: Record<string, string> = {},
+): Promise<Place> {
+  const dataDir = temporaryFolder(t);
+  const env = {
+    ...QUICK,
+    ...(engine === "sqlite" ? { MOORAGE_DATABASE_URL: "" } : await databaseEnv(dataDir)),
+    ...extra,
+  };
+  t.after(() => dropDatabase(dataDir));
+  return { dataDir, env, config: loadConfig({ MOORAGE_DATA_DIR: dataDir, ...env }) };
+}
+
+/** Has the store tell of something in the group. Answers its id and its place in the outbox. */
+async function tell(config: Config, group: string, id: string): Promise<{ id: string; n: number }> {
+  const store = await openStore(config);
+  const event = {
+    id,
+    type: "late.v1",
+    subject: group,
+    group,
+    schema: PingResponseSchema,
+    body: create(PingResponseSchema),
+  };
+  const data = { caller: ANONYMOUS, requestId: "", nowMs: Date.now(), remoteAddress: "", userAgent: "" };
+  const row = await store.transact(async (tx) => {
+    await appendEvents(tx, data, [event]);
+    return await tx.selectFrom("event_outbox").select("n").where("id", "=", id).executeTakeFirstOrThrow();
+  });
+  await store.close();
+  return { id, n: row.n };
+}
+
+/**
+ * An installation that has numbered events without sending them, with one that looks as if it were being sent, and two
+ * without a number. It has ended.
+ */
+async function fill(t: TestContext, { dataDir, env, config }: Place, sink: string) {
+  const server = await startInstallation(t, { ...env, MOORAGE_EVENTS_CONCURRENCY: "0" }, dataDir);
+  const { organization } = eventsOf(server);
+  const { uid: group } = await server.api("POST", `/iam/v2/groups/${organization}`, { name: "moved" });
+  const { uid: subscription, secret } = await server.api<{ uid: string; secret: string }>(
+    "POST",
+    `/events/v2/subscriptions/${group}`,
+    { sink },
+  );
+  for (const name of ["a", "b", "c"]) await server.api("POST", `/iam/v2/groups/${group}`, { name });
+  await until(async () => (await eventsOf(server).deliveries(subscription)).length >= 3);
+  await server.close();
+  const store = await openStore(config);
+  const rows = await store.reader
+    .selectFrom("deliveries")
+    .select("event_id")
+    .where("parent", "=", subscription)
+    .orderBy("seq")
+    .execute();
+  const ids = rows.map((row) => row.event_id);
+  await store.transact(async (tx) => {
+    await tx
+      .updateTable("deliveries")
+      .set({ state: 2, tries: 1 })
+      .where("event_id", "=", ids[0] ?? "")
+      .execute();
+    await tx
+      .insertInto("subscription_leases")
+      .values({ subscription, holder: "somebody", until_time: Date.now() + 3_600_000 })
+      .execute();
+  });
+  await store.close();
+  const late = [await tell(config, group, "late-1"), await tell(config, group, "late-2")];
+  return { group, subscription, secret, ids, late };
+}
+
+function verify(secret: string, { headers, body }: Got): void {
+  const id = headers["webhook-id"];
+  const key = Buffer.from(secret.slice("whsec_".length), "base64");
+  const signature = createHmac("sha256", key).update(`${id}.${headers["webhook-timestamp"]}.${body}`).digest("base64");
+  assert.equal(headers["webhook-signature"], `v1,${signature}`);
+}
+
+/** Serves the place, and sees that all is sent once: what waited, and what happens now. */
+async function sendsAll(
+  t: TestContext,
+  { dataDir, env, config }: Place,
+  receiver: Receiver,
+  before: Awaited<ReturnType<typeof fill>>,
+): Promise<void> {
+  const { n } = await tell(config, before.group, "after");
+  assert.ok(
+    n > Math.max(...before.late.map((one) => one.n)),
+    "what happens after the move comes after what happened before",
+  );
+  const server = await startInstallation(t, env, dataDir);
+  const fresh = await eventsOf(server).test(before.subscription);
+  const known = [...before.ids, ...before.late.map(({ id }) => id), "after", fresh];
+  const ids = () => receiver.events().map(({ headers }) => String(headers["ce-id"]));
+  await until(() => known.every((id) => ids().includes(id)));
+  const deliveries = await until(async () => {
+    const found = await eventsOf(server).deliveries(before.subscription);
+    return found.every(({ state }) => state === "DELIVERY_STATE_DELIVERED") && found;
+  });
+  assert.equal(new Set(ids()).size, ids().length, "each is sent once");
+  for (const event of receiver.events()) verify(before.secret, event);
+  const interrupted = deliveries.find(({ eventId }) => eventId === before.ids[0]);
+  assert.deepEqual([interrupted?.tries, interrupted?.attempts[0]?.error], [2, "interrupted"]);
+  const store = await openStore(config);
+  const seqs = (await store.reader.selectFrom("events").select(["seq", "id"]).orderBy("seq").execute()).map(
+    ({ seq }) => seq,
+  );
+  assert.deepEqual(
+    seqs,
+    seqs.map((_, at) => at + 1),
+  );
+  await store.close();
+  await server.close();
+}
+
+const ways: ["sqlite" | "postgres", "sqlite" | "postgres"][] =
+  ENGINE === "sqlite"
+    ? [["sqlite", "sqlite"]]
+    : [
+        ["sqlite", "postgres"],
+        ["postgres", "sqlite"],
+      ];
+
+for (const [from, to] of ways) {
+  test(`events on their way go from ${from} to ${to}`, { timeout: 60_000 }, async (t) => {
+    const receiver = await startReceiver(t);
+    const [here, there] = [
+      await place(t, from),
+      await place(t, to, { MOORAGE_SECRET_KEY: randomBytes(32).toString("hex") }),
+    ];
+    const before = await fill(t, here, receiver.url);
+    const out = temporaryFolder(t);
+    await exportInstallation(here.config, out, SILENT);
+    await importInstallation(there.config, out, SILENT);
+    await sendsAll(t, there, receiver, before);
+  });
+}
+
+test(
+  "events on their way are in a backup",
+  { timeout: 60_000, skip: ENGINE === "sqlite" ? false : "a backup is of SQLite" },
+  async (t) => {
+    const receiver = await startReceiver(t);
+    const [here, there] = [await place(t, "sqlite"), await place(t, "sqlite")];
+    const before = await fill(t, here, receiver.url);
+    const folder = temporaryFolder(t);
+    await backupInstallation(here.config, folder, SILENT);
+    await restoreInstallation(there.config, folder, { verify: true }, SILENT);
+    await sendsAll(t, there, receiver, before);
+  },
+);

@@ -1,0 +1,485 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { openBlobs } from "../../src/blobs/index.ts";
+import { filled } from "../../src/blobs/suite.ts";
+import { newUid } from "../../src/lib/uid.ts";
+import {
+  checkInstallation,
+  type Finding,
+  type FsckOptions,
+  type FsckResult,
+  loadConfig,
+  StoreError,
+} from "../../src/index.ts";
+import { blobFile } from "../../src/admin/backup/files.ts";
+import { SILENT } from "../../src/admin/progress.ts";
+import type { Database } from "../../src/store/index.ts";
+import { databaseEnv, dropDatabase, ENGINE, openTestStore } from "../support/database.ts";
+import { digestOf, startInstallation, temporaryFolder } from "../support/installation.ts";
+import { NO_S3, s3Url } from "../support/s3.ts";
+
+/** An installation with two repos whose server has ended; what the tests break. */
+async function installation(t: TestContext, extra: Record<string, string> = {}) {
+  const dataDir = mkdtempSync(join(tmpdir(), "moorage-fsck-"));
+  const env = { ...(await databaseEnv(dataDir)), ...extra };
+  const server = await startInstallation(t, env, dataDir);
+  const one = await server.pushImage("acme/team/api", "latest", "one");
+  const two = await server.pushImage("acme/web", "latest", "two");
+  const { identity } = await server.addIdentity(server.bootstrap.organization.uid, "ci", "viewer");
+  await server.close();
+  const config = loadConfig({ MOORAGE_DATA_DIR: dataDir, ...env });
+  const blobs = await openBlobs(config);
+  const { db, close } = await openTestStore(dataDir);
+  t.after(async () => {
+    await close();
+    await dropDatabase(dataDir);
+    rmSync(dataDir, { recursive: true });
+  });
+  const repoOf = async (name: string): Promise<string> =>
+    (await db.selectFrom("repos").select("uid").where("name", "=", name).executeTakeFirstOrThrow()).uid;
+  const blobOf = (digest: string) =>
+    db.selectFrom("blobs").selectAll().where("digest", "=", digest).executeTakeFirstOrThrow();
+  const fsck = (options: Partial<FsckOptions> = {}): Promise<FsckResult> =>
+    checkInstallation(config, { repair: false, deep: false, ...options }, SILENT);
+  return {
+    dataDir,
+    env,
+    config,
+    blobs,
+    db,
+    one,
+    two,
+    identity,
+    repo: await repoOf("api"),
+    web: await repoOf("web"),
+    organization: server.bootstrap.organization.uid,
+    blobOf,
+    fsck,
+    repoOf,
+  };
+}
+
+type Broken = Awaited<ReturnType<typeof installation>>;
+
+const kinds = ({ findings }: FsckResult): string[] => findings.map(({ kind }) => kind).sort();
+const counts = ({ findings }: FsckResult, field: "count" | "left"): Record<string, number> =>
+  Object.fromEntries(findings.map((finding: Finding) => [finding.kind, finding[field]]));
+
+/** The fault is found by its kinds, the check alone changes nothing, repairing mends it, and then all is clean. */
+async function foundAndMended(
+  { fsck }: Broken,
+  expected: string[],
+  options: Partial<FsckOptions> = {},
+): Promise<FsckResult> {
+  const found = await fsck(options);
+  assert.deepEqual(kinds(found), expected.toSorted());
+  assert.equal(found.clean, false);
+  for (const { examples, count } of found.findings) assert.ok(examples.length > 0 && count > 0);
+  assert.deepEqual(counts(await fsck(options), "count"), counts(found, "count"), "looking mends nothing");
+  const mended = await fsck({ ...options, repair: true });
+  assert.equal(mended.clean, true, JSON.stringify(mended));
+  for (const { repaired, count, left } of mended.findings) assert.ok(repaired === count && left === 0);
+  assert.deepEqual((await fsck({ deep: true })).findings, []);
+  return mended;
+}
+
+test("an installation that was used is clean", async (t) => {
+  const { fsck } = await installation(t);
+  const result = await fsck({ deep: true });
+  assert.deepEqual(result.findings, []);
+  assert.equal(result.clean, true);
+  assert.equal(result.checked.blobs, 4);
+  assert.ok(result.checked.rows > 30);
+});
+
+test("rows that belong to nothing are found and removed", { timeout: 120_000 }, async (t) => {
+  const broken = await installation(t);
+  const { db, repo, organization, identity } = broken;
+  const gone = newUid(organization);
+  const digest = digestOf("never");
+  const nowMs = Date.now();
+  await db
+    .insertInto("tags")
+    .values({
+      uid: newUid(gone),
+      parent: gone,
+      name: "x",
+      digest,
+      deprecated: 0,
+      bundles: "[]",
+      create_time: nowMs,
+      update_time: nowMs,
+    })
+    .execute();
+  await db
+    .insertInto("tag_history")
+    .values({ repo: gone, tag: "x", time: nowMs, digest, actor: "", reason: "push" })
+    .execute();
+  await db
+    .insertInto("manifests")
+    .values({
+      repo: gone,
+      digest: digestOf("{}"),
+      media_type: "m",
+      content: Buffer.from("{}"),
+      size: 2,
+      subject: "",
+      artifact_type: "",
+      annotations: "{}",
+      create_time: nowMs,
+      touch_time: nowMs,
+    })
+    .execute();
+  await db
+    .insertInto("repo_blobs")
+    .values([
+      { repo: gone, digest: broken.one.layer, create_time: nowMs, touch_time: nowMs },
+      { repo, digest, create_time: nowMs, touch_time: nowMs },
+    ])
+    .execute();
+  await db
+    .insertInto("uploads")
+    .values({ uid: "0".repeat(32), repo: gone, identity, create_time: nowMs, update_time: nowMs })
+    .execute();
+  await db.insertInto("manifest_references").values({ repo, digest, target: broken.one.layer, kind: "blob" }).execute();
+  await db
+    .insertInto("role_bindings")
+    .values([
+      {
+        uid: newUid(organization),
+        parent: organization,
+        identity_uid: newUid(""),
+        role_uid: newUid(""),
+        create_time: nowMs,
+      },
+    ])
+    .execute();
+  await db
+    .insertInto("refresh_tokens")
+    .values({ hash: "h", family: "f", identity: newUid(""), caller: "{}", expire_time: nowMs, used_time: null })
+    .execute();
+  const [invite, group] = [newUid(organization), newUid(organization)];
+  await db
+    .insertInto("group_invites")
+    .values({
+      uid: invite,
+      parent: organization,
+      role_uid: newUid(""),
+      email: "",
+      single_use: 0,
+      code_hash: "h",
+      key_id: "h",
+      creator: identity,
+      expiration_time: nowMs,
+      create_time: nowMs,
+    })
+    .execute();
+  await db
+    .insertInto("invite_acceptances")
+    .values({ invite, identity, binding: newUid(organization), create_time: nowMs })
+    .execute();
+  await db
+    .insertInto("terms_acceptances")
+    .values({ uid: newUid(group), parent: group, doc_id: "d", accepted_by: identity, create_time: nowMs })
+    .execute();
+  await db
+    .insertInto("account_associations")
+    .values({
+      uid: group,
+      parent: organization,
+      name: "",
+      description: "",
+      amazon: null,
+      google: null,
+      services: null,
+      azure: null,
+      github: null,
+      create_time: nowMs,
+      update_time: nowMs,
+    })
+    .execute();
+  await db
+    .insertInto("identity_providers")
+    .values({
+      uid: newUid(organization),
+      parent: organization,
+      name: "login",
+      description: "",
+      default_role: newUid(""),
+      issuer: "https://login.example.com",
+      client_id: "moorage",
+      client_secret: "",
+      additional_scopes: "[]",
+      groups_claim: "",
+      correlation_rule: 0,
+      pkce_enabled: 0,
+      create_time: nowMs,
+      update_time: nowMs,
+    })
+    .execute();
+  await db
+    .insertInto("external_group_role_mappings")
+    .values({
+      uid: newUid(organization),
+      parent: organization,
+      external_group_id: "g",
+      role_uid: newUid(""),
+      scope: organization,
+      create_time: nowMs,
+    })
+    .execute();
+  await foundAndMended(broken, [
+    "external-group-role-mapping-dangling",
+    "default-role-dangling",
+    "invite-dangling",
+    "terms-acceptance-without-group",
+    "account-association-without-group",
+    "tags-without-repo",
+    "tag-history-without-repo",
+    "manifests-without-repo",
+    "repo-blobs-without-repo",
+    "uploads-without-repo",
+    "repo-blob-without-blob",
+    "reference-without-manifest",
+    "role-binding-dangling",
+    "refresh-token-without-identity",
+    "counter-wrong",
+  ]);
+  assert.equal((await db.selectFrom("tags").select("uid").execute()).length, 2, "what belongs to something stays");
+});
+
+const derived: [string, string[], (db: Database, broken: Broken) => Promise<unknown>][] = [
+  [
+    "a counter that is wrong",
+    ["counter-wrong"],
+    (db) => db.updateTable("counters").set({ n: 7 }).where("kind", "=", "repos").execute(),
+  ],
+  ["counters that are missing", ["counter-wrong"], (db) => db.deleteFrom("counters").execute()],
+  [
+    "a counter of what is not there",
+    ["counter-wrong"],
+    (db, { repo }) => db.insertInto("counters").values({ kind: "repos", ancestor: repo, n: 3 }).execute(),
+  ],
+  ["ancestry that is missing", ["ancestry-missing", "counter-wrong"], (db) => db.deleteFrom("ancestry").execute()],
+  [
+    "ancestry under an old name",
+    ["ancestry-missing", "ancestry-stale"],
+    (db, { repo }) => db.updateTable("ancestry").set({ name: "old" }).where("uid", "=", repo).execute(),
+  ],
+  [
+    "ancestry of what is gone",
+    ["ancestry-stale", "counter-wrong"],
+    (db, { organization }) =>
+      db
+        .insertInto("ancestry")
+        .values({ kind: "repos", ancestor: organization, name: "x", uid: newUid(organization) })
+        .execute(),
+  ],
+  [
+    "ancestry below a stranger",
+    ["ancestry-stale", "counter-wrong"],
+    (db, { repo }) =>
+      db
+        .insertInto("ancestry")
+        .values({ kind: "repos", ancestor: newUid(""), name: "api", uid: repo })
+        .execute(),
+  ],
+  ["names that are missing", ["name-missing"], (db) => db.deleteFrom("group_names").execute()],
+  [
+    "a name that nobody has",
+    ["name-stale"],
+    (db, { organization }) =>
+      db
+        .insertInto("group_names")
+        .values({ parent: organization, name: "taken", uid: newUid(organization) })
+        .execute(),
+  ],
+  [
+    "a name that another holds",
+    ["name-missing", "name-stale"],
+    (db, { web }) =>
+      db
+        .updateTable("group_names")
+        .set({ uid: newUid("") })
+        .where("uid", "=", web)
+        .execute(),
+  ],
+];
+
+test("what follows from other rows is made anew", { timeout: 120_000 }, async (t) => {
+  const broken = await installation(t);
+  for (const [what, expected, breakIt] of derived) {
+    await t.test(what, async () => {
+      const before = await Promise.all([
+        broken.db.selectFrom("counters").selectAll().where("n", "<>", 0).orderBy("kind").orderBy("ancestor").execute(),
+        broken.db.selectFrom("ancestry").selectAll().orderBy("uid").orderBy("ancestor").execute(),
+        broken.db.selectFrom("group_names").selectAll().orderBy("uid").execute(),
+      ]);
+      await breakIt(broken.db, broken);
+      await foundAndMended(broken, expected);
+      assert.deepEqual(
+        await Promise.all([
+          broken.db
+            .selectFrom("counters")
+            .selectAll()
+            .where("n", "<>", 0)
+            .orderBy("kind")
+            .orderBy("ancestor")
+            .execute(),
+          broken.db.selectFrom("ancestry").selectAll().orderBy("uid").orderBy("ancestor").execute(),
+          broken.db.selectFrom("group_names").selectAll().orderBy("uid").execute(),
+        ]),
+        before,
+        "as it was before",
+      );
+    });
+  }
+});
+
+for (const place of ["files", "S3"]) {
+  test(
+    `content that is gone from ${place} is asked for by the next push, which makes all whole again`,
+    { skip: place === "S3" && NO_S3, timeout: 120_000 },
+    async (t) => {
+      const broken = await installation(t, place === "S3" ? { MOORAGE_BLOBS_URL: s3Url() } : {});
+      const { fsck, blobs, blobOf, one } = broken;
+      await blobs.remove(one.layer, (await blobOf(one.layer)).generation);
+      assert.deepEqual(kinds(await fsck()), ["blob-without-content"]);
+      const mended = await fsck({ repair: true });
+      assert.deepEqual(counts(mended, "left"), { "blob-without-content": 0, "manifest-without-blob": 1 });
+      assert.equal(mended.clean, false, "the image is whole again only with its content");
+      const server = await startInstallation(t, broken.env, broken.dataDir);
+      const head = await server.ask("HEAD", `/v2/acme/team/api/blobs/${one.layer}`, { token: server.registry });
+      assert.equal(head.status, 404, "a push is not told that the blob exists");
+      assert.equal((await server.pushImage("acme/team/api", "latest", "one")).digest, one.digest);
+      assert.equal(
+        (await server.ask("GET", `/v2/acme/team/api/blobs/${one.layer}`, { token: server.registry })).text,
+        "layer one",
+      );
+      await server.close();
+      assert.deepEqual((await fsck({ deep: true })).findings, []);
+    },
+  );
+
+  test(
+    `content in ${place} that nothing names is removed once no push can own it`,
+    { skip: place === "S3" && NO_S3, timeout: 120_000 },
+    async (t) => {
+      const broken = await installation(t, place === "S3" ? { MOORAGE_BLOBS_URL: s3Url() } : {});
+      const { blobs, fsck, config } = broken;
+      await blobs.finish(await filled(blobs, [Buffer.from("stray")]), digestOf("stray"));
+      assert.deepEqual((await fsck()).findings, [], "it may belong to a push under way");
+      // S3 tells whole seconds: what came a moment ago is older than nothing.
+      const late = (options: Partial<FsckOptions>) =>
+        checkInstallation({ ...config, uploadTtlMs: -60_000 }, { repair: false, deep: false, ...options }, SILENT);
+      assert.deepEqual(kinds(await late({})), ["content-without-blob"]);
+      assert.equal((await late({ repair: true })).clean, true);
+      assert.deepEqual((await late({})).findings, []);
+      let left = 0;
+      for await (const _ of blobs.listBlobs()) left += 1;
+      assert.equal(left, 4);
+    },
+  );
+}
+
+test(
+  "content that changed, or is shorter, is found and makes place for the next push",
+  { timeout: 120_000 },
+  async (t) => {
+    const broken = await installation(t);
+    const { fsck, blobOf, dataDir, one, two } = broken;
+    writeFileSync(blobFile(dataDir, await blobOf(one.layer)), "LAYER one");
+    assert.deepEqual((await fsck()).findings, [], "its size is right");
+    assert.deepEqual(kinds(await fsck({ deep: true })), ["blob-damaged"]);
+    truncateSync(blobFile(dataDir, await blobOf(two.layer)), 3);
+    assert.deepEqual(kinds(await fsck()), ["blob-size-wrong"]);
+    assert.deepEqual(counts(await fsck({ deep: true, repair: true }), "left"), {
+      "blob-damaged": 0,
+      "blob-size-wrong": 0,
+      "manifest-without-blob": 2,
+    });
+    const server = await startInstallation(t, broken.env, dataDir);
+    await server.pushImage("acme/team/api", "latest", "one");
+    await server.pushImage("acme/web", "latest", "two");
+    await server.close();
+    assert.deepEqual((await fsck({ deep: true })).findings, []);
+  },
+);
+
+test("a size that is wrong in the row alone is set right, and the content stays", async (t) => {
+  const broken = await installation(t);
+  const before = await broken.blobOf(broken.one.layer);
+  await broken.db.updateTable("blobs").set({ size: 1 }).where("digest", "=", broken.one.layer).execute();
+  await foundAndMended(broken, ["blob-size-wrong"]);
+  assert.deepEqual(await broken.blobOf(broken.one.layer), before);
+});
+
+test("a manifest that changed makes place for the next push, one whose size is wrong is set right, and tags stay", async (t) => {
+  const broken = await installation(t);
+  const { db, one, two, fsck } = broken;
+  await db
+    .updateTable("manifests")
+    .set({ content: Buffer.from("{}") })
+    .where("digest", "=", one.digest)
+    .execute();
+  await db.updateTable("manifests").set({ size: 1 }).where("digest", "=", two.digest).execute();
+  const found = await fsck();
+  assert.deepEqual(counts(found, "count"), { "manifest-damaged": 2 });
+  await foundAndMended(broken, ["manifest-damaged"]);
+  const server = await startInstallation(t, broken.env, broken.dataDir);
+  assert.equal((await server.ask("GET", "/v2/acme/web/manifests/latest", { token: server.registry })).status, 200);
+  assert.equal((await server.ask("GET", "/v2/acme/team/api/manifests/latest", { token: server.registry })).status, 404);
+  await server.pushImage("acme/team/api", "latest", "one");
+  assert.equal(
+    (await server.ask("GET", "/v2/acme/team/api/manifests/latest", { token: server.registry })).headers.get(
+      "docker-content-digest",
+    ),
+    one.digest,
+  );
+  await server.close();
+  assert.deepEqual((await fsck({ deep: true })).findings, []);
+});
+
+test("an index whose manifest was deleted is told, and is no fault", async (t) => {
+  const broken = await installation(t);
+  await broken.db
+    .insertInto("manifest_references")
+    .values({ repo: broken.repo, digest: broken.one.digest, target: digestOf("child"), kind: "manifest" })
+    .execute();
+  const result = await broken.fsck();
+  assert.deepEqual(kinds(result), ["index-without-manifest"]);
+  assert.equal(result.clean, true);
+});
+
+test("what has lost its parent is told, and left as it is", async (t) => {
+  const broken = await installation(t);
+  const team = await broken.db.selectFrom("groups").selectAll().where("name", "=", "team").executeTakeFirstOrThrow();
+  await broken.db.deleteFrom("groups").where("uid", "=", team.uid).execute();
+  const result = await broken.fsck({ repair: true });
+  assert.equal(counts(result, "left")["resource-without-parent"], 1);
+  assert.equal(result.clean, false);
+  assert.equal(await broken.repoOf("api"), broken.repo);
+});
+
+test("the check runs beside a server; repairing an embedded installation does not", async (t) => {
+  const { env, dataDir, fsck } = await installation(t);
+  const server = await startInstallation(t, env, dataDir);
+  const pushing = Promise.all(["a", "b", "c", "d"].map((tag) => server.pushImage("acme/busy", tag, tag)));
+  assert.deepEqual((await fsck({ deep: true })).findings, []);
+  await pushing;
+  if (ENGINE === "sqlite")
+    await assert.rejects(
+      fsck({ repair: true }),
+      (error) => error instanceof StoreError && /in use/.test(error.message),
+    );
+  else assert.equal((await fsck({ repair: true })).clean, true);
+  await server.close();
+});
+
+test("where there is no installation it says so", async (t) => {
+  const config = loadConfig({ MOORAGE_DATA_DIR: temporaryFolder(t) });
+  await assert.rejects(checkInstallation(config, { repair: false, deep: false }, SILENT), /no installation/);
+});

@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { type Platform, startPlatform } from "../support/platform.ts";
+import { checkAnswer, REST_SERVICES } from "../support/openapi.ts";
+
+let platform: Platform;
+before(async () => {
+  platform = await startPlatform();
+});
+after(() => platform.close());
+
+test("the document is served to anybody, names this server, and is asked for again without being sent", async () => {
+  const answer = await platform.call("GET", "/openapi.json");
+  assert.equal(answer.status, 200);
+  assert.equal(answer.headers["content-type"], "application/json");
+  const { openapi, servers, paths } = answer.body as unknown as {
+    openapi: string;
+    servers: { url: string }[];
+    paths: Record<string, object>;
+  };
+  assert.equal(openapi, "3.1.1");
+  assert.deepEqual(servers, [{ url: platform.url }]);
+  const operations = Object.values(paths).flatMap((path) => Object.keys(path));
+  assert.ok(operations.length >= REST_SERVICES.flatMap((service) => service.methods).length);
+  const again = await platform.call("GET", "/openapi.json", {
+    headers: { "if-none-match": String(answer.headers["etag"]) },
+  });
+  assert.deepEqual([again.status, again.text], [304, ""]);
+  const other = await platform.call("POST", "/openapi.json", { body: {} });
+  assert.deepEqual([other.status, other.body.code, other.headers["allow"]], [405, 12, "GET, HEAD"]);
+});
+
+test("an answer that is not as the document says is found out", async () => {
+  const { status, text } = await platform.call("GET", "/registry/v2/repos", { token: await platform.token() });
+  checkAnswer("GET", "/registry/v2/repos", { status, text });
+  const changed = (from: string, to: string) => () => {
+    assert.ok(text.includes(from), from);
+    checkAnswer("GET", "/registry/v2/repos", { status, text: text.replace(from, to) });
+  };
+  assert.throws(changed('"skipped":0', '"skipped":"0"'), /skipped must be integer/);
+  assert.throws(changed('"totalCount"', '"total"'), /must NOT have additional properties/);
+  assert.throws(changed('"nextPageToken":"",', ""), /must have required property 'nextPageToken'/);
+  assert.throws(
+    () => checkAnswer("GET", "/registry/v2/repos", { status: 403, text }),
+    /must have required property 'code'/,
+  );
+});
+
+test("the page of it asks for nothing but what this server has", async () => {
+  const page = await platform.call("GET", "/docs");
+  assert.equal(page.status, 200);
+  assert.equal(page.headers["content-type"], "text/html; charset=utf-8");
+  assert.match(String(page.headers["content-security-policy"]), /default-src 'none'; script-src 'self';/);
+  const wanted = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)]
+    .map(([, path = ""]) => path)
+    .filter((path) => !path.startsWith("data:"));
+  assert.deepEqual(wanted, ["/docs/swagger-ui.css", "/docs/swagger-ui-bundle.js", "/docs/page.js"]);
+  for (const path of wanted) {
+    const response = await fetch(`${platform.url}${path}`);
+    assert.equal(response.status, 200, path);
+    assert.ok((await response.text()).length > 50, path);
+    assert.equal(response.headers.get("x-content-type-options"), "nosniff");
+  }
+});

@@ -1,0 +1,183 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { getOption } from "@bufbuild/protobuf";
+import {
+  DeliveriesService,
+  EventsService,
+  ReposService,
+  SubscriptionsService,
+  TagsService,
+  Transaction,
+  transaction,
+} from "@moorage/api";
+import type { Commands } from "../../src/runtime/commands.ts";
+import { eventCommands, type PullNote } from "../../src/events/index.ts";
+import { loadConfig, signToken } from "../../src/index.ts";
+import { mayKeep } from "../../src/runtime/response-cache.ts";
+import { createSnapshotCache } from "../../src/store/index.ts";
+import { ENGINE } from "../support/database.ts";
+import { openEventQueue, outcome, PREFIX } from "../support/event-queue.ts";
+import { startProcess } from "../support/processes.ts";
+import { digestOf, OCI_IMAGE, startRegistry } from "../support/registry-server.ts";
+
+// Answers are kept over what the delivery of events commits all the time, and over nothing else. That a change of
+// anything else is seen by the very next call, oci/pull-cache.test.ts and response-cache-invalidation.test.ts show.
+
+const SQLITE_ALONE = ENGINE === "sqlite" ? false : "nothing is kept on PostgreSQL";
+const GROUP = "a".repeat(40);
+const REPO = `${GROUP}/${"b".repeat(16)}`;
+const PULL: PullNote = {
+  repository: "acme/app",
+  repo: REPO,
+  tag: "v1",
+  digest: `sha256:${"c".repeat(64)}`,
+  type: "manifest",
+  method: "GET",
+  actor: { identity: "", act: {} },
+  remoteAddress: "192.0.2.1",
+  userAgent: "client",
+  timesMs: [1, 2],
+};
+
+test(
+  "what the delivery of events does all the time leaves answers kept; what changes a subscription does not",
+  { skip: SQLITE_ALONE },
+  async (t) => {
+    const queue = await openEventQueue(t);
+    const subscription = await queue.subscribe(GROUP);
+    const cache = createSnapshotCache<string>(queue.reader, 10);
+    /** Whether an answer that was kept before is there after the work, which is done over and over. */
+    const keeps = async (work: () => Promise<unknown>): Promise<boolean> => {
+      cache.keep(cache.snapshot(), "key", "answer");
+      assert.equal(cache.get("key"), "answer");
+      await work();
+      await new Promise((resolve) => setImmediate(resolve));
+      return cache.get("key") === "answer";
+    };
+    const claimed = async () => (await queue.claim(subscription, 10)) ?? [];
+    const quiet: Record<string, () => Promise<unknown>> = {
+      "events.keepPulls": () => queue.write("events.keepPulls", 1, { pulls: [PULL] }),
+      "events.notePulls": () => queue.write("events.notePulls", 1, {}),
+      "events.sequence": () => queue.sequence(5),
+      "events.claim": claimed,
+      "events.record": () => queue.record(subscription, 20, { outcomes: [], release: true }),
+      "events.expire": () => queue.write("events.expire", 1_000_000, { what: "events", beforeMs: 900_000 }),
+      "events.releaseAll": () => queue.write("events.releaseAll", 20, {}),
+    };
+    assert.deepEqual(
+      Object.keys(quiet).sort(),
+      Object.keys(eventCommands).sort(),
+      "each command of the queue is tried here",
+    );
+    for (const [name, work] of Object.entries(quiet)) assert.equal(await keeps(work), true, name);
+    assert.ok((await queue.rows(subscription)).length > 0, "something was delivered");
+
+    await queue.fill(subscription, 2, 30);
+    const [first, second] = await claimed();
+    assert.ok(first && second);
+    assert.equal(await keeps(() => queue.record(subscription, 40, { outcomes: [outcome(first)] })), true, "delivered");
+    const gone = [outcome(second, { status: 410, error: "gone" })];
+    assert.equal(
+      await keeps(() => queue.record(subscription, 40, { outcomes: gone, disable: "gone" })),
+      false,
+      "disabled",
+    );
+    const lease: Parameters<Commands["leases.take"]>[1] = { work: "something", holder: "a", holdMs: 1_000 };
+    assert.equal(await keeps(() => queue.write("leases.take", 1, lease)), false);
+  },
+);
+
+test("answers about events are never kept, those of others that only read are", () => {
+  for (const { methods } of [SubscriptionsService, DeliveriesService, EventsService]) {
+    for (const method of methods) assert.equal(mayKeep(method), false, method.name);
+  }
+  for (const { methods } of [ReposService, TagsService]) {
+    for (const method of methods)
+      assert.equal(mayKeep(method), getOption(method, transaction) === Transaction.READ, method.name);
+    assert.ok(methods.some(mayKeep));
+  }
+});
+
+test(
+  "a pull that was answered before is answered from memory while pulls are written down as events",
+  { skip: SQLITE_ALONE },
+  async (t) => {
+    const registry = await startRegistry(t);
+    const { deps, ownerToken: token, pulls } = registry;
+    const image = await registry.image("acme/app", "one");
+    assert.equal((await registry.pushManifest("acme/app", "v1", image.body)).status, 201);
+    const target = "/v2/acme/app/manifests/v1";
+    const pull = async (): Promise<string | null> =>
+      (await registry.ask(target, { token })).headers.get("docker-content-digest");
+    const kept = () => pulls.answers.get(`${target} Bearer ${token}`);
+    const data = { caller: { identity: "" }, requestId: "", nowMs: 1, remoteAddress: "", userAgent: "" };
+    assert.equal(await pull(), image.digest);
+    const first = kept();
+    assert.notEqual(first, undefined);
+    for (let round = 0; round < 3; round += 1) {
+      assert.equal(await pull(), image.digest);
+      // It writes what it has.
+      await deps.pullRecorder.close();
+      assert.equal((await deps.transactor.write("events.notePulls", data, {})).count > 0, true);
+      assert.equal(
+        (await deps.transactor.write("events.sequence", data, { limit: 500, typePrefix: PREFIX })).count > 0,
+        true,
+      );
+      assert.equal(kept(), first);
+    }
+    const next = await registry.image("acme/app", "two");
+    assert.equal((await registry.pushManifest("acme/app", "v1", next.body)).status, 201);
+    assert.equal(kept(), undefined);
+    assert.equal(await pull(), next.digest);
+  },
+);
+
+test(
+  "several processes on one database keep no tag that has moved, while events are written all the time",
+  { skip: SQLITE_ALONE },
+  async (t) => {
+    const dataDir = mkdtempSync(join(tmpdir(), "moorage-kept-"));
+    const env = { MOORAGE_DATA_DIR: dataDir, MOORAGE_LOG_LEVEL: "warn", MOORAGE_WORKERS: "2" };
+    t.after(() => rmSync(dataDir, { recursive: true, force: true }));
+    const { url, stop } = await startProcess(t, env);
+    const { token } = await signToken({
+      config: loadConfig({ ...env, MOORAGE_BASE_URL: url }),
+      audience: "registry",
+      ttlMs: 600_000,
+    });
+    const ask = async (method: string, path: string, body?: string): Promise<Response> => {
+      const headers = {
+        authorization: `Bearer ${token}`,
+        connection: "close",
+        ...(body !== undefined && { "content-type": OCI_IMAGE }),
+      };
+      const answer = await fetch(url + path, {
+        method,
+        headers,
+        ...(body !== undefined && { body }),
+        signal: AbortSignal.timeout(20_000),
+      });
+      await answer.arrayBuffer();
+      return answer;
+    };
+    assert.equal((await ask("POST", `/v2/acme/app/blobs/uploads/?digest=${digestOf("{}")}`, "{}")).status, 201);
+    for (let round = 0; round < 25; round += 1) {
+      const config = { mediaType: "application/vnd.oci.empty.v1+json", digest: digestOf("{}"), size: 2 };
+      const manifest = JSON.stringify({
+        schemaVersion: 2,
+        mediaType: OCI_IMAGE,
+        config,
+        layers: [],
+        annotations: { round: String(round) },
+      });
+      assert.equal((await ask("PUT", "/v2/acme/app/manifests/v1", manifest)).status, 201);
+      // Each on a connection of its own, which either process may get; the second answer of one is the kept one.
+      const answers = await Promise.all(Array.from({ length: 6 }, () => ask("GET", "/v2/acme/app/manifests/v1")));
+      for (const { headers } of answers) assert.equal(headers.get("docker-content-digest"), digestOf(manifest));
+    }
+    assert.equal(await stop(), 0);
+  },
+);

@@ -1,0 +1,265 @@
+import assert from "node:assert/strict";
+import { after, afterEach, before, beforeEach, describe, test } from "node:test";
+import { type AccessHouse, openAccess } from "../support/access.ts";
+import { attackOn, NAMELESS, refused, saying } from "../support/attacks.ts";
+import { type Issuer, openIssuer } from "../support/issuer.ts";
+
+// Claims that are nearly right: issuers, audiences, times, and claims of every JSON type.
+let house: AccessHouse;
+let issuer: Issuer;
+let identity: string;
+const { claims, exchange, matching, seconds, unaccepted } = attackOn(() => ({ house, issuer }));
+
+before(async () => {
+  house = await openAccess();
+});
+after(() => house.close());
+beforeEach(async () => {
+  issuer = await openIssuer();
+  identity = await house.addIdentity(matching("robot"));
+});
+afterEach(() => issuer.close());
+
+describe("an issuer's name", () => {
+  const variants = (url: string): string[] => {
+    const { host, port } = new URL(url);
+    return [
+      `${url}/`,
+      `${url}//`,
+      `${url}?`,
+      `${url}?a=b`,
+      `${url}#`,
+      `${url}#a`,
+      `${url}/.`,
+      `${url}/..`,
+      `${url}/a/..`,
+      `${url}/%2e%2e/`,
+      `http://user@${host}`,
+      `http://:@${host}`,
+      `http://user:password@${host}/`,
+      url.toUpperCase(),
+      `HTTP://${host}`,
+      ` ${url}`,
+      `${url} `,
+      `${url}\n`,
+      `http:\\\\${host}`,
+      `http:/${host}`,
+      `http://127.1:${port}`,
+      `http://localhost:${port}`,
+      `http://${host}.`,
+      `https://${host}`,
+      `//${host}`,
+      host,
+      url.slice(0, -1),
+    ];
+  };
+
+  test("that is written otherwise is another issuer: it is refused, and nobody is asked", async () => {
+    for (const iss of variants(issuer.url)) await unaccepted(exchange(await issuer.sign(claims({ iss }))), { iss });
+    for (const iss of [undefined, null, 1, [issuer.url], { url: issuer.url }, true]) {
+      const work = exchange(await issuer.sign(claims({ iss })), { identity });
+      await assert.rejects(work, { code: 16 });
+    }
+    assert.deepEqual(issuer.requests, []);
+    await exchange(await issuer.sign(claims()));
+  });
+
+  test("that a pattern lets through leads to no other place than its own text does", async () => {
+    const anything = {
+      iss: { case: "issuerPattern" as const, value: ".*" },
+      sub: { case: "subjectPattern" as const, value: ".*" },
+    };
+    const named = await house.addIdentity({ case: "claimMatch", value: anything });
+    const { host } = new URL(issuer.url);
+    const hostile = [
+      `${issuer.url}?`,
+      `${issuer.url}/?a`,
+      `${issuer.url}#a`,
+      `${issuer.url}/a/../b`,
+      `${issuer.url}/./`,
+      `${issuer.url}/%2E%2E/b`,
+      `http://user@${host}`,
+      `http://:secret@${host}`,
+      "file:///etc/passwd",
+      `ftp://${host}`,
+      "data:application/json,{}",
+      "javascript:0",
+      "x",
+      "",
+      `${issuer.url}\\@evil.example`,
+      `${issuer.url}/ a`,
+    ];
+    for (const iss of hostile)
+      await unaccepted(exchange(await issuer.sign(claims({ iss })), { identity: named }), { identity: named, iss });
+    assert.deepEqual(issuer.requests, []);
+    await exchange(await issuer.sign(claims()), { identity: named });
+  });
+
+  test("its keys come from where its document says, and that is a plain URL as well", async () => {
+    const { host } = new URL(issuer.url);
+    const paths = ["/jwks", "/elsewhere"];
+    for (const uri of [
+      `http://user@${host}/jwks`,
+      "file:///etc/passwd",
+      `ftp://${host}/jwks`,
+      "/jwks",
+      "",
+      7,
+      null,
+      [`${issuer.url}/jwks`],
+    ]) {
+      const document = JSON.stringify({ issuer: issuer.url, jwks_uri: uri });
+      issuer.routes.set("/.well-known/openid-configuration", (_request, response) => response.end(document));
+      await unaccepted(exchange(await issuer.sign(claims())));
+      house.clock.nowMs += 6_000;
+    }
+    assert.deepEqual(
+      issuer.requests.filter((path) => paths.includes(path)),
+      [],
+    );
+  });
+});
+
+test("an audience that is nearly ours: another case, a part, more than it, lists with members of other types", async () => {
+  const own = house.baseUrl;
+  for (const aud of [
+    own.toUpperCase(),
+    own.replace("http", "HTTP"),
+    own.slice(0, -1),
+    own.slice(1),
+    ` ${own}`,
+    `${own} `,
+    `${own}/`,
+    `${own}?`,
+    `${own}#`,
+    `x${own}`,
+    `${own},x`,
+    [own.toUpperCase()],
+    [own, null],
+    [own, [own]],
+    [own, {}],
+    [[own]],
+    [[]],
+    null,
+    true,
+    1,
+    {},
+    { 0: own, length: 1 },
+    house.registryAudience,
+  ])
+    await saying(
+      exchange(await issuer.sign(claims({ aud }))),
+      `${NAMELESS} does not accept claim aud, which is ${JSON.stringify(aud)}`,
+    );
+  await exchange(await issuer.sign(claims({ aud: [own] })));
+});
+
+test("times at their limits: to the second, and no further", async () => {
+  for (const changes of [
+    { exp: seconds(1) },
+    { exp: seconds(1) + 0.5 },
+    { nbf: seconds(60), iat: seconds(60) },
+    { nbf: 0, iat: 0 },
+  ]) {
+    await exchange(await issuer.sign(claims(changes)));
+  }
+  for (const changes of [
+    { exp: seconds(0) },
+    { exp: 0 },
+    { exp: -1 },
+    { exp: true },
+    { exp: [seconds(300)] },
+    { exp: String(seconds(300)) },
+    { exp: 100_000_000_000 },
+    { exp: 1e308 },
+    { nbf: seconds(62) },
+    { iat: seconds(62) },
+    { nbf: null },
+    { iat: "now" },
+    { nbf: -1 },
+    { iat: 1e300 },
+  ]) {
+    const [[claim, value] = []] = Object.entries(changes);
+    const words = claim === "exp" ? "it has expired" : "it is not valid yet";
+    await saying(exchange(await issuer.sign(claims(changes))), `${words}: claim ${claim} is ${JSON.stringify(value)}`);
+  }
+});
+
+test("custom claims of every JSON type: only text and what writes as the text agree, and nothing that was inherited", async () => {
+  const uid = await house.addIdentity({
+    case: "claimMatch",
+    value: {
+      iss: { case: "issuer", value: issuer.url },
+      sub: { case: "subject", value: "robot" },
+      claims: { text: "a", number: "100", flag: "true", zero: "0" },
+      claimPatterns: { any: ".*", some: "[a-z]+" },
+    },
+  });
+  const good = { text: "a", number: 100, flag: true, zero: 0, any: "", some: "x" };
+  await exchange(await issuer.sign(claims(good)), { identity: uid });
+  await exchange(await issuer.sign(claims({ ...good, number: "100", flag: "true", any: 1 })), { identity: uid });
+  for (const changes of [
+    { text: ["a"] },
+    { text: { a: "a" } },
+    { text: null },
+    { text: "A" },
+    { text: "a " },
+    { text: "" },
+    { text: 0 },
+    { number: 100.5 },
+    { number: "1e2" },
+    { number: [100] },
+    { number: true },
+    { flag: 1 },
+    { flag: "True" },
+    { flag: [true] },
+    { zero: false },
+    { zero: null },
+    { zero: "" },
+    { zero: "-0" },
+    { any: null },
+    { any: [] },
+    { any: {} },
+    { any: undefined },
+    { some: ["x"] },
+    { some: { toString: "x" } },
+  ]) {
+    const [[claim] = []] = Object.entries(changes);
+    await assert.rejects(
+      exchange(await issuer.sign(claims({ ...good, ...changes })), { identity: uid }),
+      (error: { code: number; message: string }) =>
+        error.code === 16 && error.message.includes(`does not accept claim ${claim}, which is `),
+      JSON.stringify(changes),
+    );
+  }
+  for (const name of ["constructor", "toString", "hasOwnProperty", "valueOf"]) {
+    const inherits = await house.addIdentity({
+      case: "claimMatch",
+      value: {
+        iss: { case: "issuer", value: issuer.url },
+        sub: { case: "subject", value: "robot" },
+        claimPatterns: { [name]: ".*" },
+      },
+    });
+    await saying(
+      exchange(await issuer.sign(claims()), { identity: inherits }),
+      `identity ${inherits} does not accept claim ${name}, which is absent`,
+    );
+    await exchange(await issuer.sign(claims({ [name]: "own" })), { identity: inherits });
+  }
+});
+
+test("a subject that is used again by another identity brings nothing of the first one back", async () => {
+  const bearer = await issuer.sign(claims());
+  const first = await exchange(bearer, { identity });
+  await house.db.deleteFrom("identities").where("uid", "=", identity).execute();
+  const next = await house.addIdentity(matching("robot"));
+  await refused(house.authenticate(`Bearer ${first.token}`, "platform", house.clock.nowMs));
+  await refused(exchange(first.token));
+  await refused(house.exchanger.refresh({ bearer: first.refreshToken, audiences: [] }, house.data()));
+  await unaccepted(exchange(bearer, { identity }), { identity });
+  assert.equal(
+    (await house.tokens.read((await exchange(bearer, { identity: next })).token, house.clock.nowMs)).identity,
+    next,
+  );
+});

@@ -1,0 +1,240 @@
+import assert from "node:assert/strict";
+import { createHash, createHmac } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { after, before, test } from "node:test";
+import { openBrowser } from "../support/browser.ts";
+import { type Issuer, newKey, openIssuer } from "../support/issuer.ts";
+import { addProvider, CLIENT, type PeopleProvider } from "../support/people-provider.ts";
+import { type Platform, startPlatform } from "../support/platform.ts";
+
+// A provider, or whoever sits in its place, that gives whatever ID token it likes for the code.
+const LANDING = "http://127.0.0.1:49152/callback";
+let platform: Platform;
+let issuer: Issuer;
+let idp: string;
+let answer: (nonce: string) => Promise<string>;
+let seen: { form: URLSearchParams; authorization: string | undefined } | undefined;
+
+before(async () => {
+  platform = await startPlatform({ MOORAGE_ALLOW_PRIVATE_NETWORK: "1" });
+  issuer = await openIssuer();
+  discover({});
+  let nonce = "";
+  issuer.routes.set("/token", (request: IncomingMessage, response: ServerResponse) => {
+    let body = "";
+    request
+      .setEncoding("utf8")
+      .on("data", (text: string) => {
+        body += text;
+      })
+      .on("end", () => {
+        seen = { form: new URLSearchParams(body), authorization: request.headers.authorization };
+        nonce = seen.form.get("code") ?? "";
+        // The code is the nonce: what a provider knows of the sign-in that it gave a code for.
+        void answer(nonce).then((token) =>
+          response
+            .setHeader("content-type", "application/json")
+            .end(JSON.stringify({ access_token: "a", token_type: "Bearer", id_token: token })),
+        );
+      });
+  });
+  idp = await addProvider(platform, { url: issuer.url } as PeopleProvider);
+});
+after(async () => {
+  await issuer?.close();
+  await platform?.close();
+});
+
+function discover(change: object): void {
+  issuer.routes.set(
+    "/.well-known/openid-configuration",
+    (_request, response) =>
+      void response.setHeader("content-type", "application/json").end(
+        JSON.stringify({
+          issuer: issuer.url,
+          jwks_uri: `${issuer.url}/jwks`,
+          authorization_endpoint: `${issuer.url}/auth`,
+          token_endpoint: `${issuer.url}/token`,
+          ...change,
+        }),
+      ),
+  );
+}
+
+const nowS = (): number => Math.floor(Date.now() / 1000);
+const claims = (nonce: string, change: object = {}): Record<string, unknown> => ({
+  iss: issuer.url,
+  sub: "ada",
+  aud: CLIENT.id,
+  iat: nowS(),
+  exp: nowS() + 600,
+  nonce,
+  ...change,
+});
+const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+
+/** Signs in with whatever `answer` gives. Answers what the client is told. */
+async function attempt(): Promise<URLSearchParams> {
+  const browser = openBrowser();
+  const query = new URLSearchParams({
+    response_type: "code",
+    client_id: "moorage-cli",
+    redirect_uri: LANDING,
+    code_challenge: "A".repeat(43),
+    code_challenge_method: "S256",
+    state: "xyz",
+    identity_provider: idp,
+  });
+  const { location } = await browser.open(`${platform.url}/oauth/authorize?${query}`, issuer.url);
+  const asked = new URL(location).searchParams;
+  assert.deepEqual(
+    [
+      asked.get("response_type"),
+      asked.get("client_id"),
+      asked.get("redirect_uri"),
+      asked.get("scope"),
+      asked.get("code_challenge_method"),
+    ],
+    ["code", CLIENT.id, `${platform.url}/oauth/callback`, "openid email profile", "S256"],
+  );
+  const back = new URLSearchParams({ code: asked.get("nonce") ?? "", state: asked.get("state") ?? "" });
+  const landed = await browser.open(`${platform.url}/oauth/callback?${back}`, LANDING);
+  const verifier = seen?.form.get("code_verifier") ?? "";
+  assert.equal(createHash("sha256").update(verifier).digest("base64url"), asked.get("code_challenge"));
+  return new URL(landed.location).searchParams;
+}
+
+async function outcome(given: (nonce: string) => Promise<string>): Promise<string> {
+  answer = given;
+  const told = await attempt();
+  return told.has("code") ? "signed in" : `${told.get("error")}`;
+}
+
+test("a token as it should be signs in, within a minute of what the clocks say", async () => {
+  assert.equal(await outcome((nonce) => issuer.sign(claims(nonce))), "signed in");
+  assert.match(seen?.authorization ?? "", /^Basic /);
+  for (const change of [
+    { exp: nowS() - 40 },
+    { nbf: nowS() + 40 },
+    { aud: [CLIENT.id] },
+    { aud: [CLIENT.id, "other"], azp: CLIENT.id },
+    { azp: CLIENT.id },
+  ]) {
+    assert.equal(await outcome((nonce) => issuer.sign(claims(nonce, change))), "signed in", JSON.stringify(change));
+  }
+});
+
+test("a token with a claim that is not as it should be does not", async () => {
+  for (const change of [
+    { iss: `${issuer.url}/` },
+    { iss: "https://other.example.com" },
+    { iss: undefined },
+    { aud: "other" },
+    { aud: `${CLIENT.id}2` },
+    { aud: CLIENT.id.toUpperCase() },
+    { aud: [] },
+    { aud: undefined },
+    { aud: ["other"] },
+    { aud: [CLIENT.id, "other"] },
+    { aud: [CLIENT.id, "other"], azp: "other" },
+    { azp: "other" },
+    { exp: nowS() - 120 },
+    { exp: undefined },
+    { exp: "2100-01-01" },
+    { iat: undefined },
+    { iat: "now" },
+    { nbf: nowS() + 120 },
+    { nonce: "another" },
+    { nonce: undefined },
+    { nonce: "" },
+    { sub: undefined },
+    { sub: "" },
+    { sub: 7 },
+    { sub: { admin: true } },
+    { sub: "a".repeat(256) },
+    { sub: "a\0b" },
+  ])
+    assert.equal(await outcome((nonce) => issuer.sign(claims(nonce, change))), "server_error", JSON.stringify(change));
+});
+
+test("a token that the provider's published key did not sign does not", async () => {
+  const other = newKey("other");
+  const pem = issuer.key.publicKey.export({ type: "spki", format: "pem" });
+  const mac = (nonce: string, secret: string | Buffer): string => {
+    const signed = `${encoded({ alg: "HS256", kid: issuer.key.kid })}.${encoded(claims(nonce))}`;
+    return `${signed}.${createHmac("sha256", secret).update(signed).digest("base64url")}`;
+  };
+  for (const [what, forged] of Object.entries<(nonce: string) => Promise<string>>({
+    "no algorithm": async (nonce) => `${encoded({ alg: "none" })}.${encoded(claims(nonce))}.`,
+    "the public key as a secret": async (nonce) => mac(nonce, pem),
+    "the client's secret": async (nonce) => mac(nonce, CLIENT.secret),
+    "another key under its name": (nonce) => issuer.sign(claims(nonce), {}, other.privateKey),
+    "an unknown name": (nonce) => issuer.sign(claims(nonce), { kid: "other" }, other.privateKey),
+    "a key that it brings along": (nonce) =>
+      issuer.sign(claims(nonce), { kid: "other", jwk: other.jwk }, other.privateKey),
+    "a place where its keys are": (nonce) =>
+      issuer.sign(claims(nonce), { kid: "other", jku: `${issuer.url}/jwks` }, other.privateKey),
+    "a changed claim": async (nonce) => {
+      const [header, , signature] = (await issuer.sign(claims(nonce))).split(".");
+      return `${header}.${encoded(claims(nonce, { sub: "root" }))}.${signature}`;
+    },
+    "something else": async () => "token",
+  }))
+    assert.equal(await outcome(forged), "server_error", what);
+});
+
+test("what the provider says of itself cannot make an unsigned or weakly signed token good", async () => {
+  discover({ id_token_signing_alg_values_supported: ["none", "HS256", "RS256"] });
+  const mac = (nonce: string): string => {
+    const signed = `${encoded({ alg: "HS256" })}.${encoded(claims(nonce))}`;
+    return `${signed}.${createHmac("sha256", CLIENT.secret).update(signed).digest("base64url")}`;
+  };
+  platform.clock.offsetMs += 301_000;
+  assert.equal(
+    await outcome(async (nonce) => `${encoded({ alg: "none" })}.${encoded(claims(nonce, { exp: nowS() + 3600 }))}.`),
+    "server_error",
+  );
+  assert.equal(await outcome(async (nonce) => mac(nonce)), "server_error");
+  platform.clock.offsetMs = 0;
+  discover({});
+});
+
+test("where the provider's addresses lead elsewhere, nobody follows", async () => {
+  for (const change of [
+    { authorization_endpoint: "javascript:alert(1)" },
+    { authorization_endpoint: undefined },
+    { token_endpoint: "file:///etc/passwd" },
+    { token_endpoint: undefined },
+    { jwks_uri: "ftp://example.com" },
+  ]) {
+    discover(change);
+    platform.clock.offsetMs += 301_000;
+    const query = new URLSearchParams({
+      response_type: "code",
+      client_id: "moorage-cli",
+      redirect_uri: LANDING,
+      code_challenge: "A".repeat(43),
+      code_challenge_method: "S256",
+      identity_provider: idp,
+    });
+    const browser = openBrowser();
+    answer = (nonce) => issuer.sign(claims(nonce, { exp: nowS() + 7200 }));
+    const first = await browser.open(`${platform.url}/oauth/authorize?${query}`, issuer.url).then(
+      (shown) => shown,
+      () => undefined,
+    );
+    const { searchParams } = new URL(first?.location || `${LANDING}?error=server_error`);
+    const last = searchParams.has("nonce")
+      ? new URL(
+          (
+            await browser.open(
+              `${platform.url}/oauth/callback?${new URLSearchParams({ code: searchParams.get("nonce") ?? "", state: searchParams.get("state") ?? "" })}`,
+              LANDING,
+            )
+          ).location,
+        ).searchParams
+      : searchParams;
+    assert.equal(last.get("error"), "server_error", JSON.stringify(change));
+  }
+  platform.clock.offsetMs = 0;
+});

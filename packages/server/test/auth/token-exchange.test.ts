@@ -1,0 +1,378 @@
+import assert from "node:assert/strict";
+import { get } from "node:http";
+import { after, before, beforeEach, test } from "node:test";
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
+import { Capability, ExchangeRefreshTokenRequestSchema, ExchangeRequestSchema } from "@moorage/api";
+import { createRemoteJWKSet, decodeJwt, jwtVerify, SignJWT } from "jose";
+import { Code } from "../../src/errors.ts";
+import { newUid } from "../../src/lib/uid.ts";
+import { type AccessHouse, openAccess } from "../support/access.ts";
+import { newKey } from "../support/issuer.ts";
+import { openProvider, type RealProvider } from "../support/openid-provider.ts";
+
+// A real OpenID provider on one side, our doors on real sockets on the other.
+let house: AccessHouse;
+let provider: RealProvider;
+let identity: string;
+
+before(async () => {
+  house = await openAccess();
+  provider = await openProvider(house.baseUrl);
+});
+beforeEach(async () => {
+  await house.db.deleteFrom("identities").execute();
+  identity = await house.addIdentity({
+    case: "claimMatch",
+    value: { iss: { case: "issuer", value: provider.url }, sub: { case: "subject", value: "ci" } },
+  });
+});
+after(async () => {
+  await provider.close();
+  await house.close();
+});
+
+interface Answer {
+  status: number;
+  body: Record<string, unknown>;
+  headers: Headers;
+}
+
+interface CallOptions {
+  bearer?: string;
+  form?: [string, string][];
+  json?: object;
+  method?: string;
+}
+
+async function call(path: string, { bearer, form, json, method }: CallOptions = {}): Promise<Answer> {
+  const body = form ? new URLSearchParams(form) : json ? JSON.stringify(json) : undefined;
+  const headers = {
+    ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
+    ...(json && { "content-type": "application/json" }),
+  };
+  const response = await fetch(`${house.baseUrl}${path}`, {
+    method: method ?? (body === undefined ? "GET" : "POST"),
+    headers,
+    ...(body !== undefined && { body }),
+  });
+  const text = await response.text();
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: text === "" ? {} : (JSON.parse(text) as Record<string, unknown>),
+  };
+}
+
+const whoIs = (token: unknown, audience: "platform" | "registry" = "platform") =>
+  house.authenticate(`Bearer ${String(token)}`, audience, house.clock.nowMs);
+
+test("a token of a real provider becomes one of ours, by GET and POST, in query, form and JSON", async () => {
+  const bearer = await provider.token();
+  const aud = encodeURIComponent(house.baseUrl);
+  for (const answer of [
+    await call(`/sts/exchange?aud=${aud}&identity=${identity}`, { bearer }),
+    await call("/sts/exchange", { bearer }),
+    await call("/sts/exchange", {
+      bearer,
+      form: [
+        ["aud", house.baseUrl],
+        ["identity", identity],
+      ],
+    }),
+    await call("/sts/exchange", { bearer, json: { aud: [house.baseUrl], identity } }),
+  ]) {
+    assert.equal(answer.status, 200, JSON.stringify(answer.body));
+    assert.deepEqual(Object.keys(answer.body), ["token", "refreshToken", "expiry"]);
+    assert.match(String(answer.body["expiry"]), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    assert.equal(answer.headers.get("cache-control"), "no-store");
+    const caller = await whoIs(answer.body["token"]);
+    assert.equal(caller.identity, identity);
+    assert.equal(caller.act?.["sub"], "ci");
+  }
+});
+
+test("what we sign verifies by our own discovery and keys, lives an hour, and names its parties", async () => {
+  const { body } = await call("/sts/exchange", { bearer: await provider.token() });
+  const discovery = (await call("/.well-known/openid-configuration")).body;
+  assert.equal(discovery["issuer"], house.baseUrl);
+  const keys = createRemoteJWKSet(new URL(String(discovery["jwks_uri"])));
+  const expected = { issuer: house.baseUrl, audience: house.baseUrl, subject: identity, algorithms: ["ES256"] };
+  const { payload, protectedHeader } = await jwtVerify(String(body["token"]), keys, expected);
+  assert.equal((payload.exp ?? 0) - (payload.iat ?? 0), 3600);
+  assert.equal(new Date((payload.exp ?? 0) * 1000).toISOString(), body["expiry"]);
+  assert.equal(typeof payload.jti, "string");
+  assert.equal(protectedHeader.typ, "at+jwt");
+  const { keys: published } = (await call("/.well-known/jwks.json")).body as { keys: Record<string, unknown>[] };
+  assert.deepEqual(
+    published.map((key) => Object.keys(key).sort()),
+    [["alg", "crv", "kid", "kty", "use", "x", "y"]],
+  );
+});
+
+test("audiences: the platform's and the registry's, no other", async () => {
+  const bearer = await provider.token();
+  const registry = await call(`/sts/exchange?aud=${house.registryAudience}`, { bearer });
+  assert.equal((await whoIs(registry.body["token"], "registry")).identity, identity);
+  const both = await call(`/sts/exchange?aud=${house.registryAudience}&aud=${encodeURIComponent(house.baseUrl)}`, {
+    bearer,
+  });
+  assert.deepEqual(decodeJwt(String(both.body["token"])).aud, [house.registryAudience, house.baseUrl]);
+  const other = await call("/sts/exchange?aud=https://else.where", { bearer });
+  assert.equal(other.status, 400);
+  assert.deepEqual(
+    (other.body["fields"] as { field: string }[]).map(({ field }) => field),
+    ["aud"],
+  );
+});
+
+test("narrowed to capabilities and groups; what narrows badly is an error, never ignored", async () => {
+  const bearer = await provider.token();
+  const group = newUid("");
+  const narrowed = await call(`/sts/exchange?cap=CAP_REPO_LIST&scopes=${group}&scope=${group}`, { bearer });
+  const { capabilities, scopes } = await whoIs(narrowed.body["token"]);
+  assert.deepEqual([capabilities, scopes], [[Capability.CAP_REPO_LIST], [group]]);
+  for (const [query, field] of [
+    ["cap=CAP_NOTHING", "cap"],
+    ["cap=", "cap"],
+    ["cap=1605", "cap"],
+    ["cap=CAPABILITY_UNSPECIFIED", "cap"],
+    ["cap=__proto__", "cap"],
+    ["scopes=x", "scopes"],
+    ["scope=", "scopes"],
+    ["scop=x", "scop"],
+    ["__proto__=x", "__proto__"],
+    ["identity=a&identity=b", "identity"],
+    ["identity=a&identity_provider=x", "identity"],
+  ] as const) {
+    const { status, body } = await call(`/sts/exchange?${query}`, { bearer });
+    assert.equal(status, 400, query);
+    assert.equal((body["fields"] as { field: string }[])[0]?.field, field, query);
+  }
+});
+
+test("no token, a malformed one, another method, a body too large or of another kind", async () => {
+  assert.equal((await call("/sts/exchange")).status, 401);
+  assert.equal((await call("/sts/exchange", { bearer: "nonsense" })).status, 401);
+  const wrong = await call("/sts/exchange", { method: "DELETE" });
+  assert.deepEqual([wrong.status, wrong.headers.get("allow")], [405, "GET, POST"]);
+  const bearer = await provider.token();
+  const twice = await new Promise<number | undefined>((resolve, reject) => {
+    const headers = ["host", "x", "authorization", `Bearer ${bearer}`, "authorization", `Bearer ${bearer}`];
+    get(`${house.baseUrl}/sts/exchange`, { headers }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    }).on("error", reject);
+  });
+  assert.equal(twice, 401, "two good tokens are no single one");
+  assert.equal((await call("/sts/exchange", { bearer, form: [["identity", "x".repeat(70_000)]] })).status, 400);
+  for (const json of [[1], { cap: 7 }, { cap: { a: 1 } }])
+    assert.equal((await call("/sts/exchange", { bearer, json })).status, 400);
+});
+
+test("several identities with one subject must be told apart by name", async () => {
+  const value = {
+    iss: { case: "issuer" as const, value: provider.url },
+    sub: { case: "subject" as const, value: "ci" },
+  };
+  const twin = await house.addIdentity({ case: "claimMatch", value });
+  const bearer = await provider.token();
+  const answer = await call("/sts/exchange", { bearer });
+  assert.equal(answer.status, 400);
+  assert.equal((answer.body["fields"] as { field: string }[])[0]?.field, "identity");
+  assert.equal((await whoIs((await call(`/sts/exchange?identity=${twin}`, { bearer })).body["token"])).identity, twin);
+});
+
+test("the identity is seen, at most once a minute", async () => {
+  const seen = async () => {
+    const row = await house.db
+      .selectFrom("identities")
+      .select("last_seen_time")
+      .where("uid", "=", identity)
+      .executeTakeFirstOrThrow();
+    return row.last_seen_time;
+  };
+  const first = house.clock.nowMs;
+  for (const [aheadMs, expected] of [
+    [0, first],
+    [59_000, first],
+    [1_000, first + 60_000],
+  ] as const) {
+    house.clock.nowMs += aheadMs;
+    assert.equal((await call("/sts/exchange", { bearer: await provider.token() })).status, 200);
+    assert.equal(await seen(), expected);
+  }
+});
+
+test("static keys: issuer, subject, audience and the keys given, until they expire", async () => {
+  const key = newKey("k");
+  const end = house.clock.nowMs + 600_000;
+  const value = {
+    issuer: "offline",
+    subject: "robot",
+    issuerKeys: JSON.stringify({ keys: [key.jwk] }),
+    expirationTime: timestampFromMs(end),
+    audiences: ["vault"],
+  };
+  const uid = await house.addIdentity({ case: "staticKeys", value });
+  const claims = { iss: "offline", sub: "robot", aud: "vault", exp: Math.floor(house.clock.nowMs / 1000) + 3600 };
+  const sign = (changes: Record<string, unknown> = {}, signer = key) =>
+    new SignJWT({ ...claims, ...changes }).setProtectedHeader({ alg: "RS256", kid: "k" }).sign(signer.privateKey);
+  const answer = await call("/sts/exchange", { bearer: await sign() });
+  assert.equal((await whoIs(answer.body["token"])).identity, uid);
+  assert.ok(Date.parse(String(answer.body["expiry"])) <= end, "no token outlives the keys it came by");
+  for (const bearer of [
+    await sign({ aud: house.baseUrl }),
+    await sign({ iss: "other" }),
+    await sign({ sub: "robot2" }),
+    await sign({}, newKey("k")),
+  ]) {
+    assert.equal((await call(`/sts/exchange?identity=${uid}`, { bearer })).status, 401);
+  }
+  house.clock.nowMs = end;
+  assert.equal((await call("/sts/exchange", { bearer: await sign() })).status, 401);
+  assert.equal(
+    (await call("/sts/exchange_refresh_token", { bearer: String(answer.body["refreshToken"]) })).status,
+    401,
+  );
+  house.clock.nowMs = Date.now();
+});
+
+test("a refresh token trades once, for the same or less; its second use revokes the family", async () => {
+  const group = newUid("");
+  const refresh = (bearer: unknown, query = "") =>
+    call(`/sts/exchange_refresh_token${query}`, { bearer: String(bearer) });
+  const tokenOf = ({ body }: Answer, part: string) =>
+    (body[part] as { token: string; expiry: string } | undefined)?.token;
+  const first = (
+    await call(`/sts/exchange?cap=CAP_REPO_LIST&cap=CAP_TAG_LIST&scopes=${group}`, { bearer: await provider.token() })
+  ).body["refreshToken"];
+  assert.equal((await refresh(first, `?aud=${house.registryAudience}`)).status, 403);
+  assert.equal((await refresh(first, "?cap=CAP_REPO_DELETE")).status, 403);
+  assert.equal((await refresh(first, `?scopes=${newUid("")}`)).status, 403);
+  const narrower = await refresh(first, "?cap=CAP_REPO_LIST&cap=CAP_REPO_DELETE");
+  assert.equal(narrower.status, 200, "a bad wish must not have used it up");
+  assert.deepEqual((({ capabilities, scopes }) => [capabilities, scopes])(await whoIs(tokenOf(narrower, "token"))), [
+    [Capability.CAP_REPO_LIST],
+    [group],
+  ]);
+  const second = tokenOf(narrower, "refreshToken");
+  const again = await refresh(second);
+  assert.deepEqual((await whoIs(tokenOf(again, "token"))).capabilities, [
+    Capability.CAP_REPO_LIST,
+    Capability.CAP_TAG_LIST,
+  ]);
+  assert.equal(
+    (again.body["refreshToken"] as { expiry: string }).expiry,
+    (narrower.body["refreshToken"] as { expiry: string }).expiry,
+    "rotation must not lengthen",
+  );
+  assert.equal((await refresh(first)).status, 401);
+  assert.equal((await refresh(tokenOf(again, "refreshToken"))).status, 401, "the family is revoked");
+  for (const bad of ["moorage_rt_x", "x", `moorage_rt_${"A".repeat(43)}`])
+    assert.equal((await refresh(bad)).status, 401);
+  const rows = await house.db.selectFrom("refresh_tokens").select("hash").execute();
+  assert.ok(rows.every(({ hash }) => /^[0-9a-f]{64}$/.test(hash)));
+});
+
+test("a refresh token used twice at once is good for one of the two at most", async () => {
+  const { refreshToken } = (await call("/sts/exchange", { bearer: await provider.token() })).body;
+  const answers = await Promise.all(
+    [1, 2, 3].map(() => call("/sts/exchange_refresh_token", { bearer: String(refreshToken) })),
+  );
+  assert.equal(answers.filter(({ status }) => status === 200).length, 1);
+});
+
+test("a refresh token ends with a changed relationship, and after 30 days", async () => {
+  const get = async () =>
+    String((await call("/sts/exchange", { bearer: await provider.token() })).body["refreshToken"]);
+  const [one, two] = [await get(), await get()];
+  house.clock.nowMs += 30 * 24 * 3_600_000;
+  assert.equal((await call("/sts/exchange_refresh_token", { bearer: one })).status, 401);
+  house.clock.nowMs = Date.now();
+  await house.db.updateTable("identities").set({ relationship: "" }).where("uid", "=", identity).execute();
+  assert.equal((await call("/sts/exchange_refresh_token", { bearer: two })).status, 401);
+});
+
+test("RFC 8693: exchange and refresh, and OAuth's own errors", async () => {
+  const grant = "urn:ietf:params:oauth:grant-type:token-exchange";
+  const type = "urn:ietf:params:oauth:token-type:";
+  const bearer = await provider.token();
+  const base: [string, string][] = [
+    ["grant_type", grant],
+    ["subject_token", bearer],
+    ["subject_token_type", `${type}jwt`],
+  ];
+  const form: [string, string][] = [
+    ...base,
+    ["audience", house.baseUrl],
+    ["scope", "CAP_REPO_LIST"],
+    ["identity", identity],
+  ];
+  const { status, body, headers } = await call("/sts/token", { form });
+  assert.equal(status, 200, JSON.stringify(body));
+  assert.equal(headers.get("cache-control"), "no-store");
+  assert.deepEqual(
+    [body["issued_token_type"], body["token_type"], body["expires_in"]],
+    [`${type}access_token`, "Bearer", 3600],
+  );
+  assert.deepEqual((await whoIs(body["access_token"])).capabilities, [Capability.CAP_REPO_LIST]);
+  const refreshed = await call("/sts/token", {
+    form: [
+      ["grant_type", "refresh_token"],
+      ["refresh_token", String(body["refresh_token"])],
+    ],
+  });
+  assert.deepEqual((await whoIs(refreshed.body["access_token"])).capabilities, [Capability.CAP_REPO_LIST]);
+  for (const [form, error] of [
+    [[], "invalid_request"],
+    [[["grant_type", "password"]], "unsupported_grant_type"],
+    [base.slice(0, 2), "invalid_request"],
+    [[...base, ...base], "invalid_request"],
+    [[...base, ["audience", "https://else.where"]], "invalid_target"],
+    [[...base, ["resource", "https://else.where"]], "invalid_target"],
+    [[...base, ["scope", "admin"]], "invalid_scope"],
+    [[...base, ["scope", ""]], "invalid_scope"],
+    [[...base, ["actor_token", "x"]], "invalid_request"],
+    [
+      [
+        ["grant_type", grant],
+        ["subject_token", "x"],
+        ["subject_token_type", `${type}jwt`],
+      ],
+      "invalid_request",
+    ],
+    [
+      [
+        ["grant_type", "refresh_token"],
+        ["refresh_token", "x"],
+      ],
+      "invalid_grant",
+    ],
+  ] as [[string, string][], string][]) {
+    const answer = await call("/sts/token", { form });
+    assert.deepEqual([answer.status, answer.body["error"]], [400, error], JSON.stringify(form));
+    assert.equal(typeof answer.body["error_description"], "string");
+  }
+});
+
+test("the service says the same as the doors", async () => {
+  const authorization = `Bearer ${await provider.token()}`;
+  const raw = await house.service.exchange(
+    house.data(),
+    create(ExchangeRequestSchema, { aud: [house.baseUrl], cap: ["CAP_REPO_LIST"] }),
+    authorization,
+  );
+  assert.equal((await whoIs(raw.token)).identity, identity);
+  assert.equal(raw.expiry && timestampMs(raw.expiry), (decodeJwt(raw.token).exp ?? 0) * 1000);
+  const pair = await house.service.exchangeRefreshToken(
+    house.data(),
+    create(ExchangeRefreshTokenRequestSchema),
+    `Bearer ${raw.refreshToken}`,
+  );
+  assert.deepEqual((await whoIs(pair.token?.token)).capabilities, [Capability.CAP_REPO_LIST]);
+  assert.notEqual(pair.refreshToken?.token, raw.refreshToken);
+  await assert.rejects(house.service.exchange(house.data(), create(ExchangeRequestSchema), undefined), {
+    code: Code.Unauthenticated,
+  });
+});

@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { ANONYMOUS } from "../../src/core/call.ts";
+import { openCall } from "../../src/runtime/open-call.ts";
+import { leaseCommands } from "../../src/jobs/leases.ts";
+import { openTestStore } from "../support/database.ts";
+
+async function openLeases(t: TestContext) {
+  const dataDir = mkdtempSync(join(tmpdir(), "moorage-leases-"));
+  const { store, close } = await openTestStore(dataDir);
+  t.after(async () => {
+    await close();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+  const data = (nowMs: number) => ({ caller: ANONYMOUS, requestId: "", nowMs, remoteAddress: "", userAgent: "" });
+  return {
+    take: async (holder: string, nowMs: number, work = "sweep") =>
+      (
+        await store.transact((tx) =>
+          leaseCommands["leases.take"](openCall(data(nowMs), tx), { work, holder, holdMs: 1000 }),
+        )
+      ).taken,
+    end: (holder: string, nowMs: number) =>
+      store.transact((tx) =>
+        leaseCommands["leases.end"](openCall(data(nowMs), tx), { work: "sweep", holder, dueInMs: 5000 }),
+      ),
+  };
+}
+
+test("a lease is one holder's until its time is over, and may be kept", async (t) => {
+  const { take } = await openLeases(t);
+  assert.equal(await take("a", 10_000), true);
+  assert.equal(await take("b", 10_999), false);
+  assert.equal(await take("b", 10_999, "another work"), true);
+  assert.equal(await take("a", 10_900), true, "the holder keeps it");
+  assert.equal(await take("b", 11_000), false, "for longer");
+  assert.equal(await take("b", 11_900), true, "a holder that says nothing has died");
+  assert.equal(await take("a", 12_000), false);
+});
+
+test("work that was done is nobody's until it is due again; one who lost the lease cannot end it", async (t) => {
+  const { take, end } = await openLeases(t);
+  assert.equal(await take("a", 10_000), true);
+  await end("b", 10_100);
+  assert.equal(await take("b", 10_200), false);
+  await end("a", 10_500);
+  for (const holder of ["a", "b"]) assert.equal(await take(holder, 15_499), false);
+  assert.equal(await take("b", 15_500), true);
+  await end("a", 15_600);
+  assert.equal(await take("a", 15_700), false);
+});
+
+test("of many who ask at once, one gets it", async (t) => {
+  const { take } = await openLeases(t);
+  const taken = await Promise.all(Array.from({ length: 12 }, (_, at) => take(`holder ${at}`, 10_000)));
+  assert.equal(taken.filter(Boolean).length, 1);
+});

@@ -1,0 +1,203 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { create } from "@bufbuild/protobuf";
+import { WatchEventsRequestSchema } from "@moorage/api";
+import { sql } from "kysely";
+import { createSecrets } from "../../src/lib/secrets.ts";
+import { newUid } from "../../src/lib/uid.ts";
+import { ANONYMOUS } from "../../src/core/call.ts";
+import { openCall } from "../../src/runtime/open-call.ts";
+import { MoorageError } from "../../src/errors.ts";
+import { openCursor, type Position } from "../../src/events/feed/cursor.ts";
+import { eventsService } from "../../src/events/feed/service.ts";
+import { createNews } from "../../src/events/feed/notifier.ts";
+import { readFeed } from "../../src/events/feed/page.ts";
+import { openEventQueue } from "../support/event-queue.ts";
+
+// Readers that come after what they were to read is gone, and those who wait for what comes.
+
+const KEY = Buffer.alloc(32, 7);
+const EMPTY_GROUP = {
+  parent: "",
+  description: "",
+  resource_limits: "{}",
+  verified: 0,
+  kind: 0,
+  status: 2,
+  create_time: 0,
+  update_time: 0,
+};
+const NEVER = new AbortController().signal;
+type Queue = Awaited<ReturnType<typeof openEventQueue>>;
+
+const scopeOf = (group: string) => ({ group, typePrefixes: [], subjectPrefixes: [] });
+const read = (queue: Queue, group: string, after?: Position, limit = 50) =>
+  readFeed(queue.reader, scopeOf(group), [], after, limit);
+const isExpired = (error: unknown): boolean =>
+  error instanceof MoorageError && error.details.preconditionViolations?.[0]?.type === "CURSOR_EXPIRED";
+
+async function happen(queue: Queue, group: string, count: number, nowMs: number): Promise<void> {
+  await queue.tell(
+    Array.from({ length: count }, () => ({ subject: group, group })),
+    { nowMs },
+  );
+  await queue.sequence(nowMs);
+}
+
+test("whose next events were removed is told, once; a quiet organization's cursor is good for ever", async (t) => {
+  const queue = await openEventQueue(t);
+  const [group, quiet] = [newUid(""), newUid("")];
+  await happen(queue, group, 6, 1_000);
+  await happen(queue, quiet, 1, 1_000);
+  await happen(queue, group, 3, 2_000);
+  const first = await read(queue, group, undefined, 2);
+  const second = await read(queue, group, first.next, 4);
+  assert.deepEqual(
+    [first, second].map(({ rows, more }) => [rows.map(({ seq }) => seq), more]),
+    [
+      [[1, 2], true],
+      [[3, 4, 5, 6], true],
+    ],
+  );
+  const behind = await read(queue, quiet, undefined);
+  const whole = await read(queue, group, undefined);
+  // What happened at 1,000 is removed.
+  await queue.write("events.expire", 3_000, { what: "events", beforeMs: 1_500 });
+  assert.deepEqual(
+    (await queue.events()).map(({ seq }) => seq),
+    [8, 9, 10],
+  );
+  await assert.rejects(read(queue, group, first.next), isExpired);
+  assert.deepEqual(
+    (await read(queue, group, second.next)).rows.map(({ seq }) => seq),
+    [8, 9, 10],
+    "who had read them misses nothing",
+  );
+  assert.deepEqual((await read(queue, group, whole.next)).rows, []);
+  assert.deepEqual((await read(queue, quiet, behind.next)).rows, []);
+  // Who begins anew goes on from there.
+  const anew = await read(queue, group, undefined, 1);
+  assert.deepEqual(
+    [anew.rows.map(({ seq }) => seq), (await read(queue, group, anew.next)).rows.map(({ seq }) => seq)],
+    [[8], [9, 10]],
+  );
+  await queue.write("events.expire", 4_000, { what: "events", beforeMs: 2_500 });
+  await assert.rejects(read(queue, group, anew.next), isExpired);
+  // All is gone, but not how far it was.
+  assert.deepEqual((await read(queue, group, whole.next)).rows, []);
+  await happen(queue, group, 1, 5_000);
+  assert.deepEqual(
+    (await read(queue, group, whole.next)).rows.map(({ seq }) => seq),
+    [11],
+  );
+});
+
+test("an old event that an open delivery kept does not end readers that begin with it", async (t) => {
+  const queue = await openEventQueue(t);
+  const group = newUid("");
+  await queue.subscribe(group, { type_prefixes: '["dev.moorage.kept."]' });
+  await queue.tell([{ subject: group, group, type: "kept.v1" }]);
+  await happen(queue, group, 2, 0);
+  await queue.write("events.expire", 2_000, { what: "events", beforeMs: 1_000 });
+  await happen(queue, group, 1, 3_000);
+  const first = await read(queue, group, undefined, 1);
+  assert.deepEqual([first.rows.map(({ seq }) => seq), first.more], [[1], true]);
+  assert.deepEqual(
+    (await read(queue, group, first.next)).rows.map(({ seq }) => seq),
+    [4],
+  );
+});
+
+test("a cursor from after the newest event is of another past", async (t) => {
+  const queue = await openEventQueue(t);
+  const group = newUid("");
+  await happen(queue, group, 1, 0);
+  await assert.rejects(read(queue, group, { seq: 2, goneTo: 0 }), isExpired);
+});
+
+test("who waits is woken by its own organization, and told how far it is when nothing happens", async (t) => {
+  const queue = await openEventQueue(t);
+  const [group, other] = [newUid(""), newUid("")];
+  const news = createNews(queue.reader, 5);
+  await happen(queue, group, 2, 0);
+  const woken = { own: false, other: false };
+  const waiting = news.after(group, 2, 20_000, NEVER).finally(() => {
+    woken.own = true;
+  });
+  const quiet = news.after(group, 2, 500, NEVER).then((seq) => ({ seq, seen: woken.other }));
+  const others = news.after(other, 2, 20_000, NEVER).finally(() => {
+    woken.other = true;
+  });
+  await happen(queue, other, 2, 0);
+  assert.equal(await others, 2);
+  const { seq, seen } = await quiet;
+  assert.equal(seq, seen ? 4 : 2, "what was looked at had nothing for it");
+  assert.equal(woken.own, false);
+  assert.equal(
+    await news.after(group, 2, 1_000, NEVER),
+    2,
+    "who comes with less is to read first: it was not looked at for it",
+  );
+  await happen(queue, group, 1, 0);
+  assert.equal(await waiting, 4, "up to the event that it is woken for");
+  // What came before anybody waited is not waited for; after a while without anybody it is as at first.
+  await wait(30);
+  assert.equal(await news.after(group, 3, 20_000, NEVER), 4);
+  assert.equal(await news.after(group, 5, 20, NEVER), 5);
+});
+
+test("a stream on which nothing happens says how far it is", async (t) => {
+  const queue = await openEventQueue(t);
+  const [group, other] = [newUid(""), newUid("")];
+  await queue.db
+    .insertInto("groups")
+    .values({ ...EMPTY_GROUP, uid: group, name: "watched" })
+    .execute();
+  await happen(queue, group, 1, 0);
+  const { watchEvents } = eventsService(
+    {
+      pageTokenKey: KEY,
+      ownerRole: "",
+      secrets: createSecrets([KEY]),
+      eventsPrefix: "dev.moorage",
+      readBlob: async () => undefined,
+    },
+    20,
+  );
+  const left = new AbortController();
+  const data = { caller: ANONYMOUS, requestId: "", nowMs: 0, remoteAddress: "", userAgent: "" };
+  const stream = watchEvents(openCall(data, queue.reader), create(WatchEventsRequestSchema, { group }), left.signal)[
+    Symbol.asyncIterator
+  ]();
+  const next = async () => (await stream.next()).value as { event?: { id: string }; cursor: string };
+  const at = ({ cursor }: { cursor: string }): number => openCursor(KEY, scopeOf(group), cursor).seq;
+  const [{ id } = { id: "" }] = await queue.events();
+  const first = await next();
+  assert.deepEqual([first.event?.id, at(first)], [id, 1]);
+  let beat = await next();
+  assert.deepEqual([beat.event, at(beat)], [undefined, 1]);
+  await happen(queue, other, 3, 0);
+  for (let tries = 0; at(beat) < 4 && tries < 500; tries++) beat = await next();
+  assert.deepEqual([beat.event, at(beat)], [undefined, 4]);
+  await happen(queue, group, 1, 0);
+  for (let tries = 0; beat.event === undefined && tries < 500; tries++) beat = await next();
+  assert.equal(at(beat), 5);
+  left.abort(new Error("left"));
+  await assert.rejects(next(), /left/);
+});
+
+test("waiting ends with the signal, and with the database", async (t) => {
+  const queue = await openEventQueue(t);
+  const group = newUid("");
+  await happen(queue, group, 1, 0);
+  const left = new AbortController();
+  const news = createNews(queue.reader, 5);
+  const waiting = news.after(group, 1, 20_000, left.signal);
+  const reason = new Error("left");
+  left.abort(reason);
+  await assert.rejects(waiting, reason);
+  await assert.rejects(news.after(group, 1, 20_000, left.signal), reason);
+  await sql`drop table events`.execute(queue.db);
+  await assert.rejects(news.after(group, 1, 20_000, NEVER), /events/);
+});

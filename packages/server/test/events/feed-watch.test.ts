@@ -1,0 +1,211 @@
+import assert from "node:assert/strict";
+import { after, before, test, type TestContext } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { EventsService } from "@moorage/api";
+import { startInstallation } from "../support/installation.ts";
+import { endOf, type Grpc, openConnect, openGrpc, openGrpcWeb } from "../support/grpc.ts";
+import { type Platform, startPlatform } from "../support/platform.ts";
+
+// Streams of the feed: where they begin, what they tell, and what ends them.
+
+let platform: Platform;
+let clients: Record<string, Grpc>;
+
+before(async () => {
+  platform = await startPlatform();
+  clients = { grpc: platform.grpc, "gRPC-Web": openGrpcWeb(platform.url), Connect: openConnect(platform.url) };
+});
+after(async () => {
+  for (const client of Object.values(clients)) client.close();
+  await platform.close();
+});
+
+const LIMIT = { timeout: 30_000 };
+interface Told {
+  subject: string | undefined;
+  cursor: string;
+}
+/** A stream that is listened to: what it told so far, and what it ended with. */
+interface Watched {
+  told: Told[];
+  ended: Promise<{ code: number; message: string }>;
+  leave(): void;
+  begun(): Promise<Told>;
+  events(count: number): Promise<Told[]>;
+}
+
+function watch(
+  t: TestContext,
+  grpc: Grpc,
+  request: { group: string; cursor?: string; subjectPrefixes?: string[] },
+  token: string,
+): Watched {
+  const told: Told[] = [];
+  const left = new AbortController();
+  const read = async (): Promise<{ code: number; message: string }> => {
+    try {
+      for await (const { event, cursor } of grpc.stream(EventsService.method.watchEvents, request, token, left.signal))
+        told.push({ subject: event?.subject, cursor });
+      return { code: 0, message: "" };
+    } catch (error) {
+      return endOf(error) as { code: number; message: string };
+    }
+  };
+  const ended = read();
+  t.after(async () => {
+    left.abort();
+    await ended;
+  });
+  const enough = async (those: () => Told[], count: number): Promise<Told[]> => {
+    for (let tries = 0; those().length < count && tries < 1_000; tries++) await Promise.race([wait(10), ended]);
+    assert.ok(those().length >= count, `it told ${told.length} times`);
+    return those().slice(0, count);
+  };
+  const begun = async (): Promise<Told> => (await enough(() => told, 1))[0] ?? assert.fail("it told nothing");
+  const events = (count: number): Promise<Told[]> =>
+    enough(() => told.filter(({ subject }) => subject !== undefined), count);
+  return { told, ended, leave: () => left.abort(), begun, events };
+}
+
+async function place(parent: string = platform.organization): Promise<{ group: string; repo: string }> {
+  const { uid: group } = await platform.group(parent);
+  return { group, repo: (await platform.repo(group)).uid };
+}
+
+test("a stream catches up, tells what happens, and its cursors are those of the list", LIMIT, async (t) => {
+  for (const [name, grpc] of Object.entries(clients)) {
+    const { group, repo } = await place();
+    const sibling = await place();
+    const token = await platform.token();
+    const stream = watch(t, grpc, { group }, token);
+    assert.deepEqual(
+      (await stream.events(2)).map(({ subject }) => subject),
+      [group, repo],
+      name,
+    );
+    await platform.tag(sibling.repo);
+    const tags = [(await platform.tag(repo)).uid, (await platform.tag(repo)).uid];
+    assert.deepEqual(
+      (await stream.events(4)).slice(2).map(({ subject }) => subject),
+      tags,
+      name,
+    );
+    const [, second] = await stream.events(2);
+    const { events, nextCursor } = (await platform.ok(
+      "GET",
+      `/events/v2/events?group=${group}&cursor=${second?.cursor}`,
+    )) as object as { events: { subject: string }[]; nextCursor: string };
+    assert.deepEqual(
+      events.map(({ subject }) => subject),
+      tags,
+      name,
+    );
+    // And those of the list are those of a stream.
+    const { uid } = await platform.tag(repo);
+    assert.equal((await watch(t, grpc, { group, cursor: nextCursor }, token).events(1))[0]?.subject, uid, name);
+  }
+});
+
+test("a stream from now on says first where that was", LIMIT, async (t) => {
+  const { group, repo } = await place();
+  await watch(t, platform.grpc, { group }, await platform.token()).events(2);
+  const stream = watch(t, platform.grpc, { group, cursor: "now" }, await platform.token());
+  const first = await stream.begun();
+  assert.equal(first.subject, undefined);
+  stream.leave();
+  await stream.ended;
+  const { uid } = await platform.tag(repo);
+  assert.equal(
+    (await watch(t, platform.grpc, { group, cursor: first.cursor }, await platform.token()).events(1))[0]?.subject,
+    uid,
+    "what happened while nobody listened is there",
+  );
+});
+
+test("a cursor that is none, or another's, opens no stream", LIMIT, async (t) => {
+  const { group } = await place();
+  const { cursor } = await watch(t, platform.grpc, { group }, await platform.token()).begun();
+  for (const [name, grpc] of Object.entries(clients)) {
+    for (const request of [
+      { group, cursor: "x" },
+      { group, cursor, subjectPrefixes: [group] },
+      { group: platform.organization, cursor },
+    ]) {
+      const stream = watch(t, grpc, request, await platform.token());
+      assert.deepEqual([(await stream.ended).code, stream.told], [3, []], name);
+    }
+  }
+});
+
+test("a stream ends when its caller may not read the events any more, before the next one", LIMIT, async (t) => {
+  for (const [others, code] of [
+    [[], 5],
+    [["viewer"], 7],
+  ] as const) {
+    const { group, repo } = await place();
+    const identity = await platform.identity(group);
+    const binding = await platform.bind(group, identity, await platform.role("editor"));
+    for (const role of others) await platform.bind(group, identity, await platform.role(role));
+    const before = watch(t, platform.grpc, { group }, await platform.token());
+    const stream = watch(t, platform.grpc, { group, cursor: "now" }, await platform.token(identity));
+    await stream.begun();
+    const { length } = stream.told;
+    await platform.ok("DELETE", `/iam/v2/roleBindings/${binding}`);
+    // A message goes out at most this long after the rights were looked at.
+    await wait(1_100);
+    const { uid } = await platform.tag(repo);
+    assert.equal((await stream.ended).code, code);
+    assert.ok(!stream.told.some(({ subject }) => subject === uid), `it told ${stream.told.length - length} times`);
+    for (let tries = 0; !before.told.some(({ subject }) => subject === uid) && tries < 500; tries++) await wait(10);
+    assert.ok(
+      before.told.some(({ subject }) => subject === uid),
+      "who still may goes on",
+    );
+  }
+});
+
+test("a stream ends with its token, also while nothing happens, and with its group", LIMIT, async (t) => {
+  const { group } = await place();
+  const below = await platform.group(group);
+  const stream = watch(t, platform.grpc, { group }, await platform.token(platform.owner, { ttlMs: 2_500 }));
+  await stream.begun();
+  const other = watch(t, platform.grpc, { group: below.uid }, await platform.token());
+  await other.begun();
+  await platform.ok("DELETE", `/iam/v2/groups/${below.uid}`);
+  assert.equal((await other.ended).code, 5);
+  assert.equal((await stream.ended).code, 16);
+});
+
+test("an identity has so many streams, and whoever leaves makes room", LIMIT, async (t) => {
+  const { group } = await place();
+  const token = await platform.token(await platform.identity(group, "owner"));
+  const streams = Array.from({ length: 50 }, () => watch(t, platform.grpc, { group }, token));
+  await Promise.all(streams.map((stream) => stream.begun()));
+  assert.equal((await watch(t, platform.grpc, { group }, token).ended).code, 8);
+  await watch(t, platform.grpc, { group }, await platform.token()).begun();
+  streams[0]?.leave();
+  await streams[0]?.ended;
+  for (let tries = 0; tries < 500; tries++) {
+    const stream = watch(t, platform.grpc, { group }, token);
+    await Promise.race([stream.ended, stream.begun().catch(() => {})]);
+    if (stream.told.length > 0) return;
+    await wait(20);
+  }
+  assert.fail("there is no room");
+});
+
+test("when the server shuts down streams end at once, and their readers are told to come again", LIMIT, async (t) => {
+  const installation = await startInstallation(t);
+  const grpc = openGrpc(installation.url);
+  t.after(() => grpc.close());
+  const stream = watch(
+    t,
+    grpc,
+    { group: installation.bootstrap.organization.uid, cursor: "now" },
+    installation.platform,
+  );
+  await stream.begun();
+  const closing = installation.close();
+  assert.equal((await stream.ended).code, 14);
+  await closing;
+});

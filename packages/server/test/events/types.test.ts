@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, describe, test } from "node:test";
+import type { Answer } from "../support/platform.ts";
+import { openTaggedRepo } from "../support/tagged-repo.ts";
+import { apiTells } from "../support/emitted/by-api.ts";
+import { serverTells } from "../support/emitted/by-server.ts";
+import { registryTells } from "../support/emitted/by-registry.ts";
+import { openGround, type Told, typesOf } from "../support/emitted/events.ts";
+
+// Every type of events that docs/events.md lists is told when its thing is done, with the group it happened in, what it
+// happened to and who did it; no other type is ever told, nothing secret, and nothing of what failed.
+
+const PREFIX = "dev.moorage.";
+const page = readFileSync(new URL("../../../../docs/events.md", import.meta.url), "utf8");
+const listed = [...page.matchAll(/^### `(.+)`$/gm)].map(([, name = ""]) => name.slice(PREFIX.length));
+
+const ground = await openGround();
+const { platform, issuer, told, ask } = ground;
+after(() => ground.close());
+
+describe("a method of the API tells of what it answers", () => apiTells(ground));
+describe("the registry tells of what is pushed, pulled, moved and deleted", () => registryTells(ground));
+describe("the server tells of what it does by itself", () => serverTells(ground));
+
+test("who signs in is told of to the provider's group, and so is who accepts an invite", async () => {
+  const { uid: group } = await platform.group(platform.organization);
+  const viewer = await platform.role("viewer");
+  const oidc = { issuer: issuer.url, clientId: "moorage" };
+  const { uid: provider } = await platform.ok("POST", `/iam/v2/identityProviders/${group}`, {
+    name: "people",
+    oidc,
+    defaultRole: viewer,
+  });
+  let identity = "";
+  const signIn = async (): Promise<void> => {
+    const seconds = Math.floor(Date.now() / 1000);
+    const claims = {
+      iss: issuer.url,
+      aud: "moorage",
+      sub: "ann",
+      iat: seconds,
+      exp: seconds + 300,
+      email: "ann@example.com",
+      email_verified: true,
+    };
+    const { status, text, body } = await platform.call("GET", `/sts/exchange?identity_provider=${provider}`, {
+      token: await issuer.sign(claims),
+    });
+    assert.equal(status, 200, text);
+    identity = String(
+      (JSON.parse(Buffer.from(String(body["token"]).split(".")[1] ?? "", "base64url").toString()) as { sub: string })
+        .sub,
+    );
+  };
+  const first = await told(signIn);
+  const who = { subject: identity, act: { iss: issuer.url, sub: "ann" } };
+  const signedIn = {
+    subject: identity,
+    group,
+    target: "",
+    actor: who,
+    body: { identity, provider, email: "ann@example.com" },
+  };
+  assert.deepEqual(first[0], { type: "api.auth.registered.v1", ...signedIn });
+  assert.deepEqual(
+    first.slice(1).map(({ type, group: place, actor: by }) => [type, place, by]),
+    [["api.iam.rolebindings.created.v1", group, who]],
+  );
+  assert.deepEqual(await told(signIn), [{ type: "api.auth.signed_in.v1", ...signedIn }]);
+
+  const { uid, code } = await platform.ok("POST", `/iam/v2/groupInvites/${group}`, {
+    roleUid: await platform.role("editor"),
+    ttl: "3600s",
+  });
+  const token = await platform.token(identity);
+  const accept = (): Promise<Answer> => ask("POST", "/iam/v2/groupInvites:accept", { token, body: { code } });
+  const accepted = await told(accept);
+  const [bound, invited] = accepted as [Told, Told];
+  assert.deepEqual(typesOf(accepted), ["api.iam.rolebindings.created.v1", "api.iam.group_invite.accepted.v1"]);
+  assert.deepEqual([bound.group, bound.actor.subject], [group, identity]);
+  assert.deepEqual(
+    [invited.subject, invited.group, invited.body],
+    [uid, group, { uid, identity, roleBinding: bound.subject }],
+  );
+  assert.deepEqual(await told(accept), [], "accepted once more, which changes nothing");
+});
+
+test("what fails tells of nothing", async () => {
+  const tagged = await openTaggedRepo(platform, "fails", { immutableTags: ["v1"] });
+  const viewer = await platform.role("viewer");
+  const member = await platform.identity(platform.organization);
+  const requests = [member, "nobody"].map((identityUid) => ({ roleBinding: { identityUid, roleUid: viewer } }));
+  await tagged.set("v1", tagged.digests[0]);
+  const failing: (() => Promise<Answer>)[] = [
+    async () =>
+      platform.call("POST", `/registry/v2/repos/${platform.organization}`, {
+        token: await platform.token(),
+        body: { name: "fails" },
+      }),
+    async () =>
+      platform.call("POST", "/iam/v2/roleBindings:batchCreate", {
+        token: await platform.token(),
+        body: { parent: platform.organization, requests },
+      }),
+    // The first tag moves before the second refuses.
+    () => tagged.push(tagged.digests[1], 1, "?tag=v0&tag=v1"),
+    () =>
+      tagged.promote([
+        { name: "v2", digest: tagged.digests[1] },
+        { name: "v1", digest: tagged.digests[1] },
+      ]),
+    async () =>
+      platform.call("DELETE", `/registry/v2/repos/${tagged.uid}/${"0".repeat(16)}`, { token: await platform.token() }),
+  ];
+  for (const [at, work] of failing.entries())
+    assert.deepEqual(await told(async () => assert.ok((await work()).status >= 400, String(at))), [], String(at));
+});
+
+test("nothing secret is told", async () => {
+  const secrets = ["the client's secret", "the mirror's password"];
+  const keep = await told(async () => {
+    const { organization } = platform;
+    const oidc = { issuer: issuer.url, clientId: "b", clientSecret: secrets[0] };
+    await platform.ok("POST", `/iam/v2/identityProviders/${organization}`, { name: "secret", oidc });
+    const syncConfig = { source: "registry.invalid/app", username: "robot", password: secrets[1] };
+    const { uid } = await platform.repo(organization, { name: "secret", syncConfig });
+    await platform.ok("PATCH", `/registry/v2/repos/${uid}`, { description: "changed" });
+    secrets.push(
+      String(
+        (
+          await platform.ok("POST", `/iam/v2/groupInvites/${organization}`, {
+            roleUid: await platform.role("viewer"),
+            ttl: "3600s",
+          })
+        )["code"],
+      ),
+    );
+    const made = await platform.subscription(organization);
+    secrets.push(
+      String(made["secret"]),
+      String((await platform.ok("POST", `/events/v2/subscriptions/${made.uid}:rotateSecret`, {}))["secret"]),
+    );
+  });
+  assert.equal(keep.length, 6);
+  for (const secret of secrets) {
+    assert.ok(secret.length > 16, secret);
+    assert.ok(!ground.text().includes(secret), secret);
+  }
+});
+
+test("every type that is listed was told of, and no other", () => {
+  assert.ok(listed.length > 40);
+  assert.deepEqual([...ground.seen].sort(), listed.toSorted());
+});

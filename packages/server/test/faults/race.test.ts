@@ -1,0 +1,166 @@
+import assert from "node:assert/strict";
+import { randomInt } from "node:crypto";
+import { test, type TestContext } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { loadConfig } from "../../src/index.ts";
+import { ENGINE } from "../support/database.ts";
+import {
+  checker,
+  checkGone,
+  checkNeeded,
+  checkRecords,
+  checkStores,
+  pushGarbage,
+  storedBlobs,
+} from "../support/race/check.ts";
+import { api, ensureBlob, type Hand, nowMs, type Race } from "../support/race/client.ts";
+import { poolOf } from "../support/race/content.ts";
+import { diceOf } from "../support/dice.ts";
+import { disturberOf } from "../support/race/disturb.ts";
+import { newWorker, type Shared, work } from "../support/race/operations.ts";
+import type { LogLine } from "../support/processes.ts";
+import { type Replicas, startReplicas } from "../support/replicas.ts";
+import { NO_S3, s3Url } from "../support/s3.ts";
+
+// Clients push, mount, tag, sign, pull and delete, collections run, and everything is killed at random: then all that
+// is needed is there, byte for byte, and after its time nothing else. What the clients do follows from the seed; how it
+// falls together does not. As long as one likes:
+//   npm run race -- --seconds 600 --seed 42 --store s3
+const SECONDS = Number(process.env["MOORAGE_TEST_RACE_SECONDS"] ?? 10);
+const SEED = Number(process.env["MOORAGE_TEST_RACE_SEED"] ?? randomInt(1_000_000));
+const WORKERS = 7;
+const ROUND_SECONDS = 25;
+const GRACE_MS = 3_000;
+const UPLOAD_TTL_MS = 3_000;
+const RETENTION_MS = 2_000;
+const MOST_ERRORS_SHOWN = 5;
+const LIMIT = { timeout: SECONDS * 3_000 + 240_000 };
+const SETTINGS = {
+  MOORAGE_GC_GRACE: `${GRACE_MS / 1_000}s`,
+  MOORAGE_GC_INTERVAL: "1s",
+  MOORAGE_UPLOAD_TTL: `${UPLOAD_TTL_MS / 1_000}s`,
+  MOORAGE_MIRROR_WORKERS: "0",
+};
+
+test(
+  "one server's processes, killed at random while clients and collections race, lose nothing that is needed and keep nothing else",
+  LIMIT,
+  async (t) => {
+    await race(t, await startReplicas(t, 1, { ...SETTINGS, MOORAGE_WORKERS: "2" }));
+  },
+);
+
+test(
+  "the same of two replicas on PostgreSQL and S3",
+  { ...LIMIT, skip: (ENGINE === "sqlite" && "replicas need PostgreSQL") || NO_S3 },
+  async (t) => {
+    await race(t, await startReplicas(t, 2, { ...SETTINGS, MOORAGE_BLOBS_URL: s3Url() }));
+  },
+);
+
+async function race(t: TestContext, replicas: Replicas): Promise<void> {
+  t.diagnostic(`seed ${SEED}: MOORAGE_TEST_RACE_SEED=${SEED} does the same again`);
+  const { organization } = replicas.bootstrap;
+  const config = loadConfig(replicas.env);
+  let over = false;
+  const race: Race = {
+    seed: SEED,
+    organization: organization.name,
+    platform: replicas.platform,
+    registry: replicas.registry,
+    graceMs: GRACE_MS,
+    pool: poolOf(SEED),
+    wrong: [],
+    blobDeletions: [],
+    counts: {},
+    isOver: () => over,
+  };
+  const hand = checker(race, replicas.url);
+  t.after(() => hand.close());
+  const shared = await makeRepos(hand);
+  const workers = Array.from({ length: WORKERS }, (_, at) => newWorker(at, organization.name, shared));
+  const paths = [...shared.map(({ path }) => path), ...workers.map(({ own }) => own.path)];
+  const disturber = disturberOf(replicas, GRACE_MS);
+  const allWrong = (): string[] => race.wrong.map((wrong) => `seed ${SEED}: ${wrong}`);
+  const endMs = nowMs() + SECONDS * 1_000;
+  let orphans = { blobs: 0, bytes: 0 };
+  let [trouble, checked, gone, rounds] = [0, 0, 0, 0];
+  for (; rounds === 0 || nowMs() < endMs; rounds++) {
+    over = false;
+    const roundMs = Math.min(nowMs() + ROUND_SECONDS * 1_000, endMs);
+    const isOver = (): boolean => nowMs() >= roundMs || race.wrong.length > 0;
+    const working = Promise.all(workers.map((worker) => work(race, worker, paths, replicas.url)));
+    // A client that fails is seen at the end.
+    working.catch(() => {});
+    try {
+      await disturber.disturb(diceOf(SEED, 997, rounds), isOver);
+    } finally {
+      over = true;
+    }
+    for (const each of await working) trouble += each.trouble;
+    checked += await checkNeeded(hand, workers);
+    assert.deepEqual(allWrong(), [], "while it ran");
+
+    // From here on nothing is killed, and what nobody needs goes.
+    const garbage = await pushGarbage(hand, shared[0]?.path ?? "", rounds);
+    const before = await storedBlobs(config);
+    assert.ok(garbage.every((digest) => before.has(digest)));
+    await wait(Math.max(GRACE_MS, UPLOAD_TTL_MS + GRACE_MS, RETENTION_MS) + 500);
+    for (let at = 0; at < 2; at++) await disturber.collect();
+    const after = await storedBlobs(config);
+    assert.deepEqual(
+      garbage.filter((digest) => after.has(digest)),
+      [],
+      `seed ${SEED}: what nobody needs has left the blob store`,
+    );
+    const left = await checkGone(hand, workers);
+    gone += left.manifests;
+    checked += await checkNeeded(hand, workers);
+    await checkStores(hand, config);
+    orphans = await checkRecords(hand, workers, config);
+    assert.deepEqual(allWrong(), [], "once what nobody needs is gone");
+    assert.deepEqual(errorsOf(replicas), [], "the log has no errors");
+    assert.ok(left.blobs > 0, `seed ${SEED}: some blobs of the pool are needed by nobody somewhere`);
+  }
+  const { done } = disturber;
+  t.diagnostic(JSON.stringify(done));
+  t.diagnostic(JSON.stringify(race.counts));
+  t.diagnostic(
+    `seed ${SEED}: ${rounds} rounds, ${checked} manifests checked, ${gone} found gone, ${trouble} tries in vain`,
+  );
+  t.diagnostic(`crashes left ${orphans.blobs} blobs of ${orphans.bytes} bytes to the cleaning of uploads`);
+  assert.ok(done.serverKills + done.workerKills > 0 && done.collections > 0 && gone > 0, "there was a race");
+}
+
+/** The errors in the logs. Forgets what it has looked at, but not who listens: a race may last for hours. */
+function errorsOf({ all, servers }: Replicas): LogLine[] {
+  const errors = all
+    .flatMap(({ lines }) => lines)
+    .filter(({ level, status, msg }) => level >= 50 && status !== 503 && msg !== "worker ended");
+  for (const { lines } of all) lines.splice(0, lines.length, ...lines.filter(({ msg }) => msg === "listening"));
+  all.splice(0, all.length, ...servers);
+  return errors.slice(0, MOST_ERRORS_SHOWN);
+}
+
+/** Repos in two groups; one of them keeps for a short time what its tags pointed to. */
+async function makeRepos(hand: Hand): Promise<Shared[]> {
+  const { race } = hand;
+  const shared: Shared[] = [
+    { path: `${race.organization}/apps/web`, history: "ever" },
+    { path: `${race.organization}/base/os`, history: "ever" },
+    { path: `${race.organization}/base/tools`, history: "short" },
+  ];
+  for (const { path, history } of shared) {
+    await ensureBlob({ ...hand, paths: shared.map((each) => each.path) }, path, hand.dice.pick(race.pool.blobs));
+    const { repos } = await api<{ repos: { uid: string }[] }>(
+      hand,
+      "GET",
+      `/registry/v2/repos?name=${path.slice(path.lastIndexOf("/") + 1)}`,
+    );
+    if (history === "ever") continue;
+    await api(hand, "PATCH", `/registry/v2/repos/${repos[0]?.uid}?updateMask=tagPolicy`, {
+      tagPolicy: { historyRetention: `${RETENTION_MS / 1_000}s` },
+    });
+  }
+  return shared;
+}

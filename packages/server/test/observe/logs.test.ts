@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { test, type TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
+import { createLog } from "../../src/observe/index.ts";
+import { startInstallation, temporaryFolder } from "../support/installation.ts";
+
+// What stands in the log, and what never does.
+
+const CLI = fileURLToPath(new URL("../../../cli/src/main.ts", import.meta.url));
+
+/** What `moorage serve` prints until it is told to end. `work` gets its URL. */
+async function printed(t: TestContext, flags: string[], work: (url: string) => Promise<void>): Promise<string> {
+  const child = spawn(process.execPath, [CLI, "serve", "--port", "0", "--data-dir", temporaryFolder(t), ...flags], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  t.after(() => child.kill("SIGKILL"));
+  let text = "";
+  const url = new Promise<string>(
+    (resolve) =>
+      void child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+        text += chunk;
+        const found = /(?:"url":"|listening url=)(http:[^"\s]+)/.exec(text)?.[1];
+        if (found !== undefined) resolve(found);
+      }),
+  );
+  await work(await url);
+  child.kill("SIGTERM");
+  await once(child, "close");
+  return text;
+}
+
+test("one JSON object a line, or text, by setting", async (t) => {
+  const ping = async (url: string): Promise<void> => void (await (await fetch(`${url}/ping/v2/ping`)).text());
+  const json = (await printed(t, [], ping))
+    .split("\n")
+    .filter((line) => line.startsWith("{"))
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  const request = json.find(({ msg }) => msg === "request");
+  assert.deepEqual(
+    [request?.["rpc"], request?.["status"], typeof request?.["durationMs"]],
+    ["moorage.ping.v2.PingService.Ping", 200, "number"],
+  );
+  const text = await printed(t, ["--log-format", "text"], ping);
+  assert.match(text, /^\d{4}-\d\d-\d\dT[\d:.]+Z INFO {2}request .*path=\/ping\/v2\/ping .*status=200/m);
+  assert.doesNotMatch(text, /\p{Cc}\[|^\{/mu);
+});
+
+test("tokens, passwords and query strings are not in the log", async (t) => {
+  const { ask, lines, platform, registry, pushImage, grantsOf } = await startInstallation(t);
+  await pushImage("acme/app", "v1", "one");
+  await grantsOf(["repository:acme/app:pull"], `user:${platform}`);
+  await ask("GET", "/iam/v2/groups?page_size=7&uidp=hidden-query", { token: platform });
+  await ask("GET", "/iam/v2/groups", { token: `${platform}x` });
+  await ask("POST", "/sts/exchange?aud=x", { token: "hidden-token" });
+  await ask("GET", "/token?scope=repository:acme/app:pull", { basic: "user:hidden-password" });
+  assert.ok(lines.length > 5);
+  for (const secret of [
+    platform,
+    registry,
+    platform.slice(-20),
+    "hidden-query",
+    "hidden-token",
+    "hidden-password",
+    Buffer.from("user:hidden-password").toString("base64"),
+  ]) {
+    assert.ok(!lines.some((line) => line.includes(secret)), secret);
+  }
+});
+
+test("an error that repeats a secret is logged without it", () => {
+  const lines: string[] = [];
+  const log = createLog(
+    { logLevel: "info", logFormat: "json" },
+    { isTTY: false, write: (line: string | Uint8Array) => lines.push(String(line)) > 0 },
+  );
+  log.error(
+    { err: Object.assign(new Error("connect postgres://moorage:hunter2@db/moorage"), { password: "hunter2" }) },
+    "failed",
+  );
+  assert.equal(lines.length, 1);
+  assert.match(lines[0] ?? "", /connect postgres:\/\/moorage:\*\*\*@db\/moorage/);
+  assert.doesNotMatch(lines[0] ?? "", /hunter2/);
+});

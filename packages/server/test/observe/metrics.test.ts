@@ -1,0 +1,366 @@
+import assert from "node:assert/strict";
+import { request } from "node:http";
+import { test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { GroupsService } from "@moorage/api";
+import { ConfigError, loadConfig, startServer } from "../../src/index.ts";
+import { openGrpc } from "../support/grpc.ts";
+import { digestOf, type Installation, startInstallation, temporaryFolder } from "../support/installation.ts";
+
+// What /metrics tells after calls that are known.
+
+/** Each sample by its name with labels, as it stands in the text. */
+type Samples = Map<string, number>;
+
+async function scrape({ url }: { url: string }): Promise<Samples> {
+  const response = await fetch(`${url}/metrics`);
+  assert.equal(response.status, 200);
+  assert.match(response.headers.get("content-type") ?? "", /^text\/plain; version=0\.0\.4/);
+  return samplesOf(await response.text());
+}
+
+function samplesOf(text: string): Samples {
+  return new Map(
+    text
+      .split("\n")
+      .filter((line) => line !== "" && !line.startsWith("#"))
+      .map((line) => {
+        const cut = line.lastIndexOf(" ");
+        return [line.slice(0, cut), Number(line.slice(cut + 1))];
+      }),
+  );
+}
+
+/** How much each sample of the metric grew while the work was done; those that did not are left out. */
+async function growth(
+  installation: Installation,
+  metric: string,
+  work: () => Promise<unknown>,
+): Promise<Record<string, number>> {
+  const before = await scrape(installation);
+  await work();
+  const after = await scrape(installation);
+  const grown = [...after]
+    .filter(([name]) => name.startsWith(`${metric}{`) || name === metric)
+    .map(([name, value]) => [name, value - (before.get(name) ?? 0)] as const);
+  return Object.fromEntries(
+    grown.filter(([, value]) => value !== 0).map(([name, value]) => [name.slice(metric.length), value]),
+  );
+}
+
+const LIST = `moorage.iam.v2.GroupsService.ListGroups`;
+
+test("calls of a method count by their code, REST and gRPC together", async (t) => {
+  const installation = await startInstallation(t);
+  const { ask, platform, url } = installation;
+  const grpc = openGrpc(url);
+  t.after(() => grpc.close());
+  assert.deepEqual(
+    await growth(installation, "moorage_rpc_requests_total", async () => {
+      for (let count = 0; count < 3; count++) await ask("GET", "/iam/v2/groups", { token: platform });
+      await grpc.call(GroupsService.method.listGroups, {}, platform);
+      await ask("GET", "/iam/v2/groups");
+      await grpc.call(GroupsService.method.listGroups, {});
+      await ask("GET", "/iam/v2/groups?page_size=-1", { token: platform });
+      await grpc.call(GroupsService.method.listGroups, { pageSize: -1 }, platform);
+      await ask("POST", "/iam/v2/groups", {
+        token: platform,
+        headers: { "content-type": "application/json" },
+        bytes: "{",
+      });
+    }),
+    {
+      [`{method="${LIST}",code="OK"}`]: 4,
+      [`{method="${LIST}",code="UNAUTHENTICATED"}`]: 2,
+      [`{method="${LIST}",code="INVALID_ARGUMENT"}`]: 2,
+      [`{method="moorage.iam.v2.GroupsService.CreateGroup",code="INVALID_ARGUMENT"}`]: 1,
+    },
+  );
+  const samples = await scrape(installation);
+  assert.equal(samples.get(`moorage_rpc_request_duration_seconds_count{method="${LIST}"}`), 8);
+  assert.equal(samples.get(`moorage_rpc_request_duration_seconds_bucket{le="+Inf",method="${LIST}"}`), 8);
+  assert.equal(samples.get(`moorage_rpc_requests_in_flight{method="${LIST}"}`), 0);
+});
+
+test("what the RPC library refuses by itself counts as well", async (t) => {
+  const installation = await startInstallation(t);
+  const { ask, platform } = installation;
+  const headers = { "content-type": "application/proto", "connect-protocol-version": "1" };
+  assert.deepEqual(
+    await growth(installation, "moorage_rpc_requests_total", async () => {
+      assert.equal(
+        (
+          await ask("POST", "/moorage.iam.v2.GroupsService/ListGroups", {
+            token: platform,
+            headers,
+            bytes: "\u0007\u0007\u0007",
+          })
+        ).status,
+        400,
+      );
+      assert.equal(
+        (await ask("POST", "/grpc.health.v1.Health/Check", { json: {}, headers: { "connect-protocol-version": "1" } }))
+          .status,
+        200,
+      );
+    }),
+    { [`{method="${LIST}",code="INVALID_ARGUMENT"}`]: 1, [`{method="grpc.health.v1.Health.Check",code="OK"}`]: 1 },
+  );
+});
+
+test("pulls and pushes count by verb and status, with their bytes", async (t) => {
+  const installation = await startInstallation(t);
+  const { ask, registry: token, pushImage } = installation;
+  let image = { digest: "", layer: "", size: 0 };
+  assert.deepEqual(
+    await growth(installation, "moorage_registry_requests_total", async () => {
+      image = await pushImage("acme/app", "v1", "one");
+    }),
+    {
+      [`{verb="uploads_post",status="201"}`]: 2,
+      [`{verb="manifest_put",status="201"}`]: 1,
+    },
+  );
+  const pull = async (): Promise<void> => {
+    for (let count = 0; count < 3; count++)
+      assert.equal((await ask("GET", "/v2/acme/app/manifests/v1", { token })).status, 200);
+    assert.equal((await ask("HEAD", "/v2/acme/app/manifests/v1", { token })).status, 200);
+    assert.equal((await ask("GET", `/v2/acme/app/blobs/${image.layer}`, { token })).status, 200);
+    assert.equal((await ask("GET", "/v2/acme/app/tags/list", { token })).status, 200);
+    assert.equal((await ask("GET", "/v2/acme/app/manifests/none", { token })).status, 404);
+    assert.equal((await ask("GET", "/v2/acme/app/manifests/v1")).status, 401);
+  };
+  assert.deepEqual(await growth(installation, "moorage_registry_requests_total", pull), {
+    [`{verb="manifest_get",status="200"}`]: 3,
+    [`{verb="manifest_head",status="200"}`]: 1,
+    [`{verb="blob_get",status="200"}`]: 1,
+    [`{verb="tags_get",status="200"}`]: 1,
+    [`{verb="manifest_get",status="404"}`]: 1,
+    [`{verb="manifest_get",status="401"}`]: 1,
+  });
+  const sent = await growth(installation, "moorage_registry_sent_bytes_total", async () => {
+    for (let count = 0; count < 3; count++) await ask("GET", `/v2/acme/app/manifests/${image.digest}`, { token });
+    await ask("HEAD", "/v2/acme/app/manifests/v1", { token });
+    await ask("GET", `/v2/acme/app/blobs/${image.layer}`, { token, headers: { range: "bytes=2-4" } });
+  });
+  assert.deepEqual(sent, { [`{verb="manifest_get"}`]: 3 * image.size, [`{verb="blob_get"}`]: 3 });
+});
+
+test("bytes of large blobs, both ways, and what the blob store did", async (t) => {
+  const installation = await startInstallation(t);
+  const { ask, registry: token, pushBlob, pushImage } = installation;
+  await pushImage("acme/app", "v1", "one");
+  const content = "0123456789abcdef".repeat(20_000);
+  assert.deepEqual(
+    await growth(installation, "moorage_registry_received_bytes_total", () => pushBlob("acme/app", content)),
+    { [`{verb="uploads_post"}`]: content.length },
+  );
+  assert.deepEqual(
+    await growth(installation, "moorage_registry_sent_bytes_total", () =>
+      ask("GET", `/v2/acme/app/blobs/${digestOf(content)}`, { token }),
+    ),
+    {
+      [`{verb="blob_get"}`]: content.length,
+    },
+  );
+  assert.deepEqual(
+    await growth(installation, "moorage_blobs_read_bytes_total", () =>
+      ask("GET", `/v2/acme/app/blobs/${digestOf(content)}`, { token }),
+    ),
+    { "": content.length },
+  );
+  assert.deepEqual(
+    await growth(installation, "moorage_blobs_written_bytes_total", () => pushBlob("acme/app", "small")),
+    { "": 5 },
+  );
+  assert.deepEqual(
+    await growth(installation, "moorage_blobs_operations_total", () => pushBlob("acme/app", "another")),
+    {
+      [`{operation="start_upload",outcome="OK"}`]: 1,
+      [`{operation="append",outcome="OK"}`]: 1,
+      [`{operation="finish",outcome="OK"}`]: 1,
+    },
+  );
+  const wrong = ask("POST", `/v2/acme/app/blobs/uploads/?digest=${digestOf("right")}`, {
+    token,
+    bytes: "wrong",
+    headers: { "content-type": "application/octet-stream" },
+  });
+  assert.equal(
+    (await growth(installation, "moorage_blobs_operations_total", () => wrong))[
+      `{operation="finish",outcome="INVALID_ARGUMENT"}`
+    ],
+    1,
+  );
+});
+
+test("transactions count by command and outcome", async (t) => {
+  const installation = await startInstallation(t);
+  const { ask, api, bootstrap, platform } = installation;
+  const target = `/registry/v2/repos/${bootstrap.organization.uid}`;
+  const grown = await growth(installation, "moorage_database_transactions_total", async () => {
+    await api("POST", target, { name: "one" });
+    assert.equal((await ask("POST", target, { token: platform, json: { name: "one" } })).status, 409);
+  });
+  // What happened gets its number in a transaction of its own, whenever that may be.
+  assert.deepEqual(Object.fromEntries(Object.entries(grown).filter(([labels]) => !labels.includes("events."))), {
+    [`{operation="method",outcome="OK"}`]: 1,
+    [`{operation="method",outcome="ALREADY_EXISTS"}`]: 1,
+  });
+  let samples = await scrape(installation);
+  for (let looks = 0; looks < 100 && samples.get("moorage_database_write_queue_length") !== 0; looks += 1)
+    samples = await scrape(installation);
+  assert.equal(samples.get("moorage_database_write_queue_length"), 0);
+  for (const name of ["process_resident_memory_bytes", "process_start_time_seconds", "process_cpu_seconds_total"])
+    assert.ok((samples.get(name) ?? 0) > 0, name);
+  assert.equal([...samples].filter(([name]) => name.startsWith("moorage_build_info{version=")).length, 1);
+});
+
+test("a request under way is in flight, and one whose client goes away has been aborted", async (t) => {
+  const installation = await startInstallation(t);
+  const { url, registry: token, pushImage } = installation;
+  await pushImage("acme/app", "v1", "one");
+  const started = await installation.ask("POST", "/v2/acme/app/blobs/uploads/", { token });
+  const upload = request(`${url}${new URL(started.headers.get("location") ?? "", url).pathname}`, {
+    method: "PATCH",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/octet-stream" },
+  });
+  upload.on("error", () => undefined).write("half");
+  await until(installation, (samples) => samples.get(`moorage_registry_requests_in_flight{verb="upload_patch"}`) === 1);
+  // The bytes are taken in once the store is asked to: by the next scrape they have been.
+  await until(installation, (samples) => samples.get(`moorage_blobs_operations_in_flight{operation="append"}`) === 1);
+  await scrape(installation);
+  upload.destroy();
+  const after = await until(
+    installation,
+    (samples) => samples.get(`moorage_registry_requests_total{verb="upload_patch",status="aborted"}`) === 1,
+  );
+  assert.equal(after.get(`moorage_registry_requests_in_flight{verb="upload_patch"}`), 0);
+  assert.equal(after.get(`moorage_registry_received_bytes_total{verb="upload_patch"}`), 4);
+});
+
+/** Scrapes until it is so, for twenty seconds at the most. */
+async function until(installation: { url: string }, isSo: (samples: Samples) => boolean): Promise<Samples> {
+  const endMs = performance.now() + 20_000;
+  for (;;) {
+    const samples = await scrape(installation);
+    if (isSo(samples)) return samples;
+    assert.ok(performance.now() < endMs, "it never was so");
+    await wait(20);
+  }
+}
+
+test("names that callers make up are not in the metrics, however many they are", async (t) => {
+  const installation = await startInstallation(t);
+  const { ask, url, registry: token } = installation;
+  const wild = async (seed: string): Promise<void> => {
+    await ask("GET", `/${seed}/${seed}?${seed}=1`);
+    await ask("GET", `/v2/acme/${seed}/manifests/${seed}`, { token });
+    await ask("GET", `/v2/${seed}`, { token });
+    await ask("PUT", `/v2/acme/${seed}/tags/list`, { token });
+    await ask("POST", `/moorage.iam.v2.GroupsService/${seed}`, {
+      json: {},
+      headers: { "connect-protocol-version": "1" },
+    });
+    await ask("POST", `/${seed}.Service/${seed}`, { bytes: "", headers: { "content-type": "application/grpc" } });
+    await odd(url, seed.toUpperCase());
+  };
+  await wild("first");
+  // What a scrape itself is counted as is there from the second one on.
+  await scrape(installation);
+  const few = ownNames(await scrape(installation));
+  for (let count = 0; count < 20; count++) await wild(`made-up-${count}`);
+  const samples = await scrape(installation);
+  assert.deepEqual(ownNames(samples), few);
+  assert.equal(samples.get(`moorage_rpc_requests_total{method="other",code="UNIMPLEMENTED"}`), 2 * 21);
+  assert.equal(samples.get(`moorage_registry_requests_total{verb="other",status="405"}`), 21);
+});
+
+// Those of the process come and go with its handles.
+function ownNames(samples: Samples): string[] {
+  return [...samples.keys()].filter((name) => name.startsWith("moorage_")).toSorted();
+}
+
+/** A request with a method that is no common one; Node's parser knows a few dozen and refuses the others by itself. */
+function odd(url: string, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    request(`${url}/${path}`, { method: "PROPFIND" }, (response) => response.resume().once("end", resolve))
+      .once("error", reject)
+      .end();
+  });
+}
+
+test("/metrics is there for the networks of the setting alone, by the client's true address", async (t) => {
+  const statusOf = async (env: Record<string, string>, headers: Record<string, string> = {}): Promise<number> => {
+    const installation = await startInstallation(t, env);
+    const { status, text } = await installation.ask("GET", "/metrics", { headers });
+    const missing = await installation.ask("GET", "/nothing-here", { headers });
+    if (status === 404) assert.equal(text, missing.text);
+    await installation.close();
+    return status;
+  };
+  assert.equal(await statusOf({}), 200);
+  assert.equal(await statusOf({ MOORAGE_METRICS_NETWORKS: "10.0.0.0/8,192.0.2.7" }), 404);
+  // A proxy nobody trusts stands on this machine; its client does not.
+  assert.equal(await statusOf({}, { "x-forwarded-for": "127.0.0.1" }), 404);
+  assert.equal(await statusOf({}, { forwarded: "for=127.0.0.1" }), 404);
+  const proxied = { MOORAGE_TRUSTED_PROXIES: "127.0.0.1", MOORAGE_METRICS_NETWORKS: "192.0.2.0/24" };
+  assert.equal(await statusOf(proxied, { "x-forwarded-for": "192.0.2.9" }), 200);
+  assert.equal(await statusOf(proxied, { "x-forwarded-for": "198.51.100.1" }), 404);
+  assert.equal(await statusOf(proxied), 404);
+});
+
+test("only GET and HEAD are for the metrics, and settings that are wrong are named", async (t) => {
+  const { ask, url } = await startInstallation(t);
+  assert.equal((await ask("POST", "/metrics", { json: {} })).status, 404);
+  const head = await fetch(`${url}/metrics`, { method: "HEAD" });
+  assert.deepEqual([head.status, await head.text()], [200, ""]);
+  const wrong = {
+    MOORAGE_METRICS_NETWORKS: "10.0.0.0/33",
+    MOORAGE_TRACES_URL: "collector:4318",
+    MOORAGE_TRACES_SAMPLE: "1.5",
+    MOORAGE_LOG_FORMAT: "xml",
+  };
+  for (const [name, value] of Object.entries(wrong)) {
+    const starting = async (): Promise<unknown> =>
+      startServer(
+        loadConfig({
+          MOORAGE_PORT: "0",
+          MOORAGE_DATA_DIR: temporaryFolder(t),
+          MOORAGE_LOG_LEVEL: "silent",
+          [name]: value,
+        }),
+      );
+    await assert.rejects(
+      starting,
+      (error) => error instanceof ConfigError && error.message.startsWith(`${name}: `),
+      name,
+    );
+  }
+});
+
+test("what several processes counted is added up", async () => {
+  const { mergeSnapshots, openObservation } = await import("../../src/observe/index.ts");
+  const { pino } = await import("pino");
+  const workers = await Promise.all(
+    [1, 2].map(() => openObservation({ tracesUrl: "", tracesSample: 1 }, pino({ level: "silent" }))),
+  );
+  for (const [at, { requests }] of workers.entries()) {
+    for (let count = 0; count <= at; count++) {
+      const observed = requests.begin({ method: "GET", url: "/", headers: {} }, "rest", {
+        requestId: "r",
+        remoteAddress: "127.0.0.1",
+      });
+      observed.beginRpc(LIST);
+      observed.endRpc(0);
+      observed.end("200");
+    }
+  }
+  // As it comes out of a message between processes.
+  const snapshots = await Promise.all(workers.map(async ({ snapshot }) => structuredClone(await snapshot())));
+  const samples = samplesOf(await mergeSnapshots(snapshots));
+  assert.equal(samples.get(`moorage_rpc_requests_total{method="${LIST}",code="OK"}`), 3);
+  assert.equal(samples.get(`moorage_rpc_request_duration_seconds_count{method="${LIST}"}`), 3);
+  assert.equal([...samples].find(([name]) => name.startsWith("moorage_build_info"))?.[1], 1);
+  for (const worker of workers) await worker.close();
+});

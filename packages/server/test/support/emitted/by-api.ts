@@ -1,0 +1,165 @@
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+import { type DescMethodUnary, getOption, type Message } from "@bufbuild/protobuf";
+import { EmptySchema } from "@bufbuild/protobuf/wkt";
+import * as api from "@moorage/api";
+import { type Answer, DIGEST } from "../platform.ts";
+import { requestsOf } from "../requests.ts";
+import { type Ground, parentOf, type Told, typesOf } from "./events.ts";
+import { restCallOf } from "../rest-call.ts";
+
+/** A method of the API tells of what it answers. */
+export function apiTells({ platform, issuer, actor, told, ask }: Ground): void {
+  const methods = Object.values(api)
+    .flatMap((value) => (typeof value === "object" && "kind" in value && value.kind === "service" ? value.methods : []))
+    .filter(
+      (method): method is DescMethodUnary => method.methodKind === "unary" && getOption(method, api.event) !== "",
+    );
+  // These tell of more than they answer, or of something else: they have tests of their own.
+  const OTHERS = new Set([
+    "CreateTag",
+    "DeleteTag",
+    "PromoteTags",
+    "RollbackTags",
+    "UpdateRepoReadme",
+    "AcceptGroupInvite",
+    "TestSubscription",
+  ]);
+  const SECRET = ["code", "secret"];
+  let requests: ReturnType<typeof requestsOf>;
+  before(async () => {
+    const { uid: group } = await platform.group(platform.organization, { name: "asked" });
+    const { uid: repo } = await platform.repo(group, { name: "asked" });
+    requests = requestsOf(platform, { group, repo, digest: DIGEST });
+  });
+
+  /** The nearest group that holds a resource, by what groups there are now and were before. */
+  async function holder(uid: string, before: ReadonlySet<string>): Promise<string> {
+    for (let at = uid; at !== ""; at = parentOf(at)) if (before.has(at)) return at;
+    return "";
+  }
+  const groups = async (): Promise<string[]> =>
+    (await platform.reader.selectFrom("groups").select("uid").execute()).map(({ uid }) => uid);
+
+  for (const method of methods.filter(({ name }) => !OTHERS.has(name))) {
+    test(method.name, async () => {
+      const request = await (requests.get(`${method.parent.typeName}.${method.name}`) as () => Promise<Message>)();
+      const rest = restCallOf(method, request);
+      assert.ok(rest);
+      const before = await groups();
+      let answer: Answer | undefined;
+      const events = await told(
+        async () => (answer = await ask(rest.verb, rest.path, { body: rest.body, token: await platform.token() })),
+      );
+      assert.ok(answer);
+      // It was sending all the time.
+      if (method.name === "ResumeSubscription") return assert.deepEqual(events, []);
+      assert.equal(events.length, 1, JSON.stringify(events));
+      const [event] = events as [Told];
+      const body = { ...answer.body } as Record<string, unknown>;
+      for (const name of SECRET) delete body[name];
+      if (method.output.typeName === EmptySchema.typeName) body["uid"] = (request as Message & { uid: string }).uid;
+      // A batch is of what is below its parent; who accepts terms answers the group.
+      const subject = String(body["uid"] ?? body["group"] ?? (request as Message & { parent: string }).parent);
+      const group = await holder(subject, new Set([...before, ...(await groups())]));
+      assert.notEqual(group, "");
+      assert.deepEqual(event, { type: getOption(method, api.event), subject, group, target: "", actor, body });
+    });
+  }
+
+  test("a readme is part of its repo; a test is for its subscription alone", async () => {
+    const { uid: repo } = await platform.repo(platform.organization, { name: "read" });
+    const events = await told(() =>
+      platform.ok("PATCH", `/registry/v2/repos/${repo}/readme`, { content: "# Read me" }),
+    );
+    const type = "api.platform.registry.repo.updated.v1";
+    const body = await platform.ok("GET", `/registry/v2/repos/${repo}`);
+    assert.deepEqual(events, [{ type, subject: repo, group: platform.organization, target: "", actor, body }]);
+    assert.equal(events[0]?.body["readme"], "# Read me");
+    const { uid: group } = await platform.group(platform.organization);
+    const { uid } = await platform.subscription(group);
+    const [event] = await told(() => platform.ok("POST", `/events/v2/subscriptions/${uid}:test`, {}));
+    assert.deepEqual(
+      [event?.type, event?.subject, event?.group, event?.target, event?.body["subscription"]],
+      ["events.test.v1", uid, group, uid, uid],
+    );
+  });
+
+  test("a batch over several groups tells each of its own", async () => {
+    const [left, right] = [await platform.group(platform.organization), await platform.group(platform.organization)];
+    const viewer = await platform.role("viewer");
+    const uids = [await platform.identity(left.uid), await platform.identity(right.uid)];
+    const requests = [left.uid, right.uid].map((parent, at) => ({
+      parent,
+      roleBinding: { identityUid: uids[at], roleUid: viewer },
+    }));
+    const events = await told(() => platform.ok("POST", "/iam/v2/roleBindings:batchCreate", { requests }));
+    const identities = ({ body }: Told) =>
+      (body["roleBindings"] as { identity: { uid: string } }[]).map(({ identity }) => identity.uid);
+    assert.deepEqual(
+      events.map((event) => [event.type, event.subject, event.group, identities(event)]),
+      [left, right].map(({ uid }, at) => ["api.iam.rolebindings.created.batch.v1", uid, uid, [uids[at]]]),
+    );
+  });
+
+  test("what goes along elsewhere is told of elsewhere; a new organization has its owner", async () => {
+    const viewer = await platform.role("viewer");
+    const { uid: group } = await platform.group(platform.organization);
+    const identity = await platform.identity(platform.organization);
+    const binding = await platform.bind(group, identity, viewer);
+    const gone = await told(() => platform.ok("DELETE", `/iam/v2/identities/${identity}`));
+    assert.deepEqual(
+      gone.map(({ type, subject, group: place, body }) => [type, subject, place, body]),
+      [
+        ["api.iam.rolebindings.deleted.v1", binding, group, { uid: binding }],
+        ["api.iam.identity.deleted.v1", identity, platform.organization, { uid: identity }],
+      ],
+    );
+    const oidc = { issuer: issuer.url, clientId: "a" };
+    const { uid: provider } = await platform.ok("POST", `/iam/v2/identityProviders/${platform.organization}`, {
+      name: "scoped",
+      oidc,
+    });
+    const mapping = await platform.ok("POST", `/iam/v2/externalGroupRoleMappings/${provider}`, {
+      externalGroupId: "x",
+      roleUid: viewer,
+      scope: group,
+    });
+    const emptied = await told(() => platform.ok("DELETE", `/iam/v2/groups/${group}`));
+    assert.deepEqual(
+      emptied.map(({ type, subject, group: place }) => [type, subject, place]),
+      [
+        ["api.iam.external_group_role_mappings.deleted.v1", mapping.uid, platform.organization],
+        ["api.iam.group.deleted.v1", group, group],
+      ],
+    );
+    const made = await told(() => platform.ok("POST", "/iam/v2/groups", { name: "another" }));
+    assert.deepEqual(typesOf(made), ["api.iam.rolebindings.created.v1", "api.iam.group.created.v1"]);
+    const [bound, organization] = made as [Told, Told];
+    assert.deepEqual(
+      [bound.group, (bound.body["identity"] as { uid: string }).uid],
+      [organization.subject, platform.owner],
+    );
+  });
+
+  test("whoever was assumed by an external token acts with that token's claims", async () => {
+    const { uid: group } = await platform.group(platform.organization);
+    const claimMatch = { issuer: issuer.url, subject: "job", audience: platform.url };
+    const { uid: identity } = await platform.ok("POST", `/iam/v2/identities/${group}`, { name: "job", claimMatch });
+    await platform.bind(group, identity, await platform.role("editor"));
+    const seconds = Math.floor(Date.now() / 1000);
+    const external = await issuer.sign({
+      iss: issuer.url,
+      sub: "job",
+      aud: platform.url,
+      iat: seconds,
+      exp: seconds + 600,
+    });
+    const { body } = await platform.call("POST", "/sts/exchange", { token: external });
+    const [event] = await told(() =>
+      ask("POST", `/registry/v2/repos/${group}`, { token: String(body["token"]), body: { name: "app" } }),
+    );
+    assert.equal(event?.actor.subject, identity);
+    assert.deepEqual([event?.actor.act["iss"], event?.actor.act["sub"]], [issuer.url, "job"]);
+  });
+}

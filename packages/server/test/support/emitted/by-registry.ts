@@ -1,0 +1,183 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { pushImage } from "../image.ts";
+import { digestOf, OCI_INDEX } from "../installation.ts";
+import { type Answer, rows } from "../platform.ts";
+import { openTaggedRepo } from "../tagged-repo.ts";
+import { type Ground, parentOf, TAG, type Told, typesOf } from "./events.ts";
+
+/** The registry tells of what is pushed, pulled, moved and deleted. */
+export function registryTells({ platform, actor, told, pulls, ask }: Ground): void {
+  const here = { remote_address: "127.0.0.1", user_agent: "tester/1" };
+  const headers = { "user-agent": "tester/1" };
+  const blob = (name: string, content: string): Promise<Answer> =>
+    ask("POST", `/v2/${name}/blobs/uploads/?digest=${digestOf(content)}`, {
+      raw: content,
+      headers: { ...headers, "content-type": "application/octet-stream" },
+    });
+  const manifest = (name: string, reference: string, body: object): Promise<Answer> =>
+    ask("PUT", `/v2/${name}/manifests/${reference}`, {
+      raw: JSON.stringify(body),
+      headers: { ...headers, "content-type": OCI_INDEX },
+    });
+  const index = (text: string) => ({ schemaVersion: 2, mediaType: OCI_INDEX, manifests: [], annotations: { text } });
+  const withoutTime = ({ body: { when, ...body }, ...event }: Told) => {
+    assert.match(String(when), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    return { ...event, body };
+  };
+
+  test("a push: the groups and the repo that it makes, blobs, manifests and tags", async () => {
+    const { uid: team } = await platform.group(platform.organization, { name: "pushers" });
+    const name = "acme/pushers/deep/app";
+    const first = await told(() => blob(name, "layer"));
+    const [group, repo, pushed] = first as [Told, Told, Told];
+    assert.deepEqual(typesOf(first), [
+      "api.iam.group.created.v1",
+      "api.platform.registry.repo.created.v1",
+      "registry.push.v1",
+    ]);
+    assert.deepEqual(
+      [parentOf(group.subject), group.group, parentOf(repo.subject), repo.group],
+      [team, group.subject, group.subject, group.subject],
+    );
+    assert.deepEqual(
+      [group.body["name"], repo.body],
+      ["deep", await platform.ok("GET", `/registry/v2/repos/${repo.subject}`)],
+    );
+    const place = { subject: repo.subject, group: group.subject, target: "", actor };
+    const body = { repository: name, repo_id: repo.subject, ...here };
+    assert.deepEqual(withoutTime(pushed), {
+      type: "registry.push.v1",
+      ...place,
+      body: { ...body, tag: "", digest: digestOf("layer"), type: "blob" },
+    });
+
+    const one = index("one");
+    const digest = digestOf(JSON.stringify(one));
+    const tagged = await told(() => manifest(name, "v1", one));
+    assert.deepEqual(typesOf(tagged), ["registry.push.v1", `${TAG}.created.v1`]);
+    assert.deepEqual(withoutTime(tagged[0] as Told), {
+      type: "registry.push.v1",
+      ...place,
+      body: { ...body, tag: "v1", digest, type: "manifest" },
+    });
+    const { subject: uid } = tagged[1] as Told;
+    const tag = { uid, name: "v1", digest, previousDigest: "", reason: "push", deprecated: false, bundles: [] };
+    assert.deepEqual(tagged[1], { type: `${TAG}.created.v1`, ...place, subject: uid, body: tag });
+    assert.equal(parentOf(uid), repo.subject);
+
+    assert.deepEqual(
+      typesOf(await told(() => manifest(name, "v1", one))),
+      ["registry.push.v1"],
+      "pushed again: the tag did not move",
+    );
+    const byDigest = await told(() => manifest(name, digest, one));
+    assert.deepEqual(
+      byDigest.map((event) => event.body["tag"]),
+      [""],
+    );
+    const both = await told(() => manifest(name, `${digest}?tag=v2&tag=v3`, one));
+    assert.deepEqual(
+      both.map(({ type, body: { tag: pushedAs, name: named } }) => [type, pushedAs ?? named]),
+      [
+        ["registry.push.v1", "v2"],
+        [`${TAG}.created.v1`, "v2"],
+        ["registry.push.v1", "v3"],
+        [`${TAG}.created.v1`, "v3"],
+      ],
+    );
+    const mounted = await told(() =>
+      ask("POST", `/v2/acme/pushers/deep/app/blobs/uploads/?mount=${digestOf("layer")}&from=${name}`, { headers }),
+    );
+    assert.deepEqual(
+      mounted.map(({ type, body: { digest: found } }) => [type, found]),
+      [["registry.push.v1", digestOf("layer")]],
+    );
+  });
+
+  test("a tag tells of each change and of what it pointed to, and of nothing when it is set to what it is", async () => {
+    const tagged = await openTaggedRepo(platform, "moves");
+    const [one, two] = tagged.digests;
+    const changes = async (work: () => Promise<unknown>): Promise<unknown[][]> =>
+      (await told(work)).map(({ type, group, body: { digest, previousDigest, reason, deprecated } }) => {
+        assert.equal(group, platform.organization);
+        return [type.slice(TAG.length + 1), digest, previousDigest, reason, deprecated];
+      });
+    assert.deepEqual(await changes(() => tagged.set("v", one)), [["created.v1", one, "", "api", false]]);
+    assert.deepEqual(await changes(() => tagged.set("v", one)), []);
+    assert.deepEqual(await changes(() => platform.tag(tagged.uid, { name: "v", digest: one, deprecated: true })), [
+      ["updated.v1", one, "", "api", true],
+    ]);
+    assert.deepEqual(await changes(() => tagged.set("v", two)), [["updated.v1", two, one, "api", false]]);
+    const asked = [
+      { name: "v", digest: one },
+      { name: "w", digest: two },
+    ];
+    assert.deepEqual(await changes(() => tagged.promote(asked, { validateOnly: true })), []);
+    assert.deepEqual(await changes(() => tagged.promote(asked)), [
+      ["updated.v1", one, two, "promote", false],
+      ["created.v1", two, "", "promote", false],
+    ]);
+    assert.deepEqual(await changes(() => tagged.rollback([{ name: "v" }], { validateOnly: true })), []);
+    assert.deepEqual(await changes(() => tagged.rollback([{ name: "v" }])), [
+      ["updated.v1", two, one, "rollback", false],
+    ]);
+    assert.deepEqual(await changes(() => tagged.drop("w")), [["deleted.v1", two, "", "delete", false]]);
+    assert.deepEqual(await changes(() => tagged.remove("v")), [["deleted.v1", two, "", "delete", false]]);
+  });
+
+  test("what is deleted by its digest, with its tags; a repo goes as one", async () => {
+    const tagged = await openTaggedRepo(platform, "deletes");
+    const [one, two] = tagged.digests;
+    for (const [name, digest] of [
+      ["a", one],
+      ["b", one],
+      ["c", two],
+    ] as const)
+      await tagged.set(name, digest);
+    const gone = await told(() => ask("DELETE", `/v2/acme/deletes/manifests/${one}`, { headers }));
+    assert.deepEqual(typesOf(gone), ["registry.delete.v1", `${TAG}.deleted.v1`, `${TAG}.deleted.v1`]);
+    const place = { type: "registry.delete.v1", subject: tagged.uid, group: platform.organization, target: "", actor };
+    const body = { repository: "acme/deletes", repo_id: tagged.uid, ...here };
+    assert.deepEqual(withoutTime(gone[0] as Told), { ...place, body: { ...body, digest: one, type: "manifest" } });
+    assert.deepEqual(
+      gone.slice(1).map((event) => event.body["name"]),
+      ["a", "b"],
+    );
+    await blob("acme/deletes", "alone");
+    const [unlinked] = await told(() => ask("DELETE", `/v2/acme/deletes/blobs/${digestOf("alone")}`, { headers }));
+    assert.deepEqual(withoutTime(unlinked as Told), {
+      ...place,
+      body: { ...body, digest: digestOf("alone"), type: "blob" },
+    });
+    const repo = await told(() => platform.ok("DELETE", `/registry/v2/repos/${tagged.uid}`));
+    const type = "api.platform.registry.repo.deleted.v1";
+    assert.deepEqual(repo, [
+      { type, subject: tagged.uid, group: platform.organization, target: "", actor, body: { uid: tagged.uid } },
+    ]);
+  });
+
+  test("a pull", async () => {
+    const digest = await pushImage(platform, "acme/pulled", "v1");
+    const [repo] = await rows(platform.ok("GET", "/registry/v2/repos?name=pulled"), "repos");
+    await ask("GET", "/v2/acme/pulled/manifests/v1", { headers });
+    const [event, ...others] = await pulls(1);
+    assert.deepEqual(others, []);
+    assert.deepEqual(withoutTime(event as Told), {
+      type: "registry.pull.v1",
+      subject: repo?.uid,
+      group: platform.organization,
+      target: "",
+      actor,
+      body: {
+        repository: "acme/pulled",
+        repo_id: repo?.uid,
+        tag: "v1",
+        digest,
+        type: "manifest",
+        ...here,
+        method: "GET",
+      },
+    });
+  });
+}

@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { collectInstallation } from "../../../src/boot/gc.ts";
+import { loadConfig } from "../../../src/index.ts";
+import { databaseEnv } from "../database.ts";
+import { digestOf, OCI_IMAGE, startInstallation } from "../installation.ts";
+import { startPair } from "../mirror.ts";
+import { type Ground, SYSTEM, TAG, type Told } from "./events.ts";
+
+/** The server tells of what it does by itself. */
+export function serverTells({ toldIn }: Ground): void {
+  test("what the server does by itself: retention, garbage collection", async (t) => {
+    const house = await startInstallation(t);
+    const { uid: group } = house.bootstrap.organization;
+    const image = `${house.bootstrap.organization.name}/app`;
+    const old = await house.pushImage(image, "old", "one");
+    const [repo] = (await house.api("GET", "/registry/v2/repos?name=app")).repos;
+    const uid = repo?.uid ?? "";
+    await house.api("PATCH", `/registry/v2/repos/${uid}?update_mask=tag_policy`, {
+      tagPolicy: { retention: [{ tagPattern: ".*", keepLast: 1 }] },
+    });
+    await house.pushImage(image, "new", "two");
+    const config = {
+      mediaType: "application/vnd.oci.image.config.v1+json",
+      digest: await house.pushBlob(image, "{}"),
+      size: 2,
+    };
+    const untagged = { schemaVersion: 2, mediaType: OCI_IMAGE, config, layers: [] };
+    assert.equal((await house.pushManifest(image, digestOf(JSON.stringify(untagged)), untagged)).status, 201);
+    await house.close();
+    const settings = loadConfig({ MOORAGE_DATA_DIR: house.dataDir, ...(await databaseEnv(house.dataDir)) });
+    const events = await toldIn(house, () => collectInstallation(settings, { dryRun: false, graceMs: 0 }));
+    const [tag, manifests, blobs] = events as [Told, Told, Told];
+    assert.deepEqual([events.length, tag.type, tag.group, tag.actor], [3, `${TAG}.deleted.v1`, group, SYSTEM]);
+    assert.deepEqual([tag.body["name"], tag.body["digest"], tag.body["reason"]], ["old", old.digest, "retention"]);
+    const collected = { type: "registry.collect.v1", subject: uid, group, target: "", actor: SYSTEM };
+    const gone = [
+      [manifests, digestOf(JSON.stringify(untagged)), "manifest"],
+      [blobs, digestOf("{}"), "blob"],
+    ] as const;
+    for (const [
+      {
+        body: { when, ...body },
+        ...event
+      },
+      digest,
+      type,
+    ] of gone) {
+      assert.ok(Date.parse(String(when)) > 0);
+      assert.deepEqual([event, body], [collected, { repository: image, repo_id: uid, digests: [digest], type }]);
+    }
+  });
+
+  test("what is copied from elsewhere", async (t) => {
+    const { upstream, here, configOf, mirror, copied } = await startPair(t);
+    const { digest, layer, config } = await upstream.pushImage("acme/app", "v1", "one");
+    const events = await toldIn(here, async () =>
+      assert.equal((await copied(await mirror("copy", configOf("app")))).state, "SYNC_STATE_SUCCEEDED"),
+    );
+    const { organization } = here.bootstrap;
+    const [made, ...copies] = events;
+    assert.equal(made?.type, "api.platform.registry.repo.created.v1");
+    for (const { group, actor } of copies) assert.deepEqual([group, actor], [organization.uid, SYSTEM]);
+    const [manifest, tag] = copies
+      .slice(-2)
+      .map(({ type, body }) => [type, body["repository"], body["digest"], body["type"] ?? body["reason"]]);
+    assert.deepEqual(manifest, ["registry.push.v1", "acme/copy", digest, "manifest"]);
+    assert.deepEqual(tag, [`${TAG}.created.v1`, undefined, digest, "mirror"]);
+    // Blobs come in any order.
+    const blobs = copies
+      .slice(0, -2)
+      .map(({ type, body }) => [type, body["repository"], body["digest"], body["type"]].join(" "));
+    assert.deepEqual(blobs.sort(), [layer, config].map((blob) => `registry.push.v1 acme/copy ${blob} blob`).sort());
+  });
+}

@@ -1,0 +1,152 @@
+import assert from "node:assert/strict";
+import { setTimeout as wait } from "node:timers/promises";
+import type { Database } from "../../../src/store/index.ts";
+import { openTestStore } from "../database.ts";
+import type { Installation } from "../installation.ts";
+import { type Issuer, openIssuer } from "../issuer.ts";
+import { type Answer, type Ask, type Platform, startPlatform } from "../platform.ts";
+
+/** An event as it is kept: without its number, which comes later. */
+export interface Told {
+  /** Without the prefix. */
+  type: string;
+  subject: string;
+  group: string;
+  target: string;
+  actor: { subject: string; act: Record<string, unknown> };
+  body: Record<string, unknown>;
+}
+
+interface Kept {
+  id: string;
+  type: string;
+  subject: string;
+  parent: string;
+  target: string;
+  actor: string;
+  body: string;
+}
+
+const PULL = "registry.pull.v1";
+const TIMEOUT_MS = 10_000;
+
+/** What the server does by itself has this actor. */
+export const SYSTEM: Told["actor"] = { subject: "", act: { actor: "system" } };
+export const TAG = "api.platform.registry.tag";
+
+/** Where the tests of events are made: a platform that is listened to, and an issuer of tokens. */
+export interface Ground {
+  platform: Platform;
+  issuer: Issuer;
+  /** The owner, with a token of the platform's own. */
+  actor: Told["actor"];
+  /** The types of what was told of so far. */
+  seen: Set<string>;
+  /** What the work told of, in its order, pulls aside. */
+  told(work: () => Promise<unknown>): Promise<Told[]>;
+  /** The same in an installation of its own. */
+  toldIn(installation: Installation, work: () => Promise<unknown>): Promise<Told[]>;
+  /** Waits for so many pulls. */
+  pulls(count: number): Promise<Told[]>;
+  /** Every actor and body so far. */
+  text(): string;
+  /** Calls the registry as the owner, or with the token, which must go well. */
+  ask(method: string, path: string, how?: Ask): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+export async function openGround(): Promise<Ground> {
+  const platform = await startPlatform({ MOORAGE_ALLOW_PRIVATE_NETWORK: "1" });
+  const issuer = await openIssuer();
+  const ear = listen(platform.transact);
+  const seen = new Set<string>();
+  const noted = (events: Told[]): Told[] => {
+    for (const { type } of events) seen.add(type);
+    return events;
+  };
+  return {
+    platform,
+    issuer,
+    seen,
+    actor: { subject: platform.owner, act: {} },
+    text: ear.text,
+    told: async (work) => noted(await ear.during(work)),
+    async toldIn({ dataDir }, work) {
+      const { store, close } = await openTestStore(dataDir);
+      try {
+        return noted(await listen((read) => store.transact(read)).during(work));
+      } finally {
+        await close();
+      }
+    },
+    pulls: async (count) => noted(await ear.pulls(count)),
+    async ask(method, path, { token, ...how } = {}) {
+      const owners = (): Promise<string> => platform.token(platform.owner, { audience: new URL(platform.url).host });
+      const answer = await platform.call(method, path, { token: token ?? (await owners()), ...how });
+      assert.ok(answer.status < 300, `${method} ${path}: ${answer.status} ${answer.text}`);
+      return answer;
+    },
+    async close() {
+      await issuer.close();
+      await platform.close();
+    },
+  };
+}
+
+export function typesOf(events: Told[]): string[] {
+  return events.map(({ type }) => type);
+}
+
+export function parentOf(uid: string): string {
+  return uid.slice(0, Math.max(uid.lastIndexOf("/"), 0));
+}
+
+/** Reads the events of an installation out of its database, whether they have their numbers yet or not. */
+function listen(transact: <T>(work: (tx: Database) => Promise<T>) => Promise<T>) {
+  const known = new Set<string>();
+  let text = "";
+  const news = async (): Promise<Told[]> => {
+    const kept = await transact(async (tx): Promise<Kept[]> => [
+      ...(await tx.selectFrom("events").selectAll().orderBy("seq").execute()),
+      ...(await tx.selectFrom("event_outbox").selectAll().orderBy("n").execute()),
+    ]);
+    const found = kept.filter(({ id }) => !known.has(id));
+    for (const { id, actor, body } of found) {
+      known.add(id);
+      text += actor + body;
+    }
+    return found.map(({ type, subject, parent, target, actor, body }) => ({
+      type,
+      subject,
+      group: parent,
+      target,
+      actor: JSON.parse(actor) as Told["actor"],
+      body: JSON.parse(body) as Told["body"],
+    }));
+  };
+  const pulls: Told[] = [];
+  const look = async (): Promise<Told[]> => {
+    const found = await news();
+    // Pulls are written a little later: they belong to no call that was made just now.
+    pulls.push(...found.filter(({ type }) => type === PULL));
+    return found.filter(({ type }) => type !== PULL);
+  };
+  return {
+    /** What the work told of, in its order, pulls aside. */
+    async during(work: () => Promise<unknown>): Promise<Told[]> {
+      await look();
+      await work();
+      return look();
+    },
+    /** Waits for so many pulls. */
+    async pulls(count: number): Promise<Told[]> {
+      for (const endMs = performance.now() + TIMEOUT_MS; pulls.length < count && performance.now() < endMs;) {
+        await look();
+        await wait(20);
+      }
+      return pulls;
+    },
+    /** Every actor and body so far. */
+    text: (): string => text,
+  };
+}

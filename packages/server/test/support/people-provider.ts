@@ -1,0 +1,108 @@
+import { randomUUID } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { exportJWK, generateKeyPair } from "jose";
+import { Provider } from "oidc-provider";
+import { listenAnew } from "./unused-port.ts";
+import type { Platform } from "./platform.ts";
+
+/** A real OpenID provider (oidc-provider) on loopback where people sign in on its own pages. */
+export interface PeopleProvider {
+  url: string;
+  /** What it says of whoever signs in, beside `sub`, which is the login name. */
+  claims: Record<string, unknown>;
+  /** Goes first when it is set; answers whether it took the request. */
+  intercept: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined;
+  /** From now on it signs with another key, and publishes that alone. */
+  rotate(): Promise<void>;
+  /** Nothing listens any more. */
+  close(): Promise<void>;
+}
+
+export const CLIENT = { id: "moorage", secret: "a secret of the provider" };
+export const OTHER_CLIENT = { id: "another organization", secret: "another secret" };
+
+/** Its clients are CLIENT and OTHER_CLIENT, both sent back to `redirectUri`. */
+export async function openPeopleProvider(redirectUri: string): Promise<PeopleProvider> {
+  let handle: (request: IncomingMessage, response: ServerResponse) => void = () => {};
+  const server = createServer((request, response) => {
+    if (people.intercept?.(request, response) !== true) handle(request, response);
+  });
+  const url = `http://127.0.0.1:${await listenAnew(server)}`;
+  let keys = 0;
+  const people: PeopleProvider = {
+    url,
+    claims: {},
+    intercept: undefined,
+    async rotate() {
+      const { privateKey } = await generateKeyPair("RS256", { extractable: true });
+      handle = provider({
+        ...(await exportJWK(privateKey)),
+        kid: `key-${(keys += 1)}`,
+        use: "sig",
+        alg: "RS256",
+      }).callback();
+    },
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  const provider = (key: object): Provider =>
+    new Provider(url, {
+      clients: [CLIENT, OTHER_CLIENT].map(({ id, secret }) => ({
+        client_id: id,
+        client_secret: secret,
+        redirect_uris: [redirectUri],
+        response_types: ["code"],
+        grant_types: ["authorization_code"],
+      })),
+      jwks: { keys: [key] },
+      cookies: { keys: ["a key of a test"] },
+      pkce: { required: () => false },
+      conformIdTokenClaims: false,
+      scopes: ["openid", "email", "profile", "groups"],
+      claims: { openid: ["sub", "oid"], email: ["email", "email_verified"], profile: ["name"], groups: ["groups"] },
+      findAccount: (_context, sub) => ({ accountId: sub, claims: async () => ({ sub, ...people.claims }) }),
+      features: { devInteractions: { enabled: true } },
+    });
+  await people.rotate();
+  return people;
+}
+
+/** Makes an identity provider of the organization, whose people become viewers there. Answers its uid. */
+export async function addProvider(
+  platform: Platform,
+  people: PeopleProvider,
+  oidc: object = {},
+  parent = platform.organization,
+): Promise<string> {
+  const { uid } = await platform.ok("POST", `/iam/v2/identityProviders/${parent}`, {
+    name: `people ${randomUUID()}`,
+    defaultRole: await platform.role("viewer"),
+    oidc: {
+      issuer: people.url,
+      clientId: CLIENT.id,
+      clientSecret: CLIENT.secret,
+      additionalScopes: ["email", "profile"],
+      groupsClaim: "groups",
+      pkceEnabled: true,
+      ...oidc,
+    },
+  });
+  return uid;
+}
+
+/** What the token endpoint says. */
+export interface TokenAnswer<T = Record<string, unknown>> {
+  status: number;
+  body: T;
+}
+
+export async function tokenCall<T = Record<string, unknown>>(
+  platform: Platform,
+  form: Record<string, string>,
+  path = "/sts/token",
+): Promise<TokenAnswer<T>> {
+  const response = await fetch(`${platform.url}${path}`, { method: "POST", body: new URLSearchParams(form) });
+  return { status: response.status, body: (await response.json()) as T };
+}

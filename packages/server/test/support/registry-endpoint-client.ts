@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after } from "node:test";
+import { bearer, makeGroup, makeIdentity, openDoor } from "./registry-endpoint.ts";
+
+// A door of its own for each test file that imports this, with an organization, its owner, and what a client does.
+
+export const REPO = "acme/api";
+export const folder = await mkdtemp(join(tmpdir(), "moorage-door-"));
+export const door = await openDoor(folder);
+export const acme = await makeGroup(door.db, "acme");
+/** The Authorization header of one who may do everything in acme. */
+export const owner = bearer({ identity: await makeIdentity(door.db, acme) });
+
+after(async () => {
+  await door.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+export interface Options {
+  body?: Uint8Array<ArrayBuffer> | string;
+  headers?: Record<string, string>;
+  as?: string;
+  url?: string;
+}
+
+export function ask(
+  method: string,
+  path: string,
+  { body, headers = {}, as = owner, url = door.url }: Options = {},
+): Promise<Response> {
+  const authorization: Record<string, string> = as === "" ? {} : { authorization: as };
+  return fetch(url + path, { method, body, headers: { ...authorization, ...headers } });
+}
+
+export function sha(content: Uint8Array, algorithm = "sha256"): string {
+  return `${algorithm}:${createHash(algorithm).update(content).digest("hex")}`;
+}
+
+export async function begin(options: Options = {}, repo = REPO): Promise<string> {
+  const response = await ask("POST", `/v2/${repo}/blobs/uploads/`, options);
+  assert.equal(response.status, 202);
+  assert.equal(response.headers.get("range"), "0-0");
+  return response.headers.get("location") ?? "";
+}
+
+export async function push(content: Uint8Array<ArrayBuffer>, repo = REPO, as = owner): Promise<string> {
+  const response = await ask("POST", `/v2/${repo}/blobs/uploads/?digest=${sha(content)}`, { body: content, as });
+  assert.equal(response.status, 201, await response.text());
+  return sha(content);
+}
+
+export async function refusal(response: Response, status: number, ociCode: string): Promise<void> {
+  const body = (await response.json()) as {
+    errors: { code: string }[];
+    code: number;
+    message: string;
+    details: { "@type": string }[];
+  };
+  assert.equal(response.status, status, JSON.stringify(body));
+  assert.equal(body.errors[0]?.code, ociCode);
+  assert.ok(
+    body.code > 0 &&
+      body.message !== "" &&
+      body.details.some((detail) => detail["@type"].endsWith("google.rpc.ErrorInfo")),
+  );
+}
+
+export async function bytes(response: Response): Promise<Buffer> {
+  return Buffer.from(await response.arrayBuffer());
+}
+
+export async function filesIn(part: string): Promise<string[]> {
+  const entries = await readdir(join(folder, part), { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => entry.name);
+}
+
+export function identityOf(authorization: string): string {
+  const token = JSON.parse(Buffer.from(authorization.slice("Bearer ".length), "base64url").toString()) as {
+    caller: { identity: string };
+  };
+  return token.caller.identity;
+}
+
+/** Asks again until it is so; a test that waits for ever fails by the runner's time-out. */
+export async function waitFor(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10));
+}

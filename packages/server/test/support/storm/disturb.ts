@@ -1,0 +1,48 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { Dice } from "../dice.ts";
+import type { Replicas } from "../replicas.ts";
+import type { Writers } from "./writers.ts";
+
+const POLL_MS = 20;
+const DRAINING_PAUSE_MS = 1_500;
+
+/**
+ * Kills servers as power cuts do, one or all at once, at moments spread over the making of the events. Answers how
+ * many; each of them answers again then.
+ */
+export async function killDuring(
+  replicas: Replicas,
+  writers: Writers,
+  { events, kills }: { events: number; kills: number },
+  dice: Dice,
+): Promise<number> {
+  let working = true;
+  const end = writers.done.finally(() => {
+    working = false;
+  });
+  end.catch(() => {});
+  let killed = 0;
+  for (let number = 0; number < kills; number++) {
+    const from = ((number + dice.below(1_000) / 1_000) * events) / kills;
+    while (working && writers.events() < from) await wait(POLL_MS);
+    killed += await killSome(replicas, dice);
+  }
+  await end;
+  return killed;
+}
+
+/** The same while what waits is sent, with no more events made. */
+export async function killAfter(replicas: Replicas, kills: number, dice: Dice): Promise<number> {
+  let killed = 0;
+  for (let number = 0; number < kills; number++) {
+    await wait(dice.below(DRAINING_PAUSE_MS));
+    killed += await killSome(replicas, dice);
+  }
+  return killed;
+}
+
+async function killSome(replicas: Replicas, dice: Dice): Promise<number> {
+  const victims = dice.chance(0.25) ? [...replicas.servers.keys()] : [dice.below(replicas.servers.length)];
+  await Promise.all(victims.map((victim) => replicas.replace(victim)));
+  return victims.length;
+}
