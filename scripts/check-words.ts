@@ -1,0 +1,87 @@
+// `npm run check`: code, comments and documents use the words of docs/glossary.md, and comments fit the width that the
+// formatter keeps for code.
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+
+const GLOSSARY = "docs/glossary.md";
+const HEADING = "## Words not used";
+const MAX_WIDTH = 120;
+
+/** A word that is not used, what stands for it, and whether it is looked for in comments and documents alone. */
+export interface Banned {
+  word: string;
+  instead: string;
+  inProse: boolean;
+}
+
+/**
+ * The rows of the glossary's second table, `| Not | But |`. A cell of words has each in backticks; `(in prose)` behind
+ * them leaves names in code alone, where the word is a field or a column that clients and databases know.
+ */
+export function bannedIn(glossary: string): Banned[] {
+  const table = glossary.split(HEADING, 2)[1]?.split("\n## ", 1)[0] ?? "";
+  const rows = [...table.matchAll(/^\|([^|\n]*)\|([^|\n]*)\|/gm)].filter(([, not = ""]) => not.includes("`"));
+  return rows.flatMap(([, not = "", but = ""]) =>
+    [...not.matchAll(/`([^`]+)`/g)].map(([, word = ""]) => ({
+      word,
+      instead: but.trim(),
+      inProse: not.includes("(in prose)"),
+    })),
+  );
+}
+
+/** Matches the word, its plural, and both as a part of a camelCase or SNAKE_CASE name; not inside another word. */
+function patternOf(word: string): RegExp {
+  const quoted = word.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+  const [lower, upper] = [quoted.charAt(0).toLowerCase(), quoted.charAt(0).toUpperCase()];
+  const rest = quoted.slice(1);
+  const camel = /^[a-z]+$/i.test(word)
+    ? `(?:(?<![A-Za-z])[${lower}${upper}]${rest}|${upper}${rest})s?(?![a-z])|(?<![A-Z])${word.toUpperCase()}S?(?![A-Z])`
+    : `(?<![a-z])[${lower}${upper}]${rest}`;
+  return new RegExp(camel, "g");
+}
+
+/** A name in quotes or backticks stands for itself: a metric's label, a column, a field of the API. */
+const QUOTED_NAME = /(["'`])[\w.:/-]+\1/g;
+
+function proseOf(line: string, isCode: boolean): string {
+  if (!isCode) return line;
+  return /^\s*(?:\*|\/\*\*?)/.test(line) ? line : (/(?:^|\s)\/\/ ?(.*)$/.exec(line)?.[1] ?? "");
+}
+
+/** What is wrong with the lines of a file, each with its place. */
+export function problemsIn(file: string, text: string, banned: readonly Banned[]): string[] {
+  const isCode = !file.endsWith(".md");
+  const patterns = banned.map((each) => ({ ...each, pattern: patternOf(each.word) }));
+  return text.split("\n").flatMap((line, at) => {
+    const place = `${file}:${at + 1}`;
+    const prose = proseOf(line, isCode);
+    const problems = patterns
+      .filter(({ inProse, pattern }) => (inProse ? prose : line).replaceAll(QUOTED_NAME, "").search(pattern) >= 0)
+      .map(({ word, instead }) => `${place}: "${word}" is not used here: ${instead} (${GLOSSARY})`);
+    const isTooWide = isCode && prose !== "" && /^\s*(?:\/\/|\*|\/\*)/.test(line) && line.length > MAX_WIDTH;
+    // An address cannot be broken.
+    if (isTooWide && !line.includes("://")) problems.push(`${place}: a comment is wider than ${MAX_WIDTH} columns`);
+    return problems;
+  });
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  const root = path.dirname(import.meta.dirname);
+  const banned = bannedIn(readFileSync(path.join(root, GLOSSARY), "utf8"));
+  const files = execFileSync("git", ["ls-files", "*.ts", "*.js", "*.md", "*.sh", "*.proto", ".ci/run"], {
+    cwd: root,
+    encoding: "utf8",
+  })
+    .split("\n")
+    // Generated code repeats the comments of proto/.
+    .filter(
+      (file) => file !== "" && file !== GLOSSARY && !file.includes("/src/gen/") && existsSync(path.join(root, file)),
+    );
+  const problems = files.flatMap((file) => problemsIn(file, readFileSync(path.join(root, file), "utf8"), banned));
+  if (banned.length === 0) problems.push(`${GLOSSARY} has no table under "${HEADING}"`);
+  for (const problem of problems) console.error(problem);
+  process.exitCode = problems.length === 0 ? 0 : 1;
+}
