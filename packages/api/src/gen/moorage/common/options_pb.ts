@@ -44,21 +44,23 @@ export type Access = Message<"moorage.common.Access"> & {
   capabilities: Capability[];
 
   /**
-   * The request field, dotted, that holds the uid on which they are needed. Empty: the method lists, and answers only from where they are held.
+   * The request field, dotted, that holds the uid on which they are needed. Empty: the method lists, and answers only
+   * from where they are held.
    *
    * @generated from field: string scope = 4;
    */
   scope: string;
 
   /**
-   * The full name of the message that the scope names, told in NOT_FOUND.
+   * The full name of the message that the scope names, as NOT_FOUND reports it.
    *
    * @generated from field: string resource = 5;
    */
   resource: string;
 
   /**
-   * The capability that lets a caller know that the scope exists: without it the answer is NOT_FOUND, with it PERMISSION_DENIED.
+   * The capability that lets a caller know that the scope exists: without it the answer is NOT_FOUND, with it
+   * PERMISSION_DENIED.
    *
    * @generated from field: moorage.common.Capability see = 6;
    */
@@ -180,7 +182,8 @@ export const event: GenExtension<MethodOptions, string> = /*@__PURE__*/
   extDesc(file_moorage_common_options, 2);
 
 /**
- * The events whose body the message is, without the configured prefix. The body of a method's event is what the method answers.
+ * The events whose body the message is, without the configured prefix. The body of a method's event is what the
+ * method answers.
  *
  * @generated from extension: repeated string event_types = 50120;
  */
@@ -188,8 +191,8 @@ export const event_types: GenExtension<MessageOptions, string[]> = /*@__PURE__*/
   extDesc(file_moorage_common_options, 3);
 
 /**
- * What a value of the field must look like. Together with google.api.field_behavior this is all of a field's validation
- * that needs no database.
+ * What a value of the field must look like. Together with google.api.field_behavior this is all of a field's
+ * validation that needs no database.
  *
  * @generated from extension: moorage.common.Rule rule = 50110;
  */

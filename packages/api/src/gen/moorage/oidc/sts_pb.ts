@@ -177,8 +177,9 @@ export const TokenPairSchema: GenMessage<TokenPair> = /*@__PURE__*/
   messageDesc(file_moorage_oidc_sts, 3);
 
 /**
- * SecurityTokenService turns a token of an issuer that an identity trusts into one of ours. The incoming token is the call's bearer.
- * Over HTTP the same is served at /sts/exchange, /sts/exchange_refresh_token and, in the form of RFC 8693, /sts/token.
+ * SecurityTokenService turns a token of an issuer that an identity trusts into one of ours. The incoming token is the
+ * call's bearer. Over HTTP the same is served at /sts/exchange, /sts/exchange_refresh_token and, in the form of RFC
+ * 8693, /sts/token.
  *
  * @generated from service moorage.oidc.SecurityTokenService
  */

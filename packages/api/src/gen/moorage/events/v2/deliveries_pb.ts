@@ -110,7 +110,7 @@ export type Delivery = Message<"moorage.events.v2.Delivery"> & {
   updateTime?: Timestamp | undefined;
 
   /**
-   * The tries that ended, oldest first, the last 50 of them.
+   * The attempts that ended, oldest first, the last 50 of them.
    *
    * @generated from field: repeated moorage.events.v2.DeliveryAttempt attempts = 13;
    */
@@ -348,7 +348,7 @@ export const DeliveryState = {
   UNSPECIFIED: 0,
 
   /**
-   * It waits for its first try, or for one that was asked for.
+   * It waits for its first attempt, or for one that was asked for.
    *
    * @generated from enum value: DELIVERY_STATE_PENDING = 1;
    */
@@ -376,7 +376,7 @@ export const DeliveryState = {
   DELIVERED: 4,
 
   /**
-   * All tries failed, or the sink refused it for good: a dead letter, kept for 30 days.
+   * All attempts failed, or the sink rejected it for good: a dead letter, kept for 30 days.
    *
    * @generated from enum value: DELIVERY_STATE_DEAD = 5;
    */
@@ -403,7 +403,7 @@ export const DeliveryStateSchema: GenEnum<DeliveryState> = /*@__PURE__*/
  */
 export const DeliveriesService: GenService<{
   /**
-   * GetDelivery answers one delivery with its tries.
+   * GetDelivery answers one delivery with its attempts.
    *
    * @generated from rpc moorage.events.v2.DeliveriesService.GetDelivery
    */
@@ -413,7 +413,8 @@ export const DeliveriesService: GenService<{
     output: typeof DeliverySchema;
   },
   /**
-   * ListDeliveries answers the deliveries of the subscriptions the caller may list, with their tries. Without an order the newest events come first.
+   * ListDeliveries answers the deliveries of the subscriptions the caller may list, with their attempts. Without an
+   * order the newest events come first.
    *
    * @generated from rpc moorage.events.v2.DeliveriesService.ListDeliveries
    */
@@ -423,7 +424,8 @@ export const DeliveriesService: GenService<{
     output: typeof ListDeliveriesResponseSchema;
   },
   /**
-   * RedeliverEvent sends the event of a delivery once more, whatever became of it. One that waits for its first try, or is being sent, is left alone.
+   * RedeliverEvent sends the event of a delivery once more, whatever became of it. One that waits for its first
+   * attempt, or is being sent, is left alone.
    *
    * @generated from rpc moorage.events.v2.DeliveriesService.RedeliverEvent
    */

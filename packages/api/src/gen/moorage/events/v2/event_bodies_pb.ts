@@ -16,7 +16,7 @@ export const file_moorage_events_v2_event_bodies: GenFile = /*@__PURE__*/
   fileDesc("CiRtb29yYWdlL2V2ZW50cy92Mi9ldmVudF9ib2RpZXMucHJvdG8SEW1vb3JhZ2UuZXZlbnRzLnYyIj4KBUFjdG9yEg8KB3N1YmplY3QYASABKAkSJAoDYWN0GAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCLvAQoMUmVnaXN0cnlQdXNoEhIKCnJlcG9zaXRvcnkYASABKAkSGAoHcmVwb19pZBgCIAEoCVIHcmVwb19pZBILCgN0YWcYAyABKAkSDgoGZGlnZXN0GAQgASgJEgwKBHR5cGUYBSABKAkSKAoEd2hlbhgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJgoOcmVtb3RlX2FkZHJlc3MYByABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYCCABKAlSCnVzZXJfYWdlbnQ6FMK8GBByZWdpc3RyeS5wdXNoLnYxIv8BCgxSZWdpc3RyeVB1bGwSEgoKcmVwb3NpdG9yeRgBIAEoCRIYCgdyZXBvX2lkGAIgASgJUgdyZXBvX2lkEgsKA3RhZxgDIAEoCRIOCgZkaWdlc3QYBCABKAkSDAoEdHlwZRgFIAEoCRIoCgR3aGVuGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCg5yZW1vdGVfYWRkcmVzcxgHIAEoCVIOcmVtb3RlX2FkZHJlc3MSHgoKdXNlcl9hZ2VudBgIIAEoCVIKdXNlcl9hZ2VudBIOCgZtZXRob2QYCSABKAk6FMK8GBByZWdpc3RyeS5wdWxsLnYxIuYBCg5SZWdpc3RyeURlbGV0ZRISCgpyZXBvc2l0b3J5GAEgASgJEhgKB3JlcG9faWQYAiABKAlSB3JlcG9faWQSDgoGZGlnZXN0GAMgASgJEgwKBHR5cGUYBCABKAkSKAoEd2hlbhgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJgoOcmVtb3RlX2FkZHJlc3MYBiABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYByABKAlSCnVzZXJfYWdlbnQ6FsK8GBJyZWdpc3RyeS5kZWxldGUudjEioQEKD1JlZ2lzdHJ5Q29sbGVjdBISCgpyZXBvc2l0b3J5GAEgASgJEhgKB3JlcG9faWQYAiABKAlSB3JlcG9faWQSDwoHZGlnZXN0cxgDIAMoCRIMCgR0eXBlGAQgASgJEigKBHdoZW4YBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wOhfCvBgTcmVnaXN0cnkuY29sbGVjdC52MSL+AQoJVGFnQ2hhbmdlEgsKA3VpZBgBIAEoCRIMCgRuYW1lGAIgASgJEg4KBmRpZ2VzdBgDIAEoCRIXCg9wcmV2aW91c19kaWdlc3QYBCABKAkSDgoGcmVhc29uGAUgASgJEhIKCmRlcHJlY2F0ZWQYBiABKAgSDwoHYnVuZGxlcxgHIAMoCTp4wrwYJGFwaS5wbGF0Zm9ybS5yZWdpc3RyeS50YWcuY3JlYXRlZC52McK8GCRhcGkucGxhdGZvcm0ucmVnaXN0cnkudGFnLnVwZGF0ZWQudjHCvBgkYXBpLnBsYXRmb3JtLnJlZ2lzdHJ5LnRhZy5kZWxldGVkLnYxInAKBlNpZ25JbhIQCghpZGVudGl0eRgBIAEoCRIQCghwcm92aWRlchgCIAEoCRINCgVlbWFpbBgDIAEoCTozwrwYFmFwaS5hdXRoLnJlZ2lzdGVyZWQudjHCvBgVYXBpLmF1dGguc2lnbmVkX2luLnYxImsKDkludml0ZUFjY2VwdGVkEgsKA3VpZBgBIAEoCRIQCghpZGVudGl0eRgCIAEoCRIUCgxyb2xlX2JpbmRpbmcYAyABKAk6JMK8GCBhcGkuaWFtLmdyb3VwX2ludml0ZS5hY2NlcHRlZC52MSIeCg9SZXNvdXJjZURlbGV0ZWQSCwoDdWlkGAEgASgJIk0KEFN1YnNjcmlwdGlvblRlc3QSFAoMc3Vic2NyaXB0aW9uGAEgASgJEg8KB21lc3NhZ2UYAiABKAk6EsK8GA5ldmVudHMudGVzdC52MWIGcHJvdG8z", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_moorage_common_options]);
 
 /**
- * Actor is who did what an event tells of.
+ * Actor is who caused an event.
  *
  * @generated from message moorage.events.v2.Actor
  */
@@ -29,7 +29,8 @@ export type Actor = Message<"moorage.events.v2.Actor"> & {
   subject: string;
 
   /**
-   * Claims of the external token that the identity was assumed by, such as iss and sub; {actor: system} for the server itself.
+   * Claims of the external token that the identity was assumed by, such as iss and sub; {actor: system} for the server
+   * itself.
    *
    * @generated from field: google.protobuf.Struct act = 2;
    */
@@ -344,7 +345,7 @@ export type TagChange = Message<"moorage.events.v2.TagChange"> & {
   reason: string;
 
   /**
-   * Whether its users are told to leave it.
+   * Whether its users are asked to stop using it.
    *
    * @generated from field: bool deprecated = 6;
    */
@@ -366,7 +367,8 @@ export const TagChangeSchema: GenMessage<TagChange> = /*@__PURE__*/
   messageDesc(file_moorage_events_v2_event_bodies, 5);
 
 /**
- * SignIn: a person signed in through an identity provider of the group, for the first time (registered) or again (signed_in).
+ * SignIn: a person signed in through an identity provider of the group, for the first time (registered) or again
+ * (signed_in).
  *
  * @generated from message moorage.events.v2.SignIn
  */
@@ -457,7 +459,7 @@ export const ResourceDeletedSchema: GenMessage<ResourceDeleted> = /*@__PURE__*/
   messageDesc(file_moorage_events_v2_event_bodies, 8);
 
 /**
- * SubscriptionTest: somebody tries a subscription.
+ * SubscriptionTest: a test event was requested for a subscription.
  *
  * @generated from message moorage.events.v2.SubscriptionTest
  */

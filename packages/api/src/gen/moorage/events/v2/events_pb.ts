@@ -276,9 +276,10 @@ export const WatchEventsResponseSchema: GenMessage<WatchEventsResponse> = /*@__P
  */
 export const EventsService: GenService<{
   /**
-   * ListEvents answers the events of a group and of all below it that come after the cursor. Who keeps the cursor of an answer together with what it made of its
-   * events misses none and sees none twice. FAILED_PRECONDITION with the violation CURSOR_EXPIRED says that events after the cursor were removed because of
-   * their age: without a cursor the reader goes on with the oldest that is kept.
+   * ListEvents answers the events of a group and of all below it that come after the cursor. Who keeps the cursor of an
+   * answer together with what it made of its events misses none and sees none twice. FAILED_PRECONDITION with the
+   * violation CURSOR_EXPIRED says that events after the cursor were removed because of their age: without a cursor the
+   * reader goes on with the oldest that is kept.
    *
    * @generated from rpc moorage.events.v2.EventsService.ListEvents
    */
@@ -288,7 +289,8 @@ export const EventsService: GenService<{
     output: typeof ListEventsResponseSchema;
   },
   /**
-   * WatchEvents answers the same, and goes on with what happens, until the caller ends it, its token ends, or it may not read the group's events any more.
+   * WatchEvents answers the same, and goes on with what happens, until the caller ends it, its token ends, or it may
+   * not read the group's events any more.
    *
    * @generated from rpc moorage.events.v2.EventsService.WatchEvents
    */

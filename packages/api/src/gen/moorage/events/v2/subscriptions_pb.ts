@@ -35,7 +35,8 @@ export type Subscription = Message<"moorage.events.v2.Subscription"> & {
   uid: string;
 
   /**
-   * Where events are POSTed: an https URL without user name and fragment, at most 2048 characters. http and private addresses only where the server is set to allow them.
+   * Where events are POSTed: an https URL without user name and fragment, at most 2048 characters. http and private
+   * addresses only where the server is set to allow them.
    *
    * @generated from field: string sink = 2;
    */
@@ -56,7 +57,8 @@ export type Subscription = Message<"moorage.events.v2.Subscription"> & {
   stateReason: string;
 
   /**
-   * Only events whose type begins with one of these, such as dev.moorage.registry., of at most 256 characters each; none: of all types.
+   * Only events whose type begins with one of these, such as dev.moorage.registry., of at most 256 characters each;
+   * none: of all types.
    *
    * @generated from field: repeated string type_prefixes = 1002;
    */
@@ -70,7 +72,8 @@ export type Subscription = Message<"moorage.events.v2.Subscription"> & {
   subjectPrefixes: string[];
 
   /**
-   * What deliveries are signed with, as Standard Webhooks writes it: whsec_ and base64. Only the answers that make one have it.
+   * What deliveries are signed with, as Standard Webhooks writes it: whsec_ and base64. Only the answers that make one
+   * have it.
    *
    * @generated from field: string secret = 1004;
    */
@@ -483,7 +486,8 @@ export const SubscriptionState = {
   PAUSED: 2,
 
   /**
-   * The sink wants no more, as state_reason says: it answered 410, or does not allow this origin. Events are kept for it as in a pause.
+   * The sink wants no more, as state_reason says: it answered 410, or does not allow this origin. Events are kept for
+   * it as in a pause.
    *
    * @generated from enum value: SUBSCRIPTION_STATE_DISABLED = 3;
    */
@@ -530,7 +534,8 @@ export const SubscriptionsService: GenService<{
     output: typeof ListSubscriptionsResponseSchema;
   },
   /**
-   * CreateSubscription makes a subscription, of which a group has at most 100. What happens from then on is sent. Only this answer has the secret.
+   * CreateSubscription makes a subscription, of which a group has at most 100. What happens from then on is sent. Only
+   * this answer has the secret.
    *
    * @generated from rpc moorage.events.v2.SubscriptionsService.CreateSubscription
    */
@@ -570,7 +575,8 @@ export const SubscriptionsService: GenService<{
     output: typeof SubscriptionSchema;
   },
   /**
-   * RotateSubscriptionSecret makes a new secret, which only this answer has. For the overlap, deliveries are signed with the old one as well.
+   * RotateSubscriptionSecret makes a new secret, which only this answer has. For the overlap, deliveries are signed
+   * with the old one as well.
    *
    * @generated from rpc moorage.events.v2.SubscriptionsService.RotateSubscriptionSecret
    */
@@ -590,7 +596,8 @@ export const SubscriptionsService: GenService<{
     output: typeof TestSubscriptionResponseSchema;
   },
   /**
-   * RedeliverEvents sends the deliveries of a time range once more, whatever became of them, at most 10,000 of them in one call. What waits for its first try, or is being sent, is left alone.
+   * RedeliverEvents sends the deliveries of a time range once more, whatever became of them, at most 10,000 of them in
+   * one call. What waits for its first attempt, or is being sent, is left alone.
    *
    * @generated from rpc moorage.events.v2.SubscriptionsService.RedeliverEvents
    */

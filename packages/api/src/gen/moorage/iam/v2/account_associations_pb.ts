@@ -557,8 +557,8 @@ export type CheckAccountAssociationResponse = Message<"moorage.iam.v2.CheckAccou
   status: CheckAccountAssociationResponse_CheckStatus;
 
   /**
-   * Why not: NOT_CONFIGURED, INCOMPLETE, UNREACHABLE, NOT_ALLOWED (our rules forbid the address or the answer), REFUSED, PROVIDER_ERROR or
-   * UNEXPECTED_ANSWER. Empty when it is ready.
+   * Why not: NOT_CONFIGURED, INCOMPLETE, UNREACHABLE, NOT_ALLOWED (our rules forbid the address or the answer),
+   * REFUSED, PROVIDER_ERROR or UNEXPECTED_ANSWER. Empty when it is ready.
    *
    * @generated from field: string reason = 2;
    */
@@ -677,10 +677,11 @@ export const AccountAssociationsService: GenService<{
     output: typeof EmptySchema;
   },
   /**
-   * CheckAccountAssociation asks the provider whether it lets this installation in: an ID token of ours, whose subject is the group's uid, is traded at
-   * the provider's token endpoint. At Amazon it is for the role moorage-check of the account and the audience sts.amazonaws.com, at Google for the
-   * provider moorage of the workload identity pool moorage, at Azure for each client and the audience api://AzureADTokenExchange. What comes back is
-   * thrown away. Whatever goes wrong there is NOT_READY, with the reason.
+   * CheckAccountAssociation asks the provider whether it lets this installation in: an ID token of ours, whose subject
+   * is the group's uid, is traded at the provider's token endpoint. At Amazon it is for the role moorage-check of the
+   * account and the audience sts.amazonaws.com, at Google for the provider moorage of the workload identity pool
+   * moorage, at Azure for each client and the audience api://AzureADTokenExchange. What comes back is thrown away.
+   * Whatever goes wrong there is NOT_READY, with the reason.
    *
    * @generated from rpc moorage.iam.v2.AccountAssociationsService.CheckAccountAssociation
    */

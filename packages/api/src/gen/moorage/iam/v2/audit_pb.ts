@@ -54,8 +54,8 @@ export type AuditEntry = Message<"moorage.iam.v2.AuditEntry"> & {
   tokenId: string;
 
   /**
-   * Issuer and subject of the external token that the identity was assumed by, under iss and sub. {actor: system} for the server itself. In refused
-   * exchanges they stand as the token has them, whoever made it.
+   * Issuer and subject of the external token that the identity was assumed by, under iss and sub. {actor: system} for
+   * the server itself. In refused exchanges they stand as the token has them, whoever made it.
    *
    * @generated from field: map<string, string> act = 5;
    */
@@ -139,7 +139,8 @@ export const AuditEntrySchema: GenMessage<AuditEntry> = /*@__PURE__*/
  */
 export type ListAuditEntriesRequest = Message<"moorage.iam.v2.ListAuditEntriesRequest"> & {
   /**
-   * Restricts the list by where the resources stand: children_of is what was done to one resource, descendants_of that and all below it.
+   * Restricts the list by where the resources stand: children_of is what was done to one resource, descendants_of that
+   * and all below it.
    *
    * @generated from field: moorage.common.UIDPFilter uidp = 1;
    */
@@ -307,7 +308,8 @@ export const AuditDecisionSchema: GenEnum<AuditDecision> = /*@__PURE__*/
   enumDesc(file_moorage_iam_v2_audit, 0);
 
 /**
- * AuditEntriesService shows who did what to which resource. The server alone writes it: entries are never changed, and go when they are old.
+ * AuditEntriesService shows who did what to which resource. The server alone writes it: entries are never changed, and
+ * go when they are old.
  *
  * @generated from service moorage.iam.v2.AuditEntriesService
  */

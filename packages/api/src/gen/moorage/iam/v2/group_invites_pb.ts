@@ -44,14 +44,16 @@ export type GroupInvite = Message<"moorage.iam.v2.GroupInvite"> & {
   roleUid: string;
 
   /**
-   * Only the identity with this verified e-mail address may accept it; empty: whoever has the code. Upper and lower case are told apart before the @ only.
+   * Only the identity with this verified e-mail address may accept it; empty: whoever has the code. Only the part
+   * before the @ is case-sensitive.
    *
    * @generated from field: string email = 3;
    */
   email: string;
 
   /**
-   * How long it is good, more than nothing and at most 30 days: it travels by mail and chat, and nobody remembers an older one.
+   * How long it is good, more than nothing and at most 30 days: it travels by mail and chat, and nobody remembers an
+   * older one.
    *
    * @generated from field: google.protobuf.Duration ttl = 4;
    */
@@ -383,7 +385,8 @@ export const GroupInvitesService: GenService<{
     output: typeof GroupInviteSchema;
   },
   /**
-   * ListGroupInvites answers the invites the caller may list, without their codes. Those that ended are among them until they are deleted.
+   * ListGroupInvites answers the invites the caller may list, without their codes. Those that ended are among them
+   * until they are deleted.
    *
    * @generated from rpc moorage.iam.v2.GroupInvitesService.ListGroupInvites
    */
@@ -393,7 +396,8 @@ export const GroupInvitesService: GenService<{
     output: typeof ListGroupInvitesResponseSchema;
   },
   /**
-   * CreateGroupInvite makes a code that gives a role on the group. The caller must hold every capability of the role there. Only this answer has the code.
+   * CreateGroupInvite makes a code that gives a role on the group. The caller must hold every capability of the role
+   * there. Only this answer has the code.
    *
    * @generated from rpc moorage.iam.v2.GroupInvitesService.CreateGroupInvite
    */
@@ -403,10 +407,11 @@ export const GroupInvitesService: GenService<{
     output: typeof GroupInviteSchema;
   },
   /**
-   * AcceptGroupInvite binds the caller to the invite's role, and answers the binding; asked again, it answers the same one. The token must not be
-   * narrowed. A refusal says why in ErrorInfo's metadata, as `reason`: INVITE_UNKNOWN, INVITE_REVOKED, INVITE_EXPIRED, INVITE_USED,
-   * INVITE_FOR_ANOTHER_EMAIL, INVITE_OUT_OF_REACH (the caller's identity stands in another group), INVITER_WITHOUT_RIGHTS (who made the invite could
-   * not make it any more) or BINDING_REMOVED (the caller accepted it before, and its role was taken away since).
+   * AcceptGroupInvite binds the caller to the invite's role, and answers the binding; asked again, it answers the same
+   * one. The token must not be narrowed. A rejection says why in ErrorInfo's metadata, as `reason`: INVITE_UNKNOWN,
+   * INVITE_REVOKED, INVITE_EXPIRED, INVITE_USED, INVITE_FOR_ANOTHER_EMAIL, INVITE_OUT_OF_REACH (the caller's identity
+   * stands in another group), INVITER_WITHOUT_RIGHTS (who made the invite could not make it any more) or
+   * BINDING_REMOVED (the caller accepted it before, and its role was taken away since).
    *
    * @generated from rpc moorage.iam.v2.GroupInvitesService.AcceptGroupInvite
    */
@@ -416,7 +421,8 @@ export const GroupInvitesService: GenService<{
     output: typeof RoleBindingSchema;
   },
   /**
-   * UpdateGroupInvite changes for whom the invite is and how often it is good. The caller must hold what the role gives, as for a new one.
+   * UpdateGroupInvite changes for whom the invite is and how often it is good. The caller must hold what the role
+   * gives, as for a new one.
    *
    * @generated from rpc moorage.iam.v2.GroupInvitesService.UpdateGroupInvite
    */
@@ -426,7 +432,7 @@ export const GroupInvitesService: GenService<{
     output: typeof GroupInviteSchema;
   },
   /**
-   * DeleteGroupInvite ends the invite at once. Whoever accepted it keeps the role.
+   * DeleteGroupInvite ends the invite immediately. Whoever accepted it keeps the role.
    *
    * @generated from rpc moorage.iam.v2.GroupInvitesService.DeleteGroupInvite
    */

@@ -306,7 +306,7 @@ export const OrgKind = {
   ORG_KIND_UNSPECIFIED: 0,
 
   /**
-   * A trial.
+   * An organization that tries the service.
    *
    * @generated from enum value: STARTER = 1;
    */

@@ -20,7 +20,8 @@ export const file_moorage_iam_v2_identity_providers: GenFile = /*@__PURE__*/
   fileDesc("Cidtb29yYWdlL2lhbS92Mi9pZGVudGl0eV9wcm92aWRlcnMucHJvdG8SDm1vb3JhZ2UuaWFtLnYyIrUFChBJZGVudGl0eVByb3ZpZGVyEhAKA3VpZBgBIAEoCUID4EEDEioKBG5hbWUYAiABKAlCHOBBAvK7GBUKEFthLXowLTkgLl8tXXsxLH0Q/wESHAoLZGVzY3JpcHRpb24YAyABKAlCB/K7GAMQgCASNAoLY3JlYXRlX3RpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLdXBkYXRlX3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSFAoMZGVmYXVsdF9yb2xlGAYgASgJEjUKBG9pZGMYFCABKAsyJS5tb29yYWdlLmlhbS52Mi5JZGVudGl0eVByb3ZpZGVyLk9JRENIABr6AgoET0lEQxIaCgZpc3N1ZXIYASABKAlCCuBBAvK7GAMQgBASHQoJY2xpZW50X2lkGAIgASgJQgrgQQLyuxgDEIAQEiEKDWNsaWVudF9zZWNyZXQYAyABKAlCCuBBBPK7GAMQgCASIQoRYWRkaXRpb25hbF9zY29wZXMYBCADKAlCBvK7GAIQIBIdCgxncm91cHNfY2xhaW0YBSABKAlCB/K7GAMQgAISTwoQY29ycmVsYXRpb25fcnVsZRgGIAEoDjI1Lm1vb3JhZ2UuaWFtLnYyLklkZW50aXR5UHJvdmlkZXIuT0lEQy5Db3JyZWxhdGlvblJ1bGUSFAoMcGtjZV9lbmFibGVkGAcgASgIImsKD0NvcnJlbGF0aW9uUnVsZRIgChxDT1JSRUxBVElPTl9SVUxFX1VOU1BFQ0lGSUVEEAASGgoWU1VCX0VRVUFMU19FWFRFUk5BTF9JRBABEhoKFk9JRF9FUVVBTFNfRVhURVJOQUxfSUQQAkIPCg1jb25maWd1cmF0aW9uIi4KGkdldElkZW50aXR5UHJvdmlkZXJSZXF1ZXN0EhAKA3VpZBgBIAEoCUID4EECIp0BChxMaXN0SWRlbnRpdHlQcm92aWRlcnNSZXF1ZXN0EigKBHVpZHAYASABKAsyGi5tb29yYWdlLmNvbW1vbi5VSURQRmlsdGVyEgwKBG5hbWUYAiABKAkSEQoJcGFnZV9zaXplGAogASgFEhIKCnBhZ2VfdG9rZW4YCyABKAkSEAoIb3JkZXJfYnkYDCABKAkSDAoEc2tpcBgNIAEoBSKxAQodTGlzdElkZW50aXR5UHJvdmlkZXJzUmVzcG9uc2USPAoSaWRlbnRpdHlfcHJvdmlkZXJzGAEgAygLMiAubW9vcmFnZS5pYW0udjIuSWRlbnRpdHlQcm92aWRlchIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSGAoLdG90YWxfY291bnQYAyABKANIAIgBARIPCgdza2lwcGVkGAQgASgFQg4KDF90b3RhbF9jb3VudCJ2Ch1DcmVhdGVJZGVudGl0eVByb3ZpZGVyUmVxdWVzdBITCgZwYXJlbnQYASABKAlCA+BBAhJAChFpZGVudGl0eV9wcm92aWRlchgCIAEoCzIgLm1vb3JhZ2UuaWFtLnYyLklkZW50aXR5UHJvdmlkZXJCA+BBAiKSAQodVXBkYXRlSWRlbnRpdHlQcm92aWRlclJlcXVlc3QSQAoRaWRlbnRpdHlfcHJvdmlkZXIYASABKAsyIC5tb29yYWdlLmlhbS52Mi5JZGVudGl0eVByb3ZpZGVyQgPgQQISLwoLdXBkYXRlX21hc2sYAiABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrIjEKHURlbGV0ZUlkZW50aXR5UHJvdmlkZXJSZXF1ZXN0EhAKA3VpZBgBIAEoCUID4EECMqoJChhJZGVudGl0eVByb3ZpZGVyc1NlcnZpY2USxAEKE0dldElkZW50aXR5UHJvdmlkZXISKi5tb29yYWdlLmlhbS52Mi5HZXRJZGVudGl0eVByb3ZpZGVyUmVxdWVzdBogLm1vb3JhZ2UuaWFtLnYyLklkZW50aXR5UHJvdmlkZXIiX6K7GC0aApcKIgN1aWQqH21vb3JhZ2UuaWFtLnYyLklkZW50aXR5UHJvdmlkZXIwlwqouxgBgtPkkwIkEiIvaWFtL3YyL2lkZW50aXR5UHJvdmlkZXJzL3t1aWQ9Kip9EqMBChVMaXN0SWRlbnRpdHlQcm92aWRlcnMSLC5tb29yYWdlLmlhbS52Mi5MaXN0SWRlbnRpdHlQcm92aWRlcnNSZXF1ZXN0Gi0ubW9vcmFnZS5pYW0udjIuTGlzdElkZW50aXR5UHJvdmlkZXJzUmVzcG9uc2UiLaK7GAQaApcKqLsYAYLT5JMCGxIZL2lhbS92Mi9pZGVudGl0eVByb3ZpZGVycxKDAgoWQ3JlYXRlSWRlbnRpdHlQcm92aWRlchItLm1vb3JhZ2UuaWFtLnYyLkNyZWF0ZUlkZW50aXR5UHJvdmlkZXJSZXF1ZXN0GiAubW9vcmFnZS5pYW0udjIuSWRlbnRpdHlQcm92aWRlciKXAaK7GCYaBJUKkQMiBnBhcmVudCoUbW9vcmFnZS5pYW0udjIuR3JvdXAwZ6i7GAKyuxglYXBpLmlhbS5pZGVudGl0eV9wcm92aWRlcnMuY3JlYXRlZC52MYLT5JMCOjoRaWRlbnRpdHlfcHJvdmlkZXIiJS9pYW0vdjIvaWRlbnRpdHlQcm92aWRlcnMve3BhcmVudD0qKn0SrQIKFlVwZGF0ZUlkZW50aXR5UHJvdmlkZXISLS5tb29yYWdlLmlhbS52Mi5VcGRhdGVJZGVudGl0eVByb3ZpZGVyUmVxdWVzdBogLm1vb3JhZ2UuaWFtLnYyLklkZW50aXR5UHJvdmlkZXIiwQGiuxhBGgSWCpEDIhVpZGVudGl0eV9wcm92aWRlci51aWQqH21vb3JhZ2UuaWFtLnYyLklkZW50aXR5UHJvdmlkZXIwlwqouxgCsrsYJWFwaS5pYW0uaWRlbnRpdHlfcHJvdmlkZXJzLnVwZGF0ZWQudjGC0+STAkk6EWlkZW50aXR5X3Byb3ZpZGVyMjQvaWFtL3YyL2lkZW50aXR5UHJvdmlkZXJzL3tpZGVudGl0eV9wcm92aWRlci51aWQ9Kip9EuoBChZEZWxldGVJZGVudGl0eVByb3ZpZGVyEi0ubW9vcmFnZS5pYW0udjIuRGVsZXRlSWRlbnRpdHlQcm92aWRlclJlcXVlc3QaFi5nb29nbGUucHJvdG9idWYuRW1wdHkiiAGiuxgtGgKYCiIDdWlkKh9tb29yYWdlLmlhbS52Mi5JZGVudGl0eVByb3ZpZGVyMJcKqLsYArK7GCVhcGkuaWFtLmlkZW50aXR5X3Byb3ZpZGVycy5kZWxldGVkLnYxgtPkkwIkKiIvaWFtL3YyL2lkZW50aXR5UHJvdmlkZXJzL3t1aWQ9Kip9YgZwcm90bzM", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_moorage_common_options, file_moorage_common_uidp]);
 
 /**
- * IdentityProvider is an OpenID provider that people sign in through. Whoever signs in for the first time gets an identity of their own.
+ * IdentityProvider is an OpenID provider that people sign in through. Whoever signs in for the first time gets an
+ * identity of their own.
  *
  * @generated from message moorage.iam.v2.IdentityProvider
  */
@@ -91,7 +92,7 @@ export const IdentityProviderSchema: GenMessage<IdentityProvider> = /*@__PURE__*
   messageDesc(file_moorage_iam_v2_identity_providers, 0);
 
 /**
- * OIDC says how the provider is spoken to, and how it tells of people.
+ * OIDC says how the provider is asked, and which of its claims name people and their groups.
  *
  * @generated from message moorage.iam.v2.IdentityProvider.OIDC
  */
@@ -111,8 +112,8 @@ export type IdentityProvider_OIDC = Message<"moorage.iam.v2.IdentityProvider.OID
   clientId: string;
 
   /**
-   * The client's secret; none for a public client. It is kept encrypted and never answered. An update that does not name it keeps it, but for one of
-   * the issuer or the client, which needs it anew.
+   * The client's secret; none for a public client. It is kept encrypted and never answered. An update that does not
+   * name it keeps it, but for one of the issuer or the client, which needs it anew.
    *
    * @generated from field: string client_secret = 3;
    */
@@ -126,7 +127,8 @@ export type IdentityProvider_OIDC = Message<"moorage.iam.v2.IdentityProvider.OID
   additionalScopes: string[];
 
   /**
-   * The claim of the ID token that lists the groups of a person: one name, dots included. Empty: groups give no rights.
+   * The claim of the ID token that lists the groups of a person: one name, dots included. Empty: groups give no
+   * rights.
    *
    * @generated from field: string groups_claim = 5;
    */
@@ -428,9 +430,10 @@ export const IdentityProvidersService: GenService<{
     output: typeof IdentityProviderSchema;
   },
   /**
-   * UpdateIdentityProvider changes the fields named in the mask. Who changes the issuer, the client or how people and their groups are told decides who
-   * gets the rights that the provider gives: the caller must hold all of the default role, of the mappings and of the people who signed in. People of
-   * another issuer are other people: with a new issuer nobody of the old one is known any more.
+   * UpdateIdentityProvider changes the fields named in the mask. Who changes the issuer, the client or how people and
+   * their groups are recognized decides who gets the rights that the provider gives: the caller must hold all of the
+   * default role, of the mappings and of the people who signed in. People of another issuer are other people: with a
+   * new issuer nobody of the old one is known any more.
    *
    * @generated from rpc moorage.iam.v2.IdentityProvidersService.UpdateIdentityProvider
    */
@@ -440,7 +443,8 @@ export const IdentityProvidersService: GenService<{
     output: typeof IdentityProviderSchema;
   },
   /**
-   * DeleteIdentityProvider removes a provider that has no mappings. The identities of its people stay, with their bindings, but cannot be assumed any more.
+   * DeleteIdentityProvider removes a provider that has no mappings. The identities of its people stay, with their
+   * bindings, but cannot be assumed any more.
    *
    * @generated from rpc moorage.iam.v2.IdentityProvidersService.DeleteIdentityProvider
    */

@@ -207,8 +207,9 @@ export const ListTermsAcceptancesResponseSchema: GenMessage<ListTermsAcceptances
   messageDesc(file_moorage_iam_v2_terms, 4);
 
 /**
- * TermsService keeps who accepted the documents of the setting MOORAGE_TERMS_FILE, for which group, and when. Calls that a required document blocks
- * fail with FAILED_PRECONDITION until it is accepted, with a violation TERMS_NOT_ACCEPTED for each that is missing.
+ * TermsService keeps who accepted the documents of the setting MOORAGE_TERMS_FILE, for which group, and when. Calls
+ * that a required document blocks fail with FAILED_PRECONDITION until it is accepted, with a violation
+ * TERMS_NOT_ACCEPTED for each that is missing.
  *
  * @generated from service moorage.iam.v2.TermsService
  */
@@ -224,7 +225,8 @@ export const TermsService: GenService<{
     output: typeof AcceptTermsResponseSchema;
   },
   /**
-   * ListTermsAcceptances answers what was accepted for the group and its ancestors. Without the right to list it the page is empty.
+   * ListTermsAcceptances answers what was accepted for the group and its ancestors. Without the right to list it the
+   * page is empty.
    *
    * @generated from rpc moorage.iam.v2.TermsService.ListTermsAcceptances
    */

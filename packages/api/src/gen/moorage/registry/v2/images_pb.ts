@@ -128,7 +128,7 @@ export const GetSizeResponseSchema: GenMessage<GetSizeResponse> = /*@__PURE__*/
   messageDesc(file_moorage_registry_v2_images, 3);
 
 /**
- * ImagesService tells what an image is made of.
+ * ImagesService says what an image is made of.
  *
  * @generated from service moorage.registry.v2.ImagesService
  */

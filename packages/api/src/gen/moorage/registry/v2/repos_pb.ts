@@ -118,13 +118,15 @@ export const RepoSchema: GenMessage<Repo> = /*@__PURE__*/
   messageDesc(file_moorage_registry_v2_repos, 0);
 
 /**
- * TagPolicy says what may happen to the tags of a repo. Its patterns are RE2 regular expressions that match a tag's whole name.
+ * TagPolicy says what may happen to the tags of a repo. Its patterns are RE2 regular expressions that match a tag's
+ * whole name.
  *
  * @generated from message moorage.registry.v2.TagPolicy
  */
 export type TagPolicy = Message<"moorage.registry.v2.TagPolicy"> & {
   /**
-   * Tags that never point to another digest once they point to one, not even after they were deleted. The same digest again is accepted.
+   * Tags that never point to another digest once they point to one, not even after they were deleted. The same digest
+   * again is accepted.
    *
    * @generated from field: repeated string immutable_tags = 1;
    */
@@ -138,7 +140,8 @@ export type TagPolicy = Message<"moorage.registry.v2.TagPolicy"> & {
   protectedTags: string[];
 
   /**
-   * Which tags are deleted in time. The first rule whose pattern matches a tag decides about it; a tag that none matches is kept.
+   * Which tags are deleted in time. The first rule whose pattern matches a tag decides about it; a tag that none
+   * matches is kept.
    *
    * @generated from field: repeated moorage.registry.v2.TagRetentionRule retention = 3;
    */

@@ -500,7 +500,8 @@ export const TagsService: GenService<{
     output: typeof EmptySchema;
   },
   /**
-   * PromoteTags makes several tags of a repo point to digests it holds, all or none. Making a new tag needs the capability to create tags.
+   * PromoteTags makes several tags of a repo point to digests it holds, all or none. Making a new tag needs the
+   * capability to create tags.
    *
    * @generated from rpc moorage.registry.v2.TagsService.PromoteTags
    */
