@@ -18,8 +18,8 @@ export interface Server {
   port: number;
   process: ChildProcess;
   /**
-   * Processor time used so far, in microseconds, all its threads and helpers together; undefined where /proc does not
-   * tell.
+   * Processor time used so far, in microseconds, all its threads and helpers together; undefined where there is
+   * no /proc.
    */
   cpuUs(): number | undefined;
 }
@@ -100,8 +100,8 @@ function statFields(pid: number): string[] {
 }
 
 /**
- * The processor time that a process has used so far, in microseconds, all its threads together; undefined where /proc
- * does not tell.
+ * The processor time that a process has used so far, in microseconds, all its threads together; undefined where there
+ * is no /proc.
  */
 export function cpuUsOf(pid: number | undefined): number | undefined {
   try {
@@ -139,12 +139,12 @@ function memoryMib(pid: number | undefined, field: "VmRSS" | "VmHWM" | "RssFile"
   }
 }
 
-/** Resident memory of a process in MiB; undefined where /proc does not tell. */
+/** Resident memory of a process in MiB; undefined where there is no /proc. */
 export function residentMib(pid: number | undefined): number | undefined {
   return memoryMib(pid, "VmRSS");
 }
 
-/** What of it is files, which the system takes back when it needs the room. */
+/** What of it is files, which the system takes back when it needs the memory. */
 export function mappedMib(pid: number | undefined): number | undefined {
   return memoryMib(pid, "RssFile");
 }

@@ -99,15 +99,15 @@ async function delivered(
   { durationMs }: Turn,
 ): Promise<Sample> {
   const count = durationMs * EVENTS_A_MS;
-  await tell(sink, "DELETE");
+  await control(sink, "DELETE");
   const [server, load] = [moorage.cpuUs(), cpuUsOf(receiver)];
   await fill(count);
   const deadline = performance.now() + DRAIN_TIMEOUT_MS;
-  let received = await tell(sink, "GET");
+  let received = await control(sink, "GET");
   while (received.count < count) {
     if (performance.now() > deadline) return { rate: 0, failure: `${received.count} of ${count} arrived in time` };
     await wait(POLL_MS);
-    received = await tell(sink, "GET");
+    received = await control(sink, "GET");
   }
   const elapsedMs = received.lastMs - received.firstMs;
   const [serverAfter, loadAfter] = [moorage.cpuUs(), cpuUsOf(receiver)];
@@ -118,7 +118,7 @@ async function delivered(
   };
 }
 
-async function tell(sink: string, method: "GET" | "DELETE"): Promise<Received> {
+async function control(sink: string, method: "GET" | "DELETE"): Promise<Received> {
   const response = await fetch(sink, { method, signal: AbortSignal.timeout(START_TIMEOUT_MS) });
   return (await response.json()) as Received;
 }

@@ -62,14 +62,14 @@ export async function pullEventSection(bench: Bench): Promise<Section | undefine
     }));
   };
   const without = await rowsOf(silent, "without pull events");
-  const telling = smallest.moorage;
-  const withEvents = await rowsOf(telling, "with pull events");
+  const emitting = smallest.moorage;
+  const withEvents = await rowsOf(emitting, "with pull events");
   const rows: Row[] = withEvents.flatMap(({ title, measure }, at): Row[] => {
     const [alone] = without.slice(at, at + 1);
     if (alone === undefined) return [];
     return [
       { ...alone, unit: "/s" },
-      { title, unit: "/s", measure: rested(telling, measure), against: [{ title: alone.title, goal: GOAL }] },
+      { title, unit: "/s", measure: rested(emitting, measure), against: [{ title: alone.title, goal: GOAL }] },
     ];
   });
   const [first] = withEvents;
@@ -82,11 +82,11 @@ export async function pullEventSection(bench: Bench): Promise<Section | undefine
             unit: "/s",
             async measure(turn) {
               const beganMs = performance.now();
-              const usedUs = telling.cpuUs();
+              const usedUs = emitting.cpuUs();
               const sample = await first.measure(turn);
               const answers = (sample.rate * turn.durationMs) / 1_000;
-              const endedMs = await restOf(telling);
-              const afterUs = telling.cpuUs();
+              const endedMs = await restOf(emitting);
+              const afterUs = emitting.cpuUs();
               return {
                 ...sample,
                 rate: (answers * 1_000) / (endedMs - beganMs),

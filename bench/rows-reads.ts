@@ -27,7 +27,7 @@ const LIST_GOAL = 0.3;
 const DEEP_GOAL = 0.9;
 // Pages this far in, as a share of all repos.
 const DEEP = 0.8;
-// More pages, and so more repos, than a server that keeps its last answers has room for.
+// More pages, and so more repos, than a server that keeps its last answers can hold.
 const PAGES = 3_000;
 // Passing over nearly a million rows takes seconds on PostgreSQL: one at a time, since all that is under way when the
 // time is over is waited for.
@@ -47,10 +47,10 @@ interface ListAnswer {
   nextPageToken: string;
   totalCount: string;
 }
-type Against = (door: "REST" | "gRPC") => NonNullable<Row["against"]>;
+type Against = (protocol: "REST" | "gRPC") => NonNullable<Row["against"]>;
 type Served = Bench["servers"][number];
 
-/** The query of the REST door for the message. */
+/** The REST query of the message. */
 function restPath({ uidp, pageSize, pageToken, skip, name }: ListQuery): string {
   const query = new URLSearchParams({ "uidp.descendants_of": uidp.descendantsOf, page_size: String(pageSize) });
   if (pageToken !== undefined) query.set("page_token", pageToken);
@@ -88,8 +88,8 @@ interface Asked {
   message: Uint8Array;
 }
 
-/** Rows over both doors; `method` is the service's. */
-function bothDoors(
+/** Rows over REST and gRPC; `method` is the service's. */
+function bothProtocols(
   bench: Bench,
   { moorage: { platform } }: Served,
   title: string,
@@ -100,9 +100,9 @@ function bothDoors(
 ): Row[] {
   const [first] = asked;
   if (first === undefined) throw new Error(`${title}: nothing to ask`);
-  const fileOf = (door: string, lines: () => string[]): Manner => {
+  const fileOf = (protocol: string, lines: () => string[]): Manner => {
     if (asked.length === 1) return {};
-    const file = join(bench.scratch, `${title} ${door}`.replaceAll(/[^a-zA-Z0-9]+/g, "-"));
+    const file = join(bench.scratch, `${title} ${protocol}`.replaceAll(/[^a-zA-Z0-9]+/g, "-"));
     writeFileSync(file, lines().join("\n"));
     return { fill: file };
   };
@@ -142,8 +142,8 @@ function getRows(bench: Bench, served: Served, title: string, uids: string[]): R
     path: `/registry/v2/repos/${uid}`,
     message: toBinary(GetRepoRequestSchema, create(GetRepoRequestSchema, { uid })),
   }));
-  return bothDoors(bench, served, title, "GetRepo", asked, (door) =>
-    door === "REST"
+  return bothProtocols(bench, served, title, "GetRepo", asked, (protocol) =>
+    protocol === "REST"
       ? [{ title: HELLO, ...(isEmbedded && { goal: GET_GOAL }) }]
       : [{ title: GRPC_HELLO, ...(isEmbedded && { goal: GRPC_GET_GOAL }) }],
   );
@@ -161,7 +161,7 @@ function listRows(
     path: restPath(query),
     message: toBinary(ListReposRequestSchema, create(ListReposRequestSchema, query)),
   }));
-  return bothDoors(bench, served, title, "ListRepos", asked, against, callers);
+  return bothProtocols(bench, served, title, "ListRepos", asked, against, callers);
 }
 
 function aloneRow({ installation: { place, engine, repos }, moorage }: Served, title: string, pages: number): Row {
@@ -191,7 +191,7 @@ function aloneRow({ installation: { place, engine, repos }, moorage }: Served, t
   return { title, unit: "/s", measure: alone(work) };
 }
 
-/** The limits, ping, and reads of repos over both doors at every size. */
+/** The limits, ping, and reads of repos over REST and gRPC at every size. */
 export async function readSection(bench: Bench): Promise<Section> {
   const { engine, hello, grpcHello, largest } = bench;
   const ping: Row[] =
@@ -280,20 +280,20 @@ async function sizeRows(bench: Bench, served: Served): Promise<Row[]> {
       walked.repos.slice(0, 1).map(({ uid }) => uid),
     ),
     ...(isLargest ? [aloneRow(served, aloneFirst, 1)] : []),
-    ...listRows(bench, served, list(first), [below], (door) =>
-      isLargest ? [{ title: aloneFirst, ...goal(LIST_GOAL, door === "REST") }] : [],
+    ...listRows(bench, served, list(first), [below], (protocol) =>
+      isLargest ? [{ title: aloneFirst, ...goal(LIST_GOAL, protocol === "REST") }] : [],
     ),
-    ...listRows(bench, served, list(deepPage), deep.queries.slice(0, 1), (door) => [
-      { title: `${list(first)}, ${door}`, ...goal(DEEP_GOAL, isLargest) },
+    ...listRows(bench, served, list(deepPage), deep.queries.slice(0, 1), (protocol) => [
+      { title: `${list(first)}, ${protocol}`, ...goal(DEEP_GOAL, isLargest) },
     ]),
     ...(isVaried && isLargest
       ? [
           aloneRow(served, aloneWalk, PAGES),
-          ...listRows(bench, served, list(another), walked.queries, (door) => [
-            { title: aloneWalk, ...goal(LIST_GOAL, door === "REST") },
+          ...listRows(bench, served, list(another), walked.queries, (protocol) => [
+            { title: aloneWalk, ...goal(LIST_GOAL, protocol === "REST") },
           ]),
-          ...listRows(bench, served, list(`${another}, deep`), deep.queries, (door) => [
-            { title: `${list(another)}, ${door}`, goal: DEEP_GOAL },
+          ...listRows(bench, served, list(`${another}, deep`), deep.queries, (protocol) => [
+            { title: `${list(another)}, ${protocol}`, goal: DEEP_GOAL },
           ]),
         ]
       : []),

@@ -10,9 +10,9 @@ import { MANIFESTS, recordTimeMs, tagName, taggedName } from "./seed-sql.ts";
 const DOCKER_GOAL = 20;
 const ZOT_GOAL = 2;
 const PEER_TAGS = 1_000;
-const PUSHES_AT_ONCE = 8;
+const PUSH_CONCURRENCY = 8;
 const TAGS_PAGE = 200;
-// More of them than a server that keeps its last answers has room for.
+// More of them than a server that keeps its last answers can hold.
 const BLOBS = 7_000;
 
 /** What the rows of a registry need to have been pushed. */
@@ -33,8 +33,8 @@ async function stock(registry: Registry, organization: string, tags: number): Pr
   const image = await pushImage(registry, repository, "latest");
   const tagged = `${organization}/tagged`;
   if (tags > 0) await pushImage(registry, tagged, tagName(0));
-  for (let at = 1; at < tags; at += PUSHES_AT_ONCE) {
-    const names = Array.from({ length: Math.min(PUSHES_AT_ONCE, tags - at) }, (_, index) => tagName(at + index));
+  for (let at = 1; at < tags; at += PUSH_CONCURRENCY) {
+    const names = Array.from({ length: Math.min(PUSH_CONCURRENCY, tags - at) }, (_, index) => tagName(at + index));
     await Promise.all(names.map((name) => tagImage(registry, tagged, name, image.manifest)));
   }
   const made = { registry, repository, tagged, image };
@@ -122,10 +122,10 @@ async function variedRows(bench: Bench): Promise<Row[]> {
   }
   const small = `${organization.name}/bench`;
   const layers: string[] = [];
-  for (let at = 0; at < Math.min(BLOBS, sizes.tags); at += PUSHES_AT_ONCE) {
+  for (let at = 0; at < Math.min(BLOBS, sizes.tags); at += PUSH_CONCURRENCY) {
     layers.push(
       ...(await Promise.all(
-        Array.from({ length: PUSHES_AT_ONCE }, (_, index) => pushLayer(moorage, small, `moorage ${at + index} `)),
+        Array.from({ length: PUSH_CONCURRENCY }, (_, index) => pushLayer(moorage, small, `moorage ${at + index} `)),
       )),
     );
   }

@@ -12,7 +12,7 @@ export const FEW_TAGS = 100;
 const PAGE = 20;
 // A tree of a million has a level or two more than one of a hundred, and does not stay in the processor's own caches.
 const FLAT_GOAL = 0.8;
-// More spellings of a query, and more seconds, than a server that keeps its last answers has room for.
+// More spellings of a query, and more seconds, than a server that keeps its last answers can hold.
 const SPELLINGS = 6_000;
 const SECONDS = 30_000;
 

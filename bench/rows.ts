@@ -106,7 +106,7 @@ async function sampled(server: Server, load: () => Promise<LoadResult>): Promise
 }
 
 /**
- * How many are under way at once, where it is not as many as usual, and the file of what is asked, where it is
+ * How many are under way concurrently, where it is not as many as usual, and the file of what is asked, where it is
  * something else each time.
  */
 export interface Manner {
@@ -127,7 +127,7 @@ export function overHttp(
     sampled(server, () => loader.http({ ...load, durationMs, sequences: sequences(round) }));
 }
 
-/** A call without its door: the method's path, the header's value, the message. */
+/** A call without its protocol: the method's path, the header's value, the message. */
 export interface GrpcCall {
   path: string;
   authorization: string;

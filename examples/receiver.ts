@@ -1,4 +1,4 @@
-// Receives events and believes none that it cannot prove. docs/events.md tells how to run it: ISSUER is the
+// Receives events and believes none that it cannot prove. docs/events.md says how to run it: ISSUER is the
 // installation's URL, GROUP the uid of the subscription's group, SECRET what the subscription was made with, PORT where
 // to listen on this machine.
 import { createHash } from "node:crypto";
@@ -13,7 +13,7 @@ const webhook = new Webhook(SECRET);
 const seen = new Set<string>();
 
 /**
- * What the request's event tells of. Throws for a request that the installation did not make for this group within the
+ * The verified event of the request. Throws for a request that the installation did not make for this group within the
  * last minutes.
  */
 async function verify({ headers }: IncomingMessage, content: AsyncIterable<string>): Promise<object> {

@@ -98,7 +98,7 @@ test("the compose file names only what it declares, and waits for what can be he
   }
 });
 
-test("the document tells of every secret that the compose file asks for", () => {
+test("the document names every secret that the compose file asks for", () => {
   const asked = [...read("deploy/compose.yaml").matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name);
   assert.deepEqual([...new Set(asked)].sort(), ["MOORAGE_SECRET_KEY", "POSTGRES_PASSWORD", "S3_SECRET_KEY"]);
   for (const name of asked) assert.match(read("docs/deploy.md"), new RegExp(`${name}=`));

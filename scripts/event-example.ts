@@ -82,7 +82,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   document_ids: "terms-of-use",
   sink: "https://hooks.example.com/moorage",
 };
-/** What a resource can have and most do not: an example would be longer, and tell no more. */
+/** What a resource can have and most do not: an example would be longer, and show no more. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   "google",
   "azure",
@@ -95,7 +95,7 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
 // What the server does by itself, and says so.
 const BY_SYSTEM: ReadonlySet<string> = new Set(["registry.collect.v1"]);
 
-/** Who did what an example tells of. */
+/** Who caused the event of an example. */
 export function exampleActor({ type }: EventType): object {
   if (BY_SYSTEM.has(type)) return { subject: "", act: { actor: "system" } };
   return { subject: PERSON, act: { iss: "https://login.example.com", sub: "ann" } };

@@ -22,7 +22,7 @@ function run(program: string, args: readonly string[], cwd: string): void {
   if (status !== 0) process.exit(1);
 }
 
-/** Compiles every package at once, so that one's types meet the other's: to `<build>/compiled/<package>/src`. */
+/** Compiles all packages together, so that one's types meet the other's: to `<build>/compiled/<package>/src`. */
 function compile(): void {
   const packages = join(root, "packages");
   const config = {

@@ -630,7 +630,7 @@ export const COMMENTS: Readonly<Record<string, string>> = {
   "moorage.iam.v2.OrgKind.DEV": "For development.",
   "moorage.iam.v2.OrgKind.INFRA": "For the installation itself.",
   "moorage.iam.v2.OrgKind.ORG_KIND_UNSPECIFIED": "Nothing was said.",
-  "moorage.iam.v2.OrgKind.STARTER": "An organization that tries the service.",
+  "moorage.iam.v2.OrgKind.STARTER": "An organization that evaluates the service.",
   "moorage.iam.v2.OrgStatus": "OrgStatus is the state of an organization.",
   "moorage.iam.v2.OrgStatus.INITIALIZING": "Being made.",
   "moorage.iam.v2.OrgStatus.ORG_STATUS_UNSPECIFIED": "Nothing was said.",

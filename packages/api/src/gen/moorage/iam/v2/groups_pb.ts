@@ -306,7 +306,7 @@ export const OrgKind = {
   ORG_KIND_UNSPECIFIED: 0,
 
   /**
-   * An organization that tries the service.
+   * An organization that evaluates the service.
    *
    * @generated from enum value: STARTER = 1;
    */
