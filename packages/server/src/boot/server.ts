@@ -38,7 +38,7 @@ import {
   tokenDoor,
 } from "../oci/index.ts";
 import { Code, unauthenticated } from "../errors.ts";
-import { type Postman, startPostman, wakingTransactor } from "../webhooks/index.ts";
+import { type Dispatcher, startDispatcher, wakingTransactor } from "../webhooks/index.ts";
 import { backlogs, createSinkCheck } from "../events/index.ts";
 import { createCollector } from "./gc.ts";
 import { eventCleaner } from "../jobs/expire-events.ts";
@@ -189,8 +189,8 @@ export async function startServer(
     });
     stack.defer(() => writer.close());
     database.watch(() => ({ pool: store.use?.(), writes: writer.waiting() }));
-    const events: { postman?: Postman } = {};
-    const transactor = wakingTransactor(observation.transactor(writer), () => events.postman?.wake());
+    const events: { dispatcher?: Dispatcher } = {};
+    const transactor = wakingTransactor(observation.transactor(writer), () => events.dispatcher?.wake());
     observation.events.watch(async () => ({
       nowMs: clock.nowMs(),
       backlogs: await backlogs(reader, { limit: MAX_BACKLOGS }),
@@ -346,7 +346,7 @@ export async function startServer(
       chores: [...collector.chores, cleaner.chore, eventsCleaner.chore],
     });
     mirroring.start();
-    const postman = (events.postman = startPostman({
+    const dispatcher = (events.dispatcher = startDispatcher({
       transactor,
       reader,
       tokens: access.tokens,
@@ -371,7 +371,7 @@ export async function startServer(
       await mirroring.close();
       front.close();
       shutdown.abort();
-      await Promise.all([port.close(config.drainTimeoutMs), postman.close()]);
+      await Promise.all([port.close(config.drainTimeoutMs), dispatcher.close()]);
       await auditor.close();
       await pullRecorder?.close();
       await pullTeller.close();

@@ -1,34 +1,34 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createPace } from "./adaptive-rate.ts";
+import { createAdaptiveRate } from "./adaptive-rate.ts";
 
 const delivered = { isDelivered: true, startMs: 0, nowMs: 10 };
 
 test("each delivery lets one more be under way, up to the bound; a failure leaves one", () => {
-  const pace = createPace(4, 5_000);
-  assert.equal(pace.concurrency(), 1);
-  for (let n = 0; n < 10; n += 1) pace.ended(delivered);
-  assert.equal(pace.concurrency(), 4);
-  pace.ended({ isDelivered: false, startMs: 10, nowMs: 20 });
-  assert.deepEqual([pace.concurrency(), pace.batch()], [1, 1]);
-  pace.ended({ isDelivered: true, startMs: 15, nowMs: 25 });
+  const adaptiveRate = createAdaptiveRate(4, 5_000);
+  assert.equal(adaptiveRate.concurrency(), 1);
+  for (let n = 0; n < 10; n += 1) adaptiveRate.ended(delivered);
+  assert.equal(adaptiveRate.concurrency(), 4);
+  adaptiveRate.ended({ isDelivered: false, startMs: 10, nowMs: 20 });
+  assert.deepEqual([adaptiveRate.concurrency(), adaptiveRate.batch()], [1, 1]);
+  adaptiveRate.ended({ isDelivered: true, startMs: 15, nowMs: 25 });
   assert.deepEqual(
-    [pace.concurrency(), pace.failures()],
+    [adaptiveRate.concurrency(), adaptiveRate.failures()],
     [1, 1],
     "one that began before the failure says nothing of now",
   );
-  pace.ended({ isDelivered: true, startMs: 25, nowMs: 30 });
-  assert.deepEqual([pace.concurrency(), pace.failures()], [2, 0]);
+  adaptiveRate.ended({ isDelivered: true, startMs: 25, nowMs: 30 });
+  assert.deepEqual([adaptiveRate.concurrency(), adaptiveRate.failures()], [2, 0]);
 });
 
-test("tries that fail together count once, and rests grow up to a bound", () => {
-  const pace = createPace(16, 60_000);
+test("attempts that fail together count once, and rests grow up to a bound", () => {
+  const adaptiveRate = createAdaptiveRate(16, 60_000);
   let nowMs = 1_000;
-  for (let n = 0; n < 16; n += 1) pace.ended({ isDelivered: false, startMs: 0, nowMs });
-  assert.deepEqual([pace.failures(), pace.readyInMs(nowMs)], [1, 0]);
+  for (let n = 0; n < 16; n += 1) adaptiveRate.ended({ isDelivered: false, startMs: 0, nowMs });
+  assert.deepEqual([adaptiveRate.failures(), adaptiveRate.readyInMs(nowMs)], [1, 0]);
   const rests = Array.from({ length: 10 }, () => {
-    pace.ended({ isDelivered: false, startMs: nowMs, nowMs });
-    const restMs = pace.readyInMs(nowMs);
+    adaptiveRate.ended({ isDelivered: false, startMs: nowMs, nowMs });
+    const restMs = adaptiveRate.readyInMs(nowMs);
     nowMs += restMs;
     return restMs;
   });
@@ -36,23 +36,23 @@ test("tries that fail together count once, and rests grow up to a bound", () => 
 });
 
 test("a rest is no longer than the first delay of the schedule, and what the sink asks for no longer than a minute", () => {
-  const pace = createPace(16, 70);
-  for (let n = 0; n < 9; n += 1) pace.ended({ isDelivered: false, startMs: n, nowMs: n });
-  assert.equal(pace.readyInMs(8), 70);
-  pace.ended({ isDelivered: false, startMs: 100, nowMs: 100, restMs: 86_400_000 });
-  assert.equal(pace.readyInMs(100), 60_000);
+  const adaptiveRate = createAdaptiveRate(16, 70);
+  for (let n = 0; n < 9; n += 1) adaptiveRate.ended({ isDelivered: false, startMs: n, nowMs: n });
+  assert.equal(adaptiveRate.readyInMs(8), 70);
+  adaptiveRate.ended({ isDelivered: false, startMs: 100, nowMs: 100, restMs: 86_400_000 });
+  assert.equal(adaptiveRate.readyInMs(100), 60_000);
 });
 
-test("in no minute there are more tries than the sink allows, and as many as that over time", () => {
+test("in no minute there are more attempts than the sink allows, and as many as that over time", () => {
   for (const rate of [1, 7, 60, 600, 6_000, 90_000]) {
-    const pace = createPace(16, 5_000);
-    pace.allow(rate, 0, true);
+    const adaptiveRate = createAdaptiveRate(16, 5_000);
+    adaptiveRate.allow(rate, 0, true);
     const began: number[] = [];
     for (let nowMs = 0; nowMs < 180_000;) {
-      const waitMs = pace.readyInMs(nowMs);
+      const waitMs = adaptiveRate.readyInMs(nowMs);
       nowMs += waitMs;
       if (waitMs > 0 || nowMs >= 180_000) continue;
-      pace.began(nowMs);
+      adaptiveRate.began(nowMs);
       began.push(nowMs);
     }
     const inMinuteFrom = (at: number): number => began.filter((one) => one >= at && one < at + 59_999).length;
@@ -65,21 +65,21 @@ test("in no minute there are more tries than the sink allows, and as many as tha
 });
 
 test("a process that takes over begins as if all had been used", () => {
-  const pace = createPace(16, 5_000);
-  pace.allow(60, 1_000, false);
-  assert.equal(pace.readyInMs(1_000), 1_000);
-  pace.allow(60, 1_500, false);
-  assert.equal(pace.readyInMs(1_500), 500, "told again, it goes on as it was");
-  pace.allow(0, 1_500, false);
-  assert.equal(pace.readyInMs(1_500), 0);
+  const adaptiveRate = createAdaptiveRate(16, 5_000);
+  adaptiveRate.allow(60, 1_000, false);
+  assert.equal(adaptiveRate.readyInMs(1_000), 1_000);
+  adaptiveRate.allow(60, 1_500, false);
+  assert.equal(adaptiveRate.readyInMs(1_500), 500, "told again, it goes on as it was");
+  adaptiveRate.allow(0, 1_500, false);
+  assert.equal(adaptiveRate.readyInMs(1_500), 0);
 });
 
 test("what is at hand fits what the sink takes in a second", () => {
-  const pace = createPace(16, 5_000);
-  assert.equal(pace.batch(), 4);
-  for (let n = 0; n < 100; n += 1) pace.ended(delivered);
-  assert.equal(pace.batch(), 256);
-  const slow = createPace(16, 5_000);
+  const adaptiveRate = createAdaptiveRate(16, 5_000);
+  assert.equal(adaptiveRate.batch(), 4);
+  for (let n = 0; n < 100; n += 1) adaptiveRate.ended(delivered);
+  assert.equal(adaptiveRate.batch(), 256);
+  const slow = createAdaptiveRate(16, 5_000);
   for (let n = 0; n < 100; n += 1) slow.ended({ ...delivered, nowMs: 10_000 });
   assert.equal(slow.batch(), 16);
   slow.allow(60, 0, true);

@@ -2,19 +2,19 @@
  * How quickly a process sends for one subscription: what it learned of the sink so far. Times are of the monotonic
  * clock, in milliseconds.
  */
-export interface Pace {
-  /** Tries that may be under way together. */
+export interface AdaptiveRate {
+  /** Attempts that may be under way together. */
   concurrency(): number;
-  /** Tries in a row that failed, those counted once that were under way together. */
+  /** Attempts in a row that failed, those counted once that were under way together. */
   failures(): number;
   /** How many deliveries to have at hand: what the sink takes in a second or so. */
   batch(): number;
-  /** In how many milliseconds a try may begin; 0: now. */
+  /** In how many milliseconds an attempt may begin; 0: now. */
   readyInMs(nowMs: number): number;
-  /** A try begins. */
+  /** An attempt begins. */
   began(nowMs: number): void;
-  /** A try that began then ended. `restMs`: the sink asked to be left alone. */
-  ended(try_: { isDelivered: boolean; startMs: number; nowMs: number; restMs?: number | undefined }): void;
+  /** An attempt that began then ended. `restMs`: the sink asked to be left alone. */
+  ended(attempt: { isDelivered: boolean; startMs: number; nowMs: number; restMs?: number | undefined }): void;
   /** Requests a minute that the sink allows; 0: any number. `isFirst`: nobody has sent anything yet. */
   allow(ratePerMinute: number, nowMs: number, isFirst: boolean): void;
 }
@@ -28,11 +28,11 @@ const LONGEST_ASKED_REST_MS = 60_000;
 const LATENCY_WEIGHT = 0.2;
 
 /**
- * One more try at a time with each that is delivered, `most` at most; one after a failure. While a sink fails it is
- * asked ever more slowly, so that a dead one neither costs much nor uses up the tries of all that waits for it.
+ * One more attempt at a time with each that is delivered, `most` at most; one after a failure. While a sink fails it is
+ * asked ever more slowly, so that a dead one neither costs much nor uses up the attempts of all that waits for it.
  * `firstRetryMs`: the first delay of the schedule, which no rest outlasts.
  */
-export function createPace(most: number, firstRetryMs = LONGEST_REST_MS): Pace {
+export function createAdaptiveRate(most: number, firstRetryMs = LONGEST_REST_MS): AdaptiveRate {
   const longestRestMs = Math.min(LONGEST_REST_MS, firstRetryMs);
   let concurrency = 1;
   let failures = 0;
@@ -44,7 +44,7 @@ export function createPace(most: number, firstRetryMs = LONGEST_REST_MS): Pace {
   let paidUntilMs = 0;
   // Evenly spread, with what a tenth of a second brings at once; so much less is sent over time.
   const burst = (): number => Math.max(1, Math.floor(rate / 600));
-  const perTryMs = (): number => 60_000 / (rate - burst() + 1);
+  const perAttemptMs = (): number => 60_000 / (rate - burst() + 1);
   return {
     concurrency: () => concurrency,
     failures: () => failures,
@@ -54,9 +54,9 @@ export function createPace(most: number, firstRetryMs = LONGEST_REST_MS): Pace {
       return Math.min(Math.max(LEAST_BATCH, inASecond), MAX_BATCH, rate === 0 ? MAX_BATCH : Math.ceil(rate / 60));
     },
     readyInMs: (nowMs) =>
-      Math.max(0, restUntilMs - nowMs, rate === 0 ? 0 : paidUntilMs - (burst() - 1) * perTryMs() - nowMs),
+      Math.max(0, restUntilMs - nowMs, rate === 0 ? 0 : paidUntilMs - (burst() - 1) * perAttemptMs() - nowMs),
     began(nowMs) {
-      if (rate > 0) paidUntilMs = Math.max(paidUntilMs, nowMs) + perTryMs();
+      if (rate > 0) paidUntilMs = Math.max(paidUntilMs, nowMs) + perAttemptMs();
     },
     ended({ isDelivered, startMs, nowMs, restMs = 0 }) {
       const tookMs = nowMs - startMs;
@@ -80,7 +80,7 @@ export function createPace(most: number, firstRetryMs = LONGEST_REST_MS): Pace {
       if (ratePerMinute === rate) return;
       rate = ratePerMinute;
       // Nobody knows what the process before this one sent just now: it counts as all there was.
-      paidUntilMs = rate === 0 || isFirst ? nowMs : nowMs + burst() * perTryMs();
+      paidUntilMs = rate === 0 || isFirst ? nowMs : nowMs + burst() * perAttemptMs();
     },
   };
 }

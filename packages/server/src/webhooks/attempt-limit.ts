@@ -1,11 +1,11 @@
-/** How many tries a process has under way, for all subscriptions together. */
-export interface Tries {
+/** Bounds the attempts that a process has under way, for all subscriptions together. */
+export interface AttemptLimit {
   /** Whether one more may begin. `isOnly`: its subscription has no other, and may always have one. */
   take(isOnly: boolean): boolean;
   end(): void;
 }
 
-export function createTries(most: number): Tries {
+export function createAttemptLimit(most: number): AttemptLimit {
   let underWay = 0;
   return {
     take(isOnly) {

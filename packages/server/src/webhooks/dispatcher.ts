@@ -1,14 +1,14 @@
 import type { DeliveryDeps } from "./context.ts";
-import { createCorrespondences } from "./subscription-state.ts";
 import { deliveryQueue } from "./queue.ts";
-import { createTries } from "./attempt-limit.ts";
-import { startWorker, type Worker, type WorkerDeps } from "./sender.ts";
+import { createSignal } from "./signal.ts";
+import { createSubscriptionStates } from "./subscription-state.ts";
+import { createTurns } from "./turns.ts";
 
 /** Numbers and sends events in one process. */
-export interface Postman {
+export interface Dispatcher {
   /** There may be something to do. */
   wake(): void;
-  /** Lets tries under way end for as long as requests may, records them, gives back what was not sent, and stops. */
+  /** Lets attempts under way end for as long as requests may, records them, gives back what was not sent, and stops. */
   close(): Promise<void>;
 }
 
@@ -18,74 +18,18 @@ const LONGEST_SLEEP_MS = 500;
 const FIRST_BACK_OFF_MS = 500;
 const LONGEST_BACK_OFF_MS = 15_000;
 const SEQUENCE_LIMIT = 500;
-// As many subscriptions may be due for this process to see them all.
-const LOOK_AT = 1_000;
-// Turns at a time. Sinks that fail have places of their own: however many there are, they take none of the others'.
-const MAX_WORKERS = 128;
-const MAX_FAILING_WORKERS = 64;
-const MAX_TRIES = 512;
 const SWEEP_EVERY_MS = 30_000;
 // After the time for draining, what was cut is written.
 const LAST_WRITES_MS = 3_000;
 
 /** Starts to number events, and to send them unless the settings leave that to other processes. */
-export function startPostman(deps: DeliveryDeps): Postman {
+export function startDispatcher(deps: DeliveryDeps): Dispatcher {
   const { config, log } = deps;
   const queue = deliveryQueue(deps);
-  const correspondences = createCorrespondences(deps);
-  const workers = new Map<string, Worker>();
-  const isFailing = (subscription: string): boolean => (correspondences.paceOf(subscription)?.failures() ?? 0) > 0;
-  let isCrowded = false;
+  const states = createSubscriptionStates(deps);
+  const sleep = createGatheringSleep();
+  const turns = createTurns({ ...deps, queue, states, ended: sleep.wake });
   let isClosing = false;
-  let awakenedMs = -Infinity;
-  let awake = Promise.withResolvers<void>();
-  let isAwake = false;
-  const workerDeps: WorkerDeps = { ...deps, queue, tries: createTries(MAX_TRIES), isCrowded: () => isCrowded };
-
-  const wake = (): void => {
-    if (isAwake) return;
-    isAwake = true;
-    setTimeout(() => awake.resolve(), Math.max(0, awakenedMs + GATHER_MS - performance.now()));
-  };
-  const sleep = async (longestMs: number): Promise<void> => {
-    const timer = setTimeout(() => awake.resolve(), longestMs);
-    await awake.promise;
-    clearTimeout(timer);
-    awake = Promise.withResolvers<void>();
-    isAwake = false;
-    awakenedMs = performance.now();
-  };
-
-  /** Gives each subscription that something is due of its turn, or tells the turn that runs. */
-  const look = async (): Promise<void> => {
-    if (config.eventsConcurrency === 0) return;
-    // Whoever had no turn for longest comes first, so that all get one.
-    const due = (await queue.due(LOOK_AT)).toSorted(
-      (one, other) => correspondences.usedMs(one) - correspondences.usedMs(other),
-    );
-    const places = { failing: MAX_FAILING_WORKERS, others: MAX_WORKERS };
-    for (const subscription of workers.keys()) places[isFailing(subscription) ? "failing" : "others"] -= 1;
-    isCrowded = false;
-    for (const subscription of due) {
-      if (isClosing) return;
-      const running = workers.get(subscription);
-      running?.more();
-      if (running !== undefined || (correspondences.paceOf(subscription)?.readyInMs(performance.now()) ?? 0) > 0)
-        continue;
-      const lane = isFailing(subscription) ? "failing" : "others";
-      if (places[lane] <= 0) {
-        isCrowded = true;
-        continue;
-      }
-      places[lane] -= 1;
-      const worker = startWorker(subscription, correspondences.of(subscription), workerDeps);
-      workers.set(subscription, worker);
-      void worker.done.then(() => {
-        workers.delete(subscription);
-        wake();
-      });
-    }
-  };
 
   const run = async (): Promise<void> => {
     let failures = 0;
@@ -93,18 +37,18 @@ export function startPostman(deps: DeliveryDeps): Postman {
     while (!isClosing) {
       try {
         // What has just been numbered is sent while the rest is numbered.
-        while ((await queue.sequence(SEQUENCE_LIMIT)) === SEQUENCE_LIMIT && !isClosing) await look();
-        await look();
+        while ((await queue.sequence(SEQUENCE_LIMIT)) === SEQUENCE_LIMIT && !isClosing) await turns.startDue();
+        await turns.startDue();
         if (performance.now() - sweptMs > SWEEP_EVERY_MS) {
           sweptMs = performance.now();
-          await correspondences.sweep((subscription) => workers.has(subscription));
+          await states.sweep(turns.isRunning);
         }
         failures = 0;
-        await sleep(LONGEST_SLEEP_MS * (0.5 + Math.random() / 2));
+        await sleep.sleep(LONGEST_SLEEP_MS * (0.5 + Math.random() / 2));
       } catch (error) {
         if (isClosing) return;
         log.warn({ err: error }, "looking for events to send failed");
-        await sleep(Math.min(LONGEST_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** Math.min(failures, 10)));
+        await sleep.sleep(Math.min(LONGEST_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** Math.min(failures, 10)));
         failures += 1;
       }
     }
@@ -112,17 +56,38 @@ export function startPostman(deps: DeliveryDeps): Postman {
   const running = run();
 
   return {
-    wake,
+    wake: sleep.wake,
     async close() {
       isClosing = true;
-      awake.resolve();
+      turns.close();
+      sleep.end();
       await running;
-      for (const worker of workers.values()) worker.stop();
-      const ended = Promise.allSettled([...workers.values()].map(({ done }) => done));
+      const ended = turns.stop();
       await within(config.drainTimeoutMs, ended);
-      await correspondences.close();
+      await states.close();
       if (!(await within(LAST_WRITES_MS, ended)))
         log.warn({}, "events were sent whose fate could not be written: they are sent again");
+    },
+  };
+}
+
+/** A sleep that many may end, and that ends for them together: no sooner than `GATHER_MS` after the one before. */
+function createGatheringSleep() {
+  const signal = createSignal();
+  let endedMs = -Infinity;
+  let isWoken = false;
+  return {
+    wake(): void {
+      if (isWoken) return;
+      isWoken = true;
+      setTimeout(signal.notify, Math.max(0, endedMs + GATHER_MS - performance.now()));
+    },
+    /** Ends it now. */
+    end: signal.notify,
+    async sleep(longestMs: number): Promise<void> {
+      await signal.wait(longestMs);
+      isWoken = false;
+      endedMs = performance.now();
     },
   };
 }

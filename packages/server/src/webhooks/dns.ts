@@ -12,12 +12,12 @@ type Found = { error: Error } | { addresses: LookupAddress[] };
 
 // Names are resolved by a few threads, which read files as well: slow names must not take them all. Sinks that fail
 // wait for each other alone.
-const AT_ONCE = { failing: 1, others: 2 };
+const CONCURRENCY = { failing: 1, others: 2 };
 
 /**
- * Makes the lookups of sinks, each checked as in base/fetch.ts: few at a time, and one for all connections to a name
- * that are made together. `isFailing`: whether the last try to reach the sink failed. One whose turn does not come
- * within `timeoutMs` fails.
+ * Makes the lookups of sinks, each checked as in lib/guarded-fetch.ts: few at a time, and one for all connections to a
+ * name that are made together. `isFailing`: whether the last attempt to reach the sink failed. One whose turn does not
+ * come within `timeoutMs` fails.
  */
 export function createLookups({
   allowPrivateNetwork,
@@ -25,13 +25,13 @@ export function createLookups({
 }: LookupOptions): (isFailing: () => boolean) => LookupFunction {
   const resolve = checkedLookup({ allowPrivateNetwork });
   const underWay = new Map<string, Promise<Found>>();
-  const lanes = { failing: createLane(AT_ONCE.failing), others: createLane(AT_ONCE.others) };
-  const find = (name: string, lane: keyof typeof lanes): Promise<Found> => {
-    const key = `${lane} ${name}`;
+  const semaphores = { failing: createLane(CONCURRENCY.failing), others: createLane(CONCURRENCY.others) };
+  const find = (name: string, kind: keyof typeof semaphores): Promise<Found> => {
+    const key = `${kind} ${name}`;
     const known = underWay.get(key);
     if (known !== undefined) return known;
     const askedMs = performance.now();
-    const found = lanes[lane](
+    const found = semaphores[kind](
       () =>
         new Promise<Found>((done) => {
           if (performance.now() - askedMs > timeoutMs)

@@ -2,7 +2,7 @@ import type { Sink, SinkAnswer } from "./sink.ts";
 
 /** What a sink says of being sent events. `failed`: it did not answer. */
 export type Handshake =
-  { kind: "allowed"; ratePerMinute: number } | { kind: "refused"; reason: string } | { kind: "failed"; error: string };
+  { kind: "allowed"; ratePerMinute: number } | { kind: "rejected"; reason: string } | { kind: "failed"; error: string };
 
 /** How long an answer holds. */
 export const HANDSHAKE_EVERY_MS = 86_400_000;
@@ -25,11 +25,11 @@ export async function askSink(sink: Sink, origin: string): Promise<Handshake> {
   if (allowed.length === 0) return { kind: "allowed", ratePerMinute: 0 };
   if (!allowed.some((one) => one === "*" || one.toLowerCase() === origin.toLowerCase())) {
     return {
-      kind: "refused",
+      kind: "rejected",
       reason: `the sink allows events from ${printable(allowed.join(", "))} alone, not from ${origin}`,
     };
   }
-  return { kind: "allowed", ratePerMinute: rateOf(valuesOf(answer, "webhook-allowed-rate")[0] ?? "*") };
+  return { kind: "allowed", ratePerMinute: allowedRateOf(valuesOf(answer, "webhook-allowed-rate")[0] ?? "*") };
 }
 
 function valuesOf({ headers }: SinkAnswer, name: string): string[] {
@@ -41,7 +41,7 @@ function valuesOf({ headers }: SinkAnswer, name: string): string[] {
 }
 
 /** 0: no limit that we could keep to. */
-function rateOf(text: string): number {
+function allowedRateOf(text: string): number {
   return /^[1-9]\d{0,8}$/.test(text) ? Math.min(Number(text), RATE_WANTED) : 0;
 }
 

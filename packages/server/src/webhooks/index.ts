@@ -1,3 +1,3 @@
 // The sending of events.
-export { type Postman, startPostman } from "./dispatcher.ts";
+export { type Dispatcher, startDispatcher } from "./dispatcher.ts";
 export { wakingTransactor } from "./wake.ts";

@@ -29,7 +29,7 @@ export function deliveryQueue({
 }: Pick<DeliveryDeps, "transactor" | "reader" | "clock" | "config">): DeliveryQueue {
   const holder = randomUUID();
   // However many subscriptions are sent for, half of the connections are left to others.
-  const lane = createLane(Math.ceil(config.databasePoolSize / 2));
+  const semaphore = createLane(Math.ceil(config.databasePoolSize / 2));
   const data = (): CallData => ({
     caller: ANONYMOUS,
     requestId: randomUUID(),
@@ -43,8 +43,8 @@ export function deliveryQueue({
       return (await transactor.write("events.sequence", data(), { limit, typePrefix: config.eventsPrefix })).count;
     },
     due: (limit) => dueSubscriptions(reader, { nowMs: clock.nowMs(), holder, limit }),
-    claim: (request) => lane(() => transactor.write("events.claim", data(), { ...request, holder })),
+    claim: (request) => semaphore(() => transactor.write("events.claim", data(), { ...request, holder })),
     record: async (request) =>
-      (await lane(() => transactor.write("events.record", data(), { ...request, holder }))).held,
+      (await semaphore(() => transactor.write("events.record", data(), { ...request, holder }))).held,
   };
 }

@@ -29,7 +29,7 @@ test("only 2xx is delivered", () => {
   }
 });
 
-test("each try has its delay, a fifth more or less, and after the last the delivery is dead", () => {
+test("each attempt has its delay, a fifth more or less, and after the last the delivery is dead", () => {
   assert.deepEqual(
     [0, 1, 2].map((step) => (at(500, { step }).nextMs ?? 0) - NOW),
     RETRY,

@@ -1,4 +1,4 @@
-/** What became of one try, as far as the sink answered. */
+/** What became of one attempt, as far as the sink answered. */
 export interface Reply {
   /** 0: no answer. */
   status: number;
@@ -27,8 +27,8 @@ const DAY_MS = 86_400_000;
 const JITTER = 0.2;
 
 /**
- * Judges a try. `step`: tries of the running schedule before it. `retryMs`: the delays after the first failed try, the
- * second, and so on; after the last one a delivery is dead. `random`: 0 to 1.
+ * Judges an attempt. `step`: attempts of the running schedule before it. `retryMs`: the delays after the first failed
+ * attempt, the second, and so on; after the last one a delivery is dead. `random`: 0 to 1.
  */
 export function judge(
   reply: Reply,

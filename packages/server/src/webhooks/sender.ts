@@ -1,31 +1,22 @@
-import { type ClaimedDelivery, type DeliveryTarget, type Outcome, subscriptionPlace } from "../events/index.ts";
+import { type Attempts, createAttempts } from "./attempts.ts";
+import type { AttemptLimit } from "./attempt-limit.ts";
 import type { DeliveryDeps } from "./context.ts";
-import { askSink, HANDSHAKE_EVERY_MS } from "./handshake.ts";
-import type { Pace } from "./adaptive-rate.ts";
+import { createDestination, type Destination } from "./destination.ts";
+import { createLease, type Lease } from "./lease.ts";
+import { createOutcomeRecorder, type OutcomeRecorder } from "./outcomes.ts";
 import type { DeliveryQueue } from "./queue.ts";
-import { judge, type Reply } from "./retry.ts";
-import { type Recipient, signedRequest, signingKey } from "./sign.ts";
-import type { Sink } from "./sink.ts";
-import type { Tries } from "./attempt-limit.ts";
+import { createSignal } from "./signal.ts";
+import type { SubscriptionState } from "./subscription-state.ts";
 
-/** What a process keeps of a subscription from turn to turn. */
-export interface Correspondence {
-  pace: Pace;
-  /** The client of its sink; made when it is first needed. */
-  sink(target: DeliveryTarget): Promise<Sink>;
-  /** How a try ended: for metrics and the log. */
-  note(result: { isDelivered: boolean; status: number; error: string; latencyMs: number }): void;
-}
-
-export interface WorkerDeps extends Pick<DeliveryDeps, "clock" | "config" | "log" | "metrics" | "secrets" | "tokens"> {
+export interface SenderDeps extends Pick<DeliveryDeps, "clock" | "config" | "log" | "metrics" | "secrets" | "tokens"> {
   queue: DeliveryQueue;
-  tries: Tries;
+  attemptLimit: AttemptLimit;
   /** Whether other subscriptions wait for this one's turn to end. */
   isCrowded(): boolean;
 }
 
 /** One turn of sending for a subscription. */
-export interface Worker {
+export interface Sender {
   /** There is more to send than was found the last time. */
   more(): void;
   /** Begins nothing more. What is under way ends, is recorded, and the rest is given back. */
@@ -39,263 +30,157 @@ const TURN_MS = 2_000;
 // And in no case longer than this: at its end other processes may take the subscription, and whatever of it is stuck
 // comes to light.
 const LONGEST_TURN_MS = 60_000;
-// Outcomes gather for so long, or until there are so many: each write costs a commit.
-const GATHER_MS = 20;
-const GATHER_MOST = 64;
 // A rest that is shorter is waited for; for a longer one the subscription is left.
 const LONGEST_WAIT_MS = 100;
 const FIRST_BACK_OFF_MS = 100;
 const LONGEST_BACK_OFF_MS = 5_000;
 // How often what happened is written to a database that does not take it, once the server is told to end.
 const LAST_WRITES = 3;
-// Clocks of processes may differ by so much: the lease is asked for longer than it is used.
-const CLOCK_MARGIN_MS = 2_000;
 
 /** Sends what is due of the subscription, until nothing is, the sink needs a rest, or others wait. */
-export function startWorker(
-  subscription: string,
-  { pace, sink: sinkOf, note }: Correspondence,
-  deps: WorkerDeps,
-): Worker {
-  const { clock, config, log, queue, tries } = deps;
-  const useMs = 2 * config.eventsTimeoutMs;
-  const startedMs = performance.now();
-  let leaseEndMs = 0;
-  let mayClaim = true;
-  let isStopping = false;
-  let isClosing = false;
-  let disable: string | undefined;
-  let handshake: { atMs: number; allowedRate: number } | undefined;
-  let isHandshakeTold = false;
-  let recipient: (Recipient & { secrets: string }) | undefined;
-  let sink: Sink | undefined;
-  const waiting: ClaimedDelivery[] = [];
-  let outcomes: Outcome[] = [];
-  let oldestOutcomeMs = 0;
-  let underWay = 0;
-  let changed = Promise.withResolvers<void>();
+export function startSender(subscription: string, state: SubscriptionState, deps: SenderDeps): Sender {
+  const turn = new Turn(subscription, state, deps);
+  return { more: () => turn.more(), stop: () => turn.stop(), done: turn.run() };
+}
 
-  const change = (): void => changed.resolve();
-  /** Waits until something has changed, so long at most. */
-  const changes = async (longestMs: number): Promise<void> => {
-    const timer = setTimeout(change, longestMs);
-    await changed.promise;
-    clearTimeout(timer);
-    changed = Promise.withResolvers<void>();
-  };
+class Turn {
+  readonly #subscription: string;
+  readonly #state: SubscriptionState;
+  readonly #deps: SenderDeps;
+  readonly #lease: Lease;
+  readonly #recorder: OutcomeRecorder;
+  readonly #destination: Destination;
+  readonly #attempts: Attempts;
+  readonly #signal = createSignal();
+  readonly #startedMs = performance.now();
+  /** Whether the queue may hold more than was claimed. */
+  #mayClaim = true;
+  /** Nothing more begins. It stays so until the turn ends. */
+  #isStopping = false;
+  /** The server ends: what cannot be written is given up soon. */
+  #isClosing = false;
 
-  /**
-   * Whether a try that begins now ends while the lease lasts: one that outlived it could be made by two processes at
-   * the same time.
-   */
-  const mayBegin = (nowMs: number): boolean => nowMs + config.eventsTimeoutMs <= leaseEndMs;
-
-  /**
-   * Begins as many tries as may begin now. Answers in how many milliseconds there may be another; undefined: when
-   * something has changed.
-   */
-  const fill = (): number | undefined => {
-    while (!isStopping && sink !== undefined && recipient !== undefined && underWay < pace.concurrency()) {
-      const nowMs = performance.now();
-      if (!mayBegin(nowMs)) return undefined;
-      const [next] = waiting;
-      if (next === undefined) return undefined;
-      const restMs = pace.readyInMs(nowMs);
-      if (restMs > 0) return restMs;
-      if (!tries.take(underWay === 0)) return undefined;
-      waiting.shift();
-      pace.began(nowMs);
-      void attempt(next, sink, recipient);
-    }
-    return undefined;
-  };
-
-  const attempt = async (delivery: ClaimedDelivery, to: Sink, from: Recipient): Promise<void> => {
-    underWay += 1;
-    const startMs = performance.now();
-    const startTimeMs = clock.nowMs();
-    try {
-      const request = await signedRequest(delivery.event, from, deps);
-      // Signing may have waited for the database.
-      if (mayBegin(performance.now())) ended(delivery, await to.send(request), startTimeMs, startMs);
-      else waiting.unshift(delivery);
-    } catch (error) {
-      log.warn({ err: error, subscription }, "an event could not be signed");
-      ended(
-        delivery,
-        { status: 0, error: "interrupted: this server could not sign it", isInterrupted: true },
-        startTimeMs,
-        startMs,
-      );
-    }
-    underWay -= 1;
-    tries.end();
-    fill();
-    change();
-  };
-
-  /** Notes how a try ended. */
-  const ended = ({ uid, step }: ClaimedDelivery, reply: Reply, startTimeMs: number, startMs: number): void => {
-    const nowMs = performance.now();
-    const {
-      error,
-      nextMs,
-      restMs,
-      disable: wantsNoMore,
-    } = judge(reply, { step, nowMs: clock.nowMs(), retryMs: config.eventsRetryMs, random: Math.random() });
-    const latencyMs = Math.round(nowMs - startMs);
-    const isDelivered = error === "";
-    pace.ended({ isDelivered, startMs, nowMs, restMs });
-    if (!reply.isInterrupted) note({ isDelivered, status: reply.status, error, latencyMs });
-    if (wantsNoMore !== undefined) {
-      disable = wantsNoMore;
-      isStopping = true;
-    }
-    if (outcomes.length === 0) oldestOutcomeMs = nowMs;
-    outcomes.push({
-      uid,
-      startMs: startTimeMs,
-      latencyMs,
-      status: reply.status,
-      error,
-      ...(nextMs !== undefined && { nextMs }),
+  constructor(subscription: string, state: SubscriptionState, deps: SenderDeps) {
+    const { adaptiveRate } = state;
+    const { config, queue } = deps;
+    this.#subscription = subscription;
+    this.#state = state;
+    this.#deps = deps;
+    this.#lease = createLease(subscription, queue, config.eventsTimeoutMs);
+    this.#recorder = createOutcomeRecorder(subscription, state, { ...deps, retryMs: config.eventsRetryMs });
+    this.#destination = createDestination(subscription, state, deps);
+    this.#attempts = createAttempts(subscription, {
+      ...deps,
+      adaptiveRate,
+      destination: this.#destination,
+      lease: this.#lease,
+      recorder: this.#recorder,
+      isStopping: () => this.#stops(),
+      changed: () => this.#signal.notify(),
     });
-  };
+  }
 
-  const claim = async (): Promise<void> => {
-    const beforeMs = performance.now();
-    const limit = isStopping ? 0 : Math.max(0, pace.batch() - waiting.length);
-    const answer = await queue.claim({ subscription, holdMs: useMs + CLOCK_MARGIN_MS, limit });
-    if (!answer.held) {
-      mayClaim = false;
-      isStopping = true;
-      return;
-    }
-    leaseEndMs = beforeMs + useMs;
-    waiting.push(...answer.deliveries);
-    if (limit > 0) mayClaim = answer.deliveries.length >= limit;
-    await prepare(answer.target);
-  };
+  more(): void {
+    this.#mayClaim = true;
+    this.#signal.notify();
+  }
 
-  /** Finds out how to send to the target, and whether it wants to be sent to. */
-  const prepare = async (target: DeliveryTarget): Promise<void> => {
-    if (waiting.length === 0) return;
-    const secrets = target.secrets.join(" ");
-    if (recipient?.secrets !== secrets) {
-      const keys = target.secrets.map((sealed) =>
-        signingKey(deps.secrets.open(sealed, subscriptionPlace(subscription))),
-      );
-      recipient = { secrets, group: target.group, keys };
-    }
-    sink ??= await sinkOf(target);
-    if (handshake !== undefined) return;
-    const nowMs = clock.nowMs();
-    if (target.handshakeMs !== undefined && nowMs - target.handshakeMs < HANDSHAKE_EVERY_MS) {
-      pace.allow(target.allowedRate, performance.now(), false);
-      return;
-    }
-    const startMs = performance.now();
-    const answer = await askSink(sink, new URL(config.baseUrl).hostname);
-    if (answer.kind === "allowed") {
-      handshake = { atMs: nowMs, allowedRate: answer.ratePerMinute };
-      pace.allow(answer.ratePerMinute, performance.now(), target.handshakeMs === undefined);
-    } else if (answer.kind === "refused") {
-      disable = answer.reason;
-      isStopping = true;
-    } else {
-      const first = waiting.shift();
-      if (first !== undefined) ended(first, { status: 0, error: `handshake: ${answer.error}` }, nowMs, startMs);
-      isStopping = true;
-    }
-  };
-
-  const record = async (isLast: boolean): Promise<void> => {
-    const told = outcomes;
-    outcomes = [];
-    const asked = handshake;
-    const rest = isLast
-      ? { unsent: waiting.map(({ uid }) => uid), release: true, ...(disable !== undefined && { disable }) }
-      : {};
-    try {
-      const held = await queue.record({
-        subscription,
-        outcomes: told,
-        ...rest,
-        ...(asked && !isHandshakeTold && { handshake: asked }),
-      });
-      if (asked) isHandshakeTold = true;
-      if (!held) isStopping = true;
-    } catch (error) {
-      outcomes = [...told, ...outcomes];
-      throw error;
-    }
-  };
-
-  const run = async (): Promise<void> => {
-    for (;;) {
-      const waitMs = fill();
-      const nowMs = performance.now();
-      if (pace.readyInMs(nowMs) > LONGEST_WAIT_MS) isStopping = true;
-      if (nowMs - startedMs > (deps.isCrowded() ? TURN_MS : LONGEST_TURN_MS)) isStopping = true;
-      const wantsMore = !isStopping && mayClaim && waiting.length < Math.min(pace.concurrency(), pace.batch());
-      // Half of the time of a try is left for the database to answer.
-      const needsLease =
-        underWay + waiting.length > 0 && !isStopping && nowMs + 1.5 * config.eventsTimeoutMs > leaseEndMs;
-      const gatherMs =
-        outcomes.length === 0
-          ? undefined
-          : outcomes.length >= GATHER_MOST
-            ? 0
-            : Math.max(0, oldestOutcomeMs + GATHER_MS - nowMs);
-      if (underWay === 0 && !wantsMore && (isStopping || waiting.length === 0)) return;
-      // What is not written when the lease ends counts as interrupted: it is written before the lease is taken again.
-      if (gatherMs === 0 || (gatherMs !== undefined && nowMs > leaseEndMs)) await record(false);
-      else if (wantsMore || needsLease) await claim();
-      else {
-        const timers = [
-          gatherMs,
-          waitMs,
-          waiting.length + underWay > 0 ? leaseEndMs - 1.5 * config.eventsTimeoutMs - nowMs : undefined,
-        ];
-        const soonest = Math.max(1, Math.min(...timers.filter((timer) => timer !== undefined)));
-        await changes(Number.isFinite(soonest) ? soonest : useMs);
-      }
-    }
-  };
+  stop(): void {
+    this.#isClosing = true;
+    this.#isStopping = true;
+    this.#signal.notify();
+  }
 
   /** The work, done again when the database fails: what was sent must be written. */
-  const turn = async (): Promise<void> => {
+  async run(): Promise<void> {
     let failures = 0;
     let isOver = false;
     for (;;) {
       try {
-        if (!isOver) await run();
+        if (!isOver) await this.#send();
         isOver = true;
-        await record(true);
+        await this.#recorder.writeLast(this.#attempts.waiting);
         return;
       } catch (error) {
         failures += 1;
-        log.warn({ err: error, subscription }, "the queue of events failed");
-        const isNothingLeft = outcomes.length === 0 && waiting.length === 0;
-        if (isOver && (isClosing || isNothingLeft) && failures >= LAST_WRITES) return;
+        this.#deps.log.warn({ err: error, subscription: this.#subscription }, "the queue of events failed");
+        const isNothingLeft = this.#recorder.isEmpty() && this.#attempts.waiting.length === 0;
+        if (isOver && (this.#isClosing || isNothingLeft) && failures >= LAST_WRITES) return;
         // Nothing new is begun by a turn that failed, and the next one has time.
-        isStopping = true;
+        this.#isStopping = true;
         const nowMs = performance.now();
-        pace.ended({ isDelivered: false, startMs: nowMs, nowMs });
-        await changes(Math.min(LONGEST_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** Math.min(failures, 10)));
+        this.#state.adaptiveRate.ended({ isDelivered: false, startMs: nowMs, nowMs });
+        await this.#signal.wait(Math.min(LONGEST_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** Math.min(failures, 10)));
       }
     }
-  };
-  return {
-    more() {
-      mayClaim = true;
-      change();
-    },
-    stop() {
-      isClosing = true;
-      isStopping = true;
-      change();
-    },
-    done: turn(),
-  };
+  }
+
+  /** Sends until the turn is over: nothing is under way, and nothing more may begin or is left. */
+  async #send(): Promise<void> {
+    const [lease, recorder, attempts] = [this.#lease, this.#recorder, this.#attempts];
+    for (;;) {
+      const readyInMs = attempts.begin();
+      const nowMs = performance.now();
+      if (this.#mustEnd(nowMs)) this.#isStopping = true;
+      const wantsMore = this.#wantsMore();
+      const underWay = attempts.underWay();
+      if (underWay === 0 && !wantsMore && (this.#stops() || attempts.waiting.length === 0)) return;
+      const isAtWork = underWay + attempts.waiting.length > 0;
+      const renewInMs = isAtWork ? lease.renewInMs(nowMs) : undefined;
+      const needsLease = renewInMs !== undefined && renewInMs < 0 && !this.#stops();
+      const writeInMs = recorder.dueInMs(nowMs);
+      // What is not written when the lease ends counts as interrupted: it is written before the lease is taken again.
+      if (writeInMs === 0 || (writeInMs !== undefined && lease.isOver(nowMs))) await this.#write();
+      else if (wantsMore || needsLease) await this.#claim();
+      else {
+        const timers = [writeInMs, readyInMs, renewInMs].filter((timer) => timer !== undefined);
+        await this.#signal.wait(timers.length === 0 ? lease.lengthMs : Math.max(1, Math.min(...timers)));
+      }
+    }
+  }
+
+  /** Whether the sink needs a longer rest, or the turn has taken its time. */
+  #mustEnd(nowMs: number): boolean {
+    if (this.#state.adaptiveRate.readyInMs(nowMs) > LONGEST_WAIT_MS) return true;
+    return nowMs - this.#startedMs > (this.#deps.isCrowded() ? TURN_MS : LONGEST_TURN_MS);
+  }
+
+  #stops(): boolean {
+    return this.#isStopping || this.#recorder.isDisabled();
+  }
+
+  #wantsMore(): boolean {
+    if (this.#stops() || !this.#mayClaim) return false;
+    const { adaptiveRate } = this.#state;
+    return this.#attempts.waiting.length < Math.min(adaptiveRate.concurrency(), adaptiveRate.batch());
+  }
+
+  async #claim(): Promise<void> {
+    const { waiting } = this.#attempts;
+    const limit = this.#stops() ? 0 : Math.max(0, this.#state.adaptiveRate.batch() - waiting.length);
+    const answer = await this.#lease.claim(limit);
+    if (!answer.held) {
+      this.#mayClaim = false;
+      this.#isStopping = true;
+      return;
+    }
+    waiting.push(...answer.deliveries);
+    if (limit > 0) this.#mayClaim = answer.deliveries.length >= limit;
+    if (waiting.length === 0) return;
+    const readiness = await this.#destination.prepare(answer.target);
+    if (readiness.kind === "ready") {
+      if (readiness.handshake !== undefined) this.#recorder.allowed(readiness.handshake);
+    } else if (readiness.kind === "rejected") this.#recorder.disable(readiness.reason);
+    else {
+      // One delivery counts the failure, so that the schedule and the log know of it.
+      const first = waiting.shift();
+      if (first !== undefined)
+        this.#recorder.ended(first, { status: 0, error: `handshake: ${readiness.error}` }, readiness.start);
+      this.#isStopping = true;
+    }
+  }
+
+  async #write(): Promise<void> {
+    if (!(await this.#recorder.write())) this.#isStopping = true;
+  }
 }

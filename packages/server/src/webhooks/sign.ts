@@ -25,8 +25,8 @@ export function signingKey(secret: string): Buffer {
 }
 
 /**
- * One try to send an event: a CloudEvent in HTTP binary mode that proves twice where it comes from, by an ID token of
- * ours and as Standard Webhooks has it. The body and the id are the same at every try; the proofs are of now.
+ * One attempt to send an event: a CloudEvent in HTTP binary mode that proves twice where it comes from, by an ID token
+ * of ours and as Standard Webhooks has it. The body and the id are the same at every attempt; the proofs are of now.
  */
 export async function signedRequest(
   event: QueuedEvent,

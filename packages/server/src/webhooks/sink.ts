@@ -6,7 +6,7 @@ import { failureText } from "./sink-errors.ts";
 
 export interface SinkOptions {
   allowPrivateNetwork: boolean;
-  /** For a whole try: name, connection, request and answer. */
+  /** For a whole attempt: name, connection, request and answer. */
   timeoutMs: number;
   /** Connections at a time. */
   connections: number;
@@ -35,12 +35,13 @@ export interface Sink {
 const MAX_BODY_BYTES = 64 * 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
 const KEEP_ALIVE_MS = 4_000;
-// A sink that asks for more gets less: one that goes away while nobody looks would cost the next event its first try.
+// A sink that asks for more gets less: one that goes away while nobody looks would cost the next event its first
+// attempt.
 const LONGEST_KEEP_ALIVE_MS = 30_000;
 const CUT = new Error("nobody waits for the answer any more");
 
 /**
- * A client for one sink under the rules of the guarded fetch (base/fetch.ts): addresses are checked for every
+ * A client for one sink under the rules of the guarded fetch (lib/guarded-fetch.ts): addresses are checked for every
  * connection, redirects are answers like any other, nothing is unpacked. Connections are kept for the next request.
  */
 export async function openSink(
@@ -58,7 +59,7 @@ export async function openSink(
     maxHeaderSize: MAX_HEADER_BYTES,
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: LONGEST_KEEP_ALIVE_MS,
-    // The time of a try is kept below; these only clean up behind it.
+    // The time of an attempt is kept below; these only clean up behind it.
     headersTimeout: 2 * timeoutMs,
     bodyTimeout: 2 * timeoutMs,
     connect: { lookup, timeout: timeoutMs },

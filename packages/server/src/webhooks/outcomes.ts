@@ -1,0 +1,113 @@
+import type { ClaimedDelivery, Outcome, RecordRequest } from "../events/index.ts";
+import type { DeliveryDeps } from "./context.ts";
+import type { DeliveryQueue } from "./queue.ts";
+import { judge, type Reply } from "./retry.ts";
+import type { SubscriptionState } from "./subscription-state.ts";
+
+/** When an attempt began. */
+export interface Start {
+  /** Milliseconds since 1970: what is recorded. */
+  timeMs: number;
+  /** By the monotonic clock: what durations are counted from. */
+  ms: number;
+}
+
+/** What happened in one turn of sending for a subscription, and what of it is not written to the database yet. */
+export interface OutcomeRecorder {
+  /** An attempt ended: judges it, lets the adaptive rate learn from it, and keeps its outcome to be written. */
+  ended(delivery: ClaimedDelivery, reply: Reply, start: Start): void;
+  /** The sink was asked by the handshake and allows events. */
+  allowed(handshake: NonNullable<RecordRequest["handshake"]>): void;
+  /** The sink wants no more events: the subscription is disabled when the turn ends. */
+  disable(reason: string): void;
+  isDisabled(): boolean;
+  /** Whether no outcome waits to be written. */
+  isEmpty(): boolean;
+  /** In how many milliseconds what has gathered is to be written; undefined: nothing has. */
+  dueInMs(nowMs: number): number | undefined;
+  /**
+   * Writes what has gathered. False: the subscription is not this process's any more, and nothing was written. Rejects
+   * when the database fails; what was to be written is kept.
+   */
+  write(): Promise<boolean>;
+  /** Writes what has gathered, gives back the deliveries that were not sent, and ends the lease. */
+  writeLast(unsent: readonly ClaimedDelivery[]): Promise<boolean>;
+}
+
+export interface OutcomeRecorderDeps extends Pick<DeliveryDeps, "clock"> {
+  queue: Pick<DeliveryQueue, "record">;
+  /** What the schedule waits after each failed attempt, in milliseconds. */
+  retryMs: readonly number[];
+}
+
+// Outcomes gather for so long, or until there are so many: each write costs a commit.
+const GATHER_MS = 20;
+const GATHER_MOST = 64;
+
+export function createOutcomeRecorder(
+  subscription: string,
+  { adaptiveRate, note }: Pick<SubscriptionState, "adaptiveRate" | "note">,
+  { clock, queue, retryMs }: OutcomeRecorderDeps,
+): OutcomeRecorder {
+  let outcomes: Outcome[] = [];
+  let oldestMs = 0;
+  let disabled: string | undefined;
+  let handshake: RecordRequest["handshake"];
+  let isHandshakeWritten = false;
+
+  const write = async (last: Pick<RecordRequest, "unsent" | "release" | "disable">): Promise<boolean> => {
+    const written = outcomes;
+    outcomes = [];
+    const asked = handshake;
+    try {
+      const held = await queue.record({
+        subscription,
+        outcomes: written,
+        ...last,
+        ...(asked && !isHandshakeWritten && { handshake: asked }),
+      });
+      if (asked) isHandshakeWritten = true;
+      return held;
+    } catch (error) {
+      outcomes = [...written, ...outcomes];
+      throw error;
+    }
+  };
+
+  return {
+    ended({ uid, step }, reply, start) {
+      const nowMs = performance.now();
+      const verdict = judge(reply, { step, nowMs: clock.nowMs(), retryMs, random: Math.random() });
+      const { error, nextMs, restMs } = verdict;
+      const latencyMs = Math.round(nowMs - start.ms);
+      const isDelivered = error === "";
+      adaptiveRate.ended({ isDelivered, startMs: start.ms, nowMs, restMs });
+      if (!reply.isInterrupted) note({ isDelivered, status: reply.status, error, latencyMs });
+      if (verdict.disable !== undefined) disabled = verdict.disable;
+      if (outcomes.length === 0) oldestMs = nowMs;
+      outcomes.push({
+        uid,
+        startMs: start.timeMs,
+        latencyMs,
+        status: reply.status,
+        error,
+        ...(nextMs !== undefined && { nextMs }),
+      });
+    },
+    allowed: (answer) => void (handshake = answer),
+    disable: (reason) => void (disabled = reason),
+    isDisabled: () => disabled !== undefined,
+    isEmpty: () => outcomes.length === 0,
+    dueInMs(nowMs) {
+      if (outcomes.length === 0) return undefined;
+      return outcomes.length >= GATHER_MOST ? 0 : Math.max(0, oldestMs + GATHER_MS - nowMs);
+    },
+    write: () => write({}),
+    writeLast: (unsent) =>
+      write({
+        unsent: unsent.map(({ uid }) => uid),
+        release: true,
+        ...(disabled !== undefined && { disable: disabled }),
+      }),
+  };
+}
