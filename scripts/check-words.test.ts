@@ -66,3 +66,11 @@ test("a comment wider than the code is found, unless it is an address", () => {
   assert.deepEqual(found(`// https://example.com/${"a".repeat(120)}`), []);
   assert.deepEqual(found(`const text = "${"a".repeat(130)}";`), []);
 });
+
+test("a file that a comment or a document names must be there", () => {
+  const problems = (text: string): string[] =>
+    problemsIn("packages/a.ts", text, [], (name) => name === "store/here.ts");
+  assert.deepEqual(problems("// See store/here.ts."), []);
+  assert.deepEqual(problems("// See store/gone.ts."), ["packages/a.ts:1: there is no file store/gone.ts"]);
+  assert.deepEqual(problems(`import { a } from "./gone.ts";`), [], "the compiler looks at imports");
+});

@@ -51,8 +51,19 @@ function proseOf(line: string, isCode: boolean): string {
   return /^\s*(?:\*|\/\*\*?)/.test(line) ? line : (/(?:^|\s)\/\/ ?(.*)$/.exec(line)?.[1] ?? "");
 }
 
-/** What is wrong with the lines of a file, each with its place. */
-export function problemsIn(file: string, text: string, banned: readonly Banned[]): string[] {
+/** A file of the repository as comments and documents name it: its path or the end of it. */
+const FILE_NAME = /(?<![\w./:<-])(?:[\w-]+\/)*[\w-]+(?:\.test)?\.ts\b(?!\.\w)/g;
+
+/**
+ * What is wrong with the lines of a file, each with its place. `exists`: whether a file of the repository has a path
+ * that ends so.
+ */
+export function problemsIn(
+  file: string,
+  text: string,
+  banned: readonly Banned[],
+  exists: (name: string) => boolean = () => true,
+): string[] {
   const isCode = !file.endsWith(".md");
   const patterns = banned.map((each) => ({ ...each, pattern: patternOf(each.word) }));
   return text.split("\n").flatMap((line, at) => {
@@ -61,6 +72,8 @@ export function problemsIn(file: string, text: string, banned: readonly Banned[]
     const problems = patterns
       .filter(({ inProse, pattern }) => (inProse ? prose : line).replaceAll(QUOTED_NAME, "").search(pattern) >= 0)
       .map(({ word, instead }) => `${place}: "${word}" is not used here: ${instead} (${GLOSSARY})`);
+    for (const [name] of prose.matchAll(FILE_NAME))
+      if (!exists(name)) problems.push(`${place}: there is no file ${name}`);
     const isTooWide = isCode && prose !== "" && /^\s*(?:\/\/|\*|\/\*)/.test(line) && line.length > MAX_WIDTH;
     // An address cannot be broken.
     if (isTooWide && !line.includes("://")) problems.push(`${place}: a comment is wider than ${MAX_WIDTH} columns`);
@@ -71,16 +84,19 @@ export function problemsIn(file: string, text: string, banned: readonly Banned[]
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   const root = path.dirname(import.meta.dirname);
   const banned = bannedIn(readFileSync(path.join(root, GLOSSARY), "utf8"));
-  const files = execFileSync("git", ["ls-files", "*.ts", "*.js", "*.md", "*.sh", "*.proto", ".ci/run"], {
-    cwd: root,
-    encoding: "utf8",
-  })
-    .split("\n")
-    // Generated code repeats the comments of proto/.
-    .filter(
-      (file) => file !== "" && file !== GLOSSARY && !file.includes("/src/gen/") && existsSync(path.join(root, file)),
-    );
-  const problems = files.flatMap((file) => problemsIn(file, readFileSync(path.join(root, file), "utf8"), banned));
+  const all = execFileSync("git", ["ls-files"], { cwd: root, encoding: "utf8" }).split("\n");
+  // Generated code repeats the comments of proto/.
+  const files = all.filter(
+    (file) =>
+      (/\.(?:ts|js|md|sh|proto)$/.test(file) || file === ".ci/run") &&
+      file !== GLOSSARY &&
+      !file.includes("/src/gen/") &&
+      existsSync(path.join(root, file)),
+  );
+  const exists = (name: string): boolean => all.some((file) => file === name || file.endsWith(`/${name}`));
+  const problems = files.flatMap((file) =>
+    problemsIn(file, readFileSync(path.join(root, file), "utf8"), banned, exists),
+  );
   if (banned.length === 0) problems.push(`${GLOSSARY} has no table under "${HEADING}"`);
   for (const problem of problems) console.error(problem);
   process.exitCode = problems.length === 0 ? 0 : 1;

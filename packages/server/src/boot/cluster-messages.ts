@@ -1,7 +1,7 @@
 import type { Config } from "../config.ts";
 import type { Snapshot } from "../observe/index.ts";
 
-// What the processes of workers.ts tell each other.
+// What the processes of cluster.ts tell each other.
 
 /** To a worker. */
 export type ToWorker =

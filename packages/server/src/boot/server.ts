@@ -83,7 +83,7 @@ export interface ServerOptions {
   /** What `/metrics` answers when several processes serve the port together. Absent: this process's own. */
   collectMetrics?: () => Promise<string>;
   /**
-   * Whether another process has prepared the installation, holds its data folder and tells its URLs there (workers.ts).
+   * Whether another process has prepared the installation, holds its data folder and tells its URLs there (cluster.ts).
    */
   prepared?: boolean;
 }

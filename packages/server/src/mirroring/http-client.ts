@@ -1,5 +1,5 @@
 import type { Agent } from "undici";
-import { checkedLookup, checkedUrl, FetchError, fetchError, isEncoded } from "../lib/guarded-fetch.ts";
+import { checkedLookup, checkedUrl, FetchError, fetchError, isEncoded } from "../lib/guarded-lib/guarded-fetch.ts";
 
 /** The bounds of a client whose answers may be of any length. */
 export interface StreamOptions {
@@ -46,7 +46,7 @@ const MAX_DISCARDED_BYTES = 16_384;
 export function openStreamClient(options: StreamOptions): StreamClient {
   let agent: Agent | undefined;
   const dispatcher = async (): Promise<Agent> => {
-    // Loaded when it is first needed, as in fetch.ts.
+    // Loaded when it is first needed, as in lib/guarded-fetch.ts.
     const { Agent } = await import("undici");
     return (agent ??= new Agent({
       connect: { lookup: checkedLookup(options), timeout: options.connectTimeoutMs },

@@ -64,7 +64,7 @@ export function createKeptAnswers(
 }
 
 /**
- * Whether a method only reads, and nothing of what changes quietly (store/quiet.ts), so that the same call is answered
+ * Whether a method only reads, and nothing of what changes quietly (store/uncached-tables.ts), so that the same call is answered
  * alike until something is written. Methods of the events' services read just that.
  */
 export function mayKeep(method: DescMethod): boolean {

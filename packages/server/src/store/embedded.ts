@@ -13,7 +13,7 @@ export interface Embedded {
   /** The same with each row as an array, in the order of the columns. */
   arrays(text: string, parameters: readonly Bindable[]): unknown[][];
   /**
-   * Changes whenever another connection has committed anything but rows of quiet tables (quiet.ts); absent on a
+   * Changes whenever another connection has committed anything but rows of quiet tables (uncached-tables.ts); absent on a
    * connection that writes. Every connection of ours that writes counts such commits in the database itself, so that it
    * holds for those of other processes too; the engine tells when the count may have changed. Source:
    * https://www.sqlite.org/pragma.html#pragma_data_version

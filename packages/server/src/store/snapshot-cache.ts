@@ -11,7 +11,7 @@ export type Snapshot = number;
 
 /**
  * What was read from the database, kept for as long as nobody commits anything that counts. What is read from quiet
- * tables (quiet.ts) must not be kept.
+ * tables (uncached-tables.ts) must not be kept.
  */
 export interface SnapshotCache<V> {
   /**

@@ -45,7 +45,7 @@ export interface ExchangeAnswer {
 
 export interface Exchanger {
   /**
-   * Throws UNAUTHENTICATED for whatever is not accepted, which says why as far as `refusals.ts` lets it;
+   * Throws UNAUTHENTICATED for whatever is not accepted, which says why as far as `rejections.ts` lets it;
    * INVALID_ARGUMENT for a bad wish; PERMISSION_DENIED for more than a token of ours holds; UNAVAILABLE when an issuer
    * cannot be asked.
    */
