@@ -1,6 +1,7 @@
 import {
   create,
   type DescMessage,
+  type DescMethodUnary,
   equals,
   fromBinary,
   type MessageInitShape,
@@ -8,11 +9,12 @@ import {
   toBinary,
 } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
-import type { UIDPFilter } from "@moorage/api";
+import type { Capability, UIDPFilter } from "@moorage/api";
 import { sql } from "kysely";
 import type { Call } from "../core/call.ts";
 import { type FieldViolation, invalidArgument } from "../errors.ts";
 import type { ResourceTable, Row, Tables } from "../store/index.ts";
+import { neededFor } from "./access.ts";
 import { type OrderFields, parseOrder } from "./order.ts";
 import { openPageToken, PAGE_TOKEN_LIFETIME_MS, type PageToken, sealPageToken, wrongPageToken } from "./page-token.ts";
 import { type Condition, type Scope, scopeOf } from "./scope.ts";
@@ -20,21 +22,38 @@ import { DEFAULT_PAGE_SIZE, type FoundPage, type PageQuery, queryPage, queryPage
 import { type Cells, type Layout, type Stored, storedPage } from "../core/stored.ts";
 
 /** What every List request has. */
-export type ListRequest = MessageShape<DescMessage> & {
+export interface ListRequest {
   uidp?: UIDPFilter;
   pageSize: number;
   pageToken: string;
   orderBy: string;
   skip: number;
-};
+}
 
-/** A list: where its rows are and what they can be sorted by. */
-export interface ListSpec<T extends ResourceTable> {
+/** What a List method is asked. */
+type Asked<I extends DescMessage> = MessageShape<I> & ListRequest;
+
+/** A List method, where its rows are and what they can be sorted by. */
+export interface ListSpec<T extends ResourceTable, I extends DescMessage, O extends DescMessage> {
+  method: DescMethodUnary<I, O>;
   table: T;
-  request: DescMessage;
-  orderBy: OrderFields;
+  orderBy: OrderFields<keyof Row<T> & string>;
   /** The field sorted by when the request names none, with ` desc` behind it where that is downwards. */
   defaultOrder: string;
+}
+
+/** A list, with what its method's descriptor says of it. */
+export interface List<T extends ResourceTable, I extends DescMessage, O extends DescMessage> extends ListSpec<T, I, O> {
+  request: I;
+  /** Rows come from the groups at and below which the caller holds all of these. */
+  needs: readonly Capability[];
+}
+
+/** Makes a list. Throws, at boot, for a method whose access option names no capability. */
+export function listOf<T extends ResourceTable, I extends DescMessage, O extends DescMessage>(
+  spec: ListSpec<T, I, O>,
+): List<T, I, O> {
+  return { ...spec, request: spec.method.input, needs: neededFor(spec.method) };
 }
 
 /** A page, in the shape of every List response but for the name of its resources. */
@@ -53,93 +72,76 @@ const PAGING = new Set(["page_size", "page_token", "order_by", "skip"]);
  * What a room adds to a list: its own filters, read from the request in force, and rows seen outside the caller's
  * groups.
  */
-export interface ListOptions<R> {
-  filters?: (request: R) => Condition[];
+export interface ListOptions<I extends DescMessage> {
+  filters?: (request: MessageShape<I>) => Condition[];
   /**
    * The column by which the filters find what matches: in any other order what they find is sorted. Absent: the engine
    * chooses.
    */
-  foundBy?: (request: R) => string | undefined;
+  foundBy?: (request: MessageShape<I>) => string | undefined;
   /** The scope in force; a room may widen it. */
-  scope?: (scope: Scope, request: R) => Scope;
+  scope?: (scope: Scope, request: MessageShape<I>) => Scope;
 }
 
 /**
- * One page of a list, exactly as contract §4 has it: keyset paging under a sealed token, totals over all pages, skip
- * from the cursor. `visible` are the groups that the caller may list from. Throws INVALID_ARGUMENT on page_size,
- * page_token, order_by or skip.
+ * One page of a list of what the caller may see, exactly as contract §4 has it: keyset paging under a sealed token,
+ * totals over all pages, skip from the cursor. Throws INVALID_ARGUMENT on page_size, page_token, order_by or skip.
  */
-export async function listPage<T extends ResourceTable, R extends ListRequest>(
+export async function listPage<T extends ResourceTable, I extends DescMessage, O extends DescMessage>(
   call: Call,
   key: Uint8Array,
-  spec: ListSpec<T>,
-  request: R,
-  visible: string[],
-  options: ListOptions<R> = {},
+  list: List<T, I, O>,
+  request: Asked<I>,
+  options: ListOptions<I> = {},
 ): Promise<Page<T>> {
   return (await listFound(
     call,
     key,
-    spec,
+    list,
     request,
-    visible,
     options,
-    (query) => queryPage(call.tx, spec.table, query),
+    (query) => queryPage(call.tx, list.table, query),
     (row, column) => (row as Record<string, unknown>)[column],
   )) as Page<T>;
 }
 
 /** A list whose pages are answered as they are stored. */
-export interface StoredListSpec<T extends ResourceTable, O extends DescMessage> extends ListSpec<T> {
-  response: O;
+export type StoredList<T extends ResourceTable, I extends DescMessage, O extends DescMessage> = List<T, I, O> & {
   /** The field of the response that the rows are. */
   field: string;
   layout: Layout;
   /** What is selected: the layout's columns, then those that are only sorted by. */
   columns: readonly string[];
-}
+};
 
 /**
  * Makes such a list of a layout; the one field of the response that holds its messages takes the rows. Throws, at boot,
  * where there is none.
  */
-export function storedList<T extends ResourceTable, O extends DescMessage>(
-  spec: ListSpec<T>,
-  response: O,
+export function storedListOf<T extends ResourceTable, I extends DescMessage, O extends DescMessage>(
+  spec: ListSpec<T, I, O>,
   layout: Layout,
-): StoredListSpec<T, O> {
+): StoredList<T, I, O> {
+  const response: DescMessage = spec.method.output;
   const field = response.fields.find(({ message }) => message === layout.message)?.localName;
   if (field === undefined) throw new Error(`${response.typeName} holds no ${layout.message.typeName}`);
-  return {
-    ...spec,
-    response,
-    field,
-    layout,
-    columns: [...new Set([...layout.columns, ...Object.values(spec.orderBy), "uid"])],
-  };
+  const columns = [...new Set([...layout.columns, ...Object.values(spec.orderBy), "uid"])];
+  return { ...listOf(spec), field, layout, columns };
 }
 
 /** The same page as `listPage` gives, as a whole answer. */
-export async function listStored<T extends ResourceTable, O extends DescMessage, R extends ListRequest>(
+export async function listStored<T extends ResourceTable, I extends DescMessage, O extends DescMessage>(
   call: Call,
   key: Uint8Array,
-  spec: StoredListSpec<T, O>,
-  request: R,
-  visible: string[],
-  options: ListOptions<R> = {},
+  list: StoredList<T, I, O>,
+  request: Asked<I>,
+  options: ListOptions<I> = {},
 ): Promise<Stored<O>> {
-  const { columns, response, field, layout } = spec;
-  const fetch = (query: PageQuery): Promise<FoundPage<Cells>> => queryPageArrays(call.tx, spec.table, query, columns);
-  const { rows, ...rest } = await listFound(
-    call,
-    key,
-    spec,
-    request,
-    visible,
-    options,
-    fetch,
-    (row, column) => row[columns.indexOf(column)],
-  );
+  const { table, columns, field, layout } = list;
+  const response = list.method.output;
+  const fetch = (query: PageQuery): Promise<FoundPage<Cells>> => queryPageArrays(call.tx, table, query, columns);
+  const cell = (row: Cells, column: string): unknown => row[columns.indexOf(column)];
+  const { rows, ...rest } = await listFound(call, key, list, request, options, fetch, cell);
   return storedPage(response, field, create(response, rest as object as MessageInitShape<O>), layout, rows);
 }
 
@@ -147,13 +149,12 @@ export async function listStored<T extends ResourceTable, O extends DescMessage,
 export type PageOf<R> = Omit<Page<ResourceTable>, "rows"> & { rows: R[] };
 
 /** The same page as `listPage` gives, of rows that `fetch` finds in its own way; `cell` reads a column of one. */
-export async function listFound<T extends ResourceTable, R extends ListRequest, F>(
+export async function listFound<T extends ResourceTable, I extends DescMessage, O extends DescMessage, F>(
   call: Call,
   key: Uint8Array,
-  spec: ListSpec<T>,
-  request: R,
-  visible: string[],
-  options: ListOptions<R>,
+  list: List<T, I, O>,
+  request: Asked<I>,
+  options: ListOptions<I>,
   fetch: (query: PageQuery) => Promise<FoundPage<F>>,
   cell: (row: F, column: string) => unknown,
 ): Promise<PageOf<F>> {
@@ -163,12 +164,12 @@ export async function listFound<T extends ResourceTable, R extends ListRequest, 
     violations.push({ field: "skip", description: "must not be negative" });
   if (violations.length > 0) throw invalidArgument(...violations);
   const size = Math.min(request.pageSize || DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE);
-  const token = request.pageToken === "" ? undefined : readToken(call, key, spec, request);
-  const inForce = token === undefined ? request : (tokenRequest(spec, token) as unknown as R);
-  const orders = parseOrder(inForce.orderBy, spec.orderBy, spec.defaultOrder);
+  const token = request.pageToken === "" ? undefined : readToken(call, key, list, request);
+  const inForce = token === undefined ? request : tokenRequest(list, token);
+  const orders = parseOrder(inForce.orderBy, list.orderBy, list.defaultOrder);
   if (token !== undefined && token.position.length !== orders.length + 1)
     throw wrongPageToken("is not a token of this list");
-  const ownScope = scopeOf(inForce.uidp, visible);
+  const ownScope = scopeOf(inForce.uidp, await call.visible(...list.needs));
   const scope = options.scope?.(ownScope, inForce) ?? ownScope;
   const filters = options.filters?.(inForce) ?? [];
   const foundBy = options.foundBy?.(inForce);
@@ -187,8 +188,8 @@ export async function listFound<T extends ResourceTable, R extends ListRequest, 
     last === undefined
       ? ""
       : sealPageToken(key, {
-          list: spec.request.typeName,
-          request: token?.request ?? withoutPaging(spec, request),
+          list: list.request.typeName,
+          request: token?.request ?? withoutPaging(list, request),
           issuedMs: call.nowMs,
           position: [...orders.map(({ column }) => column), "uid"].map(
             (column) => cell(last, column) as string | number,
@@ -202,46 +203,63 @@ export async function listFound<T extends ResourceTable, R extends ListRequest, 
   };
 }
 
-function withoutPaging<T extends ResourceTable>(spec: ListSpec<T>, request: ListRequest): string {
-  const copy = { ...request, pageToken: "", pageSize: 0, skip: 0 };
-  return Buffer.from(toBinary(spec.request, copy)).toString("base64");
+/** What of a list its page tokens are for. */
+interface TokensOf<I extends DescMessage> {
+  request: I;
+  orderBy: OrderFields;
+  defaultOrder: string;
 }
 
-function tokenRequest<T extends ResourceTable>(spec: ListSpec<T>, token: PageToken): ListRequest {
-  return fromBinary(spec.request, Buffer.from(token.request, "base64")) as ListRequest;
+function withoutPaging<I extends DescMessage>({ request: schema }: TokensOf<I>, request: Asked<I>): string {
+  const copy = { ...request, pageToken: "", pageSize: 0, skip: 0 };
+  return Buffer.from(toBinary(schema, copy)).toString("base64");
+}
+
+function tokenRequest<I extends DescMessage>({ request: schema }: TokensOf<I>, token: PageToken): Asked<I> {
+  return fromBinary(schema, Buffer.from(token.request, "base64")) as Asked<I>;
 }
 
 // Expiry is looked at first: an expired token is as good as none, whatever else the request says.
-function readToken<T extends ResourceTable>(
+function readToken<I extends DescMessage>(
   call: Call,
   key: Uint8Array,
-  spec: ListSpec<T>,
-  request: ListRequest,
+  list: TokensOf<I>,
+  request: Asked<I>,
 ): PageToken | undefined {
   const token = openPageToken(key, request.pageToken);
   if (call.nowMs - token.issuedMs > PAGE_TOKEN_LIFETIME_MS) return undefined;
-  if (token.list !== spec.request.typeName) throw wrongPageToken("is not a token of this list");
-  const own = tokenRequest(spec, token);
-  if (request.orderBy !== "" && !sameOrder(spec, request.orderBy, own.orderBy))
+  const schema: DescMessage = list.request;
+  if (token.list !== schema.typeName) throw wrongPageToken("is not a token of this list");
+  const own = tokenRequest(list, token);
+  if (request.orderBy !== "" && !sameOrder(list, request.orderBy, own.orderBy))
     throw wrongPageToken("was given for another order_by");
-  const now = reflect(spec.request, request);
-  const then = reflect(spec.request, own);
-  for (const field of spec.request.fields) {
+  const now = reflect(schema, request);
+  const then = reflect(schema, own);
+  for (const field of schema.fields) {
     if (PAGING.has(field.name) || !now.isSet(field)) continue;
-    const [left, right] = [reflect(spec.request, create(spec.request)), reflect(spec.request, create(spec.request))];
+    const [left, right] = [reflect(schema, create(schema)), reflect(schema, create(schema))];
     left.set(field, now.get(field));
     if (then.isSet(field)) right.set(field, then.get(field));
-    if (!equals(spec.request, left.message, right.message)) throw wrongPageToken(`was given for another ${field.name}`);
+    if (!equals(schema, left.message, right.message)) throw wrongPageToken(`was given for another ${field.name}`);
   }
   return token;
 }
 
-function sameOrder<T extends ResourceTable>(spec: ListSpec<T>, left: string, right: string): boolean {
-  const text = (order: string): string => JSON.stringify(parseOrder(order, spec.orderBy, spec.defaultOrder));
+function sameOrder<I extends DescMessage>(
+  { orderBy, defaultOrder }: TokensOf<I>,
+  left: string,
+  right: string,
+): boolean {
+  const text = (order: string): string => JSON.stringify(parseOrder(order, orderBy, defaultOrder));
   return text(left) === text(right);
 }
 
 /** `t.column = value`, for a room's filters. */
 export function columnIs(column: string, value: string | number): Condition {
   return sql`${sql.ref(`t.${column}`)} = ${value}`;
+}
+
+/** The same for a field of the request, which at its default filters nothing. */
+export function columnIsIfSet(column: string, value: string | number): Condition[] {
+  return value === "" || value === 0 ? [] : [columnIs(column, value)];
 }

@@ -7,7 +7,12 @@ export interface Order {
 }
 
 /** Which fields can be sorted by, camelCase, and the column of each. No column may be null. */
-export type OrderFields = Readonly<Record<string, string>>;
+export type OrderFields<C extends string = string> = Readonly<Record<string, C>>;
+
+/** Fields that stand in columns of their own names: `create_time` is sorted by as createTime. */
+export function sortable<C extends string>(...columns: C[]): OrderFields<C> {
+  return Object.fromEntries(columns.map((column) => [camelCase(column), column]));
+}
 
 const ALIASES: Record<string, string> = { createdAt: "createTime", updatedAt: "updateTime" };
 const MAX_FIELDS = 8;

@@ -3,11 +3,12 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import {
   type AcceptGroupInviteRequest,
   AcceptGroupInviteRequestSchema,
-  Capability,
   GroupInviteSchema,
+  GroupInvitesService,
   InviteAcceptedSchema,
   type RoleBindingSchema,
 } from "@moorage/api";
+import { neededFor } from "../aip/access.ts";
 import { validate } from "../aip/validate.ts";
 import { isWithin } from "../lib/uid.ts";
 import type { Call } from "../core/call.ts";
@@ -17,6 +18,8 @@ import { hydratedBinding } from "./binding-answers.ts";
 import { identities } from "./identities.ts";
 import { bindings, ensureBinding } from "./role-bindings.ts";
 import { capabilitiesOf, roles } from "./roles.ts";
+
+const CREATE_NEEDS = neededFor(GroupInvitesService.method.createGroupInvite);
 
 /** A code as it is kept. */
 export function hashOf(code: string): string {
@@ -146,12 +149,7 @@ async function requireInviter(
   { creator, parent: group, role_uid: roleUid, code_hash: codeHash }: Row<"group_invites">,
 ): Promise<void> {
   const role = await roles.get(call.tx, roleUid);
-  const needed = [
-    Capability.CAP_IAM_GROUP_INVITES_CREATE,
-    Capability.CAP_IAM_ROLE_BINDINGS_CREATE,
-    ...capabilitiesOf(role),
-  ];
-  for (const capability of needed) {
+  for (const capability of [...CREATE_NEEDS, ...capabilitiesOf(role)]) {
     if (await call.heldBy(creator, capability, group)) continue;
     throw failed("INVITER_WITHOUT_RIGHTS", codeHash, "whoever made the invite may not give its role any more");
   }

@@ -7,14 +7,13 @@ import {
   AccountAssociation_GoogleSchema,
   AccountAssociation_ServicesSchema,
   AccountAssociationSchema,
-  type AccountAssociationsService,
+  AccountAssociationsService,
   Capability,
   CheckAccountAssociationRequest_AccountProviderType as Provider,
   CheckAccountAssociationResponse_CheckStatus as CheckStatus,
-  ListAccountAssociationsRequestSchema,
-  ListAccountAssociationsResponseSchema,
 } from "@moorage/api";
-import { columnIs, listStored, storedList } from "../aip/list.ts";
+import { columnIsIfSet, listStored, storedListOf } from "../aip/list.ts";
+import { sortable } from "../aip/order.ts";
 import { resource, storedGet } from "../aip/resource.ts";
 import { layoutOf } from "../core/stored.ts";
 import { violationsOf } from "../aip/validate.ts";
@@ -39,20 +38,13 @@ const associations = resource({
 });
 
 const getAssociation = storedGet("account_associations", LAYOUT);
-const LIST = storedList(
+const LIST = storedListOf(
   {
+    method: AccountAssociationsService.method.listAccountAssociations,
     table: "account_associations",
-    request: ListAccountAssociationsRequestSchema,
     defaultOrder: "name",
-    orderBy: {
-      name: "name",
-      description: "description",
-      createTime: "create_time",
-      updateTime: "update_time",
-      uid: "uid",
-    },
+    orderBy: sortable("name", "description", "create_time", "update_time", "uid"),
   },
-  ListAccountAssociationsResponseSchema,
   LAYOUT,
 );
 
@@ -62,17 +54,8 @@ export function accountAssociationsService({
 }: RoomContext): Room<typeof AccountAssociationsService> {
   return {
     getAccountAssociation: (call, { uid }) => getAssociation(call.tx, uid),
-    async listAccountAssociations(call, request) {
-      const filters = ({ name }: { name: string }) => (name === "" ? [] : [columnIs("name", name)]);
-      return await listStored(
-        call,
-        pageTokenKey,
-        LIST,
-        request,
-        await call.visible(Capability.CAP_IAM_ACCOUNT_ASSOCIATIONS_LIST),
-        { filters },
-      );
-    },
+    listAccountAssociations: (call, request) =>
+      listStored(call, pageTokenKey, LIST, request, { filters: ({ name }) => columnIsIfSet("name", name) }),
     async createAccountAssociation(call, { parent: group, accountAssociation = create(AccountAssociationSchema) }) {
       await check(call, group, accountAssociation, {});
       await groups.get(call.tx, group);
@@ -128,6 +111,7 @@ async function check(
   );
   const [organization = group] = group.split("/");
   for (const [service, uid] of changed) {
+    // An identity is another resource than the method's own: what it takes to see one is what listing them takes.
     const isThere =
       isWithin(uid, organization) &&
       (await identities.find(call.tx, uid)) !== undefined &&

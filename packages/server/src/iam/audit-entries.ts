@@ -1,13 +1,7 @@
-import {
-  AuditDecision,
-  AuditEntrySchema,
-  type AuditEntriesService,
-  Capability,
-  ListAuditEntriesRequestSchema,
-  type ListAuditEntriesRequest,
-} from "@moorage/api";
+import { AuditDecision, AuditEntrySchema, AuditEntriesService, type ListAuditEntriesRequest } from "@moorage/api";
 import { sql } from "kysely";
-import { columnIs, listFound, type ListSpec } from "../aip/list.ts";
+import { columnIsIfSet, listFound, listOf } from "../aip/list.ts";
+import { sortable } from "../aip/order.ts";
 import type { Condition } from "../aip/scope.ts";
 import { layoutOf } from "../core/stored.ts";
 import { milliseconds } from "../lib/timestamps.ts";
@@ -17,12 +11,12 @@ import { type FieldViolation, invalidArgument } from "../errors.ts";
 import type { Room, RoomContext } from "../core/service.ts";
 import { type AuditQuery, MOST_COUNTED, queryAudit } from "./audit-query.ts";
 
-const LIST: ListSpec<"audit_entries"> = {
+const LIST = listOf({
+  method: AuditEntriesService.method.listAuditEntries,
   table: "audit_entries",
-  request: ListAuditEntriesRequestSchema,
   defaultOrder: "createTime desc",
-  orderBy: { createTime: "create_time" },
-};
+  orderBy: sortable("create_time"),
+});
 const LAYOUT = layoutOf(AuditEntrySchema);
 
 export function auditEntriesService({ pageTokenKey, admins = [] }: RoomContext): Room<typeof AuditEntriesService> {
@@ -36,7 +30,6 @@ export function auditEntriesService({ pageTokenKey, admins = [] }: RoomContext):
         pageTokenKey,
         LIST,
         request,
-        await call.visible(Capability.CAP_IAM_AUDIT_LIST),
         {
           scope(scope, inForce) {
             asked = {
@@ -86,11 +79,11 @@ function rootsOf(roots: string[], { resource }: ListAuditEntriesRequest): string
 
 function filters({ identity, method, decision, resource, since, until }: ListAuditEntriesRequest): Condition[] {
   return [
-    ...(identity === "" ? [] : [columnIs("identity", identity)]),
-    ...(method === "" ? [] : [columnIs("method", method)]),
+    ...columnIsIfSet("identity", identity),
+    ...columnIsIfSet("method", method),
     // Written out, for an index of part of a table is taken only where it is seen to hold what is asked for.
     ...(decision === AuditDecision.UNSPECIFIED ? [] : [sql`t.decision = ${sql.lit(Number(decision))}`]),
-    ...(resource === "" ? [] : [columnIs("parent", resource)]),
+    ...columnIsIfSet("parent", resource),
     ...(since === undefined ? [] : [sql`t.create_time >= ${milliseconds(since)}`]),
     ...(until === undefined ? [] : [sql`t.create_time < ${milliseconds(until)}`]),
   ];

@@ -1,13 +1,12 @@
 import { create } from "@bufbuild/protobuf";
 import {
   BatchDeleteExternalGroupRoleMappingsRequestSchema,
-  Capability,
   type ExternalGroupRoleMapping,
   ExternalGroupRoleMappingSchema,
-  type ExternalGroupRoleMappingsService,
-  ListExternalGroupRoleMappingsRequestSchema,
+  ExternalGroupRoleMappingsService,
 } from "@moorage/api";
-import { columnIs, listPage, type ListSpec } from "../aip/list.ts";
+import { columnIsIfSet, listOf, listPage } from "../aip/list.ts";
+import { sortable } from "../aip/order.ts";
 import { resource } from "../aip/resource.ts";
 import { validate, violationsOf } from "../aip/validate.ts";
 import { timestamp } from "../lib/timestamps.ts";
@@ -34,12 +33,12 @@ const mappings = resource({
   toRow: ({ roleUid, scope }) => ({ role_uid: roleUid, scope }),
 });
 
-const LIST: ListSpec<"external_group_role_mappings"> = {
+const LIST = listOf({
+  method: ExternalGroupRoleMappingsService.method.listExternalGroupRoleMappings,
   table: "external_group_role_mappings",
-  request: ListExternalGroupRoleMappingsRequestSchema,
   defaultOrder: "createTime",
-  orderBy: { createTime: "create_time", externalGroupId: "external_group_id", uid: "uid" },
-};
+  orderBy: sortable("create_time", "external_group_id", "uid"),
+});
 
 export function externalGroupRoleMappingsService({
   pageTokenKey,
@@ -47,16 +46,9 @@ export function externalGroupRoleMappingsService({
   return {
     getExternalGroupRoleMapping: async (call, { uid }) => mappings.toMessage(await mappings.get(call.tx, uid)),
     async listExternalGroupRoleMappings(call, request) {
-      const page = await listPage(
-        call,
-        pageTokenKey,
-        LIST,
-        request,
-        await call.visible(Capability.CAP_IAM_IDENTITY_PROVIDERS_LIST),
-        {
-          filters: ({ identityProviderUid: provider }) => (provider === "" ? [] : [columnIs("parent", provider)]),
-        },
-      );
+      const page = await listPage(call, pageTokenKey, LIST, request, {
+        filters: ({ identityProviderUid: provider }) => columnIsIfSet("parent", provider),
+      });
       return { ...page, externalGroupRoleMappings: page.rows.map(mappings.toMessage) };
     },
     async createExternalGroupRoleMapping(

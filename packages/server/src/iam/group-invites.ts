@@ -1,14 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { type Duration, durationFromMs } from "@bufbuild/protobuf/wkt";
-import {
-  Capability,
-  type GroupInvite,
-  GroupInviteSchema,
-  type GroupInvitesService,
-  ListGroupInvitesRequestSchema,
-} from "@moorage/api";
-import { columnIs, listPage, type ListSpec } from "../aip/list.ts";
+import { type GroupInvite, GroupInviteSchema, GroupInvitesService } from "@moorage/api";
+import { columnIsIfSet, listOf, listPage } from "../aip/list.ts";
+import { sortable } from "../aip/order.ts";
 import { resource } from "../aip/resource.ts";
 import { violationsOf } from "../aip/validate.ts";
 import { timestamp } from "../lib/timestamps.ts";
@@ -39,18 +34,12 @@ const invites = resource({
   toRow: ({ email, singleUse }) => ({ email, single_use: singleUse ? 1 : 0 }),
 });
 
-const LIST: ListSpec<"group_invites"> = {
+const LIST = listOf({
+  method: GroupInvitesService.method.listGroupInvites,
   table: "group_invites",
-  request: ListGroupInvitesRequestSchema,
   defaultOrder: "createTime",
-  orderBy: {
-    createTime: "create_time",
-    expirationTime: "expiration_time",
-    email: "email",
-    keyId: "key_id",
-    uid: "uid",
-  },
-};
+  orderBy: sortable("create_time", "expiration_time", "email", "key_id", "uid"),
+});
 
 // A code travels by mail and chat, where it stays: after a month nobody remembers who still has it. Who needs longer
 // makes another.
@@ -61,16 +50,9 @@ export function groupInvitesService({ pageTokenKey }: RoomContext): Room<typeof 
   return {
     getGroupInvite: async (call, { uid }) => await one(call, await invites.get(call.tx, uid)),
     async listGroupInvites(call, request) {
-      const page = await listPage(
-        call,
-        pageTokenKey,
-        LIST,
-        request,
-        await call.visible(Capability.CAP_IAM_GROUP_INVITES_LIST),
-        {
-          filters: ({ keyId }) => (keyId === "" ? [] : [columnIs("key_id", keyId)]),
-        },
-      );
+      const page = await listPage(call, pageTokenKey, LIST, request, {
+        filters: ({ keyId }) => columnIsIfSet("key_id", keyId),
+      });
       return { ...page, groupInvites: await hydrate(call, page.rows) };
     },
     async createGroupInvite(call, { parent, groupInvite = create(GroupInviteSchema) }) {

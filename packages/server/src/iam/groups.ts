@@ -1,15 +1,7 @@
 import { create } from "@bufbuild/protobuf";
-import {
-  Capability,
-  type Group,
-  type GroupsService,
-  GroupSchema,
-  ListGroupsRequestSchema,
-  ListGroupsResponseSchema,
-  OrgStatus,
-  ResourceDeletedSchema,
-} from "@moorage/api";
-import { columnIs, listStored, storedList } from "../aip/list.ts";
+import { type Group, GroupsService, GroupSchema, OrgStatus, ResourceDeletedSchema } from "@moorage/api";
+import { columnIsIfSet, listStored, storedListOf } from "../aip/list.ts";
+import { sortable } from "../aip/order.ts";
 import { resource, storedGet } from "../aip/resource.ts";
 import { layoutOf } from "../core/stored.ts";
 import { validate } from "../aip/validate.ts";
@@ -32,21 +24,13 @@ export const groups = resource({
 });
 
 const getGroup = storedGet("groups", LAYOUT);
-const LIST = storedList(
+const LIST = storedListOf(
   {
+    method: GroupsService.method.listGroups,
     table: "groups",
-    request: ListGroupsRequestSchema,
     defaultOrder: "name",
-    orderBy: {
-      name: "name",
-      description: "description",
-      kind: "kind",
-      createTime: "create_time",
-      updateTime: "update_time",
-      uid: "uid",
-    },
+    orderBy: sortable("name", "description", "kind", "create_time", "update_time", "uid"),
   },
-  ListGroupsResponseSchema,
   LAYOUT,
 );
 
@@ -56,12 +40,8 @@ const MAX_DEPTH = 16;
 export function groupsService({ pageTokenKey, ownerRole }: RoomContext): Room<typeof GroupsService> {
   return {
     getGroup: (call, { uid }) => getGroup(call.tx, uid),
-    async listGroups(call, request) {
-      const filters = ({ name }: { name: string }) => (name === "" ? [] : [columnIs("name", name)]);
-      return await listStored(call, pageTokenKey, LIST, request, await call.visible(Capability.CAP_IAM_GROUPS_LIST), {
-        filters,
-      });
-    },
+    listGroups: (call, request) =>
+      listStored(call, pageTokenKey, LIST, request, { filters: ({ name }) => columnIsIfSet("name", name) }),
     async createGroup(call, { parent, group = create(GroupSchema) }) {
       validate(GroupSchema, group);
       if (parent !== "") await groups.get(call.tx, parent);

@@ -1,14 +1,14 @@
 import { create, fromJsonString, toJsonString } from "@bufbuild/protobuf";
 import {
-  Capability,
-  type IdentitiesService,
+  IdentitiesService,
   type Identity,
   IdentitySchema,
-  ListIdentitiesRequestSchema,
   LookupIdentityRequestSchema,
   RelationshipType,
 } from "@moorage/api";
-import { columnIs, listPage, type ListSpec } from "../aip/list.ts";
+import { neededFor } from "../aip/access.ts";
+import { columnIsIfSet, listOf, listPage } from "../aip/list.ts";
+import { sortable } from "../aip/order.ts";
 import { resource } from "../aip/resource.ts";
 import { within } from "../aip/scope.ts";
 import { validate, violationsOf } from "../aip/validate.ts";
@@ -20,7 +20,7 @@ import type { Row } from "../store/index.ts";
 import { tellOfLostBindings } from "./binding-answers.ts";
 import { groups } from "./groups.ts";
 import { validateRelationship } from "./relationship.ts";
-import { capabilityName } from "./roles.ts";
+import { capabilitiesOf, capabilityName } from "./roles.ts";
 import { sql } from "kysely";
 
 export const identities = resource({
@@ -42,43 +42,31 @@ export const identities = resource({
   toRow,
 });
 
-const LIST: ListSpec<"identities"> = {
+const LIST = listOf({
+  method: IdentitiesService.method.listIdentities,
   table: "identities",
-  request: ListIdentitiesRequestSchema,
   defaultOrder: "name",
-  orderBy: {
-    name: "name",
-    description: "description",
-    email: "email",
-    company: "company",
-    createTime: "create_time",
-    updateTime: "update_time",
-    uid: "uid",
-  },
-};
+  orderBy: sortable("name", "description", "email", "company", "create_time", "update_time", "uid"),
+});
+
+const LOOKUP_NEEDS = neededFor(IdentitiesService.method.lookupIdentity);
 
 export function identitiesService({ pageTokenKey, admins = [] }: RoomContext): Room<typeof IdentitiesService> {
   return {
     getIdentity: async (call, { uid }) => identities.toMessage(await identities.get(call.tx, uid)),
     async listIdentities(call, request) {
-      const filters = ({ name, relationshipType }: { name: string; relationshipType: number }) => [
-        ...(name === "" ? [] : [columnIs("name", name)]),
-        ...(relationshipType === 0 ? [] : [columnIs("relationship_type", relationshipType)]),
-      ];
-      const page = await listPage(
-        call,
-        pageTokenKey,
-        LIST,
-        request,
-        await call.visible(Capability.CAP_IAM_IDENTITY_LIST),
-        { filters },
-      );
+      const page = await listPage(call, pageTokenKey, LIST, request, {
+        filters: ({ name, relationshipType }) => [
+          ...columnIsIfSet("name", name),
+          ...columnIsIfSet("relationship_type", relationshipType),
+        ],
+      });
       return { ...page, identities: page.rows.map(identities.toMessage) };
     },
     async lookupIdentity(call, request) {
       validate(LookupIdentityRequestSchema, request);
       const { issuer, subject } = request;
-      const visible = await call.visible(Capability.CAP_IAM_IDENTITY_LIST);
+      const visible = await call.visible(...LOOKUP_NEEDS);
       const { rows } = await sql<{
         uid: string;
       }>`select t.uid from identities as t where t.issuer = ${issuer} and t.subject = ${subject} and ${within(visible)}
@@ -150,8 +138,7 @@ export async function requireHoldsAllOf(call: Call, identity: string): Promise<v
     .select(["role_bindings.parent as group", "roles.capabilities as capabilities"])
     .where("identity_uid", "=", identity)
     .execute();
-  for (const { group, capabilities } of rows)
-    await requireHolds(call, JSON.parse(capabilities) as Capability[], group, capabilityName);
+  for (const row of rows) await requireHolds(call, capabilitiesOf(row), row.group, capabilityName);
 }
 
 /**

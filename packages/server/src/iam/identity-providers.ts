@@ -1,16 +1,15 @@
 import { create } from "@bufbuild/protobuf";
 import type { FieldMask } from "@bufbuild/protobuf/wkt";
 import {
-  Capability,
   type IdentityProvider,
   type IdentityProvider_OIDC as OIDC,
   type IdentityProvider_OIDC_CorrelationRule as CorrelationRule,
   IdentityProvider_OIDC_CorrelationRuleSchema as CorrelationRuleSchema,
   IdentityProviderSchema,
-  type IdentityProvidersService,
-  ListIdentityProvidersRequestSchema,
+  IdentityProvidersService,
 } from "@moorage/api";
-import { columnIs, listPage, type ListSpec } from "../aip/list.ts";
+import { columnIsIfSet, listOf, listPage } from "../aip/list.ts";
+import { sortable } from "../aip/order.ts";
 import { camelCase } from "../aip/order.ts";
 import { resource } from "../aip/resource.ts";
 import { violationsOf } from "../aip/validate.ts";
@@ -52,18 +51,12 @@ export const identityProviders = resource({
   toRow,
 });
 
-const LIST: ListSpec<"identity_providers"> = {
+const LIST = listOf({
+  method: IdentityProvidersService.method.listIdentityProviders,
   table: "identity_providers",
-  request: ListIdentityProvidersRequestSchema,
   defaultOrder: "name",
-  orderBy: {
-    name: "name",
-    description: "description",
-    createTime: "create_time",
-    updateTime: "update_time",
-    uid: "uid",
-  },
-};
+  orderBy: sortable("name", "description", "create_time", "update_time", "uid"),
+});
 
 export function identityProvidersService({
   pageTokenKey,
@@ -74,16 +67,9 @@ export function identityProvidersService({
     getIdentityProvider: async (call, { uid }) =>
       identityProviders.toMessage(await identityProviders.get(call.tx, uid)),
     async listIdentityProviders(call, request) {
-      const page = await listPage(
-        call,
-        pageTokenKey,
-        LIST,
-        request,
-        await call.visible(Capability.CAP_IAM_IDENTITY_PROVIDERS_LIST),
-        {
-          filters: ({ name }) => (name === "" ? [] : [columnIs("name", name)]),
-        },
-      );
+      const page = await listPage(call, pageTokenKey, LIST, request, {
+        filters: ({ name }) => columnIsIfSet("name", name),
+      });
       return { ...page, identityProviders: page.rows.map(identityProviders.toMessage) };
     },
     async createIdentityProvider(call, { parent, identityProvider = create(IdentityProviderSchema) }) {

@@ -1,13 +1,7 @@
 import { create } from "@bufbuild/protobuf";
-import {
-  Capability,
-  CapabilitySchema,
-  ListRolesRequestSchema,
-  type Role,
-  RoleSchema,
-  type RolesService,
-} from "@moorage/api";
-import { columnIs, listPage, type ListSpec } from "../aip/list.ts";
+import { Capability, CapabilitySchema, type Role, RoleSchema, RolesService } from "@moorage/api";
+import { columnIsIfSet, listOf, listPage } from "../aip/list.ts";
+import { sortable } from "../aip/order.ts";
 import { resource } from "../aip/resource.ts";
 import { type Scope, within } from "../aip/scope.ts";
 import { violationsOf } from "../aip/validate.ts";
@@ -33,34 +27,21 @@ export const roles = resource({
   toRow: ({ name, description, capabilities }) => ({ name, description, capabilities: toColumn(capabilities) }),
 });
 
-const LIST: ListSpec<"roles"> = {
+const LIST = listOf({
+  method: RolesService.method.listRoles,
   table: "roles",
-  request: ListRolesRequestSchema,
   defaultOrder: "name",
-  orderBy: {
-    name: "name",
-    description: "description",
-    createTime: "create_time",
-    updateTime: "update_time",
-    uid: "uid",
-  },
-};
+  orderBy: sortable("name", "description", "create_time", "update_time", "uid"),
+});
 
 export function rolesService({ pageTokenKey }: RoomContext): Room<typeof RolesService> {
   return {
     getRole: async (call, { uid }) => roles.toMessage(await roles.get(call.tx, uid)),
     async listRoles(call, request) {
-      const page = await listPage(
-        call,
-        pageTokenKey,
-        LIST,
-        request,
-        await call.visible(Capability.CAP_IAM_ROLES_LIST),
-        {
-          filters: ({ name }) => (name === "" ? [] : [columnIs("name", name)]),
-          scope: withBuiltIn,
-        },
-      );
+      const page = await listPage(call, pageTokenKey, LIST, request, {
+        filters: ({ name }) => columnIsIfSet("name", name),
+        scope: withBuiltIn,
+      });
       return { ...page, roles: page.rows.map(roles.toMessage) };
     },
     async createRole(call, { parent, role = create(RoleSchema) }) {

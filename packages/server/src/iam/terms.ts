@@ -1,26 +1,21 @@
-import {
-  AcceptTermsRequestSchema,
-  Capability,
-  GroupSchema,
-  ListTermsAcceptancesRequestSchema,
-  type TermsService,
-} from "@moorage/api";
+import { AcceptTermsRequestSchema, GroupSchema, ListTermsAcceptancesRequestSchema, TermsService } from "@moorage/api";
 import { sql } from "kysely";
-import { listPage, type ListSpec } from "../aip/list.ts";
+import { listOf, listPage } from "../aip/list.ts";
+import { sortable } from "../aip/order.ts";
 import { violationsOf } from "../aip/validate.ts";
 import { timestamp } from "../lib/timestamps.ts";
-import { ancestorsOf, isUid, newUid } from "../lib/uid.ts";
+import { ancestorsOf, isUid, isWithin, newUid } from "../lib/uid.ts";
 import type { Call } from "../core/call.ts";
 import { failedPrecondition, type FieldViolation, invalidArgument, notFound } from "../errors.ts";
 import type { Room, RoomContext, TermsDocument } from "../core/service.ts";
 import { groups } from "./groups.ts";
 
-const LIST: ListSpec<"terms_acceptances"> = {
+const LIST = listOf({
+  method: TermsService.method.listTermsAcceptances,
   table: "terms_acceptances",
-  request: ListTermsAcceptancesRequestSchema,
   defaultOrder: "createTime",
-  orderBy: { createTime: "create_time", docId: "doc_id", acceptedBy: "accepted_by", orgUid: "parent" },
-};
+  orderBy: { ...sortable("create_time", "doc_id", "accepted_by"), orgUid: "parent" },
+});
 
 export function termsService({ pageTokenKey, terms = [] }: RoomContext): Room<typeof TermsService> {
   return {
@@ -52,11 +47,13 @@ export function termsService({ pageTokenKey, terms = [] }: RoomContext): Room<ty
       const violations = violationsOf(ListTermsAcceptancesRequestSchema, request);
       if (violations.length > 0) throw invalidArgument(...violations);
       if (!isUid(group)) throw notFound(GroupSchema.typeName, group);
-      const may = await call.may(Capability.CAP_TERMS_LIST, group);
       // What ancestors accepted is accepted for the group: whoever may know the one may know the other.
       const places = sql`t.parent in (${sql.join([group, ...ancestorsOf(group)])})`;
-      const page = await listPage(call, pageTokenKey, LIST, request, [], {
-        scope: () => ({ roots: [], everywhere: true, conditions: [may ? places : sql`1 = 0`] }),
+      const page = await listPage(call, pageTokenKey, LIST, request, {
+        scope({ roots }) {
+          const may = roots.some((root) => isWithin(group, root));
+          return { roots: [], everywhere: true, conditions: [may ? places : sql`1 = 0`] };
+        },
       });
       return {
         ...page,

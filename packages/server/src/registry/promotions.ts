@@ -127,7 +127,10 @@ async function findPlaces(call: Call, repo: string, names: string[]): Promise<(n
   return (name) => ({ policy: row.tag_policy, tag: byName.get(name) });
 }
 
-/** Rights first, then conflicts: who may not move a tag is not told where it is. */
+/**
+ * Rights first, then conflicts: who may not move a tag is not told where it is. The methods' own rules ask for the right
+ * to move tags; making one takes the right to make tags as well.
+ */
 async function requireExpected(
   call: Call,
   repo: string,

@@ -1,16 +1,7 @@
 import { create, toJsonString } from "@bufbuild/protobuf";
-import {
-  Capability,
-  ListReposRequestSchema,
-  ListReposResponseSchema,
-  type Repo,
-  RepoReadmeSchema,
-  RepoSchema,
-  type ReposService,
-  type TagPolicy,
-  TagPolicySchema,
-} from "@moorage/api";
-import { columnIs, listStored, storedList } from "../aip/list.ts";
+import { type Repo, RepoReadmeSchema, RepoSchema, ReposService, type TagPolicy, TagPolicySchema } from "@moorage/api";
+import { columnIs, listStored, storedListOf } from "../aip/list.ts";
+import { sortable } from "../aip/order.ts";
 import { applyMask } from "../aip/masks.ts";
 import { resource, storedGet } from "../aip/resource.ts";
 import { layoutOf } from "../core/stored.ts";
@@ -36,21 +27,13 @@ export const repos = resource({
   toRow,
 });
 
-const LIST = storedList(
+const LIST = storedListOf(
   {
+    method: ReposService.method.listRepos,
     table: "repos",
-    request: ListReposRequestSchema,
     defaultOrder: "name",
-    orderBy: {
-      name: "name",
-      description: "description",
-      catalogTier: "catalog_tier",
-      createTime: "create_time",
-      updateTime: "update_time",
-      uid: "uid",
-    },
+    orderBy: sortable("name", "description", "catalog_tier", "create_time", "update_time", "uid"),
   },
-  ListReposResponseSchema,
   layoutOf(RepoSchema, { without: ["readme"] }),
 );
 const getRepo = storedGet("repos", LAYOUT);
@@ -58,12 +41,10 @@ const getRepo = storedGet("repos", LAYOUT);
 export function reposService({ pageTokenKey, secrets }: RoomContext): Room<typeof ReposService> {
   return {
     getRepo: (call, { uid }) => getRepo(call.tx, uid),
-    async listRepos(call, request) {
-      const filters = ({ name }: { name?: string }) => (name === undefined ? [] : [columnIs("name", name)]);
-      return await listStored(call, pageTokenKey, LIST, request, await call.visible(Capability.CAP_REPO_LIST), {
-        filters,
-      });
-    },
+    listRepos: (call, request) =>
+      listStored(call, pageTokenKey, LIST, request, {
+        filters: ({ name }) => (name === undefined ? [] : [columnIs("name", name)]),
+      }),
     async createRepo(call, { parent, repo = create(RepoSchema) }) {
       validate(RepoSchema, repo);
       validatePolicy(repo.tagPolicy);

@@ -1,8 +1,8 @@
 import { create } from "@bufbuild/protobuf";
-import { Capability, ListTagsRequestSchema, ListTagsResponseSchema, TagSchema, type TagsService } from "@moorage/api";
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { Capability, TagSchema, TagsService } from "@moorage/api";
 import { sql } from "kysely";
-import { columnIs, listStored, storedList } from "../aip/list.ts";
+import { columnIsIfSet, listStored, storedListOf } from "../aip/list.ts";
+import { sortable } from "../aip/order.ts";
 import { resource, storedGet } from "../aip/resource.ts";
 import { layoutOf } from "../core/stored.ts";
 import { validate } from "../aip/validate.ts";
@@ -24,39 +24,29 @@ const tags = resource({
 });
 
 const getTag = storedGet("tags", LAYOUT);
-const LIST = storedList(
+const LIST = storedListOf(
   {
+    method: TagsService.method.listTags,
     table: "tags",
-    request: ListTagsRequestSchema,
     defaultOrder: "name",
-    orderBy: {
-      name: "name",
-      digest: "digest",
-      deprecated: "deprecated",
-      createTime: "create_time",
-      updateTime: "update_time",
-      uid: "uid",
-    },
+    orderBy: sortable("name", "digest", "deprecated", "create_time", "update_time", "uid"),
   },
-  ListTagsResponseSchema,
   LAYOUT,
 );
 
 export function tagsService({ pageTokenKey }: RoomContext): Room<typeof TagsService> {
   return {
     getTag: (call, { uid }) => getTag(call.tx, uid),
-    async listTags(call, request) {
-      const filters = ({ name, digest, updatedSince }: { name: string; digest: string; updatedSince?: Timestamp }) => [
-        ...(name === "" ? [] : [columnIs("name", name)]),
-        ...(digest === "" ? [] : [columnIs("digest", digest)]),
-        ...(updatedSince === undefined ? [] : [sql`t.update_time >= ${milliseconds(updatedSince)}`]),
-      ];
-      return await listStored(call, pageTokenKey, LIST, request, await call.visible(Capability.CAP_TAG_LIST), {
-        filters,
+    listTags: (call, request) =>
+      listStored(call, pageTokenKey, LIST, request, {
+        filters: ({ name, digest, updatedSince }) => [
+          ...columnIsIfSet("name", name),
+          ...columnIsIfSet("digest", digest),
+          ...(updatedSince === undefined ? [] : [sql`t.update_time >= ${milliseconds(updatedSince)}`]),
+        ],
         foundBy: ({ name, digest, updatedSince }) =>
           name !== "" ? "name" : digest !== "" ? "digest" : updatedSince && "update_time",
-      });
-    },
+      }),
     async createTag(call, { parent, tag = create(TagSchema) }) {
       validate(TagSchema, tag);
       const { name, digest } = tag;

@@ -1,16 +1,15 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Duration } from "@bufbuild/protobuf/wkt";
 import {
-  Capability,
-  type DeliveriesService,
+  DeliveriesService,
   DeliverySchema,
   DeliveryState,
   DeliveryStateSchema,
-  ListDeliveriesRequestSchema,
   type ListDeliveriesRequest,
 } from "@moorage/api";
 import { sql } from "kysely";
-import { columnIs, listFound, type ListSpec } from "../../aip/list.ts";
+import { columnIs, columnIsIfSet, listFound, listOf } from "../../aip/list.ts";
+import { sortable } from "../../aip/order.ts";
 import type { Condition } from "../../aip/scope.ts";
 import { milliseconds, timestamp } from "../../lib/timestamps.ts";
 import { isUid } from "../../lib/uid.ts";
@@ -25,12 +24,12 @@ import { timeViolations } from "../times.ts";
 
 type Delivery = Row<"deliveries">;
 
-const LIST: ListSpec<"deliveries"> = {
+const LIST = listOf({
+  method: DeliveriesService.method.listDeliveries,
   table: "deliveries",
-  request: ListDeliveriesRequestSchema,
   defaultOrder: "createTime desc",
-  orderBy: { createTime: "create_time" },
-};
+  orderBy: sortable("create_time"),
+});
 
 export function deliveriesService({ pageTokenKey, eventsPrefix }: RoomContext): Room<typeof DeliveriesService> {
   const toMessage = (row: Delivery): MessageInitShape<typeof DeliverySchema> => messageOf(row, eventsPrefix);
@@ -47,7 +46,6 @@ export function deliveriesService({ pageTokenKey, eventsPrefix }: RoomContext): 
         pageTokenKey,
         LIST,
         request,
-        await call.visible(Capability.CAP_EVENTS_SUBSCRIPTION_LIST),
         {
           filters(asked) {
             inForce = asked;
@@ -125,7 +123,7 @@ function filtersOf(
   // The table has types without the prefix: one that begins otherwise is no type here.
   const isType = eventType.startsWith(`${eventsPrefix}.`);
   return [
-    ...(eventId === "" ? [] : [columnIs("event_id", eventId)]),
+    ...columnIsIfSet("event_id", eventId),
     ...(eventType === ""
       ? []
       : [isType ? columnIs("event_type", eventType.slice(eventsPrefix.length + 1)) : sql`1 = 0`]),

@@ -1,16 +1,14 @@
 import { create } from "@bufbuild/protobuf";
 import type { Duration } from "@bufbuild/protobuf/wkt";
 import {
-  Capability,
-  ListSubscriptionsRequestSchema,
-  ListSubscriptionsResponseSchema,
   type Subscription,
   SubscriptionSchema,
-  type SubscriptionsService,
+  SubscriptionsService,
   SubscriptionState,
   SubscriptionTestSchema,
 } from "@moorage/api";
-import { listStored, storedList } from "../../aip/list.ts";
+import { listStored, storedListOf } from "../../aip/list.ts";
+import { sortable } from "../../aip/order.ts";
 import { resource, storedGet } from "../../aip/resource.ts";
 import { layoutOf } from "../../core/stored.ts";
 import type { Call } from "../../core/call.ts";
@@ -40,14 +38,13 @@ const subscriptions = resource({ message: SubscriptionSchema, table: "subscripti
 export const subscriptionOf = subscriptions.toMessage;
 
 const getSubscription = storedGet("subscriptions", LAYOUT);
-const LIST = storedList(
+const LIST = storedListOf(
   {
+    method: SubscriptionsService.method.listSubscriptions,
     table: "subscriptions",
-    request: ListSubscriptionsRequestSchema,
     defaultOrder: "createTime",
-    orderBy: { createTime: "create_time", updateTime: "update_time", sink: "sink", state: "state", uid: "uid" },
+    orderBy: sortable("create_time", "update_time", "sink", "state", "uid"),
   },
-  ListSubscriptionsResponseSchema,
   LAYOUT,
 );
 
@@ -58,15 +55,7 @@ export function subscriptionsService({
 }: RoomContext): Room<typeof SubscriptionsService> {
   return {
     getSubscription: (call, { uid }) => getSubscription(call.tx, uid),
-    async listSubscriptions(call, request) {
-      return await listStored(
-        call,
-        pageTokenKey,
-        LIST,
-        request,
-        await call.visible(Capability.CAP_EVENTS_SUBSCRIPTION_LIST),
-      );
-    },
+    listSubscriptions: (call, request) => listStored(call, pageTokenKey, LIST, request),
     async createSubscription(call, { parent, subscription = create(SubscriptionSchema) }) {
       const violations = subscriptionViolations(subscription, eventsPrefix);
       if (violations.length > 0) throw invalidArgument(...violations);
