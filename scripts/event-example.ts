@@ -1,4 +1,4 @@
-// An example of a message, made from its descriptor: what docs/events.md shows of each type of events.
+// An example of a message, made from its descriptor: what docs/events-reference.md shows of each type of events.
 import { createHash } from "node:crypto";
 import { create, type DescField, type DescMessage, getOption, type Message, ScalarType } from "@bufbuild/protobuf";
 import { DurationSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";

@@ -8,12 +8,12 @@ import { serverTells } from "../support/emitted/by-server.ts";
 import { registryTells } from "../support/emitted/by-registry.ts";
 import { openGround, type Told, typesOf } from "../support/emitted/events.ts";
 
-// Every type of events that docs/events.md lists is told when its thing is done, with the group it happened in, what it
-// happened to and who did it; no other type is ever told, nothing secret, and nothing of what failed.
+// Every type of events that docs/events-reference.md lists is emitted when its thing is done, with the group it happened
+// in, what it happened to and who did it; no other type is ever emitted, nothing secret, and nothing of what failed.
 
 const PREFIX = "dev.moorage.";
-const page = readFileSync(new URL("../../../../docs/events.md", import.meta.url), "utf8");
-const listed = [...page.matchAll(/^### `(.+)`$/gm)].map(([, name = ""]) => name.slice(PREFIX.length));
+const page = readFileSync(new URL("../../../../docs/events-reference.md", import.meta.url), "utf8");
+const listed = [...page.matchAll(/^## `(.+)`$/gm)].map(([, name = ""]) => name.slice(PREFIX.length));
 
 const ground = await openGround();
 const { platform, issuer, told, ask } = ground;
