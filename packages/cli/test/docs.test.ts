@@ -1,4 +1,4 @@
-// Runs the commands of the documents in docs/ and docs/api/. The rules for a document:
+// Runs the commands of the README and of the documents in docs/ and docs/api/. The rules for a document:
 // - Every ```sh block is run: all of them in order, as they stand, in one `bash -eu` (a failing command ends the
 //   document; the left side of a pipe
 //   does not). ```console, ```json, ```yaml and others are not run.
@@ -63,13 +63,18 @@ const freeUrl = async (): Promise<string> => {
   return `http://127.0.0.1:${port}`;
 };
 
-/** The OpenID providers of GitHub Actions and GitLab, played on loopback. */
-const ciProvider = async (t: TestContext): Promise<string> =>
-  (await startServing(t, process.execPath, [join(ROOT, "packages/cli/src/demo/ci-provider.ts"), "0"])).url;
+/** An OpenID provider on loopback, a program of packages/cli/src/demo. */
+const provider =
+  (program: string) =>
+  async (t: TestContext): Promise<string> =>
+    (await startServing(t, process.execPath, [join(ROOT, "packages/cli/src/demo", program), "0"])).url;
 
 const NEEDS: Readonly<Record<string, Needs>> = {
   "events.md": { settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" }, others: { RECEIVER_URL: freeUrl } },
-  "keyless.md": { settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" }, others: { PROVIDER_URL: ciProvider } },
+  "keyless.md": {
+    settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" },
+    others: { PROVIDER_URL: provider("ci-provider.ts") },
+  },
   "api/deliveries.md": { settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" } },
   "api/subscriptions.md": { settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" } },
   "api/terms.md": {
@@ -84,9 +89,13 @@ const NEEDS: Readonly<Record<string, Needs>> = {
     settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" },
     others: { UPSTREAM_URL: anotherServer("upstream") },
   },
+  "tutorial.md": {
+    settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" },
+    others: { PROVIDER_URL: provider("provider.ts") },
+  },
 };
 
-for (const path of globSync(["docs/*.md", "docs/api/*.md"], { cwd: ROOT }).sort()) {
+for (const path of globSync(["README.md", "docs/*.md", "docs/api/*.md"], { cwd: ROOT }).sort()) {
   const name = relative("docs", path);
   const text = readFileSync(join(ROOT, path), "utf8");
   if (!/^```sh *$/m.test(text)) continue;
