@@ -1,5 +1,5 @@
 import type { Agent } from "undici";
-import { checkedLookup, checkedUrl, FetchError, fetchError, isEncoded } from "../lib/guarded-lib/guarded-fetch.ts";
+import { checkedLookup, checkedUrl, FetchError, fetchError, isEncoded } from "../lib/guarded-fetch.ts";
 
 /** The bounds of a client whose answers may be of any length. */
 export interface StreamOptions {
