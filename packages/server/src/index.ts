@@ -1,16 +1,18 @@
 export { type Bootstrap, readBootstrap } from "./installation/bootstrap.ts";
 export type { Collected } from "./oci/index.ts";
-export { collectInstallation, type GcOptions, gcPromise } from "./boot/gc.ts";
+export { gcPromise } from "./jobs/jobs.ts";
 export { type Config, ConfigError, loadConfig, parseDuration, type Setting, SETTINGS } from "./config.ts";
 export {
   backupInstallation,
   type BackupManifest,
   checkInstallation,
+  collectInstallation,
   exportInstallation,
   type ExportManifest,
   type Finding,
   type FsckOptions,
   type FsckResult,
+  type GcOptions,
   importInstallation,
   type Migrated,
   migrateInstallation,

@@ -1,5 +1,6 @@
 export { backupInstallation } from "./backup/backup.ts";
 export type { BackupManifest } from "./backup/manifest.ts";
+export { collectInstallation, type GcOptions } from "./collect.ts";
 export { exportInstallation } from "./export/export.ts";
 export { checkInstallation, type Finding, type FsckOptions, type FsckResult } from "./fsck/fsck.ts";
 export { importInstallation } from "./import/import.ts";

@@ -1,6 +1,9 @@
+import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
 import { type BlobStore, BlobsUrlError, openBlobs } from "../blobs/index.ts";
 import { type Config, ConfigError } from "../config.ts";
+import type { Writer } from "../runtime/sqlite-transactor.ts";
+import { openTransactor } from "../runtime/transactor.ts";
 import { NEWEST_VERSION, openStore, type Store, StoreError } from "../store/index.ts";
 
 // Counting a large table takes longer than any statement of a server may.
@@ -35,6 +38,27 @@ export async function openBlobsOf(config: Config): Promise<BlobStore> {
       ? new ConfigError(`MOORAGE_BLOBS_URL: ${error.message}`, { cause: error })
       : error;
   }
+}
+
+/**
+ * A transactor for commands alone, which seal nothing, give out no page tokens and know no methods: it needs none of the
+ * installation's keys. `onFault` is told when its writing thread dies.
+ */
+export function openCommandWriter(
+  store: Store,
+  { dataDir, eventsPrefix }: Pick<Config, "dataDir" | "eventsPrefix">,
+  onFault: (error: Error) => void,
+): Promise<Writer> {
+  return openTransactor(store, {
+    dataDir,
+    eventsPrefix,
+    methods: new Map(),
+    pageTokenKey: randomBytes(32),
+    ownerRole: "",
+    admins: [],
+    secretKeys: [randomBytes(32)],
+    onFault,
+  });
 }
 
 /** Whether there is nothing in the folder, or no folder. */

@@ -8,7 +8,7 @@ import { after, before, describe, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { decodeJwt } from "jose";
 import { auditRetention } from "../../src/audit/index.ts";
-import { collectInstallation } from "../../src/boot/gc.ts";
+import { collectInstallation } from "../../src/admin/index.ts";
 import { loadConfig } from "../../src/index.ts";
 import type { Row } from "../../src/store/index.ts";
 import { openTransactor } from "../../src/runtime/transactor.ts";

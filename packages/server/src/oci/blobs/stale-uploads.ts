@@ -1,5 +1,15 @@
 import { ANONYMOUS } from "../../core/call.ts";
-import type { RegistryDeps } from "../request.ts";
+import type { BlobStore } from "../../blobs/index.ts";
+import type { Config } from "../../config.ts";
+import type { Transactor } from "../../core/transactor.ts";
+import type { Clock } from "../../lib/clock.ts";
+
+export interface CleanUploadsDeps {
+  transactor: Transactor;
+  blobs: BlobStore;
+  clock: Clock;
+  config: Pick<Config, "uploadTtlMs">;
+}
 
 // Statements stay below every engine's limit of parameters; a run ends, the next one goes on.
 const BATCH = 500;
@@ -7,10 +17,11 @@ const BATCH = 500;
 /**
  * Removes uploads that got no bytes for the time the settings say, their sessions, and files of blobs that no record
  * points to: what a crash between writing and recording leaves. Blobs younger than that time are left alone, since
- * theirs may be on its way.
+ * theirs may be on its way. `signal` ends it between two steps; it rejects then.
  */
 export async function cleanUploads(
-  deps: Pick<RegistryDeps, "transactor" | "blobs" | "clock" | "config">,
+  deps: CleanUploadsDeps,
+  signal?: AbortSignal,
 ): Promise<{ uploads: number; blobs: number }> {
   const nowMs = deps.clock.nowMs();
   const cutoffMs = nowMs - deps.config.uploadTtlMs;
@@ -19,6 +30,7 @@ export async function cleanUploads(
   const stale = new Set<string>();
   for await (const { id, modifiedMs } of deps.blobs.listUploads()) (modifiedMs < cutoffMs ? stale : active).add(id);
   for (let after = ""; ;) {
+    signal?.throwIfAborted();
     const rows = await deps.transactor.read(data, (call) =>
       call.tx
         .selectFrom("uploads")
@@ -35,12 +47,14 @@ export async function cleanUploads(
   }
   const dropped = [...stale];
   for (let at = 0; at < dropped.length; at += BATCH) {
+    signal?.throwIfAborted();
     const uploads = dropped.slice(at, at + BATCH);
     await deps.transactor.write("distribution.dropUploads", data, { uploads });
     for (const id of uploads) await deps.blobs.removeUpload(id);
   }
   let blobs = 0;
   for await (const { digest, generation, modifiedMs } of deps.blobs.listBlobs()) {
+    signal?.throwIfAborted();
     if (modifiedMs >= cutoffMs) continue;
     const used = await deps.transactor.read(data, (call) =>
       call.tx

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { collectInstallation } from "../../../src/boot/gc.ts";
+import { collectInstallation } from "../../../src/admin/index.ts";
 import { loadConfig } from "../../../src/index.ts";
 import { databaseEnv } from "../database.ts";
 import { digestOf, OCI_IMAGE, startInstallation } from "../installation.ts";

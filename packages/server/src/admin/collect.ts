@@ -1,0 +1,65 @@
+import { ANONYMOUS } from "../core/call.ts";
+import type { Config } from "../config.ts";
+import { type Collected, collectGarbage } from "../oci/index.ts";
+import { resolveRepository } from "../oci/names.ts";
+import { refuseUnfinished } from "../installation/marker.ts";
+import { openBlobsOf, openCommandWriter, requireNewest } from "../installation/stores.ts";
+import { openStore, StoreError } from "../store/index.ts";
+import type { Transactor } from "../core/transactor.ts";
+
+export interface GcOptions {
+  /** Change nothing, and only count. */
+  dryRun: boolean;
+  /** The only image to be looked at, as `acme/team/api`. Absent: all of them, and what no repo holds. */
+  repo?: string | undefined;
+  /** In place of the setting's, in milliseconds. */
+  graceMs?: number | undefined;
+  /** Told of each repo in which something went, by the image's path. */
+  onRepo?(name: string, collected: Collected): void;
+  /** Ends it between two steps; it rejects then. */
+  signal?: AbortSignal;
+}
+
+/**
+ * Collects garbage once, as the server does by itself; servers may run, on either engine. Throws a StoreError in one
+ * line when there is no installation, or no such repo.
+ */
+export async function collectInstallation(config: Config, options: GcOptions): Promise<Collected> {
+  const store = await openStore(config);
+  try {
+    await requireNewest(store, config);
+    await refuseUnfinished(store.reader);
+    const blobs = await openBlobsOf(config);
+    const { promise: broken, reject } = Promise.withResolvers<never>();
+    const writer = await openCommandWriter(store, config, reject);
+    try {
+      const repo = options.repo === undefined ? undefined : await uidOf(writer, options.repo);
+      return await Promise.race([
+        broken,
+        collectGarbage(
+          { transactor: writer, blobs },
+          {
+            nowMs: Date.now(),
+            graceMs: options.graceMs ?? config.gcGraceMs,
+            uploadTtlMs: config.uploadTtlMs,
+            repo,
+            dryRun: options.dryRun,
+            signal: options.signal ?? new AbortController().signal,
+            ...(options.onRepo && { onRepo: options.onRepo }),
+          },
+        ),
+      ]);
+    } finally {
+      await writer.close();
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+async function uidOf(transactor: Transactor, name: string): Promise<string> {
+  const data = { caller: ANONYMOUS, requestId: "", nowMs: Date.now(), remoteAddress: "", userAgent: "" };
+  const { repo } = await transactor.read(data, (call) => resolveRepository(call, name));
+  if (repo === undefined) throw new StoreError(`there is no image ${name}`);
+  return repo;
+}

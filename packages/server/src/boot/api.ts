@@ -1,0 +1,64 @@
+import {
+  type CreateSubscriptionRequest,
+  type ExchangeRefreshTokenRequest,
+  type ExchangeRequest,
+  SecurityTokenService,
+  SubscriptionsService,
+} from "@moorage/api";
+import type { Logger } from "pino";
+import { type Auditor, createAuditor } from "../audit/index.ts";
+import { type Access, createAccess, createSecurityTokenService } from "../auth/index.ts";
+import type { Config } from "../config.ts";
+import { createSinkCheck } from "../events/index.ts";
+import type { Clock } from "../lib/clock.ts";
+import { createDispatch, type Dispatch, type MethodCheck, type OutsideMethod } from "../runtime/dispatch.ts";
+import { nameOf } from "../runtime/methods.ts";
+import type { Base } from "./base.ts";
+import type { Shutdown } from "./shutdown.ts";
+import type { Storage } from "./storage.ts";
+
+/** Who calls, what they may, and every method of the API. */
+export interface Api {
+  auditor: Auditor;
+  access: Access;
+  dispatch: Dispatch;
+}
+
+export function openApi(
+  config: Config,
+  { observation, store: { reader }, secrets }: Base,
+  { methods, admins, transactor }: Storage,
+  { clock, log }: { clock: Clock; log: Logger },
+  shutdown: Shutdown,
+): Api {
+  const auditor = createAuditor({ writer: transactor, clock, log, dropped: observation.audit.dropped });
+  shutdown.at("auditor", () => auditor.close());
+  const access = createAccess({ config, reader, writer: transactor, secrets, auditor, log });
+  const sts = createSecurityTokenService(access.exchanger);
+  const checkSink = createSinkCheck(config);
+  const dispatch = createDispatch({
+    methods,
+    reader,
+    transactor,
+    admins,
+    auditor,
+    checks: new Map<string, MethodCheck>([
+      [
+        nameOf(SubscriptionsService.method.createSubscription),
+        (_, request) => checkSink(request as CreateSubscriptionRequest),
+      ],
+    ]),
+    outside: new Map<string, OutsideMethod>([
+      [
+        nameOf(SecurityTokenService.method.exchange),
+        (data, request, authorization) => sts.exchange(data, request as ExchangeRequest, authorization),
+      ],
+      [
+        nameOf(SecurityTokenService.method.exchangeRefreshToken),
+        (data, request, authorization) =>
+          sts.exchangeRefreshToken(data, request as ExchangeRefreshTokenRequest, authorization),
+      ],
+    ]),
+  });
+  return { auditor, access, dispatch };
+}

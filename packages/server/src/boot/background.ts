@@ -1,0 +1,72 @@
+import { availableParallelism } from "node:os";
+import type { Logger } from "pino";
+import type { Config } from "../config.ts";
+import { backlogs } from "../events/index.ts";
+import { startJobs } from "../jobs/jobs.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Mirroring } from "../mirroring/index.ts";
+import { startPullTeller } from "../oci/index.ts";
+import { startDispatcher } from "../webhooks/index.ts";
+import type { Api } from "./api.ts";
+import type { Base } from "./base.ts";
+import type { Shutdown } from "./shutdown.ts";
+import type { Storage } from "./storage.ts";
+
+/** Wakes work in the background. Before that is started, nothing is woken. */
+export interface Wakers {
+  /** There may be something to send. */
+  written(): void;
+  /** There are pulls that no event tells of yet. */
+  pulled(): void;
+}
+
+/** How many subscriptions' backlogs `/metrics` has. */
+const MAX_BACKLOGS = 500;
+
+/** Starts what this process does without being asked: the jobs, the copying of mirrors, and the sending of events. */
+export async function startBackground(
+  config: Config,
+  { observation, store, secrets }: Base,
+  { blobs, transactor }: Storage,
+  { access }: Api,
+  mirroring: Mirroring,
+  wakers: Wakers,
+  { clock, log }: { clock: Clock; log: Logger },
+  shutdown: Shutdown,
+): Promise<void> {
+  const { reader } = store;
+  observation.events.watch(async () => ({
+    nowMs: clock.nowMs(),
+    backlogs: await backlogs(reader, { limit: MAX_BACKLOGS }),
+  }));
+  // On PostgreSQL this thread makes events of pulls itself; on SQLite the writing thread does, which may have a
+  // processor of its own.
+  const isShared = store.engine === "postgres" || availableParallelism() <= config.workers;
+  const publisher = startPullTeller({ writer: transactor, reader, clock, log, isShared });
+  wakers.pulled = () => publisher.wake();
+  shutdown.at("pull publisher", () => publisher.close());
+  const jobs = await startJobs({
+    transactor,
+    reader,
+    blobs,
+    keyring: access.keyring,
+    clock,
+    log,
+    config,
+    collected: observation.gc.ran,
+  });
+  shutdown.at("jobs", () => jobs.stop());
+  mirroring.start();
+  const dispatcher = startDispatcher({
+    transactor,
+    reader,
+    tokens: access.tokens,
+    secrets,
+    clock,
+    metrics: observation.events,
+    log,
+    config,
+  });
+  wakers.written = () => dispatcher.wake();
+  shutdown.at("requests", () => dispatcher.close());
+}

@@ -1,0 +1,40 @@
+import type { Logger } from "pino";
+import type { Config } from "../config.ts";
+import { bringUp, type OpenedInstallation, openInstallation, takeDataDir } from "../installation/open.ts";
+import type { Clock } from "../lib/clock.ts";
+import { type Observation, openObservation } from "../observe/index.ts";
+import { openStore, type Store } from "../store/index.ts";
+import type { Shutdown } from "./shutdown.ts";
+
+/** What everything else stands on. */
+export interface Base extends OpenedInstallation {
+  observation: Observation;
+  store: Store;
+}
+
+export interface BaseOptions {
+  clock: Clock;
+  log: Logger;
+  /** Whether another process holds the data folder and has brought the database to the newest version. */
+  prepared: boolean;
+}
+
+/** Takes the data folder, opens the database of the settings, and makes what an installation lacks. */
+export async function openBase(
+  settings: Config,
+  { clock, log, prepared }: BaseOptions,
+  shutdown: Shutdown,
+): Promise<Base> {
+  const lock = prepared ? undefined : takeDataDir(settings.dataDir);
+  shutdown.at("data folder", () => lock?.release());
+  const observation = await openObservation(settings, log);
+  shutdown.at("observation", () => observation.close());
+  const store = await openStore({
+    ...settings,
+    log: (err, message) => log.warn({ err }, message),
+    onRetry: (kind) => observation.database.retried(kind),
+  });
+  shutdown.at("store", () => store.close());
+  if (!prepared) await bringUp(store, clock.nowMs());
+  return { observation, store, ...(await openInstallation(store, settings, clock.nowMs())) };
+}

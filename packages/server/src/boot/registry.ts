@@ -1,0 +1,54 @@
+import type { Logger } from "pino";
+import type { Config } from "../config.ts";
+import type { Clock } from "../lib/clock.ts";
+import { type Mirroring, openMirroring } from "../mirroring/index.ts";
+import { createPullRecorder, createPulls, type RegistryDeps } from "../oci/index.ts";
+import { statusJson } from "../transport/status.ts";
+import type { Api } from "./api.ts";
+import type { Base } from "./base.ts";
+import type { Shutdown } from "./shutdown.ts";
+import type { Storage } from "./storage.ts";
+
+/** What the registry's handlers work with. */
+export interface OpenedRegistry {
+  registry: RegistryDeps;
+  mirroring: Mirroring;
+}
+
+export interface RegistryOptions {
+  clock: Clock;
+  log: Logger;
+  /** Called when there are pulls that no event tells of yet. */
+  pulled(): void;
+}
+
+export function openRegistry(
+  config: Config,
+  { observation, store: { reader }, secrets }: Base,
+  { blobs, transactor }: Storage,
+  { auditor, access }: Api,
+  { clock, log, pulled }: RegistryOptions,
+  shutdown: Shutdown,
+): OpenedRegistry {
+  const { dropped } = observation.pulls;
+  const pullRecorder = config.eventsPulls
+    ? createPullRecorder({ writer: transactor, clock, log, kept: pulled, dropped })
+    : undefined;
+  shutdown.at("pull recorder", () => pullRecorder?.close());
+  const mirroring = openMirroring({ transactor, blobs, secrets, clock, config, log, metrics: observation.mirror });
+  shutdown.at("mirroring", () => mirroring.close());
+  const registry: RegistryDeps = {
+    transactor,
+    auditor,
+    pullRecorder,
+    pulls: createPulls(reader, access.tokens.isStillGood),
+    blobs,
+    upstream: mirroring.upstream,
+    authenticate: access.authenticate,
+    config,
+    clock,
+    log,
+    statusJson,
+  };
+  return { registry, mirroring };
+}

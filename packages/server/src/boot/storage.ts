@@ -1,0 +1,70 @@
+import type { Logger } from "pino";
+import type { Tokens } from "../auth/index.ts";
+import type { BlobStore } from "../blobs/index.ts";
+import type { Config } from "../config.ts";
+import type { TermsDocument } from "../core/service.ts";
+import type { Transactor } from "../core/transactor.ts";
+import { openBlobsOf } from "../installation/stores.ts";
+import { accountProviders } from "../runtime/cloud-providers.ts";
+import { type Method, methodsOf } from "../runtime/methods.ts";
+import { blobReader } from "../runtime/read-blob.ts";
+import { openTransactor } from "../runtime/transactor.ts";
+import { wakingTransactor } from "../webhooks/index.ts";
+import type { Base } from "./base.ts";
+import type { Shutdown } from "./shutdown.ts";
+
+/** Where content lies, and the one way to write to the database. */
+export interface Storage {
+  blobs: BlobStore;
+  /** The methods of the API. */
+  methods: Map<string, Method>;
+  /** Uids of identities that may create organizations. */
+  admins: readonly string[];
+  transactor: Transactor;
+}
+
+export interface StorageOptions {
+  log: Logger;
+  terms: readonly TermsDocument[];
+  /** Asked for when the first token for another provider is made. */
+  tokens(): Tokens;
+  /** Called after a write that may have made something to send. */
+  written(): void;
+}
+
+export async function openStorage(
+  config: Config,
+  { observation, store, installation, secretKeys, secrets }: Base,
+  { log, terms, tokens, written }: StorageOptions,
+  shutdown: Shutdown,
+): Promise<Storage> {
+  const { pageTokenKey, ownerRole, bootstrap } = installation;
+  const { dataDir, eventsPrefix, baseUrl } = config;
+  const admins = [bootstrap.identity.uid, ...config.admins];
+  const blobs = observation.blobs(await openBlobsOf(config));
+  const methods = methodsOf({
+    pageTokenKey,
+    ownerRole,
+    secrets,
+    eventsPrefix,
+    baseUrl,
+    terms,
+    admins,
+    readBlob: blobReader(blobs),
+    providers: accountProviders(config, tokens),
+  });
+  const writer = await openTransactor(store, {
+    dataDir,
+    methods,
+    pageTokenKey,
+    ownerRole,
+    admins,
+    secretKeys,
+    eventsPrefix,
+    terms,
+    onFault: (error) => log.fatal({ err: error }, "the writing thread died"),
+  });
+  shutdown.at("writer", () => writer.close());
+  observation.database.watch(() => ({ pool: store.use?.(), writes: writer.waiting() }));
+  return { blobs, methods, admins, transactor: wakingTransactor(observation.transactor(writer), written) };
+}

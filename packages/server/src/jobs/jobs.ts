@@ -1,0 +1,109 @@
+import { randomUUID } from "node:crypto";
+import { auditRetention } from "../audit/index.ts";
+import type { Keyring } from "../auth/index.ts";
+import type { BlobStore } from "../blobs/index.ts";
+import type { Config } from "../config.ts";
+import { ANONYMOUS } from "../core/call.ts";
+import { eventRetention } from "../events/index.ts";
+import { cleanUploads, type Collected, collectGarbage } from "../oci/index.ts";
+import type { Database } from "../store/index.ts";
+import { type Job, longestIntervalMs, periodicJob, type PeriodicJobDeps } from "./periodic-job.ts";
+
+export interface JobsDeps extends Omit<PeriodicJobDeps, "holder"> {
+  reader: Database;
+  blobs: BlobStore;
+  keyring: Pick<Keyring, "refresh">;
+  config: Pick<
+    Config,
+    "signingKeyAgeMs" | "uploadTtlMs" | "gcIntervalMs" | "gcGraceMs" | "auditRetentionMs" | "eventsRetentionMs"
+  >;
+  /** Told of each collection of garbage that came to its end, and when. */
+  collected(collected: Collected, atMs: number): void;
+}
+
+const HOUR_MS = 3_600_000;
+
+/**
+ * Replaces an old signing key now, and starts the jobs that processes of an installation do for each other. Rejects when
+ * that first rotation fails. `stop` begins no more runs, and waits for the steps under way.
+ */
+export async function startJobs(deps: JobsDeps): Promise<{ stop(): Promise<void> }> {
+  await rotateKeys(deps);
+  const holder = randomUUID();
+  const running = jobsOf(deps).map((job) => periodicJob(job, { ...deps, holder }));
+  return { stop: async () => void (await Promise.all(running.map((job) => job.stop()))) };
+}
+
+/**
+ * When space comes back after the last thing that needed it went: the grace, then a run begins within so long
+ * (undefined: by command alone), and after a crash on the way it is so much later. In milliseconds.
+ */
+export function gcPromise({ gcIntervalMs, uploadTtlMs }: Pick<Config, "gcIntervalMs" | "uploadTtlMs">): {
+  runWithinMs: number | undefined;
+  afterCrashMs: number;
+} {
+  return {
+    runWithinMs: gcIntervalMs === 0 ? undefined : longestIntervalMs(gcIntervalMs),
+    afterCrashMs: uploadTtlMs + longestIntervalMs(HOUR_MS),
+  };
+}
+
+function jobsOf(deps: JobsDeps): Job[] {
+  const { transactor, reader, clock, config } = deps;
+  return [
+    {
+      name: "housekeeping",
+      everyMs: HOUR_MS,
+      done: "abandoned uploads cleaned",
+      async run(signal) {
+        await rotateKeys(deps);
+        return await cleanUploads(deps, signal);
+      },
+    },
+    // The settings may leave the collection of garbage to the command.
+    ...(config.gcIntervalMs === 0 ? [] : [collection(deps)]),
+    {
+      name: "audit",
+      everyMs: HOUR_MS,
+      done: "old audit entries removed",
+      run: (signal) =>
+        auditRetention({ writer: transactor, reader, clock, retentionMs: config.auditRetentionMs }, signal),
+    },
+    {
+      name: "events",
+      everyMs: HOUR_MS,
+      done: "old events removed",
+      run: (signal) => eventRetention({ writer: transactor, clock, retentionMs: config.eventsRetentionMs }, signal),
+    },
+  ];
+}
+
+async function rotateKeys({ transactor, clock, keyring, config, log }: JobsDeps): Promise<void> {
+  const { rotated } = await transactor.write(
+    "access.rotateKeys",
+    { caller: ANONYMOUS, requestId: randomUUID(), nowMs: clock.nowMs(), remoteAddress: "", userAgent: "" },
+    { maxAgeMs: config.signingKeyAgeMs },
+  );
+  if (!rotated) return;
+  keyring.refresh();
+  log.info("signing key rotated");
+}
+
+function collection({ transactor, blobs, clock, config, collected }: JobsDeps): Job {
+  const { gcIntervalMs: everyMs, gcGraceMs: graceMs, uploadTtlMs } = config;
+  return {
+    name: "gc",
+    everyMs,
+    done: "garbage collected",
+    async run(signal) {
+      const nowMs = clock.nowMs();
+      const result = await collectGarbage(
+        { transactor, blobs },
+        { nowMs, graceMs, uploadTtlMs, dryRun: false, signal },
+      );
+      const endedMs = clock.nowMs();
+      collected(result, endedMs);
+      return { ...result, durationMs: endedMs - nowMs };
+    },
+  };
+}
