@@ -1,19 +1,17 @@
-import type { DescMethod } from "@bufbuild/protobuf";
 import { SecurityTokenService } from "@moorage/api";
 import type { Logger } from "pino";
 import { violationsOf } from "../aip/validate.ts";
-import { refusalOf } from "../audit/index.ts";
-import { createSignInDoors, createStsDoors, isWrongAudience, refusedCaller } from "../auth/index.ts";
+import { createSignInDoors, createStsDoors } from "../auth/index.ts";
 import type { Config } from "../config.ts";
-import { ANONYMOUS, type Caller } from "../core/call.ts";
-import { Code, unauthenticated } from "../errors.ts";
+import { ANONYMOUS } from "../core/call.ts";
+import { Code } from "../errors.ts";
 import type { Clock } from "../lib/clock.ts";
 import { mergeSnapshots, METRICS_CONTENT_TYPE } from "../observe/index.ts";
 import { distributionDoor, type RegistryDeps, tokenDoor } from "../oci/index.ts";
-import { nameOf } from "../runtime/methods.ts";
+import { createMethodAuthenticator } from "../runtime/authenticate.ts";
 import { createKeptAnswers } from "../runtime/response-cache.ts";
 import { metricsDoor } from "../transport/http/metrics.ts";
-import type { Doors, RequestData } from "../transport/http/router.ts";
+import type { Doors } from "../transport/http/router.ts";
 import { answerErrors } from "../transport/http/send-error.ts";
 import { openApiDoors } from "../transport/openapi/door.ts";
 import { restDoor } from "../transport/rest/handler.ts";
@@ -47,7 +45,7 @@ export function handlersOf(
   const answerError = answerErrors(errorDomain, log);
   const shared = {
     dispatch,
-    authenticate: callerOf({ methods }, { auditor, access }, clock),
+    authenticate: createMethodAuthenticator({ methods, authenticate: access.authenticate, auditor, clock }),
     kept: createKeptAnswers(reader, access.tokens.isStillGood),
     errorDomain,
     log,
@@ -94,35 +92,5 @@ export function handlersOf(
         registryTokenTtlMs: config.registryTokenTtlMs,
       }),
     },
-  };
-}
-
-/** Who calls a method of the API. What is refused goes to the audit log. Throws UNAUTHENTICATED. */
-function callerOf(
-  { methods }: Pick<Storage, "methods">,
-  { auditor, access }: Pick<Api, "auditor" | "access">,
-  clock: Clock,
-) {
-  return async (
-    { authorization }: { authorization?: string },
-    method: DescMethod,
-    { requestId, remoteAddress }: RequestData,
-  ): Promise<Caller> => {
-    if (methods.get(nameOf(method))?.access.public ?? true) return ANONYMOUS;
-    const nowMs = clock.nowMs();
-    try {
-      return await access.authenticate(authorization, "platform", nowMs);
-    } catch (error) {
-      // Who shows no token is told that one is needed, and that is all.
-      const refusal = authorization === undefined ? undefined : refusalOf(error, {});
-      const caller = refusedCaller(error) ?? ANONYMOUS;
-      if (refusal)
-        auditor.note(
-          { caller, requestId, nowMs, remoteAddress, userAgent: "" },
-          { method: nameOf(method), resource: caller.identity, ...refusal, code: Code.Unauthenticated },
-        );
-      // Here a token for others is no token; only the registry tells the two apart. Source: spec.md, errors rule 5.
-      throw isWrongAudience(error) ? unauthenticated("the token is for another audience") : error;
-    }
   };
 }

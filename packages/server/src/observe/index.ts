@@ -8,7 +8,7 @@ import type { EventMetrics } from "./event-metrics.ts";
 import type { GcMetrics } from "./gc-metrics.ts";
 import { createMetrics, type DatabaseMetrics, type Metrics, type Snapshot } from "./metrics.ts";
 import type { MirrorMetrics } from "./mirror-metrics.ts";
-import type { RequestObserver } from "./observed.ts";
+import type { RequestObserver } from "../core/observed.ts";
 import type { PullMetrics } from "./pull-metrics.ts";
 import { requestObserver } from "./requests.ts";
 import { observeBlobs, observeTransactor } from "./instrument.ts";
@@ -18,7 +18,6 @@ export type { EventMetrics } from "./event-metrics.ts";
 export { createLog } from "./log.ts";
 export { mergeSnapshots, METRICS_CONTENT_TYPE, type Snapshot } from "./metrics.ts";
 export type { MirrorMetrics } from "./mirror-metrics.ts";
-export type { Observed, ObservedHead, RequestObserver } from "./observed.ts";
 
 /** What watches one server. */
 export interface Observation {

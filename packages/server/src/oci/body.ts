@@ -1,5 +1,6 @@
 import type { ByteSink, ByteSource } from "../blobs/index.ts";
-import type { Exchange, Request } from "./request.ts";
+import { readBody, type Request } from "../core/http.ts";
+import type { Exchange } from "./request.ts";
 
 const IDLE_TIMEOUT_MS = 60_000;
 
@@ -22,6 +23,17 @@ export async function* bodyOf(exchange: Exchange): ByteSource {
   } finally {
     clearTimeout(idle);
   }
+}
+
+/** The request's body whole. Throws `tooLarge` for one beyond the limit; a client is hung up on as in `bodyOf`. */
+export function wholeBodyOf({ req, data, deps }: Exchange, maxBytes: number, tooLarge: () => Error): Promise<Buffer> {
+  const { idleTimeoutMs = IDLE_TIMEOUT_MS } = deps.config;
+  return readBody(
+    req,
+    { maxBytes, idleTimeoutMs },
+    (problem) => (problem === "too large" ? tooLarge() : new Error("the client went away")),
+    data.observed,
+  );
 }
 
 /** Whether the request brings a body, by its headers. */

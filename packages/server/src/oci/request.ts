@@ -1,13 +1,11 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { ANONYMOUS } from "../core/call.ts";
 import type { Caller, CallData } from "../core/call.ts";
+import type { Request, RequestData, Response } from "../core/http.ts";
 import { refusedLike } from "../auth/index.ts";
 import type { Auditor } from "../audit/index.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { BlobStore, ByteSink } from "../blobs/index.ts";
 import { Code, MoorageError } from "../errors.ts";
-import type { Observed } from "../observe/index.ts";
 import type { Transactor } from "../core/transactor.ts";
 import { isRepositoryName } from "./digests.ts";
 import { RegistryError } from "./errors.ts";
@@ -15,22 +13,6 @@ import type { StoredManifest } from "./manifests/commands.ts";
 import { capabilityNames, PULL, PUSH } from "./names.ts";
 import type { PullRecorder } from "./pulls/recorder.ts";
 import type { Pulls } from "./pulls/cache.ts";
-
-export type Request = IncomingMessage | Http2ServerRequest;
-export type Response = ServerResponse | Http2ServerResponse;
-/** What the transport knows of a request. */
-export interface RequestData {
-  requestId: string;
-  remoteAddress: string;
-  observed?: Observed;
-  /** What the request is refused with, whatever it asks: the door answers it in its own form. */
-  refused?: MoorageError | undefined;
-  /**
-   * Counts a request of the identity, once it is known to be its caller. Throws RESOURCE_EXHAUSTED where there were too
-   * many.
-   */
-  admit?: ((identity: string) => void) | undefined;
-}
 
 export interface RegistryConfig {
   /** Scheme and host[:port] clients reach the registry at, without a trailing slash. */

@@ -1,8 +1,9 @@
 import { Code } from "../errors.ts";
+import type { RequestHandler } from "../core/http.ts";
 import { noteRefusal } from "./audit.ts";
 import { handleBlob } from "./blobs/handler.ts";
 import { authorize, challenge, openExchange } from "./request.ts";
-import type { Exchange, RegistryDeps, Request, RequestData, Response } from "./request.ts";
+import type { Exchange, RegistryDeps } from "./request.ts";
 import { isDigest, isRepositoryName } from "./digests.ts";
 import { errorAnswer, RegistryError } from "./errors.ts";
 import { handleExtensions } from "./extensions.ts";
@@ -26,7 +27,7 @@ interface Route {
 /** The registry below `/v2/`. `matches` takes the path without the query. */
 export interface DistributionDoor {
   matches(path: string): boolean;
-  handle(req: Request, res: Response, data: RequestData): Promise<void>;
+  handle: RequestHandler;
 }
 
 /**

@@ -1,6 +1,5 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { ANONYMOUS, type CallData } from "../../core/call.ts";
+import { readBody, type Request, type RequestData, type RequestHandler, type Response } from "../../core/http.ts";
 import type { Config } from "../../config.ts";
 import { Code, invalidArgument, MoorageError } from "../../errors.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -19,16 +18,8 @@ import {
   tokenAnswer,
 } from "./oauth.ts";
 
-export type Request = IncomingMessage | Http2ServerRequest;
-export type Response = ServerResponse | Http2ServerResponse;
-export interface DoorData {
-  requestId: string;
-  remoteAddress: string;
-}
-export type Door = (request: Request, response: Response, data: DoorData) => Promise<void>;
-
 /** Answers an error as AIP-193 JSON; with `status` instead of the one of its code. */
-export type AnswerError = (response: Response, error: unknown, data: DoorData, status?: number) => void;
+export type AnswerError = (response: Response, error: unknown, data: RequestData, status?: number) => void;
 
 export interface StsDeps {
   config: Pick<Config, "baseUrl">;
@@ -47,7 +38,7 @@ const MAX_BODY_BYTES = 65_536;
  * The doors of the issuer, by path: discovery, keys and token exchange. Source: contract §7, OpenID Connect Discovery
  * 1.0, RFC 8693.
  */
-export function createStsDoors(deps: StsDeps): Record<string, Door> {
+export function createStsDoors(deps: StsDeps): Record<string, RequestHandler> {
   const { config, clock, keyring, exchanger, grants } = deps;
   const callData = callDataOf(clock);
   const discovery = guarded(deps, ["GET", "HEAD"], async (request, response) => {
@@ -119,7 +110,7 @@ async function answerTokenRequest(
   { clock, exchanger, grants }: StsDeps,
   request: Request,
   response: Response,
-  data: DoorData,
+  data: RequestData,
 ): Promise<void> {
   const callData = callDataOf(clock)(request, data);
   let grant: OAuthRequest["grant"] = "exchange";
@@ -143,7 +134,11 @@ async function answerTokenRequest(
 }
 
 /** Keeps other methods out, and has the errors answered. */
-export function guarded({ answerError }: Pick<StsDeps, "answerError">, methods: string[], door: Door): Door {
+export function guarded(
+  { answerError }: Pick<StsDeps, "answerError">,
+  methods: string[],
+  door: RequestHandler,
+): RequestHandler {
   return async (request, response, data) => {
     try {
       if (!methods.includes(request.method ?? "")) {
@@ -193,7 +188,7 @@ function tokenPair({ token, refreshToken, expiresAtMs, refreshExpiresAtMs }: Exc
 }
 
 /** What is known of a request before it is looked at. */
-export function callDataOf(clock: Clock): (request: Request, data: DoorData) => CallData {
+export function callDataOf(clock: Clock): (request: Request, data: RequestData) => CallData {
   return ({ headers }, { requestId, remoteAddress }) => ({
     caller: ANONYMOUS,
     requestId,
@@ -215,7 +210,7 @@ function authorizationOf({ rawHeaders }: Request): string | undefined {
 async function parametersOf(request: Request): Promise<URLSearchParams> {
   const parameters = new URL(request.url ?? "/", "http://localhost").searchParams;
   if (request.method !== "POST") return parameters;
-  const body = await readBody(request);
+  const body = await bodyText(request);
   if (body !== "") for (const [name, value] of entriesOf(body, mediaType(request))) parameters.append(name, value);
   return parameters;
 }
@@ -229,7 +224,7 @@ function entriesOf(body: string, type: string): Iterable<[string, string]> {
 /** The form in the request's body. Throws an OAuthError for another kind of body. */
 export async function formOf(request: Request): Promise<URLSearchParams> {
   if (mediaType(request) !== FORM) throw new OAuthError(400, "invalid_request", `the body must be ${FORM}`);
-  return new URLSearchParams(await readBody(request));
+  return new URLSearchParams(await bodyText(request));
 }
 
 function jsonEntries(body: string): [string, string][] {
@@ -256,14 +251,12 @@ function mediaType(request: Request): string {
   return (request.headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
 }
 
-async function readBody(request: Request): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_BODY_BYTES)
-      throw invalidArgument({ field: "body", description: `is larger than ${MAX_BODY_BYTES} bytes` });
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, size).toString("utf8");
+async function bodyText(request: Request): Promise<string> {
+  const body = await readBody(request, { maxBytes: MAX_BODY_BYTES }, (problem) =>
+    invalidArgument({
+      field: "body",
+      description: problem === "too large" ? `is larger than ${MAX_BODY_BYTES} bytes` : "was cut short",
+    }),
+  );
+  return body.toString("utf8");
 }

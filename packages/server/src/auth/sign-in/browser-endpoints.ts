@@ -1,4 +1,4 @@
-import type { Door, DoorData, Request, Response } from "../http/endpoints.ts";
+import type { Request, RequestData, RequestHandler, Response } from "../../core/http.ts";
 import type { CallData } from "../../core/call.ts";
 import { OAuthError } from "../http/oauth.ts";
 import { one, parseAuthorize, parseTarget, required, stateOf } from "./authorize.ts";
@@ -13,14 +13,14 @@ export interface BrowserDeps {
   /** Ties what was begun in a browser to it. */
   browserCookie: Cookie;
   sessionCookie: Cookie;
-  callData(request: Request, data: DoorData): CallData;
+  callData(request: Request, data: RequestData): CallData;
 }
 
 const FAILED = "Sign-in failed";
 const MAX_PATH_CHARS = 2048;
 
 /** GET /oauth/authorize: sends the browser to the provider, for a client that wants a code. */
-export function authorizeDoor(deps: BrowserDeps): Door {
+export function authorizeDoor(deps: BrowserDeps): RequestHandler {
   const { config, flow, callData } = deps;
   return onPage(async (request, response, data) => {
     const parameters = parametersOf(request);
@@ -40,7 +40,7 @@ export function authorizeDoor(deps: BrowserDeps): Door {
 }
 
 /** GET /sign-in: sends the browser to the provider, to come back with a session of its own. */
-export function signInDoor(deps: BrowserDeps): Door {
+export function signInDoor(deps: BrowserDeps): RequestHandler {
   return onPage(async (request, response, data) => {
     const parameters = parametersOf(request);
     const returnTo = one(parameters, "return_to") || "/";
@@ -61,7 +61,7 @@ export function signInDoor(deps: BrowserDeps): Door {
 }
 
 /** GET /oauth/callback: where providers send browsers back to. */
-export function callbackDoor(deps: BrowserDeps): Door {
+export function callbackDoor(deps: BrowserDeps): RequestHandler {
   const { config, flow, browserCookie, sessionCookie, callData } = deps;
   return onPage(async (request, response, data) => {
     const ending = await flow.finish(parametersOf(request), browserCookie.read(request), callData(request, data));
@@ -102,7 +102,7 @@ export function browserOf(
 }
 
 /** Tells a person what went wrong. */
-export function onPage(door: Door): Door {
+export function onPage(door: RequestHandler): RequestHandler {
   return async (request, response, data) => {
     try {
       await door(request, response, data);

@@ -1,4 +1,4 @@
-import type { Request, Response } from "../http/endpoints.ts";
+import type { Request, Response } from "../../core/http.ts";
 import { isSecret } from "./secrets.ts";
 
 /** A cookie that holds a secret. */

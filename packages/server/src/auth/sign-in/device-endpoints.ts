@@ -4,7 +4,8 @@ import { providerOf } from "../../iam/index.ts";
 import type { Database, Row } from "../../store/index.ts";
 import type { AccessWriter } from "../commands.ts";
 import { OAuthError } from "../http/oauth.ts";
-import { answerJson, type Door, formOf, type Request, type Response } from "../http/endpoints.ts";
+import type { Request, RequestHandler, Response } from "../../core/http.ts";
+import { answerJson, formOf } from "../http/endpoints.ts";
 import { one, parseScope, required } from "./authorize.ts";
 import { type BrowserDeps, browserOf, onPage, parametersOf } from "./browser-endpoints.ts";
 import { CLI_CLIENT, clientOf } from "./clients.ts";
@@ -27,7 +28,7 @@ const MAX_AGENT_CHARS = 200;
 const TITLE = "Sign in a device";
 
 /** POST /oauth/device_authorization: a device without a browser asks for codes. Source: RFC 8628 §3.1, §3.2. */
-export function deviceAuthorizationDoor({ config, reader, writer, callData }: DeviceDeps): Door {
+export function deviceAuthorizationDoor({ config, reader, writer, callData }: DeviceDeps): RequestHandler {
   return onJson(async (request, response, data) => {
     const form = await formOf(request);
     // Whoever has a browser needs no device flow.
@@ -78,7 +79,7 @@ export function deviceAuthorizationDoor({ config, reader, writer, callData }: De
  * declines. A form counts only with what the browser's cookie says: no other site can send it. Source: RFC 8628 §3.3,
  * §5.4.
  */
-export function devicePageDoor(deps: DeviceDeps): Door {
+export function devicePageDoor(deps: DeviceDeps): RequestHandler {
   return onPage(async (request, response, data) => {
     const browser = browserOf(deps, request, response);
     if (request.method === "GET")
@@ -194,7 +195,7 @@ function deviceDetails({ config }: DeviceDeps, proof: string, code: string, devi
 }
 
 /** Tells a program what went wrong. Source: RFC 6749 §5.2. */
-export function onJson(door: Door): Door {
+export function onJson(door: RequestHandler): RequestHandler {
   return async (request: Request, response, data) => {
     try {
       await door(request, response, data);

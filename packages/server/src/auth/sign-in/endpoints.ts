@@ -1,5 +1,6 @@
 import type { Config } from "../../config.ts";
-import { callDataOf, type Door, guarded, type StsDeps } from "../http/endpoints.ts";
+import type { RequestHandler } from "../../core/http.ts";
+import { callDataOf, guarded, type StsDeps } from "../http/endpoints.ts";
 import { authorizeDoor, callbackDoor, signInDoor } from "./browser-endpoints.ts";
 import { hostCookie } from "./cookies.ts";
 import { deviceAuthorizationDoor, devicePageDoor } from "./device-endpoints.ts";
@@ -14,7 +15,7 @@ export interface SignInDoorDeps extends Pick<StsDeps, "clock" | "answerError"> {
 }
 
 /** The doors through which people sign in and out, by path. */
-export function createSignInDoors(deps: SignInDoorDeps): Record<string, Door> {
+export function createSignInDoors(deps: SignInDoorDeps): Record<string, RequestHandler> {
   const { config, clock, signIn } = deps;
   const shared = {
     config,

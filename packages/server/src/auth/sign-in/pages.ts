@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Response } from "../http/endpoints.ts";
+import type { Response } from "../../core/http.ts";
 
 const STYLE =
   "body{font:1rem/1.5 system-ui,sans-serif;max-width:34rem;margin:4rem auto;padding:0 1rem}button{font:inherit;padding:.4rem 1rem}input{font:inherit;padding:.4rem}dt{font-weight:600}";

@@ -1,7 +1,8 @@
 import type { AccessWriter } from "../commands.ts";
 import { OAuthError } from "../http/oauth.ts";
 import { isRefreshToken } from "../tokens/refresh.ts";
-import { answerJson, type Door, formOf } from "../http/endpoints.ts";
+import type { RequestHandler } from "../../core/http.ts";
+import { answerJson, formOf } from "../http/endpoints.ts";
 import { required } from "./authorize.ts";
 import type { BrowserDeps } from "./browser-endpoints.ts";
 import { onJson } from "./device-endpoints.ts";
@@ -11,7 +12,10 @@ import { hashOf } from "./secrets.ts";
  * POST /oauth/revoke: ends a refresh token and all that descend from the same sign-in. Access tokens end by themselves,
  * soon. Source: RFC 7009.
  */
-export function revokeDoor({ writer, callData }: { writer: AccessWriter } & Pick<BrowserDeps, "callData">): Door {
+export function revokeDoor({
+  writer,
+  callData,
+}: { writer: AccessWriter } & Pick<BrowserDeps, "callData">): RequestHandler {
   return onJson(async (request, response, data) => {
     const token = required(await formOf(request), "token");
     if (token.split(".").length === 3)

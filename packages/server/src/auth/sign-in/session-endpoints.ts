@@ -5,7 +5,8 @@ import type { Database } from "../../store/index.ts";
 import { ASSUMABLE } from "../exchange/assumable.ts";
 import type { AccessWriter } from "../commands.ts";
 import { storedCaller } from "../tokens/refresh.ts";
-import { answerJson, type Door, type Request } from "../http/endpoints.ts";
+import type { Request, RequestHandler } from "../../core/http.ts";
+import { answerJson } from "../http/endpoints.ts";
 import type { Tokens } from "../tokens/tokens.ts";
 import type { BrowserDeps } from "./browser-endpoints.ts";
 import { hashOf } from "./secrets.ts";
@@ -22,7 +23,7 @@ const SEEN_EVERY_MS = 60_000;
 const TOKEN_TTL_MS = 900_000;
 
 /** GET /session: who is signed in in this browser; 401 when nobody is. DELETE /session: nobody from now on. */
-export function sessionDoor(deps: SessionDeps): Door {
+export function sessionDoor(deps: SessionDeps): RequestHandler {
   return async (request, response, data) => {
     const call = deps.callData(request, data);
     if (request.method === "DELETE") {
@@ -38,7 +39,7 @@ export function sessionDoor(deps: SessionDeps): Door {
 }
 
 /** POST /session/token: a token of a quarter of an hour, for scripts of our own pages alone. */
-export function sessionTokenDoor(deps: SessionDeps): Door {
+export function sessionTokenDoor(deps: SessionDeps): RequestHandler {
   return async (request, response, data) => {
     requireOwnPage(deps, request);
     const call = deps.callData(request, data);

@@ -12,7 +12,7 @@ import { statement } from "../../store/index.ts";
 import { manifestFromSource } from "../pulls/upstream.ts";
 import { answerPull } from "../pulls/cache.ts";
 import { sendEmpty } from "../send.ts";
-import { announcedLength, bodyOf } from "../body.ts";
+import { wholeBodyOf } from "../body.ts";
 import { manifestAsOf, notPulled, type Pulled } from "../tags/timed-pull.ts";
 
 const MAX_TAGS = 100;
@@ -150,19 +150,14 @@ async function deleteManifest(exchange: Exchange, reference: string): Promise<vo
 }
 
 /** The whole body. 413 when it is larger than a manifest may be. */
-async function readContent(exchange: Exchange): Promise<Uint8Array> {
+function readContent(exchange: Exchange): Promise<Uint8Array> {
   const limit = exchange.deps.config.maxManifestBytes;
-  const tooLarge = (): RegistryError =>
-    new RegistryError("SIZE_INVALID", `Invalid argument: manifest: is larger than ${limit} bytes`, { status: 413 });
-  if ((announcedLength(exchange.req) ?? 0) > limit) throw tooLarge();
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of bodyOf(exchange)) {
-    size += chunk.byteLength;
-    if (size > limit) throw tooLarge();
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+  return wholeBodyOf(
+    exchange,
+    limit,
+    () =>
+      new RegistryError("SIZE_INVALID", `Invalid argument: manifest: is larger than ${limit} bytes`, { status: 413 }),
+  );
 }
 
 function digestInvalid(): RegistryError {

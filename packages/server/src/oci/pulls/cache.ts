@@ -1,7 +1,8 @@
 import { matchesEtag } from "../../lib/etags.ts";
 import type { Caller } from "../../core/call.ts";
 import { createSnapshotCache, type Database, type Snapshot, type SnapshotCache } from "../../store/index.ts";
-import type { Exchange, Request } from "../request.ts";
+import type { Request } from "../../core/http.ts";
+import type { Exchange } from "../request.ts";
 import type { Pull } from "./recorder.ts";
 import { type Headers, send, sendEmpty } from "../send.ts";
 

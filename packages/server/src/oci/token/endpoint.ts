@@ -3,13 +3,14 @@ import { isRefreshToken, refusalWords } from "../../auth/index.ts";
 import { isUid } from "../../lib/uid.ts";
 import { ANONYMOUS } from "../../core/call.ts";
 import type { Caller } from "../../core/call.ts";
+import type { RequestHandler } from "../../core/http.ts";
 import { Code, invalidArgument, MoorageError } from "../../errors.ts";
 import { openExchange } from "../request.ts";
-import type { Exchange, RegistryDeps, Request, RequestData, Response } from "../request.ts";
+import type { Exchange, RegistryDeps } from "../request.ts";
 import { RegistryError } from "../errors.ts";
 import { answerError } from "../router.ts";
 import { sendJson } from "../send.ts";
-import { bodyOf } from "../body.ts";
+import { wholeBodyOf } from "../body.ts";
 import { grantedScopes } from "./grants.ts";
 import { parseScopes } from "./scopes.ts";
 
@@ -39,7 +40,7 @@ interface Credential {
  * 400 names a malformed `scope`, 401 bad credentials. Source: spec.md, Token endpoint; contract §8. The door answers
  * every request itself and never throws.
  */
-export function tokenDoor(deps: TokenDeps): (req: Request, res: Response, data: RequestData) => Promise<void> {
+export function tokenDoor(deps: TokenDeps): RequestHandler {
   return async (req, res, data) => {
     const url = req.url ?? "/";
     const cut = url.indexOf("?");
@@ -157,15 +158,9 @@ function badCredential({ config }: TokenDeps, error?: MoorageError): RegistryErr
 }
 
 async function readForm(exchange: Exchange): Promise<URLSearchParams> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of bodyOf(exchange)) {
-    size += chunk.byteLength;
-    if (size > MAX_FORM_BYTES)
-      throw new RegistryError("SIZE_INVALID", `Invalid argument: the form is larger than ${MAX_FORM_BYTES} bytes`, {
-        status: 413,
-      });
-    chunks.push(chunk);
-  }
-  return new URLSearchParams(Buffer.concat(chunks).toString());
+  const tooLarge = (): RegistryError =>
+    new RegistryError("SIZE_INVALID", `Invalid argument: the form is larger than ${MAX_FORM_BYTES} bytes`, {
+      status: 413,
+    });
+  return new URLSearchParams((await wholeBodyOf(exchange, MAX_FORM_BYTES, tooLarge)).toString());
 }

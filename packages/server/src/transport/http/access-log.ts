@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from "node:http2";
 import type { Logger } from "pino";
-import type { Observed, ObservedHead } from "../../observe/index.ts";
+import type { Observed, ObservedHead } from "../../core/observed.ts";
 
 /** An answer on its way: a response, or a stream, which tells its status with the headers it has sent. */
 interface Answer {

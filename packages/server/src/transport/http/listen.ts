@@ -1,17 +1,10 @@
 import { randomUUID } from "node:crypto";
-import type { IncomingMessage, ServerResponse } from "node:http";
 import { constants, createServer as createHttp2Server } from "node:http2";
-import type {
-  Http2Server,
-  Http2ServerRequest,
-  Http2ServerResponse,
-  IncomingHttpHeaders,
-  ServerHttp2Session,
-  ServerHttp2Stream,
-} from "node:http2";
+import type { Http2Server, IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import type { Server as TlsServer } from "node:tls";
+import type { Request, Response } from "../../core/http.ts";
 import { http1 } from "./http1.ts";
 import { PORT_LIMITS } from "./limits.ts";
 import type { PortLimits } from "./limits.ts";
@@ -19,9 +12,7 @@ import { peek } from "./sniff.ts";
 import { asMoorageError, statusJson } from "../status.ts";
 import type { ErrorLog } from "../status.ts";
 
-export type Request = IncomingMessage | Http2ServerRequest;
-export type Response = ServerResponse | Http2ServerResponse;
-/** Answers a request of either HTTP version: only what both APIs have may be used. */
+/** Answers a request of either HTTP version. */
 export type Handler = (request: Request, response: Response) => Promise<void> | void;
 
 /**

@@ -1,4 +1,4 @@
-import type { Request, Response } from "./listen.ts";
+import type { Request, Response } from "../../core/http.ts";
 
 export interface MetricsDoorOptions {
   /** Who may read: of the client's address. */

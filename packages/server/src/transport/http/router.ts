@@ -2,47 +2,33 @@ import { randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http2";
 import type { Logger } from "pino";
 import { Code, MoorageError, unauthenticated } from "../../errors.ts";
-import type { Observed, RequestObserver } from "../../observe/index.ts";
+import type { Request, RequestData, RequestHandler, Response } from "../../core/http.ts";
+import type { RequestObserver } from "../../core/observed.ts";
 import { logWhenDone } from "./access-log.ts";
 import type { Admission } from "./rate-limits.ts";
 import type { ClientAddress } from "./client-address.ts";
 import { answerErrors } from "./send-error.ts";
 import type { AnswerStream } from "../rpc/grpc.ts";
-import type { Handler, Request, Response, TakeStream } from "./listen.ts";
-
-/** What the doors know of a request before they read it. */
-export interface RequestData {
-  requestId: string;
-  remoteAddress: string;
-  observed?: Observed;
-  /** What the request is refused with, whatever it asks: the door answers it in its own form. */
-  refused?: MoorageError | undefined;
-  /**
-   * Counts a request of the identity, once it is known to be its caller. Throws RESOURCE_EXHAUSTED where there were too
-   * many.
-   */
-  admit?: ((identity: string) => void) | undefined;
-}
-type Handle = (request: Request, response: Response, data: RequestData) => Promise<void>;
+import type { Handler, TakeStream } from "./listen.ts";
 
 /** The doors, each with what it takes. */
 export interface Doors {
   /** Takes what speaks gRPC, gRPC-Web or Connect. */
   rpc: {
     matches(request: Request): boolean;
-    handle: Handle;
+    handle: RequestHandler;
     unary(headers: IncomingHttpHeaders): AnswerStream | undefined;
   };
   /** Takes `/v2/` and below. */
-  distribution: { matches(path: string): boolean; handle: Handle };
+  distribution: { matches(path: string): boolean; handle: RequestHandler };
   /** Takes `/metrics` of those who may have it; for all others the path does not exist. */
-  metrics?: { matches(path: string, request: Request, data: RequestData): boolean; handle: Handle };
+  metrics?: { matches(path: string, request: Request, data: RequestData): boolean; handle: RequestHandler };
   /** Takes exactly these paths. */
-  paths: Readonly<Record<string, Handle>>;
+  paths: Readonly<Record<string, RequestHandler>>;
   /** The same for what belongs to the registry and answers as it does. */
-  registryPaths: Readonly<Record<string, Handle>>;
+  registryPaths: Readonly<Record<string, RequestHandler>>;
   /** Takes everything else. */
-  rest: { handle: Handle };
+  rest: { handle: RequestHandler };
   /** Told of requests that show two tokens, which no door takes. */
   twoTokens?(data: RequestData, request: Request): void;
 }
@@ -73,7 +59,7 @@ export interface FrontDoorOptions {
 /** `refuses`: the door answers itself what is refused, in its own form. */
 interface Way {
   door: string;
-  handle: Handle;
+  handle: RequestHandler;
   refuses?: true;
 }
 

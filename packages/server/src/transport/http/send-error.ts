@@ -1,5 +1,5 @@
 import { asMoorageError, type ErrorLog } from "../status.ts";
-import type { Response } from "./listen.ts";
+import type { Response } from "../../core/http.ts";
 import { answerError } from "../rest/send.ts";
 
 /** Answers an error as AIP-193 JSON, for doors that have no transcoding; `status` instead of the one of its code. */

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { Code, MoorageError } from "../../errors.ts";
 import type { answerErrors } from "../http/send-error.ts";
-import type { Request, Response } from "../http/listen.ts";
+import type { Request, Response } from "../../core/http.ts";
 
 /** What a path always answers. */
 export interface Content {

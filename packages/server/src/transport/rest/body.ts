@@ -1,19 +1,18 @@
 import { type FieldViolation, invalidArgument } from "../../errors.ts";
-import type { Request } from "../http/listen.ts";
-
-export interface BodyLimits {
-  maxBodyBytes: number;
-  /** How long the whole body may take to arrive. */
-  bodyTimeoutMs: number;
-}
+import { type BodyProblem, readBody, type Request } from "../../core/http.ts";
 
 /**
  * Reads a request's JSON body; undefined when there is none. Throws INVALID_ARGUMENT on `body` for one that is too
  * large, too slow, cut short or no JSON in UTF-8, on `content-type` and `content-encoding` for another kind. What is
  * left of a refused body is dropped unread: the port bounds how long that may go on. Source: contract §6, RFC 8259.
  */
-export async function readJsonBody(request: Request, limits: BodyLimits): Promise<unknown> {
-  const bytes = await readBytes(request, limits);
+export async function readJsonBody(
+  request: Request,
+  limits: { maxBytes: number; timeoutMs: number },
+): Promise<unknown> {
+  const bytes = await readBody(request, limits, (problem) =>
+    invalidArgument({ field: "body", description: DESCRIPTIONS[problem](limits.maxBytes) }),
+  );
   if (bytes.length === 0) return undefined;
   const violation = kindViolation(request);
   if (violation) throw invalidArgument(violation);
@@ -29,6 +28,12 @@ export async function readJsonBody(request: Request, limits: BodyLimits): Promis
     throw invalidArgument({ field: "body", description: "must be valid JSON" });
   }
 }
+
+const DESCRIPTIONS: Record<BodyProblem, (maxBytes: number) => string> = {
+  "too large": (maxBytes) => `must be at most ${maxBytes} bytes`,
+  "too slow": () => "did not arrive in time",
+  "cut short": () => "was cut short",
+};
 
 function kindViolation(request: Request): FieldViolation | undefined {
   const encoding = request.headers["content-encoding"];
@@ -51,37 +56,4 @@ function kindViolation(request: Request): FieldViolation | undefined {
   return charset === undefined || charset === "utf-8" || charset === "utf8"
     ? undefined
     : { field: "content-type", description: "must have the charset utf-8" };
-}
-
-function readBytes(request: Request, { maxBodyBytes, bodyTimeoutMs }: BodyLimits): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    const timer = setTimeout(() => refuse("did not arrive in time"), bodyTimeoutMs);
-    const stop = (): void => {
-      clearTimeout(timer);
-      request.off("data", take).off("end", finish).off("aborted", cut).off("close", cut);
-    };
-    const refuse = (description: string): void => {
-      stop();
-      request.resume();
-      reject(invalidArgument({ field: "body", description }));
-    };
-    const take = (chunk: Buffer): void => {
-      size += chunk.length;
-      chunks.push(chunk);
-      if (size > maxBodyBytes) refuse(`must be at most ${maxBodyBytes} bytes`);
-    };
-    const finish = (): void => {
-      stop();
-      resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
-    };
-    const cut = (): void => refuse("was cut short");
-    // Stays: a connection that breaks while a refused body is dropped must not bring down the process.
-    request.on("error", cut);
-    if (Number(request.headers["content-length"]) > maxBodyBytes)
-      return refuse(`must be at most ${maxBodyBytes} bytes`);
-    if (request.readableEnded || request.destroyed) return cut();
-    request.on("data", take).once("end", finish).once("aborted", cut).once("close", cut);
-  });
 }

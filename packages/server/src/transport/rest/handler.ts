@@ -8,9 +8,8 @@ import type { CallData, Caller } from "../../core/call.ts";
 import { isStored, type Stored } from "../../runtime/dispatch.ts";
 import { Code, MoorageError } from "../../errors.ts";
 import { type Answered, type KeptAnswers, mayKeep } from "../../runtime/response-cache.ts";
-import type { Observed } from "../../observe/index.ts";
 import { writeStored } from "./stored-json.ts";
-import type { Request, Response } from "../http/listen.ts";
+import type { Request, RequestData, RequestHandler } from "../../core/http.ts";
 import { answerError, answerOk } from "./send.ts";
 import { readJsonBody } from "./body.ts";
 import { compileDecoder, type Decode, type ViolationsOf } from "./decode.ts";
@@ -46,20 +45,11 @@ export interface RestOptions {
   bodyTimeoutMs?: number;
 }
 
-/** What is known of a request before it is read. */
-export interface RequestData {
-  requestId: string;
-  remoteAddress: string;
-  observed?: Observed;
-  /** Told of the caller, once it is known. Throws what it is refused with. */
-  admit?: ((identity: string) => void) | undefined;
-}
-
 export interface RestDoor {
   /** Whether the path (without its query) lies below the prefix of a domain, existing or not. */
   matches(path: string): boolean;
   /** Answers the request, whatever its path. Never rejects. */
-  handle(request: Request, response: Response, data: RequestData): Promise<void>;
+  handle: RequestHandler;
 }
 
 interface Route {
@@ -161,7 +151,9 @@ async function call(
   const snapshot = key === undefined ? undefined : kept?.snapshot();
   const caller = await options.authenticate(request.headers, route.method, data);
   data.admit?.(caller.identity);
-  const json = route.takesBody ? await readJsonBody(request, { maxBodyBytes, bodyTimeoutMs }) : undefined;
+  const json = route.takesBody
+    ? await readJsonBody(request, { maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs })
+    : undefined;
   const message = route.decode(values, query, json);
   const callData: CallData = {
     caller,

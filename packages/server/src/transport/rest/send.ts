@@ -1,7 +1,7 @@
 import { matchesEtag } from "../../lib/etags.ts";
 import { Code, type MoorageError } from "../../errors.ts";
 import type { Answered } from "../../runtime/response-cache.ts";
-import type { Response } from "../http/listen.ts";
+import type { Response } from "../../core/http.ts";
 import { httpStatus, statusJson } from "../status.ts";
 
 /** What every answer of the door needs to know of its request. */

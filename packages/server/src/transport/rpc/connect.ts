@@ -23,9 +23,9 @@ import { Code, MoorageError, unauthenticated } from "../../errors.ts";
 import { streamed } from "./connect-stream.ts";
 import { health } from "./health.ts";
 import { MAX_DEADLINE_MS, MAX_MESSAGE_BYTES } from "../http/limits.ts";
-import type { Request, Response } from "../http/listen.ts";
+import type { Request, RequestData, RequestHandler, Response } from "../../core/http.ts";
 import { reflection } from "./reflection.ts";
-import type { CallerHeaders, RequestData, RpcDoorOptions } from "./handler.ts";
+import type { CallerHeaders, RpcDoorOptions } from "./handler.ts";
 import { completeErrors, readableMessage, toConnectError } from "./errors.ts";
 import { isServerStreaming, isUnary, pathOf, serviceOf, trueNamesOf, withAliases } from "./names.ts";
 import { areaOf, asMoorageError, statusJson } from "../status.ts";
@@ -54,9 +54,7 @@ const IS_READ = createContextKey(false);
  * What `rpcDoor` does not answer itself, through Connect's adapter: gRPC-Web, the Connect protocol, gRPC over HTTP/1.1,
  * health and reflection.
  */
-export function connectHandler(
-  options: RpcDoorOptions,
-): (request: Request, response: Response, data: RequestData) => Promise<void> {
+export function connectHandler(options: RpcDoorOptions): RequestHandler {
   const { services, aliases, errorDomain, log } = options;
   const served = new Set(services);
   const refuse: Refuse = (error, values) => {

@@ -4,6 +4,7 @@ import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { DescMethodUnary, Message } from "@bufbuild/protobuf";
 import { packed } from "../../runtime/latin1.ts";
 import type { Caller } from "../../core/call.ts";
+import type { RequestData } from "../../core/http.ts";
 import { Code, MoorageError } from "../../errors.ts";
 import { mayKeep } from "../../runtime/response-cache.ts";
 import { enveloped, UnaryBody } from "./grpc-body.ts";
@@ -12,7 +13,7 @@ import type { Encoding } from "./grpc-encoding.ts";
 import { DEADLINE_EXCEEDED, deadlineTrailers, failureTrailers } from "./grpc-status.ts";
 import { grpcTimeoutMs } from "./grpc-timeout.ts";
 import { MAX_MESSAGE_BYTES, PORT_LIMITS } from "../http/limits.ts";
-import type { CallerHeaders, RequestData, RpcDoorOptions } from "./handler.ts";
+import type { CallerHeaders, RpcDoorOptions } from "./handler.ts";
 import { areaOf, asMoorageError } from "../status.ts";
 
 /** Answers what a stream asks, to the end. Never rejects. The port listens to the stream's errors. */

@@ -3,11 +3,9 @@ import type { DescMethod, DescMethodServerStreaming, DescMethodUnary, DescServic
 import type { Clock } from "../../lib/clock.ts";
 import type { CallData, Caller } from "../../core/call.ts";
 import type { KeptAnswers } from "../../runtime/response-cache.ts";
-import type { MoorageError } from "../../errors.ts";
-import type { Observed } from "../../observe/index.ts";
 import { grpcUnary, isBinaryGrpc } from "./grpc.ts";
 import type { AnswerStream } from "./grpc.ts";
-import type { Request, Response } from "../http/listen.ts";
+import type { Request, RequestData, RequestHandler } from "../../core/http.ts";
 import { isUnary, serviceOf, trueNamesOf, withAliases } from "./names.ts";
 import type { ErrorLog } from "../status.ts";
 
@@ -25,20 +23,6 @@ export interface Dispatch {
 /** What of a request's headers says who calls, as it was sent. */
 export interface CallerHeaders {
   authorization?: string;
-}
-
-/** What the port knows of a request. */
-export interface RequestData {
-  requestId: string;
-  remoteAddress: string;
-  observed?: Observed;
-  /** What the request is refused with, whatever it asks: the door answers it in its own form. */
-  refused?: MoorageError | undefined;
-  /**
-   * Counts a request of the identity, once it is known to be its caller. Throws RESOURCE_EXHAUSTED where there were too
-   * many.
-   */
-  admit?: ((identity: string) => void) | undefined;
 }
 
 export interface RpcDoorOptions {
@@ -71,7 +55,7 @@ export interface RpcDoor {
   /** Whether the request is for this door: a POST below a service's name or alias, or anything said in gRPC. */
   matches(request: Request): boolean;
   /** Answers it, to the end. */
-  handle(request: Request, response: Response, data: RequestData): Promise<void>;
+  handle: RequestHandler;
 }
 
 /**

@@ -2,7 +2,7 @@ import type { DescMethod, DescMethodServerStreaming, DescMethodUnary, DescServic
 import { Health } from "@moorage/api/gen/health/v1/health_pb";
 import { ServerReflection } from "@moorage/api/gen/grpc/reflection/v1/reflection_pb";
 import { ServerReflection as AlphaReflection } from "@moorage/api/gen/grpc/reflection/v1alpha/reflection_pb";
-import type { Request } from "../http/listen.ts";
+import type { Request } from "../../core/http.ts";
 
 const OWN_PREFIX = "moorage.";
 

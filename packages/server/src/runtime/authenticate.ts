@@ -1,0 +1,46 @@
+import type { DescMethod } from "@bufbuild/protobuf";
+import { type Auditor, refusalOf } from "../audit/index.ts";
+import { type Authenticator, isWrongAudience, refusedCaller } from "../auth/index.ts";
+import { ANONYMOUS, type Caller } from "../core/call.ts";
+import type { RequestData } from "../core/http.ts";
+import { Code, unauthenticated } from "../errors.ts";
+import type { Clock } from "../lib/clock.ts";
+import { type Method, nameOf } from "./methods.ts";
+
+/** Who calls a method of the API, from the headers of the request. Throws UNAUTHENTICATED. */
+export type MethodAuthenticator = (
+  headers: { authorization?: string | undefined },
+  method: DescMethod,
+  data: RequestData,
+) => Promise<Caller>;
+
+export interface MethodAuthenticatorDeps {
+  methods: ReadonlyMap<string, Method>;
+  authenticate: Authenticator;
+  /** Notes tokens that are rejected. */
+  auditor: Pick<Auditor, "note">;
+  clock: Clock;
+}
+
+/** Verifies the callers of the API's methods. To a public method, and one that reads the token itself, anybody is let. */
+export function createMethodAuthenticator(deps: MethodAuthenticatorDeps): MethodAuthenticator {
+  const { methods, authenticate, auditor, clock } = deps;
+  return async ({ authorization }, method, { requestId, remoteAddress }) => {
+    if (methods.get(nameOf(method))?.access.public ?? true) return ANONYMOUS;
+    const nowMs = clock.nowMs();
+    try {
+      return await authenticate(authorization, "platform", nowMs);
+    } catch (error) {
+      // A request without a token is challenged for one; that is no rejection to be noted.
+      const refusal = authorization === undefined ? undefined : refusalOf(error, {});
+      const caller = refusedCaller(error) ?? ANONYMOUS;
+      if (refusal)
+        auditor.note(
+          { caller, requestId, nowMs, remoteAddress, userAgent: "" },
+          { method: nameOf(method), resource: caller.identity, ...refusal, code: Code.Unauthenticated },
+        );
+      // Here a token for another audience is as good as none; only the registry tells the two apart.
+      throw isWrongAudience(error) ? unauthenticated("the token is for another audience") : error;
+    }
+  };
+}
