@@ -1,4 +1,4 @@
-/** The gRPC status codes we answer with. Source: contract §6. */
+/** The gRPC status codes we answer with. Source: docs/contract.md, "Errors". */
 export const Code = {
   InvalidArgument: 3,
   NotFound: 5,
@@ -57,7 +57,9 @@ const REASONS: Record<Code, string> = {
   16: "UNAUTHENTICATED",
 };
 
-/** The one error every room throws. Doors translate it; it knows no HTTP. Source: AIP-193. */
+/**
+ * The one error that every service throws. Handlers translate it to their protocol; it knows no HTTP. Source: AIP-193.
+ */
 export class MoorageError extends Error {
   readonly code: Code;
   readonly details: ErrorDetails;
@@ -75,14 +77,14 @@ export class MoorageError extends Error {
   }
 }
 
-/** All violated fields at once; the first one leads the message, as spec.md shows it. */
+/** All violated fields together; the first one leads the message. Source: docs/contract.md, "Errors". */
 export function invalidArgument(...violations: FieldViolation[]): MoorageError {
   const first = violations[0];
   const message = first ? `Invalid argument: ${first.field}: ${first.description}` : "Invalid argument";
   return new MoorageError(Code.InvalidArgument, message, { fieldViolations: violations });
 }
 
-/** What does not exist, or may not be seen: the two are told alike. */
+/** What does not exist, or may not be seen: the answer is the same for both. */
 export function notFound(type: string, name: string): MoorageError {
   return new MoorageError(Code.NotFound, `${type.slice(type.lastIndexOf(".") + 1)} not found: ${name}`, {
     resource: { type, name },
@@ -111,7 +113,7 @@ export function unauthenticated(message: string): MoorageError {
   return new MoorageError(Code.Unauthenticated, `Unauthenticated: ${message}`);
 }
 
-/** The form in which an error crosses from the writing thread to the doors. */
+/** The form in which an error crosses from the writer thread to the handlers. */
 export interface PlainError {
   code: Code;
   message: string;

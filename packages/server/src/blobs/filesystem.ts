@@ -113,7 +113,7 @@ export async function openFilesystemBlobs(root: string): Promise<BlobStore> {
       return { accepted: true, size: size + written.bytes };
     } catch (error) {
       if (error instanceof KeptPartial) throw error.cause;
-      // Back to where it was: a disk that was full has room again, and a client can repeat its request.
+      // Back to where it was: a full disk has space again, and the client can repeat its request.
       await file.truncate(size);
       throw error;
     }
@@ -214,7 +214,7 @@ export async function openFilesystemBlobs(root: string): Promise<BlobStore> {
   };
 }
 
-/** Carries the source's error past the roll-back. */
+/** Wraps the source's error where what was written stays, so that the roll-back is skipped. */
 class KeptPartial extends Error {
   constructor(cause: unknown) {
     super("source failed", { cause });
@@ -227,7 +227,7 @@ async function syncFolder(folder: string): Promise<void> {
   await handle.sync();
 }
 
-// Small files are read without leaving the thread: four times the requests of an asynchronous read (findings.md), for
+// Small files are read without leaving the thread: four times the throughput of an asynchronous read, for
 // microseconds each.
 function readSmallFile(path: string): Buffer {
   const fd = openSync(path, "r");

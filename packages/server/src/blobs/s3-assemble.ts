@@ -10,7 +10,7 @@ const MIB = 1024 * 1024;
 const COPY_BYTES = 256 * MIB;
 const MIN_PART_BYTES = 5 * MIB;
 const MAX_PARTS = 9_000;
-const AT_ONCE = 4;
+const CONCURRENCY = 4;
 
 export interface AssembleOptions {
   /** What is larger is copied in parts. More than 10 MiB. */
@@ -48,9 +48,9 @@ export async function assemble(
   const multipart = await bucket.startMultipart(key);
   try {
     const parts: CompletedPart[] = [];
-    for (let at = 0; at < plan.length; at += AT_ONCE) {
+    for (let at = 0; at < plan.length; at += CONCURRENCY) {
       const sending = plan
-        .slice(at, at + AT_ONCE)
+        .slice(at, at + CONCURRENCY)
         .map((part, index) => sendPart(bucket, key, multipart.uploadId, at + index + 1, part));
       // All have ended before anything is aborted.
       await Promise.allSettled(sending);

@@ -124,8 +124,8 @@ export function openBucket(
   let conditional = true;
 
   /**
-   * Sends a write that must not replace anything. A repetition after a lost answer meets the object it made itself: the
-   * writer's mark tells.
+   * Sends a write that must not replace anything. A retry after a lost response finds the
+   * object that it made itself, and knows it by the writer's mark.
    */
   async function written(
     key: string,

@@ -48,8 +48,7 @@ export function isConflict(error: unknown): boolean {
 }
 
 /**
- * A server that keeps objects as files meets the folder of one that it is just removing beside the one that it is to
- * write. It goes well a moment later.
+ * A server that keeps objects as files may write one below a folder that it is just removing. A retry succeeds.
  */
 export function isFolderRace(error: unknown): boolean {
   return s3Error(error).name === "ExistingObjectIsDirectory";
@@ -66,8 +65,8 @@ export function isUnsupported(error: unknown): boolean {
 }
 
 /**
- * The error as rooms know it. What is nobody's but the operator's fault, such as a refused key, stays as it is and is
- * logged as unexpected.
+ * The error as services know it. What only the operator can fix, such as a rejected key, stays as it is and is logged
+ * as unexpected.
  */
 export function translated(error: unknown, type: string, name: string): unknown {
   if (error instanceof MoorageError) return error;

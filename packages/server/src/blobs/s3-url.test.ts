@@ -51,8 +51,8 @@ test("a wrong part is named, and a password is not repeated", () => {
     ["s3://images?style=virtual&endpoint=http://[::1]:1", /^style: /],
     ["s3://key:secret@images", /credentials/],
   ] as const) {
-    const told = (error: Error): boolean =>
+    const isExpected = (error: Error): boolean =>
       error instanceof BlobsUrlError && message.test(error.message) && !error.message.includes("secret");
-    assert.throws(() => parseS3Url(text), told, text);
+    assert.throws(() => parseS3Url(text), isExpected, text);
   }
 });

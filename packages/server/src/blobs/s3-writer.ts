@@ -15,7 +15,7 @@ const MAX_PARTS = 9_000;
  */
 export interface Received extends Written {
   keep(): Promise<Segment[]>;
-  /** Takes back what came. What the server cannot be told now is an abandoned multipart upload. */
+  /** Removes what was written. Where the server cannot be reached, an abandoned multipart upload is left. */
   drop(): Promise<void>;
 }
 

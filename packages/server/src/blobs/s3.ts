@@ -23,8 +23,8 @@ import { sendChunks } from "./transfer.ts";
 //     └── into-sha256-9f86d0….1c2d3e4f5a6b7c8d   empty: these are being put together under that blob's key
 //
 // Nothing about an upload is in one process alone, so any process goes on with it. Of two that append at the same
-// offset, the first to finish has written its segment and the other is told. Hashes are kept in memory to save reading
-// again; one counts only for segments with the same ETags.
+// offset, the first to finish has written its segment and the other fails with a conflict. Hashes are kept in memory to
+// save reading again; one counts only for segments with the same ETags.
 
 const UPLOAD_ID = /^[0-9a-f]{32}$/;
 const UPLOAD_KEY = /^([0-9a-f]{32})\//;
@@ -36,7 +36,7 @@ const BLOB_KEY = /^(sha256|sha512)\/[0-9a-f]{2}\/([0-9a-f]{64,128})\.([0-9a-f]{1
 const MAX_IDLE_HASHES = 1000;
 // One upload is listed whole for every append, and put together from at most 10,000 parts.
 const MAX_SEGMENTS = 8000;
-const REMOVALS_AT_ONCE = 8;
+const REMOVAL_CONCURRENCY = 8;
 const PART_BYTES = 8 * 1024 * 1024;
 
 export interface S3Options extends NetworkOptions {
@@ -198,8 +198,8 @@ export async function openS3Blobs(
   }
 
   async function removeAll(keys: string[]): Promise<void> {
-    for (let at = 0; at < keys.length; at += REMOVALS_AT_ONCE)
-      await Promise.all(keys.slice(at, at + REMOVALS_AT_ONCE).map((key) => bucket.remove(key)));
+    for (let at = 0; at < keys.length; at += REMOVAL_CONCURRENCY)
+      await Promise.all(keys.slice(at, at + REMOVAL_CONCURRENCY).map((key) => bucket.remove(key)));
   }
 
   async function abortAll(keyPrefix: string): Promise<void> {
@@ -221,8 +221,8 @@ export async function openS3Blobs(
     await removeAll(keys);
   }
 
-  const ofUpload = <T>(id: string, work: () => Promise<T>): Promise<T> => told("Upload", id, work);
-  const ofBlob = <T>(digest: string, work: () => Promise<T>): Promise<T> => told("Blob", digest, work);
+  const ofUpload = <T>(id: string, work: () => Promise<T>): Promise<T> => withS3Errors("Upload", id, work);
+  const ofBlob = <T>(digest: string, work: () => Promise<T>): Promise<T> => withS3Errors("Blob", digest, work);
   const exclusively = <T>(id: string, work: () => Promise<T>): Promise<T> =>
     ofUpload(id, async () => {
       if (busy.has(id)) throw new MoorageError(Code.Aborted, "Another request is working on this upload");
@@ -265,7 +265,7 @@ export async function openS3Blobs(
         return getSignedUrl(bucket.client, command, { expiresIn: Math.max(1, Math.floor(ttlMs / 1000)) });
       }),
     listUploads: () =>
-      toldEach(async function* () {
+      eachWithS3Errors(async function* () {
         const folder = `${prefix}uploads/`;
         const open = new Map<string, number>();
         for await (const multipart of bucket.listMultiparts(folder)) {
@@ -286,7 +286,7 @@ export async function openS3Blobs(
         for (const [id, modifiedMs] of open) yield { id, modifiedMs };
       }),
     listBlobs: () =>
-      toldEach(async function* () {
+      eachWithS3Errors(async function* () {
         const folder = `${prefix}blobs/`;
         for await (const { key, size, modifiedMs } of bucket.list(folder)) {
           const [, algorithm, hex, generation] = BLOB_KEY.exec(key.slice(folder.length)) ?? [];
@@ -296,14 +296,14 @@ export async function openS3Blobs(
   };
 }
 
-/** Carries an error of the other side past the translation of S3's. */
+/** Wraps an error of the source or sink, so that it is not taken for one of S3. */
 class SourceFailed extends Error {
   constructor(cause: unknown) {
     super("not the store's error", { cause });
   }
 }
 
-async function told<T>(type: string, name: string, work: () => Promise<T>): Promise<T> {
+async function withS3Errors<T>(type: string, name: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -311,7 +311,7 @@ async function told<T>(type: string, name: string, work: () => Promise<T>): Prom
   }
 }
 
-async function* toldEach<T>(list: () => AsyncGenerator<T>): AsyncGenerator<T> {
+async function* eachWithS3Errors<T>(list: () => AsyncGenerator<T>): AsyncGenerator<T> {
   try {
     yield* list();
   } catch (error) {
@@ -326,8 +326,8 @@ function fingerprint(segments: Segment[]): string {
 }
 
 /**
- * Looks once before anything relies on it. What keeps it from being used is told as the part of the URL at fault, as
- * far as S3 says.
+ * Looks once before anything relies on it. What keeps it from being used is reported as the part of the URL at fault,
+ * as far as S3 says.
  */
 async function checkBucket(look: () => Promise<unknown>): Promise<void> {
   try {

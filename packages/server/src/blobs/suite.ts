@@ -113,7 +113,7 @@ export function blobStoreSuite(name: string, engine: Engine): void {
     assert.deepEqual(await listed(other.listUploads()), []);
   });
 
-  test(`${name}: of two processes that write at one place, one has written and the other is told`, async () => {
+  test(`${name}: of two processes that write at one place, one has written and the other gets an error`, async () => {
     const { store, reopen } = await engine.open();
     const other = await reopen();
     const id = await filled(store, [Buffer.from("ab")]);

@@ -10,7 +10,7 @@ export interface Lock {
   release(): Promise<void>;
 }
 
-// A lock is a symbolic link that leads nowhere: made at once or not at all, and its target says who holds it:
+// A lock is a symbolic link that leads nowhere: created atomically, and its target says who holds it:
 // <pid>.<when that process started>.<a number of its own>.<synced bytes of the upload>
 const HOLDER = /^(\d+)\.(\d+)\.\d+\.(\d+)$/;
 const STARTED = startOf(process.pid);
@@ -98,8 +98,8 @@ function isAlive(holder: string): boolean {
 }
 
 /**
- * When a process started, in ticks since the machine did: with it a number that was given out again is told apart.
- * Undefined: there is none, or no /proc.
+ * When a process started, in ticks since the machine did: it distinguishes processes that got the same number one after
+ * the other. Undefined: there is none, or no /proc.
  */
 function startOf(pid: number): string | undefined {
   try {

@@ -1,4 +1,6 @@
-/** What the doors tell of a request while they answer it. Names are the program's own, never what a caller made up. */
+/**
+ * What the handlers report of a request while they answer it. Names are the program's own, never what a caller made up.
+ */
 export interface Observed {
   /** The trace the request belongs to: the caller's, or a new one when traces are made. 32 hex characters. */
   readonly traceId?: string | undefined;
@@ -30,6 +32,6 @@ export interface ObservedHead {
 
 /** Makes an observed request of each that comes. */
 export interface RequestObserver {
-  /** `door`: which one takes it, from a bounded set of names. */
-  begin(head: ObservedHead, door: string, data: { requestId: string; remoteAddress: string }): Observed;
+  /** `handler`: which one takes it, from a bounded set of names. */
+  begin(head: ObservedHead, handler: string, data: { requestId: string; remoteAddress: string }): Observed;
 }

@@ -2,7 +2,7 @@ import { Counter, type Registry } from "prom-client";
 
 /** The audit log of this server. */
 export interface AuditMetrics {
-  /** Refusals that were not written. */
+  /** Rejections that were not written. */
   dropped(count: number): void;
 }
 
@@ -10,7 +10,7 @@ export interface AuditMetrics {
 export function auditMetrics(registry: Registry): AuditMetrics {
   const dropped = new Counter({
     name: "moorage_audit_dropped_total",
-    help: "Refusals that the audit log does not have: too many at once, or the database did not take them.",
+    help: "Rejections that the audit log does not have: too many in a short time, or the database did not take them.",
     registers: [registry],
   });
   return { dropped: (count) => dropped.inc(count) };

@@ -22,7 +22,7 @@ export type { MirrorMetrics } from "./mirror-metrics.ts";
 /** What watches one server. */
 export interface Observation {
   requests: RequestObserver;
-  /** What the database's engine tells of itself. */
+  /** What the database's engine counts. */
   database: DatabaseMetrics;
   mirror: MirrorMetrics;
   gc: GcMetrics;

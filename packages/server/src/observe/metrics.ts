@@ -6,6 +6,9 @@ import { type GoldenSignals, goldenSignals } from "./golden-signals.ts";
 import { type MirrorMetrics, mirrorMetrics } from "./mirror-metrics.ts";
 import { type PullMetrics, pullMetrics } from "./pull-metrics.ts";
 
+// The label's name is public: dashboards and alerts use it.
+const HANDLER_LABEL = "door";
+
 /** The metrics of one server, as plain data that crosses between processes. */
 export type Snapshot = object[];
 
@@ -38,8 +41,8 @@ export interface Metrics {
   http: GoldenSignals;
   rpc: GoldenSignals;
   registry: GoldenSignals & { received(verb: string, bytes: number): void; sent(verb: string, bytes: number): void };
-  /** A request was refused by a rate limit. `door` and `kind`: from bounded sets. */
-  limited(door: string, kind: string): void;
+  /** A request was refused by a rate limit. `handler` and `kind`: from bounded sets. */
+  limited(handler: string, kind: string): void;
   database: GoldenSignals & DatabaseMetrics;
   blobs: GoldenSignals & { read(bytes: number): void; written(bytes: number): void };
   snapshot(): Promise<Snapshot>;
@@ -76,8 +79,8 @@ export function createMetrics(version: string): Metrics {
   });
   const limited = new Counter({
     name: "moorage_rate_limited_total",
-    help: "Requests refused by a rate limit, by door and by what was counted.",
-    labelNames: ["door", "kind"],
+    help: "Requests refused by a rate limit, by handler and by what was counted.",
+    labelNames: [HANDLER_LABEL, "kind"],
     registers,
   });
   const mirror = mirrorMetrics(registry);
@@ -93,7 +96,7 @@ export function createMetrics(version: string): Metrics {
       prefix: "moorage_http",
       noun: "request",
       what: "HTTP requests",
-      label: "door",
+      label: HANDLER_LABEL,
       outcome: "status",
     }),
     rpc: goldenSignals({ prefix: "moorage_rpc", noun: "request", what: "API calls", label: "method", outcome: "code" }),
@@ -140,7 +143,7 @@ export function createMetrics(version: string): Metrics {
     audit,
     pulls,
     events,
-    limited: (door, kind) => limited.inc({ door, kind }),
+    limited: (handler, kind) => limited.inc({ [HANDLER_LABEL]: handler, kind }),
     snapshot: async () => {
       const ofProcess = (await common.getMetricsAsJSON()).map((metric) =>
         metric.name === START_TIME ? { ...metric, aggregator: "min" } : metric,

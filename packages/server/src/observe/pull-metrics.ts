@@ -1,16 +1,16 @@
 import { Counter, type Registry } from "prom-client";
 
-/** The events that pulls of this server are told of by. */
+/** The events of this server's pulls. */
 export interface PullMetrics {
-  /** Pulls that no event tells of. */
+  /** Pulls without an event. */
   dropped(count: number): void;
 }
 
-/** Counts what no event tells of. */
+/** Counts pulls without an event. */
 export function pullMetrics(registry: Registry): PullMetrics {
   const dropped = new Counter({
     name: "moorage_events_dropped_total",
-    help: "Pulls that no event tells of: too many at once, or the database did not take them.",
+    help: "Pulls without an event: too many in a short time, or the database did not take them.",
     registers: [registry],
   });
   return { dropped: (count) => dropped.inc(count) };

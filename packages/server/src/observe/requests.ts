@@ -9,11 +9,11 @@ import type { RequestTrace, Tracer } from "./traces.ts";
 /** Counts, times and, with a tracer, traces each request. */
 export function requestObserver(metrics: Metrics, tracer: Tracer | undefined): RequestObserver {
   return {
-    begin(head, door, data) {
+    begin(head, handler, data) {
       const header = head.headers["traceparent"];
       const parent = typeof header === "string" ? parseTraceparent(header) : undefined;
       const trace = tracer?.begin(head, data, parent);
-      return new ObservedRequest(metrics, metrics.http.begin(door), trace, trace?.traceId ?? parent?.traceId);
+      return new ObservedRequest(metrics, metrics.http.begin(handler), trace, trace?.traceId ?? parent?.traceId);
     },
   };
 }
@@ -75,7 +75,7 @@ class ObservedRequest implements Observed {
   }
 
   end(status: string): void {
-    // What neither door nor library told the code of: the client went away in the middle of it.
+    // Neither handler nor library reported a code: the client went away during the request.
     this.endRpc(CANCELLED);
     if (this.#verb !== undefined) {
       const { series, startedMs } = this.#verb;

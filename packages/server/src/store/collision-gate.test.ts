@@ -4,7 +4,7 @@ import { Code, MoorageError } from "../errors.ts";
 import { TransientError } from "./failures.ts";
 import { createGate } from "./collision-gate.ts";
 
-/** Works that end when they are told to. */
+/** Works that end when the test says so. */
 function works(gate: ReturnType<typeof createGate>) {
   const underWay: { name: string; end(error?: Error): void }[] = [];
   const start = (name: string, again = false, apart = false): Promise<string> =>
@@ -35,7 +35,7 @@ function works(gate: ReturnType<typeof createGate>) {
 
 const collision = new TransientError("collision", undefined);
 
-test("as many as there is room for go at once, the others in their turn", async () => {
+test("as many as there are places for run concurrently, the others in their turn", async () => {
   const { start, names, end } = works(createGate(2, 10_000));
   const all = Promise.allSettled(["a", "b", "c", "d"].map((name) => start(name)));
   assert.deepEqual(names(), ["a", "b"]);
@@ -76,10 +76,10 @@ test("a few collisions change nothing, many halve the width, and calm widens it 
     await end();
     await next;
   }
-  assert.equal(gate.width, 8, "never more than there is room for");
+  assert.equal(gate.width, 8, "never more than there are places for");
 });
 
-test("what is done again goes first; who waits too long is told so, and takes no place", async () => {
+test("what is done again goes first; who waits too long gets an error, and takes no place", async () => {
   const { start, names, end } = works(createGate(1, 50));
   const first = start("first");
   await assert.rejects(
@@ -95,7 +95,7 @@ test("what is done again goes first; who waits too long is told so, and takes no
   assert.deepEqual(await Promise.all([first, newcomer, again]), ["first", "newcomer", "again"]);
 });
 
-test("what stands apart waits for no collisions, counts for nothing, and leaves half of the room to the others", async () => {
+test("what stands apart waits for no collisions, counts for nothing, and leaves half of the places to the others", async () => {
   const gate = createGate(4, 10_000);
   const { start, names, end } = works(gate);
   const collided = Promise.allSettled(Array.from({ length: 4 }, (_, at) => start(`${at}`)));

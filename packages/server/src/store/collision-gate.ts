@@ -1,11 +1,11 @@
 import { TransientError, unavailable } from "./failures.ts";
 
-/** Lets as many transactions through at once as do not collide too often. */
+/** Admits as many concurrent transactions as do not collide too often. */
 export interface Gate {
   /**
    * Does the work when it is its turn; one that is done `again` goes before those that come for the first time. One
-   * that is `apart` collides with none: it does not stand behind those that do, and up to half of the room is for such.
-   * UNAVAILABLE when its turn does not come in time.
+   * that is `apart` collides with none: it does not stand behind those that do, and up to half of the places are for
+   * such. UNAVAILABLE when its turn does not come in time.
    */
   run<T>(work: () => Promise<T>, again: boolean, apart?: boolean): Promise<T>;
   /** How many of those that may collide may be under way now. */
@@ -23,9 +23,9 @@ const TOO_MANY = 4;
 const CALM_WINDOWS = 2;
 
 /**
- * A gate for at most `most` at once. When a quarter of them collide, the width is halved, down to one at a time: many
- * that write the same would undo each other's work without end, and one after the other each is through at the first
- * try. While hardly any collide it widens again, step by step.
+ * A gate for at most `most` concurrent transactions. When a quarter of them collide, the width is halved, down to one
+ * at a time: many that write the same would undo each other's work without end, and one after the other each succeeds
+ * at the first attempt. While hardly any collide it widens again, step by step.
  */
 export function createGate(most: number, longestWaitMs: number): Gate {
   const waiting = new Set<Waiting>();
@@ -39,7 +39,7 @@ export function createGate(most: number, longestWaitMs: number): Gate {
   let collided = 0;
   let calm = 0;
 
-  const hasRoom = (apart: boolean): boolean =>
+  const hasCapacity = (apart: boolean): boolean =>
     underWay < most && (apart ? underWayApart < mostApart : underWay - underWayApart < width);
   const count = (apart: boolean, by: 1 | -1): void => {
     underWay += by;
@@ -49,7 +49,7 @@ export function createGate(most: number, longestWaitMs: number): Gate {
     for (const queue of [standsApart, first, waiting]) {
       const apart = queue === standsApart;
       for (const next of queue) {
-        if (!hasRoom(apart)) break;
+        if (!hasCapacity(apart)) break;
         queue.delete(next);
         count(apart, 1);
         next.enter();
@@ -86,7 +86,7 @@ export function createGate(most: number, longestWaitMs: number): Gate {
   };
   return {
     async run(work, again, apart = false) {
-      if (hasRoom(apart) && (apart ? standsApart.size : first.size + waiting.size) === 0) count(apart, 1);
+      if (hasCapacity(apart) && (apart ? standsApart.size : first.size + waiting.size) === 0) count(apart, 1);
       else await turn(apart ? standsApart : again ? first : waiting);
       try {
         const value = await work();

@@ -5,7 +5,7 @@ export type Bindable = string | number | bigint | Uint8Array | null;
 
 /**
  * The embedded engine behind a Database, for paths so hot that the query builder's executor costs more than the answer.
- * It answers at once.
+ * It answers synchronously.
  */
 export interface Embedded {
   /** The rows of a statement as objects. Question marks stand for the parameters. */
@@ -13,9 +13,9 @@ export interface Embedded {
   /** The same with each row as an array, in the order of the columns. */
   arrays(text: string, parameters: readonly Bindable[]): unknown[][];
   /**
-   * Changes whenever another connection has committed anything but rows of quiet tables (uncached-tables.ts); absent on a
-   * connection that writes. Every connection of ours that writes counts such commits in the database itself, so that it
-   * holds for those of other processes too; the engine tells when the count may have changed. Source:
+   * Changes whenever another connection has committed anything but rows of quiet tables (uncached-tables.ts); absent on
+   * a connection that writes. Every connection of ours that writes counts such commits in the database itself, so that
+   * it holds for those of other processes too; the engine says when the count may have changed. Source:
    * https://www.sqlite.org/pragma.html#pragma_data_version
    */
   version?(): number;

@@ -66,9 +66,9 @@ const FIRST_PAUSE_MS = 4;
 const LONGEST_PAUSE_MS = 500;
 
 /**
- * Does the work until it goes well, fails for good, or `windowMs` have passed since the first try, for collisions since
- * the first of them; the pauses grow and are random, so that those who collided part. Then ABORTED for collisions,
- * UNAVAILABLE for connections.
+ * Does the work until it goes well, fails for good, or `windowMs` have passed since the first attempt, for collisions
+ * since the first of them; the pauses grow and are random, so that those who collided part. Then ABORTED for
+ * collisions, UNAVAILABLE for connections.
  */
 export async function retried<T>(
   windowMs: number,

@@ -11,7 +11,7 @@ import {
 import type { Pool, PoolClient } from "pg";
 import { meaningOf, retried, TransientError, unavailable } from "./failures.ts";
 
-// Kysely's own dialect prepares nothing and tells no failure from another.
+// Kysely's own dialect prepares no statements and does not distinguish failures.
 
 const MAX_STATEMENTS = 500;
 

@@ -2,9 +2,9 @@ import { createLru } from "../lib/lru.ts";
 import { embeddedOf } from "./embedded.ts";
 import type { Database } from "./store.ts";
 
-// A connection to SQLite tells at once whether any other one, of this process or another, has committed anything that
-// counts since it was last asked (see `Embedded.version`). What was read before, of any but quiet tables, is exactly as
-// true as it was while it says no. PostgreSQL has nothing like it.
+// A connection to SQLite knows without reading whether any other one, of this process or another, has committed
+// anything that counts since it was last asked (see `Embedded.version`). What was read before, of any but quiet tables,
+// is exactly as true as it was while it says no. PostgreSQL has nothing like it.
 
 /** A state of the database. */
 export type Snapshot = number;
@@ -15,8 +15,8 @@ export type Snapshot = number;
  */
 export interface SnapshotCache<V> {
   /**
-   * The state there is now, to be asked for before anything is read. Undefined: the engine does not tell, and nothing
-   * is kept.
+   * The state there is now, to be asked for before anything is read. Undefined: the engine does not know, and nothing
+   * is cached.
    */
   snapshot(): Snapshot | undefined;
   /** The value of the key, when the database has not changed at all since the snapshot that it was kept for. */

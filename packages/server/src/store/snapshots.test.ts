@@ -16,7 +16,7 @@ function open(t: TestContext) {
   const path = databasePath(folder);
   migrate(path);
   const reader = openReader(path);
-  // Opened without the store, as another process would: the reader's thread is not told of its commits.
+  // Opened without the store, as another process would: the reader's thread does not hear of its commits.
   const other = new DatabaseSync(path);
   const insert = other.prepare(WRITE);
   t.after(async () => {
@@ -56,7 +56,7 @@ test("a call that begins after a commit sees it, a hundred times over, and besid
         resolve();
       });
     });
-    // Whoever waited for the commit was told of it by the event loop, as clients and the writing thread tell us.
+    // Whoever waited for the commit heard of it through the event loop, as we hear from clients and the writer thread.
     await turn();
     assert.equal(await read(), `value ${at}`);
     const [, second] = await slow;
@@ -90,7 +90,7 @@ test("each of the event loop's callbacks sees what was committed before it", asy
   );
 });
 
-test("a commit in the same thread is seen at once, and does not wait for who has read", async (t) => {
+test("a commit in the same thread is seen immediately, and does not wait for who has read", async (t) => {
   const { path, read } = open(t);
   const { raw, db } = openWriter(path);
   t.after(() => raw.close());

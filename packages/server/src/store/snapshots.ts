@@ -35,8 +35,8 @@ export function snapshots(database: DatabaseSync): () => boolean {
 }
 
 /**
- * Ends the snapshots of this thread at once: a connection of the same thread has written, and who waits for it may not
- * wait for anything else.
+ * Ends the snapshots of this thread immediately: a connection of the same thread has written, and who waits for it may
+ * not wait for anything else.
  */
 export function endSnapshots(): void {
   for (const end of open) end();

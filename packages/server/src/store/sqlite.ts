@@ -16,8 +16,8 @@ import { endSnapshots, snapshots } from "./snapshots.ts";
 import type { Database } from "./store.ts";
 import type { Tables } from "./tables.ts";
 
-// Kysely brings no dialect for node:sqlite. The connection is one and synchronous: what runs on it runs at once, so
-// nothing is queued.
+// Kysely brings no dialect for node:sqlite. The connection is one and synchronous: what runs on it runs synchronously,
+// so nothing is queued.
 
 const MAX_STATEMENTS = 500;
 
@@ -48,7 +48,7 @@ class WritingDatabase extends DatabaseSync {
     else if (!this.isTransaction) this.#isChanged = false;
   }
 
-  /** To be told of statements that were run otherwise and are not quiet. */
+  /** To be called after statements that were run otherwise and change more than uncached tables. */
   changed(): void {
     this.#isChanged = true;
     if (!this.isTransaction) this.#count();

@@ -8,7 +8,7 @@ export type Statement<R> = (db: Database, ...parameters: (string | number | null
 /**
  * A statement of a hot path, written out once: building and compiling a query anew costs ten times what SQLite takes to
  * answer it, and the query builder's executor as much again, so that the embedded engine is asked without it. `R` is
- * what the text selects; the suites of the rooms that use it see that it is.
+ * what the text selects; the suites of the services that use it show that it is.
  */
 export function statement<R = never>(text: string): Statement<R> {
   return async (db, ...parameters) => {

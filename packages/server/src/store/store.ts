@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import type { TransientError } from "./failures.ts";
 import type { Tables } from "./tables.ts";
 
-/** A connection or a transaction. A room gets it as `call.tx` and nothing else. */
+/** A connection or a transaction. A service gets it as `call.tx` and nothing else. */
 export type Database = Kysely<Tables>;
 
 /** Where the database is. The fields are those of the settings. */
@@ -14,9 +14,9 @@ export interface StoreSettings {
   databaseTimeoutMs: number;
   databaseTls: "disable" | "require" | "verify-full";
   databaseTlsCa: string;
-  /** Told of connections that end while nobody uses them. */
+  /** Called with connections that end while nobody uses them. */
   log?(error: Error, message: string): void;
-  /** Told of every retry. */
+  /** Called at every retry. */
   onRetry?(kind: TransientError["kind"]): void;
 }
 
@@ -29,7 +29,7 @@ export interface Store {
    * Does the work in one transaction, whole or not at all, as if no other were under way; after a collision it is done
    * again, so it must not reach outside. On SQLite it is meant for the time before and after serving: writes of a
    * running server go through its writing thread. `isolation`: each statement sees what is committed when it begins,
-   * and waits for others instead of colliding with them, on engines where several transactions are under way at once;
+   * and waits for others instead of colliding with them, on engines with concurrent transactions;
    * for work that has been looked at for it.
    */
   transact<T>(work: (tx: Database) => Promise<T>, options?: { isolation: "read committed" }): Promise<T>;
@@ -38,8 +38,8 @@ export interface Store {
   /** The version of the schema that is there; 0 for an empty database. */
   version(): Promise<number>;
   /**
-   * Brings the schema to the newest version; safe when several start at once. Throws a StoreError for one of a newer
-   * version.
+   * Brings the schema to the newest version; safe when several processes start concurrently. Throws a StoreError for
+   * one of a newer version.
    */
   migrate(): Promise<void>;
   close(): Promise<void>;

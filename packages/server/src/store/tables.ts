@@ -297,7 +297,7 @@ export interface Tables {
     actor: string;
     body: string;
   };
-  /** Pulls that no event tells of yet. `pulls`: a JSON list of them. The ids are in the order of time. */
+  /** Pulls that no event was emitted for yet. `pulls`: a JSON list of them. The ids are in the order of time. */
   pull_notes: { id: string; pulls: string };
   /**
    * Events in the order in which they are read: `seq` counts all, from 1 on, and one that can be seen has none before
@@ -347,8 +347,8 @@ export interface Tables {
   subscription_leases: { subscription: string; holder: string; until_time: number };
   /**
    * Events on their way to the subscription `parent`. The uid ends in the event's `seq`, 16 hex digits. `state`:
-   * DeliveryState's number. `step`: tries of the running schedule. `next_time`: when it is due; while it is being sent,
-   * when it was; null once it has ended. `attempts`: a JSON list of [start ms, latency ms, status, error].
+   * DeliveryState's number. `step`: attempts of the running schedule. `next_time`: when it is due; while it is being
+   * sent, when it was; null once it has ended. `attempts`: a JSON list of [start ms, latency ms, status, error].
    */
   deliveries: {
     uid: string;

@@ -172,9 +172,9 @@ test("nothing changes a table behind a statement's back", (t) => {
   }
 });
 
-// The other half of the rule: a kept answer depends on no quiet table. `events` answers what is not kept, and `moving`
-// answers nobody.
-test("nobody but the room of events reads uncached tables", () => {
+// The other half of the rule: a cached response depends on no uncached table. The services of `events` are not cached,
+// and `moving` answers nobody.
+test("nobody but the services of events reads uncached tables", () => {
   const src = join(import.meta.dirname, "..");
   const tables = QUIET_TABLES.join("|");
   const named = new RegExp(

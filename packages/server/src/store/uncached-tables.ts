@@ -1,8 +1,8 @@
 import type { Tables } from "./tables.ts";
 
 /**
- * Tables that change all the time while events are delivered, and that nothing reads but the room of events, whose
- * answers are not kept. A commit that changes these alone leaves every kept answer as true as it was: see
+ * Tables that change all the time while events are delivered, and that nothing reads but the services of
+ * events, whose responses are not cached. A commit that changes these alone invalidates no cached response: see
  * `Embedded.version`.
  */
 export const QUIET_TABLES: readonly (keyof Tables)[] = [
