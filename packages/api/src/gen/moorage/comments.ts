@@ -926,7 +926,7 @@ export const COMMENTS: Readonly<Record<string, string>> = {
   "moorage.registry.v2.TagRollback.name": "The tag.",
   "moorage.registry.v2.TagRollback.time": "To what it pointed to then. Not together with digest.",
   "moorage.registry.v2.TagsService": "TagsService manages the names that repos give to digests.",
-  "moorage.registry.v2.TagsService.CreateTag": "CreateTag sets a tag: an existing one of that name is moved. Moving needs the capability to update tags.",
+  "moorage.registry.v2.TagsService.CreateTag": "CreateTag sets a tag: an existing one of that name is moved, which takes the capability to update tags.",
   "moorage.registry.v2.TagsService.DeleteTag": "DeleteTag removes a tag. Its history stays.",
   "moorage.registry.v2.TagsService.GetTag": "GetTag answers one tag.",
   "moorage.registry.v2.TagsService.ListTags": "ListTags answers the tags the caller may list.",

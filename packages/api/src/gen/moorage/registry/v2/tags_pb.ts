@@ -480,7 +480,7 @@ export const TagsService: GenService<{
     output: typeof ListTagsResponseSchema;
   },
   /**
-   * CreateTag sets a tag: an existing one of that name is moved. Moving needs the capability to update tags.
+   * CreateTag sets a tag: an existing one of that name is moved, which takes the capability to update tags.
    *
    * @generated from rpc moorage.registry.v2.TagsService.CreateTag
    */
