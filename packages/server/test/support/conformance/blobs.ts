@@ -163,7 +163,7 @@ export async function assertPulled(run: Run, repository: string, digest: string,
   }
 }
 
-/** The blob goes, at once. */
+/** The blob goes, immediately. */
 export async function assertDeleted({ client }: Run, repository: string, digest: string): Promise<void> {
   const path = `/v2/${repository}/blobs/${digest}`;
   assertStatus(await client.send("DELETE", path), 202, "DELETE");

@@ -143,6 +143,7 @@ export const checkTagPages: Checks = async (t, run) => {
       for (let at = await page(path, { n: `${size}` }); ; at = await page(at.next)) {
         assert.ok(at.tags.length <= size);
         found.push(...at.tags);
+        assert.ok(found.length <= sorted.length, `${found.length} tags`);
         if (at.next === undefined) break;
       }
       assert.deepEqual(found, sorted);
