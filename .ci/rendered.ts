@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { parseAllDocuments } from "yaml";
-import { loadConfig } from "../packages/server/src/config.ts";
+import { loadConfig } from "../packages/server/src/config/index.ts";
 
 interface Resource {
   kind: string;

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { parse, parseDocument } from "yaml";
-import { loadConfig, parseDuration, SETTINGS } from "../packages/server/src/config.ts";
+import { loadConfig, parseDuration, SETTINGS } from "../packages/server/src/config/index.ts";
 
 // What can be known of deploy/ with neither Go nor a container engine. `.ci/deploy.sh` renders the chart, lints, and
 // starts what the image holds.

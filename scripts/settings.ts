@@ -2,11 +2,11 @@
 // is what would be written.
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type Setting, SETTINGS } from "../packages/server/src/config.ts";
+import { flagOf, type Setting, SETTINGS } from "../packages/server/src/config/index.ts";
 
 const HEAD = `# Settings
 
-<!-- Written by \`npm run generate\` out of packages/server/src/config.ts: change it there. -->
+<!-- Written by \`npm run generate\` out of packages/server/src/config/settings.ts: change it there. -->
 
 Every setting is an environment variable, and a flag of \`moorage serve\`; a flag wins. An empty value is as good as none. A wrong one ends the start with
 a line that names it. Durations are written \`250ms\`, \`90s\`, \`15m\`, \`1h\` or \`7d\`; lists are separated by commas.
@@ -25,13 +25,6 @@ function settingsPage(settings: readonly Setting[]): string {
     (setting) => `| \`${setting.name}\` | \`${flagOf(setting)}\` | ${defaultOf(setting)} | ${meaningOf(setting)} |`,
   );
   return `${HEAD}\n${["| variable | flag | default | meaning |", "|---|---|---|---|", ...rows].join("\n")}\n`;
-}
-
-function flagOf({ name }: Setting): string {
-  return `--${name
-    .replace(/^MOORAGE_/, "")
-    .toLowerCase()
-    .replaceAll("_", "-")}`;
 }
 
 function defaultOf({ fallback }: Setting): string {

@@ -1,4 +1,4 @@
-import { type Config, loadConfig, SETTINGS } from "@moorage/server";
+import { type Config, flagOf, loadConfig, SETTINGS } from "@moorage/server";
 import { Option, type Command } from "commander";
 
 /** Values of flags, by the attribute that commander names them with. */
@@ -18,12 +18,8 @@ export function addSettings(
   wanted: (name: string) => boolean = () => true,
 ): (values: FlagValues) => Config {
   const options = SETTINGS.filter(({ name }) => wanted(name)).map(({ name, fallback, help }) => {
-    const flag = name
-      .replace(/^MOORAGE_/, "")
-      .toLowerCase()
-      .replaceAll("_", "-");
     const option = new Option(
-      `--${flag} <value>`,
+      `${flagOf({ name })} <value>`,
       `${help} (${name}${fallback === "" ? "" : `, default ${fallback}`})`,
     );
     command.addOption(option);

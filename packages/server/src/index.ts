@@ -1,7 +1,7 @@
 export { type Bootstrap, readBootstrap } from "./installation/bootstrap.ts";
 export type { Collected } from "./oci/index.ts";
 export { gcPromise } from "./jobs/jobs.ts";
-export { type Config, ConfigError, loadConfig, parseDuration, type Setting, SETTINGS } from "./config.ts";
+export { type Config, ConfigError, flagOf, loadConfig, parseDuration, type Setting, SETTINGS } from "./config/index.ts";
 export {
   backupInstallation,
   type BackupManifest,

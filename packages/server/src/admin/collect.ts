@@ -1,5 +1,5 @@
 import { ANONYMOUS } from "../core/call.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/index.ts";
 import { type Collected, collectGarbage } from "../oci/index.ts";
 import { resolveRepository } from "../oci/names.ts";
 import { refuseUnfinished } from "../installation/marker.ts";

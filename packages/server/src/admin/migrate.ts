@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/index.ts";
 import { takeDataDir } from "../installation/open.ts";
 import { NEWEST_VERSION, type Store, StoreError } from "../store/index.ts";
 import { openPatientStore } from "../installation/stores.ts";

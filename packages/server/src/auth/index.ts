@@ -1,7 +1,7 @@
 import type { Auditor } from "../audit/index.ts";
 import { guardedFetch } from "../lib/guarded-fetch.ts";
 import type { Secrets } from "../lib/secrets.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/index.ts";
 import type { Database } from "../store/index.ts";
 import { type Authenticator, createAuthenticator } from "./tokens/authenticate.ts";
 import type { AccessWriter } from "./commands.ts";

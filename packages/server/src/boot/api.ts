@@ -8,7 +8,7 @@ import {
 import type { Logger } from "pino";
 import { type Auditor, createAuditor } from "../audit/index.ts";
 import { type Access, createAccess, createSecurityTokenService } from "../auth/index.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/index.ts";
 import { createSinkCheck } from "../events/index.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createDispatch, type Dispatch, type MethodCheck, type OutsideMethod } from "../runtime/dispatch.ts";

@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import type { Logger } from "pino";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/index.ts";
 import { backlogs } from "../events/index.ts";
 import { startJobs } from "../jobs/jobs.ts";
 import type { Clock } from "../lib/clock.ts";

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/index.ts";
 import { bringUp, type OpenedInstallation, openInstallation, takeDataDir } from "../installation/open.ts";
 import type { Clock } from "../lib/clock.ts";
 import { type Observation, openObservation } from "../observe/index.ts";

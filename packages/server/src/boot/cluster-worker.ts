@@ -1,6 +1,6 @@
 // The program of a worker: serves the installation that the process which started it has prepared, until told to stop
 // or that process ends.
-import { ConfigError } from "../config.ts";
+import { ConfigError } from "../config/index.ts";
 import { createLog, mergeSnapshots, type Snapshot } from "../observe/index.ts";
 import { type Server, startServer } from "./server.ts";
 import { StoreError } from "../store/index.ts";

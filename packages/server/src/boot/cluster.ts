@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
 import { systemClock } from "../lib/clock.ts";
 import { writeBootstrap } from "../installation/bootstrap.ts";
-import { type Config, ConfigError, withUrls } from "../config.ts";
+import { type Config, ConfigError, settingError, withUrls } from "../config/index.ts";
 import { createLog, type Snapshot } from "../observe/index.ts";
 import { prepareInstallation } from "../installation/open.ts";
 import type { FromWorker, ToWorker } from "./cluster-messages.ts";
@@ -200,9 +200,7 @@ async function freePort(host: string): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once("error", reject).listen({ host, port: 0 }, resolve);
   await promise.catch((error: unknown) => {
-    throw new ConfigError(
-      `MOORAGE_HOST: cannot listen on ${host}: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw settingError("host", `cannot listen on ${host}: ${error instanceof Error ? error.message : String(error)}`);
   });
   const bound = server.address();
   await new Promise((done) => server.close(done));

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/index.ts";
 import { writeBootstrap } from "../installation/bootstrap.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { createLog, type Snapshot } from "../observe/index.ts";

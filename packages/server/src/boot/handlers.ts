@@ -2,7 +2,7 @@ import { SecurityTokenService } from "@moorage/api";
 import type { Logger } from "pino";
 import { violationsOf } from "../aip/validate.ts";
 import { createSignInDoors, createStsDoors } from "../auth/index.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/index.ts";
 import { ANONYMOUS } from "../core/call.ts";
 import { Code } from "../errors.ts";
 import type { Clock } from "../lib/clock.ts";

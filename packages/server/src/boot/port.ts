@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { type Config, ConfigError, withUrls } from "../config.ts";
+import { type Config, settingError, withUrls } from "../config/index.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Observation } from "../observe/index.ts";
 import { type Listening, listen } from "../transport/http/listen.ts";
@@ -49,7 +49,7 @@ export async function openPort(
     errorDomain,
     log,
   }).catch((error: unknown) => {
-    throw new ConfigError(`${settingAtFault(error)}: cannot listen on ${host}:${settings.port}: ${messageOf(error)}`);
+    throw settingError(settingAtFault(error), `cannot listen on ${host}:${settings.port}: ${messageOf(error)}`);
   });
   const draining = new AbortController();
   shutdown.at("requests", async () => {
@@ -59,9 +59,9 @@ export async function openPort(
   return { front, port, config: withUrls(settings, port.port), draining: draining.signal };
 }
 
-function settingAtFault(error: unknown): "MOORAGE_HOST" | "MOORAGE_PORT" {
+function settingAtFault(error: unknown): "host" | "port" {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
-  return code === "EADDRINUSE" || code === "EACCES" ? "MOORAGE_PORT" : "MOORAGE_HOST";
+  return code === "EADDRINUSE" || code === "EACCES" ? "port" : "host";
 }
 
 function messageOf(error: unknown): string {

@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { type Config, ConfigError } from "../config.ts";
+import { type Config, ConfigError, variableOf, settingError } from "../config/index.ts";
 import type { TermsDocument } from "../core/service.ts";
 import { readTerms } from "../installation/terms-file.ts";
 import { type ClientAddress, clientAddress, networks } from "../transport/http/client-address.ts";
@@ -23,37 +23,33 @@ export function preflight(settings: Config): Preflight {
     tls: settings.tlsCert === "" ? undefined : readTls(settings),
     terms: readTerms(settings.termsFile),
     addressOf: addressRule(() => clientAddress(settings.trustedProxies)),
-    mayReadMetrics: addressRule(() => networks("MOORAGE_METRICS_NETWORKS", settings.metricsNetworks)),
+    mayReadMetrics: addressRule(() => networks(variableOf("metricsNetworks"), settings.metricsNetworks)),
   };
 }
 
 function readTls({ tlsCert, tlsKey }: Config): KeyPair {
-  const cert = readSetting("MOORAGE_TLS_CERT", tlsCert);
-  const key = readSetting("MOORAGE_TLS_KEY", tlsKey);
-  const certificate = parsed(
-    "MOORAGE_TLS_CERT",
-    `${tlsCert} holds no PEM certificate`,
-    () => new X509Certificate(cert),
-  );
-  const privateKey = parsed("MOORAGE_TLS_KEY", `${tlsKey} holds no PEM private key`, () => createPrivateKey(key));
+  const cert = readSetting("tlsCert", tlsCert);
+  const key = readSetting("tlsKey", tlsKey);
+  const certificate = parsed("tlsCert", `${tlsCert} holds no PEM certificate`, () => new X509Certificate(cert));
+  const privateKey = parsed("tlsKey", `${tlsKey} holds no PEM private key`, () => createPrivateKey(key));
   if (!certificate.checkPrivateKey(privateKey))
-    throw new ConfigError("MOORAGE_TLS_KEY: is not the key of the certificate in MOORAGE_TLS_CERT");
+    throw settingError("tlsKey", `is not the key of the certificate in ${variableOf("tlsCert")}`);
   return { cert, key };
 }
 
-function parsed<T>(name: string, problem: string, parse: () => T): T {
+function parsed<T>(setting: "tlsCert" | "tlsKey", problem: string, parse: () => T): T {
   try {
     return parse();
   } catch (error) {
-    throw new ConfigError(`${name}: ${problem}`, { cause: error });
+    throw settingError(setting, problem, { cause: error });
   }
 }
 
-function readSetting(name: string, file: string): Buffer {
+function readSetting(setting: "tlsCert" | "tlsKey", file: string): Buffer {
   try {
     return readFileSync(file);
   } catch (error) {
-    throw new ConfigError(`${name}: cannot read ${file}`, { cause: error });
+    throw settingError(setting, `cannot read ${file}`, { cause: error });
   }
 }
 

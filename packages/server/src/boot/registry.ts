@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/index.ts";
 import type { Clock } from "../lib/clock.ts";
 import { type Mirroring, openMirroring } from "../mirroring/index.ts";
 import { createPullRecorder, createPulls, type RegistryDeps } from "../oci/index.ts";

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Tokens } from "../auth/index.ts";
 import type { BlobStore } from "../blobs/index.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/index.ts";
 import type { TermsDocument } from "../core/service.ts";
 import type { Transactor } from "../core/transactor.ts";
 import { openBlobsOf } from "../installation/stores.ts";

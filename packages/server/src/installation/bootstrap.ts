@@ -5,7 +5,7 @@ import { OrgKind, OrgStatus } from "@moorage/api";
 import { createSigningKey, resealKeys } from "../auth/index.ts";
 import { isSealed, type Secrets } from "../lib/secrets.ts";
 import { newUid } from "../lib/uid.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/index.ts";
 import { resealSubscriptions } from "../events/index.ts";
 import { ensureBuiltInRoles, resealProviders } from "../iam/index.ts";
 import { refuseUnfinished } from "./marker.ts";

@@ -2,7 +2,7 @@ import { createSecrets, SecretError, type Secrets } from "../lib/secrets.ts";
 import { ensureInstallation, type Installation } from "./bootstrap.ts";
 import { ANONYMOUS } from "../core/call.ts";
 import { openCall } from "../runtime/open-call.ts";
-import { type Config, ConfigError } from "../config.ts";
+import { type Config, settingError } from "../config/index.ts";
 import { eventCommands } from "../events/index.ts";
 import { secretKeysOf } from "./secret-keys.ts";
 import { lockDataDir, openStore, type Store, StoreError } from "../store/index.ts";
@@ -24,9 +24,7 @@ export async function openInstallation(store: Store, settings: Config, nowMs: nu
   try {
     return { installation: await ensureInstallation(store, secrets, settings, nowMs), secretKeys, secrets };
   } catch (error) {
-    throw error instanceof SecretError
-      ? new ConfigError(`MOORAGE_SECRET_KEY: ${error.message}`, { cause: error })
-      : error;
+    throw error instanceof SecretError ? settingError("secretKeys", error.message, { cause: error }) : error;
   }
 }
 
@@ -47,9 +45,7 @@ export function takeDataDir(dataDir: string): { release(): void } {
     return lockDataDir(dataDir);
   } catch (error) {
     if (error instanceof StoreError) throw error;
-    throw new ConfigError(
-      `MOORAGE_DATA_DIR: cannot use ${dataDir}: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw settingError("dataDir", `cannot use ${dataDir}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 

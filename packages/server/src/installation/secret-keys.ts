@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { hasSealedSecrets } from "./bootstrap.ts";
-import { type Config, ConfigError } from "../config.ts";
+import { type Config, settingError } from "../config/index.ts";
 import type { Store } from "../store/index.ts";
 
 /**
@@ -25,8 +25,9 @@ export async function secretKeysOf(
   const found = readKeyFile(file);
   if (found !== undefined) return [found];
   if (await hasSealedSecrets(store)) {
-    throw new ConfigError(
-      `MOORAGE_SECRET_KEY: the secrets in the database are encrypted, and there is no ${file}: bring that file back, or set the key; all replicas need the same`,
+    throw settingError(
+      "secretKeys",
+      `the secrets in the database are encrypted, and there is no ${file}: bring that file back, or set the key; all replicas need the same`,
     );
   }
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -40,10 +41,10 @@ export function readKeyFile(file: string): Uint8Array | undefined {
     text = readFileSync(file, "utf8");
   } catch (cause) {
     if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return undefined;
-    throw new ConfigError(`MOORAGE_SECRET_KEY: cannot read ${file}`, { cause });
+    throw settingError("secretKeys", `cannot read ${file}`, { cause });
   }
   const key = Buffer.from(text.trim(), "base64");
-  if (key.length !== 32) throw new ConfigError(`MOORAGE_SECRET_KEY: ${file} does not hold 32 bytes in base64`);
+  if (key.length !== 32) throw settingError("secretKeys", `${file} does not hold 32 bytes in base64`);
   return key;
 }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
 import { type BlobStore, BlobsUrlError, openBlobs } from "../blobs/index.ts";
-import { type Config, ConfigError } from "../config.ts";
+import { type Config, settingError } from "../config/index.ts";
 import type { Writer } from "../runtime/sqlite-transactor.ts";
 import { openTransactor } from "../runtime/transactor.ts";
 import { NEWEST_VERSION, openStore, type Store, StoreError } from "../store/index.ts";
@@ -34,9 +34,7 @@ export async function openBlobsOf(config: Config): Promise<BlobStore> {
   try {
     return await openBlobs(config);
   } catch (error) {
-    throw error instanceof BlobsUrlError
-      ? new ConfigError(`MOORAGE_BLOBS_URL: ${error.message}`, { cause: error })
-      : error;
+    throw error instanceof BlobsUrlError ? settingError("blobsUrl", error.message, { cause: error }) : error;
   }
 }
 

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
 import * as api from "@moorage/api";
 import { isObject, parseJson } from "../lib/json.ts";
-import { ConfigError } from "../config.ts";
+import { ConfigError, settingError } from "../config/index.ts";
 import type { TermsDocument } from "../core/service.ts";
 
 // What a document blocks that is required without saying what for: new things, and images.
@@ -47,7 +47,7 @@ const BLOCKABLE: readonly Blockable[] = [
 export function readTerms(file: string): TermsDocument[] {
   if (file === "") return [];
   const wrong = (problem: string, cause?: unknown): ConfigError =>
-    new ConfigError(`MOORAGE_TERMS_FILE: ${file}: ${problem}`, { cause });
+    settingError("termsFile", `${file}: ${problem}`, { cause });
   let entries: unknown;
   try {
     if (statSync(file).size > MAX_FILE_BYTES) throw wrong(`is larger than ${MAX_FILE_BYTES} bytes`);

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { auditRetention } from "../audit/index.ts";
 import type { Keyring } from "../auth/index.ts";
 import type { BlobStore } from "../blobs/index.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/index.ts";
 import { ANONYMOUS } from "../core/call.ts";
 import { eventRetention } from "../events/index.ts";
 import { cleanUploads, type Collected, collectGarbage } from "../oci/index.ts";

@@ -3,7 +3,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Secrets } from "../lib/secrets.ts";
 import type { BlobStore } from "../blobs/index.ts";
 import { ANONYMOUS, type CallData } from "../core/call.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/index.ts";
 import type { MirrorPlace } from "../oci/index.ts";
 import type { MirrorMetrics } from "../observe/index.ts";
 import type { Transactor } from "../core/transactor.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Logger } from "pino";
 import type { BlobStore } from "../blobs/index.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/index.ts";
 import type { Transactor } from "../core/transactor.ts";
 import type { AuditMetrics } from "./audit-metrics.ts";
 import type { EventMetrics } from "./event-metrics.ts";

@@ -1,19 +1,15 @@
 import { type DestinationStream, type Logger, pino } from "pino";
+import type { Config } from "../config/index.ts";
 import { textLine } from "./log-text.ts";
 import { traceContext } from "./trace-context.ts";
 import { withoutSecrets } from "./redact.ts";
-
-export interface LogConfig {
-  logLevel: string;
-  logFormat: "json" | "text";
-}
 
 /**
  * The log on standard output: an object a line, or text for people, in colour on a terminal. Lines of a traced request
  * carry its `traceId`.
  */
 export function createLog(
-  { logLevel, logFormat }: LogConfig,
+  { logLevel, logFormat }: Pick<Config, "logLevel" | "logFormat">,
   output: Pick<NodeJS.WriteStream, "write" | "isTTY"> = process.stdout,
 ): Logger {
   const options = {

@@ -1,12 +1,8 @@
+import type { Config } from "../config/index.ts";
 import type { Call } from "../core/call.ts";
 
 /** The settings that make images public. */
-export interface PublicSettings {
-  /** The name of the root group whose images anybody may pull. */
-  publicOrganization: string;
-  /** The tags of the free tier. */
-  freeTierTags: readonly string[];
-}
+export type PublicSettings = Pick<Config, "publicOrganization" | "freeTierTags">;
 
 /** What is asked for: a tag (its manifest or its history), or a manifest, blob or list of referrers by digest. */
 export type PublicReference = { tag: string } | { digest: string };

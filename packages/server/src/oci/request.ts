@@ -1,3 +1,4 @@
+import type { Config } from "../config/index.ts";
 import { ANONYMOUS } from "../core/call.ts";
 import type { Caller, CallData } from "../core/call.ts";
 import type { Request, RequestData, Response } from "../core/http.ts";
@@ -14,31 +15,21 @@ import { capabilityNames, PULL, PUSH } from "./names.ts";
 import type { PullRecorder } from "./pulls/recorder.ts";
 import type { Pulls } from "./pulls/cache.ts";
 
-export interface RegistryConfig {
-  /** Scheme and host[:port] clients reach the registry at, without a trailing slash. */
-  registryUrl: string;
-  /** host[:port]: the audience of registry tokens. */
-  registryAudience: string;
-  /** Path segments the Tag History API is served under. */
-  historySegments: string[];
-  freeTierTags: string[];
-  /** The name of the organization whose free-tier tags anybody may pull. */
-  publicOrganization: string;
-  /** The suffix of ErrorInfo's domain. */
-  errorDomain: string;
-  maxManifestBytes: number;
-  /** How long an upload may lie without new bytes. */
-  uploadTtlMs: number;
-  /**
-   * How long content stays that nothing needs; who may push is promised half of it at every look. Absent: nothing is
-   * ever collected.
-   */
-  gcGraceMs?: number;
-  /**
-   * How long a URL is good that a GET of a blob is redirected to, where the blob store has such; zero or absent: blobs
-   * are sent from here.
-   */
-  blobsRedirectTtlMs?: number;
+/** The settings of the registry. Without `gcGraceMs` nothing is ever collected. */
+export interface RegistryConfig
+  extends
+    Pick<
+      Config,
+      | "registryUrl"
+      | "registryAudience"
+      | "historySegments"
+      | "freeTierTags"
+      | "publicOrganization"
+      | "errorDomain"
+      | "maxManifestBytes"
+      | "uploadTtlMs"
+    >,
+    Partial<Pick<Config, "gcGraceMs" | "blobsRedirectTtlMs">> {
   /** How long a client may send or take nothing before its transfer is given up. Default one minute. */
   idleTimeoutMs?: number;
 }

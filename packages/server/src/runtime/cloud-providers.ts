@@ -1,6 +1,6 @@
 import type { Tokens } from "../auth/index.ts";
 import { guardedFetch } from "../lib/guarded-fetch.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/index.ts";
 import type { AccountProviders } from "../core/service.ts";
 
 const FETCH_TIMEOUT_MS = 5_000;

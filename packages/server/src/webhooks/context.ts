@@ -1,7 +1,7 @@
 import type { Tokens } from "../auth/index.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Secrets } from "../lib/secrets.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/index.ts";
 import type { EventMetrics } from "../observe/index.ts";
 import type { Database } from "../store/index.ts";
 import type { Transactor } from "../core/transactor.ts";

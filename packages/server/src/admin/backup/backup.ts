@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, rmSync, statSync } from "node:fs";
 import { open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/index.ts";
 import { secretKeyFile } from "../../installation/secret-keys.ts";
 import {
   connect,

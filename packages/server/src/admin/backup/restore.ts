@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, rmSync, statSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import { join } from "node:path";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/index.ts";
 import { takeDataDir } from "../../installation/open.ts";
 import { secretKeyFile } from "../../installation/secret-keys.ts";
 import { databasePath, migrate, openWriter, StoreError } from "../../store/index.ts";

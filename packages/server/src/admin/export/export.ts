@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, opendirSync, readdirSync, rmSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import type { BlobStore } from "../../blobs/index.ts";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/index.ts";
 import { readKeyFile, secretKeyFile } from "../../installation/secret-keys.ts";
 import { NEWEST_VERSION, type Store, StoreError } from "../../store/index.ts";
 import { eachAtOnce } from "../../lib/for-each-concurrently.ts";

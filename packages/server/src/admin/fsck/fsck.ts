@@ -1,5 +1,5 @@
 import type { BlobStore } from "../../blobs/index.ts";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/index.ts";
 import { takeDataDir } from "../../installation/open.ts";
 import type { Store } from "../../store/index.ts";
 import { type BlobFault, mendBlob, wrongBlobs } from "./blobs.ts";

@@ -1,6 +1,6 @@
 import { createSecrets, isSealed, SecretError, type Secrets } from "../../lib/secrets.ts";
 import { openPageTokenKey, resealInstallation } from "../../installation/bootstrap.ts";
-import { type Config, ConfigError } from "../../config.ts";
+import { type Config, settingError } from "../../config/index.ts";
 import { takeDataDir } from "../../installation/open.ts";
 import { readKeyFile, secretKeyFile, secretKeysOf } from "../../installation/secret-keys.ts";
 import { NEWEST_VERSION, type Store, StoreError } from "../../store/index.ts";
@@ -95,8 +95,9 @@ async function checkKeys(folder: string, keys: readonly Uint8Array[]): Promise<v
       openPageTokenKey(createSecrets(keys), String(value));
     } catch (error) {
       if (!(error instanceof SecretError)) throw error;
-      throw new ConfigError(
-        "MOORAGE_SECRET_KEY: the export's secrets were encrypted with another key: name the source's key as well, after the new one if there is to be a new one",
+      throw settingError(
+        "secretKeys",
+        "the export's secrets were encrypted with another key: name the source's key as well, after the new one if there is to be a new one",
         { cause: error },
       );
     }

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { AuditEvent, Auditor } from "../../audit/index.ts";
 import { isUid } from "../../lib/uid.ts";
 import type { Caller, CallData } from "../../core/call.ts";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/index.ts";
 import { Code, invalidArgument, MoorageError } from "../../errors.ts";
 import { relationshipOf } from "../../iam/index.ts";
 import type { Database, Row } from "../../store/index.ts";

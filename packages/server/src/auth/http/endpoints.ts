@@ -1,6 +1,6 @@
 import { ANONYMOUS, type CallData } from "../../core/call.ts";
 import { readBody, type Request, type RequestData, type RequestHandler, type Response } from "../../core/http.ts";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/index.ts";
 import { Code, invalidArgument, MoorageError } from "../../errors.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { isObject, parseJson } from "../../lib/json.ts";

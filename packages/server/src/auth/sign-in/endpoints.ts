@@ -1,4 +1,4 @@
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/index.ts";
 import type { RequestHandler } from "../../core/http.ts";
 import { callDataOf, guarded, type StsDeps } from "../http/endpoints.ts";
 import { authorizeDoor, callbackDoor, signInDoor } from "./browser-endpoints.ts";

@@ -1,6 +1,6 @@
 import type { Auditor } from "../../audit/index.ts";
 import type { CallData } from "../../core/call.ts";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/index.ts";
 import { Code } from "../../errors.ts";
 import type { AccessWriter } from "../commands.ts";
 import { OAuthError } from "../http/oauth.ts";

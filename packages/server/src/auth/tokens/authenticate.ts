@@ -1,6 +1,6 @@
 import { createLru } from "../../lib/lru.ts";
 import type { Caller } from "../../core/call.ts";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/index.ts";
 import { MoorageError, unauthenticated } from "../../errors.ts";
 import { createSnapshotCache, type Database, statement } from "../../store/index.ts";
 import { ASSUMABLE } from "../exchange/assumable.ts";

@@ -1,14 +1,12 @@
 import type { LookupFunction } from "node:net";
 import { create } from "@bufbuild/protobuf";
 import { type CreateSubscriptionRequest, SubscriptionSchema } from "@moorage/api";
+import type { Config } from "../../config/index.ts";
 import { checkedLookup, checkedUrl, FetchError } from "../../lib/guarded-fetch.ts";
 import { invalidArgument } from "../../errors.ts";
 import { subscriptionViolations } from "./fields.ts";
 
-export interface SinkRules {
-  /** Whether http and private addresses are allowed. */
-  allowPrivateNetwork: boolean;
-  eventsPrefix: string;
+export interface SinkRules extends Pick<Config, "allowPrivateNetwork" | "eventsPrefix"> {
   /** For finding out where a name leads. Default: 5 seconds. */
   timeoutMs?: number;
   /** Default: as the machine resolves names. */

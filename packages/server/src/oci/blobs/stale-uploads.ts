@@ -1,6 +1,6 @@
 import { ANONYMOUS } from "../../core/call.ts";
 import type { BlobStore } from "../../blobs/index.ts";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/index.ts";
 import type { Transactor } from "../../core/transactor.ts";
 import type { Clock } from "../../lib/clock.ts";
 

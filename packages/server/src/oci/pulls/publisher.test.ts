@@ -7,7 +7,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { openCall } from "../../runtime/open-call.ts";
 import { pullCommands, type PullNote } from "../../events/pulls.ts";
 import { openStore } from "../../store/index.ts";
-import { loadConfig } from "../../config.ts";
+import { loadConfig } from "../../config/index.ts";
 import { startPullTeller } from "./publisher.ts";
 
 const PULL: PullNote = {

@@ -1,4 +1,5 @@
 import { BlockList, isIP } from "node:net";
+import { variableOf } from "../../config/index.ts";
 
 /** Says where a request comes from. */
 export type ClientAddress = (socketAddress: string, forwardedFor: string | undefined) => string;
@@ -25,7 +26,7 @@ export function networks(setting: string, entries: readonly string[]): (address:
  * `trusted` are the entries of MOORAGE_TRUSTED_PROXIES; a wrong one is thrown as an Error that names it.
  */
 export function clientAddress(trusted: readonly string[]): ClientAddress {
-  const isTrusted = networks("MOORAGE_TRUSTED_PROXIES", trusted);
+  const isTrusted = networks(variableOf("trustedProxies"), trusted);
   return (socketAddress, forwardedFor) => {
     let client = plain(socketAddress);
     if (forwardedFor === undefined) return client;

@@ -1,0 +1,2 @@
+/** A wrong setting: one line that names it. */
+export class ConfigError extends Error {}

@@ -1,0 +1,183 @@
+import type { RateLimit } from "../lib/rate-limit.ts";
+import { ConfigError } from "./error.ts";
+
+/** Reads a setting's value. Throws a ConfigError in one line that begins with the setting's name. */
+export type Kind<T> = (value: string, name: string) => T;
+
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 24 * HOUR_MS;
+
+const MAX_DELAYS = 50;
+const PATH_COMPONENT = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/;
+const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"];
+
+/** Milliseconds of a text such as `90s`, `15m`, `1h` or `7d`. Undefined for another form. */
+export function parseDuration(text: string): number | undefined {
+  const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text);
+  return match
+    ? Number(match[1]) * { ms: 1, s: 1000, m: 60_000, h: HOUR_MS, d: DAY_MS }[match[2] as "ms" | "s" | "m" | "h" | "d"]
+    : undefined;
+}
+
+export const text: Kind<string> = (value) => value;
+
+/** Comma-separated. */
+export const list: Kind<string[]> = (value) =>
+  value
+    .split(",")
+    .map((item) => item.trim())
+    .filter((item) => item !== "");
+
+export const listOf =
+  (pattern: RegExp, what: string): Kind<string[]> =>
+  (value, name) =>
+    list(value, name).map((item) => {
+      if (!pattern.test(item)) throw new ConfigError(`${name}: ${item} is not ${what}`);
+      return item;
+    });
+
+export const integer =
+  (min: number, max: number): Kind<number> =>
+  (value, name) => {
+    if (!/^\d+$/.test(value) || Number(value) < min || Number(value) > max)
+      throw new ConfigError(`${name}: must be a whole number from ${min} to ${max}, not ${value}`);
+    return Number(value);
+  };
+
+/** In milliseconds; `min` as a text of the same form. */
+export const duration =
+  ({ min, maxMs }: { min?: string; maxMs: number }): Kind<number> =>
+  (value, name) => {
+    const durationMs = parseDuration(value);
+    if (durationMs === undefined || durationMs <= 0 || durationMs > maxMs)
+      throw new ConfigError(
+        `${name}: must be a duration such as 90s, 15m or 1h, at most ${maxMs / 1000}s, not ${value}`,
+      );
+    if (min !== undefined && durationMs < (parseDuration(min) ?? 0))
+      throw new ConfigError(`${name}: must be at least ${min}, not ${value}`);
+    return durationMs;
+  };
+
+export const orZero =
+  (kind: Kind<number>): Kind<number> =>
+  (value, name) =>
+    value === "0" ? 0 : kind(value, name);
+
+export const orEmpty =
+  <T>(kind: Kind<T>): Kind<T | ""> =>
+  (value, name) =>
+    value === "" ? "" : kind(value, name);
+
+/** Several durations, in milliseconds. */
+export const delays: Kind<number[]> = (value, name) => {
+  const all = list(value, name).map((item) => {
+    const delayMs = parseDuration(item);
+    if (delayMs === undefined || delayMs <= 0 || delayMs > 7 * DAY_MS)
+      throw new ConfigError(`${name}: must be durations such as 5s,1m,1h, each at most 7d, not ${item}`);
+    return delayMs;
+  });
+  if (all.length > MAX_DELAYS) throw new ConfigError(`${name}: must be at most ${MAX_DELAYS} durations`);
+  return all;
+};
+
+export const choice =
+  <T extends string>(choices: readonly T[]): Kind<T> =>
+  (value, name) => {
+    const found = choices.find((candidate) => candidate === value);
+    if (found === undefined) throw new ConfigError(`${name}: must be ${choices.join(" or ")}, not ${value}`);
+    return found;
+  };
+
+export const flag: Kind<boolean> = (value, name) => {
+  if (/^(?:1|true|on|yes)$/i.test(value)) return true;
+  if (/^(?:0|false|off|no)$/i.test(value)) return false;
+  throw new ConfigError(`${name}: must be 1 or 0, not ${value}`);
+};
+
+export const logLevel: Kind<string> = (value, name) => {
+  if (!LOG_LEVELS.includes(value)) throw new ConfigError(`${name}: ${value} is not a level`);
+  return value;
+};
+
+export const pathComponent: Kind<string> = (value, name) => {
+  if (!PATH_COMPONENT.test(value))
+    throw new ConfigError(`${name}: ${value} is not a name that can stand in an image path`);
+  return value;
+};
+
+export const domain: Kind<string> = (value, name) => {
+  if (value.length <= 200 && /^[a-z0-9]+(?:[.-][a-z0-9]+)*$/.test(value)) return value;
+  throw new ConfigError(`${name}: must be a domain name in lower case, not ${value}`);
+};
+
+/** An http or https URL without a path, as its origin; or empty. */
+export const origin: Kind<string> = (value, name) => {
+  if (value === "") return "";
+  const parsed = URL.parse(value);
+  if (
+    !parsed ||
+    !/^https?:$/.test(parsed.protocol) ||
+    parsed.search !== "" ||
+    parsed.hash !== "" ||
+    parsed.username !== "" ||
+    parsed.pathname !== "/"
+  )
+    throw new ConfigError(`${name}: must be an http or https URL without a path, not ${value}`);
+  return parsed.origin;
+};
+
+export const redirectUris: Kind<string[]> = (value, name) =>
+  list(value, name).map((item) => {
+    const parsed = URL.parse(item);
+    const loopback = parsed?.protocol === "http:" && ["127.0.0.1", "[::1]"].includes(parsed.hostname);
+    if (
+      parsed &&
+      (parsed.protocol === "https:" || loopback) &&
+      parsed.username === "" &&
+      parsed.hash === "" &&
+      parsed.href === item
+    )
+      return item;
+    throw new ConfigError(`${name}: ${item} is not an https URL as a browser writes it, without user and fragment`);
+  });
+
+// The value may hold a password: it is never repeated in a message.
+export const databaseUrl: Kind<string> = (value, name) => {
+  if (value === "") return "";
+  const parsed = URL.parse(value);
+  if (!parsed || !/^postgres(?:ql)?:$/.test(parsed.protocol) || parsed.pathname.length < 2)
+    throw new ConfigError(`${name}: must be of the form postgres://user:password@host:port/database`);
+  return value;
+};
+
+// As above: collectors are sometimes given a password in the URL.
+export const tracesUrl: Kind<string> = (value, name) => {
+  if (value !== "" && !/^https?:$/.test(URL.parse(value)?.protocol ?? ""))
+    throw new ConfigError(`${name}: must be an http or https URL`);
+  return value;
+};
+
+/** Keys of 32 bytes, in base64 or hex, comma-separated. */
+export const secretKeys: Kind<Uint8Array[]> = (value, name) =>
+  list(value, name).map((item) => {
+    const key = /^[0-9a-f]{64}$/i.test(item) ? Buffer.from(item, "hex") : Buffer.from(item, "base64");
+    if (key.length !== 32)
+      throw new ConfigError(
+        `${name}: must be 32 bytes, in base64 or hex; \`openssl rand -base64 32\` makes such a key`,
+      );
+    return key;
+  });
+
+/** `500/s:2000`; without a burst it is what four seconds bring. */
+export const rateLimit: Kind<RateLimit | undefined> = (value, name) => {
+  if (value === "0") return undefined;
+  const [, rate = "", burst] = /^([1-9]\d{0,8})\/s(?::([1-9]\d{0,8}))?$/.exec(value) ?? [];
+  if (rate === "") throw new ConfigError(`${name}: must be 0 or of the form 500/s or 500/s:2000, not ${value}`);
+  return { perSecond: Number(rate), burst: burst === undefined ? 4 * Number(rate) : Number(burst) };
+};
+
+export const share: Kind<number> = (value, name) => {
+  const number = /^\d+(?:\.\d+)?$/.test(value) ? Number(value) : Number.NaN;
+  if (!(number >= 0 && number <= 1)) throw new ConfigError(`${name}: must be a number from 0 to 1, not ${value}`);
+  return number;
+};

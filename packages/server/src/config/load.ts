@@ -1,0 +1,72 @@
+import { ConfigError } from "./error.ts";
+import { type DATABASE_TLS, type Setting, SETTINGS, TABLE } from "./settings.ts";
+
+export type DatabaseTls = (typeof DATABASE_TLS)[number];
+
+type Table = typeof TABLE;
+type Read = { [K in keyof Table]: Table[K] extends Setting<infer T> ? T : never };
+
+/** Everything that an operator can set, with what follows from it. */
+export interface Config extends Omit<Read, "databaseTls" | "blobsRedirect"> {
+  /** The registry's audience: host[:port] of registryUrl. */
+  registryAudience: string;
+  databaseTls: DatabaseTls;
+}
+
+/** The variable of a setting, e.g. `MOORAGE_DATA_DIR`. */
+export function variableOf(key: keyof Table): string {
+  return TABLE[key].name;
+}
+
+/** A ConfigError that names the setting: for what is found out later than in reading it. */
+export function settingError(key: keyof Table, problem: string, options?: ErrorOptions): ConfigError {
+  return new ConfigError(`${TABLE[key].name}: ${problem}`, options);
+}
+
+/** Reads the settings. An empty value is an absent one. Throws a ConfigError for the first wrong one. */
+export function loadConfig(
+  env: Record<string, string | undefined>,
+  overrides: Record<string, string | undefined> = {},
+): Config {
+  const unknown = Object.keys(overrides).find((name) => !SETTINGS.some((setting) => setting.name === name));
+  if (unknown !== undefined) throw new ConfigError(`${unknown}: no such setting`);
+  const read = Object.fromEntries(
+    Object.entries(TABLE).map(([key, { name, fallback, kind }]) => [
+      key,
+      kind(overrides[name] || env[name] || fallback, name),
+    ]),
+    // Each value was read by the kind of its key.
+  ) as Read;
+  const { blobsRedirect, blobsRedirectTtlMs, databaseTls, ...rest } = read;
+  const config: Config = {
+    ...rest,
+    registryAudience: "",
+    blobsRedirectTtlMs: blobsRedirect ? blobsRedirectTtlMs : 0,
+    databaseTls: databaseTls === "" ? defaultTls(rest.databaseUrl) : databaseTls,
+  };
+  if ((config.tlsCert === "") !== (config.tlsKey === ""))
+    throw settingError(config.tlsCert === "" ? "tlsCert" : "tlsKey", "is needed as well");
+  if (config.organization === config.publicOrganization)
+    throw settingError("publicOrganization", `must differ from ${TABLE.organization.name}`);
+  return config.port === 0 ? config : withUrls(config, config.port);
+}
+
+/**
+ * Fills in the URLs that were left to their defaults, now that the port is known. Throws a ConfigError when the
+ * audiences are equal.
+ */
+export function withUrls(config: Config, port: number): Config {
+  const bare = config.host === "0.0.0.0" || config.host === "::" ? "127.0.0.1" : config.host;
+  const own = `${config.tlsCert === "" ? "http" : "https"}://${bare.includes(":") ? `[${bare}]` : bare}:${port}`;
+  const baseUrl = config.baseUrl || own;
+  const registryUrl = config.registryUrl || baseUrl;
+  const registryAudience = new URL(registryUrl).host;
+  if (registryAudience === baseUrl)
+    throw settingError("registryUrl", "the registry's audience must differ from the platform's");
+  return { ...config, port, baseUrl, registryUrl, registryAudience };
+}
+
+function defaultTls(databaseUrl: string): DatabaseTls {
+  const host = URL.parse(databaseUrl)?.hostname ?? "";
+  return host === "" || host === "localhost" || host.startsWith("127.") || host === "[::1]" ? "disable" : "verify-full";
+}
