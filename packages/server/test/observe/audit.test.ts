@@ -11,7 +11,7 @@ import { auditRetention } from "../../src/audit/index.ts";
 import { collectInstallation } from "../../src/admin/index.ts";
 import { loadConfig } from "../../src/index.ts";
 import type { Row } from "../../src/store/index.ts";
-import { openTransactor } from "../../src/runtime/transactor.ts";
+import { openCommandWriter } from "../../src/installation/stores.ts";
 import { databaseEnv, dropDatabase, openTestStore } from "../support/database.ts";
 import { pushImage } from "../support/image.ts";
 import { digestOf, OCI_IMAGE, startInstallation } from "../support/installation.ts";
@@ -579,16 +579,7 @@ test("entries go when they are older than the settings say, a bounded number at 
     ])
     .execute();
   const config = loadConfig({ MOORAGE_DATA_DIR: dataDir, ...(await databaseEnv(dataDir)) });
-  const writer = await openTransactor(store, {
-    dataDir,
-    methods: new Map(),
-    pageTokenKey: randomBytes(32),
-    ownerRole: "",
-    admins: [],
-    secretKeys: [randomBytes(32)],
-    eventsPrefix: "dev.moorage",
-    onFault: assert.fail,
-  });
+  const writer = await openCommandWriter(store, config, assert.fail);
   const deps = { writer, reader: store.reader, clock: { nowMs: () => nowMs }, retentionMs: config.auditRetentionMs };
   assert.deepEqual(await auditRetention(deps, new AbortController().signal), { removed: 452 });
   assert.deepEqual(

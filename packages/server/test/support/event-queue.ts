@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,7 +14,7 @@ import {
   type RecordRequest,
 } from "../../src/events/index.ts";
 import type { Database, Row } from "../../src/store/index.ts";
-import { openTransactor } from "../../src/runtime/transactor.ts";
+import { openCommandWriter } from "../../src/installation/stores.ts";
 import type { Transactor } from "../../src/core/transactor.ts";
 import type { Writer } from "../../src/runtime/sqlite-transactor.ts";
 import { dropDatabase, openTestStore } from "./database.ts";
@@ -56,17 +55,8 @@ export async function openEventQueue(t: TestContext, processes = 1) {
         collisions += 1;
       },
     });
-    const keys = { pageTokenKey: randomBytes(32), secretKeys: [randomBytes(32)] };
-    const writer = await openTransactor(store.store, {
-      dataDir,
-      methods: new Map(),
-      ownerRole: "",
-      admins: [],
-      eventsPrefix: PREFIX,
-      ...keys,
-      onFault: (error) => {
-        throw error;
-      },
+    const writer = await openCommandWriter(store.store, { dataDir, eventsPrefix: PREFIX }, (error) => {
+      throw error;
     });
     opened.push({ store, writer });
   }
