@@ -8,9 +8,11 @@ import {
   type MessageInitShape,
   type MessageShape,
   ScalarType,
+  toJsonString,
 } from "@bufbuild/protobuf";
-import { TimestampSchema } from "@bufbuild/protobuf/wkt";
-import { timestamp } from "../lib/timestamps.ts";
+import { type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
+import { milliseconds, timestamp } from "../lib/timestamps.ts";
+import type { Row, Tables } from "../store/index.ts";
 
 /**
  * How a column holds a field: `plain` as it is; `flag` 0 or 1; `time` milliseconds since 1970, null for none; `texts` a
@@ -28,6 +30,8 @@ export interface Layout<D extends DescMessage = DescMessage> {
   toMessage(cells: Cells): MessageShape<D>;
   /** The same from a row as an object. */
   ofRow(row: object): MessageShape<D>;
+  /** The fields of that message, for one that has others beside those in columns. */
+  fieldsOf(row: object): Exclude<MessageInitShape<D>, MessageShape<D>>;
 }
 
 /**
@@ -42,17 +46,42 @@ export function layoutOf<D extends DescMessage>(
     .filter(({ name }) => !without.includes(name))
     .map((field) => ({ field, form: formOf(field) }));
   const columns = fields.map(({ field }) => field.name);
-  const toMessage = (cells: Cells): MessageShape<D> => {
+  const initOf = (cells: Cells): Exclude<MessageInitShape<D>, MessageShape<D>> => {
     const init: Record<string, unknown> = {};
     for (const [at, { field, form }] of fields.entries()) init[field.localName] = valueOf(field, form, cells[at]);
-    return create(message, init as MessageInitShape<D>);
+    return init as Exclude<MessageInitShape<D>, MessageShape<D>>;
   };
+  const toMessage = (cells: Cells): MessageShape<D> => create(message, initOf(cells));
+  const cellsOf = (row: object): Cells => columns.map((column) => (row as Record<string, unknown>)[column]);
   return {
     message,
     fields,
     columns,
     toMessage,
-    ofRow: (row) => toMessage(columns.map((column) => (row as Record<string, unknown>)[column])),
+    ofRow: (row) => toMessage(cellsOf(row)),
+    fieldsOf: (row) => initOf(cellsOf(row)),
+  };
+}
+
+/**
+ * The way back: what an insert or an update writes of a message into these columns of the table. Throws, at boot, for a
+ * column that the layout lacks.
+ */
+export function columnsOf<D extends DescMessage, T extends keyof Tables, C extends keyof Row<T> & string>(
+  layout: Layout<D>,
+  table: T,
+  columns: readonly C[],
+): (message: MessageShape<D>) => Pick<Row<T>, C> {
+  const written = columns.map((column) => {
+    const stored = layout.fields.find(({ field }) => field.name === column);
+    if (stored === undefined) throw new Error(`${layout.message.typeName} holds no field for ${table}.${column}`);
+    return { column, ...stored };
+  });
+  return (message) => {
+    const row: Record<string, unknown> = {};
+    for (const { column, field, form } of written)
+      row[column] = cellOf(field, form, (message as Record<string, unknown>)[field.localName]);
+    return row as Pick<Row<T>, C>;
   };
 }
 
@@ -75,6 +104,16 @@ function valueOf(field: DescField, form: Form, cell: unknown): unknown {
   if (form === "time") return timestamp(cell as number);
   const value = JSON.parse(cell as string) as JsonValue;
   return field.fieldKind === "message" ? fromJson(field.message, value) : value;
+}
+
+function cellOf(field: DescField, form: Form, value: unknown): unknown {
+  if (form === "plain") return value;
+  if (form === "flag") return value === true ? 1 : 0;
+  if (form === "texts" || form === "map") return JSON.stringify(value);
+  if (value === undefined) return null;
+  if (form === "time") return milliseconds(value as Timestamp);
+  if (field.fieldKind !== "message") throw new Error(`${field.toString()} is no message`);
+  return toJsonString(field.message, value as Message);
 }
 
 const STORED: unique symbol = Symbol("stored");

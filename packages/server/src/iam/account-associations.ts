@@ -1,11 +1,6 @@
-import { create, type DescMessage, type Message, toJsonString } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
 import {
   type AccountAssociation,
-  AccountAssociation_AmazonSchema,
-  AccountAssociation_AzureSchema,
-  AccountAssociation_GitHubSchema,
-  AccountAssociation_GoogleSchema,
-  AccountAssociation_ServicesSchema,
   AccountAssociationSchema,
   AccountAssociationsService,
   Capability,
@@ -15,13 +10,12 @@ import {
 import { columnIsIfSet, listStored, storedListOf } from "../aip/list.ts";
 import { sortable } from "../aip/order.ts";
 import { resource, storedGet } from "../aip/resource.ts";
-import { layoutOf } from "../core/stored.ts";
+import { columnsOf, layoutOf } from "../core/stored.ts";
 import { violationsOf } from "../aip/validate.ts";
 import { isWithin, parentOf } from "../lib/uid.ts";
 import type { Call } from "../core/call.ts";
 import { alreadyExists, invalidArgument } from "../errors.ts";
 import type { Room, RoomContext } from "../core/service.ts";
-import type { Row } from "../store/index.ts";
 import { accountViolations } from "./account-rules.ts";
 import { checkAccount } from "./account-check.ts";
 import { groups } from "./groups.ts";
@@ -29,6 +23,15 @@ import { identities, requireHoldsAllOf } from "./identities.ts";
 
 const PROVIDERS: ReadonlySet<number> = new Set([Provider.GOOGLE, Provider.AMAZON, Provider.AZURE]);
 const LAYOUT = layoutOf(AccountAssociationSchema);
+const toRow = columnsOf(LAYOUT, "account_associations", [
+  "name",
+  "description",
+  "amazon",
+  "google",
+  "services",
+  "azure",
+  "github",
+]);
 
 const associations = resource({
   message: AccountAssociationSchema,
@@ -124,22 +127,4 @@ async function check(
   }
   if (violations.length > 0) throw invalidArgument(...violations);
   for (const [, uid] of changed) await requireHoldsAllOf(call, uid);
-}
-
-type Columns = Omit<Row<"account_associations">, "uid" | "parent" | "create_time" | "update_time">;
-
-function toRow({ name, description, amazon, google, services, azure, github }: AccountAssociation): Columns {
-  return {
-    name,
-    description,
-    amazon: text(AccountAssociation_AmazonSchema, amazon),
-    google: text(AccountAssociation_GoogleSchema, google),
-    services: text(AccountAssociation_ServicesSchema, services),
-    azure: text(AccountAssociation_AzureSchema, azure),
-    github: text(AccountAssociation_GitHubSchema, github),
-  };
-}
-
-function text(schema: DescMessage, message: Message | undefined): string | null {
-  return message === undefined ? null : toJsonString(schema, message);
 }

@@ -8,8 +8,8 @@ import {
 import { columnIsIfSet, listOf, listPage } from "../aip/list.ts";
 import { sortable } from "../aip/order.ts";
 import { resource } from "../aip/resource.ts";
+import { columnsOf, layoutOf } from "../core/stored.ts";
 import { validate, violationsOf } from "../aip/validate.ts";
-import { timestamp } from "../lib/timestamps.ts";
 import { isWithin, parentOf } from "../lib/uid.ts";
 import type { Call } from "../core/call.ts";
 import { invalidArgument, notFound } from "../errors.ts";
@@ -19,18 +19,15 @@ import { groups } from "./groups.ts";
 import { identityProviders } from "./identity-providers.ts";
 import { capabilitiesOf, capabilityName } from "./roles.ts";
 
+const LAYOUT = layoutOf(ExternalGroupRoleMappingSchema, { without: ["identity_provider_uid"] });
+const toRow = columnsOf(LAYOUT, "external_group_role_mappings", ["external_group_id", "role_uid", "scope"]);
+
 const mappings = resource({
   message: ExternalGroupRoleMappingSchema,
   table: "external_group_role_mappings",
-  toMessage: (row) => ({
-    uid: row.uid,
-    identityProviderUid: row.parent,
-    externalGroupId: row.external_group_id,
-    roleUid: row.role_uid,
-    scope: row.scope,
-    createTime: timestamp(row.create_time),
-  }),
-  toRow: ({ roleUid, scope }) => ({ role_uid: roleUid, scope }),
+  toMessage: (row) => ({ ...LAYOUT.fieldsOf(row), identityProviderUid: row.parent }),
+  // Which group it is of stays.
+  toRow: columnsOf(LAYOUT, "external_group_role_mappings", ["role_uid", "scope"]),
 });
 
 const LIST = listOf({
@@ -59,9 +56,7 @@ export function externalGroupRoleMappingsService({
       await check(call, provider.parent, mapping);
       return mappings.toMessage(
         await mappings.insert(call, parent, {
-          external_group_id: mapping.externalGroupId,
-          role_uid: mapping.roleUid,
-          scope: mapping.scope,
+          ...toRow(mapping),
           create_time: call.nowMs,
         }),
       );

@@ -5,8 +5,8 @@ import { type GroupInvite, GroupInviteSchema, GroupInvitesService } from "@moora
 import { columnIsIfSet, listOf, listPage } from "../aip/list.ts";
 import { sortable } from "../aip/order.ts";
 import { resource } from "../aip/resource.ts";
+import { columnsOf, layoutOf } from "../core/stored.ts";
 import { violationsOf } from "../aip/validate.ts";
-import { timestamp } from "../lib/timestamps.ts";
 import type { Call } from "../core/call.ts";
 import { type FieldViolation, invalidArgument } from "../errors.ts";
 import type { Room, RoomContext } from "../core/service.ts";
@@ -16,22 +16,17 @@ import { requireGivable } from "./give-role.ts";
 import { groups } from "./groups.ts";
 import { capabilitiesOf } from "./roles.ts";
 
-const answered = (row: Row<"group_invites">) => ({
-  uid: row.uid,
-  roleUid: row.role_uid,
-  email: row.email,
-  singleUse: row.single_use === 1,
-  keyId: row.key_id,
-  expirationTime: timestamp(row.expiration_time),
-  createTime: timestamp(row.create_time),
-});
+const LAYOUT = layoutOf(GroupInviteSchema, { without: ["role", "ttl", "code"] });
+
+const toRow = columnsOf(LAYOUT, "group_invites", ["role_uid", "email", "single_use"]);
 
 const invites = resource({
   message: GroupInviteSchema,
   table: "group_invites",
   // How long it was to be good is never answered; an update checks the whole.
-  toMessage: (row) => ({ ...answered(row), ttl: durationFromMs(row.expiration_time - row.create_time) }),
-  toRow: ({ email, singleUse }) => ({ email, single_use: singleUse ? 1 : 0 }),
+  toMessage: (row) => ({ ...LAYOUT.fieldsOf(row), ttl: durationFromMs(row.expiration_time - row.create_time) }),
+  // Its role stays.
+  toRow: columnsOf(LAYOUT, "group_invites", ["email", "single_use"]),
 });
 
 const LIST = listOf({
@@ -62,9 +57,7 @@ export function groupInvitesService({ pageTokenKey }: RoomContext): Room<typeof 
       const code = randomBytes(CODE_BYTES).toString("base64url");
       const hash = hashOf(code);
       const row = await invites.insert(call, parent, {
-        role_uid: groupInvite.roleUid,
-        email: groupInvite.email,
-        single_use: groupInvite.singleUse ? 1 : 0,
+        ...toRow(groupInvite),
         code_hash: hash,
         key_id: keyIdOf(hash),
         creator: call.caller.identity,
@@ -129,6 +122,6 @@ async function hydrate(call: Call, rows: Row<"group_invites">[]): Promise<Hydrat
   const roleOf = new Map(found.map((row) => [row.uid, { ...row, capabilities: capabilitiesOf(row) }]));
   return rows.map((row) => {
     const role = roleOf.get(row.role_uid);
-    return { ...answered(row), ...(role && { role }) };
+    return { ...LAYOUT.fieldsOf(row), ...(role && { role }) };
   });
 }

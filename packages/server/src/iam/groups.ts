@@ -3,7 +3,7 @@ import { type Group, GroupsService, GroupSchema, OrgStatus, ResourceDeletedSchem
 import { columnIsIfSet, listStored, storedListOf } from "../aip/list.ts";
 import { sortable } from "../aip/order.ts";
 import { resource, storedGet } from "../aip/resource.ts";
-import { layoutOf } from "../core/stored.ts";
+import { columnsOf, layoutOf } from "../core/stored.ts";
 import { validate } from "../aip/validate.ts";
 import { newUid, parentOf } from "../lib/uid.ts";
 import type { Call } from "../core/call.ts";
@@ -13,6 +13,7 @@ import type { Row } from "../store/index.ts";
 import { tellOfBinding } from "./binding-answers.ts";
 
 const LAYOUT = layoutOf(GroupSchema);
+const toRow = columnsOf(LAYOUT, "groups", ["name", "description", "kind", "verified"]);
 
 export const groups = resource({
   message: GroupSchema,
@@ -20,7 +21,7 @@ export const groups = resource({
   kind: "groups",
   sharesNames: true,
   toMessage: LAYOUT.ofRow,
-  toRow: ({ name, description, kind, verified }) => ({ name, description, kind, verified: verified ? 1 : 0 }),
+  toRow,
 });
 
 const getGroup = storedGet("groups", LAYOUT);
@@ -85,18 +86,11 @@ export async function createGroupNamed(call: Call, parent: string, name: string)
   return row.uid;
 }
 
-async function insertGroup(
-  call: Call,
-  parent: string,
-  { name, description, kind, verified }: Group,
-): Promise<Row<"groups">> {
+async function insertGroup(call: Call, parent: string, group: Group): Promise<Row<"groups">> {
   if (parent.split("/").length >= MAX_DEPTH)
     throw invalidArgument({ field: "parent", description: `groups are at most ${MAX_DEPTH} levels deep` });
   return await groups.insert(call, parent, {
-    name,
-    description,
-    kind,
-    verified: verified ? 1 : 0,
+    ...toRow(group),
     status: OrgStatus.READY,
     resource_limits: "{}",
     create_time: call.nowMs,

@@ -10,9 +10,9 @@ import { neededFor } from "../aip/access.ts";
 import { columnIsIfSet, listOf, listPage } from "../aip/list.ts";
 import { sortable } from "../aip/order.ts";
 import { resource } from "../aip/resource.ts";
+import { columnsOf, layoutOf } from "../core/stored.ts";
 import { within } from "../aip/scope.ts";
 import { validate, violationsOf } from "../aip/validate.ts";
-import { timestamp } from "../lib/timestamps.ts";
 import type { Call } from "../core/call.ts";
 import { invalidArgument, notFound, permissionDenied } from "../errors.ts";
 import { requireHolds, type Room, type RoomContext } from "../core/service.ts";
@@ -23,22 +23,18 @@ import { validateRelationship } from "./relationship.ts";
 import { capabilitiesOf, capabilityName } from "./roles.ts";
 import { sql } from "kysely";
 
+// The oneof of how it is assumed stands in columns of its own.
+const LAYOUT = layoutOf(IdentitySchema, {
+  without: ["claim_match", "static_keys", "aws_identity", "service_principal"],
+});
+const namesOf = columnsOf(LAYOUT, "identities", ["name", "description", "company"]);
+const toRow = (identity: Identity) => ({ ...namesOf(identity), ...relationshipColumns(identity.relationship) });
+
 export const identities = resource({
   message: IdentitySchema,
   table: "identities",
   kind: "identities",
-  toMessage: (row) => ({
-    uid: row.uid,
-    name: row.name,
-    description: row.description,
-    email: row.email,
-    emailUnverified: row.email_unverified,
-    company: row.company,
-    ...(row.last_seen_time === null ? {} : { lastSeenTime: timestamp(row.last_seen_time) }),
-    createTime: timestamp(row.create_time),
-    updateTime: timestamp(row.update_time),
-    relationship: relationshipOf(row),
-  }),
+  toMessage: (row) => ({ ...LAYOUT.fieldsOf(row), relationship: relationshipOf(row) }),
   toRow,
 });
 
@@ -161,15 +157,6 @@ const TYPES = {
   awsIdentity: RelationshipType.AWS_IDENTITY,
   servicePrincipal: RelationshipType.SERVICE_PRINCIPAL,
 } as const;
-
-function toRow({
-  name,
-  description,
-  company,
-  relationship,
-}: Identity): RelationshipColumns & Pick<Row<"identities">, "name" | "description" | "company"> {
-  return { name, description, company, ...relationshipColumns(relationship) };
-}
 
 type RelationshipColumns = Pick<Row<"identities">, "relationship_type" | "relationship" | "issuer" | "subject">;
 

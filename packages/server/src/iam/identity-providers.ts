@@ -3,50 +3,50 @@ import type { FieldMask } from "@bufbuild/protobuf/wkt";
 import {
   type IdentityProvider,
   type IdentityProvider_OIDC as OIDC,
-  type IdentityProvider_OIDC_CorrelationRule as CorrelationRule,
   IdentityProvider_OIDC_CorrelationRuleSchema as CorrelationRuleSchema,
+  IdentityProvider_OIDCSchema,
   IdentityProviderSchema,
   IdentityProvidersService,
 } from "@moorage/api";
 import { columnIsIfSet, listOf, listPage } from "../aip/list.ts";
-import { sortable } from "../aip/order.ts";
-import { camelCase } from "../aip/order.ts";
+import { camelCase, sortable } from "../aip/order.ts";
 import { resource } from "../aip/resource.ts";
+import { columnsOf, layoutOf } from "../core/stored.ts";
 import { violationsOf } from "../aip/validate.ts";
 import { isIssuerUrl } from "../lib/issuer-url.ts";
 import type { Secrets } from "../lib/secrets.ts";
-import { timestamp } from "../lib/timestamps.ts";
 import type { Call } from "../core/call.ts";
 import { alreadyExists, failedPrecondition, type FieldViolation, invalidArgument } from "../errors.ts";
 import type { Room, RoomContext } from "../core/service.ts";
-import type { Row } from "../store/index.ts";
 import { requireGivable } from "./give-role.ts";
 import { groups } from "./groups.ts";
 import { requireAdminFor } from "./identities.ts";
 import { secretPlace } from "./sign-in.ts";
+
+const LAYOUT = layoutOf(IdentityProviderSchema, { without: ["oidc"] });
+// How it is reached stands in the same row.
+const OIDC_LAYOUT = layoutOf(IdentityProvider_OIDCSchema, { without: ["client_secret"] });
+const ownColumns = columnsOf(LAYOUT, "identity_providers", ["name", "description", "default_role"]);
+const oidcColumns = columnsOf(OIDC_LAYOUT, "identity_providers", [
+  "issuer",
+  "client_id",
+  "additional_scopes",
+  "groups_claim",
+  "correlation_rule",
+  "pkce_enabled",
+]);
+const toRow = (provider: IdentityProvider) => ({
+  ...ownColumns(provider),
+  ...oidcColumns(provider.configuration.value ?? create(IdentityProvider_OIDCSchema)),
+});
 
 export const identityProviders = resource({
   message: IdentityProviderSchema,
   table: "identity_providers",
   // The secret is in no answer.
   toMessage: (row) => ({
-    uid: row.uid,
-    name: row.name,
-    description: row.description,
-    createTime: timestamp(row.create_time),
-    updateTime: timestamp(row.update_time),
-    defaultRole: row.default_role,
-    configuration: {
-      case: "oidc" as const,
-      value: {
-        issuer: row.issuer,
-        clientId: row.client_id,
-        additionalScopes: JSON.parse(row.additional_scopes) as string[],
-        groupsClaim: row.groups_claim,
-        correlationRule: row.correlation_rule as CorrelationRule,
-        pkceEnabled: row.pkce_enabled === 1,
-      },
-    },
+    ...LAYOUT.fieldsOf(row),
+    configuration: { case: "oidc" as const, value: OIDC_LAYOUT.ofRow(row) },
   }),
   toRow,
 });
@@ -131,30 +131,6 @@ export function identityProvidersService({
       await identityProviders.remove(call, row);
       return {};
     },
-  };
-}
-
-type Configured = Omit<Row<"identity_providers">, "uid" | "parent" | "client_secret" | "create_time" | "update_time">;
-
-function toRow({ name, description, defaultRole, configuration }: IdentityProvider): Configured {
-  const {
-    issuer = "",
-    clientId = "",
-    additionalScopes = [],
-    groupsClaim = "",
-    correlationRule = 0,
-    pkceEnabled = false,
-  } = configuration.value ?? {};
-  return {
-    name,
-    description,
-    default_role: defaultRole,
-    issuer,
-    client_id: clientId,
-    additional_scopes: JSON.stringify(additionalScopes),
-    groups_claim: groupsClaim,
-    correlation_rule: correlationRule,
-    pkce_enabled: pkceEnabled ? 1 : 0,
   };
 }
 

@@ -3,8 +3,8 @@ import { Capability, GroupSchema, type RoleBinding, RoleBindingSchema, RoleBindi
 import { columnIsIfSet, listOf, listPage } from "../aip/list.ts";
 import { sortable } from "../aip/order.ts";
 import { resource } from "../aip/resource.ts";
+import { columnsOf, layoutOf } from "../core/stored.ts";
 import { violationsOf } from "../aip/validate.ts";
-import { timestamp } from "../lib/timestamps.ts";
 import { isWithin, parentOf } from "../lib/uid.ts";
 import type { Actor, Call } from "../core/call.ts";
 import { type FieldViolation, invalidArgument, notFound, permissionDenied } from "../errors.ts";
@@ -15,16 +15,14 @@ import { groups } from "./groups.ts";
 import { identities } from "./identities.ts";
 import { capabilitiesOf, capabilityName, roles } from "./roles.ts";
 
+const LAYOUT = layoutOf(RoleBindingSchema, { without: ["identity", "group", "role"] });
+const toRow = columnsOf(LAYOUT, "role_bindings", ["identity_uid", "role_uid"]);
+
 export const bindings = resource({
   message: RoleBindingSchema,
   table: "role_bindings",
-  toMessage: (row) => ({
-    uid: row.uid,
-    createTime: timestamp(row.create_time),
-    identityUid: row.identity_uid,
-    roleUid: row.role_uid,
-  }),
-  toRow: ({ identityUid, roleUid }) => ({ identity_uid: identityUid, role_uid: roleUid }),
+  toMessage: LAYOUT.ofRow,
+  toRow,
 });
 
 const LIST = listOf({
@@ -115,8 +113,7 @@ async function bind(call: Call, group: string, binding: RoleBinding, path: strin
   await groups.get(call.tx, group);
   await checkBinding(call, group, binding, path === "" ? "" : `${path}roleBinding.`);
   return await bindings.insert(call, group, {
-    identity_uid: binding.identityUid,
-    role_uid: binding.roleUid,
+    ...toRow(binding),
     create_time: call.nowMs,
   });
 }

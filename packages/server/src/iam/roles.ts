@@ -3,9 +3,9 @@ import { Capability, CapabilitySchema, type Role, RoleSchema, RolesService } fro
 import { columnIsIfSet, listOf, listPage } from "../aip/list.ts";
 import { sortable } from "../aip/order.ts";
 import { resource } from "../aip/resource.ts";
+import { columnsOf, layoutOf } from "../core/stored.ts";
 import { type Scope, within } from "../aip/scope.ts";
 import { violationsOf } from "../aip/validate.ts";
-import { timestamp } from "../lib/timestamps.ts";
 import { parentOf } from "../lib/uid.ts";
 import type { Call } from "../core/call.ts";
 import { alreadyExists, failedPrecondition, invalidArgument, type PreconditionViolation } from "../errors.ts";
@@ -13,18 +13,15 @@ import { requireHolds, type Room, type RoomContext } from "../core/service.ts";
 import { groups } from "./groups.ts";
 import { sql } from "kysely";
 
+const LAYOUT = layoutOf(RoleSchema, { without: ["capabilities"] });
+const namesOf = columnsOf(LAYOUT, "roles", ["name", "description"]);
+const toRow = (role: Role) => ({ ...namesOf(role), capabilities: toColumn(role.capabilities) });
+
 export const roles = resource({
   message: RoleSchema,
   table: "roles",
-  toMessage: (row) => ({
-    uid: row.uid,
-    name: row.name,
-    description: row.description,
-    capabilities: capabilitiesOf(row),
-    createTime: timestamp(row.create_time),
-    updateTime: timestamp(row.update_time),
-  }),
-  toRow: ({ name, description, capabilities }) => ({ name, description, capabilities: toColumn(capabilities) }),
+  toMessage: (row) => ({ ...LAYOUT.fieldsOf(row), capabilities: capabilitiesOf(row) }),
+  toRow,
 });
 
 const LIST = listOf({
@@ -50,9 +47,7 @@ export function rolesService({ pageTokenKey }: RoomContext): Room<typeof RolesSe
       await requireHolds(call, role.capabilities, parent, capabilityName);
       return roles.toMessage(
         await roles.insert(call, parent, {
-          name: role.name,
-          description: role.description,
-          capabilities: toColumn(role.capabilities),
+          ...toRow(role),
           create_time: call.nowMs,
           update_time: call.nowMs,
         }),

@@ -1,10 +1,10 @@
-import { create, toJsonString } from "@bufbuild/protobuf";
-import { type Repo, RepoReadmeSchema, RepoSchema, ReposService, type TagPolicy, TagPolicySchema } from "@moorage/api";
+import { create } from "@bufbuild/protobuf";
+import { type Repo, RepoReadmeSchema, RepoSchema, ReposService, type TagPolicy } from "@moorage/api";
 import { columnIs, listStored, storedListOf } from "../aip/list.ts";
 import { sortable } from "../aip/order.ts";
 import { applyMask } from "../aip/masks.ts";
 import { resource, storedGet } from "../aip/resource.ts";
-import { layoutOf } from "../core/stored.ts";
+import { columnsOf, layoutOf } from "../core/stored.ts";
 import { validate } from "../aip/validate.ts";
 import type { Call } from "../core/call.ts";
 import { invalidArgument } from "../errors.ts";
@@ -17,6 +17,18 @@ import { keepMirror, readSync, requestSync, syncConfigText } from "./syncs.ts";
 import { requireNoneProtected } from "./tag-moves.ts";
 
 const LAYOUT = layoutOf(RepoSchema);
+const plainColumns = columnsOf(LAYOUT, "repos", [
+  "name",
+  "description",
+  "catalog_tier",
+  "bundles",
+  "readme",
+  "aliases",
+  "active_tags",
+  "tag_policy",
+]);
+// The source's password is kept in another table.
+const toRow = (repo: Repo) => ({ ...plainColumns(repo), sync_config: syncConfigText(repo.syncConfig) });
 
 export const repos = resource({
   message: RepoSchema,
@@ -140,18 +152,4 @@ async function removeRepo(call: Call, row: Row<"repos">): Promise<void> {
 function validatePolicy(policy: TagPolicy | undefined): void {
   const violations = policy === undefined ? [] : policyViolations(policy, "tagPolicy");
   if (violations.length > 0) throw invalidArgument(...violations);
-}
-
-function toRow(repo: Repo): Omit<Row<"repos">, "uid" | "parent" | "create_time" | "update_time"> {
-  return {
-    name: repo.name,
-    description: repo.description,
-    catalog_tier: repo.catalogTier,
-    bundles: JSON.stringify(repo.bundles),
-    readme: repo.readme,
-    aliases: JSON.stringify(repo.aliases),
-    active_tags: JSON.stringify(repo.activeTags),
-    sync_config: syncConfigText(repo.syncConfig),
-    tag_policy: repo.tagPolicy === undefined ? null : toJsonString(TagPolicySchema, repo.tagPolicy),
-  };
 }

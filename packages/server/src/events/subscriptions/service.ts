@@ -10,7 +10,7 @@ import {
 import { listStored, storedListOf } from "../../aip/list.ts";
 import { sortable } from "../../aip/order.ts";
 import { resource, storedGet } from "../../aip/resource.ts";
-import { layoutOf } from "../../core/stored.ts";
+import { columnsOf, layoutOf } from "../../core/stored.ts";
 import type { Call } from "../../core/call.ts";
 import { failedPrecondition, invalidArgument } from "../../errors.ts";
 import { groups } from "../../iam/index.ts";
@@ -26,11 +26,7 @@ const MOST_OF_A_GROUP = 100;
 // The secret is in no answer but those that make one.
 const LAYOUT = layoutOf(SubscriptionSchema, { without: ["secret"] });
 
-const toRow = ({ sink, typePrefixes, subjectPrefixes }: Subscription) => ({
-  sink,
-  type_prefixes: JSON.stringify(typePrefixes),
-  subject_prefixes: JSON.stringify(subjectPrefixes),
-});
+const toRow = columnsOf(LAYOUT, "subscriptions", ["sink", "type_prefixes", "subject_prefixes"]);
 
 const subscriptions = resource({ message: SubscriptionSchema, table: "subscriptions", toMessage: LAYOUT.ofRow, toRow });
 
