@@ -20,7 +20,7 @@ const MAC_BYTES = 16;
 
 export function sealPageToken(key: Uint8Array, token: PageToken): string {
   const body = Buffer.from(JSON.stringify([token.list, token.request, token.position, token.issuedMs]));
-  return Buffer.concat([mac(key, body), body]).toString("base64url");
+  return sealText(key, body);
 }
 
 /**
@@ -28,16 +28,8 @@ export function sealPageToken(key: Uint8Array, token: PageToken): string {
  * caller's to ask.
  */
 export function openPageToken(key: Uint8Array, text: string): PageToken {
-  const raw =
-    text.length <= MAX_LENGTH && /^[A-Za-z0-9_-]+$/.test(text) ? Buffer.from(text, "base64url") : Buffer.alloc(0);
-  const body = raw.subarray(MAC_BYTES);
-  if (
-    raw.length <= MAC_BYTES ||
-    raw.toString("base64url") !== text ||
-    !timingSafeEqual(raw.subarray(0, MAC_BYTES), mac(key, body))
-  ) {
-    throw wrongPageToken("is not a token of this list");
-  }
+  const body = openText(key, text, MAX_LENGTH);
+  if (body === undefined) throw wrongPageToken("is not a token of this list");
   const [list, request, position, issuedMs] = JSON.parse(body.toString()) as [
     string,
     string,
@@ -49,6 +41,34 @@ export function openPageToken(key: Uint8Array, text: string): PageToken {
 
 export function wrongPageToken(description: string): Error {
   return invalidArgument({ field: "page_token", description });
+}
+
+const NO_PURPOSE = Buffer.alloc(0);
+
+/** The body with its code, as text. What is sealed for one purpose is opened for no other, although one key seals all. */
+export function sealText(key: Uint8Array, body: Uint8Array, purpose: Uint8Array = NO_PURPOSE): string {
+  return Buffer.concat([codeOf(key, body, purpose), body]).toString("base64url");
+}
+
+/** The body of such a text. Undefined: it is none of ours. */
+export function openText(
+  key: Uint8Array,
+  text: string,
+  maxLength: number,
+  purpose: Uint8Array = NO_PURPOSE,
+): Buffer | undefined {
+  const raw =
+    text.length <= maxLength && /^[A-Za-z0-9_-]+$/.test(text) ? Buffer.from(text, "base64url") : Buffer.alloc(0);
+  const body = raw.subarray(MAC_BYTES);
+  const isOurs =
+    raw.length > MAC_BYTES &&
+    raw.toString("base64url") === text &&
+    timingSafeEqual(raw.subarray(0, MAC_BYTES), codeOf(key, body, purpose));
+  return isOurs ? body : undefined;
+}
+
+function codeOf(key: Uint8Array, body: Uint8Array, purpose: Uint8Array): Buffer {
+  return mac(key, purpose.length === 0 ? body : Buffer.concat([purpose, body]));
 }
 
 // HMAC-SHA-256 (RFC 2104) of one-shot hashes: an Hmac object costs more to make and to collect than all the rest of a

@@ -43,6 +43,8 @@ export interface Resource<D extends DescMessage, T extends ResourceTable> {
   get(db: Database, uid: string): Promise<Row<T>>;
   /** Inserts below the parent. Throws ALREADY_EXISTS when the name is taken. */
   insert(call: Call, parent: string, row: Omit<Row<T>, "uid" | "parent">): Promise<Row<T>>;
+  /** Throws ALREADY_EXISTS when something below the parent has the name. */
+  requireFree(db: Database, parent: string, name: string): Promise<void>;
   /** Changes what the mask names, checks the whole, and writes it. `check` sees both before anything is written. */
   patch(
     call: Call,
@@ -72,6 +74,7 @@ export function resource<D extends DescMessage, T extends ResourceTable>(spec: R
   const toMessage = (row: Row<T>): MessageShape<D> => create(spec.message, spec.toMessage(row));
 
   const selectByUid = statement<Row<T>>(`select * from ${spec.table} where uid = ?`);
+  const selectByName = statement<{ uid: string }>(`select uid from ${spec.table} where parent = ? and name = ?`);
   const find = async (db: Database, uid: string): Promise<Row<T> | undefined> => {
     if (!isUid(uid)) return undefined;
     const [row] = await selectByUid(db, uid);
@@ -99,6 +102,10 @@ export function resource<D extends DescMessage, T extends ResourceTable>(spec: R
       if (result.numInsertedOrUpdatedRows === 0n) throw alreadyExists(type, name);
       if (spec.kind !== undefined) await addToAncestors(call.tx, spec.kind, uid, name);
       return row;
+    },
+    async requireFree(db, parent, name) {
+      const [taken] = await selectByName(db, parent, name);
+      if (taken !== undefined) throw alreadyExists(type, name);
     },
     async patch(call, uid, patch, mask, check) {
       const before = await get(call.tx, uid);
@@ -144,4 +151,14 @@ export function storedGet<D extends DescMessage>(
     if (cells === undefined) throw notFound(layout.message.typeName, uid);
     return storedRow(layout, cells);
   };
+}
+
+/** How many rows of the table stand directly below the parent. */
+export async function countBelow(db: Database, table: ResourceTable, parent: string): Promise<number> {
+  const { n } = await db
+    .selectFrom(table)
+    .select(({ fn }) => fn.countAll<number>().as("n"))
+    .where("parent", "=", parent)
+    .executeTakeFirstOrThrow();
+  return Number(n);
 }

@@ -8,6 +8,7 @@ import type { HashState } from "./digesting.ts";
 import { readTo, writeFrom } from "./transfer.ts";
 import { lockHolder, removeLocks, takeLock } from "./upload-lock.ts";
 import type { Appended, AppendOptions, BlobStore, ByteSource, DigestAlgorithm, StoredBlob } from "./index.ts";
+import { errorCode } from "../lib/error-code.ts";
 
 // <root>
 // ├── blobs
@@ -246,7 +247,7 @@ function readSmallFile(path: string): Buffer {
 }
 
 function translated(error: unknown, type: string, name: string): unknown {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const code = errorCode(error);
   if (code === "ENOENT") return notFound(type, name);
   if (code === "EEXIST") return new MoorageError(Code.AlreadyExists, "Upload exists already");
   if (code === "ENOSPC" || code === "EDQUOT")

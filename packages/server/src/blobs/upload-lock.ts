@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { readlink, rename, rm, symlink } from "node:fs/promises";
+import { errorCode } from "../lib/error-code.ts";
 
 /** What is known of the request, here or in another process of the machine, that works on an upload. */
 export interface LockHolder {
@@ -69,7 +70,7 @@ async function made(target: string, path: string): Promise<boolean> {
     await symlink(target, path);
     return true;
   } catch (error) {
-    if (codeOf(error) === "EEXIST") return false;
+    if (errorCode(error) === "EEXIST") return false;
     throw error;
   }
 }
@@ -78,7 +79,7 @@ async function read(path: string): Promise<string | undefined> {
   try {
     return await readlink(path);
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return undefined;
+    if (errorCode(error) === "ENOENT") return undefined;
     throw error;
   }
 }
@@ -93,7 +94,7 @@ function isAlive(holder: string): boolean {
     process.kill(Number(pid), 0);
     return true;
   } catch (error) {
-    return codeOf(error) === "EPERM";
+    return errorCode(error) === "EPERM";
   }
 }
 
@@ -109,8 +110,4 @@ function startOf(pid: number): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
 }

@@ -3,11 +3,12 @@ import { sql } from "kysely";
 import { columnIsIfSet, listFound, listOf } from "../aip/list.ts";
 import { sortable } from "../aip/order.ts";
 import type { Condition } from "../aip/scope.ts";
+import { timeViolations } from "../aip/times.ts";
 import { layoutOf } from "../core/stored.ts";
 import { milliseconds } from "../lib/timestamps.ts";
 import { isUid, isWithin } from "../lib/uid.ts";
 import type { Call } from "../core/call.ts";
-import { type FieldViolation, invalidArgument } from "../errors.ts";
+import { invalidArgument } from "../errors.ts";
 import type { Room, RoomContext } from "../core/service.ts";
 import { type AuditQuery, MOST_COUNTED, queryAudit } from "./audit-query.ts";
 
@@ -22,7 +23,7 @@ const LAYOUT = layoutOf(AuditEntrySchema);
 export function auditEntriesService({ pageTokenKey, admins = [] }: RoomContext): Room<typeof AuditEntriesService> {
   return {
     async listAuditEntries(call, request) {
-      const violations = timeViolations(request);
+      const violations = timeViolations({ since: request.since, until: request.until });
       if (violations.length > 0) throw invalidArgument(...violations);
       let asked: Omit<AuditQuery, "page"> | undefined;
       const page = await listFound(
@@ -87,15 +88,4 @@ function filters({ identity, method, decision, resource, since, until }: ListAud
     ...(since === undefined ? [] : [sql`t.create_time >= ${milliseconds(since)}`]),
     ...(until === undefined ? [] : [sql`t.create_time < ${milliseconds(until)}`]),
   ];
-}
-
-// A Timestamp's range, years 1 to 9999. Source: google/protobuf/timestamp.proto.
-const [MIN_SECONDS, MAX_SECONDS] = [-62_135_596_800n, 253_402_300_799n];
-
-function timeViolations({ since, until }: ListAuditEntriesRequest): FieldViolation[] {
-  return Object.entries({ since, until }).flatMap(([field, time]) =>
-    time === undefined || (time.seconds >= MIN_SECONDS && time.seconds <= MAX_SECONDS)
-      ? []
-      : [{ field, description: "must be between the years 1 and 9999" }],
-  );
 }

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { FoundPage, PageQuery } from "../aip/page-query.ts";
-import { type Condition, within } from "../aip/scope.ts";
+import { type Condition, unindexed, within } from "../aip/scope.ts";
 import type { Database } from "../store/index.ts";
 
 /** A page of the log as the database is asked for it. */
@@ -105,9 +105,4 @@ async function hasMany(db: Database, root: string): Promise<boolean> {
     db,
   );
   return Number(row?.n ?? 0) > MOST_SORTED;
-}
-
-// The same value, of which no engine looks for an index.
-function unindexed(ref: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`coalesce(${ref}, ${ref})`;
 }

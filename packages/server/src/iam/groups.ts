@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { type Group, GroupsService, GroupSchema, OrgStatus, ResourceDeletedSchema } from "@moorage/api";
 import { columnIsIfSet, listStored, storedListOf } from "../aip/list.ts";
 import { sortable } from "../aip/order.ts";
-import { resource, storedGet } from "../aip/resource.ts";
+import { countBelow, resource, storedGet } from "../aip/resource.ts";
 import { columnsOf, layoutOf } from "../core/stored.ts";
 import { validate } from "../aip/validate.ts";
 import { newUid, parentOf } from "../lib/uid.ts";
@@ -134,12 +134,8 @@ const BELOW = [
 async function leftBelow(call: Call, uid: string): Promise<PreconditionViolation[]> {
   const violations: PreconditionViolation[] = [];
   for (const [table, words] of BELOW) {
-    const { n } = await call.tx
-      .selectFrom(table)
-      .select(({ fn }) => fn.countAll<number>().as("n"))
-      .where("parent", "=", uid)
-      .executeTakeFirstOrThrow();
-    if (Number(n) > 0)
+    const n = await countBelow(call.tx, table, uid);
+    if (n > 0)
       violations.push({ type: "RESOURCE_NOT_EMPTY", subject: uid, description: `the group still has ${words}: ${n}` });
   }
   return violations;

@@ -10,13 +10,13 @@ import {
 } from "@moorage/api";
 import { columnIsIfSet, listOf, listPage } from "../aip/list.ts";
 import { camelCase, sortable } from "../aip/order.ts";
-import { resource } from "../aip/resource.ts";
+import { countBelow, resource } from "../aip/resource.ts";
 import { columnsOf, layoutOf } from "../core/stored.ts";
 import { violationsOf } from "../aip/validate.ts";
 import { isIssuerUrl } from "../lib/issuer-url.ts";
 import type { Secrets } from "../lib/secrets.ts";
 import type { Call } from "../core/call.ts";
-import { alreadyExists, failedPrecondition, type FieldViolation, invalidArgument } from "../errors.ts";
+import { failedPrecondition, type FieldViolation, invalidArgument } from "../errors.ts";
 import type { Room, RoomContext } from "../core/service.ts";
 import { requireGivable } from "./give-role.ts";
 import { groups } from "./groups.ts";
@@ -96,7 +96,7 @@ export function identityProvidersService({
         async (before, after) => {
           const { clientSecret } = check(after);
           const row = toRow(after);
-          if (before.name !== row.name) await requireFree(call, before.parent, row.name);
+          if (before.name !== row.name) await identityProviders.requireFree(call.tx, before.parent, row.name);
           const decisive = DECISIVE.some((column) => before[column] !== row[column]);
           const gives = decisive || before.default_role !== row.default_role;
           if (gives && row.default_role !== "")
@@ -116,12 +116,8 @@ export function identityProvidersService({
     },
     async deleteIdentityProvider(call, { uid }) {
       const row = await identityProviders.get(call.tx, uid);
-      const { n } = await call.tx
-        .selectFrom("external_group_role_mappings")
-        .select(({ fn }) => fn.countAll<number>().as("n"))
-        .where("parent", "=", uid)
-        .executeTakeFirstOrThrow();
-      if (Number(n) > 0)
+      const n = await countBelow(call.tx, "external_group_role_mappings", uid);
+      if (n > 0)
         throw failedPrecondition({
           type: "RESOURCE_NOT_EMPTY",
           subject: uid,
@@ -205,16 +201,6 @@ async function peopleAmong(call: Call, identities: readonly string[], provider: 
 async function endRefreshTokens(call: Call, uid: string): Promise<void> {
   const people = call.tx.selectFrom("identities").select("uid").where("provider", "=", uid);
   await call.tx.deleteFrom("refresh_tokens").where("identity", "in", people).execute();
-}
-
-async function requireFree(call: Call, parent: string, name: string): Promise<void> {
-  const taken = await call.tx
-    .selectFrom("identity_providers")
-    .select("uid")
-    .where("parent", "=", parent)
-    .where("name", "=", name)
-    .executeTakeFirst();
-  if (taken !== undefined) throw alreadyExists(IdentityProviderSchema.typeName, name);
 }
 
 /** Seals anew what was sealed with an older secret key. */

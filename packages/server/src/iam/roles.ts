@@ -7,8 +7,7 @@ import { columnsOf, layoutOf } from "../core/stored.ts";
 import { type Scope, within } from "../aip/scope.ts";
 import { violationsOf } from "../aip/validate.ts";
 import { parentOf } from "../lib/uid.ts";
-import type { Call } from "../core/call.ts";
-import { alreadyExists, failedPrecondition, invalidArgument, type PreconditionViolation } from "../errors.ts";
+import { failedPrecondition, invalidArgument, type PreconditionViolation } from "../errors.ts";
 import { requireHolds, type Room, type RoomContext } from "../core/service.ts";
 import { groups } from "./groups.ts";
 import { sql } from "kysely";
@@ -57,7 +56,7 @@ export function rolesService({ pageTokenKey }: RoomContext): Room<typeof RolesSe
       roles.patch(call, role.uid, role, updateMask, async (before, after) => {
         requireCustom(before.uid);
         check(after);
-        if (before.name !== after.name) await requireFree(call, before.parent, after.name);
+        if (before.name !== after.name) await roles.requireFree(call.tx, before.parent, after.name);
         if (before.capabilities !== toColumn(after.capabilities))
           await requireHolds(call, after.capabilities, before.parent, capabilityName);
       }),
@@ -139,14 +138,4 @@ function requireCustom(uid: string): void {
       subject: uid,
       description: "a built-in role cannot be changed or deleted",
     });
-}
-
-async function requireFree(call: Call, parent: string, name: string): Promise<void> {
-  const taken = await call.tx
-    .selectFrom("roles")
-    .select("uid")
-    .where("parent", "=", parent)
-    .where("name", "=", name)
-    .executeTakeFirst();
-  if (taken !== undefined) throw alreadyExists(RoleSchema.typeName, name);
 }

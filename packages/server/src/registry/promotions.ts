@@ -11,6 +11,7 @@ import {
   type TagRollback,
   type TagSchema,
 } from "@moorage/api";
+import { timeViolations } from "../aip/times.ts";
 import { violationsOf } from "../aip/validate.ts";
 import { isReservedTag, RESERVED_TAG } from "./timed-tag.ts";
 import { timestamp } from "../lib/timestamps.ts";
@@ -41,8 +42,6 @@ type Asked = Pick<TagPromotion | TagRollback, "name" | "expectedDigest">;
 type Target = { digest: string } | { violation: PreconditionViolation };
 
 const DIGEST = /^(?:sha256:[a-f0-9]{64}|sha512:[a-f0-9]{128})$/;
-// A Timestamp's range, years 1 to 9999. Source: google/protobuf/timestamp.proto.
-const [MIN_SECONDS, MAX_SECONDS] = [-62_135_596_800n, 253_402_300_799n];
 
 /**
  * Makes several tags point to digests that the repo holds, all or none. Throws INVALID_ARGUMENT for what is asked
@@ -83,9 +82,7 @@ export async function rollbackTags(call: Call, request: RollbackTagsRequest): Pr
   for (const [at, { digest, time }] of rollbacks.entries()) {
     if (time === undefined) continue;
     if (digest !== "") violations.push({ field: `rollbacks[${at}].time`, description: "must not stand beside digest" });
-    const isTime = time.seconds >= MIN_SECONDS && time.seconds <= MAX_SECONDS;
-    if (!isTime)
-      violations.push({ field: `rollbacks[${at}].time`, description: "must be between the years 1 and 9999" });
+    violations.push(...timeViolations({ [`rollbacks[${at}].time`]: time }));
   }
   if (violations.length > 0) throw invalidArgument(...violations);
   const placeOf = await findPlaces(

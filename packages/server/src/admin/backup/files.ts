@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { copyFile, link, mkdir, open, opendir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { BlobRow } from "../blob-files.ts";
+import { errorCode } from "../../lib/error-code.ts";
 
 // Blobs in a data folder and in a backup lie in the same way; see blobs/filesystem.ts.
 
@@ -44,8 +45,8 @@ export async function linkOrCopy(from: string, to: string): Promise<boolean> {
     await link(from, to);
   } catch (error) {
     if (isMissing(error)) return false;
-    if (codeOf(error) === "EEXIST") return true;
-    if (!CANNOT_LINK.has(codeOf(error))) throw error;
+    if (errorCode(error) === "EEXIST") return true;
+    if (!CANNOT_LINK.has(errorCode(error))) throw error;
     return copyDurably(from, to);
   }
   return true;
@@ -73,9 +74,5 @@ export async function syncFolders(folder: string): Promise<void> {
 }
 
 export function isMissing(error: unknown): boolean {
-  return codeOf(error) === "ENOENT";
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
+  return errorCode(error) === "ENOENT";
 }

@@ -1,7 +1,7 @@
 import { DeliveryState } from "@moorage/api";
 import { type RawBuilder, sql } from "kysely";
 import type { FoundPage, PageQuery } from "../../aip/page-query.ts";
-import { type Condition, within } from "../../aip/scope.ts";
+import { type Condition, unindexed, within } from "../../aip/scope.ts";
 import { isWithin, parentOf } from "../../lib/uid.ts";
 import { invalidArgument } from "../../errors.ts";
 import type { Database } from "../../store/index.ts";
@@ -129,9 +129,4 @@ export function stateIs(states: readonly DeliveryState[]): Condition[] {
   if (first === undefined) return [];
   const is = others.length === 0 ? sql`t.state = ${first}` : sql`t.state in (${sql.join([first, ...others])})`;
   return isOpen(states) ? [is, sql`t.next_time is not null`] : [is];
-}
-
-// The same value, of which no engine looks for an index.
-function unindexed(ref: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`coalesce(${ref}, ${ref})`;
 }

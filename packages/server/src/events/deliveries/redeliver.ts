@@ -5,7 +5,7 @@ import { milliseconds, timestamp } from "../../lib/timestamps.ts";
 import type { Call } from "../../core/call.ts";
 import { type FieldViolation, invalidArgument } from "../../errors.ts";
 import { stateIs } from "./query.ts";
-import { timeViolations } from "../times.ts";
+import { timeViolations } from "../../aip/times.ts";
 
 /** What can be sent again: all else waits or is being sent already. */
 export const REDELIVERABLE: ReadonlySet<number> = new Set([

@@ -11,6 +11,7 @@ import { sql } from "kysely";
 import { columnIs, columnIsIfSet, listFound, listOf } from "../../aip/list.ts";
 import { sortable } from "../../aip/order.ts";
 import type { Condition } from "../../aip/scope.ts";
+import { timeViolations } from "../../aip/times.ts";
 import { milliseconds, timestamp } from "../../lib/timestamps.ts";
 import { isUid } from "../../lib/uid.ts";
 import type { Call } from "../../core/call.ts";
@@ -20,7 +21,6 @@ import type { Row } from "../../store/index.ts";
 import { attemptsOf } from "./attempts.ts";
 import { MOST_COUNTED, queryDeliveries } from "./query.ts";
 import { REDELIVERABLE, sentAgain } from "./redeliver.ts";
-import { timeViolations } from "../times.ts";
 
 type Delivery = Row<"deliveries">;
 

@@ -1,5 +1,5 @@
-import { hash, timingSafeEqual } from "node:crypto";
-import { mac } from "../../aip/page-token.ts";
+import { hash } from "node:crypto";
+import { openText, sealText } from "../../aip/page-token.ts";
 import { invalidArgument } from "../../errors.ts";
 
 /** Which events a reader follows. */
@@ -23,7 +23,6 @@ export interface Position {
   goneTo: number;
 }
 
-const MAC_BYTES = 16;
 const MAX_LENGTH = 256;
 // No page token is a cursor, and no cursor a page token, although one key seals both.
 const PURPOSE = Buffer.from("moorage event cursor\0");
@@ -34,7 +33,7 @@ const PURPOSE = Buffer.from("moorage event cursor\0");
  */
 export function sealCursor(key: Uint8Array, scope: FeedScope, { seq, goneTo }: Position): string {
   const body = Buffer.from(JSON.stringify([fingerprint(scope), seq, goneTo]));
-  return Buffer.concat([sealOf(key, body), body]).toString("base64url");
+  return sealText(key, body, PURPOSE);
 }
 
 /**
@@ -42,24 +41,12 @@ export function sealCursor(key: Uint8Array, scope: FeedScope, { seq, goneTo }: P
  * events.
  */
 export function openCursor(key: Uint8Array, scope: FeedScope, text: string): Position {
-  const raw =
-    text.length <= MAX_LENGTH && /^[A-Za-z0-9_-]+$/.test(text) ? Buffer.from(text, "base64url") : Buffer.alloc(0);
-  const body = raw.subarray(MAC_BYTES);
-  if (
-    raw.length <= MAC_BYTES ||
-    raw.toString("base64url") !== text ||
-    !timingSafeEqual(raw.subarray(0, MAC_BYTES), sealOf(key, body))
-  ) {
-    throw invalidArgument({ field: "cursor", description: "is not a cursor of events" });
-  }
+  const body = openText(key, text, MAX_LENGTH, PURPOSE);
+  if (body === undefined) throw invalidArgument({ field: "cursor", description: "is not a cursor of events" });
   const [known, seq, goneTo] = JSON.parse(body.toString()) as [string, number, number];
   if (known !== fingerprint(scope))
     throw invalidArgument({ field: "cursor", description: "was given for another group or other filters" });
   return { seq, goneTo };
-}
-
-function sealOf(key: Uint8Array, body: Uint8Array): Buffer {
-  return mac(key, Buffer.concat([PURPOSE, body]));
 }
 
 const fingerprints = new WeakMap<FeedScope, string>();

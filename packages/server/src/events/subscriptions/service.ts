@@ -9,7 +9,7 @@ import {
 } from "@moorage/api";
 import { listStored, storedListOf } from "../../aip/list.ts";
 import { sortable } from "../../aip/order.ts";
-import { resource, storedGet } from "../../aip/resource.ts";
+import { countBelow, resource, storedGet } from "../../aip/resource.ts";
 import { columnsOf, layoutOf } from "../../core/stored.ts";
 import type { Call } from "../../core/call.ts";
 import { failedPrecondition, invalidArgument } from "../../errors.ts";
@@ -139,12 +139,7 @@ async function change(
 }
 
 async function requireRoom(call: Call, group: string): Promise<void> {
-  const { n } = await call.tx
-    .selectFrom("subscriptions")
-    .select(({ fn }) => fn.countAll<number>().as("n"))
-    .where("parent", "=", group)
-    .executeTakeFirstOrThrow();
-  if (Number(n) < MOST_OF_A_GROUP) return;
+  if ((await countBelow(call.tx, "subscriptions", group)) < MOST_OF_A_GROUP) return;
   throw failedPrecondition({
     type: "TOO_MANY_SUBSCRIPTIONS",
     subject: group,

@@ -11,6 +11,7 @@ export function timeViolations(times: Readonly<Record<string, Timestamp | undefi
   );
 }
 
+/** Whether it is within a Timestamp's range, or absent. */
 function isTime(time: Timestamp | undefined): boolean {
   return time === undefined || (time.seconds >= MIN_SECONDS && time.seconds <= MAX_SECONDS);
 }
