@@ -9,7 +9,8 @@ import type { Clock } from "../lib/clock.ts";
 import { mergeSnapshots, METRICS_CONTENT_TYPE } from "../observe/index.ts";
 import { distributionDoor, type RegistryDeps, tokenDoor } from "../oci/index.ts";
 import { createMethodAuthenticator } from "../runtime/authenticate.ts";
-import { createKeptAnswers } from "../runtime/response-cache.ts";
+import { createPipeline } from "../runtime/pipeline.ts";
+import { createMethodCache } from "../runtime/response-cache.ts";
 import { metricsDoor } from "../transport/http/metrics.ts";
 import type { Doors } from "../transport/http/router.ts";
 import { answerErrors } from "../transport/http/send-error.ts";
@@ -44,12 +45,14 @@ export function handlersOf(
   const services = [...new Set([...methods.values()].map(({ desc }) => desc.parent))];
   const answerError = answerErrors(errorDomain, log);
   const shared = {
-    dispatch,
-    authenticate: createMethodAuthenticator({ methods, authenticate: access.authenticate, auditor, clock }),
-    kept: createKeptAnswers(reader, access.tokens.isStillGood),
+    pipeline: createPipeline({
+      dispatch,
+      authenticate: createMethodAuthenticator({ methods, authenticate: access.authenticate, auditor, clock }),
+      clock,
+      cache: createMethodCache(reader, access.tokens.isStillGood),
+    }),
     errorDomain,
     log,
-    clock,
   };
   return {
     rest: restDoor({ ...shared, services, violationsOf, maxBodyBytes: config.maxJsonBytes }),

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { Config } from "../config/index.ts";
 import type { Clock } from "../lib/clock.ts";
 import { type Mirroring, openMirroring } from "../mirroring/index.ts";
-import { createPullRecorder, createPulls, type RegistryDeps } from "../oci/index.ts";
+import { createPullCache, createPullRecorder, type RegistryDeps } from "../oci/index.ts";
 import { statusJson } from "../transport/status.ts";
 import type { Api } from "./api.ts";
 import type { Base } from "./base.ts";
@@ -41,7 +41,7 @@ export function openRegistry(
     transactor,
     auditor,
     pullRecorder,
-    pulls: createPulls(reader, access.tokens.isStillGood),
+    pulls: createPullCache(reader, access.tokens.isStillGood, config.gcGraceMs),
     blobs,
     upstream: mirroring.upstream,
     authenticate: access.authenticate,

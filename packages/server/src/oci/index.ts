@@ -7,6 +7,6 @@ export { parseManifest, type Reference } from "./manifests/parse.ts";
 export type { DueMirror, MirrorPlace } from "./mirror-commands.ts";
 export { createPullRecorder } from "./pulls/recorder.ts";
 export { startPullTeller } from "./pulls/publisher.ts";
-export { createPulls } from "./pulls/cache.ts";
+export { createPullCache } from "./pulls/cache.ts";
 export { distributionDoor } from "./router.ts";
 export { tokenDoor } from "./token/endpoint.ts";

@@ -2,6 +2,8 @@ import type { Config } from "../config/index.ts";
 import { ANONYMOUS } from "../core/call.ts";
 import type { Caller, CallData } from "../core/call.ts";
 import type { Request, RequestData, Response } from "../core/http.ts";
+import { RequestSteps } from "../core/request-steps.ts";
+import type { ResponseCache } from "../core/response-cache.ts";
 import { refusedLike } from "../auth/index.ts";
 import type { Auditor } from "../audit/index.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -13,7 +15,7 @@ import { RegistryError } from "./errors.ts";
 import type { StoredManifest } from "./manifests/commands.ts";
 import { capabilityNames, PULL, PUSH } from "./names.ts";
 import type { PullRecorder } from "./pulls/recorder.ts";
-import type { Pulls } from "./pulls/cache.ts";
+import type { PullAnswer } from "./pulls/cache.ts";
 
 /** The settings of the registry. Without `gcGraceMs` nothing is ever collected. */
 export interface RegistryConfig
@@ -54,7 +56,8 @@ export interface RegistryDeps {
   transactor: Transactor;
   /** Absent: what is not here is nowhere. */
   upstream?: UpstreamDoor;
-  pulls: Pulls;
+  /** What pulls are answered from while nothing has changed. */
+  pulls: ResponseCache<PullAnswer>;
   /** Told of what is pulled. Absent: no events tell of it. */
   pullRecorder?: Pick<PullRecorder, "note"> | undefined;
   /** Told of what is refused. */
@@ -77,6 +80,7 @@ export interface Exchange {
   req: Request;
   res: Response;
   data: RequestData;
+  steps: RequestSteps<PullAnswer>;
   deps: RegistryDeps;
   query: URLSearchParams;
   /** `<organization>/<image…>`; empty for `/v2/`. */
@@ -105,7 +109,8 @@ export function openExchange(
     remoteAddress: data.remoteAddress,
     userAgent,
   };
-  return { req, res, data, deps, query, name, caller: ANONYMOUS, callData };
+  const steps = new RequestSteps(data, deps.pulls);
+  return { req, res, data, steps, deps, query, name, caller: ANONYMOUS, callData };
 }
 
 /**
@@ -167,17 +172,17 @@ export async function authorize(exchange: Exchange, actions: Action[]): Promise<
     });
   const authorization = exchange.req.headers.authorization;
   if (authorization === undefined) throw unauthorized("Unauthenticated: a registry token is required");
-  try {
-    exchange.caller = await deps.authenticate(authorization, "registry", callData.nowMs);
-  } catch (error) {
-    if (!(error instanceof MoorageError)) throw error;
-    if (error.code === Code.Unauthenticated) throw refusedLike(unauthorized(error.message, "invalid_token"), error);
-    if (error.code === Code.PermissionDenied)
-      throw refusedLike(new RegistryError("DENIED", error.message, { details: error.details }), error);
-    throw error;
-  }
-  const { caller } = exchange;
-  exchange.data.admit?.(caller.identity);
+  const caller = await exchange.steps.identify(async () => {
+    try {
+      return (exchange.caller = await deps.authenticate(authorization, "registry", callData.nowMs));
+    } catch (error) {
+      if (!(error instanceof MoorageError)) throw error;
+      if (error.code === Code.Unauthenticated) throw refusedLike(unauthorized(error.message, "invalid_token"), error);
+      if (error.code === Code.PermissionDenied)
+        throw refusedLike(new RegistryError("DENIED", error.message, { details: error.details }), error);
+      throw error;
+    }
+  });
   if (caller.identity === "" && !caller.repositories)
     throw unauthorized("Unauthenticated: a registry token is required");
   exchange.callData = { ...callData, caller };

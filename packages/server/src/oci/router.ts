@@ -41,7 +41,7 @@ export function distributionDoor(deps: RegistryDeps): DistributionDoor {
       const exchange = openExchange(req, res, data, deps, "", NO_QUERY);
       try {
         res.setHeader("docker-distribution-api-version", "registry/2.0");
-        if (data.refused !== undefined) throw data.refused;
+        exchange.steps.admit();
         if (answerAgain(exchange)) return;
         const url = req.url ?? "/";
         const cut = url.indexOf("?");

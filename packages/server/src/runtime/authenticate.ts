@@ -7,9 +7,9 @@ import { Code, unauthenticated } from "../errors.ts";
 import type { Clock } from "../lib/clock.ts";
 import { type Method, nameOf } from "./methods.ts";
 
-/** Who calls a method of the API, from the headers of the request. Throws UNAUTHENTICATED. */
+/** Who calls a method of the API, from the Authorization header of the request. Throws UNAUTHENTICATED. */
 export type MethodAuthenticator = (
-  headers: { authorization?: string | undefined },
+  authorization: string | undefined,
   method: DescMethod,
   data: RequestData,
 ) => Promise<Caller>;
@@ -25,7 +25,7 @@ export interface MethodAuthenticatorDeps {
 /** Verifies the callers of the API's methods. To a public method, and one that reads the token itself, anybody is let. */
 export function createMethodAuthenticator(deps: MethodAuthenticatorDeps): MethodAuthenticator {
   const { methods, authenticate, auditor, clock } = deps;
-  return async ({ authorization }, method, { requestId, remoteAddress }) => {
+  return async (authorization, method, { requestId, remoteAddress }) => {
     if (methods.get(nameOf(method))?.access.public ?? true) return ANONYMOUS;
     const nowMs = clock.nowMs();
     try {

@@ -7,7 +7,7 @@ import {
 } from "@bufbuild/protobuf";
 import { Transaction } from "@moorage/api";
 import { authorize, placesOf } from "../auth/permissions/authorize.ts";
-import { messageOf, type Stored } from "../core/stored.ts";
+import type { Stored } from "../core/stored.ts";
 import { type Auditor, refusalOf } from "../audit/index.ts";
 import { packed, unpacked } from "./latin1.ts";
 import type { CallData } from "../core/call.ts";
@@ -18,8 +18,6 @@ import type { Database } from "../store/index.ts";
 import { createSlots, guarded } from "./stream-limits.ts";
 import type { Transactor } from "../core/transactor.ts";
 
-export { isStored, type Stored } from "../core/stored.ts";
-
 /** A method that needs no transaction around it, and may read the token itself, as the exchange does. */
 export type OutsideMethod = (data: CallData, request: Message, authorization: string | undefined) => Promise<Message>;
 
@@ -29,15 +27,8 @@ export type OutsideMethod = (data: CallData, request: Message, authorization: st
  */
 export type MethodCheck = (data: CallData, request: Message) => Promise<void>;
 
-/** The one way in: every door's every call passes here, for rights and transaction. */
+/** Where every call of a method gets its rights looked at and its transaction. Protocols come here by the pipeline. */
 export interface Dispatch {
-  unary(
-    method: DescMethodUnary,
-    data: CallData,
-    message: Message,
-    extra?: { authorization?: string },
-  ): Promise<Message>;
-  /** The same, for doors that can do with an answer as it is stored. */
   answer(
     method: DescMethodUnary,
     data: CallData,
@@ -148,7 +139,6 @@ export function createDispatch({
   return {
     answer,
     stream,
-    unary: async (desc, data, message, extra) => messageOf(await answer(desc, data, message, extra)),
   };
 }
 

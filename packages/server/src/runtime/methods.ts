@@ -23,6 +23,7 @@ import {
   transaction,
 } from "@moorage/api";
 import { accessOf } from "../auth/permissions/authorize.ts";
+import { isServerStreaming, isUnary } from "../core/method-kinds.ts";
 import { isStored, type Stored } from "../core/stored.ts";
 import type { Call } from "../core/call.ts";
 import { deliveriesService, eventsService, subscriptionsService } from "../events/index.ts";
@@ -123,12 +124,4 @@ function opening(desc: DescMethodServerStreaming, open: Opening): StreamMethod["
   return async function* (call, request, signal) {
     for await (const each of open(call, request, signal)) yield create(desc.output, each);
   };
-}
-
-function isUnary(desc: DescMethod): desc is DescMethodUnary {
-  return desc.methodKind === "unary";
-}
-
-function isServerStreaming(desc: DescMethod): desc is DescMethodServerStreaming {
-  return desc.methodKind === "server_streaming";
 }

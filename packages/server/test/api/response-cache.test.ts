@@ -112,7 +112,7 @@ test(
     const target = "/v2/acme/app/manifests/v1";
     const pull = async (): Promise<string | null> =>
       (await registry.ask(target, { token })).headers.get("docker-content-digest");
-    const kept = () => pulls.answers.get(`${target} Bearer ${token}`);
+    const kept = () => pulls.get(`${target} Bearer ${token}`, registry.clock.nowMs());
     const data = { caller: { identity: "" }, requestId: "", nowMs: 1, remoteAddress: "", userAgent: "" };
     assert.equal(await pull(), image.digest);
     const first = kept();

@@ -17,7 +17,8 @@ import { ANONYMOUS } from "../../src/core/call.ts";
 import { type Code, MoorageError } from "../../src/errors.ts";
 import { grpcTimeoutMs } from "../../src/transport/rpc/grpc-timeout.ts";
 import { listen } from "../../src/transport/http/listen.ts";
-import { type Dispatch, rpcDoor } from "../../src/transport/rpc/handler.ts";
+import { createPipeline, type PipelineDeps } from "../../src/runtime/pipeline.ts";
+import { rpcDoor } from "../../src/transport/rpc/handler.ts";
 
 const PACKAGE = "connectrpc.conformance.v1";
 
@@ -60,8 +61,8 @@ interface Extra {
 /** Calls under way, by request id: what the service is to tell of them, and where it puts its headers. */
 const calls = new Map<string, { answer: Extra; headers: IncomingHttpHeaders }>();
 
-const dispatch: Dispatch = {
-  async unary(method, { requestId }, message): Promise<Message> {
+const dispatch: PipelineDeps["dispatch"] = {
+  async answer(method, { requestId }, message): Promise<Message> {
     const { answer, headers } = calls.get(requestId) ?? fault("the call did not come as a stream");
     const { responseDefinition: asked = {} } = toJson(method.input, message, { registry }) as {
       responseDefinition?: Definition;
@@ -150,14 +151,12 @@ const log = pino({ level: "warn" }, pino.destination(2));
 const shutdown = new AbortController();
 const methods = service.methods.filter((method) => method.methodKind === "unary" && method.name !== "Unimplemented");
 const door = rpcDoor({
-  dispatch,
+  pipeline: createPipeline({ dispatch, clock: { nowMs: () => Date.now() }, authenticate: async () => ANONYMOUS }),
   log,
   services: [{ ...service, methods }],
   aliases: [],
   errorDomain: "conformance.test",
-  clock: { nowMs: () => Date.now() },
   shutdown: shutdown.signal,
-  authenticate: async () => ANONYMOUS,
   ...(start.messageReceiveLimit !== undefined && { maxMessageBytes: start.messageReceiveLimit }),
 });
 const pem = (base64: string): Buffer => Buffer.from(base64, "base64");

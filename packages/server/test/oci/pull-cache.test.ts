@@ -235,10 +235,10 @@ test("the same bytes and headers again, whatever the method and the conditions",
       );
     }
     assert.deepEqual(await get("GET", { "if-none-match": `"other"` }), first);
-    const kept = registry.pulls.answers.get(`${target} Bearer ${token}`);
+    const kept = registry.pulls.get(`${target} Bearer ${token}`, registry.clock.nowMs());
     assert.equal(
       kept !== undefined,
-      registry.pulls.answers.snapshot() !== undefined,
+      registry.pulls.snapshot() !== undefined,
       "an engine that tells of commits keeps the answer",
     );
   }

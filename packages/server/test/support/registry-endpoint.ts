@@ -9,7 +9,7 @@ import { openFilesystemBlobs } from "../../src/blobs/index.ts";
 import type { Call, Caller, CallData } from "../../src/core/call.ts";
 import { distributionCommands } from "../../src/oci/commands.ts";
 import type { RegistryConfig, RegistryDeps } from "../../src/oci/request.ts";
-import { createPulls } from "../../src/oci/pulls/cache.ts";
+import { createPullCache } from "../../src/oci/pulls/cache.ts";
 import { distributionDoor } from "../../src/oci/router.ts";
 import { permissionDenied, unauthenticated } from "../../src/errors.ts";
 import type { Database } from "../../src/store/index.ts";
@@ -61,7 +61,7 @@ export async function openDoor(folder: string, settings: Partial<RegistryConfig>
     },
   };
   const deps: RegistryDeps = {
-    pulls: createPulls(store.reader, () => false),
+    pulls: createPullCache(store.reader, () => false),
     transactor,
     statusJson,
     auditor: { note: () => undefined },

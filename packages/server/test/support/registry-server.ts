@@ -15,7 +15,7 @@ import { createSecrets, type Secrets } from "../../src/lib/secrets.ts";
 import { newUid } from "../../src/lib/uid.ts";
 import type { CallData } from "../../src/core/call.ts";
 import { createPullRecorder } from "../../src/oci/pulls/recorder.ts";
-import { createPulls } from "../../src/oci/pulls/cache.ts";
+import { createPullCache } from "../../src/oci/pulls/cache.ts";
 import { distributionDoor } from "../../src/oci/router.ts";
 import { tokenDoor } from "../../src/oci/token/endpoint.ts";
 import { createDispatch } from "../../src/runtime/dispatch.ts";
@@ -128,7 +128,7 @@ export async function startRegistry(t: TestContext) {
     transactor: writer,
     auditor,
     pullRecorder,
-    pulls: createPulls(reader, access.tokens.isStillGood),
+    pulls: createPullCache(reader, access.tokens.isStillGood, config.gcGraceMs),
     blobs,
     authenticate: access.authenticate,
     config,
@@ -242,7 +242,7 @@ export async function startRegistry(t: TestContext) {
       remoteAddress: "",
       userAgent: "",
     };
-    await dispatch.unary(
+    await dispatch.answer(
       TagsService.method.createTag,
       data,
       create(TagsService.method.createTag.input, { parent, tag: { name, digest } }),

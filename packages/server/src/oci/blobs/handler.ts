@@ -33,7 +33,6 @@ export async function handleBlob(exchange: Exchange, params: { digest: string })
 
 async function sendBlob(exchange: Exchange, digest: string): Promise<void> {
   const { req, res, data, deps } = exchange;
-  const snapshot = deps.pulls.answers.snapshot();
   await authorize(exchange, ["pull"]);
   let repo = "";
   const pull = (): Pull => ({ repository: exchange.name, repo, tag: "", digest, type: "blob" });
@@ -95,7 +94,8 @@ async function sendBlob(exchange: Exchange, digest: string): Promise<void> {
         "content-type": "application/octet-stream",
         "x-content-type-options": "nosniff",
       };
-      answerPull(exchange, snapshot, pull(), headers, await deps.blobs.readWhole(digest, generation));
+      const body = await deps.blobs.readWhole(digest, generation);
+      answerPull(exchange, { pull: pull(), headers, body, isKept: true });
       return;
     }
     if (size <= SMALL_BLOB_BYTES) {

@@ -40,7 +40,6 @@ export async function handleManifest(exchange: Exchange, { reference }: { refere
  */
 async function sendManifest(exchange: Exchange, reference: string): Promise<void> {
   const { deps, name } = exchange;
-  const snapshot = deps.pulls.answers.snapshot();
   await authorize(exchange, ["pull"]);
   let repo = "";
   const found = await deps.transactor.read(exchange.callData, async (call) => {
@@ -70,7 +69,6 @@ async function sendManifest(exchange: Exchange, reference: string): Promise<void
     "x-content-type-options": "nosniff",
     "content-type": pulled.media_type,
   };
-  // What a source says holds for this moment alone.
   const pull = {
     repository: name,
     repo,
@@ -78,7 +76,8 @@ async function sendManifest(exchange: Exchange, reference: string): Promise<void
     digest: pulled.digest,
     type: "manifest",
   } as const;
-  answerPull(exchange, here && snapshot, pull, headers, pulled.content);
+  // What a source says holds for this moment alone.
+  answerPull(exchange, { pull, headers, body: pulled.content, isKept: here !== undefined });
 }
 
 async function putManifest(exchange: Exchange, reference: string): Promise<void> {

@@ -46,7 +46,7 @@ export function tokenDoor(deps: TokenDeps): RequestHandler {
     const cut = url.indexOf("?");
     const exchange = openExchange(req, res, data, deps, "", new URLSearchParams(cut < 0 ? "" : url.slice(cut + 1)));
     try {
-      if (data.refused !== undefined) throw data.refused;
+      exchange.steps.admit();
       await answerToken(deps, exchange);
     } catch (error) {
       answerError(exchange, error);
@@ -64,8 +64,9 @@ async function answerToken(deps: TokenDeps, exchange: Exchange): Promise<void> {
   if ("problem" in wanted) throw invalidArgument({ field: "scope", description: wanted.problem });
   const credential =
     req.method === "POST" ? formCredential(parameters) : headerCredential(deps, req.headers.authorization);
-  const caller = credential ? await callerOf(deps, exchange, credential) : ANONYMOUS;
-  exchange.data.admit?.(caller.identity);
+  const caller = await exchange.steps.identify(async () =>
+    credential ? callerOf(deps, exchange, credential) : ANONYMOUS,
+  );
   const { granted, leftOut } = await deps.transactor.read({ ...callData, caller }, (call) =>
     grantedScopes(call, deps.config, wanted.scopes),
   );

@@ -23,6 +23,7 @@ import fc from "fast-check";
 import type { CallData, Caller } from "../../core/call.ts";
 import { type Code, MoorageError, unauthenticated } from "../../errors.ts";
 import { listen, type Listening } from "../http/listen.ts";
+import { createPipeline } from "../../runtime/pipeline.ts";
 import { restDoor } from "./handler.ts";
 
 const UID = "a".repeat(40);
@@ -55,20 +56,23 @@ let reply: (message: Message, method: DescMethod) => Message;
 let port: Listening;
 
 const door = restDoor({
-  dispatch: {
-    answer: async (method, data, message, { authorization }) => {
-      seen = { method, data, message, authorization };
-      return reply(message, method);
+  pipeline: createPipeline({
+    dispatch: {
+      answer: async (method, data, message, extra) => {
+        seen = { method, data, message, authorization: extra?.authorization ?? "none" };
+        return reply(message, method);
+      },
+      stream: () => assert.fail("no method here streams"),
     },
-  },
+    authenticate: async (authorization): Promise<Caller> => {
+      if (authorization === "Bearer bad") throw unauthenticated("the token is not valid");
+      return { identity: authorization ?? "" };
+    },
+    clock: { nowMs: () => 42 },
+  }),
   services: SERVICES,
-  authenticate: async (headers): Promise<Caller> => {
-    if (headers.authorization === "Bearer bad") throw unauthenticated("the token is not valid");
-    return { identity: headers.authorization ?? "" };
-  },
   violationsOf: (_: DescMessage, message) =>
     "name" in message && message.name === "" ? [{ field: "name", description: "is required" }] : [],
-  clock: { nowMs: () => 42 },
   errorDomain: "moorage.dev",
   log: { error: () => {} },
   maxBodyBytes: MAX_BODY_BYTES,
@@ -352,12 +356,17 @@ test("a caller that leaves before its answer, or in the middle of its body, dist
       });
       const late = restDoor({
         services: SERVICES,
-        authenticate: async () => ({ identity: "" }),
         violationsOf: () => [],
-        clock: { nowMs: () => 0 },
         errorDomain: "moorage.dev",
         log: { error: () => {} },
-        dispatch: { answer: async (method) => (await left, create(method.output)) },
+        pipeline: createPipeline({
+          dispatch: {
+            answer: async (method) => (await left, create(method.output)),
+            stream: () => assert.fail("no method here streams"),
+          },
+          authenticate: async () => ({ identity: "" }),
+          clock: { nowMs: () => 0 },
+        }),
       });
       const call = late.handle(request, response, { requestId: "r", remoteAddress: "" });
       calls.push(call);

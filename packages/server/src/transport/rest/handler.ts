@@ -1,13 +1,11 @@
-import type { IncomingHttpHeaders } from "node:http";
-import type { DescMessage, DescMethod, DescService, Message } from "@bufbuild/protobuf";
+import type { DescMessage, DescMethodUnary, DescService, Message } from "@bufbuild/protobuf";
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
-import type { Clock } from "../../lib/clock.ts";
 import { etagOf } from "../../lib/etags.ts";
 import { jsonWriter } from "../../lib/protojson/write.ts";
-import type { CallData, Caller } from "../../core/call.ts";
-import { isStored, type Stored } from "../../runtime/dispatch.ts";
+import { isStored, type Stored } from "../../core/stored.ts";
 import { Code, MoorageError } from "../../errors.ts";
-import { type Answered, type KeptAnswers, mayKeep } from "../../runtime/response-cache.ts";
+import type { Pipeline, UnaryCodec } from "../../runtime/pipeline.ts";
+import { type Answered, mayKeep } from "../../runtime/response-cache.ts";
 import { writeStored } from "./stored-json.ts";
 import type { Request, RequestData, RequestHandler } from "../../core/http.ts";
 import { answerError, answerOk } from "./send.ts";
@@ -16,26 +14,11 @@ import { compileDecoder, type Decode, type ViolationsOf } from "./decode.ts";
 import { type Binding, bindingsOf, compileRoutes, type Match } from "./routes.ts";
 import { areaOf, asMoorageError, type ErrorLog } from "../status.ts";
 
-/** The part of dispatch a REST call needs. `authorization` is the raw header, for methods that trade tokens. */
-export interface UnaryDispatch {
-  answer(
-    method: DescMethod,
-    data: CallData,
-    message: Message,
-    options: { authorization: string },
-  ): Promise<Message | Stored>;
-}
-
 export interface RestOptions {
-  dispatch: UnaryDispatch;
+  pipeline: Pick<Pipeline, "answer">;
   services: readonly DescService[];
-  /** Says who calls; asked before the body is read. Throws UNAUTHENTICATED. */
-  authenticate: (headers: IncomingHttpHeaders, method: DescMethod, data: RequestData) => Promise<Caller>;
   /** Field rules, to complete what is told about a body that is wrong in other ways already. */
   violationsOf: ViolationsOf;
-  clock: Clock;
-  /** Absent: every call is worked on. */
-  kept?: KeptAnswers;
   /** The suffix of ErrorInfo's domain: `iam.` and the like come before it. */
   errorDomain: string;
   log: ErrorLog;
@@ -53,7 +36,7 @@ export interface RestDoor {
 }
 
 interface Route {
-  method: DescMethod;
+  method: DescMethodUnary;
   /** The method's full name, as metrics have it. */
   name: string;
   area: string;
@@ -90,7 +73,7 @@ export function restDoor(options: RestOptions): RestDoor {
           data.observed?.beginRpc(match.target.name);
           const answered = await call(match.target, match.values, query, request, data, options);
           data.observed?.endRpc(0);
-          answerOk(response, answered, context, request.headers["if-none-match"]);
+          if (answered !== undefined) answerOk(response, answered, context, request.headers["if-none-match"]);
         } else
           answerError(
             response,
@@ -132,43 +115,35 @@ function encoder(output: DescMessage): Route["encode"] {
 }
 
 async function call(
-  route: Route,
+  { method, decode, encode, isKept, isTagged, takesBody }: Route,
   values: string[],
   query: string,
   request: Request,
   data: RequestData,
   options: RestOptions,
-): Promise<Answered> {
-  const { maxBodyBytes = DEFAULT_MAX_BODY_BYTES, bodyTimeoutMs = DEFAULT_BODY_TIMEOUT_MS, kept } = options;
-  const { authorization } = request.headers;
-  const nowMs = options.clock.nowMs();
-  const key = route.isKept && authorization !== undefined ? `${request.url} ${authorization}` : undefined;
-  const known = key === undefined ? undefined : kept?.get(key, nowMs);
-  if (known !== undefined) {
-    data.admit?.(known.caller.identity);
-    return known;
-  }
-  const snapshot = key === undefined ? undefined : kept?.snapshot();
-  const caller = await options.authenticate(request.headers, route.method, data);
-  data.admit?.(caller.identity);
-  const json = route.takesBody
-    ? await readJsonBody(request, { maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs })
-    : undefined;
-  const message = route.decode(values, query, json);
-  const callData: CallData = {
-    caller,
-    requestId: data.requestId,
-    nowMs: route.takesBody ? options.clock.nowMs() : nowMs,
-    remoteAddress: data.remoteAddress,
-    userAgent: (request.headers["user-agent"] ?? "").slice(0, MAX_USER_AGENT_LENGTH),
-  };
-  const text = route.encode(
-    await options.dispatch.answer(route.method, callData, message, { authorization: authorization ?? "" }),
-  );
-  const answered: Answered = route.isTagged ? { text, etag: etagOf(text) } : { text };
-  if (key !== undefined) kept?.keep(snapshot, key, caller, answered, nowMs);
-  return answered;
+): Promise<Answered | undefined> {
+  const { authorization, "user-agent": userAgent = "" } = request.headers;
+  const head = { method, data, authorization, userAgent: userAgent.slice(0, MAX_USER_AGENT_LENGTH) };
+  return options.pipeline.answer(head, {
+    ...AS_CACHED,
+    key: isKept && authorization !== undefined ? `${request.url} ${authorization}` : undefined,
+    async decode() {
+      const { maxBodyBytes: maxBytes = DEFAULT_MAX_BODY_BYTES, bodyTimeoutMs: timeoutMs = DEFAULT_BODY_TIMEOUT_MS } =
+        options;
+      return decode(values, query, takesBody ? await readJsonBody(request, { maxBytes, timeoutMs }) : undefined);
+    },
+    encode(answer) {
+      const text = encode(answer);
+      return isTagged ? { text, etag: etagOf(text) } : { text };
+    },
+  });
 }
+
+/** What the response cache keeps is what is sent. */
+const AS_CACHED: Pick<UnaryCodec<Answered>, "toCached" | "ofCached"> = {
+  toCached: (answer) => answer,
+  ofCached: (answered) => answered,
+};
 
 function unrouted(match: Match<Route> | undefined): MoorageError {
   if (match === undefined) return new MoorageError(Code.NotFound, "Not found: there is nothing at this path");

@@ -1,11 +1,12 @@
-import { type DescMethod, type DescService, getOption, hasOption } from "@bufbuild/protobuf";
+import { type DescMethodUnary, type DescService, getOption, hasOption } from "@bufbuild/protobuf";
 import { http as httpOption } from "@moorage/api/gen/google/api/annotations_pb";
 import type { HttpRule } from "@moorage/api/gen/google/api/http_pb";
+import { isUnary } from "../../core/method-kinds.ts";
 import { bySpecificity, matchTemplate, parseTemplate, type Template } from "./path-template.ts";
 
 /** One way to call a method over HTTP. */
 export interface Binding {
-  method: DescMethod;
+  method: DescMethodUnary;
   /** GET, POST, PUT, PATCH or DELETE. */
   verb: string;
   template: Template;
@@ -37,7 +38,7 @@ export function bindingsOf(services: readonly DescService[]): Binding[] {
   for (const method of services.flatMap((service) => service.methods)) {
     if (!hasOption(method, httpOption)) continue;
     const rule = getOption(method, httpOption);
-    if (method.methodKind !== "unary") throw new Error(`a stream cannot have an HTTP rule ${method.toString()}`);
+    if (!isUnary(method)) throw new Error(`a stream cannot have an HTTP rule ${method.toString()}`);
     for (const each of [rule, ...rule.additionalBindings])
       bindings.push({ method, ...patternOf(each), body: each.body });
   }

@@ -17,8 +17,8 @@ import { notFound, unauthenticated } from "../../errors.ts";
 import { streamed } from "./connect-stream.ts";
 import { listen } from "../http/listen.ts";
 import type { Listening } from "../http/listen.ts";
+import { createPipeline, type PipelineDeps } from "../../runtime/pipeline.ts";
 import { rpcDoor } from "./handler.ts";
-import type { Dispatch } from "./handler.ts";
 import { toStatus } from "../status.ts";
 
 // The door by itself, with a stream that does what its request's group says.
@@ -33,8 +33,8 @@ let transports: Record<string, Transport>;
 /** What streams did that do not end by themselves: how many messages they made, and what they were ended with. */
 const running = { made: 0, ended: [] as unknown[] };
 
-const dispatch: Dispatch = {
-  unary: () => assert.fail("every method here streams"),
+const dispatch: PipelineDeps["dispatch"] = {
+  answer: () => assert.fail("every method here streams"),
   async *stream(_method, data, message, { signal, renew }): AsyncGenerator<Message> {
     const { group } = message as Message & { group: string };
     if (group === "missing") throw failure;
@@ -61,17 +61,19 @@ const dispatch: Dispatch = {
 before(async () => {
   const log = pino({ level: "silent" });
   const door = rpcDoor({
-    dispatch,
+    pipeline: createPipeline({
+      dispatch,
+      clock: { nowMs: () => 42 },
+      async authenticate(authorization) {
+        if (authorization !== headers.authorization) throw unauthenticated("a token is needed");
+        return { identity: "me", expiresAtMs: 50 };
+      },
+    }),
     log,
     services: [EventsService],
     aliases: [],
     errorDomain: "moorage.dev",
-    clock: { nowMs: () => 42 },
     shutdown: shutdown.signal,
-    async authenticate({ authorization }) {
-      if (authorization !== headers.authorization) throw unauthenticated("a token is needed");
-      return { identity: "me", expiresAtMs: 50 };
-    },
   });
   port = await listen({
     host: "127.0.0.1",

@@ -18,16 +18,18 @@ import { Health } from "@moorage/api/gen/health/v1/health_pb";
 import { ServerReflection } from "@moorage/api/gen/grpc/reflection/v1/reflection_pb";
 import { ServerReflection as AlphaReflection } from "@moorage/api/gen/grpc/reflection/v1alpha/reflection_pb";
 import { ANONYMOUS } from "../../core/call.ts";
-import type { CallData, Caller } from "../../core/call.ts";
-import { Code, MoorageError, unauthenticated } from "../../errors.ts";
+import type { Caller } from "../../core/call.ts";
+import { Code, MoorageError } from "../../errors.ts";
+import type { CallHead } from "../../runtime/pipeline.ts";
 import { streamed } from "./connect-stream.ts";
 import { health } from "./health.ts";
 import { MAX_DEADLINE_MS, MAX_MESSAGE_BYTES } from "../http/limits.ts";
 import type { Request, RequestData, RequestHandler, Response } from "../../core/http.ts";
 import { reflection } from "./reflection.ts";
-import type { CallerHeaders, RpcDoorOptions } from "./handler.ts";
+import type { RpcDoorOptions } from "./handler.ts";
 import { completeErrors, readableMessage, toConnectError } from "./errors.ts";
-import { isServerStreaming, isUnary, pathOf, serviceOf, trueNamesOf, withAliases } from "./names.ts";
+import { isServerStreaming, isUnary } from "../../core/method-kinds.ts";
+import { pathOf, serviceOf, trueNamesOf, withAliases } from "./names.ts";
 import { areaOf, asMoorageError, statusJson } from "../status.ts";
 
 /** `service`: that of the path, by its true name; `unknown`: it has no such method; `drop` cuts the answer off. */
@@ -55,30 +57,66 @@ const IS_READ = createContextKey(false);
  * health and reflection.
  */
 export function connectHandler(options: RpcDoorOptions): RequestHandler {
+  const { services, aliases, errorDomain } = options;
+  const router = connectRouter(options);
+  const routes = new Map<string, Handler>(
+    router.handlers.flatMap((handler) =>
+      withAliases(handler.requestPath.slice(1), aliases).map((path) => [`/${path}`, handler] as const),
+    ),
+  );
+  const trueNames = trueNamesOf(services, aliases);
+  // Which handler says that a method is unknown does not matter: the gate refuses before anything of the method is
+  // looked at.
+  const fallback = routes.get(`/${Health.typeName}/${Health.method.check.name}`);
+  if (!fallback) throw new Error("the health service is not routed");
+
+  return async (request, response, data) => {
+    const handler = routes.get(pathOf(request));
+    const service = trueNames.get(serviceOf(request)) ?? "moorage.rpc";
+    const values = createContextValues().set(REQUEST, {
+      ...data,
+      service,
+      unknown: !handler,
+      drop: () => response.destroy(),
+    });
+    const asked = universalRequest(request, response, values);
+    if (!asked) return answerMalformedHost(response, service, errorDomain);
+    if (handler?.method.methodKind === "server_streaming") endWithCaller(request, response);
+    await answerWith(handler ?? fallback, asked, response);
+  };
+}
+
+type Handler = ConnectRouter["handlers"][number];
+
+async function answerWith(handler: Handler, asked: UniversalServerRequest, response: Response): Promise<void> {
+  try {
+    const answer = readableMessage(await handler(asked));
+    // Over HTTP/1.1 the adapter's promise never settles after success [seen with Connect 2.2]; the end of the
+    // response tells as well.
+    const closed = new Promise<void>((resolve) => void response.once("close", resolve));
+    await Promise.race([universalResponseToNodeResponse(answer, response), closed]);
+  } catch (error) {
+    // Aborted: the client went away, nobody is there to answer. All else is a defect, which the port answers.
+    if (!(error instanceof ConnectError) || error.code !== ConnectCode.Aborted) throw error;
+  }
+}
+
+function answerMalformedHost(response: Response, service: string, errorDomain: string): void {
+  const error = new MoorageError(Code.InvalidArgument, "Invalid argument: malformed host");
+  response.statusCode = 400;
+  response.setHeader("content-type", "application/json");
+  response.end(JSON.stringify(statusJson(error, areaOf(service), errorDomain)));
+}
+
+/** The services' methods, health and reflection, each behind the gate. */
+function connectRouter(options: RpcDoorOptions): ConnectRouter {
   const { services, aliases, errorDomain, log } = options;
-  const served = new Set(services);
   const refuse: Refuse = (error, values) => {
     if (error instanceof ConnectError) return error;
     const { requestId, service } = values.get(REQUEST);
     return toConnectError(asMoorageError(error, log, requestId), areaOf(service), errorDomain);
   };
-  const gate = async (context: HandlerContext): Promise<void> => {
-    completeErrors(context, errorDomain, () => context.values.get(IS_READ));
-    const { observed, unknown, refused, admit } = context.values.get(REQUEST);
-    if (observed !== undefined) {
-      observed.beginRpc(unknown ? "other" : `${context.service.typeName}.${context.method.name}`);
-      // Connect aborts the signal with the error it is about to write, be it ours or its own.
-      context.signal.addEventListener("abort", () => observed.endRpc(ConnectError.from(context.signal.reason).code), {
-        once: true,
-      });
-    }
-    if (refused !== undefined) throw refused;
-    if (unknown) throw new MoorageError(Code.Unimplemented, "Unimplemented: no such method");
-    if (!served.has(context.service)) return;
-    const caller = await options.authenticate(callerHeaders(context), context.method, context.values.get(REQUEST));
-    admit?.(caller.identity);
-    context.values.set(CALLER, caller);
-  };
+  const gate = gateOf(options);
   const router = createConnectRouter({
     acceptCompression: [compressionGzip, compressionBrotli],
     readMaxBytes: options.maxMessageBytes ?? MAX_MESSAGE_BYTES,
@@ -106,56 +144,30 @@ export function connectHandler(options: RpcDoorOptions): RequestHandler {
   for (const service of services) for (const method of service.methods) addMethod(router, method, options, refuse);
   const reflected = reflection([...services, Health, ServerReflection, AlphaReflection]);
   const names = services.flatMap(({ typeName }) => withAliases(typeName, aliases));
-  router
+  return router
     .service(Health, health(names, options.shutdown))
     .service(ServerReflection, reflected.v1)
     .service(AlphaReflection, reflected.v1alpha);
+}
 
-  const routes = new Map<string, (typeof router.handlers)[number]>(
-    router.handlers.flatMap((handler) =>
-      withAliases(handler.requestPath.slice(1), aliases).map((path) => [`/${path}`, handler] as const),
-    ),
-  );
-  const trueNames = trueNamesOf(services, aliases);
-  // Which handler says that a method is unknown does not matter: the gate refuses before anything of the method is
-  // looked at.
-  const fallback = routes.get(`/${Health.typeName}/${Health.method.check.name}`);
-  if (!fallback) throw new Error("the health service is not routed");
-
-  return async (request, response, data) => {
-    const handler = routes.get(pathOf(request));
-    const service = trueNames.get(serviceOf(request)) ?? "moorage.rpc";
-    const values = createContextValues().set(REQUEST, {
-      ...data,
-      service,
-      unknown: !handler,
-      drop: () => response.destroy(),
-    });
-    const asked = universalRequest(request, response, values);
-    if (!asked) {
-      response.statusCode = 400;
-      response.setHeader("content-type", "application/json");
-      return void response.end(
-        JSON.stringify(
-          statusJson(
-            new MoorageError(Code.InvalidArgument, "Invalid argument: malformed host"),
-            areaOf(service),
-            errorDomain,
-          ),
-        ),
-      );
+/** Asked before a request's message is read: whether it is let in, whether there is such a method, and who calls. */
+function gateOf({ services, errorDomain, pipeline }: RpcDoorOptions): (context: HandlerContext) => Promise<void> {
+  const served = new Set(services);
+  return async (context) => {
+    completeErrors(context, errorDomain, () => context.values.get(IS_READ));
+    const request = context.values.get(REQUEST);
+    const { observed, unknown } = request;
+    if (observed !== undefined) {
+      observed.beginRpc(unknown ? "other" : `${context.service.typeName}.${context.method.name}`);
+      // Connect aborts the signal with the error it is about to write, be it ours or its own.
+      context.signal.addEventListener("abort", () => observed.endRpc(ConnectError.from(context.signal.reason).code), {
+        once: true,
+      });
     }
-    if (handler?.method.methodKind === "server_streaming") endWithCaller(request, response);
-    try {
-      const answer = readableMessage(await (handler ?? fallback)(asked));
-      // Over HTTP/1.1 the adapter's promise never settles after success [seen with Connect 2.2]; the end of the
-      // response tells as well.
-      const closed = new Promise<void>((resolve) => void response.once("close", resolve));
-      await Promise.race([universalResponseToNodeResponse(answer, response), closed]);
-    } catch (error) {
-      // Aborted: the client went away, nobody is there to answer. All else is a defect, which the port answers.
-      if (!(error instanceof ConnectError) || error.code !== ConnectCode.Aborted) throw error;
-    }
+    pipeline.admit(request);
+    if (unknown) throw new MoorageError(Code.Unimplemented, "Unimplemented: no such method");
+    if (!served.has(context.service)) return;
+    context.values.set(CALLER, await pipeline.identify(headOf(context.method, context)));
   };
 }
 
@@ -188,47 +200,31 @@ function universalRequest(
   }
 }
 
-function addMethod(router: ConnectRouter, method: DescMethod, options: RpcDoorOptions, refuse: Refuse): void {
-  const { dispatch, clock } = options;
-  const dataOf = (caller: Caller, context: HandlerContext): CallData => {
-    const { requestId, remoteAddress } = context.values.get(REQUEST);
-    return {
-      caller,
-      requestId,
-      nowMs: clock.nowMs(),
-      remoteAddress,
-      userAgent: context.requestHeader.get("user-agent") ?? "",
-    };
-  };
+function addMethod(
+  router: ConnectRouter,
+  method: DescMethod,
+  { pipeline, shutdown }: RpcDoorOptions,
+  refuse: Refuse,
+): void {
   if (isUnary(method)) {
     router.rpc(method, (message, context) =>
-      unlessAborted(
-        context.signal,
-        dispatch.unary(method, dataOf(context.values.get(CALLER), context), message, callerHeaders(context)),
-      ),
+      unlessAborted(context.signal, pipeline.unary(headOf(method, context), context.values.get(CALLER), message)),
     );
   } else if (isServerStreaming(method)) {
     router.rpc(method, (message, context) => {
       context.values.set(IS_READ, true);
-      const caller = context.values.get(CALLER);
-      const renew = async (): Promise<CallData> => {
-        // That a token ends is nothing to write down, unlike one that was never good.
-        if (caller.expiresAtMs !== undefined && caller.expiresAtMs <= clock.nowMs())
-          throw unauthenticated("the token has ended");
-        return dataOf(await options.authenticate(callerHeaders(context), method, context.values.get(REQUEST)), context);
-      };
       const answers = (signal: AbortSignal): AsyncIterable<Message> =>
-        dispatch.stream(method, dataOf(caller, context), message, { signal, renew });
-      const { drop } = context.values.get(REQUEST);
+        pipeline.stream(headOf(method, context), context.values.get(CALLER), message, signal);
       return streamed(answers, {
         signal: context.signal,
-        shutdown: options.shutdown,
-        drop,
+        shutdown,
+        drop: context.values.get(REQUEST).drop,
         refuse: (error) => refuse(error, context.values),
       });
     });
   } else throw new Error(`${method.toString()} cannot be served: its caller streams`);
 }
+
 /** Waits no longer than the signal lets it: the signal's reason is thrown then, a deadline or the client's leaving. */
 async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
@@ -242,7 +238,11 @@ async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<
   }
 }
 
-function callerHeaders(context: HandlerContext): CallerHeaders {
-  const authorization = context.requestHeader.get("authorization");
-  return authorization === null ? {} : { authorization };
+function headOf<M extends DescMethod>(method: M, { values, requestHeader }: HandlerContext): CallHead<M> {
+  return {
+    method,
+    data: values.get(REQUEST),
+    authorization: requestHeader.get("authorization") ?? undefined,
+    userAgent: requestHeader.get("user-agent") ?? "",
+  };
 }

@@ -15,6 +15,7 @@ import { enveloped } from "./grpc-body.ts";
 import { percentEncoded } from "./grpc-status.ts";
 import { listen } from "../http/listen.ts";
 import type { Listening } from "../http/listen.ts";
+import { createPipeline } from "../../runtime/pipeline.ts";
 import { rpcDoor } from "./handler.ts";
 
 // gRPC over HTTP/2 as its specification tells it, by bare streams: what well-behaved clients never send too.
@@ -36,27 +37,29 @@ before(async () => {
     aliases: [],
     errorDomain: "moorage.dev",
     log,
-    clock: { nowMs: () => 42 },
     shutdown: new AbortController().signal,
     maxMessageBytes: MAX_BYTES,
-    async authenticate({ authorization }) {
-      // As long as it takes to ask a database in another process: what comes meanwhile must not be lost.
-      await new Promise((resolve) => {
-        setTimeout(resolve, 5);
-      });
-      if (authorization !== "Bearer good") throw unauthenticated("a token is needed");
-      return { identity: "me" };
-    },
-    dispatch: {
-      async unary(_method, _data, message) {
-        const { uid } = message as Message & { uid: string };
-        dispatched.push(uid);
-        if (uid === "hung") return new Promise(() => hung());
-        if (uid.startsWith("missing")) throw notFound("moorage.iam.v2.Group", uid);
-        return create(GroupSchema, { uid, description: uid === "long" ? "x".repeat(5000) : "" });
+    pipeline: createPipeline({
+      clock: { nowMs: () => 42 },
+      async authenticate(authorization) {
+        // As long as it takes to ask a database in another process: what comes meanwhile must not be lost.
+        await new Promise((resolve) => {
+          setTimeout(resolve, 5);
+        });
+        if (authorization !== "Bearer good") throw unauthenticated("a token is needed");
+        return { identity: "me" };
       },
-      stream: () => assert.fail("no method here streams"),
-    },
+      dispatch: {
+        async answer(_method, _data, message) {
+          const { uid } = message as Message & { uid: string };
+          dispatched.push(uid);
+          if (uid === "hung") return new Promise(() => hung());
+          if (uid.startsWith("missing")) throw notFound("moorage.iam.v2.Group", uid);
+          return create(GroupSchema, { uid, description: uid === "long" ? "x".repeat(5000) : "" });
+        },
+        stream: () => assert.fail("no method here streams"),
+      },
+    }),
   });
   port = await listen({
     host: "127.0.0.1",

@@ -2,18 +2,20 @@ import { constants } from "node:http2";
 import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { DescMethodUnary, Message } from "@bufbuild/protobuf";
-import { packed } from "../../runtime/latin1.ts";
+import { packed, unpacked } from "../../runtime/latin1.ts";
+import type { UnaryCodec } from "../../runtime/pipeline.ts";
 import type { Caller } from "../../core/call.ts";
 import type { RequestData } from "../../core/http.ts";
+import { messageOf } from "../../core/stored.ts";
 import { Code, MoorageError } from "../../errors.ts";
 import { mayKeep } from "../../runtime/response-cache.ts";
-import { enveloped, UnaryBody } from "./grpc-body.ts";
+import { type Envelope, enveloped, UnaryBody } from "./grpc-body.ts";
 import { ACCEPTED_ENCODINGS, COMPRESS_FROM_BYTES, encodingOf, isAccepted } from "./grpc-encoding.ts";
 import type { Encoding } from "./grpc-encoding.ts";
 import { DEADLINE_EXCEEDED, deadlineTrailers, failureTrailers } from "./grpc-status.ts";
 import { grpcTimeoutMs } from "./grpc-timeout.ts";
 import { MAX_MESSAGE_BYTES, PORT_LIMITS } from "../http/limits.ts";
-import type { CallerHeaders, RpcDoorOptions } from "./handler.ts";
+import type { RpcDoorOptions } from "./handler.ts";
 import { areaOf, asMoorageError } from "../status.ts";
 
 /** Answers what a stream asks, to the end. Never rejects. The port listens to the stream's errors. */
@@ -23,10 +25,7 @@ export type AnswerStream = (
   data: RequestData,
 ) => Promise<void>;
 
-type GrpcOptions = Pick<
-  RpcDoorOptions,
-  "dispatch" | "authenticate" | "errorDomain" | "log" | "clock" | "kept" | "maxMessageBytes"
->;
+type GrpcOptions = Pick<RpcDoorOptions, "pipeline" | "errorDomain" | "log" | "maxMessageBytes">;
 
 /**
  * As much of a message as is taken in before its caller is known. Node itself takes in more, as `streamWindowBytes`
@@ -46,60 +45,45 @@ export function isBinaryGrpc(contentType: string | undefined): boolean {
  * the work, which its transaction ends whole or not at all. Source: gRPC over HTTP/2.
  */
 export function grpcUnary(options: GrpcOptions, method: DescMethodUnary): AnswerStream {
-  const { dispatch, authenticate, errorDomain, log, clock, kept, maxMessageBytes = MAX_MESSAGE_BYTES } = options;
+  const { pipeline, errorDomain, log, maxMessageBytes = MAX_MESSAGE_BYTES } = options;
   const isKept = mayKeep(method);
   const name = `${method.parent.typeName}.${method.name}`;
   const area = areaOf(name);
 
   return async (stream, headers, data) => {
-    const { requestId, remoteAddress, observed } = data;
+    const { requestId, observed } = data;
     let timer: NodeJS.Timeout | undefined;
     const fail = (code: number, trailers: OutgoingHttpHeaders): void => {
       if (respondWith(stream, requestId, trailers)) observed?.endRpc(code);
     };
     observed?.beginRpc(name);
     try {
-      if (data.refused !== undefined) throw data.refused;
+      pipeline.admit(data);
       const timeout = headers["grpc-timeout"];
       if (typeof timeout === "string")
         timer = setTimeout(() => fail(DEADLINE_EXCEEDED, deadlineTrailers(area, errorDomain)), grpcTimeoutMs(timeout));
-      const { authorization } = headers;
-      const extra: CallerHeaders = authorization === undefined ? {} : { authorization };
+      const { authorization, "user-agent": userAgent = "" } = headers;
+      const head = { method, data, authorization, userAgent };
       let verified: Promise<Caller> | undefined;
-      const verify = (): Promise<Caller> => (verified ??= authenticate(extra, method, data));
-      const body = await bodyOf(stream, maxMessageBytes, verify);
+      const body = await bodyOf(stream, maxMessageBytes, () => (verified ??= pipeline.verify(head)));
       if (body === undefined) return;
       const key =
         isKept && authorization !== undefined && verified === undefined
           ? body.keptKey(`${name} ${authorization} `)
           : undefined;
-      const known = key === undefined ? undefined : kept?.get(key, clock.nowMs());
-      if (known !== undefined) {
-        data.admit?.(known.caller.identity);
-        if (answerWith(stream, requestId, Buffer.from(known.text, "latin1"), undefined)) observed?.endRpc(0);
-        return;
-      }
-      const snapshot = key === undefined ? undefined : kept?.snapshot();
-      const caller = await verify();
-      data.admit?.(caller.identity);
-      if (isAnswered(stream)) return;
-      const encoding = encodingOf(headers["grpc-encoding"]);
-      const envelope = body.end();
-      const asked = parsed(
-        method,
-        envelope.isCompressed
-          ? await decompressed(envelope.bytes, encoding, maxMessageBytes, requestId)
-          : envelope.bytes,
-      );
-      const callData = {
-        caller,
-        requestId,
-        nowMs: clock.nowMs(),
-        remoteAddress,
-        userAgent: headers["user-agent"] ?? "",
-      };
-      const answer = toBinary(method.output, await dispatch.unary(method, callData, asked, extra));
-      if (key !== undefined) kept?.keep(snapshot, key, caller, { text: packed(answer) }, callData.nowMs);
+      let encoding: Encoding | undefined;
+      const answer = await pipeline.answer(head, {
+        ...BINARY,
+        key,
+        verified,
+        decode: async () => {
+          if (isAnswered(stream)) return undefined;
+          encoding = encodingOf(headers["grpc-encoding"]);
+          return readMessage(method, body.end(), encoding, maxMessageBytes, requestId);
+        },
+        encode: (message) => toBinary(method.output, messageOf(message)),
+      });
+      if (answer === undefined) return;
       // As the caller did with its own message: who does not compress is near, or would rather not.
       const used =
         answer.length < COMPRESS_FROM_BYTES || !isAccepted(encoding, headers["grpc-accept-encoding"])
@@ -115,6 +99,12 @@ export function grpcUnary(options: GrpcOptions, method: DescMethodUnary): Answer
     }
   };
 }
+
+/** Answers are kept as texts of one character a byte. */
+const BINARY: Pick<UnaryCodec<Uint8Array>, "toCached" | "ofCached"> = {
+  toCached: (bytes) => ({ text: packed(bytes) }),
+  ofCached: ({ text }) => unpacked(text),
+};
 
 /**
  * What the caller sends, to its last byte or to the first that is refused. Absent: the client went away before that.
@@ -142,23 +132,21 @@ function bodyOf(
   return promise;
 }
 
-function decompressed(
-  bytes: Uint8Array,
+async function readMessage(
+  method: DescMethodUnary,
+  { isCompressed, bytes }: Envelope,
   encoding: Encoding | undefined,
   maxBytes: number,
   requestId: string,
-): Promise<Uint8Array> {
+): Promise<Message> {
   // The code is what gRPC's compression.md asks for; the request id makes it an error that may be shown.
-  if (encoding === undefined)
+  if (isCompressed && encoding === undefined)
     throw new MoorageError(Code.Internal, "Protocol error: a compressed message in a call without grpc-encoding", {
       metadata: { requestId },
     });
-  return encoding.decompress(bytes, maxBytes);
-}
-
-function parsed(method: DescMethodUnary, bytes: Uint8Array): Message {
+  const plain = isCompressed && encoding !== undefined ? await encoding.decompress(bytes, maxBytes) : bytes;
   try {
-    return fromBinary(method.input, bytes);
+    return fromBinary(method.input, plain);
   } catch (error) {
     throw new MoorageError(Code.InvalidArgument, "Invalid argument: the message cannot be read", { cause: error });
   }

@@ -32,8 +32,8 @@ import { ANONYMOUS } from "../../core/call.ts";
 import { invalidArgument, MoorageError, notFound, unauthenticated } from "../../errors.ts";
 import { listen } from "../http/listen.ts";
 import type { Listening } from "../http/listen.ts";
+import { createPipeline, type PipelineDeps } from "../../runtime/pipeline.ts";
 import { rpcDoor } from "./handler.ts";
-import type { Dispatch } from "./handler.ts";
 import { toStatus } from "../status.ts";
 
 const LIMIT = { timeout: 20_000 };
@@ -52,8 +52,8 @@ let port: Listening;
 let transports: Record<string, Transport>;
 
 // A room of one resource, so that the door is seen by itself.
-const dispatch: Dispatch = {
-  async unary(method, data, message, extra): Promise<Message> {
+const dispatch: PipelineDeps["dispatch"] = {
+  async answer(method, data, message, extra): Promise<Message> {
     if (method === PingService.method.ping)
       return create(PingResponseSchema, { response: `pong${data.caller.identity}` });
     if (method === SecurityTokenService.method.exchange)
@@ -73,19 +73,21 @@ const dispatch: Dispatch = {
 
 before(async () => {
   const door = rpcDoor({
-    dispatch,
+    pipeline: createPipeline({
+      dispatch,
+      clock: { nowMs: () => 42 },
+      async authenticate(authorization, method) {
+        if (method.parent !== GroupsService) return ANONYMOUS;
+        if (authorization !== "Bearer good") throw unauthenticated("a token is needed");
+        return { identity: "me" };
+      },
+    }),
     services: [PingService, GroupsService, SecurityTokenService],
     aliases: ["acme.platform", "old"],
     errorDomain: "moorage.dev",
     log: pino({ level: "silent" }),
-    clock: { nowMs: () => 42 },
     shutdown: shutdown.signal,
     maxMessageBytes: 2000,
-    async authenticate({ authorization }, method) {
-      if (method.parent !== GroupsService) return ANONYMOUS;
-      if (authorization !== "Bearer good") throw unauthenticated("a token is needed");
-      return { identity: "me" };
-    },
   });
   port = await listen({
     host: "127.0.0.1",

@@ -1,46 +1,21 @@
 import type { IncomingHttpHeaders } from "node:http2";
-import type { DescMethod, DescMethodServerStreaming, DescMethodUnary, DescService, Message } from "@bufbuild/protobuf";
-import type { Clock } from "../../lib/clock.ts";
-import type { CallData, Caller } from "../../core/call.ts";
-import type { KeptAnswers } from "../../runtime/response-cache.ts";
+import type { DescService } from "@bufbuild/protobuf";
+import type { Pipeline } from "../../runtime/pipeline.ts";
 import { grpcUnary, isBinaryGrpc } from "./grpc.ts";
 import type { AnswerStream } from "./grpc.ts";
-import type { Request, RequestData, RequestHandler } from "../../core/http.ts";
-import { isUnary, serviceOf, trueNamesOf, withAliases } from "./names.ts";
+import type { Request, RequestHandler } from "../../core/http.ts";
+import { isUnary } from "../../core/method-kinds.ts";
+import { serviceOf, trueNamesOf, withAliases } from "./names.ts";
 import type { ErrorLog } from "../status.ts";
 
-/** What the door needs of dispatch. `extra` is for methods that read the token themselves, as the exchange does. */
-export interface Dispatch {
-  unary(method: DescMethodUnary, data: CallData, message: Message, extra?: CallerHeaders): Promise<Message>;
-  stream(
-    method: DescMethodServerStreaming,
-    data: CallData,
-    message: Message,
-    extra: { signal: AbortSignal; renew(): Promise<CallData> },
-  ): AsyncIterable<Message>;
-}
-
-/** What of a request's headers says who calls, as it was sent. */
-export interface CallerHeaders {
-  authorization?: string;
-}
-
 export interface RpcDoorOptions {
-  dispatch: Dispatch;
+  pipeline: Pipeline;
   /** The services served, health and reflection aside. Of their methods none may have a caller that streams. */
   services: readonly DescService[];
-  /**
-   * Verifies the caller before the request's body is read. Throws UNAUTHENTICATED; for a public method it may answer
-   * ANONYMOUS.
-   */
-  authenticate(headers: CallerHeaders, method: DescMethod, data: RequestData): Promise<Caller>;
   /** Package prefixes that stand for `moorage` as well, e.g. `acme.platform`. Source: contract §1. */
   aliases: readonly string[];
   errorDomain: string;
   log: ErrorLog;
-  clock: Clock;
-  /** Absent: every call is worked on. */
-  kept?: KeptAnswers;
   /** Given when the server starts to shut down: health answers NOT_SERVING, watches and streams end. */
   shutdown: AbortSignal;
   maxMessageBytes?: number;

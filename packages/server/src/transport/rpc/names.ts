@@ -1,18 +1,10 @@
-import type { DescMethod, DescMethodServerStreaming, DescMethodUnary, DescService } from "@bufbuild/protobuf";
+import type { DescService } from "@bufbuild/protobuf";
 import { Health } from "@moorage/api/gen/health/v1/health_pb";
 import { ServerReflection } from "@moorage/api/gen/grpc/reflection/v1/reflection_pb";
 import { ServerReflection as AlphaReflection } from "@moorage/api/gen/grpc/reflection/v1alpha/reflection_pb";
 import type { Request } from "../../core/http.ts";
 
 const OWN_PREFIX = "moorage.";
-
-export function isUnary(method: DescMethod): method is DescMethodUnary {
-  return method.methodKind === "unary";
-}
-
-export function isServerStreaming(method: DescMethod): method is DescMethodServerStreaming {
-  return method.methodKind === "server_streaming";
-}
 
 /** The full name, or the path that begins with it, as it is and below each alias. */
 export function withAliases(name: string, aliases: readonly string[]): string[] {
