@@ -1,69 +1,76 @@
-// `npm test`: every test of the repository, by Node's own runner, and then the server's suites once more on a
-// PostgreSQL of its own (MOORAGE_TEST_ENGINES=sqlite or postgres: on that one alone). Arguments are handed to it; those
-// that are not options narrow the run to the test files whose path holds one of them: npm test -- distribution
-// --test-name-pattern=history
-import { spawn } from "node:child_process";
-import { globSync } from "node:fs";
+// `npm test`: every test of the repository on SQLite, and on a PostgreSQL of its own those that depend on the engine.
+// `npm run test:all` (--all): everything on both, in the long versions; --rest is what that adds to `npm test`.
+//
+//   npm test -- oci/blobs webhooks          the test files whose path holds one of the words, on both engines
+//   npm test -- --test-name-pattern=history   options are those of Node's test runner
+//   MOORAGE_TEST_ENGINES=sqlite npm test      on one engine: sqlite or postgres
+//   MOORAGE_TEST_CONCURRENCY=1 npm test       so many processes side by side
+import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
-import { startPostgres } from "../packages/server/test/support/postgres.ts";
-
-const FILES = [
-  "packages/*/src/**/*.test.ts",
-  "packages/*/test/**/*.test.ts",
-  "scripts/**/*.test.ts",
-  "bench/**/*.test.ts",
-];
-const FILES_AT_ONCE = 2;
+import { startPostgres, type TestPostgres } from "../packages/server/test/support/postgres.ts";
+import { type Engine, type Extent, planOf, type Unit } from "./test/plan.ts";
+import { newTotals, print, printTotals } from "./test/print.ts";
+import { runUnit } from "./test/unit.ts";
 
 const root = dirname(import.meta.dirname);
-const options = process.argv.slice(2).filter((argument) => argument.startsWith("-"));
-const words = process.argv.slice(2).filter((argument) => !argument.startsWith("-"));
-const files = globSync(FILES, { cwd: root })
-  .filter((path) => !path.includes("node_modules") && (words.length === 0 || words.some((word) => path.includes(word))))
-  .sort();
-if (files.length === 0) {
+const startMs = performance.now();
+const given = process.argv.slice(2);
+const extent: Extent = given.includes("--all") ? "all" : given.includes("--rest") ? "rest" : "quick";
+const options = given.filter((each) => each.startsWith("-") && each !== "--all" && each !== "--rest");
+const words = given.filter((each) => !each.startsWith("-"));
+const engines = (process.env.MOORAGE_TEST_ENGINES ?? "sqlite,postgres").split(",") as Engine[];
+// Tests wait a good part of their time: for a process to start, for a lease to end.
+const concurrency = Number(process.env.MOORAGE_TEST_CONCURRENCY ?? availableParallelism() * 2);
+
+const interrupted = new AbortController();
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => interrupted.abort());
+
+const units = planOf({ root, words, engines, extent });
+if (units.length === 0) {
   console.error(`no test file's path holds ${words.join(" or ")}`);
   process.exit(1);
 }
-const postgresFiles = files.filter((path) => /^packages\/server\/test\/|^packages\/server\/src\/.*store/.test(path));
-const { promise: interrupted, resolve: interrupt } = Promise.withResolvers<void>();
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => interrupt());
+const common = {
+  // Many processes load the same code: the first to do so compiles it for all.
+  NODE_COMPILE_CACHE: join(root, "build", "compile-cache"),
+  ...process.env,
+  ...(extent !== "quick" && { MOORAGE_TEST_LONG: "1" }),
+};
+const postgres = units.some(({ engine }) => engine === "postgres") ? await startedPostgres() : undefined;
+const envs: Record<Engine, NodeJS.ProcessEnv> = {
+  sqlite: { ...common, MOORAGE_TEST_POSTGRES_URL: "" },
+  postgres: { ...common, MOORAGE_TEST_POSTGRES_URL: postgres?.url ?? "" },
+};
+for (const engine of engines) {
+  const mine = units.filter((unit) => unit.engine === engine);
+  const count = mine.reduce((sum, { files }) => sum + files.length, 0);
+  if (count > 0) console.log(`# ${engine}: ${count} test files in ${mine.length} processes`);
+}
+console.log(`# ${concurrency} processes side by side`);
 
-for (const engine of (process.env.MOORAGE_TEST_ENGINES ?? "sqlite,postgres").split(",")) {
-  const status = engine === "postgres" ? await onPostgres() : await onSqlite();
-  if (status !== 0) process.exit(status);
+const totals = newTotals();
+try {
+  const waiting = [...units];
+  const worker = async (): Promise<void> => {
+    for (let unit = waiting.shift(); unit !== undefined && !interrupted.signal.aborted; unit = waiting.shift())
+      await runAndPrint(unit);
+  };
+  await Promise.all(Array.from({ length: concurrency }, worker));
+} finally {
+  await postgres?.close();
+}
+printTotals(totals, performance.now() - startMs);
+process.exit(totals.failed > 0 || interrupted.signal.aborted ? 1 : 0);
+
+async function runAndPrint(unit: Unit): Promise<void> {
+  const outcome = await runUnit(unit, options, { cwd: root, env: envs[unit.engine], signal: interrupted.signal });
+  print(outcome, root, words.length > 0, totals);
 }
 
-async function onSqlite(): Promise<number> {
-  console.log("# on SQLite and files");
-  return run(files, {});
-}
-
-async function onPostgres(): Promise<number> {
-  if (postgresFiles.length === 0) return 0;
-  const postgres = await startPostgres();
-  try {
-    process.env.MOORAGE_TEST_POSTGRES_URL = postgres.url;
-    const { prepareTemplate } = await import("../packages/server/test/support/database.ts");
-    console.log(`\n# the server's suites on PostgreSQL ${await prepareTemplate()}`);
-    return await run(postgresFiles, { MOORAGE_TEST_POSTGRES_URL: postgres.url });
-  } finally {
-    await postgres.close();
-  }
-}
-
-async function run(paths: string[], env: Record<string, string>): Promise<number> {
-  const child = spawn(
-    process.execPath,
-    ["--test", `--test-concurrency=${FILES_AT_ONCE}`, "--test-reporter=spec", ...options, ...paths],
-    {
-      // Hundreds of processes load the same code: the first to do so compiles it for all.
-      cwd: root,
-      stdio: "inherit",
-      env: { NODE_COMPILE_CACHE: join(root, "build", "compile-cache"), ...process.env, ...env },
-    },
-  );
-  const ended = new Promise<number>((resolve) => child.once("exit", (code) => resolve(code ?? 1)));
-  void interrupted.then(() => child.kill("SIGTERM"));
-  return ended;
+async function startedPostgres(): Promise<TestPostgres> {
+  const server = await startPostgres();
+  process.env.MOORAGE_TEST_POSTGRES_URL = server.url;
+  const { prepareTemplate } = await import("../packages/server/test/support/database.ts");
+  console.log(`# PostgreSQL ${await prepareTemplate()}`);
+  return server;
 }

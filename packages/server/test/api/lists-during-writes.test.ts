@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { DIGEST, type Json, type Platform, rows, startPlatform } from "../support/platform.ts";
+import { sized } from "../support/extent.ts";
 
 // Pages read while others write at the same time: none that stays is lost or repeated, and the totals are exact again
 // when all is quiet.
@@ -12,9 +13,9 @@ interface List {
   make(): Promise<string>;
 }
 
-const STAY = 30;
+const STAY = sized(15, 30);
 const WRITERS = 3;
-const WRITES = 25;
+const WRITES = sized(8, 25);
 let platform: Platform;
 let lists: List[];
 before(async () => {

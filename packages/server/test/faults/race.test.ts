@@ -21,12 +21,13 @@ import { newWorker, type Shared, work } from "../support/race/operations.ts";
 import type { LogLine } from "../support/processes.ts";
 import { type Replicas, startReplicas } from "../support/replicas.ts";
 import { NO_S3, s3Url } from "../support/s3.ts";
+import { sized } from "../support/extent.ts";
 
 // Clients push, mount, tag, sign, pull and delete, collections run, and everything is killed at random: then all that
 // is needed is there, byte for byte, and after its time nothing else. What the clients do follows from the seed; how it
 // falls together does not. As long as one likes:
 //   npm run race -- --seconds 600 --seed 42 --store s3
-const SECONDS = Number(process.env["MOORAGE_TEST_RACE_SECONDS"] ?? 10);
+const SECONDS = Number(process.env["MOORAGE_TEST_RACE_SECONDS"] ?? sized(8, 30));
 const SEED = Number(process.env["MOORAGE_TEST_RACE_SEED"] ?? randomInt(1_000_000));
 const WORKERS = 7;
 const ROUND_SECONDS = 25;

@@ -19,9 +19,10 @@ import {
 import { type LogLine, startProcess } from "../support/processes.ts";
 import { type Replicas, startReplicas } from "../support/replicas.ts";
 import { NO_S3, s3Url } from "../support/s3.ts";
+import { sized } from "../support/extent.ts";
 
 // `.ci/run` takes two minutes.
-const SECONDS = Number(process.env["MOORAGE_TEST_REPLICA_SECONDS"] ?? 15);
+const SECONDS = Number(process.env["MOORAGE_TEST_REPLICA_SECONDS"] ?? sized(8, 30));
 const REPLICAS = 3;
 const CREATORS = 3;
 const PUSHERS = 3;

@@ -13,12 +13,13 @@ import { unaccounted } from "../support/storm/log.ts";
 import { startReceivers } from "../support/storm/receivers.ts";
 import { type Api, apiOf, type Listener, makeWorld, type World } from "../support/storm/world.ts";
 import { startWriters } from "../support/storm/writers.ts";
+import { sized } from "../support/extent.ts";
 
 // Events are made faster than some receivers take them, servers are killed at random, and in the end every receiver
 // that takes events has all of its own, none of another's, and the log accounts for each try. What is done follows from
 // the seed; how it falls together does not. As many as one likes:
 //   npm run storm -- --events 50000 --seed 42 --engine postgres
-const EVENTS = Number(process.env["MOORAGE_TEST_STORM_EVENTS"] ?? 400);
+const EVENTS = Number(process.env["MOORAGE_TEST_STORM_EVENTS"] ?? sized(400, 1_500));
 const SEED = Number(process.env["MOORAGE_TEST_STORM_SEED"] ?? randomInt(1_000_000));
 const IS_SMALL = EVENTS < 2_000;
 const [ORGANIZATIONS, WRITERS, FLEET, KILLS, LATE_KILLS] = IS_SMALL ? [2, 1, 5, 1, 0] : [4, 2, 40, 6, 2];

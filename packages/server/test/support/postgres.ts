@@ -59,7 +59,7 @@ export async function startPostgres(
     fsync: "off",
     synchronous_commit: "off",
     full_page_writes: "off",
-    max_connections: "200",
+    max_connections: "500",
     log_min_messages: "fatal",
     ...settings,
   }).flatMap(([name, value]) => ["-c", `${name}=${value}`]);

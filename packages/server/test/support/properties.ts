@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { type Answer, blamed, DIGEST, type Platform, reason } from "./platform.ts";
+import { sized } from "./extent.ts";
 
 export const LISTS = [
   "/iam/v2/groups",
@@ -78,7 +79,7 @@ export function checkAnswer(answer: Answer): Answer {
 export async function property<T>(
   arbitrary: fc.Arbitrary<T>,
   run: (value: T) => Promise<void>,
-  numRuns = 150,
+  numRuns = sized(60, 150),
 ): Promise<void> {
   await fc.assert(fc.asyncProperty(arbitrary, run), { numRuns });
 }

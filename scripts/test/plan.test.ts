@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { dirname } from "node:path";
+import test from "node:test";
+import { DEPENDS_ON_ENGINE, type Extent, FIRST, planOf, type Unit } from "./plan.ts";
+
+const root = dirname(dirname(import.meta.dirname));
+const plan = (extent: Extent, ...words: string[]): Unit[] =>
+  planOf({ root, words, engines: ["sqlite", "postgres"], extent });
+const runsOf = (units: Unit[]): string[] =>
+  units.flatMap(({ engine, files }) => files.map((file) => `${engine} ${file}`));
+
+test("npm test runs every file on SQLite, and once; test:all runs everything on both engines, in what is left over too", () => {
+  const [quick, all, rest] = (["quick", "all", "rest"] as const).map((extent) => runsOf(plan(extent)));
+  assert.ok(quick && all && rest);
+  for (const runs of [quick, all, rest]) assert.equal(new Set(runs).size, runs.length);
+  const sqlite = (runs: string[]): string[] => runs.filter((run) => run.startsWith("sqlite ")).toSorted();
+  assert.deepEqual(sqlite(quick), sqlite(all));
+  assert.deepEqual(new Set([...quick, ...rest]), new Set(all));
+  assert.ok(rest.length > 0 && rest.length < all.length);
+});
+
+test("each part of a path that the plan names is one of a file that is there", () => {
+  const files = plan("quick").flatMap((unit) => unit.files);
+  for (const part of [...DEPENDS_ON_ENGINE, ...FIRST])
+    assert.ok(
+      files.some((file) => file.includes(part)),
+      part,
+    );
+});
+
+test("words narrow the run to files on both engines; what starts processes has one of its own", () => {
+  assert.deepEqual(runsOf(plan("quick", "api/etags")), [
+    "sqlite packages/server/test/api/etags.test.ts",
+    "postgres packages/server/test/api/etags.test.ts",
+  ]);
+  assert.deepEqual(plan("quick", "no such file"), []);
+  for (const { files } of plan("all"))
+    assert.ok(files.length === 1 || !files.some((file) => file.includes("/faults/")));
+});

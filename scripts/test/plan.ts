@@ -1,0 +1,136 @@
+// What a run of the tests consists of: which files, on which engine, and which of them share a process.
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+export type Engine = "sqlite" | "postgres";
+/** Files that one process runs on one engine. */
+export interface Unit {
+  engine: Engine;
+  files: string[];
+}
+/**
+ * `quick` is `npm test`: every assertion once, on PostgreSQL too where the engine matters. `all` is everything on both
+ * engines, in the long versions; `rest` is what `all` adds to `quick`.
+ */
+export type Extent = "quick" | "all" | "rest";
+
+const FILES = [
+  "packages/*/src/**/*.test.ts",
+  "packages/*/test/**/*.test.ts",
+  "scripts/**/*.test.ts",
+  "bench/**/*.test.ts",
+];
+
+/** Files that open a database: all of these can run on PostgreSQL. */
+const USES_DATABASE = /^packages\/server\/(test\/|src\/store\/)/;
+
+/** What depends on the engine: SQL of its own, isolation and collisions, what a crash leaves, the order of text. */
+export const DEPENDS_ON_ENGINE = [
+  "src/store/",
+  "test/engines/",
+  "test/faults/",
+  "test/events/queue",
+  "test/events/feed-model",
+  "test/webhooks/processes",
+  "test/mirroring/commands",
+  "test/mirroring/processes",
+  "test/registry/tags-at-size",
+  "test/registry/tag-history",
+  "test/registry/tag-policies",
+  "test/registry/promotions",
+  "test/registry/garbage-collection",
+  "test/admin/export-import",
+  "test/admin/fsck",
+  "test/api/lists",
+  "test/api/read-your-writes",
+  "test/api/response-cache",
+  "test/api/properties-bodies",
+  "test/auth/refresh-tokens",
+  "test/auth/invites",
+  "test/auth/group-mappings",
+  "test/oci/history",
+  "test/oci/uploads",
+  "test/oci/access",
+];
+
+/** Files with a longer version, for `npm run test:all` (support/extent.ts). */
+const HAS_LONG_VERSION = /support\/(extent|properties)\.ts/;
+
+/** These last the longest, so they begin first. What shares a process follows, then the rest. */
+export const FIRST = [
+  "test/admin/export-import.",
+  "cli/test/docs.",
+  "test/faults/",
+  "test/webhooks/many-sinks",
+  "test/api/lists-during-writes",
+  "test/admin/fsck",
+  "test/admin/backup",
+  "cli/test/",
+];
+
+/**
+ * A file has a process of its own when it starts or ends processes, sets something for the whole process, or counts
+ * what the process holds. Hooks beside its tests would run around those of other files.
+ */
+const OWN_PROCESS = [
+  /node:(child_process|cluster|worker_threads)/,
+  /support\/(processes|replicas|browser|ci-jobs|statements|registry-endpoint-client)\.ts/,
+  /support\/(storm|race|emitted)\//,
+  /^(before|after)Each\(/m,
+  /process\.(env|memoryUsage|on|once|chdir)\b/,
+  /\bmock\./,
+];
+/** More in one process would keep more servers open than is good for its memory. */
+const SHARE = { pure: 40, servers: 6 };
+
+export interface Wanted {
+  root: string;
+  /** Only files whose path holds one of them; all without one. */
+  words: readonly string[];
+  engines: readonly Engine[];
+  extent: Extent;
+}
+
+/** The processes to run, those that last the longest first. */
+export function planOf({ root, words, engines, extent }: Wanted): Unit[] {
+  const files = globSync(FILES, { cwd: root })
+    .filter((path) => !path.includes("node_modules"))
+    .filter((path) => words.length === 0 || words.some((word) => path.includes(word)))
+    .sort();
+  const texts = new Map(files.map((path) => [path, readFileSync(join(root, path), "utf8")]));
+  const textOf = (path: string): string => texts.get(path) ?? "";
+  const isLong = (path: string): boolean => HAS_LONG_VERSION.test(textOf(path));
+  const isQuick = (path: string, engine: Engine): boolean =>
+    engine === "sqlite" || words.length > 0 || DEPENDS_ON_ENGINE.some((part) => path.includes(part));
+  const units = engines.flatMap((engine) => {
+    const here = files.filter((path) => {
+      if (engine === "postgres" && !USES_DATABASE.test(path)) return false;
+      if (extent === "quick") return isQuick(path, engine);
+      return extent === "all" || isLong(path) || !isQuick(path, engine);
+    });
+    return unitsOf(engine, here, (path) => OWN_PROCESS.some((pattern) => pattern.test(textOf(path))));
+  });
+  const rank = ({ files }: Unit): number => {
+    const at = FIRST.findIndex((part) => files[0]?.includes(part));
+    return at >= 0 ? at : FIRST.length + (files.length > 1 ? 0 : 1);
+  };
+  return units.sort((one, other) => rank(one) - rank(other));
+}
+
+function unitsOf(engine: Engine, files: string[], isAlone: (path: string) => boolean): Unit[] {
+  const isPure = (path: string): boolean => !/^packages\/[^/]+\/test\//.test(path);
+  const together = files.filter((path) => !isAlone(path) && !FIRST.some((part) => path.includes(part)));
+  const alone = files.filter((path) => !together.includes(path));
+  return [
+    ...alone.map((path) => [path]),
+    ...chunks(
+      together.filter((path) => !isPure(path)),
+      SHARE.servers,
+    ),
+    ...chunks(together.filter(isPure), SHARE.pure),
+  ].map((each) => ({ engine, files: each }));
+}
+
+function chunks<T>(all: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size));
+}

@@ -1,0 +1,71 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Unit } from "./plan.ts";
+import type { Line } from "./reporter.ts";
+
+const REPORTER = new URL("./reporter.ts", import.meta.url).href;
+const OUTPUT_KEPT = 20_000;
+
+/** What came of a unit. */
+export interface Outcome {
+  unit: Unit;
+  lines: Exclude<Line, { type: "end" }>[];
+  /** Why the process did not come to its end; undefined when it did, with or without failures. */
+  broken: string | undefined;
+  /** The end of what the process printed beside its reports. */
+  output: string;
+  ms: number;
+}
+
+/** Runs the unit in a process of its own, with Node's options added. Ends it when the signal says so. */
+export async function runUnit(
+  unit: Unit,
+  options: readonly string[],
+  { cwd, env, signal }: { cwd: string; env: NodeJS.ProcessEnv; signal: AbortSignal },
+): Promise<Outcome> {
+  const folder = mkdtempSync(join(tmpdir(), "moorage-report-"));
+  const report = join(folder, "lines");
+  const startMs = performance.now();
+  try {
+    // What a process is started with is handed down to those that it forks: --test must not be.
+    const several = unit.files.length > 1 ? ["--test", "--test-isolation=none"] : [];
+    const reporting = [`--test-reporter=${REPORTER}`, `--test-reporter-destination=${report}`];
+    const child = spawn(process.execPath, [...several, ...reporting, ...options, ...unit.files], {
+      cwd,
+      env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let output = "";
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding("utf8").on("data", (text: string) => (output = (output + text).slice(-OUTPUT_KEPT)));
+    const end = (): void => void child.kill("SIGTERM");
+    signal.addEventListener("abort", end);
+    const status = await new Promise<number | string>((resolve) =>
+      child.once("close", (code, killedBy) => resolve(code ?? killedBy ?? "")),
+    );
+    signal.removeEventListener("abort", end);
+    const all = linesIn(report);
+    const lines = all.filter((line) => line.type !== "end");
+    const failed = lines.some(({ type }) => type === "fail");
+    const broken =
+      all.length > lines.length && (status === 0 || failed) ? undefined : `the process ended with ${status}`;
+    return { unit, lines, broken, output, ms: performance.now() - startMs };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function linesIn(report: string): Line[] {
+  let text: string;
+  try {
+    text = readFileSync(report, "utf8");
+  } catch {
+    return [];
+  }
+  return text
+    .split("\n")
+    .filter((line) => line.endsWith("}"))
+    .map((line) => JSON.parse(line) as Line);
+}
