@@ -6,6 +6,7 @@ import { refuseUnfinished } from "../installation/marker.ts";
 import { openBlobsOf, openCommandWriter, requireNewest } from "../installation/stores.ts";
 import { openStore, StoreError } from "../store/index.ts";
 import type { Transactor } from "../core/transactor.ts";
+import { systemCall } from "../core/system-call.ts";
 
 export interface GcOptions {
   /** Change nothing, and only count. */
@@ -58,7 +59,7 @@ export async function collectInstallation(config: Config, options: GcOptions): P
 }
 
 async function uidOf(transactor: Transactor, name: string): Promise<string> {
-  const data = { caller: ANONYMOUS, requestId: "", nowMs: Date.now(), remoteAddress: "", userAgent: "" };
+  const data = systemCall(Date.now());
   const { repo } = await transactor.read(data, (call) => resolveRepository(call, name));
   if (repo === undefined) throw new StoreError(`there is no image ${name}`);
   return repo;

@@ -1,7 +1,8 @@
 import { createLru } from "../lib/lru.ts";
-import { ANONYMOUS, type CallData } from "../core/call.ts";
-import { type AuditEvent } from "./entry.ts";
+import type { CallData } from "../core/call.ts";
+import type { AuditEvent } from "./entry.ts";
 import { ENTRIES_AT_ONCE, type Refusal } from "./commands.ts";
+import { systemCall } from "../core/system-call.ts";
 
 /** Notes what was refused: outside of a transaction, for the one it was refused in is gone. */
 export interface Auditor {
@@ -96,11 +97,7 @@ export function createAuditor({ writer, clock, log, dropped }: AuditorDeps): Aud
       const refusals = queue.splice(0, ENTRIES_AT_ONCE);
       for (let tries = 1; ; tries += 1) {
         try {
-          await writer.write(
-            "audit.note",
-            { caller: ANONYMOUS, requestId: "", nowMs: clock.nowMs(), remoteAddress: "", userAgent: "" },
-            { refusals },
-          );
+          await writer.write("audit.note", systemCall(clock.nowMs()), { refusals });
           break;
         } catch (error) {
           if (tries < MAX_TRIES) continue;

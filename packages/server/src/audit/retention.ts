@@ -1,7 +1,7 @@
 import type { CallData } from "../core/call.ts";
-import { ANONYMOUS } from "../core/call.ts";
 import type { Database } from "../store/index.ts";
 import { ENTRIES_AT_ONCE, nextOrganization } from "./commands.ts";
+import { systemCall } from "../core/system-call.ts";
 
 export interface RetentionDeps {
   writer: {
@@ -26,7 +26,7 @@ export async function auditRetention(
   signal: AbortSignal,
 ): Promise<{ removed: number }> {
   const nowMs = clock.nowMs();
-  const data = { caller: ANONYMOUS, requestId: "", nowMs, remoteAddress: "", userAgent: "" };
+  const data = systemCall(nowMs);
   let removed = 0;
   // What is in no organization stands under the empty name.
   for (

@@ -1,5 +1,6 @@
-import { ANONYMOUS, type CallData } from "../core/call.ts";
+import type { CallData } from "../core/call.ts";
 import { EXPIRING, type Expired, type ExpireRequest } from "./expire.ts";
+import { systemCall } from "../core/system-call.ts";
 
 export interface EventRetentionDeps {
   writer: { write(name: "events.expire", data: CallData, input: ExpireRequest): Promise<Expired> };
@@ -21,7 +22,7 @@ export async function eventRetention(
   signal: AbortSignal,
 ): Promise<Record<string, number>> {
   const nowMs = clock.nowMs();
-  const data = { caller: ANONYMOUS, requestId: "", nowMs, remoteAddress: "", userAgent: "" };
+  const data = systemCall(nowMs);
   const removed: Record<string, number> = {};
   for (const what of EXPIRING) {
     const beforeMs = nowMs - (LONGER.has(what) ? Math.max(retentionMs, DEAD_RETENTION_MS) : retentionMs);

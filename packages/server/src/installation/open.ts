@@ -1,11 +1,11 @@
 import { createSecrets, SecretError, type Secrets } from "../lib/secrets.ts";
 import { ensureInstallation, type Installation } from "./bootstrap.ts";
-import { ANONYMOUS } from "../core/call.ts";
 import { openCall } from "../runtime/open-call.ts";
 import { type Config, settingError } from "../config/index.ts";
 import { eventCommands } from "../events/index.ts";
 import { secretKeysOf } from "./secret-keys.ts";
 import { lockDataDir, openStore, type Store, StoreError } from "../store/index.ts";
+import { systemCall } from "../core/system-call.ts";
 
 /** An installation whose secrets can be opened. */
 export interface OpenedInstallation {
@@ -35,7 +35,7 @@ export async function openInstallation(store: Store, settings: Config, nowMs: nu
 export async function bringUp(store: Store, nowMs: number): Promise<void> {
   await store.migrate();
   if (store.engine !== "sqlite") return;
-  const data = { caller: ANONYMOUS, requestId: "", nowMs, remoteAddress: "", userAgent: "" };
+  const data = systemCall(nowMs);
   await store.transact((tx) => eventCommands["events.releaseAll"](openCall(data, tx), {}));
 }
 

@@ -8,6 +8,7 @@ import { eventRetention } from "../events/index.ts";
 import { cleanUploads, type Collected, collectGarbage } from "../oci/index.ts";
 import type { Database } from "../store/index.ts";
 import { type Job, longestIntervalMs, periodicJob, type PeriodicJobDeps } from "./periodic-job.ts";
+import { systemCall } from "../core/system-call.ts";
 
 export interface JobsDeps extends Omit<PeriodicJobDeps, "holder"> {
   reader: Database;
@@ -79,11 +80,9 @@ function jobsOf(deps: JobsDeps): Job[] {
 }
 
 async function rotateKeys({ transactor, clock, keyring, config, log }: JobsDeps): Promise<void> {
-  const { rotated } = await transactor.write(
-    "access.rotateKeys",
-    { caller: ANONYMOUS, requestId: randomUUID(), nowMs: clock.nowMs(), remoteAddress: "", userAgent: "" },
-    { maxAgeMs: config.signingKeyAgeMs },
-  );
+  const { rotated } = await transactor.write("access.rotateKeys", systemCall(clock.nowMs(), randomUUID()), {
+    maxAgeMs: config.signingKeyAgeMs,
+  });
   if (!rotated) return;
   keyring.refresh();
   log.info("signing key rotated");

@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import { ANONYMOUS, type CallData } from "../core/call.ts";
 import type { Transactor } from "../core/transactor.ts";
 import type { Clock } from "../lib/clock.ts";
+import { systemCall } from "../core/system-call.ts";
 
 /** Work that one process of the installation does for all, now and then. */
 export interface Job {
@@ -47,13 +48,7 @@ export function periodicJob({ name, everyMs, done, run }: Job, deps: PeriodicJob
   const { transactor, clock, log, holder } = deps;
   const stopping = new AbortController();
   let running: Promise<unknown> = Promise.resolve();
-  const data = (): CallData => ({
-    caller: ANONYMOUS,
-    requestId: randomUUID(),
-    nowMs: clock.nowMs(),
-    remoteAddress: "",
-    userAgent: "",
-  });
+  const data = (): CallData => systemCall(clock.nowMs(), randomUUID());
   const take = (): Promise<{ taken: boolean }> =>
     transactor.write("leases.take", data(), { work: name, holder, holdMs: HOLD_MS });
   const runOnce = async (): Promise<void> => {

@@ -2,13 +2,14 @@ import { randomUUID } from "node:crypto";
 import type { Clock } from "../lib/clock.ts";
 import type { Secrets } from "../lib/secrets.ts";
 import type { BlobStore } from "../blobs/index.ts";
-import { ANONYMOUS, type CallData } from "../core/call.ts";
+import type { CallData } from "../core/call.ts";
 import type { Config } from "../config/index.ts";
 import type { MirrorPlace } from "../oci/index.ts";
 import type { MirrorMetrics } from "../observe/index.ts";
 import type { Transactor } from "../core/transactor.ts";
 import type { Downloads } from "./downloads.ts";
 import type { Upstream } from "./registry-client.ts";
+import { systemCall } from "../core/system-call.ts";
 
 /** What copying from elsewhere works with. */
 export interface MirrorDeps {
@@ -30,7 +31,7 @@ export interface Copying {
   signal: AbortSignal;
 }
 
-/** The system's own call, now. */
-export function systemCall({ clock }: Pick<MirrorDeps, "clock">): CallData {
-  return { caller: ANONYMOUS, requestId: randomUUID(), nowMs: clock.nowMs(), remoteAddress: "", userAgent: "" };
+/** A call of the server itself, now. */
+export function mirrorCall({ clock }: Pick<MirrorDeps, "clock">): CallData {
+  return systemCall(clock.nowMs(), randomUUID());
 }

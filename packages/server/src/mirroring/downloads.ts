@@ -3,7 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { ByteSink, StoredBlob } from "../blobs/index.ts";
 import { algorithmOf, type MirrorPlace } from "../oci/index.ts";
 import { Code, MoorageError } from "../errors.ts";
-import { type MirrorDeps, systemCall } from "./context.ts";
+import { type MirrorDeps, mirrorCall } from "./context.ts";
 import { waitBefore } from "./request.ts";
 import type { BlobStream, Upstream } from "./registry-client.ts";
 import { asTrouble, UpstreamError } from "./errors.ts";
@@ -68,7 +68,7 @@ async function download(deps: Parameters<typeof createDownloads>[0], wanted: Wan
     throw error;
   }
   const { generation } = await transactor
-    .write("mirroring.keepBlob", systemCall(deps), { ...place, blob: stored })
+    .write("mirroring.keepBlob", mirrorCall(deps), { ...place, blob: stored })
     .catch(async (error: unknown) => {
       // Refused, nothing was written. After anything else the copy may be in use: `cleanUploads` looks later.
       if (error instanceof MoorageError && error.code === Code.Aborted) await blobs.remove(digest, stored.generation);

@@ -3,7 +3,7 @@ import { createLru } from "../lib/lru.ts";
 import { isDigest, type MirrorPlace, type StoredManifest, type UpstreamDoor } from "../oci/index.ts";
 import { Code, MoorageError } from "../errors.ts";
 import { statement } from "../store/index.ts";
-import { type MirrorDeps, systemCall } from "./context.ts";
+import { type MirrorDeps, mirrorCall } from "./context.ts";
 import { copyManifest, holds } from "./copy.ts";
 import type { Downloads } from "./downloads.ts";
 import type { createSources, Source } from "./sources.ts";
@@ -60,7 +60,7 @@ export function createPullThrough({ deps, sources, downloads, signal }: PullThro
   let underWay = 0;
 
   const throughOf = async (repo: string): Promise<Through | undefined> => {
-    const [row] = await transactor.read(systemCall(deps), (call) => selectSource(call.tx, repo));
+    const [row] = await transactor.read(mirrorCall(deps), (call) => selectSource(call.tx, repo));
     if (row === undefined) return undefined;
     const sync = row.sync_config ?? "";
     const source = sources({ repo, sync, password: row.password });
@@ -136,7 +136,7 @@ export function createPullThrough({ deps, sources, downloads, signal }: PullThro
       const way = { deps, downloads, upstream, place, signal };
       if (!(await holds(way, stored.digest))) await copyManifest(way, stored);
       if (isDigest(reference)) return;
-      await transactor.write("mirroring.followTag", systemCall(deps), {
+      await transactor.write("mirroring.followTag", mirrorCall(deps), {
         ...place,
         tag: reference,
         digest: stored.digest,

@@ -3,7 +3,7 @@ import { isReservedTag } from "../registry/timed-tag.ts";
 import { isDigest } from "../oci/index.ts";
 import { Code, MoorageError } from "../errors.ts";
 import type { SyncSettings } from "../registry/index.ts";
-import { type Copying, systemCall } from "./context.ts";
+import { type Copying, mirrorCall } from "./context.ts";
 import { copyManifest, copyReferrers, holds } from "./copy.ts";
 import { UpstreamError } from "./errors.ts";
 
@@ -113,7 +113,7 @@ async function listTags({ upstream, signal }: Copying, follows: SyncSettings["fo
 async function inOrder({ deps, place }: Copying, tags: string[]): Promise<{ tag: string; before: string }[]> {
   const here = new Map<string, string>();
   for (let at = 0; at < tags.length; at += CHUNK) {
-    const rows = await deps.transactor.read(systemCall(deps), (call) =>
+    const rows = await deps.transactor.read(mirrorCall(deps), (call) =>
       call.tx
         .selectFrom("tags")
         .select(["name", "digest"])
@@ -140,7 +140,7 @@ async function followTag(copying: Copying, tag: string, before: string): Promise
   if (await holds(copying, digest)) await copyReferrers(copying, digest);
   else if (!(await copyAnew(copying, digest))) return undefined;
   if (digest === before) return digest;
-  const { gone } = await deps.transactor.write("mirroring.followTag", systemCall(deps), {
+  const { gone } = await deps.transactor.write("mirroring.followTag", mirrorCall(deps), {
     ...place,
     tag,
     digest,

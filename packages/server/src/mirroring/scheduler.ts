@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { SyncState } from "@moorage/api";
 import type { DueMirror } from "../oci/index.ts";
 import { Code, MoorageError } from "../errors.ts";
-import { type MirrorDeps, systemCall } from "./context.ts";
+import { type MirrorDeps, mirrorCall } from "./context.ts";
 import type { Downloads } from "./downloads.ts";
 import type { createSources } from "./sources.ts";
 import { runTurn, type TurnResult } from "./run.ts";
@@ -37,7 +37,7 @@ export function startTurns({ deps, sources, downloads }: TurnsDeps): { stop(): P
   /** How long the first of those that are due has been waiting. Undefined: none is. */
   const lateness = async (): Promise<number | undefined> => {
     const nowMs = clock.nowMs();
-    const due = await transactor.read(systemCall(deps), (call) =>
+    const due = await transactor.read(mirrorCall(deps), (call) =>
       call.tx
         .selectFrom("mirrors")
         .select("next_time")
@@ -56,7 +56,7 @@ export function startTurns({ deps, sources, downloads }: TurnsDeps): { stop(): P
     try {
       while ((await lateness()) !== undefined && !stopping.signal.aborted && running.size < config.mirrorWorkers) {
         const holder = randomUUID();
-        const due = await transactor.write("mirroring.claim", systemCall(deps), { holder, holdMs: HOLD_MS });
+        const due = await transactor.write("mirroring.claim", mirrorCall(deps), { holder, holdMs: HOLD_MS });
         if (due === undefined) break;
         const unnoted = (error: unknown): void =>
           log.warn({ err: error, repo: due.repo }, "the end of a mirror's turn could not be noted");
@@ -81,7 +81,7 @@ export function startTurns({ deps, sources, downloads }: TurnsDeps): { stop(): P
     const lost = new AbortController();
     const signal = AbortSignal.any([stopping.signal, lost.signal, AbortSignal.timeout(LONGEST_TURN_MS)]);
     const hold = setInterval(() => {
-      transactor.write("mirroring.hold", systemCall(deps), { repo, holder, holdMs: HOLD_MS }).then(
+      transactor.write("mirroring.hold", mirrorCall(deps), { repo, holder, holdMs: HOLD_MS }).then(
         ({ held }) => {
           if (!held) lost.abort();
         },
@@ -106,7 +106,7 @@ export function startTurns({ deps, sources, downloads }: TurnsDeps): { stop(): P
       );
       if (result === undefined) {
         // Another process goes on with it.
-        await transactor.write("mirroring.end", systemCall(deps), {
+        await transactor.write("mirroring.end", mirrorCall(deps), {
           repo,
           holder,
           state: SyncState.PENDING,
@@ -119,7 +119,7 @@ export function startTurns({ deps, sources, downloads }: TurnsDeps): { stop(): P
       const nextInMs =
         (result.state === SyncState.SUCCEEDED ? result.intervalMs : undefined) ?? backOffMs(failures, result);
       const message = result.message.slice(0, MAX_MESSAGE);
-      await transactor.write("mirroring.end", systemCall(deps), {
+      await transactor.write("mirroring.end", mirrorCall(deps), {
         repo,
         holder,
         nextInMs,

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { ANONYMOUS, type CallData } from "../core/call.ts";
+import type { CallData } from "../core/call.ts";
 import {
   type ClaimAnswer,
   type ClaimRequest,
@@ -9,6 +9,7 @@ import {
 } from "../events/index.ts";
 import type { DeliveryDeps } from "./context.ts";
 import { createLane } from "../lib/semaphore.ts";
+import { systemCall } from "../core/system-call.ts";
 
 /** The queue of deliveries in the database, as one process uses it. */
 export interface DeliveryQueue {
@@ -30,13 +31,7 @@ export function deliveryQueue({
   const holder = randomUUID();
   // However many subscriptions are sent for, half of the connections are left to others.
   const semaphore = createLane(Math.ceil(config.databasePoolSize / 2));
-  const data = (): CallData => ({
-    caller: ANONYMOUS,
-    requestId: randomUUID(),
-    nowMs: clock.nowMs(),
-    remoteAddress: "",
-    userAgent: "",
-  });
+  const data = (): CallData => systemCall(clock.nowMs(), randomUUID());
   return {
     async sequence(limit) {
       if (!(await hasOutbox(reader))) return 0;

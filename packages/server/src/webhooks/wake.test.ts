@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ANONYMOUS } from "../core/call.ts";
 import type { Transactor } from "../core/transactor.ts";
 import { wakingTransactor } from "./wake.ts";
+import { systemCall } from "../core/system-call.ts";
 
 test("what was written wakes, once it is; what failed does not, nor what the queue itself writes", async () => {
-  const data = { caller: ANONYMOUS, requestId: "", nowMs: 0, remoteAddress: "", userAgent: "" };
+  const data = systemCall(0);
   const awakened: string[] = [];
   let isFailing = false;
   let name = "";

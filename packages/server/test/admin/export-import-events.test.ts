@@ -11,13 +11,13 @@ import {
   loadConfig,
   restoreInstallation,
 } from "../../src/index.ts";
-import { ANONYMOUS } from "../../src/core/call.ts";
 import { appendEvents } from "../../src/events/index.ts";
 import { SILENT } from "../../src/admin/progress.ts";
 import { openStore } from "../../src/store/index.ts";
 import { databaseEnv, dropDatabase, ENGINE } from "../support/database.ts";
 import { startInstallation, temporaryFolder } from "../support/installation.ts";
 import { eventsOf, type Got, QUICK, type Receiver, startReceiver, until } from "../support/receiver.ts";
+import { systemCall } from "../../src/core/system-call.ts";
 
 // Events that wait, have a number, or are being sent when an installation is moved are sent where it is next, each once
 // more at most, signed as before.
@@ -54,7 +54,7 @@ async function tell(config: Config, group: string, id: string): Promise<{ id: st
     schema: PingResponseSchema,
     body: create(PingResponseSchema),
   };
-  const data = { caller: ANONYMOUS, requestId: "", nowMs: Date.now(), remoteAddress: "", userAgent: "" };
+  const data = systemCall(Date.now());
   const row = await store.transact(async (tx) => {
     await appendEvents(tx, data, [event]);
     return await tx.selectFrom("event_outbox").select("n").where("id", "=", id).executeTakeFirstOrThrow();

@@ -22,6 +22,7 @@ import { ENGINE } from "../support/database.ts";
 import { openEventQueue, outcome, PREFIX } from "../support/event-queue.ts";
 import { startProcess } from "../support/processes.ts";
 import { digestOf, OCI_IMAGE, startRegistry } from "../support/registry-server.ts";
+import { systemCall } from "../../src/core/system-call.ts";
 
 // Answers are kept over what the delivery of events commits all the time, and over nothing else. That a change of
 // anything else is seen by the very next call, oci/pull-cache.test.ts and response-cache-invalidation.test.ts show.
@@ -113,7 +114,7 @@ test(
     const pull = async (): Promise<string | null> =>
       (await registry.ask(target, { token })).headers.get("docker-content-digest");
     const kept = () => pulls.get(`${target} Bearer ${token}`, registry.clock.nowMs());
-    const data = { caller: { identity: "" }, requestId: "", nowMs: 1, remoteAddress: "", userAgent: "" };
+    const data = systemCall(1);
     assert.equal(await pull(), image.digest);
     const first = kept();
     assert.notEqual(first, undefined);

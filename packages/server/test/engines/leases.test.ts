@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { ANONYMOUS } from "../../src/core/call.ts";
 import { openCall } from "../../src/runtime/open-call.ts";
 import { leaseCommands } from "../../src/jobs/leases.ts";
 import { openTestStore } from "../support/database.ts";
+import { systemCall } from "../../src/core/system-call.ts";
 
 async function openLeases(t: TestContext) {
   const dataDir = mkdtempSync(join(tmpdir(), "moorage-leases-"));
@@ -15,7 +15,7 @@ async function openLeases(t: TestContext) {
     await close();
     rmSync(dataDir, { recursive: true, force: true });
   });
-  const data = (nowMs: number) => ({ caller: ANONYMOUS, requestId: "", nowMs, remoteAddress: "", userAgent: "" });
+  const data = (nowMs: number) => systemCall(nowMs);
   return {
     take: async (holder: string, nowMs: number, work = "sweep") =>
       (

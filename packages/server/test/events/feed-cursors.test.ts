@@ -6,7 +6,6 @@ import { WatchEventsRequestSchema } from "@moorage/api";
 import { sql } from "kysely";
 import { createSecrets } from "../../src/lib/secrets.ts";
 import { newUid } from "../../src/lib/uid.ts";
-import { ANONYMOUS } from "../../src/core/call.ts";
 import { openCall } from "../../src/runtime/open-call.ts";
 import { MoorageError } from "../../src/errors.ts";
 import { openCursor, type Position } from "../../src/events/feed/cursor.ts";
@@ -14,6 +13,7 @@ import { eventsService } from "../../src/events/feed/service.ts";
 import { createNews } from "../../src/events/feed/notifier.ts";
 import { readFeed } from "../../src/events/feed/page.ts";
 import { openEventQueue } from "../support/event-queue.ts";
+import { systemCall } from "../../src/core/system-call.ts";
 
 // Readers that come after what they were to read is gone, and those who wait for what comes.
 
@@ -166,7 +166,7 @@ test("a stream on which nothing happens says how far it is", async (t) => {
     20,
   );
   const left = new AbortController();
-  const data = { caller: ANONYMOUS, requestId: "", nowMs: 0, remoteAddress: "", userAgent: "" };
+  const data = systemCall(0);
   const stream = watchEvents(openCall(data, queue.reader), create(WatchEventsRequestSchema, { group }), left.signal)[
     Symbol.asyncIterator
   ]();

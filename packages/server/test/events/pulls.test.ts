@@ -3,13 +3,13 @@ import { test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { fromJsonString, toJson } from "@bufbuild/protobuf";
 import { RegistryPullSchema } from "@moorage/api";
-import { ANONYMOUS } from "../../src/core/call.ts";
 import { anyDigest, type RegistryServer, startRegistry } from "../support/registry-server.ts";
+import { systemCall } from "../../src/core/system-call.ts";
 
 // Every pull that is answered is an event of its own, soon, and nothing else is one.
 
 const REPO = "acme/team/app";
-const DATA = { caller: ANONYMOUS, requestId: "", nowMs: 0, remoteAddress: "", userAgent: "" };
+const DATA = systemCall(0);
 const TIMEOUT_MS = 10_000;
 
 /** The pulls that were told of, in order, once there are so many. */

@@ -2,13 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sql } from "kysely";
 import { newUid } from "../../src/lib/uid.ts";
-import { ANONYMOUS, type Call } from "../../src/core/call.ts";
+import type { Call } from "../../src/core/call.ts";
 import { openCall } from "../../src/runtime/open-call.ts";
 import { dueSubscriptions, eventCommands } from "../../src/events/index.ts";
 import type { Database } from "../../src/store/index.ts";
 import { ENGINE } from "../support/database.ts";
 import { openEventQueue, outcome, PREFIX } from "../support/event-queue.ts";
 import { planOf, type Ran, rowsRead, statementsRun } from "../support/statements.ts";
+import { systemCall } from "../../src/core/system-call.ts";
 
 // What is done for one subscription must take no more work because very many deliveries wait for another, or have
 // ended. Work is not time: on SQLite it is the engine's plan for the very statements that were run, on PostgreSQL the
@@ -69,8 +70,7 @@ test("what is done for one subscription does not look at what waits for others",
   };
   const uids = await queue.fill(quiet, FEW, MANY);
   if (ENGINE === "postgres") await sql`analyze`.execute(queue.db);
-  const call = (tx: Database, nowMs: number): Call =>
-    openCall({ caller: ANONYMOUS, requestId: "", nowMs, remoteAddress: "", userAgent: "" }, tx);
+  const call = (tx: Database, nowMs: number): Call => openCall(systemCall(nowMs), tx);
   const nowMs = 2 * MANY;
   const claim = (subscription: string) => (tx: Database) =>
     eventCommands["events.claim"](call(tx, nowMs), { subscription, holder: "a", holdMs: 1_000, limit: FEW });

@@ -4,12 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { SyncState } from "@moorage/api";
-import { ANONYMOUS, type Call } from "../../src/core/call.ts";
+import type { Call } from "../../src/core/call.ts";
 import { openCall } from "../../src/runtime/open-call.ts";
 import { mirrorCommands } from "../../src/oci/mirror-commands.ts";
 import { newUid } from "../../src/lib/uid.ts";
 import type { Database } from "../../src/store/index.ts";
 import { openTestStore } from "../support/database.ts";
+import { systemCall } from "../../src/core/system-call.ts";
 
 // The commands by which turns share repos, at times that the test says.
 
@@ -29,7 +30,7 @@ async function openMirrors(t: TestContext) {
   return {
     run: <K extends keyof Commands>(name: K, nowMs: number, input: Parameters<Commands[K]>[1]) =>
       write(async (tx) => {
-        const call: Call = openCall({ caller: ANONYMOUS, requestId: "", nowMs, remoteAddress: "", userAgent: "" }, tx);
+        const call: Call = openCall(systemCall(nowMs), tx);
         // The name says which input it is.
         return await (mirrorCommands[name] as (from: Call, what: typeof input) => ReturnType<Commands[K]>)(call, input);
       }),

@@ -5,6 +5,7 @@ import { Capability } from "@moorage/api";
 import { decodeJwt, SignJWT } from "jose";
 import { anyDigest, digestOf, OCI_INDEX, startRegistry } from "../support/registry-server.ts";
 import type { Ask, RegistryServer } from "../support/registry-server.ts";
+import { systemCall } from "../../src/core/system-call.ts";
 
 const basic = (password: string, user = "_token"): { authorization: string } => ({
   authorization: `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`,
@@ -160,13 +161,7 @@ test("the OAuth 2 form, Bearer, refresh tokens that can be used again, and pull 
     (await registry.ask(`/token?scope=${scope}`, { headers: basic(await sign("robot"), registry.owner) })).status,
     401,
   );
-  const data = {
-    caller: { identity: "" },
-    requestId: "",
-    nowMs: registry.clock.nowMs(),
-    remoteAddress: "",
-    userAgent: "",
-  };
+  const data = systemCall(registry.clock.nowMs());
   const { refreshToken } = await registry.access.exchanger.exchange(
     { bearer: await sign("robot"), identity: robot, audiences: [registry.baseUrl] },
     data,

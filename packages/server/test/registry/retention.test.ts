@@ -6,13 +6,13 @@ import { join } from "node:path";
 import { after, before, test, type TestContext } from "node:test";
 import { createSecrets } from "../../src/lib/secrets.ts";
 import { newUid, parentOf } from "../../src/lib/uid.ts";
-import { ANONYMOUS } from "../../src/core/call.ts";
 import { methodsOf } from "../../src/runtime/methods.ts";
 import { expireRepoTags } from "../../src/registry/index.ts";
 import { openTransactor } from "../../src/runtime/transactor.ts";
 import { dropDatabase, openTestStore } from "../support/database.ts";
 import { blamed, type Json, type Platform, startPlatform } from "../support/platform.ts";
 import { openTaggedRepo } from "../support/tagged-repo.ts";
+import { systemCall } from "../../src/core/system-call.ts";
 
 const DAY_MS = 86_400_000;
 let platform: Platform;
@@ -188,7 +188,7 @@ async function openRepo(t: TestContext, tagPolicy: object) {
       update_time: 0,
     })
     .execute();
-  const data = { caller: ANONYMOUS, requestId: "", nowMs: NOW_MS, remoteAddress: "", userAgent: "" };
+  const data = systemCall(NOW_MS);
   const names = async (): Promise<string[]> => {
     return (await db.selectFrom("tags").select("name").where("parent", "=", uid).orderBy("name").execute()).map(
       ({ name }) => name,

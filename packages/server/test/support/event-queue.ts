@@ -5,7 +5,6 @@ import type { TestContext } from "node:test";
 import { create } from "@bufbuild/protobuf";
 import { PingResponseSchema } from "@moorage/api";
 import { newUid } from "../../src/lib/uid.ts";
-import { ANONYMOUS } from "../../src/core/call.ts";
 import {
   appendEvents,
   type ClaimedDelivery,
@@ -18,6 +17,7 @@ import { openCommandWriter } from "../../src/installation/stores.ts";
 import type { Transactor } from "../../src/core/transactor.ts";
 import type { Writer } from "../../src/runtime/sqlite-transactor.ts";
 import { dropDatabase, openTestStore } from "./database.ts";
+import { systemCall } from "../../src/core/system-call.ts";
 
 // The queue of events in a database of its own, worked on by commands as several processes do it, at times that the
 // test says.
@@ -65,7 +65,7 @@ export async function openEventQueue(t: TestContext, processes = 1) {
   const { db } = first.store;
   const { reader } = first.store.store;
   const at = (n: number) => opened[n] ?? first;
-  const data = (nowMs: number) => ({ caller: ANONYMOUS, requestId: "", nowMs, remoteAddress: "", userAgent: "" });
+  const data = (nowMs: number) => systemCall(nowMs);
   const rows = (subscription: string): Promise<Row<"deliveries">[]> =>
     reader.selectFrom("deliveries").selectAll().where("parent", "=", subscription).orderBy("seq").execute();
   const write = <K extends Parameters<Transactor["write"]>[0]>(

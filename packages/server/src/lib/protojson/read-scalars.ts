@@ -1,7 +1,7 @@
 import { type DescEnum, ScalarType } from "@bufbuild/protobuf";
 import { base64Decode } from "@bufbuild/protobuf/wire";
 import { violate } from "./fields.ts";
-import { type FieldViolation } from "../../errors.ts";
+import type { FieldViolation } from "../../errors.ts";
 
 /**
  * Turns a JSON value into a field's value. What is wrong is noted under the path `at`; the answer is undefined then,

@@ -1,4 +1,4 @@
-import { ANONYMOUS } from "../../core/call.ts";
+import { systemCall } from "../../core/system-call.ts";
 import type { BlobStore } from "../../blobs/index.ts";
 import type { Config } from "../../config/index.ts";
 import type { Transactor } from "../../core/transactor.ts";
@@ -25,7 +25,7 @@ export async function cleanUploads(
 ): Promise<{ uploads: number; blobs: number }> {
   const nowMs = deps.clock.nowMs();
   const cutoffMs = nowMs - deps.config.uploadTtlMs;
-  const data = { caller: ANONYMOUS, requestId: "", nowMs, remoteAddress: "", userAgent: "" };
+  const data = systemCall(nowMs);
   const active = new Set<string>();
   const stale = new Set<string>();
   for await (const { id, modifiedMs } of deps.blobs.listUploads()) (modifiedMs < cutoffMs ? stale : active).add(id);

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { BlobStore } from "../../blobs/index.ts";
-import { ANONYMOUS, type CallData } from "../../core/call.ts";
+import type { CallData } from "../../core/call.ts";
 import { Code, MoorageError } from "../../errors.ts";
 import { expireRepoTags } from "../../registry/index.ts";
 import { type Database, select } from "../../store/index.ts";
@@ -10,6 +10,7 @@ import { type CollectTimes, type Place, placesOf } from "./repos.ts";
 import { wouldExpire, wouldGo } from "./dry-run.ts";
 import { linksAfter, manifestsAfter, unneededManifests } from "./reachability.ts";
 import { pathOf } from "../names.ts";
+import { systemCall } from "../../core/system-call.ts";
 
 /** What went, or would go. */
 export interface Collected {
@@ -71,7 +72,7 @@ export async function collectGarbage(deps: CollectDeps, options: CollectOptions)
 }
 
 function begin(deps: CollectDeps, options: CollectOptions): Collection {
-  const data = { caller: ANONYMOUS, requestId: "", nowMs: options.nowMs, remoteAddress: "", userAgent: "" };
+  const data = systemCall(options.nowMs);
   return {
     ...deps,
     ...options,

@@ -9,6 +9,7 @@ import { pullCommands, type PullNote } from "../../events/pulls.ts";
 import { openStore } from "../../store/index.ts";
 import { loadConfig } from "../../config/index.ts";
 import { startPullTeller } from "./publisher.ts";
+import { systemCall } from "../../core/system-call.ts";
 
 const PULL: PullNote = {
   repository: "acme/app",
@@ -22,7 +23,7 @@ const PULL: PullNote = {
   userAgent: "client/1",
   timesMs: [1, 2],
 };
-const DATA = { caller: { identity: "" }, requestId: "", nowMs: 5, remoteAddress: "", userAgent: "" };
+const DATA = systemCall(5);
 
 /** A database, and what is kept in it told of in this thread. */
 async function open(t: TestContext) {

@@ -1,7 +1,8 @@
 import { performance } from "node:perf_hooks";
-import { ANONYMOUS, type CallData } from "../../core/call.ts";
+import type { CallData } from "../../core/call.ts";
 import { hasPullNotes, type ToldPulls } from "../../events/index.ts";
 import type { Database } from "../../store/index.ts";
+import { systemCall } from "../../core/system-call.ts";
 
 export interface PullTellerDeps {
   writer: { write(name: "events.notePulls", data: CallData, input: Record<string, never>): Promise<ToldPulls> };
@@ -39,11 +40,7 @@ export function startPullTeller({ writer, reader, clock, log, isShared }: PullTe
   let awake: (isClosing: boolean) => void = () => {};
   const tell = async (): Promise<ToldPulls> => {
     if (!(await hasPullNotes(reader))) return NONE;
-    return await writer.write(
-      "events.notePulls",
-      { caller: ANONYMOUS, requestId: "", nowMs: clock.nowMs(), remoteAddress: "", userAgent: "" },
-      {},
-    );
+    return await writer.write("events.notePulls", systemCall(clock.nowMs()), {});
   };
   const failed = (error: unknown): ToldPulls => {
     log.warn({ err: error }, "telling of pulls failed");

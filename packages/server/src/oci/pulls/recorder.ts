@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { ANONYMOUS, type Caller, type CallData } from "../../core/call.ts";
+import type { Caller, CallData } from "../../core/call.ts";
 import type { PullNote } from "../../events/index.ts";
+import { systemCall } from "../../core/system-call.ts";
 
 /** What was answered with. `tag`: as it was asked for; empty: it was asked for by digest. */
 export type Pull = Pick<PullNote, "repository" | "repo" | "tag" | "digest" | "type">;
@@ -86,13 +87,7 @@ export function createPullRecorder({ writer, clock, log, kept, dropped }: PullRe
     lastError ??= error;
     report();
   };
-  const nobody = (): CallData => ({
-    caller: ANONYMOUS,
-    requestId: "",
-    nowMs: clock.nowMs(),
-    remoteAddress: "",
-    userAgent: "",
-  });
+  const nobody = (): CallData => systemCall(clock.nowMs());
   const write = async ({ notes, count }: Batch): Promise<void> => {
     const pulls = [...notes.values()];
     for (let tries = 1; ; tries += 1) {
