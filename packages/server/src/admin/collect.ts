@@ -1,7 +1,6 @@
-import { ANONYMOUS } from "../core/call.ts";
 import type { Config } from "../config/index.ts";
 import { type Collected, collectGarbage } from "../oci/index.ts";
-import { resolveRepository } from "../oci/names.ts";
+import { resolveRepository } from "../core/image-path.ts";
 import { refuseUnfinished } from "../installation/marker.ts";
 import { openBlobsOf, openCommandWriter, requireNewest } from "../installation/stores.ts";
 import { openStore, StoreError } from "../store/index.ts";

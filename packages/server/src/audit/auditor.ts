@@ -1,7 +1,7 @@
 import { createLru } from "../lib/lru.ts";
 import type { CallData } from "../core/call.ts";
 import type { AuditEvent } from "./entry.ts";
-import { ENTRIES_AT_ONCE, type Refusal } from "./commands.ts";
+import { ENTRIES_AT_ONCE, noteRejections, type Refusal } from "./commands.ts";
 import { systemCall } from "../core/system-call.ts";
 
 /** Notes what was refused: outside of a transaction, for the one it was refused in is gone. */
@@ -14,7 +14,7 @@ export interface Auditor {
 
 /** The part of the transactor that an auditor uses. */
 export interface AuditWriter {
-  write(name: "audit.note", data: CallData, input: { refusals: Refusal[] }): Promise<void>;
+  write(command: typeof noteRejections, data: CallData, input: { refusals: Refusal[] }): Promise<void>;
 }
 
 export interface AuditorDeps {
@@ -97,7 +97,7 @@ export function createAuditor({ writer, clock, log, dropped }: AuditorDeps): Aud
       const refusals = queue.splice(0, ENTRIES_AT_ONCE);
       for (let tries = 1; ; tries += 1) {
         try {
-          await writer.write("audit.note", systemCall(clock.nowMs()), { refusals });
+          await writer.write(noteRejections, systemCall(clock.nowMs()), { refusals });
           break;
         } catch (error) {
           if (tries < MAX_TRIES) continue;

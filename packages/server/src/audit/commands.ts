@@ -1,4 +1,6 @@
 import type { Call, CallData } from "../core/call.ts";
+import { command } from "../core/command.ts";
+import { resolveRepository } from "../core/image-path.ts";
 import { type Database, statement } from "../store/index.ts";
 import { type AuditEvent, writeEntry } from "./entry.ts";
 
@@ -12,9 +14,6 @@ export interface Refusal extends AuditEvent {
   repository?: string | undefined;
 }
 
-/** What of an image's path there is. */
-export type FindRepository = (call: Call, name: string) => Promise<{ repo?: string; group?: string }>;
-
 /** The most entries that one transaction writes or removes. */
 export const ENTRIES_AT_ONCE = 200;
 
@@ -27,38 +26,37 @@ const removeOld = statement<{ uid: string }>(
 );
 
 /**
- * What the log is written and kept short by, outside of what other commands write. `findRepository` is asked where a
- * refusal names an image.
+ * Writes refusals. An organization sees those of resources that are in it, existing or not; all others belong to none.
  */
-export function auditCommands(findRepository: FindRepository) {
-  return {
-    /**
-     * Writes refusals. An organization sees those of resources that are in it, existing or not; all others belong to
-     * none.
-     */
-    async "audit.note"(call: Call, { refusals }: { refusals: Refusal[] }): Promise<void> {
-      for (const { data, repository, ...refusal } of refusals) {
-        const { repo, group } = repository === undefined ? {} : await findRepository(call, repository);
-        const resource = repo ?? group ?? refusal.resource;
-        // A path of which nothing is here is none of ours.
-        const details = { ...refusal.details, ...(repository !== undefined && group !== undefined && { repository }) };
-        await writeEntry(
-          call.tx,
-          data,
-          { ...refusal, resource, details, decision: refusal.decision ?? "denied" },
-          await organizationOf(call.tx, resource),
-        );
-      }
-    },
-    /** Removes some entries of an organization that are from before the time. `removed`: how many. */
-    async "audit.expire"(
-      call: Call,
-      { organization, beforeMs }: { organization: string; beforeMs: number },
-    ): Promise<{ removed: number }> {
-      return { removed: (await removeOld(call.tx, organization, beforeMs)).length };
-    },
-  };
-}
+export const noteRejections = command(
+  "audit.noteRejections",
+  async (call: Call, { refusals }: { refusals: Refusal[] }): Promise<void> => {
+    for (const { data, repository, ...refusal } of refusals) {
+      const { repo, group } = repository === undefined ? {} : await resolveRepository(call, repository);
+      const resource = repo ?? group ?? refusal.resource;
+      // A path of which nothing is here is none of ours.
+      const details = { ...refusal.details, ...(repository !== undefined && group !== undefined && { repository }) };
+      await writeEntry(
+        call.tx,
+        data,
+        { ...refusal, resource, details, decision: refusal.decision ?? "denied" },
+        await organizationOf(call.tx, resource),
+      );
+    }
+  },
+);
+
+/** Removes some entries of an organization that are from before the time. `removed`: how many. */
+export const expireEntries = command(
+  "audit.expireEntries",
+  async (
+    call: Call,
+    { organization, beforeMs }: { organization: string; beforeMs: number },
+  ): Promise<{ removed: number }> => ({ removed: (await removeOld(call.tx, organization, beforeMs)).length }),
+);
+
+/** What the log is written and kept short by, outside of what other commands write. */
+export const auditCommands = [expireEntries, noteRejections] as const;
 
 /** The organizations that have entries: the first after the given one. Undefined: there is none. */
 export async function nextOrganization(db: Database, after: string): Promise<string | undefined> {

@@ -1,12 +1,12 @@
 import type { CallData } from "../core/call.ts";
 import type { Database } from "../store/index.ts";
-import { ENTRIES_AT_ONCE, nextOrganization } from "./commands.ts";
+import { ENTRIES_AT_ONCE, expireEntries, nextOrganization } from "./commands.ts";
 import { systemCall } from "../core/system-call.ts";
 
 export interface RetentionDeps {
   writer: {
     write(
-      name: "audit.expire",
+      command: typeof expireEntries,
       data: CallData,
       input: { organization: string; beforeMs: number },
     ): Promise<{ removed: number }>;
@@ -37,7 +37,7 @@ export async function auditRetention(
     let last: number;
     do {
       signal.throwIfAborted();
-      last = (await writer.write("audit.expire", data, { organization, beforeMs: nowMs - retentionMs })).removed;
+      last = (await writer.write(expireEntries, data, { organization, beforeMs: nowMs - retentionMs })).removed;
       removed += last;
     } while (last === ENTRIES_AT_ONCE);
   }

@@ -4,7 +4,7 @@ import type { Secrets } from "../lib/secrets.ts";
 import type { Config } from "../config/index.ts";
 import type { Database } from "../store/index.ts";
 import { type Authenticator, createAuthenticator } from "./tokens/authenticate.ts";
-import type { AccessWriter } from "./commands.ts";
+import type { CommandWriter } from "../core/transactor.ts";
 import { createExchanger, type Exchanger } from "./exchange/exchange.ts";
 import { createExternalVerifier } from "./exchange/issuer-keys.ts";
 import { createKeyring, type Keyring, loadKeys } from "./tokens/keys.ts";
@@ -13,7 +13,10 @@ import { createSignIn, type SignInRoom } from "./sign-in/index.ts";
 import { createTokens, type Tokens } from "./tokens/tokens.ts";
 
 export { type Authenticator, refusedCaller, refusedLike } from "./tokens/authenticate.ts";
-export { accessCommands, type AccessWriter } from "./commands.ts";
+export { authCommands } from "./commands.ts";
+export { rotateKeys } from "./tokens/commands.ts";
+export { accessOf, authorize, placesOf } from "./permissions/authorize.ts";
+export { callerGrants, grantsOf, type Rights, rightsOf } from "./permissions/rights.ts";
 export type { ExchangeAnswer, Exchanger, ExchangeRequest } from "./exchange/exchange.ts";
 export {
   createKeyring,
@@ -34,7 +37,7 @@ export {
   type RepositoryAccess,
   type Tokens,
 } from "./tokens/tokens.ts";
-export { createSignInDoors, signInFlowCommands } from "./sign-in/index.ts";
+export { createSignInDoors } from "./sign-in/index.ts";
 export { type AnswerError, createStsDoors, type StsDeps } from "./http/endpoints.ts";
 export { createSecurityTokenService, type SecurityTokenService } from "./http/sts-service.ts";
 
@@ -42,7 +45,7 @@ export interface AccessDeps {
   config: Pick<Config, "baseUrl" | "registryAudience" | "accessTokenTtlMs" | "allowPrivateNetwork">;
   /** Sees what is committed; never written to. */
   reader: Database;
-  writer: AccessWriter;
+  writer: CommandWriter;
   secrets: Secrets;
   /** Told of what is refused. */
   auditor: Pick<Auditor, "note">;

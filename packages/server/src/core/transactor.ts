@@ -1,21 +1,17 @@
 import type { Call, CallData } from "./call.ts";
-import type { Commands } from "../runtime/commands.ts";
-
-/** What a command takes and gives must survive structured cloning: plain data and byte arrays. */
-export type Command = (call: Call, input: never) => Promise<unknown>;
+import type { Command } from "./command.ts";
 
 /** The one way to the database for whatever is not a method of the API. */
-export interface Transactor {
+export interface Transactor extends CommandWriter {
   /** Runs the work on a reader. It must not write. */
   read<T>(data: CallData, work: (call: Call) => Promise<T>): Promise<T>;
+}
+
+/** The writing part of a transactor. */
+export interface CommandWriter {
   /**
-   * Runs the named command in one transaction, whole or not at all; it is run again after a serialization failure, so
-   * it must not reach outside the transaction. On SQLite it runs in the writing thread, committed together with others.
-   * Throws what the command throws, as a MoorageError.
+   * Runs the command in one transaction, whole or not at all. On SQLite it runs in the writer thread, committed together
+   * with others. Throws what the command throws, as a MoorageError.
    */
-  write<K extends keyof Commands>(
-    name: K,
-    data: CallData,
-    input: Parameters<Commands[K]>[1],
-  ): Promise<Awaited<ReturnType<Commands[K]>>>;
+  write<Input, Output>(command: Command<Input, Output, never>, data: CallData, input: NoInfer<Input>): Promise<Output>;
 }

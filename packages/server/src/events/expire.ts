@@ -4,6 +4,8 @@ import { type Database, statement } from "../store/index.ts";
 import { OVERDUE } from "./deliveries/attempts.ts";
 import { keysOf } from "./fan-out.ts";
 import { goneKey } from "./feed/page.ts";
+import { command } from "../core/command.ts";
+import { QUEUE } from "./queue-options.ts";
 
 /** What goes when it is old, in the order in which it goes: an event when no delivery needs it any more. */
 export const EXPIRING = ["delivered", "dead", "overdue", "waiting", "orphaned", "leases", "numbers", "events"] as const;
@@ -90,11 +92,15 @@ const putGone =
  * - numbers: of subjects that were deleted, and of all below them.
  * - events: those that happened, and of which there is no delivery.
  */
-export async function expire(call: Call, request: ExpireRequest): Promise<Expired> {
-  if (request.what === "events") return await expireEvents(call, request);
-  const removed = await removeSome(call, request);
-  return { removed, more: removed > 0 };
-}
+export const expireEvents = command(
+  "events.expireEvents",
+  async (call: Call, request: ExpireRequest): Promise<Expired> => {
+    if (request.what === "events") return await removeOldEvents(call, request);
+    const removed = await removeSome(call, request);
+    return { removed, more: removed > 0 };
+  },
+  QUEUE,
+);
 
 async function removeSome({ tx, nowMs }: Call, { what, beforeMs }: ExpireRequest): Promise<number> {
   switch (what) {
@@ -130,7 +136,7 @@ function keysOfRows(rows: readonly Uid[]): string {
   return keysOf(rows.map(({ uid }) => uid));
 }
 
-async function expireEvents(
+async function removeOldEvents(
   { tx }: Call,
   { beforeMs, after = { timeMs: -1, seq: 0 } }: ExpireRequest,
 ): Promise<Expired> {

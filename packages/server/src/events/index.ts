@@ -1,7 +1,8 @@
 // What other rooms and the delivery may ask of events.
-export { apiEvents } from "./api-events.ts";
+export { apiEvents, type Tell } from "./api-events.ts";
 export { appendEvents } from "./outbox.ts";
-export { eventCommands } from "./commands.ts";
+export { eventCommands, releaseLeases } from "./commands.ts";
+export { claimDeliveries } from "./deliveries/claim.ts";
 export type {
   ClaimAnswer,
   ClaimedDelivery,
@@ -11,7 +12,10 @@ export type {
   QueuedEvent,
   RecordRequest,
 } from "./deliveries/messages.ts";
-export { hasPullNotes, type PullNote, type ToldPulls } from "./pulls.ts";
+export { recordOutcomes } from "./deliveries/record.ts";
+export { expireEvents } from "./expire.ts";
+export { sequenceEvents } from "./sequencer.ts";
+export { hasPullNotes, keepPulls, notePulls, type PullNote, type ToldPulls } from "./pulls.ts";
 export { type Backlog, backlogs, dueSubscriptions, hasOutbox } from "./deliveries/due.ts";
 export { eventRetention, type EventRetentionDeps } from "./retention.ts";
 export { deliveriesService } from "./deliveries/service.ts";

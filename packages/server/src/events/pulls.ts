@@ -7,6 +7,8 @@ import type { Actor, Call } from "../core/call.ts";
 import { type Database, statement, takeTurn } from "../store/index.ts";
 import { actorOf, appendRows, type OutboxRow } from "./outbox.ts";
 import { bodyOf } from "./body.ts";
+import { command } from "../core/command.ts";
+import { QUEUE } from "./queue-options.ts";
 
 /** Pulls that are alike in all but their time. */
 export interface PullNote extends Pick<RegistryPull, "repository" | "tag" | "digest" | "remoteAddress" | "userAgent"> {
@@ -34,11 +36,15 @@ const removeKept = statement("delete from pull_notes where id = ?");
  * Keeps pulls to be told of, as they came: to make events of them costs a hundred times as much, and has time. `kept`:
  * false when too many wait already.
  */
-async function keepPulls({ tx, nowMs }: Call, { pulls }: { pulls: readonly PullNote[] }): Promise<{ kept: boolean }> {
-  if ((await selectNth(tx, MOST_KEPT)).length > 0) return { kept: false };
-  await insertKept(tx, `${String(nowMs).padStart(15, "0")}-${randomUUID()}`, JSON.stringify(pulls));
-  return { kept: true };
-}
+export const keepPulls = command(
+  "events.keepPulls",
+  async ({ tx, nowMs }: Call, { pulls }: { pulls: readonly PullNote[] }): Promise<{ kept: boolean }> => {
+    if ((await selectNth(tx, MOST_KEPT)).length > 0) return { kept: false };
+    await insertKept(tx, `${String(nowMs).padStart(15, "0")}-${randomUUID()}`, JSON.stringify(pulls));
+    return { kept: true };
+  },
+  QUEUE,
+);
 
 /** What was told of. `count`: how many pulls; 0: none were kept. `isMany`: very many are kept still. */
 export interface ToldPulls {
@@ -47,19 +53,23 @@ export interface ToldPulls {
 }
 
 /** Tells of the pulls that were kept together first, each by an event of its own, in the order of their times. */
-async function notePulls({ tx }: Call, _request: Record<string, never>): Promise<ToldPulls> {
-  await takeTurn(tx, "pulls");
-  const [oldest] = await selectOldest(tx);
-  if (oldest === undefined) return { count: 0, isMany: false };
-  // Only `keepPulls` writes there.
-  const rows = (JSON.parse(oldest.pulls) as PullNote[]).flatMap(rowsOf);
-  await appendRows(
-    tx,
-    rows.sort((one, other) => one.timeMs - other.timeMs),
-  );
-  await removeKept(tx, oldest.id);
-  return { count: rows.length, isMany: (await selectNth(tx, MANY_KEPT)).length > 0 };
-}
+export const notePulls = command(
+  "events.notePulls",
+  async ({ tx }: Call, _request: Record<string, never>): Promise<ToldPulls> => {
+    await takeTurn(tx, "pulls");
+    const [oldest] = await selectOldest(tx);
+    if (oldest === undefined) return { count: 0, isMany: false };
+    // Only `keepPulls` writes there.
+    const rows = (JSON.parse(oldest.pulls) as PullNote[]).flatMap(rowsOf);
+    await appendRows(
+      tx,
+      rows.sort((one, other) => one.timeMs - other.timeMs),
+    );
+    await removeKept(tx, oldest.id);
+    return { count: rows.length, isMany: (await selectNth(tx, MANY_KEPT)).length > 0 };
+  },
+  { ...QUEUE, wakesDelivery: true },
+);
 
 /** Whether pulls are kept that no event tells of yet. */
 export async function hasPullNotes(db: Database): Promise<boolean> {
@@ -84,5 +94,3 @@ function rowsOf({ repo, actor, timesMs: [firstMs, ...otherMs], ...told }: PullNo
   });
   return [{ ...row, id: randomUUID(), timeMs: firstMs, body }, ...otherMs.map(rowAt)];
 }
-
-export const pullCommands = { "events.keepPulls": keepPulls, "events.notePulls": notePulls };

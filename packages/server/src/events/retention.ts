@@ -1,9 +1,9 @@
 import type { CallData } from "../core/call.ts";
-import { EXPIRING, type Expired, type ExpireRequest } from "./expire.ts";
+import { type Expired, expireEvents, type ExpireRequest, EXPIRING } from "./expire.ts";
 import { systemCall } from "../core/system-call.ts";
 
 export interface EventRetentionDeps {
-  writer: { write(name: "events.expire", data: CallData, input: ExpireRequest): Promise<Expired> };
+  writer: { write(command: typeof expireEvents, data: CallData, input: ExpireRequest): Promise<Expired> };
   clock: { nowMs(): number };
   /** How long events and deliveries that have ended are kept, in milliseconds. */
   retentionMs: number;
@@ -30,7 +30,7 @@ export async function eventRetention(
     let step: Expired = { removed: 0, more: true };
     while (step.more) {
       signal.throwIfAborted();
-      step = await writer.write("events.expire", data, {
+      step = await writer.write(expireEvents, data, {
         what,
         beforeMs,
         ...(step.after !== undefined && { after: step.after }),

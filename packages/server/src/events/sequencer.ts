@@ -1,6 +1,8 @@
 import type { Call } from "../core/call.ts";
 import { type Database, statement, takeTurn } from "../store/index.ts";
 import { keysOf, openFanOut } from "./fan-out.ts";
+import { command } from "../core/command.ts";
+import { QUEUE } from "./queue-options.ts";
 
 export interface SequenceRequest {
   /** At most so many events. */
@@ -58,40 +60,44 @@ const removeWaiting = statement("delete from event_outbox where n in (select cas
  * last number is read only when the one before has committed: so an event that can be seen has none before it that will
  * come later. `count`: how many; 0: none waited. Source: ADR 12.
  */
-export async function sequence(call: Call, { limit, typePrefix }: SequenceRequest): Promise<{ count: number }> {
-  const { tx, nowMs } = call;
-  await takeTurn(tx, "sequence");
-  const waiting = await selectWaiting(tx, limit);
-  if (waiting.length === 0) return { count: 0 };
-  const recipientsOf = await openFanOut(tx, waiting, typePrefix);
-  const counter = await openCounter(
-    tx,
-    waiting.map(({ subject }) => subject),
-  );
-  const events: Record<string, { seq: number; number: number; organization: string }> = {};
-  const deliveries: Record<string, { to: string; seq: number }> = {};
-  let count = 0;
-  let sent = 0;
-  for (const event of waiting) {
-    const recipients = recipientsOf(event);
-    if (count > 0 && sent + recipients.length > MAX_DELIVERIES) break;
-    const { seq, number } = counter.next(
-      event.subject,
-      event.type.endsWith(DELETED) && event.type !== PART_DELETED,
-      nowMs,
+export const sequenceEvents = command(
+  "events.sequenceEvents",
+  async (call: Call, { limit, typePrefix }: SequenceRequest): Promise<{ count: number }> => {
+    const { tx, nowMs } = call;
+    await takeTurn(tx, "sequence");
+    const waiting = await selectWaiting(tx, limit);
+    if (waiting.length === 0) return { count: 0 };
+    const recipientsOf = await openFanOut(tx, waiting, typePrefix);
+    const counter = await openCounter(
+      tx,
+      waiting.map(({ subject }) => subject),
     );
-    const [organization = ""] = event.parent.split("/", 1);
-    events[event.n] = { seq, number, organization };
-    for (const to of recipients) deliveries[deliveryUid(to, seq)] = { to, seq };
-    sent += recipients.length;
-    count += 1;
-  }
-  await insertEvents(tx, JSON.stringify(events));
-  await putCounts(tx, counter.changed());
-  if (sent > 0) await insertDeliveries(tx, nowMs, nowMs, nowMs, JSON.stringify(deliveries));
-  await removeWaiting(tx, keysOf(Object.keys(events)));
-  return { count };
-}
+    const events: Record<string, { seq: number; number: number; organization: string }> = {};
+    const deliveries: Record<string, { to: string; seq: number }> = {};
+    let count = 0;
+    let sent = 0;
+    for (const event of waiting) {
+      const recipients = recipientsOf(event);
+      if (count > 0 && sent + recipients.length > MAX_DELIVERIES) break;
+      const { seq, number } = counter.next(
+        event.subject,
+        event.type.endsWith(DELETED) && event.type !== PART_DELETED,
+        nowMs,
+      );
+      const [organization = ""] = event.parent.split("/", 1);
+      events[event.n] = { seq, number, organization };
+      for (const to of recipients) deliveries[deliveryUid(to, seq)] = { to, seq };
+      sent += recipients.length;
+      count += 1;
+    }
+    await insertEvents(tx, JSON.stringify(events));
+    await putCounts(tx, counter.changed());
+    if (sent > 0) await insertDeliveries(tx, nowMs, nowMs, nowMs, JSON.stringify(deliveries));
+    await removeWaiting(tx, keysOf(Object.keys(events)));
+    return { count };
+  },
+  QUEUE,
+);
 
 /** The uid of an event's delivery: it stands below its subscription, and later events come after it. */
 function deliveryUid(subscription: string, seq: number): string {

@@ -21,7 +21,7 @@ import type { Room, RoomContext } from "../core/service.ts";
 import { requireGivable } from "./give-role.ts";
 import { groups } from "./groups.ts";
 import { requireAdminFor } from "./identities.ts";
-import { secretPlace } from "./sign-in.ts";
+import { secretPlace } from "./sign-in-provider.ts";
 
 const LAYOUT = layoutOf(IdentityProviderSchema, { without: ["oidc"] });
 // How it is reached stands in the same row.

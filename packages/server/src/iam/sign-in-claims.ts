@@ -1,5 +1,5 @@
 import { IdentityProvider_OIDC_CorrelationRule as CorrelationRule } from "@moorage/api";
-import type { Provider } from "./sign-in.ts";
+import type { Provider } from "./sign-in-provider.ts";
 
 /** What an ID token says of a person. */
 export interface Person {

@@ -1,60 +1,14 @@
 import { create } from "@bufbuild/protobuf";
 import { type Identity, IdentitySchema, SignInSchema } from "@moorage/api";
-import { isUid } from "../lib/uid.ts";
 import { audit } from "../audit/index.ts";
 import type { Actor, Call } from "../core/call.ts";
+import { command } from "../core/command.ts";
 import { unauthenticated } from "../errors.ts";
-import type { Database, Row } from "../store/index.ts";
+import type { Row } from "../store/index.ts";
 import { identities, relationshipColumns } from "./identities.ts";
 import { ensureBinding } from "./role-bindings.ts";
 import type { Person } from "./sign-in-claims.ts";
-
-/** An identity provider as those need it who let people in through it. */
-export interface Provider {
-  uid: string;
-  name: string;
-  /** The group it belongs to, where its default role is bound. */
-  group: string;
-  issuer: string;
-  clientId: string;
-  /** Sealed for `secretPlace`, or empty for a public client. */
-  clientSecret: string;
-  /** Asked for beside openid. */
-  additionalScopes: string[];
-  /** The claim that lists a person's groups; empty: none. */
-  groupsClaim: string;
-  /** CorrelationRule's number. */
-  correlationRule: number;
-  pkceEnabled: boolean;
-  /** A role's uid, or empty. */
-  defaultRole: string;
-}
-
-/** Where a provider's client secret is sealed for. */
-export function secretPlace(provider: string): string {
-  return `identity_provider:${provider}`;
-}
-
-/** The provider; undefined for a uid that is none. */
-export async function providerOf(db: Database, uid: string): Promise<Provider | undefined> {
-  if (!isUid(uid)) return undefined;
-  const row = await db.selectFrom("identity_providers").selectAll().where("uid", "=", uid).executeTakeFirst();
-  return (
-    row && {
-      uid: row.uid,
-      name: row.name,
-      group: row.parent,
-      issuer: row.issuer,
-      clientId: row.client_id,
-      clientSecret: row.client_secret,
-      additionalScopes: JSON.parse(row.additional_scopes) as string[],
-      groupsClaim: row.groups_claim,
-      correlationRule: row.correlation_rule,
-      pkceEnabled: row.pkce_enabled === 1,
-      defaultRole: row.default_role,
-    }
-  );
-}
+import { type Provider, providerOf } from "./sign-in-provider.ts";
 
 /**
  * A person whom a provider vouches for, by an ID token that was verified against the provider's issuer and client as
@@ -79,7 +33,7 @@ export interface SignedIn {
  * was taken away stays away. It notes when the person signed in and what the provider says of the e-mail address.
  * Throws UNAUTHENTICATED when the provider is gone or is no longer the one that the ID token was for.
  */
-export async function signIn(call: Call, person: SignIn): Promise<SignedIn> {
+export async function signInPerson(call: Call, person: SignIn): Promise<SignedIn> {
   const provider = await providerOf(call.tx, person.provider);
   if (provider === undefined || provider.issuer !== person.issuer || provider.clientId !== person.clientId) {
     throw unauthenticated("the identity provider is gone, or was changed");
@@ -155,8 +109,10 @@ function actorOf({ issuer, subject }: SignIn, identity: string): Actor {
   return { identity, act: { iss: issuer, sub: subject } };
 }
 
-/** Commands of the transactor. */
-export const signInCommands = { "iam.signIn": signIn };
+export const signIn = command("iam.signIn", signInPerson);
+
+/** All that identities write beside the methods of the API. */
+export const iamCommands = [signIn] as const;
 
 function claimMatch({ issuer, subject, clientId }: SignIn): Identity["relationship"] {
   return create(IdentitySchema, {

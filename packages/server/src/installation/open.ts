@@ -2,7 +2,7 @@ import { createSecrets, SecretError, type Secrets } from "../lib/secrets.ts";
 import { ensureInstallation, type Installation } from "./bootstrap.ts";
 import { openCall } from "../runtime/open-call.ts";
 import { type Config, settingError } from "../config/index.ts";
-import { eventCommands } from "../events/index.ts";
+import { releaseLeases } from "../events/index.ts";
 import { secretKeysOf } from "./secret-keys.ts";
 import { lockDataDir, openStore, type Store, StoreError } from "../store/index.ts";
 import { systemCall } from "../core/system-call.ts";
@@ -35,8 +35,7 @@ export async function openInstallation(store: Store, settings: Config, nowMs: nu
 export async function bringUp(store: Store, nowMs: number): Promise<void> {
   await store.migrate();
   if (store.engine !== "sqlite") return;
-  const data = systemCall(nowMs);
-  await store.transact((tx) => eventCommands["events.releaseAll"](openCall(data, tx), {}));
+  await store.transact((tx) => releaseLeases.run(openCall(systemCall(nowMs), tx), {}, undefined));
 }
 
 /** Takes the data folder for this process. What is wrong with the folder itself is told as its setting's fault. */

@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { auditRetention } from "../audit/index.ts";
-import type { Keyring } from "../auth/index.ts";
+import { type Keyring, rotateKeys } from "../auth/index.ts";
 import type { BlobStore } from "../blobs/index.ts";
 import type { Config } from "../config/index.ts";
-import { ANONYMOUS } from "../core/call.ts";
 import { eventRetention } from "../events/index.ts";
 import { cleanUploads, type Collected, collectGarbage } from "../oci/index.ts";
 import type { Database } from "../store/index.ts";
@@ -29,7 +28,7 @@ const HOUR_MS = 3_600_000;
  * that first rotation fails. `stop` begins no more runs, and waits for the steps under way.
  */
 export async function startJobs(deps: JobsDeps): Promise<{ stop(): Promise<void> }> {
-  await rotateKeys(deps);
+  await rotateOldKeys(deps);
   const holder = randomUUID();
   const running = jobsOf(deps).map((job) => periodicJob(job, { ...deps, holder }));
   return { stop: async () => void (await Promise.all(running.map((job) => job.stop()))) };
@@ -57,7 +56,7 @@ function jobsOf(deps: JobsDeps): Job[] {
       everyMs: HOUR_MS,
       done: "abandoned uploads cleaned",
       async run(signal) {
-        await rotateKeys(deps);
+        await rotateOldKeys(deps);
         return await cleanUploads(deps, signal);
       },
     },
@@ -79,8 +78,8 @@ function jobsOf(deps: JobsDeps): Job[] {
   ];
 }
 
-async function rotateKeys({ transactor, clock, keyring, config, log }: JobsDeps): Promise<void> {
-  const { rotated } = await transactor.write("access.rotateKeys", systemCall(clock.nowMs(), randomUUID()), {
+async function rotateOldKeys({ transactor, clock, keyring, config, log }: JobsDeps): Promise<void> {
+  const { rotated } = await transactor.write(rotateKeys, systemCall(clock.nowMs(), randomUUID()), {
     maxAgeMs: config.signingKeyAgeMs,
   });
   if (!rotated) return;

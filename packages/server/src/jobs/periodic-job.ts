@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
-import { ANONYMOUS, type CallData } from "../core/call.ts";
+import type { CallData } from "../core/call.ts";
 import type { Transactor } from "../core/transactor.ts";
 import type { Clock } from "../lib/clock.ts";
 import { systemCall } from "../core/system-call.ts";
+import { endLease, takeLease } from "./leases.ts";
 
 /** Work that one process of the installation does for all, now and then. */
 export interface Job {
@@ -50,7 +51,7 @@ export function periodicJob({ name, everyMs, done, run }: Job, deps: PeriodicJob
   let running: Promise<unknown> = Promise.resolve();
   const data = (): CallData => systemCall(clock.nowMs(), randomUUID());
   const take = (): Promise<{ taken: boolean }> =>
-    transactor.write("leases.take", data(), { work: name, holder, holdMs: HOLD_MS });
+    transactor.write(takeLease, data(), { work: name, holder, holdMs: HOLD_MS });
   const runOnce = async (): Promise<void> => {
     const result = run(stopping.signal);
     running = result.catch(() => {});
@@ -66,7 +67,7 @@ export function periodicJob({ name, everyMs, done, run }: Job, deps: PeriodicJob
       const startedMs = clock.nowMs();
       await runOnce();
       const tookMs = clock.nowMs() - startedMs;
-      await transactor.write("leases.end", data(), { work: name, holder, dueInMs: Math.max(0, everyMs - tookMs) });
+      await transactor.write(endLease, data(), { work: name, holder, dueInMs: Math.max(0, everyMs - tookMs) });
     } finally {
       clearInterval(held);
     }

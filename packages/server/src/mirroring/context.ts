@@ -4,7 +4,7 @@ import type { Secrets } from "../lib/secrets.ts";
 import type { BlobStore } from "../blobs/index.ts";
 import type { CallData } from "../core/call.ts";
 import type { Config } from "../config/index.ts";
-import type { MirrorPlace } from "../oci/index.ts";
+import type { MirrorPlace } from "./commands.ts";
 import type { MirrorMetrics } from "../observe/index.ts";
 import type { Transactor } from "../core/transactor.ts";
 import type { Downloads } from "./downloads.ts";

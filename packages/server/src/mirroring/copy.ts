@@ -2,6 +2,7 @@ import { isObject } from "../lib/json.ts";
 import type { StoredManifest } from "../oci/index.ts";
 import { type Copying, mirrorCall } from "./context.ts";
 import { UpstreamError } from "./errors.ts";
+import { storeCopiedManifest, touchReferences } from "./commands.ts";
 
 const MAX_DEPTH = 8;
 const MAX_MANIFESTS = 10_000;
@@ -42,7 +43,7 @@ async function copyDeep(copying: Copying, stored: StoredManifest, depth: number,
   if (seen.add(stored.digest).size > MAX_MANIFESTS)
     throw new UpstreamError("wrong", `one tag of the source leads to more than ${MAX_MANIFESTS} manifests`);
   const { references } = stored.manifest;
-  let { missing } = await deps.transactor.write("mirroring.touch", mirrorCall(deps), { ...place, references });
+  let { missing } = await deps.transactor.write(touchReferences, mirrorCall(deps), { ...place, references });
   for (let round = 1; ; round += 1) {
     const wanted = new Set(missing);
     for (const { digest, kind } of references)
@@ -54,7 +55,7 @@ async function copyDeep(copying: Copying, stored: StoredManifest, depth: number,
     );
     // Whoever pulls the manifest the moment it is here finds its signatures.
     if (round === 1) await referrersOf(copying, stored.digest, depth, seen);
-    ({ missing } = await deps.transactor.write("mirroring.storeManifest", mirrorCall(deps), { ...place, stored }));
+    ({ missing } = await deps.transactor.write(storeCopiedManifest, mirrorCall(deps), { ...place, stored }));
     if (missing.length === 0) break;
     if (round === MAX_ROUNDS) throw new Error("what was copied is removed faster than it is used");
   }

@@ -1,12 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import type { ByteSink, StoredBlob } from "../blobs/index.ts";
-import { algorithmOf, type MirrorPlace } from "../oci/index.ts";
+import { algorithmOf } from "../oci/index.ts";
+import type { MirrorPlace } from "./commands.ts";
 import { Code, MoorageError } from "../errors.ts";
 import { type MirrorDeps, mirrorCall } from "./context.ts";
 import { waitBefore } from "./request.ts";
 import type { BlobStream, Upstream } from "./registry-client.ts";
 import { asTrouble, UpstreamError } from "./errors.ts";
+import { keepCopiedBlob } from "./commands.ts";
 
 /** A blob that a repo shall hold. */
 export interface Wanted {
@@ -68,7 +70,7 @@ async function download(deps: Parameters<typeof createDownloads>[0], wanted: Wan
     throw error;
   }
   const { generation } = await transactor
-    .write("mirroring.keepBlob", mirrorCall(deps), { ...place, blob: stored })
+    .write(keepCopiedBlob, mirrorCall(deps), { ...place, blob: stored })
     .catch(async (error: unknown) => {
       // Refused, nothing was written. After anything else the copy may be in use: `cleanUploads` looks later.
       if (error instanceof MoorageError && error.code === Code.Aborted) await blobs.remove(digest, stored.generation);

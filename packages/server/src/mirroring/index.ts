@@ -6,6 +6,8 @@ import { createPullThrough } from "./pull-through.ts";
 import { createSources } from "./sources.ts";
 import { startTurns } from "./scheduler.ts";
 
+export { mirrorCommands } from "./commands.ts";
+
 /** The copying of images from other registries. */
 export interface Mirroring {
   /** For pulls of what is not here. */

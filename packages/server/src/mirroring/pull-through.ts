@@ -1,6 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { createLru } from "../lib/lru.ts";
-import { isDigest, type MirrorPlace, type StoredManifest, type UpstreamDoor } from "../oci/index.ts";
+import type { MirrorPlace } from "./commands.ts";
+import { isDigest, type StoredManifest, type UpstreamDoor } from "../oci/index.ts";
 import { Code, MoorageError } from "../errors.ts";
 import { statement } from "../store/index.ts";
 import { type MirrorDeps, mirrorCall } from "./context.ts";
@@ -8,6 +9,7 @@ import { copyManifest, holds } from "./copy.ts";
 import type { Downloads } from "./downloads.ts";
 import type { createSources, Source } from "./sources.ts";
 import { UpstreamError } from "./errors.ts";
+import { followTag } from "./commands.ts";
 
 interface PullThroughDeps {
   deps: MirrorDeps;
@@ -136,7 +138,7 @@ export function createPullThrough({ deps, sources, downloads, signal }: PullThro
       const way = { deps, downloads, upstream, place, signal };
       if (!(await holds(way, stored.digest))) await copyManifest(way, stored);
       if (isDigest(reference)) return;
-      await transactor.write("mirroring.followTag", mirrorCall(deps), {
+      await transactor.write(followTag, mirrorCall(deps), {
         ...place,
         tag: reference,
         digest: stored.digest,

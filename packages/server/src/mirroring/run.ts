@@ -1,11 +1,12 @@
 import { SyncState } from "@moorage/api";
-import { isReservedTag } from "../registry/timed-tag.ts";
+import { isReservedTag } from "../registry/index.ts";
 import { isDigest } from "../oci/index.ts";
 import { Code, MoorageError } from "../errors.ts";
 import type { SyncSettings } from "../registry/index.ts";
 import { type Copying, mirrorCall } from "./context.ts";
 import { copyManifest, copyReferrers, holds } from "./copy.ts";
 import { UpstreamError } from "./errors.ts";
+import { followTag } from "./commands.ts";
 
 /** How a turn went. */
 export interface TurnResult {
@@ -38,10 +39,9 @@ export async function runTurn(copying: Copying, { follows }: Pick<SyncSettings, 
     tagsSeen = followed.length;
     const digests = new Set<string>();
     for (const { tag, before } of await inOrder(copying, followed))
-      digests.add((await noted(tag, () => followTag(copying, tag, before))) ?? "");
+      digests.add((await noted(tag, () => copyTag(copying, tag, before))) ?? "");
     const wanted = companions.filter(({ digest }) => digests.has(digest)).map(({ tag }) => tag);
-    for (const { tag, before } of await inOrder(copying, wanted))
-      await noted(tag, () => followTag(copying, tag, before));
+    for (const { tag, before } of await inOrder(copying, wanted)) await noted(tag, () => copyTag(copying, tag, before));
   } catch (error) {
     if (!(error instanceof UpstreamError) || copying.signal.aborted) throw error;
     const state = error.kind === "limited" ? SyncState.RATE_LIMITED : SyncState.FAILED;
@@ -133,14 +133,14 @@ async function inOrder({ deps, place }: Copying, tags: string[]): Promise<{ tag:
  * Copies what the tag points to at the source, if that is not here, and moves the tag. Answers that digest; undefined
  * when the tag is gone there.
  */
-async function followTag(copying: Copying, tag: string, before: string): Promise<string | undefined> {
+async function copyTag(copying: Copying, tag: string, before: string): Promise<string | undefined> {
   const { deps, place, upstream, signal } = copying;
   const digest = await upstream.digestOf(tag, signal);
   if (digest === undefined) return undefined;
   if (await holds(copying, digest)) await copyReferrers(copying, digest);
   else if (!(await copyAnew(copying, digest))) return undefined;
   if (digest === before) return digest;
-  const { gone } = await deps.transactor.write("mirroring.followTag", mirrorCall(deps), {
+  const { gone } = await deps.transactor.write(followTag, mirrorCall(deps), {
     ...place,
     tag,
     digest,

@@ -1,12 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { SyncState } from "@moorage/api";
-import type { DueMirror } from "../oci/index.ts";
+import type { DueMirror } from "./commands.ts";
 import { Code, MoorageError } from "../errors.ts";
 import { type MirrorDeps, mirrorCall } from "./context.ts";
 import type { Downloads } from "./downloads.ts";
 import type { createSources } from "./sources.ts";
 import { runTurn, type TurnResult } from "./run.ts";
 import { UpstreamError } from "./errors.ts";
+import { claimMirror, endTurn, holdMirror } from "./commands.ts";
 
 interface TurnsDeps {
   deps: MirrorDeps;
@@ -56,7 +57,7 @@ export function startTurns({ deps, sources, downloads }: TurnsDeps): { stop(): P
     try {
       while ((await lateness()) !== undefined && !stopping.signal.aborted && running.size < config.mirrorWorkers) {
         const holder = randomUUID();
-        const due = await transactor.write("mirroring.claim", mirrorCall(deps), { holder, holdMs: HOLD_MS });
+        const due = await transactor.write(claimMirror, mirrorCall(deps), { holder, holdMs: HOLD_MS });
         if (due === undefined) break;
         const unnoted = (error: unknown): void =>
           log.warn({ err: error, repo: due.repo }, "the end of a mirror's turn could not be noted");
@@ -81,7 +82,7 @@ export function startTurns({ deps, sources, downloads }: TurnsDeps): { stop(): P
     const lost = new AbortController();
     const signal = AbortSignal.any([stopping.signal, lost.signal, AbortSignal.timeout(LONGEST_TURN_MS)]);
     const hold = setInterval(() => {
-      transactor.write("mirroring.hold", mirrorCall(deps), { repo, holder, holdMs: HOLD_MS }).then(
+      transactor.write(holdMirror, mirrorCall(deps), { repo, holder, holdMs: HOLD_MS }).then(
         ({ held }) => {
           if (!held) lost.abort();
         },
@@ -106,7 +107,7 @@ export function startTurns({ deps, sources, downloads }: TurnsDeps): { stop(): P
       );
       if (result === undefined) {
         // Another process goes on with it.
-        await transactor.write("mirroring.end", mirrorCall(deps), {
+        await transactor.write(endTurn, mirrorCall(deps), {
           repo,
           holder,
           state: SyncState.PENDING,
@@ -119,7 +120,7 @@ export function startTurns({ deps, sources, downloads }: TurnsDeps): { stop(): P
       const nextInMs =
         (result.state === SyncState.SUCCEEDED ? result.intervalMs : undefined) ?? backOffMs(failures, result);
       const message = result.message.slice(0, MAX_MESSAGE);
-      await transactor.write("mirroring.end", mirrorCall(deps), {
+      await transactor.write(endTurn, mirrorCall(deps), {
         repo,
         holder,
         nextInMs,

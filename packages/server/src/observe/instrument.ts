@@ -15,7 +15,7 @@ export function observeTransactor(
   const watch = watcher(database, "database", tracer);
   return {
     read: (data, work) => watch("read", () => transactor.read(data, work)),
-    write: (name, data, input) => watch(name, () => transactor.write(name, data, input)),
+    write: (command, data, input) => watch(command.name, () => transactor.write(command, data, input)),
   };
 }
 

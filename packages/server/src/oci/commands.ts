@@ -1,14 +1,22 @@
-import { blobCommands } from "./blobs/commands.ts";
-import { collectCommands } from "./gc/commands.ts";
-import { graceCommands } from "./gc/grace-commands.ts";
-import { manifestCommands } from "./manifests/commands.ts";
-import { mirrorCommands } from "./mirror-commands.ts";
+import { commitBlob, deleteBlob, dropUploads, ensureRepository, mountBlob, startUpload } from "./blobs/commands.ts";
+import { removeUnlinkedBlobs, removeUnneededBlobs, removeUnneededManifests } from "./gc/commands.ts";
+import { extendGrace, renewUpload } from "./gc/grace-commands.ts";
+import { deleteManifest, putManifest, removeTag } from "./manifests/commands.ts";
 
-/** What the registry writes, by name; run in the writing thread. */
-export const distributionCommands = {
-  ...blobCommands,
-  ...collectCommands,
-  ...graceCommands,
-  ...manifestCommands,
-  ...mirrorCommands,
-};
+/** All that the registry writes. */
+export const ociCommands = [
+  commitBlob,
+  deleteBlob,
+  deleteManifest,
+  dropUploads,
+  ensureRepository,
+  extendGrace,
+  mountBlob,
+  putManifest,
+  removeTag,
+  removeUnlinkedBlobs,
+  removeUnneededBlobs,
+  removeUnneededManifests,
+  renewUpload,
+  startUpload,
+] as const;

@@ -2,31 +2,35 @@ import { audit } from "../audit/index.ts";
 import type { Call } from "../core/call.ts";
 import type { ExpireInput } from "./retention.ts";
 import { deleteTags } from "./tag-moves.ts";
+import { command } from "../core/command.ts";
 
 /**
  * Deletes tags that were found to expire, if the repo's policy is that one still and they have not moved since. For
  * tasks of the server itself: asks for no rights.
  */
-async function expireTags(call: Call, { repo, policy, tags }: ExpireInput): Promise<{ expired: number }> {
-  const row = await call.tx.selectFrom("repos").select("tag_policy").where("uid", "=", repo).executeTakeFirst();
-  if (row?.tag_policy !== policy || tags.length === 0) return { expired: 0 };
-  const found = await call.tx
-    .selectFrom("tags")
-    .select(["uid", "update_time"])
-    .where(
-      "uid",
-      "in",
-      tags.map(({ uid }) => uid),
-    )
-    .execute();
-  const times = new Map(found.map(({ uid, update_time }) => [uid, update_time]));
-  const names = tags.filter(({ uid, update_time }) => times.get(uid) === update_time).map(({ name }) => name);
-  const expired = await deleteTags(call, { repo, names, reason: "retention" });
-  const details = { count: String(expired), tags: names.join(" ") };
-  if (expired > 0) await audit(call, { method: "registry.retention.expire", resource: repo, isSystem: true, details });
-  return { expired };
-}
+export const expireTags = command(
+  "registry.expireTags",
+  async (call: Call, { repo, policy, tags }: ExpireInput): Promise<{ expired: number }> => {
+    const row = await call.tx.selectFrom("repos").select("tag_policy").where("uid", "=", repo).executeTakeFirst();
+    if (row?.tag_policy !== policy || tags.length === 0) return { expired: 0 };
+    const found = await call.tx
+      .selectFrom("tags")
+      .select(["uid", "update_time"])
+      .where(
+        "uid",
+        "in",
+        tags.map(({ uid }) => uid),
+      )
+      .execute();
+    const times = new Map(found.map(({ uid, update_time }) => [uid, update_time]));
+    const names = tags.filter(({ uid, update_time }) => times.get(uid) === update_time).map(({ name }) => name);
+    const expired = await deleteTags(call, { repo, names, reason: "retention" });
+    const details = { count: String(expired), tags: names.join(" ") };
+    if (expired > 0)
+      await audit(call, { method: "registry.retention.expire", resource: repo, isSystem: true, details });
+    return { expired };
+  },
+);
 
-export const registryCommands = {
-  "registry.expireTags": expireTags,
-};
+/** All that the registry's resources write beside the methods of the API. */
+export const registryCommands = [expireTags] as const;

@@ -5,4 +5,6 @@ export { createRepoNamed, repos, reposService } from "./repos.ts";
 export { expireRepoTags, expiringTags, planRetention, type RetentionDoor } from "./retention.ts";
 export { passwordPlace, resealMirrors, type SyncSettings, syncSettings } from "./syncs.ts";
 export { deleteTag, moveTag, type MovedTag, type MoveReason, type TagMove } from "./tag-moves.ts";
+export { expireTags, registryCommands } from "./commands.ts";
+export { isReservedTag, parseTimedTag, RESERVED_TAG, type TimedTag } from "./timed-tag.ts";
 export { tagsService } from "./tags.ts";

@@ -1,27 +1,46 @@
-import { fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
-import { authorize, placesOf } from "../auth/permissions/authorize.ts";
-import { accessCommands } from "../auth/commands.ts";
-import { signInFlowCommands } from "../auth/sign-in/commands.ts";
-import { messageOf } from "../core/stored.ts";
-import { audit, auditCommands, eventsOf } from "../audit/index.ts";
-import { packed, unpacked } from "./latin1.ts";
-import type { Secrets } from "../lib/secrets.ts";
+import { type DescMethod, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
+import { auditCommands, audit, eventsOf } from "../audit/index.ts";
+import { authCommands, authorize, placesOf } from "../auth/index.ts";
 import type { Call, CallData } from "../core/call.ts";
-import { openCall } from "./open-call.ts";
-import { distributionCommands } from "../oci/commands.ts";
-import { resolveRepository } from "../oci/names.ts";
-import { pushCommands } from "../oci/push-terms.ts";
-import { apiEvents, appendEvents, eventCommands } from "../events/index.ts";
-import { requireTerms, signInCommands } from "../iam/index.ts";
-import { leaseCommands } from "../jobs/leases.ts";
-import type { Method } from "./methods.ts";
-import { registryCommands } from "../registry/commands.ts";
+import { type Command, command } from "../core/command.ts";
 import type { TermsDocument } from "../core/service.ts";
+import { messageOf } from "../core/stored.ts";
+import { apiEvents, appendEvents, eventCommands, type Tell } from "../events/index.ts";
+import { iamCommands, requireTerms } from "../iam/index.ts";
+import { jobCommands } from "../jobs/leases.ts";
+import type { Secrets } from "../lib/secrets.ts";
+import { mirrorCommands } from "../mirroring/index.ts";
+import { ociCommands } from "../oci/index.ts";
+import { registryCommands } from "../registry/index.ts";
 import type { Database } from "../store/index.ts";
-import type { Command } from "../core/transactor.ts";
+import { packed, unpacked } from "./latin1.ts";
+import type { Method } from "./methods.ts";
+import { openCall } from "./open-call.ts";
+
+/** What commands are given beside their call and input. The same wherever transactions are run. */
+export interface CommandContext {
+  methods: ReadonlyMap<string, Method>;
+  /** How methods tell what they did; see apiEvents. */
+  events: ReadonlyMap<DescMethod, Tell>;
+  /** Uids of identities that may create organizations. */
+  admins: readonly string[];
+  secrets: Secrets;
+  terms: readonly TermsDocument[];
+}
+
+/** What a context is made of. */
+export interface CommandSettings extends Omit<CommandContext, "events" | "terms"> {
+  /** The documents that can be accepted. Absent: there are none. */
+  terms?: readonly TermsDocument[] | undefined;
+}
+
+export function commandContext({ terms = [], ...settings }: CommandSettings): CommandContext {
+  const events = apiEvents([...settings.methods.values()].filter((method) => method.kind === "unary"));
+  return { ...settings, events, terms };
+}
 
 /**
- * A writing method of the API as it crosses to the writing thread: its message in bytes, as a Latin-1 string (see
+ * A writing method of the API as it crosses to the writer thread: its message in bytes, as a Latin-1 string (see
  * packed).
  */
 export interface MethodCall {
@@ -29,58 +48,73 @@ export interface MethodCall {
   request: string;
 }
 
-/** What commands are made with. */
-export interface CommandContext {
-  methods: Map<string, Method>;
-  /** Uids of identities that may create organizations. */
-  admins: readonly string[];
-  secrets: Secrets;
-  /** As for rooms. */
-  terms?: readonly TermsDocument[];
-}
-
-/** Everything that writes, by name. Built alike wherever transactions are run. */
-export function commandsOf({ methods, admins, secrets, terms = [] }: CommandContext) {
-  const tellOf = apiEvents([...methods.values()].filter((method) => method.kind === "unary"));
-  return {
-    async method(call: Call, { method: name, request }: MethodCall): Promise<string> {
-      const method = methods.get(name);
-      if (method?.kind !== "unary") throw new Error(`there is no method ${name}`);
-      const message = fromBinary(method.desc.input, unpacked(request));
-      // Rights may have changed since the door looked: they are looked at again where the change is made.
-      await authorize(method.desc, method.access, call, message, admins.includes(call.caller.identity));
-      const places = placesOf(method.desc, method.access, message);
-      await requireTerms(call, terms, name, places);
-      const answer = messageOf(await method.run(call, message));
-      for (const event of eventsOf(method.desc, method.access.resource, places[0] ?? "", message, answer))
-        await audit(call, event);
-      if (!isTrial(message)) tellOf.get(method.desc)?.(call, places[0] ?? "", answer);
-      return packed(toBinary(method.desc.output, answer));
-    },
-    ...auditCommands(resolveRepository),
-    ...accessCommands(secrets),
-    ...signInFlowCommands,
-    ...signInCommands,
-    ...distributionCommands,
-    ...pushCommands(terms),
-    ...leaseCommands,
-    ...registryCommands,
-    ...eventCommands,
-  };
-}
-
-export type Commands = ReturnType<typeof commandsOf>;
+/** Answers a writing method of the API. Its name is that of all of them in the metrics that docs/operations.md lists. */
+export const callMethod = command(
+  "method",
+  async (call: Call, { method: name, request }: MethodCall, context: CommandContext): Promise<string> => {
+    const method = context.methods.get(name);
+    if (method?.kind !== "unary") throw new Error(`there is no method ${name}`);
+    const message = fromBinary(method.desc.input, unpacked(request));
+    // Rights may have changed since dispatch looked: they are looked at again where the change is made.
+    await authorize(method.desc, method.access, call, message, context.admins.includes(call.caller.identity));
+    const places = placesOf(method.desc, method.access, message);
+    await requireTerms(call, context.terms, name, places);
+    const answer = messageOf(await method.run(call, message));
+    for (const event of eventsOf(method.desc, method.access.resource, places[0] ?? "", message, answer))
+      await audit(call, event);
+    if (!isDryRun(message)) context.events.get(method.desc)?.(call, places[0] ?? "", answer);
+    return packed(toBinary(method.desc.output, answer));
+  },
+);
 
 /** Whether the call only asks what it would do. */
-function isTrial(request: Message): boolean {
+function isDryRun(request: Message): boolean {
   return (request as { validateOnly?: unknown }).validateOnly === true;
 }
 
+/** A command of any input, to be run with runtime's context. */
+export type AnyCommand = Command<never, unknown, CommandContext>;
+
+/** Everything that writes. */
+export const COMMANDS: readonly AnyCommand[] = [
+  callMethod,
+  ...auditCommands,
+  ...authCommands,
+  ...eventCommands,
+  ...iamCommands,
+  ...jobCommands,
+  ...mirrorCommands,
+  ...ociCommands,
+  ...registryCommands,
+];
+
+/** The commands by name. Throws when two have the same. */
+export function byName(commands: readonly AnyCommand[]): ReadonlyMap<string, AnyCommand> {
+  const found = new Map<string, AnyCommand>();
+  for (const one of commands) {
+    if (found.has(one.name)) throw new Error(`there are two commands ${one.name}`);
+    found.set(one.name, one);
+  }
+  return found;
+}
+
+const registered = byName(COMMANDS);
+
+/** One of COMMANDS by its name. Throws when it is not there. */
+export function commandNamed(name: string): AnyCommand {
+  const found = registered.get(name);
+  if (found === undefined) throw new Error(`there is no command ${name}`);
+  return found;
+}
+
 /** Runs a command in the transaction, and appends what it told of. */
-export async function runCommand(command: Command, data: CallData, tx: Database, input: unknown): Promise<unknown> {
+export async function runCommand(
+  { run }: AnyCommand,
+  { data, input, tx, context }: { data: CallData; input: unknown; tx: Database; context: CommandContext },
+): Promise<unknown> {
   const call = openCall(data, tx);
-  // The sender's type says that the input is this command's.
-  const answer = await command(call, input as never);
+  // The signature of Transactor.write says that the input is this command's.
+  const output = await run(call, input as never, context);
   await appendEvents(tx, data, call.happened);
-  return answer;
+  return output;
 }

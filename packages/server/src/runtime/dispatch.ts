@@ -6,11 +6,12 @@ import {
   toBinary,
 } from "@bufbuild/protobuf";
 import { Transaction } from "@moorage/api";
-import { authorize, placesOf } from "../auth/permissions/authorize.ts";
+import { authorize, placesOf } from "../auth/index.ts";
 import type { Stored } from "../core/stored.ts";
 import { type Auditor, refusalOf } from "../audit/index.ts";
 import { packed, unpacked } from "./latin1.ts";
 import type { CallData } from "../core/call.ts";
+import { callMethod } from "./commands.ts";
 import { openCall } from "./open-call.ts";
 import { Code, MoorageError } from "../errors.ts";
 import { type Method, nameOf } from "./methods.ts";
@@ -91,7 +92,7 @@ export function createDispatch({
       return fromBinary(
         desc.output,
         unpacked(
-          await transactor.write("method", data, { method: name, request: packed(toBinary(desc.input, message)) }),
+          await transactor.write(callMethod, data, { method: name, request: packed(toBinary(desc.input, message)) }),
         ),
       );
     } catch (error) {

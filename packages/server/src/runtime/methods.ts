@@ -22,7 +22,7 @@ import {
   type Transaction,
   transaction,
 } from "@moorage/api";
-import { accessOf } from "../auth/permissions/authorize.ts";
+import { accessOf } from "../auth/index.ts";
 import { isServerStreaming, isUnary } from "../core/method-kinds.ts";
 import { isStored, type Stored } from "../core/stored.ts";
 import type { Call } from "../core/call.ts";

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { callerGrants, grantsOf, type Rights, rightsOf } from "../auth/permissions/rights.ts";
+import { callerGrants, grantsOf, type Rights, rightsOf } from "../auth/index.ts";
 import { create } from "@bufbuild/protobuf";
 import type { Call, CallData, Happened } from "../core/call.ts";
 import type { Database } from "../store/index.ts";

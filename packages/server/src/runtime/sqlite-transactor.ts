@@ -70,7 +70,7 @@ export async function startWriter(
 
   return {
     read: async (callData, work) => await work(openCall(callData, reader)),
-    async write(name, callData, input) {
+    async write({ name }, callData, input) {
       if (closing) throw unavailable(new Error("the server is shutting down"));
       if (waiting.size >= MAX_WAITING)
         throw new MoorageError(Code.Unavailable, "Unavailable: too many writes are waiting", { retryAfterMs: 1000 });

@@ -1,12 +1,11 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { createSecrets } from "../lib/secrets.ts";
 import type { CallData } from "../core/call.ts";
-import { commandsOf, runCommand } from "./commands.ts";
+import { type CommandContext, commandContext, commandNamed, runCommand } from "./commands.ts";
 import { Code, MoorageError, type PlainError, toPlain } from "../errors.ts";
 import { methodsOf } from "./methods.ts";
 import { commitTogether, type Database, openWriter, type Work } from "../store/index.ts";
 import type { TermsDocument } from "../core/service.ts";
-import type { Command } from "../core/transactor.ts";
 
 /** What the thread is started with. */
 export interface WriterThreadData {
@@ -48,7 +47,7 @@ function serve(
     admins,
     readBlob: async () => undefined,
   });
-  const commands: Readonly<Record<string, Command>> = commandsOf({ methods, admins, secrets, terms });
+  const context = commandContext({ methods, admins, secrets, terms });
   const queue: WriteRequest[] = [];
   let running = false;
 
@@ -64,7 +63,7 @@ function serve(
       }
       const answers: WriteAnswer[] = [];
       const works = queue.splice(0, MAX_TOGETHER).map((request): Work => ({
-        run: (tx) => runNamed(commands, tx, request),
+        run: (tx) => runNamed(context, tx, request),
         settle: (result) =>
           answers.push(
             "value" in result ? { id: request.id, value: result.value } : { id: request.id, ...plainly(result.error) },
@@ -87,14 +86,8 @@ function serve(
   port.postMessage("ready");
 }
 
-async function runNamed(
-  commands: Readonly<Record<string, Command>>,
-  tx: Database,
-  { name, data, input }: WriteRequest,
-): Promise<unknown> {
-  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (command === undefined) throw new Error(`there is no command ${name}`);
-  return await runCommand(command, data, tx, input);
+async function runNamed(context: CommandContext, tx: Database, { name, data, input }: WriteRequest): Promise<unknown> {
+  return await runCommand(commandNamed(name), { data, input, tx, context });
 }
 
 function plainly(error: unknown): { error: PlainError } | { fault: string } {

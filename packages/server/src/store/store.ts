@@ -32,7 +32,10 @@ export interface Store {
    * and waits for others instead of colliding with them, on engines with concurrent transactions;
    * for work that has been looked at for it.
    */
-  transact<T>(work: (tx: Database) => Promise<T>, options?: { isolation: "read committed" }): Promise<T>;
+  transact<T>(
+    work: (tx: Database) => Promise<T>,
+    options?: { isolation: "serializable" | "read committed" },
+  ): Promise<T>;
   /** Connections there are, those not in use, and calls that wait for one. Absent where there is no pool. */
   use?(): { total: number; idle: number; waiting: number };
   /** The version of the schema that is there; 0 for an empty database. */

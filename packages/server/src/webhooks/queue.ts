@@ -2,10 +2,13 @@ import { randomUUID } from "node:crypto";
 import type { CallData } from "../core/call.ts";
 import {
   type ClaimAnswer,
+  claimDeliveries,
   type ClaimRequest,
   dueSubscriptions,
   hasOutbox,
+  recordOutcomes,
   type RecordRequest,
+  sequenceEvents,
 } from "../events/index.ts";
 import type { DeliveryDeps } from "./context.ts";
 import { createLane } from "../lib/semaphore.ts";
@@ -35,11 +38,11 @@ export function deliveryQueue({
   return {
     async sequence(limit) {
       if (!(await hasOutbox(reader))) return 0;
-      return (await transactor.write("events.sequence", data(), { limit, typePrefix: config.eventsPrefix })).count;
+      return (await transactor.write(sequenceEvents, data(), { limit, typePrefix: config.eventsPrefix })).count;
     },
     due: (limit) => dueSubscriptions(reader, { nowMs: clock.nowMs(), holder, limit }),
-    claim: (request) => semaphore(() => transactor.write("events.claim", data(), { ...request, holder })),
+    claim: (request) => semaphore(() => transactor.write(claimDeliveries, data(), { ...request, holder })),
     record: async (request) =>
-      (await semaphore(() => transactor.write("events.record", data(), { ...request, holder }))).held,
+      (await semaphore(() => transactor.write(recordOutcomes, data(), { ...request, holder }))).held,
   };
 }

@@ -3,6 +3,18 @@ import { test } from "node:test";
 import type { Transactor } from "../core/transactor.ts";
 import { wakingTransactor } from "./wake.ts";
 import { systemCall } from "../core/system-call.ts";
+import {
+  claimDeliveries,
+  expireEvents,
+  notePulls,
+  recordOutcomes,
+  releaseLeases,
+  sequenceEvents,
+} from "../events/index.ts";
+import { takeLease } from "../jobs/leases.ts";
+import { putManifest } from "../oci/manifests/commands.ts";
+import { callMethod } from "../runtime/commands.ts";
+import type { Command } from "../core/command.ts";
 
 test("what was written wakes, once it is; what failed does not, nor what the queue itself writes", async () => {
   const data = systemCall(0);
@@ -15,21 +27,25 @@ test("what was written wakes, once it is; what failed does not, nor what the que
     write: () => (isFailing ? Promise.reject(new Error("no")) : (Promise.resolve() as never)),
   };
   const transactor = wakingTransactor(writer, () => void awakened.push(name));
-  for (name of [
-    "method",
-    "distribution.putManifest",
-    "events.notePulls",
-    "events.claim",
-    "events.record",
-    "events.sequence",
-    "events.expire",
-    "leases.take",
+  for (const command of [
+    callMethod,
+    putManifest,
+    notePulls,
+    claimDeliveries,
+    recordOutcomes,
+    sequenceEvents,
+    expireEvents,
+    takeLease,
   ]) {
-    // Nothing runs: the name alone counts.
-    await transactor.write(name as "events.releaseAll", data, {});
+    ({ name } = command);
+    // Nothing runs: whatever the input.
+    await transactor.write(command as Command<unknown, unknown>, data, {});
   }
   isFailing = true;
-  name = "method that failed";
-  await assert.rejects(transactor.write("events.releaseAll", data, {}));
-  assert.deepEqual(awakened, ["method", "distribution.putManifest", "events.notePulls"]);
+  name = "one that failed";
+  await assert.rejects(transactor.write(releaseLeases, data, {}));
+  assert.deepEqual(
+    awakened,
+    [callMethod, putManifest, notePulls].map((command) => command.name),
+  );
 });

@@ -13,8 +13,17 @@ import {
   Transaction,
   transaction,
 } from "@moorage/api";
-import type { Commands } from "../../src/runtime/commands.ts";
-import { eventCommands, type PullNote } from "../../src/events/index.ts";
+import {
+  claimDeliveries,
+  eventCommands,
+  expireEvents,
+  keepPulls,
+  notePulls,
+  type PullNote,
+  recordOutcomes,
+  releaseLeases,
+  sequenceEvents,
+} from "../../src/events/index.ts";
 import { loadConfig, signToken } from "../../src/index.ts";
 import { mayKeep } from "../../src/runtime/response-cache.ts";
 import { createSnapshotCache } from "../../src/store/index.ts";
@@ -23,6 +32,7 @@ import { openEventQueue, outcome, PREFIX } from "../support/event-queue.ts";
 import { startProcess } from "../support/processes.ts";
 import { digestOf, OCI_IMAGE, startRegistry } from "../support/registry-server.ts";
 import { systemCall } from "../../src/core/system-call.ts";
+import { takeLease } from "../../src/jobs/leases.ts";
 
 // Answers are kept over what the delivery of events commits all the time, and over nothing else. That a change of
 // anything else is seen by the very next call, oci/pull-cache.test.ts and response-cache-invalidation.test.ts show.
@@ -60,17 +70,17 @@ test(
     };
     const claimed = async () => (await queue.claim(subscription, 10)) ?? [];
     const quiet: Record<string, () => Promise<unknown>> = {
-      "events.keepPulls": () => queue.write("events.keepPulls", 1, { pulls: [PULL] }),
-      "events.notePulls": () => queue.write("events.notePulls", 1, {}),
-      "events.sequence": () => queue.sequence(5),
-      "events.claim": claimed,
-      "events.record": () => queue.record(subscription, 20, { outcomes: [], release: true }),
-      "events.expire": () => queue.write("events.expire", 1_000_000, { what: "events", beforeMs: 900_000 }),
-      "events.releaseAll": () => queue.write("events.releaseAll", 20, {}),
+      [keepPulls.name]: () => queue.write(keepPulls, 1, { pulls: [PULL] }),
+      [notePulls.name]: () => queue.write(notePulls, 1, {}),
+      [sequenceEvents.name]: () => queue.sequence(5),
+      [claimDeliveries.name]: claimed,
+      [recordOutcomes.name]: () => queue.record(subscription, 20, { outcomes: [], release: true }),
+      [expireEvents.name]: () => queue.write(expireEvents, 1_000_000, { what: "events", beforeMs: 900_000 }),
+      [releaseLeases.name]: () => queue.write(releaseLeases, 20, {}),
     };
     assert.deepEqual(
       Object.keys(quiet).sort(),
-      Object.keys(eventCommands).sort(),
+      eventCommands.map(({ name }) => name).sort(),
       "each command of the queue is tried here",
     );
     for (const [name, work] of Object.entries(quiet)) assert.equal(await keeps(work), true, name);
@@ -86,8 +96,8 @@ test(
       false,
       "disabled",
     );
-    const lease: Parameters<Commands["leases.take"]>[1] = { work: "something", holder: "a", holdMs: 1_000 };
-    assert.equal(await keeps(() => queue.write("leases.take", 1, lease)), false);
+    const lease = { work: "something", holder: "a", holdMs: 1_000 };
+    assert.equal(await keeps(() => queue.write(takeLease, 1, lease)), false);
   },
 );
 
@@ -122,9 +132,9 @@ test(
       assert.equal(await pull(), image.digest);
       // It writes what it has.
       await deps.pullRecorder.close();
-      assert.equal((await deps.transactor.write("events.notePulls", data, {})).count > 0, true);
+      assert.equal((await deps.transactor.write(notePulls, data, {})).count > 0, true);
       assert.equal(
-        (await deps.transactor.write("events.sequence", data, { limit: 500, typePrefix: PREFIX })).count > 0,
+        (await deps.transactor.write(sequenceEvents, data, { limit: 500, typePrefix: PREFIX })).count > 0,
         true,
       );
       assert.equal(kept(), first);

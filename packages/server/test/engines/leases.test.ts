@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { openCall } from "../../src/runtime/open-call.ts";
-import { leaseCommands } from "../../src/jobs/leases.ts";
+import { endLease, takeLease } from "../../src/jobs/leases.ts";
 import { openTestStore } from "../support/database.ts";
 import { systemCall } from "../../src/core/system-call.ts";
 
@@ -20,12 +20,12 @@ async function openLeases(t: TestContext) {
     take: async (holder: string, nowMs: number, work = "sweep") =>
       (
         await store.transact((tx) =>
-          leaseCommands["leases.take"](openCall(data(nowMs), tx), { work, holder, holdMs: 1000 }),
+          takeLease.run(openCall(data(nowMs), tx), { work, holder, holdMs: 1000 }, undefined),
         )
       ).taken,
     end: (holder: string, nowMs: number) =>
       store.transact((tx) =>
-        leaseCommands["leases.end"](openCall(data(nowMs), tx), { work: "sweep", holder, dueInMs: 5000 }),
+        endLease.run(openCall(data(nowMs), tx), { work: "sweep", holder, dueInMs: 5000 }, undefined),
       ),
   };
 }

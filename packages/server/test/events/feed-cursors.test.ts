@@ -14,6 +14,7 @@ import { createNews } from "../../src/events/feed/notifier.ts";
 import { readFeed } from "../../src/events/feed/page.ts";
 import { openEventQueue } from "../support/event-queue.ts";
 import { systemCall } from "../../src/core/system-call.ts";
+import { expireEvents } from "../../src/events/index.ts";
 
 // Readers that come after what they were to read is gone, and those who wait for what comes.
 
@@ -63,7 +64,7 @@ test("whose next events were removed is told, once; a quiet organization's curso
   const behind = await read(queue, quiet, undefined);
   const whole = await read(queue, group, undefined);
   // What happened at 1,000 is removed.
-  await queue.write("events.expire", 3_000, { what: "events", beforeMs: 1_500 });
+  await queue.write(expireEvents, 3_000, { what: "events", beforeMs: 1_500 });
   assert.deepEqual(
     (await queue.events()).map(({ seq }) => seq),
     [8, 9, 10],
@@ -82,7 +83,7 @@ test("whose next events were removed is told, once; a quiet organization's curso
     [anew.rows.map(({ seq }) => seq), (await read(queue, group, anew.next)).rows.map(({ seq }) => seq)],
     [[8], [9, 10]],
   );
-  await queue.write("events.expire", 4_000, { what: "events", beforeMs: 2_500 });
+  await queue.write(expireEvents, 4_000, { what: "events", beforeMs: 2_500 });
   await assert.rejects(read(queue, group, anew.next), isExpired);
   // All is gone, but not how far it was.
   assert.deepEqual((await read(queue, group, whole.next)).rows, []);
@@ -99,7 +100,7 @@ test("an old event that an open delivery kept does not end readers that begin wi
   await queue.subscribe(group, { type_prefixes: '["dev.moorage.kept."]' });
   await queue.tell([{ subject: group, group, type: "kept.v1" }]);
   await happen(queue, group, 2, 0);
-  await queue.write("events.expire", 2_000, { what: "events", beforeMs: 1_000 });
+  await queue.write(expireEvents, 2_000, { what: "events", beforeMs: 1_000 });
   await happen(queue, group, 1, 3_000);
   const first = await read(queue, group, undefined, 1);
   assert.deepEqual([first.rows.map(({ seq }) => seq), first.more], [[1], true]);

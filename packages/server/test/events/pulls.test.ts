@@ -5,6 +5,7 @@ import { fromJsonString, toJson } from "@bufbuild/protobuf";
 import { RegistryPullSchema } from "@moorage/api";
 import { anyDigest, type RegistryServer, startRegistry } from "../support/registry-server.ts";
 import { systemCall } from "../../src/core/system-call.ts";
+import { notePulls } from "../../src/events/index.ts";
 
 // Every pull that is answered is an event of its own, soon, and nothing else is one.
 
@@ -15,7 +16,7 @@ const TIMEOUT_MS = 10_000;
 /** The pulls that were told of, in order, once there are so many. */
 async function told({ deps, reader }: RegistryServer, count: number) {
   for (const endMs = performance.now() + TIMEOUT_MS; ; await wait(20)) {
-    while ((await deps.transactor.write("events.notePulls", DATA, {})).count > 0);
+    while ((await deps.transactor.write(notePulls, DATA, {})).count > 0);
     const rows = await reader
       .selectFrom("event_outbox")
       .selectAll()

@@ -4,7 +4,13 @@ import { sql } from "kysely";
 import { newUid } from "../../src/lib/uid.ts";
 import type { Call } from "../../src/core/call.ts";
 import { openCall } from "../../src/runtime/open-call.ts";
-import { dueSubscriptions, eventCommands } from "../../src/events/index.ts";
+import {
+  claimDeliveries,
+  dueSubscriptions,
+  expireEvents,
+  recordOutcomes,
+  sequenceEvents,
+} from "../../src/events/index.ts";
 import type { Database } from "../../src/store/index.ts";
 import { ENGINE } from "../support/database.ts";
 import { openEventQueue, outcome, PREFIX } from "../support/event-queue.ts";
@@ -73,15 +79,19 @@ test("what is done for one subscription does not look at what waits for others",
   const call = (tx: Database, nowMs: number): Call => openCall(systemCall(nowMs), tx);
   const nowMs = 2 * MANY;
   const claim = (subscription: string) => (tx: Database) =>
-    eventCommands["events.claim"](call(tx, nowMs), { subscription, holder: "a", holdMs: 1_000, limit: FEW });
+    claimDeliveries.run(call(tx, nowMs), { subscription, holder: "a", holdMs: 1_000, limit: FEW }, undefined);
   const outcomes = uids.slice(1).map((uid) => outcome({ uid }));
   const record = (tx: Database) =>
-    eventCommands["events.record"](call(tx, nowMs), {
-      subscription: quiet,
-      holder: "a",
-      outcomes,
-      unsent: uids.slice(0, 1),
-    });
+    recordOutcomes.run(
+      call(tx, nowMs),
+      {
+        subscription: quiet,
+        holder: "a",
+        outcomes,
+        unsent: uids.slice(0, 1),
+      },
+      undefined,
+    );
   const event = {
     id: "new",
     type: "test.v1",
@@ -110,7 +120,7 @@ test("what is done for one subscription does not look at what waits for others",
     {
       title: "sequence",
       before: told,
-      work: (tx) => eventCommands["events.sequence"](call(tx, nowMs), { limit: 500, typePrefix: PREFIX }),
+      work: (tx) => sequenceEvents.run(call(tx, nowMs), { limit: 500, typePrefix: PREFIX }, undefined),
       plans: [EVENT],
     },
   ];
@@ -118,7 +128,7 @@ test("what is done for one subscription does not look at what waits for others",
     const plans = what === "orphaned" ? FIRST_OF_EACH("deliveries_time") : [];
     asked.push({
       title: `expire ${what}`,
-      work: (tx) => eventCommands["events.expire"](call(tx, nowMs), { what, beforeMs: nowMs }),
+      work: (tx) => expireEvents.run(call(tx, nowMs), { what, beforeMs: nowMs }, undefined),
       plans,
     });
   }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { newUid } from "../../src/lib/uid.ts";
-import { backlogs, dueSubscriptions } from "../../src/events/index.ts";
+import { backlogs, claimDeliveries, dueSubscriptions, releaseLeases } from "../../src/events/index.ts";
 import { openEventQueue, outcome } from "../support/event-queue.ts";
 
 // How processes share what is to be sent, at times that the test says. A lease of the tests is for 30 seconds.
@@ -20,7 +20,7 @@ test("what is claimed is noted as being tried, and what came of it is recorded",
   });
   const [id] = await queue.tell([{ subject: group, group }], { nowMs: 3 });
   await queue.sequence(5);
-  const first = await queue.write("events.claim", 10, { subscription, holder: "a", holdMs: 30_000, limit: 9 });
+  const first = await queue.write(claimDeliveries, 10, { subscription, holder: "a", holdMs: 30_000, limit: 9 });
   const uid = `${subscription}/0000000000000001`;
   const event = {
     id,
@@ -65,7 +65,7 @@ test("what is claimed is noted as being tried, and what came of it is recorded",
   assert.equal(await queue.record(subscription, 20, { outcomes: [failed] }), true);
   assert.deepEqual(await facts(), [RETRYING, 1, 1, 5_000, 503, "x\ufffdy", 8, '[[12,8,503,"x\ufffdy"]]', 20]);
   assert.deepEqual(await queue.claim(subscription, 4_999), []);
-  const again = await queue.write("events.claim", 5_000, { subscription, holder: "a", holdMs: 30_000, limit: 9 });
+  const again = await queue.write(claimDeliveries, 5_000, { subscription, holder: "a", holdMs: 30_000, limit: 9 });
   assert.deepEqual(again.held && [again.target.secrets, again.deliveries.map(({ step }) => step)], [["new"], [1]]);
   await queue.record(subscription, 5_001, { outcomes: [outcome({ uid }, { status: 0, error: "refused" })] });
   assert.deepEqual((await facts())?.slice(0, 5), [DEAD, 2, 2, null, 0]);
@@ -153,7 +153,7 @@ test("one process sends for a subscription at a time, until it says nothing more
   assert.deepEqual(await queue.states(subscription), [DELIVERED, RETRYING, RETRYING]);
   await queue.record(subscription, 100_000, { holder: "b", release: true });
   assert.deepEqual(await claimed("a", 100_001, 9), [second, third]);
-  await queue.write("events.releaseAll", 100_002, {});
+  await queue.write(releaseLeases, 100_002, {});
   assert.deepEqual(await due("c", 100_003), [subscription]);
   assert.deepEqual(await claimed("c", 100_003, 9), [second, third]);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { newUid } from "../../src/lib/uid.ts";
-import { eventRetention } from "../../src/events/index.ts";
+import { eventRetention, expireEvents } from "../../src/events/index.ts";
 import { openEventQueue, outcome } from "../support/event-queue.ts";
 
 // What is removed when it is old. Times are days.
@@ -146,9 +146,9 @@ test("much goes in several transactions, of which each is bounded", async (t) =>
   });
   const data = { beforeMs: 2 * DAY_MS };
   for (const removed of [500, 100])
-    assert.deepEqual(await queue.write("events.expire", 0, { what: "delivered", ...data }), { removed, more: true });
-  assert.deepEqual(await queue.write("events.expire", 0, { what: "numbers", ...data }), { removed: 500, more: true });
-  const first = await queue.write("events.expire", 0, { what: "events", ...data });
+    assert.deepEqual(await queue.write(expireEvents, 0, { what: "delivered", ...data }), { removed, more: true });
+  assert.deepEqual(await queue.write(expireEvents, 0, { what: "numbers", ...data }), { removed: 500, more: true });
+  const first = await queue.write(expireEvents, 0, { what: "events", ...data });
   assert.deepEqual([first.removed, first.more, first.after], [500, true, { timeMs: DAY_MS, seq: 500 }]);
   assert.deepEqual(await queue.expire(12), { ...NOTHING, numbers: 100, events: 100 });
   await assert.rejects(

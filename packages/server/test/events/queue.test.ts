@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { newUid } from "../../src/lib/uid.ts";
-import { hasOutbox } from "../../src/events/index.ts";
+import { expireEvents, hasOutbox, keepPulls, notePulls, sequenceEvents } from "../../src/events/index.ts";
 import { openEventQueue, outcome, PREFIX, type Told } from "../support/event-queue.ts";
 
 // How events get their numbers and their subscriptions.
@@ -110,7 +110,7 @@ test("many write and many give numbers at once: a reader misses none, none is th
       await pause(1);
     }
   };
-  const sequence = (process: number) => queue.write("events.sequence", 1, { limit: 7, typePrefix: PREFIX }, process);
+  const sequence = (process: number) => queue.write(sequenceEvents, 1, { limit: 7, typePrefix: PREFIX }, process);
   const sequencers = Array.from({ length: processes }, (_, process) => meanwhile(() => sequence(process)));
   const reading = meanwhile(read);
   await Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)));
@@ -206,7 +206,7 @@ test("what many subscriptions get is given to them in several transactions", asy
   const group = newUid("");
   const subscriptions = await Promise.all(Array.from({ length: 90 }, () => queue.subscribe(group)));
   await queue.tell(Array.from({ length: 120 }, () => ({ subject: group, group })));
-  const first = await queue.write("events.sequence", 0, { limit: 500, typePrefix: PREFIX });
+  const first = await queue.write(sequenceEvents, 0, { limit: 500, typePrefix: PREFIX });
   assert.deepEqual(first, { count: 111 });
   assert.equal(await queue.sequence(), 9);
   for (const subscription of [subscriptions[0], subscriptions.at(-1)])
@@ -234,9 +234,9 @@ test("numbers are given, and deliveries claimed and recorded, without a collisio
   const work = async (process: number): Promise<void> => {
     const holder = `holder ${process}`;
     while (isWriting) {
-      await queue.write("events.keepPulls", 1, { pulls: [pull] }, process);
-      await queue.write("events.notePulls", 1, {}, process);
-      await queue.write("events.sequence", 1, { limit: 5, typePrefix: PREFIX }, process);
+      await queue.write(keepPulls, 1, { pulls: [pull] }, process);
+      await queue.write(notePulls, 1, {}, process);
+      await queue.write(sequenceEvents, 1, { limit: 5, typePrefix: PREFIX }, process);
       const claimed = await queue.claim(subscription, 2, { holder, process, limit: 5 });
       if (claimed !== undefined)
         await queue.record(subscription, 3, {
@@ -246,7 +246,7 @@ test("numbers are given, and deliveries claimed and recorded, without a collisio
           release: true,
         });
       // One does it for all.
-      if (process === 0) await queue.write("events.expire", 4, { what: "delivered", beforeMs: 4 }, process);
+      if (process === 0) await queue.write(expireEvents, 4, { what: "delivered", beforeMs: 4 }, process);
       await pause(2);
     }
   };

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { SyncState } from "@moorage/api";
-import type { Call } from "../../src/core/call.ts";
 import { openCall } from "../../src/runtime/open-call.ts";
-import { mirrorCommands } from "../../src/oci/mirror-commands.ts";
+import { claimMirror, endTurn, followTag, holdMirror } from "../../src/mirroring/commands.ts";
+import type { Command } from "../../src/core/command.ts";
 import { newUid } from "../../src/lib/uid.ts";
 import type { Database } from "../../src/store/index.ts";
 import { openTestStore } from "../support/database.ts";
@@ -14,7 +14,6 @@ import { systemCall } from "../../src/core/system-call.ts";
 
 // The commands by which turns share repos, at times that the test says.
 
-type Commands = typeof mirrorCommands;
 const SYNC = '{"source":"registry.invalid/app"}';
 const DIGESTS = ["a", "b", "c"].map((letter) => `sha256:${letter.repeat(64)}`);
 const [A = "", B = "", C = ""] = DIGESTS;
@@ -28,12 +27,8 @@ async function openMirrors(t: TestContext) {
   });
   const write = <T>(work: (tx: Database) => Promise<T>): Promise<T> => store.transact(work);
   return {
-    run: <K extends keyof Commands>(name: K, nowMs: number, input: Parameters<Commands[K]>[1]) =>
-      write(async (tx) => {
-        const call: Call = openCall(systemCall(nowMs), tx);
-        // The name says which input it is.
-        return await (mirrorCommands[name] as (from: Call, what: typeof input) => ReturnType<Commands[K]>)(call, input);
-      }),
+    run: <Input, Output>(command: Command<Input, Output>, nowMs: number, input: NoInfer<Input>) =>
+      write((tx) => command.run(openCall(systemCall(nowMs), tx), input, undefined)),
     /** A repo that is due at the time; its uid. */
     async mirror(dueMs: number): Promise<string> {
       const uid = newUid(newUid(""));
@@ -114,12 +109,12 @@ test("the repo that has been due for the longest is taken, by one, until its tim
   const { run, mirror } = await openMirrors(t);
   const [late, later, never] = [await mirror(1_000), await mirror(500), await mirror(99_000)];
   const claim = async (holder: string, nowMs: number) =>
-    (await run("mirroring.claim", nowMs, { holder, holdMs: 1_000 }))?.repo;
+    (await run(claimMirror, nowMs, { holder, holdMs: 1_000 }))?.repo;
   const taken = await Promise.all(["a", "b", "c", "d"].map((holder) => claim(holder, 10_000)));
   assert.deepEqual(taken.filter((repo) => repo !== undefined).toSorted(), [late, later].toSorted());
   const holder = ["a", "b", "c", "d"][taken.indexOf(later)] ?? "";
-  assert.deepEqual(await run("mirroring.hold", 10_900, { repo: later, holder, holdMs: 1_000 }), { held: true });
-  assert.deepEqual(await run("mirroring.hold", 10_900, { repo: later, holder: "x", holdMs: 1_000 }), { held: false });
+  assert.deepEqual(await run(holdMirror, 10_900, { repo: later, holder, holdMs: 1_000 }), { held: true });
+  assert.deepEqual(await run(holdMirror, 10_900, { repo: later, holder: "x", holdMs: 1_000 }), { held: false });
   assert.equal(await claim("e", 11_000), late, "its holder says nothing any more");
   assert.equal(await claim("f", 11_500), undefined);
   assert.equal(await claim("f", 99_500), later, "the one that waits for the longest again");
@@ -131,8 +126,8 @@ test("a turn that ends is due again in time, at once when somebody wished it, an
   const { run, mirror, row, ask } = await openMirrors(t);
   const repo = await mirror(0);
   const end = (holder: string, nowMs: number, state: SyncState) =>
-    run("mirroring.end", nowMs, { repo, holder, state, message: "m", nextInMs: 5_000, tagsSeen: 3 });
-  await run("mirroring.claim", 1_000, { holder: "a", holdMs: 1_000 });
+    run(endTurn, nowMs, { repo, holder, state, message: "m", nextInMs: 5_000, tagsSeen: 3 });
+  await run(claimMirror, 1_000, { holder: "a", holdMs: 1_000 });
   await end("b", 1_100, SyncState.SUCCEEDED);
   assert.equal((await row(repo)).state, SyncState.RUNNING);
   await end("a", 1_200, SyncState.FAILED);
@@ -141,7 +136,7 @@ test("a turn that ends is due again in time, at once when somebody wished it, an
     [failed.state, failed.next_time, failed.failures, failed.success_time, failed.attempt_time, failed.tags_seen],
     [SyncState.FAILED, 6_200, 1, null, 1_000, 3],
   );
-  await run("mirroring.claim", 7_000, { holder: "a", holdMs: 1_000 });
+  await run(claimMirror, 7_000, { holder: "a", holdMs: 1_000 });
   await ask(repo, 7_500);
   await end("a", 8_000, SyncState.SUCCEEDED);
   const wished = await row(repo);
@@ -151,9 +146,9 @@ test("a turn that ends is due again in time, at once when somebody wished it, an
 test("a tag moves only from where the turn saw it, and for nobody else than who holds the repo", async (t) => {
   const { run, mirror, moves } = await openMirrors(t);
   const repo = await mirror(0);
-  await run("mirroring.claim", 1_000, { holder: "a", holdMs: 1_000 });
+  await run(claimMirror, 1_000, { holder: "a", holdMs: 1_000 });
   const follow = (digest: string, before: string, change: object = {}) =>
-    run("mirroring.followTag", 2_000, { repo, sync: SYNC, holder: "a", tag: "v1", digest, before, ...change });
+    run(followTag, 2_000, { repo, sync: SYNC, holder: "a", tag: "v1", digest, before, ...change });
   assert.deepEqual(await follow(A, ""), { gone: false });
   await follow(B, "");
   await follow(B, C);

@@ -8,6 +8,11 @@ import { GRACE_MS, NOTHING, startCollecting } from "../support/garbage-collectio
 import { databaseEnv } from "../support/database.ts";
 import { startInstallation, temporaryFolder } from "../support/installation.ts";
 import { anyDigest, digestOf, OCI_IMAGE, type RegistryServer } from "../support/registry-server.ts";
+import { removeUnlinkedBlobs, removeUnneededBlobs, removeUnneededManifests } from "../../src/oci/gc/commands.ts";
+
+const REMOVALS = [removeUnlinkedBlobs, removeUnneededBlobs, removeUnneededManifests].map(({ name }) => name);
+/** Whether the command is one by which a collection removes content. */
+const isRemoval = (name: string): boolean => REMOVALS.includes(name);
 
 // Collections beside pulls, pushes, a server and each other.
 
@@ -94,14 +99,14 @@ test("what gets a reason between the look and the removal stays", async (t) => {
   };
   // Everything is done right before the collection's first write, when it has looked at all of the repo's manifests.
   const meanwhile = async (name: string): Promise<void> => {
-    const act = name.startsWith("distribution.collect") ? between : undefined;
+    const act = isRemoval(name) ? between : undefined;
     if (act === undefined) return;
     between = undefined;
     await act();
   };
   const interrupted: typeof transactor = {
     ...transactor,
-    write: (name, data, input) => meanwhile(name).then(() => transactor.write(name, data, input)),
+    write: (command, data, input) => meanwhile(command.name).then(() => transactor.write(command, data, input)),
   };
   const went = await collectGarbage(
     { ...deps, transactor: interrupted },
@@ -147,10 +152,10 @@ test("where others change the same all the time a collection goes on elsewhere, 
   const { transactor } = gc.deps;
   const contended: typeof transactor = {
     ...transactor,
-    write: (name, data, input) =>
-      name.startsWith("distribution.collect") && (refused += 1) % 2 === 1
+    write: (command, data, input) =>
+      isRemoval(command.name) && (refused += 1) % 2 === 1
         ? Promise.reject(new MoorageError(Code.Aborted, "Aborted: others change the same all the time"))
-        : transactor.write(name, data, input),
+        : transactor.write(command, data, input),
   };
   const options = {
     nowMs: gc.clock.nowMs(),

@@ -7,7 +7,7 @@ import { after, before, test, type TestContext } from "node:test";
 import { createSecrets } from "../../src/lib/secrets.ts";
 import { newUid, parentOf } from "../../src/lib/uid.ts";
 import { methodsOf } from "../../src/runtime/methods.ts";
-import { expireRepoTags } from "../../src/registry/index.ts";
+import { expireRepoTags, expireTags } from "../../src/registry/index.ts";
 import { openTransactor } from "../../src/runtime/transactor.ts";
 import { dropDatabase, openTestStore } from "../support/database.ts";
 import { blamed, type Json, type Platform, startPlatform } from "../support/platform.ts";
@@ -223,7 +223,7 @@ async function openRepo(t: TestContext, tagPolicy: object) {
           read: (work) => writer.read(data, work),
           async expire(input) {
             await meanwhile?.();
-            return await writer.write("registry.expireTags", data, input);
+            return await writer.write(expireTags, data, input);
           },
         },
         uid,

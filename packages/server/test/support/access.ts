@@ -8,21 +8,19 @@ import { create, type MessageInitShape, toJsonString } from "@bufbuild/protobuf"
 import { type Identity, IdentitySchema } from "@moorage/api";
 import {
   type Access,
-  accessCommands,
-  type AccessWriter,
   createAccess,
   createSecurityTokenService,
   createSigningKey,
   createStsDoors,
   rotateSigningKey,
   type SecurityTokenService,
-  signInFlowCommands,
 } from "../../src/auth/index.ts";
 import { createSecrets } from "../../src/lib/secrets.ts";
 import { newUid } from "../../src/lib/uid.ts";
-import { signInCommands } from "../../src/iam/index.ts";
+import { commandContext, commandNamed } from "../../src/runtime/commands.ts";
+import type { CommandWriter } from "../../src/core/transactor.ts";
 import type { AuditEvent } from "../../src/audit/index.ts";
-import { ANONYMOUS, type Call, type CallData } from "../../src/core/call.ts";
+import { ANONYMOUS, type CallData } from "../../src/core/call.ts";
 import { Code, MoorageError } from "../../src/errors.ts";
 import type { Database } from "../../src/store/index.ts";
 import { dropDatabase, openTestStore } from "./database.ts";
@@ -49,7 +47,7 @@ export async function openAccess({ allowPrivateNetwork = true } = {}): Promise<A
   const { store, db, close: closeStore } = await openTestStore(folder);
   const { reader } = store;
   const secrets = createSecrets([randomBytes(32)]);
-  const commands = { ...accessCommands(secrets), ...signInCommands, ...signInFlowCommands };
+  const context = commandContext({ methods: new Map(), admins: [], secrets });
   const clock = { nowMs: Date.now() };
   const data = (): CallData => ({
     caller: ANONYMOUS,
@@ -58,23 +56,12 @@ export async function openAccess({ allowPrivateNetwork = true } = {}): Promise<A
     remoteAddress: "127.0.0.1",
     userAgent: "",
   });
-  const writer: AccessWriter = {
-    write(name, callData, input) {
-      // The name and the input belong together by the signature above; TypeScript loses that on the union.
-      const command = commands[name] as (call: Call, input: unknown) => Promise<unknown>;
-      return store.transact((tx) =>
-        command(
-          {
-            ...callData,
-            tx,
-            may: async () => false,
-            visible: async () => [],
-            heldBy: async () => false,
-            emit: () => "",
-          },
-          input,
-        ),
-      ) as never;
+  const writer: CommandWriter = {
+    async write({ name }, callData, input) {
+      const { run } = commandNamed(name);
+      const call = { ...callData, may: async () => false, visible: async () => [], heldBy: async () => false };
+      // The command of that name takes the input, and gives the answer.
+      return (await store.transact((tx) => run({ ...call, tx, emit: () => "" }, input as never, context))) as never;
     },
   };
   await store.transact((tx) => createSigningKey(tx, secrets, clock.nowMs));

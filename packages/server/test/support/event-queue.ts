@@ -7,14 +7,17 @@ import { PingResponseSchema } from "@moorage/api";
 import { newUid } from "../../src/lib/uid.ts";
 import {
   appendEvents,
+  claimDeliveries,
   type ClaimedDelivery,
   type ClaimRequest,
   type Outcome,
+  recordOutcomes,
   type RecordRequest,
+  sequenceEvents,
 } from "../../src/events/index.ts";
 import type { Database, Row } from "../../src/store/index.ts";
 import { openCommandWriter } from "../../src/installation/stores.ts";
-import type { Transactor } from "../../src/core/transactor.ts";
+import type { Command } from "../../src/core/command.ts";
 import type { Writer } from "../../src/runtime/sqlite-transactor.ts";
 import { dropDatabase, openTestStore } from "./database.ts";
 import { systemCall } from "../../src/core/system-call.ts";
@@ -68,12 +71,12 @@ export async function openEventQueue(t: TestContext, processes = 1) {
   const data = (nowMs: number) => systemCall(nowMs);
   const rows = (subscription: string): Promise<Row<"deliveries">[]> =>
     reader.selectFrom("deliveries").selectAll().where("parent", "=", subscription).orderBy("seq").execute();
-  const write = <K extends Parameters<Transactor["write"]>[0]>(
-    name: K,
+  const write = <Input, Output>(
+    command: Command<Input, Output, never>,
     nowMs: number,
-    input: Parameters<typeof first.writer.write<K>>[2],
+    input: NoInfer<Input>,
     process = 0,
-  ) => at(process).writer.write(name, data(nowMs), input);
+  ): Promise<Output> => at(process).writer.write(command, data(nowMs), input);
   return {
     db,
     reader,
@@ -107,7 +110,7 @@ export async function openEventQueue(t: TestContext, processes = 1) {
     async sequence(nowMs = 0, limit = 500): Promise<number> {
       let sum = 0;
       for (let count = -1; count !== 0; sum += count)
-        ({ count } = await write("events.sequence", nowMs, { limit, typePrefix: PREFIX }));
+        ({ count } = await write(sequenceEvents, nowMs, { limit, typePrefix: PREFIX }));
       return sum;
     },
     /** A subscription of the group. */
@@ -142,7 +145,7 @@ export async function openEventQueue(t: TestContext, processes = 1) {
       options: Partial<ClaimRequest> & { process?: number } = {},
     ): Promise<ClaimedDelivery[] | undefined> {
       const { holder = "a", limit = 100, process = 0, holdMs = HOLD_MS } = options;
-      const answer = await write("events.claim", nowMs, { subscription, holder, holdMs, limit }, process);
+      const answer = await write(claimDeliveries, nowMs, { subscription, holder, holdMs, limit }, process);
       return answer.held ? answer.deliveries : undefined;
     },
     /** Deliveries of the subscription that wait, as many as told, all of one moment. */
@@ -162,7 +165,7 @@ export async function openEventQueue(t: TestContext, processes = 1) {
       options: Partial<RecordRequest> & { process?: number },
     ): Promise<boolean> {
       const { holder = "a", outcomes = [], process = 0, ...rest } = options;
-      return (await write("events.record", nowMs, { subscription, holder, outcomes, ...rest }, process)).held;
+      return (await write(recordOutcomes, nowMs, { subscription, holder, outcomes, ...rest }, process)).held;
     },
     ids: async (subscription: string): Promise<string[]> => (await rows(subscription)).map((row) => row.event_id),
     states: async (subscription: string): Promise<number[]> => (await rows(subscription)).map(({ state }) => state),

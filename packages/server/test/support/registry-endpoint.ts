@@ -4,16 +4,17 @@ import type { AddressInfo } from "node:net";
 import { pathToFileURL } from "node:url";
 import { Capability } from "@moorage/api";
 import { grantsOf, rightsOf } from "../../src/auth/permissions/rights.ts";
+import { createSecrets } from "../../src/lib/secrets.ts";
+import { commandContext, commandNamed } from "../../src/runtime/commands.ts";
 import { newUid } from "../../src/lib/uid.ts";
 import { openFilesystemBlobs } from "../../src/blobs/index.ts";
 import type { Call, Caller, CallData } from "../../src/core/call.ts";
-import { distributionCommands } from "../../src/oci/commands.ts";
 import type { RegistryConfig, RegistryDeps } from "../../src/oci/request.ts";
 import { createPullCache } from "../../src/oci/pulls/cache.ts";
 import { distributionDoor } from "../../src/oci/router.ts";
 import { permissionDenied, unauthenticated } from "../../src/errors.ts";
 import type { Database } from "../../src/store/index.ts";
-import type { Command, Transactor } from "../../src/core/transactor.ts";
+import type { Transactor } from "../../src/core/transactor.ts";
 import { statusJson } from "../../src/transport/status.ts";
 import { openTestStore } from "./database.ts";
 
@@ -50,14 +51,15 @@ export async function openDoor(folder: string, settings: Partial<RegistryConfig>
       emit: () => "",
     };
   };
+  const context = commandContext({ methods: new Map(), admins: [], secrets: createSecrets([randomBytes(32)]) });
   const transactor: Transactor = {
     read: async (data, work) => work(await callOn(store.reader, data)),
-    write(name, data, input) {
-      const command: Command = distributionCommands[name as keyof typeof distributionCommands];
-      const result = store.transact(async (tx) =>
-        structuredClone(await command(await callOn(tx, structuredClone(data)), structuredClone(input) as never)),
-      );
-      return result as ReturnType<typeof transactor.write<typeof name>>;
+    async write({ name }, data, input) {
+      const { run } = commandNamed(name);
+      // The command of that name takes the input, and gives the answer.
+      return (await store.transact(async (tx) =>
+        structuredClone(await run(await callOn(tx, structuredClone(data)), structuredClone(input) as never, context)),
+      )) as never;
     },
   };
   const deps: RegistryDeps = {

@@ -8,7 +8,7 @@ import { relationshipOf } from "../../iam/index.ts";
 import type { Database, Row } from "../../store/index.ts";
 import { ASSUMABLE } from "./assumable.ts";
 import { exchanged, noting, withTruth } from "../audit.ts";
-import type { AccessWriter } from "../commands.ts";
+import type { CommandWriter } from "../../core/transactor.ts";
 import { type ExternalVerifier, pickKey, verifySignature } from "./issuer-keys.ts";
 import { type Jwt, parseJwt, refusal } from "../tokens/jwt.ts";
 import { endOf, mismatch, namesIssuer, type Relationship, staticKeys } from "./claim-match.ts";
@@ -17,6 +17,7 @@ import { type ProviderRequest, signInByToken } from "./provider.ts";
 import { narrowAudiences, type RefreshTokens } from "../tokens/refresh.ts";
 import { loggedClaims, loggedValue, refusedAnswer, type Refused } from "./rejections.ts";
 import type { Tokens } from "../tokens/tokens.ts";
+import { noteSeen } from "../tokens/commands.ts";
 
 export interface ExchangeRequest extends NarrowingRequest {
   /** The external token, one of ours, or, for `refresh`, the refresh token. */
@@ -60,7 +61,7 @@ export interface Exchanger {
 export interface ExchangeDeps {
   config: Pick<Config, "baseUrl" | "registryAudience" | "accessTokenTtlMs">;
   reader: Database;
-  writer: AccessWriter;
+  writer: CommandWriter;
   tokens: Tokens;
   external: ExternalVerifier;
   refreshTokens: RefreshTokens;
@@ -89,15 +90,14 @@ export function createExchanger(deps: ExchangeDeps): Exchanger {
   const { config, tokens, refreshTokens, writer } = deps;
   const audiences: Audiences = { platform: config.baseUrl, registry: config.registryAudience };
 
-  const noteSeen = async (
+  const noteWhenDue = async (
     uid: string,
     lastSeenMs: number | null,
     data: CallData,
     event?: AuditEvent,
   ): Promise<void> => {
     const isDue = lastSeenMs === null || data.nowMs - lastSeenMs >= SEEN_EVERY_MS;
-    if (isDue || event !== undefined)
-      await writer.write("access.seen", data, { identity: uid, ...(event && { event }) });
+    if (isDue || event !== undefined) await writer.write(noteSeen, data, { identity: uid, ...(event && { event }) });
   };
   const whoseOwn = (bearer: string, nowMs: number): Promise<Caller | undefined> =>
     tokens.read(bearer, nowMs).catch(() => undefined);
@@ -160,7 +160,7 @@ export function createExchanger(deps: ExchangeDeps): Exchanger {
       : (held.audiences ?? []);
     const narrowing = { audiences: narrowAudiences(allowed, asked), ...narrow(held, wanted) };
     const minted = await mint({ ...held, ...narrowing }, data.nowMs, held.expiresAtMs ?? 0);
-    await noteSeen(
+    await noteWhenDue(
       row.uid,
       row.last_seen_time,
       data,
@@ -199,7 +199,7 @@ export function createExchanger(deps: ExchangeDeps): Exchanger {
         const minted = await mint(caller, data.nowMs, end);
         const [refresh] = await Promise.all([
           refreshTokens.issue(caller, row.relationship, end, data, exchanged("sts.exchange", caller, minted.tokenId)),
-          noteSeen(row.uid, row.last_seen_time, data),
+          noteWhenDue(row.uid, row.last_seen_time, data),
         ]);
         return { ...minted, refreshToken: refresh.token, refreshExpiresAtMs: refresh.expiresAtMs };
       },
@@ -215,7 +215,7 @@ export function createExchanger(deps: ExchangeDeps): Exchanger {
         // Used up only when the answer is certain: a bad wish costs nothing.
         const minted = await mint({ ...held, ...narrowing }, data.nowMs, held.expiresAtMs);
         const refreshToken = await refreshTokens.rotate(bearer, data, exchanged("sts.refresh", held, minted.tokenId));
-        await noteSeen(held.identity, held.lastSeenMs, data);
+        await noteWhenDue(held.identity, held.lastSeenMs, data);
         return { ...minted, refreshToken, refreshExpiresAtMs: held.expiresAtMs };
       },
     ),

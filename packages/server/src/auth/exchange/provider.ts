@@ -1,16 +1,16 @@
 import type { Caller, CallData } from "../../core/call.ts";
 import { Code, MoorageError } from "../../errors.ts";
-import { type Person, personOf, type Provider, providerOf, subjectClaim } from "../../iam/index.ts";
+import { type Person, personOf, type Provider, providerOf, signIn, subjectClaim } from "../../iam/index.ts";
 import type { Database } from "../../store/index.ts";
 import { withTruth } from "../audit.ts";
-import type { AccessWriter } from "../commands.ts";
+import type { CommandWriter } from "../../core/transactor.ts";
 import type { ExternalVerifier } from "./issuer-keys.ts";
 import { audiencesOf, type Jwt, timeFault } from "../tokens/jwt.ts";
 import { loggedClaims, loggedValue, type Named, refusedAnswer, type Refused } from "./rejections.ts";
 
 export interface ProviderExchangeDeps {
   reader: Database;
-  writer: AccessWriter;
+  writer: CommandWriter;
   external: ExternalVerifier;
   log: { info(fields: object, message: string): void };
 }
@@ -57,7 +57,7 @@ export async function signInByToken(
     throw withTruth(refusedAnswer(refused, jwt, request.named), { ...refused, identity: request.provider });
   }
   const { uid, issuer, clientId } = provider;
-  const { identity, groups } = await deps.writer.write("iam.signIn", data, {
+  const { identity, groups } = await deps.writer.write(signIn, data, {
     provider: uid,
     issuer,
     clientId,

@@ -2,6 +2,7 @@ import { audit } from "../../audit/index.ts";
 import type { Call } from "../../core/call.ts";
 import { Code } from "../../errors.ts";
 import { grantTokens, type Granted, REDEEM, revokeFamily } from "./grant-commands.ts";
+import { command } from "../../core/command.ts";
 
 /** A device that waits for its person; see `device_codes`. */
 export interface OpenDevice {
@@ -29,7 +30,7 @@ const KNOWN_AFTER_MS = 3_600_000;
 const REMOVED_AT_ONCE = 100;
 
 /** Answers whether it waits now: two devices with one user code would be told apart by nobody. */
-async function openDevice(call: Call, device: OpenDevice): Promise<boolean> {
+export const openDevice = command("auth.openDevice", async (call: Call, device: OpenDevice): Promise<boolean> => {
   const ended = call.tx
     .selectFrom("device_codes")
     .select("hash")
@@ -65,56 +66,52 @@ async function openDevice(call: Call, device: OpenDevice): Promise<boolean> {
     })
     .execute();
   return true;
-}
+});
 
 /** The person does not know the device. */
-async function denyDevice(call: Call, { hash }: { hash: string }): Promise<void> {
+export const denyDevice = command("auth.denyDevice", async (call: Call, { hash }: { hash: string }): Promise<void> => {
   await call.tx
     .updateTable("device_codes")
     .set({ state: "denied" })
     .where("hash", "=", hash)
     .where("state", "=", "pending")
     .execute();
-}
+});
 
 /**
  * The device asks for its tokens. They are given once; a code that comes again takes them along, as an authorization
  * code does.
  */
-async function pollDevice(
-  call: Call,
-  { hash, clientId, refreshHash }: { hash: string; clientId: string; refreshHash: string },
-): Promise<Poll> {
-  const row = await call.tx.selectFrom("device_codes").selectAll().where("hash", "=", hash).executeTakeFirst();
-  if (row === undefined || row.client_id !== clientId) return { outcome: "unknown" };
-  if (row.state === "used") {
-    await revokeFamily(call, row.family);
-    await audit(call, {
-      method: REDEEM,
-      resource: row.provider,
-      identity: row.identity,
-      decision: "denied",
-      code: Code.Unauthenticated,
-      reason: "CODE_REUSED",
-    });
-    return { outcome: "unknown" };
-  }
-  if (row.expire_time <= call.nowMs) return { outcome: "expired" };
-  if (row.state === "denied") return { outcome: "denied" };
-  const change = call.tx.updateTable("device_codes").where("hash", "=", hash);
-  if (row.state === "approved") {
-    await change.set({ state: "used" }).execute();
-    const granted = await grantTokens(call, row, refreshHash);
-    return granted === undefined ? { outcome: "denied" } : { outcome: "granted", granted };
-  }
-  const early = call.nowMs - row.poll_time < row.interval_ms - EARLY_MS;
-  await change.set({ poll_time: call.nowMs, ...(early && { interval_ms: row.interval_ms + SLOWER_MS }) }).execute();
-  return { outcome: early ? "slow_down" : "pending" };
-}
-
-/** What devices and those who sign them in write: commands of the transactor. */
-export const deviceCommands = {
-  "access.openDevice": openDevice,
-  "access.denyDevice": denyDevice,
-  "access.pollDevice": pollDevice,
-};
+export const pollDevice = command(
+  "auth.pollDevice",
+  async (
+    call: Call,
+    { hash, clientId, refreshHash }: { hash: string; clientId: string; refreshHash: string },
+  ): Promise<Poll> => {
+    const row = await call.tx.selectFrom("device_codes").selectAll().where("hash", "=", hash).executeTakeFirst();
+    if (row === undefined || row.client_id !== clientId) return { outcome: "unknown" };
+    if (row.state === "used") {
+      await revokeFamily(call, row.family);
+      await audit(call, {
+        method: REDEEM,
+        resource: row.provider,
+        identity: row.identity,
+        decision: "denied",
+        code: Code.Unauthenticated,
+        reason: "CODE_REUSED",
+      });
+      return { outcome: "unknown" };
+    }
+    if (row.expire_time <= call.nowMs) return { outcome: "expired" };
+    if (row.state === "denied") return { outcome: "denied" };
+    const change = call.tx.updateTable("device_codes").where("hash", "=", hash);
+    if (row.state === "approved") {
+      await change.set({ state: "used" }).execute();
+      const granted = await grantTokens(call, row, refreshHash);
+      return granted === undefined ? { outcome: "denied" } : { outcome: "granted", granted };
+    }
+    const early = call.nowMs - row.poll_time < row.interval_ms - EARLY_MS;
+    await change.set({ poll_time: call.nowMs, ...(early && { interval_ms: row.interval_ms + SLOWER_MS }) }).execute();
+    return { outcome: early ? "slow_down" : "pending" };
+  },
+);

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { CallData } from "../../core/call.ts";
 import { providerOf } from "../../iam/index.ts";
 import type { Database, Row } from "../../store/index.ts";
-import type { AccessWriter } from "../commands.ts";
+import type { CommandWriter } from "../../core/transactor.ts";
 import { OAuthError } from "../http/oauth.ts";
 import type { Request, RequestHandler, Response } from "../../core/http.ts";
 import { answerJson, formOf } from "../http/endpoints.ts";
@@ -14,10 +14,11 @@ import type { Guesses } from "./guess-limit.ts";
 import { answerPage, escaped, type Page, plainPage, redirect } from "./pages.ts";
 import { hashOf, newSecret } from "./secrets.ts";
 import { newUserCode, readUserCode, shownUserCode } from "./user-code.ts";
+import { denyDevice, openDevice } from "./device-commands.ts";
 
 export interface DeviceDeps extends BrowserDeps {
   reader: Database;
-  writer: AccessWriter;
+  writer: CommandWriter;
   guesses: Guesses;
 }
 
@@ -54,7 +55,7 @@ export function deviceAuthorizationDoor({ config, reader, writer, callData }: De
       const [deviceCode, userCode] = [newSecret(), newUserCode()];
       // One chance in billions that the user code is taken: then another one.
       if (
-        !(await writer.write("access.openDevice", call, {
+        !(await writer.write(openDevice, call, {
           ...device,
           hash: hashOf(deviceCode),
           userCodeHash: hashOf(userCode),
@@ -104,7 +105,7 @@ export function devicePageDoor(deps: DeviceDeps): RequestHandler {
       case "":
         return show(deps, response, deviceDetails(deps, proofOf(browser), one(form, "user_code"), device));
       case "deny":
-        await deps.writer.write("access.denyDevice", call, { hash: device.hash });
+        await deps.writer.write(denyDevice, call, { hash: device.hash });
         return answerPage(
           response,
           plainPage(200, "Declined", "The device is not signed in. You may close this page."),

@@ -1,6 +1,7 @@
 import type { Call, Caller } from "../../core/call.ts";
-import { type SignIn, signInCommands } from "../../iam/index.ts";
+import { type SignIn, signInPerson } from "../../iam/index.ts";
 import { callerText } from "../tokens/refresh.ts";
+import { command } from "../../core/command.ts";
 
 /** A browser that goes to a provider; see `sign_ins`. */
 export interface OpenSignIn {
@@ -37,47 +38,53 @@ export interface FinishSignIn {
 // Whoever begins something removes so many of those that were never ended.
 const REMOVED_AT_ONCE = 100;
 
-async function openSignIn(call: Call, { hash, browser, address, content, expireTimeMs }: OpenSignIn): Promise<void> {
-  const ended = call.tx
-    .selectFrom("sign_ins")
-    .select("hash")
-    .where("expire_time", "<=", call.nowMs)
-    .orderBy("expire_time")
-    .limit(REMOVED_AT_ONCE);
-  await call.tx.deleteFrom("sign_ins").where("hash", "in", ended).execute();
-  await call.tx.insertInto("sign_ins").values({ hash, browser, address, content, expire_time: expireTimeMs }).execute();
-}
+export const openSignIn = command(
+  "auth.openSignIn",
+  async (call: Call, { hash, browser, address, content, expireTimeMs }: OpenSignIn): Promise<void> => {
+    const ended = call.tx
+      .selectFrom("sign_ins")
+      .select("hash")
+      .where("expire_time", "<=", call.nowMs)
+      .orderBy("expire_time")
+      .limit(REMOVED_AT_ONCE);
+    await call.tx.deleteFrom("sign_ins").where("hash", "in", ended).execute();
+    await call.tx
+      .insertInto("sign_ins")
+      .values({ hash, browser, address, content, expire_time: expireTimeMs })
+      .execute();
+  },
+);
 
 /** What was kept for the state, once and for the browser that it was given to. Undefined for every other one. */
-async function takeSignIn(
-  call: Call,
-  { hash, browser }: Pick<OpenSignIn, "hash" | "browser">,
-): Promise<string | undefined> {
-  const row = await call.tx.selectFrom("sign_ins").selectAll().where("hash", "=", hash).executeTakeFirst();
-  if (row === undefined || row.browser !== browser || row.expire_time <= call.nowMs) return undefined;
-  await call.tx.deleteFrom("sign_ins").where("hash", "=", hash).execute();
-  return row.content;
-}
+export const takeSignIn = command(
+  "auth.takeSignIn",
+  async (call: Call, { hash, browser }: Pick<OpenSignIn, "hash" | "browser">): Promise<string | undefined> => {
+    const row = await call.tx.selectFrom("sign_ins").selectAll().where("hash", "=", hash).executeTakeFirst();
+    if (row === undefined || row.browser !== browser || row.expire_time <= call.nowMs) return undefined;
+    await call.tx.deleteFrom("sign_ins").where("hash", "=", hash).execute();
+    return row.content;
+  },
+);
 
 /**
  * Signs the person in and keeps what this gives, all or nothing. Answers the identity; undefined when the device no
  * longer waits, which then changed nothing but the identity.
  */
-async function finishSignIn(
-  call: Call,
-  { person, grant, groupsUntilMs, outcome }: FinishSignIn,
-): Promise<string | undefined> {
-  const { identity, groups } = await signInCommands["iam.signIn"](call, person);
-  const { relationship } = await call.tx
-    .selectFrom("identities")
-    .select("relationship")
-    .where("uid", "=", identity)
-    .executeTakeFirstOrThrow();
-  const external = groups.length > 0 && { external: { provider: person.provider, groups, untilMs: groupsUntilMs } };
-  const caller = callerText({ ...grant, identity, ...external }, relationship);
-  if (!(await keep(call, outcome, identity, caller))) return undefined;
-  return identity;
-}
+export const finishSignIn = command(
+  "auth.finishSignIn",
+  async (call: Call, { person, grant, groupsUntilMs, outcome }: FinishSignIn): Promise<string | undefined> => {
+    const { identity, groups } = await signInPerson(call, person);
+    const { relationship } = await call.tx
+      .selectFrom("identities")
+      .select("relationship")
+      .where("uid", "=", identity)
+      .executeTakeFirstOrThrow();
+    const external = groups.length > 0 && { external: { provider: person.provider, groups, untilMs: groupsUntilMs } };
+    const caller = callerText({ ...grant, identity, ...external }, relationship);
+    if (!(await keep(call, outcome, identity, caller))) return undefined;
+    return identity;
+  },
+);
 
 async function keep(call: Call, outcome: Outcome, identity: string, caller: string): Promise<boolean> {
   const { tx, nowMs } = call;
@@ -147,10 +154,3 @@ async function keep(call: Call, outcome: Outcome, identity: string, caller: stri
 
 /** How long a used code is known, so that one that comes again ends what it gave. */
 const REPLAY_KNOWN_MS = 3_600_000;
-
-/** What browsers that sign in write: commands of the transactor. */
-export const flowCommands = {
-  "access.openSignIn": openSignIn,
-  "access.takeSignIn": takeSignIn,
-  "access.finishSignIn": finishSignIn,
-};

@@ -5,12 +5,13 @@ import type { Caller, CallData } from "../../core/call.ts";
 import { Code, MoorageError } from "../../errors.ts";
 import { personOf, providerOf } from "../../iam/index.ts";
 import type { Database } from "../../store/index.ts";
-import type { AccessWriter } from "../commands.ts";
+import type { CommandWriter } from "../../core/transactor.ts";
 import { actClaims, MAX_PERSON_ACT_LENGTH } from "../exchange/exchange.ts";
 import { OAuthError } from "../http/oauth.ts";
-import type { Outcome } from "./flow-commands.ts";
+import { finishSignIn, openSignIn, type Outcome, takeSignIn } from "./flow-commands.ts";
 import type { ProviderClient } from "./provider-client.ts";
 import { hashOf, newSecret } from "./secrets.ts";
+import { denyDevice } from "./device-commands.ts";
 
 /** What a token is narrowed to; see Caller. */
 export type Narrowed = Pick<Caller, "capabilities" | "scopes">;
@@ -40,7 +41,7 @@ export interface Flow {
 export interface FlowDeps {
   config: { baseUrl: string };
   reader: Database;
-  writer: AccessWriter;
+  writer: CommandWriter;
   secrets: Secrets;
   provider: ProviderClient;
   /** Told of what is refused. */
@@ -81,7 +82,7 @@ export function createFlow({ config, reader, writer, secrets, provider: client, 
       );
     const secret = target.kind === "device" ? "" : newSecret();
     const identity = await writer
-      .write("access.finishSignIn", data, {
+      .write(finishSignIn, data, {
         person: { provider: provider.uid, issuer: provider.issuer, clientId: provider.clientId, ...person },
         grant: {
           audiences: [config.baseUrl],
@@ -117,7 +118,7 @@ export function createFlow({ config, reader, writer, secrets, provider: client, 
         verifier,
         target,
       };
-      await writer.write("access.openSignIn", data, {
+      await writer.write(openSignIn, data, {
         hash,
         browser: hashOf(browser),
         address: data.remoteAddress,
@@ -135,7 +136,7 @@ export function createFlow({ config, reader, writer, secrets, provider: client, 
         return undefined;
       }
       const hash = hashOf(state);
-      const content = await writer.write("access.takeSignIn", data, { hash, browser: hashOf(browser) });
+      const content = await writer.write(takeSignIn, data, { hash, browser: hashOf(browser) });
       if (content === undefined) {
         denied("", "NOT_BEGUN_HERE");
         return undefined;
@@ -149,7 +150,7 @@ export function createFlow({ config, reader, writer, secrets, provider: client, 
         denied(kept.provider, `${error.error}: ${error.message}`);
         // Who declines at the provider declines the device; after anything else it may be tried again.
         if (kept.target.kind === "device" && error.error === "access_denied")
-          await writer.write("access.denyDevice", data, { hash: kept.target.hash });
+          await writer.write(denyDevice, data, { hash: kept.target.hash });
         return { target: kept.target, fault: error };
       }
     },

@@ -3,8 +3,9 @@ import { audit } from "../../audit/index.ts";
 import type { Call } from "../../core/call.ts";
 import { Code } from "../../errors.ts";
 import { ASSUMABLE } from "../exchange/assumable.ts";
-import { storeRefreshToken } from "../commands.ts";
+import { keepRefreshToken } from "../tokens/commands.ts";
 import { REFRESH_TTL_MS, storedCaller, type StoredCaller } from "../tokens/refresh.ts";
+import { command } from "../../core/command.ts";
 
 /** Whom tokens are for, and a refresh token's end in milliseconds since 1970. */
 export interface Granted extends Omit<StoredCaller, "relationship"> {
@@ -28,33 +29,36 @@ export interface RedeemCode {
  * comes with something wrong is gone: it was stolen, or was meant to be. Undefined: it is worth nothing. Source: RFC
  * 6749 §4.1.2, §10.5, RFC 7636 §4.6.
  */
-async function redeemCode(
-  call: Call,
-  { hash, clientId, redirectUri, challenge, refreshHash }: RedeemCode,
-): Promise<Granted | undefined> {
-  const row = await call.tx.selectFrom("authorization_codes").selectAll().where("hash", "=", hash).executeTakeFirst();
-  if (row === undefined) return undefined;
-  if (row.used_time !== null) {
-    await revokeFamily(call, row.family);
-    await audit(call, {
-      method: REDEEM,
-      resource: row.identity,
-      identity: row.identity,
-      decision: "denied",
-      code: Code.Unauthenticated,
-      reason: "CODE_REUSED",
-    });
-    return undefined;
-  }
-  const fits =
-    row.client_id === clientId &&
-    row.redirect_uri === redirectUri &&
-    row.challenge === challenge &&
-    row.expire_time > call.nowMs;
-  // Used up in any case; what is kept of it is that it was.
-  await call.tx.updateTable("authorization_codes").set({ used_time: call.nowMs }).where("hash", "=", hash).execute();
-  return fits ? grantTokens(call, row, refreshHash) : undefined;
-}
+export const redeemCode = command(
+  "auth.redeemCode",
+  async (
+    call: Call,
+    { hash, clientId, redirectUri, challenge, refreshHash }: RedeemCode,
+  ): Promise<Granted | undefined> => {
+    const row = await call.tx.selectFrom("authorization_codes").selectAll().where("hash", "=", hash).executeTakeFirst();
+    if (row === undefined) return undefined;
+    if (row.used_time !== null) {
+      await revokeFamily(call, row.family);
+      await audit(call, {
+        method: REDEEM,
+        resource: row.identity,
+        identity: row.identity,
+        decision: "denied",
+        code: Code.Unauthenticated,
+        reason: "CODE_REUSED",
+      });
+      return undefined;
+    }
+    const fits =
+      row.client_id === clientId &&
+      row.redirect_uri === redirectUri &&
+      row.challenge === challenge &&
+      row.expire_time > call.nowMs;
+    // Used up in any case; what is kept of it is that it was.
+    await call.tx.updateTable("authorization_codes").set({ used_time: call.nowMs }).where("hash", "=", hash).execute();
+    return fits ? grantTokens(call, row, refreshHash) : undefined;
+  },
+);
 
 /**
  * Keeps the refresh token. Undefined when the identity has gone, or may no longer be assumed as it was when the person
@@ -75,7 +79,7 @@ export async function grantTokens(
   const known = found && storedCaller(caller, found.relationship);
   if (known === undefined) return undefined;
   const refreshExpireTimeMs = call.nowMs + REFRESH_TTL_MS;
-  await storeRefreshToken(call, { hash: refreshHash, family, identity, caller, expireTimeMs: refreshExpireTimeMs });
+  await keepRefreshToken(call, { hash: refreshHash, family, identity, caller, expireTimeMs: refreshExpireTimeMs });
   await audit(call, { method: REDEEM, resource: found?.provider || identity, identity, act: known.act ?? {} });
   return { ...known, identity, refreshExpireTimeMs };
 }
@@ -89,16 +93,16 @@ export async function revokeFamily(call: Call, family: string): Promise<void> {
  * Ends the refresh token and all that descend from the same sign-in or exchange. One that is not known is as good as
  * ended.
  */
-async function revokeRefreshToken(call: Call, { hash }: { hash: string }): Promise<void> {
-  const row = await call.tx
-    .selectFrom("refresh_tokens")
-    .select(["family", "identity"])
-    .where("hash", "=", hash)
-    .executeTakeFirst();
-  if (row === undefined) return;
-  await revokeFamily(call, row.family);
-  await audit(call, { method: "oauth.revoke", resource: row.identity, identity: row.identity });
-}
-
-/** What clients trade for tokens, and give back: commands of the transactor. */
-export const grantCommands = { "access.redeemCode": redeemCode, "access.revokeRefreshToken": revokeRefreshToken };
+export const revokeRefreshToken = command(
+  "auth.revokeRefreshToken",
+  async (call: Call, { hash }: { hash: string }): Promise<void> => {
+    const row = await call.tx
+      .selectFrom("refresh_tokens")
+      .select(["family", "identity"])
+      .where("hash", "=", hash)
+      .executeTakeFirst();
+    if (row === undefined) return;
+    await revokeFamily(call, row.family);
+    await audit(call, { method: "oauth.revoke", resource: row.identity, identity: row.identity });
+  },
+);

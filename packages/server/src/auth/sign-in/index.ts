@@ -4,19 +4,18 @@ import type { Secrets } from "../../lib/secrets.ts";
 import type { Config } from "../../config/index.ts";
 import { secretPlace } from "../../iam/index.ts";
 import type { Database } from "../../store/index.ts";
-import type { AccessWriter } from "../commands.ts";
+import type { CommandWriter } from "../../core/transactor.ts";
 import type { Tokens } from "../tokens/tokens.ts";
 import { createFlow, type Flow } from "./flow.ts";
 import { createProviderClient } from "./provider-client.ts";
 import { createTokenGrants, type TokenGrants } from "./token-grants.ts";
 
-export { signInFlowCommands } from "./commands.ts";
 export { createSignInDoors } from "./endpoints.ts";
 
 export interface SignInDeps {
   config: Pick<Config, "baseUrl" | "accessTokenTtlMs" | "allowPrivateNetwork">;
   reader: Database;
-  writer: AccessWriter;
+  writer: CommandWriter;
   secrets: Secrets;
   tokens: Tokens;
   fetch: GuardedFetch;

@@ -1,4 +1,4 @@
-import type { AccessWriter } from "../commands.ts";
+import type { CommandWriter } from "../../core/transactor.ts";
 import { OAuthError } from "../http/oauth.ts";
 import { isRefreshToken } from "../tokens/refresh.ts";
 import type { RequestHandler } from "../../core/http.ts";
@@ -7,6 +7,7 @@ import { required } from "./authorize.ts";
 import type { BrowserDeps } from "./browser-endpoints.ts";
 import { onJson } from "./device-endpoints.ts";
 import { hashOf } from "./secrets.ts";
+import { revokeRefreshToken } from "./grant-commands.ts";
 
 /**
  * POST /oauth/revoke: ends a refresh token and all that descend from the same sign-in. Access tokens end by themselves,
@@ -15,13 +16,12 @@ import { hashOf } from "./secrets.ts";
 export function revokeDoor({
   writer,
   callData,
-}: { writer: AccessWriter } & Pick<BrowserDeps, "callData">): RequestHandler {
+}: { writer: CommandWriter } & Pick<BrowserDeps, "callData">): RequestHandler {
   return onJson(async (request, response, data) => {
     const token = required(await formOf(request), "token");
     if (token.split(".").length === 3)
       throw new OAuthError(400, "unsupported_token_type", "only refresh tokens can be revoked");
-    if (isRefreshToken(token))
-      await writer.write("access.revokeRefreshToken", callData(request, data), { hash: hashOf(token) });
+    if (isRefreshToken(token)) await writer.write(revokeRefreshToken, callData(request, data), { hash: hashOf(token) });
     answerJson(request, response, 200, {});
   });
 }

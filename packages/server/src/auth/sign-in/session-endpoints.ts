@@ -3,18 +3,19 @@ import { permissionDenied, unauthenticated } from "../../errors.ts";
 import type { CallData } from "../../core/call.ts";
 import type { Database } from "../../store/index.ts";
 import { ASSUMABLE } from "../exchange/assumable.ts";
-import type { AccessWriter } from "../commands.ts";
+import type { CommandWriter } from "../../core/transactor.ts";
 import { storedCaller } from "../tokens/refresh.ts";
 import type { Request, RequestHandler } from "../../core/http.ts";
 import { answerJson } from "../http/endpoints.ts";
 import type { Tokens } from "../tokens/tokens.ts";
 import type { BrowserDeps } from "./browser-endpoints.ts";
 import { hashOf } from "./secrets.ts";
+import { endSession, seeSession } from "./session-commands.ts";
 
 export interface SessionDeps extends Pick<BrowserDeps, "sessionCookie" | "callData"> {
   config: { baseUrl: string };
   reader: Database;
-  writer: AccessWriter;
+  writer: CommandWriter;
   tokens: Tokens;
 }
 
@@ -29,7 +30,7 @@ export function sessionDoor(deps: SessionDeps): RequestHandler {
     if (request.method === "DELETE") {
       requireOwnPage(deps, request);
       const secret = deps.sessionCookie.read(request);
-      if (secret !== undefined) await deps.writer.write("access.endSession", call, { hash: hashOf(secret) });
+      if (secret !== undefined) await deps.writer.write(endSession, call, { hash: hashOf(secret) });
       deps.sessionCookie.clear(response);
       return answerJson(request, response, 200, {});
     }
@@ -59,7 +60,7 @@ export function sessionTokenDoor(deps: SessionDeps): RequestHandler {
       act: caller.act ?? {},
       details: { token: tokenId },
     };
-    await deps.writer.write("access.seeSession", call, { hash, event });
+    await deps.writer.write(seeSession, call, { hash, event });
     answerJson(request, response, 200, { token, expiry: new Date(expiresAtMs).toISOString() });
   };
 }
@@ -83,7 +84,7 @@ async function requireSession({ sessionCookie, reader, writer }: SessionDeps, re
   if (row === undefined || row.expire_time <= call.nowMs || row.seen_time <= call.nowMs - IDLE_MS) throw refusal;
   const caller = storedCaller(row.caller, row.relationship);
   if (caller === undefined) throw refusal;
-  if (call.nowMs - row.seen_time >= SEEN_EVERY_MS) await writer.write("access.seeSession", call, { hash });
+  if (call.nowMs - row.seen_time >= SEEN_EVERY_MS) await writer.write(seeSession, call, { hash });
   return {
     hash,
     identity: row.identity,

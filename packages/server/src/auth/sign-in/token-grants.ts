@@ -2,13 +2,14 @@ import type { Auditor } from "../../audit/index.ts";
 import type { CallData } from "../../core/call.ts";
 import type { Config } from "../../config/index.ts";
 import { Code } from "../../errors.ts";
-import type { AccessWriter } from "../commands.ts";
+import type { CommandWriter } from "../../core/transactor.ts";
 import { OAuthError } from "../http/oauth.ts";
 import { newRefreshToken } from "../tokens/refresh.ts";
 import type { Tokens } from "../tokens/tokens.ts";
 import { required } from "./authorize.ts";
-import { type Granted, REDEEM } from "./grant-commands.ts";
+import { type Granted, REDEEM, redeemCode } from "./grant-commands.ts";
 import { challengeOf, hashOf } from "./secrets.ts";
+import { pollDevice } from "./device-commands.ts";
 
 export const CODE_GRANT = "authorization_code";
 export const DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
@@ -23,7 +24,7 @@ export type TokenGrants = Readonly<
 
 export interface GrantDeps {
   config: Pick<Config, "accessTokenTtlMs">;
-  writer: AccessWriter;
+  writer: CommandWriter;
   tokens: Tokens;
   auditor: Pick<Auditor, "note">;
 }
@@ -68,7 +69,7 @@ export function createTokenGrants({ config, writer, tokens, auditor }: GrantDeps
       ) as [string, string, string, string];
       const refreshToken = newRefreshToken();
       const challenge = VERIFIER.test(verifier) ? challengeOf(verifier) : "";
-      const granted = await writer.write("access.redeemCode", data, {
+      const granted = await writer.write(redeemCode, data, {
         hash: hashOf(code),
         clientId,
         redirectUri,
@@ -89,7 +90,7 @@ export function createTokenGrants({ config, writer, tokens, auditor }: GrantDeps
     /** Source: RFC 8628 §3.4, §3.5. */
     async [DEVICE_GRANT](form, data) {
       const refreshToken = newRefreshToken();
-      const poll = await writer.write("access.pollDevice", data, {
+      const poll = await writer.write(pollDevice, data, {
         hash: hashOf(required(form, "device_code")),
         clientId: required(form, "client_id"),
         refreshHash: hashOf(refreshToken),

@@ -6,8 +6,9 @@ import type { Caller, CallData } from "../../core/call.ts";
 import { permissionDenied } from "../../errors.ts";
 import type { Database } from "../../store/index.ts";
 import { ASSUMABLE } from "../exchange/assumable.ts";
-import type { AccessWriter } from "../commands.ts";
+import type { CommandWriter } from "../../core/transactor.ts";
 import { refusal } from "./jwt.ts";
+import { rotateRefreshToken, storeRefreshToken } from "./commands.ts";
 
 /** What a refresh token stands for. */
 export interface Refreshable extends Caller {
@@ -47,13 +48,13 @@ export function isRefreshToken(text: string): boolean {
   return FORM.test(text);
 }
 
-export function createRefreshTokens({ reader, writer }: { reader: Database; writer: AccessWriter }): RefreshTokens {
+export function createRefreshTokens({ reader, writer }: { reader: Database; writer: CommandWriter }): RefreshTokens {
   return {
     async issue(caller, relationship, notAfterMs, data, event) {
       const token = newRefreshToken();
       const expireTimeMs = Math.min(data.nowMs + REFRESH_TTL_MS, notAfterMs);
       const { identity } = caller;
-      await writer.write("access.storeRefreshToken", data, {
+      await writer.write(storeRefreshToken, data, {
         hash: sha256(token),
         family: randomUUID(),
         identity,
@@ -74,7 +75,7 @@ export function createRefreshTokens({ reader, writer }: { reader: Database; writ
         .executeTakeFirst();
       if (!row || row.expire_time <= data.nowMs) throw refusal();
       if (row.used_time !== null) {
-        await writer.write("access.rotateRefreshToken", data, {
+        await writer.write(rotateRefreshToken, data, {
           hash: sha256(token),
           newHash: sha256(newRefreshToken()),
         });
@@ -86,7 +87,7 @@ export function createRefreshTokens({ reader, writer }: { reader: Database; writ
     },
     async rotate(token, data, event) {
       const next = newRefreshToken();
-      const { outcome } = await writer.write("access.rotateRefreshToken", data, {
+      const { outcome } = await writer.write(rotateRefreshToken, data, {
         hash: sha256(token),
         newHash: sha256(next),
         event,

@@ -3,6 +3,8 @@ import { type Database, statement } from "../../store/index.ts";
 import { INTERRUPTED, withAttempt } from "./attempts.ts";
 import type { ClaimAnswer, ClaimedDelivery, ClaimRequest, DeliveryTarget } from "./messages.ts";
 import { keysOf } from "../fan-out.ts";
+import { command } from "../../core/command.ts";
+import { QUEUE } from "../queue-options.ts";
 
 interface TargetRow {
   uid: string;
@@ -64,24 +66,25 @@ const selectEvents =
  * Takes or keeps the subscription's lease, and some of what is due: what another holder, or a lease that had ended,
  * left unfinished, and then of new ones and of retries one half each, as far as there are so many.
  */
-export async function claim(
-  { tx, nowMs }: Call,
-  { subscription, holder, holdMs, limit }: ClaimRequest,
-): Promise<ClaimAnswer> {
-  const [row] = await selectTarget(tx, subscription);
-  if (row === undefined) return { held: false };
-  const untilMs = nowMs + holdMs;
-  let left: string[] = [];
-  if ((await keepLease(tx, untilMs, subscription, holder, nowMs)).length === 0) {
-    if ((await takeLease(tx, subscription, holder, untilMs, nowMs)).length === 0) return { held: false };
-    left = await interruptAll(tx, subscription, nowMs);
-  }
-  const target = targetOf(row, nowMs);
-  if (limit <= 0) return { held: true, target, deliveries: [] };
-  const due = await selectDue(tx, subscription, nowMs, limit, subscription, nowMs, limit);
-  const uids = chosen(left, due, limit);
-  return { held: true, target, deliveries: uids.length === 0 ? [] : await marked(tx, uids, nowMs) };
-}
+export const claimDeliveries = command(
+  "events.claimDeliveries",
+  async ({ tx, nowMs }: Call, { subscription, holder, holdMs, limit }: ClaimRequest): Promise<ClaimAnswer> => {
+    const [row] = await selectTarget(tx, subscription);
+    if (row === undefined) return { held: false };
+    const untilMs = nowMs + holdMs;
+    let left: string[] = [];
+    if ((await keepLease(tx, untilMs, subscription, holder, nowMs)).length === 0) {
+      if ((await takeLease(tx, subscription, holder, untilMs, nowMs)).length === 0) return { held: false };
+      left = await interruptAll(tx, subscription, nowMs);
+    }
+    const target = targetOf(row, nowMs);
+    if (limit <= 0) return { held: true, target, deliveries: [] };
+    const due = await selectDue(tx, subscription, nowMs, limit, subscription, nowMs, limit);
+    const uids = chosen(left, due, limit);
+    return { held: true, target, deliveries: uids.length === 0 ? [] : await marked(tx, uids, nowMs) };
+  },
+  QUEUE,
+);
 
 /** Notes what is being sent by nobody any more as interrupted. Answers all of it, in the order in which it was due. */
 async function interruptAll(tx: Database, subscription: string, nowMs: number): Promise<string[]> {

@@ -8,6 +8,8 @@ import { errorText, withAttempt } from "./attempts.ts";
 import type { Outcome, RecordRequest } from "./messages.ts";
 import { keysOf } from "../fan-out.ts";
 import { subscriptionOf } from "../subscriptions/service.ts";
+import { command } from "../../core/command.ts";
+import { QUEUE } from "../queue-options.ts";
 
 const { RETRYING, DELIVERED, DEAD } = DeliveryState;
 
@@ -39,26 +41,30 @@ const noteHandshake = statement("update subscriptions set allowed_rate = ?, hand
  * delivery that is not being sent any more nothing is noted. `held`: false says that nothing was noted at all, since
  * another process sends for it now and has noted the tries as interrupted.
  */
-export async function record(call: Call, request: RecordRequest): Promise<{ held: boolean }> {
-  const { subscription, holder, outcomes, unsent = [], disable, handshake, release = false } = request;
-  const { tx, nowMs } = call;
-  if ((await (release ? endLease : holdLease)(tx, subscription, holder)).length === 0) return { held: false };
-  // Asked for beside the uids, the subscription would have the database look through all that it ever got.
-  const isItsOwn = (uid: string): boolean => parentOf(uid) === subscription;
-  const byUid = new Map(outcomes.filter(({ uid }) => isItsOwn(uid)).map((outcome) => [outcome.uid, outcome]));
-  if (byUid.size > 0) {
-    const sending = await selectAttempts(tx, keysOf(byUid.keys()));
-    const changes = sending.flatMap(({ uid, attempts }) => {
-      const outcome = byUid.get(uid);
-      return outcome === undefined ? [] : [[uid, changeOf(outcome, attempts)] as const];
-    });
-    if (changes.length > 0) await update(tx, nowMs, JSON.stringify(Object.fromEntries(changes)));
-  }
-  if (unsent.length > 0) await takeBack(tx, nowMs, keysOf(unsent.filter(isItsOwn)));
-  if (handshake !== undefined) await noteHandshake(tx, handshake.allowedRate, handshake.atMs, subscription);
-  if (disable !== undefined) await disableActive(call, subscription, errorText(disable));
-  return { held: true };
-}
+export const recordOutcomes = command(
+  "events.recordOutcomes",
+  async (call: Call, request: RecordRequest): Promise<{ held: boolean }> => {
+    const { subscription, holder, outcomes, unsent = [], disable, handshake, release = false } = request;
+    const { tx, nowMs } = call;
+    if ((await (release ? endLease : holdLease)(tx, subscription, holder)).length === 0) return { held: false };
+    // Asked for beside the uids, the subscription would have the database look through all that it ever got.
+    const isItsOwn = (uid: string): boolean => parentOf(uid) === subscription;
+    const byUid = new Map(outcomes.filter(({ uid }) => isItsOwn(uid)).map((outcome) => [outcome.uid, outcome]));
+    if (byUid.size > 0) {
+      const sending = await selectAttempts(tx, keysOf(byUid.keys()));
+      const changes = sending.flatMap(({ uid, attempts }) => {
+        const outcome = byUid.get(uid);
+        return outcome === undefined ? [] : [[uid, changeOf(outcome, attempts)] as const];
+      });
+      if (changes.length > 0) await update(tx, nowMs, JSON.stringify(Object.fromEntries(changes)));
+    }
+    if (unsent.length > 0) await takeBack(tx, nowMs, keysOf(unsent.filter(isItsOwn)));
+    if (handshake !== undefined) await noteHandshake(tx, handshake.allowedRate, handshake.atMs, subscription);
+    if (disable !== undefined) await disableActive(call, subscription, errorText(disable));
+    return { held: true };
+  },
+  QUEUE,
+);
 
 /** What somebody has paused stays paused. */
 async function disableActive(call: Call, subscription: string, reason: string): Promise<void> {

@@ -5,20 +5,25 @@ import type { Call } from "../../core/call.ts";
 import { Code, MoorageError } from "../../errors.ts";
 import { createGroupNamed } from "../../iam/index.ts";
 import { createRepoNamed } from "../../registry/index.ts";
-import { blobUnknown, findBlob } from "./handler.ts";
+import { blobUnknown, findBlob } from "./find.ts";
 import { RegistryError } from "../errors.ts";
 import { denied, pullableRepository, PUSH, pushPlace, repositoryFor } from "../names.ts";
-import type { Resolved } from "../names.ts";
+import type { Resolved } from "../../core/image-path.ts";
 import type { PublicSettings } from "../anonymous.ts";
 import { tellOfDelete, tellOfPush } from "../events.ts";
+import { command } from "../../core/command.ts";
+import { pushCommand } from "../push-command.ts";
 
 /**
  * The uid of the repo of that name, made with the subgroups on its way when it is missing. The organization is never
  * made. DENIED without the capability to push, or to create what is missing. Source: contract §8.
  */
-async function ensureRepository(call: Call, input: { name: string }): Promise<{ repo: string }> {
-  return { repo: await makeRepository(call, await pushPlace(call, input.name)) };
-}
+export const ensureRepository = pushCommand(
+  "oci.ensureRepository",
+  async (call: Call, input: { name: string }): Promise<{ repo: string }> => {
+    return { repo: await makeRepository(call, await pushPlace(call, input.name)) };
+  },
+);
 
 /**
  * The repo of that place, made with the subgroups on its way when it is missing. The caller's rights have been looked
@@ -53,33 +58,39 @@ function nameTaken(message: string): (error: unknown) => never {
 }
 
 /** Records an upload session, bound to the repo and the identity. */
-async function startUpload(call: Call, input: { repo: string; upload: string }): Promise<void> {
-  const session = {
-    uid: input.upload,
-    repo: input.repo,
-    identity: call.caller.identity,
-    create_time: call.nowMs,
-    update_time: call.nowMs,
-  };
-  await call.tx.insertInto("uploads").values(session).execute();
-}
+export const startUpload = pushCommand(
+  "oci.startUpload",
+  async (call: Call, input: { repo: string; upload: string }): Promise<void> => {
+    const session = {
+      uid: input.upload,
+      repo: input.repo,
+      identity: call.caller.identity,
+      create_time: call.nowMs,
+      update_time: call.nowMs,
+    };
+    await call.tx.insertInto("uploads").values(session).execute();
+  },
+);
 
 /**
  * Makes a durable blob the repo's, and ends its session; a blob sent whole has none, and may be the first thing of its
  * repo. Answers the generation to keep: that of the copy that was there first. DENIED or NAME_UNKNOWN when the right or
  * the session's repo went away meanwhile.
  */
-async function commitBlob(
-  call: Call,
-  input: StoredBlob & { name: string; upload: string; whole: boolean },
-): Promise<{ generation: string }> {
-  const repo = input.whole
-    ? await makeRepository(call, await pushPlace(call, input.name))
-    : await repositoryFor(call, input.name, ...PUSH);
-  await call.tx.deleteFrom("uploads").where("uid", "=", input.upload).execute();
-  tellOfPush(call, { repository: input.name, repo, digest: input.digest, type: "blob" });
-  return keepBlob(call, repo, input);
-}
+export const commitBlob = pushCommand(
+  "oci.commitBlob",
+  async (
+    call: Call,
+    input: StoredBlob & { name: string; upload: string; whole: boolean },
+  ): Promise<{ generation: string }> => {
+    const repo = input.whole
+      ? await makeRepository(call, await pushPlace(call, input.name))
+      : await repositoryFor(call, input.name, ...PUSH);
+    await call.tx.deleteFrom("uploads").where("uid", "=", input.upload).execute();
+    tellOfPush(call, { repository: input.name, repo, digest: input.digest, type: "blob" });
+    return keepBlob(call, repo, input);
+  },
+);
 
 /**
  * Makes a durable blob the repo's. Answers the generation to keep: that of the copy that was there first. Asks for no
@@ -104,62 +115,68 @@ export async function keepBlob(
  * Makes another repo's blob this repo's as well. False: the blob is not there, or the caller may not pull it from
  * there.
  */
-async function mountBlob(
-  call: Call,
-  input: { name: string; from: string; digest: string; settings: PublicSettings },
-): Promise<{ mounted: boolean }> {
-  const repo = await repositoryFor(call, input.name, ...PUSH);
-  try {
-    const source = await pullableRepository(call, input.settings, input.from, { digest: input.digest });
-    if (!(await findBlob(call, source, input.digest))) return { mounted: false };
-  } catch (error) {
-    if (error instanceof RegistryError) return { mounted: false };
-    throw error;
-  }
-  await link(call, repo, input.digest);
-  tellOfPush(call, { repository: input.name, repo, digest: input.digest, type: "blob" });
-  return { mounted: true };
-}
+export const mountBlob = pushCommand(
+  "oci.mountBlob",
+  async (
+    call: Call,
+    input: { name: string; from: string; digest: string; settings: PublicSettings },
+  ): Promise<{ mounted: boolean }> => {
+    const repo = await repositoryFor(call, input.name, ...PUSH);
+    try {
+      const source = await pullableRepository(call, input.settings, input.from, { digest: input.digest });
+      if (!(await findBlob(call, source, input.digest))) return { mounted: false };
+    } catch (error) {
+      if (error instanceof RegistryError) return { mounted: false };
+      throw error;
+    }
+    await link(call, repo, input.digest);
+    tellOfPush(call, { repository: input.name, repo, digest: input.digest, type: "blob" });
+    return { mounted: true };
+  },
+);
 
 /**
  * Takes a blob from the repo. `unused` is the generation to remove when no repo has it any more. While a manifest of
  * the repo needs it, it stays, so that what can be pulled stays whole: `neededBy` is that manifest. BLOB_UNKNOWN when
  * it is not there.
  */
-async function deleteBlob(
-  call: Call,
-  input: { name: string; digest: string },
-): Promise<{ unused?: string; neededBy?: string }> {
-  const repo = await repositoryFor(call, input.name, Capability.CAP_MANIFEST_DELETE);
-  const { digest } = input;
-  const blob = await findBlob(call, repo, digest);
-  if (!blob) throw blobUnknown(digest);
-  const needed = await call.tx
-    .selectFrom("manifest_references")
-    .select("digest")
-    .where("repo", "=", repo)
-    .where("target", "=", digest)
-    .limit(1)
-    .executeTakeFirst();
-  if (needed) return { neededBy: needed.digest };
-  await call.tx.deleteFrom("repo_blobs").where("repo", "=", repo).where("digest", "=", digest).execute();
-  await audit(call, { method: "registry.blob.delete", resource: repo, details: { digest } });
-  tellOfDelete(call, { repository: input.name, repo, digest, type: "blob" });
-  const other = await call.tx
-    .selectFrom("repo_blobs")
-    .select("repo")
-    .where("digest", "=", digest)
-    .limit(1)
-    .executeTakeFirst();
-  if (other) return {};
-  await call.tx.deleteFrom("blobs").where("digest", "=", digest).execute();
-  return { unused: blob.generation };
-}
+export const deleteBlob = command(
+  "oci.deleteBlob",
+  async (call: Call, input: { name: string; digest: string }): Promise<{ unused?: string; neededBy?: string }> => {
+    const repo = await repositoryFor(call, input.name, Capability.CAP_MANIFEST_DELETE);
+    const { digest } = input;
+    const blob = await findBlob(call, repo, digest);
+    if (!blob) throw blobUnknown(digest);
+    const needed = await call.tx
+      .selectFrom("manifest_references")
+      .select("digest")
+      .where("repo", "=", repo)
+      .where("target", "=", digest)
+      .limit(1)
+      .executeTakeFirst();
+    if (needed) return { neededBy: needed.digest };
+    await call.tx.deleteFrom("repo_blobs").where("repo", "=", repo).where("digest", "=", digest).execute();
+    await audit(call, { method: "registry.blob.delete", resource: repo, details: { digest } });
+    tellOfDelete(call, { repository: input.name, repo, digest, type: "blob" });
+    const other = await call.tx
+      .selectFrom("repo_blobs")
+      .select("repo")
+      .where("digest", "=", digest)
+      .limit(1)
+      .executeTakeFirst();
+    if (other) return {};
+    await call.tx.deleteFrom("blobs").where("digest", "=", digest).execute();
+    return { unused: blob.generation };
+  },
+);
 
 /** Ends sessions. Those that are not there are no error. */
-async function dropUploads(call: Call, input: { uploads: string[] }): Promise<void> {
-  if (input.uploads.length > 0) await call.tx.deleteFrom("uploads").where("uid", "in", input.uploads).execute();
-}
+export const dropUploads = command(
+  "oci.dropUploads",
+  async (call: Call, input: { uploads: string[] }): Promise<void> => {
+    if (input.uploads.length > 0) await call.tx.deleteFrom("uploads").where("uid", "in", input.uploads).execute();
+  },
+);
 
 async function link(call: Call, repo: string, digest: string): Promise<void> {
   const values = { repo, digest, create_time: call.nowMs, touch_time: call.nowMs };
@@ -169,12 +186,3 @@ async function link(call: Call, repo: string, digest: string): Promise<void> {
     .onConflict((on) => on.columns(["repo", "digest"]).doUpdateSet({ touch_time: call.nowMs }))
     .execute();
 }
-
-export const blobCommands = {
-  "distribution.ensureRepository": ensureRepository,
-  "distribution.startUpload": startUpload,
-  "distribution.commitBlob": commitBlob,
-  "distribution.mountBlob": mountBlob,
-  "distribution.deleteBlob": deleteBlob,
-  "distribution.dropUploads": dropUploads,
-};

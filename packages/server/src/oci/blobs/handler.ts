@@ -1,8 +1,6 @@
 import { matchesEtag } from "../../lib/etags.ts";
 import { SMALL_BLOB_BYTES } from "../../blobs/index.ts";
-import type { Call } from "../../core/call.ts";
 import { Code, MoorageError } from "../../errors.ts";
-import { statement } from "../../store/index.ts";
 import { authorize } from "../request.ts";
 import type { Exchange } from "../request.ts";
 import { RegistryError } from "../errors.ts";
@@ -11,13 +9,11 @@ import { pullableRepository } from "../names.ts";
 import { blobFromSource } from "../pulls/upstream.ts";
 import { answerPull, notePull } from "../pulls/cache.ts";
 import type { Pull } from "../pulls/recorder.ts";
+import { blobUnknown, findBlob } from "./find.ts";
 import { parseRange } from "./ranges.ts";
 import { sendEmpty } from "../send.ts";
 import { responseSink } from "../body.ts";
-
-const selectBlob = statement<{ size: number; generation: string; touch_time: number }>(
-  "select b.size, b.generation, r.touch_time from repo_blobs as r join blobs as b on b.digest = r.digest where r.repo = ? and r.digest = ?",
-);
+import { deleteBlob } from "./commands.ts";
 
 // The content of a digest never changes, but who may read it does: only the client itself may keep it.
 const CACHE_CONTROL = "private, max-age=31536000, immutable";
@@ -27,7 +23,7 @@ const CACHE_CONTROL = "private, max-age=31536000, immutable";
  * and end-10.
  */
 export async function handleBlob(exchange: Exchange, params: { digest: string }): Promise<void> {
-  if (exchange.req.method === "DELETE") return deleteBlob(exchange, params.digest);
+  if (exchange.req.method === "DELETE") return handleDelete(exchange, params.digest);
   await sendBlob(exchange, params.digest);
 }
 
@@ -129,10 +125,10 @@ async function redirectUrl(
   return ttlMs > 0 ? blobs.redirectUrl?.(digest, generation, ttlMs) : undefined;
 }
 
-async function deleteBlob(exchange: Exchange, digest: string): Promise<void> {
+async function handleDelete(exchange: Exchange, digest: string): Promise<void> {
   const { deps, name } = exchange;
   await authorize(exchange, ["delete"]);
-  const { unused, neededBy } = await deps.transactor.write("distribution.deleteBlob", exchange.callData, {
+  const { unused, neededBy } = await deps.transactor.write(deleteBlob, exchange.callData, {
     name,
     digest,
   });
@@ -144,18 +140,4 @@ async function deleteBlob(exchange: Exchange, digest: string): Promise<void> {
   }
   if (unused !== undefined) await deps.blobs.remove(digest, unused);
   sendEmpty(exchange, 202, {});
-}
-
-/** The blob as the repo may serve it. */
-export async function findBlob(
-  call: Call,
-  repo: string,
-  digest: string,
-): Promise<{ size: number; generation: string; touch_time: number } | undefined> {
-  return (await selectBlob(call.tx, repo, digest))[0];
-}
-
-export function blobUnknown(digest: string): RegistryError {
-  const resource = { type: "moorage.registry.v2.Blob", name: digest };
-  return new RegistryError("BLOB_UNKNOWN", `Blob not found: ${digest}`, { detail: { digest }, details: { resource } });
 }

@@ -1,4 +1,5 @@
 import { systemCall } from "../../core/system-call.ts";
+import { dropUploads } from "./commands.ts";
 import type { BlobStore } from "../../blobs/index.ts";
 import type { Config } from "../../config/index.ts";
 import type { Transactor } from "../../core/transactor.ts";
@@ -49,7 +50,7 @@ export async function cleanUploads(
   for (let at = 0; at < dropped.length; at += BATCH) {
     signal?.throwIfAborted();
     const uploads = dropped.slice(at, at + BATCH);
-    await deps.transactor.write("distribution.dropUploads", data, { uploads });
+    await deps.transactor.write(dropUploads, data, { uploads });
     for (const id of uploads) await deps.blobs.removeUpload(id);
   }
   let blobs = 0;

@@ -4,10 +4,13 @@ import { authorize, tokenCovers } from "../request.ts";
 import type { Exchange } from "../request.ts";
 import { algorithmOf, isDigest, isRepositoryName } from "../digests.ts";
 import { RegistryError } from "../errors.ts";
-import { PUSH, pushPlace, repositoryFor, resolveRepository } from "../names.ts";
+import { PUSH, pushPlace, repositoryFor } from "../names.ts";
+import { resolveRepository } from "../../core/image-path.ts";
 import { parseContentRange, uploadRange } from "./ranges.ts";
 import { sendEmpty } from "../send.ts";
 import { announcedLength, bodyOf, hasBody } from "../body.ts";
+import { commitBlob, dropUploads, ensureRepository, mountBlob, startUpload } from "./commands.ts";
+import { renewUpload } from "../gc/grace-commands.ts";
 
 /**
  * POST of `/v2/<name>/blobs/uploads/`: a session, a whole blob (`digest`) or a mount (`mount`, `from`). Source: OCI
@@ -30,7 +33,7 @@ export async function handleUploads(exchange: Exchange): Promise<void> {
   if (mount !== null && from !== null && (await mounted(exchange, mount, from))) return created(exchange, mount);
   if (digest !== null) return takeWhole(exchange, digest);
   const upload = newUploadId();
-  await exchange.deps.transactor.write("distribution.startUpload", exchange.callData, { repo, upload });
+  await exchange.deps.transactor.write(startUpload, exchange.callData, { repo, upload });
   await exchange.deps.blobs.startUpload(upload);
   answerProgress(exchange, upload, 202, 0);
 }
@@ -56,7 +59,7 @@ export async function handleUpload(exchange: Exchange, params: { upload: string 
       await complete(exchange, upload, digest);
       return;
     case "DELETE":
-      await deps.transactor.write("distribution.dropUploads", exchange.callData, { uploads: [upload] });
+      await deps.transactor.write(dropUploads, exchange.callData, { uploads: [upload] });
       await deps.blobs.removeUpload(upload);
       sendEmpty(exchange, 204, {});
       return;
@@ -72,7 +75,7 @@ async function pushTarget(exchange: Exchange): Promise<string> {
     const { repo } = await resolveRepository(call, name);
     return repo === undefined ? undefined : repositoryFor(call, name, ...PUSH);
   });
-  return found ?? (await deps.transactor.write("distribution.ensureRepository", callData, { name })).repo;
+  return found ?? (await deps.transactor.write(ensureRepository, callData, { name })).repo;
 }
 
 async function mounted(exchange: Exchange, digest: string, from: string): Promise<boolean> {
@@ -80,7 +83,7 @@ async function mounted(exchange: Exchange, digest: string, from: string): Promis
   // A source that cannot be mounted from is no error: the client uploads instead.
   if (!isRepositoryName(from) || !tokenCovers(caller, from, ["pull"])) return false;
   const { publicOrganization, freeTierTags } = deps.config;
-  const result = await deps.transactor.write("distribution.mountBlob", callData, {
+  const result = await deps.transactor.write(mountBlob, callData, {
     name,
     from,
     digest,
@@ -152,14 +155,14 @@ async function complete(exchange: Exchange, upload: string, digest: string, whol
   const { blobs, transactor } = deps;
   const stored = await unknownUpload(upload, blobs.finish(upload, digest)).catch(async (error: unknown) => {
     if (!(error instanceof MoorageError) || error.code !== Code.InvalidArgument) throw error;
-    await transactor.write("distribution.dropUploads", callData, { uploads: [upload] });
+    await transactor.write(dropUploads, callData, { uploads: [upload] });
     throw new RegistryError("DIGEST_INVALID", "The digest is not that of the content", { detail: { digest } });
   });
   let kept: string;
   try {
     // A slow client's blob is new when it is whole, not when its first byte came.
     const now = { ...callData, nowMs: deps.clock.nowMs() };
-    ({ generation: kept } = await transactor.write("distribution.commitBlob", now, { name, upload, whole, ...stored }));
+    ({ generation: kept } = await transactor.write(commitBlob, now, { name, upload, whole, ...stored }));
   } catch (error) {
     // Only a refusal says that nothing was written. After anything else the copy may be in use: `cleanUploads` looks
     // later.
@@ -194,7 +197,7 @@ async function requireSession(exchange: Exchange, upload: string): Promise<void>
   if (!found) throw uploadUnknown(upload);
   // A session that is under way for long is still a push under way: what is collected meanwhile hangs on it.
   if (callData.nowMs - found.update_time > deps.config.uploadTtlMs / 2)
-    await deps.transactor.write("distribution.renewUpload", callData, { upload });
+    await deps.transactor.write(renewUpload, callData, { upload });
 }
 
 function requireDigest(digest: string | null): asserts digest is string {

@@ -2,10 +2,17 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { BlobStore } from "../../blobs/index.ts";
 import type { CallData } from "../../core/call.ts";
 import { Code, MoorageError } from "../../errors.ts";
-import { expireRepoTags } from "../../registry/index.ts";
+import { expireRepoTags, expireTags } from "../../registry/index.ts";
 import { type Database, select } from "../../store/index.ts";
 import type { Transactor } from "../../core/transactor.ts";
-import { BLOBS_AT_ONCE, type Freed, MANIFESTS_AT_ONCE } from "./commands.ts";
+import {
+  BLOBS_AT_ONCE,
+  type Freed,
+  MANIFESTS_AT_ONCE,
+  removeUnlinkedBlobs,
+  removeUnneededBlobs,
+  removeUnneededManifests,
+} from "./commands.ts";
 import { type CollectTimes, type Place, placesOf } from "./repos.ts";
 import { wouldExpire, wouldGo } from "./dry-run.ts";
 import { linksAfter, manifestsAfter, unneededManifests } from "./reachability.ts";
@@ -89,19 +96,19 @@ function begin(deps: CollectDeps, options: CollectOptions): Collection {
 }
 
 async function collectRepo(collection: Collection, place: Place): Promise<Collected> {
-  const tags = place.policy === null ? 0 : await (collection.dryRun ? wouldExpire : expireTags)(collection, place);
+  const tags = place.policy === null ? 0 : await (collection.dryRun ? wouldExpire : expireTagsOf)(collection, place);
   if (collection.dryRun) return { tags, ...(await wouldGo(collection, place)) };
   const manifests = await collectManifests(collection, place);
   return { tags, manifests, ...(await collectBlobs(collection, place)) };
 }
 
-async function expireTags({ transactor, data, signal }: Collection, { uid }: Place): Promise<number> {
+async function expireTagsOf({ transactor, data, signal }: Collection, { uid }: Place): Promise<number> {
   return await expireRepoTags(
     {
       read: (work) => transactor.read(data, work),
       async expire(input) {
         signal.throwIfAborted();
-        return await transactor.write("registry.expireTags", data, input);
+        return await transactor.write(expireTags, data, input);
       },
     },
     uid,
@@ -125,10 +132,10 @@ async function collectManifests({ transactor, data, signal, look }: Collection, 
       for (let more = true; more;) {
         signal.throwIfAborted();
         const digests = unneeded.slice(at, at + MANIFESTS_AT_ONCE);
-        const done = await unlessContended(
-          transactor.write("distribution.collectManifests", data, { rules, digests }),
-          { manifests: 0, more: false },
-        );
+        const done = await unlessContended(transactor.write(removeUnneededManifests, data, { rules, digests }), {
+          manifests: 0,
+          more: false,
+        });
         manifests += done.manifests;
         more = done.more;
       }
@@ -146,10 +153,10 @@ async function collectBlobs(collection: Collection, { rules }: Place): Promise<P
     const page = await look((tx) => linksAfter(tx, rules, from, BLOBS_AT_ONCE));
     const digests = page.filter(({ held }) => !held).map(({ digest }) => digest);
     if (digests.length > 0) {
-      const { blobs, freed } = await unlessContended(
-        transactor.write("distribution.collectBlobs", data, { rules, digests }),
-        { blobs: 0, freed: [] },
-      );
+      const { blobs, freed } = await unlessContended(transactor.write(removeUnneededBlobs, data, { rules, digests }), {
+        blobs: 0,
+        freed: [],
+      });
       collected.blobs += blobs;
       collected.bytes += await removeContent(collection, freed);
     }
@@ -170,7 +177,7 @@ async function collectUnlinked(collection: Collection): Promise<Collected> {
       collected.bytes += sum(unlinked);
     } else if (unlinked.length > 0) {
       const digests = unlinked.map(({ digest }) => digest);
-      const { freed } = await unlessContended(transactor.write("distribution.collectUnlinked", data, { digests }), {
+      const { freed } = await unlessContended(transactor.write(removeUnlinkedBlobs, data, { digests }), {
         freed: [],
       });
       collected.blobs += freed.length;

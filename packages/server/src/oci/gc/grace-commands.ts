@@ -1,5 +1,6 @@
 import type { Call } from "../../core/call.ts";
 import { PUSH, repositoryFor } from "../names.ts";
+import { command } from "../../core/command.ts";
 
 /** Content that a client may build on. */
 export interface Wanted {
@@ -12,21 +13,27 @@ export interface Wanted {
  * Gives content a new grace, since somebody who may push was told that it is there and may leave it out of a push.
  * False: it has gone meanwhile. DENIED or NAME_UNKNOWN when the right or the repo went away.
  */
-async function renewGrace(call: Call, { name, digest, kind }: Wanted): Promise<{ held: boolean }> {
-  const repo = await repositoryFor(call, name, ...PUSH);
-  const { numUpdatedRows } = await call.tx
-    .updateTable(kind === "blob" ? "repo_blobs" : "manifests")
-    .set({ touch_time: call.nowMs })
-    .where("repo", "=", repo)
-    .where("digest", "=", digest)
-    .executeTakeFirst();
-  return { held: numUpdatedRows > 0n };
-}
+export const extendGrace = command(
+  "oci.extendGrace",
+  async (call: Call, { name, digest, kind }: Wanted): Promise<{ held: boolean }> => {
+    const repo = await repositoryFor(call, name, ...PUSH);
+    const { numUpdatedRows } = await call.tx
+      .updateTable(kind === "blob" ? "repo_blobs" : "manifests")
+      .set({ touch_time: call.nowMs })
+      .where("repo", "=", repo)
+      .where("digest", "=", digest)
+      .executeTakeFirst();
+    return { held: numUpdatedRows > 0n };
+  },
+);
 
 /** Notes that bytes still come for an upload, so that its repo's content is not collected under the push. */
-async function renewUpload(call: Call, { upload }: { upload: string }): Promise<void> {
-  await call.tx.updateTable("uploads").set({ update_time: call.nowMs }).where("uid", "=", upload).execute();
-}
+export const renewUpload = command(
+  "oci.renewUpload",
+  async (call: Call, { upload }: { upload: string }): Promise<void> => {
+    await call.tx.updateTable("uploads").set({ update_time: call.nowMs }).where("uid", "=", upload).execute();
+  },
+);
 
 /**
  * Starts the grace of what hangs on a manifest that is about to be deleted: what it refers to, its subject and its
@@ -66,5 +73,3 @@ export async function graceAround(call: Call, repo: string, digest: string): Pro
     )
     .execute();
 }
-
-export const graceCommands = { "distribution.renewGrace": renewGrace, "distribution.renewUpload": renewUpload };

@@ -2,7 +2,7 @@ import { Capability } from "@moorage/api";
 import type { Call } from "../../core/call.ts";
 import { Code, MoorageError } from "../../errors.ts";
 import { type Exchange, tokenCovers } from "../request.ts";
-import type { Wanted } from "./grace-commands.ts";
+import { extendGrace, type Wanted } from "./grace-commands.ts";
 
 /**
  * Whether the grace of what is about to be answered is to be renewed: at most once in a quarter of it, and for those
@@ -29,7 +29,7 @@ export async function renewGrace(
   digest: string,
 ): Promise<boolean> {
   try {
-    return (await deps.transactor.write("distribution.renewGrace", callData, { name, digest, kind })).held;
+    return (await deps.transactor.write(extendGrace, callData, { name, digest, kind })).held;
   } catch (error) {
     if (
       req.method === "GET" &&

@@ -8,6 +8,8 @@ import { graceAround } from "../gc/grace-commands.ts";
 import type { ParsedManifest } from "./parse.ts";
 import { denied, lackingOf, pushPlace, repositoryFor } from "../names.ts";
 import { tellOfDelete, tellOfPush } from "../events.ts";
+import { command } from "../../core/command.ts";
+import { pushCommand } from "../push-command.ts";
 
 // Statements stay below every engine's limit of parameters.
 const CHUNK = 500;
@@ -31,28 +33,31 @@ export interface PutManifestInput extends StoredManifest {
  * nothing is stored then. The repo is made when it is missing. DENIED without the rights to push, to make the repo, or
  * to create or move one of the tags.
  */
-async function putManifest(call: Call, input: PutManifestInput): Promise<{ missing: string[] }> {
-  const { digest, content, manifest, tags } = input;
-  const place = await pushPlace(call, input.name);
-  // What is not there holds nothing: a refused push leaves no repo behind.
-  if (place.repo === undefined && manifest.references.length > 0)
-    return { missing: manifest.references.map((reference) => reference.digest) };
-  const repo = await makeRepository(call, place);
-  await checkTagRights(call, repo, input);
-  const { missing } = await storeManifest(call, repo, { digest, content, manifest });
-  if (missing.length > 0) return { missing };
-  const pushed = { repository: input.name, repo, digest, type: "manifest" } as const;
-  if (tags.length === 0) {
-    await audit(call, { method: "registry.manifest.put", resource: repo, details: { digest } });
-    tellOfPush(call, pushed);
-  }
-  for (const name of tags) {
-    tellOfPush(call, { ...pushed, tag: name });
-    const { uid } = await moveTag(call, { repo, name, digest, reason: "push" });
-    await audit(call, { method: "registry.manifest.put", resource: uid, details: { name, digest } });
-  }
-  return { missing: [] };
-}
+export const putManifest = pushCommand(
+  "oci.putManifest",
+  async (call: Call, input: PutManifestInput): Promise<{ missing: string[] }> => {
+    const { digest, content, manifest, tags } = input;
+    const place = await pushPlace(call, input.name);
+    // What is not there holds nothing: a refused push leaves no repo behind.
+    if (place.repo === undefined && manifest.references.length > 0)
+      return { missing: manifest.references.map((reference) => reference.digest) };
+    const repo = await makeRepository(call, place);
+    await checkTagRights(call, repo, input);
+    const { missing } = await storeManifest(call, repo, { digest, content, manifest });
+    if (missing.length > 0) return { missing };
+    const pushed = { repository: input.name, repo, digest, type: "manifest" } as const;
+    if (tags.length === 0) {
+      await audit(call, { method: "registry.manifest.put", resource: repo, details: { digest } });
+      tellOfPush(call, pushed);
+    }
+    for (const name of tags) {
+      tellOfPush(call, { ...pushed, tag: name });
+      const { uid } = await moveTag(call, { repo, name, digest, reason: "push" });
+      await audit(call, { method: "registry.manifest.put", resource: uid, details: { name, digest } });
+    }
+    return { missing: [] };
+  },
+);
 
 /**
  * Makes the repo hold the manifest, as it is and with what it refers to noted. `missing`: what of that the repo does
@@ -145,37 +150,43 @@ export async function missingReferences(
  * Deletes a manifest by digest, with the tags that point to it; their history stays, and what hung on it begins its
  * grace. MANIFEST_UNKNOWN when it is not there. Source: contract §8.
  */
-async function deleteManifest(call: Call, { name, digest }: { name: string; digest: string }): Promise<void> {
-  const repo = await repositoryFor(call, name, Capability.CAP_MANIFEST_DELETE);
-  await graceAround(call, repo, digest);
-  const { numDeletedRows } = await call.tx
-    .deleteFrom("manifests")
-    .where("repo", "=", repo)
-    .where("digest", "=", digest)
-    .executeTakeFirst();
-  if (numDeletedRows === 0n) throw manifestUnknown(digest);
-  await call.tx.deleteFrom("manifest_references").where("repo", "=", repo).where("digest", "=", digest).execute();
-  const tags = await call.tx
-    .selectFrom("tags")
-    .select("name")
-    .where("parent", "=", repo)
-    .where("digest", "=", digest)
-    .execute();
-  tellOfDelete(call, { repository: name, repo, digest, type: "manifest" });
-  for (const tag of tags) await deleteTag(call, { repo, name: tag.name, reason: "delete" });
-  await audit(call, {
-    method: "registry.manifest.delete",
-    resource: repo,
-    details: { digest, tags: tags.map((tag) => tag.name).join(" ") },
-  });
-}
+export const deleteManifest = command(
+  "oci.deleteManifest",
+  async (call: Call, { name, digest }: { name: string; digest: string }): Promise<void> => {
+    const repo = await repositoryFor(call, name, Capability.CAP_MANIFEST_DELETE);
+    await graceAround(call, repo, digest);
+    const { numDeletedRows } = await call.tx
+      .deleteFrom("manifests")
+      .where("repo", "=", repo)
+      .where("digest", "=", digest)
+      .executeTakeFirst();
+    if (numDeletedRows === 0n) throw manifestUnknown(digest);
+    await call.tx.deleteFrom("manifest_references").where("repo", "=", repo).where("digest", "=", digest).execute();
+    const tags = await call.tx
+      .selectFrom("tags")
+      .select("name")
+      .where("parent", "=", repo)
+      .where("digest", "=", digest)
+      .execute();
+    tellOfDelete(call, { repository: name, repo, digest, type: "manifest" });
+    for (const tag of tags) await deleteTag(call, { repo, name: tag.name, reason: "delete" });
+    await audit(call, {
+      method: "registry.manifest.delete",
+      resource: repo,
+      details: { digest, tags: tags.map((tag) => tag.name).join(" ") },
+    });
+  },
+);
 
 /** Deletes a tag alone. MANIFEST_UNKNOWN when it is not there. */
-async function removeTag(call: Call, { name, tag }: { name: string; tag: string }): Promise<void> {
-  const repo = await repositoryFor(call, name, Capability.CAP_TAG_DELETE);
-  if (!(await deleteTag(call, { repo, name: tag, reason: "delete" }))) throw manifestUnknown(tag);
-  await audit(call, { method: "registry.tag.delete", resource: repo, details: { name: tag } });
-}
+export const removeTag = command(
+  "oci.removeTag",
+  async (call: Call, { name, tag }: { name: string; tag: string }): Promise<void> => {
+    const repo = await repositoryFor(call, name, Capability.CAP_TAG_DELETE);
+    if (!(await deleteTag(call, { repo, name: tag, reason: "delete" }))) throw manifestUnknown(tag);
+    await audit(call, { method: "registry.tag.delete", resource: repo, details: { name: tag } });
+  },
+);
 
 /** There is no such tag or manifest in the repo. */
 export function manifestUnknown(reference: string): RegistryError {
@@ -184,9 +195,3 @@ export function manifestUnknown(reference: string): RegistryError {
     details: { resource: { type: "moorage.registry.v2.Manifest", name: reference } },
   });
 }
-
-export const manifestCommands = {
-  "distribution.putManifest": putManifest,
-  "distribution.deleteManifest": deleteManifest,
-  "distribution.deleteTag": removeTag,
-};

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { isReservedTag, parseTimedTag, RESERVED_TAG } from "../../registry/timed-tag.ts";
+import { isReservedTag, parseTimedTag, RESERVED_TAG } from "../../registry/index.ts";
 import { invalidArgument } from "../../errors.ts";
 import { authorize } from "../request.ts";
 import type { Exchange } from "../request.ts";
@@ -14,6 +14,7 @@ import { answerPull } from "../pulls/cache.ts";
 import { sendEmpty } from "../send.ts";
 import { wholeBodyOf } from "../body.ts";
 import { manifestAsOf, notPulled, type Pulled } from "../tags/timed-pull.ts";
+import { deleteManifest, putManifest, removeTag } from "./commands.ts";
 
 const MAX_TAGS = 100;
 
@@ -29,8 +30,8 @@ const selectByTag = statement<Pulled>(
  * time. Source: OCI distribution v1.1.
  */
 export async function handleManifest(exchange: Exchange, { reference }: { reference: string }): Promise<void> {
-  if (exchange.req.method === "PUT") return putManifest(exchange, reference);
-  if (exchange.req.method === "DELETE") return deleteManifest(exchange, reference);
+  if (exchange.req.method === "PUT") return handlePut(exchange, reference);
+  if (exchange.req.method === "DELETE") return handleDelete(exchange, reference);
   await sendManifest(exchange, reference);
 }
 
@@ -80,7 +81,7 @@ async function sendManifest(exchange: Exchange, reference: string): Promise<void
   answerPull(exchange, { pull, headers, body: pulled.content, isKept: here !== undefined });
 }
 
-async function putManifest(exchange: Exchange, reference: string): Promise<void> {
+async function handlePut(exchange: Exchange, reference: string): Promise<void> {
   const { req, deps, name, query } = exchange;
   await authorize(exchange, ["push"]);
   const byDigest = isDigest(reference);
@@ -110,7 +111,7 @@ async function putManifest(exchange: Exchange, reference: string): Promise<void>
   // A tag has moved when the push is taken in, not when a slow client began to send it: what a time names must not
   // change long after it.
   const callData = { ...exchange.callData, nowMs: deps.clock.nowMs() };
-  const { missing } = await deps.transactor.write("distribution.putManifest", callData, {
+  const { missing } = await deps.transactor.write(putManifest, callData, {
     name,
     digest,
     content,
@@ -134,7 +135,7 @@ async function putManifest(exchange: Exchange, reference: string): Promise<void>
   });
 }
 
-async function deleteManifest(exchange: Exchange, reference: string): Promise<void> {
+async function handleDelete(exchange: Exchange, reference: string): Promise<void> {
   const { deps, name } = exchange;
   await authorize(exchange, ["delete"]);
   if (parseTimedTag(reference)) {
@@ -142,9 +143,8 @@ async function deleteManifest(exchange: Exchange, reference: string): Promise<vo
       headers: { allow: "GET, HEAD" },
     });
   }
-  if (isDigest(reference))
-    await deps.transactor.write("distribution.deleteManifest", exchange.callData, { name, digest: reference });
-  else await deps.transactor.write("distribution.deleteTag", exchange.callData, { name, tag: reference });
+  if (isDigest(reference)) await deps.transactor.write(deleteManifest, exchange.callData, { name, digest: reference });
+  else await deps.transactor.write(removeTag, exchange.callData, { name, tag: reference });
   sendEmpty(exchange, 202, {});
 }
 

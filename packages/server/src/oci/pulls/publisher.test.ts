@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { openCall } from "../../runtime/open-call.ts";
-import { pullCommands, type PullNote } from "../../events/pulls.ts";
+import { keepPulls, type PullNote } from "../../events/index.ts";
 import { openStore } from "../../store/index.ts";
 import { loadConfig } from "../../config/index.ts";
 import { startPullTeller } from "./publisher.ts";
@@ -39,12 +39,12 @@ async function open(t: TestContext) {
       clock: { nowMs: () => 5 },
       log: { warn: (_, message) => void logged.push(message) },
       writer: {
-        async write(name, data, input) {
+        async write(command, data, input) {
           counts.calls += 1;
           if (counts.failures-- > 0) throw new Error("on purpose");
           // Elsewhere it is not this thread that writes.
           await wait(10);
-          return await store.transact((tx) => pullCommands[name](openCall(data, tx), input));
+          return await store.transact((tx) => command.run(openCall(data, tx), input, undefined));
         },
       },
     });
@@ -64,7 +64,7 @@ async function open(t: TestContext) {
       store.transact(async (tx) => {
         let isKept = false;
         for (let at = 0; at < times; at += 1)
-          isKept = (await pullCommands["events.keepPulls"](openCall(DATA, tx), { pulls })).kept;
+          isKept = (await keepPulls.run(openCall(DATA, tx), { pulls }, undefined)).kept;
         return isKept;
       }),
     async told(count: number): Promise<string[]> {

@@ -1,11 +1,11 @@
 import { performance } from "node:perf_hooks";
 import type { CallData } from "../../core/call.ts";
-import { hasPullNotes, type ToldPulls } from "../../events/index.ts";
+import { hasPullNotes, notePulls, type ToldPulls } from "../../events/index.ts";
 import type { Database } from "../../store/index.ts";
 import { systemCall } from "../../core/system-call.ts";
 
 export interface PullTellerDeps {
-  writer: { write(name: "events.notePulls", data: CallData, input: Record<string, never>): Promise<ToldPulls> };
+  writer: { write(command: typeof notePulls, data: CallData, input: Record<string, never>): Promise<ToldPulls> };
   reader: Database;
   clock: { nowMs(): number };
   log: { warn(fields: object, message: string): void };
@@ -40,7 +40,7 @@ export function startPullTeller({ writer, reader, clock, log, isShared }: PullTe
   let awake: (isClosing: boolean) => void = () => {};
   const tell = async (): Promise<ToldPulls> => {
     if (!(await hasPullNotes(reader))) return NONE;
-    return await writer.write("events.notePulls", systemCall(clock.nowMs()), {});
+    return await writer.write(notePulls, systemCall(clock.nowMs()), {});
   };
   const failed = (error: unknown): ToldPulls => {
     log.warn({ err: error }, "telling of pulls failed");

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Caller, CallData } from "../../core/call.ts";
-import type { PullNote } from "../../events/index.ts";
+import { keepPulls, type PullNote } from "../../events/index.ts";
 import { systemCall } from "../../core/system-call.ts";
 
 /** What was answered with. `tag`: as it was asked for; empty: it was asked for by digest. */
@@ -22,7 +22,7 @@ export interface PullRecorder {
 
 /** The part of the transactor that a recorder uses. */
 export interface PullWriter {
-  write(name: "events.keepPulls", data: CallData, input: { pulls: PullNote[] }): Promise<{ kept: boolean }>;
+  write(command: typeof keepPulls, data: CallData, input: { pulls: PullNote[] }): Promise<{ kept: boolean }>;
 }
 
 export interface PullRecorderDeps {
@@ -92,7 +92,7 @@ export function createPullRecorder({ writer, clock, log, kept, dropped }: PullRe
     const pulls = [...notes.values()];
     for (let tries = 1; ; tries += 1) {
       try {
-        const answer = await writer.write("events.keepPulls", nobody(), { pulls });
+        const answer = await writer.write(keepPulls, nobody(), { pulls });
         return answer.kept ? kept() : lose(count);
       } catch (error) {
         if (tries === MAX_TRIES) return lose(count, error);

@@ -1,4 +1,4 @@
-import { isReservedTag } from "../../registry/timed-tag.ts";
+import { isReservedTag } from "../../registry/index.ts";
 import type { Exchange } from "../request.ts";
 import { isDigest, isTag } from "../digests.ts";
 import { responseSink } from "../body.ts";

@@ -1,4 +1,4 @@
-import { isReservedTag, type TimedTag } from "../../registry/timed-tag.ts";
+import { isReservedTag, type TimedTag } from "../../registry/index.ts";
 import type { Call } from "../../core/call.ts";
 import { type Row, statement } from "../../store/index.ts";
 import { RegistryError } from "../errors.ts";

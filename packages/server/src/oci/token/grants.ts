@@ -1,8 +1,8 @@
 import { Capability } from "@moorage/api";
 import type { Call } from "../../core/call.ts";
 import type { Action } from "../request.ts";
-import { capabilityNames, lackingOf, lackingToPush, PULL, resolveRepository } from "../names.ts";
-import type { Resolved } from "../names.ts";
+import { capabilityNames, lackingOf, lackingToPush, PULL } from "../names.ts";
+import { type Resolved, resolveRepository } from "../../core/image-path.ts";
 import type { PublicSettings } from "../anonymous.ts";
 import type { RepositoryScope } from "./scopes.ts";
 

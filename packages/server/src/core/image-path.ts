@@ -1,0 +1,42 @@
+import { parentOf } from "../lib/uid.ts";
+import { statement } from "../store/index.ts";
+import type { Call } from "./call.ts";
+
+/** Where an image path leads. */
+export interface Resolved {
+  /** The repo's uid, when all of the path exists. */
+  repo?: string;
+  /** The uid of the innermost group that exists. Absent: not even the organization does. */
+  group?: string;
+  /** The names below that group which do not exist; the last one is the repo's. */
+  missing: string[];
+}
+
+const selectRepo = statement<{ uid: string }>("select uid from repos where parent = ? and name = ?");
+const selectGroup = statement<{ uid: string }>("select uid from groups where parent = ? and name = ?");
+
+// The whole path in one statement, for paths of so many names at most. Names are unique below a parent.
+const MAX_NESTED = 8;
+const selectPath = Array.from({ length: MAX_NESTED + 1 }, (_, names) => {
+  let group = "''";
+  for (let at = 1; at < names; at += 1) group = `(select uid from groups where parent = ${group} and name = ?)`;
+  return statement<{ uid: string }>(`select uid from repos where parent = ${group} and name = ?`);
+});
+
+/** Follows `<organization>/<subgroup…>/<image>` by the names of today. Source: docs/contract.md. */
+export async function resolveRepository(call: Call, name: string): Promise<Resolved> {
+  const segments = name.split("/");
+  const [whole] = segments.length > 1 ? ((await selectPath[segments.length]?.(call.tx, ...segments)) ?? []) : [];
+  if (whole) return { repo: whole.uid, group: parentOf(whole.uid), missing: [] };
+  let group: string | undefined;
+  for (const [index, segment] of segments.entries()) {
+    const leaf = index === segments.length - 1;
+    // An image is never at the root: its first segment is the organization.
+    if (leaf && group === undefined) break;
+    const [found] = await (leaf ? selectRepo : selectGroup)(call.tx, group ?? "", segment);
+    if (!found) return { group, missing: segments.slice(index) };
+    if (leaf) return { repo: found.uid, group, missing: [] };
+    group = found.uid;
+  }
+  return { group, missing: segments };
+}

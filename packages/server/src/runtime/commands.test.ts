@@ -1,0 +1,30 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { command } from "../core/command.ts";
+import { byName, COMMANDS, commandNamed } from "./commands.ts";
+
+const SRC = join(import.meta.dirname, "..");
+const DECLARED = /^(?:export )?const (\w+) = (?:pushC|c)ommand\(\s*"([^"]+)"/gm;
+
+test("every command that is declared is registered, under its own name", () => {
+  const declared: string[] = [];
+  for (const file of readdirSync(SRC, { recursive: true, encoding: "utf8" })) {
+    if (!file.endsWith(".ts") || file.endsWith(".test.ts")) continue;
+    const [folder = ""] = file.split("/", 1);
+    for (const [, constant, name = ""] of readFileSync(join(SRC, file), "utf8").matchAll(DECLARED)) {
+      assert.equal(name, constant === "callMethod" ? "method" : `${folder}.${constant}`, file);
+      declared.push(name);
+    }
+  }
+  assert.ok(declared.length > 40);
+  assert.deepEqual(COMMANDS.map(({ name }) => name).toSorted(), declared.toSorted());
+});
+
+test("two commands cannot have one name, and one that is not registered is not run", () => {
+  const one = command("test.doNothing", async () => undefined);
+  assert.equal(byName([one]).get("test.doNothing"), one);
+  assert.throws(() => byName([one, command("test.doNothing", async () => undefined)]), /test\.doNothing/);
+  assert.throws(() => commandNamed("test.doNothing"), /test\.doNothing/);
+});
