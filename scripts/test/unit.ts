@@ -35,12 +35,16 @@ export async function runUnit(
     const child = spawn(process.execPath, [...several, ...reporting, ...options, ...unit.files], {
       cwd,
       env,
+      // A group of its own, so that what the tests started ends with them.
+      detached: true,
       stdio: ["ignore", "pipe", "pipe"],
     });
     let output = "";
     for (const stream of [child.stdout, child.stderr])
       stream.setEncoding("utf8").on("data", (text: string) => (output = (output + text).slice(-OUTPUT_KEPT)));
-    const end = (): void => void child.kill("SIGTERM");
+    const end = (): void => {
+      if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, "SIGTERM");
+    };
     signal.addEventListener("abort", end);
     const status = await new Promise<number | string>((resolve) =>
       child.once("close", (code, killedBy) => resolve(code ?? killedBy ?? "")),
