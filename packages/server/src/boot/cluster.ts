@@ -4,7 +4,7 @@ import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
 import { systemClock } from "../lib/clock.ts";
-import { writeBootstrap } from "../installation/bootstrap.ts";
+import { writeBootstrap } from "../installation/bootstrap-file.ts";
 import { type Config, ConfigError, settingError, withUrls } from "../config/index.ts";
 import { createLog, type Snapshot } from "../observe/index.ts";
 import { prepareInstallation } from "../installation/open.ts";

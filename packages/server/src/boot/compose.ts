@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Config } from "../config/index.ts";
-import { writeBootstrap } from "../installation/bootstrap.ts";
+import { writeBootstrap } from "../installation/bootstrap-file.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { createLog, type Snapshot } from "../observe/index.ts";
 import type { RegistryDeps } from "../oci/index.ts";

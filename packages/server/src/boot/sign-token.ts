@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { createKeyring, createTokens, loadKeys, MAX_TOKEN_TTL_MS } from "../auth/index.ts";
 import { createSecrets } from "../lib/secrets.ts";
-import { readBootstrap } from "../installation/bootstrap.ts";
+import { readBootstrap } from "../installation/bootstrap-file.ts";
 import { type Config, ConfigError } from "../config/index.ts";
 import { secretKeysOf } from "../installation/secret-keys.ts";
 import { openStore, StoreError } from "../store/index.ts";

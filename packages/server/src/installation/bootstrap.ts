@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { OrgKind, OrgStatus } from "@moorage/api";
+import type { Bootstrap } from "./bootstrap-file.ts";
 import { createSigningKey, resealKeys } from "../auth/index.ts";
 import { isSealed, type Secrets } from "../lib/secrets.ts";
 import { newUid } from "../lib/uid.ts";
@@ -11,17 +10,6 @@ import { ensureBuiltInRoles, resealProviders } from "../iam/index.ts";
 import { refuseUnfinished } from "./marker.ts";
 import { resealMirrors } from "../registry/index.ts";
 import { addToAncestors, type Database, type Store, takeName } from "../store/index.ts";
-
-/**
- * What the first start made; `<data>/bootstrap.json` holds the same for people and scripts. Source: issue "Operation".
- */
-export interface Bootstrap {
-  baseUrl: string;
-  registryUrl: string;
-  organization: { uid: string; name: string };
-  publicOrganization: { uid: string; name: string };
-  identity: { uid: string };
-}
 
 /** What the program itself needs to know of its installation. */
 export interface Installation {
@@ -172,30 +160,4 @@ async function organization(
     .values({ uid: newUid(uid), parent: uid, identity_uid: owner, role_uid: ownerRole, create_time: nowMs })
     .execute();
   return uid;
-}
-
-/** Whether secrets are in the database that only the right key opens. */
-export async function hasSealedSecrets(store: Store): Promise<boolean> {
-  if ((await store.version()) === 0) return false;
-  const row = await store.reader
-    .selectFrom("installation")
-    .select("value")
-    .where("key", "=", "page_token_key")
-    .executeTakeFirst();
-  return row !== undefined && isSealed(row.value);
-}
-
-function fileOf(dataDir: string): string {
-  return join(dataDir, "bootstrap.json");
-}
-
-/** Writes `bootstrap.json` for its owner alone, with the URLs of this start. */
-export function writeBootstrap(dataDir: string, bootstrap: Bootstrap): void {
-  const file = fileOf(dataDir);
-  writeFileSync(`${file}.new`, `${JSON.stringify(bootstrap, null, 2)}\n`, { mode: 0o600 });
-  renameSync(`${file}.new`, file);
-}
-
-export function readBootstrap(dataDir: string): Bootstrap {
-  return JSON.parse(readFileSync(fileOf(dataDir), "utf8")) as Bootstrap;
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { hasSealedSecrets } from "./bootstrap.ts";
+import { isSealed } from "../lib/secrets.ts";
 import { type Config, settingError } from "../config/index.ts";
 import type { Store } from "../store/index.ts";
 
@@ -59,4 +59,15 @@ function makeKeyFile(file: string): Uint8Array {
     closeSync(fd);
   }
   return key;
+}
+
+/** Whether secrets are in the database that only the right key opens. */
+export async function hasSealedSecrets(store: Store): Promise<boolean> {
+  if ((await store.version()) === 0) return false;
+  const row = await store.reader
+    .selectFrom("installation")
+    .select("value")
+    .where("key", "=", "page_token_key")
+    .executeTakeFirst();
+  return row !== undefined && isSealed(row.value);
 }
