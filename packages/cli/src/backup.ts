@@ -1,6 +1,5 @@
 // `moorage backup`: a copy of an embedded installation, taken while its server runs.
 import { resolve } from "node:path";
-import { backupInstallation } from "@moorage/server";
 import type { Command } from "commander";
 import { bytesText, withProgress } from "./progress.ts";
 import { addSettings, type FlagValues, namesPlace } from "./settings.ts";
@@ -13,8 +12,10 @@ export function addBackup(program: Command): void {
     .argument("<folder>", "new or empty");
   const configOf = addSettings(command, namesPlace);
   command.action(async (folder: string, values: FlagValues) => {
+    const { backupInstallation } = await import("@moorage/server");
+    const config = await configOf(values);
     const { blobs } = await withProgress(`${folder} is no backup: remove it`, (report) =>
-      backupInstallation(configOf(values), resolve(folder), report),
+      backupInstallation(config, resolve(folder), report),
     );
     console.log(`backed up the database and ${blobs.count} blobs (${bytesText(blobs.bytes)}) to ${folder}`);
   });

@@ -5,9 +5,8 @@ import { join } from "node:path";
 import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
-import { readBootstrap, signToken } from "@moorage/server";
 import { accessTokenFor, readLogins } from "./credentials.ts";
-import { configOf, dataDirOf } from "./token.ts";
+import { dataDirOf, signOwnToken } from "./owner-token.ts";
 
 const CALL_TIMEOUT_MS = 30_000;
 const TOKEN_TTL_MS = 300_000;
@@ -42,9 +41,9 @@ export async function connect({ url, dataDir }: ServerFlags): Promise<Connection
   const token =
     process.env.MOORAGE_TOKEN ||
     (server === undefined
-      ? (await signToken({ config: configOf(folder), audience: "platform", ttlMs: TOKEN_TTL_MS })).token
+      ? await signOwnToken({ dataDir: folder, audience: "platform", ttlMs: TOKEN_TTL_MS })
       : await accessTokenFor(server));
-  const baseUrl = url ?? server ?? readBootstrap(folder).baseUrl;
+  const baseUrl = url ?? server ?? (await import("@moorage/server/bootstrap")).readBootstrap(folder).baseUrl;
   const transport = createGrpcTransport({ baseUrl });
   return {
     url: baseUrl,

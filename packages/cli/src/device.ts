@@ -1,8 +1,9 @@
 // A sign-in without a browser on this machine: the person types a code elsewhere. Source: RFC 8628.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Login } from "./credentials.ts";
-import { CLIENT, plain } from "./loopback.ts";
+import { CLIENT } from "./loopback.ts";
 import { type Endpoints, formRequest, tokenRequest } from "./oauth.ts";
+import { plain } from "./printable.ts";
 
 const GRANT = "urn:ietf:params:oauth:grant-type:device_code";
 // After slow_down. Source: RFC 8628 §3.5.

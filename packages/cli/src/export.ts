@@ -1,6 +1,5 @@
 // `moorage export`: a whole installation in a folder, readable without this program.
 import { resolve } from "node:path";
-import { exportInstallation } from "@moorage/server";
 import type { Command } from "commander";
 import { bytesText, withProgress } from "./progress.ts";
 import { addSettings, type FlagValues, namesPlace } from "./settings.ts";
@@ -13,8 +12,10 @@ export function addExport(program: Command): void {
     .argument("<folder>", "new, or that of an export to go on with or to bring up to date");
   const configOf = addSettings(command, namesPlace);
   command.action(async (folder: string, values: FlagValues) => {
+    const { exportInstallation } = await import("@moorage/server");
+    const config = await configOf(values);
     const { tables, blobs } = await withProgress("run the same command again to go on", (report) =>
-      exportInstallation(configOf(values), resolve(folder), report),
+      exportInstallation(config, resolve(folder), report),
     );
     const rows = Object.values(tables).reduce((sum, table) => sum + table.rows, 0);
     console.log(

@@ -1,5 +1,5 @@
 // `moorage fsck`: whether the database and the blobs of an installation fit together.
-import { checkInstallation, type FsckResult } from "@moorage/server";
+import type { FsckResult } from "@moorage/server";
 import type { Command } from "commander";
 import { withProgress } from "./progress.ts";
 import { addSettings, type FlagValues, namesPlace } from "./settings.ts";
@@ -15,8 +15,10 @@ export function addFsck(program: Command): void {
   const configOf = addSettings(command, (name) => namesPlace(name) || name === "MOORAGE_UPLOAD_TTL");
   command.action(async (values: FlagValues) => {
     const options = { repair: values["repair"] === true, deep: values["deep"] === true };
+    const { checkInstallation } = await import("@moorage/server");
+    const config = await configOf(values);
     const result = await withProgress("what was mended stays so; run the same command again", (report) =>
-      checkInstallation(configOf(values), options, report),
+      checkInstallation(config, options, report),
     );
     if (values["json"] === true) console.log(JSON.stringify(result, null, 2));
     else for (const line of linesOf(result)) console.log(line);

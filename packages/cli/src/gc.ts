@@ -1,12 +1,5 @@
 // `moorage gc`: removes the content that nothing needs, or tells what would go.
-import {
-  type Collected,
-  type Config,
-  ConfigError,
-  collectInstallation,
-  gcPromise,
-  parseDuration,
-} from "@moorage/server";
+import type { Collected, Config, gcPromise as GcPromise } from "@moorage/server";
 import type { Command } from "commander";
 import { bytesText } from "./progress.ts";
 import { addSettings, type FlagValues, namesPlace } from "./settings.ts";
@@ -25,9 +18,10 @@ export function addGc(program: Command): void {
     .option("--json", "print the result as JSON");
   const configOf = addSettings(command, (name) => namesPlace(name) || name === "MOORAGE_UPLOAD_TTL");
   command.action(async (values: FlagValues) => {
-    const config = configOf(values);
+    const { collectInstallation, gcPromise } = await import("@moorage/server");
+    const config = await configOf(values);
     const dryRun = values["dryRun"] === true;
-    const graceMs = graceOf(values["grace"], config);
+    const graceMs = await graceOf(values["grace"], config);
     const repo = values["repo"] as string | undefined;
     const json = values["json"] === true;
     const repos: (Collected & { name: string })[] = [];
@@ -43,13 +37,14 @@ export function addGc(program: Command): void {
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, stop);
     if (json) console.log(JSON.stringify({ dryRun, graceMs, repos, total }, null, 2));
     else
-      for (const line of [`${dryRun ? "would go" : "gone"}: ${textOf(total)}`, promiseOf(config, graceMs)])
+      for (const line of [`${dryRun ? "would go" : "gone"}: ${textOf(total)}`, promiseText(gcPromise(config), graceMs)])
         console.log(line);
   });
 }
 
-function graceOf(text: unknown, config: Config): number {
+async function graceOf(text: unknown, config: Config): Promise<number> {
   if (text === undefined) return config.gcGraceMs;
+  const { ConfigError, parseDuration } = await import("@moorage/server/config");
   const graceMs = parseDuration(String(text));
   if (graceMs === undefined)
     throw new ConfigError(`--grace: must be a duration such as 0s, 15m or 24h, not ${String(text)}`);
@@ -61,8 +56,7 @@ function textOf({ tags, manifests, blobs, bytes }: Collected): string {
 }
 
 /** When space comes back, as docs/garbage-collection.md has it. */
-function promiseOf(config: Config, graceMs: number): string {
-  const { runWithinMs, afterCrashMs } = gcPromise(config);
+function promiseText({ runWithinMs, afterCrashMs }: ReturnType<typeof GcPromise>, graceMs: number): string {
   const run =
     runWithinMs === undefined
       ? "at the first `moorage gc` after that"

@@ -1,7 +1,6 @@
 // `moorage import`: brings an export into an empty installation, on whichever database and blob store the settings
 // name.
 import { resolve } from "node:path";
-import { importInstallation } from "@moorage/server";
 import type { Command } from "commander";
 import { bytesText, withProgress } from "./progress.ts";
 import { addSettings, type FlagValues, namesPlace } from "./settings.ts";
@@ -14,9 +13,11 @@ export function addImport(program: Command): void {
     .argument("<folder>", "the export's");
   const configOf = addSettings(command, namesPlace);
   command.action(async (folder: string, values: FlagValues) => {
+    const { importInstallation } = await import("@moorage/server");
+    const config = await configOf(values);
     const { tables, blobs } = await withProgress(
       "no server starts on it until the same command has been run to its end",
-      (report) => importInstallation(configOf(values), resolve(folder), report),
+      (report) => importInstallation(config, resolve(folder), report),
     );
     const rows = Object.values(tables).reduce((sum, table) => sum + table.rows, 0);
     console.log(

@@ -1,10 +1,8 @@
 // `moorage login`: a person signs in to a server through the OpenID provider of an organization.
-import { spawn } from "node:child_process";
 import type { Command } from "commander";
 import { changeLogins, credentialsFile, readLogins } from "./credentials.ts";
-import { signInByDevice } from "./device.ts";
-import { signInByLoopback } from "./loopback.ts";
 import { endpointsOf } from "./oauth.ts";
+import { serverUrl } from "./sign-ins.ts";
 
 interface LoginFlags {
   url: string;
@@ -36,18 +34,22 @@ export function addLogin(program: Command): void {
       const endpoints = await endpointsOf(server);
       const tokens =
         device === true
-          ? await signInByDevice(
+          ? await (
+              await import("./device.ts")
+            ).signInByDevice(
               endpoints,
               identityProvider,
               (page, code) => console.log(`Open ${page} in a browser anywhere, and type the code ${code}`),
               DEVICE_TIMEOUT_MS,
             )
-          : await signInByLoopback(
+          : await (
+              await import("./loopback.ts")
+            ).signInByLoopback(
               endpoints,
               identityProvider,
               (page) => {
                 console.log(`Open this address in a browser on this machine:\n${page}`);
-                if (open === true) openBrowser(page);
+                if (open === true) void openBrowser(page);
               },
               BROWSER_TIMEOUT_MS,
             );
@@ -56,26 +58,8 @@ export function addLogin(program: Command): void {
     });
 }
 
-/** The URL as servers name themselves: without a path and a slash at the end. Throws an Error for another text. */
-export function serverUrl(text: string): string {
-  const url = URL.parse(text);
-  if (
-    !url ||
-    !/^https?:$/.test(url.protocol) ||
-    url.pathname !== "/" ||
-    url.search !== "" ||
-    url.hash !== "" ||
-    url.username !== ""
-  ) {
-    throw new Error(`--url: must be an http or https URL without a path, not ${text}`);
-  }
-  const isHere = url.hostname === "localhost" || url.hostname === "[::1]" || url.hostname.startsWith("127.");
-  if (url.protocol === "http:" && !isHere)
-    console.error("moorage: the server is asked over plain http: whoever listens in on the way can become you");
-  return url.origin;
-}
-
-function openBrowser(url: string): void {
+async function openBrowser(url: string): Promise<void> {
+  const { spawn } = await import("node:child_process");
   const program = process.platform === "darwin" ? "open" : "xdg-open";
   // Where there is none, the address stands in the terminal.
   spawn(program, [url], { stdio: "ignore", detached: true })

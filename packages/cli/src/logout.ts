@@ -1,8 +1,8 @@
 // `moorage logout`: ends a sign-in, at the server and here.
 import type { Command } from "commander";
-import { changeLogins, notSignedIn, readLogins } from "./credentials.ts";
-import { serverUrl } from "./login.ts";
+import { changeLogins, notSignedIn } from "./credentials.ts";
 import { formRequest } from "./oauth.ts";
+import { signedInTo } from "./sign-ins.ts";
 
 /** Adds `moorage logout`. */
 export function addLogout(program: Command): void {
@@ -30,14 +30,4 @@ export function addLogout(program: Command): void {
         );
       console.log(`Signed out of ${server}`);
     });
-}
-
-/** The server of the flag, or the only one. Throws an Error when nobody can know which one is meant. */
-export function signedInTo(url: string | undefined): string {
-  if (url !== undefined) return serverUrl(url);
-  const servers = Object.keys(readLogins());
-  const [server] = servers;
-  if (server === undefined) throw new Error("not signed in to any server: moorage login --url <url>");
-  if (servers.length > 1) throw new Error(`--url: is required, since there are sign-ins to ${servers.join(", ")}`);
-  return server;
 }

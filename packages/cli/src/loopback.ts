@@ -5,6 +5,7 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Login } from "./credentials.ts";
 import { type Endpoints, tokenRequest } from "./oauth.ts";
+import { plain } from "./printable.ts";
 
 /**
  * Waits for the browser. `show` is given the address to open there. Throws an Error that says why there are no tokens.
@@ -77,11 +78,6 @@ export async function signInByLoopback(
 
 /** How the command line is called at the server. */
 export const CLIENT = "moorage-cli";
-
-/** What a terminal can show of a text that came from elsewhere. */
-export function plain(text: string): string {
-  return text.replace(/[^\x20-\x7e]/g, "?").slice(0, 500);
-}
 
 function answer(response: ServerResponse, status: number, text: string): void {
   response

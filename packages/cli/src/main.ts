@@ -1,4 +1,5 @@
-// The `moorage` command: what it can do, and how a failure looks (one line on stderr, exit code 1).
+// The `moorage` command: what it can do, and how a failure looks (one line on stderr, exit code 1). Its commands import
+// what they work with when they run: most need neither the server nor the API.
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { addBackup } from "./backup.ts";
@@ -14,6 +15,7 @@ import { addPullToken } from "./pull-token.ts";
 import { addRestore } from "./restore.ts";
 import { addSample } from "./sample.ts";
 import { addServe } from "./serve.ts";
+import { commandTerm } from "./settings.ts";
 import { addToken } from "./token.ts";
 import { addWhoami } from "./whoami.ts";
 
@@ -24,6 +26,7 @@ const program = new Command("moorage")
   .version(version)
   .description("A self-hosted container registry with its control plane.")
   .showHelpAfterError("(moorage --help tells what there is)")
+  .configureHelp({ subcommandTerm: commandTerm })
   .exitOverride();
 for (const add of [
   addServe,
@@ -45,10 +48,17 @@ for (const add of [
   add(program);
 
 try {
-  await program.parseAsync();
+  await program.parseAsync(argumentsOf(process.argv.slice(2)), { from: "user" });
 } catch (error) {
   // Commander has already said what was wrong with the command line; asking for help is not an error.
   if (!(error instanceof CommanderError))
     console.error(`moorage: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = error instanceof CommanderError ? error.exitCode : 1;
+}
+
+/** `help serve` is `serve --help`, which knows the flags of the settings as well. */
+function argumentsOf(given: string[]): string[] {
+  const [first, name] = given;
+  const isCommand = program.commands.some((command) => command.name() === name);
+  return first === "help" && name !== undefined && isCommand ? [name, "--help"] : given;
 }

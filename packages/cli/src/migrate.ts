@@ -1,6 +1,5 @@
 // `moorage migrate`: brings the database's schema to the version that this program works with, as a start of the server
 // does.
-import { migrateInstallation } from "@moorage/server";
 import type { Command } from "commander";
 import { addSettings, type FlagValues, namesPlace } from "./settings.ts";
 
@@ -13,7 +12,8 @@ export function addMigrate(program: Command): void {
   const configOf = addSettings(command, namesPlace);
   command.action(async (values: FlagValues) => {
     const check = values["check"] === true;
-    const { found, now, newest } = await migrateInstallation(configOf(values), { check });
+    const { migrateInstallation } = await import("@moorage/server");
+    const { found, now, newest } = await migrateInstallation(await configOf(values), { check });
     console.log(`database: version ${now}${found === now ? "" : `, was ${found}`}; this moorage: version ${newest}`);
     if (check && now !== newest) process.exitCode = 1;
   });

@@ -1,26 +1,7 @@
 // `moorage pull-token`: passwords for machines that pull, each an identity of its own.
-import { type Timestamp, timestampDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { IdentitiesService, type Identity, RelationshipType, RoleBindingsService, RolesService } from "@moorage/api";
-import { parseDuration } from "@moorage/server";
 import type { Command } from "commander";
-import { type Connection, connect, type ServerFlags } from "./connection.ts";
-import { parseChallenge } from "./oci/registry.ts";
-import { makePullToken, PULL_TOKEN_ISSUER, type PullToken } from "./pull-key.ts";
-import { quote } from "./shell.ts";
-
-// A password that nobody changes in a year is one that nobody remembers.
-const MAX_TTL_MS = 366 * 86_400_000;
-const REQUEST_TIMEOUT_MS = 30_000;
-const PAGE_SIZE = 200;
-const MAX_PAGES = 100;
-
-interface CreateFlags extends ServerFlags {
-  group: string;
-  name: string;
-  role: string;
-  ttl: string;
-  json?: boolean;
-}
+import type { ServerFlags } from "./connection.ts";
+import type { CreateFlags } from "./pull-tokens.ts";
 
 /** Adds `moorage pull-token` with `create`, `list` and `revoke`. */
 export function addPullToken(program: Command): void {
@@ -39,129 +20,11 @@ export function addPullToken(program: Command): void {
     .option("--role <name>", "the built-in role it has on the group", "registry.pull")
     .option("--ttl <duration>", "how long it is good, such as 12h or 30d; at most 366d", "30d")
     .option("--json", "print registry, user name, password and end as JSON instead")
-    .action(createToken);
+    .action(async (flags: CreateFlags) => (await import("./pull-tokens.ts")).createToken(flags));
   command("list", "list the pull tokens there are")
     .option("--group <uid>", "only those of this group and of the groups below it", "")
-    .action(listTokens);
+    .action(async (flags: ServerFlags & { group: string }) => (await import("./pull-tokens.ts")).listTokens(flags));
   command("revoke", "end a pull token at once")
     .argument("<uid>", "its identity, which is the user name")
-    .action(revokeToken);
-}
-
-async function createToken({ group, name, role, ttl, json, ...flags }: CreateFlags): Promise<void> {
-  const ttlMs = parseDuration(ttl);
-  if (ttlMs === undefined || ttlMs < 1000 || ttlMs > MAX_TTL_MS)
-    throw new Error(`--ttl: must be a duration such as 12h or 30d, at most 366d, not ${ttl}`);
-  const connection = await connect(flags);
-  const registry = await registryHost(connection.url);
-  const {
-    roles: [found],
-  } = await connection.ask(RolesService.method.listRoles, { name: role, uidp: { inRoot: true }, pageSize: 1 });
-  if (found === undefined) throw new Error(`--role: there is no built-in role ${role}`);
-  const nowMs = Date.now();
-  // A token says when it ends in whole seconds.
-  const endMs = Math.floor((nowMs + ttlMs) / 1000) * 1000;
-  const made = makePullToken(registry, nowMs, endMs);
-  const identity = await makeIdentity(connection, made, { group, name, role: found.uid, endMs });
-  const end = new Date(endMs).toISOString();
-  if (json === true)
-    return console.log(
-      JSON.stringify({ registry, username: identity, password: made.token, expirationTime: end }, null, 2),
-    );
-  console.error(`pull token ${name}, good until ${end}; it is shown this once`);
-  console.log(`printf %s ${quote(made.token)} | docker login ${registry} --username ${identity} --password-stdin`);
-}
-
-interface Wanted {
-  group: string;
-  name: string;
-  role: string;
-  endMs: number;
-}
-
-/** The identity and its binding, or neither. Answers the identity's uid. */
-async function makeIdentity(
-  { ask }: Connection,
-  { issuer, subject, issuerKeys, audience }: PullToken,
-  { group, name, role, endMs }: Wanted,
-): Promise<string> {
-  const value = { issuer, subject, issuerKeys, expirationTime: timestampFromMs(endMs), audiences: [audience] };
-  const identity = { name, description: "pull token", relationship: { case: "staticKeys" as const, value } };
-  try {
-    const { uid } = await ask(IdentitiesService.method.createIdentity, { parent: group, identity });
-    await ask(RoleBindingsService.method.createRoleBinding, {
-      parent: group,
-      roleBinding: { identityUid: uid, roleUid: role },
-    });
-    return uid;
-  } catch (error) {
-    // The answer may have been lost: whether it was made is asked of the server. The subject is nobody else's.
-    const left = await ask(IdentitiesService.method.lookupIdentity, { issuer, subject }).then(
-      ({ uid }) => uid,
-      () => undefined,
-    );
-    const removed =
-      left === undefined ||
-      (await ask(IdentitiesService.method.deleteIdentity, { uid: left }).then(
-        () => true,
-        () => false,
-      ));
-    if (removed) throw error;
-    const why = error instanceof Error ? error.message : String(error);
-    throw new Error(`${why}; identity ${left} was made for it and could not be removed: it can do nothing`, {
-      cause: error,
-    });
-  }
-}
-
-async function listTokens({ group, ...flags }: ServerFlags & { group: string }): Promise<void> {
-  const { ask } = await connect(flags);
-  const found: Identity[] = [];
-  let pageToken = "";
-  for (let page = 0; page < MAX_PAGES && (page === 0 || pageToken !== ""); page += 1) {
-    const asked = {
-      pageSize: PAGE_SIZE,
-      pageToken,
-      relationshipType: RelationshipType.STATIC,
-      orderBy: "name",
-      uidp: { descendantsOf: group },
-    };
-    const { identities, nextPageToken } = await ask(IdentitiesService.method.listIdentities, asked);
-    found.push(...identities.filter(isPullToken));
-    pageToken = nextPageToken;
-  }
-  for (const { uid, name, relationship, createTime, lastSeenTime } of found) {
-    const end = relationship.case === "staticKeys" ? relationship.value.expirationTime : undefined;
-    console.log(
-      [uid, name, `made ${timeText(createTime)}`, `ends ${timeText(end)}`, `last seen ${timeText(lastSeenTime)}`].join(
-        "  ",
-      ),
-    );
-  }
-  if (pageToken !== "") throw new Error("there are more: name a group");
-}
-
-async function revokeToken(uid: string, flags: ServerFlags): Promise<void> {
-  const { ask } = await connect(flags);
-  const identity = await ask(IdentitiesService.method.getIdentity, { uid });
-  if (!isPullToken(identity)) throw new Error(`identity ${uid} is no pull token`);
-  await ask(IdentitiesService.method.deleteIdentity, { uid });
-  console.log(`pull token ${identity.name} is revoked`);
-}
-
-function isPullToken({ relationship }: Identity): boolean {
-  return relationship.case === "staticKeys" && relationship.value.issuer === PULL_TOKEN_ISSUER;
-}
-
-function timeText(time: Timestamp | undefined): string {
-  return time === undefined ? "never" : timestampDate(time).toISOString();
-}
-
-/** The host[:port] that images of this server are named by. It says so itself when somebody comes without a token. */
-async function registryHost(url: string): Promise<string> {
-  const response = await fetch(new URL("/v2/", url), { signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) });
-  await response.body?.cancel();
-  const service = parseChallenge(response.headers.get("www-authenticate"))?.service ?? "";
-  if (!/^[\w.:[\]-]+$/.test(service)) throw new Error(`${url} does not answer as a registry does`);
-  return service;
+    .action(async (uid: string, flags: ServerFlags) => (await import("./pull-tokens.ts")).revokeToken(uid, flags));
 }

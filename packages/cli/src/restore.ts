@@ -1,6 +1,5 @@
 // `moorage restore`: makes a data folder from a backup.
 import { resolve } from "node:path";
-import { restoreInstallation } from "@moorage/server";
 import type { Command } from "commander";
 import { bytesText, withProgress } from "./progress.ts";
 import { addSettings, type FlagValues, namesPlace } from "./settings.ts";
@@ -14,7 +13,8 @@ export function addRestore(program: Command): void {
     .option("--verify", "hash every blob, too");
   const configOf = addSettings(command, namesPlace);
   command.action(async (folder: string, values: FlagValues) => {
-    const config = configOf(values);
+    const { restoreInstallation } = await import("@moorage/server");
+    const config = await configOf(values);
     const { blobs } = await withProgress(
       `no server starts on ${config.dataDir}: empty it before the next try`,
       (report) => restoreInstallation(config, resolve(folder), { verify: values["verify"] === true }, report),

@@ -1,12 +1,8 @@
 // `moorage sample`: a small multi-architecture image to try things with, as an OCI layout for any client, or pushed at
 // once.
 import { join } from "node:path";
-import { signToken } from "@moorage/server";
 import { InvalidArgumentError, type Command } from "commander";
-import { buildSampleImage } from "./oci/image.ts";
-import { writeLayout } from "./oci/layout.ts";
-import { openRegistry } from "./oci/registry.ts";
-import { configOf, dataDirOf } from "./token.ts";
+import { dataDirOf, signOwnToken } from "./owner-token.ts";
 
 const TOKEN_TTL_MS = 300_000;
 const PASSWORD_MAX_CHARS = 65_536;
@@ -36,8 +32,8 @@ function parseBuild(text: string): number {
   return Number(text);
 }
 
-async function ownerToken(dataDir: string | undefined): Promise<string> {
-  return (await signToken({ config: configOf(dataDirOf(dataDir)), audience: "platform", ttlMs: TOKEN_TTL_MS })).token;
+function ownerToken(dataDir: string | undefined): Promise<string> {
+  return signOwnToken({ dataDir: dataDirOf(dataDir), audience: "platform", ttlMs: TOKEN_TTL_MS });
 }
 
 /** The first line of standard input. Throws an Error when there is none. */
@@ -70,11 +66,14 @@ export function addSample(program: Command): void {
       if (passwordStdin !== (user !== undefined)) throw new Error("--user and --password-stdin go together");
       if (layout === undefined && push === undefined)
         throw new Error("say where the image goes: --layout <folder> or --push <reference>");
+      const { buildSampleImage } = await import("./oci/image.ts");
       if (layout !== undefined) {
+        const { writeLayout } = await import("./oci/layout.ts");
         for (const number of [1, 2]) await writeLayout(join(layout, `build${number}`), await buildSampleImage(number));
         console.log(layout);
       }
       if (push !== undefined) {
+        const { openRegistry } = await import("./oci/registry.ts");
         const credential =
           user === undefined ? { password: await ownerToken(dataDir) } : { user, password: await readPassword() };
         const digest = await openRegistry({ url: push.url, ...credential }).pushImage(

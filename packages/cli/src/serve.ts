@@ -1,8 +1,6 @@
 // `moorage serve`: the server in the foreground until SIGTERM or SIGINT.
-import { type Config, readBootstrap, startServer, startWorkers, type Workers } from "@moorage/server";
+import type { Config, Workers } from "@moorage/server";
 import type { Command } from "commander";
-import { findClients } from "./clients.ts";
-import { hints } from "./hints.ts";
 import { addSettings, type FlagValues } from "./settings.ts";
 
 /** Adds `moorage serve`, with a flag for every setting. */
@@ -11,10 +9,15 @@ export function addServe(program: Command): void {
     .command("serve")
     .description("run the server; settings come from flags or from the environment");
   const configOf = addSettings(command);
-  command.action((values: FlagValues) => serve(configOf(values)));
+  command.action(async (values: FlagValues) => serve(await configOf(values)));
 }
 
 async function serve(settings: Config): Promise<void> {
+  const [{ readBootstrap, startServer, startWorkers }, { findClients }, { hints }] = await Promise.all([
+    import("@moorage/server"),
+    import("./clients.ts"),
+    import("./hints.ts"),
+  ]);
   const server: Pick<Workers, "config" | "close"> & { failed?: Promise<never> } =
     settings.workers > 1 ? await startWorkers(settings) : await startServer(settings);
   const { promise: signalled, resolve: stop } = Promise.withResolvers<void>();

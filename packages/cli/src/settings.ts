@@ -1,8 +1,10 @@
-import { type Config, flagOf, loadConfig, SETTINGS } from "@moorage/server";
-import { Option, type Command } from "commander";
+import type { Config } from "@moorage/server";
+import { type Command, Help, Option } from "commander";
 
 /** Values of flags, by the attribute that commander names them with. */
 export type FlagValues = Readonly<Record<string, unknown>>;
+
+const withSettings = new WeakSet<Command>();
 
 /** The settings that say where an installation is and how it is reached. */
 export function namesPlace(name: string): boolean {
@@ -10,26 +12,39 @@ export function namesPlace(name: string): boolean {
 }
 
 /**
- * Adds a flag for each of the settings (`MOORAGE_DATA_DIR` is `--data-dir`); a flag wins over the environment. Answers
- * how the settings are read.
+ * Adds a flag for each of the settings (`MOORAGE_DATA_DIR` is `--data-dir`) when the command is the one that runs: the
+ * server, which knows them, is not loaded for another. A flag wins over the environment. Answers how the settings are
+ * read.
  */
 export function addSettings(
   command: Command,
   wanted: (name: string) => boolean = () => true,
-): (values: FlagValues) => Config {
-  const options = SETTINGS.filter(({ name }) => wanted(name)).map(({ name, fallback, help }) => {
-    const option = new Option(
-      `${flagOf({ name })} <value>`,
-      `${help} (${name}${fallback === "" ? "" : `, default ${fallback}`})`,
-    );
-    command.addOption(option);
-    return { name, option };
+): (values: FlagValues) => Promise<Config> {
+  const options = new Map<string, Option>();
+  withSettings.add(command);
+  command.parent?.hook("preSubcommand", async (_, chosen) => {
+    if (chosen !== command) return;
+    const { flagOf, SETTINGS } = await import("@moorage/server/config");
+    for (const { name, fallback, help } of SETTINGS.filter((setting) => wanted(setting.name))) {
+      const option = new Option(
+        `${flagOf({ name })} <value>`,
+        `${help} (${name}${fallback === "" ? "" : `, default ${fallback}`})`,
+      );
+      command.addOption(option);
+      options.set(name, option);
+    }
   });
-  return (values) =>
-    loadConfig(
-      process.env,
-      Object.fromEntries(
-        options.map(({ name, option }) => [name, values[option.attributeName()] as string | undefined]),
-      ),
-    );
+  return async (values) => {
+    const { loadConfig } = await import("@moorage/server/config");
+    const flags = [...options].map(([name, option]) => [name, values[option.attributeName()] as string | undefined]);
+    return loadConfig(process.env, Object.fromEntries(flags));
+  };
+}
+
+/** A command in the list of commands: of those with settings it says `[options]` before their flags are added. */
+export function commandTerm(command: Command): string {
+  const term = new Help().subcommandTerm(command);
+  return withSettings.has(command) && command.options.length === 0
+    ? term.replace(command.name(), `${command.name()} [options]`)
+    : term;
 }

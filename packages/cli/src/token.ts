@@ -1,17 +1,6 @@
 // `moorage token`: a token signed from the data folder, with or without a running server.
-import { resolve } from "node:path";
-import { type Config, loadConfig, parseDuration, signToken } from "@moorage/server";
 import type { Command } from "commander";
-
-/** The data folder of a command: its flag, else the environment, else ./data. */
-export function dataDirOf(flag: string | undefined): string {
-  return resolve(flag || process.env.MOORAGE_DATA_DIR || "./data");
-}
-
-/** The settings of the environment, on that data folder. */
-export function configOf(dataDir: string): Config {
-  return loadConfig(process.env, { MOORAGE_DATA_DIR: dataDir });
-}
+import { dataDirOf, signOwnToken } from "./owner-token.ts";
 
 /** Adds `moorage token`. It prints the token alone, so that `$(moorage token)` is one. */
 export function addToken(program: Command): void {
@@ -34,16 +23,11 @@ export function addToken(program: Command): void {
         ttl: string;
         dataDir?: string;
       }) => {
+        const { parseDuration } = await import("@moorage/server/config");
         const ttlMs = parseDuration(ttl);
         if (ttlMs === undefined || ttlMs <= 0)
           throw new Error(`--ttl: must be a duration such as 90s, 15m or 1h, not ${ttl}`);
-        const { token } = await signToken({
-          config: configOf(dataDirOf(dataDir)),
-          audience,
-          ttlMs,
-          ...(identity === undefined ? {} : { identity }),
-        });
-        console.log(token);
+        console.log(await signOwnToken({ dataDir: dataDirOf(dataDir), audience, ttlMs, identity }));
       },
     );
 }

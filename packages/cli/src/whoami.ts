@@ -1,8 +1,8 @@
 // `moorage whoami`: as whom commands ask a server.
 import type { Command } from "commander";
 import { accessTokenFor, notSignedIn, readLogins } from "./credentials.ts";
-import { signedInTo } from "./logout.ts";
-import { plain } from "./loopback.ts";
+import { plain } from "./printable.ts";
+import { signedInTo } from "./sign-ins.ts";
 
 /** Adds `moorage whoami`. */
 export function addWhoami(program: Command): void {

@@ -1,0 +1,27 @@
+// Tokens signed with the key in a data folder of this machine.
+import { resolve } from "node:path";
+import type { Config } from "@moorage/server";
+
+/** The data folder of a command: its flag, else the environment, else ./data. */
+export function dataDirOf(flag: string | undefined): string {
+  return resolve(flag || process.env.MOORAGE_DATA_DIR || "./data");
+}
+
+/** What is signed; without `identity` the token is that of the owner made at the first start. */
+export interface OwnTokenRequest {
+  dataDir: string;
+  audience: string;
+  identity?: string | undefined;
+  ttlMs: number;
+}
+
+/** Signs a token with the settings of the environment on that folder. Throws an Error that says what is missing. */
+export async function signOwnToken({ dataDir, ...request }: OwnTokenRequest): Promise<string> {
+  const [{ signToken }, config] = [await import("@moorage/server/sign-token"), await configOf(dataDir)];
+  return (await signToken({ config, ...request })).token;
+}
+
+async function configOf(dataDir: string): Promise<Config> {
+  const { loadConfig } = await import("@moorage/server/config");
+  return loadConfig(process.env, { MOORAGE_DATA_DIR: dataDir });
+}

@@ -1,0 +1,31 @@
+// Which server a command means, of those that somebody is signed in to.
+import { readLogins } from "./credentials.ts";
+
+/** The URL as servers name themselves: without a path and a slash at the end. Throws an Error for another text. */
+export function serverUrl(text: string): string {
+  const url = URL.parse(text);
+  if (
+    !url ||
+    !/^https?:$/.test(url.protocol) ||
+    url.pathname !== "/" ||
+    url.search !== "" ||
+    url.hash !== "" ||
+    url.username !== ""
+  ) {
+    throw new Error(`--url: must be an http or https URL without a path, not ${text}`);
+  }
+  const isHere = url.hostname === "localhost" || url.hostname === "[::1]" || url.hostname.startsWith("127.");
+  if (url.protocol === "http:" && !isHere)
+    console.error("moorage: the server is asked over plain http: whoever listens in on the way can become you");
+  return url.origin;
+}
+
+/** The server of the flag, or the only one. Throws an Error when nobody can know which one is meant. */
+export function signedInTo(url: string | undefined): string {
+  if (url !== undefined) return serverUrl(url);
+  const servers = Object.keys(readLogins());
+  const [server] = servers;
+  if (server === undefined) throw new Error("not signed in to any server: moorage login --url <url>");
+  if (servers.length > 1) throw new Error(`--url: is required, since there are sign-ins to ${servers.join(", ")}`);
+  return server;
+}

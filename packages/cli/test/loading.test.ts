@@ -1,0 +1,101 @@
+// What commands load. The server's modules take most of a second to load, and the API's descriptors a good part of it:
+// a command that needs neither answers without delay, and one import at the top of a file of commands would undo that for all
+// of them without a test of what they do seeing it.
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { pathToFileURL } from "node:url";
+import { LAUNCHER, type Outcome, run, temporaryFolder } from "./commands.ts";
+
+// Resolved to their real places, workspace packages are below packages/, and the others below node_modules/.
+const SERVER = /\/packages\/server\//;
+const API = /\/packages\/api\/|\/node_modules\/@(?:bufbuild|connectrpc)\//;
+// What only a server that runs needs.
+const SERVING = /\/packages\/server\/src\/(?:transport|oci|admin|webhooks|mirroring|runtime)\/|\/node_modules\/pino\//;
+
+const SERVER_URL = "https://moorage.example";
+
+/** Runs a command and answers how it ended, with the URL of every module that it loaded. */
+async function loadedBy(
+  t: TestContext,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<Outcome & { modules: string[] }> {
+  const folder = temporaryFolder(t);
+  const [list, hooks] = [join(folder, "modules.txt"), join(folder, "hooks.mjs")];
+  writeFileSync(list, "");
+  writeFileSync(
+    hooks,
+    `import { appendFileSync } from "node:fs";
+    import { registerHooks } from "node:module";
+    registerHooks({
+      load(url, context, next) {
+        appendFileSync(${JSON.stringify(list)}, url + "\\n");
+        return next(url, context);
+      },
+    });`,
+  );
+  const outcome = await run(process.execPath, ["--import", pathToFileURL(hooks).href, LAUNCHER, ...args], {
+    cwd: folder,
+    env: { XDG_CONFIG_HOME: folder, ...env },
+  });
+  return { ...outcome, modules: readFileSync(list, "utf8").trimEnd().split("\n") };
+}
+
+function matching(modules: readonly string[], pattern: RegExp): string[] {
+  return modules.filter((url) => pattern.test(url));
+}
+
+test("whoami of somebody who is signed in loads nothing of the server and nothing of the API", async (t) => {
+  const config = temporaryFolder(t);
+  const claims = { sub: "somebody", exp: Math.floor(Date.now() / 1000) + 3600 };
+  const login = {
+    accessToken: `e30.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.e30`,
+    expiresAtMs: claims.exp * 1000,
+    refreshToken: "unused",
+    identityProvider: "provider",
+  };
+  mkdirSync(join(config, "moorage"));
+  writeFileSync(join(config, "moorage", "credentials.json"), JSON.stringify({ servers: { [SERVER_URL]: login } }));
+  const { code, stdout, stderr, modules } = await loadedBy(t, ["whoami"], { XDG_CONFIG_HOME: config });
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /identity: somebody/);
+  assert.ok(matching(modules, /\/packages\/cli\/src\/whoami\.ts$/).length > 0, "the list holds what was loaded");
+  assert.deepEqual(matching(modules, SERVER), []);
+  assert.deepEqual(matching(modules, API), []);
+});
+
+test("the list of commands and a sign-in load nothing of the server and nothing of the API", async (t) => {
+  // Nobody listens there: the sign-in ends when it asks the server.
+  for (const args of [["--help"], ["login", "--url", "http://127.0.0.1:1", "--identity-provider", "uid"]]) {
+    const { modules } = await loadedBy(t, args);
+    assert.deepEqual(matching(modules, SERVER), [], args.join(" "));
+    assert.deepEqual(matching(modules, API), [], args.join(" "));
+  }
+});
+
+test("a call with a token at hand loads the API and nothing of the server", async (t) => {
+  const args = ["call", "ReposService/ListRepos", "--url", "http://127.0.0.1:1"];
+  const { code, stderr, modules } = await loadedBy(t, args, { MOORAGE_TOKEN: "token" });
+  assert.equal(code, 1);
+  assert.match(stderr, /UNAVAILABLE/);
+  assert.ok(matching(modules, API).length > 0);
+  assert.deepEqual(matching(modules, SERVER), []);
+});
+
+test("signing a token loads what signs, and nothing of what serves", async (t) => {
+  const { code, stderr, modules } = await loadedBy(t, ["token"]);
+  assert.equal(code, 1);
+  assert.match(stderr, /there is no data folder/);
+  assert.ok(matching(modules, /\/sign-token\.ts$/).length > 0);
+  assert.deepEqual(matching(modules, SERVING), []);
+});
+
+test("the help of serve has a flag for each setting, and only the settings are loaded for it", async (t) => {
+  const { stdout, modules } = await loadedBy(t, ["serve", "--help"]);
+  assert.match(stdout, /--data-dir <value>/);
+  assert.deepEqual(matching(modules, SERVING), []);
+  const asked = await loadedBy(t, ["help", "serve"]);
+  assert.equal(asked.stdout, stdout);
+});
