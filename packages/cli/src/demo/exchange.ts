@@ -59,9 +59,9 @@ export async function playExchange({ url, token, issuer, bootstrap: { organizati
   expect(create.status === 403 && create.body.code === 7, `a viewer's create answered ${create.status}`);
   show("create a repo as viewer, by REST", `refused: HTTP 403, ${create.body.details[0]?.reason}`);
   const repos = createClient(ReposService, grpcTransport(url, exchanged));
-  const refusal = await repos
+  const rejection = await repos
     .createRepo({ parent: organization.uid, repo: { name: "forbidden" } })
     .then(() => undefined, ConnectError.from);
-  expect(refusal?.code === Code.PermissionDenied, `a viewer's create by gRPC answered ${refusal?.message}`);
+  expect(rejection?.code === Code.PermissionDenied, `a viewer's create by gRPC answered ${rejection?.message}`);
   show("create a repo as viewer, by gRPC", "refused: PERMISSION_DENIED");
 }

@@ -86,15 +86,15 @@ export async function playPublic({
     "anonymous: the history of latest, pull by its first digest",
     `${history.length} records, ${first.digest.slice(0, 26)}`,
   );
-  const refusal = await anonymous.pullManifest(repository, "nightly").then(
+  const rejection = await anonymous.pullManifest(repository, "nightly").then(
     () => undefined,
     (error: unknown) => error,
   );
   expect(
-    refusal instanceof RegistryError && [401, 403, 404].includes(refusal.status),
+    rejection instanceof RegistryError && [401, 403, 404].includes(rejection.status),
     "nightly was not refused to the anonymous",
   );
-  show(`anonymous: pull ${repository}:nightly`, `refused: HTTP ${refusal.status} ${refusal.code}`);
+  show(`anonymous: pull ${repository}:nightly`, `refused: HTTP ${rejection.status} ${rejection.code}`);
   await restOk(`${url}/v2/${repository}/_service/history/nightly`, "GET", registryToken);
   show("the owner reads the history of nightly", "allowed");
 }

@@ -12,7 +12,7 @@ export interface Migrated {
   newest: number;
 }
 
-const LOCK_TRIES = 50;
+const LOCK_ATTEMPTS = 50;
 const LOCK_PAUSE_MS = 100;
 
 /**
@@ -53,7 +53,7 @@ async function patientLock(dataDir: string): Promise<{ release(): void }> {
     try {
       return takeDataDir(dataDir);
     } catch (error) {
-      if (!(error instanceof StoreError) || tries === LOCK_TRIES) throw error;
+      if (!(error instanceof StoreError) || tries === LOCK_ATTEMPTS) throw error;
       await wait(LOCK_PAUSE_MS);
     }
   }

@@ -1,7 +1,7 @@
 import { createLru } from "../lib/lru.ts";
 import type { CallData } from "../core/call.ts";
 import type { AuditEvent } from "./entry.ts";
-import { ENTRIES_AT_ONCE, noteRejections, type Refusal } from "./commands.ts";
+import { ENTRIES_AT_ONCE, noteRejections, type Rejection } from "./commands.ts";
 import { systemCall } from "../core/system-call.ts";
 
 /** Notes what was refused: outside of a transaction, for the one it was refused in is gone. */
@@ -14,7 +14,7 @@ export interface Auditor {
 
 /** The part of the transactor that an auditor uses. */
 export interface AuditWriter {
-  write(command: typeof noteRejections, data: CallData, input: { refusals: Refusal[] }): Promise<void>;
+  write(command: typeof noteRejections, data: CallData, input: { rejections: Rejection[] }): Promise<void>;
 }
 
 export interface AuditorDeps {
@@ -32,13 +32,13 @@ const WINDOW_MS = 60_000;
 const MOST_OF_A_KIND = 20;
 const MOST_OF_STRANGERS = 600;
 const MAX_KINDS = 10_000;
-const MAX_TRIES = 3;
+const MAX_ATTEMPTS = 3;
 
-/** Refusals of one kind in the minute since `startMs`. `last`: the last of those that were not written. */
+/** Rejections of one kind in the minute since `startMs`. `last`: the last of those that were not written. */
 interface Kind {
   startMs: number;
   count: number;
-  last: Refusal | undefined;
+  last: Rejection | undefined;
 }
 
 /**
@@ -47,14 +47,14 @@ interface Kind {
  * with `repeated`, the number of those that came after them.
  */
 export function createAuditor({ writer, clock, log, dropped }: AuditorDeps): Auditor {
-  const queue: Refusal[] = [];
+  const queue: Rejection[] = [];
   const kinds = createLru<string, Kind>(MAX_KINDS);
   const repeating = new Set<Kind>();
   let strangers = { startMs: 0, count: 0 };
   let flushing: Promise<void> | undefined;
 
-  const add = (refusal: Refusal): void => {
-    queue.push(refusal);
+  const add = (rejection: Rejection): void => {
+    queue.push(rejection);
     if (queue.length <= MAX_WAITING) return;
     queue.shift();
     dropped(1);
@@ -69,9 +69,14 @@ export function createAuditor({ writer, clock, log, dropped }: AuditorDeps): Aud
       kind.last = undefined;
     }
   };
-  const isTooMuch = (refusal: Refusal): boolean => {
-    const { data, method, code = 0 } = refusal;
-    const key = JSON.stringify([networkOf(data.remoteAddress), refusal.identity ?? data.caller.identity, method, code]);
+  const isTooMuch = (rejection: Rejection): boolean => {
+    const { data, method, code = 0 } = rejection;
+    const key = JSON.stringify([
+      networkOf(data.remoteAddress),
+      rejection.identity ?? data.caller.identity,
+      method,
+      code,
+    ]);
     const known = kinds.get(key);
     const kind =
       known !== undefined && data.nowMs - known.startMs < WINDOW_MS
@@ -81,12 +86,12 @@ export function createAuditor({ writer, clock, log, dropped }: AuditorDeps): Aud
     kind.count += 1;
     if (kind.count <= MOST_OF_A_KIND) return false;
     if (repeating.size < MAX_KINDS || repeating.has(kind)) {
-      kind.last = refusal;
+      kind.last = rejection;
       repeating.add(kind);
     } else dropped(1);
     return true;
   };
-  const isOneStrangerTooMany = ({ data, identity }: Refusal): boolean => {
+  const isOneStrangerTooMany = ({ data, identity }: Rejection): boolean => {
     if ((identity ?? data.caller.identity) !== "") return false;
     if (data.nowMs - strangers.startMs >= WINDOW_MS) strangers = { startMs: data.nowMs, count: 0 };
     strangers.count += 1;
@@ -94,15 +99,15 @@ export function createAuditor({ writer, clock, log, dropped }: AuditorDeps): Aud
   };
   const flush = async (): Promise<void> => {
     while (queue.length > 0) {
-      const refusals = queue.splice(0, ENTRIES_AT_ONCE);
+      const rejections = queue.splice(0, ENTRIES_AT_ONCE);
       for (let tries = 1; ; tries += 1) {
         try {
-          await writer.write(noteRejections, systemCall(clock.nowMs()), { refusals });
+          await writer.write(noteRejections, systemCall(clock.nowMs()), { rejections });
           break;
         } catch (error) {
-          if (tries < MAX_TRIES) continue;
-          dropped(refusals.length);
-          log.error({ err: error, count: refusals.length }, "writing refusals to the audit log failed");
+          if (tries < MAX_ATTEMPTS) continue;
+          dropped(rejections.length);
+          log.error({ err: error, count: rejections.length }, "writing refusals to the audit log failed");
           break;
         }
       }
@@ -119,10 +124,10 @@ export function createAuditor({ writer, clock, log, dropped }: AuditorDeps): Aud
 
   return {
     note(data, event) {
-      const refusal = { ...event, data };
-      if (isTooMuch(refusal)) return;
-      if (isOneStrangerTooMany(refusal)) return dropped(1);
-      add(refusal);
+      const rejection = { ...event, data };
+      if (isTooMuch(rejection)) return;
+      if (isOneStrangerTooMany(rejection)) return dropped(1);
+      add(rejection);
       if (queue.length >= ENTRIES_AT_ONCE) void flushOnce();
     },
     async close() {

@@ -5,7 +5,7 @@ import { type Database, statement } from "../store/index.ts";
 import { type AuditEvent, writeEntry } from "./entry.ts";
 
 /** What was refused, with the call as it came. */
-export interface Refusal extends AuditEvent {
+export interface Rejection extends AuditEvent {
   data: CallData;
   /**
    * Instead of a resource: `<organization>/<image…>`, as somebody called it. What of that path there is becomes the
@@ -30,16 +30,16 @@ const removeOld = statement<{ uid: string }>(
  */
 export const noteRejections = command(
   "audit.noteRejections",
-  async (call: Call, { refusals }: { refusals: Refusal[] }): Promise<void> => {
-    for (const { data, repository, ...refusal } of refusals) {
+  async (call: Call, { rejections }: { rejections: Rejection[] }): Promise<void> => {
+    for (const { data, repository, ...rejection } of rejections) {
       const { repo, group } = repository === undefined ? {} : await resolveRepository(call, repository);
-      const resource = repo ?? group ?? refusal.resource;
+      const resource = repo ?? group ?? rejection.resource;
       // A path of which nothing is here is none of ours.
-      const details = { ...refusal.details, ...(repository !== undefined && group !== undefined && { repository }) };
+      const details = { ...rejection.details, ...(repository !== undefined && group !== undefined && { repository }) };
       await writeEntry(
         call.tx,
         data,
-        { ...refusal, resource, details, decision: refusal.decision ?? "denied" },
+        { ...rejection, resource, details, decision: rejection.decision ?? "denied" },
         await organizationOf(call.tx, resource),
       );
     }

@@ -66,11 +66,11 @@ const WRITE_REFUSALS: ReadonlySet<Code> = new Set([...REFUSALS, Code.NotFound, C
  * The refusal that an error is, if it is one. `hides`: NOT_FOUND is said of what may be there. `writes`: it was to
  * change something, which then it did not.
  */
-export function refusalOf(
+export function rejectionOf(
   error: unknown,
   { hides = false, writes = false }: { hides?: boolean; writes?: boolean },
 ): { code: number; reason: string } | undefined {
   if (!(error instanceof MoorageError)) return undefined;
-  const isRefusal = (writes ? WRITE_REFUSALS : REFUSALS).has(error.code) || (hides && error.code === Code.NotFound);
-  return isRefusal ? { code: error.code, reason: reasonOf(error) } : undefined;
+  const isRejection = (writes ? WRITE_REFUSALS : REFUSALS).has(error.code) || (hides && error.code === Code.NotFound);
+  return isRejection ? { code: error.code, reason: reasonOf(error) } : undefined;
 }

@@ -1,4 +1,4 @@
-import { type AuditEvent, type Auditor, refusalOf } from "../audit/index.ts";
+import { type AuditEvent, type Auditor, rejectionOf } from "../audit/index.ts";
 import { isUid } from "../lib/uid.ts";
 import type { Caller, CallData } from "../core/call.ts";
 import { type Jwt, parseJwt } from "./tokens/jwt.ts";
@@ -56,8 +56,8 @@ export function noting<R extends AuditedRequest, A>(
     try {
       return await work(request, data);
     } catch (error) {
-      const refusal = refusalOf(error, {});
-      if (refusal === undefined) throw error;
+      const rejection = rejectionOf(error, {});
+      if (rejection === undefined) throw error;
       const caller = await read(request.bearer, data.nowMs);
       const truth = refusedBy.get(error as object);
       const resource =
@@ -69,7 +69,7 @@ export function noting<R extends AuditedRequest, A>(
         {
           method,
           resource,
-          ...refusal,
+          ...rejection,
           ...(truth && { reason: `${truth.reason}: ${truth.why}` }),
           ...(caller === undefined && { act: claimedBy(parseJwt(request.bearer, MAX_BEARER_CHARS)) }),
         },

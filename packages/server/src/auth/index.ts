@@ -9,7 +9,7 @@ import { createExchanger, type Exchanger } from "./exchange/exchange.ts";
 import { createExternalVerifier } from "./exchange/issuer-keys.ts";
 import { createKeyring, type Keyring, loadKeys } from "./tokens/keys.ts";
 import { createRefreshTokens, type RefreshTokens } from "./tokens/refresh.ts";
-import { createSignIn, type SignInRoom } from "./sign-in/index.ts";
+import { createSignIn, type SignIn } from "./sign-in/index.ts";
 import { createTokens, type Tokens } from "./tokens/tokens.ts";
 
 export { type Authenticator, refusedCaller, refusedLike } from "./tokens/authenticate.ts";
@@ -27,7 +27,7 @@ export {
   rotateSigningKey,
 } from "./tokens/keys.ts";
 export { isRefreshToken, type Refreshable, type RefreshTokens } from "./tokens/refresh.ts";
-export { refusalWords } from "./exchange/rejections.ts";
+export { rejectionMessage } from "./exchange/rejections.ts";
 export {
   createTokens,
   isWrongAudience,
@@ -37,8 +37,8 @@ export {
   type RepositoryAccess,
   type Tokens,
 } from "./tokens/tokens.ts";
-export { createSignInDoors } from "./sign-in/index.ts";
-export { type AnswerError, createStsDoors, type StsDeps } from "./http/endpoints.ts";
+export { createSignInEndpoints } from "./sign-in/index.ts";
+export { type AnswerError, createStsEndpoints, type StsDeps } from "./http/endpoints.ts";
 export { createSecurityTokenService, type SecurityTokenService } from "./http/sts-service.ts";
 
 export interface AccessDeps {
@@ -59,7 +59,7 @@ export interface Access {
   refreshTokens: RefreshTokens;
   exchanger: Exchanger;
   authenticate: Authenticator;
-  signIn: SignInRoom;
+  signIn: SignIn;
 }
 
 // Discovery documents and key sets are a few KiB.

@@ -24,7 +24,7 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const ANSWER_TIMEOUT_MS = 60_000;
 const IDLE_TIMEOUT_MS = 90_000;
 const MAX_ATTEMPTS = 3;
-const FOLDER_TRIES = 5;
+const FOLDER_ATTEMPTS = 5;
 const FOLDER_PAUSE_MS = 20;
 const MAX_SOCKETS = 256;
 const CONTENT_TYPE = "application/octet-stream";
@@ -112,7 +112,7 @@ export function openBucket(
         try {
           return await next(args);
         } catch (error) {
-          if (tries === FOLDER_TRIES || !isFolderRace(error)) throw error;
+          if (tries === FOLDER_ATTEMPTS || !isFolderRace(error)) throw error;
           await wait(tries * FOLDER_PAUSE_MS);
         }
       }

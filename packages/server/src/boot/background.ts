@@ -5,7 +5,7 @@ import { backlogs } from "../events/index.ts";
 import { startJobs } from "../jobs/jobs.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Mirroring } from "../mirroring/index.ts";
-import { startPullTeller } from "../oci/index.ts";
+import { startPullPublisher } from "../oci/index.ts";
 import { startDispatcher } from "../webhooks/index.ts";
 import type { Api } from "./api.ts";
 import type { Base } from "./base.ts";
@@ -42,7 +42,7 @@ export async function startBackground(
   // On PostgreSQL this thread makes events of pulls itself; on SQLite the writing thread does, which may have a
   // processor of its own.
   const isShared = store.engine === "postgres" || availableParallelism() <= config.workers;
-  const publisher = startPullTeller({ writer: transactor, reader, clock, log, isShared });
+  const publisher = startPullPublisher({ writer: transactor, reader, clock, log, isShared });
   wakers.pulled = () => publisher.wake();
   shutdown.at("pull publisher", () => publisher.close());
   const jobs = await startJobs({

@@ -8,7 +8,7 @@ export type ToWorker =
   | { type: "start"; settings: Config; number: number }
   /** Drain and end. */
   | { type: "stop" }
-  /** Tell what you counted. */
+  /** Emit what you counted. */
   | { type: "count"; id: number }
   /** What all counted: the answer to `collect`. */
   | { type: "collected"; id: number; snapshots: Snapshot[] };

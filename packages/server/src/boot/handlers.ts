@@ -1,22 +1,22 @@
 import { SecurityTokenService } from "@moorage/api";
 import type { Logger } from "pino";
 import { violationsOf } from "../aip/validate.ts";
-import { createSignInDoors, createStsDoors } from "../auth/index.ts";
+import { createSignInEndpoints, createStsEndpoints } from "../auth/index.ts";
 import type { Config } from "../config/index.ts";
 import { ANONYMOUS } from "../core/call.ts";
 import { Code } from "../errors.ts";
 import type { Clock } from "../lib/clock.ts";
 import { mergeSnapshots, METRICS_CONTENT_TYPE } from "../observe/index.ts";
-import { distributionDoor, type RegistryDeps, tokenDoor } from "../oci/index.ts";
+import { registryHandler, type RegistryDeps, tokenEndpoint } from "../oci/index.ts";
 import { createMethodAuthenticator } from "../runtime/authenticate.ts";
 import { createPipeline } from "../runtime/pipeline.ts";
 import { createMethodCache } from "../runtime/response-cache.ts";
-import { metricsDoor } from "../transport/http/metrics.ts";
-import type { Doors } from "../transport/http/router.ts";
+import { metricsEndpoint } from "../transport/http/metrics.ts";
+import type { Handlers } from "../transport/http/router.ts";
 import { answerErrors } from "../transport/http/send-error.ts";
-import { openApiDoors } from "../transport/openapi/door.ts";
-import { restDoor } from "../transport/rest/handler.ts";
-import { rpcDoor } from "../transport/rpc/handler.ts";
+import { openApiEndpoints } from "../transport/openapi/door.ts";
+import { restHandler } from "../transport/rest/handler.ts";
+import { rpcHandler } from "../transport/rpc/handler.ts";
 import type { Api } from "./api.ts";
 import type { Base } from "./base.ts";
 import type { Preflight } from "./preflight.ts";
@@ -40,7 +40,7 @@ export function handlersOf(
   { auditor, access, dispatch }: Api,
   registry: RegistryDeps,
   { clock, log, mayReadMetrics, collectMetrics, draining }: HandlersOptions,
-): Doors {
+): Handlers {
   const { errorDomain } = config;
   const services = [...new Set([...methods.values()].map(({ desc }) => desc.parent))];
   const answerError = answerErrors(errorDomain, log);
@@ -55,27 +55,27 @@ export function handlersOf(
     log,
   };
   return {
-    rest: restDoor({ ...shared, services, violationsOf, maxBodyBytes: config.maxJsonBytes }),
-    rpc: rpcDoor({
+    rest: restHandler({ ...shared, services, violationsOf, maxBodyBytes: config.maxJsonBytes }),
+    rpc: rpcHandler({
       ...shared,
       services: [...services, SecurityTokenService],
       aliases: config.grpcPackageAliases,
       shutdown: draining,
       maxMessageBytes: config.maxJsonBytes,
     }),
-    distribution: distributionDoor(registry),
+    distribution: registryHandler(registry),
     twoTokens: ({ requestId, remoteAddress }, { headers }) =>
       auditor.note(
         { caller: ANONYMOUS, requestId, nowMs: clock.nowMs(), remoteAddress, userAgent: headers["user-agent"] ?? "" },
         { method: "door", resource: "", code: Code.Unauthenticated, reason: "TWO_TOKENS" },
       ),
-    metrics: metricsDoor({
+    metrics: metricsEndpoint({
       mayRead: mayReadMetrics,
       collect: collectMetrics ?? (async () => mergeSnapshots([await observation.snapshot()])),
       contentType: METRICS_CONTENT_TYPE,
     }),
     paths: {
-      ...createStsDoors({
+      ...createStsEndpoints({
         config,
         clock,
         keyring: access.keyring,
@@ -83,11 +83,11 @@ export function handlersOf(
         grants: access.signIn.grants,
         answerError,
       }),
-      ...createSignInDoors({ config, clock, signIn: access.signIn, answerError }),
-      ...openApiDoors({ services, baseUrl: config.baseUrl, answerError }),
+      ...createSignInEndpoints({ config, clock, signIn: access.signIn, answerError }),
+      ...openApiEndpoints({ services, baseUrl: config.baseUrl, answerError }),
     },
     registryPaths: {
-      "/token": tokenDoor({
+      "/token": tokenEndpoint({
         ...registry,
         tokens: access.tokens,
         exchanger: access.exchanger,

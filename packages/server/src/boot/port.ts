@@ -4,13 +4,13 @@ import type { Clock } from "../lib/clock.ts";
 import type { Observation } from "../observe/index.ts";
 import { type Listening, listen } from "../transport/http/listen.ts";
 import { createAdmission } from "../transport/http/rate-limits.ts";
-import { type FrontDoor, frontDoor } from "../transport/http/router.ts";
+import { type Router, createRouter } from "../transport/http/router.ts";
 import type { Preflight } from "./preflight.ts";
 import type { Shutdown } from "./shutdown.ts";
 
 /** The port, where requests are told to come again until the front is opened. */
 export interface OpenedPort {
-  front: FrontDoor;
+  front: Router;
   port: Listening;
   /** The settings in force, with every URL filled in. */
   config: Config;
@@ -38,7 +38,7 @@ export async function openPort(
     clock,
     limited: observation.limited,
   });
-  const front = frontDoor({ log, addressOf, errorDomain, admission, observer: observation.requests });
+  const front = createRouter({ log, addressOf, errorDomain, admission, observer: observation.requests });
   shutdown.at("readiness", () => front.close());
   const port = await listen({
     host,

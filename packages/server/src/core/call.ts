@@ -32,7 +32,7 @@ export interface Caller {
 export interface CallData {
   caller: Caller;
   requestId: string;
-  /** Milliseconds since 1970: the time of the call. Rooms never read the clock. */
+  /** Milliseconds since 1970: the time of the call. Services never read the clock. */
   nowMs: number;
   remoteAddress: string;
   userAgent: string;
@@ -54,13 +54,13 @@ export interface Call extends CallData {
    * only if, what it tells of is. Of a call that only reads nothing is told. Answers the event's id. Source: contract
    * §9.
    */
-  emit<D extends DescMessage>(schema: D, event: Happening<D>): string;
+  emit<D extends DescMessage>(schema: D, event: NewEvent<D>): string;
   /** Whether another identity holds it there, by its bindings: for what it said earlier and what is done only now. */
   heldBy(identity: string, capability: Capability, uid: string): Promise<boolean>;
 }
 
 /** What happened. */
-export interface Happening<D extends DescMessage> {
+export interface NewEvent<D extends DescMessage> {
   /** Without the configured prefix, e.g. `registry.push.v1`. */
   type: string;
   /** The uid of the resource it happened to. */
@@ -84,7 +84,7 @@ export interface Actor {
 }
 
 /** What happened in a call, not appended yet. */
-export interface Happened extends Omit<Happening<DescMessage>, "body"> {
+export interface PendingEvent extends Omit<NewEvent<DescMessage>, "body"> {
   id: string;
   schema: DescMessage;
   body: Message;

@@ -17,7 +17,7 @@ import { permissionDenied } from "../errors.ts";
  * reads alone, for as long as its caller listens: it makes each answer when it is asked for the next one, and throws
  * the signal's reason soon after that is given.
  */
-export type Room<S extends DescService> = {
+export type Service<S extends DescService> = {
   [K in keyof S["method"]]: S["method"][K] extends DescMethodUnary<infer I, infer O>
     ? (call: Call, request: MessageShape<I>) => Promise<MessageInitShape<O> | Stored<O>>
     : S["method"][K] extends DescMethodServerStreaming<infer I, infer O>
@@ -26,7 +26,7 @@ export type Room<S extends DescService> = {
 };
 
 /** What rooms are made with. */
-export interface RoomContext {
+export interface ServiceContext {
   /** Seals page tokens; the same as long as the installation lives. */
   pageTokenKey: Uint8Array;
   /** The uid of the built-in role `owner`. */

@@ -14,7 +14,7 @@ import type { Call } from "../core/call.ts";
 import { eventTypes } from "./types.ts";
 
 /** Tells what a call of a method did. `scope`: the uid of what it was done on. */
-export type Tell = (call: Call, scope: string, answer: Message) => void;
+export type Emit = (call: Call, scope: string, answer: Message) => void;
 interface ApiMethod {
   desc: DescMethod;
   access: Access;
@@ -25,9 +25,9 @@ type Fields = Message & Record<string, unknown>;
  * How each method of the API tells what it did. Absent: it changes nothing, or the room tells it by itself. Source: the
  * option `event`.
  */
-export function apiEvents(methods: readonly ApiMethod[]): Map<DescMethod, Tell> {
+export function apiEvents(methods: readonly ApiMethod[]): Map<DescMethod, Emit> {
   const types = eventTypes(methods.map(({ desc }) => desc));
-  const found = new Map<DescMethod, Tell>();
+  const found = new Map<DescMethod, Emit>();
   for (const { type, body, methods: emitting, hasOwnBody } of types.values()) {
     for (const { desc, access } of methods) {
       // One that answers something else than the type's body has the room tell of the resource.
@@ -36,8 +36,8 @@ export function apiEvents(methods: readonly ApiMethod[]): Map<DescMethod, Tell> 
         found.set(
           desc,
           body === ResourceDeletedSchema
-            ? tellDeleted(type, access.resource)
-            : tellAnswer(type, desc.output, access.resource),
+            ? emitDeleted(type, access.resource)
+            : emitAnswer(type, desc.output, access.resource),
         );
     }
   }
@@ -59,7 +59,7 @@ export function groupOf(typeName: string, uid: string): string {
   }
 }
 
-function tellDeleted(type: string, resource: string): Tell {
+function emitDeleted(type: string, resource: string): Emit {
   return (call, scope) =>
     void call.emit(ResourceDeletedSchema, {
       type,
@@ -69,7 +69,7 @@ function tellDeleted(type: string, resource: string): Tell {
     });
 }
 
-function tellAnswer(type: string, output: DescMessage, resource: string): Tell {
+function emitAnswer(type: string, output: DescMessage, resource: string): Emit {
   if (output.field["uid"] !== undefined) {
     return (call, _scope, answer) => {
       const { uid, updateTime } = answer as Message & { uid: string; updateTime?: Timestamp };
@@ -79,13 +79,13 @@ function tellAnswer(type: string, output: DescMessage, resource: string): Tell {
     };
   }
   const list = output.fields.find((field) => field.fieldKind === "list" && field.message?.field["uid"] !== undefined);
-  if (list?.message !== undefined) return tellBatch(type, output, list, list.message);
+  if (list?.message !== undefined) return emitBatch(type, output, list, list.message);
   return (call, scope, answer) =>
     void call.emit(output, { type, subject: scope, group: groupOf(resource, scope), body: answer });
 }
 
 /** One event for each parent: whoever may know of the one group may know nothing of the other. */
-function tellBatch(type: string, output: DescMessage, list: DescField, item: DescMessage): Tell {
+function emitBatch(type: string, output: DescMessage, list: DescField, item: DescMessage): Emit {
   return (call, _scope, answer) => {
     const items = (answer as Fields)[list.localName] as { uid: string }[];
     const byParent = Map.groupBy(items, ({ uid }) => parentOf(uid));

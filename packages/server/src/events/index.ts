@@ -1,5 +1,5 @@
 // What other rooms and the delivery may ask of events.
-export { apiEvents, type Tell } from "./api-events.ts";
+export { apiEvents, type Emit } from "./api-events.ts";
 export { appendEvents } from "./outbox.ts";
 export { eventCommands, releaseLeases } from "./commands.ts";
 export { claimDeliveries } from "./deliveries/claim.ts";
@@ -15,7 +15,7 @@ export type {
 export { recordOutcomes } from "./deliveries/record.ts";
 export { expireEvents } from "./expire.ts";
 export { sequenceEvents } from "./sequencer.ts";
-export { hasPullNotes, keepPulls, notePulls, type PullNote, type ToldPulls } from "./pulls.ts";
+export { hasBufferedPulls, keepPulls, notePulls, type BufferedPull, type PublishedPulls } from "./pulls.ts";
 export { type Backlog, backlogs, dueSubscriptions, hasOutbox } from "./deliveries/due.ts";
 export { eventRetention, type EventRetentionDeps } from "./retention.ts";
 export { deliveriesService } from "./deliveries/service.ts";

@@ -1,4 +1,4 @@
-import type { Actor, CallData, Happened } from "../core/call.ts";
+import type { Actor, CallData, PendingEvent } from "../core/call.ts";
 import { type Database, select } from "../store/index.ts";
 import { bodyOf } from "./body.ts";
 
@@ -24,10 +24,14 @@ export interface OutboxRow {
  * Appends what happened to the outbox, in the transaction that did it and in the order it was told of. They get their
  * numbers once it is committed.
  */
-export async function appendEvents(tx: Database, data: CallData, happened: readonly Happened[]): Promise<void> {
+export async function appendEvents(
+  tx: Database,
+  data: CallData,
+  pendingEvents: readonly PendingEvent[],
+): Promise<void> {
   await appendRows(
     tx,
-    happened.map((event) => rowOf(data, event)),
+    pendingEvents.map((event) => rowOf(data, event)),
   );
 }
 
@@ -56,7 +60,7 @@ export function actorOf({ identity, act }: Actor): string {
 
 function rowOf(
   { caller, nowMs }: CallData,
-  { schema, body, isSystem = false, by, target = "", ...event }: Happened,
+  { schema, body, isSystem = false, by, target = "", ...event }: PendingEvent,
 ): OutboxRow {
   const actor = isSystem ? SYSTEM : (by ?? { identity: caller.identity, act: caller.act ?? {} });
   return { ...event, target, timeMs: nowMs, actor: actorOf(actor), body: bodyOf(schema, body) };

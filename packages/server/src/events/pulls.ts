@@ -11,7 +11,10 @@ import { command } from "../core/command.ts";
 import { QUEUE } from "./queue-options.ts";
 
 /** Pulls that are alike in all but their time. */
-export interface PullNote extends Pick<RegistryPull, "repository" | "tag" | "digest" | "remoteAddress" | "userAgent"> {
+export interface BufferedPull extends Pick<
+  RegistryPull,
+  "repository" | "tag" | "digest" | "remoteAddress" | "userAgent"
+> {
   /** The repo's uid. */
   repo: string;
   type: "manifest" | "blob";
@@ -38,7 +41,7 @@ const removeKept = statement("delete from pull_notes where id = ?");
  */
 export const keepPulls = command(
   "events.keepPulls",
-  async ({ tx, nowMs }: Call, { pulls }: { pulls: readonly PullNote[] }): Promise<{ kept: boolean }> => {
+  async ({ tx, nowMs }: Call, { pulls }: { pulls: readonly BufferedPull[] }): Promise<{ kept: boolean }> => {
     if ((await selectNth(tx, MOST_KEPT)).length > 0) return { kept: false };
     await insertKept(tx, `${String(nowMs).padStart(15, "0")}-${randomUUID()}`, JSON.stringify(pulls));
     return { kept: true };
@@ -47,7 +50,7 @@ export const keepPulls = command(
 );
 
 /** What was told of. `count`: how many pulls; 0: none were kept. `isMany`: very many are kept still. */
-export interface ToldPulls {
+export interface PublishedPulls {
   count: number;
   isMany: boolean;
 }
@@ -55,12 +58,12 @@ export interface ToldPulls {
 /** Tells of the pulls that were kept together first, each by an event of its own, in the order of their times. */
 export const notePulls = command(
   "events.notePulls",
-  async ({ tx }: Call, _request: Record<string, never>): Promise<ToldPulls> => {
+  async ({ tx }: Call, _request: Record<string, never>): Promise<PublishedPulls> => {
     await takeTurn(tx, "pulls");
     const [oldest] = await selectOldest(tx);
     if (oldest === undefined) return { count: 0, isMany: false };
     // Only `keepPulls` writes there.
-    const rows = (JSON.parse(oldest.pulls) as PullNote[]).flatMap(rowsOf);
+    const rows = (JSON.parse(oldest.pulls) as BufferedPull[]).flatMap(rowsOf);
     await appendRows(
       tx,
       rows.sort((one, other) => one.timeMs - other.timeMs),
@@ -72,11 +75,11 @@ export const notePulls = command(
 );
 
 /** Whether pulls are kept that no event tells of yet. */
-export async function hasPullNotes(db: Database): Promise<boolean> {
+export async function hasBufferedPulls(db: Database): Promise<boolean> {
   return (await selectNth(db, 0)).length > 0;
 }
 
-function rowsOf({ repo, actor, timesMs: [firstMs, ...otherMs], ...told }: PullNote): OutboxRow[] {
+function rowsOf({ repo, actor, timesMs: [firstMs, ...otherMs], ...told }: BufferedPull): OutboxRow[] {
   if (firstMs === undefined) return [];
   const row = { type: TYPE, subject: repo, group: parentOf(repo), target: "", actor: actorOf(actor) };
   const body = bodyOf(

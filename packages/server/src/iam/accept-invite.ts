@@ -32,7 +32,7 @@ export function keyIdOf(codeHash: string): string {
 }
 
 /** Why an invite is not accepted: ErrorInfo's metadata says it as `reason`. */
-type Refusal =
+type Rejection =
   | "INVITE_UNKNOWN"
   | "INVITE_REVOKED"
   | "INVITE_EXPIRED"
@@ -162,13 +162,13 @@ function comparable(email: string): string {
   return `${email.slice(0, at)}${email.slice(at).toLowerCase()}`;
 }
 
-function failed(reason: Refusal, codeHash: string, description: string): MoorageError {
+function failed(reason: Rejection, codeHash: string, description: string): MoorageError {
   return new MoorageError(Code.FailedPrecondition, `Precondition failed: ${description}`, {
     metadata: reasoned(reason),
     preconditionViolations: [{ type: reason, subject: keyIdOf(codeHash), description }],
   });
 }
 
-function reasoned(reason: Refusal): Record<string, string> {
+function reasoned(reason: Rejection): Record<string, string> {
   return { reason };
 }

@@ -15,7 +15,7 @@ import { violationsOf } from "../aip/validate.ts";
 import { isWithin, parentOf } from "../lib/uid.ts";
 import type { Call } from "../core/call.ts";
 import { alreadyExists, invalidArgument } from "../errors.ts";
-import type { Room, RoomContext } from "../core/service.ts";
+import type { Service, ServiceContext } from "../core/service.ts";
 import { accountViolations } from "./account-rules.ts";
 import { checkAccount } from "./account-check.ts";
 import { groups } from "./groups.ts";
@@ -54,7 +54,7 @@ const LIST = storedListOf(
 export function accountAssociationsService({
   pageTokenKey,
   providers,
-}: RoomContext): Room<typeof AccountAssociationsService> {
+}: ServiceContext): Service<typeof AccountAssociationsService> {
   return {
     getAccountAssociation: (call, { uid }) => getAssociation(call.tx, uid),
     listAccountAssociations: (call, request) =>

@@ -19,7 +19,7 @@ interface Ask {
   /** Whether the body of a good answer holds what was asked for. */
   isGood(body: string): boolean;
   /** What the body of a refusal says. */
-  refusalOf(body: string): string;
+  rejectionOf(body: string): string;
 }
 
 const ROLE = "moorage-check";
@@ -91,7 +91,7 @@ function askAmazon({ awsStsUrl }: AccountProviders, account: string): Ask {
       WebIdentityToken: token,
     }),
     isGood: (body) => /<AccessKeyId>[^<\s]+<\/AccessKeyId>/.test(body) && body.includes("<SessionToken>"),
-    refusalOf: (body) =>
+    rejectionOf: (body) =>
       [/<Code>([^<]*)<\/Code>/.exec(body)?.[1], /<Message>([^<]*)<\/Message>/.exec(body)?.[1]]
         .filter(Boolean)
         .join(": "),
@@ -113,7 +113,7 @@ function askGoogle({ googleStsUrl }: AccountProviders, projectNumber: string): A
       subject_token: token,
     }),
     isGood: hasAccessToken,
-    refusalOf: oauthRefusal,
+    rejectionOf: oauthRejection,
   };
 }
 
@@ -130,7 +130,7 @@ function askAzure({ azureLoginUrl }: AccountProviders, tenant: string, client: s
       client_assertion: token,
     }),
     isGood: hasAccessToken,
-    refusalOf: oauthRefusal,
+    rejectionOf: oauthRejection,
   };
 }
 
@@ -153,7 +153,7 @@ async function answerOf(
     if (status >= 500 || status === 429)
       return { reason: "PROVIDER_ERROR", message: `the provider answered ${status}` };
     if (status !== 200)
-      return { reason: "REFUSED", message: `the provider answered ${status}${said(ask.refusalOf(text))}` };
+      return { reason: "REFUSED", message: `the provider answered ${status}${said(ask.rejectionOf(text))}` };
     return ask.isGood(text)
       ? undefined
       : { reason: "UNEXPECTED_ANSWER", message: "the provider answered with something else than credentials" };
@@ -175,7 +175,7 @@ function hasAccessToken(body: string): boolean {
   return typeof token === "string" && token !== "";
 }
 
-function oauthRefusal(body: string): string {
+function oauthRejection(body: string): string {
   const { error, error_description: description } = parsed(body);
   return [error, description].filter((part) => typeof part === "string").join(": ");
 }

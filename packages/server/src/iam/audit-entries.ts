@@ -9,7 +9,7 @@ import { milliseconds } from "../lib/timestamps.ts";
 import { isUid, isWithin } from "../lib/uid.ts";
 import type { Call } from "../core/call.ts";
 import { invalidArgument } from "../errors.ts";
-import type { Room, RoomContext } from "../core/service.ts";
+import type { Service, ServiceContext } from "../core/service.ts";
 import { type AuditQuery, MOST_COUNTED, queryAudit } from "./audit-query.ts";
 
 const LIST = listOf({
@@ -20,7 +20,10 @@ const LIST = listOf({
 });
 const LAYOUT = layoutOf(AuditEntrySchema);
 
-export function auditEntriesService({ pageTokenKey, admins = [] }: RoomContext): Room<typeof AuditEntriesService> {
+export function auditEntriesService({
+  pageTokenKey,
+  admins = [],
+}: ServiceContext): Service<typeof AuditEntriesService> {
   return {
     async listAuditEntries(call, request) {
       const violations = timeViolations({ since: request.since, until: request.until });

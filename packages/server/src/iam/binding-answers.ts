@@ -48,7 +48,7 @@ export async function hydratedBindings(call: Call, rows: Row<"role_bindings">[])
 }
 
 /** Tells of a binding that no method of its own made. `by`: who did it, where it is not the caller. */
-export async function tellOfBinding(call: Call, row: Row<"role_bindings">, by?: Actor): Promise<void> {
+export async function emitBinding(call: Call, row: Row<"role_bindings">, by?: Actor): Promise<void> {
   call.emit(RoleBindingSchema, {
     type: "api.iam.rolebindings.created.v1",
     subject: row.uid,
@@ -59,7 +59,7 @@ export async function tellOfBinding(call: Call, row: Row<"role_bindings">, by?: 
 }
 
 /** Tells of bindings that went with what they bound. */
-export function tellOfLostBindings(call: Call, uids: readonly string[]): void {
+export function emitLostBindings(call: Call, uids: readonly string[]): void {
   for (const uid of uids)
     call.emit(ResourceDeletedSchema, {
       type: "api.iam.rolebindings.deleted.v1",

@@ -13,7 +13,7 @@ import { validate, violationsOf } from "../aip/validate.ts";
 import { isWithin, parentOf } from "../lib/uid.ts";
 import type { Call } from "../core/call.ts";
 import { invalidArgument, notFound } from "../errors.ts";
-import { requireHolds, type Room, type RoomContext } from "../core/service.ts";
+import { requireHolds, type Service, type ServiceContext } from "../core/service.ts";
 import { noSuchRole, roleFor } from "./give-role.ts";
 import { groups } from "./groups.ts";
 import { identityProviders } from "./identity-providers.ts";
@@ -39,7 +39,7 @@ const LIST = listOf({
 
 export function externalGroupRoleMappingsService({
   pageTokenKey,
-}: RoomContext): Room<typeof ExternalGroupRoleMappingsService> {
+}: ServiceContext): Service<typeof ExternalGroupRoleMappingsService> {
   return {
     getExternalGroupRoleMapping: async (call, { uid }) => mappings.toMessage(await mappings.get(call.tx, uid)),
     async listExternalGroupRoleMappings(call, request) {

@@ -9,7 +9,7 @@ import { columnsOf, layoutOf } from "../core/stored.ts";
 import { violationsOf } from "../aip/validate.ts";
 import type { Call } from "../core/call.ts";
 import { type FieldViolation, invalidArgument } from "../errors.ts";
-import type { Room, RoomContext } from "../core/service.ts";
+import type { Service, ServiceContext } from "../core/service.ts";
 import type { Row } from "../store/index.ts";
 import { acceptInvite, hashOf, keyIdOf } from "./accept-invite.ts";
 import { requireGivable } from "./give-role.ts";
@@ -41,7 +41,7 @@ const LIST = listOf({
 const MAX_TTL_MS = 30 * 86_400_000;
 const CODE_BYTES = 32;
 
-export function groupInvitesService({ pageTokenKey }: RoomContext): Room<typeof GroupInvitesService> {
+export function groupInvitesService({ pageTokenKey }: ServiceContext): Service<typeof GroupInvitesService> {
   return {
     getGroupInvite: async (call, { uid }) => await one(call, await invites.get(call.tx, uid)),
     async listGroupInvites(call, request) {

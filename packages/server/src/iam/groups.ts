@@ -8,9 +8,9 @@ import { validate } from "../aip/validate.ts";
 import { newUid, parentOf } from "../lib/uid.ts";
 import type { Call } from "../core/call.ts";
 import { failedPrecondition, invalidArgument, type PreconditionViolation } from "../errors.ts";
-import type { Room, RoomContext } from "../core/service.ts";
+import type { Service, ServiceContext } from "../core/service.ts";
 import type { Row } from "../store/index.ts";
-import { tellOfBinding } from "./binding-answers.ts";
+import { emitBinding } from "./binding-answers.ts";
 
 const LAYOUT = layoutOf(GroupSchema);
 const toRow = columnsOf(LAYOUT, "groups", ["name", "description", "kind", "verified"]);
@@ -38,7 +38,7 @@ const LIST = storedListOf(
 // A uid grows with each level, and so does every uid below it.
 const MAX_DEPTH = 16;
 
-export function groupsService({ pageTokenKey, ownerRole }: RoomContext): Room<typeof GroupsService> {
+export function groupsService({ pageTokenKey, ownerRole }: ServiceContext): Service<typeof GroupsService> {
   return {
     getGroup: (call, { uid }) => getGroup(call.tx, uid),
     listGroups: (call, request) =>
@@ -65,7 +65,7 @@ export function groupsService({ pageTokenKey, ownerRole }: RoomContext): Room<ty
         .where("scope", "=", uid)
         .returning("uid")
         .execute();
-      for (const mapping of mappings) tellOfLostMapping(call, mapping.uid);
+      for (const mapping of mappings) emitLostMapping(call, mapping.uid);
       await groups.remove(call, row);
       return {};
     },
@@ -108,10 +108,10 @@ async function own(call: Call, group: string, role: string): Promise<void> {
     create_time: call.nowMs,
   };
   await call.tx.insertInto("role_bindings").values(row).execute();
-  await tellOfBinding(call, row);
+  await emitBinding(call, row);
 }
 
-function tellOfLostMapping(call: Call, uid: string): void {
+function emitLostMapping(call: Call, uid: string): void {
   const group = parentOf(parentOf(uid));
   call.emit(ResourceDeletedSchema, {
     type: "api.iam.external_group_role_mappings.deleted.v1",

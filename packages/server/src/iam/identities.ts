@@ -15,9 +15,9 @@ import { within } from "../aip/scope.ts";
 import { validate, violationsOf } from "../aip/validate.ts";
 import type { Call } from "../core/call.ts";
 import { invalidArgument, notFound, permissionDenied } from "../errors.ts";
-import { requireHolds, type Room, type RoomContext } from "../core/service.ts";
+import { requireHolds, type Service, type ServiceContext } from "../core/service.ts";
 import type { Row } from "../store/index.ts";
-import { tellOfLostBindings } from "./binding-answers.ts";
+import { emitLostBindings } from "./binding-answers.ts";
 import { groups } from "./groups.ts";
 import { validateRelationship } from "./relationship.ts";
 import { capabilitiesOf, capabilityName } from "./roles.ts";
@@ -47,7 +47,7 @@ const LIST = listOf({
 
 const LOOKUP_NEEDS = neededFor(IdentitiesService.method.lookupIdentity);
 
-export function identitiesService({ pageTokenKey, admins = [] }: RoomContext): Room<typeof IdentitiesService> {
+export function identitiesService({ pageTokenKey, admins = [] }: ServiceContext): Service<typeof IdentitiesService> {
   return {
     getIdentity: async (call, { uid }) => identities.toMessage(await identities.get(call.tx, uid)),
     async listIdentities(call, request) {
@@ -103,7 +103,7 @@ export function identitiesService({ pageTokenKey, admins = [] }: RoomContext): R
         .where("identity_uid", "=", uid)
         .returning("uid")
         .execute();
-      tellOfLostBindings(
+      emitLostBindings(
         call,
         bindings.map((binding) => binding.uid),
       );

@@ -17,7 +17,7 @@ import { isIssuerUrl } from "../lib/issuer-url.ts";
 import type { Secrets } from "../lib/secrets.ts";
 import type { Call } from "../core/call.ts";
 import { failedPrecondition, type FieldViolation, invalidArgument } from "../errors.ts";
-import type { Room, RoomContext } from "../core/service.ts";
+import type { Service, ServiceContext } from "../core/service.ts";
 import { requireGivable } from "./give-role.ts";
 import { groups } from "./groups.ts";
 import { requireAdminFor } from "./identities.ts";
@@ -62,7 +62,7 @@ export function identityProvidersService({
   pageTokenKey,
   secrets,
   admins = [],
-}: RoomContext): Room<typeof IdentityProvidersService> {
+}: ServiceContext): Service<typeof IdentityProvidersService> {
   return {
     getIdentityProvider: async (call, { uid }) =>
       identityProviders.toMessage(await identityProviders.get(call.tx, uid)),

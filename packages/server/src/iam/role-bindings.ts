@@ -8,9 +8,9 @@ import { violationsOf } from "../aip/validate.ts";
 import { isWithin, parentOf } from "../lib/uid.ts";
 import type { Actor, Call } from "../core/call.ts";
 import { type FieldViolation, invalidArgument, notFound, permissionDenied } from "../errors.ts";
-import { requireHolds, type Room, type RoomContext } from "../core/service.ts";
+import { requireHolds, type Service, type ServiceContext } from "../core/service.ts";
 import type { Row } from "../store/index.ts";
-import { hydratedBinding, hydratedBindings, tellOfBinding } from "./binding-answers.ts";
+import { hydratedBinding, hydratedBindings, emitBinding } from "./binding-answers.ts";
 import { groups } from "./groups.ts";
 import { identities } from "./identities.ts";
 import { capabilitiesOf, capabilityName, roles } from "./roles.ts";
@@ -32,7 +32,7 @@ const LIST = listOf({
   orderBy: sortable("create_time", "uid"),
 });
 
-export function roleBindingsService({ pageTokenKey }: RoomContext): Room<typeof RoleBindingsService> {
+export function roleBindingsService({ pageTokenKey }: ServiceContext): Service<typeof RoleBindingsService> {
   return {
     async getRoleBinding(call, { uid }) {
       return await hydratedBinding(call, await bindings.get(call.tx, uid));
@@ -168,6 +168,6 @@ export async function ensureBinding(
     role_uid: roleUid,
     create_time: call.nowMs,
   });
-  await tellOfBinding(call, made, by);
+  await emitBinding(call, made, by);
   return made;
 }

@@ -8,7 +8,7 @@ import { type Scope, within } from "../aip/scope.ts";
 import { violationsOf } from "../aip/validate.ts";
 import { parentOf } from "../lib/uid.ts";
 import { failedPrecondition, invalidArgument, type PreconditionViolation } from "../errors.ts";
-import { requireHolds, type Room, type RoomContext } from "../core/service.ts";
+import { requireHolds, type Service, type ServiceContext } from "../core/service.ts";
 import { groups } from "./groups.ts";
 import { sql } from "kysely";
 
@@ -30,7 +30,7 @@ const LIST = listOf({
   orderBy: sortable("name", "description", "create_time", "update_time", "uid"),
 });
 
-export function rolesService({ pageTokenKey }: RoomContext): Room<typeof RolesService> {
+export function rolesService({ pageTokenKey }: ServiceContext): Service<typeof RolesService> {
   return {
     getRole: async (call, { uid }) => roles.toMessage(await roles.get(call.tx, uid)),
     async listRoles(call, request) {

@@ -7,7 +7,7 @@ import { timestamp } from "../lib/timestamps.ts";
 import { ancestorsOf, isUid, isWithin, newUid } from "../lib/uid.ts";
 import type { Call } from "../core/call.ts";
 import { failedPrecondition, type FieldViolation, invalidArgument, notFound } from "../errors.ts";
-import type { Room, RoomContext, TermsDocument } from "../core/service.ts";
+import type { Service, ServiceContext, TermsDocument } from "../core/service.ts";
 import { groups } from "./groups.ts";
 
 const LIST = listOf({
@@ -17,7 +17,7 @@ const LIST = listOf({
   orderBy: { ...sortable("create_time", "doc_id", "accepted_by"), orgUid: "parent" },
 });
 
-export function termsService({ pageTokenKey, terms = [] }: RoomContext): Room<typeof TermsService> {
+export function termsService({ pageTokenKey, terms = [] }: ServiceContext): Service<typeof TermsService> {
   return {
     async acceptTerms(call, request) {
       const violations = violationsOf(AcceptTermsRequestSchema, request);

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { eachAtOnce } from "./for-each-concurrently.ts";
+import { forEachConcurrently } from "./for-each-concurrently.ts";
 
 test("every item is worked on once, and never more than the limit at once", async () => {
   const seen: number[] = [];
   let running = 0;
   let most = 0;
-  await eachAtOnce(
+  await forEachConcurrently(
     Array.from({ length: 50 }, (_, at) => at),
     4,
     async (item) => {
@@ -36,7 +36,7 @@ test("after a failure no more are begun, and it is thrown when those under way h
     }
   };
   await assert.rejects(
-    eachAtOnce(source(), 3, async (item) => {
+    forEachConcurrently(source(), 3, async (item) => {
       begun += 1;
       if (item === 5) throw new Error("five");
       await turn();
@@ -55,7 +55,7 @@ test("a source that fails fails the whole", async () => {
     throw new Error("no more");
   };
   await assert.rejects(
-    eachAtOnce(source(), 2, async () => {}),
+    forEachConcurrently(source(), 2, async () => {}),
     /no more/,
   );
 });

@@ -2,7 +2,7 @@
  * Does the work for every item, at most `limit` at once. After a failure no more are begun, and it is thrown once those
  * under way have ended.
  */
-export async function eachAtOnce<T>(
+export async function forEachConcurrently<T>(
   items: AsyncIterable<T> | Iterable<T>,
   limit: number,
   work: (item: T) => Promise<void>,

@@ -64,10 +64,10 @@ export function guardedFetch(options: FetchOptions): GuardedFetch {
         body: init.body ?? null,
         signal,
       });
-      const refusal = refusalOf(answer.statusCode, answer.headers, options);
-      if (refusal !== undefined) {
+      const rejection = rejectionOf(answer.statusCode, answer.headers, options);
+      if (rejection !== undefined) {
         answer.body.on("error", () => {}).destroy();
-        throw new FetchError("refused", refusal);
+        throw new FetchError("refused", rejection);
       }
       return {
         status: answer.statusCode,
@@ -118,7 +118,7 @@ export function isPublicAddress(text: string): boolean {
   return address.kind() === "ipv4" || ((address as ipaddr.IPv6).parts[0] ?? 0) >> 13 === 1;
 }
 
-function refusalOf(status: number, headers: FetchAnswer["headers"], { maxBytes }: FetchOptions): string | undefined {
+function rejectionOf(status: number, headers: FetchAnswer["headers"], { maxBytes }: FetchOptions): string | undefined {
   if (status >= 300 && status < 400) return "the answer is a redirect";
   if (isEncoded(headers)) return "the answer is encoded";
   return Number(headers["content-length"] ?? 0) > maxBytes ? "the answer is too large" : undefined;

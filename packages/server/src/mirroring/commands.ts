@@ -10,7 +10,7 @@ import {
   type Reference,
   storeManifest,
   type StoredManifest,
-  tellOfCopy,
+  emitCopy,
 } from "../oci/index.ts";
 import { command } from "../core/command.ts";
 
@@ -162,7 +162,7 @@ export const keepCopiedBlob = command(
   async (call: Call, { blob, ...place }: MirrorPlace & { blob: StoredBlob }): Promise<{ generation: string }> => {
     await requirePlace(call, place);
     await count(call, place, { manifests: 0, bytes: blob.size });
-    await tellOfCopy(call, { repo: place.repo, digest: blob.digest, type: "blob" });
+    await emitCopy(call, { repo: place.repo, digest: blob.digest, type: "blob" });
     return keepBlob(call, place.repo, blob);
   },
 );
@@ -180,7 +180,7 @@ export const storeCopiedManifest = command(
     const { missing, isNew } = await storeManifest(call, place.repo, stored);
     if (isNew) {
       await count(call, place, { manifests: 1, bytes: 0 });
-      await tellOfCopy(call, { repo: place.repo, digest: stored.digest, type: "manifest" });
+      await emitCopy(call, { repo: place.repo, digest: stored.digest, type: "manifest" });
     }
     return { missing };
   },

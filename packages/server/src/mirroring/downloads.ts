@@ -33,7 +33,7 @@ export interface Downloads {
 
 // A transfer that breaks off goes on from there. Beside the tries that bring nothing, of which the source's patience
 // says how many there are, so many.
-const MAX_TRIES = 50;
+const MAX_ATTEMPTS = 50;
 
 export function createDownloads(deps: Pick<MirrorDeps, "transactor" | "blobs" | "clock" | "metrics">): Downloads {
   const underWay = new Map<string, Promise<boolean>>();
@@ -109,7 +109,7 @@ async function receive(
     } catch (thrown) {
       const error = asTrouble(thrown);
       const fruitful = (await blobs.uploadSize(upload)) > offset;
-      const waitMs = tries < MAX_TRIES ? waitBefore(error, fruitful ? 0 : fruitless, upstream.patience) : undefined;
+      const waitMs = tries < MAX_ATTEMPTS ? waitBefore(error, fruitful ? 0 : fruitless, upstream.patience) : undefined;
       fruitless = fruitful ? 0 : fruitless + 1;
       if (waitMs === undefined || signal.aborted) throw error;
       await wait(waitMs, undefined, { signal });

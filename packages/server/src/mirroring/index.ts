@@ -1,5 +1,5 @@
 import { openStreamClient } from "./http-client.ts";
-import type { UpstreamDoor } from "../oci/index.ts";
+import type { Upstream } from "../oci/index.ts";
 import type { MirrorDeps } from "./context.ts";
 import { createDownloads } from "./downloads.ts";
 import { createPullThrough } from "./pull-through.ts";
@@ -11,7 +11,7 @@ export { mirrorCommands } from "./commands.ts";
 /** The copying of images from other registries. */
 export interface Mirroring {
   /** For pulls of what is not here. */
-  upstream: UpstreamDoor;
+  upstream: Upstream;
   /** Begins to copy repos when their time comes, where the settings give this process workers. */
   start(): void;
   /** Ends all copying at once; what was copied stays, and another process goes on with the rest. */

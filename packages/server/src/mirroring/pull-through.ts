@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { createLru } from "../lib/lru.ts";
 import type { MirrorPlace } from "./commands.ts";
-import { isDigest, type StoredManifest, type UpstreamDoor } from "../oci/index.ts";
+import { isDigest, type StoredManifest, type Upstream } from "../oci/index.ts";
 import { Code, MoorageError } from "../errors.ts";
 import { statement } from "../store/index.ts";
 import { type MirrorDeps, mirrorCall } from "./context.ts";
@@ -51,7 +51,7 @@ const weightOf = ({ stored }: { stored: StoredManifest }): number => 4 * stored.
  * Fetches what a repo does not hold when it is pulled, from its own source and nowhere else. What is here is never
  * asked for there.
  */
-export function createPullThrough({ deps, sources, downloads, signal }: PullThroughDeps): UpstreamDoor {
+export function createPullThrough({ deps, sources, downloads, signal }: PullThroughDeps): Upstream {
   const { transactor, clock, metrics, log } = deps;
   const missing = createLru<string, number>(MAX_REMEMBERED);
   const troubles = createLru<string, { error: MoorageError; untilMs: number }>(MAX_REMEMBERED);

@@ -21,7 +21,7 @@ export interface Pushed extends Content {
 const MAX_DIGESTS = 500;
 
 /** Tells that content came into a repo. Source: contract §9. */
-export function tellOfPush(call: Call, { isSystem = false, ...pushed }: Pushed): void {
+export function emitPush(call: Call, { isSystem = false, ...pushed }: Pushed): void {
   call.emit(RegistryPushSchema, {
     type: "registry.push.v1",
     ...placeOf(pushed.repo),
@@ -31,12 +31,12 @@ export function tellOfPush(call: Call, { isSystem = false, ...pushed }: Pushed):
 }
 
 /** Tells that content was copied into a repo from its source. */
-export async function tellOfCopy(call: Call, content: Content): Promise<void> {
-  tellOfPush(call, { ...content, repository: await pathOf(call.tx, content.repo), isSystem: true });
+export async function emitCopy(call: Call, content: Content): Promise<void> {
+  emitPush(call, { ...content, repository: await pathOf(call.tx, content.repo), isSystem: true });
 }
 
 /** Tells that somebody deleted content of a repo by its digest. `repository`: the image's path. */
-export function tellOfDelete(call: Call, deleted: Content & { repository: string }): void {
+export function emitDelete(call: Call, deleted: Content & { repository: string }): void {
   call.emit(RegistryDeleteSchema, {
     type: "registry.delete.v1",
     ...placeOf(deleted.repo),
@@ -45,7 +45,7 @@ export function tellOfDelete(call: Call, deleted: Content & { repository: string
 }
 
 /** Tells what garbage collection removed from a repo. */
-export async function tellOfCollection(
+export async function emitCollection(
   call: Call,
   { repo, type, digests }: Omit<Content, "digest"> & { digests: readonly string[] },
 ): Promise<void> {

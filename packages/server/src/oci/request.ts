@@ -37,7 +37,7 @@ export interface RegistryConfig
 }
 
 /** What a repo does not hold, from its source, where that is set to be pulled through. Who asks may pull here. */
-export interface UpstreamDoor {
+export interface Upstream {
   /**
    * The manifest of a tag or digest. Undefined: the source has none, or there is none to be asked. Throws UNAVAILABLE
    * when it cannot be asked. What it gives is copied soon.
@@ -55,7 +55,7 @@ export interface UpstreamDoor {
 export interface RegistryDeps {
   transactor: Transactor;
   /** Absent: what is not here is nowhere. */
-  upstream?: UpstreamDoor;
+  upstream?: Upstream;
   /** What pulls are answered from while nothing has changed. */
   pulls: ResponseCache<PullAnswer>;
   /** Told of what is pulled. Absent: no events tell of it. */

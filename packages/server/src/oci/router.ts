@@ -1,6 +1,6 @@
 import { Code } from "../errors.ts";
 import type { RequestHandler } from "../core/http.ts";
-import { noteRefusal } from "./audit.ts";
+import { noteRejection } from "./audit.ts";
 import { handleBlob } from "./blobs/handler.ts";
 import { authorize, challenge, openExchange } from "./request.ts";
 import type { Exchange, RegistryDeps } from "./request.ts";
@@ -25,7 +25,7 @@ interface Route {
 }
 
 /** The registry below `/v2/`. `matches` takes the path without the query. */
-export interface DistributionDoor {
+export interface RegistryHandler {
   matches(path: string): boolean;
   handle: RequestHandler;
 }
@@ -34,7 +34,7 @@ export interface DistributionDoor {
  * The door of the OCI distribution API v1.1 and of the tag history. `handle` answers every request itself and never
  * throws.
  */
-export function distributionDoor(deps: RegistryDeps): DistributionDoor {
+export function registryHandler(deps: RegistryDeps): RegistryHandler {
   return {
     matches: (path) => path === "/v2" || path.startsWith("/v2/"),
     async handle(req, res, data) {
@@ -57,7 +57,7 @@ export function distributionDoor(deps: RegistryDeps): DistributionDoor {
         await route.run(exchange);
       } catch (error) {
         data.observed?.beginVerb("other");
-        noteRefusal(exchange, error);
+        noteRejection(exchange, error);
         answerError(exchange, error);
       }
     },

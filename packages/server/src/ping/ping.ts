@@ -1,6 +1,6 @@
 import type { PingService } from "@moorage/api";
-import type { Room } from "../core/service.ts";
+import type { Service } from "../core/service.ts";
 
-export function pingService(): Room<typeof PingService> {
+export function pingService(): Service<typeof PingService> {
   return { ping: async () => ({ response: "pong" }) };
 }

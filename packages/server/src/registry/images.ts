@@ -2,7 +2,7 @@ import { GetArchitecturesRequestSchema, GetSizeRequestSchema, type ImagesService
 import { validate } from "../aip/validate.ts";
 import type { Call } from "../core/call.ts";
 import { invalidArgument, notFound } from "../errors.ts";
-import type { Room, RoomContext } from "../core/service.ts";
+import type { Service, ServiceContext } from "../core/service.ts";
 import { repos } from "./repos.ts";
 
 interface Platform {
@@ -30,7 +30,7 @@ const MAX_CONFIG_BYTES = 4 << 20;
 const NO_ARCHITECTURE = "unknown";
 const PREFERRED = "amd64";
 
-export function imagesService({ readBlob }: RoomContext): Room<typeof ImagesService> {
+export function imagesService({ readBlob }: ServiceContext): Service<typeof ImagesService> {
   return {
     async getArchitectures(call, request) {
       validate(GetArchitecturesRequestSchema, request);
@@ -60,7 +60,7 @@ function find(images: Image[], wanted: string): Image | undefined {
   );
 }
 
-type ReadBlob = RoomContext["readBlob"];
+type ReadBlob = ServiceContext["readBlob"];
 
 async function imagesOf(call: Call, readBlob: ReadBlob, repo: string, digest: string): Promise<Image[]> {
   await repos.get(call.tx, repo);

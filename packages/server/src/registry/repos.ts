@@ -9,7 +9,7 @@ import { validate } from "../aip/validate.ts";
 import type { Call } from "../core/call.ts";
 import { invalidArgument } from "../errors.ts";
 import { groups } from "../iam/index.ts";
-import type { Room, RoomContext } from "../core/service.ts";
+import type { Service, ServiceContext } from "../core/service.ts";
 import { changeCount, type Row } from "../store/index.ts";
 import { policyViolations } from "./policies.ts";
 import { previewRetention } from "./retention-preview.ts";
@@ -50,7 +50,7 @@ const LIST = storedListOf(
 );
 const getRepo = storedGet("repos", LAYOUT);
 
-export function reposService({ pageTokenKey, secrets }: RoomContext): Room<typeof ReposService> {
+export function reposService({ pageTokenKey, secrets }: ServiceContext): Service<typeof ReposService> {
   return {
     getRepo: (call, { uid }) => getRepo(call.tx, uid),
     listRepos: (call, request) =>

@@ -9,7 +9,7 @@ import { validate } from "../aip/validate.ts";
 import { milliseconds, timestamp } from "../lib/timestamps.ts";
 import type { Call } from "../core/call.ts";
 import { permissionDenied } from "../errors.ts";
-import type { Room, RoomContext } from "../core/service.ts";
+import type { Service, ServiceContext } from "../core/service.ts";
 import { promoteTags, rollbackTags } from "./promotions.ts";
 import { deleteTag, findTag, moveTag, type TagBefore } from "./tag-moves.ts";
 
@@ -34,7 +34,7 @@ const LIST = storedListOf(
   LAYOUT,
 );
 
-export function tagsService({ pageTokenKey }: RoomContext): Room<typeof TagsService> {
+export function tagsService({ pageTokenKey }: ServiceContext): Service<typeof TagsService> {
   return {
     getTag: (call, { uid }) => getTag(call.tx, uid),
     listTags: (call, request) =>

@@ -1,5 +1,5 @@
 import type { DescMethod } from "@bufbuild/protobuf";
-import { type Auditor, refusalOf } from "../audit/index.ts";
+import { type Auditor, rejectionOf } from "../audit/index.ts";
 import { type Authenticator, isWrongAudience, refusedCaller } from "../auth/index.ts";
 import { ANONYMOUS, type Caller } from "../core/call.ts";
 import type { RequestData } from "../core/http.ts";
@@ -32,12 +32,12 @@ export function createMethodAuthenticator(deps: MethodAuthenticatorDeps): Method
       return await authenticate(authorization, "platform", nowMs);
     } catch (error) {
       // A request without a token is challenged for one; that is no rejection to be noted.
-      const refusal = authorization === undefined ? undefined : refusalOf(error, {});
+      const rejection = authorization === undefined ? undefined : rejectionOf(error, {});
       const caller = refusedCaller(error) ?? ANONYMOUS;
-      if (refusal)
+      if (rejection)
         auditor.note(
           { caller, requestId, nowMs, remoteAddress, userAgent: "" },
-          { method: nameOf(method), resource: caller.identity, ...refusal, code: Code.Unauthenticated },
+          { method: nameOf(method), resource: caller.identity, ...rejection, code: Code.Unauthenticated },
         );
       // Here a token for another audience is as good as none; only the registry tells the two apart.
       throw isWrongAudience(error) ? unauthenticated("the token is for another audience") : error;

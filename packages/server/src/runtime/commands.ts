@@ -5,7 +5,7 @@ import type { Call, CallData } from "../core/call.ts";
 import { type Command, command } from "../core/command.ts";
 import type { TermsDocument } from "../core/service.ts";
 import { messageOf } from "../core/stored.ts";
-import { apiEvents, appendEvents, eventCommands, type Tell } from "../events/index.ts";
+import { apiEvents, appendEvents, eventCommands, type Emit } from "../events/index.ts";
 import { iamCommands, requireTerms } from "../iam/index.ts";
 import { jobCommands } from "../jobs/leases.ts";
 import type { Secrets } from "../lib/secrets.ts";
@@ -21,7 +21,7 @@ import { openCall } from "./open-call.ts";
 export interface CommandContext {
   methods: ReadonlyMap<string, Method>;
   /** How methods tell what they did; see apiEvents. */
-  events: ReadonlyMap<DescMethod, Tell>;
+  events: ReadonlyMap<DescMethod, Emit>;
   /** Uids of identities that may create organizations. */
   admins: readonly string[];
   secrets: Secrets;
@@ -115,6 +115,6 @@ export async function runCommand(
   const call = openCall(data, tx);
   // The signature of Transactor.write says that the input is this command's.
   const output = await run(call, input as never, context);
-  await appendEvents(tx, data, call.happened);
+  await appendEvents(tx, data, call.pendingEvents);
   return output;
 }

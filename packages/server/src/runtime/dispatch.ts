@@ -8,7 +8,7 @@ import {
 import { Transaction } from "@moorage/api";
 import { authorize, placesOf } from "../auth/index.ts";
 import type { Stored } from "../core/stored.ts";
-import { type Auditor, refusalOf } from "../audit/index.ts";
+import { type Auditor, rejectionOf } from "../audit/index.ts";
 import { packed, unpacked } from "./latin1.ts";
 import type { CallData } from "../core/call.ts";
 import { callMethod } from "./commands.ts";
@@ -109,9 +109,9 @@ export function createDispatch({
   ): void => {
     // To whoever has no right there, what is there is told as what is not. Without a token nobody was refused: nobody
     // was there.
-    const refusal = data.caller.identity === "" ? undefined : refusalOf(error, how);
-    if (refusal)
-      auditor.note(data, { method: nameOf(desc), resource: placesOf(desc, access, message)[0] ?? "", ...refusal });
+    const rejection = data.caller.identity === "" ? undefined : rejectionOf(error, how);
+    if (rejection)
+      auditor.note(data, { method: nameOf(desc), resource: placesOf(desc, access, message)[0] ?? "", ...rejection });
   };
   const slots = createSlots();
   const stream: Dispatch["stream"] = async function* (desc, data, message, { signal, renew }) {

@@ -41,7 +41,7 @@ import {
 } from "../iam/index.ts";
 import { pingService } from "../ping/index.ts";
 import { imagesService, reposService, tagsService } from "../registry/index.ts";
-import type { Room, RoomContext } from "../core/service.ts";
+import type { Service, ServiceContext } from "../core/service.ts";
 
 interface Ruled {
   access: Access;
@@ -64,7 +64,7 @@ export type Method = UnaryMethod | StreamMethod;
 /**
  * Every room's methods by full name, e.g. `moorage.ping.v2.PingService.Ping`. Throws for one without an access rule.
  */
-export function methodsOf(context: RoomContext): Map<string, Method> {
+export function methodsOf(context: ServiceContext): Map<string, Method> {
   return new Map([
     ...methods(GroupsService, groupsService(context)),
     ...methods(IdentitiesService, identitiesService(context)),
@@ -97,8 +97,8 @@ export function nameOf(method: DescMethod): string {
   return name;
 }
 
-function methods<S extends DescService>(service: S, room: Room<S>): [string, Method][] {
-  // The type of Room made sure that each function fits its method; here they become a table.
+function methods<S extends DescService>(service: S, room: Service<S>): [string, Method][] {
+  // The type of Service made sure that each function fits its method; here they become a table.
   const functions = room as Record<string, Answer & Opening>;
   return service.methods.map((desc): [string, Method] => {
     const answer = functions[desc.localName];

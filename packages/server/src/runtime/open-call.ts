@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { callerGrants, grantsOf, type Rights, rightsOf } from "../auth/index.ts";
 import { create } from "@bufbuild/protobuf";
-import type { Call, CallData, Happened } from "../core/call.ts";
+import type { Call, CallData, PendingEvent } from "../core/call.ts";
 import type { Database } from "../store/index.ts";
 
 /** A call, with what it told of so far. */
 export interface OpenCall extends Call {
-  happened: Happened[];
+  pendingEvents: PendingEvent[];
 }
 
 /**
@@ -14,17 +14,17 @@ export interface OpenCall extends Call {
  * for the call.
  */
 export function openCall(data: CallData, tx: Database): OpenCall {
-  const happened: Happened[] = [];
+  const pendingEvents: PendingEvent[] = [];
   let rights: Rights | undefined;
   const read = async (): Promise<Rights> =>
     (rights ??= rightsOf(data.caller, await callerGrants(tx, data.caller, data.nowMs)));
   return {
     ...data,
     tx,
-    happened,
+    pendingEvents,
     emit(schema, { body, ...event }) {
       const id = randomUUID();
-      happened.push({ ...event, id, schema, body: create(schema, body) });
+      pendingEvents.push({ ...event, id, schema, body: create(schema, body) });
       return id;
     },
     may: async (capability, uid) => (rights ?? (await read())).may(capability, uid),

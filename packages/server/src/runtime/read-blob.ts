@@ -1,8 +1,8 @@
 import { type BlobStore, SMALL_BLOB_BYTES } from "../blobs/index.ts";
-import type { RoomContext } from "../core/service.ts";
+import type { ServiceContext } from "../core/service.ts";
 
 /** Reads blobs for rooms, by what the database says a repo holds. */
-export function blobReader(blobs: BlobStore): RoomContext["readBlob"] {
+export function blobReader(blobs: BlobStore): ServiceContext["readBlob"] {
   return async (call, repo, digest, maxBytes) => {
     const row = await call.tx
       .selectFrom("repo_blobs")

@@ -19,7 +19,7 @@ import {
   expireEvents,
   keepPulls,
   notePulls,
-  type PullNote,
+  type BufferedPull,
   recordOutcomes,
   releaseLeases,
   sequenceEvents,
@@ -40,7 +40,7 @@ import { takeLease } from "../../src/jobs/leases.ts";
 const SQLITE_ALONE = ENGINE === "sqlite" ? false : "nothing is kept on PostgreSQL";
 const GROUP = "a".repeat(40);
 const REPO = `${GROUP}/${"b".repeat(16)}`;
-const PULL: PullNote = {
+const PULL: BufferedPull = {
   repository: "acme/app",
   repo: REPO,
   tag: "v1",

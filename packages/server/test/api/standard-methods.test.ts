@@ -253,7 +253,7 @@ async function agreed(
   return first.answer;
 }
 
-interface Refusal {
+interface Rejection {
   code: number;
   reason: string;
   fields?: string[];
@@ -265,7 +265,7 @@ interface Refusal {
 async function refused(
   method: DescMethodUnary,
   request: JsonObject,
-  expected: Refusal,
+  expected: Rejection,
   token: string | undefined = owner,
 ): Promise<void> {
   const { code, reason, fields, violations, resource } = expected;

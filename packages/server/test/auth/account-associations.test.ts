@@ -268,9 +268,9 @@ describe("the check", () => {
     );
     const { sub, aud, exp = 0, iat = 0 } = await claimsOf(form.get("WebIdentityToken"));
     assert.deepEqual([sub, aud, Number(exp) - Number(iat)], [group, "sts.amazonaws.com", 300]);
-    const refusal =
+    const rejection =
       "<ErrorResponse><Error><Code>AccessDenied</Code><Message>Not authorized\n to assume</Message></Error></ErrorResponse>";
-    assert.deepEqual(await check(group, Provider.AMAZON, xml(403, refusal)), [
+    assert.deepEqual(await check(group, Provider.AMAZON, xml(403, rejection)), [
       "NOT_READY",
       "REFUSED",
       "the provider answered 403: AccessDenied: Not authorized to assume",

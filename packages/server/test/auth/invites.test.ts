@@ -32,14 +32,14 @@ const bindingsOn = async (group: string): Promise<string[]> =>
     ({ uid }) => uid,
   );
 /** Status and ErrorInfo's `reason` of a refusal. */
-const refusalOf = ({ status, body }: Answer): [number, string | undefined] => [
+const rejectionOf = ({ status, body }: Answer): [number, string | undefined] => [
   status,
   body.details.find(({ metadata }) => metadata !== undefined)?.metadata?.["reason"],
 ];
 
 async function refused(code: string, identity: string, expected: [number, string]): Promise<Answer> {
   const answer = await both(platform, METHODS.acceptGroupInvite, { code }, await platform.token(identity));
-  assert.deepEqual(refusalOf(answer), expected, answer.text);
+  assert.deepEqual(rejectionOf(answer), expected, answer.text);
   assert.ok(!answer.text.includes(code), "the code stands in no answer");
   return answer;
 }
@@ -314,7 +314,7 @@ test("of many who accept a single-use invite at once, one does", async () => {
     const winners = answers.filter(({ status }) => status === 200);
     assert.equal(winners.length, 1, JSON.stringify(answers.map(({ text }) => text)));
     for (const answer of answers)
-      if (answer.status !== 200) assert.deepEqual(refusalOf(answer), [400, "INVITE_USED"], answer.text);
+      if (answer.status !== 200) assert.deepEqual(rejectionOf(answer), [400, "INVITE_USED"], answer.text);
     assert.deepEqual(await bindingsOn(group), [winners[0]?.body.uid]);
   }
 });

@@ -273,7 +273,7 @@ test("the audit log has why a token was refused, which the answer does not tell"
   const asked = (): Promise<Json[]> =>
     rows(platform.ok("GET", `/iam/v2/auditEntries?resource=${to}&method=sts.exchange`), "auditEntries");
   let entries = await asked();
-  // Refusals are written in batches, a moment later.
+  // Rejections are written in batches, a moment later.
   for (let turns = 0; entries.length === 0 && turns < 100; turns += 1) {
     await wait(100);
     entries = await asked();

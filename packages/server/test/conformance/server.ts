@@ -1,5 +1,5 @@
 // The server that the Connect project's conformance runner calls: its ConformanceService over our doors, no more of
-// Moorage. Started by .ci/connect-conformance.sh; its argument is the service's descriptors. Rooms set no headers,
+// Moorage. Started by .ci/connect-conformance.sh; its argument is the service's descriptors. Services set no headers,
 // trailers or details of their own choice, the service does: they are put onto the stream's answer here, so that of
 // those it is the carrying that is tested, not the making. The ErrorInfo that every error of ours has (contract §6) is
 // taken off: the runner expects errors without details.
@@ -18,7 +18,7 @@ import { type Code, MoorageError } from "../../src/errors.ts";
 import { grpcTimeoutMs } from "../../src/transport/rpc/grpc-timeout.ts";
 import { listen } from "../../src/transport/http/listen.ts";
 import { createPipeline, type PipelineDeps } from "../../src/runtime/pipeline.ts";
-import { rpcDoor } from "../../src/transport/rpc/handler.ts";
+import { rpcHandler } from "../../src/transport/rpc/handler.ts";
 
 const PACKAGE = "connectrpc.conformance.v1";
 
@@ -150,7 +150,7 @@ const start = readStart(await buffer(process.stdin));
 const log = pino({ level: "warn" }, pino.destination(2));
 const shutdown = new AbortController();
 const methods = service.methods.filter((method) => method.methodKind === "unary" && method.name !== "Unimplemented");
-const door = rpcDoor({
+const door = rpcHandler({
   pipeline: createPipeline({ dispatch, clock: { nowMs: () => Date.now() }, authenticate: async () => ANONYMOUS }),
   log,
   services: [{ ...service, methods }],

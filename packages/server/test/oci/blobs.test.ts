@@ -8,8 +8,8 @@ import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { Capability } from "@moorage/api";
 import fc from "fast-check";
-import { distributionDoor } from "../../src/oci/router.ts";
-import { bearer, makeGroup, makeIdentity, openDoor } from "../support/registry-endpoint.ts";
+import { registryHandler } from "../../src/oci/router.ts";
+import { bearer, makeGroup, makeIdentity, openHandler } from "../support/registry-endpoint.ts";
 import {
   acme,
   ask,
@@ -21,7 +21,7 @@ import {
   identityOf,
   owner,
   push,
-  refusal,
+  rejection,
   REPO,
   sha,
   waitFor,
@@ -63,7 +63,7 @@ test("a Range gives what a slice gives", async () => {
         const response = await ask("GET", path, { headers: { range: `bytes=${range}` } });
         if (expected.length === 0) {
           assert.equal(response.headers.get("content-range"), `bytes */${content.length}`);
-          await refusal(response, 416, "SIZE_INVALID");
+          await rejection(response, 416, "SIZE_INVALID");
           return;
         }
         assert.equal(response.status, 206);
@@ -104,7 +104,7 @@ test("a blob is mounted from a repo the caller may pull from, and from no other"
   });
   assert.equal((await mount(covered)).status, 202);
   for (const from of ["acme/nowhere", "../x", "other/x"]) assert.equal((await mount(owner, from)).status, 202);
-  await refusal(await ask("GET", `/v2/acme/target/blobs/${digest}`), 404, "BLOB_UNKNOWN");
+  await rejection(await ask("GET", `/v2/acme/target/blobs/${digest}`), 404, "BLOB_UNKNOWN");
   const mounted = await mount(owner);
   assert.equal(mounted.status, 201);
   assert.equal(mounted.headers.get("location"), `/v2/acme/target/blobs/${digest}`);
@@ -118,8 +118,8 @@ test("a deleted blob is gone from its repo, and from the disk with its last repo
   const onDisk = async (): Promise<boolean> =>
     (await filesIn("blobs")).some((name) => name.startsWith(digest.slice("sha256:".length)));
   assert.equal((await ask("DELETE", `/v2/acme/one/blobs/${digest}`)).status, 202);
-  await refusal(await ask("GET", `/v2/acme/one/blobs/${digest}`), 404, "BLOB_UNKNOWN");
-  await refusal(await ask("DELETE", `/v2/acme/one/blobs/${digest}`), 404, "BLOB_UNKNOWN");
+  await rejection(await ask("GET", `/v2/acme/one/blobs/${digest}`), 404, "BLOB_UNKNOWN");
+  await rejection(await ask("DELETE", `/v2/acme/one/blobs/${digest}`), 404, "BLOB_UNKNOWN");
   assert.ok(await onDisk());
   assert.equal((await ask("DELETE", `/v2/acme/two/blobs/${digest}`)).status, 202);
   assert.ok(!(await onDisk()));
@@ -140,7 +140,7 @@ test("a blob that a manifest needs is not deleted", async () => {
     .execute();
   const refused = await ask("DELETE", `/v2/acme/needing/blobs/${digest}`);
   assert.equal(refused.headers.get("allow"), "GET, HEAD");
-  await refusal(refused, 405, "UNSUPPORTED");
+  await rejection(refused, 405, "UNSUPPORTED");
   assert.equal((await ask("GET", `/v2/acme/needing/blobs/${digest}`)).status, 200);
 });
 
@@ -151,7 +151,7 @@ test("tokens are looked at before anything else", async () => {
     bare.headers.get("www-authenticate"),
     `Bearer realm="http://registry.test/token",service="registry.test",scope="repository:${REPO}:pull"`,
   );
-  await refusal(bare, 401, "UNAUTHORIZED");
+  await rejection(bare, 401, "UNAUTHORIZED");
   const mount = await ask("POST", `/v2/${REPO}/blobs/uploads/?mount=${sha(Buffer.from("guarded"))}&from=acme/other`, {
     as: "",
   });
@@ -165,8 +165,8 @@ test("tokens are looked at before anything else", async () => {
     broken.headers.get("www-authenticate") ?? "",
     /scope="repository:acme\/api:pull,push",error="invalid_token"$/,
   );
-  await refusal(broken, 401, "UNAUTHORIZED");
-  await refusal(await ask("GET", path, { as: bearer({ identity: identityOf(owner) }, "elsewhere") }), 403, "DENIED");
+  await rejection(broken, 401, "UNAUTHORIZED");
+  await rejection(await ask("GET", path, { as: bearer({ identity: identityOf(owner) }, "elsewhere") }), 403, "DENIED");
   const pull = bearer({ identity: identityOf(owner), repositories: [{ name: REPO, actions: ["pull"] }] });
   assert.equal((await ask("GET", path, { as: pull })).status, 200);
   const more = await ask("POST", `/v2/${REPO}/blobs/uploads/`, { as: pull });
@@ -175,9 +175,9 @@ test("tokens are looked at before anything else", async () => {
     /scope="repository:acme\/api:pull,push",error="insufficient_scope"$/,
     "clients trade it for one that covers more",
   );
-  await refusal(more, 401, "UNAUTHORIZED");
+  await rejection(more, 401, "UNAUTHORIZED");
   for (const name of ["acme/missing", "nobody/x", "acme/other"])
-    await refusal(await ask("GET", path.replace(REPO, name), { as: pull }), 403, "DENIED");
+    await rejection(await ask("GET", path.replace(REPO, name), { as: pull }), 403, "DENIED");
 });
 
 test("rights are those of the bindings, and a stranger cannot tell what exists", async () => {
@@ -188,15 +188,15 @@ test("rights are those of the bindings, and a stranger cannot tell what exists",
   const pusher = bearer({ identity: await makeIdentity(door.db, acme, [Capability.CAP_MANIFEST_CREATE]) });
   const stranger = bearer({ identity: await makeIdentity(door.db, await makeGroup(door.db, "elsewhere")) });
   assert.equal((await ask("GET", `/v2/${REPO}/blobs/${digest}`, { as: reader })).status, 200);
-  await refusal(await ask("GET", `/v2/acme/missing/blobs/${digest}`, { as: reader }), 404, "NAME_UNKNOWN");
-  await refusal(await ask("POST", `/v2/${REPO}/blobs/uploads/`, { as: reader }), 403, "DENIED");
-  await refusal(await ask("DELETE", `/v2/${REPO}/blobs/${digest}`, { as: reader }), 403, "DENIED");
+  await rejection(await ask("GET", `/v2/acme/missing/blobs/${digest}`, { as: reader }), 404, "NAME_UNKNOWN");
+  await rejection(await ask("POST", `/v2/${REPO}/blobs/uploads/`, { as: reader }), 403, "DENIED");
+  await rejection(await ask("DELETE", `/v2/${REPO}/blobs/${digest}`, { as: reader }), 403, "DENIED");
   assert.equal((await ask("POST", `/v2/${REPO}/blobs/uploads/`, { as: pusher })).status, 202);
-  await refusal(await ask("POST", "/v2/acme/new-one/blobs/uploads/", { as: pusher }), 403, "DENIED");
-  await refusal(await ask("GET", `/v2/${REPO}/blobs/${digest}`, { as: pusher }), 403, "DENIED");
+  await rejection(await ask("POST", "/v2/acme/new-one/blobs/uploads/", { as: pusher }), 403, "DENIED");
+  await rejection(await ask("GET", `/v2/${REPO}/blobs/${digest}`, { as: pusher }), 403, "DENIED");
   for (const name of [REPO, "acme/missing", "nowhere/x"]) {
-    await refusal(await ask("GET", `/v2/${name}/blobs/${digest}`, { as: stranger }), 403, "DENIED");
-    await refusal(await ask("POST", `/v2/${name}/blobs/uploads/`, { as: stranger }), 403, "DENIED");
+    await rejection(await ask("GET", `/v2/${name}/blobs/${digest}`, { as: stranger }), 403, "DENIED");
+    await rejection(await ask("POST", `/v2/${name}/blobs/uploads/`, { as: stranger }), 403, "DENIED");
   }
 });
 
@@ -207,12 +207,12 @@ test("a push makes the repo and its subgroups, once, whoever comes first", async
   const found = await door.db.selectFrom("repos").select("uid").where("name", "=", "api").execute();
   assert.equal(found.filter(({ uid }) => uid.split("/").length === 4).length, 1);
   // An organization is no image.
-  await refusal(await ask("POST", "/v2/acme/blobs/uploads/"), 403, "DENIED");
-  await refusal(await ask("POST", "/v2/new-organization/api/blobs/uploads/"), 403, "DENIED");
+  await rejection(await ask("POST", "/v2/acme/blobs/uploads/"), 403, "DENIED");
+  await rejection(await ask("POST", "/v2/new-organization/api/blobs/uploads/"), 403, "DENIED");
 });
 
 test("a client that takes nothing is hung up on, and so is one that sends nothing", async () => {
-  const quiet = await openDoor(folder, { idleTimeoutMs: 100 });
+  const quiet = await openHandler(folder, { idleTimeoutMs: 100 });
   try {
     const digest = await push(randomBytes(64 * 1024 * 1024));
     const download = request(`${quiet.url}/v2/${REPO}/blobs/${digest}`, { headers: { authorization: owner } });
@@ -243,7 +243,7 @@ test("a client that takes nothing is hung up on, and so is one that sends nothin
 });
 
 test("the door is the same over HTTP/2", async () => {
-  const handler = distributionDoor(door.deps);
+  const handler = registryHandler(door.deps);
   const server = createHttp2((req, res) => void handler.handle(req, res, { requestId: "h2", remoteAddress: "" }));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
@@ -300,12 +300,12 @@ test("the base, unknown paths, wrong methods and bad names answer as they should
     bare.headers.get("www-authenticate"),
     'Bearer realm="http://registry.test/token",service="registry.test"',
   );
-  await refusal(bare, 401, "UNAUTHORIZED");
+  await rejection(bare, 401, "UNAUTHORIZED");
   const wrong = await ask("PUT", `/v2/${REPO}/blobs/${sha(Buffer.from(""))}`, { body: "x" });
   assert.equal(wrong.headers.get("allow"), "GET, HEAD, DELETE");
-  await refusal(wrong, 405, "UNSUPPORTED");
-  await refusal(await ask("GET", "/v2/acme/api/nothing/here"), 404, "UNSUPPORTED");
-  await refusal(await ask("GET", `/v2/Acme/api/blobs/${sha(Buffer.from(""))}`), 400, "NAME_INVALID");
-  await refusal(await ask("GET", "/v2/acme/api/blobs/sha256:abc"), 400, "DIGEST_INVALID");
-  await refusal(await ask("GET", "/v2/%zz/api/tags/list"), 400, "NAME_INVALID");
+  await rejection(wrong, 405, "UNSUPPORTED");
+  await rejection(await ask("GET", "/v2/acme/api/nothing/here"), 404, "UNSUPPORTED");
+  await rejection(await ask("GET", `/v2/Acme/api/blobs/${sha(Buffer.from(""))}`), 400, "NAME_INVALID");
+  await rejection(await ask("GET", "/v2/acme/api/blobs/sha256:abc"), 400, "DIGEST_INVALID");
+  await rejection(await ask("GET", "/v2/%zz/api/tags/list"), 400, "NAME_INVALID");
 });

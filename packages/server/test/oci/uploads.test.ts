@@ -19,7 +19,7 @@ import {
   folder,
   owner,
   push,
-  refusal,
+  rejection,
   REPO,
   sha,
   waitFor,
@@ -57,14 +57,14 @@ test("a chunk out of order is 416 with the valid range, and the upload goes on",
   const upload = await begin();
   const chunk = (method: string, from: number, to: number, path = upload): Promise<Response> =>
     ask(method, path, { body: content.subarray(from, to + 1), headers: { "content-range": `${from}-${to}` } });
-  await refusal(await chunk("PATCH", 10, 19), 416, "BLOB_UPLOAD_INVALID");
+  await rejection(await chunk("PATCH", 10, 19), 416, "BLOB_UPLOAD_INVALID");
   assert.equal((await chunk("PATCH", 0, 9)).status, 202);
   // The same chunk again, as a client repeats it that lost the answer.
   const repeated = await chunk("PATCH", 0, 9);
   assert.equal(repeated.headers.get("range"), "0-9");
   assert.equal(repeated.headers.get("location"), upload);
   assert.equal(repeated.status, 416);
-  await refusal(await chunk("PUT", 20, 29, `${upload}?digest=${sha(content)}`), 416, "BLOB_UPLOAD_INVALID");
+  await rejection(await chunk("PUT", 20, 29, `${upload}?digest=${sha(content)}`), 416, "BLOB_UPLOAD_INVALID");
   const status = await ask("GET", upload);
   assert.equal(status.status, 204);
   assert.equal(status.headers.get("range"), "0-9");
@@ -75,13 +75,17 @@ test("a chunk out of order is 416 with the valid range, and the upload goes on",
 test("malformed and lying chunk headers are told", async () => {
   const upload = await begin();
   for (const range of ["x", "5-2", "0-", "bytes=0-1"]) {
-    await refusal(
+    await rejection(
       await ask("PATCH", upload, { body: "ab", headers: { "content-range": range } }),
       400,
       "BLOB_UPLOAD_INVALID",
     );
   }
-  await refusal(await ask("PATCH", upload, { body: "abc", headers: { "content-range": "0-1" } }), 400, "SIZE_INVALID");
+  await rejection(
+    await ask("PATCH", upload, { body: "abc", headers: { "content-range": "0-1" } }),
+    400,
+    "SIZE_INVALID",
+  );
   assert.equal((await ask("GET", upload)).headers.get("range"), "0-0");
 });
 
@@ -90,23 +94,23 @@ test("a wrong digest is refused and leaves nothing", async () => {
   const wrong = sha(Buffer.from("something else"));
   const upload = await begin();
   await ask("PATCH", upload, { body: "content" });
-  await refusal(await ask("PUT", `${upload}?digest=${wrong}`), 400, "DIGEST_INVALID");
-  await refusal(await ask("GET", upload), 404, "BLOB_UPLOAD_UNKNOWN");
-  await refusal(
+  await rejection(await ask("PUT", `${upload}?digest=${wrong}`), 400, "DIGEST_INVALID");
+  await rejection(await ask("GET", upload), 404, "BLOB_UPLOAD_UNKNOWN");
+  await rejection(
     await ask("POST", `/v2/${REPO}/blobs/uploads/?digest=${wrong}`, { body: "content" }),
     400,
     "DIGEST_INVALID",
   );
   for (const digest of ["", "sha256:x", "md5:abc"]) {
-    await refusal(
+    await rejection(
       await ask("POST", `/v2/${REPO}/blobs/uploads/?digest=${digest}`, { body: "content" }),
       400,
       "DIGEST_INVALID",
     );
-    await refusal(await ask("PUT", `${await begin()}?digest=${digest}`, { body: "content" }), 400, "DIGEST_INVALID");
+    await rejection(await ask("PUT", `${await begin()}?digest=${digest}`, { body: "content" }), 400, "DIGEST_INVALID");
   }
-  await refusal(await ask("PUT", await begin(), { body: "content" }), 400, "DIGEST_INVALID");
-  await refusal(
+  await rejection(await ask("PUT", await begin(), { body: "content" }), 400, "DIGEST_INVALID");
+  await rejection(
     await ask("HEAD", `/v2/${REPO}/blobs/${wrong}`).then(() => ask("GET", `/v2/${REPO}/blobs/${wrong}`)),
     404,
     "BLOB_UNKNOWN",
@@ -119,7 +123,7 @@ test("a cancelled upload is gone", async () => {
   await ask("PATCH", upload, { body: "content" });
   assert.equal((await ask("DELETE", upload)).status, 204);
   for (const method of ["GET", "PATCH", "DELETE"]) {
-    await refusal(await ask(method, upload, method === "PATCH" ? { body: "x" } : {}), 404, "BLOB_UPLOAD_UNKNOWN");
+    await rejection(await ask(method, upload, method === "PATCH" ? { body: "x" } : {}), 404, "BLOB_UPLOAD_UNKNOWN");
   }
 });
 
@@ -127,9 +131,9 @@ test("an upload is its repo's and its identity's alone", async () => {
   const upload = await begin();
   const id = upload.slice(upload.lastIndexOf("/") + 1);
   const other = bearer({ identity: await makeIdentity(door.db, acme) });
-  await refusal(await ask("GET", upload, { as: other }), 404, "BLOB_UPLOAD_UNKNOWN");
+  await rejection(await ask("GET", upload, { as: other }), 404, "BLOB_UPLOAD_UNKNOWN");
   await push(Buffer.from("makes the repo"), "acme/other");
-  await refusal(await ask("GET", `/v2/acme/other/blobs/uploads/${id}`), 404, "BLOB_UPLOAD_UNKNOWN");
+  await rejection(await ask("GET", `/v2/acme/other/blobs/uploads/${id}`), 404, "BLOB_UPLOAD_UNKNOWN");
 });
 
 test("a client that hangs up can go on where it was", async () => {
@@ -199,7 +203,7 @@ test("abandoned uploads and files without a record are cleaned; what is used sta
   } finally {
     door.advance(-door.deps.config.uploadTtlMs - 60_000);
   }
-  await refusal(await ask("GET", upload), 404, "BLOB_UPLOAD_UNKNOWN");
+  await rejection(await ask("GET", upload), 404, "BLOB_UPLOAD_UNKNOWN");
   await assert.rejects(door.deps.blobs.readWhole(lost.digest, lost.generation));
   assert.ok((await bytes(await ask("GET", `/v2/${REPO}/blobs/${digest}`))).equals(content));
   assert.deepEqual(await filesIn("uploads"), []);

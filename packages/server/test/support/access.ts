@@ -11,7 +11,7 @@ import {
   createAccess,
   createSecurityTokenService,
   createSigningKey,
-  createStsDoors,
+  createStsEndpoints,
   rotateSigningKey,
   type SecurityTokenService,
 } from "../../src/auth/index.ts";
@@ -81,7 +81,7 @@ export async function openAccess({ allowPrivateNetwork = true } = {}): Promise<A
     auditor: { note: (_data, event) => void noted.push(event) },
     log: { info() {} },
   });
-  const doors = createStsDoors({
+  const handlers = createStsEndpoints({
     config,
     clock: { nowMs: () => clock.nowMs },
     keyring: access.keyring,
@@ -97,7 +97,7 @@ export async function openAccess({ allowPrivateNetwork = true } = {}): Promise<A
     },
   });
   server.on("request", (request, response) => {
-    const door = doors[new URL(request.url ?? "/", baseUrl).pathname];
+    const door = handlers[new URL(request.url ?? "/", baseUrl).pathname];
     if (door) void door(request, response, { requestId: "test", remoteAddress: "127.0.0.1" });
     else response.writeHead(404).end();
   });

@@ -4,13 +4,13 @@ import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after } from "node:test";
-import { bearer, makeGroup, makeIdentity, openDoor } from "./registry-endpoint.ts";
+import { bearer, makeGroup, makeIdentity, openHandler } from "./registry-endpoint.ts";
 
 // A door of its own for each test file that imports this, with an organization, its owner, and what a client does.
 
 export const REPO = "acme/api";
 export const folder = await mkdtemp(join(tmpdir(), "moorage-door-"));
-export const door = await openDoor(folder);
+export const door = await openHandler(folder);
 export const acme = await makeGroup(door.db, "acme");
 /** The Authorization header of one who may do everything in acme. */
 export const owner = bearer({ identity: await makeIdentity(door.db, acme) });
@@ -53,7 +53,7 @@ export async function push(content: Uint8Array<ArrayBuffer>, repo = REPO, as = o
   return sha(content);
 }
 
-export async function refusal(response: Response, status: number, ociCode: string): Promise<void> {
+export async function rejection(response: Response, status: number, ociCode: string): Promise<void> {
   const body = (await response.json()) as {
     errors: { code: string }[];
     code: number;

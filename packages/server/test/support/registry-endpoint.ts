@@ -11,7 +11,7 @@ import { openFilesystemBlobs } from "../../src/blobs/index.ts";
 import type { Call, Caller, CallData } from "../../src/core/call.ts";
 import type { RegistryConfig, RegistryDeps } from "../../src/oci/request.ts";
 import { createPullCache } from "../../src/oci/pulls/cache.ts";
-import { distributionDoor } from "../../src/oci/router.ts";
+import { registryHandler } from "../../src/oci/router.ts";
 import { permissionDenied, unauthenticated } from "../../src/errors.ts";
 import type { Database } from "../../src/store/index.ts";
 import type { Transactor } from "../../src/core/transactor.ts";
@@ -19,7 +19,7 @@ import { statusJson } from "../../src/transport/status.ts";
 import { openTestStore } from "./database.ts";
 
 /** The registry's door by itself: real sockets, files and database; only who calls is said outright, by `bearer`. */
-export interface Door {
+export interface Endpoint {
   url: string;
   deps: RegistryDeps;
   db: Database;
@@ -36,7 +36,7 @@ export function bearer(caller: Partial<Caller>, audience = "registry"): string {
 }
 
 /** Opens the door on a folder, a new one or one that was used before. */
-export async function openDoor(folder: string, settings: Partial<RegistryConfig> = {}): Promise<Door> {
+export async function openHandler(folder: string, settings: Partial<RegistryConfig> = {}): Promise<Endpoint> {
   const { store, db, close: closeStore } = await openTestStore(folder);
   let shiftMs = 0;
   const callOn = async (tx: Database, data: CallData): Promise<Call> => {
@@ -89,7 +89,7 @@ export async function openDoor(folder: string, settings: Partial<RegistryConfig>
       ...settings,
     },
   };
-  const door = distributionDoor(deps);
+  const door = registryHandler(deps);
   const server = createServer((req, res) => {
     void door.handle(req, res, {
       requestId: randomBytes(8).toString("hex"),
@@ -164,6 +164,6 @@ export async function makeIdentity(db: Database, group: string, capabilities = A
 
 // Run as a program it is a process that can be killed: the folder is its argument, the URL what it prints.
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  const door = await openDoor(process.argv[2] ?? "");
+  const door = await openHandler(process.argv[2] ?? "");
   process.stdout.write(`${door.url}\n`);
 }

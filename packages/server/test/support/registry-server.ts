@@ -16,8 +16,8 @@ import { newUid } from "../../src/lib/uid.ts";
 import type { CallData } from "../../src/core/call.ts";
 import { createPullRecorder } from "../../src/oci/pulls/recorder.ts";
 import { createPullCache } from "../../src/oci/pulls/cache.ts";
-import { distributionDoor } from "../../src/oci/router.ts";
-import { tokenDoor } from "../../src/oci/token/endpoint.ts";
+import { registryHandler } from "../../src/oci/router.ts";
+import { tokenEndpoint } from "../../src/oci/token/endpoint.ts";
 import { createDispatch } from "../../src/runtime/dispatch.ts";
 import { methodsOf } from "../../src/runtime/methods.ts";
 import type { Database } from "../../src/store/index.ts";
@@ -136,8 +136,8 @@ export async function startRegistry(t: TestContext) {
     log,
     statusJson,
   };
-  const door = distributionDoor(deps);
-  const token = tokenDoor({ ...deps, ...access, registryTokenTtlMs: 300_000 });
+  const door = registryHandler(deps);
+  const token = tokenEndpoint({ ...deps, ...access, registryTokenTtlMs: 300_000 });
   server.on("request", (req, res) => {
     const data = { requestId: randomBytes(4).toString("hex"), remoteAddress: "127.0.0.1" };
     void (door.matches((req.url ?? "").split("?", 1)[0] ?? "") ? door.handle(req, res, data) : token(req, res, data));

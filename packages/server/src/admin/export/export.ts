@@ -5,7 +5,7 @@ import type { BlobStore } from "../../blobs/index.ts";
 import type { Config } from "../../config/index.ts";
 import { readKeyFile, secretKeyFile } from "../../installation/secret-keys.ts";
 import { NEWEST_VERSION, type Store, StoreError } from "../../store/index.ts";
-import { eachAtOnce } from "../../lib/for-each-concurrently.ts";
+import { forEachConcurrently } from "../../lib/for-each-concurrently.ts";
 import { copyDurably, syncFolders } from "../backup/files.ts";
 import { type BlobRow, copyBlob } from "../blob-files.ts";
 import { linesOf, writeHashed } from "../json-lines.ts";
@@ -147,7 +147,7 @@ async function copyBlobs(
 ): Promise<BlobRow[]> {
   const gone: BlobRow[] = [];
   let done = 0;
-  await eachAtOnce(exportedBlobs(folder), BLOBS_AT_ONCE, async (row) => {
+  await forEachConcurrently(exportedBlobs(folder), BLOBS_AT_ONCE, async (row) => {
     const outcome = await copyBlob(blobs, row, blobPath(folder, row.digest), startMs, (bytes) => {
       done += bytes;
       report.progress({ step: "blobs", done, total, unit: "bytes" });

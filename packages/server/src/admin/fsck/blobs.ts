@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import type { BlobStore } from "../../blobs/index.ts";
 import { Code, MoorageError } from "../../errors.ts";
 import type { Store } from "../../store/index.ts";
-import { eachAtOnce } from "../../lib/for-each-concurrently.ts";
+import { forEachConcurrently } from "../../lib/for-each-concurrently.ts";
 import { type BlobRow, readBlob } from "../blob-files.ts";
 import type { Report } from "../progress.ts";
 import { rowsOf } from "../tables.ts";
@@ -54,7 +54,7 @@ export async function* wrongBlobs(check: BlobCheck): AsyncGenerator<WrongBlob> {
     // Read batch by batch, each from the state of then: hashing may take hours, and nothing is kept open meanwhile.
     for await (const batch of rowsOf(store.reader, "blobs")) {
       const wrong: WrongBlob[] = [];
-      await eachAtOnce(batch, BLOBS_AT_ONCE, async (row) => {
+      await forEachConcurrently(batch, BLOBS_AT_ONCE, async (row) => {
         const listed = listing.take(row.digest, row.generation);
         const fault = await faultOf(check, row, listed);
         if (fault !== undefined && (await isNamed(store, row)))

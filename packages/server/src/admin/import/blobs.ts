@@ -3,7 +3,7 @@ import { open } from "node:fs/promises";
 import type { BlobStore } from "../../blobs/index.ts";
 import { Code, MoorageError } from "../../errors.ts";
 import { type Store, StoreError } from "../../store/index.ts";
-import { eachAtOnce } from "../../lib/for-each-concurrently.ts";
+import { forEachConcurrently } from "../../lib/for-each-concurrently.ts";
 import type { BlobRow } from "../blob-files.ts";
 import { importTable, type TableImport } from "./tables.ts";
 import { blobPath } from "../export/manifest.ts";
@@ -64,7 +64,7 @@ export async function importBlobs({ blobs, left, ...rest }: BlobsImport): Promis
   };
   const prepare = async (rows: PlainRow[]): Promise<PlainRow[]> => {
     const kept = new Map<string, PlainRow>();
-    await eachAtOnce(rows, BLOBS_AT_ONCE, async (row) => {
+    await forEachConcurrently(rows, BLOBS_AT_ONCE, async (row) => {
       const blob = { digest: String(row["digest"]), generation: "", size: Number(row["size"]) };
       kept.set(blob.digest, { ...row, generation: await stored(blob) });
     });

@@ -4,7 +4,7 @@ import { compilePattern } from "../../lib/patterns.ts";
 import { parseJson } from "../../lib/json.ts";
 import { usableKeys, type VerificationKey } from "../../lib/jwks.ts";
 import { audiencesOf, timeFault } from "../tokens/jwt.ts";
-import type { RefusalReason, Refused } from "./rejections.ts";
+import type { RejectionReason, Refused } from "./rejections.ts";
 
 export type Relationship = Identity["relationship"];
 type Claims = Record<string, unknown>;
@@ -49,7 +49,7 @@ export function mismatch(
   return claim === undefined ? undefined : refused("CLAIM", claim);
 }
 
-function refused(reason: RefusalReason, claim: string): Refused {
+function refused(reason: RejectionReason, claim: string): Refused {
   return { reason, claim, why: "the token does not fit the identity" };
 }
 

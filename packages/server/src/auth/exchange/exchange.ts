@@ -10,7 +10,7 @@ import { ASSUMABLE } from "./assumable.ts";
 import { exchanged, noting, withTruth } from "../audit.ts";
 import type { CommandWriter } from "../../core/transactor.ts";
 import { type ExternalVerifier, pickKey, verifySignature } from "./issuer-keys.ts";
-import { type Jwt, parseJwt, refusal } from "../tokens/jwt.ts";
+import { type Jwt, parseJwt, rejection } from "../tokens/jwt.ts";
 import { endOf, mismatch, namesIssuer, type Relationship, staticKeys } from "./claim-match.ts";
 import { type Audiences, narrow, type Narrowing, type NarrowingRequest, parseNarrowing } from "./narrowing.ts";
 import { type ProviderRequest, signInByToken } from "./provider.ts";
@@ -137,7 +137,7 @@ export function createExchanger(deps: ExchangeDeps): Exchanger {
   const signedIn = async (jwt: Jwt, request: ProviderRequest, data: CallData): Promise<Became> => {
     const { identity, external } = await signInByToken(deps, jwt, request, data);
     const row = await findIdentity(deps.reader, identity);
-    if (!row) throw refusal();
+    if (!row) throw rejection();
     return { row, end: Infinity, act: actClaims(jwt.claims, MAX_PERSON_ACT_LENGTH), ...(external && { external }) };
   };
 
@@ -150,9 +150,9 @@ export function createExchanger(deps: ExchangeDeps): Exchanger {
   ): Promise<ExchangeAnswer> => {
     const held = await tokens.read(jwt.token, data.nowMs);
     // A registry token speaks for some repositories, not for the identity.
-    if (held.repositories || (identity !== "" && identity !== held.identity)) throw refusal();
+    if (held.repositories || (identity !== "" && identity !== held.identity)) throw rejection();
     const row = await findIdentity(deps.reader, held.identity);
-    if (!row) throw refusal();
+    if (!row) throw rejection();
     const asked = wanted.audiences.length === 0 ? [audiences.platform] : wanted.audiences;
     // The platform's tokens open the registry's token endpoint anyway; the registry's open nothing of the platform's.
     const allowed = held.audiences?.includes(audiences.platform)
@@ -185,9 +185,9 @@ export function createExchanger(deps: ExchangeDeps): Exchanger {
             description: "cannot be named together with an identity provider",
           });
         const jwt = parseJwt(bearer, MAX_EXTERNAL_LENGTH);
-        if (!jwt) throw refusal();
+        if (!jwt) throw rejection();
         if (jwt.claims["iss"] === config.baseUrl) {
-          if (identityProvider !== "") throw refusal();
+          if (identityProvider !== "") throw rejection();
           return exchangeOwn(jwt, wanted, identity, data, isForRegistry);
         }
         const { row, end, ...extra } = await become(jwt, identity, identityProvider, data);

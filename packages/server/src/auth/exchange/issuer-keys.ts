@@ -5,7 +5,7 @@ import { isObject, parseJson } from "../../lib/json.ts";
 import { usableKeys, type VerificationKey } from "../../lib/jwks.ts";
 import { createLru } from "../../lib/lru.ts";
 import { Code, MoorageError } from "../../errors.ts";
-import { type Jwt, refusal } from "../tokens/jwt.ts";
+import { type Jwt, rejection } from "../tokens/jwt.ts";
 
 /**
  * Verifies the tokens of other issuers by the keys that these publish. Ask it only for issuers that some identity
@@ -52,7 +52,7 @@ export function createExternalVerifier(fetch: GuardedFetch): ExternalVerifier {
       failed.delete(issuer);
       return fresh;
     } catch (error) {
-      const told = toldError(error, issuer);
+      const told = issuerError(error, issuer);
       failed.set(issuer, { error: told, triedAtMs: nowMs });
       throw told;
     }
@@ -83,7 +83,7 @@ export function createExternalVerifier(fetch: GuardedFetch): ExternalVerifier {
   return {
     async verify(jwt, nowMs) {
       const issuer = jwt.claims["iss"];
-      if (typeof issuer !== "string" || !isIssuerUrl(issuer)) throw refusal();
+      if (typeof issuer !== "string" || !isIssuerUrl(issuer)) throw rejection();
       await verifySignature(jwt, await keyFor(jwt, issuer, nowMs));
     },
   };
@@ -100,9 +100,9 @@ export function pickKey(keys: VerificationKey[], { alg, kid }: Record<string, un
 
 /** Throws UNAUTHENTICATED unless the key signed the token. */
 export async function verifySignature(jwt: Jwt, key: VerificationKey | undefined): Promise<void> {
-  if (!key) throw refusal();
+  if (!key) throw rejection();
   await compactVerify(jwt.token, key.key, { algorithms: [...key.algorithms] }).catch(() => {
-    throw refusal();
+    throw rejection();
   });
 }
 
@@ -129,9 +129,9 @@ async function fetchObject(fetch: GuardedFetch, url: string): Promise<Record<str
 }
 
 /** What cannot be reached now may be later; what answers wrongly is not trusted. */
-function toldError(error: unknown, issuer: string): MoorageError {
+function issuerError(error: unknown, issuer: string): MoorageError {
   if (!(error instanceof FetchError)) throw error;
-  if (error.kind === "refused") return Object.assign(refusal(), { cause: error });
+  if (error.kind === "refused") return Object.assign(rejection(), { cause: error });
   const host = URL.parse(issuer)?.host ?? "";
   return new MoorageError(Code.Unavailable, `Unavailable: the token issuer ${host} could not be asked for its keys`, {
     retryAfterMs: FAILED_MS,

@@ -6,14 +6,14 @@ import type { Jwt } from "../tokens/jwt.ts";
  * an identity that does not name the token's issuer, or of a token that this issuer did not sign; the others are told
  * to whoever shows a token that the issuer signed.
  */
-export type RefusalReason = "NOT_ACCEPTED" | "AUDIENCE" | "EXPIRED" | "NOT_YET_VALID" | "CLAIM" | "KEYS_EXPIRED";
+export type RejectionReason = "NOT_ACCEPTED" | "AUDIENCE" | "EXPIRED" | "NOT_YET_VALID" | "CLAIM" | "KEYS_EXPIRED";
 
 /**
  * `claim`: the name of the claim that did not fit; "" for none. `why`: the whole truth where the answer must not tell
  * it, for the log alone.
  */
 export interface Refused {
-  reason: RefusalReason;
+  reason: RejectionReason;
   claim: string;
   why: string;
 }
@@ -41,7 +41,7 @@ export function refusedAnswer({ reason, claim }: Refused, { claims }: Pick<Jwt, 
 }
 
 /** Why a token of another issuer was refused, in the words of `refusedAnswer`; undefined for every other error. */
-export function refusalWords(error: MoorageError): string | undefined {
+export function rejectionMessage(error: MoorageError): string | undefined {
   const at = error.message.indexOf(PREFIX);
   return error.code === Code.Unauthenticated && at >= 0 ? error.message.slice(at + PREFIX.length) : undefined;
 }
@@ -57,7 +57,7 @@ export function loggedValue({ claims }: Jwt, claim: string): string {
 }
 
 function wordsOf(
-  reason: RefusalReason,
+  reason: RejectionReason,
   claim: string,
   value: string,
   { identity: uid, identityProvider: provider }: Named,

@@ -38,7 +38,7 @@ const MAX_BODY_BYTES = 65_536;
  * The doors of the issuer, by path: discovery, keys and token exchange. Source: contract §7, OpenID Connect Discovery
  * 1.0, RFC 8693.
  */
-export function createStsDoors(deps: StsDeps): Record<string, RequestHandler> {
+export function createStsEndpoints(deps: StsDeps): Record<string, RequestHandler> {
   const { config, clock, keyring, exchanger, grants } = deps;
   const callData = callDataOf(clock);
   const discovery = guarded(deps, ["GET", "HEAD"], async (request, response) => {

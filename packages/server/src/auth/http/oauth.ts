@@ -1,6 +1,6 @@
 import { invalidArgument, MoorageError, Code } from "../../errors.ts";
 import type { ExchangeAnswer, ExchangeRequest } from "../exchange/exchange.ts";
-import { refusalWords } from "../exchange/rejections.ts";
+import { rejectionMessage } from "../exchange/rejections.ts";
 import { capabilityOf, isWrongAudience } from "../tokens/tokens.ts";
 
 // The token endpoint's two grants. Source: RFC 8693 (exchange), RFC 6749 §6 (refresh).
@@ -117,7 +117,7 @@ export function toOAuthError(error: unknown, grant: OAuthRequest["grant"]): OAut
 
 /** Why the token was not accepted, in the characters that a description may hold. Source: RFC 6749 §5.2. */
 function described(error: MoorageError): string {
-  const words = refusalWords(error);
+  const words = rejectionMessage(error);
   return `the token was not accepted${words === undefined ? "" : `: ${words.replaceAll('"', "'").replace(/[^\x20-\x7e]|\\/g, "?")}`}`;
 }
 

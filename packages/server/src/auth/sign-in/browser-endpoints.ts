@@ -20,7 +20,7 @@ const FAILED = "Sign-in failed";
 const MAX_PATH_CHARS = 2048;
 
 /** GET /oauth/authorize: sends the browser to the provider, for a client that wants a code. */
-export function authorizeDoor(deps: BrowserDeps): RequestHandler {
+export function authorizeEndpoint(deps: BrowserDeps): RequestHandler {
   const { config, flow, callData } = deps;
   return onPage(async (request, response, data) => {
     const parameters = parametersOf(request);
@@ -40,7 +40,7 @@ export function authorizeDoor(deps: BrowserDeps): RequestHandler {
 }
 
 /** GET /sign-in: sends the browser to the provider, to come back with a session of its own. */
-export function signInDoor(deps: BrowserDeps): RequestHandler {
+export function signInEndpoint(deps: BrowserDeps): RequestHandler {
   return onPage(async (request, response, data) => {
     const parameters = parametersOf(request);
     const returnTo = one(parameters, "return_to") || "/";
@@ -61,7 +61,7 @@ export function signInDoor(deps: BrowserDeps): RequestHandler {
 }
 
 /** GET /oauth/callback: where providers send browsers back to. */
-export function callbackDoor(deps: BrowserDeps): RequestHandler {
+export function callbackEndpoint(deps: BrowserDeps): RequestHandler {
   const { config, flow, browserCookie, sessionCookie, callData } = deps;
   return onPage(async (request, response, data) => {
     const ending = await flow.finish(parametersOf(request), browserCookie.read(request), callData(request, data));

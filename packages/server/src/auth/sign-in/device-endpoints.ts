@@ -29,7 +29,7 @@ const MAX_AGENT_CHARS = 200;
 const TITLE = "Sign in a device";
 
 /** POST /oauth/device_authorization: a device without a browser asks for codes. Source: RFC 8628 §3.1, §3.2. */
-export function deviceAuthorizationDoor({ config, reader, writer, callData }: DeviceDeps): RequestHandler {
+export function deviceAuthorizationEndpoint({ config, reader, writer, callData }: DeviceDeps): RequestHandler {
   return onJson(async (request, response, data) => {
     const form = await formOf(request);
     // Whoever has a browser needs no device flow.
@@ -40,7 +40,7 @@ export function deviceAuthorizationDoor({ config, reader, writer, callData }: De
       throw new OAuthError(400, "invalid_request", "identity_provider names no identity provider of this server");
     const narrowed = parseScope(one(form, "scope"));
     const call = callData(request, data);
-    await requireRoom(reader, call);
+    await requireCapacity(reader, call);
     const device = {
       clientId: CLI_CLIENT,
       provider: provider.uid,
@@ -80,7 +80,7 @@ export function deviceAuthorizationDoor({ config, reader, writer, callData }: De
  * declines. A form counts only with what the browser's cookie says: no other site can send it. Source: RFC 8628 §3.3,
  * §5.4.
  */
-export function devicePageDoor(deps: DeviceDeps): RequestHandler {
+export function devicePageEndpoint(deps: DeviceDeps): RequestHandler {
   return onPage(async (request, response, data) => {
     const browser = browserOf(deps, request, response);
     if (request.method === "GET")
@@ -111,7 +111,7 @@ export function devicePageDoor(deps: DeviceDeps): RequestHandler {
           plainPage(200, "Declined", "The device is not signed in. You may close this page."),
         );
       case "go": {
-        // The writing end is `deviceAuthorizationDoor` above.
+        // The writing end is `deviceAuthorizationEndpoint` above.
         const narrowed = JSON.parse(device.request) as Narrowed;
         return redirect(
           response,
@@ -147,7 +147,7 @@ async function waiting(
   return undefined;
 }
 
-async function requireRoom(reader: Database, { remoteAddress, nowMs }: CallData): Promise<void> {
+async function requireCapacity(reader: Database, { remoteAddress, nowMs }: CallData): Promise<void> {
   const { n } = await reader
     .selectFrom("device_codes")
     .select((query) => query.fn.countAll<number>().as("n"))

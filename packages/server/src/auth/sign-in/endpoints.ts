@@ -1,21 +1,21 @@
 import type { Config } from "../../config/index.ts";
 import type { RequestHandler } from "../../core/http.ts";
 import { callDataOf, guarded, type StsDeps } from "../http/endpoints.ts";
-import { authorizeDoor, callbackDoor, signInDoor } from "./browser-endpoints.ts";
+import { authorizeEndpoint, callbackEndpoint, signInEndpoint } from "./browser-endpoints.ts";
 import { hostCookie } from "./cookies.ts";
-import { deviceAuthorizationDoor, devicePageDoor } from "./device-endpoints.ts";
+import { deviceAuthorizationEndpoint, devicePageEndpoint } from "./device-endpoints.ts";
 import { createGuesses } from "./guess-limit.ts";
-import type { SignInRoom } from "./index.ts";
-import { revokeDoor } from "./revoke-endpoint.ts";
-import { sessionDoor, sessionTokenDoor } from "./session-endpoints.ts";
+import type { SignIn } from "./index.ts";
+import { revokeEndpoint } from "./revoke-endpoint.ts";
+import { sessionEndpoint, sessionTokenEndpoint } from "./session-endpoints.ts";
 
-export interface SignInDoorDeps extends Pick<StsDeps, "clock" | "answerError"> {
+export interface SignInEndpointDeps extends Pick<StsDeps, "clock" | "answerError"> {
   config: Pick<Config, "baseUrl" | "oauthRedirectUris">;
-  signIn: SignInRoom;
+  signIn: SignIn;
 }
 
 /** The doors through which people sign in and out, by path. */
-export function createSignInDoors(deps: SignInDoorDeps): Record<string, RequestHandler> {
+export function createSignInEndpoints(deps: SignInEndpointDeps): Record<string, RequestHandler> {
   const { config, clock, signIn } = deps;
   const shared = {
     config,
@@ -26,13 +26,13 @@ export function createSignInDoors(deps: SignInDoorDeps): Record<string, RequestH
     sessionCookie: hostCookie("moorage_session", config.baseUrl),
   };
   return {
-    "/oauth/authorize": guarded(deps, ["GET"], authorizeDoor(shared)),
-    "/oauth/callback": guarded(deps, ["GET"], callbackDoor(shared)),
-    "/oauth/device_authorization": guarded(deps, ["POST"], deviceAuthorizationDoor(shared)),
-    "/oauth/device": guarded(deps, ["GET", "POST"], devicePageDoor(shared)),
-    "/oauth/revoke": guarded(deps, ["POST"], revokeDoor(shared)),
-    "/sign-in": guarded(deps, ["GET"], signInDoor(shared)),
-    "/session": guarded(deps, ["GET", "DELETE"], sessionDoor(shared)),
-    "/session/token": guarded(deps, ["POST"], sessionTokenDoor(shared)),
+    "/oauth/authorize": guarded(deps, ["GET"], authorizeEndpoint(shared)),
+    "/oauth/callback": guarded(deps, ["GET"], callbackEndpoint(shared)),
+    "/oauth/device_authorization": guarded(deps, ["POST"], deviceAuthorizationEndpoint(shared)),
+    "/oauth/device": guarded(deps, ["GET", "POST"], devicePageEndpoint(shared)),
+    "/oauth/revoke": guarded(deps, ["POST"], revokeEndpoint(shared)),
+    "/sign-in": guarded(deps, ["GET"], signInEndpoint(shared)),
+    "/session": guarded(deps, ["GET", "DELETE"], sessionEndpoint(shared)),
+    "/session/token": guarded(deps, ["POST"], sessionTokenEndpoint(shared)),
   };
 }

@@ -106,7 +106,7 @@ export function createFlow({ config, reader, writer, secrets, provider: client, 
       const provider = await providerOf(reader, providerUid);
       if (provider === undefined)
         throw new OAuthError(400, "invalid_request", "identity_provider names no identity provider of this server");
-      await requireRoom(reader, data);
+      await requireCapacity(reader, data);
       const [state, nonce, verifier] = [newSecret(), newSecret(), newSecret()];
       const url = await client.begin(provider, redirectUri, { state, nonce, verifier }, data.nowMs);
       const hash = hashOf(state);
@@ -179,7 +179,7 @@ function outcomeOf(target: Target, hash: string, nowMs: number): Outcome {
 }
 
 /** Looked at beside the writing, so that those who begin at once do not wait for each other: a few more do no harm. */
-async function requireRoom(reader: Database, { remoteAddress, nowMs }: CallData): Promise<void> {
+async function requireCapacity(reader: Database, { remoteAddress, nowMs }: CallData): Promise<void> {
   const { n } = await reader
     .selectFrom("sign_ins")
     .select((query) => query.fn.countAll<number>().as("n"))

@@ -10,7 +10,7 @@ import { createFlow, type Flow } from "./flow.ts";
 import { createProviderClient } from "./provider-client.ts";
 import { createTokenGrants, type TokenGrants } from "./token-grants.ts";
 
-export { createSignInDoors } from "./endpoints.ts";
+export { createSignInEndpoints } from "./endpoints.ts";
 
 export interface SignInDeps {
   config: Pick<Config, "baseUrl" | "accessTokenTtlMs" | "allowPrivateNetwork">;
@@ -25,12 +25,12 @@ export interface SignInDeps {
 }
 
 /** People who sign in through a provider of their organization. */
-export interface SignInRoom extends Pick<SignInDeps, "reader" | "writer" | "tokens"> {
+export interface SignIn extends Pick<SignInDeps, "reader" | "writer" | "tokens"> {
   flow: Flow;
   grants: TokenGrants;
 }
 
-export function createSignIn({ config, reader, writer, secrets, tokens, fetch, auditor, log }: SignInDeps): SignInRoom {
+export function createSignIn({ config, reader, writer, secrets, tokens, fetch, auditor, log }: SignInDeps): SignIn {
   const provider = createProviderClient({
     fetch,
     log,

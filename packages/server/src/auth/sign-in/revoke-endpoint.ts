@@ -13,7 +13,7 @@ import { revokeRefreshToken } from "./grant-commands.ts";
  * POST /oauth/revoke: ends a refresh token and all that descend from the same sign-in. Access tokens end by themselves,
  * soon. Source: RFC 7009.
  */
-export function revokeDoor({
+export function revokeEndpoint({
   writer,
   callData,
 }: { writer: CommandWriter } & Pick<BrowserDeps, "callData">): RequestHandler {

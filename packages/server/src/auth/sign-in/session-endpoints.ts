@@ -24,7 +24,7 @@ const SEEN_EVERY_MS = 60_000;
 const TOKEN_TTL_MS = 900_000;
 
 /** GET /session: who is signed in in this browser; 401 when nobody is. DELETE /session: nobody from now on. */
-export function sessionDoor(deps: SessionDeps): RequestHandler {
+export function sessionEndpoint(deps: SessionDeps): RequestHandler {
   return async (request, response, data) => {
     const call = deps.callData(request, data);
     if (request.method === "DELETE") {
@@ -40,7 +40,7 @@ export function sessionDoor(deps: SessionDeps): RequestHandler {
 }
 
 /** POST /session/token: a token of a quarter of an hour, for scripts of our own pages alone. */
-export function sessionTokenDoor(deps: SessionDeps): RequestHandler {
+export function sessionTokenEndpoint(deps: SessionDeps): RequestHandler {
   return async (request, response, data) => {
     requireOwnPage(deps, request);
     const call = deps.callData(request, data);
@@ -70,9 +70,9 @@ export function sessionTokenDoor(deps: SessionDeps): RequestHandler {
  * be assumed.
  */
 async function requireSession({ sessionCookie, reader, writer }: SessionDeps, request: Request, call: CallData) {
-  const refusal = unauthenticated("nobody is signed in in this browser");
+  const rejection = unauthenticated("nobody is signed in in this browser");
   const secret = sessionCookie.read(request);
-  if (secret === undefined) throw refusal;
+  if (secret === undefined) throw rejection;
   const hash = hashOf(secret);
   const row = await reader
     .selectFrom("sessions")
@@ -81,9 +81,9 @@ async function requireSession({ sessionCookie, reader, writer }: SessionDeps, re
     .where("hash", "=", hash)
     .where(sql.raw<boolean>(ASSUMABLE))
     .executeTakeFirst();
-  if (row === undefined || row.expire_time <= call.nowMs || row.seen_time <= call.nowMs - IDLE_MS) throw refusal;
+  if (row === undefined || row.expire_time <= call.nowMs || row.seen_time <= call.nowMs - IDLE_MS) throw rejection;
   const caller = storedCaller(row.caller, row.relationship);
-  if (caller === undefined) throw refusal;
+  if (caller === undefined) throw rejection;
   if (call.nowMs - row.seen_time >= SEEN_EVERY_MS) await writer.write(seeSession, call, { hash });
   return {
     hash,

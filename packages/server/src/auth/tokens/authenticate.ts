@@ -4,7 +4,7 @@ import type { Config } from "../../config/index.ts";
 import { MoorageError, unauthenticated } from "../../errors.ts";
 import { createSnapshotCache, type Database, statement } from "../../store/index.ts";
 import { ASSUMABLE } from "../exchange/assumable.ts";
-import { refusal } from "./jwt.ts";
+import { rejection } from "./jwt.ts";
 import { isWrongAudience, type Tokens } from "./tokens.ts";
 
 /** Tells who calls, from the Authorization header of a call to the platform or to the registry. */
@@ -61,7 +61,7 @@ export function createAuthenticator(deps: {
           throw refusedTo(await tokens.read(token, nowMs), error);
         throw error;
       });
-    if (caller.repositories && audience === "platform") throw refusedTo(caller, refusal());
+    if (caller.repositories && audience === "platform") throw refusedTo(caller, rejection());
     if (header !== undefined) verified[audience].set(header, { header, caller });
     return caller;
   };
@@ -73,7 +73,7 @@ export function createAuthenticator(deps: {
         ? known.caller
         : await verify(authorization, audience, nowMs);
     if (caller.identity !== "" && !(await existing.remember(caller.identity, () => exists(reader, caller.identity))))
-      throw refusedTo(caller, refusal());
+      throw refusedTo(caller, rejection());
     return caller;
   };
 }

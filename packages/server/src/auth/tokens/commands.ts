@@ -2,7 +2,7 @@ import { audit, type AuditEvent } from "../../audit/index.ts";
 import type { Call } from "../../core/call.ts";
 import { Code } from "../../errors.ts";
 import type { Secrets } from "../../lib/secrets.ts";
-import { refusal } from "./jwt.ts";
+import { rejection } from "./jwt.ts";
 import { rotateSigningKey } from "./keys.ts";
 import { command } from "../../core/command.ts";
 
@@ -43,7 +43,7 @@ export async function keepRefreshToken(call: Call, input: StoredRefreshToken): P
   const { hash, family, identity, caller, expireTimeMs, event } = input;
   if (event) await audit(call, event);
   if (!(await call.tx.selectFrom("identities").select("uid").where("uid", "=", identity).executeTakeFirst()))
-    throw refusal();
+    throw rejection();
   await call.tx
     .deleteFrom("refresh_tokens")
     .where("identity", "=", identity)

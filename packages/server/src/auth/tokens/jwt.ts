@@ -17,7 +17,7 @@ const MAX_TIME_S = 100_000_000_000;
  * The answer to a token that cannot be read, or that is not ours though it says so: it tells a prober nothing. See
  * `rejections.ts` for those of others.
  */
-export function refusal(): MoorageError {
+export function rejection(): MoorageError {
   return unauthenticated("the token was not accepted");
 }
 

@@ -7,7 +7,7 @@ import { permissionDenied } from "../../errors.ts";
 import type { Database } from "../../store/index.ts";
 import { ASSUMABLE } from "../exchange/assumable.ts";
 import type { CommandWriter } from "../../core/transactor.ts";
-import { refusal } from "./jwt.ts";
+import { rejection } from "./jwt.ts";
 import { rotateRefreshToken, storeRefreshToken } from "./commands.ts";
 
 /** What a refresh token stands for. */
@@ -65,7 +65,7 @@ export function createRefreshTokens({ reader, writer }: { reader: Database; writ
       return { token, expiresAtMs: expireTimeMs };
     },
     async read(token, data) {
-      if (!isRefreshToken(token)) throw refusal();
+      if (!isRefreshToken(token)) throw rejection();
       const row = await reader
         .selectFrom("refresh_tokens")
         .innerJoin("identities", "identities.uid", "refresh_tokens.identity")
@@ -73,16 +73,16 @@ export function createRefreshTokens({ reader, writer }: { reader: Database; writ
         .where("hash", "=", sha256(token))
         .where(sql.raw<boolean>(ASSUMABLE))
         .executeTakeFirst();
-      if (!row || row.expire_time <= data.nowMs) throw refusal();
+      if (!row || row.expire_time <= data.nowMs) throw rejection();
       if (row.used_time !== null) {
         await writer.write(rotateRefreshToken, data, {
           hash: sha256(token),
           newHash: sha256(newRefreshToken()),
         });
-        throw refusal();
+        throw rejection();
       }
       const caller = storedCaller(row.caller, row.relationship);
-      if (caller === undefined) throw refusal();
+      if (caller === undefined) throw rejection();
       return { ...caller, identity: row.identity, expiresAtMs: row.expire_time, lastSeenMs: row.last_seen_time };
     },
     async rotate(token, data, event) {
@@ -92,7 +92,7 @@ export function createRefreshTokens({ reader, writer }: { reader: Database; writ
         newHash: sha256(next),
         event,
       });
-      if (outcome !== "rotated") throw refusal();
+      if (outcome !== "rotated") throw rejection();
       return next;
     },
   };

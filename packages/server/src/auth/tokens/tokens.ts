@@ -6,7 +6,7 @@ import { isObject } from "../../lib/json.ts";
 import { isUid } from "../../lib/uid.ts";
 import type { Caller } from "../../core/call.ts";
 import { Code, invalidArgument, MoorageError, permissionDenied } from "../../errors.ts";
-import { audiencesOf, isWithinTimes, parseJwt, refusal } from "./jwt.ts";
+import { audiencesOf, isWithinTimes, parseJwt, rejection } from "./jwt.ts";
 import { type Keyring, SIGNING_ALGORITHM } from "./keys.ts";
 
 /**
@@ -107,21 +107,21 @@ export function createTokens({ issuer, keyring }: { issuer: string; keyring: Key
   const byCaller = new WeakMap<Caller, Verified>();
 
   const read = async (token: string, nowMs: number): Promise<Caller> => {
-    if (token.length > MAX_TOKEN_LENGTH) throw refusal();
+    if (token.length > MAX_TOKEN_LENGTH) throw rejection();
     const digest = hash("sha256", token, "base64url");
     const known = verified.get(digest);
     if (known) {
       // Time passes and keys go: a signature that was good is not asked again, these are.
-      if (!isWithinTimes(known.claims, nowMs) || !(await keyring.find(known.kid, nowMs))) throw refusal();
+      if (!isWithinTimes(known.claims, nowMs) || !(await keyring.find(known.kid, nowMs))) throw rejection();
       return known.caller;
     }
     const jwt = parseJwt(token, MAX_TOKEN_LENGTH);
     const kid = jwt?.header["kid"];
-    if (!jwt || typeof kid !== "string" || jwt.header["alg"] !== SIGNING_ALGORITHM) throw refusal();
+    if (!jwt || typeof kid !== "string" || jwt.header["alg"] !== SIGNING_ALGORITHM) throw rejection();
     const key = await keyring.find(kid, nowMs);
-    if (!key || jwt.claims["iss"] !== issuer || !isWithinTimes(jwt.claims, nowMs)) throw refusal();
+    if (!key || jwt.claims["iss"] !== issuer || !isWithinTimes(jwt.claims, nowMs)) throw rejection();
     await compactVerify(token, key.publicKey, { algorithms: [SIGNING_ALGORITHM] }).catch(() => {
-      throw refusal();
+      throw rejection();
     });
     const caller = callerOf(jwt.header["typ"], jwt.claims);
     const entry = { kid, claims: jwt.claims, caller };
@@ -207,15 +207,15 @@ function callerOf(typ: unknown, claims: Record<string, unknown>): Caller {
   const { sub, jti, exp, cap, scopes, access, act, idp, groups, groups_exp: groupsEnd } = claims;
   const audiences = audiencesOf(claims);
   const registry = typ === TYPS.registry;
-  if ((!registry && typ !== TYPS.access) || registry !== (access !== undefined)) throw refusal();
+  if ((!registry && typ !== TYPS.access) || registry !== (access !== undefined)) throw rejection();
   if (
     typeof sub !== "string" ||
     !(isUid(sub) || (registry && sub === "")) ||
     typeof jti !== "string" ||
     audiences.length === 0
   )
-    throw refusal();
-  if ((cap !== undefined && !isStrings(cap)) || (scopes !== undefined && !isStrings(scopes))) throw refusal();
+    throw rejection();
+  if ((cap !== undefined && !isStrings(cap)) || (scopes !== undefined && !isStrings(scopes))) throw rejection();
   return {
     identity: sub,
     tokenId: jti,
@@ -235,7 +235,7 @@ function groupClaims({ provider, groups, untilMs }: NonNullable<Caller["external
 
 function externalOf(provider: unknown, groups: unknown, end: unknown): NonNullable<Caller["external"]> {
   if (typeof provider !== "string" || !isUid(provider) || !isStrings(groups) || typeof end !== "number")
-    throw refusal();
+    throw rejection();
   return { provider, groups, untilMs: end * 1000 };
 }
 
@@ -245,10 +245,10 @@ export function capabilityOf(name: string): Capability | undefined {
 }
 
 function repositoriesOf(access: unknown): { name: string; actions: string[] }[] {
-  if (!Array.isArray(access)) throw refusal();
+  if (!Array.isArray(access)) throw rejection();
   return access.map((one: unknown) => {
     if (!isObject(one) || one["type"] !== "repository" || typeof one["name"] !== "string" || !isStrings(one["actions"]))
-      throw refusal();
+      throw rejection();
     return { name: one["name"], actions: one["actions"] };
   });
 }

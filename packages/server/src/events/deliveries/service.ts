@@ -16,7 +16,7 @@ import { milliseconds, timestamp } from "../../lib/timestamps.ts";
 import { isUid } from "../../lib/uid.ts";
 import type { Call } from "../../core/call.ts";
 import { invalidArgument, notFound } from "../../errors.ts";
-import type { Room, RoomContext } from "../../core/service.ts";
+import type { Service, ServiceContext } from "../../core/service.ts";
 import type { Row } from "../../store/index.ts";
 import { attemptsOf } from "./attempts.ts";
 import { MOST_COUNTED, queryDeliveries } from "./query.ts";
@@ -31,7 +31,7 @@ const LIST = listOf({
   orderBy: sortable("create_time"),
 });
 
-export function deliveriesService({ pageTokenKey, eventsPrefix }: RoomContext): Room<typeof DeliveriesService> {
+export function deliveriesService({ pageTokenKey, eventsPrefix }: ServiceContext): Service<typeof DeliveriesService> {
   const toMessage = (row: Delivery): MessageInitShape<typeof DeliverySchema> => messageOf(row, eventsPrefix);
   return {
     getDelivery: async (call, { uid }) => toMessage(await getDelivery(call, uid)),

@@ -5,7 +5,7 @@ import { timestamp } from "../../lib/timestamps.ts";
 import type { Call } from "../../core/call.ts";
 import { type FieldViolation, invalidArgument } from "../../errors.ts";
 import { groups } from "../../iam/index.ts";
-import type { Room, RoomContext } from "../../core/service.ts";
+import type { Service, ServiceContext } from "../../core/service.ts";
 import { type FeedScope, openCursor, type Position, sealCursor } from "./cursor.ts";
 import { newsOf } from "./notifier.ts";
 import { type FeedPage, type FeedRow, headOf, organizationOf, readFeed } from "./page.ts";
@@ -22,9 +22,9 @@ const HEARTBEAT_MS = 15_000;
  * every `heartbeatMs` milliseconds.
  */
 export function eventsService(
-  { pageTokenKey, eventsPrefix, baseUrl = "" }: RoomContext,
+  { pageTokenKey, eventsPrefix, baseUrl = "" }: ServiceContext,
   heartbeatMs: number = HEARTBEAT_MS,
-): Room<typeof EventsService> {
+): Service<typeof EventsService> {
   const read = async (call: Call, scope: FeedScope, after: Position | undefined, limit: number): Promise<FeedPage> => {
     // A group that was deleted is in nobody's reach any more, also when the caller's rights come from above it.
     await groups.get(call.tx, scope.group);

@@ -14,7 +14,7 @@ import { columnsOf, layoutOf } from "../../core/stored.ts";
 import type { Call } from "../../core/call.ts";
 import { failedPrecondition, invalidArgument } from "../../errors.ts";
 import { groups } from "../../iam/index.ts";
-import type { Room, RoomContext } from "../../core/service.ts";
+import type { Service, ServiceContext } from "../../core/service.ts";
 import type { Row } from "../../store/index.ts";
 import { redeliver } from "../deliveries/redeliver.ts";
 import { subscriptionViolations } from "./fields.ts";
@@ -48,7 +48,7 @@ export function subscriptionsService({
   pageTokenKey,
   secrets,
   eventsPrefix,
-}: RoomContext): Room<typeof SubscriptionsService> {
+}: ServiceContext): Service<typeof SubscriptionsService> {
   return {
     getSubscription: (call, { uid }) => getSubscription(call.tx, uid),
     listSubscriptions: (call, request) => listStored(call, pageTokenKey, LIST, request),
@@ -56,7 +56,7 @@ export function subscriptionsService({
       const violations = subscriptionViolations(subscription, eventsPrefix);
       if (violations.length > 0) throw invalidArgument(...violations);
       await groups.get(call.tx, parent);
-      await requireRoom(call, parent);
+      await requireCapacity(call, parent);
       const row = await subscriptions.insert(call, parent, {
         ...toRow(subscription),
         state: SubscriptionState.ACTIVE,
@@ -138,7 +138,7 @@ async function change(
   return subscriptions.toMessage({ ...row, ...changed });
 }
 
-async function requireRoom(call: Call, group: string): Promise<void> {
+async function requireCapacity(call: Call, group: string): Promise<void> {
   if ((await countBelow(call.tx, "subscriptions", group)) < MOST_OF_A_GROUP) return;
   throw failedPrecondition({
     type: "TOO_MANY_SUBSCRIPTIONS",

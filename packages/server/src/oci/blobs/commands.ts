@@ -10,7 +10,7 @@ import { RegistryError } from "../errors.ts";
 import { denied, pullableRepository, PUSH, pushPlace, repositoryFor } from "../names.ts";
 import type { Resolved } from "../../core/image-path.ts";
 import type { PublicSettings } from "../anonymous.ts";
-import { tellOfDelete, tellOfPush } from "../events.ts";
+import { emitDelete, emitPush } from "../events.ts";
 import { command } from "../../core/command.ts";
 import { pushCommand } from "../push-command.ts";
 
@@ -87,7 +87,7 @@ export const commitBlob = pushCommand(
       ? await makeRepository(call, await pushPlace(call, input.name))
       : await repositoryFor(call, input.name, ...PUSH);
     await call.tx.deleteFrom("uploads").where("uid", "=", input.upload).execute();
-    tellOfPush(call, { repository: input.name, repo, digest: input.digest, type: "blob" });
+    emitPush(call, { repository: input.name, repo, digest: input.digest, type: "blob" });
     return keepBlob(call, repo, input);
   },
 );
@@ -130,7 +130,7 @@ export const mountBlob = pushCommand(
       throw error;
     }
     await link(call, repo, input.digest);
-    tellOfPush(call, { repository: input.name, repo, digest: input.digest, type: "blob" });
+    emitPush(call, { repository: input.name, repo, digest: input.digest, type: "blob" });
     return { mounted: true };
   },
 );
@@ -157,7 +157,7 @@ export const deleteBlob = command(
     if (needed) return { neededBy: needed.digest };
     await call.tx.deleteFrom("repo_blobs").where("repo", "=", repo).where("digest", "=", digest).execute();
     await audit(call, { method: "registry.blob.delete", resource: repo, details: { digest } });
-    tellOfDelete(call, { repository: input.name, repo, digest, type: "blob" });
+    emitDelete(call, { repository: input.name, repo, digest, type: "blob" });
     const other = await call.tx
       .selectFrom("repo_blobs")
       .select("repo")

@@ -2,7 +2,7 @@ import { audit } from "../../audit/index.ts";
 import type { Call } from "../../core/call.ts";
 import { historyCutOf } from "./repos.ts";
 import { marks, type RepoRules, unneededLinks, unneededManifests } from "./reachability.ts";
-import { tellOfCollection } from "../events.ts";
+import { emitCollection } from "../events.ts";
 import { type Database, select } from "../../store/index.ts";
 import { command } from "../../core/command.ts";
 
@@ -49,7 +49,7 @@ export const removeUnneededManifests = command(
         isSystem: true,
         details: { count: String(going.length) },
       });
-    await tellOfCollection(call, { repo, type: "manifest", digests: going });
+    await emitCollection(call, { repo, type: "manifest", digests: going });
     return { manifests: going.length, more: all.length > going.length };
   },
 );
@@ -70,7 +70,7 @@ export const removeUnneededBlobs = command(
       isSystem: true,
       details: { count: String(going.length) },
     });
-    await tellOfCollection(call, { repo: rules.repo, type: "blob", digests: going });
+    await emitCollection(call, { repo: rules.repo, type: "blob", digests: going });
     return { blobs: going.length, freed: await freeUnlinked(call.tx, going) };
   },
 );

@@ -7,7 +7,7 @@ import { RegistryError } from "../errors.ts";
 import { graceAround } from "../gc/grace-commands.ts";
 import type { ParsedManifest } from "./parse.ts";
 import { denied, lackingOf, pushPlace, repositoryFor } from "../names.ts";
-import { tellOfDelete, tellOfPush } from "../events.ts";
+import { emitDelete, emitPush } from "../events.ts";
 import { command } from "../../core/command.ts";
 import { pushCommand } from "../push-command.ts";
 
@@ -48,10 +48,10 @@ export const putManifest = pushCommand(
     const pushed = { repository: input.name, repo, digest, type: "manifest" } as const;
     if (tags.length === 0) {
       await audit(call, { method: "registry.manifest.put", resource: repo, details: { digest } });
-      tellOfPush(call, pushed);
+      emitPush(call, pushed);
     }
     for (const name of tags) {
-      tellOfPush(call, { ...pushed, tag: name });
+      emitPush(call, { ...pushed, tag: name });
       const { uid } = await moveTag(call, { repo, name, digest, reason: "push" });
       await audit(call, { method: "registry.manifest.put", resource: uid, details: { name, digest } });
     }
@@ -168,7 +168,7 @@ export const deleteManifest = command(
       .where("parent", "=", repo)
       .where("digest", "=", digest)
       .execute();
-    tellOfDelete(call, { repository: name, repo, digest, type: "manifest" });
+    emitDelete(call, { repository: name, repo, digest, type: "manifest" });
     for (const tag of tags) await deleteTag(call, { repo, name: tag.name, reason: "delete" });
     await audit(call, {
       method: "registry.manifest.delete",

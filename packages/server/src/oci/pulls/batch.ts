@@ -1,13 +1,13 @@
 import type { Caller, CallData } from "../../core/call.ts";
-import type { PullNote } from "../../events/index.ts";
+import type { BufferedPull } from "../../events/index.ts";
 import type { Pull } from "./recorder.ts";
 
 /** Pulls that are written together. Those that are alike in all but their time are one note. */
 export interface Batch {
-  readonly notes: Iterable<PullNote>;
+  readonly notes: Iterable<BufferedPull>;
   /** Pulls, however few the notes are. */
   readonly count: number;
-  add(data: CallData, caller: Caller, pull: Pull, method: PullNote["method"]): void;
+  add(data: CallData, caller: Caller, pull: Pull, method: BufferedPull["method"]): void;
 }
 
 // A user agent is whatever a client says.
@@ -15,19 +15,19 @@ const MAX_USER_AGENT_CHARS = 256;
 
 /** An empty one. `numberOf`: a number for each caller, as `numberedCallers` gives them. */
 export function createBatch(numberOf: (caller: Caller) => number): Batch {
-  const notes = new Map<string, PullNote>();
+  const notes = new Map<string, BufferedPull>();
   // Who was answered with it last, and where that was noted.
-  const latest = new Map<Pull, { note: PullNote; caller: Caller; userAgent: string }>();
+  const latest = new Map<Pull, { note: BufferedPull; caller: Caller; userAgent: string }>();
   let count = 0;
 
-  const noteOf = (data: CallData, caller: Caller, pull: Pull, method: PullNote["method"]): PullNote => {
+  const noteOf = (data: CallData, caller: Caller, pull: Pull, method: BufferedPull["method"]): BufferedPull => {
     const { remoteAddress } = data;
     const userAgent = data.userAgent.slice(0, MAX_USER_AGENT_CHARS);
     const key = `${pull.repo} ${pull.repository} ${pull.tag} ${pull.digest} ${pull.type} ${method} ${numberOf(caller)} ${remoteAddress} ${userAgent}`;
     const known = notes.get(key);
     if (known !== undefined) return known;
     const { identity, act = {} } = caller;
-    const note: PullNote = { ...pull, method, actor: { identity, act }, remoteAddress, userAgent, timesMs: [] };
+    const note: BufferedPull = { ...pull, method, actor: { identity, act }, remoteAddress, userAgent, timesMs: [] };
     notes.set(key, note);
     return note;
   };

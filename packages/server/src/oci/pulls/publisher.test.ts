@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { openCall } from "../../runtime/open-call.ts";
-import { keepPulls, type PullNote } from "../../events/index.ts";
+import { keepPulls, type BufferedPull } from "../../events/index.ts";
 import { openStore } from "../../store/index.ts";
 import { loadConfig } from "../../config/index.ts";
-import { startPullTeller } from "./publisher.ts";
+import { startPullPublisher } from "./publisher.ts";
 import { systemCall } from "../../core/system-call.ts";
 
-const PULL: PullNote = {
+const PULL: BufferedPull = {
   repository: "acme/app",
   repo: "a/b",
   tag: "v1",
@@ -33,7 +33,7 @@ async function open(t: TestContext) {
   const logged: string[] = [];
   const counts = { calls: 0, failures: 0 };
   const start = (isShared: boolean) => {
-    const teller = startPullTeller({
+    const publisher = startPullPublisher({
       reader: store.reader,
       isShared,
       clock: { nowMs: () => 5 },
@@ -48,8 +48,8 @@ async function open(t: TestContext) {
         },
       },
     });
-    t.after(() => teller.close());
-    return teller;
+    t.after(() => publisher.close());
+    return publisher;
   };
   t.after(async () => {
     await store.close();
@@ -60,7 +60,7 @@ async function open(t: TestContext) {
     counts,
     logged,
     /** Keeps the pulls, so often. Answers whether the last ones were. */
-    keep: (pulls: PullNote[] = [PULL], times = 1) =>
+    keep: (pulls: BufferedPull[] = [PULL], times = 1) =>
       store.transact(async (tx) => {
         let isKept = false;
         for (let at = 0; at < times; at += 1)
@@ -79,13 +79,13 @@ async function open(t: TestContext) {
 test("what was kept before it was started is told of, and what is kept later once it is woken", async (t) => {
   const { start, keep, told } = await open(t);
   assert.equal(await keep(), true);
-  const teller = start(false);
+  const publisher = start(false);
   assert.equal((await told(2)).length, 2);
   await keep([
     { ...PULL, timesMs: [9, 7] },
     { ...PULL, digest: "sha256:d", timesMs: [8] },
   ]);
-  teller.wake();
+  publisher.wake();
   const bodies = (await told(5)).slice(2).map((body) => JSON.parse(body) as { digest: string; when: string });
   assert.deepEqual(
     bodies.map(({ when }) => when),
@@ -110,11 +110,11 @@ test("while requests keep the thread busy it goes slowly, where they share the p
     }
   };
   const spinning = spin();
-  const teller = start(true);
+  const publisher = start(true);
   await spinning;
   assert.ok(counts.calls < 10, `${counts.calls} of 50 while it was busy`);
   assert.equal((await told(100)).length, 100);
-  await teller.close();
+  await publisher.close();
 });
 
 test("where they have a processor of their own it does not wait, and nor does it when very many are kept", async (t) => {
@@ -124,7 +124,7 @@ test("where they have a processor of their own it does not wait, and nor does it
   ] as const) {
     const { start, keep, counts } = await open(t);
     await keep([PULL], batches);
-    const teller = start(isShared);
+    const publisher = start(isShared);
     // Busy until it has told of so many: waiting in between it would not get there.
     const endMs = performance.now() + 20_000;
     while (counts.calls < 40 && performance.now() < endMs) {
@@ -132,7 +132,7 @@ test("where they have a processor of their own it does not wait, and nor does it
       await new Promise((resolve) => setImmediate(resolve));
     }
     assert.ok(counts.calls >= 40);
-    await teller.close();
+    await publisher.close();
   }
 });
 
@@ -140,9 +140,9 @@ test("what fails is tried again", async (t) => {
   const { start, keep, told, counts, logged } = await open(t);
   counts.failures = 1;
   await keep();
-  const teller = start(false);
+  const publisher = start(false);
   while (logged.length === 0) await wait(5);
-  teller.wake();
+  publisher.wake();
   assert.equal((await told(2)).length, 2);
   assert.deepEqual(logged, ["telling of pulls failed"]);
 });

@@ -1,11 +1,11 @@
 import { performance } from "node:perf_hooks";
 import type { CallData } from "../../core/call.ts";
-import { hasPullNotes, notePulls, type ToldPulls } from "../../events/index.ts";
+import { hasBufferedPulls, notePulls, type PublishedPulls } from "../../events/index.ts";
 import type { Database } from "../../store/index.ts";
 import { systemCall } from "../../core/system-call.ts";
 
-export interface PullTellerDeps {
-  writer: { write(command: typeof notePulls, data: CallData, input: Record<string, never>): Promise<ToldPulls> };
+export interface PullPublisherDeps {
+  writer: { write(command: typeof notePulls, data: CallData, input: Record<string, never>): Promise<PublishedPulls> };
   reader: Database;
   clock: { nowMs(): number };
   log: { warn(fields: object, message: string): void };
@@ -14,14 +14,14 @@ export interface PullTellerDeps {
 }
 
 /** Makes events of the pulls that were kept, those of processes that have died as well. */
-export interface PullTeller {
+export interface PullPublisher {
   /** There are some. */
   wake(): void;
   /** Ends it; what is kept stays. */
   close(): Promise<void>;
 }
 
-const NONE: ToldPulls = { count: 0, isMany: false };
+const NONE: PublishedPulls = { count: 0, isMany: false };
 const LOOK_EVERY_MS = 2_000;
 // Before it tells of some, it looks whether the process is busy; as long as it is, so often.
 const BUSY_LOOK_MS = 200;
@@ -34,15 +34,15 @@ const BUSY = 0.6;
  * and makes up for it afterwards; when very many wait, it goes as fast as it can all the same, since none is to be
  * lost.
  */
-export function startPullTeller({ writer, reader, clock, log, isShared }: PullTellerDeps): PullTeller {
+export function startPullPublisher({ writer, reader, clock, log, isShared }: PullPublisherDeps): PullPublisher {
   let isClosing = false;
   let isWoken = false;
   let awake: (isClosing: boolean) => void = () => {};
-  const tell = async (): Promise<ToldPulls> => {
-    if (!(await hasPullNotes(reader))) return NONE;
+  const tell = async (): Promise<PublishedPulls> => {
+    if (!(await hasBufferedPulls(reader))) return NONE;
     return await writer.write(notePulls, systemCall(clock.nowMs()), {});
   };
-  const failed = (error: unknown): ToldPulls => {
+  const failed = (error: unknown): PublishedPulls => {
     log.warn({ err: error }, "telling of pulls failed");
     return NONE;
   };

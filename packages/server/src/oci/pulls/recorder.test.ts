@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Caller } from "../../core/call.ts";
-import type { PullNote } from "../../events/index.ts";
+import type { BufferedPull } from "../../events/index.ts";
 import { createPullRecorder, type Pull } from "./recorder.ts";
 
 const PULL: Pull = { repository: "acme/app", repo: "a/b", tag: "v1", digest: "sha256:c", type: "manifest" };
@@ -10,8 +10,11 @@ const ANN: Caller = { identity: "ann", act: { iss: "https://issuer.example.com",
 const BOB: Caller = { identity: "bob" };
 
 /** A recorder whose writer does what `write` says; what was written is in `written`, one list for each time. */
-function open(t: TestContext, write: (pulls: PullNote[]) => Promise<{ kept: boolean }> = async () => ({ kept: true })) {
-  const written: PullNote[][] = [];
+function open(
+  t: TestContext,
+  write: (pulls: BufferedPull[]) => Promise<{ kept: boolean }> = async () => ({ kept: true }),
+) {
+  const written: BufferedPull[][] = [];
   const logged: object[] = [];
   const counts = { dropped: 0, kept: 0, tried: 0 };
   const recorder = createPullRecorder({
@@ -45,7 +48,7 @@ function open(t: TestContext, write: (pulls: PullNote[]) => Promise<{ kept: bool
   return { recorder, note, written, logged, counts };
 }
 
-const times = (batch: PullNote[] = []): number[] =>
+const times = (batch: BufferedPull[] = []): number[] =>
   batch.flatMap(({ timesMs }) => timesMs).sort((one, other) => one - other);
 
 test("pulls that are alike but for their time are one note, others are not", async (t) => {

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Caller, CallData } from "../../core/call.ts";
 import { systemCall } from "../../core/system-call.ts";
-import { keepPulls, type PullNote } from "../../events/index.ts";
+import { keepPulls, type BufferedPull } from "../../events/index.ts";
 import { type Batch, createBatch, numberedCallers } from "./batch.ts";
 import { createLosses } from "./losses.ts";
 
 /** What was answered with. `tag`: as it was asked for; empty: it was asked for by digest. */
-export type Pull = Pick<PullNote, "repository" | "repo" | "tag" | "digest" | "type">;
+export type Pull = Pick<BufferedPull, "repository" | "repo" | "tag" | "digest" | "type">;
 
 /**
  * Notes pulls, to have them told of by events: outside of a transaction, since a pull has none and is not to wait for
@@ -17,14 +17,14 @@ export interface PullRecorder {
    * Takes it down, to be written within half a second. Never throws, never waits. The caller may be found out without
    * being in the call's data.
    */
-  note(data: CallData, caller: Caller, pull: Pull, method: PullNote["method"]): void;
+  note(data: CallData, caller: Caller, pull: Pull, method: BufferedPull["method"]): void;
   /** Writes what is left. */
   close(): Promise<void>;
 }
 
 /** The part of the transactor that a recorder uses. */
 export interface PullWriter {
-  write(command: typeof keepPulls, data: CallData, input: { pulls: PullNote[] }): Promise<{ kept: boolean }>;
+  write(command: typeof keepPulls, data: CallData, input: { pulls: BufferedPull[] }): Promise<{ kept: boolean }>;
 }
 
 export interface PullRecorderDeps {

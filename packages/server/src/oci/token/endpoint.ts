@@ -1,5 +1,5 @@
 import type { Exchanger, RefreshTokens, Tokens } from "../../auth/index.ts";
-import { isRefreshToken, refusalWords } from "../../auth/index.ts";
+import { isRefreshToken, rejectionMessage } from "../../auth/index.ts";
 import { isUid } from "../../lib/uid.ts";
 import { ANONYMOUS } from "../../core/call.ts";
 import type { Caller } from "../../core/call.ts";
@@ -40,7 +40,7 @@ interface Credential {
  * 400 names a malformed `scope`, 401 bad credentials. Source: spec.md, Token endpoint; contract §8. The door answers
  * every request itself and never throws.
  */
-export function tokenDoor(deps: TokenDeps): RequestHandler {
+export function tokenEndpoint(deps: TokenDeps): RequestHandler {
   return async (req, res, data) => {
     const url = req.url ?? "/";
     const cut = url.indexOf("?");
@@ -146,7 +146,7 @@ async function callerOf(deps: TokenDeps, { callData }: Exchange, { user, secret 
 
 /** Of the token of another issuer it says why, as far as the exchange does; of all others it says nothing. */
 function badCredential({ config }: TokenDeps, error?: MoorageError): RegistryError {
-  const words = error && refusalWords(error);
+  const words = error && rejectionMessage(error);
   const metadata = words === undefined ? undefined : error?.details.metadata;
   return new RegistryError(
     "UNAUTHORIZED",

@@ -57,7 +57,7 @@ export function http1(serve: Handler, limits: PortLimits, errorDomain: string): 
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     // In the middle of another answer nothing can be said any more.
     if (!socket.writable || (answering.get(socket as Socket) ?? 0) > 0) return void socket.destroy();
-    socket.end(refusal(error.code, errorDomain), () => socket.destroy());
+    socket.end(rejection(error.code, errorDomain), () => socket.destroy());
   });
   const listener = server.listeners("connection")[0];
   if (listener === undefined) throw new Error("the http server has no connection listener");
@@ -82,7 +82,7 @@ export function http1(serve: Handler, limits: PortLimits, errorDomain: string): 
 }
 
 /** The answer to what could not be read as an HTTP/1.1 request. */
-function refusal(code: string | undefined, errorDomain: string): string {
+function rejection(code: string | undefined, errorDomain: string): string {
   const line =
     code === "HPE_HEADER_OVERFLOW"
       ? "431 Request Header Fields Too Large"

@@ -163,7 +163,7 @@ function cutUnreadBody(request: Request, response: Response, lingerTimeoutMs: nu
   });
 }
 
-/** The handler's failures end here. Doors answer their own errors; what arrives is a defect. */
+/** The handler's failures end here. Handlers answer their own errors; what arrives is a defect. */
 async function answer(
   request: Request,
   response: Response,

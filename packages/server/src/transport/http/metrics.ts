@@ -1,6 +1,6 @@
 import type { Request, Response } from "../../core/http.ts";
 
-export interface MetricsDoorOptions {
+export interface MetricsEndpointOptions {
   /** Who may read: of the client's address. */
   mayRead(address: string): boolean;
   /** The metrics as text, of all processes that serve this port. */
@@ -8,7 +8,7 @@ export interface MetricsDoorOptions {
   contentType: string;
 }
 
-export interface MetricsDoor {
+export interface MetricsEndpoint {
   matches(path: string, request: Request, data: { remoteAddress: string }): boolean;
   handle(request: Request, response: Response): Promise<void>;
 }
@@ -17,7 +17,7 @@ export interface MetricsDoor {
  * GET of `/metrics` in Prometheus' text format. A request that says it was forwarded, by a proxy that is not trusted,
  * is nobody's: its proxy may stand in a network that may read while its client does not.
  */
-export function metricsDoor({ mayRead, collect, contentType }: MetricsDoorOptions): MetricsDoor {
+export function metricsEndpoint({ mayRead, collect, contentType }: MetricsEndpointOptions): MetricsEndpoint {
   return {
     matches(path, request, { remoteAddress }) {
       if (path !== "/metrics" || (request.method !== "GET" && request.method !== "HEAD") || !mayRead(remoteAddress))

@@ -37,7 +37,7 @@ export function createAdmission({ identity, address, clock, limited }: Admission
   if (identity === undefined && address === undefined) return undefined;
   const addresses = address && createRateLimiter(address, MAX_ADDRESSES);
   const identities = identity && createRateLimiter(identity, MAX_IDENTITIES);
-  const doors = new Map<string, (identity: string) => void>();
+  const handlers = new Map<string, (identity: string) => void>();
   // To read an IPv6 address takes a microsecond, to look it up a tenth.
   const networks = createLru<string, string>(MAX_NETWORKS);
   const keyOf = (from: string): string => {
@@ -56,7 +56,7 @@ export function createAdmission({ identity, address, clock, limited }: Admission
       return tooMany("this address", waitMs);
     },
     callers(door) {
-      const known = doors.get(door);
+      const known = handlers.get(door);
       if (known !== undefined) return known;
       const admit = (caller: string): void => {
         // Nobody's requests are counted by their address alone.
@@ -65,7 +65,7 @@ export function createAdmission({ identity, address, clock, limited }: Admission
         limited(door, "identity");
         throw tooMany("this identity", waitMs);
       };
-      doors.set(door, admit);
+      handlers.set(door, admit);
       return admit;
     },
     failed: (from) => addresses?.charge(keyOf(from), clock.nowMs()),

@@ -12,7 +12,7 @@ import type { AnswerStream } from "../rpc/grpc.ts";
 import type { Handler, TakeStream } from "./listen.ts";
 
 /** The doors, each with what it takes. */
-export interface Doors {
+export interface Handlers {
   /** Takes what speaks gRPC, gRPC-Web or Connect. */
   rpc: {
     matches(request: Request): boolean;
@@ -33,7 +33,7 @@ export interface Doors {
   twoTokens?(data: RequestData, request: Request): void;
 }
 
-export interface FrontDoor {
+export interface Router {
   handle: Handler;
   /**
    * Takes unary gRPC, which is most of what machines send; with the id, address, observation and log that `handle`
@@ -41,12 +41,12 @@ export interface FrontDoor {
    */
   takeStream: TakeStream;
   /** From now on requests are answered; before, they are told to come again. */
-  open(doors: Doors): void;
+  open(handlers: Handlers): void;
   /** From now on `/readyz` says that the server goes away. Requests are still answered. */
   close(): void;
 }
 
-export interface FrontDoorOptions {
+export interface RouterOptions {
   log: Logger;
   addressOf: ClientAddress;
   errorDomain: string;
@@ -69,9 +69,9 @@ const NOT_COUNTED = "/grpc.health.v1.Health/";
  * Gives each request its id and its client's address, and sends it to its door. `/healthz` and `/readyz` are answered
  * here.
  */
-export function frontDoor({ log, addressOf, errorDomain, admission, observer }: FrontDoorOptions): FrontDoor {
+export function createRouter({ log, addressOf, errorDomain, admission, observer }: RouterOptions): Router {
   const answerError = answerErrors(errorDomain, log);
-  let doors: Doors | undefined;
+  let handlers: Handlers | undefined;
   let closing = false;
   const starting: Way = {
     door: "none",
@@ -88,19 +88,21 @@ export function frontDoor({ log, addressOf, errorDomain, admission, observer }: 
       answerError(response, unauthenticated("there is more than one authorization header"), data),
   };
   const wayOf = (path: string, request: Request, data: RequestData): Way => {
-    if (doors === undefined) return starting;
+    if (handlers === undefined) return starting;
     if (hasTwoTokens(request.rawHeaders)) {
-      doors.twoTokens?.(data, request);
+      handlers.twoTokens?.(data, request);
       return twoTokens;
     }
-    const own = Object.hasOwn(doors.paths, path) ? doors.paths[path] : undefined;
+    const own = Object.hasOwn(handlers.paths, path) ? handlers.paths[path] : undefined;
     if (own !== undefined) return { door: path, handle: own };
-    const ofRegistry = Object.hasOwn(doors.registryPaths, path) ? doors.registryPaths[path] : undefined;
+    const ofRegistry = Object.hasOwn(handlers.registryPaths, path) ? handlers.registryPaths[path] : undefined;
     if (ofRegistry !== undefined) return { door: path, handle: ofRegistry, refuses: true };
-    if (doors.distribution.matches(path)) return { door: "registry", handle: doors.distribution.handle, refuses: true };
-    if (doors.rpc.matches(request)) return { door: "rpc", handle: doors.rpc.handle, refuses: true };
-    if (doors.metrics?.matches(path, request, data) === true) return { door: "metrics", handle: doors.metrics.handle };
-    return { door: "rest", handle: doors.rest.handle };
+    if (handlers.distribution.matches(path))
+      return { door: "registry", handle: handlers.distribution.handle, refuses: true };
+    if (handlers.rpc.matches(request)) return { door: "rpc", handle: handlers.rpc.handle, refuses: true };
+    if (handlers.metrics?.matches(path, request, data) === true)
+      return { door: "metrics", handle: handlers.metrics.handle };
+    return { door: "rest", handle: handlers.rest.handle };
   };
   const count = (data: RequestData, door: string): void => {
     if (admission === undefined) return;
@@ -117,13 +119,13 @@ export function frontDoor({ log, addressOf, errorDomain, admission, observer }: 
   };
   return {
     open: (opened) => {
-      doors = opened;
+      handlers = opened;
     },
     close: () => {
       closing = true;
     },
     takeStream(stream, headers, rawHeaders) {
-      const answer = doors?.rpc.unary(headers);
+      const answer = handlers?.rpc.unary(headers);
       if (answer === undefined || hasTwoTokens(rawHeaders)) return false;
       const data: RequestData = {
         requestId: randomUUID(),
@@ -154,8 +156,8 @@ export function frontDoor({ log, addressOf, errorDomain, admission, observer }: 
       if (path === "/readyz")
         return answerPlain(
           response,
-          doors !== undefined && !closing ? 200 : 503,
-          doors !== undefined && !closing ? "ready" : "not ready",
+          handlers !== undefined && !closing ? 200 : 503,
+          handlers !== undefined && !closing ? "ready" : "not ready",
         );
       const { door, handle, refuses } = wayOf(path, request, data);
       if (door !== "metrics" && !path.startsWith(NOT_COUNTED)) count(data, door);

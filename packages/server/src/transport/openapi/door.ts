@@ -1,6 +1,6 @@
 import type { DescService } from "@bufbuild/protobuf";
-import { staticDoor, type StaticDoor, type StaticOptions } from "./static.ts";
-import { viewerDoors } from "./viewer.ts";
+import { staticEndpoint, type StaticEndpoint, type StaticOptions } from "./static.ts";
+import { viewerEndpoints } from "./viewer.ts";
 
 export interface OpenApiOptions extends Pick<StaticOptions, "answerError"> {
   services: readonly DescService[];
@@ -12,7 +12,7 @@ export interface OpenApiOptions extends Pick<StaticOptions, "answerError"> {
  * The document of the platform API at `/openapi.json`, and a page of it at `/docs`. They need no token: they say
  * nothing of the installation but its URL.
  */
-export function openApiDoors({ services, baseUrl, answerError }: OpenApiOptions): Record<string, StaticDoor> {
+export function openApiEndpoints({ services, baseUrl, answerError }: OpenApiOptions): Record<string, StaticEndpoint> {
   const read = async () => {
     // Nobody who does not ask for it pays for it.
     const [{ openApiDocument }, { COMMENTS }] = await Promise.all([
@@ -25,7 +25,7 @@ export function openApiDoors({ services, baseUrl, answerError }: OpenApiOptions)
     };
   };
   return {
-    "/openapi.json": staticDoor(read, { answerError, headers: { "access-control-allow-origin": "*" } }),
-    ...viewerDoors({ answerError }),
+    "/openapi.json": staticEndpoint(read, { answerError, headers: { "access-control-allow-origin": "*" } }),
+    ...viewerEndpoints({ answerError }),
   };
 }

@@ -8,7 +8,7 @@ export interface Content {
   type: string;
   content: string | Buffer;
 }
-export type StaticDoor = (request: Request, response: Response, data: { requestId: string }) => Promise<void>;
+export type StaticEndpoint = (request: Request, response: Response, data: { requestId: string }) => Promise<void>;
 
 export interface StaticOptions {
   answerError: ReturnType<typeof answerErrors>;
@@ -17,7 +17,10 @@ export interface StaticOptions {
 }
 
 /** GET and HEAD of what is the same as long as the server runs; it is read or made when it is first asked for. */
-export function staticDoor(read: () => Promise<Content>, { answerError, headers = {} }: StaticOptions): StaticDoor {
+export function staticEndpoint(
+  read: () => Promise<Content>,
+  { answerError, headers = {} }: StaticOptions,
+): StaticEndpoint {
   let known: Promise<Content & { etag: string }> | undefined;
   const load = async () => {
     const found = await read();

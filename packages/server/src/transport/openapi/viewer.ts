@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Content, staticDoor, type StaticDoor, type StaticOptions } from "./static.ts";
+import { type Content, staticEndpoint, type StaticEndpoint, type StaticOptions } from "./static.ts";
 
 const PAGE = `<!doctype html>
 <html lang="en">
@@ -47,10 +47,10 @@ const FILES: Record<string, () => Promise<Content>> = {
  * GET of `/docs`: the document of the API as a page to read and to try things on, with all it needs from this server
  * alone. By path.
  */
-export function viewerDoors({ answerError }: Pick<StaticOptions, "answerError">): Record<string, StaticDoor> {
+export function viewerEndpoints({ answerError }: Pick<StaticOptions, "answerError">): Record<string, StaticEndpoint> {
   const headers = { "content-security-policy": POLICY, "referrer-policy": "no-referrer" };
   return Object.fromEntries(
-    Object.entries(FILES).map(([path, read]) => [path, staticDoor(read, { answerError, headers })]),
+    Object.entries(FILES).map(([path, read]) => [path, staticEndpoint(read, { answerError, headers })]),
   );
 }
 

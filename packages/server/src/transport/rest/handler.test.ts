@@ -24,7 +24,7 @@ import type { CallData, Caller } from "../../core/call.ts";
 import { type Code, MoorageError, unauthenticated } from "../../errors.ts";
 import { listen, type Listening } from "../http/listen.ts";
 import { createPipeline } from "../../runtime/pipeline.ts";
-import { restDoor } from "./handler.ts";
+import { restHandler } from "./handler.ts";
 
 const UID = "a".repeat(40);
 const MAX_BODY_BYTES = 2048;
@@ -55,7 +55,7 @@ let seen: Seen | undefined;
 let reply: (message: Message, method: DescMethod) => Message;
 let port: Listening;
 
-const door = restDoor({
+const door = restHandler({
   pipeline: createPipeline({
     dispatch: {
       answer: async (method, data, message, extra) => {
@@ -354,7 +354,7 @@ test("a caller that leaves before its answer, or in the middle of its body, dist
         response.once("close", () => resolve());
         leave = resolve;
       });
-      const late = restDoor({
+      const late = restHandler({
         services: SERVICES,
         violationsOf: () => [],
         errorDomain: "moorage.dev",

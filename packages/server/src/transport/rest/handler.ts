@@ -28,7 +28,7 @@ export interface RestOptions {
   bodyTimeoutMs?: number;
 }
 
-export interface RestDoor {
+export interface RestHandler {
   /** Whether the path (without its query) lies below the prefix of a domain, existing or not. */
   matches(path: string): boolean;
   /** Answers the request, whatever its path. Never rejects. */
@@ -57,7 +57,7 @@ const MAX_USER_AGENT_LENGTH = 512;
  * The REST door: google.api.http bindings of the services, compiled once, transcoded onto dispatch. Throws at boot for
  * a binding it cannot serve. Source: spec.md Endpoints and Errors, contract §2 and §4 to §6.
  */
-export function restDoor(options: RestOptions): RestDoor {
+export function restHandler(options: RestOptions): RestHandler {
   const routes = compileRoutes(bindingsOf(options.services), (binding) => routeOf(binding, options.violationsOf));
   return {
     matches: (path) => routes.area(path) !== undefined,

@@ -18,7 +18,7 @@ import { streamed } from "./connect-stream.ts";
 import { listen } from "../http/listen.ts";
 import type { Listening } from "../http/listen.ts";
 import { createPipeline, type PipelineDeps } from "../../runtime/pipeline.ts";
-import { rpcDoor } from "./handler.ts";
+import { rpcHandler } from "./handler.ts";
 import { toStatus } from "../status.ts";
 
 // The door by itself, with a stream that does what its request's group says.
@@ -60,7 +60,7 @@ const dispatch: PipelineDeps["dispatch"] = {
 
 before(async () => {
   const log = pino({ level: "silent" });
-  const door = rpcDoor({
+  const door = rpcHandler({
     pipeline: createPipeline({
       dispatch,
       clock: { nowMs: () => 42 },

@@ -26,7 +26,7 @@ import { health } from "./health.ts";
 import { MAX_DEADLINE_MS, MAX_MESSAGE_BYTES } from "../http/limits.ts";
 import type { Request, RequestData, RequestHandler, Response } from "../../core/http.ts";
 import { reflection } from "./reflection.ts";
-import type { RpcDoorOptions } from "./handler.ts";
+import type { RpcHandlerOptions } from "./handler.ts";
 import { completeErrors, readableMessage, toConnectError } from "./errors.ts";
 import { isServerStreaming, isUnary } from "../../core/method-kinds.ts";
 import { pathOf, serviceOf, trueNamesOf, withAliases } from "./names.ts";
@@ -53,10 +53,10 @@ const CALLER = createContextKey<Caller>(ANONYMOUS);
 const IS_READ = createContextKey(false);
 
 /**
- * What `rpcDoor` does not answer itself, through Connect's adapter: gRPC-Web, the Connect protocol, gRPC over HTTP/1.1,
+ * What `rpcHandler` does not answer itself, through Connect's adapter: gRPC-Web, the Connect protocol, gRPC over HTTP/1.1,
  * health and reflection.
  */
-export function connectHandler(options: RpcDoorOptions): RequestHandler {
+export function connectHandler(options: RpcHandlerOptions): RequestHandler {
   const { services, aliases, errorDomain } = options;
   const router = connectRouter(options);
   const routes = new Map<string, Handler>(
@@ -109,7 +109,7 @@ function answerMalformedHost(response: Response, service: string, errorDomain: s
 }
 
 /** The services' methods, health and reflection, each behind the gate. */
-function connectRouter(options: RpcDoorOptions): ConnectRouter {
+function connectRouter(options: RpcHandlerOptions): ConnectRouter {
   const { services, aliases, errorDomain, log } = options;
   const refuse: Refuse = (error, values) => {
     if (error instanceof ConnectError) return error;
@@ -151,7 +151,7 @@ function connectRouter(options: RpcDoorOptions): ConnectRouter {
 }
 
 /** Asked before a request's message is read: whether it is let in, whether there is such a method, and who calls. */
-function gateOf({ services, errorDomain, pipeline }: RpcDoorOptions): (context: HandlerContext) => Promise<void> {
+function gateOf({ services, errorDomain, pipeline }: RpcHandlerOptions): (context: HandlerContext) => Promise<void> {
   const served = new Set(services);
   return async (context) => {
     completeErrors(context, errorDomain, () => context.values.get(IS_READ));
@@ -203,7 +203,7 @@ function universalRequest(
 function addMethod(
   router: ConnectRouter,
   method: DescMethod,
-  { pipeline, shutdown }: RpcDoorOptions,
+  { pipeline, shutdown }: RpcHandlerOptions,
   refuse: Refuse,
 ): void {
   if (isUnary(method)) {

@@ -21,7 +21,7 @@ export class UnaryBody {
   #flags = 0;
   #bytes: Buffer | undefined;
   #filled = 0;
-  #refusal: MoorageError | undefined;
+  #rejection: MoorageError | undefined;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
@@ -34,12 +34,12 @@ export class UnaryBody {
 
   /** Takes what has come. False: no more is wanted, `end` tells why. */
   add(chunk: Buffer): boolean {
-    if (this.#refusal !== undefined) return false;
+    if (this.#rejection !== undefined) return false;
     if (this.#bytes === undefined)
-      this.#refusal = this.#begin(this.#head === undefined ? chunk : Buffer.concat([this.#head, chunk]));
-    else if (this.#filled + chunk.length > this.#bytes.length) this.#refusal = secondMessage();
+      this.#rejection = this.#begin(this.#head === undefined ? chunk : Buffer.concat([this.#head, chunk]));
+    else if (this.#filled + chunk.length > this.#bytes.length) this.#rejection = secondMessage();
     else this.#filled += chunk.copy(this.#bytes, this.#filled);
-    return this.#refusal === undefined;
+    return this.#rejection === undefined;
   }
 
   /**
@@ -48,7 +48,7 @@ export class UnaryBody {
    * message is.
    */
   end(): Envelope {
-    if (this.#refusal !== undefined) throw this.#refusal;
+    if (this.#rejection !== undefined) throw this.#rejection;
     if (this.#bytes === undefined && this.#head === undefined)
       throw new MoorageError(Code.Unimplemented, "Protocol error: a unary call without a message");
     if (this.#bytes === undefined || this.#filled < this.#bytes.length)
@@ -63,7 +63,7 @@ export class UnaryBody {
   keptKey(prefix: string): string | undefined {
     const bytes = this.#bytes;
     if (
-      this.#refusal !== undefined ||
+      this.#rejection !== undefined ||
       bytes === undefined ||
       this.#flags !== 0 ||
       this.#filled < bytes.length ||

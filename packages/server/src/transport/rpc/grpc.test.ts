@@ -16,7 +16,7 @@ import { percentEncoded } from "./grpc-status.ts";
 import { listen } from "../http/listen.ts";
 import type { Listening } from "../http/listen.ts";
 import { createPipeline } from "../../runtime/pipeline.ts";
-import { rpcDoor } from "./handler.ts";
+import { rpcHandler } from "./handler.ts";
 
 // gRPC over HTTP/2 as its specification tells it, by bare streams: what well-behaved clients never send too.
 const LIMIT = { timeout: 20_000 };
@@ -32,7 +32,7 @@ let dispatched: string[] = [];
 let hung: () => void = () => undefined;
 
 before(async () => {
-  const door = rpcDoor({
+  const door = rpcHandler({
     services: [GroupsService],
     aliases: [],
     errorDomain: "moorage.dev",

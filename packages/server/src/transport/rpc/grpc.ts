@@ -15,7 +15,7 @@ import type { Encoding } from "./grpc-encoding.ts";
 import { DEADLINE_EXCEEDED, deadlineTrailers, failureTrailers } from "./grpc-status.ts";
 import { grpcTimeoutMs } from "./grpc-timeout.ts";
 import { MAX_MESSAGE_BYTES, PORT_LIMITS } from "../http/limits.ts";
-import type { RpcDoorOptions } from "./handler.ts";
+import type { RpcHandlerOptions } from "./handler.ts";
 import { areaOf, asMoorageError } from "../status.ts";
 
 /** Answers what a stream asks, to the end. Never rejects. The port listens to the stream's errors. */
@@ -25,7 +25,7 @@ export type AnswerStream = (
   data: RequestData,
 ) => Promise<void>;
 
-type GrpcOptions = Pick<RpcDoorOptions, "pipeline" | "errorDomain" | "log" | "maxMessageBytes">;
+type GrpcOptions = Pick<RpcHandlerOptions, "pipeline" | "errorDomain" | "log" | "maxMessageBytes">;
 
 /**
  * As much of a message as is taken in before its caller is known. Node itself takes in more, as `streamWindowBytes`

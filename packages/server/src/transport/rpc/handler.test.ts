@@ -33,7 +33,7 @@ import { invalidArgument, MoorageError, notFound, unauthenticated } from "../../
 import { listen } from "../http/listen.ts";
 import type { Listening } from "../http/listen.ts";
 import { createPipeline, type PipelineDeps } from "../../runtime/pipeline.ts";
-import { rpcDoor } from "./handler.ts";
+import { rpcHandler } from "./handler.ts";
 import { toStatus } from "../status.ts";
 
 const LIMIT = { timeout: 20_000 };
@@ -72,7 +72,7 @@ const dispatch: PipelineDeps["dispatch"] = {
 };
 
 before(async () => {
-  const door = rpcDoor({
+  const door = rpcHandler({
     pipeline: createPipeline({
       dispatch,
       clock: { nowMs: () => 42 },

@@ -8,7 +8,7 @@ import { isUnary } from "../../core/method-kinds.ts";
 import { serviceOf, trueNamesOf, withAliases } from "./names.ts";
 import type { ErrorLog } from "../status.ts";
 
-export interface RpcDoorOptions {
+export interface RpcHandlerOptions {
   pipeline: Pipeline;
   /** The services served, health and reflection aside. Of their methods none may have a caller that streams. */
   services: readonly DescService[];
@@ -21,7 +21,7 @@ export interface RpcDoorOptions {
   maxMessageBytes?: number;
 }
 
-export interface RpcDoor {
+export interface RpcHandler {
   /**
    * What answers a unary call in binary gRPC on the bare stream, the short way. Absent: it is none, or one of health or
    * reflection.
@@ -38,7 +38,7 @@ export interface RpcDoor {
  * REST: the same code, message and details. A deadline ends the answer, not the work, which its transaction ends whole
  * or not at all.
  */
-export function rpcDoor(options: RpcDoorOptions): RpcDoor {
+export function rpcHandler(options: RpcHandlerOptions): RpcHandler {
   const { services, aliases } = options;
   const names = trueNamesOf(services, aliases);
   const unary = new Map<string, AnswerStream>(
@@ -50,7 +50,7 @@ export function rpcDoor(options: RpcDoorOptions): RpcDoor {
     ),
   );
   // Loaded at its first use: most servers never hear anything but unary gRPC, and it takes 20 MiB.
-  let adapter: Promise<RpcDoor["handle"]> | undefined;
+  let adapter: Promise<RpcHandler["handle"]> | undefined;
   return {
     unary: (headers) =>
       headers[":method"] === "POST" && isBinaryGrpc(headers["content-type"])

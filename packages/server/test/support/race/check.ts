@@ -2,7 +2,7 @@ import { type Config, checkInstallation } from "../../../src/index.ts";
 import { type BlobStore, openBlobs } from "../../../src/blobs/index.ts";
 import { openStore } from "../../../src/store/index.ts";
 import { openClient } from "../api-client.ts";
-import { count, giveBlob, type Hand, pullWhole, type Race, send, tellWrong } from "./client.ts";
+import { count, giveBlob, type Hand, pullWhole, type Race, send, reportWrong } from "./client.ts";
 import { contentOf, imageOf } from "./content.ts";
 import { diceOf } from "../dice.ts";
 import { needed, perhapsNeeded, type Shelf } from "./facts.ts";
@@ -42,7 +42,8 @@ export async function checkNeeded(hand: Hand, workers: readonly Worker[]): Promi
     for (const digest of there.keys()) {
       manifests += 1;
       const pulled = await pullWhole(hand, shelf.path, digest, seenHere);
-      if ("missing" in pulled) tellWrong(hand, `${shelf.path}@${digest} is needed and not whole: no ${pulled.missing}`);
+      if ("missing" in pulled)
+        reportWrong(hand, `${shelf.path}@${digest} is needed and not whole: no ${pulled.missing}`);
       const referrers = [...there.values()]
         .filter(({ manifest }) => manifest.subject === digest)
         .map(({ manifest }) => manifest.digest);
@@ -63,7 +64,7 @@ async function checkReferrers(
     (each) => each.digest,
   );
   for (const referrer of referrers)
-    if (!listed.includes(referrer)) tellWrong(hand, `${path}@${digest} has lost its referrer ${referrer}`);
+    if (!listed.includes(referrer)) reportWrong(hand, `${path}@${digest} has lost its referrer ${referrer}`);
 }
 
 /**
@@ -83,7 +84,7 @@ export async function pushGarbage(hand: Hand, path: string, rounds: number): Pro
       headers: { "content-type": image.mediaType },
       body: image.bytes,
     });
-    if (reply.status !== 201) tellWrong(hand, `garbage ${path}: ${reply.status} ${reply.body.toString()}`);
+    if (reply.status !== 201) reportWrong(hand, `garbage ${path}: ${reply.status} ${reply.body.toString()}`);
   }
   return pushed;
 }
@@ -127,7 +128,7 @@ export async function checkGone(hand: Hand, workers: readonly Worker[]): Promise
 async function mustBeGone(hand: Hand, target: string): Promise<void> {
   const reply = await send(hand, "GET", target);
   count(hand, "looked for what must be gone");
-  if (reply.status !== 404) tellWrong(hand, `${target} is there, and nobody needs it: ${reply.status}`);
+  if (reply.status !== 404) reportWrong(hand, `${target} is there, and nobody needs it: ${reply.status}`);
 }
 
 /** The digests in the blob store, with their bytes. */
@@ -150,7 +151,7 @@ export async function checkStores(hand: Hand, config: Config): Promise<void> {
   );
   for (const { kind, count: found, examples, notice } of findings) {
     if (!notice || kind === "index-without-manifest")
-      tellWrong(hand, `fsck: ${kind} ${found} times: ${examples.join(", ")}`);
+      reportWrong(hand, `fsck: ${kind} ${found} times: ${examples.join(", ")}`);
   }
 }
 
@@ -178,7 +179,7 @@ export async function checkRecords(
   try {
     const rows = await store.reader.selectFrom("blobs").select("digest").execute();
     for (const { digest } of rows)
-      if (!wanted.has(digest)) tellWrong(hand, `the record of blob ${digest} is there, and no repo needs it`);
+      if (!wanted.has(digest)) reportWrong(hand, `the record of blob ${digest} is there, and no repo needs it`);
   } finally {
     await store.close();
   }

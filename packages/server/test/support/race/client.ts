@@ -65,7 +65,7 @@ function half({ race }: Hand, sinceMs: number): Promised {
   return { sinceMs, untilMs: sinceMs + race.graceMs / 2 };
 }
 
-export function tellWrong({ race, doing }: Pick<Hand, "race" | "doing">, what: string): void {
+export function reportWrong({ race, doing }: Pick<Hand, "race" | "doing">, what: string): void {
   if (race.wrong.length < MOST_WRONG) race.wrong.push(`${doing}: ${what}`);
 }
 
@@ -121,7 +121,7 @@ export async function ensureBlob(hand: Hand, path: string, blob: Content): Promi
     count(hand, "blobs that were there");
     return half(hand, head.sentMs);
   }
-  if (head.status !== 404) tellWrong(hand, `HEAD of blob ${path} ${blob.digest}: ${head.status}`);
+  if (head.status !== 404) reportWrong(hand, `HEAD of blob ${path} ${blob.digest}: ${head.status}`);
   const way = hand.dice.below(4);
   if (way === 0) return mountBlob(hand, path, hand.dice.pick(hand.paths), blob);
   if (way === 1) return uploadBlob(hand, path, blob);
@@ -134,7 +134,7 @@ export async function giveBlob(hand: Hand, path: string, { digest, bytes }: Cont
     body: bytes,
     headers: OCTETS,
   });
-  if (reply.status !== 201) tellWrong(hand, `blob ${path} ${digest}: ${reply.status} ${reply.body.toString()}`);
+  if (reply.status !== 201) reportWrong(hand, `blob ${path} ${digest}: ${reply.status} ${reply.body.toString()}`);
   count(hand, "blobs sent");
   return whole(hand, reply.sentMs);
 }
@@ -144,7 +144,7 @@ async function uploadBlob(hand: Hand, path: string, blob: Content): Promise<Prom
   const { digest, bytes } = blob;
   const middle = Math.ceil(bytes.length / 2);
   const begun = await send(hand, "POST", `/v2/${path}/blobs/uploads/`);
-  if (begun.status !== 202) tellWrong(hand, `upload ${path}: ${begun.status} ${begun.body.toString()}`);
+  if (begun.status !== 202) reportWrong(hand, `upload ${path}: ${begun.status} ${begun.body.toString()}`);
   const location = String(begun.headers["location"]);
   const chunk = { body: bytes.subarray(0, middle), headers: { ...OCTETS, "content-range": `0-${middle - 1}` } };
   const first = await send(hand, "PATCH", location, chunk);
@@ -163,7 +163,7 @@ export async function mountBlob(hand: Hand, path: string, from: string, blob: Co
     count(hand, "blobs mounted");
     return whole(hand, reply.sentMs);
   }
-  if (reply.status !== 202) tellWrong(hand, `mount ${path} ${blob.digest}: ${reply.status} ${reply.body.toString()}`);
+  if (reply.status !== 202) reportWrong(hand, `mount ${path} ${blob.digest}: ${reply.status} ${reply.body.toString()}`);
   // The session that it came with is left to itself now and then.
   if (hand.dice.chance(0.2)) return giveBlob(hand, path, blob);
   const put = await send(hand, "PUT", `${String(reply.headers["location"])}?digest=${blob.digest}`, {
@@ -182,7 +182,7 @@ async function ensureManifest(hand: Hand, shelf: Shelf, manifest: Manifest): Pro
     count(hand, "manifests that were there");
     return half(hand, head.sentMs);
   }
-  if (head.status !== 404) tellWrong(hand, `HEAD of manifest ${shelf.path} ${manifest.digest}: ${head.status}`);
+  if (head.status !== 404) reportWrong(hand, `HEAD of manifest ${shelf.path} ${manifest.digest}: ${head.status}`);
   return pushManifest(quick, shelf, manifest);
 }
 
@@ -215,12 +215,12 @@ export async function pushManifest(hand: Hand, shelf: Shelf, manifest: Manifest,
       return whole(hand, sentMs);
     }
     if (codeOf(reply) !== "MANIFEST_BLOB_UNKNOWN") {
-      tellWrong(hand, `manifest ${path} ${manifest.digest}: ${reply.status} ${reply.body.toString()}`);
+      reportWrong(hand, `manifest ${path} ${manifest.digest}: ${reply.status} ${reply.body.toString()}`);
       throw new GivenUp();
     }
     judgeMissing(hand, path, reply, promises);
   }
-  tellWrong(hand, `${path} ${manifest.digest}: after ${MOST_PUSHES} pushes something is missing still`);
+  reportWrong(hand, `${path} ${manifest.digest}: after ${MOST_PUSHES} pushes something is missing still`);
   throw new GivenUp();
 }
 
@@ -240,7 +240,7 @@ function judgeGone(
     (each) => each.path === path && each.digest === digest && each.doneMs >= sinceMs,
   );
   if (!deleted && nowMs() < untilMs)
-    tellWrong(hand, `${path} ${digest} is gone, and was there ${Math.round(nowMs() - sinceMs)} ms before`);
+    reportWrong(hand, `${path} ${digest} is gone, and was there ${Math.round(nowMs() - sinceMs)} ms before`);
   count(hand, "found gone while pushing");
 }
 
@@ -267,7 +267,7 @@ export async function pullWhole(
   if (reply.status === 404) return { missing: `manifest ${reference}` };
   const digest = digestOf(reply.body);
   if (reply.status !== 200 || (reference.includes(":") && digest !== reference)) {
-    tellWrong(hand, `manifest ${path} ${reference}: ${reply.status} with ${digest}`);
+    reportWrong(hand, `manifest ${path} ${reference}: ${reply.status} with ${digest}`);
     return { missing: `manifest ${reference}` };
   }
   const body = JSON.parse(reply.body.toString()) as { manifests?: Content[]; config?: Content; layers?: Content[] };
@@ -284,7 +284,7 @@ export async function pullWhole(
     if (pulled.status === 404) return { missing: `blob ${blob.digest} of ${reference}` };
     const found = digestOf(pulled.body);
     if (pulled.status !== 200 || found !== blob.digest)
-      tellWrong(hand, `blob ${path} ${blob.digest}: ${pulled.status} with ${found}`);
+      reportWrong(hand, `blob ${path} ${blob.digest}: ${pulled.status} with ${found}`);
   }
   count(hand, "manifests pulled whole");
   return { digest };

@@ -14,7 +14,7 @@ import {
   pushManifest,
   type Race,
   send,
-  tellWrong,
+  reportWrong,
 } from "./client.ts";
 import { contentOf, imageOf, indexOf, type Manifest, someBlobs } from "./content.ts";
 import { diceOf } from "../dice.ts";
@@ -102,7 +102,7 @@ export async function work(
         await (shelf.known.size > MOST_KNOWN ? deleteManifest : operation.run)(hand, shelf, worker);
         count(hand, operation.name);
       } catch (error) {
-        if (!(error instanceof GivenUp)) tellWrong(hand, String(error));
+        if (!(error instanceof GivenUp)) reportWrong(hand, String(error));
         count(hand, "given up");
       }
       await wait(dice.below(LONGEST_PAUSE_MS));
@@ -208,9 +208,9 @@ async function moveTo(hand: Hand, shelf: Shelf, tag: string, manifest: Manifest)
   const known = shelf.known.get(digest);
   const before = await send(hand, "HEAD", `/v2/${shelf.path}/manifests/${digest}`);
   if (before.status === 404) {
-    if (needed(shelf).has(digest)) tellWrong(hand, `${digest} is needed and gone`);
+    if (needed(shelf).has(digest)) reportWrong(hand, `${digest} is needed and gone`);
     else if (known?.sure && nowMs() - known.touchedMs < race.graceMs)
-      tellWrong(hand, `${digest} is gone before its grace was over`);
+      reportWrong(hand, `${digest} is gone before its grace was over`);
     await pushManifest(hand, shelf, manifest);
   } else if (known !== undefined) {
     // Who may push is promised half of the grace by a look.
@@ -231,7 +231,7 @@ async function moveTo(hand: Hand, shelf: Shelf, tag: string, manifest: Manifest)
     throw error;
   });
   if (reply.status !== 200)
-    return tellWrong(hand, `tag ${shelf.path}:${tag}: ${reply.status} ${reply.body.toString()}`);
+    return reportWrong(hand, `tag ${shelf.path}:${tag}: ${reply.status} ${reply.body.toString()}`);
   note(true);
 }
 
@@ -263,13 +263,14 @@ export async function checkTag(hand: Hand, shelf: Shelf, tag: string): Promise<v
   };
   if ("digest" in pulled) {
     const expected = see(pulled.digest, shelf.known.get(pulled.digest));
-    if (!expected) tellWrong(hand, `${shelf.path}:${tag} points to ${pulled.digest}, not to ${[...may].join(" or ")}`);
+    if (!expected)
+      reportWrong(hand, `${shelf.path}:${tag} points to ${pulled.digest}, not to ${[...may].join(" or ")}`);
   } else if (pulled.missing !== `manifest ${tag}`) {
-    tellWrong(hand, `${shelf.path}:${tag} is not whole: no ${pulled.missing}`);
+    reportWrong(hand, `${shelf.path}:${tag} is not whole: no ${pulled.missing}`);
   } else if (may.has("")) {
     see("");
   } else if ([...may].every((digest) => shelf.known.get(digest)?.sure)) {
-    tellWrong(hand, `${shelf.path}:${tag} is gone; it pointed to ${[...may].join(" or ")}`);
+    reportWrong(hand, `${shelf.path}:${tag} is gone; it pointed to ${[...may].join(" or ")}`);
   }
 }
 
@@ -278,7 +279,7 @@ async function pullNeeded(hand: Hand, shelf: Shelf): Promise<void> {
   if (there.length === 0) return;
   const digest = hand.dice.pick(there);
   const pulled = await pullWhole({ ...hand, patient: true }, shelf.path, digest);
-  if ("missing" in pulled) tellWrong(hand, `${shelf.path}@${digest} is needed and not whole: no ${pulled.missing}`);
+  if ("missing" in pulled) reportWrong(hand, `${shelf.path}@${digest} is needed and not whole: no ${pulled.missing}`);
 }
 
 async function deleteTag(hand: Hand, shelf: Shelf): Promise<void> {
@@ -328,7 +329,7 @@ async function remove(
   });
   const wasGone = reply.status === 404 && (mayBeGone || reply.retried);
   if (reply.status !== 202 && !wasGone)
-    tellWrong(hand, `${shelf.path} ${reference}: ${reply.status} ${reply.body.toString()}`);
+    reportWrong(hand, `${shelf.path} ${reference}: ${reply.status} ${reply.body.toString()}`);
   note(true);
 }
 
@@ -348,9 +349,9 @@ async function deleteBlob(hand: Hand, shelf: Shelf): Promise<void> {
   race.blobDeletions = race.blobDeletions.filter(({ doneMs }) => doneMs > lately);
   const refused = reply.status === 405 && codeOf(reply) === "UNSUPPORTED";
   if (!refused && ![202, 404].includes(reply.status))
-    tellWrong(hand, `DELETE of blob ${digest}: ${reply.status} ${reply.body.toString()}`);
+    reportWrong(hand, `DELETE of blob ${digest}: ${reply.status} ${reply.body.toString()}`);
   if (!refused && owner !== undefined)
-    tellWrong(hand, `DELETE of blob ${digest}, which ${owner.manifest.digest} needs: ${reply.status}`);
+    reportWrong(hand, `DELETE of blob ${digest}, which ${owner.manifest.digest} needs: ${reply.status}`);
   if (reply.status === 202) count(hand, "blobs deleted");
 }
 
@@ -379,6 +380,6 @@ async function deleteRepo(hand: Hand, _shelf: Shelf, { own }: Worker): Promise<v
   if (uid === undefined) return;
   const reply = await send(patient, "DELETE", `/registry/v2/repos/${uid}`);
   if (reply.status !== 200 && !(reply.status === 404 && reply.retried))
-    tellWrong(hand, `DELETE of repo ${own.path}: ${reply.status} ${reply.body.toString()}`);
+    reportWrong(hand, `DELETE of repo ${own.path}: ${reply.status} ${reply.body.toString()}`);
   for (const facts of [own.known, own.moves, own.named, own.perhapsNamed]) facts.clear();
 }
