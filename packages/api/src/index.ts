@@ -1,4 +1,4 @@
-// Everything a client needs: messages, services, the vocabulary of errors.
+// Everything that a client needs: messages, services and the error details.
 export * from "./gen/moorage/common/capabilities_pb.ts";
 export * from "./gen/moorage/common/options_pb.ts";
 export * from "./gen/moorage/common/uidp_pb.ts";

@@ -1,4 +1,4 @@
-/** The gRPC status codes we answer with. Source: docs/contract.md, "Errors". */
+/** The gRPC status codes in use. Source: docs/contract.md, "Errors". */
 export const Code = {
   InvalidArgument: 3,
   NotFound: 5,
@@ -14,15 +14,15 @@ export const Code = {
 } as const;
 export type Code = (typeof Code)[keyof typeof Code];
 
-/** One bad field: its camelCase path relative to the resource (`claimMatch.issuer`) and what is wrong with it. */
+/** One invalid field: its camelCase path relative to the resource (`claimMatch.issuer`) and what is wrong with it. */
 export interface FieldViolation {
   field: string;
   description: string;
 }
 /**
- * One unmet condition. `type`: RESOURCE_NOT_EMPTY, RESOURCE_IN_USE, BUILT_IN_RESOURCE, TERMS_NOT_ACCEPTED,
- * TOO_MANY_SUBSCRIPTIONS, or what keeps an invite from being accepted; of tags TAG_IMMUTABLE, TAG_PROTECTED,
- * TAG_MISSING, NOT_IN_HISTORY or MANIFEST_MISSING; of the feed of events CURSOR_EXPIRED.
+ * One precondition that is not met. `type`: RESOURCE_NOT_EMPTY, RESOURCE_IN_USE, BUILT_IN_RESOURCE, TERMS_NOT_ACCEPTED,
+ * TOO_MANY_SUBSCRIPTIONS, or why an invite cannot be accepted; for tags TAG_IMMUTABLE, TAG_PROTECTED, TAG_MISSING,
+ * NOT_IN_HISTORY or MANIFEST_MISSING; for the event feed CURSOR_EXPIRED.
  */
 export interface PreconditionViolation {
   type: string;
@@ -30,14 +30,14 @@ export interface PreconditionViolation {
   description: string;
 }
 
-/** What an error says beside its code and message. All of it may be shown to the caller; `cause` may not. */
+/** The details of an error besides its code and message. All of them may be shown to the caller, except `cause`. */
 export interface ErrorDetails {
-  /** The service area of ErrorInfo's domain: "iam", "registry", … Absent: that of the method called. */
+  /** The service area in ErrorInfo's domain: "iam", "registry", … Defaults to that of the called method. */
   area?: string;
   metadata?: Record<string, string>;
   fieldViolations?: FieldViolation[];
   preconditionViolations?: PreconditionViolation[];
-  /** What was not found, or exists already: the message's full name and the uid or name. */
+  /** The resource that was not found or already exists: the message's full name and the uid or name. */
   resource?: { type: string; name: string };
   retryAfterMs?: number;
   cause?: unknown;
@@ -58,7 +58,8 @@ const REASONS: Record<Code, string> = {
 };
 
 /**
- * The one error that every service throws. Handlers translate it to their protocol; it knows no HTTP. Source: AIP-193.
+ * The error that every service throws. Handlers translate it to their protocol; it knows nothing of HTTP. Source:
+ * AIP-193.
  */
 export class MoorageError extends Error {
   readonly code: Code;
@@ -77,14 +78,14 @@ export class MoorageError extends Error {
   }
 }
 
-/** All violated fields together; the first one leads the message. Source: docs/contract.md, "Errors". */
+/** One error with all violated fields; the first one is in the message. Source: docs/contract.md, "Errors". */
 export function invalidArgument(...violations: FieldViolation[]): MoorageError {
   const first = violations[0];
   const message = first ? `Invalid argument: ${first.field}: ${first.description}` : "Invalid argument";
   return new MoorageError(Code.InvalidArgument, message, { fieldViolations: violations });
 }
 
-/** What does not exist, or may not be seen: the answer is the same for both. */
+/** The resource does not exist or is not visible to the caller: the error is the same for both. */
 export function notFound(type: string, name: string): MoorageError {
   return new MoorageError(Code.NotFound, `${type.slice(type.lastIndexOf(".") + 1)} not found: ${name}`, {
     resource: { type, name },
@@ -113,7 +114,7 @@ export function unauthenticated(message: string): MoorageError {
   return new MoorageError(Code.Unauthenticated, `Unauthenticated: ${message}`);
 }
 
-/** The form in which an error crosses from the writer thread to the handlers. */
+/** The form in which an error is sent from the writer thread to the handlers. */
 export interface PlainError {
   code: Code;
   message: string;

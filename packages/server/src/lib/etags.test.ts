@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { etagOf, matchesEtag } from "./etags.ts";
 
-test("texts that differ have other tags, and the same one the same", () => {
+test("different texts have different entity tags, and equal texts the same one", () => {
   const long = "a".repeat(5000);
   const texts = [
     "",
@@ -28,7 +28,7 @@ test("texts that differ have other tags, and the same one the same", () => {
   }
 });
 
-test("If-None-Match: any, one, several, weak or strong", () => {
+test("If-None-Match matches a star, one tag and any tag of a list, weak or strong", () => {
   for (const header of ['"a"', 'W/"a"', "*", '"b","a"', '"b" , W/"a"']) assert.ok(matchesEtag(header, '"a"'), header);
   for (const header of [undefined, "", "a", '"b"', 'w/"a"', '"a'])
     assert.ok(!matchesEtag(header, '"a"'), String(header));

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { forEachConcurrently } from "./for-each-concurrently.ts";
 
-test("every item is worked on once, and never more than the limit at once", async () => {
+test("every item is processed once, and never more items concurrently than the limit", async () => {
   const seen: number[] = [];
   let running = 0;
   let most = 0;
@@ -25,7 +25,7 @@ test("every item is worked on once, and never more than the limit at once", asyn
   assert.equal(most, 4);
 });
 
-test("after a failure no more are begun, and it is thrown when those under way have ended", async () => {
+test("after a failure no more items are started, and the error is thrown when those in progress have ended", async () => {
   let [begun, ended] = [0, 0];
   let closed = false;
   const source = async function* (): AsyncGenerator<number> {
@@ -49,7 +49,7 @@ test("after a failure no more are begun, and it is thrown when those under way h
   assert.ok(closed);
 });
 
-test("a source that fails fails the whole", async () => {
+test("an error of the iterator is thrown", async () => {
   const source = async function* (): AsyncGenerator<number> {
     yield 1;
     throw new Error("no more");

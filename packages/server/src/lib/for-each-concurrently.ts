@@ -1,6 +1,6 @@
 /**
- * Does the work for every item, at most `limit` at once. After a failure no more are begun, and it is thrown once those
- * under way have ended.
+ * Runs `work` for every item, for at most `limit` items concurrently. After a failure no further items are started; the
+ * first error is thrown when the items in progress have ended.
  */
 export async function forEachConcurrently<T>(
   items: AsyncIterable<T> | Iterable<T>,
@@ -9,7 +9,7 @@ export async function forEachConcurrently<T>(
 ): Promise<void> {
   const source = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
   const failures: unknown[] = [];
-  // One after the other: not every iterator answers several at once.
+  // `next` is called for one item after another: not every iterator supports concurrent calls.
   let last: Promise<unknown> = Promise.resolve();
   const next = (): Promise<IteratorResult<T>> => {
     const taken = last.then(() => source.next());

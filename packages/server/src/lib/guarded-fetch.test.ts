@@ -18,7 +18,7 @@ async function serving(listener: RequestListener, work: (url: string) => Promise
   }
 }
 
-test("only addresses of the public internet are public", () => {
+test("only addresses of the public internet count as public", () => {
   for (const address of ["1.1.1.1", "8.8.8.8", "172.15.255.255", "172.32.0.1", "2606:4700::1111", "::ffff:8.8.8.8"])
     assert.ok(isPublicAddress(address), address);
   for (const address of [
@@ -67,7 +67,7 @@ test("only addresses of the public internet are public", () => {
     assert.ok(!isPublicAddress(address), address);
 });
 
-test("fetches, posts, and keeps to its bounds", () =>
+test("the guarded fetch gets, posts and enforces its limits", () =>
   serving(
     (request, response) => {
       const path = request.url ?? "";
@@ -96,7 +96,7 @@ test("fetches, posts, and keeps to its bounds", () =>
     },
   ));
 
-test("a closed port fails, whatever is no https URL is refused", async () => {
+test("a closed port is `failed`, and any URL that is not https is `refused`", async () => {
   let url = "";
   await serving(
     () => {},

@@ -2,13 +2,13 @@ import { lookup as resolve, type LookupAddress } from "node:dns";
 import type { LookupFunction } from "node:net";
 import ipaddr from "ipaddr.js";
 
-/** The bounds of whatever the server fetches because a user said so. */
+/** The limits of a request to a URL that a user supplied. */
 export interface FetchOptions {
-  /** Lets it reach loopback and private addresses, and plain http. For development and tests. */
+  /** Allows loopback and private addresses, and plain http. For development and tests. */
   allowPrivateNetwork: boolean;
-  /** For the whole exchange: name, connection, headers and body. */
+  /** For the whole exchange: name resolution, connection, headers and body. */
   timeoutMs: number;
-  /** Of the answer's body. */
+  /** Of the response body. */
   maxBytes: number;
 }
 
@@ -25,8 +25,8 @@ export interface FetchAnswer {
 export type GuardedFetch = (url: string, init?: FetchInit) => Promise<FetchAnswer>;
 
 /**
- * Why nothing was fetched. `refused`: our rules forbid the address or the answer, and trying again will not help;
- * `failed`: it could not be reached in time. The message names no address.
+ * Why a URL could not be fetched. `refused`: the rules of this module forbid the address or the response, so a retry
+ * will not help; `failed`: the host could not be reached in time. The message contains no address.
  */
 export class FetchError extends Error {
   readonly kind: "refused" | "failed";
@@ -38,16 +38,16 @@ export class FetchError extends Error {
 }
 
 /**
- * The one way out for addresses that users name. The resolved addresses are checked, and the connection goes to exactly
- * those: a name cannot answer one address to the check and another to the connection. Redirects, encodings (a small
- * body can unpack to a huge one), user names in the URL and bodies over the bound are refused. Every call has a
- * connection of its own, closed at its end. Throws a FetchError.
+ * The only way in which the server requests URLs that users supply. The resolved addresses are checked, and the
+ * connection goes to exactly those: a name server cannot return one address for the check and another for the
+ * connection. Redirects, content encodings (a small body can decompress to a huge one), user names in the URL and
+ * bodies over the limit are refused. Every call has its own connection, closed at its end. Throws a FetchError.
  */
 export function guardedFetch(options: FetchOptions): GuardedFetch {
   return async (text, init = {}) => {
     const url = checkedUrl(text, options);
-    // A connection that is being made is given up with the rest, at the signal.
-    // Loaded when it is first needed: a server that fetches nothing spares 10 MiB.
+    // Imported on first use: a server that never fetches saves 10 MiB of memory. The signal also ends a connection
+    // attempt.
     const { Agent, request } = await import("undici");
     const agent = new Agent({
       connect: { lookup: checkedLookup(options), timeout: options.timeoutMs },
@@ -82,7 +82,9 @@ export function guardedFetch(options: FetchOptions): GuardedFetch {
   };
 }
 
-/** The URL, when our rules allow to ask it. A name in it is looked at when it is resolved. Throws a FetchError. */
+/**
+ * The parsed URL, if the server may request it. A host name is checked later, when it is resolved. Throws a FetchError.
+ */
 export function checkedUrl(text: string, { allowPrivateNetwork }: Pick<FetchOptions, "allowPrivateNetwork">): URL {
   const url = URL.parse(text);
   if (!url) throw new FetchError("refused", "not a URL");
@@ -95,7 +97,7 @@ export function checkedUrl(text: string, { allowPrivateNetwork }: Pick<FetchOpti
   return url;
 }
 
-/** Resolves a name for the connection and hands over its addresses only when all of them may be reached. */
+/** Resolves a name for the connection, and returns its addresses only if every one of them may be reached. */
 export function checkedLookup({ allowPrivateNetwork }: Pick<FetchOptions, "allowPrivateNetwork">): LookupFunction {
   const mayReach = (address: string): boolean => allowPrivateNetwork || isPublicAddress(address);
   return (hostname, options, callback) => {
@@ -109,12 +111,12 @@ export function checkedLookup({ allowPrivateNetwork }: Pick<FetchOptions, "allow
   };
 }
 
-/** Whether the address belongs to the public internet. Everything that is not known to be public is not. */
+/** Whether the address belongs to the public internet; false for addresses of unknown ranges. */
 export function isPublicAddress(text: string): boolean {
   if (!ipaddr.isValid(text)) return false;
   const address = ipaddr.process(text);
   if (address.range() !== "unicast") return false;
-  // 2000::/3 is all that IPv6 gives out; the rest stays closed even where the library knows no name for it.
+  // 2000::/3 is all that is allocated in IPv6; the rest is not public, even where the library does not know the range.
   return address.kind() === "ipv4" || ((address as ipaddr.IPv6).parts[0] ?? 0) >> 13 === 1;
 }
 
@@ -124,13 +126,13 @@ function rejectionOf(status: number, headers: FetchAnswer["headers"], { maxBytes
   return Number(headers["content-length"] ?? 0) > maxBytes ? "the answer is too large" : undefined;
 }
 
-/** Whether the body would have to be unpacked. */
+/** Whether the body has a content encoding, such as gzip. */
 export function isEncoded(headers: FetchAnswer["headers"]): boolean {
   const encoding = headers["content-encoding"];
   return encoding !== undefined && encoding !== "identity";
 }
 
-/** The whole body. Throws a FetchError when it is larger. */
+/** Reads the whole body. Throws a FetchError when the body is larger than `maxBytes`. */
 export async function readBounded(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -142,10 +144,10 @@ export async function readBounded(body: AsyncIterable<Buffer>, maxBytes: number)
   return Buffer.concat(chunks, size);
 }
 
-/** What undici throws, as a FetchError. */
+/** Turns an error of undici into a FetchError. */
 export function fetchError(error: unknown): FetchError {
   if (error instanceof FetchError) return error;
-  // The addresses of one name fail together.
+  // With several addresses of one name, the errors arrive as one AggregateError.
   const inner =
     error instanceof AggregateError ? error.errors.find((one) => one instanceof FetchError) : (error as Error).cause;
   return inner instanceof FetchError ? inner : new FetchError("failed", "it could not be reached in time", error);

@@ -1,6 +1,6 @@
 /**
- * Whether the text can be an issuer: an http or https URL without user, query and fragment, and without dot segments,
- * which would have another place asked for keys than the one that is named. Source: OpenID Connect Discovery 1.0 §3.
+ * Whether the text can be an issuer: an http or https URL without user, query, fragment and dot segments. Dot segments
+ * would make the URL of the keys differ from the issuer as written. Source: OpenID Connect Discovery 1.0 §3.
  */
 export function isIssuerUrl(text: string): boolean {
   const url = URL.parse(text);
@@ -13,5 +13,5 @@ export function isIssuerUrl(text: string): boolean {
   );
 }
 
-// Source: RFC 3986 §5.2.4; URLs count an encoded dot as one.
+// Source: RFC 3986 §5.2.4; the URL standard treats an encoded dot as a dot.
 const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?:\/|$)/i;

@@ -1,6 +1,6 @@
 /**
- * Parses JSON that a stranger wrote. Objects and arrays nested deeper than `maxDepth` are refused before they are
- * built. Throws a SyntaxError.
+ * Parses untrusted JSON. Objects and arrays nested deeper than `maxDepth` are rejected before they are built. Throws a
+ * SyntaxError.
  */
 export function parseJson(text: string, maxDepth: number): unknown {
   let depth = 0;

@@ -8,7 +8,7 @@ const rsa = (modulusLength: number) => generateKeyPairSync("rsa", { modulusLengt
 const p256 = ec("P-256");
 const publicJwk = { ...p256.publicKey.export({ format: "jwk" }), kid: "a" };
 
-test("public signature keys of every type in use", () => {
+test("public signature keys of every supported type are accepted", () => {
   const ed = generateKeyPairSync("ed25519").publicKey.export({ format: "jwk" });
   const document = {
     keys: [
@@ -30,7 +30,7 @@ test("public signature keys of every type in use", () => {
   );
 });
 
-test("anything else is a fault of the document, and left out of what another issuer publishes", () => {
+test("a key of any other kind is a fault of the document, and is skipped in the JWK Set of another issuer", () => {
   for (const bad of [
     p256.privateKey.export({ format: "jwk" }),
     { kty: "oct", k: "AAAA", alg: "HS256" },
@@ -67,7 +67,7 @@ test("anything else is a fault of the document, and left out of what another iss
   }
 });
 
-test("a kid given twice names no key", () => {
+test("a kid that occurs twice names no key", () => {
   const document = {
     keys: [publicJwk, { ...ec("P-256").publicKey.export({ format: "jwk" }), kid: "a" }, { ...publicJwk, kid: "b" }],
   };
@@ -76,6 +76,6 @@ test("a kid given twice names no key", () => {
     ["b"],
   );
   assert.equal(typeof jwksFault(document), "string");
-  // Even when its twin could not have been used.
+  // Also when the other key with this kid could not be used.
   assert.deepEqual(usableKeys({ keys: [publicJwk, { kty: "oct", k: "AAAA", kid: "a" }] }), []);
 });

@@ -4,13 +4,13 @@ import { isObject } from "./json.ts";
 
 /** A public key that may verify signatures with any of `algorithms`. */
 export interface VerificationKey {
-  /** How tokens name the key; absent where the set does not say. */
+  /** The identifier by which tokens name the key. Undefined when the JWK has none. */
   kid?: string;
   algorithms: readonly string[];
   key: KeyObject;
 }
 
-/** The algorithms accepted from others: asymmetric ones alone. Source: RFC 8725 §3.1. */
+/** The algorithms accepted in tokens of other issuers: only asymmetric ones. Source: RFC 8725 §3.1. */
 const CURVES: Record<string, string[]> = {
   "P-256": ["ES256"],
   "P-384": ["ES384"],
@@ -24,8 +24,8 @@ const MIN_RSA_BITS = 2048;
 const MAX_RSA_BITS = 16_384;
 
 /**
- * Reads a JWK Set (RFC 7517) and leaves out what cannot safely verify: private or symmetric keys, keys for encryption,
- * unknown types, kids given twice.
+ * The keys of a JWK Set (RFC 7517) that can safely verify signatures. Private and symmetric keys, encryption keys,
+ * unknown types and keys whose kid occurs twice are skipped.
  */
 export function usableKeys(document: unknown): VerificationKey[] {
   const keys = members(document).flatMap((member) => {
@@ -38,7 +38,7 @@ export function usableKeys(document: unknown): VerificationKey[] {
   );
 }
 
-/** What keeps a document from being a JWK Set of public signature keys; undefined when nothing does. */
+/** Why a document is not a JWK Set of public signature keys. Undefined when it is one. */
 export function jwksFault(document: unknown): string | undefined {
   if (!isObject(document) || !Array.isArray(document["keys"]))
     return "must be a JWKS document: an object with an array `keys`";
@@ -57,7 +57,7 @@ function members(document: unknown): unknown[] {
   return (document["keys"] as unknown[]).slice(0, MAX_KEYS);
 }
 
-/** The key, or what is wrong with it. */
+/** The key, or the reason why it cannot be used. */
 function readKey(jwk: unknown): VerificationKey | string {
   if (!isObject(jwk)) return "must hold keys that are objects";
   if (PRIVATE_MEMBERS.some((name) => Object.hasOwn(jwk, name)))

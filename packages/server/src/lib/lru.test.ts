@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { createLru } from "./lru.ts";
 
-test("the entry used longest ago makes room", () => {
+test("the least recently used entry is removed first", () => {
   const lru = createLru<string, number>(2);
   lru.set("a", 1);
   lru.set("b", 2);
@@ -17,7 +17,7 @@ test("the entry used longest ago makes room", () => {
   assert.equal(lru.size, 0);
 });
 
-test("entries of different weight: the oldest go until the new one has room", () => {
+test("with weighted entries, the least recently used are removed until the new one fits", () => {
   const lru = createLru<string, string>(10, (text) => text.length);
   lru.set("a", "1234");
   lru.set("b", "1234");

@@ -1,6 +1,6 @@
-/** A map that holds so much and no more: the entries used longest ago make room. */
+/** A map of limited size: the least recently used entries are removed first. */
 export interface Lru<K, V> {
-  /** The value, which counts as a use. */
+  /** The value of the key. Counts as a use. */
   get(key: K): V | undefined;
   set(key: K, value: V): void;
   delete(key: K): void;
@@ -9,11 +9,11 @@ export interface Lru<K, V> {
 }
 
 /**
- * Holds at most `maxWeight`, where each entry weighs 1, or what `weightOf` says: its bytes, for values of any size.
- * What alone weighs more than all together may is not kept.
+ * Makes a map of at most `maxWeight`. Each entry weighs 1, or what `weightOf` returns, such as its size in bytes. A
+ * value that alone weighs more than `maxWeight` is not stored.
  */
 export function createLru<K, V>(maxWeight: number, weightOf: (value: V) => number = () => 1): Lru<K, V> {
-  // A Map iterates in the order of insertion: what is used is put at the end, what stands first goes first.
+  // A Map iterates in insertion order: a used entry is moved to the end, and the first entry is removed first.
   const entries = new Map<K, V>();
   let weight = 0;
   const drop = (key: K): void => {

@@ -20,7 +20,7 @@ test("a pattern must match the whole value", () => {
   }
 });
 
-test("what is well-formed only inside other parentheses is refused, and so is what grows", () => {
+test("a pattern that is valid only inside other parentheses, or compiles to a large program, is rejected", () => {
   for (const bad of [
     "a)|(b",
     ")",
@@ -38,13 +38,13 @@ test("what is well-formed only inside other parentheses is refused, and so is wh
     assert.throws(() => compilePattern(bad), PatternError, bad);
 });
 
-test("hostile patterns take no longer than others", () => {
+test("patterns that defeat backtracking engines take no longer than others", () => {
   for (const pattern of ["(x+x+)+y", "((a*)*)*b", "(a|a)*c"])
     assert.ok(!compilePattern(pattern).matches("x".repeat(10_000)));
   assert.ok(!compilePattern("x*").matches("x".repeat(20_000)), "over the bound nothing matches");
 });
 
-test("a literal matches itself and nothing around it", () => {
+test("an escaped literal matches only itself", () => {
   fc.assert(
     fc.property(fc.string(), fc.string({ minLength: 1 }), (text, more) => {
       const escaped = text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");

@@ -1,27 +1,27 @@
 import { createLru } from "./lru.ts";
 
-/** So many requests a second over time, and so many at once after a rest. */
+/** The rate of requests over time, and how many may come together after an idle time. */
 export interface RateLimit {
   perSecond: number;
   burst: number;
 }
 
-/** One token bucket for each key. */
+/** A token bucket for each key. */
 export interface RateLimiter {
-  /** Takes one token. Answers 0, or in how many milliseconds there will be one; then nothing is taken. */
+  /** Takes one token and returns 0. Without a token, takes nothing and returns the milliseconds until there is one. */
   take(key: string, nowMs: number): number;
-  /** Takes one token more, of a request that was let in; the bucket may then be in debt by one. */
+  /** Takes one more token for a request that was already allowed; the bucket may then be in debt by one. */
   charge(key: string, nowMs: number): void;
 }
 
-/** When a bucket will be full again, in milliseconds since 1970. */
+/** The time at which the bucket will be full again, in milliseconds since 1970. */
 interface Bucket {
   fullMs: number;
 }
 
 /**
  * Token buckets, each a single number (the "virtual scheduling" of ITU-T I.371), so that none needs a timer. At most
- * `maxKeys` are remembered: whoever was not heard of the longest starts anew with a full one.
+ * `maxKeys` are stored: the least recently used key starts again with a full bucket.
  */
 export function createRateLimiter({ perSecond, burst }: RateLimit, maxKeys: number): RateLimiter {
   const tokenMs = 1000 / perSecond;
@@ -33,7 +33,7 @@ export function createRateLimiter({ perSecond, burst }: RateLimit, maxKeys: numb
     buckets.set(key, bucket);
     return bucket;
   };
-  // A clock that was set back must not leave anybody waiting until it is where it was.
+  // A clock that was set back must not block a key until the clock reaches its old time again.
   const fullFrom = ({ fullMs }: Bucket, nowMs: number): number =>
     Math.max(nowMs, Math.min(fullMs, nowMs + (burst + 1) * tokenMs));
   return {
@@ -41,7 +41,7 @@ export function createRateLimiter({ perSecond, burst }: RateLimit, maxKeys: numb
       const bucket = bucketOf(key);
       const fullMs = fullFrom(bucket, nowMs) + tokenMs;
       const waitMs = fullMs - nowMs - burst * tokenMs;
-      // What is less than this is the rounding of the division above.
+      // Smaller values are rounding errors of the division above.
       if (waitMs > 1e-3) return waitMs;
       bucket.fullMs = fullMs;
       return 0;

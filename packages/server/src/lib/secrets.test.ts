@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import test from "node:test";
 import { createSecrets, isSealed, SecretError } from "./secrets.ts";
 
-test("what is sealed opens with the same key and for the same place alone", () => {
+test("sealed text opens only with the same key and for the same place", () => {
   const [first, second] = [randomBytes(32), randomBytes(32)];
   const secrets = createSecrets([first]);
   const sealed = secrets.seal("the private half", "signing_keys:a");
@@ -17,7 +17,7 @@ test("what is sealed opens with the same key and for the same place alone", () =
   assert.throws(() => secrets.open("s1.00000000.AA", "signing_keys:a"), SecretError);
 });
 
-test("a new key seals from now on, the old one still opens", () => {
+test("a new key seals from now on, and text sealed with the old key still opens", () => {
   const [old, fresh] = [randomBytes(32), randomBytes(32)];
   const sealed = createSecrets([old]).seal("kept", "place");
   const both = createSecrets([fresh, old]);

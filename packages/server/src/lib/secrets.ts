@@ -1,12 +1,15 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
 
-/** Seals what must not be read by whoever reads the database. */
+/** Encrypts secrets, so that the database alone does not reveal them. */
 export interface Secrets {
-  /** Encrypts the text for one place, which must be named again to open it. */
+  /** Encrypts the text and binds it to a place, such as a column of a row, which must be named again to open it. */
   seal(text: string, place: string): string;
-  /** The text. Throws a SecretError when it was sealed with another key or for another place, or was changed. */
+  /**
+   * Decrypts the text. Throws a SecretError when it was sealed with an unknown key or for another place, or was
+   * changed.
+   */
   open(sealed: string, place: string): string;
-  /** Whether it was sealed with the key that seals now. */
+  /** Whether the text was sealed with the current key. */
   isCurrent(sealed: string): boolean;
 }
 
@@ -19,7 +22,7 @@ const FORM = /^s1\.([0-9a-f]{8})\.([A-Za-z0-9_-]+)$/;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Keys of 32 bytes each: the first one seals, all of them open. */
+/** Takes keys of 32 bytes each: the first one seals, all of them open. Throws a SecretError without a key. */
 export function createSecrets(keys: readonly Uint8Array[]): Secrets {
   const ring = new Map(keys.map((key) => [createHash("sha256").update(key).digest("hex").slice(0, 8), key]));
   const [current] = ring.entries();
@@ -51,7 +54,7 @@ export function createSecrets(keys: readonly Uint8Array[]): Secrets {
   };
 }
 
-/** Whether a text of the database is sealed at all; those of the first releases are not. */
+/** Whether a text in the database is sealed; the first releases stored secrets unsealed. */
 export function isSealed(text: string): boolean {
   return FORM.test(text);
 }

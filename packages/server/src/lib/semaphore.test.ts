@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createLane } from "./semaphore.ts";
+import { createSemaphore } from "./semaphore.ts";
 
-test("so many works run at a time, in their order, and one that fails makes place like any other", async () => {
-  const lane = createLane(2);
+test("at most `limit` tasks run concurrently and in order, and a failed task frees its slot", async () => {
+  const semaphore = createSemaphore(2);
   const began: number[] = [];
   let running = 0;
   let most = 0;
@@ -15,7 +15,7 @@ test("so many works run at a time, in their order, and one that fails makes plac
     if (n % 3 === 0) throw new Error("no");
     return n;
   };
-  const ended = await Promise.allSettled(Array.from({ length: 10 }, (_, n) => lane(work(n))));
+  const ended = await Promise.allSettled(Array.from({ length: 10 }, (_, n) => semaphore(work(n))));
   assert.deepEqual(
     began,
     Array.from({ length: 10 }, (_, n) => n),

@@ -1,9 +1,9 @@
-/** Does so many of the works it is given at a time, the others in their order. */
-export function createLane(atOnce: number): <T>(work: () => Promise<T>) => Promise<T> {
+/** A semaphore: runs at most so many of its tasks concurrently; the others wait in order. */
+export function createSemaphore(limit: number): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   let running = 0;
   return async (work) => {
-    if (running < atOnce) running += 1;
+    if (running < limit) running += 1;
     else await new Promise<void>((begin) => void waiting.push(begin));
     try {
       return await work();

@@ -1,31 +1,32 @@
 import { randomBytes } from "node:crypto";
 
-// A uid names its whole ancestry: 20 random bytes in hex, then 8 more for each level below. Source: contract §2.
+// A uid contains the uids of all its ancestors: 20 random bytes in hex, then 8 more for each level below. Source:
+// docs/contract.md, "Resource names".
 const FORM = /^[0-9a-f]{40}(?:\/[0-9a-f]{16})*$/;
 
 export function isUid(text: string): boolean {
   return FORM.test(text);
 }
 
-/** A new uid below the parent; at the root without one. */
+/** A new uid below the parent, or at the root when `parent` is empty. */
 export function newUid(parent: string): string {
   return parent === "" ? randomBytes(20).toString("hex") : `${parent}/${randomBytes(8).toString("hex")}`;
 }
 
-/** The uid one level up; empty at the root. */
+/** The uid of the parent; empty at the root. */
 export function parentOf(uid: string): string {
   const cut = uid.lastIndexOf("/");
   return cut < 0 ? "" : uid.slice(0, cut);
 }
 
-/** The strict ancestors, outermost first. */
+/** The ancestors without the uid itself, outermost first. */
 export function ancestorsOf(uid: string): string[] {
   const found: string[] = [];
   for (let cut = uid.indexOf("/"); cut >= 0; cut = uid.indexOf("/", cut + 1)) found.push(uid.slice(0, cut));
   return found;
 }
 
-/** Whether `uid` is the ancestor or stands below it. `a/bc` is not below `a/b`. */
+/** Whether `uid` is `ancestor` itself or below it. `a/bc` is not below `a/b`. */
 export function isWithin(uid: string, ancestor: string): boolean {
   return uid === ancestor || (uid.length > ancestor.length && uid.startsWith(ancestor) && uid[ancestor.length] === "/");
 }

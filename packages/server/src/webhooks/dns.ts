@@ -1,7 +1,7 @@
 import type { LookupAddress } from "node:dns";
 import type { LookupFunction } from "node:net";
 import { checkedLookup, FetchError } from "../lib/guarded-fetch.ts";
-import { createLane } from "../lib/semaphore.ts";
+import { createSemaphore } from "../lib/semaphore.ts";
 
 export interface LookupOptions {
   allowPrivateNetwork: boolean;
@@ -25,7 +25,7 @@ export function createLookups({
 }: LookupOptions): (isFailing: () => boolean) => LookupFunction {
   const resolve = checkedLookup({ allowPrivateNetwork });
   const underWay = new Map<string, Promise<Found>>();
-  const semaphores = { failing: createLane(CONCURRENCY.failing), others: createLane(CONCURRENCY.others) };
+  const semaphores = { failing: createSemaphore(CONCURRENCY.failing), others: createSemaphore(CONCURRENCY.others) };
   const find = (name: string, kind: keyof typeof semaphores): Promise<Found> => {
     const key = `${kind} ${name}`;
     const known = underWay.get(key);

@@ -11,7 +11,7 @@ import {
   sequenceEvents,
 } from "../events/index.ts";
 import type { DeliveryDeps } from "./context.ts";
-import { createLane } from "../lib/semaphore.ts";
+import { createSemaphore } from "../lib/semaphore.ts";
 import { systemCall } from "../core/system-call.ts";
 
 /** The queue of deliveries in the database, as one process uses it. */
@@ -33,7 +33,7 @@ export function deliveryQueue({
 }: Pick<DeliveryDeps, "transactor" | "reader" | "clock" | "config">): DeliveryQueue {
   const holder = randomUUID();
   // However many subscriptions are sent for, half of the connections are left to others.
-  const semaphore = createLane(Math.ceil(config.databasePoolSize / 2));
+  const semaphore = createSemaphore(Math.ceil(config.databasePoolSize / 2));
   const data = (): CallData => systemCall(clock.nowMs(), randomUUID());
   return {
     async sequence(limit) {

@@ -5,11 +5,11 @@ import { type Fields, getField, setField } from "./fields.ts";
 
 const KEYS = fc.string({ unit: "grapheme" }).filter((key) => key !== "__proto__");
 
-// Not a test by itself: what the property tests of the transcoder draw their messages from.
+// No tests here: the generators of messages for the property tests of the transcoder.
 
 /**
- * Any message of the type, three levels deep at most; times have whole milliseconds, as contract §4 prints them, and
- * durations are valid.
+ * Generates messages of the type, at most three levels deep. Times have whole milliseconds, as the API prints them
+ * (docs/contract.md, "JSON"), and durations are valid.
  */
 export function arbitraryMessage(desc: DescMessage, depth = 0): fc.Arbitrary<Message> {
   if (desc.typeName === TimestampSchema.typeName) {
@@ -24,7 +24,7 @@ export function arbitraryMessage(desc: DescMessage, depth = 0): fc.Arbitrary<Mes
       });
   }
   if (desc.typeName === DurationSchema.typeName) {
-    // Both parts have one sign, and its JSON says so once.
+    // Seconds and nanos have the same sign, which the JSON form has only once.
     return fc
       .tuple(
         fc.bigInt({ min: 0n, max: 315_576_000_000n }),
@@ -54,7 +54,7 @@ function arbitraryField(field: DescField, depth: number): fc.Arbitrary<unknown> 
 
 function arbitraryValue(desc: DescMessage, depth: number): fc.Arbitrary<unknown> {
   if (desc.typeName !== StructSchema.typeName) return arbitraryMessage(desc, depth);
-  // As JSON is read: it has no -0.
+  // In the form in which JSON is read back: JSON has no -0.
   const json = fc.dictionary(KEYS, fc.jsonValue(), { maxKeys: 3 }).map((value) => JSON.stringify(value));
   return json.filter((text) => !text.includes("__proto__")).map((text): unknown => JSON.parse(text));
 }
@@ -71,7 +71,7 @@ function arbitraryScalar(scalar: ScalarType): fc.Arbitrary<unknown> {
   return fc.string({ unit: "grapheme" });
 }
 
-/** The message without the fields that are left out, at any depth. */
+/** The message without the fields for which `isLeftOut` is true, at any depth. */
 export function withoutFields(desc: DescMessage, message: object, isLeftOut: (field: DescField) => boolean): Fields {
   const left = create(desc) as Fields;
   for (const field of desc.fields) {

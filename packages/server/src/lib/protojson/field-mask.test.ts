@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { IdentitySchema } from "@moorage/api";
 import { maskOfPresent, selectionOf } from "./field-mask.ts";
 
-test("a selection is what the paths cover, the wider path winning in either order", () => {
+test("a selection covers all paths of the mask, and a path wins over its sub-paths in either order", () => {
   assert.deepEqual(
     selectionOf(["name", "claim_match.issuer"]),
     new Map<string, unknown>([
@@ -17,11 +17,11 @@ test("a selection is what the paths cover, the wider path winning in either orde
   assert.deepEqual(selectionOf([]), new Map());
 });
 
-test("a star reads everything", () => {
+test("a star selects all fields", () => {
   assert.equal(selectionOf(["*"]), undefined);
 });
 
-test("the mask of a body has its updatable fields only", () => {
+test("the mask of an update without one has only the updatable fields of the body", () => {
   const present = IdentitySchema.fields.filter((field) =>
     ["uid", "name", "claim_match", "create_time"].includes(field.name),
   );

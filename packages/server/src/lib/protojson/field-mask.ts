@@ -5,8 +5,8 @@ import { isUpdatable } from "./fields.ts";
 export type Selection = Map<string, Selection | "whole">;
 
 /**
- * What of a body a mask lets one read; undefined for `*`: all of it. Paths are in snake_case; one that does not exist
- * selects nothing: whoever applies the mask refuses it. Source: contract §5, AIP-161.
+ * The fields of a body that the mask selects. Undefined for `*`: all of them. Paths are in snake_case. A path that does
+ * not exist selects nothing; applying the mask rejects it later. Source: docs/contract.md, "Updating", and AIP-161.
  */
 export function selectionOf(paths: readonly string[]): Selection | undefined {
   if (paths.includes("*")) return undefined;
@@ -15,7 +15,7 @@ export function selectionOf(paths: readonly string[]): Selection | undefined {
   return selection;
 }
 
-/** The mask that an update without one stands for: the updatable fields whose keys are in the body. */
+/** The default mask of an update: the updatable fields whose keys are present in the body. */
 export function maskOfPresent(present: readonly DescField[]): string[] {
   return present.filter(isUpdatable).map((field) => field.name);
 }

@@ -2,25 +2,25 @@ import { type DescField, type DescMessage, getOption, hasOption, type Message } 
 import { field_behavior as behaviorOption, FieldBehavior } from "@moorage/api/gen/google/api/field_behavior_pb";
 import type { FieldViolation } from "../../errors.ts";
 
-/** A generated message seen as what it is at run time: an object with one property a field, and one a oneof. */
+/** The runtime form of a generated message: an object with one property for each field, and one for each oneof. */
 export type Fields = Message & Record<string, unknown>;
-/** The value of a oneof's property. */
+/** The value of the property of a oneof. */
 export interface OneofValue {
   case: string | undefined;
   value?: unknown;
 }
 
-// So many violations are told; whoever sends more has seen enough.
+// Violations beyond this number are not reported.
 const MAX_VIOLATIONS = 100;
-// So much of an unknown name is repeated to the caller.
+// How many characters of an unknown name are repeated to the caller.
 const MAX_NAME_LENGTH = 128;
 
-/** Notes one bad field, up to a hundred. */
+/** Records an invalid field, up to MAX_VIOLATIONS. */
 export function violate(bad: FieldViolation[], field: string, description: string): void {
   if (bad.length < MAX_VIOLATIONS) bad.push({ field, description });
 }
 
-/** A name the caller made up, in a form that can be told back. */
+/** A name from the request, in a form that is safe to repeat in an error. */
 export function shown(name: string): string {
   if (name === "") return '""';
   const text = name.toWellFormed();
@@ -35,7 +35,7 @@ export function isInputOnly(field: DescField): boolean {
   return hasBehavior(field, FieldBehavior.INPUT_ONLY);
 }
 
-/** Whether an update may change the field at all. */
+/** Whether updates may change the field at all. */
 export function isUpdatable(field: DescField): boolean {
   return !isOutputOnly(field) && !hasBehavior(field, FieldBehavior.IMMUTABLE);
 }
@@ -44,12 +44,12 @@ function hasBehavior(field: DescField, behavior: FieldBehavior): boolean {
   return hasOption(field, behaviorOption) && getOption(field, behaviorOption).includes(behavior);
 }
 
-/** The field of that JSON name or proto name. */
+/** The field with that JSON name or proto name. */
 export function fieldNamed(desc: DescMessage, name: string): DescField | undefined {
   return desc.fields.find((field) => field.name === name || field.jsonName === name);
 }
 
-/** The value of a field; undefined when it is a oneof's member that is not set. */
+/** The value of a field. Undefined for an unset member of a oneof. */
 export function getField(message: Fields, field: DescField): unknown {
   if (field.oneof === undefined) return message[field.localName];
   const chosen = message[field.oneof.localName] as OneofValue;
@@ -57,8 +57,7 @@ export function getField(message: Fields, field: DescField): unknown {
 }
 
 /**
- * Sets a field. Answers the member that is set already when the field's oneof is taken by another, and sets nothing
- * then.
+ * Sets a field. When another member of the field's oneof is already set, sets nothing and returns that member's name.
  */
 export function setField(message: Fields, field: DescField, value: unknown): string | undefined {
   if (field.oneof === undefined) {

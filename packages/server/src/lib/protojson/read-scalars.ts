@@ -4,19 +4,20 @@ import { violate } from "./fields.ts";
 import type { FieldViolation } from "../../errors.ts";
 
 /**
- * Turns a JSON value into a field's value. What is wrong is noted under the path `at`; the answer is undefined then,
- * and only then. `depth` counts the objects around the value.
+ * Turns a JSON value into a field's value. Records violations under the path `at`, and only then returns undefined.
+ * `depth` is the number of objects around the value.
  */
 export type Read = (json: unknown, at: string, bad: FieldViolation[], depth: number) => unknown;
 
 const INTEGER = /^-?(?:0|[1-9][0-9]{0,19})$/;
 const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
-// Names of an enumeration this large are not listed in an error.
+// Values of an enumeration with more names than this are not listed in errors.
 const MAX_LISTED = 12;
 const MAX_FLOAT = 3.402_823_466_385_288_6e38;
 
 /**
- * The reader of a scalar. Integers may be numbers or strings, bytes are base64 in either alphabet. Source: ProtoJSON.
+ * The reader of a scalar type. Integers may be numbers or strings; bytes are base64 in either alphabet. Source:
+ * ProtoJSON.
  */
 export function scalarReader(scalar: ScalarType): Read {
   switch (scalar) {
@@ -45,7 +46,7 @@ export function scalarReader(scalar: ScalarType): Read {
   }
 }
 
-/** The reader of an enumeration: a name or a number that it has. */
+/** The reader of an enumeration: accepts its names and its numbers. */
 export function enumReader(desc: DescEnum): Read {
   const numbers = new Map(desc.values.map((value) => [value.name, value.number]));
   const known = new Set(numbers.values());
@@ -90,7 +91,7 @@ function integerReader<T>(min: bigint, max: bigint, convert: (value: bigint) => 
   return (json, at, bad) => {
     const value = toBigInt(json);
     if (value === undefined) {
-      // A larger number has lost digits by the time JSON is parsed.
+      // Larger numbers have already lost precision when JSON.parse returns them.
       return fail(
         bad,
         at,

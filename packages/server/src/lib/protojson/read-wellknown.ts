@@ -17,8 +17,8 @@ const MAX_SECONDS = 253_402_300_799;
 const MAX_DURATION_SECONDS = 315_576_000_000n;
 
 /**
- * The reader of a type whose JSON form is a string of its own. Throws for those no message of ours uses. Source:
- * ProtoJSON.
+ * The reader of a well-known type whose JSON form is a string. Throws for well-known types that no message of the API
+ * uses. Source: ProtoJSON.
  */
 export function wellKnownReader(desc: DescMessage): Read {
   switch (desc.typeName) {
@@ -29,7 +29,7 @@ export function wellKnownReader(desc: DescMessage): Read {
     case "google.protobuf.FieldMask":
       return readFieldMask;
     default:
-      throw new Error(`the REST door has no JSON form for ${desc.typeName}`);
+      throw new Error(`there is no JSON form for ${desc.typeName} here`);
   }
 }
 
@@ -44,7 +44,7 @@ function readTimestamp(json: unknown, at: string, bad: FieldViolation[]): Timest
     number,
     number,
   ];
-  // Date.UTC takes years below 100 for those of the last century.
+  // Date.UTC takes the years 0 to 99 for 1900 to 1999.
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
   date.setUTCHours(hour, minute, second);
@@ -77,7 +77,7 @@ function readFieldMask(json: unknown, at: string, bad: FieldViolation[]): FieldM
   });
 }
 
-/** The paths of a mask in text; none in an empty text. */
+/** The paths of a mask's text form; none for an empty text. */
 export function splitPaths(text: string): string[] {
   return text.trim() === "" ? [] : text.split(",").map((path) => path.trim());
 }

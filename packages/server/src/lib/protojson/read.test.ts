@@ -32,7 +32,7 @@ function read(
   return { message, bad, fields: bad.map((violation) => violation.field) };
 }
 
-test("keys are read in both casings, at every depth", () => {
+test("keys are accepted in camelCase and snake_case, at every depth", () => {
   for (const json of [
     { name: "a", claimMatch: { issuerPattern: "x" } },
     { name: "a", claim_match: { issuer_pattern: "x" } },
@@ -45,7 +45,7 @@ test("keys are read in both casings, at every depth", () => {
   }
 });
 
-test("everything that is wrong is told at once, by its path", () => {
+test("all violations are reported together, each with its path", () => {
   const { fields } = read(IdentitySchema, {
     name: 5,
     description: ["x"],
@@ -66,7 +66,7 @@ test("everything that is wrong is told at once, by its path", () => {
   assert.deepEqual(batch.fields, ["requests[1].parent", "requests[1].roleBinding.identityUid", "requests[2]"]);
 });
 
-test("output-only fields are ignored unread and are not among the present ones", () => {
+test("output-only fields are ignored without a check and are not among the present fields", () => {
   const options: ReadOptions = { present: [] };
   const { message, bad } = read(
     RepoSchema,
@@ -81,7 +81,7 @@ test("output-only fields are ignored unread and are not among the present ones",
   );
 });
 
-test("one field in both casings and two members of a oneof are violations", () => {
+test("a field given in both casings and two members of a oneof are violations", () => {
   assert.deepEqual(read(RepoSchema, { catalogTier: 1, catalog_tier: 1 }).fields, ["catalogTier"]);
   assert.deepEqual(read(IdentitySchema, { claimMatch: {}, staticKeys: {} }).fields, ["staticKeys"]);
   assert.deepEqual(read(IdentitySchema, { claimMatch: { subject: "a", subjectPattern: "b" } }).fields, [
@@ -90,7 +90,7 @@ test("one field in both casings and two members of a oneof are violations", () =
   assert.deepEqual(read(IdentitySchema, { claimMatch: null, staticKeys: {} }).fields, []);
 });
 
-test("names that mean something to JavaScript are fields like any other", () => {
+test("names with a meaning in JavaScript are read like any other field", () => {
   const claims = '{"__proto__": "x", "constructor": "y"}';
   const json: unknown = JSON.parse(
     `{"__proto__": {"polluted": 1}, "constructor": 1, "toString": 2, "claimMatch": {"claims": ${claims}}}`,
@@ -137,16 +137,16 @@ test("numbers, enumerations and times are checked", () => {
   }
 });
 
-test("text that is no Unicode is refused", () => {
+test("text that is not valid Unicode is rejected", () => {
   assert.deepEqual(read(RepoSchema, { name: "\ud800" }).fields, ["name"]);
 });
 
-test("nesting is bounded, and so is what is told", () => {
+test("the depth of nesting and the number of reported violations are limited", () => {
   assert.equal(read(RepoSchema, { bundles: Array.from({ length: 5000 }, () => 1) }).bad.length, 100);
   assert.equal(jsonReader(RepoSchema)({}, "", [], 33), undefined);
 });
 
-test("a selection reads nothing else, unknown keys and wrong types included", () => {
+test("with a selection, nothing else is read: unknown keys and wrong types are no violations", () => {
   const json = {
     name: 5,
     bogus: 1,
@@ -175,7 +175,7 @@ const TYPES: DescMessage[] = [
   BatchCreateRoleBindingsRequestSchema,
 ];
 
-test("property: what another implementation writes is read the same, in either casing, output-only fields aside", () => {
+test("property: JSON of another implementation is read with the same meaning, in either casing, except output-only fields", () => {
   for (const desc of TYPES) {
     fc.assert(
       fc.property(arbitraryMessage(desc), fc.boolean(), (message, useProtoFieldName) => {
@@ -188,7 +188,7 @@ test("property: what another implementation writes is read the same, in either c
   }
 });
 
-test("property: what is written is read back, output-only and input-only fields aside", () => {
+test("property: what is written is read back, except output-only and input-only fields", () => {
   for (const desc of [RepoSchema, IdentitySchema, UIDPFilterSchema, RoleSchema] as DescMessage[]) {
     fc.assert(
       fc.property(arbitraryMessage(desc), (message) => {
@@ -207,7 +207,7 @@ test("property: what is written is read back, output-only and input-only fields 
   }
 });
 
-test("property: what is accepted, another implementation accepts with the same meaning; what is not is named", () => {
+test("property: another implementation reads accepted JSON with the same meaning; rejected JSON has named violations", () => {
   for (const desc of TYPES) {
     const names = [
       ...desc.fields.flatMap((field) => [field.name, field.jsonName]),

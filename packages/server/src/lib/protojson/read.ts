@@ -6,18 +6,21 @@ import { enumReader, fail, type Read, scalarReader } from "./read-scalars.ts";
 import { wellKnownReader } from "./read-wellknown.ts";
 import type { Selection } from "./field-mask.ts";
 
-/** What to read of a message, and what to tell about it. */
+/** Which fields of a message to read, and which facts to collect. */
 export interface ReadOptions {
   /**
-   * Only these fields; everything else is left unread, whatever it is. Absent: all, and unknown keys are violations.
+   * Reads only these fields and ignores everything else, valid or not. Defaults to all fields; then unknown keys are
+   * violations.
    */
   selection?: Selection | undefined;
-  /** Proto names of fields left unread, because they are given elsewhere. */
+  /** Proto names of fields that are ignored because the request has their value elsewhere, such as in the URL. */
   unread?: readonly string[];
-  /** Filled with the fields whose keys are there, output-only ones aside. */
+  /** Filled with the fields whose keys are present in the JSON, except output-only fields. */
   present?: DescField[];
 }
-/** Reads a message; what is wrong is noted under paths that begin with `at`. Undefined: it was no object at all. */
+/**
+ * Reads a message; violations are recorded under paths that begin with `at`. Undefined when the JSON is not an object.
+ */
 export type ReadMessage = (
   json: unknown,
   at: string,
@@ -40,10 +43,10 @@ const MAX_DEPTH = 32;
 const readers = new WeakMap<DescMessage, ReadMessage>();
 
 /**
- * The function that reads messages of this type from parsed JSON, compiled once a type. It takes camelCase and
- * snake_case keys, notes all that is wrong at once (unknown keys, wrong types, two members of a oneof, one field in
- * both spellings), ignores output-only fields unread and takes null for absent. Never throws for what it is given.
- * Source: contract §4 to §6, ProtoJSON.
+ * The function that reads messages of this type from parsed JSON, compiled once for each type. It accepts camelCase and
+ * snake_case keys, records all violations together (unknown keys, wrong types, two members of a oneof, a field in both
+ * casings), ignores output-only fields and treats null as absent. It never throws, whatever the JSON. Source:
+ * docs/contract.md, "JSON", "Updating" and "Errors", and ProtoJSON.
  */
 export function jsonReader(desc: DescMessage): ReadMessage {
   const known = readers.get(desc);
@@ -51,7 +54,7 @@ export function jsonReader(desc: DescMessage): ReadMessage {
   const plan: Plan = { desc, entries: new Map() };
   const read: ReadMessage = (json, at, bad, depth, options) => readMessage(plan, json, at, bad, depth, options);
   readers.set(desc, read);
-  // After the reader is known: a message may hold itself.
+  // The fields are added once the reader is registered: a message may contain its own type.
   for (const field of desc.fields) {
     const entry = { field, ignored: isOutputOnly(field), read: fieldReader(field) };
     plan.entries.set(field.name, entry).set(field.jsonName, entry);
@@ -59,14 +62,14 @@ export function jsonReader(desc: DescMessage): ReadMessage {
   return read;
 }
 
-/** The reader of a field's value: a whole list or map where it is repeated. */
+/** The reader of a field's value: of the whole list or map for a repeated field. */
 export function fieldReader(field: DescField): Read {
   if (field.fieldKind === "list") return listReader(elementReader(field));
   if (field.fieldKind === "map") return mapReader(scalarReader(field.mapKey), field.mapKey, elementReader(field));
   return elementReader(field);
 }
 
-/** The reader of a field's value, or of one element where it is repeated. */
+/** The reader of a field's value, or of one element for a repeated field. */
 export function elementReader(field: DescField): Read {
   if (field.enum !== undefined) return enumReader(field.enum);
   if (field.scalar !== undefined) return scalarReader(field.scalar);
@@ -151,7 +154,7 @@ function mapReader(readKey: Read, key: ScalarType, readElement: Read): Read {
     const values: Record<string, unknown> = {};
     for (const [name, item] of Object.entries(json)) {
       const path = join(at, shown(name));
-      // It would be lost, or worse, in every plain object the map is copied to.
+      // As a key of a plain object it would set the prototype instead of an entry.
       if (name === "__proto__") violate(bad, path, "cannot be a key");
       else if (item === null) violate(bad, path, "must not be null");
       else {

@@ -1,7 +1,7 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import type { Duration, FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
 
-// What RFC 3339 can say: the years 1 to 9999.
+// The range of RFC 3339: the years 1 to 9999.
 const MIN_TIME_MS = -62_135_596_800_000;
 const MAX_TIME_MS = 253_402_300_799_999;
 const DAY_MS = 86_400_000;
@@ -9,14 +9,14 @@ const MAX_DATES = 1024;
 const dates = new Map<number, string>();
 let lastTime = { ms: Number.NaN, text: "" };
 
-/** Whether the type has a JSON form of its own, so that its fields are not printed one by one. */
+/** Whether the type has its own JSON form, instead of one key for each field. */
 export function isWellKnown(desc: DescMessage): boolean {
   return desc.file.proto.package === "google.protobuf" && desc.name !== "Empty";
 }
 
 /**
- * The writer of a type with a JSON form of its own. Throws for those no message of ours uses. Source: ProtoJSON,
- * contract §4.
+ * The writer of a type with its own JSON form. Throws for well-known types that no message of the API uses. Source:
+ * ProtoJSON and docs/contract.md, "JSON".
  */
 export function writeWellKnown(desc: DescMessage): (value: unknown) => string {
   switch (desc.typeName) {
@@ -27,7 +27,7 @@ export function writeWellKnown(desc: DescMessage): (value: unknown) => string {
     case "google.protobuf.FieldMask":
       return (value) => JSON.stringify((value as FieldMask).paths.map(toCamelCase).join(","));
     case "google.protobuf.Struct":
-      // As the field of a message it is held as the JSON object that it is.
+      // The value of a Struct field is already a plain JSON object.
       return JSON.stringify;
     default:
       throw new Error(`there is no JSON form for ${desc.typeName} here`);
@@ -39,8 +39,8 @@ function writeTimestamp(time: Timestamp): string {
 }
 
 /**
- * Milliseconds since 1970 as RFC 3339 with exactly three decimals and Z. A time outside the years 1 to 9999 is told as
- * the nearest inside.
+ * Milliseconds since 1970 as RFC 3339 with exactly three decimals and Z. A time outside the years 1 to 9999 is written
+ * as the nearest time inside.
  */
 export function writeTime(anyMs: number): string {
   const timeMs = Math.min(Math.max(anyMs, MIN_TIME_MS), MAX_TIME_MS);
@@ -48,14 +48,14 @@ export function writeTime(anyMs: number): string {
   const day = Math.floor(timeMs / DAY_MS);
   const ms = timeMs - day * DAY_MS;
   const clock = `${twoDigits(Math.floor(ms / 3_600_000))}:${twoDigits(Math.floor(ms / 60_000) % 60)}:${twoDigits(Math.floor(ms / 1000) % 60)}`;
-  // What was never changed has two times that are one.
+  // The last text is cached: a resource that was never updated has the same create and update time.
   lastTime = { ms: timeMs, text: `"${dateOf(day)}T${clock}.${String(1000 + (ms % 1000)).slice(1)}Z"` };
   return lastTime.text;
 }
 
 /**
- * The date of a day counted from 1970. Dates are remembered: on a page of a list this was half the cost of the whole
- * page.
+ * The date of a day counted from 1970. Dates are cached: without the cache, they took half the time of writing a page
+ * of a list.
  */
 function dateOf(day: number): string {
   const known = dates.get(day);

@@ -21,7 +21,7 @@ import { arbitraryMessage, withoutFields } from "./arbitrary.test.ts";
 import { isInputOnly } from "./fields.ts";
 import { type JsonForm, jsonWriter } from "./write.ts";
 
-test("every plain field is printed, unset messages, times and oneof members are not", () => {
+test("every plain field is printed; unset messages, times and oneof members are not", () => {
   const repo = create(RepoSchema, { uid: "u", catalogTier: CatalogTier.FIPS });
   assert.deepEqual(JSON.parse(jsonWriter(RepoSchema)(repo)), {
     uid: "u",
@@ -38,7 +38,7 @@ test("every plain field is printed, unset messages, times and oneof members are 
   assert.equal(jsonWriter(ListReposRequestSchema)(create(ListReposRequestSchema)).includes("name"), false);
 });
 
-test("a list has its whole envelope, the total as a string", () => {
+test("a list response has all its fields, and the total is a string", () => {
   const empty = create(ListReposResponseSchema, { totalCount: 0n });
   assert.equal(
     jsonWriter(ListReposResponseSchema)(empty),
@@ -46,7 +46,7 @@ test("a list has its whole envelope, the total as a string", () => {
   );
 });
 
-test("times have three decimals and Z", () => {
+test("times have three decimals and end in Z", () => {
   const write = jsonWriter(RepoSchema);
   const printed = (seconds: bigint, nanos: number): unknown => {
     const repo = create(RepoSchema, { createTime: create(TimestampSchema, { seconds, nanos }) });
@@ -73,7 +73,7 @@ test("input-only fields are never printed", () => {
   );
 });
 
-test("oneof members, maps, 64-bit numbers, unknown enum numbers", () => {
+test("oneof members, maps, 64-bit numbers and unknown enum numbers are written", () => {
   const value = create(ClaimMatchSchema, { iss: { case: "issuer", value: "" }, claims: { 'a"': "\n" } });
   const identity = create(IdentitySchema, { relationship: { case: "claimMatch", value } });
   assert.deepEqual(JSON.parse(jsonWriter(IdentitySchema)(identity)).claimMatch, {
@@ -91,13 +91,13 @@ test("oneof members, maps, 64-bit numbers, unknown enum numbers", () => {
   );
 });
 
-test("durations as ProtoJSON has them", () => {
+test("durations have the form of ProtoJSON", () => {
   const write = jsonWriter(DurationSchema);
   assert.equal(write(create(DurationSchema, { seconds: 3600n })), '"3600s"');
   assert.equal(write(create(DurationSchema, { seconds: 0n, nanos: -500_000_000 })), '"-0.500s"');
 });
 
-test("a Struct is the JSON that it holds, and a field has the name in JSON that the contract gives it", () => {
+test("a Struct is written as the JSON object it holds, and fields have the JSON names of the contract", () => {
   const act = { iss: "https://issuer.example.com", groups: ["a", { deep: [null, 1.5, true] }] };
   assert.equal(
     jsonWriter(ActorSchema)(create(ActorSchema, { subject: "u", act })),
@@ -113,7 +113,7 @@ test("a Struct is the JSON that it holds, and a field has the name in JSON that 
   );
 });
 
-test("a form may leave out fields, and write texts its own way, at any depth", () => {
+test("a form may leave out fields and write texts in its own way, at any depth", () => {
   const form: JsonForm = { leavesOut: (field) => field.name === "uid", writeText: () => '"…"' };
   const page = create(ListReposResponseSchema, { repos: [{ uid: "u", name: "a", aliases: ["b"] }] });
   const written = JSON.parse(jsonWriter(ListReposResponseSchema, form)(page)) as { repos: Record<string, unknown>[] };
@@ -124,11 +124,11 @@ test("a form may leave out fields, and write texts its own way, at any depth", (
   assert.equal(jsonWriter(RepoSchema)(create(RepoSchema, { uid: "u" })).startsWith('{"uid":"u"'), true);
 });
 
-test("a type without a form here stops the compilation", () => {
+test("a type without a JSON form fails when its writer is compiled", () => {
   assert.throws(() => jsonWriter(AnySchema), /google\.protobuf\.Any/);
 });
 
-test("property: another implementation reads what is written, with the same meaning", () => {
+test("property: another implementation reads the written JSON with the same meaning", () => {
   for (const desc of [
     RepoSchema,
     IdentitySchema,

@@ -3,9 +3,12 @@ import { base64Encode } from "@bufbuild/protobuf/wire";
 import { type Fields, isInputOnly, type OneofValue } from "./fields.ts";
 import { isWellKnown, writeWellKnown } from "./write-wellknown.ts";
 
-/** Turns a value into JSON text. */
+/** Writes a value as JSON text. */
 export type Write = (value: unknown) => string;
-/** Turns one field of what a message's fields are taken from into JSON text; undefined when the field is absent. */
+/**
+ * Writes one field as JSON text, taken from a message or another source of its fields. Undefined when the field is
+ * absent.
+ */
 export type WriteField<M = Fields> = (message: M) => string | undefined;
 interface Part<M> {
   first: string;
@@ -13,22 +16,22 @@ interface Part<M> {
   write: WriteField<M>;
 }
 
-/** What of a message is written. */
+/** Which fields of a message are written, and how texts are. */
 export interface JsonForm {
   leavesOut(field: DescField): boolean;
   writeText: Write;
 }
 
 const FEATURE_IMPLICIT = 2;
-/** As the API answers. */
+/** The form of the API's responses. */
 const ANSWER: JsonForm = { leavesOut: isInputOnly, writeText: JSON.stringify };
 const writers = new WeakMap<JsonForm, WeakMap<DescMessage, Write>>();
 
 /**
- * The function that writes messages of this type as JSON text, compiled once a type and form. It is proto3 JSON that
- * prints every plain field, empty ones too; unset messages, timestamps, optionals and oneof members are absent;
+ * The function that writes messages of this type as JSON text, compiled once for each type and form. It is proto3 JSON
+ * that prints every plain field, empty ones too; unset messages, timestamps, optionals and oneof members are absent;
  * INPUT_ONLY fields are never printed, unless the form says otherwise; timestamps have three decimals and `Z`. Throws
- * at compile time for a type that has no such form. Source: contract §4, ProtoJSON.
+ * at compile time for a type that has no such form. Source: docs/contract.md, "JSON", and ProtoJSON.
  */
 export function jsonWriter(desc: DescMessage, form: JsonForm = ANSWER): (message: Message) => string {
   return messageWriter(desc, form);
@@ -47,14 +50,14 @@ function messageWriter(desc: DescMessage, form: JsonForm): Write {
   const parts: Part<Fields>[] = [];
   const write = joined(parts) as Write;
   ofForm.set(desc, write);
-  // After the writer is known: a message may hold itself.
+  // The fields are added once the writer is registered: a message may contain its own type.
   parts.push(...partsOf(desc, form, (field) => compileField(field, form)));
   return write;
 }
 
 /**
- * The function that writes messages of this type from something else, field by field, in the same order and with the
- * same names.
+ * The function that writes a message of this type from another source than the message itself, such as a database row:
+ * field by field, in the same order and with the same names.
  */
 export function objectWriter<M>(desc: DescMessage, writeOf: (field: DescField) => WriteField<M>): (value: M) => string {
   return joined(partsOf(desc, ANSWER, writeOf));
@@ -84,7 +87,7 @@ function partsOf<M>(
     });
 }
 
-/** The function that writes the field of a message. */
+/** The function that writes one field of a message. */
 export function compileField(field: DescField, form: JsonForm = ANSWER): WriteField {
   const name = field.localName;
   const write = field.message !== undefined ? messageWriter(field.message, form) : plainWriter(field, form);
@@ -101,7 +104,7 @@ export function compileField(field: DescField, form: JsonForm = ANSWER): WriteFi
   return (message) => (message[name] === undefined ? undefined : write(message[name]));
 }
 
-/** The function that writes the list of that property. */
+/** The function that writes the list in that property. */
 export function listWriter(name: string, write: Write): WriteField {
   return (message) => {
     const items = message[name] as unknown[];
