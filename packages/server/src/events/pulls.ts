@@ -4,7 +4,7 @@ import { type RegistryPull, RegistryPullSchema } from "@moorage/api";
 import { timestamp } from "../lib/timestamps.ts";
 import { parentOf } from "../lib/uid.ts";
 import type { Actor, Call } from "../core/call.ts";
-import { type Database, statement, takeTurn } from "../store/index.ts";
+import { type Database, statement, takeAdvisoryLock } from "../store/index.ts";
 import { actorOf, appendRows, type OutboxRow } from "./outbox.ts";
 import { bodyOf } from "./body.ts";
 import { command } from "../core/command.ts";
@@ -59,7 +59,7 @@ export interface PublishedPulls {
 export const notePulls = command(
   "events.notePulls",
   async ({ tx }: Call, _request: Record<string, never>): Promise<PublishedPulls> => {
-    await takeTurn(tx, "pulls");
+    await takeAdvisoryLock(tx, "pulls");
     const [oldest] = await selectOldest(tx);
     if (oldest === undefined) return { count: 0, isMany: false };
     // Only `keepPulls` writes there.

@@ -1,5 +1,5 @@
 import type { Call } from "../core/call.ts";
-import { type Database, statement, takeTurn } from "../store/index.ts";
+import { type Database, statement, takeAdvisoryLock } from "../store/index.ts";
 import { keysOf, openFanOut } from "./fan-out.ts";
 import { command } from "../core/command.ts";
 import { QUEUE } from "./queue-options.ts";
@@ -64,7 +64,7 @@ export const sequenceEvents = command(
   "events.sequenceEvents",
   async (call: Call, { limit, typePrefix }: SequenceRequest): Promise<{ count: number }> => {
     const { tx, nowMs } = call;
-    await takeTurn(tx, "sequence");
+    await takeAdvisoryLock(tx, "sequence");
     const waiting = await selectWaiting(tx, limit);
     if (waiting.length === 0) return { count: 0 };
     const recipientsOf = await openFanOut(tx, waiting, typePrefix);

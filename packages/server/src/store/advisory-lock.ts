@@ -5,15 +5,15 @@ import type { Database } from "./store.ts";
 const lock = statement("select pg_advisory_xact_lock(?)");
 
 /**
- * What only one transaction at a time may do, by the number that stands for it in the whole database. The schema's is
- * 760213.
+ * PostgreSQL's advisory lock for each kind of work that only one transaction at a time may do. Migrations use the
+ * number 760213.
  */
-const TURNS = { sequence: 760214, pulls: 760215 } as const;
+const LOCKS = { sequence: 760214, pulls: 760215 } as const;
 
 /**
- * Waits until no other transaction does that work; the turn ends with the transaction. On SQLite there is never another
- * one.
+ * Waits until no other transaction does that kind of work; the lock ends with the transaction. On SQLite, where only
+ * one transaction writes at a time, does nothing.
  */
-export async function takeTurn(tx: Database, work: keyof typeof TURNS): Promise<void> {
-  if (embeddedOf(tx) === undefined) await lock(tx, TURNS[work]);
+export async function takeAdvisoryLock(tx: Database, work: keyof typeof LOCKS): Promise<void> {
+  if (embeddedOf(tx) === undefined) await lock(tx, LOCKS[work]);
 }

@@ -2,18 +2,21 @@ import { sql } from "kysely";
 import { ancestorsOf, parentOf } from "../lib/uid.ts";
 import type { Database } from "./store.ts";
 
-// Lists below a group, in the order of names, come from one index instead of a sort over everything that is there:
-// (kind, ancestor, name, uid). Their totals come from counters, one for each kind and ancestor.
+// Lists below a group, in the order of names, come from one index instead of a sort over all resources: (kind,
+// ancestor, name, uid). Their totals come from counters, one for each kind and ancestor.
 
-/** The kinds that are counted. All but tags are in the ancestry table: a repo's tags have an index of their own. */
+/**
+ * The kinds of resources that are counted. All but tags are in the ancestry table: the tags of a repo have their own
+ * index.
+ */
 export type Kind = "groups" | "identities" | "repos" | "tags";
 
-// A group is among what is below itself, as `descendants_of` has it.
+// A group counts as its own descendant, like in the `descendants_of` filter.
 function ancestorsFor(kind: Kind, uid: string): string[] {
   return kind === "groups" ? [...ancestorsOf(uid), uid] : ancestorsOf(uid);
 }
 
-/** Counts resources in or out at each ancestor of `uid`, one of them. */
+/** Adds `by` to the counter of each ancestor of `uid`. */
 export async function changeCount(tx: Database, kind: Kind, uid: string, by: number): Promise<void> {
   for (const ancestor of ancestorsFor(kind, uid)) {
     await tx
@@ -26,14 +29,14 @@ export async function changeCount(tx: Database, kind: Kind, uid: string, by: num
   }
 }
 
-/** Makes a resource known to its ancestors. */
+/** Adds a resource to the ancestry of its ancestors. */
 export async function addToAncestors(tx: Database, kind: Kind, uid: string, name: string): Promise<void> {
   const rows = ancestorsFor(kind, uid).map((ancestor) => ({ kind, ancestor, name, uid }));
   if (rows.length > 0) await tx.insertInto("ancestry").values(rows).execute();
   await changeCount(tx, kind, uid, 1);
 }
 
-/** The opposite of addToAncestors, with the name it has now. */
+/** Reverses addToAncestors; `name` is the current name. */
 export async function removeFromAncestors(tx: Database, kind: Kind, uid: string, name: string): Promise<void> {
   const ancestors = ancestorsFor(kind, uid);
   if (ancestors.length > 0)
@@ -48,7 +51,7 @@ export async function removeFromAncestors(tx: Database, kind: Kind, uid: string,
   if (kind === "groups") await tx.deleteFrom("counters").where("ancestor", "=", uid).where("n", "=", 0).execute();
 }
 
-/** Moves a resource to its place under another name. */
+/** Changes the name of a resource in the ancestry. */
 export async function renameInAncestors(
   tx: Database,
   kind: Kind,
@@ -68,7 +71,7 @@ export async function renameInAncestors(
     .execute();
 }
 
-/** Takes a name under a parent, for a group or a repo. False: it is taken. */
+/** Reserves a name under a parent, for a group or a repo. False when it is taken. */
 export async function takeName(tx: Database, parent: string, name: string, uid: string): Promise<boolean> {
   const result = await tx
     .insertInto("group_names")
@@ -78,7 +81,7 @@ export async function takeName(tx: Database, parent: string, name: string, uid: 
   return (result.numInsertedOrUpdatedRows ?? 0n) > 0n;
 }
 
-/** Gives a name back. */
+/** Releases a name. */
 export async function dropName(tx: Database, uid: string, name: string): Promise<void> {
   await tx.deleteFrom("group_names").where("parent", "=", parentOf(uid)).where("name", "=", name).execute();
 }

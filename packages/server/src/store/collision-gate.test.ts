@@ -4,7 +4,7 @@ import { Code, MoorageError } from "../errors.ts";
 import { TransientError } from "./failures.ts";
 import { createGate } from "./collision-gate.ts";
 
-/** Works that end when the test says so. */
+/** Runs work that ends when the test says so. */
 function works(gate: ReturnType<typeof createGate>) {
   const underWay: { name: string; end(error?: Error): void }[] = [];
   const start = (name: string, again = false, apart = false): Promise<string> =>
@@ -35,7 +35,7 @@ function works(gate: ReturnType<typeof createGate>) {
 
 const collision = new TransientError("collision", undefined);
 
-test("as many as there are places for run concurrently, the others in their turn", async () => {
+test("at most `most` transactions run concurrently, the others wait in order", async () => {
   const { start, names, end } = works(createGate(2, 10_000));
   const all = Promise.allSettled(["a", "b", "c", "d"].map((name) => start(name)));
   assert.deepEqual(names(), ["a", "b"]);
@@ -51,7 +51,7 @@ test("as many as there are places for run concurrently, the others in their turn
   );
 });
 
-test("a few collisions change nothing, many halve the width, and calm widens it again", async () => {
+test("a few collisions change nothing, many halve the width, and a time without collisions widens it again", async () => {
   const gate = createGate(8, 10_000);
   const { start, end } = works(gate);
   for (let at = 0; at < 32; at++) {
@@ -79,7 +79,7 @@ test("a few collisions change nothing, many halve the width, and calm widens it 
   assert.equal(gate.width, 8, "never more than there are places for");
 });
 
-test("what is done again goes first; who waits too long gets an error, and takes no place", async () => {
+test("a retry goes first; work that waits too long gets an error and occupies no place", async () => {
   const { start, names, end } = works(createGate(1, 50));
   const first = start("first");
   await assert.rejects(
@@ -95,7 +95,7 @@ test("what is done again goes first; who waits too long gets an error, and takes
   assert.deepEqual(await Promise.all([first, newcomer, again]), ["first", "newcomer", "again"]);
 });
 
-test("what stands apart waits for no collisions, counts for nothing, and leaves half of the places to the others", async () => {
+test("work that is apart does not wait for collisions, does not change the width, and leaves half of the places to other work", async () => {
   const gate = createGate(4, 10_000);
   const { start, names, end } = works(gate);
   const collided = Promise.allSettled(Array.from({ length: 4 }, (_, at) => start(`${at}`)));

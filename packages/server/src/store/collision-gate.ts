@@ -1,14 +1,14 @@
 import { TransientError, unavailable } from "./failures.ts";
 
-/** Admits as many concurrent transactions as do not collide too often. */
+/** Limits the number of concurrent transactions by how often they collide. */
 export interface Gate {
   /**
-   * Does the work when it is its turn; one that is done `again` goes before those that come for the first time. One
-   * that is `apart` collides with none: it does not stand behind those that do, and up to half of the places are for
-   * such. UNAVAILABLE when its turn does not come in time.
+   * Runs the work when there is a place for it. A retry (`again`) goes before first attempts. Work that is `apart`
+   * never collides: it does not wait behind work that may, and up to half of the places are for such work. Throws
+   * UNAVAILABLE when no place is free in time.
    */
   run<T>(work: () => Promise<T>, again: boolean, apart?: boolean): Promise<T>;
-  /** How many of those that may collide may be under way now. */
+  /** How many transactions that may collide may run concurrently now. */
   readonly width: number;
 }
 
@@ -16,16 +16,16 @@ interface Waiting {
   enter(): void;
 }
 
-// Every so many are looked at together. A few collisions cost less than standing in a row does, since commits share the
-// waiting for the disk.
+// Collisions are counted over this many transactions. A few collisions cost less than running one after another does,
+// since concurrent commits share the waiting for the disk.
 const WINDOW = 16;
 const TOO_MANY = 4;
 const CALM_WINDOWS = 2;
 
 /**
  * A gate for at most `most` concurrent transactions. When a quarter of them collide, the width is halved, down to one
- * at a time: many that write the same would undo each other's work without end, and one after the other each succeeds
- * at the first attempt. While hardly any collide it widens again, step by step.
+ * at a time: many transactions that write the same rows would make each other fail endlessly, while one after the other
+ * each succeeds at the first attempt. While hardly any collide, the width grows again step by step.
  */
 export function createGate(most: number, longestWaitMs: number): Gate {
   const waiting = new Set<Waiting>();
@@ -69,7 +69,7 @@ export function createGate(most: number, longestWaitMs: number): Gate {
     ended = 0;
     collided = 0;
   };
-  const turn = (queue: Set<Waiting>): Promise<void> => {
+  const waitIn = (queue: Set<Waiting>): Promise<void> => {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const self: Waiting = {
       enter: () => {
@@ -87,7 +87,7 @@ export function createGate(most: number, longestWaitMs: number): Gate {
   return {
     async run(work, again, apart = false) {
       if (hasCapacity(apart) && (apart ? standsApart.size : first.size + waiting.size) === 0) count(apart, 1);
-      else await turn(apart ? standsApart : again ? first : waiting);
+      else await waitIn(apart ? standsApart : again ? first : waiting);
       try {
         const value = await work();
         if (!apart) note(false);

@@ -1,36 +1,39 @@
 import type { Database } from "./store.ts";
 
-/** A value as SQLite takes it. */
+/** A value that SQLite can bind. */
 export type Bindable = string | number | bigint | Uint8Array | null;
 
 /**
- * The embedded engine behind a Database, for paths so hot that the query builder's executor costs more than the answer.
+ * The embedded engine behind a Database, for hot paths on which the query builder's executor costs more than the query.
  * It answers synchronously.
  */
 export interface Embedded {
   /** The rows of a statement as objects. Question marks stand for the parameters. */
   all(text: string, parameters: readonly Bindable[]): unknown[];
-  /** The same with each row as an array, in the order of the columns. */
+  /** Like `all`, with each row as an array in the order of the columns. */
   arrays(text: string, parameters: readonly Bindable[]): unknown[][];
   /**
-   * Changes whenever another connection has committed anything but rows of quiet tables (uncached-tables.ts); absent on
-   * a connection that writes. Every connection of ours that writes counts such commits in the database itself, so that
-   * it holds for those of other processes too; the engine says when the count may have changed. Source:
-   * https://www.sqlite.org/pragma.html#pragma_data_version
+   * A number that changes whenever another connection has committed anything but rows of uncached tables
+   * (uncached-tables.ts); absent on a connection that writes. Every writing connection of Moorage counts such commits
+   * in the database itself, so that this includes other processes; SQLite reports when the count may have changed.
+   * Source: https://www.sqlite.org/pragma.html#pragma_data_version
    */
   version?(): number;
-  /** The same, without a snapshot being opened for statements to come: half the price, for who reads nothing else. */
+  /**
+   * Like `version`, without opening a snapshot for further statements: half the cost, for a caller that reads nothing
+   * else.
+   */
   versionAlone?(): number;
 }
 
 const engines = new WeakMap<Database, Embedded>();
 
-/** Makes the engine behind a Database known; done once, where it is opened. */
+/** Registers the engine behind a Database; called once, when it is opened. */
 export function setEmbedded(db: Database, engine: Embedded): void {
   engines.set(db, engine);
 }
 
-/** Undefined where there is no embedded engine, and for a transaction of the query builder's. */
+/** The engine of a Database. Undefined on PostgreSQL, and for a transaction of the query builder. */
 export function embeddedOf(db: Database): Embedded | undefined {
   return engines.get(db);
 }

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { Code, MoorageError } from "../errors.ts";
 
-/** What may go well when it is done again: transactions that collided, or a connection that ended. */
+/** A failure that a retry may fix: transactions that collided, or a connection that ended. */
 export class TransientError extends Error {
   readonly kind: "collision" | "connection";
 
@@ -11,7 +11,7 @@ export class TransientError extends Error {
   }
 }
 
-// SQLSTATE. Source: PostgreSQL's documentation, appendix A. 25006: the server became a standby; 53300: it has no
+// SQLSTATE codes. Source: PostgreSQL's documentation, appendix A. 25006: the server became a standby; 53300: it has no
 // connection left; 0A000: a plan from before a migration.
 const COLLISIONS: ReadonlySet<string> = new Set(["40001", "40P01"]);
 const CONNECTION_ENDS: ReadonlySet<string> = new Set(["57P01", "57P02", "57P03", "25006", "53300"]);
@@ -32,7 +32,7 @@ const CLIENT_MESSAGES =
   /^(?:Connection terminated|Client has encountered a connection error|Client was closed|timeout expired|Query read timeout|server closed the connection|The server does not support)/;
 
 /**
- * What a failure of PostgreSQL's client means: a TransientError, a MoorageError for the caller, or the failure itself.
+ * Translates an error of PostgreSQL's client: to a TransientError, a MoorageError for the caller, or the error itself.
  */
 export function meaningOf(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
@@ -66,9 +66,9 @@ const FIRST_PAUSE_MS = 4;
 const LONGEST_PAUSE_MS = 500;
 
 /**
- * Does the work until it goes well, fails for good, or `windowMs` have passed since the first attempt, for collisions
- * since the first of them; the pauses grow and are random, so that those who collided part. Then ABORTED for
- * collisions, UNAVAILABLE for connections.
+ * Runs the work until it succeeds, fails for good, or `windowMs` have passed since the first attempt, or for collisions
+ * since the first collision. The pauses grow and are random, so that transactions that collided do not meet again. Then
+ * throws ABORTED for collisions, UNAVAILABLE for connections.
  */
 export async function retried<T>(
   windowMs: number,

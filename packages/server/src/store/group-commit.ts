@@ -3,17 +3,18 @@ import { setTimeout as wait } from "node:timers/promises";
 import { Code, MoorageError } from "../errors.ts";
 import type { Database } from "./store.ts";
 
-/** A piece of work that waits for a transaction. */
+/** A write that waits for a transaction. */
 export interface Work {
   run(tx: Database): Promise<unknown>;
-  /** After the commit: what it answered, or why it did not happen. */
+  /** Called after the commit, with the result of the write or the reason why it did not happen. */
   settle(result: { value: unknown } | { error: unknown }): void;
 }
 
 /**
- * Runs several works in one transaction, each under a savepoint of its own: one that fails leaves nothing, and takes
- * nobody along. Nothing is settled before the commit. A commit costs one wait for the disk, however many share it. The
- * works must wait for nothing but the database, which is synchronous here: so no two transactions can overlap.
+ * Runs several writes in one transaction, each under its own savepoint: a write that fails changes nothing, and does
+ * not affect the others. Nothing is settled before the commit. A commit costs one wait for the disk, however many
+ * writes share it. The writes must not wait for anything but the database, which is synchronous here: so no two
+ * transactions can overlap.
  */
 export async function commitTogether(db: Database, raw: DatabaseSync, works: Work[]): Promise<void> {
   const results: ({ value: unknown } | { error: unknown })[] = [];
@@ -55,7 +56,7 @@ async function underSavepoint(
     release.run();
     return { value };
   } catch (error) {
-    // A full disk may have ended the whole transaction already: then nothing of it can be kept.
+    // A full disk may already have ended the whole transaction: then nothing of it can be kept.
     if (!raw.isTransaction) throw error;
     rollback.run();
     release.run();
@@ -69,9 +70,10 @@ const POLITE_MS = 1_000;
 const contended = new WeakMap<DatabaseSync, number>();
 
 /**
- * Takes the one write lock, which the writing threads of other processes want as well. SQLite's own waiting sleeps ever
- * longer, up to a tenth of a second: who just let go of the lock and wants it again would win every time. So all ask
- * often, and who met others lately lets them go first.
+ * Takes the write lock of the file, which the writer threads of other processes need as well. SQLite's own waiting
+ * sleeps for longer and longer intervals, up to a tenth of a second: a process that has just released the lock and
+ * needs it again would always get it first. So every process asks often, and one that recently met contention lets the
+ * others go first.
  */
 async function begin(raw: DatabaseSync): Promise<void> {
   const startedMs = performance.now();

@@ -17,4 +17,4 @@ export { connect, sqliteDatabase } from "./sqlite.ts";
 export { select, selectArrays, statement, type Statement } from "./statement.ts";
 export { type Database, type Store, StoreError, type StoreSettings } from "./store.ts";
 export type { ResourceTable, Row, Tables } from "./tables.ts";
-export { takeTurn } from "./advisory-lock.ts";
+export { takeAdvisoryLock } from "./advisory-lock.ts";

@@ -1,11 +1,11 @@
-/** One step of the schema. Merged migrations are frozen. */
+/** One step of the schema. Migrations never change once they are merged. */
 export interface Migration {
   version: number;
   name: string;
   statements: string[];
 }
 
-// KEY is text that compares byte by byte on every engine, BYTES the engine's binary type, SERIAL8 a primary key that
+// KEY is text that is compared byte by byte on every engine, BYTES the engine's binary type, SERIAL8 a primary key that
 // the engine counts up.
 export const MIGRATIONS: Migration[] = [
   {
@@ -54,8 +54,8 @@ export const MIGRATIONS: Migration[] = [
     name: "what is kept, and mirrors",
     statements: [
       `alter table repos add column tag_policy text`,
-      // When something last gave a reason to keep the content although nothing points to it: its push, another one, the
-      // end of what needed it.
+      // When there last was a reason to keep the content although nothing points to it: its push, a repeated push, or
+      // the end of what needed it.
       `alter table manifests add column touch_time INT8 not null default 0`,
       `update manifests set touch_time = create_time`,
       `alter table repo_blobs add column touch_time INT8 not null default 0`,
@@ -97,7 +97,8 @@ export const MIGRATIONS: Migration[] = [
       `create index external_group_role_mappings_role on external_group_role_mappings (role_uid)`,
       `create index external_group_role_mappings_scope on external_group_role_mappings (scope)`,
       `alter table identities add column provider KEY not null default ''`,
-      // One person at one provider is one identity. What a provider's issuer says of a subject, another issuer cannot.
+      // One person at one provider is one identity. The issuer of one provider can say nothing about a subject of
+      // another issuer.
       `create unique index identities_provider on identities (provider, issuer, subject) where provider <> ''`,
     ],
   },
@@ -124,8 +125,7 @@ export const MIGRATIONS: Migration[] = [
     name: "audit log",
     statements: [
       `create table audit_entries (uid KEY primary key, parent KEY not null, organization KEY not null, create_time INT8 not null, identity KEY not null, token_id text not null, act text not null, method KEY not null, decision INT8 not null, code INT8 not null, reason text not null, details text not null, request_id text not null, remote_address text not null, user_agent text not null)`,
-      // An organization's entries by their time, which is also how those that are old are found; then by what is asked
-      // for most.
+      // An organization's entries by time, also to find old ones; then an index for each of the most frequent filters.
       `create index audit_entries_organization on audit_entries (organization, create_time, uid)`,
       `create index audit_entries_identity on audit_entries (identity, create_time, uid)`,
       `create index audit_entries_method on audit_entries (organization, method, create_time, uid)`,
@@ -147,14 +147,14 @@ export const MIGRATIONS: Migration[] = [
       `create index subscriptions_parent on subscriptions (parent, create_time, uid)`,
       `create table subscription_leases (subscription KEY primary key, holder KEY not null, until_time INT8 not null) WITHOUT_ROWID`,
       `create table deliveries (uid KEY primary key, parent KEY not null, seq INT8 not null, event_id KEY not null, event_type KEY not null, event_subject KEY not null, state INT8 not null, tries INT8 not null, step INT8 not null, last_status INT8 not null, last_error text not null, last_latency_ms INT8 not null, next_time INT8, attempts text not null, create_time INT8 not null, update_time INT8 not null)`,
-      // Until it has ended a delivery has a time: what is due of a subscription, what is being sent of it. What has
-      // ended goes when it is old.
+      // A delivery has a time until it has ended: the index finds what is due and what is being sent for a
+      // subscription. Ended deliveries are removed when they are old.
       `create index deliveries_due on deliveries (parent, state, next_time, seq) where next_time is not null`,
       `create index deliveries_ended on deliveries (state, update_time) where next_time is null`,
       `create index deliveries_time on deliveries (parent, create_time, uid)`,
       `create index deliveries_seq on deliveries (seq)`,
       `create index deliveries_event on deliveries (event_id)`,
-      // Few are dead, and they are what is looked for.
+      // Dead deliveries are few, and clients search for them.
       `create index deliveries_dead on deliveries (parent, create_time, uid) where state = 5`,
     ],
   },
@@ -165,5 +165,5 @@ export const MIGRATIONS: Migration[] = [
   },
 ];
 
-/** What this program works with. */
+/** The schema version of this program. */
 export const NEWEST_VERSION = MIGRATIONS.at(-1)?.version ?? 0;

@@ -10,7 +10,7 @@ import { type Database, type Store, StoreError, type StoreSettings } from "./sto
 //
 //   <data>/moorage.db        the database (with -wal and -shm beside it while it is open)
 //   <data>/moorage.lock      held by the installation that runs on the folder
-//   <data>/bootstrap.json    what the first start made, for people and scripts
+//   <data>/bootstrap.json    tokens and uids of the first start, for people and scripts
 //   <data>/blobs/, uploads/  see blobs/filesystem.ts
 
 export function databasePath(dataDir: string): string {
@@ -18,8 +18,8 @@ export function databasePath(dataDir: string): string {
 }
 
 /**
- * Takes the data folder for this process until `release`. The operating system lets go of it when the process ends,
- * however it ends. Throws a StoreError when another installation runs on it.
+ * Locks the data folder for this process until `release`. The operating system releases the lock when the process ends,
+ * however it ends. Throws a StoreError when another installation runs on the folder.
  */
 export function lockDataDir(dataDir: string): { release(): void } {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -34,8 +34,8 @@ export function lockDataDir(dataDir: string): { release(): void } {
 }
 
 /**
- * Brings the database to the newest version, in one transaction. A new file is private to its owner.
- * Throws a StoreError for a database of a newer version than this program knows.
+ * Migrates the database to the newest version, in one transaction. A new file is readable by its owner only. Throws a
+ * StoreError for a database of a newer version than this program supports.
  */
 export function migrate(path: string): void {
   closeSync(openSync(path, "a", 0o600));
@@ -68,35 +68,35 @@ function forSqlite(statement: string): string {
     .replace(/\bSERIAL8\b/g, "integer primary key autoincrement");
 }
 
-/** A reader: statements see what is committed. */
+/** A read-only connection: statements see what is committed. */
 export function openReader(path: string): Database {
   return sqliteDatabase(connect(path, { readOnly: true }), { readOnly: true });
 }
 
 /**
- * The writer's connection, with the raw one beside it for opening and closing transactions. `waits`: for a lock, as
- * SQLite does by itself; `commitTogether` does better.
+ * The connection that writes, with the raw one to open and close transactions. `waits`: whether it waits for a lock as
+ * SQLite does by itself; the waiting of `commitTogether` is fairer.
  */
 export function openWriter(path: string, { waits = true } = {}): { db: Database; raw: DatabaseSync } {
   const raw = connect(path, { readOnly: false });
-  // Pages that are written again and again go to the database file less often: a third less work for small commits, for
-  // a log of up to 32 MiB.
+  // Frequently changed pages are written to the database file less often: a third less work for small commits, for a
+  // log of up to 32 MiB.
   raw.exec("pragma wal_autocheckpoint = 8000");
   if (!waits) raw.exec("pragma busy_timeout = 0");
   return { db: sqliteDatabase(raw, { readOnly: false }), raw };
 }
 
-/** The store of the data folder. Its file is made by `migrate`. */
+/** The store of the data folder. `migrate` creates its file. */
 export function openSqliteStore({ dataDir }: Pick<StoreSettings, "dataDir">): Store {
   const path = databasePath(dataDir);
   let reader: Database | undefined;
   let writer: ReturnType<typeof openWriter> | undefined;
-  // One after the other: the connection is one.
+  // One transaction after another: there is a single connection.
   let last: Promise<unknown> = Promise.resolve();
   const transact = async <T>(work: (tx: Database) => Promise<T>): Promise<T> => {
     const { db, raw } = (writer ??= openWriter(path, { waits: false }));
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    // The value is the work's own.
+    // The value is the result of `work`.
     await commitTogether(db, raw, [
       { run: work, settle: (result) => ("error" in result ? reject(result.error) : resolve(result.value as T)) },
     ]);
@@ -131,7 +131,7 @@ function versionOf(path: string): number {
   }
 }
 
-/** The store of the settings. Answers before it is known whether the server is there. */
+/** The store that the settings name. Does not wait until the database server can be reached. */
 export async function openStore(settings: StoreSettings): Promise<Store> {
   if (settings.databaseUrl === "") return openSqliteStore(settings);
   const { openPostgresStore } = await import("./postgres.ts");

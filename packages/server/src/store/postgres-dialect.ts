@@ -16,12 +16,12 @@ import { meaningOf, retried, TransientError, unavailable } from "./failures.ts";
 const MAX_STATEMENTS = 500;
 
 export interface PostgresDialectOptions {
-  /** How long a read that lost its connection, or finds none, is tried again, in milliseconds. */
+  /** For how long a read is retried after its connection failed or none was available, in milliseconds. */
   retryWindowMs: number;
   onRetry?(kind: TransientError["kind"]): void;
 }
 
-/** A connection of the pool while it is taken. */
+/** A connection of the pool while it is in use. */
 interface Taken extends DatabaseConnection {
   begin(isolation: string): Promise<void>;
   end(command: "commit" | "rollback"): Promise<void>;
@@ -29,8 +29,8 @@ interface Taken extends DatabaseConnection {
 }
 
 /**
- * Kysely over a pool of `pg`. Texts are prepared once on each connection; question marks stand for parameters in those
- * written by hand.
+ * Kysely over a pool of `pg`. Each text is prepared once on each connection; question marks stand for parameters in
+ * hand-written texts.
  */
 export function postgresDialect(pool: Pool, options: PostgresDialectOptions): Dialect {
   const texts = statementTexts();
@@ -58,7 +58,7 @@ interface StatementText {
 }
 
 /**
- * The text as PostgreSQL takes it, and a name to prepare it under; those that come once the list is full are not
+ * The text in PostgreSQL's form, and the name to prepare it under; texts that come once the list is full are not
  * prepared.
  */
 function statementTexts(): (sql: string) => StatementText {
@@ -83,7 +83,7 @@ async function take(
   let client: PoolClient | undefined;
   let inTransaction = false;
   let broken = false;
-  // A connection may end between two statements; without a listener the process would end with it. The next statement
+  // A connection may end between two statements; without a listener this would end the process. The next statement
   // fails.
   const ended = (): void => {
     broken = true;
@@ -125,8 +125,8 @@ async function take(
         const { rows, rowCount } = await query<R>(statement, parameters as unknown[]);
         return { rows, numAffectedRows: BigInt(rowCount ?? 0) };
       };
-      // Outside of a transaction there are only reads: they can be done again. A transaction is done again as a whole,
-      // by whoever opened it.
+      // Outside of a transaction there are only reads, which can be retried. The caller that opened a transaction
+      // retries it as a whole.
       return inTransaction ? await once() : await retried(retryWindowMs, once, onRetry);
     },
     async begin(isolation) {
@@ -135,7 +135,7 @@ async function take(
     },
     async end(command) {
       inTransaction = false;
-      // A connection that broke took its transaction along.
+      // When a connection breaks, its transaction is gone as well.
       if (broken) {
         if (command === "rollback") return;
         throw new TransientError("connection", undefined);
@@ -148,7 +148,7 @@ async function take(
             )
           : error;
       });
-      // PostgreSQL answers the commit of a transaction in which a statement failed with a rollback, and no error.
+      // PostgreSQL answers the commit of a failed transaction with a rollback, and no error.
       if (command === "commit" && answer.command !== "COMMIT")
         throw new Error("the transaction could not be committed, since a statement in it had failed");
     },

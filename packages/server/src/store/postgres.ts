@@ -8,23 +8,22 @@ import { postgresDialect } from "./postgres-dialect.ts";
 import { type Database, type Store, StoreError, type StoreSettings } from "./store.ts";
 import type { Tables } from "./tables.ts";
 
-// How long calls wait for a server that restarts, or for others who change the same.
+// How long calls wait for a server that restarts, or for others that change the same rows.
 const RETRY_WINDOW_MS = 10_000;
 const INT8_OID = 20;
 const NUMERIC_OID = 1700;
-// A scan over a whole table makes a serializable transaction collide with every change to it, and small tables are
-// scanned whole by preference.
+// A scan over a whole table makes a serializable transaction collide with every change to the table, and PostgreSQL
+// prefers such scans for small tables.
 const PLANS = "-c enable_seqscan=off";
-// Any number will do that nobody else locks in this database.
+// Any number that nothing else locks in this database.
 const MIGRATION_LOCK = "760213";
 
-/** The store on a PostgreSQL server. Nothing is asked of the server yet. */
+/** The store on a PostgreSQL server. Does not connect yet. */
 export async function openPostgresStore(settings: StoreSettings): Promise<Store> {
   const { log = () => {}, onRetry = () => {} } = settings;
   const { default: pg } = await import("pg");
   const pool: Pool = new pg.Pool(poolConfig(settings, pg.types));
-  // A connection that ends while nobody uses it: the pool forgets it by itself, and without a listener the process
-  // would end.
+  // An idle connection may end: the pool removes it by itself, but without a listener the process would end.
   pool.on("error", (error) => log(error, "an idle database connection ended"));
   const windowMs = Math.min(RETRY_WINDOW_MS, settings.databaseTimeoutMs);
   const reader = new Kysely<Tables>({ dialect: postgresDialect(pool, { retryWindowMs: windowMs, onRetry }) });
@@ -41,9 +40,9 @@ export async function openPostgresStore(settings: StoreSettings): Promise<Store>
       return retried(
         windowMs,
         () => {
-          const turn = gate.run(() => transactOnce(reader, work, isolation), again, isolation !== "serializable");
+          const result = gate.run(() => transactOnce(reader, work, isolation), again, isolation !== "serializable");
           again = true;
-          return turn;
+          return result;
         },
         onRetry,
       );
@@ -53,7 +52,7 @@ export async function openPostgresStore(settings: StoreSettings): Promise<Store>
     migrate: () => retried(windowMs, () => migratePostgres(pool)),
     async close() {
       await reader.destroy();
-      // Kysely leaves a pool alone that it has never asked for anything.
+      // Kysely does not end a pool that it has never used.
       if (!pool.ended) await pool.end();
     },
   };
@@ -69,7 +68,7 @@ async function transactOnce<T>(
   try {
     value = await work(transaction);
   } catch (error) {
-    // What the work met first is what counts.
+    // The error of the work comes first.
     await transaction
       .rollback()
       .execute()
@@ -79,7 +78,7 @@ async function transactOnce<T>(
   try {
     await transaction.commit().execute();
   } catch (error) {
-    // It is over on the server, but its connection is ours until this.
+    // The transaction has ended on the server, but its connection is only released here.
     await transaction
       .rollback()
       .execute()
@@ -174,7 +173,7 @@ async function migratePostgres(pool: Pool): Promise<void> {
   }
 }
 
-// Text compares byte by byte, as SQLite has it: page tokens and orders are the same on both.
+// Text is compared byte by byte, as in SQLite: page tokens and orders are the same on both engines.
 function forPostgres(statement: string): string {
   return statement
     .replace(/\btext\b/g, 'text collate "C"')

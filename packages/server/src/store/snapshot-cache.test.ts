@@ -32,7 +32,7 @@ function open(t: TestContext) {
   return { reader, raw, write, load, loads };
 }
 
-test("a value is loaded once while nobody commits, and again after every commit", async (t) => {
+test("a value is loaded once while nothing is committed, and again after every commit", async (t) => {
   const { reader, raw, write, load, loads } = open(t);
   const cache = createSnapshotCache<string>(reader, 10);
   for (const value of ["one", "two", "one", "three"]) {
@@ -52,7 +52,7 @@ test("a value is loaded once while nobody commits, and again after every commit"
   assert.equal(await cache.remember("a", load), undefined);
 });
 
-test("what a commit came between is not kept", async (t) => {
+test("a value is not cached when a commit happened while it was loaded", async (t) => {
   const { reader, write, load, loads } = open(t);
   const cache = createSnapshotCache<string>(reader, 10);
   write("old");
@@ -63,7 +63,7 @@ test("what a commit came between is not kept", async (t) => {
   });
   assert.equal(answer, "old");
   assert.equal(await cache.remember("a", load), "new");
-  // A second load that ends in the meantime, at the newer state, takes nothing of the first along.
+  // A second load that ends in the meantime, at the newer state, does not cache the result of the first.
   const slow = cache.remember("b", async () => {
     const value = await load();
     write("newest");
@@ -77,7 +77,7 @@ test("what a commit came between is not kept", async (t) => {
   assert.equal(loads.count, before + 1);
 });
 
-test("it holds no more than its weight, and never that there is nothing", async (t) => {
+test("the cache keeps within its weight, and does not cache undefined", async (t) => {
   const { reader, write, load, loads } = open(t);
   const cache = createSnapshotCache<string>(reader, 4, (text) => text.length);
   assert.equal(await cache.remember("a", load), undefined);
@@ -92,7 +92,7 @@ test("it holds no more than its weight, and never that there is nothing", async 
   assert.equal(loads.count, 5);
 });
 
-test("what was found out since a snapshot is kept by hand, and only for that snapshot", (t) => {
+test("keep() caches a value only for the snapshot that it was read from", (t) => {
   const { reader, write } = open(t);
   const cache = createSnapshotCache<string>(reader, 10);
   assert.equal(cache.get("a"), undefined);

@@ -16,7 +16,7 @@ function open(t: TestContext) {
   const path = databasePath(folder);
   migrate(path);
   const reader = openReader(path);
-  // Opened without the store, as another process would: the reader's thread does not hear of its commits.
+  // Opened without the store, like by another process: this does not end the reader's snapshots.
   const other = new DatabaseSync(path);
   const insert = other.prepare(WRITE);
   t.after(async () => {
@@ -28,7 +28,7 @@ function open(t: TestContext) {
   return { path, reader, read, write: (value: string): void => void insert.run(value) };
 }
 
-test("what a call reads is of one moment, by whichever way it asks", async (t) => {
+test("all reads of a call see the same state, by query builder or raw statement", async (t) => {
   const { reader, read, write } = open(t);
   write("one");
   await turn();
@@ -41,7 +41,7 @@ test("what a call reads is of one moment, by whichever way it asks", async (t) =
   );
 });
 
-test("a call that begins after a commit sees it, a hundred times over, and beside calls that go on", async (t) => {
+test("a call that begins after a commit sees it, a hundred times, and while other calls continue", async (t) => {
   const { read, write } = open(t);
   for (let at = 0; at < 100; at += 1) {
     // A call that is still reading when the next one begins.
@@ -56,7 +56,8 @@ test("a call that begins after a commit sees it, a hundred times over, and besid
         resolve();
       });
     });
-    // Whoever waited for the commit heard of it through the event loop, as we hear from clients and the writer thread.
+    // Code that waits for a commit is notified through the event loop, as the server is by clients and the writer
+    // thread.
     await turn();
     assert.equal(await read(), `value ${at}`);
     const [, second] = await slow;
@@ -64,7 +65,7 @@ test("a call that begins after a commit sees it, a hundred times over, and besid
   }
 });
 
-test("each of the event loop's callbacks sees what was committed before it", async (t) => {
+test("each callback of the event loop sees what was committed before it", async (t) => {
   const { read, write } = open(t);
   write("0");
   const seen: (string | undefined)[] = [];
@@ -73,7 +74,7 @@ test("each of the event loop's callbacks sees what was committed before it", asy
       { length: 50 },
       (_, at) =>
         new Promise<void>((resolve) => {
-          // All of them run in one turn of the loop, one after the other.
+          // All of them run in one phase of the event loop, one after the other.
           setImmediate(() => {
             write(String(at + 1));
             void read().then(async (value) => {
@@ -90,7 +91,7 @@ test("each of the event loop's callbacks sees what was committed before it", asy
   );
 });
 
-test("a commit in the same thread is seen immediately, and does not wait for who has read", async (t) => {
+test("a commit in the same thread is visible immediately, and does not wait for a reader", async (t) => {
   const { path, read } = open(t);
   const { raw, db } = openWriter(path);
   t.after(() => raw.close());

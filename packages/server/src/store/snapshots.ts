@@ -1,16 +1,16 @@
 import type { DatabaseSync } from "node:sqlite";
 
-// A statement by itself takes the file's locks and gives them back, which costs more than most answers. So the first
-// statement of a call opens a read transaction and all that follow answer from it, until the call waits for anything
-// but the database: then the event loop goes on, and what it calls next may be a call that began later and must see
-// what was committed before it began.
+// A single statement takes and releases the locks of the file, which costs more than most queries. So the first
+// statement of a call opens a read transaction, which the following ones use, until the call waits for anything but the
+// database: then the event loop continues, and may run a call that began later and must see what was committed before
+// it began.
 
 const open = new Set<() => void>();
 const settled = Promise.resolve();
 
 /**
- * Snapshots on a reading connection: what it gives is to be called before each statement. Answers true when a snapshot
- * was opened.
+ * Manages snapshots on a connection that reads. Returns a function to call before each statement, which returns true
+ * when it opened a snapshot.
  */
 export function snapshots(database: DatabaseSync): () => boolean {
   const begin = database.prepare("begin");
@@ -22,7 +22,7 @@ export function snapshots(database: DatabaseSync): () => boolean {
     open.delete(end);
     if (database.isOpen) commit.run();
   };
-  // Ticks run once no promise is left that could go on, when they are asked for by one that goes on.
+  // A tick requested by a promise callback runs only when no other promise callback is ready.
   const endSoon = (): void => process.nextTick(end);
   return () => {
     if (isOpen) return false;
@@ -35,8 +35,8 @@ export function snapshots(database: DatabaseSync): () => boolean {
 }
 
 /**
- * Ends the snapshots of this thread immediately: a connection of the same thread has written, and who waits for it may
- * not wait for anything else.
+ * Ends the snapshots of this thread immediately: a connection of the same thread has written, and its caller may read
+ * the result without waiting for the event loop.
  */
 export function endSnapshots(): void {
   for (const end of open) end();

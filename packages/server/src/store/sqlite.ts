@@ -11,17 +11,17 @@ import {
   SqliteQueryCompiler,
 } from "kysely";
 import { type Bindable, type Embedded, setEmbedded } from "./embedded.ts";
-import { isQuiet } from "./uncached-tables.ts";
+import { changesOnlyUncachedTables } from "./uncached-tables.ts";
 import { endSnapshots, snapshots } from "./snapshots.ts";
 import type { Database } from "./store.ts";
 import type { Tables } from "./tables.ts";
 
-// Kysely brings no dialect for node:sqlite. The connection is one and synchronous: what runs on it runs synchronously,
-// so nothing is queued.
+// Kysely has no dialect for node:sqlite. There is one synchronous connection: statements on it run synchronously, so
+// nothing is queued.
 
 const MAX_STATEMENTS = 500;
 
-/** A connection to the file. A writer waits for other processes' locks at most `busyTimeoutMs`. */
+/** Opens a connection to the file. A writer waits for locks of other processes for at most `busyTimeoutMs`. */
 export function connect(
   path: string,
   { readOnly, busyTimeoutMs = 30_000 }: { readOnly: boolean; busyTimeoutMs?: number },
@@ -36,7 +36,8 @@ export function connect(
   return database;
 }
 
-// Transactions end by exec, and readers of the same thread must see them from then on, and not be in the way.
+// Transactions are ended by `exec`. Readers of the same thread must see them from then on, and must not block
+// checkpoints.
 class WritingDatabase extends DatabaseSync {
   #isChanged = false;
 
@@ -44,18 +45,18 @@ class WritingDatabase extends DatabaseSync {
     endSnapshots();
     if (this.#isChanged && /\bcommit\b/.test(text)) this.#count();
     super.exec(text);
-    if (!isQuiet(text)) this.changed();
+    if (!changesOnlyUncachedTables(text)) this.changed();
     else if (!this.isTransaction) this.#isChanged = false;
   }
 
-  /** To be called after statements that were run otherwise and change more than uncached tables. */
+  /** Called after statements that were run by other means and changed more than uncached tables. */
   changed(): void {
     this.#isChanged = true;
     if (!this.isTransaction) this.#count();
   }
 
-  // A number of 32 bits in the file's header that belongs to the application: every database has it, and it is
-  // committed with the rest.
+  // A 32-bit number in the file's header that applications may use: every database has it, and it is committed with the
+  // other changes.
   #count(): void {
     const { application_id: count } = this.prepare("pragma application_id").get() as { application_id: number };
     super.exec(`pragma application_id = ${(count + 1) | 0}`);
@@ -64,8 +65,8 @@ class WritingDatabase extends DatabaseSync {
 }
 
 /**
- * A Database over one open connection. Transactions are opened by hand on it, see group-commit.ts; one that only reads
- * answers from snapshots, see there.
+ * A Database over one open connection. A connection that writes has its transactions opened by group-commit.ts; one
+ * that only reads uses the snapshots of snapshots.ts.
  */
 export function sqliteDatabase(database: DatabaseSync, { readOnly }: { readOnly: boolean }): Database {
   const engine = readOnly
@@ -73,12 +74,12 @@ export function sqliteDatabase(database: DatabaseSync, { readOnly }: { readOnly:
     : engineOf(database, endSnapshots, () => database instanceof WritingDatabase && database.changed());
   const db = new Kysely<Tables>({ dialect: sqliteDialect(database, engine) });
   setEmbedded(db, engine);
-  // The query builder closes only what it has used itself.
+  // The query builder closes only connections that it has used.
   void db.getExecutor().provideConnection(async () => {});
   return db;
 }
 
-/** What runs statements on the connection; those that answer nothing too. */
+/** Runs statements on the connection, including those without a result. */
 interface Engine extends Embedded {
   execute(
     text: string,
@@ -89,16 +90,16 @@ interface Engine extends Embedded {
 interface Prepared {
   statement: StatementSync;
   answers: boolean;
-  quiet: boolean;
+  uncached: boolean;
 }
 
-/** `changed` is called after every statement that is not quiet. */
+/** Calls `changed` after every statement that may change other than uncached tables. */
 function engineOf(database: DatabaseSync, before: () => void, changed: () => void): Engine {
   const objects = preparer(database, false);
   const arrays = preparer(database, true);
-  const rowsOf = ({ statement, quiet }: Prepared, parameters: readonly Bindable[]): unknown[] => {
+  const rowsOf = ({ statement, uncached }: Prepared, parameters: readonly Bindable[]): unknown[] => {
     const rows = statement.all(...parameters);
-    if (!quiet) changed();
+    if (!uncached) changed();
     return rows;
   };
   return {
@@ -115,7 +116,7 @@ function engineOf(database: DatabaseSync, before: () => void, changed: () => voi
       const prepared = objects(text);
       if (prepared.answers) return { rows: rowsOf(prepared, parameters) };
       const { changes, lastInsertRowid } = prepared.statement.run(...parameters);
-      if (!prepared.quiet) changed();
+      if (!prepared.uncached) changed();
       return { rows: [], changes: BigInt(changes), lastInsertRowid: BigInt(lastInsertRowid) };
     },
   };
@@ -126,11 +127,11 @@ function readingEngine(database: DatabaseSync): Engine {
   const numberOf = (pragma: string): (() => number) => {
     const statement = database.prepare(`pragma ${pragma}`);
     statement.setReturnArrays(true);
-    // The type of `get` does not know of rows as arrays, which take half the time.
+    // The type of `get` lacks rows as arrays, which take half the time.
     return () => (statement.get() as unknown as [number])[0];
   };
-  // Which commit of others was seen last; and how many there were that were not quiet, which can only have changed if
-  // that has.
+  // The last seen commit of other connections, and the count of their relevant commits. The count can only have changed
+  // when the former has.
   const [selectCommit, selectCount] = [numberOf("data_version"), numberOf("application_id")];
   let commit: number | undefined;
   let count = 0;
@@ -160,8 +161,8 @@ function preparer(database: DatabaseSync, asArrays: boolean): (text: string) => 
     if (known) return known;
     const statement = database.prepare(text);
     if (asArrays) statement.setReturnArrays(true);
-    // Asking a statement for its columns costs as much as a point read: it is asked once.
-    const prepared = { statement, answers: statement.columns().length > 0, quiet: isQuiet(text) };
+    // Reading a statement's columns costs as much as a point read, so it is done once.
+    const prepared = { statement, answers: statement.columns().length > 0, uncached: changesOnlyUncachedTables(text) };
     if (statements.size >= MAX_STATEMENTS) statements.delete(statements.keys().next().value ?? "");
     statements.set(text, prepared);
     return prepared;
@@ -206,7 +207,7 @@ function sqliteDialect(database: DatabaseSync, engine: Engine): Dialect {
   };
 }
 
-// node:sqlite takes an object for named parameters and binds nothing, silently.
+// node:sqlite takes an object for named parameters, and silently binds nothing.
 function bindable(value: unknown): Bindable {
   if (
     typeof value === "string" ||

@@ -2,13 +2,13 @@ import { CompiledQuery } from "kysely";
 import { type Bindable, embeddedOf } from "./embedded.ts";
 import type { Database } from "./store.ts";
 
-/** A statement with its parameters, in the order of the question marks. Answers the rows. */
+/** A statement with its parameters, in the order of the question marks. Returns the rows. */
 export type Statement<R> = (db: Database, ...parameters: (string | number | null)[]) => Promise<R[]>;
 
 /**
- * A statement of a hot path, written out once: building and compiling a query anew costs ten times what SQLite takes to
- * answer it, and the query builder's executor as much again, so that the embedded engine is asked without it. `R` is
- * what the text selects; the suites of the services that use it show that it is.
+ * A hand-written statement for a hot path: building and compiling a query each time takes ten times as long as SQLite
+ * needs to answer it, and the query builder's executor the same again, so the embedded engine is called directly. `R`
+ * is the type of the selected columns; the tests of the services that use the statement verify it.
  */
 export function statement<R = never>(text: string): Statement<R> {
   return async (db, ...parameters) => {
@@ -22,8 +22,8 @@ export function statement<R = never>(text: string): Statement<R> {
 }
 
 /**
- * The rows of a text made for this call, as objects. Question marks stand for the parameters, or what the query builder
- * puts there. `R` is what the text selects, as for `statement`.
+ * The rows of a text made for this call, as objects. Parameters are question marks, or the placeholders of the query
+ * builder. `R` is the type of the selected columns, as for `statement`.
  */
 export async function select<R = Record<string, unknown>>(
   db: Database,
@@ -34,7 +34,9 @@ export async function select<R = Record<string, unknown>>(
     (await db.executeQuery(CompiledQuery.raw(text, [...parameters]))).rows) as R[];
 }
 
-/** The same with each row as an array of these columns, which must be the ones that the text selects, in its order. */
+/**
+ * Like `select`, with each row as an array of these columns, which must be those that the text selects, in its order.
+ */
 export async function selectArrays(
   db: Database,
   text: string,

@@ -4,7 +4,7 @@ import type { Generated, Selectable } from "kysely";
 // are JSON text.
 
 export interface Tables {
-  /** One row: what this installation is. */
+  /** Key-value pairs that identify the installation. */
   installation: { key: string; value: string };
   signing_keys: {
     kid: string;
@@ -42,15 +42,15 @@ export interface Tables {
     email: string;
     email_unverified: string;
     company: string;
-    /** RelationshipType's number; 0 without a relationship. */
+    /** The number of the RelationshipType; 0 without a relationship. */
     relationship_type: number;
     /** The oneof `relationship` as proto3 JSON. */
     relationship: string;
-    /** The exact issuer and subject, for look-up; empty where they are patterns. */
+    /** The exact issuer and subject, for look-ups; empty where they are patterns. */
     issuer: string;
     subject: string;
     /**
-     * The identity provider that a person signs in through, whose issuer and subject these are; empty for all other
+     * The identity provider through which a person signs in, whose issuer and subject these are; empty for all other
      * identities.
      */
     provider: Generated<string>;
@@ -69,8 +69,8 @@ export interface Tables {
   };
   role_bindings: { uid: string; parent: string; identity_uid: string; role_uid: string; create_time: number };
   /**
-   * Codes that give a role on the group `parent`. A code is kept by its SHA-256 in hex alone; `creator` must hold the
-   * role when it is accepted.
+   * Codes that grant a role on the group `parent`. Only the SHA-256 of a code is stored, in hex; `creator` must hold
+   * the role when it is accepted.
    */
   group_invites: {
     uid: string;
@@ -84,13 +84,13 @@ export interface Tables {
     expiration_time: number;
     create_time: number;
   };
-  /** Who accepted an invite when, and the binding it gave. */
+  /** Which identity accepted an invite, when, and the role binding that this created. */
   invite_acceptances: { invite: string; identity: string; binding: string; create_time: number };
-  /** Codes of deleted invites, until they would have ended. */
+  /** Codes of deleted invites, until they would have expired. */
   revoked_invites: { code_hash: string; expiration_time: number };
-  /** The group `parent` accepted a document of the setting MOORAGE_TERMS_FILE. */
+  /** Acceptances, by the group `parent`, of a document of the setting MOORAGE_TERMS_FILE. */
   terms_acceptances: { uid: string; parent: string; doc_id: string; accepted_by: string; create_time: number };
-  /** `uid` is the group's own, `parent` the group's parent. The accounts are proto3 JSON, null where there is none. */
+  /** `uid` is the group's own, `parent` the group's parent. The accounts are proto3 JSON, null when there is none. */
   account_associations: {
     uid: string;
     parent: string;
@@ -105,8 +105,8 @@ export interface Tables {
     update_time: number;
   };
   /**
-   * Providers that people sign in through. `client_secret` is sealed, or empty. `additional_scopes` is a JSON list,
-   * `correlation_rule` CorrelationRule's number, `default_role` empty for none.
+   * OpenID providers for the sign-in of people. `client_secret` is sealed, or empty. `additional_scopes` is a JSON
+   * list, `correlation_rule` the number of a CorrelationRule, `default_role` empty for none.
    */
   identity_providers: {
     uid: string;
@@ -124,7 +124,7 @@ export interface Tables {
     create_time: number;
     update_time: number;
   };
-  /** Whoever is in the group at the provider `parent` holds the role on the group `scope`. */
+  /** Members of the external group at the provider `parent` hold the role on the group `scope`. */
   external_group_role_mappings: {
     uid: string;
     parent: string;
@@ -134,13 +134,13 @@ export interface Tables {
     create_time: number;
   };
   /**
-   * Browsers that are at a provider. `hash`: SHA-256 of the state, `browser` of the cookie that alone may come back.
-   * `content` is sealed: what was asked for, and what must not be known before.
+   * Sign-ins in progress at a provider. `hash`: SHA-256 of the state; `browser`: SHA-256 of the cookie of the browser
+   * that must return. `content` is sealed: the request, and values that must stay secret until then.
    */
   sign_ins: { hash: string; browser: string; address: string; content: string; expire_time: number };
   /**
-   * Authorization codes of ours, by their SHA-256. `caller`: as in refresh_tokens; `family`: of the refresh tokens that
-   * the code gave.
+   * Authorization codes of this issuer, by their SHA-256. `caller`: as in refresh_tokens; `family`: of the refresh
+   * tokens that the code gave.
    */
   authorization_codes: {
     hash: string;
@@ -154,8 +154,9 @@ export interface Tables {
     expire_time: number;
   };
   /**
-   * Devices that wait for their person, by the SHA-256 of the device code. `request`: to what the tokens are narrowed,
-   * as JSON. `state`: pending, approved, denied or used; identity and caller are empty until it is approved.
+   * Devices that wait for a person's approval, by the SHA-256 of the device code. `request`: what the tokens are
+   * limited to, as JSON. `state`: pending, approved, denied or used; identity and caller are empty until it is
+   * approved.
    */
   device_codes: {
     hash: string;
@@ -173,7 +174,7 @@ export interface Tables {
     interval_ms: number;
     expire_time: number;
   };
-  /** Browsers that are signed in, by the SHA-256 of their cookie. `caller` as in refresh_tokens. */
+  /** Browsers that are signed in, by the SHA-256 of their cookie. `caller`: as in refresh_tokens. */
   sessions: {
     hash: string;
     identity: string;
@@ -183,8 +184,8 @@ export interface Tables {
     create_time: number;
   };
   /**
-   * What was done or refused, below what it was done to: `parent`, which may be gone. `organization`: the one that
-   * parent is in, or empty. `act` and `details` are JSON maps of text, `decision` AuditDecision's number.
+   * Changes and rejections, below the resource concerned: `parent`, which may be deleted. `organization`: the one that
+   * the parent is in, or empty. `act` and `details` are JSON maps of text, `decision` the number of an AuditDecision.
    */
   audit_entries: {
     uid: string;
@@ -203,7 +204,7 @@ export interface Tables {
     remote_address: string;
     user_agent: string;
   };
-  /** The names under a parent that groups and repos share. */
+  /** The names under a parent, unique among groups and repos. */
   group_names: { parent: string; name: string; uid: string };
   repos: {
     uid: string;
@@ -215,7 +216,7 @@ export interface Tables {
     readme: string;
     aliases: string;
     active_tags: string;
-    /** SyncConfig without its password, and TagPolicy, as proto3 JSON; null where there is none. */
+    /** SyncConfig without its password, and TagPolicy, as proto3 JSON; null when there is none. */
     sync_config: string | null;
     tag_policy: string | null;
     create_time: number;
@@ -232,11 +233,11 @@ export interface Tables {
     update_time: number;
   };
   /**
-   * Every digest a tag came to point to. `reason`: push, api, mirror, promote or rollback; delete or retention (then
+   * Every digest that a tag pointed to. `reason`: push, api, mirror, promote or rollback; delete or retention (then the
    * digest is empty).
    */
   tag_history: { repo: string; tag: string; time: number; digest: string; actor: string; reason: string };
-  /** Content the registry holds, once per installation. `generation` distinguishes copies of one digest over time. */
+  /** Stored content, once per installation. `generation` distinguishes copies of one digest over time. */
   blobs: { digest: string; generation: string; size: number; create_time: number };
   /** Which repos may serve a blob. `touch_time` as in manifests. */
   repo_blobs: { repo: string; digest: string; create_time: number; touch_time: number };
@@ -246,25 +247,23 @@ export interface Tables {
     media_type: string;
     content: Uint8Array;
     size: number;
-    /**
-     * Digest this manifest refers to, or empty; what kind of artifact it is; its annotations as JSON, for referrers.
-     */
+    /** The digest of the manifest's subject, or empty; its artifact type; its annotations as JSON, for referrers. */
     subject: string;
     artifact_type: string;
     annotations: string;
     create_time: number;
     /**
-     * When something last gave a reason to keep it although nothing points to it: its push, another one, the end of
+     * When there last was a reason to keep it although nothing points to it: its push, a repeated push, or the end of
      * what needed it.
      */
     touch_time: number;
   };
-  /** What a manifest needs: kind is blob or manifest. The subject is not among them. */
+  /** The content that a manifest needs: kind is blob or manifest. Its subject is not included. */
   manifest_references: { repo: string; digest: string; target: string; kind: string };
   uploads: { uid: string; repo: string; identity: string; create_time: number; update_time: number };
   /**
-   * Repos with a source, from sync_config. `password` is sealed, or empty. `holder` copies it, until `hold_until`
-   * unless it asks for more. `state`: SyncState's number. Times that were not yet are null.
+   * Repos with a source, from sync_config. `password` is sealed, or empty. `holder` is the process that copies it,
+   * until `hold_until` unless it extends that. `state`: the number of a SyncState. Times are null until there is one.
    */
   mirrors: {
     repo: string;
@@ -282,9 +281,9 @@ export interface Tables {
     failures: number;
   };
   /**
-   * Events of committed changes that have no number yet, in an order in which what happened after another thing comes
-   * after it. `type` without the configured prefix. `parent`: the group it happened in, or empty. `target`: the only
-   * subscription it is for, or empty. `actor` and `body` are JSON.
+   * Events of committed changes that have no number yet, in an order in which effects come after their causes. `type`
+   * is without the configured prefix. `parent`: the group that it happened in, or empty. `target`: the only
+   * subscription to send it to, or empty. `actor` and `body` are JSON.
    */
   event_outbox: {
     n: Generated<number>;
@@ -297,12 +296,11 @@ export interface Tables {
     actor: string;
     body: string;
   };
-  /** Pulls that no event was emitted for yet. `pulls`: a JSON list of them. The ids are in the order of time. */
+  /** Pulls for which no event was emitted yet. `pulls`: a JSON list of them. The ids are in the order of time. */
   pull_notes: { id: string; pulls: string };
   /**
-   * Events in the order in which they are read: `seq` counts all, from 1 on, and one that can be seen has none before
-   * it that will come later. `number` counts those of the subject. `organization`: the one that `parent` is in, or
-   * empty.
+   * Events in the order of reading: `seq` counts all events from 1, and no event becomes visible later before a visible
+   * one. `number` counts the events of the subject. `organization`: the one that `parent` is in, or empty.
    */
   events: {
     seq: number;
@@ -318,13 +316,13 @@ export interface Tables {
     body: string;
   };
   /**
-   * The last number of each subject; of the empty one, the last `seq`; of `gone:<organization>`, the newest `seq` there
-   * that was removed for its age. `end_time`: when the subject was deleted.
+   * The last number of each subject; for the empty subject, the last `seq`; for `gone:<organization>`, the newest `seq`
+   * there that was removed for its age. `end_time`: when the subject was deleted.
    */
   event_numbers: { subject: string; number: number; end_time: number | null };
   /**
-   * `state`: SubscriptionState's number. The prefixes are JSON lists. The secrets are sealed; `old_secret` may be
-   * empty.
+   * `state`: the number of a SubscriptionState. The prefixes are JSON lists. The secrets are sealed; `old_secret` may
+   * be empty.
    */
   subscriptions: {
     uid: string;
@@ -337,18 +335,19 @@ export interface Tables {
     secret: string;
     old_secret: string;
     old_secret_expire_time: number | null;
-    /** Requests a minute; 0: no limit. `handshake_time`: when the sink was last asked. */
+    /** Requests a minute; 0 for no limit. `handshake_time`: when the sink was last asked for permission. */
     allowed_rate: number;
     handshake_time: number | null;
     create_time: number;
     update_time: number;
   };
-  /** The process that sends for a subscription, and until when unless it asks for more. */
+  /** The process that sends for a subscription, and until when unless it extends the lease. */
   subscription_leases: { subscription: string; holder: string; until_time: number };
   /**
-   * Events on their way to the subscription `parent`. The uid ends in the event's `seq`, 16 hex digits. `state`:
-   * DeliveryState's number. `step`: attempts of the running schedule. `next_time`: when it is due; while it is being
-   * sent, when it was; null once it has ended. `attempts`: a JSON list of [start ms, latency ms, status, error].
+   * Events to be sent to the subscription `parent`. The uid ends in the event's `seq`, as 16 hex digits. `state`: the
+   * number of a DeliveryState. `step`: the number of attempts in the current schedule. `next_time`: when it is due,
+   * also while it is being sent; null once it has ended. `attempts`: a JSON list of [start ms, latency ms, status,
+   * error].
    */
   deliveries: {
     uid: string;
@@ -369,11 +368,11 @@ export interface Tables {
     update_time: number;
   };
   /**
-   * Who is below whom, with the name to order by: (kind, ancestor, name, uid), strict ancestors, and for groups
-   * themselves too.
+   * Descendants with the name to order by: (kind, ancestor, name, uid); strict ancestors only, except that groups have
+   * themselves as well.
    */
   ancestry: { kind: string; ancestor: string; name: string; uid: string };
-  /** How many resources of a kind are below an ancestor. */
+  /** The number of resources of a kind below an ancestor. */
   counters: { kind: string; ancestor: string; n: number };
 }
 

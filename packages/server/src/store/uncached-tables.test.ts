@@ -7,7 +7,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { embeddedOf } from "./embedded.ts";
 import { commitTogether } from "./group-commit.ts";
 import { databasePath, migrate, openReader, openWriter } from "./open.ts";
-import { isQuiet, QUIET_TABLES } from "./uncached-tables.ts";
+import { changesOnlyUncachedTables, UNCACHED_TABLES } from "./uncached-tables.ts";
 import { connect } from "./sqlite.ts";
 import { statement } from "./statement.ts";
 import type { Database } from "./store.ts";
@@ -23,7 +23,7 @@ const readNames = statement<{ name: string }>("select name from group_names");
 const take = statement<{ id: string }>("delete from event_outbox returning id");
 
 function open(t: TestContext) {
-  const folder = mkdtempSync(join(tmpdir(), "moorage-quiet-"));
+  const folder = mkdtempSync(join(tmpdir(), "moorage-uncached-"));
   const path = databasePath(folder);
   migrate(path);
   const [writer, other, reader] = [openWriter(path), openWriter(path), openReader(path)];
@@ -32,14 +32,14 @@ function open(t: TestContext) {
     for (const { db } of [writer, other]) await db.destroy();
     rmSync(folder, { recursive: true });
   });
-  /** The version, as whoever comes next sees it. */
+  /** The version that a caller reads next. */
   const version = async (): Promise<number> => {
     await wait(0);
     const [version, alone] = [embeddedOf(reader)?.version?.(), embeddedOf(reader)?.versionAlone?.()];
     assert.equal(version, alone);
     return version ?? Number.NaN;
   };
-  /** How much the version changes by the works, committed together. */
+  /** Whether the version changes by the works, committed together. */
   const change = async (works: ((tx: Database) => Promise<unknown>)[], { db, raw } = writer): Promise<boolean> => {
     const before = await version();
     await commitTogether(
@@ -57,7 +57,7 @@ const FAILS = async (tx: Database): Promise<void> => {
   throw new Error("on purpose");
 };
 
-test("commits that change quiet tables alone are not counted, all others are", async (t) => {
+test("commits that change only uncached tables are not counted, all others are", async (t) => {
   const { change, other, writer } = open(t);
   assert.equal(await change([addEvent, numberIt, numberIt, take]), false);
   assert.equal(await change([(tx) => addName(tx, "one")]), true);
@@ -86,7 +86,7 @@ test("commits that change quiet tables alone are not counted, all others are", a
   );
 });
 
-test("writing outside of a transaction is counted too", async (t) => {
+test("writes outside of a transaction are counted too", async (t) => {
   const {
     version,
     writer: { db, raw },
@@ -107,7 +107,7 @@ test("writing outside of a transaction is counted too", async (t) => {
   }
 });
 
-test("what is rolled back changes nothing for the transaction after it", async (t) => {
+test("a rolled-back change does not make the next transaction count", async (t) => {
   const {
     change,
     version,
@@ -121,7 +121,7 @@ test("what is rolled back changes nothing for the transaction after it", async (
   assert.equal(await change([addEvent]), false);
 });
 
-test("statements are understood, or they are not quiet", () => {
+test("a statement is uncached only if it is understood", () => {
   for (const text of [
     "select 1",
     "begin immediate",
@@ -136,7 +136,7 @@ test("statements are understood, or they are not quiet", () => {
     "delete from subscription_leases where holder = ?",
     "update or ignore event_numbers set number = 2; delete from events",
   ])
-    assert.equal(isQuiet(text), true, text);
+    assert.equal(changesOnlyUncachedTables(text), true, text);
   for (const text of [
     "update subscriptions set state = 1",
     "insert into tags values (1)",
@@ -155,10 +155,10 @@ test("statements are understood, or they are not quiet", () => {
     "create trigger t after insert on events begin delete from tags; end",
     "insert into events_old values (1)",
   ])
-    assert.equal(isQuiet(text), false, text);
+    assert.equal(changesOnlyUncachedTables(text), false, text);
 });
 
-test("nothing changes a table behind a statement's back", (t) => {
+test("no trigger or foreign key changes a table beside that of the statement", (t) => {
   const { path } = open(t);
   const database = connect(path, { readOnly: true });
   t.after(() => database.close());
@@ -172,11 +172,11 @@ test("nothing changes a table behind a statement's back", (t) => {
   }
 });
 
-// The other half of the rule: a cached response depends on no uncached table. The services of `events` are not cached,
-// and `moving` answers nobody.
-test("nobody but the services of events reads uncached tables", () => {
+// The other half of the rule: cached responses depend on no uncached table. The services of `events` are not cached,
+// and `admin` serves no requests.
+test("only the event services read uncached tables", () => {
   const src = join(import.meta.dirname, "..");
-  const tables = QUIET_TABLES.join("|");
+  const tables = UNCACHED_TABLES.join("|");
   const named = new RegExp(
     `\\b(?:from|join|into|update)\\s+(?:${tables})\\b|(?:from|join|into|table)\\(\\s*["'](?:${tables})\\b`,
     "i",
