@@ -16,14 +16,14 @@ export function emptyHash(algorithm: DigestAlgorithm): HashState {
   return { algorithm, hash: createHash(algorithm), bytes: 0 };
 }
 
-/** The state that goes on from here, leaving the given one as it is. */
+/** A copy of the state that can be updated without changing the original. */
 export function copyHash(state: HashState): HashState {
   return { ...state, hash: state.hash.copy() };
 }
 
 /**
- * Hashes a file from its beginning: after a restart, or when another algorithm is asked for than the bytes were hashed
- * with.
+ * Hashes a file from its beginning: after a restart, or when the digest has another algorithm than the one hashed so
+ * far.
  */
 export async function hashFile(file: FileHandle, size: number, algorithm: DigestAlgorithm): Promise<HashState> {
   const state = emptyHash(algorithm);

@@ -26,7 +26,7 @@ blobStoreSuite("filesystem", {
   },
 });
 
-test("a blob lies where the drawing says", async () => {
+test("a blob is stored at the documented path", async () => {
   const folder = await newFolder();
   const store = await openFilesystemBlobs(folder);
   const content = Buffer.from("drawn");
@@ -36,7 +36,7 @@ test("a blob lies where the drawing says", async () => {
   assert.deepEqual(await readdir(join(folder, "uploads")), []);
 });
 
-test("chunks that were given away are freed once written, but never memory that others share", async () => {
+test("chunks that the source gives away are freed once written, but never memory shared with others", async () => {
   const store = await openFilesystemBlobs(await newFolder());
   const content = randomBytes(1_200_000);
   const own = (start: number, end: number): Uint8Array => new Uint8Array(content.subarray(start, end));

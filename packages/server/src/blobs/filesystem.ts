@@ -14,24 +14,24 @@ import { errorCode } from "../lib/error-code.ts";
 // ├── blobs
 // │   ├── sha256
 // │   │   └── 9f                          first two characters of the hex
-// │   │       └── 9f86d0….1c2d3e4f5a6b7c8d   <hex>.<generation>, never written to after it is there
+// │   │       └── 9f86d0….1c2d3e4f5a6b7c8d   <hex>.<generation>, never changed once it exists
 // │   └── sha512
 // │       └── …
 // └── uploads
 //     ├── 0a1b2c…                         one growing file per upload, named by its id
-//     └── 0a1b2c….lock                    while a request works on it: see upload-lock.ts
+//     └── 0a1b2c….lock                    held by a request that works on it: see upload-lock.ts
 
 const UPLOAD_ID = /^[0-9a-f]{32}$/;
 const LEFT_LOCK = /^([0-9a-f]{32})\.(?:lock|takeover)$/;
 const GENERATION = /^[0-9a-f]{16}$/;
 const DIGEST = /^(sha256|sha512):([0-9a-f]{64,128})$/;
 const BLOB_FILE = /^([0-9a-f]{64,128})\.([0-9a-f]{16})$/;
-// Hash states of uploads nobody is writing to just now. One that was dropped is made again from the file.
+// Hash states of uploads that no request is writing to. A dropped state is computed again from the file.
 const MAX_IDLE_HASHES = 1000;
 
 /**
- * Blobs as files below the root, which must be one file system. The folders are made when missing. Processes of one
- * machine may share it.
+ * Blobs as files below the root, which must be on one file system. Missing folders are created. Several processes of
+ * one machine may share the root.
  */
 export async function openFilesystemBlobs(root: string): Promise<BlobStore> {
   const uploads = join(root, "uploads");
@@ -39,7 +39,7 @@ export async function openFilesystemBlobs(root: string): Promise<BlobStore> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
   for (const folder of [join(root, "blobs"), root]) await syncFolder(folder);
 
-  // Uploads a request of this process is working on: asked before the file system is.
+  // Uploads that a request of this process is working on: checked before the lock in the file system.
   const busy = new Set<string>();
   const hashes = new Map<string, HashState>();
 
@@ -114,7 +114,7 @@ export async function openFilesystemBlobs(root: string): Promise<BlobStore> {
       return { accepted: true, size: size + written.bytes };
     } catch (error) {
       if (error instanceof KeptPartial) throw error.cause;
-      // Back to where it was: a full disk has space again, and the client can repeat its request.
+      // Back to the size before the append: a full disk has space again, and the client can repeat its request.
       await file.truncate(size);
       throw error;
     }
@@ -156,7 +156,7 @@ export async function openFilesystemBlobs(root: string): Promise<BlobStore> {
     async uploadSize(id) {
       try {
         const { size } = await stat(uploadPath(id));
-        // While bytes come, the file is longer than what is synced.
+        // During an append the file is longer than what is synced.
         return (await lockHolder(uploadPath(id)))?.syncedBytes ?? size;
       } catch (error) {
         throw translated(error, "Upload", id);
@@ -191,7 +191,7 @@ export async function openFilesystemBlobs(root: string): Promise<BlobStore> {
       const modifiedMs = async (name: string): Promise<number | undefined> =>
         (await lstat(join(uploads, name)).catch(() => undefined))?.mtimeMs;
       for await (const { name } of await opendir(uploads)) {
-        // Of an upload whose process ended at the wrong moment the lock may be all that is left.
+        // If a process ended between two steps, the lock may be all that is left of an upload.
         const [, left] = LEFT_LOCK.exec(name) ?? [];
         if (!UPLOAD_ID.test(name) && (left === undefined || (await modifiedMs(left)) !== undefined)) continue;
         const foundMs = await modifiedMs(name);
@@ -205,7 +205,7 @@ export async function openFilesystemBlobs(root: string): Promise<BlobStore> {
           for await (const entry of await opendir(folder)) {
             const [, hex, generation] = BLOB_FILE.exec(entry.name) ?? [];
             const found = hex && generation ? await stat(join(folder, entry.name)).catch(() => undefined) : undefined;
-            // The change time counts the renaming as well, which may be long after the last byte.
+            // The change time includes the renaming, which may be long after the last byte.
             if (hex && generation && found)
               yield { digest: `${algorithm}:${hex}`, generation, size: found.size, modifiedMs: found.ctimeMs };
           }
@@ -215,21 +215,21 @@ export async function openFilesystemBlobs(root: string): Promise<BlobStore> {
   };
 }
 
-/** Wraps the source's error where what was written stays, so that the roll-back is skipped. */
+/** Wraps an error of the source when the bytes written so far stay, so that the roll-back is skipped. */
 class KeptPartial extends Error {
   constructor(cause: unknown) {
     super("source failed", { cause });
   }
 }
 
-/** Makes the names in a folder durable. */
+/** Makes new and removed names in a folder durable. */
 async function syncFolder(folder: string): Promise<void> {
   await using handle = await open(folder, "r");
   await handle.sync();
 }
 
-// Small files are read without leaving the thread: four times the throughput of an asynchronous read, for
-// microseconds each.
+// Small files are read synchronously: four times the throughput of an asynchronous read, and each blocks the thread for
+// microseconds only.
 function readSmallFile(path: string): Buffer {
   const fd = openSync(path, "r");
   try {

@@ -6,35 +6,41 @@ export { BlobsUrlError } from "./s3-url.ts";
 
 export type DigestAlgorithm = "sha256" | "sha512";
 
-/** The first and the last byte wanted, both inclusive. */
+/** The first and the last byte of the range, both inclusive. */
 export interface ByteRange {
   start: number;
   end: number;
 }
 
-/** Bytes as they come; an HTTP request's body iterates like this. */
+/** Bytes in the order of arrival; iterating over the body of an HTTP request gives such a source. */
 export type ByteSource = AsyncIterable<Uint8Array> | ReturnType<Readable["iterator"]>;
 
 export interface AppendOptions {
   /**
-   * The algorithm to hash with while the bytes pass; a guess, since the digest is named only at the end. Default
-   * sha256.
+   * The algorithm to hash with during the append; a guess, since the client sends the digest only at the end. Defaults
+   * to sha256.
    */
   algorithm?: DigestAlgorithm;
-  /** How many bytes must come. More or fewer: INVALID_ARGUMENT on `length`, and the upload is as it was. */
+  /**
+   * The exact number of bytes expected. With more or fewer, the append fails with INVALID_ARGUMENT on `length`, and the
+   * upload is as before.
+   */
   length?: number;
-  /** Whether what came before the source failed stays (default), or the upload is set back to where it was. */
+  /**
+   * Whether the bytes that arrived before an error of the source stay. If false, the upload is set back to its size
+   * before. Defaults to true.
+   */
   keepPartial?: boolean;
   /**
-   * Whether the source gives its chunks away, and nobody looks at them again: then their memory may be freed the moment
-   * they are written. Default false.
+   * Whether the source never uses its chunks again, so that their memory may be freed once they are written. Defaults
+   * to false.
    */
   givesChunks?: boolean;
 }
 
 /**
- * What an append came to. Not accepted: the offset was not the upload's end, and nothing was read. `size` is the
- * upload's, synced.
+ * The result of an append. Not accepted: the offset was not the end of the upload, and nothing was read. `size` is the
+ * synced size of the upload.
  */
 export interface Appended {
   accepted: boolean;
@@ -47,51 +53,55 @@ export interface StoredBlob {
   generation: string;
 }
 
-/** Receives the bytes of a blob. The chunk is reused once the promise resolves. A rejection stops the reading. */
+/**
+ * Receives the bytes of a blob. The chunk's memory is reused once the promise resolves. A rejected promise ends the
+ * reading.
+ */
 export type ByteSink = (chunk: Buffer) => Promise<void>;
 
 /**
- * Content-addressed bytes. It knows no repositories and no rights. Memory does not grow with a blob's size. Unknown
- * uploads and blobs are NOT_FOUND; a full disk is RESOURCE_EXHAUSTED and leaves what was there before; a store that
- * cannot be reached is UNAVAILABLE. Any process that opened the same storage may go on with an upload. What every
- * engine must pass stands in suite.ts.
+ * Content-addressed storage of bytes, without knowledge of repositories and rights. Memory use does not grow with the
+ * size of a blob. Unknown uploads and blobs are NOT_FOUND; a full disk is RESOURCE_EXHAUSTED and leaves the data as it
+ * was; a store that cannot be reached is UNAVAILABLE. Any process that opened the same storage may continue an upload.
+ * The tests in suite.ts define what every engine must do.
  */
 export interface BlobStore {
-  /** Makes an empty upload. The id is 32 hex characters. */
+  /** Creates an empty upload. The id is 32 hex characters. */
   startUpload(id: string): Promise<void>;
-  /** The synced bytes of an upload. */
+  /** The number of synced bytes of an upload. */
   uploadSize(id: string): Promise<number>;
   /**
-   * Adds the source's bytes at the offset (absent: at the end) and syncs them. One at a time: a second is ABORTED.
-   * When the source fails, its error is thrown after the bytes that came were kept, or taken back as the options say.
+   * Adds the source's bytes at the offset (defaults to the end) and syncs them. Only one append at a time: a concurrent
+   * one is ABORTED. When the source fails, its error is thrown after the bytes that arrived were kept or removed, by
+   * `keepPartial`.
    */
   append(id: string, offset: number | undefined, source: ByteSource, options?: AppendOptions): Promise<Appended>;
   /**
-   * Turns the upload into a blob under the digest and a new generation, durably: it is there after a power cut.
-   * A digest that is not the content's is INVALID_ARGUMENT on `digest`, and the upload is gone.
+   * Turns the upload into a blob with the digest and a new generation, durably: it survives a power failure. A digest
+   * that does not match the content is INVALID_ARGUMENT on `digest`, and the upload is removed.
    */
   finish(id: string, expectedDigest: string): Promise<StoredBlob>;
-  /** A whole small blob. Meant for SMALL_BLOB_BYTES at the most. */
+  /** Reads a whole small blob, of at most SMALL_BLOB_BYTES. */
   readWhole(digest: string, generation: string): Promise<Buffer>;
-  /** Sends the range's bytes in order. The range must lie within the blob. */
+  /** Sends the bytes of the range in order. The range must lie within the blob. */
   read(digest: string, generation: string, range: ByteRange, sink: ByteSink): Promise<void>;
   /**
-   * Where anybody may GET the blob, and parts of it, for that long, without asking this server. Absent: the engine has
-   * no such place.
+   * A URL from which any client may GET the blob, or ranges of it, for that long, without this server. Absent when the
+   * engine has no such URLs.
    */
   redirectUrl?(digest: string, generation: string, ttlMs: number): Promise<string>;
-  /** Removes one generation of a blob. Missing: nothing happens. */
+  /** Removes one generation of a blob. Does nothing when it is missing. */
   remove(digest: string, generation: string): Promise<void>;
-  /** Forgets an upload. Missing: nothing happens. */
+  /** Removes an upload. Does nothing when it is missing. */
   removeUpload(id: string): Promise<void>;
-  /** All uploads and when bytes last came, in milliseconds since 1970. */
+  /** All uploads, with the time of their last bytes in milliseconds since 1970. */
   listUploads(): AsyncIterable<{ id: string; modifiedMs: number }>;
   /**
-   * All blobs, their sizes in bytes, and when they were finished, in milliseconds since 1970: for finding those no
-   * record points to.
+   * All blobs, with their sizes in bytes and when they were finished, in milliseconds since 1970: to find blobs without
+   * a record.
    */
   listBlobs(): AsyncIterable<{ digest: string; generation: string; size: number; modifiedMs: number }>;
 }
 
-/** Up to here a blob is better read whole than streamed. */
+/** A blob of at most this size is read whole rather than streamed. */
 export const SMALL_BLOB_BYTES = 64 * 1024;

@@ -5,23 +5,23 @@ import { planParts } from "./s3-parts.ts";
 import type { Part, Piece, Segment } from "./s3-parts.ts";
 
 const MIB = 1024 * 1024;
-// S3's own limits are 5 GiB a copy and 10,000 parts; smaller copies go side by side, and none takes as long as a
-// request may.
+// S3's own limits are 5 GiB for each copy and 10,000 parts. Smaller copies run concurrently, and none takes as long as
+// the time limit of a request.
 const COPY_BYTES = 256 * MIB;
 const MIN_PART_BYTES = 5 * MIB;
 const MAX_PARTS = 9_000;
 const CONCURRENCY = 4;
 
 export interface AssembleOptions {
-  /** What is larger is copied in parts. More than 10 MiB. */
+  /** Larger segments are copied in parts. More than 10 MiB. */
   copyBytes?: number;
-  /** Called before a multipart upload to the key begins, so that it can be found again after a crash. */
+  /** Called before a multipart upload to the key begins, so that it can be found after a crash. */
   announce(): Promise<void>;
 }
 
 /**
- * Makes the segments one object, which is there whole or not at all. The server copies; only small segments pass
- * through here.
+ * Combines the segments into one object, which is created whole or not at all. The S3 server copies; only small
+ * segments pass through this process.
  */
 export async function assemble(
   bucket: S3Bucket,
@@ -52,7 +52,7 @@ export async function assemble(
       const sending = plan
         .slice(at, at + CONCURRENCY)
         .map((part, index) => sendPart(bucket, key, multipart.uploadId, at + index + 1, part));
-      // All have ended before anything is aborted.
+      // All requests must have ended before the multipart upload is aborted.
       await Promise.allSettled(sending);
       parts.push(...(await Promise.all(sending)));
     }

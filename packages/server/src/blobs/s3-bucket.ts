@@ -19,7 +19,7 @@ import { isConflict, isFolderRace, isMissing, isUnsupported } from "./s3-errors.
 import type { Piece } from "./s3-parts.ts";
 import type { S3Location } from "./s3-url.ts";
 
-// Each attempt; the SDK makes three. A body that is being read may pause as long as a client may.
+// Limits of each attempt; the SDK makes three. A body may pause while it is read, for as long as its reader does.
 const CONNECT_TIMEOUT_MS = 5_000;
 const ANSWER_TIMEOUT_MS = 60_000;
 const IDLE_TIMEOUT_MS = 90_000;
@@ -35,52 +35,56 @@ export interface S3Object {
   etag: string;
   modifiedMs: number;
 }
-/** A multipart upload that was begun and neither completed nor aborted. */
+/** A multipart upload that was started and neither completed nor aborted. */
 export interface OpenMultipart {
   key: string;
   uploadId: string;
   beganMs: number;
 }
 
-/** One bucket. Keys are whole; every call is bounded in time and retried by the SDK. Errors are the SDK's. */
+/**
+ * One bucket. Keys include the prefix; every call has a time limit and is retried by the SDK. Errors are those of the
+ * SDK.
+ */
 export interface S3Bucket {
   client: S3Client;
   name: string;
   /**
-   * Stores a small object. With `fresh` it fails with PreconditionFailed when there is one already. Answers its ETag.
+   * Stores a small object and returns its ETag. With `fresh` it fails with PreconditionFailed when the object already
+   * exists.
    */
   put(key: string, body: Buffer, options?: { fresh?: boolean }): Promise<string>;
   startMultipart(key: string): Promise<{ uploadId: string; writer: string }>;
-  /** Makes the parts one object, as `put` does. */
+  /** Combines the parts into one object, under the same conditions as `put`. */
   completeMultipart(
     key: string,
     multipart: { uploadId: string; writer: string },
     parts: CompletedPart[],
     options?: { fresh?: boolean },
   ): Promise<string>;
-  /** Missing: nothing happens. */
+  /** Does nothing when it is missing. */
   abortMultipart(key: string, uploadId: string): Promise<void>;
-  /** The bytes of a stretch of an object. PreconditionFailed when it is another than that of the ETag. */
+  /** A byte range of an object. Fails with PreconditionFailed when the object has another ETag. */
   get(piece: Omit<Piece, "etag"> & { etag?: string }): Promise<AsyncIterable<Buffer>>;
   getWhole(key: string): Promise<Buffer>;
-  /** Missing: nothing happens. */
+  /** Does nothing when it is missing. */
   remove(key: string): Promise<void>;
-  /** By key. */
+  /** Ordered by key. */
   list(prefix: string): AsyncGenerator<S3Object>;
-  /** Empty where the server cannot list them. */
+  /** Empty when the server cannot list them. */
   listMultiparts(prefix: string): AsyncGenerator<OpenMultipart>;
-  /** When the last part came, in milliseconds since 1970. */
+  /** When the last part arrived, in milliseconds since 1970. */
   lastPartMs(multipart: OpenMultipart): Promise<number>;
 }
 
 export interface NetworkOptions {
-  /** Instead of the system's resolver. */
+  /** Replaces the system's resolver. */
   lookup?: LookupFunction;
-  /** How long one attempt of a request may take to be answered. Default one minute. */
+  /** The time limit for the response to one attempt. Defaults to one minute. */
   answerTimeoutMs?: number;
 }
 
-/** The bucket at that location. Nothing is sent before the first call. */
+/** The bucket at that location. No request is made before the first call. */
 export function openBucket(
   location: S3Location,
   { lookup, answerTimeoutMs = ANSWER_TIMEOUT_MS }: NetworkOptions = {},
@@ -92,8 +96,8 @@ export function openBucket(
     region,
     forcePathStyle: pathStyle,
     maxAttempts: MAX_ATTEMPTS,
-    // The newer checksums come as trailers that many servers other than AWS' refuse. The signature covers the bytes of
-    // every request as it is.
+    // The newer checksums are sent as trailers, which many servers other than AWS' reject. The signature covers the
+    // bytes of every request anyway.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
     requestHandler: {
@@ -108,24 +112,24 @@ export function openBucket(
   });
   client.middlewareStack.add(
     (next) => async (args) => {
-      for (let tries = 1; ; tries += 1) {
+      for (let attempt = 1; ; attempt += 1) {
         try {
           return await next(args);
         } catch (error) {
-          if (tries === FOLDER_ATTEMPTS || !isFolderRace(error)) throw error;
-          await wait(tries * FOLDER_PAUSE_MS);
+          if (attempt === FOLDER_ATTEMPTS || !isFolderRace(error)) throw error;
+          await wait(attempt * FOLDER_PAUSE_MS);
         }
       }
     },
     { step: "initialize", name: "folderRaces" },
   );
-  // Servers that know no conditional writes say so once. Then the ETags that are compared before anything is put
-  // together must do.
+  // Servers without conditional writes say so on the first one. From then on only the comparison of ETags before
+  // assembling protects against concurrent writers.
   let conditional = true;
 
   /**
-   * Sends a write that must not replace anything. A retry after a lost response finds the
-   * object that it made itself, and knows it by the writer's mark.
+   * Sends a write that must not replace an object. A retry after a lost response finds the object that its first
+   * attempt created, and recognizes it by the writer's mark.
    */
   async function written(
     key: string,
@@ -252,7 +256,7 @@ export function openBucket(
 const silent = (): void => undefined;
 const SILENT = { trace: silent, debug: silent, info: silent, warn: silent, error: silent };
 
-/** The chunks, which must come to that many bytes: a server that hung up early is an error, not an end. */
+/** The chunks, which must have that many bytes together: a connection that closes early is an error, not the end. */
 async function* exactly(chunks: AsyncIterable<Buffer>, bytes: number): AsyncGenerator<Buffer> {
   let rest = bytes;
   for await (const chunk of chunks) {

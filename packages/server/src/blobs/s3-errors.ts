@@ -2,7 +2,7 @@ import { Code, MoorageError, notFound } from "../errors.ts";
 
 const RETRY_AFTER_MS = 5_000;
 
-// What the network, Node and the SDK call a server that cannot be reached or does not answer.
+// Error names of the network, Node and the SDK for a server that cannot be reached or does not answer.
 const UNREACHABLE = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
@@ -30,7 +30,7 @@ const BUSY = new Set([
 ]);
 const FULL = new Set(["InsufficientStorage", "XMinioStorageFull", "QuotaExceeded", "ServiceQuotaExceededException"]);
 
-/** The name S3 gives an error, and the status it came with. */
+/** S3's name of an error, and the HTTP status of its response. */
 export function s3Error(error: unknown): { name: string; status?: number; code?: string } {
   if (!(error instanceof Error)) return { name: "" };
   const { $metadata } = error as { $metadata?: { httpStatusCode?: number } };
@@ -41,14 +41,15 @@ export function s3Error(error: unknown): { name: string; status?: number; code?:
   };
 }
 
-/** Whether the condition of a request did not hold: another was there first, or the object is not what it was. */
+/** Whether the condition of a request was not met: another writer was first, or the object has changed. */
 export function isConflict(error: unknown): boolean {
   const { name, status } = s3Error(error);
   return status === 412 || name === "PreconditionFailed" || name === "ConditionalRequestConflict";
 }
 
 /**
- * A server that keeps objects as files may write one below a folder that it is just removing. A retry succeeds.
+ * A server that stores objects as files may fail to write one below a folder that it is just removing. A retry
+ * succeeds.
  */
 export function isFolderRace(error: unknown): boolean {
   return s3Error(error).name === "ExistingObjectIsDirectory";
@@ -65,8 +66,8 @@ export function isUnsupported(error: unknown): boolean {
 }
 
 /**
- * The error as services know it. What only the operator can fix, such as a rejected key, stays as it is and is logged
- * as unexpected.
+ * Translates an error for the services. An error that only the operator can fix, such as rejected credentials, is
+ * returned unchanged and logged as unexpected.
  */
 export function translated(error: unknown, type: string, name: string): unknown {
   if (error instanceof MoorageError) return error;

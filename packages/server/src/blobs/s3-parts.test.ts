@@ -19,7 +19,7 @@ function piecesOf(part: Part): string {
   return `${verb} ${pieces.map(({ key, start, end }) => `${key}:${start}-${end}`).join(" ")}`;
 }
 
-test("large segments are copied, in even parts where they are too large for one", () => {
+test("large segments are copied, in equal parts when they are too large for one copy", () => {
   assert.deepEqual(planParts(segmentsOf([5, 12, 13, 25]), LIMITS).map(piecesOf), [
     "copy 0:0-4",
     "copy 1:0-11",
@@ -31,7 +31,7 @@ test("large segments are copied, in even parts where they are too large for one"
   ]);
 });
 
-test("small segments are read together with the beginning of the next", () => {
+test("small segments are read together with the beginning of the next segment", () => {
   assert.deepEqual(planParts(segmentsOf([2, 10]), LIMITS).map(piecesOf), ["read 0:0-1 1:0-2", "copy 1:3-9"]);
   assert.deepEqual(planParts(segmentsOf([2, 6, 9]), LIMITS).map(piecesOf), [
     "read 0:0-1 1:0-2",
@@ -42,7 +42,7 @@ test("small segments are read together with the beginning of the next", () => {
   assert.deepEqual(planParts(segmentsOf([]), LIMITS), []);
 });
 
-test("every byte is there once and in order, and only the last part is small", () => {
+test("the parts have every byte once and in order, and only the last part is small", () => {
   for (let seed = 1; seed < 3000; seed++) {
     const sizes = Array.from(
       { length: seed % 7 },

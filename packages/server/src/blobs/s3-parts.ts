@@ -1,14 +1,17 @@
-/** A stretch of one object, both ends inclusive. `etag` is the object's: what is read must still be that. */
+/**
+ * A byte range of one object, both ends inclusive. `etag` is the object's, to detect that it was replaced before the
+ * read.
+ */
 export interface Piece {
   key: string;
   etag: string;
   start: number;
   end: number;
 }
-/** One part of a multipart upload: copied by the server, or read here and sent again. */
+/** One part of a multipart upload: copied by the S3 server, or read by this process and sent again. */
 export type Part = { copy: Piece } | { read: Piece[] };
 
-/** A stretch of an upload, stored as one object; `offset` is where it lies in the upload. */
+/** A byte range of an upload, stored as one object; `offset` is its position in the upload. */
 export interface Segment {
   key: string;
   offset: number;
@@ -17,9 +20,9 @@ export interface Segment {
 }
 
 /**
- * How the segments become one object. A part but the last must have at least `minBytes`, so what is smaller is joined
- * with what comes after it by reading, which takes `minBytes` of memory. What is larger than `copyBytes`, which is more
- * than twice `minBytes`, is copied in several parts.
+ * Plans the parts that combine the segments into one object. Each part but the last must have at least `minBytes`, so a
+ * smaller segment is read, together with the bytes after it, which takes `minBytes` of memory. A segment larger than
+ * `copyBytes`, which is more than twice `minBytes`, is copied in several parts.
  */
 export function planParts(
   segments: Segment[],

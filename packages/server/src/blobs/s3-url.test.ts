@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { BlobsUrlError, parseS3Url } from "./s3-url.ts";
 
-test("all but the bucket may be left out", () => {
+test("everything but the bucket is optional", () => {
   assert.deepEqual(parseS3Url("s3://images"), {
     bucket: "images",
     prefix: "",
@@ -30,7 +30,7 @@ test("all but the bucket may be left out", () => {
   );
 });
 
-test("a wrong part is named, and a password is not repeated", () => {
+test("the error names the wrong part and does not repeat a password", () => {
   for (const [text, message] of [
     ["https://images/p", /s3:\/\/bucket/],
     ["images", /s3:\/\/bucket/],

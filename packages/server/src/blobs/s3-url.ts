@@ -1,17 +1,17 @@
-/** Where an S3 engine keeps its objects. */
+/** Where an S3 engine stores its objects. */
 export interface S3Location {
   bucket: string;
-  /** Before every key; empty, or ends with a slash. */
+  /** Prefix of every key; empty, or ends with a slash. */
   prefix: string;
-  /** Absent: AWS. */
+  /** Undefined for AWS. */
   endpoint?: string;
-  /** Absent: from where AWS tools read it. */
+  /** Undefined when the SDK's own configuration decides. */
   region?: string;
   /** `https://host/bucket/key` rather than `https://bucket.host/key`. */
   pathStyle: boolean;
 }
 
-/** What is wrong with the URL of the blobs, in one line for the operator. */
+/** Why the URL of the blob store cannot be used, in one line for the operator. */
 export class BlobsUrlError extends Error {}
 
 const FORM = "s3://bucket/prefix?endpoint=https://host:port&region=name&style=path";
@@ -20,13 +20,13 @@ const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 const PREFIX = /^(?!\.{1,2}(?:\/|$))[A-Za-z0-9_.-]+(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9_.-]+)*$/;
 
 /**
- * Reads `s3://bucket/prefix?endpoint=https://host:port&region=name&style=path`; all but the bucket may be left out.
- * Style is path where an endpoint is named and virtual at AWS. Throws a BlobsUrlError that names the wrong part.
+ * Parses `s3://bucket/prefix?endpoint=https://host:port&region=name&style=path`; everything but the bucket is optional.
+ * The style defaults to path with an endpoint and to virtual at AWS. Throws a BlobsUrlError that names the wrong part.
  */
 export function parseS3Url(text: string): S3Location {
   const url = URL.parse(text);
   if (url?.protocol !== "s3:") throw new BlobsUrlError(`must look like ${FORM}`);
-  // The value may hold a secret: it is not repeated.
+  // The value may contain a secret, so it is not repeated.
   if (url.username !== "" || url.password !== "")
     throw new BlobsUrlError("takes no user and password: credentials come from where AWS tools read them");
   if (!BUCKET.test(url.host)) throw new BlobsUrlError(`bucket: ${url.host} is not the name of a bucket`);
@@ -50,7 +50,7 @@ export function parseS3Url(text: string): S3Location {
   if (style === "virtual" && endpoint !== undefined && isAddress(endpoint)) {
     throw new BlobsUrlError("style: virtual needs an endpoint with a host name, not an address");
   }
-  // Servers other than AWS mostly have one region, which they call like AWS' first.
+  // Most servers other than AWS have one region, and call it by the name of AWS' first one.
   const named = region || (endpoint === undefined ? undefined : "us-east-1");
   return {
     bucket: url.host,

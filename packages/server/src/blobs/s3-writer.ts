@@ -7,36 +7,37 @@ import type { Segment } from "./s3-parts.ts";
 import { free, receive } from "./transfer.ts";
 import type { Written } from "./transfer.ts";
 
-// S3 takes 10,000 parts an object. A longer stream goes on in the next segment.
+// S3 allows 10,000 parts for each object. A longer stream continues in the next segment.
 const MAX_PARTS = 9_000;
 
 /**
- * What came from a source and is on its way: it counts once it is kept. `segments` lie in the order of their offsets.
+ * Bytes that were received and partly sent; they belong to the upload only after `keep`. `segments` are in the order of
+ * their offsets.
  */
 export interface Received extends Written {
   keep(): Promise<Segment[]>;
-  /** Removes what was written. Where the server cannot be reached, an abandoned multipart upload is left. */
+  /** Removes what was written. When the server cannot be reached, an abandoned multipart upload remains. */
   drop(): Promise<void>;
 }
 
 export interface WriteOptions {
-  /** Where the first byte lies in the upload. */
+  /** Position of the first byte in the upload. */
   offset: number;
   keyOf(offset: number): string;
-  /** Takes in the bytes as they pass. */
+  /** Updated with the bytes as they pass. */
   hash?: HashState;
-  /** Stops after so many bytes and reports `overflow`. */
+  /** Stops after this many bytes and reports `overflow`. */
   limit: number;
-  /** Whether a chunk's memory may be freed once it is copied. */
+  /** Whether the memory of a chunk may be freed once it is copied. */
   freeChunks: boolean;
   partBytes: number;
   maxParts?: number;
 }
 
 /**
- * Streams the source into new segments of an upload. What fits into one part is sent when it is kept; longer streams go
- * out in parts meanwhile, two at a time, while a third is gathered: that much is in memory. Throws what the server
- * throws, after taking back what was sent.
+ * Streams the source into new segments of an upload. A stream that fits into one part is sent by `keep`; a longer one
+ * is sent in parts as it arrives: two parts are sent concurrently while a third is filled, and that much is in memory.
+ * Throws errors of the S3 server, after removing what was sent.
  */
 export async function writeSegments(bucket: S3Bucket, source: ByteSource, options: WriteOptions): Promise<Received> {
   const { offset, keyOf, hash, limit, freeChunks, partBytes, maxParts = MAX_PARTS } = options;
@@ -73,7 +74,7 @@ export async function writeSegments(bucket: S3Bucket, source: ByteSource, option
   };
   const drop = async (): Promise<void> => {
     await segment.drop();
-    // The last first: never is there a hole in front of what remains.
+    // The last segment first: so there is never a gap before the remaining ones.
     for (const { key } of kept.toReversed()) await bucket.remove(key);
   };
 
@@ -102,7 +103,7 @@ export async function writeSegments(bucket: S3Bucket, source: ByteSource, option
   };
 }
 
-/** One object in the making. Only in the end is it there, and only when there was none. */
+/** Creates one object. It exists only once it is finished, and never replaces another one. */
 function openSegment(bucket: S3Bucket, key: string) {
   let multipart: Awaited<ReturnType<S3Bucket["startMultipart"]>> | undefined;
   const parts: CompletedPart[] = [];
@@ -120,7 +121,7 @@ function openSegment(bucket: S3Bucket, key: string) {
     parts.push(part);
     bytes += body.length;
     const sending = send(uploadId, part, body);
-    // The rejection is met where the slot is awaited next.
+    // The error is handled where the slot is awaited next; without this line it would count as unhandled until then.
     sending.catch(() => undefined);
     slots[slot] = sending;
   };

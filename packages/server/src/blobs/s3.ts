@@ -17,14 +17,14 @@ import { sendChunks } from "./transfer.ts";
 // <prefix>/
 // ├── blobs/sha256/9f/9f86d0….1c2d3e4f5a6b7c8d   <hex>.<generation>, never replaced
 // └── uploads/0a1b2c…/                           one upload, by its id
-//     ├── start                                  empty: the upload is there
-//     ├── 0000000000000000                       what one append brought, by its offset in hex
-//     ├── 0000000000800000                       the next begins where that ends
-//     └── into-sha256-9f86d0….1c2d3e4f5a6b7c8d   empty: these are being put together under that blob's key
+//     ├── start                                  empty: the upload exists
+//     ├── 0000000000000000                       the bytes of one append, by their offset in hex
+//     ├── 0000000000800000                       the next append, at the offset where that ends
+//     └── into-sha256-9f86d0….1c2d3e4f5a6b7c8d   empty: the upload is being assembled into that blob
 //
-// Nothing about an upload is in one process alone, so any process goes on with it. Of two that append at the same
-// offset, the first to finish has written its segment and the other fails with a conflict. Hashes are kept in memory to
-// save reading again; one counts only for segments with the same ETags.
+// All state of an upload is in the bucket, so any process can continue it. When two processes append at the same
+// offset, the first to finish writes its segment and the other fails with a conflict. Hash states are cached in memory,
+// so that segments are not read again; one is only used for segments with the same ETags.
 
 const UPLOAD_ID = /^[0-9a-f]{32}$/;
 const UPLOAD_KEY = /^([0-9a-f]{32})\//;
@@ -34,24 +34,24 @@ const GENERATION = /^[0-9a-f]{16}$/;
 const DIGEST = /^(sha256|sha512):([0-9a-f]{64,128})$/;
 const BLOB_KEY = /^(sha256|sha512)\/[0-9a-f]{2}\/([0-9a-f]{64,128})\.([0-9a-f]{16})$/;
 const MAX_IDLE_HASHES = 1000;
-// One upload is listed whole for every append, and put together from at most 10,000 parts.
+// Every append lists the whole upload, and an object is assembled from at most 10,000 parts.
 const MAX_SEGMENTS = 8000;
 const REMOVAL_CONCURRENCY = 8;
 const PART_BYTES = 8 * 1024 * 1024;
 
 export interface S3Options extends NetworkOptions {
   /**
-   * Bytes of one part of a multipart upload; at most four of them are in memory for each upload. At least 5 MiB.
-   * Default 8 MiB.
+   * Size of a part of a multipart upload; at most four are in memory for each upload. At least 5 MiB. Defaults to 8
+   * MiB.
    */
   partBytes?: number;
-  /** Most parts of a segment. */
+  /** The maximum number of parts of a segment. */
   maxParts?: number;
-  /** Segments that are larger become a blob by several copies. More than 10 MiB. Default 256 MiB. */
+  /** Larger segments become part of a blob by several copies. More than 10 MiB. Defaults to 256 MiB. */
   copyBytes?: number;
 }
 
-/** The hash over an upload's first segments, and which those are. */
+/** The hash over the first segments of an upload, and the fingerprint of those segments. */
 interface KnownHash {
   state: HashState;
   segments: string;
@@ -62,8 +62,8 @@ interface Upload {
 }
 
 /**
- * Blobs in an S3 bucket, named by a URL as `parseS3Url` reads it; credentials come from the SDK's default chain. Throws
- * a BlobsUrlError when the URL is wrong or the bucket does not answer as one that can be used.
+ * Blobs in an S3 bucket, named by a URL in the form of `parseS3Url`; credentials come from the SDK's default chain.
+ * Throws a BlobsUrlError when the URL is wrong or the bucket cannot be used.
  */
 export async function openS3Blobs(
   url: string,
@@ -110,7 +110,10 @@ export async function openS3Blobs(
     return upload;
   }
 
-  /** The hash over the upload's first bytes that is known already; over none when nothing is. */
+  /**
+   * The known hash state for the longest possible beginning of the upload, and the segments after it. Without a known
+   * state: an empty one and all segments.
+   */
   function knownHash(
     id: string,
     { segments }: Upload,
@@ -138,7 +141,7 @@ export async function openS3Blobs(
     if (segments.length >= MAX_SEGMENTS)
       throw new MoorageError(Code.ResourceExhausted, "The upload came in too many chunks");
     const { state, rest } = knownHash(id, upload, hashes.get(id)?.state.algorithm ?? options.algorithm ?? "sha256");
-    // With bytes before it that another process took in, hashing waits for the end.
+    // When another process received the bytes before, hashing is left to `finish`.
     const hash = rest.length === 0 ? state : undefined;
     const keyOf = (at: number): string => `${uploadPrefix(id)}${at.toString(16).padStart(16, "0")}`;
     const received = await writeSegments(bucket, source, {
@@ -188,7 +191,7 @@ export async function openS3Blobs(
         await bucket.put(into, Buffer.alloc(0));
       },
     });
-    // The blob is there; what remains of the upload now is removed with the abandoned ones.
+    // The blob exists now; if removing the upload fails, what remains is removed with the abandoned uploads.
     await removeAll([
       `${uploadPrefix(id)}start`,
       ...upload.segments.map((segment) => segment.key),
@@ -209,7 +212,7 @@ export async function openS3Blobs(
   async function removeUpload(id: string): Promise<void> {
     const folder = uploadPrefix(id);
     hashes.delete(id);
-    // Without its start there is no such upload, however far the rest gets.
+    // Without `start` the upload does not exist, even if the rest cannot be removed.
     await bucket.remove(`${folder}start`);
     const keys: string[] = [];
     for await (const { key } of bucket.list(folder)) keys.push(key);
@@ -282,7 +285,7 @@ export async function openS3Blobs(
           open.delete(id);
         }
         if (current) yield current;
-        // Of these only parts are left.
+        // Uploads of which only multipart uploads are left.
         for (const [id, modifiedMs] of open) yield { id, modifiedMs };
       }),
     listBlobs: () =>
@@ -296,7 +299,7 @@ export async function openS3Blobs(
   };
 }
 
-/** Wraps an error of the source or sink, so that it is not taken for one of S3. */
+/** Wraps an error of the source or sink, so that it is not mistaken for one of S3. */
 class SourceFailed extends Error {
   constructor(cause: unknown) {
     super("not the store's error", { cause });
@@ -325,10 +328,7 @@ function fingerprint(segments: Segment[]): string {
   return hash.digest("hex");
 }
 
-/**
- * Looks once before anything relies on it. What keeps it from being used is reported as the part of the URL at fault,
- * as far as S3 says.
- */
+/** Checks the bucket when it is opened. The error names the part of the URL at fault, as far as S3 reports it. */
 async function checkBucket(look: () => Promise<unknown>): Promise<void> {
   try {
     await look();

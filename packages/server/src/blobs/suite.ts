@@ -4,16 +4,16 @@ import { test } from "node:test";
 import { Code, MoorageError } from "../errors.ts";
 import type { BlobStore, DigestAlgorithm } from "./index.ts";
 
-/** How the suite gets a store: empty, and the same one as after a restart of the process. */
+/** How the suite opens a store: an empty one, and the same one again, as after a restart of the process. */
 export interface Engine {
   open(): Promise<{ store: BlobStore; reopen(): Promise<BlobStore> }>;
 }
 
 const MIB = 1024 * 1024;
 
-/** What every engine must pass. */
+/** The tests that every engine must pass. */
 export function blobStoreSuite(name: string, engine: Engine): void {
-  test(`${name}: what was uploaded is read back, whole and in parts`, async () => {
+  test(`${name}: an uploaded blob is read back, whole and in ranges`, async () => {
     const { store } = await engine.open();
     const content = randomBytes(3 * MIB + 17);
     const id = await filled(store, [content.subarray(0, MIB), content.subarray(MIB)]);
@@ -31,14 +31,14 @@ export function blobStoreSuite(name: string, engine: Engine): void {
     await assert.rejects(store.uploadSize(id), isCode(Code.NotFound));
   });
 
-  test(`${name}: an empty blob is a blob`, async () => {
+  test(`${name}: a blob may be empty`, async () => {
     const { store } = await engine.open();
     const blob = await store.finish(await filled(store, []), digestOf(Buffer.alloc(0)));
     assert.equal(blob.size, 0);
     assert.equal((await store.readWhole(blob.digest, blob.generation)).length, 0);
   });
 
-  test(`${name}: sha512 is found for bytes that were hashed as sha256, and the other way round`, async () => {
+  test(`${name}: an upload hashed as sha256 can be finished as sha512, and the other way round`, async () => {
     const { store } = await engine.open();
     const content = randomBytes(MIB);
     for (const [guessed, asked] of [
@@ -63,7 +63,7 @@ export function blobStoreSuite(name: string, engine: Engine): void {
     assert.deepEqual(await listed(store.listBlobs()), []);
   });
 
-  test(`${name}: a chunk at another offset than the end is not taken`, async () => {
+  test(`${name}: a chunk at any offset but the end is not accepted`, async () => {
     const { store } = await engine.open();
     const id = await filled(store, [Buffer.from("abc")]);
     for (const offset of [0, 2, 4])
@@ -72,7 +72,7 @@ export function blobStoreSuite(name: string, engine: Engine): void {
     await store.finish(id, digestOf(Buffer.from("abcd")));
   });
 
-  test(`${name}: an upload goes on after a restart, and a blob outlives it`, async () => {
+  test(`${name}: an upload continues after a restart, and a blob survives it`, async () => {
     const { store, reopen } = await engine.open();
     const content = randomBytes(MIB);
     const id = await filled(store, [content.subarray(0, 1000)]);
@@ -84,7 +84,7 @@ export function blobStoreSuite(name: string, engine: Engine): void {
     assert.equal((await again.readWhole(kept.digest, kept.generation)).toString(), "kept");
   });
 
-  test(`${name}: an upload that one process began, others continue and finish`, async () => {
+  test(`${name}: an upload that one process began can be continued and finished by others`, async () => {
     const { store, reopen } = await engine.open();
     const other = await reopen();
     const content = randomBytes(MIB);
@@ -113,7 +113,7 @@ export function blobStoreSuite(name: string, engine: Engine): void {
     assert.deepEqual(await listed(other.listUploads()), []);
   });
 
-  test(`${name}: of two processes that write at one place, one has written and the other gets an error`, async () => {
+  test(`${name}: of two processes that append at one offset, one succeeds and the other gets an error`, async () => {
     const { store, reopen } = await engine.open();
     const other = await reopen();
     const id = await filled(store, [Buffer.from("ab")]);
@@ -144,14 +144,14 @@ export function blobStoreSuite(name: string, engine: Engine): void {
     const ids = [await filled(store, []), await filled(store, [Buffer.from("a"), Buffer.from("b")])];
     const found = await listed(store.listUploads());
     assert.deepEqual(found.map(({ id }) => id).toSorted(), ids.toSorted());
-    // Some file systems and servers count whole seconds.
+    // Some file systems and servers store whole seconds.
     for (const { modifiedMs } of found) assert.ok(modifiedMs > beganMs - 2000 && modifiedMs < Date.now() + 2000);
     for (const id of ids) await store.removeUpload(id);
     await store.removeUpload(newId());
     assert.deepEqual(await listed(store.listUploads()), []);
   });
 
-  test(`${name}: what came before the source failed stays, unless it is to be taken back`, async () => {
+  test(`${name}: bytes received before the source failed are kept, unless the caller asks otherwise`, async () => {
     const { store } = await engine.open();
     const id = await filled(store, [Buffer.from("ab")]);
     await assert.rejects(store.append(id, 2, failing(Buffer.from("cd"))), /the client went away/);
@@ -174,7 +174,7 @@ export function blobStoreSuite(name: string, engine: Engine): void {
     await store.finish(id, digestOf(Buffer.from("abcd")));
   });
 
-  test(`${name}: one writer at a time`, async () => {
+  test(`${name}: an upload has one writer at a time`, async () => {
     const { store } = await engine.open();
     const id = await filled(store, []);
     const gate = Promise.withResolvers<void>();
@@ -190,7 +190,7 @@ export function blobStoreSuite(name: string, engine: Engine): void {
     await store.finish(id, digestOf(Buffer.from("slow")));
   });
 
-  test(`${name}: a digest's generations are apart`, async () => {
+  test(`${name}: the generations of a digest are independent`, async () => {
     const { store } = await engine.open();
     const content = Buffer.from("twice");
     const one = await store.finish(await filled(store, [content]), digestOf(content));
@@ -203,7 +203,7 @@ export function blobStoreSuite(name: string, engine: Engine): void {
     assert.deepEqual(await store.readWhole(two.digest, two.generation), content);
   });
 
-  test(`${name}: names that are none of ours reach nothing`, async () => {
+  test(`${name}: invalid ids, digests and generations reach no file or object`, async () => {
     const { store } = await engine.open();
     for (const id of ["", "..", "../x", "/etc/passwd", "a".repeat(33)]) {
       await assert.rejects(store.startUpload(id), isCode(Code.NotFound));
@@ -215,7 +215,7 @@ export function blobStoreSuite(name: string, engine: Engine): void {
     await assert.rejects(store.readWhole(digestOf(Buffer.from("x")), "../../../x"), isCode(Code.NotFound));
   });
 
-  test(`${name}: a reader that stops, stops the reading`, async () => {
+  test(`${name}: a sink that fails stops the reading`, async () => {
     const { store } = await engine.open();
     const content = randomBytes(4 * MIB);
     const blob = await store.finish(await filled(store, [content]), digestOf(content));
@@ -240,7 +240,7 @@ export function digestOf(content: Uint8Array, algorithm: DigestAlgorithm = "sha2
   return `${algorithm}:${createHash(algorithm).update(content).digest("hex")}`;
 }
 
-/** An upload that holds the parts, each appended by itself. */
+/** Makes an upload of the parts, each in its own append. */
 export async function filled(store: BlobStore, parts: Buffer[]): Promise<string> {
   const id = newId();
   await store.startUpload(id);
@@ -248,7 +248,7 @@ export async function filled(store: BlobStore, parts: Buffer[]): Promise<string>
   return id;
 }
 
-/** The content in pieces as a socket gives them. */
+/** The content in chunks of the size that a socket gives. */
 export async function* chunks(content: Buffer): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < content.length; at += 65_536) yield content.subarray(at, at + 65_536);
 }
@@ -272,7 +272,7 @@ async function received(
 ): Promise<Buffer> {
   const parts: Buffer[] = [];
   await store.read(blob.digest, blob.generation, { start, end }, async (chunk) => {
-    // Later than the next read begins, as a slow client would.
+    // Resolves after the next read has begun, as with a slow client.
     const copy = Buffer.from(chunk);
     await new Promise(setImmediate);
     assert.deepEqual(chunk, copy, "the buffer was reused too early");

@@ -2,11 +2,11 @@ import type { FileHandle } from "node:fs/promises";
 import type { ByteRange, ByteSink, ByteSource } from "./index.ts";
 import type { HashState } from "./digesting.ts";
 
-// Batches of 256 KiB are written 1.3 times as fast as every chunk of a socket by itself; two reused buffers read twice
-// as fast as a read stream (docs/performance.md).
+// Measured (docs/performance.md): batches of 256 KiB are written 1.3 times as fast as each chunk of a socket by itself,
+// and two reused buffers read twice as fast as a read stream.
 const BATCH_BYTES = 256 * 1024;
 const READ_BYTES = 512 * 1024;
-// Chunks of a socket have 64 KiB at the most.
+// Chunks of a socket are at most 64 KiB.
 const CHUNKS_UNDER_WAY = 8;
 
 export interface WriteOptions {
@@ -14,7 +14,7 @@ export interface WriteOptions {
   freeChunks: boolean;
 }
 
-/** How writing ended. `sourceError` is set when the source failed; the bytes before that are written. */
+/** The result of writing. `sourceError` is set when the source failed; the bytes before it are written. */
 export interface Written {
   bytes: number;
   overflow: boolean;
@@ -22,9 +22,9 @@ export interface Written {
 }
 
 /**
- * Writes the source into the file from the offset, hashing on the way. While one batch is being written the next is
- * received, and no more than that: at most two batches are in memory. Stops after `limit` bytes and then reports
- * `overflow`. Throws what the disk throws. Does not sync.
+ * Writes the source into the file from the offset, and hashes it. While one batch is written the next is received: at
+ * most two batches are in memory. Stops after `limit` bytes and then reports `overflow`. Throws errors of the disk.
+ * Does not sync.
  */
 export async function writeFrom(
   file: FileHandle,
@@ -44,7 +44,7 @@ export async function writeFrom(
     writing = writeAll(file, chunks, batchBytes, position).then(() => {
       if (freeChunks) for (const chunk of chunks) free(chunk);
     });
-    // The rejection is met where `writing` is awaited next; without this it would count as unhandled until then.
+    // The error is handled where `writing` is awaited next; without this line it would count as unhandled until then.
     writing.catch(() => undefined);
     position += batchBytes;
     batch = [];
@@ -61,8 +61,8 @@ export async function writeFrom(
 }
 
 /**
- * Takes in what comes, hashing on the way, and hands on each chunk: to its end, to the first that passes `limit` bytes
- * in all, or until the source fails. Throws what `take` throws.
+ * Reads the source, updates the hash and passes each chunk to `take`, until the source ends, more than `limit` bytes
+ * have come, or the source fails. Throws errors of `take`.
  */
 export async function receive(
   chunks: AsyncIterator<Uint8Array>,
@@ -92,9 +92,9 @@ export async function receive(
 }
 
 /**
- * Gives a chunk's memory back now. Left to the garbage collector, 64 KiB for every read of a socket, it makes that
- * collect the whole heap every few dozen megabytes: half of the processor time of an upload. Memory that the chunk
- * shares with others stays.
+ * Frees the memory of a chunk immediately. If 64 KiB for every read of a socket are left to the garbage collector, it
+ * collects the whole heap every few dozen megabytes: half of the processor time of an upload. Memory that the chunk
+ * shares with others is not freed.
  */
 export function free(chunk: Uint8Array): void {
   if (chunk.buffer instanceof ArrayBuffer && chunk.byteLength === chunk.buffer.byteLength) chunk.buffer.transfer(0);
@@ -102,7 +102,7 @@ export function free(chunk: Uint8Array): void {
 
 async function writeAll(file: FileHandle, buffers: Uint8Array[], bytes: number, position: number): Promise<void> {
   const { bytesWritten } = await file.writev(buffers, position);
-  // A nearly full disk takes a part; writing the rest fails with the reason.
+  // A nearly full disk writes only a part; writing the rest fails with the reason.
   let rest = bytesWritten < bytes ? Buffer.concat(buffers).subarray(bytesWritten) : Buffer.alloc(0);
   let at = position + bytesWritten;
   while (rest.length > 0) {
@@ -114,8 +114,8 @@ async function writeAll(file: FileHandle, buffers: Uint8Array[], bytes: number, 
 }
 
 /**
- * Sends chunks that nobody reuses: several are on their way concurrently, so that neither side waits for the other at
- * each of them. Stops at the first that is refused.
+ * Sends chunks whose memory is not reused: several are sent concurrently, so that source and sink do not wait for each
+ * other at every chunk. Stops at the first chunk that the sink rejects.
  */
 export async function sendChunks(chunks: AsyncIterable<Buffer>, sink: ByteSink): Promise<void> {
   const sending: Promise<void>[] = [];
@@ -132,7 +132,7 @@ export async function sendChunks(chunks: AsyncIterable<Buffer>, sink: ByteSink):
   await Promise.all(sending);
 }
 
-/** Sends the range through two buffers in turn: one is read into while the other is being sent. */
+/** Sends the range through two buffers in turn: one is filled while the other is sent. */
 export async function readTo(file: FileHandle, range: ByteRange, sink: ByteSink): Promise<void> {
   const length = range.end - range.start + 1;
   const slots = [0, 1].map(() => ({
@@ -141,8 +141,8 @@ export async function readTo(file: FileHandle, range: ByteRange, sink: ByteSink)
   }));
   let position = range.start;
   try {
-    for (let turn = 0; position <= range.end; turn += 1) {
-      const slot = slots[turn % 2];
+    for (let round = 0; position <= range.end; round += 1) {
+      const slot = slots[round % 2];
       if (!slot) break;
       await slot.sent;
       const { bytesRead } = await file.read(

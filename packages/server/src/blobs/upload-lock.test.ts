@@ -13,7 +13,7 @@ function fileIn(t: TestContext): { folder: string; path: string } {
   return { folder, path: join(folder, "upload") };
 }
 
-/** Another process that takes the lock, says whether it got it, and ends without releasing it. */
+/** Starts another process that takes the lock, prints whether it got it, and ends without releasing it. */
 function takenElsewhere(path: string): string {
   const module = JSON.stringify(new URL("./upload-lock.ts", import.meta.url).href);
   const program = `const { takeLock } = await import(${module}); process.stdout.write(await takeLock(${JSON.stringify(path)}, 7) ? "taken" : "refused");`;
@@ -31,7 +31,7 @@ test("while one process has the lock, no other gets it", async (t) => {
   assert.deepEqual(readdirSync(folder), []);
 });
 
-test("the lock of a process that ended is taken over, by one", async (t) => {
+test("the lock of a process that ended is taken over by exactly one other", async (t) => {
   const { folder, path } = fileIn(t);
   for (let round = 0; round < 3; round++) {
     assert.equal(takenElsewhere(path), "taken");
@@ -44,7 +44,7 @@ test("the lock of a process that ended is taken over, by one", async (t) => {
 });
 
 test(
-  "a process that got the number of one that ended does not have its lock",
+  "a process that reuses the pid of an ended one does not hold its lock",
   { skip: existsSync("/proc/self/stat") ? false : "needs /proc" },
   async (t) => {
     const { path } = fileIn(t);
@@ -54,7 +54,7 @@ test(
   },
 );
 
-test("what locks left is removed with the file", async (t) => {
+test("removeLocks removes the lock files of an upload", async (t) => {
   const { folder, path } = fileIn(t);
   await takeLock(path, 0);
   symlinkSync("1.1.0.0", `${path}.takeover`);

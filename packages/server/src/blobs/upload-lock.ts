@@ -2,26 +2,26 @@ import { readFileSync } from "node:fs";
 import { readlink, rename, rm, symlink } from "node:fs/promises";
 import { errorCode } from "../lib/error-code.ts";
 
-/** What is known of the request, here or in another process of the machine, that works on an upload. */
+/** The state of the request that works on an upload, in this or another process of the machine. */
 export interface LockHolder {
   syncedBytes: number;
 }
-/** A lock that is held. */
+/** A lock that this process holds. */
 export interface Lock {
   release(): Promise<void>;
 }
 
-// A lock is a symbolic link that leads nowhere: created atomically, and its target says who holds it:
-// <pid>.<when that process started>.<a number of its own>.<synced bytes of the upload>
+// A lock is a symbolic link without an existing target: it is created atomically, and its target text describes the
+// holder: <pid>.<when that process started>.<a unique number>.<synced bytes of the upload>
 const HOLDER = /^(\d+)\.(\d+)\.\d+\.(\d+)$/;
 const STARTED = startOf(process.pid);
 
 let taken = 0;
 
 /**
- * Takes the lock beside a file, for any process of the machine; `<path>.lock` and `<path>.takeover` are its own. That
- * of a process which has ended is taken over. Undefined: another has it. Two file operations a time when nobody else
- * wants it.
+ * Takes the lock of a file, exclusive among all processes of the machine; `<path>.lock` and `<path>.takeover` are
+ * reserved for it. The lock of a process that has ended is taken over. Undefined when another process holds it. Costs
+ * two file operations when there is no contention.
  */
 export async function takeLock(path: string, syncedBytes: number): Promise<Lock | undefined> {
   const mine = `${process.pid}.${STARTED ?? 0}.${taken++}.${syncedBytes}`;
@@ -29,13 +29,13 @@ export async function takeLock(path: string, syncedBytes: number): Promise<Lock 
   return { release: () => rm(lockOf(path), { force: true }) };
 }
 
-/** Who works on the file now. Undefined: nobody, or one that has ended. */
+/** The process that works on the file now. Undefined when there is none, or it has ended. */
 export async function lockHolder(path: string): Promise<LockHolder | undefined> {
   const holder = await read(lockOf(path));
   return holder !== undefined && isAlive(holder) ? { syncedBytes: Number(HOLDER.exec(holder)?.[3] ?? 0) } : undefined;
 }
 
-/** Removes what locks left, whoever made them: for a file that is gone. */
+/** Removes the lock files of a file that was removed, whoever created them. */
 export async function removeLocks(path: string): Promise<void> {
   for (const lock of [lockOf(path), takeoverOf(path)]) await rm(lock, { force: true });
 }
@@ -49,8 +49,8 @@ function takeoverOf(path: string): string {
 }
 
 /**
- * Only who holds the second lock may replace the first, and looks at it once more: so two that met the same dead holder
- * cannot both follow it.
+ * Only the holder of the second lock may replace the first, and checks the first again: so two processes that found the
+ * same ended holder cannot both take over.
  */
 async function takeOver(path: string, mine: string): Promise<boolean> {
   const [lock, takeover] = [lockOf(path), takeoverOf(path)];
@@ -99,13 +99,13 @@ function isAlive(holder: string): boolean {
 }
 
 /**
- * When a process started, in ticks since the machine did: it distinguishes processes that got the same number one after
- * the other. Undefined: there is none, or no /proc.
+ * When a process started, in ticks since the machine did: it distinguishes processes that had the same pid one after
+ * the other. Undefined when there is no such process, or no /proc.
  */
 function startOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The second field, the program's name, may hold spaces and brackets.
+    // The second field, the program's name, may contain spaces and brackets.
     return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
   } catch {
     return undefined;
