@@ -1,16 +1,16 @@
 import { Counter, type Registry } from "prom-client";
 
-/** The audit log of this server. */
+/** Metrics of this server's audit log. */
 export interface AuditMetrics {
-  /** Rejections that were not written. */
+  /** Counts rejections that were not written to the audit log. */
   dropped(count: number): void;
 }
 
-/** Counts what the audit log does not have. */
+/** Registers the counter of rejections missing from the audit log. */
 export function auditMetrics(registry: Registry): AuditMetrics {
   const dropped = new Counter({
     name: "moorage_audit_dropped_total",
-    help: "Rejections that the audit log does not have: too many in a short time, or the database did not take them.",
+    help: "Rejections missing from the audit log: too many in a short time, or the database did not accept them.",
     registers: [registry],
   });
   return { dropped: (count) => dropped.inc(count) };

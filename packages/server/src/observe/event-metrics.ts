@@ -1,53 +1,53 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
-/** What waits for one subscription. */
+/** The deliveries of one subscription that are not done. */
 export interface Backlog {
   subscription: string;
-  /** Deliveries that are not over. */
+  /** The number of deliveries that are neither delivered nor given up. */
   open: number;
-  /** When the event of the oldest happened, in milliseconds since 1970. */
+  /** When the event of the oldest such delivery happened, in milliseconds since 1970. */
   oldestMs: number;
 }
 
-/** The sending of events by this server. */
+/** Metrics of this server's event deliveries. */
 export interface EventMetrics {
-  /** A try ended. `outcome`: from a bounded set. */
-  tried(result: { subscription: string; outcome: string; seconds: number }): void;
-  /** Says where the backlogs come from; asked when somebody scrapes. */
+  /** Records a finished delivery attempt. `outcome`: from a bounded set. */
+  attempted(result: { subscription: string; outcome: string; seconds: number }): void;
+  /** Sets the source of the backlogs; it is read at each scrape. */
   watch(read: () => Promise<Reading>): void;
 }
 
-/** What waits, and when that was so. */
+/** The backlogs, and the time at which they were read. */
 interface Reading {
   nowMs: number;
   backlogs: readonly Backlog[];
 }
 
-// A series for each subscription that is sent to, so many at most: beyond that they share one.
+// At most this many subscriptions have their own time series; the others share one.
 const MAX_SERIES = 500;
-// A database that hangs does not keep the other metrics.
+// A database that does not answer must not hold up the other metrics.
 const READ_TIMEOUT_MS = 1_000;
 const BOUNDS_S = [0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60];
 
-/** Starts counting it. */
+/** Registers the metrics of event deliveries. */
 export function eventMetrics(registry: Registry): EventMetrics {
   const registers = [registry];
-  const tries = new Counter({
+  const attempts = new Counter({
     name: "moorage_event_tries_total",
-    help: "Tries to deliver an event, by how they ended.",
+    help: "Attempts to deliver an event, by how they ended.",
     labelNames: ["subscription", "outcome"],
     registers,
   });
   const failures = new Counter({
     name: "moorage_event_failures_total",
-    help: "Tries to deliver an event that failed.",
+    help: "Attempts to deliver an event that failed.",
     labelNames: ["subscription"],
     registers,
   });
   const duration = new Histogram({
     name: "moorage_event_try_duration_seconds",
-    help: "How long tries to deliver an event took.",
+    help: "How long attempts to deliver an event took.",
     labelNames: ["outcome"],
     buckets: BOUNDS_S,
     registers,
@@ -59,10 +59,10 @@ export function eventMetrics(registry: Registry): EventMetrics {
   };
   let read = async (): Promise<Reading> => ({ nowMs: 0, backlogs: [] });
   let reading: Promise<Reading | undefined> | undefined;
-  // Both gauges are asked together, and answer from one look.
+  // Both gauges are collected together, and share one read.
   const look = (): Promise<Reading | undefined> =>
     (reading ??= Promise.race([
-      // What was known last is better than no metrics at all.
+      // On an error the gauges stay at their last values, and the scrape succeeds.
       read().catch(() => undefined),
       pause(READ_TIMEOUT_MS, undefined, { ref: false }),
     ]).finally(() => {
@@ -91,9 +91,9 @@ export function eventMetrics(registry: Registry): EventMetrics {
     ({ oldestMs }, nowMs) => Math.max(0, nowMs - oldestMs) / 1000,
   );
   return {
-    tried({ subscription: uid, outcome, seconds }) {
+    attempted({ subscription: uid, outcome, seconds }) {
       const subscription = nameOf(uid);
-      tries.inc({ subscription, outcome });
+      attempts.inc({ subscription, outcome });
       duration.observe({ outcome }, seconds);
       if (outcome !== "delivered") failures.inc({ subscription });
     },

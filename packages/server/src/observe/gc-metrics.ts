@@ -1,25 +1,25 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 
-/** The collecting of garbage by this server. */
+/** Metrics of this server's garbage collection. */
 export interface GcMetrics {
-  /** A run came to its end at that time, in milliseconds since 1970. */
+  /** Records a completed run, what it removed and when it ended, in milliseconds since 1970. */
   ran(went: { tags: number; manifests: number; blobs: number; bytes: number }, atMs: number): void;
 }
 
-/** Counts runs and what went in them. */
+/** Registers the counters of runs and of what they removed. */
 export function gcMetrics(registry: Registry): GcMetrics {
   const counter = (name: string, help: string): Counter =>
     new Counter({ name: `moorage_gc_${name}_total`, help, registers: [registry] });
-  const runs = counter("runs", "Runs of the garbage collection that came to their end.");
+  const runs = counter("runs", "Completed runs of the garbage collection.");
   const counters = {
     tags: counter("tags", "Tags that were deleted by the retention rules of their repos."),
-    manifests: counter("manifests", "Manifests that were removed since nothing needed them."),
-    blobs: counter("blobs", "Blobs that repos let go of since nothing needed them."),
-    bytes: counter("bytes", "Bytes of content that went with the last repo that held it."),
+    manifests: counter("manifests", "Manifests that were removed because nothing needed them."),
+    blobs: counter("blobs", "Blobs that were unlinked from repos because nothing needed them."),
+    bytes: counter("bytes", "Bytes of content that was removed with its last link."),
   };
   const last = new Gauge({
     name: "moorage_gc_last_success_time_seconds",
-    help: "When a run last came to its end, in seconds since 1970; 0: none did.",
+    help: "When a run last completed, in seconds since 1970; 0 if none did.",
     registers: [registry],
     aggregator: "max",
   });

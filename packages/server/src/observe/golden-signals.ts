@@ -1,34 +1,34 @@
-/** A metric with its values, in the form in which prom-client hands them from process to process. */
+/** A metric with its values, in the form in which prom-client passes them between processes. */
 export interface MetricData {
   name: string;
   help: string;
   type: "counter" | "gauge" | "histogram";
-  /** How the values of several processes become one. */
+  /** How the values of several processes are combined. */
   aggregator: "sum";
   values: { labels: Record<string, string | number>; value: number; metricName?: string }[];
 }
 
-/** Seconds. From what a cached read takes to what a large upload does. */
+/** Upper bounds in seconds: from a cached read to a large upload. */
 const BOUNDS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 /**
- * One name's signals: plain numbers, since a request passes several of these and prom-client looks up its labels at
- * each.
+ * The values of one name. They are plain numbers because a request updates several of them, and prom-client looks up
+ * its labels at each update.
  */
 export interface Series {
   readonly name: string;
   underWay: number;
   seconds: number;
-  /** How many took up to each bound and longer than the one before; the last: longer than all. */
+  /** How many took at most this bound and longer than the one before; the last bucket has those above all bounds. */
   readonly buckets: Float64Array;
   readonly outcomes: Map<string, { count: number }>;
 }
 
 /** Traffic, errors, latency and saturation of one kind of work, by name. */
 export interface GoldenSignals {
-  /** `name`: from a bounded set, never what a caller made up. */
+  /** `name`: from a bounded set, never a value from the request. */
   begin(name: string): Series;
-  /** `seconds`: how long it took. `outcome`: from a bounded set. */
+  /** `seconds`: the duration. `outcome`: from a bounded set. */
   end(series: Series, outcome: string, seconds: number): void;
   collect(): MetricData[];
 }
@@ -41,7 +41,7 @@ export interface GoldenOptions {
   noun: string;
   /** What is counted, for the help texts: "API calls". */
   what: string;
-  /** The label of the name, and that of the outcome. */
+  /** The label of the name, and the label of the outcome. */
   label: string;
   outcome: string;
 }
@@ -103,7 +103,7 @@ export function goldenSignals({ prefix, noun, what, label, outcome }: GoldenOpti
   };
 }
 
-/** Each bucket holds all that took no longer, as Prometheus has it. */
+/** In Prometheus a bucket includes all smaller ones. */
 function histogramValues(metric: string, label: string, { name, seconds, buckets }: Series): MetricData["values"] {
   let count = 0;
   const values = [...buckets].map((inBucket, at) => ({

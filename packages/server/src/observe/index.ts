@@ -19,10 +19,10 @@ export { createLog } from "./log.ts";
 export { mergeSnapshots, METRICS_CONTENT_TYPE, type Snapshot } from "./metrics.ts";
 export type { MirrorMetrics } from "./mirror-metrics.ts";
 
-/** What watches one server. */
+/** The metrics and traces of one server. */
 export interface Observation {
   requests: RequestObserver;
-  /** What the database's engine counts. */
+  /** Metrics that the database engine reports. */
   database: DatabaseMetrics;
   mirror: MirrorMetrics;
   gc: GcMetrics;
@@ -30,16 +30,16 @@ export interface Observation {
   limited: Metrics["limited"];
   audit: AuditMetrics;
   pulls: PullMetrics;
-  /** The same, with its work counted, timed and traced. */
+  /** Wraps a transactor, so that its work is counted, timed and traced. */
   transactor(transactor: Transactor): Transactor;
   blobs(store: BlobStore): BlobStore;
   /** This server's metrics. */
   snapshot(): Promise<Snapshot>;
-  /** Sends the traces that are left, within three seconds. */
+  /** Sends the remaining traces, within three seconds. */
   close(): Promise<void>;
 }
 
-/** Starts counting, and tracing where the settings say so. */
+/** Starts metrics, and tracing if the settings enable it. */
 export async function openObservation(
   { tracesUrl, tracesSample }: Pick<Config, "tracesUrl" | "tracesSample">,
   log: Logger,

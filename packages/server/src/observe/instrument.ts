@@ -6,7 +6,7 @@ import type { GoldenSignals } from "./golden-signals.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Tracer } from "./traces.ts";
 
-/** The transactor, its transactions counted and timed by command ("read" for all reads), and spans made of them. */
+/** Wraps a transactor: its transactions are counted, timed and traced as spans, by command ("read" for all reads). */
 export function observeTransactor(
   transactor: Transactor,
   { database }: Pick<Metrics, "database">,
@@ -20,8 +20,8 @@ export function observeTransactor(
 }
 
 /**
- * The blob store, its operations and bytes counted and timed, and spans made of them. Lists are left alone: they take
- * as long as whoever reads them.
+ * Wraps a blob store: its operations are counted, timed and traced as spans, and bytes counted. Lists are not measured:
+ * they take as long as their reader does.
  */
 export function observeBlobs(store: BlobStore, { blobs }: Pick<Metrics, "blobs">, tracer?: Tracer): BlobStore {
   const watch = watcher(blobs, "blobs", tracer);

@@ -5,7 +5,7 @@ import { textLine } from "./log-text.ts";
 const line = (fields: object): string =>
   JSON.stringify({ level: 30, time: Date.UTC(2026, 10, 21, 12, 0, 1, 5), pid: 7, hostname: "here", ...fields });
 
-test("a line for people: time, level, message, fields", () => {
+test("a text line has time, level, message and fields", () => {
   const fields = {
     port: 8080,
     url: "http://127.0.0.1:8080",
@@ -28,13 +28,13 @@ test("an error shows its message and, indented below, its stack", () => {
   );
 });
 
-test("control characters of a caller neither make lines nor reach the terminal", () => {
+test("control characters in values neither start new lines nor reach the terminal", () => {
   const text = textLine(line({ path: "/a\n2026 INFO forged\u001b[2J", msg: "request\r" }), false);
   assert.equal(text.split("\n").length, 2);
   assert.deepEqual(text.match(/\p{Cc}/gu), ["\n"]);
 });
 
-test("colour is for terminals alone", () => {
+test("colour is used only on terminals", () => {
   assert.ok(textLine(line({ msg: "x" }), true).includes("\u001b[32mINFO "));
   assert.ok(!textLine(line({ msg: "x" }), false).includes("\u001b"));
 });

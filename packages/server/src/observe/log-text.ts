@@ -10,8 +10,8 @@ const DIM = 2;
 const BARE = /^[^\s"=\\\p{Cc}]+$/u;
 
 /**
- * A JSON line of the log as one for people: time (UTC), level, message, `name=value` fields. The stack of an error
- * follows, indented.
+ * Turns a JSON line of the log into readable text: time (UTC), level, message, `name=value` fields. The stack of an
+ * error follows, indented.
  */
 export function textLine(json: string, colour: boolean): string {
   const {
@@ -47,7 +47,7 @@ export function textLine(json: string, colour: boolean): string {
   return `${parts.join(" ")}\n${trail}`;
 }
 
-// A caller's text must not move the cursor of whoever reads the log, nor look like another line.
+// Escapes control characters: values from requests must not control the reader's terminal, or look like another line.
 function printable(text: string): string {
   return text.replace(/\p{Cc}/gu, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

@@ -5,8 +5,8 @@ import { traceContext } from "./trace-context.ts";
 import { withoutSecrets } from "./redact.ts";
 
 /**
- * The log on standard output: an object a line, or text for people, in colour on a terminal. Lines of a traced request
- * carry its `traceId`.
+ * The log on standard output: a JSON object per line, or readable text, in colour on a terminal. Lines of a traced
+ * request have its `traceId`.
  */
 export function createLog(
   { logLevel, logFormat }: Pick<Config, "logLevel" | "logFormat">,
@@ -29,13 +29,12 @@ export function createLog(
 const GATHERED_BYTES = 8 * 1024;
 const LONGEST_WAIT_MS = 200;
 
-// There is one of it, however many servers a process runs.
+// Shared by all servers of the process.
 let standard: DestinationStream | undefined;
 
 /**
- * Standard output, written when 8 KiB have come together or 200 ms have passed: a write for every line takes longer
- * than most requests. What is left is written when the process ends by itself; one that is killed takes at most that
- * much along.
+ * Standard output, written when 8 KiB have collected or 200 ms have passed: a write for every line would take longer
+ * than most requests. The rest is written when the process exits normally; a killed process loses at most that much.
  */
 function gathered(): DestinationStream {
   if (standard !== undefined) return standard;
@@ -44,7 +43,7 @@ function gathered(): DestinationStream {
     try {
       stream.flushSync();
     } catch {
-      // Nobody reads any more, or the stream was never opened.
+      // Nothing reads standard output any more, or the stream was never opened.
     }
   });
   standard = stream;

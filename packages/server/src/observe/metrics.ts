@@ -6,16 +6,16 @@ import { type GoldenSignals, goldenSignals } from "./golden-signals.ts";
 import { type MirrorMetrics, mirrorMetrics } from "./mirror-metrics.ts";
 import { type PullMetrics, pullMetrics } from "./pull-metrics.ts";
 
-// The label's name is public: dashboards and alerts use it.
+// The value of the label is public: dashboards and alerts use it.
 const HANDLER_LABEL = "door";
 
-/** The metrics of one server, as plain data that crosses between processes. */
+/** The metrics of one server, as plain data that can be sent between processes. */
 export type Snapshot = object[];
 
-/** What is under way at the database, read when somebody scrapes. */
+/** The load of the database, read at each scrape. */
 export interface DatabaseGauges {
   /**
-   * Connections that are open, those of them that do nothing, and calls that wait for one. Absent: the engine has no
+   * Connections: open ones, the idle ones among them, and callers that wait for one. Undefined when the engine has no
    * pool.
    */
   pool?: { total: number; idle: number; waiting: number } | undefined;
@@ -23,15 +23,15 @@ export interface DatabaseGauges {
   writes: number;
 }
 
-/** What the engine alone knows. */
+/** Metrics that only the database engine knows. */
 export interface DatabaseMetrics {
-  /** A transaction is run once more. `reason`: from a bounded set. */
+  /** Counts a transaction that is retried. `reason`: from a bounded set. */
   retried(reason: string): void;
-  /** Says where the gauges come from. */
+  /** Sets the source of the gauges. */
   watch(read: () => DatabaseGauges): void;
 }
 
-/** Everything that is counted in one server. */
+/** All metrics of one server. */
 export interface Metrics {
   audit: AuditMetrics;
   events: EventMetrics;
@@ -41,17 +41,20 @@ export interface Metrics {
   http: GoldenSignals;
   rpc: GoldenSignals;
   registry: GoldenSignals & { received(verb: string, bytes: number): void; sent(verb: string, bytes: number): void };
-  /** A request was refused by a rate limit. `handler` and `kind`: from bounded sets. */
+  /** Counts a request rejected by a rate limit. `handler` and `kind`: from bounded sets. */
   limited(handler: string, kind: string): void;
   database: GoldenSignals & DatabaseMetrics;
   blobs: GoldenSignals & { read(bytes: number): void; written(bytes: number): void };
   snapshot(): Promise<Snapshot>;
 }
 
-/** The content type of what `mergeSnapshots` gives. */
+/** The content type of the text that `mergeSnapshots` returns. */
 export const METRICS_CONTENT_TYPE = Registry.PROMETHEUS_CONTENT_TYPE;
 
-/** Starts counting. Servers of one process count apart; what belongs to the process stands in each one's snapshot. */
+/**
+ * Registers the metrics of one server. Servers in one process count separately; metrics of the process are in the
+ * snapshot of each.
+ */
 export function createMetrics(version: string): Metrics {
   const registry = new Registry();
   const registers = [registry];
@@ -73,13 +76,13 @@ export function createMetrics(version: string): Metrics {
   const written = bytes("moorage_blobs_written_bytes_total", "Bytes written to the blob store.", []);
   const retries = new Counter({
     name: "moorage_database_retries_total",
-    help: "Transactions that were run once more.",
+    help: "Transactions that were retried.",
     labelNames: ["reason"],
     registers,
   });
   const limited = new Counter({
     name: "moorage_rate_limited_total",
-    help: "Requests refused by a rate limit, by handler and by what was counted.",
+    help: "Requests rejected by a rate limit, by handler and by what was counted.",
     labelNames: [HANDLER_LABEL, "kind"],
     registers,
   });
@@ -157,23 +160,27 @@ export function createMetrics(version: string): Metrics {
   };
 }
 
-// prom-client leaves it out of a sum, and this is one even for a single process: when the oldest started says enough.
+// prom-client leaves it out of a merge. The merge takes place even with a single process; it shows the start of the
+// oldest.
 const START_TIME = "process_start_time_seconds";
 
 /**
- * One text of several processes' metrics: counters, histograms and gauges are added up, lags of event loops are
- * averaged.
+ * Merges the metrics of several processes into one text: counters, histograms and gauges are added up, event loop lags
+ * are averaged.
  */
 export async function mergeSnapshots(snapshots: readonly Snapshot[]): Promise<string> {
   return await AggregatorRegistry.aggregate([...snapshots]).metrics();
 }
 
-let onlyOne: Registry | undefined;
+let sharedRegistry: Registry | undefined;
 
-/** prom-client watches the event loop and the garbage collector for as long as the process lives: once is enough. */
+/**
+ * Metrics of the process. prom-client watches the event loop and the garbage collector for the life of the process, so
+ * that they are registered only once.
+ */
 function processRegistry(): Registry {
-  if (onlyOne === undefined) collectDefaultMetrics({ register: (onlyOne = new Registry()) });
-  return onlyOne;
+  if (sharedRegistry === undefined) collectDefaultMetrics({ register: (sharedRegistry = new Registry()) });
+  return sharedRegistry;
 }
 
 function databaseGauges(registry: Registry, read: () => DatabaseGauges): void {
@@ -181,7 +188,7 @@ function databaseGauges(registry: Registry, read: () => DatabaseGauges): void {
   registry.registerMetric(
     new Gauge({
       name: "moorage_database_connections",
-      help: "Connections of the pool, by what they do; waiting: calls that wait for one.",
+      help: "Connections of the pool, by state; waiting: calls that wait for one.",
       labelNames: ["state"],
       registers,
       collect() {
@@ -196,7 +203,7 @@ function databaseGauges(registry: Registry, read: () => DatabaseGauges): void {
   registry.registerMetric(
     new Gauge({
       name: "moorage_database_write_queue_length",
-      help: "Writes that wait or run; past 10,000 they are refused.",
+      help: "Writes that wait or run; past 10,000 they are rejected.",
       registers,
       collect() {
         this.set(read().writes);

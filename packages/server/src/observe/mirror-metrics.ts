@@ -1,49 +1,49 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 
-/** The copying of images from elsewhere. Outcomes and kinds: from bounded sets. */
+/** Metrics of the copying of images from upstream registries. Outcomes and kinds: from bounded sets. */
 export interface MirrorMetrics {
-  /** A turn of a repo begins, and ends. */
+  /** A copy run of a repo began; `end` ends it. */
   begin(): void;
   end(outcome: string): void;
-  /** A manifest was stored. */
+  /** Counts a stored manifest. */
   manifest(): void;
-  /** Bytes of blobs came. */
+  /** Counts bytes of blobs received from upstream. */
   received(bytes: number): void;
-  /** Something was asked for at a source because somebody pulled it. */
+  /** Counts a request to an upstream registry that a client's pull caused. */
   pulled(kind: string, outcome: string): void;
-  /** For how long the repo that waits longest for its turn has been due, in milliseconds. */
+  /** Sets for how many milliseconds the most overdue repo has waited for its copy run. */
   late(ms: number): void;
 }
 
-/** Starts counting it. */
+/** Registers the metrics of mirroring. */
 export function mirrorMetrics(registry: Registry): MirrorMetrics {
   const registers = [registry];
-  const turns = new Counter({
+  const runs = new Counter({
     name: "moorage_mirror_turns_total",
-    help: "Turns of repos that are copied from elsewhere.",
+    help: "Copy runs of mirrored repos, by how they ended.",
     labelNames: ["outcome"],
     registers,
   });
-  const underWay = new Gauge({ name: "moorage_mirror_turns_in_flight", help: "Turns that are under way.", registers });
+  const underWay = new Gauge({ name: "moorage_mirror_turns_in_flight", help: "Copy runs in progress.", registers });
   const manifests = new Counter({
     name: "moorage_mirror_manifests_total",
-    help: "Manifests copied from elsewhere.",
+    help: "Manifests copied from upstream registries.",
     registers,
   });
   const received = new Counter({
     name: "moorage_mirror_received_bytes_total",
-    help: "Bytes of blobs that came from elsewhere.",
+    help: "Bytes of blobs received from upstream registries.",
     registers,
   });
   const pulls = new Counter({
     name: "moorage_mirror_pulls_total",
-    help: "Manifests and blobs asked for elsewhere because somebody pulled them.",
+    help: "Manifests and blobs requested from upstream registries for clients that pulled them.",
     labelNames: ["kind", "outcome"],
     registers,
   });
   const late = new Gauge({
     name: "moorage_mirror_late_seconds",
-    help: "For how long the repo that waits longest for its turn has been due.",
+    help: "For how long the most overdue mirrored repo has been due.",
     registers,
     aggregator: "max",
   });
@@ -51,7 +51,7 @@ export function mirrorMetrics(registry: Registry): MirrorMetrics {
     begin: () => underWay.inc(),
     end(outcome) {
       underWay.dec();
-      turns.inc({ outcome });
+      runs.inc({ outcome });
     },
     manifest: () => manifests.inc(),
     received: (bytes) => received.inc(bytes),

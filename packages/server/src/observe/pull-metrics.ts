@@ -1,16 +1,16 @@
 import { Counter, type Registry } from "prom-client";
 
-/** The events of this server's pulls. */
+/** Metrics of the pull events of this server. */
 export interface PullMetrics {
-  /** Pulls without an event. */
+  /** Counts pulls for which no event was emitted. */
   dropped(count: number): void;
 }
 
-/** Counts pulls without an event. */
+/** Registers the counter of pulls without an event. */
 export function pullMetrics(registry: Registry): PullMetrics {
   const dropped = new Counter({
     name: "moorage_events_dropped_total",
-    help: "Pulls without an event: too many in a short time, or the database did not take them.",
+    help: "Pulls without an event: too many in a short time, or the database did not accept them.",
     registers: [registry],
   });
   return { dropped: (count) => dropped.inc(count) };

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { withoutSecrets } from "./redact.ts";
 
-test("passwords in URLs, tokens in headers and fields of secret names are hidden, the rest stays", () => {
+test("passwords in URLs, tokens in headers and fields with secret names are hidden, the rest stays", () => {
   const shown = withoutSecrets({
     message: "cannot reach postgres://moorage:hunter2@db:5432/moorage",
     code: "ECONNREFUSED",
@@ -22,7 +22,7 @@ test("passwords in URLs, tokens in headers and fields of secret names are hidden
   });
 });
 
-test("a circle ends", () => {
+test("a circular value ends", () => {
   const circle: Record<string, unknown> = { name: "x" };
   circle["self"] = circle;
   assert.ok(JSON.stringify(withoutSecrets(circle)).includes("[deeper]"));

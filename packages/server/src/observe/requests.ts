@@ -6,7 +6,7 @@ import { traceContext } from "./trace-context.ts";
 import { parseTraceparent } from "./traceparent.ts";
 import type { RequestTrace, Tracer } from "./traces.ts";
 
-/** Counts, times and, with a tracer, traces each request. */
+/** Counts and times each request, and traces it if there is a tracer. */
 export function requestObserver(metrics: Metrics, tracer: Tracer | undefined): RequestObserver {
   return {
     begin(head, handler, data) {
@@ -23,8 +23,8 @@ interface Running {
   startedMs: number;
 }
 
-// A class for its prototype: one of these is made for every request, and closures for each function would cost more
-// than what they count.
+// A class for its prototype: one object is made for every request, and closures for each function would cost more than
+// the counting itself.
 class ObservedRequest implements Observed {
   readonly traceId: string | undefined;
   receivedBytes = 0;
@@ -75,7 +75,7 @@ class ObservedRequest implements Observed {
   }
 
   end(status: string): void {
-    // Neither handler nor library reported a code: the client went away during the request.
+    // Neither a handler nor the library reported a code: the client closed the connection during the request.
     this.endRpc(CANCELLED);
     if (this.#verb !== undefined) {
       const { series, startedMs } = this.#verb;

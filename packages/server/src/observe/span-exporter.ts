@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 
 const WARN_EVERY_MS = 60_000;
 
-/** The exporter, with a warning a minute while it fails: the library itself would be silent. */
+/** Wraps the exporter to log a warning, at most once a minute, while it fails: the library itself logs nothing. */
 export function spanExporter(exporter: SpanExporter, log: Pick<Logger, "warn">): SpanExporter {
   let warnedMs = Number.NEGATIVE_INFINITY;
   let lost = 0;

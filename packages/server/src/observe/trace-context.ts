@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Span } from "@opentelemetry/api";
 
-/** The trace that whatever runs now belongs to. Entered only for requests that have one, so that others pay nothing. */
+/** The trace of the current request. Set only for traced requests, so that others have no overhead. */
 export const traceContext = new AsyncLocalStorage<{ traceId: string; span: Span | undefined }>();

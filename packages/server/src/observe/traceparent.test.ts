@@ -4,7 +4,7 @@ import { parseTraceparent } from "./traceparent.ts";
 
 const [traceId, spanId] = ["0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"];
 
-test("a traceparent says trace, span and whether it is sampled", () => {
+test("a traceparent contains the trace, the span and whether it is sampled", () => {
   assert.deepEqual(parseTraceparent(`00-${traceId}-${spanId}-01`), { traceId, spanId, flags: 1 });
   assert.deepEqual(parseTraceparent(`00-${traceId}-${spanId}-00`), { traceId, spanId, flags: 0 });
   assert.deepEqual(parseTraceparent(`00-${traceId}-${spanId}-02`), { traceId, spanId, flags: 0 });

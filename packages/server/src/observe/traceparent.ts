@@ -1,4 +1,4 @@
-/** The caller's place in its trace, as its `traceparent` header says. */
+/** The caller's trace and span, from its `traceparent` header. */
 export interface TraceParent {
   traceId: string;
   spanId: string;
@@ -8,10 +8,10 @@ export interface TraceParent {
 const HEADER = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const SAMPLED = 1;
 
-/** Reads the header. Undefined for one that must be ignored. Source: W3C Trace Context §3.2. */
+/** Parses the header. Undefined when it is invalid, and so must be ignored. Source: W3C Trace Context §3.2. */
 export function parseTraceparent(header: string): TraceParent | undefined {
   const [, version = "ff", traceId = "", spanId = "", flags = "", rest] = HEADER.exec(header) ?? [];
-  // Later versions may say more behind a dash; this one may not.
+  // Later versions may have more fields after a dash; version 00 may not.
   if (version === "ff" || (version === "00" && rest !== undefined) || /^0+$/.test(traceId) || /^0+$/.test(spanId))
     return undefined;
   return { traceId, spanId, flags: Number.parseInt(flags, 16) & SAMPLED };

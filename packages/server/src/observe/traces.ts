@@ -5,7 +5,7 @@ import { spanExporter } from "./span-exporter.ts";
 import { traceContext } from "./trace-context.ts";
 import type { TraceParent } from "./traceparent.ts";
 
-/** How a request ended; what is absent it was not. */
+/** How a request ended. Fields without a value are undefined. */
 export interface RequestEnd {
   rpc?: string | undefined;
   verb?: string | undefined;
@@ -20,37 +20,37 @@ export interface RequestTrace {
   end(end: RequestEnd): void;
 }
 
-/** Makes spans and sends them away in batches. It never throws, blocks or fails what it watches. */
+/** Creates spans and exports them in batches. It never throws, blocks or fails the work it observes. */
 export interface Tracer {
   begin(
     head: ObservedHead,
     data: { requestId: string; remoteAddress: string },
     parent: TraceParent | undefined,
   ): RequestTrace;
-  /** Runs the work in a span below that of the request it belongs to; without one that is kept, it only runs it. */
+  /** Runs the work in a child span of the current request's; without a recorded request span, only runs the work. */
   child<T>(name: string, attributes: Attributes, work: () => Promise<T>): Promise<T>;
-  /** Sends what is left, within three seconds. */
+  /** Exports the remaining spans, within three seconds. */
   close(): Promise<void>;
 }
 
 export interface TracerOptions {
   /** The OTLP/HTTP receiver's full URL. */
   url: string;
-  /** Share of the requests that are kept where the caller's traceparent does not say, 0 to 1. */
+  /** The share of requests that are sampled if the caller's traceparent does not decide it, 0 to 1. */
   sample: number;
   version: string;
   log: Pick<Logger, "warn">;
 }
 
 const CLOSE_TIMEOUT_MS = 3_000;
-// UNKNOWN, DEADLINE_EXCEEDED, UNIMPLEMENTED, INTERNAL, UNAVAILABLE, DATA_LOSS: what the conventions hold to be a
-// server's own error.
+// UNKNOWN, DEADLINE_EXCEEDED, UNIMPLEMENTED, INTERNAL, UNAVAILABLE, DATA_LOSS: the semantic conventions treat these as
+// errors of the server.
 const SERVER_FAULTS = new Set([2, 4, 12, 13, 14, 15]);
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE"]);
 
 /**
- * Loads OpenTelemetry, which nothing else does, and makes a tracer. Source of the names: OpenTelemetry's semantic
- * conventions.
+ * Loads OpenTelemetry, which no other module imports, and creates a tracer. Source of the names: OpenTelemetry's
+ * semantic conventions.
  */
 export async function openTracer({ url, sample, version, log }: TracerOptions): Promise<Tracer> {
   const [api, sdk, { resourceFromAttributes }, { OTLPTraceExporter }] = await Promise.all([
@@ -68,7 +68,7 @@ export async function openTracer({ url, sample, version, log }: TracerOptions): 
     }),
     sampler: new sdk.ParentBasedSampler({ root: new sdk.TraceIdRatioBasedSampler(sample) }),
     spanLimits: { attributeValueLengthLimit: 1024 },
-    // What does not fit into the queue is dropped.
+    // Spans that do not fit into the queue are dropped.
     spanProcessors: [
       new sdk.BatchSpanProcessor({
         exporter,

@@ -106,7 +106,7 @@ function noteFor(
   let warnedMs = -Infinity;
   let isLogged = false;
   return ({ isDelivered, status, error, latencyMs }) => {
-    metrics.tried({
+    metrics.attempted({
       subscription,
       outcome: isDelivered ? "delivered" : status === 0 ? "unanswered" : "refused",
       seconds: latencyMs / 1000,
