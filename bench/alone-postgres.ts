@@ -1,11 +1,13 @@
-// What PostgreSQL gives to a process that does nothing else, as alone.ts has it for SQLite. Reads a PostgresAlone as
-// JSON from standard input and prints an AloneResult. PostgreSQL's own processor time is not this process's.
+// The throughput of PostgreSQL alone, like alone.ts for SQLite. Reads a PostgresAlone as JSON from standard input and
+// prints an AloneResult. Processor time of PostgreSQL is not included.
 import pg from "pg";
 import { answer } from "./processes.ts";
 import type { AloneResult } from "./alone.ts";
 
 export interface PostgresAlone {
-  /** As in Alone: a page and its total by so many connections, or durable commits of one row by one. */
+  /**
+   * As in Alone: a page and its total, read by so many connections, or durable commits of one row by one connection.
+   */
   work: "list" | "commit";
   url: string;
   ancestor: string;

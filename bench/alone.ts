@@ -1,26 +1,23 @@
-// What the database engine gives in a process of its own, with nothing around it. Reads an Alone as JSON from standard
-// input and prints operations a second.
+// The throughput of the database engine alone, in its own process. Reads an Alone as JSON from standard input and
+// prints operations a second.
 import { rmSync } from "node:fs";
 import { DatabaseSync, type SQLOutputValue } from "node:sqlite";
 import { answer } from "./processes.ts";
 
 export type Alone =
-  /**
-   * A page of 50 repos below the group and the total: the first, or one page after the other, so many and then from the
-   * beginning again.
-   */
+  /** A page of 50 repos below the group and the total: the first page, or the first `pages` pages in turn. */
   | { work: "list"; database: string; ancestor: string; pages: number; durationMs: number }
-  /** One row a commit, each synced to the disk, one caller. */
+  /** One row for each commit, each synced to the disk, one caller. */
   | { work: "commit"; database: string; durationMs: number };
 
-/** `cpuUs`: the process's time for one. */
+/** `cpuUs`: processor time of the process for one operation. */
 export interface AloneResult {
   perSecond: number;
   cpuUs?: number;
 }
 
 const PAGE = 50;
-// Look at the clock only now and then.
+// The clock is read only once in so many operations.
 const STRIDE = 64;
 
 function rate(durationMs: number, work: () => void): AloneResult {

@@ -5,7 +5,7 @@ import { cpuUsOf, freePort, type Server, SERVER_CORE, start, stop, until } from 
 
 const START_TIMEOUT_MS = 30_000;
 
-/** One of the servers that do nothing, hello.ts or grpc-hello.ts: the limits that the runtime sets. */
+/** Starts one of the servers that do nothing, hello.ts or grpc-hello.ts: the limits of the runtime. */
 export async function startBare(script: "hello.ts" | "grpc-hello.ts"): Promise<Server> {
   const port = await freePort();
   const child = start(SERVER_CORE, process.execPath, [fileURLToPath(new URL(script, import.meta.url)), String(port)]);
@@ -18,7 +18,7 @@ export async function startBare(script: "hello.ts" | "grpc-hello.ts"): Promise<S
   return { name: script, process: child, port, cpuUs: () => cpuUsOf(child.pid) };
 }
 
-/** Whether somebody listens on the port. */
+/** Whether a server listens on the port. */
 export function accepts(port: number): Promise<boolean> {
   const socket = connect({ port, host: "127.0.0.1" });
   return once(socket, "connect")

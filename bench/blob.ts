@@ -1,18 +1,18 @@
-// Sends or fetches one large body over a connection of its own, and says how long that took.
+// Sends or fetches one large body over its own connection, and measures the time.
 import { createHash } from "node:crypto";
 import { connect } from "node:net";
 
 export interface Transfer {
   direction: "up" | "down";
   port: number;
-  /** The whole head of the request, up to and with the empty line. `DIGEST` in it becomes the body's. */
+  /** The whole head of the request, including the empty line. `DIGEST` in it is replaced by the digest of the body. */
   head: string;
   bytes: number;
-  /** Makes the body unlike any other. */
+  /** Determines the body; different seeds give different bodies. */
   seed: number;
 }
 
-/** The digest is that of what was sent. */
+/** The digest of what was sent. */
 export interface TransferResult {
   seconds: number;
   digest: string;
@@ -20,7 +20,7 @@ export interface TransferResult {
 
 const BLOCK_BYTES = 1 << 20;
 
-/** The block number `index` of a body: bytes that do not compress, different in every block and for every seed. */
+/** The block number `index` of a body: incompressible bytes, different in every block and for every seed. */
 function block(seed: number, index: number, into: Buffer): Buffer {
   into.writeDoubleLE(seed + 0.5, 0);
   into.writeUInt32LE(index, 8);
@@ -87,7 +87,7 @@ export function transfer(input: Transfer): Promise<TransferResult> {
     if (!up) return;
     const base = source();
     for (let index = 0; index * BLOCK_BYTES < input.bytes; index += 1) {
-      // The socket may still hold the block before: each is written from memory of its own.
+      // The socket may still use the memory of the block before, so each block is written from its own memory.
       const part = block(input.seed, index, Buffer.from(base)).subarray(
         0,
         Math.min(BLOCK_BYTES, input.bytes - index * BLOCK_BYTES),

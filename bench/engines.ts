@@ -20,12 +20,11 @@ import { say } from "./say.ts";
 import { runZb, type ZbRun } from "./zb.ts";
 
 /**
- * What an engine's part of the run needs, and where it leaves what it finds: all that was found stays, whatever fails
- * later.
+ * The input of an engine's part of the benchmark, and where it adds its results: results stay, whatever fails later.
  */
 export interface Part {
   launcher: string;
-  /** Where seeds are kept for the next run, and a folder of this run. */
+  /** The folder in which seeded databases are kept for the next run, and a temporary folder of this run. */
   kept: string;
   scratch: string;
   only: string;
@@ -37,20 +36,20 @@ export interface Part {
   measured: Measured[];
   figures: Figure[];
   zb: ZbRun[];
-  /** How many images zb moves in each of its tests. */
+  /** How many images zb transfers in each of its tests. */
   zbRequests: number;
   failures: string[];
-  /** What must be done at the end of the run, however it comes. Once more does no harm. */
+  /** Functions to call at the end of the run, however it ends. Calling one twice does no harm. */
   cleanups: (() => Promise<void>)[];
 }
 
-// Beside rows: what `only` may name.
+// Names that `only` may have besides those of rows.
 const OTHERS = ["start-up", "memory", "zb"];
 const STARTS = 3;
 const MOST_READY_MS = 1_500;
 const MOST_REST_MIB = 150;
 const MOST_GROWTH = 1.1;
-// What a start leaves behind has been collected by then.
+// By then the garbage of the start-up has been collected.
 const REST_MS = 3_000;
 
 export async function runSqlite(part: Part): Promise<void> {
@@ -59,7 +58,7 @@ export async function runSqlite(part: Part): Promise<void> {
   for (const amount of amounts)
     installations.push(await sqliteInstallation(part.launcher, part.kept, part.scratch, amount));
   const [smallest] = amounts;
-  // A copy of its own: a data folder has one server.
+  // A separate copy: a data folder has one server.
   const copy = async (name: string): Promise<Installation | undefined> =>
     smallest && sqliteInstallation(part.launcher, part.kept, `${part.scratch}/${name}`, smallest);
   await runEngine(
@@ -134,7 +133,7 @@ async function runEngine(
       () => pullEventSection(bench),
       ...(engine === "SQLite" ? [async () => blobSection(bench)] : []),
     ];
-    // What is not a row is asked for alone.
+    // Parts that are not rows run only when asked for.
     const isRows = part.only === "" || !OTHERS.some((other) => isAsked(part, other));
     for (const make of isRows ? sections : []) {
       await guarded(part, `a section on ${engine}`, async () => {
@@ -151,7 +150,7 @@ async function runEngine(
   }
 }
 
-/** Does the work; what it throws ends that part of the run and not the run. */
+/** Runs the work; an error ends this part of the benchmark and not the rest. */
 export async function guarded(part: Pick<Part, "failures">, what: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -196,7 +195,7 @@ async function noteStarts(
   );
 }
 
-/** On a server that has had little to do: what it needed for other work would hide what a blob takes. */
+/** On a server that has done little: memory from other work would hide what a blob needs. */
 async function notePeaks(part: Part, { largest, logged: fresh, ...bench }: Bench): Promise<void> {
   if (!isAsked(part, "memory") || fresh === undefined) return;
   const { pid } = largest.moorage.process;

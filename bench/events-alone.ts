@@ -1,5 +1,5 @@
-// What undici gives to a process that does nothing but POST bodies of that length with so many headers. Reads Posts as
-// JSON from standard input and prints an AloneResult.
+// The throughput of undici in a process that only POSTs bodies of that length with so many headers. Reads Posts as JSON
+// from standard input and prints an AloneResult.
 import { Pool } from "undici";
 import type { AloneResult } from "./alone.ts";
 import { answer } from "./processes.ts";

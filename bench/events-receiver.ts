@@ -1,8 +1,8 @@
-// A receiver that does nothing: it counts what is POSTed, and says on GET how many came and when, in milliseconds of
-// its own clock; DELETE begins anew. PORT is the only argument.
+// A minimal receiver: it counts POST requests; GET returns how many came and when, in milliseconds of its own clock;
+// DELETE resets the count. PORT is the only argument.
 import { createServer } from "node:http";
 
-/** What has come since the last DELETE. */
+/** What was received since the last DELETE. */
 export interface Received {
   count: number;
   firstMs: number;

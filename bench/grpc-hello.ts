@@ -1,4 +1,4 @@
-// What grpc-js can do for a unary call with nothing behind it. PORT is the only argument.
+// The throughput of grpc-js for a unary call without any work. PORT is the only argument.
 import { Server, ServerCredentials } from "@grpc/grpc-js";
 
 const same = (bytes: Buffer): Buffer => bytes;

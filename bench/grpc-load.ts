@@ -1,6 +1,7 @@
-// Makes unary gRPC load over HTTP/2 in clear text. Each stream of a connection sends its call once its last answer has
-// ended. Frames are prepared bytes, as a client's are after its first call: all headers are in the server's table.
-// Answers are only counted, so that the server is what is busy; one without a message counts as failed.
+// Generates unary gRPC load over HTTP/2 in clear text. Each stream of a connection sends its call once its last
+// response has ended. Frames are prepared bytes, like those of a client after its first call: all headers are in the
+// server's table. Responses are only counted, so that the server limits the rate; one without a message counts as
+// failed.
 import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { answered, type Counts, linesOf, type LoadResult, measure } from "./load.ts";
@@ -13,11 +14,11 @@ export interface GrpcLoad {
   durationMs: number;
   /** Such as `/moorage.ping.v2.PingService/Ping`. */
   path: string;
-  /** The value of the header; empty: none. */
+  /** The value of the header; empty for none. */
   authorization: string;
   /** The request message, in base64. */
   message: string;
-  /** A file of such messages, one a line, to be sent instead: another each time. */
+  /** A file of such messages, one on each line, used in turn instead of `message`. */
   fill?: string;
 }
 
@@ -44,7 +45,7 @@ function frame(type: number, flags: number, stream: number, payload: Uint8Array)
   return Buffer.concat([head, payload]);
 }
 
-/** A text without Huffman code, its length before it. Source: RFC 7541 §5. */
+/** A text without Huffman coding, preceded by its length. Source: RFC 7541 §5. */
 function hpackText(text: string): Buffer {
   const bytes = Buffer.from(text, "latin1");
   const length = [Math.min(bytes.length, 127)];
@@ -56,9 +57,9 @@ function hpackText(text: string): Buffer {
   return Buffer.concat([Buffer.from(length), bytes]);
 }
 
-/** The block that puts the headers into the server's table, and the block that names them in it ever after. */
+/** The header block that adds the headers to the server's table, and the block that refers to them in later calls. */
 function blocks(headers: [string, string][]): { first: Buffer; later: Buffer } {
-  // Of the static table: POST and http.
+  // From the static table: POST and http.
   const known = Buffer.from([0x83, 0x86]);
   const added = headers.map(([name, value]) => Buffer.concat([Buffer.from([0x40]), hpackText(name), hpackText(value)]));
   const named = headers.map((_, index) => 0x80 | (62 + headers.length - 1 - index));
@@ -71,7 +72,7 @@ function call(block: Buffer, envelope: Buffer): { bytes: Buffer; dataAt: number 
 }
 
 /**
- * A message as it stands in the body, its length before it. Source: the protocol of gRPC over HTTP/2,
+ * A message in the form of the body, preceded by its length. Source: the protocol of gRPC over HTTP/2,
  * "Length-Prefixed-Message".
  */
 function enveloped(base64: string): Buffer {
@@ -81,7 +82,7 @@ function enveloped(base64: string): Buffer {
   return envelope;
 }
 
-/** What gives the next call. */
+/** A function that returns the next call. */
 function callsOf({ message, fill }: GrpcLoad, block: Buffer): () => ReturnType<typeof call> {
   if (fill !== undefined) {
     const line = linesOf(fill);
@@ -109,7 +110,7 @@ function open(load: GrpcLoad, counts: Counts, fail: (error: Error) => void): Soc
   if (load.authorization !== "") headers.push(["authorization", load.authorization]);
   const { first, later } = blocks(headers);
   const again = callsOf(load, later);
-  // Calls under way, and whether their message has come.
+  // Calls in progress, and whether their message has arrived.
   const open = new Map<number, boolean>();
   let nextStream = 1;
   const called = ({ bytes, dataAt }: { bytes: Buffer; dataAt: number }): Buffer => {
@@ -178,7 +179,7 @@ function open(load: GrpcLoad, counts: Counts, fail: (error: Error) => void): Soc
   socket.on("error", fail);
   socket.on("close", () => fail(new Error("the server closed a connection")));
   socket.on("connect", () => {
-    // No push, wide windows: nothing that the server would wait for.
+    // No push and large windows, so that the server never waits for the client.
     const settings = Buffer.from([0, 2, 0, 0, 0, 0, 0, 4, 0x40, 0, 0, 0]);
     const preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1");
     const begin = [

@@ -1,4 +1,4 @@
-// The runtime's own limit: the least that node:http can do for a request. PORT is the only argument.
+// The limit of the runtime: the least that node:http does for a request. PORT is the only argument.
 import { createServer } from "node:http";
 
 createServer((_, response) => {

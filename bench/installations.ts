@@ -8,7 +8,7 @@ import { say } from "./say.ts";
 import type { SeedPlan } from "./seed-sql.ts";
 import type { SqliteSeed } from "./seed-sqlite.ts";
 
-/** A data folder, and a database where that is elsewhere, with so many repos in it. */
+/** A data folder, and a database if it is elsewhere, with so many repos. */
 export interface Installation {
   place: Place;
   repos: number;
@@ -16,13 +16,13 @@ export interface Installation {
 }
 export type Engine = "SQLite" | "PostgreSQL";
 
-/** How much to put in. The tags are in the largest installation only. */
+/** How many rows to create. Only the largest installation has the tags. */
 export interface Amounts {
   repos: number;
   tagged: number[];
 }
 
-// What decides what is in a fresh database.
+// Files that determine the content of a fresh database.
 const SOURCES = [
   "./seed-sql.ts",
   "../packages/server/src/store/migrations.ts",
@@ -41,7 +41,7 @@ function planOf({ organization, publicOrganization }: Moorage, { repos, tagged }
   };
 }
 
-/** A first start makes what an empty installation has; its rows come after. */
+/** Starts and stops the server once, so that the installation is initialized before rows are added. */
 async function firstStart(place: Place): Promise<Moorage> {
   mkdirSync(place.dataDir, { recursive: true });
   const moorage = await startMoorage(place);
@@ -49,7 +49,7 @@ async function firstStart(place: Place): Promise<Moorage> {
   return moorage;
 }
 
-/** A data folder with SQLite in it: made once for each schema and size, kept in `kept` and copied to `scratch`. */
+/** A data folder with SQLite: created once for each schema and size in `kept`, and copied to `scratch`. */
 export async function sqliteInstallation(
   launcher: string,
   kept: string,
@@ -79,7 +79,7 @@ export async function sqliteInstallation(
   return { place: { launcher, dataDir, env: {} }, repos: amounts.repos, engine: "SQLite" };
 }
 
-/** A database of its own on the PostgreSQL server. */
+/** A separate database on the PostgreSQL server. */
 export async function postgresInstallation(
   launcher: string,
   postgres: Postgres,

@@ -7,12 +7,12 @@ const ROOT = fileURLToPath(new URL("../", import.meta.url));
 const PACKAGES = { moorage: "moorage", "@moorage/api": "moorage-api", "@moorage/server": "moorage-server" };
 const PACK_TIMEOUT_MS = 180_000;
 
-/** The launcher in the repository, which runs the TypeScript sources. */
+/** The launcher of the repository, which runs the TypeScript sources. */
 export const SOURCES = join(ROOT, "packages/cli/bin/moorage.js");
 
 /**
- * Packs Moorage and lays the packages out below the folder as `npm install` would, so that what is measured is what
- * users run; what they depend on is found in the repository's own node_modules. Answers the launcher's path.
+ * Packs Moorage and installs the packages below the folder in the layout of `npm install`, to measure what users run;
+ * dependencies are found in the repository's node_modules. Returns the launcher's path.
  */
 export function installMoorage(folder: string): string {
   run("npm", ["run", "--silent", "pack"]);

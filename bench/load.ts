@@ -1,5 +1,6 @@
-// Makes HTTP/1.1 load. Each connection sends a request, waits for the whole answer, sends the next: no pipelining.
-// Requests are prepared bytes and answers are only measured, so that the server is what is busy.
+// Generates HTTP/1.1 load. Each connection sends a request, waits for the whole response, sends the next: no
+// pipelining. Requests are prepared bytes and only the length of responses is determined, so that the server limits the
+// rate.
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 
@@ -7,25 +8,25 @@ export interface Load {
   port: number;
   connections: number;
   durationMs: number;
-  /** What a connection sends, over and over, as raw requests; connection i takes sequence i modulo their number. */
+  /** The raw requests that a connection repeats; connection i uses sequence i modulo their number. */
   sequences: string[][];
-  /** A file with a line for each request: it takes the place of PLACE in it, another each time. */
+  /** A file with a line for each request: the lines replace PLACE in the requests in turn. */
   fill?: string;
 }
 
 export interface LoadResult {
   answers: number;
-  /** Answers whose status was not 2xx, and the first of them. */
+  /** The number of responses with a status other than 2xx, and the first of them. */
   failures: number;
   firstFailure: string;
   bytes: number;
-  /** Until the last answer came: what was under way when the time was over has been waited for. */
+  /** Until the last response: requests in progress at the end of the time are waited for. */
   elapsedMs: number;
-  /** How much of its core the load itself took: near 1, the load was what bounded the row. */
+  /** The share of its core that the load generator used: near 1, the load generator was the limit of the row. */
   loadShare: number;
 }
 
-/** What a run has counted so far. */
+/** The counts of a run so far. */
 export interface Counts {
   answers: number;
   failures: number;
@@ -36,7 +37,7 @@ export interface Counts {
   onIdle(): void;
 }
 
-/** How an answer looked: another with the same bytes in these places is as long. */
+/** The form of a response: another response with the same bytes at these positions has the same length. */
 interface Shape {
   headEnd: number;
   total: number;
@@ -50,10 +51,10 @@ const HEAD_END = Buffer.from("\r\n\r\n");
 const HEAD_END_NUMBER = HEAD_END.readUInt32BE();
 const CHUNKED_END = Buffer.from("\r\n0\r\n\r\n");
 const TWO = 0x32;
-// Answers that are still under way at the end are waited for, so that the next row does not pay for them.
+// Responses in progress at the end are waited for, so that they do not affect the next row.
 const DRAIN_TIMEOUT_MS = 10_000;
 
-/** Runs connections for the time, then until nothing is under way. */
+/** Runs connections for the time, then until no request is in progress. */
 export async function measure(
   durationMs: number,
   open: (counts: Counts, fail: (error: Error) => void) => Socket[],
@@ -92,7 +93,7 @@ export async function measure(
   }
 }
 
-/** Notes an answer, and whether another call is to be made. */
+/** Records a response, and returns whether to send another request. */
 export function answered(counts: Counts): boolean {
   counts.answers += 1;
   counts.underWay -= 1;
@@ -103,8 +104,8 @@ export function answered(counts: Counts): boolean {
 const files = new Map<string, { lines: string[]; at: number }>();
 
 /**
- * The lines of a file in turn, over and over. It goes on where the last run over the same file left it: nothing comes
- * again before all others came.
+ * The lines of a file in turn, repeatedly. It continues where the last run with the same file ended: no line is
+ * repeated before all others were used.
  */
 export function linesOf(file: string): () => string {
   const known = files.get(file) ?? { lines: readFileSync(file, "utf8").split("\n"), at: 0 };
@@ -115,7 +116,7 @@ export function linesOf(file: string): () => string {
   };
 }
 
-/** What gives a connection's next request. */
+/** A function that returns the next request of a connection. */
 function requestsOf(texts: string[], line: (() => string) | undefined): () => Buffer {
   if (texts.length === 0) throw new Error("a connection has nothing to send");
   const prepared = texts.map((text) => Buffer.from(text, "utf8"));
@@ -140,7 +141,8 @@ export function runHttp(load: Load): Promise<LoadResult> {
 }
 
 function open(port: number, request: () => Buffer, counts: Counts, fail: (error: Error) => void): Socket {
-  // Bytes that the answer under way still owes; -1: its head has not been read, -2: it is chunked and has no length.
+  // Bytes of the current response that have not arrived; -1: its head has not been read, -2: it is chunked, without a
+  // length.
   let owed = -1;
   let head = Buffer.alloc(0);
   let shape: Shape | undefined;
@@ -168,7 +170,7 @@ function open(port: number, request: () => Buffer, counts: Counts, fail: (error:
     if (owed === -2 && text.startsWith("HTTP/1.1 204")) owed = 0;
     shape = undefined;
     if (!declared || !isGood) return;
-    // With the end of the line, so that a longer number is not taken for it.
+    // Including the end of the line, so that a longer number does not match.
     const lengthText = Buffer.from(view.subarray(declared.index, declared.index + declared[0].length + 2));
     shape = { headEnd: end, total, lengthAt: declared.index, lengthText };
   };

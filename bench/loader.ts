@@ -1,5 +1,5 @@
-// The process that makes all load: one line of JSON in, a LoaderRequest, one line of JSON out. It lives as long as the
-// run, so that no row pays for its compilation.
+// The process that generates all load: it reads a LoaderRequest as one line of JSON and writes one line of JSON. It
+// lives as long as the benchmark, so that no row includes its compilation.
 import { type ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -20,8 +20,8 @@ export interface Loader {
 const TIMEOUT_MS = 60_000;
 
 /**
- * Starts the process at its first use, to be ended by stopAll, and again when it was ended because it took too long.
- * One request at a time.
+ * Starts the process at its first use, and again after it was stopped because it took too long; stopAll ends it. One
+ * request at a time.
  */
 export function openLoader(): Loader {
   let child: ChildProcess | undefined;

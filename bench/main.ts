@@ -1,6 +1,6 @@
-// npm run bench [-- --quick --only manifest --engine sqlite]: how fast Moorage is on this machine, held against the
-// runtime's own limits, the bare engines, Debian's docker-registry and zot. docs/performance.md says how it is
-// measured.
+// npm run bench [-- --quick --only manifest --engine sqlite]: the speed of Moorage on this machine, compared with the
+// limits of the runtime, the database engines alone, Debian's docker-registry and zot. docs/performance.md says how it
+// is measured.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -74,7 +74,7 @@ const cleanups: Part["cleanups"] = [];
 const loader = openLoader();
 const versions: Record<string, string> = {};
 
-// Ended by a signal, the run still ends what it started.
+// After a signal, the run still stops the processes that it started.
 const interrupted = new Promise<never>((_, reject) => {
   for (const signal of ["SIGINT", "SIGTERM"] as const)
     process.once(signal, () => reject(new Error(`ended by ${signal}`)));
@@ -95,7 +95,7 @@ async function run(): Promise<void> {
   say(
     pinned
       ? "servers on core 0, load on core 1"
-      : "processes are not kept to cores of their own: no taskset, or one core; ratios say less",
+      : "processes are not bound to separate cores: no taskset, or one core; ratios are less reliable",
   );
   const launcher = values.sources ? SOURCES : installMoorage(join(kept, "installed"));
   const [hello, grpcHello] = [await startBare("hello.ts"), await startBare("grpc-hello.ts")];

@@ -4,17 +4,20 @@ import { join } from "node:path";
 import { cpuUsOf, freePort, SERVER_CORE, start, stop, untilAnswers } from "./processes.ts";
 import { type Registry, send } from "./registries.ts";
 
-/** Ours, with what the first start made. `authorization` is for the registry. */
+/**
+ * A running Moorage server, with the tokens and the organization of its first start. `authorization` is for the
+ * registry.
+ */
 export interface Moorage extends Registry {
   organization: { uid: string; name: string };
   publicOrganization: { uid: string; name: string };
   baseUrl: string;
   platform: Registry;
-  /** From the start of the process to its first answer that it is ready. */
+  /** From the start of the process to its first response that it is ready. */
   readyMs: number;
 }
 
-/** What a server is started on. */
+/** The data folder and database of a server. */
 export interface Place {
   launcher: string;
   dataDir: string;
@@ -26,13 +29,13 @@ const QUIET_LOG_LEVEL = "warn";
 const START_TIMEOUT_MS = 60_000;
 const TTL = "1h";
 
-/** `helpersCpuUs`: the time of processes that work for it beside its own. */
+/** `helpersCpuUs`: the processor time of other processes that work for the server. */
 export interface Manner {
   logLevel?: string;
   helpersCpuUs?: () => number | undefined;
 }
 
-/** Starts Moorage on the servers' core, without its access log, as the peers run without theirs. */
+/** Starts Moorage on the servers' core, without its access log: the other registries run without theirs. */
 export async function startMoorage(
   { launcher, dataDir, env }: Place,
   { logLevel = QUIET_LOG_LEVEL, helpersCpuUs = () => 0 }: Manner = {},
@@ -44,9 +47,9 @@ export async function startMoorage(
     MOORAGE_PORT: String(port),
     MOORAGE_DATA_DIR: dataDir,
     MOORAGE_LOG_LEVEL: logLevel,
-    // The issuer of the exchange row is on this machine.
+    // The issuer of the token exchange row is on this machine.
     MOORAGE_ALLOW_PRIVATE_NETWORK: "1",
-    // Counted as by default, and never reached.
+    // Rate limits are active as by default, but never reached.
     MOORAGE_RATE_LIMIT_IDENTITY: "10000000/s",
     MOORAGE_RATE_LIMIT_ADDRESS: "10000000/s",
   };
@@ -90,7 +93,7 @@ export async function startMoorage(
   }
 }
 
-/** A request to the platform API, with JSON, outside of any measuring. Throws for any status but 2xx. */
+/** A request with JSON to the platform API, outside of the measurements. Throws for any status but 2xx. */
 export async function api<T>(platform: Registry, method: string, path: string, message?: object): Promise<T> {
   const response = await send(
     platform,

@@ -5,12 +5,12 @@ import { fileURLToPath } from "node:url";
 import { cpuUsOf, freePort, SERVER_CORE, start, stop, untilAnswers } from "./processes.ts";
 import type { Registry } from "./registries.ts";
 
-// Registries of others, each at its quiet log level, without an access log and without access control.
+// Other registries, each at its quiet log level, without an access log and without access control.
 
 const START_TIMEOUT_MS = 60_000;
 const TOOLS = fileURLToPath(new URL("../build/tools/", import.meta.url));
 
-/** A program on PATH or among the tools that were built for this; zot's are named after the platform they are for. */
+/** A program on PATH or among the tools built by .ci/tools.sh; the files of zot are named after the platform. */
 export function findProgram(name: string): string | undefined {
   const platformed = new RegExp(`^${name}(-(linux|darwin)-[a-z0-9]+(-minimal)?|-minimal)?$`);
   for (const folder of [TOOLS, join(TOOLS, "bin"), ...(process.env["PATH"] ?? "").split(delimiter)]) {
@@ -19,7 +19,7 @@ export function findProgram(name: string): string | undefined {
         accessSync(join(folder, file), constants.X_OK);
         return join(folder, file);
       } catch {
-        // Not for us to run; another may be.
+        // This file cannot be executed; another one may be.
       }
     }
   }
@@ -39,7 +39,7 @@ export interface Peer {
   version: string;
 }
 
-/** Starts Debian's docker-registry; undefined: it is not installed. */
+/** Starts Debian's docker-registry. Undefined when it is not installed. */
 export async function startDockerRegistry(folder: string): Promise<Peer | undefined> {
   const program = findProgram("docker-registry");
   if (program === undefined) return undefined;
@@ -60,7 +60,7 @@ export async function startDockerRegistry(folder: string): Promise<Peer | undefi
   return { registry: await startRegistry("docker-registry", port, program, ["serve", config]), version };
 }
 
-/** Starts zot; undefined: it was not built. */
+/** Starts zot. Undefined when it was not built. */
 export async function startZot(folder: string): Promise<Peer | undefined> {
   const program = findProgram("zot");
   if (program === undefined) return undefined;
@@ -81,7 +81,7 @@ export async function startZot(folder: string): Promise<Peer | undefined> {
 }
 
 async function startRegistry(name: string, port: number, program: string, args: string[]): Promise<Registry> {
-  // Both print what they do to standard error, the quiet levels notwithstanding.
+  // Both log requests to standard error, even at their quiet levels.
   const child = start(SERVER_CORE, "sh", ["-c", 'exec "$@" 2>/dev/null', "sh", program, ...args]);
   try {
     await untilAnswers(`http://127.0.0.1:${port}/v2/`, child, START_TIMEOUT_MS);

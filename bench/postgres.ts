@@ -3,10 +3,10 @@ import { startPostgres, type TestPostgres } from "../packages/server/test/suppor
 import { familyCpuUs, parentOf, pin, SERVER_CORE } from "./processes.ts";
 import { POSTGRES, type SeedPlan, seedStatements } from "./seed-sql.ts";
 
-/** A PostgreSQL that keeps what it says it kept, on the servers' core. */
+/** A PostgreSQL with durable commits, on the servers' core. */
 export interface Postgres {
   version: string;
-  /** The URL of a database that is made if it is not there. */
+  /** The URL of a database, which is created if it is missing. */
   database(name: string): Promise<string>;
   seed(url: string, plan: SeedPlan): Promise<void>;
   cpuUs(): number | undefined;
@@ -14,8 +14,8 @@ export interface Postgres {
 }
 
 const STATEMENT_TIMEOUT_MS = 300_000;
-// The binaries' own settings but for memory, which they set for a machine of twenty years ago, and for the log, which
-// is left out as everybody's is.
+// The default settings, except memory, whose defaults are for much smaller machines, and the log, which is off for
+// every server.
 const SETTINGS = {
   fsync: "on",
   synchronous_commit: "on",
@@ -28,7 +28,7 @@ const SETTINGS = {
 export async function openPostgres(): Promise<Postgres> {
   const server: TestPostgres = await startPostgres(SETTINGS);
   try {
-    // A connection's process is a child of the one that starts them all.
+    // The process of a connection is a child of the postmaster.
     const [version, postmaster] = await withClient(server.url, async (client): Promise<[string, number]> => {
       const { rows } = await client.query<{ pid: number; version: string }>(
         "select pg_backend_pid() as pid, current_setting('server_version') as version",
@@ -58,7 +58,7 @@ export async function openPostgres(): Promise<Postgres> {
   }
 }
 
-// Indexes are made once all rows are there: that takes a third of the time.
+// Indexes are created after all rows: that takes a third of the time.
 async function seedDatabase(client: pg.Client, plan: SeedPlan): Promise<void> {
   await client.query("set synchronous_commit = off");
   const { rows: indexes } = await client.query<{ indexname: string; indexdef: string }>(

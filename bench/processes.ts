@@ -5,33 +5,30 @@ import { createServer } from "node:net";
 import { availableParallelism } from "node:os";
 import { setTimeout as wait } from "node:timers/promises";
 
-/** Servers run on the first core, whatever makes load on the second. */
+/** Servers run on the first core, load generators on the second. */
 export const SERVER_CORE = 0;
 export const LOAD_CORE = 1;
 
-/** Whether processes can be kept to a core of their own: taskset is there, and there are two cores. */
+/** Whether processes can be bound to a core: taskset is installed, and there are two cores. */
 export const pinned = availableParallelism() > 1 && spawnSync("taskset", ["--version"]).status === 0;
 
-/** Something that is measured. */
+/** A process that is measured. */
 export interface Server {
   name: string;
   port: number;
   process: ChildProcess;
-  /**
-   * Processor time used so far, in microseconds, all its threads and helpers together; undefined where there is
-   * no /proc.
-   */
+  /** Processor time used so far, in microseconds, of all its threads and helper processes. Undefined without /proc. */
   cpuUs(): number | undefined;
 }
 
 const STOP_TIMEOUT_MS = 15_000;
 const POLL_MS = 5;
-// Linux counts a process's time in ticks of 10 ms.
+// Linux counts the time of a process in ticks of 10 ms.
 const TICK_US = 10_000;
 
 const running = new Set<ChildProcess>();
 
-/** Starts a program on the core, without the settings of Moorage that happen to be in the environment. */
+/** Starts a program on the core, without the Moorage settings of the environment. */
 export function start(
   core: number,
   command: string,
@@ -49,18 +46,18 @@ export function start(
   return child;
 }
 
-/** Ends whatever is still running of what was started here. */
+/** Stops all processes started here that are still running. */
 export async function stopAll(): Promise<void> {
   await Promise.all([...running].map(stop));
 }
 
-/** Keeps a process that runs already, and the children it will start, to the core. */
+/** Binds a running process, and the children it will start, to the core. */
 export function pin(core: number, pid: number): void {
   if (pinned) spawnSync("taskset", ["-acp", String(core), String(pid)], { stdio: "ignore", timeout: 10_000 });
 }
 
 /**
- * Runs a script of ours on the core, gives it the input as JSON on standard input, and reads its answer as JSON from
+ * Runs a script of the benchmark on the core, sends the input as JSON on standard input, and returns the JSON of its
  * standard output.
  */
 export async function ask<T>(core: number, script: string, input: unknown, timeoutMs: number): Promise<T> {
@@ -77,14 +74,14 @@ export async function ask<T>(core: number, script: string, input: unknown, timeo
   return JSON.parse(text) as T;
 }
 
-/** What a script of ours that `ask` runs does with its input. */
+/** The main function of a script that `ask` runs: reads the input, and prints the result of `work`. */
 export async function answer<I>(work: (input: I) => object | Promise<object>): Promise<void> {
   let text = "";
   for await (const chunk of process.stdin) text += String(chunk);
   process.stdout.write(JSON.stringify(await work(JSON.parse(text) as I)));
 }
 
-/** Ends a process: politely, then not. */
+/** Stops a process: with SIGTERM, then with SIGKILL. */
 export async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, "exit");
@@ -99,10 +96,7 @@ function statFields(pid: number): string[] {
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 }
 
-/**
- * The processor time that a process has used so far, in microseconds, all its threads together; undefined where there
- * is no /proc.
- */
+/** Processor time that a process has used so far, in microseconds, of all its threads. Undefined without /proc. */
 export function cpuUsOf(pid: number | undefined): number | undefined {
   try {
     const fields = statFields(pid ?? 0);
@@ -112,7 +106,7 @@ export function cpuUsOf(pid: number | undefined): number | undefined {
   }
 }
 
-/** The same of a process and the processes it started, those that have ended included. */
+/** The same for a process and the processes it started, ended ones included. */
 export function familyCpuUs(pid: number): number | undefined {
   try {
     const fields = statFields(pid);
@@ -139,17 +133,17 @@ function memoryMib(pid: number | undefined, field: "VmRSS" | "VmHWM" | "RssFile"
   }
 }
 
-/** Resident memory of a process in MiB; undefined where there is no /proc. */
+/** Resident memory of a process in MiB. Undefined without /proc. */
 export function residentMib(pid: number | undefined): number | undefined {
   return memoryMib(pid, "VmRSS");
 }
 
-/** What of it is files, which the system takes back when it needs the memory. */
+/** The part of it that is mapped files, which the system can reclaim. */
 export function mappedMib(pid: number | undefined): number | undefined {
   return memoryMib(pid, "RssFile");
 }
 
-/** The most that was resident since the last call of `forgetPeak`, in MiB. */
+/** The maximum of resident memory since the last call of `forgetPeak`, in MiB. */
 export function peakMib(pid: number | undefined): number | undefined {
   return memoryMib(pid, "VmHWM");
 }
@@ -159,7 +153,7 @@ export function forgetPeak(pid: number | undefined): void {
   writeFileSync(`/proc/${pid}/clear_refs`, "5");
 }
 
-/** A port that nobody uses now. */
+/** A port that is free now. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -170,7 +164,7 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Waits until the probe says yes, at most `timeoutMs`, as long as the process runs. */
+/** Waits until the probe returns true, for at most `timeoutMs`, while the process runs. */
 export async function until(probe: () => Promise<boolean>, child: ChildProcess, timeoutMs: number): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   while (!(await probe())) {
@@ -180,7 +174,7 @@ export async function until(probe: () => Promise<boolean>, child: ChildProcess, 
   }
 }
 
-/** Waits until the URL answers with 2xx, at most `timeoutMs`. */
+/** Waits until the URL answers with 2xx, for at most `timeoutMs`. */
 export function untilAnswers(url: string, child: ChildProcess, timeoutMs: number): Promise<void> {
   return until(
     async () => {

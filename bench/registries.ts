@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
 import type { Server } from "./processes.ts";
 
-/** A registry under test: ours or a peer. `authorization` is a whole header line, empty where none is asked for. */
+/**
+ * A registry under test: Moorage or another one. `authorization` is a whole header line, empty without access control.
+ */
 export interface Registry extends Server {
   authorization: string;
 }
@@ -10,7 +12,7 @@ export const MANIFEST = "application/vnd.oci.image.manifest.v1+json";
 const REQUEST_TIMEOUT_MS = 30_000;
 const LAYER_BYTES = 4096;
 
-/** A request outside of any measuring. Throws for any status but 2xx. */
+/** A request outside of the measurements. Throws for any status but 2xx. */
 export async function send(
   registry: Registry,
   method: string,
@@ -38,7 +40,7 @@ function sha256(content: Buffer): string {
   return `sha256:${createHash("sha256").update(content).digest("hex")}`;
 }
 
-/** Where an upload that was just begun goes on, with the digest to be, as a path of the request line. */
+/** Starts an upload and returns the path, with the digest, for the request that finishes it. */
 export async function beginUpload(registry: Registry, repository: string, digest: string): Promise<string> {
   const response = await send(registry, "POST", `/v2/${repository}/blobs/uploads/`);
   await response.body?.cancel();
@@ -46,7 +48,7 @@ export async function beginUpload(registry: Registry, repository: string, digest
   return `${location.pathname}${location.search}${location.search === "" ? "?" : "&"}digest=${digest}`;
 }
 
-/** An image that was pushed: digests of its manifest and of its layer of 4 KiB. */
+/** A pushed image: digests of its manifest and of its layer of 4 KiB. */
 export interface Image {
   digest: string;
   layer: string;
@@ -67,7 +69,7 @@ async function pushBlob(
   return { digest, size: content.length };
 }
 
-/** Pushes a layer of 4 KiB that is full of the text; answers its digest. */
+/** Pushes a layer of 4 KiB filled with the text, and returns its digest. */
 export async function pushLayer(registry: Registry, repository: string, text: string): Promise<string> {
   return (await pushBlob(registry, repository, Buffer.alloc(LAYER_BYTES, text))).digest;
 }

@@ -1,5 +1,5 @@
-// Passes HTTP requests on with an Authorization header: zot's zb knows none but Basic. The arguments are the port to
-// listen on, that of the registry, and the header's value.
+// Forwards HTTP requests and adds an Authorization header: zot's zb supports only Basic. The arguments are the port to
+// listen on, the registry's port, and the header's value.
 import { Agent, createServer, request } from "node:http";
 
 const [port, registryPort, authorization = ""] = process.argv.slice(2);

@@ -18,7 +18,7 @@ function measured(other: Sample[], ours: Sample[], goal: number) {
   });
 }
 
-test("a row's figure is the median, and its ratio that of medians", () => {
+test("the figure of a row is the median, and its ratio that of medians", () => {
   const { lines } = measured(
     [{ rate: 10 }, { rate: 1000 }, { rate: 20 }],
     [{ rate: 30 }, { rate: 50 }, { rate: 40 }],
@@ -34,7 +34,7 @@ test("a row's figure is the median, and its ratio that of medians", () => {
   assert.deepEqual(lines[1]?.against, [{ title: "other", ratio: 2, counts: 2, goal: 2, reached: true }]);
 });
 
-test("where the load could not keep up, processor time decides", () => {
+test("processor time decides when the load generator was the limit", () => {
   const other = { rate: 100, cpuUs: 10, loadShare: 0.99 };
   const [, line] = measured([other], [{ rate: 90, cpuUs: 40, loadShare: 0.5 }], 0.35).lines;
   assert.equal(line?.against[0]?.counts, 0.25);
@@ -43,7 +43,7 @@ test("where the load could not keep up, processor time decides", () => {
   assert.equal(calm?.against[0]?.reached, true);
 });
 
-test("a row that failed reaches no goal, and neither does one that is held against it", () => {
+test("a failed row reaches no goal, and neither does a row that is compared with it", () => {
   const good = { rate: 100 };
   const bad = { rate: 1000, failure: "500" };
   for (const section of [
@@ -57,7 +57,7 @@ test("a row that failed reaches no goal, and neither does one that is held again
   }
 });
 
-test("a row with a least rate reaches it, or not", () => {
+test("a row with a minimum rate reaches it, or not", () => {
   for (const [samples, reached] of [
     [[{ rate: 1_000 }], true],
     [[{ rate: 999 }], false],
@@ -71,7 +71,7 @@ test("a row with a least rate reaches it, or not", () => {
   }
 });
 
-test("a figure reaches its goal up to the most it may be", () => {
+test("a figure reaches its goal up to its maximum", () => {
   const figures = [
     { title: "a", value: 150, unit: "MiB", most: 150 },
     { title: "b", value: 150.1, unit: "MiB", most: 150 },
@@ -83,7 +83,7 @@ test("a figure reaches its goal up to the most it may be", () => {
   );
 });
 
-test("rows are picked by a word, with all they are held against", () => {
+test("rows are selected by a word, together with all they are compared with", () => {
   const rows = [row("limit"), row("first", [{ title: "limit" }]), row("deep", [{ title: "first" }]), row("else")];
   const titles = (word: string): string[] => pick({ title: "Pages", rows }, word).map(({ title }) => title);
   assert.deepEqual(titles("DEEP"), ["limit", "first", "deep"]);

@@ -4,40 +4,42 @@ import type { Sample } from "./rows.ts";
 import type { Measured } from "./run.ts";
 import type { ZbRun } from "./zb.ts";
 
-/** What is known of a row after all rounds. */
+/** The results of a row over all rounds. */
 export interface Line {
   title: string;
   unit: string;
   median: number;
   lowest: number;
   highest: number;
-  /** The server's processor time per request, or per MB, in microseconds: its median. */
+  /** The median of the server's processor time for each request, or each MB, in microseconds. */
   cpuUs?: number;
   /**
-   * How much of a core the server had of it, from 0 to 1: less than all of it where it waits, or where others have the
+   * The share of a core that the server used, from 0 to 1: less than 1 when it waits, or when other processes use the
    * core as well.
    */
   serverShare?: number;
-  /** The busiest the load's core was, from 0 to 1. */
+  /** The maximum share of its core that the load generator used, from 0 to 1. */
   loadShare?: number;
   against: Comparison[];
-  /** The least rate that is aimed at. */
+  /** The minimum rate to reach. */
   least?: number;
   failure?: string;
 }
 
 export interface Comparison {
   title: string;
-  /** How many times the other's rate, and how many times less processor time. */
+  /** The ratio of the rates, and of the processor times (above 1: this row needs less). */
   ratio: number;
   cpuRatio?: number;
-  /** What counts: the ratio of rates, or of processor time where the load could not keep up with a server. */
+  /**
+   * The ratio that counts: of rates, or of processor times when the load generator was the limit of one of the rows.
+   */
   counts: number;
   goal?: number;
   reached?: boolean;
 }
 
-/** Something measured once, with the most it may be. */
+/** A value measured once, with its maximum. */
 export interface Figure {
   title: string;
   value: number;
@@ -45,7 +47,7 @@ export interface Figure {
   most?: number;
 }
 
-/** An aim of the project, and what came out. */
+/** A goal of the project, and the result. */
 export interface Goal {
   title: string;
   aim: string;
@@ -60,7 +62,7 @@ export interface Report {
   goals: Goal[];
 }
 
-// From here on the load, not the server, is what bounds a row.
+// From this share on, the load generator is the limit of a row, not the server.
 const BUSY_SHARE = 0.95;
 
 export function summarize({ title, rows }: Measured): { title: string; lines: Line[] } {
@@ -207,7 +209,7 @@ function linesTable(lines: Line[]): string {
   );
 }
 
-/** A line for each test, a column for each registry: images a second, and the median's time. */
+/** A line for each test, a column for each registry: images a second, and the median of the time. */
 function zbTable(runs: ZbRun[]): string {
   const names = [...new Set(runs.flatMap(({ tests }) => tests.map(({ name }) => name)))];
   const cells = names.map((name) => [

@@ -7,7 +7,7 @@ const UP_GOAL = 1.5;
 const DOWN_GOAL = 1;
 const MIB = 2 ** 20;
 
-/** Pushes a blob in one PUT; answers how long that took, and the digest. */
+/** Pushes a blob in one PUT; returns the time that it took, and the digest. */
 async function up(
   { loader }: Pick<Bench, "loader">,
   registry: Registry,
@@ -36,7 +36,7 @@ function down(
   });
 }
 
-/** One body at a time, up and then down, a new one each round. */
+/** One body at a time, pushed and then pulled, a new one in each round. */
 export function blobSection(bench: Bench): Section {
   const {
     sizes: { blobBytes },
@@ -93,7 +93,7 @@ export interface Peaks {
   large: number;
 }
 
-/** The most that is resident while a blob goes up and down again, in MiB: for a small one and for a large one. */
+/** The maximum of resident memory while a blob is pushed and pulled, in MiB: for a small one and for a large one. */
 export async function blobPeaks(
   bench: Pick<Bench, "loader" | "sizes">,
   registry: Registry,
@@ -107,7 +107,7 @@ export async function blobPeaks(
     await down(bench, registry, repository, bytes, digest);
     return peakMib(pid) ?? Number.NaN;
   };
-  // The first transfer fills what is kept for the next.
+  // The first transfer fills the buffers that are reused later.
   await peakOf(bench.sizes.smallBlobBytes, 1_001);
   return { small: await peakOf(bench.sizes.smallBlobBytes, 1_002), large: await peakOf(bench.sizes.blobBytes, 1_003) };
 }

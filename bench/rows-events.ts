@@ -9,12 +9,12 @@ import type { Received } from "./events-receiver.ts";
 import { api, type Moorage } from "./moorage.ts";
 import { withClient } from "./postgres.ts";
 import { ask, cpuUsOf, freePort, LOAD_CORE, SERVER_CORE, start, stop, until } from "./processes.ts";
-import type { Bench, Row, Sample, Section, Turn } from "./rows.ts";
+import type { Bench, Row, Sample, Section, Round } from "./rows.ts";
 
-// So many wait when a round of a second begins: more than are sent in it.
+// So many events wait when a round of a second begins: more than can be sent in it.
 const EVENTS_A_MS = 10;
 const LEAST_ON_POSTGRES = 1_000;
-// As by default for one subscription.
+// The default for one subscription.
 const CONNECTIONS = 16;
 const HEADERS = 16;
 const START_TIMEOUT_MS = 10_000;
@@ -23,7 +23,7 @@ const DRAIN_TIMEOUT_MS = 120_000;
 const POLL_MS = 50;
 const BUSY_MS = 20_000;
 
-// As long as a push event's.
+// The length of a push event.
 const BODY = JSON.stringify({
   repository: "events/bench/application",
   repo_id: "0".repeat(74),
@@ -37,8 +37,8 @@ const BODY = JSON.stringify({
 const ACTOR = JSON.stringify({ subject: "0".repeat(40), act: {} });
 
 /**
- * Events that wait in the outbox, until one receiver has them all; and what the same requests take alone. The receiver
- * runs until `onClose` is called back.
+ * Events wait in the outbox, until one receiver has them all; compared with the same requests alone. The receiver runs
+ * until the function passed to `onClose` is called.
  */
 export async function eventSection(bench: Bench, onClose: (close: () => Promise<void>) => void): Promise<Section> {
   const {
@@ -80,8 +80,8 @@ export async function eventSection(bench: Bench, onClose: (close: () => Promise<
       unit: "/s",
       against: [{ title: alone }],
       ...(engine === "PostgreSQL" && { least: LEAST_ON_POSTGRES }),
-      measure: (turn) =>
-        delivered(moorage, { sink, receiver: receiver.pid, append: (count) => append(place, group, count) }, turn),
+      measure: (round) =>
+        delivered(moorage, { sink, receiver: receiver.pid, append: (count) => append(place, group, count) }, round),
     },
   ];
   return { title: `events, ${engine}`, rows };
@@ -96,7 +96,7 @@ interface Way {
 async function delivered(
   moorage: Moorage,
   { sink, receiver, append: fill }: Way,
-  { durationMs }: Turn,
+  { durationMs }: Round,
 ): Promise<Sample> {
   const count = durationMs * EVENTS_A_MS;
   await control(sink, "DELETE");
@@ -123,13 +123,13 @@ async function control(sink: string, method: "GET" | "DELETE"): Promise<Received
   return (await response.json()) as Received;
 }
 
-/** Puts so many events into the outbox, as pushes of one repo do, in one transaction. */
+/** Adds so many events to the outbox, like those of pushes to one repo, in one transaction. */
 async function append(
   { dataDir, env }: { dataDir: string; env: Record<string, string> },
   group: string,
   count: number,
 ): Promise<void> {
-  // What an id is made of must only be different each time.
+  // The ids only have to be different each time.
   const series = `${Date.now()}-`;
   const statement = `with recursive numbers (i) as (select 1 union all select i + 1 from numbers where i < ${count})
     insert into event_outbox (id, type, subject, parent, target, time, actor, body)

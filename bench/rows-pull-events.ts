@@ -6,13 +6,13 @@ import { type Bench, get, overHttp, type Row, type Section } from "./rows.ts";
 
 const GOAL = 0.95;
 const LOOK_MS = 100;
-// Pulls are written twice a second, and looked after soon after that: a server that has done next to nothing for longer
-// has nothing left to do.
+// Pulls are written twice a second, and turned into events soon after: a server that was idle for longer than this has
+// finished.
 const REST_MS = 900;
 const BUSY_SHARE = 0.1;
 const LONGEST_MS = 60_000;
 
-/** When the server last did anything, in milliseconds of `performance.now()`, once it does nothing any more. */
+/** When the server last did anything, in milliseconds of `performance.now()`; returns once it is idle. */
 async function restOf({ cpuUs }: Server): Promise<number> {
   const startedMs = performance.now();
   let [busyMs, lastMs, lastUs] = [startedMs, startedMs, cpuUs() ?? 0];
@@ -26,20 +26,19 @@ async function restOf({ cpuUs }: Server): Promise<number> {
 }
 
 /**
- * Measures the same; then waits until the server has made events of all that was pulled, so that no other row pays for
- * it.
+ * Measures the row, then waits until the server has turned all pulls into events, so that other rows are not affected.
  */
 export function rested(server: Server, measure: Row["measure"]): Row["measure"] {
-  return async (turn) => {
-    const sample = await measure(turn);
+  return async (round) => {
+    const sample = await measure(round);
     await restOf(server);
     return sample;
   };
 }
 
 /**
- * Pulls on a server that makes events of them, and on one that does not. Both are asked for the same again and again:
- * so least is done beside.
+ * Pulls from a server that emits events for them, and from one that does not. Both serve the same requests repeatedly,
+ * so that other work is small.
  */
 export async function pullEventSection(bench: Bench): Promise<Section | undefined> {
   const {
@@ -80,11 +79,11 @@ export async function pullEventSection(bench: Bench): Promise<Section | undefine
           {
             title: `${first.title}, until each is an event`,
             unit: "/s",
-            async measure(turn) {
+            async measure(round) {
               const beganMs = performance.now();
               const usedUs = emitting.cpuUs();
-              const sample = await first.measure(turn);
-              const answers = (sample.rate * turn.durationMs) / 1_000;
+              const sample = await first.measure(round);
+              const answers = (sample.rate * round.durationMs) / 1_000;
               const endedMs = await restOf(emitting);
               const afterUs = emitting.cpuUs();
               return {

@@ -25,16 +25,16 @@ const GET_GOAL = 0.35;
 const GRPC_GET_GOAL = 0.5;
 const LIST_GOAL = 0.3;
 const DEEP_GOAL = 0.9;
-// Pages this far in, as a share of all repos.
+// How far into the list the deep pages are, as a share of all repos.
 const DEEP = 0.8;
-// More pages, and so more repos, than a server that keeps its last answers can hold.
+// More pages, and so more repos, than the response cache can hold.
 const PAGES = 3_000;
-// Passing over nearly a million rows takes seconds on PostgreSQL: one at a time, since all that is under way when the
-// time is over is waited for.
+// Skipping nearly a million rows takes seconds on PostgreSQL: one caller only, since all requests in progress at the
+// end are waited for.
 const SKIP_CALLERS = 1;
 const POSTGRES_CONNECTIONS = 10;
 
-/** What a list is asked, in the fields of ListReposRequest. */
+/** The query of a list, in the fields of ListReposRequest. */
 interface ListQuery {
   uidp: { descendantsOf: string };
   pageSize: number;
@@ -50,7 +50,7 @@ interface ListAnswer {
 type Against = (protocol: "REST" | "gRPC") => NonNullable<Row["against"]>;
 type Served = Bench["servers"][number];
 
-/** The REST query of the message. */
+/** The message as a REST query. */
 function restPath({ uidp, pageSize, pageToken, skip, name }: ListQuery): string {
   const query = new URLSearchParams({ "uidp.descendants_of": uidp.descendantsOf, page_size: String(pageSize) });
   if (pageToken !== undefined) query.set("page_token", pageToken);
@@ -63,7 +63,7 @@ function ask({ moorage }: Served, query: ListQuery): Promise<ListAnswer> {
   return api<ListAnswer>(moorage.platform, "GET", restPath(query));
 }
 
-/** The tokens of that many pages, one after the other, and what was on them. */
+/** The tokens of that many consecutive pages, and the repos on them. */
 async function walk(
   served: Served,
   query: ListQuery,
@@ -82,13 +82,13 @@ async function walk(
   return { queries, repos };
 }
 
-/** A thing that is asked, as a path and as a message. */
+/** A request, as a path and as a message. */
 interface Asked {
   path: string;
   message: Uint8Array;
 }
 
-/** Rows over REST and gRPC; `method` is the service's. */
+/** The same rows over REST and gRPC; `method` is the service's method. */
 function bothProtocols(
   bench: Bench,
   { moorage: { platform } }: Served,
@@ -191,7 +191,7 @@ function aloneRow({ installation: { place, engine, repos }, moorage }: Served, t
   return { title, unit: "/s", measure: alone(work) };
 }
 
-/** The limits, ping, and reads of repos over REST and gRPC at every size. */
+/** The limits of the runtime, ping, and reads of repos over REST and gRPC at every size. */
 export async function readSection(bench: Bench): Promise<Section> {
   const { engine, hello, grpcHello, largest } = bench;
   const ping: Row[] =
@@ -239,7 +239,7 @@ async function sizeRows(bench: Bench, served: Served): Promise<Row[]> {
   const below: ListQuery = { uidp: { descendantsOf: organization.uid }, pageSize: PAGE };
   const total = Number((await ask(served, below)).totalCount);
   if (total < repos) throw new Error(`the list counts ${total} of ${repos} repos`);
-  // Only SQLite has anything kept for it, and only here are there more repos than fit.
+  // Only SQLite has the response cache, and only this size has more repos than fit.
   const isVaried = engine === "SQLite" && repos > PAGES;
   const pages = isVaried ? Math.min(PAGES, Math.floor(repos / PAGE / 2)) : 2;
   const walked = await walk(served, below, pages);
@@ -303,7 +303,7 @@ async function sizeRows(bench: Bench, served: Served): Promise<Row[]> {
   ];
 }
 
-/** What the access log costs, which all other rows go without. */
+/** The cost of the access log, which is off in all other rows. */
 async function loggedRows({ logged, ...bench }: Bench): Promise<Row[]> {
   const installation = bench.servers[0]?.installation;
   if (logged === undefined || installation === undefined) return [];

@@ -12,10 +12,10 @@ const ZOT_GOAL = 2;
 const PEER_TAGS = 1_000;
 const PUSH_CONCURRENCY = 8;
 const TAGS_PAGE = 200;
-// More of them than a server that keeps its last answers can hold.
+// More blobs than the response cache can hold.
 const BLOBS = 7_000;
 
-/** What the rows of a registry need to have been pushed. */
+/** What the rows of a registry need to be pushed before. */
 interface Stocked {
   registry: Registry;
   repository: string;
@@ -25,7 +25,10 @@ interface Stocked {
 
 const stocked = new Map<Registry, Stocked>();
 
-/** Pushes an image, and to a peer so many tags of it; ours has its tags from the seed. Once for a registry. */
+/**
+ * Pushes an image, and to other registries so many tags of it; Moorage has its tags from the seed. Once for each
+ * registry.
+ */
 async function stock(registry: Registry, organization: string, tags: number): Promise<Stocked> {
   const known = stocked.get(registry);
   if (known) return known;
@@ -42,14 +45,14 @@ async function stock(registry: Registry, organization: string, tags: number): Pr
   return made;
 }
 
-/** Manifests and small blobs, ours with a token that is checked, against the peers without one. */
+/** Manifests and small blobs: Moorage with a token that it verifies, the other registries without one. */
 export async function registrySection(bench: Bench): Promise<Section> {
   const {
     engine,
     largest: { moorage },
     peers,
   } = bench;
-  // Ours makes events of pulls, some of them afterwards.
+  // Moorage emits events for pulls, some of them after the row.
   const pullsOf = (registry: Registry, measure: Row["measure"]): Row["measure"] =>
     registry === moorage ? rested(registry, measure) : measure;
   const named = ({ name }: Registry): string => (name === moorage.name ? `${name} on ${engine}` : name);
@@ -81,8 +84,8 @@ export async function registrySection(bench: Bench): Promise<Section> {
 }
 
 /**
- * The same, with another manifest or blob each time, more of them than are kept. The peers are held to what they do for
- * one and the same.
+ * The same with another manifest or blob each time, more of them than are cached. The other registries are compared by
+ * their rate for a single one.
  */
 async function variedRows(bench: Bench): Promise<Row[]> {
   const {
@@ -141,7 +144,7 @@ async function variedRows(bench: Bench): Promise<Row[]> {
   ];
 }
 
-// The goals are for the engine that a first start has.
+// The goals are for the default engine.
 function goalOf(engine: string, what: string, peer: Registry): { goal?: number } {
   if (engine !== "SQLite") return {};
   if (peer.name === "docker-registry") return { goal: DOCKER_GOAL };

@@ -6,26 +6,24 @@ import { MANIFEST } from "./registries.ts";
 import { type Bench, count, get, overHttp, type Row, type Section } from "./rows.ts";
 import { MANIFESTS, recordTimeMs, tagName, taggedName, tagUpdateTimeMs } from "./seed-sql.ts";
 
-/** The least that there is. */
+/** The smaller number of tags and records. */
 export const FEW_TAGS = 100;
-// A page is as long for few as for many, also the deep one.
+// Pages have the same length for both sizes, also the deep one.
 const PAGE = 20;
-// A tree of a million has a level or two more than one of a hundred, and does not stay in the processor's own caches.
+// An index over a million rows has a level or two more than one over a hundred, and does not fit into the processor's
+// caches.
 const FLAT_GOAL = 0.8;
-// More spellings of a query, and more seconds, than a server that keeps its last answers can hold.
+// More spellings of a query, and more seconds, than the response cache can hold.
 const SPELLINGS = 6_000;
 const SECONDS = 30_000;
 
-/** Where rows read: a repo with so many tags, the first of which has as many records. */
+/** The repo of a row: it has so many tags, and the first tag has as many records. */
 interface Place {
   tags: number;
   repo: string;
   name: string;
 }
-/**
- * What is asked of a place: a path, or as many as there must be so that none is answered from memory. `of`: tags or
- * records.
- */
+/** The requests to a place: one path, or so many paths that the response cache answers none. `of`: tags or records. */
 interface What {
   title: string;
   of: "tags" | "records";
@@ -33,7 +31,7 @@ interface What {
   isPlatform?: boolean;
 }
 
-/** The same text, percent-encoded in another way for each index: an answer is kept under the path as it was sent. */
+/** The same text, percent-encoded in another way for each index: the response cache uses the path as it was sent. */
 function spelled(text: string, index: number): string {
   return Array.from(text, (letter, at) => ((index >> at) & 1 ? `%${letter.charCodeAt(0).toString(16)}` : letter)).join(
     "",
@@ -41,8 +39,7 @@ function spelled(text: string, index: number): string {
 }
 
 /**
- * Lists, histories and pulls as of a time: where there is much, against where there is little, on one and the same
- * server.
+ * Lists, histories and pulls as of a time: on a repo with many tags or records, compared with few, on the same server.
  */
 export async function sizeSection(bench: Bench): Promise<Section> {
   const {
@@ -146,8 +143,8 @@ function whats({
     {
       title: "pull as of a second, another each time,",
       of: "records",
-      // Of few records, most seconds are after the last one. Of many, as far from the newest as there is a manifest to
-      // pull.
+      // With few records, most seconds are after the last one. With many, the seconds go back from the newest as far as
+      // there are manifests to pull.
       paths: ({ name, tags }) =>
         Array.from({ length: SECONDS }, (_, second) => {
           const at = new Date(recordTimeMs(second + Math.max(0, Math.min(MANIFESTS, tags) - SECONDS)));

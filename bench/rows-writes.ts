@@ -10,8 +10,8 @@ const MOVES_GOAL = 2;
 const TOKEN_TTL_S = 3_600;
 
 /**
- * Tokens and tag moves, on the largest installation. The issuer runs in this process until `onClose` is called back;
- * the server asks it for its keys once.
+ * Tokens and tag updates, on the largest installation. The issuer runs in this process until the function passed to
+ * `onClose` is called; the server requests its keys once.
  */
 export async function writeSection(bench: Bench, onClose: (close: () => Promise<void>) => void): Promise<Section> {
   const {
@@ -93,10 +93,7 @@ async function moveRows(bench: Bench): Promise<Row[]> {
   ];
 }
 
-/**
- * What each caller sends: it owns some of the tags and moves each to and fro between two digests that no other round
- * uses.
- */
+/** The requests of each caller: it updates its own tags back and forth between two digests that no other round uses. */
 function moves(repo: string, authorization: string, callers: number, round: number): string[][] {
   const digests = ["a", "b"].map((side) => `sha256:${createHash("sha256").update(`${round}/${side}`).digest("hex")}`);
   return Array.from({ length: callers }, (_, caller) =>

@@ -8,8 +8,8 @@ import { ask, SERVER_CORE, type Server } from "./processes.ts";
 import type { Registry } from "./registries.ts";
 
 /**
- * One measurement. `cpuUs`: the server's processor time for a request, or for a MB; `loadShare`: how busy the load's
- * own core was.
+ * One measurement. `cpuUs`: the server's processor time for a request, or for a MB; `loadShare`: the share of its core
+ * that the load generator used.
  */
 export interface Sample {
   rate: number;
@@ -18,24 +18,24 @@ export interface Sample {
   failure?: string;
 }
 
-/** Which round it is, 0 being the one that warms up and does not count, and how long to measure. */
-export interface Turn {
+/** The number of the round (round 0 warms up and does not count), and how long to measure. */
+export interface Round {
   round: number;
   durationMs: number;
 }
 
-/** A line of the table. `rate` is in `unit`. */
+/** A row of the report. `rate` is in `unit`. */
 export interface Row {
   title: string;
   unit: "/s" | "MB/s";
-  measure(turn: Turn): Promise<Sample>;
-  /** The rows it is held against, by title, and the least ratio that is aimed at, where one is. */
+  measure(round: Round): Promise<Sample>;
+  /** The rows to compare it with, by title, each with the minimum ratio if there is a goal. */
   against?: { title: string; goal?: number }[];
-  /** The least rate that is aimed at, where one is. */
+  /** The minimum rate, if there is a goal. */
   least?: number;
 }
 
-/** Rows that are measured in turn, round by round. */
+/** Rows that are measured alternately, round by round. */
 export interface Section {
   title: string;
   rows: Row[];
@@ -52,7 +52,7 @@ export interface Sizes {
   connections: number;
 }
 
-/** An engine's part of the run: everything here is started and answers. */
+/** An engine's part of the benchmark: all servers are started and ready. */
 export interface Bench {
   engine: Engine;
   loader: Loader;
@@ -63,12 +63,12 @@ export interface Bench {
   servers: { moorage: Moorage; installation: Installation }[];
   /** The last of them. */
   largest: { moorage: Moorage; installation: Installation };
-  /** Where files with what is asked may be put. */
+  /** A folder for files with requests. */
   scratch: string;
   peers: Registry[];
-  /** A server on a copy of the smallest, with the access log that is there by default. */
+  /** A server on a copy of the smallest installation, with the default access log. */
   logged?: Moorage;
-  /** Another, which makes no events of pulls. */
+  /** A server that emits no events for pulls. */
   silent?: Moorage;
 }
 
@@ -81,7 +81,7 @@ export function count(value: number): string {
   return value.toLocaleString("en");
 }
 
-/** A request without a body, as it is written to the socket. */
+/** A request without a body, in the bytes for the socket. */
 export function get(path: string, authorization = "", accept = "*/*"): string {
   return `GET ${path} HTTP/1.1\r\nhost: bench\r\naccept: ${accept}\r\n${authorization}\r\n`;
 }
@@ -105,10 +105,7 @@ async function sampled(server: Server, load: () => Promise<LoadResult>): Promise
   };
 }
 
-/**
- * How many are under way concurrently, where it is not as many as usual, and the file of what is asked, where it is
- * something else each time.
- */
+/** The number of concurrent requests, if not the usual one, and the file of requests, if they differ each time. */
 export interface Manner {
   callers?: number;
   fill?: string;
@@ -127,14 +124,14 @@ export function overHttp(
     sampled(server, () => loader.http({ ...load, durationMs, sequences: sequences(round) }));
 }
 
-/** A call without its protocol: the method's path, the header's value, the message. */
+/** A call independent of the protocol: the method's path, the header's value, the message. */
 export interface GrpcCall {
   path: string;
   authorization: string;
   message: Uint8Array;
 }
 
-/** Calls over gRPC, with as many under way in all as there are HTTP connections. */
+/** Calls over gRPC, with as many concurrent calls as there are HTTP connections. */
 export function overGrpc(
   { loader, sizes }: Bench,
   server: Server,
@@ -159,7 +156,7 @@ export type AloneWork =
   | { script: "alone.ts"; input: WithoutTime<Alone> }
   | { script: "alone-postgres.ts"; input: WithoutTime<PostgresAlone> };
 
-/** The engine by itself, in a process of its own on the servers' core. */
+/** The engine alone, in its own process on the servers' core. */
 export function alone({ script, input }: AloneWork): Row["measure"] {
   return async ({ durationMs }) => {
     const { perSecond, cpuUs } = await ask<AloneResult>(

@@ -1,19 +1,20 @@
 import type { Row, Sample, Section, Sizes } from "./rows.ts";
 import { say } from "./say.ts";
 
-/** A section with what was measured of each of its rows. */
+/** A section with the measurements of each of its rows. */
 export interface Measured {
   title: string;
   rows: { row: Row; samples: Sample[] }[];
 }
 
 /**
- * The rows whose title, or whose section's, has the word in it, and those they are held against. All, without a word.
+ * The rows whose title, or the title of whose section, contains the word, and those they are compared with. All rows
+ * without a word.
  */
 export function pick({ title, rows }: Section, word: string): Row[] {
   const has = (text: string): boolean => text.toLowerCase().includes(word.toLowerCase());
   const wanted = new Set(has(title) ? rows : rows.filter((row) => has(row.title)));
-  // A row may be held against one that is itself held against another.
+  // A row may be compared with one that is itself compared with another.
   for (const row of wanted)
     for (const { title: other } of row.against ?? [])
       for (const found of rows.filter((one) => one.title === other)) wanted.add(found);
@@ -21,8 +22,9 @@ export function pick({ title, rows }: Section, word: string): Row[] {
 }
 
 /**
- * Measures rows in turn: rounds outside, rows inside, so that what drifts over the run drifts for all. The first round
- * warms up and does not count. A row that cannot be measured says so and is not tried again.
+ * Measures rows alternately: a loop over rounds, in it one over rows, so that a change of the machine's speed during
+ * the run affects all rows. The first round warms up and does not count. A row that fails is reported and not measured
+ * again.
  */
 export async function runSection(
   section: Section,

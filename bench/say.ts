@@ -1,4 +1,4 @@
-/** Prints how far the run is to standard error; the results alone are on standard output. */
+/** Prints the progress of the run to standard error; standard output has only the results. */
 export function say(text: string): void {
   process.stderr.write(`${text}\n`);
 }

@@ -1,24 +1,24 @@
-// The rows that a million pushes would have left, in SQL that SQLite and PostgreSQL both read.
+// The rows that a million pushes would have created, in SQL for both SQLite and PostgreSQL.
 
 export interface SeedPlan {
-  /** Uids of the organization with the repos, and of the small one beside it. */
+  /** Uids of the organization with the repos, and of the small one next to it. */
   organization: string;
   small: string;
   repos: number;
   groups: number;
-  /** Repos with so many tags; the first tag of each has a history of as many records. */
+  /** Repos with so many tags each; the first tag of each has a history of as many records. */
   tagged: number[];
 }
 
-/** How an engine says what differs. */
+/** SQL expressions that differ between the engines. */
 export interface SeedDialect {
-  /** A table with one column `i`, from 0 up to but without the count. */
+  /** A table with one column `i`, from 0 to `count` - 1. */
   series(count: number): string;
   /** Random lower-case hexadecimal digits, a multiple of 16. */
   hex(digits: number): string;
-  /** Seven digits with zeros before them. */
+  /** Seven digits with leading zeros. */
   pad(expression: string): string;
-  /** Text as the bytes of a column. */
+  /** Text as the value of a binary column. */
   bytes(expression: string): string;
 }
 
@@ -38,7 +38,7 @@ export const POSTGRES: SeedDialect = {
 };
 
 export const SMALL_REPOS = 100;
-/** So many tags of a repo with that many lead to a manifest; more of them than any cache holds. */
+/** So many tags of a repo point to an existing manifest; more of them than any cache holds. */
 export const MANIFESTS = 40_000;
 const MANIFEST_TYPE = "application/vnd.oci.image.manifest.v1+json";
 const EPOCH_MS = 1_760_000_000_000;
@@ -52,22 +52,22 @@ export function taggedName(tags: number): string {
   return `tagged-${tags}`;
 }
 
-/** The tag with the long history, and any other. */
+/** The name of a tag; index 0 is the tag with the long history. */
 export function tagName(index: number): string {
   return `v-${String(index).padStart(7, "0")}`;
 }
 
-/** When the record of the history was made, in milliseconds since 1970. */
+/** The time of a record of the history, in milliseconds since 1970. */
 export function recordTimeMs(index: number): number {
   return EPOCH_MS + index * SECOND_MS;
 }
 
-/** When the tag came to point to its digest. */
+/** The time at which the tag was set to its digest. */
 export function tagUpdateTimeMs(index: number): number {
   return EPOCH_MS + index;
 }
 
-// As a push of a small image leaves one; which blobs it names is not looked at when it is pulled.
+// Like the manifest of a small image; its blobs are not checked when it is pulled.
 function manifestText(expression: string): string {
   const blob = (kind: string): string =>
     `{"mediaType":"application/vnd.oci.image.${kind}","digest":"sha256:${"0".repeat(64)}","size":4096}`;
@@ -116,7 +116,7 @@ export function seedStatements(
       return [
         `insert into tags (uid, parent, name, digest, deprecated, bundles, create_time, update_time)
           select r.uid || '/' || ${hex(16)}, r.uid, 'v-' || ${pad("s.i")}, 'sha256:' || ${hex(64)}, 0, '[]', ${times} ${named}`,
-        // Each record names the digest of another tag, so that as many of them lead to a manifest.
+        // Each record has the digest of another tag, so that as many of them point to an existing manifest.
         `insert into tag_history (repo, tag, time, digest, actor, reason)
           select t.parent, '${tagName(0)}', ${EPOCH_MS} + cast(substr(t.name, 3) as bigint) * ${SECOND_MS}, t.digest, '{}', 'push'
             from tags as t where t.parent = (select uid from repos where parent = '${organization}' and name = '${taggedName(tags)}')`,

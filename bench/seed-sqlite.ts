@@ -1,4 +1,4 @@
-// Fills a fresh installation's database. Reads a SqliteSeed as JSON from standard input. The server must not be
+// Fills the database of a fresh installation. Reads a SqliteSeed as JSON from standard input. The server must not be
 // running.
 import { DatabaseSync } from "node:sqlite";
 import { answer } from "./processes.ts";
@@ -12,7 +12,7 @@ export interface SqliteSeed {
 if (import.meta.main) {
   await answer<SqliteSeed>(({ database: path, plan }) => {
     const database = new DatabaseSync(path);
-    // A crash here costs only the seeding.
+    // A crash would only cost the seeding.
     database.exec("pragma journal_mode = off; pragma synchronous = off; pragma cache_size = -1000000");
     database.exec(
       [

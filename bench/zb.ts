@@ -8,14 +8,14 @@ import { freePort, LOAD_CORE, start, stop, until } from "./processes.ts";
 import type { Registry } from "./registries.ts";
 import { say } from "./say.ts";
 
-/** A test of zb's, and what it says of a registry: images a second, and how long the middle one took. */
+/** A test of zb, and its result for a registry: images a second, and the median of the time. */
 export interface ZbTest {
   name: string;
   perSecond: number;
   failed: number;
   p50: string;
 }
-/** `failure`: the run did not come to its end; the tests before are there. */
+/** `failure`: the run did not finish; the results of earlier tests are included. */
 export interface ZbRun {
   registry: string;
   tests: ZbTest[];
@@ -27,8 +27,8 @@ const START_TIMEOUT_MS = 10_000;
 const CONCURRENCY = 2;
 
 /**
- * zot's own benchmark against a registry; undefined where zb is not there. Ours is asked through a relay that adds its
- * token, on the load's core.
+ * Runs zot's own benchmark against a registry. Undefined when zb is not installed. Moorage is reached through a relay
+ * that adds its token, on the load generator's core.
  */
 export async function runZb(
   registry: Registry,
@@ -54,7 +54,7 @@ export async function runZb(
     const [code] = (await once(child, "close")) as [number | null];
     clearTimeout(timer);
     const tests = readTests(text);
-    // Its status is 1 when a request of any test failed; each test says how many did.
+    // The exit status is 1 when a request of any test failed; each test reports how many did.
     const ended = code === 0 || code === 1;
     return { registry: registry.name, tests, ...(!ended && { failure: `zb did not end in ${TIMEOUT_MS / 1000} s` }) };
   } finally {
@@ -80,7 +80,7 @@ async function startRelay(registry: Registry): Promise<{ port: number; process: 
   return { port, process: child };
 }
 
-/** Reads what zb prints: a block of lines `name: value` for each test. */
+/** Parses the output of zb: a block of lines `name: value` for each test. */
 function readTests(text: string): ZbTest[] {
   return text
     .split(/^Test name:/m)

@@ -1,6 +1,5 @@
-// Receives events and believes none that it cannot prove. docs/events.md says how to run it: ISSUER is the
-// installation's URL, GROUP the uid of the subscription's group, SECRET what the subscription was made with, PORT where
-// to listen on this machine.
+// Receives events and verifies each. docs/events.md says how to run it: ISSUER is the installation's URL, GROUP the uid
+// of the subscription's group, SECRET the secret that the subscription was created with, PORT the port to listen on.
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage } from "node:http";
 import { createRemoteJWKSet, jwtVerify } from "jose";
@@ -29,14 +28,14 @@ async function verify({ headers }: IncomingMessage, content: AsyncIterable<strin
 }
 
 const server = createServer(async (req, res) => {
-  // Before the first event the installation asks whether it may send.
+  // Before the first event, the installation asks whether it may send.
   if (req.method === "OPTIONS")
     return void res.writeHead(204, { "webhook-allowed-origin": "*", "webhook-allowed-rate": "*" }).end();
   try {
     const body = await verify(req, req.setEncoding("utf8"));
     const id = String(req.headers["ce-id"]);
-    // The same event may come again. Where it matters, keep the ids with what you make of the events, for as long as
-    // events are tried.
+    // The same event may come again. If that matters, store the ids together with the results of processing the events,
+    // for as long as deliveries are retried.
     if (!seen.has(id)) console.log(req.headers["ce-type"], req.headers["ce-subject"], JSON.stringify(body));
     seen.add(id);
     res.writeHead(204).end();
