@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
-# Runs a command on the engines that are not the default, a fresh PostgreSQL and the Versity S3 gateway, both ended with it:
+# Runs a command with the engines that are not the default, a fresh PostgreSQL and the Versity S3 gateway, and stops
+# both when it ends:
+#
 #   .ci/both-engines.sh .ci/clients.sh skopeo
-# Sets MOORAGE_DATABASE_URL, MOORAGE_BLOBS_URL, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.
-# Exit status 77: the gateway is not to be had here, so the command was not run; otherwise the command's.
+#
+# Sets MOORAGE_DATABASE_URL, MOORAGE_BLOBS_URL, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. Exit status 77: the gateway
+# is not available on this machine, so the command was not run; otherwise the command's.
 set -euo pipefail
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
 export PATH="$ROOT/node_modules/.bin:$PATH"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Real clients against a real server, at the versions .ci/tools.sh pins, over plain HTTP on loopback and with no other network:
 #   .ci/clients.sh        .ci/clients.sh oras cosign
-# What each has to do stands in .ci/clients/<name>.sh.
-# Exit status 77: a client is not to be had here (a line says which, and why); the checks of the others have passed.
+# The checks of each client are in .ci/clients/<name>.sh.
+# Exit status 77: a client is not available on this machine (a line says which, and why); the checks of the others have passed.
 set -euo pipefail
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
 ALL="skopeo crane oras cosign helm regctl buildah"
@@ -24,7 +24,7 @@ done
 # shellcheck source=.ci/clients/ci-job.sh
 . "$ROOT/.ci/clients/ci-job.sh"
 
-# The CI system that is played listens on loopback.
+# The simulated CI system listens on loopback.
 export MOORAGE_ALLOW_PRIVATE_NETWORK=1
 start_server
 ORG=$(bootstrap organization.name)
@@ -33,10 +33,10 @@ PUBLIC=$(bootstrap publicOrganization.name)
 moorage sample --layout "$WORK/sample" >/dev/null
 FIRST=$(digest_in "$WORK/sample/build1")
 SECOND=$(digest_in "$WORK/sample/build2")
-# Nothing of the machine's own settings, and nowhere but loopback: what is not there goes to a proxy where nobody listens.
+# No settings of this machine, and no network but loopback: other requests go to a proxy address where nothing listens.
 export HOME="$WORK/home" DOCKER_CONFIG="$WORK/home/.docker" HTTPS_PROXY=http://127.0.0.1:9 HTTP_PROXY=http://127.0.0.1:9
 unset NO_PROXY no_proxy https_proxy http_proxy REGISTRY_AUTH_FILE XDG_RUNTIME_DIR XDG_CONFIG_HOME XDG_CACHE_HOME XDG_DATA_HOME
-# Where signatures are asked for by what the machine is set to, skopeo and buildah ask for none.
+# skopeo and buildah check no signatures, whatever policy the machine has.
 for home in home nobody; do
   mkdir -p "$WORK/$home/.docker" "$WORK/$home/.config/containers"
   printf '{"default":[{"type":"insecureAcceptAnything"}]}' >"$WORK/$home/.config/containers/policy.json"

@@ -3,7 +3,7 @@
 # before and after, a token fetched for each request, and read-only. Nothing may fail.
 # Needs Go and the Go module proxy, or a suite that was built already: CONFORMANCE_BINARY=/path/to/conformance .ci/conformance.sh
 # Settings of the suite in the environment (OCI_…) hold for each run that does not set them itself.
-# Exit status 77: the suite is not to be had here (a line says why), so nothing was tested. Its checks are repeated in packages/server/test/oci/conformance.test.ts.
+# Exit status 77: the suite is not available on this machine (a line says why), so nothing was tested. Its checks are repeated in packages/server/test/oci/conformance.test.ts.
 set -euo pipefail
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
 
@@ -29,7 +29,7 @@ run_suite() {
     timeout 300 "$SUITE" >"$LOG" 2>&1)
 }
 
-# How many tests ended as said, by the report that the suite prints.
+# How many tests ended with that result, by the report that the suite prints.
 printed() { sed -n "s/^  $1\.*: *\([0-9]*\)\$/\1/p" "$LOG" | head -n 1; }
 
 # judge EXIT_STATUS: whether the run passed; says by which of the suite's reports. It prints one, then writes results.yaml, junit.xml and report.html, in that

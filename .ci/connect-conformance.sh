@@ -1,19 +1,22 @@
 #!/usr/bin/env bash
-# The Connect project's conformance runner against our gRPC: unary calls with binary messages over HTTP/2, clear and TLS, by its two clients.
-# packages/server/test/conformance/ has the server it calls and what it is told of it. Needs Go and the Go module proxy.
-# Exit status 77: the runner is not to be had here, so nothing was tested.
+# The Connect project's conformance runner against the server's gRPC: unary calls with binary messages over HTTP/2,
+# clear and TLS, by its two clients. packages/server/test/conformance/ has the server it calls and its configuration.
+#
+# Needs Go and the Go module proxy. Exit status 77: the runner is not available on this machine, so nothing was tested.
 set -euo pipefail
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
 HERE=packages/server/test/conformance
 
 MODULE=connectrpc.com/conformance
-# The newest whose own dependencies were to be had when this was written. Move it on purpose, with the runner's release notes at hand.
+# The newest version whose dependencies were available when this was written. When changing it, read the release notes
+# of the runner.
 VERSION=${CONNECT_CONFORMANCE_VERSION:-v1.0.6}
 CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/moorage/connect-conformance-$VERSION
 RUNNER=$CACHE/connectconformance
 
 command -v go >/dev/null || { echo "connect-conformance: not run: no go on PATH"; exit 77; }
-# fetch COMMAND…: nothing of this repository is touched; a module that is not given out is no failure of ours.
+# fetch COMMAND…: runs it outside of this repository; a module that the proxy does not provide is not a failure (status
+# 77).
 fetch() {
   if ! (cd "$CACHE" && GOWORK=off GOFLAGS=-mod=mod GOBIN="$CACHE" timeout 400 "$@") 2>"$CACHE/build.log"; then
     if grep -q "not available\|Forbidden\|Not Found\|no such host\|connection refused" "$CACHE/build.log"; then
@@ -27,7 +30,7 @@ fetch() {
 }
 mkdir -p "$CACHE"
 [ -x "$RUNNER" ] || fetch go install "$MODULE/cmd/connectconformance@$VERSION"
-# The service's definition comes with the runner's sources; only its descriptors are kept.
+# The runner's sources contain the definition of the service; only its descriptors are stored.
 if [ ! -f "$CACHE/service.binpb" ]; then
   SOURCES=$(fetch go mod download -json "$MODULE@$VERSION" | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p')
   "$ROOT/node_modules/.bin/buf" build "$SOURCES/proto" -o "$CACHE/making.binpb"

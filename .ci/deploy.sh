@@ -1,20 +1,22 @@
 #!/usr/bin/env bash
-# Checks deploy/ where no container engine runs: lays out what the image holds and starts it, lints the Dockerfile, loads the compose file and the proxy's,
-# renders the Helm chart in the ways of .ci/chart/*.yaml and validates what comes out, and sees wrong values refused.
-# Exit status 77: a tool is not to be had here (a line says which); what could be checked without it has passed.
+# Checks deploy/ without a container engine: lays out the content of the image and starts it, lints the Dockerfile,
+# loads the compose file and the proxy's, renders the Helm chart with each of .ci/chart/*.yaml, validates the result,
+# and checks that wrong values are rejected.
+#
+# Exit status 77: a tool is not available on this machine (a line says which); all checks without it have passed.
 set -euo pipefail
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
 cd "$ROOT"
 export PATH="$ROOT/node_modules/.bin:$PATH"
 CHART=deploy/helm/moorage
-# The oldest Kubernetes of Chart.yaml, and the newest that the schemas know.
+# The oldest Kubernetes of Chart.yaml, and the newest that the schemas support.
 KUBERNETES="1.30 1.37"
 
 # shellcheck source=.ci/ending.sh
 . "$ROOT/.ci/ending.sh"
 
 MISSING=0
-# tool NAME: sets TOOL to its path; false when it is not to be had.
+# tool NAME: sets TOOL to its path; false when it is not available.
 tool() {
   local status=0
   TOOL=$(.ci/tools.sh "$1") || status=$?
@@ -60,7 +62,8 @@ if tool hadolint; then
 fi
 
 if tool compose-go; then
-  # The loader's own command takes no variables into account: each gets its default, a secret its name. scripts/deploy.test.ts looks at the variables.
+  # The validator does not resolve variables: each gets its default, a secret its own name. scripts/deploy.test.ts
+  # checks the variables.
   mkdir "$WORK/compose"
   sed -E -e 's/\$\{[A-Z0-9_]+:-([^}]*)\}/\1/g' -e 's/\$\{([A-Z0-9_]+):\?[^}]*\}/\1/g' deploy/compose.yaml >"$WORK/compose/compose.yaml"
   ! grep -n '\${' "$WORK/compose/compose.yaml" || fail "every variable of the compose file has a default or is required"
@@ -85,7 +88,7 @@ if tool helm; then
   node .ci/rendered.ts "$WORK"/rendered/*.yaml
   ok "helm: $CHART renders to what fits together"
 
-  # refused MESSAGE VALUE…: the embedded values with these on top are refused with that message.
+  # refused MESSAGE VALUE…: the embedded values with these added must be rejected with that message.
   refused() {
     local message=$1 arguments=()
     shift
@@ -112,7 +115,7 @@ if tool helm; then
   if tool kubernetes-validate; then
     for version in $KUBERNETES; do
       "$TOOL" --strict --quiet -k "$version" "$WORK"/rendered/*-"$version".yaml >"$WORK/validate.log" 2>&1 || { cat "$WORK/validate.log"; fail "Kubernetes $version takes what is rendered"; }
-      # The Prometheus operator's own kind is not among Kubernetes' schemas.
+      # The schemas of Kubernetes do not include the kind of the Prometheus operator.
       ! grep -v "schema for kind ServiceMonitor" "$WORK/validate.log" || fail "every kind has a schema"
     done
     ok "kubernetes-validate: strictly, for Kubernetes $KUBERNETES"

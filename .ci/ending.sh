@@ -1,5 +1,5 @@
-# Sourced by a script that starts servers: WORK, a folder for scratch, and PIDS, the processes it began. When the script ends, however it ends,
-# they are ended and the folder is removed.
+# Sourced by scripts that start servers. WORK is a temporary folder, and PIDS the processes that the script started.
+# When the script ends, for whatever reason, the processes are stopped and the folder is removed.
 
 WORK=$(mktemp -d)
 PIDS=()
@@ -12,7 +12,7 @@ end_all() {
     for _ in $(seq 100); do kill -0 "$pid" 2>/dev/null || break; sleep 0.1; done
     kill -KILL "$pid" 2>/dev/null || true
   done
-  # 77 is no failure: something was not to be had here.
+  # 77 is not a failure: something was not available on this machine.
   if [ "$status" -ne 0 ] && [ "$status" -ne 77 ] && [ -s "$WORK/server.log" ]; then
     echo "--- the server's last lines:"
     tail -n 40 "$WORK/server.log"

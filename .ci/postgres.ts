@@ -1,5 +1,6 @@
-// Runs a command with a fresh PostgreSQL at hand, in MOORAGE_DATABASE_URL, and ends it with the command: node
-// .ci/postgres.ts COMMAND…
+// Runs a command with a fresh PostgreSQL, in MOORAGE_DATABASE_URL, and stops it when the command ends:
+//
+//   node .ci/postgres.ts COMMAND…
 import { spawn } from "node:child_process";
 import { startPostgres } from "../packages/server/test/support/postgres.ts";
 

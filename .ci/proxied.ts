@@ -1,7 +1,9 @@
-// Runs the proxy of deploy/ before a server that is there, and sends it each kind of request:
+// Runs the proxy of deploy/ in front of a running server, and sends it each kind of request:
+//
 //   node .ci/proxied.ts CADDY CONFIG.json SERVER_PORT
-// CONFIG is what Caddy made of deploy/Caddyfile. Only addresses change: it listens on loopback, and the replicas are
-// the server.
+//
+// CONFIG is deploy/Caddyfile as adapted by Caddy. Only addresses are changed: it listens on loopback, and the replicas
+// are the server.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -18,7 +20,7 @@ const CALL_TIMEOUT_MS = 10_000;
 
 const [caddy = "", config = "", serverPort = ""] = process.argv.slice(2);
 const port = await freePort();
-// gRPC comes over HTTP/2 without TLS here; clients of a real installation have TLS.
+// In this check gRPC comes over HTTP/2 without TLS; clients of a real installation use TLS.
 const adapted = readFileSync(config, "utf8")
   .replace('"listen":[":8080"]', `"protocols":["h1","h2c"],"listen":["127.0.0.1:${port}"]`)
   .replaceAll('"name":"moorage","port":"8080"', `"name":"localhost","port":"${serverPort}"`);
@@ -44,7 +46,7 @@ try {
   assert.equal(
     (await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(CALL_TIMEOUT_MS) })).status,
     404,
-    "the proxy tells nobody the metrics",
+    "the proxy does not expose the metrics",
   );
 } catch (error) {
   console.error(log);

@@ -1,5 +1,6 @@
-// Checks what the Helm chart rendered for what no schema knows: that the server takes the settings, and that what one
-// object names is there.
+// Checks what no schema covers of the rendered Helm chart: that the server accepts the settings, and that every object
+// that another one names exists.
+//
 //   node .ci/rendered.ts FILE…
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -83,7 +84,7 @@ function checkPod(
         assert.ok(config, `${file}: ${configMapRef.name} is there`);
         return config.data;
       }
-      // One that was made beforehand holds these.
+      // A secret that the operator created beforehand has these keys.
       return (
         find("Secret", secretRef?.name ?? "")?.stringData ?? {
           MOORAGE_DATABASE_URL: "postgres://user:password@database.example.com/moorage",

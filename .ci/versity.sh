@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Runs a command with an S3 server at hand: the Versity gateway over a temporary folder, on loopback, ended when the command ends.
+# Runs a command with an S3 server: the Versity gateway over a temporary folder, on loopback, stopped when the command ends.
 #   .ci/versity.sh npm test -- s3
 # Needs Go and the Go module proxy, or a gateway that was built already: VERSITY_BINARY=/path/to/versitygw .ci/versity.sh …
 # Sets MOORAGE_TEST_S3_URL, MOORAGE_TEST_S3_VIRTUAL_URL (the bucket in the host's name), AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.
-# Exit status 77: the gateway is not to be had here (a line says why), so the command was not run; otherwise the command's.
+# Exit status 77: the gateway is not available on this machine (a line says why), so the command was not run; otherwise the command's.
 set -euo pipefail
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
 
@@ -15,7 +15,7 @@ GATEWAY=${VERSITY_BINARY:-}
 # shellcheck source=.ci/ending.sh
 . "$ROOT/.ci/ending.sh"
 
-# A bucket is a folder. What is kept beside the objects lies in a folder as well: not every file system has extended attributes.
+# A bucket is a folder. Metadata of objects is stored in another folder: not every file system has extended attributes.
 mkdir -p "$WORK/root/blobs" "$WORK/sidecar"
 export PATH="$ROOT/node_modules/.bin:$PATH"
 export AWS_ACCESS_KEY_ID=moorage-test
@@ -23,7 +23,7 @@ AWS_SECRET_ACCESS_KEY=$(node -p 'require("node:crypto").randomBytes(20).toString
 export AWS_SECRET_ACCESS_KEY
 unset AWS_PROFILE AWS_SESSION_TOKEN AWS_REGION AWS_DEFAULT_REGION AWS_ENDPOINT_URL AWS_ENDPOINT_URL_S3
 
-# Another program may take the free port before the gateway does: then it is tried again with another.
+# Another program may take the free port before the gateway does: then another port is used.
 for _ in 1 2 3; do
   PORT=$(node -e 'const s = require("node:net").createServer().listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close(); })')
   ROOT_ACCESS_KEY=$AWS_ACCESS_KEY_ID ROOT_SECRET_KEY=$AWS_SECRET_ACCESS_KEY "$GATEWAY" \

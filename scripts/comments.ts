@@ -1,5 +1,5 @@
-// The comments of the contract, which generated code does not carry: what the document of the API says about methods,
-// messages and fields.
+// Extracts the comments of the proto files, which generated code does not have: the descriptions of methods, messages
+// and fields in the API's document.
 
 interface Location {
   path?: number[];
@@ -27,13 +27,13 @@ interface File extends Named {
   sourceCodeInfo?: { location: Location[] };
 }
 
-// Numbers of fields in google/protobuf/descriptor.proto, of which a location's path is made.
+// Field numbers in google/protobuf/descriptor.proto, of which the path of a location consists.
 const FILE = { messageType: 4, enumType: 5, service: 6 };
 const MESSAGE = { field: 2, nestedType: 3, enumType: 4 };
 const VALUE = 2;
 const METHOD = 2;
 
-/** A module with every comment of our own files by full name, from what `buf build` writes as JSON. */
+/** A module with every comment of Moorage's own proto files by full name, from the JSON that `buf build` writes. */
 export function commentsModule(image: string): string {
   const { file } = JSON.parse(image) as { file: File[] };
   const comments = file.filter(({ name }) => name.startsWith("moorage/")).flatMap(commentsOf);

@@ -5,13 +5,13 @@ import { test } from "node:test";
 import { parse, parseDocument } from "yaml";
 import { loadConfig, parseDuration, SETTINGS } from "../packages/server/src/config/index.ts";
 
-// What can be known of deploy/ with neither Go nor a container engine. `.ci/deploy.sh` renders the chart, lints, and
-// starts what the image holds.
+// Checks of deploy/ that need neither Go nor a container engine. `.ci/deploy.sh` renders the chart, lints, and starts
+// the content of the image.
 
 const root = dirname(import.meta.dirname);
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
 const known = new Set(SETTINGS.map(({ name }) => name));
-// What clients read: the credential helper, and the documents' commands for where the server is.
+// Settings of clients: of the credential helper, and in the commands of the documents for the server's URL.
 const OF_CLIENTS = new Set([
   "MOORAGE_AUDIENCE",
   "MOORAGE_IDENTITY",
@@ -39,7 +39,7 @@ interface Service {
 
 const compose = parse(read("deploy/compose.yaml")) as Compose;
 
-test("deploy/ and the documents name no setting that there is not", () => {
+test("deploy/ and the documents use no unknown setting", () => {
   const files = globSync(["deploy/**/*", "docs/**/*.md", "*.md"], { cwd: root, withFileTypes: true }).filter((entry) =>
     entry.isFile(),
   );
@@ -54,7 +54,7 @@ test("deploy/ and the documents name no setting that there is not", () => {
   }
 });
 
-test("the server takes the settings of the compose file", () => {
+test("the server accepts the settings of the compose file", () => {
   const secrets: Record<string, string> = {
     POSTGRES_PASSWORD: "5f0c",
     S3_SECRET_KEY: "77aa",
@@ -78,7 +78,7 @@ test("the server takes the settings of the compose file", () => {
   );
 });
 
-test("the compose file names only what it declares, and waits for what can be healthy", () => {
+test("the compose file uses only what it declares, and waits only for services with a health check", () => {
   for (const [name, service] of Object.entries(compose.services)) {
     for (const volume of service.volumes ?? []) {
       const [source = ""] = volume.split(":");
@@ -91,20 +91,20 @@ test("the compose file names only what it declares, and waits for what can be he
     for (const [other, { condition }] of Object.entries(service.depends_on ?? {})) {
       const target = compose.services[other];
       assert.ok(target, `${name} waits for ${other}`);
-      // The server's health check comes with its image.
+      // The health check of the server is in its image.
       if (condition === "service_healthy")
         assert.ok(target.healthcheck ?? target.build, `${other} has no health check`);
     }
   }
 });
 
-test("the document names every secret that the compose file asks for", () => {
+test("the document mentions every secret that the compose file needs", () => {
   const asked = [...read("deploy/compose.yaml").matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name);
   assert.deepEqual([...new Set(asked)].sort(), ["MOORAGE_SECRET_KEY", "POSTGRES_PASSWORD", "S3_SECRET_KEY"]);
   for (const name of asked) assert.match(read("docs/deploy.md"), new RegExp(`${name}=`));
 });
 
-test("what the Dockerfile copies is there and not ignored", () => {
+test("every path that the Dockerfile copies exists and is not ignored", () => {
   const sources = [...read("deploy/Dockerfile").matchAll(/^COPY (?!--from)(.+)$/gm)].flatMap(([, words = ""]) =>
     words.split(" ").slice(0, -1),
   );
@@ -122,7 +122,7 @@ test("what the Dockerfile copies is there and not ignored", () => {
   }
 });
 
-test("the image has the port, the data folder and the signal of the server", () => {
+test("the image has the server's port, data folder and stop signal", () => {
   const dockerfile = read("deploy/Dockerfile");
   assert.match(dockerfile, /^CMD \["moorage", "serve"\]$/m);
   assert.match(dockerfile, /^STOPSIGNAL SIGTERM$/m);
@@ -136,14 +136,14 @@ test("the image has the port, the data folder and the signal of the server", () 
 
 const CHART = "deploy/helm/moorage";
 
-test("the chart is of this version and this licence", () => {
+test("the chart has the version and the licence of the repository", () => {
   const chart = parse(read(`${CHART}/Chart.yaml`)) as { appVersion: string; annotations: Record<string, string> };
   const { version, license } = JSON.parse(read("packages/cli/package.json")) as { version: string; license: string };
   assert.equal(chart.appVersion, version);
   assert.ok(Object.values(chart.annotations).includes(license));
 });
 
-test("the chart's values and their schema know the same names", () => {
+test("the chart's values and their schema have the same names", () => {
   const document = parseDocument(read(`${CHART}/values.yaml`));
   assert.deepEqual(document.errors, []);
   const schema = JSON.parse(read(`${CHART}/values.schema.json`)) as Schema;

@@ -1,4 +1,4 @@
-// An example of a message, made from its descriptor: what docs/events-reference.md shows of each type of events.
+// Makes an example of a message from its descriptor: docs/events-reference.md shows one for each event type.
 import { createHash } from "node:crypto";
 import { create, type DescField, type DescMessage, getOption, type Message, ScalarType } from "@bufbuild/protobuf";
 import { DurationSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
@@ -82,7 +82,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   document_ids: "terms-of-use",
   sink: "https://hooks.example.com/moorage",
 };
-/** What a resource can have and most do not: an example would be longer, and show no more. */
+/** Optional fields of resources that are rarely set; examples leave them out to stay short. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   "google",
   "azure",
@@ -92,10 +92,10 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
   "tag_policy",
   "old_secret_expire_time",
 ]);
-// What the server does by itself, and says so.
+// Events that the server causes by itself.
 const BY_SYSTEM: ReadonlySet<string> = new Set(["registry.collect.v1"]);
 
-/** Who caused the event of an example. */
+/** The actor of an example event. */
 export function exampleActor({ type }: EventType): object {
   if (BY_SYSTEM.has(type)) return { subject: "", act: { actor: "system" } };
   return { subject: PERSON, act: { iss: "https://login.example.com", sub: "ann" } };
@@ -106,7 +106,7 @@ export function exampleBody({ type, body, methods: [method] }: EventType): Messa
   const message = exampleOf(body) as Message & Record<string, unknown>;
   if (body === ResourceDeletedSchema && method !== undefined)
     message["uid"] = named(getOption(method, access).resource, "uid");
-  // Only a tag that moved pointed to something before.
+  // Only a tag that was updated has a previous digest.
   if ("previousDigest" in message && !type.includes(".updated.")) message["previousDigest"] = "";
   if ("reason" in message && type.includes(".deleted.")) message["reason"] = "retention";
   return message;
@@ -120,7 +120,7 @@ function exampleOf(desc: DescMessage): Message {
     const value = LEFT_OUT.has(field.name) ? undefined : valueOf(field);
     if (value === undefined) continue;
     if (field.oneof === undefined) message[field.localName] = field.fieldKind === "list" ? [value] : value;
-    // The first member stands for all.
+    // Of a oneof, the example has the first member.
     else message[field.oneof.localName] ??= { case: field.localName, value };
   }
   return create(desc, message);

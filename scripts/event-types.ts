@@ -1,5 +1,5 @@
-// Writes docs/events-reference.md, the types of events, from the descriptors. With --check it only says whether the
-// committed page is what would be written.
+// Writes docs/events-reference.md, the event types, from the descriptors. With --check it only reports whether the
+// committed page is up to date.
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { DescService } from "@bufbuild/protobuf";
@@ -39,7 +39,9 @@ function section(event: EventType): string {
   return `## \`${prefix}.${event.type}\`\n\n${meaningOf(event)} Body: \`${event.body.typeName}\`.\n\n\`\`\`json\n${data}\n\`\`\`\n`;
 }
 
-/** What the message's comment says after its name, or what the methods do, in the first sentence of their comments. */
+/**
+ * The text after the name in the comment of the event's message, or the first sentence of the comments of the methods.
+ */
 function meaningOf({ body, methods, hasOwnBody }: EventType): string {
   const comments = hasOwnBody ? [body.typeName] : methods.map(({ parent, name }) => `${parent.typeName}.${name}`);
   return comments

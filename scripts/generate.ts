@@ -1,5 +1,4 @@
-// Generates packages/api/src/gen from proto/. With --check it only says whether the committed code is what would be
-// generated.
+// Generates packages/api/src/gen from proto/. With --check it only reports whether the committed code is up to date.
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

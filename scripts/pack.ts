@@ -1,5 +1,5 @@
-// `npm run pack`: compiles each package and packs it into build/*.tgz, as it would be published. An installed package
-// cannot hold TypeScript (Node strips no types below node_modules), so `exports` turn from src/*.ts to dist/*.js.
+// `npm run pack`: compiles each package and packs it into build/*.tgz, in the form for publishing. An installed package
+// cannot contain TypeScript (Node strips no types below node_modules), so `exports` change from src/*.ts to dist/*.js.
 import { spawnSync } from "node:child_process";
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -16,13 +16,13 @@ type Manifest = {
   files?: string[];
 };
 
-/** Runs a program to its end; when that fails, what it printed has said why, and the packing ends. */
+/** Runs a program to its end. When it fails, its own output has the reason, and the packing ends. */
 function run(program: string, args: readonly string[], cwd: string): void {
   const { status } = spawnSync(program, args, { cwd, stdio: ["ignore", "inherit", "inherit"] });
   if (status !== 0) process.exit(1);
 }
 
-/** Compiles all packages together, so that one's types meet the other's: to `<build>/compiled/<package>/src`. */
+/** Compiles all packages together, so that types are checked between packages: to `<build>/compiled/<package>/src`. */
 function compile(): void {
   const packages = join(root, "packages");
   const config = {
@@ -56,8 +56,8 @@ function compiledExport(path: string): string | { types: string; default: string
 }
 
 /**
- * What the server's page of the API is made of. A dependency of the packed server it is not: installing it calls
- * somebody.
+ * Adds the files of the API reference page. They are not a dependency of the packed server, because installing that
+ * package sends a request to a third party.
  */
 function addViewer(dist: string): void {
   const viewer = join(root, "node_modules/swagger-ui-dist");
@@ -71,7 +71,7 @@ function addViewer(dist: string): void {
     cpSync(join(viewer, file), join(dist, "transport/openapi/viewer", file));
 }
 
-/** Lays one package out in `<build>/<name>` as it is published, and packs it. */
+/** Lays one package out in `<build>/<name>` in the form for publishing, and packs it. */
 function packOne(name: string): void {
   const source = join(root, "packages", name);
   const stage = join(build, name);
@@ -93,7 +93,7 @@ function packOne(name: string): void {
   run("npm", ["pack", "--silent", "--pack-destination", build], stage);
 }
 
-// What others keep beside it, tools that took minutes to build among it, stays.
+// Other content of the folder stays, such as tools that took minutes to build.
 for (const folder of ["compiled", ...PACKAGES]) rmSync(join(build, folder), { recursive: true, force: true });
 for (const archive of globSync("*.tgz", { cwd: build })) rmSync(join(build, archive));
 mkdirSync(build, { recursive: true });

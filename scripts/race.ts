@@ -1,7 +1,10 @@
-// `npm run race`: the race of clients, collections and crashes for as long as one likes, with a seed it prints.
+// `npm run race`: the race of clients, garbage collections and crashes, for as long as asked, with a seed that it
+// prints.
+//
 //   npm run race -- --seconds 600 --seed 42 --store s3
-// Stores: files (SQLite and files), postgres (PostgreSQL and files), s3 (PostgreSQL and the S3 server that
-// .ci/versity.sh brings).
+//
+// Stores: files (SQLite and files), postgres (PostgreSQL and files), s3 (PostgreSQL and the S3 server of
+// .ci/versity.sh).
 import { spawnSync } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { dirname } from "node:path";

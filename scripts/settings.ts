@@ -1,5 +1,5 @@
-// Writes docs/settings.md from the settings that the server reads. With --check it only says whether the committed page
-// is what would be written.
+// Writes docs/settings.md from the settings that the server reads. With --check it only reports whether the committed
+// page is up to date.
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { flagOf, type Setting, SETTINGS } from "../packages/server/src/config/index.ts";

@@ -1,6 +1,8 @@
-// `npm run storm`: receivers of all kinds under as many events as one likes while servers are killed, with a seed it
+// `npm run storm`: receivers of all kinds under as many events as asked while servers are killed, with a seed that it
 // prints.
+//
 //   npm run storm -- --events 50000 --seed 42 --engine postgres
+//
 // On SQLite one server sends, on PostgreSQL two do.
 import { spawnSync } from "node:child_process";
 import { randomInt } from "node:crypto";

@@ -19,7 +19,7 @@ const extent: Extent = given.includes("--all") ? "all" : given.includes("--rest"
 const options = given.filter((each) => each.startsWith("-") && each !== "--all" && each !== "--rest");
 const words = given.filter((each) => !each.startsWith("-"));
 const engines = (process.env.MOORAGE_TEST_ENGINES ?? "sqlite,postgres").split(",") as Engine[];
-// Tests wait a good part of their time: for a process to start, for a lease to end.
+// Tests wait for a good part of their time: for a process to start, for a lease to expire.
 const concurrency = Number(process.env.MOORAGE_TEST_CONCURRENCY ?? availableParallelism() * 2);
 
 const interrupted = new AbortController();
@@ -31,7 +31,7 @@ if (units.length === 0) {
   process.exit(1);
 }
 const common = {
-  // Many processes load the same code: the first to do so compiles it for all.
+  // Many processes load the same code: the first one compiles it for all.
   NODE_COMPILE_CACHE: join(root, "build", "compile-cache"),
   ...process.env,
   ...(extent !== "quick" && { MOORAGE_TEST_LONG: "1" }),

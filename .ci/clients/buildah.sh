@@ -1,9 +1,9 @@
-# As root, with no daemon: what it runs shares this machine's processes and network, and its images are plain folders.
+# As root, with no daemon: its containers share this machine's processes and network, and its images are plain folders.
 bh() { timeout 120 "$TOOLS/buildah" "$@"; }
 
 check_buildah() {
   local app="$HOST/$ORG/buildah/app" multi="$HOST/$ORG/buildah/multi" copy="$HOST/$ORG/buildah/copies/multi" base arch container
-  # Nothing of the machine's own settings, and nothing left in its store.
+  # No settings of this machine, and nothing left in its image store.
   printf '[storage]\ndriver = "vfs"\ngraphroot = "%s"\nrunroot = "%s"\n' "$PWD/store" "$PWD/run" >storage.conf
   printf 'unqualified-search-registries = []\n' >registries.conf
   printf '{}' >auth.json
@@ -11,7 +11,8 @@ check_buildah() {
   local -x HOME="$WORK/nobody" DOCKER_CONFIG="$WORK/nobody" CONTAINERS_STORAGE_CONF="$PWD/storage.conf" CONTAINERS_REGISTRIES_CONF="$PWD/registries.conf" REGISTRY_AUTH_FILE="$PWD/auth.json" BUILDAH_ISOLATION=chroot
   local plain=--tls-verify=false
 
-  # What it needs of this machine, tried with no registry: folders of its own as an image's file system, and a process in them.
+  # What buildah needs of this machine, checked without a registry: folders as an image's file system, and a process in
+  # them.
   cp -r "$WORK/sample/build1" layout
   if ! { bh from --name probe oci:layout && bh run probe -- /hello; } >probe.log 2>&1; then
     echo "buildah: not run: this machine does not let it build: $(grep -im1 error probe.log)"
@@ -36,7 +37,7 @@ check_buildah() {
   does "buildah: the program in it runs" bh run "$container" -- /hello
   bh copy "$container" storage.conf /added >/dev/null
   bh config --label org.example.colour=green "$container"
-  does "buildah: what was changed by hand is pushed at once, in Docker's format" bh commit $plain --format docker "$container" "docker://$app:changed"
+  does "buildah: what was changed by hand is pushed directly, in Docker's format" bh commit $plain --format docker "$container" "docker://$app:changed"
   does "buildah: it is pulled" bh pull $plain "$app:changed"
   same "buildah: it has the change" "$(bh inspect --type image --format '{{index .Docker.Config.Labels "org.example.colour"}}' "$app:changed")" green
 
@@ -55,7 +56,7 @@ check_buildah() {
   done
 
   refused "buildah: there is no such tag" "manifest unknown" bh pull $plain "$multi:none"
-  # It would try one format after another if it took the manifest for refused, and not the tag.
+  # buildah would go on to another manifest format if it took the error as one of the manifest, and not of the tag.
   refused "buildah: nothing is pushed to a tag as of a time" "^Error: .*read-only and is never pushed$" bh push $plain "$copy:1.0" "docker://$copy:1.0--at--20260101T000000Z"
   image "$PUBLIC/buildah:latest" 1 >/dev/null
   does "buildah: a log-out" bh logout "$HOST"

@@ -1,6 +1,8 @@
-# Sourced by .ci/clients.sh: a CI system is played on this machine, and a client runs as a job of it: with the system's own token, nothing stored, no log-in.
+# Sourced by .ci/clients.sh: simulates a CI system on this machine, and runs a client as one of its jobs: with a token
+# of the CI system, no stored credentials and no log-in.
 
-# start_ci: begins it, and makes the identity that its jobs on the branch main are; they may push to the organization's repos.
+# start_ci: starts it, and creates the identity that its jobs on the branch main assume; it may push to the
+# organization's repos.
 start_ci() {
   local organization role headers=(-H "Authorization: Bearer $PLATFORM_TOKEN" -H "Content-Type: application/json")
   node "$ROOT/packages/cli/src/demo/ci-provider.ts" 0 >"$WORK/ci.log" 2>&1 </dev/null &

@@ -5,7 +5,7 @@ check_cosign() {
   export COSIGN_PASSWORD="moorage" COSIGN_YES=true
   does "cosign: a key pair is made" cosign generate-key-pair
   cosign generate-key-pair --output-key-prefix other >/dev/null 2>&1
-  # Neither a log, nor a clock, nor a certificate authority: the key alone.
+  # No transparency log, timestamp service or certificate authority: only the key.
   cosign signing-config create --out signing.json
   cosign trusted-root create --out root.json
   sign=(--key cosign.key --signing-config signing.json --trusted-root root.json "${here[@]}")

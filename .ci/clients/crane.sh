@@ -23,7 +23,7 @@ check_crane() {
   does "crane: it is pulled by its digest" crane pull --format oci "$copy@$FIRST" pulled
   diff -r "$WORK/sample/build1/blobs" pulled/blobs >/dev/null || fail "crane: every blob of it is the same, byte for byte"
   ok "crane: every blob of it is the same, byte for byte"
-  # A layer from standard input has no digest yet: it is sent before it is named.
+  # The digest of a layer from standard input is not known yet: it is uploaded before it is named.
   tar -cC "$WORK/sample" build1 >layer.tar
   does "crane: a streamed layer is pushed" crane append --platform linux/amd64 -b "$app:1.0" -f - -t "$app:appended" <layer.tar
   crane export "$app:appended" exported.tar
@@ -63,6 +63,6 @@ check_crane() {
   DOCKER_CONFIG=$PWD/login does "crane: a log-in with a registry token" crane auth login "$HOST" --insecure -u any --password-stdin <<<"$REGISTRY_TOKEN"
   same "crane: does as well" "$(DOCKER_CONFIG=$PWD/login crane digest "$app:1.0")" "$SECOND"
   does "crane: a CI job pushes with its own token" as_job main crane push "$WORK/sample/build1" "$HOST/$ORG/ci-crane:1.0"
-  refused "crane: a job of another branch does not, and is told why" "does not accept claim sub" as_job other crane push "$WORK/sample/build2" "$HOST/$ORG/ci-crane:1.0"
+  refused "crane: a job of another branch does not, and the error says why" "does not accept claim sub" as_job other crane push "$WORK/sample/build2" "$HOST/$ORG/ci-crane:1.0"
   does "crane: the commands of docs/clients.md" document crane
 }

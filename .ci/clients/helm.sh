@@ -2,7 +2,7 @@ helm() { timeout 60 "$TOOLS/helm" "$@"; }
 
 check_helm() {
   local charts="oci://$HOST/$ORG/helm/charts" plain=--plain-http version pushed
-  # It would take the credentials of Docker's own file as well: those of its own log-in are what is to be seen here.
+  # Helm would also use the credentials of Docker's file; this check is about its own log-in.
   local -x DOCKER_CONFIG="$WORK/nobody"
   refused "helm: a log-in with a wrong password" "credentials were not accepted" helm registry login "$HOST" $plain -u any --password-stdin <<<wrong
   does "helm: a log-in with a platform token" helm registry login "$HOST" $plain -u any --password-stdin <<<"$PLATFORM_TOKEN"
@@ -37,7 +37,7 @@ check_helm() {
   helm package demo --version 1.2.0 --destination changed >/dev/null
   refused "helm: another chart of the same version is not" "tag 1.2.0 is immutable by the repo's tag policy" helm push changed/demo-1.2.0.tgz "$charts" $plain
 
-  # A chart that stands on another brings it along from the registry.
+  # A chart that depends on another fetches it from the registry.
   helm create parent >/dev/null
   printf 'dependencies:\n  - name: demo\n    version: ~1.2\n    repository: %s\n' "$charts" >>parent/Chart.yaml
   does "helm: a chart's dependency is brought" helm dependency update parent $plain

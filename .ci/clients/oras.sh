@@ -6,7 +6,7 @@ check_oras() {
   echo "hello" >hello.txt
   echo '{"bomFormat":"CycloneDX"}' >sbom.json
   echo "fine" >report.txt
-  # Larger than any buffer on the way.
+  # Larger than any buffer in client or server.
   head -c 9000000 /dev/urandom >big.bin
   big=$(sha big.bin)
   does "oras: an artifact with a type and an annotation is pushed" \
@@ -40,7 +40,7 @@ check_oras() {
   does "oras: and from it to a third repository" oras cp -r --from-oci-layout --to-plain-http layout:1.0 "$HOST/$ORG/oras/third:1.0"
   same "oras: with the same referrers" "$(found "$HOST/$ORG/oras/third:1.0")" 2
 
-  # An image for two architectures, each with a signature of its own, so to say.
+  # An image for two architectures, each with its own artifact that stands for a signature.
   does "oras: an image for two architectures is pushed" oras cp --from-oci-layout --to-plain-http "$WORK/sample/build1:latest" "$images:1.0"
   does "oras: a referrer of it is attached" oras attach $plain --artifact-type application/vnd.example.sbom "$images:1.0" sbom.json
   does "oras: one of an architecture as well" oras attach $plain --artifact-type application/vnd.example.sbom --platform linux/arm64 "$images:1.0" sbom.json

@@ -26,7 +26,7 @@ check_regctl() {
   regctl artifact get "$app@$sbom" >got.json
   same "regctl: the SBOM is what was attached" "$(sha got.json)" "$(sha sbom.json)"
   same "regctl: one is found by its annotation" "$(regctl artifact list --filter-annotation org.example.by=ci --format '{{len .Descriptors}}' "$app:1.0")" 1
-  # What older clients keep beside an image: a tag that is named after its digest.
+  # Older clients store signatures and SBOMs under a tag that is named after the image's digest.
   does "regctl: a tag named after the digest is given" regctl artifact put --artifact-type application/vnd.example.older "$app:sha256-${FIRST#*:}.older" <<<old
   does "regctl: an image is copied with its referrers and those tags" regctl image copy --referrers --digest-tags "$app:1.0" "$copy:1.0"
   same "regctl: the copy's digest is the same" "$(regctl image digest "$copy:1.0")" "$FIRST"

@@ -1,5 +1,5 @@
 sk() { timeout 60 "$TOOLS/skopeo" --command-timeout 50s "$@"; }
-# The digest of what a reference names, of the raw manifest as it was served.
+# The digest of the raw manifest that the registry serves for a reference.
 sk_digest() { echo "sha256:$(sk inspect --raw --tls-verify=false "$@" | sha256sum | cut -d' ' -f1)"; }
 sk_copy() { sk copy -q --all --preserve-digests "$@"; }
 sk_push() { sk_copy --dest-tls-verify=false "oci:$WORK/sample/$1:latest" "docker://$2"; }

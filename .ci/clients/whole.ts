@@ -1,6 +1,8 @@
-// Reads an image from a registry as a whole, manifest by manifest and blob by blob, and compares each with its digest:
+// Reads a whole image from a registry, every manifest and blob, and compares each with its digest:
+//
 //   TOKEN=… node .ci/clients/whole.ts http://127.0.0.1:8080/v2/acme/app sha256:…
-// Prints a line for each, sorted. Fails where one is missing or other than its digest says.
+//
+// Prints a line for each, sorted. Fails when one is missing or does not match its digest.
 import { createHash } from "node:crypto";
 
 const MANIFESTS = [

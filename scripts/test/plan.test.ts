@@ -9,7 +9,7 @@ const plan = (extent: Extent, ...words: string[]): Unit[] =>
 const runsOf = (units: Unit[]): string[] =>
   units.flatMap(({ engine, files }) => files.map((file) => `${engine} ${file}`));
 
-test("npm test runs every file on SQLite, and once; test:all runs everything on both engines, in what is left over too", () => {
+test("npm test runs every file on SQLite, once; test:all runs everything on both engines, and --rest only what npm test left out", () => {
   const [quick, all, rest] = (["quick", "all", "rest"] as const).map((extent) => runsOf(plan(extent)));
   assert.ok(quick && all && rest);
   for (const runs of [quick, all, rest]) assert.equal(new Set(runs).size, runs.length);
@@ -19,7 +19,7 @@ test("npm test runs every file on SQLite, and once; test:all runs everything on 
   assert.ok(rest.length > 0 && rest.length < all.length);
 });
 
-test("each part of a path that the plan names is one of a file that is there", () => {
+test("every part of a path in the plan matches an existing file", () => {
   const files = plan("quick").flatMap((unit) => unit.files);
   for (const part of [...DEPENDS_ON_ENGINE, ...FIRST])
     assert.ok(
@@ -28,7 +28,7 @@ test("each part of a path that the plan names is one of a file that is there", (
     );
 });
 
-test("words narrow the run to files on both engines; what starts processes has one of its own", () => {
+test("words limit the run to files on both engines, and a file that starts processes has its own process", () => {
   assert.deepEqual(runsOf(plan("quick", "api/etags")), [
     "sqlite packages/server/test/api/etags.test.ts",
     "postgres packages/server/test/api/etags.test.ts",

@@ -1,4 +1,4 @@
-// What a run of the tests consists of: which files, on which engine, and which of them share a process.
+// Plans a run of the tests: which files, on which engine, and which of them share a process.
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -24,7 +24,10 @@ const FILES = [
 /** Files that open a database: all of these can run on PostgreSQL. */
 const USES_DATABASE = /^packages\/server\/(test\/|src\/store\/)/;
 
-/** What depends on the engine: SQL of its own, isolation and collisions, what a crash leaves, the order of text. */
+/**
+ * Tests whose result may depend on the engine: hand-written SQL, isolation and collisions, the state after a crash, the
+ * order of text.
+ */
 export const DEPENDS_ON_ENGINE = [
   "src/store/",
   "test/engines/",
@@ -56,7 +59,7 @@ export const DEPENDS_ON_ENGINE = [
 /** Files with a longer version, for `npm run test:all` (support/extent.ts). */
 const HAS_LONG_VERSION = /support\/(extent|properties)\.ts/;
 
-/** These last the longest, so they begin first. What shares a process follows, then the rest. */
+/** These take longest, so they start first. Files that share a process follow, then the rest. */
 export const FIRST = [
   "test/admin/export-import.",
   "cli/test/docs.",
@@ -69,8 +72,8 @@ export const FIRST = [
 ];
 
 /**
- * A file has a process of its own when it starts or ends processes, sets something for the whole process, or counts
- * what the process holds. Hooks beside its tests would run around those of other files.
+ * A file has its own process when it starts or ends processes, changes the state of the whole process, or measures it.
+ * Hooks on the top level of a file would run for tests of other files as well.
  */
 const OWN_PROCESS = [
   /node:(child_process|cluster|worker_threads)/,
@@ -80,18 +83,18 @@ const OWN_PROCESS = [
   /process\.(env|memoryUsage|on|once|chdir)\b/,
   /\bmock\./,
 ];
-/** More in one process would keep more servers open than is good for its memory. */
+/** More files in one process would keep more servers open than its memory allows. */
 const SHARE = { pure: 40, servers: 6 };
 
 export interface Wanted {
   root: string;
-  /** Only files whose path holds one of them; all without one. */
+  /** Only files whose path contains one of these words; all files without words. */
   words: readonly string[];
   engines: readonly Engine[];
   extent: Extent;
 }
 
-/** The processes to run, those that last the longest first. */
+/** The processes to run, those that take longest first. */
 export function planOf({ root, words, engines, extent }: Wanted): Unit[] {
   const files = globSync(FILES, { cwd: root })
     .filter((path) => !path.includes("node_modules"))

@@ -2,14 +2,14 @@ import { join } from "node:path";
 import type { Engine } from "./plan.ts";
 import type { Outcome } from "./unit.ts";
 
-/** Counts of a run so far, and what its end repeats. */
+/** Counts of a run so far, and what is repeated at its end. */
 export interface Totals {
   passed: number;
   failed: number;
   skipped: number;
-  /** The files that failed, each with its engine. */
+  /** The failed files, each with its engine. */
   failures: Set<string>;
-  /** Why tests were skipped, and how many for it. */
+  /** Why tests were skipped, and how many tests for each reason. */
   reasons: Map<string, number>;
 }
 
@@ -17,7 +17,7 @@ export function newTotals(): Totals {
   return { passed: 0, failed: 0, skipped: 0, failures: new Set(), reasons: new Map() };
 }
 
-/** Prints a line for each file of the unit and all that failed; with `verbose` each test, and what they noted. */
+/** Prints a line for each file of the unit and every failure; with `verbose` each test, and its diagnostics. */
 export function print({ unit, lines, broken, output }: Outcome, root: string, verbose: boolean, totals: Totals): void {
   for (const [file, mine] of byFile(unit, lines, root)) {
     const tests = mine.filter((line) => line.type !== "note" && line.type !== "suite");
@@ -50,7 +50,7 @@ export function print({ unit, lines, broken, output }: Outcome, root: string, ve
     console.log(`  what it printed:\n${indented(output)}`);
 }
 
-/** Prints why tests were skipped, the files that failed, and the counts: as Node's runner does, and on a line. */
+/** Prints why tests were skipped, the failed files, and the counts: in the form of Node's runner, and on one line. */
 export function printTotals({ passed, failed, skipped, failures, reasons }: Totals, ms: number): void {
   if (reasons.size > 0) console.log("\nskipped:");
   for (const [reason, count] of reasons) console.log(`  ${count} × ${reason}`);
@@ -60,7 +60,7 @@ export function printTotals({ passed, failed, skipped, failures, reasons }: Tota
   console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
 }
 
-/** The lines of each file. A test that stands in a support module belongs to the file that ran before it. */
+/** The lines of each file. A test in a support module belongs to the file that ran before it. */
 function byFile({ files }: Outcome["unit"], lines: Outcome["lines"], root: string): Map<string, Outcome["lines"]> {
   const found = new Map<string, Outcome["lines"]>(files.map((file) => [file, []]));
   let [current = ""] = files;

@@ -1,18 +1,18 @@
-// A reporter for Node's test runner, for the run that started this process: a line of JSON for each test that ended.
+// A reporter for Node's test runner, read by the run that started this process: a line of JSON for each ended test.
 import { inspect } from "node:util";
 import type { TestEvent } from "node:test/reporters";
 
-/** What the runner notes at the end of each process; the run adds these up. */
+/** The counts that the runner reports at the end of each process; the run adds them up. */
 const COUNT = /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) [\d.]+$/;
 
-/** One test, or what a file has to say beside its tests. `file` is the absolute path of where that was written. */
+/** One test, or a diagnostic of a file. `file` is the absolute path of the source. */
 export type Line =
   | { type: "pass" | "fail"; file: string; names: string[]; ms: number; error?: string; skipped?: string }
   | { type: "suite"; file: string; names: string[]; ms: number }
   | { type: "note"; file: string; text: string }
   | { type: "end" };
 
-// oxlint-disable-next-line import/no-default-export -- the runner takes a reporter from there alone
+// oxlint-disable-next-line import/no-default-export -- the runner requires a default export
 export default async function* reporter(source: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const names: string[] = [];
   for await (const event of source) {
@@ -28,7 +28,7 @@ function lineOf({ type, data }: TestEvent, open: readonly string[]): Line | unde
     const error = "error" in details ? (details.error as Error & { failureType?: string }) : undefined;
     const names = [...open.slice(0, nesting), name];
     const ms = details.duration_ms;
-    // A suite fails by itself only where its hooks do.
+    // A suite fails by itself only when its hooks do.
     if (details.type === "suite" && (error === undefined || error.failureType === "subtestsFailed"))
       return { type: "suite", file, names, ms };
     return {

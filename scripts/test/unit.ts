@@ -8,18 +8,18 @@ import type { Line } from "./reporter.ts";
 const REPORTER = new URL("./reporter.ts", import.meta.url).href;
 const OUTPUT_KEPT = 20_000;
 
-/** What came of a unit. */
+/** The result of a unit. */
 export interface Outcome {
   unit: Unit;
   lines: Exclude<Line, { type: "end" }>[];
-  /** Why the process did not come to its end; undefined when it did, with or without failures. */
+  /** Why the process did not run to its end. Undefined when it did, with or without failures. */
   broken: string | undefined;
-  /** The end of what the process printed beside its reports. */
+  /** The end of the process's output, without its reports. */
   output: string;
   ms: number;
 }
 
-/** Runs the unit in a process of its own, with Node's options added. Ends it when the signal says so. */
+/** Runs the unit in its own process, with Node's options added. The signal ends it. */
 export async function runUnit(
   unit: Unit,
   options: readonly string[],
@@ -29,7 +29,7 @@ export async function runUnit(
   const report = join(folder, "lines");
   const startMs = performance.now();
   try {
-    // What a process is started with is handed down to those that it forks: --test must not be.
+    // Options of a process are inherited by the processes that it forks: --test must not be.
     const several = unit.files.length > 1 ? ["--test", "--test-isolation=none"] : [];
     const reporting = [`--test-reporter=${REPORTER}`, `--test-reporter-destination=${report}`];
     const child = spawn(process.execPath, [...several, ...reporting, ...options, ...unit.files], {
