@@ -1,4 +1,4 @@
-// Any method of the platform API over gRPC, with JSON in and out.
+// Calls of any method of the platform API over gRPC, with JSON in and out.
 import {
   createRegistry,
   fromJson,
@@ -11,7 +11,7 @@ import {
 import * as api from "@moorage/api";
 import { connect, type ServerFlags } from "./connection.ts";
 
-/** Every message and service the API package knows. */
+/** Every message and service of the API package. */
 export function apiRegistry(): Registry {
   return createRegistry(
     ...Object.values(api).flatMap((value) => ("kind" in value && value.kind === "file" ? [value] : [])),
@@ -19,8 +19,8 @@ export function apiRegistry(): Registry {
 }
 
 /**
- * Finds a unary method by `package.Service/Method` or, shorter, `Service/Method`. Throws an Error that lists what there
- * is.
+ * Finds a unary method by `package.Service/Method` or, shorter, `Service/Method`. Throws an Error that lists the
+ * existing ones.
  */
 export function findMethod(registry: Registry, path: string): DescMethodUnary {
   const services = [...registry].filter((item): item is DescService => item.kind === "service");
@@ -36,7 +36,7 @@ export function findMethod(registry: Registry, path: string): DescMethodUnary {
   throw new Error(`${path}: no such method; there are ${known.join(", ")}`);
 }
 
-/** Calls a method with a request in JSON, and prints the answer in JSON. Throws an Error when it fails. */
+/** Calls a method with a request in JSON, and prints the response as JSON. Throws an Error when it fails. */
 export async function callMethod(path: string, json: string, flags: ServerFlags): Promise<void> {
   const registry = apiRegistry();
   const method = findMethod(registry, path);

@@ -1,13 +1,13 @@
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 
-/** Programs the hints can make use of. The OCI clients come first, in the order of preference. */
+/** Programs that the hints can use. The OCI clients come first, in the order of preference. */
 const KNOWN = ["skopeo", "crane", "podman", "buildah", "oras", "curl", "grpcurl"] as const;
 
-/** A program the hints know how to use. */
+/** A program that the hints can use. */
 export type Client = (typeof KNOWN)[number];
 
-/** Those of the known programs that lie on the search path (the value of PATH). */
+/** The known programs on the search path (the value of PATH). */
 export function findClients(searchPath: string): Client[] {
   const folders = searchPath.split(delimiter).filter((folder) => folder !== "");
   return KNOWN.filter((name) =>

@@ -1,5 +1,5 @@
-// How commands ask the platform API: over gRPC, with the token of the environment, of a sign-in, or one signed from the
-// data folder.
+// How commands call the platform API: over gRPC, with the token of the environment, of a sign-in, or one signed from
+// the data folder.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
@@ -11,24 +11,24 @@ import { dataDirOf, signOwnToken } from "./owner-token.ts";
 const CALL_TIMEOUT_MS = 30_000;
 const TOKEN_TTL_MS = 300_000;
 
-/** A server's platform API, asked as one identity. */
+/** A server's platform API, called as one identity. */
 export interface Connection {
   /** URL of the server. */
   url: string;
-  /** Throws a CallError. */
+  /** Calls a unary method. Throws a CallError. */
   ask<I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
     request: MessageInitShape<I>,
   ): Promise<MessageShape<O>>;
 }
 
-/** The flags that say which server, as commander gives them. */
+/** The flags that select the server, as commander names them. */
 export interface ServerFlags {
   url?: string;
   dataDir?: string;
 }
 
-/** A call that failed, in one line: the code as gRPC spells it, and the message. */
+/** A failed call, in one line: the name of the gRPC code, and the message. */
 export class CallError extends Error {}
 
 /**
@@ -62,7 +62,7 @@ export async function connect({ url, dataDir }: ServerFlags): Promise<Connection
   };
 }
 
-/** The server whose sign-in is used: none where a data folder was named, or is there and no server was named. */
+/** The server whose sign-in is used. Undefined when a data folder was named, or exists and no server was named. */
 function loginOf(url: string | undefined, dataDir: string | undefined, folder: string): string | undefined {
   if (
     dataDir !== undefined ||

@@ -1,4 +1,4 @@
-// What `moorage login` keeps: tokens by server, in a file of the person alone.
+// The tokens that `moorage login` stores: by server, in a file that only its owner can read.
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
@@ -8,29 +8,29 @@ import { tokenRequest } from "./oauth.ts";
 /** A sign-in to one server. */
 export interface Login {
   accessToken: string;
-  /** When the access token ends, in milliseconds since 1970. */
+  /** When the access token expires, in milliseconds since 1970. */
   expiresAtMs: number;
-  /** It is good for one use; the answer brings the next. */
+  /** Valid for one use; the response has the next one. */
   refreshToken: string;
-  /** The provider's uid. */
+  /** The uid of the identity provider. */
   identityProvider: string;
 }
 
 /** Sign-ins by the URL of the server. */
 export type Logins = Record<string, Login>;
 
-// A token that is about to end would end on the way.
+// A token with less time left than this could expire before the server checks it.
 const SPARE_MS = 60_000;
 const LOCK_WAIT_MS = 20_000;
 const LOCK_STALE_MS = 60_000;
 const LOCK_POLL_MS = 50;
 
-/** Where the file is. Source: XDG Base Directory Specification. */
+/** The path of the file. Source: XDG Base Directory Specification. */
 export function credentialsFile(env: NodeJS.ProcessEnv = process.env): string {
   return join(env.XDG_CONFIG_HOME || join(homedir(), ".config"), "moorage", "credentials.json");
 }
 
-/** The sign-ins; none when there is no file. Throws an Error that names a file that cannot be read. */
+/** The sign-ins; empty when there is no file. Throws an Error that names a file that cannot be read. */
 export function readLogins(file = credentialsFile()): Logins {
   let text: string;
   try {
@@ -40,14 +40,14 @@ export function readLogins(file = credentialsFile()): Logins {
     throw new Error(`cannot read ${file}`, { cause: error });
   }
   try {
-    // The writing end is `changeLogins` below.
+    // `changeLogins` below writes this form.
     return (JSON.parse(text) as { servers: Logins }).servers;
   } catch (cause) {
     throw new Error(`${file} is damaged: remove it and sign in again`, { cause });
   }
 }
 
-/** Reads, changes and writes the file while no other process does. What the change answers is what is kept. */
+/** Reads, changes and writes the file while no other process does. The result of `change` is stored. */
 export async function changeLogins(
   change: (logins: Logins) => Promise<Logins>,
   file = credentialsFile(),
@@ -57,7 +57,7 @@ export async function changeLogins(
   await takeLock(lock);
   try {
     const servers = await change(readLogins(file));
-    // Whole or not at all, and never readable by others, not even for a moment.
+    // Replaced in one step, and never readable by others, not even for a moment.
     const draft = `${file}.${process.pid}`;
     writeFileSync(draft, `${JSON.stringify({ servers }, null, 2)}\n`, { mode: 0o600 });
     renameSync(draft, file);
@@ -67,8 +67,8 @@ export async function changeLogins(
 }
 
 /**
- * A token for the server that is good now; one that is about to end is replaced first, by one process at a time, since
- * a refresh token that is used twice ends the sign-in. Throws an Error that says to sign in again.
+ * A valid token for the server. A token that is about to expire is refreshed first, by one process at a time, since a
+ * refresh token that is used twice ends the sign-in. Throws an Error that says to sign in again.
  */
 export async function accessTokenFor(url: string, file = credentialsFile()): Promise<string> {
   const isGood = ({ expiresAtMs }: Login): boolean => expiresAtMs - SPARE_MS > Date.now();
@@ -85,7 +85,7 @@ export async function accessTokenFor(url: string, file = credentialsFile()): Pro
   return token;
 }
 
-/** What to tell whoever is not signed in to the server. */
+/** The error for commands that need a sign-in to the server. */
 export function notSignedIn(url: string): Error {
   return new Error(`not signed in to ${url}: moorage login --url ${url}`);
 }
@@ -106,7 +106,7 @@ async function takeLock(lock: string): Promise<void> {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     }
-    // Whoever held it for so long was killed: all it does is one request with a time-out below that.
+    // A process that held the lock for so long was killed: it only makes one request with a shorter time-out.
     const sinceMs = statSync(lock, { throwIfNoEntry: false })?.mtimeMs;
     if (sinceMs !== undefined && Date.now() - sinceMs > LOCK_STALE_MS) rmSync(lock, { recursive: true, force: true });
     else if (Date.now() > endMs) throw new Error(`${lock} is held by another process`);

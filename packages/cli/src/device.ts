@@ -1,4 +1,4 @@
-// A sign-in without a browser on this machine: the person types a code elsewhere. Source: RFC 8628.
+// A sign-in without a browser on this machine: the person enters a code on another device. Source: RFC 8628.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Login } from "./credentials.ts";
 import { CLIENT } from "./loopback.ts";
@@ -6,12 +6,12 @@ import { type Endpoints, formRequest, tokenRequest } from "./oauth.ts";
 import { plain } from "./printable.ts";
 
 const GRANT = "urn:ietf:params:oauth:grant-type:device_code";
-// After slow_down. Source: RFC 8628 §3.5.
+// Added to the interval after slow_down. Source: RFC 8628 §3.5.
 const SLOWER_MS = 5_000;
 
 /**
- * Waits for the person. `show` is given the page to open and the code to type there. Throws an Error that says why
- * there are no tokens.
+ * Waits until the person has approved the sign-in. `show` gets the page to open and the code to enter there. Throws an
+ * Error that says why there are no tokens.
  */
 export async function signInByDevice(
   { device, token }: Endpoints,

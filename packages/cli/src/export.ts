@@ -1,4 +1,4 @@
-// `moorage export`: a whole installation in a folder, readable without this program.
+// `moorage export`: writes a whole installation to a folder, in a form that needs no Moorage to read.
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { bytesText, withProgress } from "./progress.ts";

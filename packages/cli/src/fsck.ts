@@ -1,15 +1,15 @@
-// `moorage fsck`: whether the database and the blobs of an installation fit together.
+// `moorage fsck`: checks whether the database and the blobs of an installation are consistent.
 import type { FsckResult } from "@moorage/server";
 import type { Command } from "commander";
 import { withProgress } from "./progress.ts";
 import { addSettings, type FlagValues, namesPlace } from "./settings.ts";
 
-/** Adds `moorage fsck`. It ends with 0 when all is well, with 1 when something is wrong still. */
+/** Adds `moorage fsck`. The exit code is 0 without problems, and 1 when problems remain. */
 export function addFsck(program: Command): void {
   const command = program
     .command("fsck")
     .description("compare the database with itself and with the blobs")
-    .option("--repair", "mend what can be mended; an embedded server must be stopped")
+    .option("--repair", "repair what can be repaired; an embedded server must be stopped")
     .option("--deep", "hash every blob, too")
     .option("--json", "print what was found as JSON");
   const configOf = addSettings(command, (name) => namesPlace(name) || name === "MOORAGE_UPLOAD_TTL");

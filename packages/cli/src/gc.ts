@@ -1,4 +1,4 @@
-// `moorage gc`: removes the content that nothing needs, or tells what would go.
+// `moorage gc`: removes the content that nothing needs, or lists what would be removed.
 import type { Collected, Config, gcPromise as GcPromise } from "@moorage/server";
 import type { Command } from "commander";
 import { bytesText } from "./progress.ts";
@@ -9,7 +9,7 @@ export function addGc(program: Command): void {
   const command = program
     .command("gc")
     .description("remove the content that nothing needs any longer; the server may run")
-    .option("--dry-run", "change nothing, and tell what would go")
+    .option("--dry-run", "change nothing, and list what would be removed")
     .option("--repo <name>", "look at this image alone, such as acme/api")
     .option(
       "--grace <duration>",
@@ -55,7 +55,7 @@ function textOf({ tags, manifests, blobs, bytes }: Collected): string {
   return `${tags} tags, ${manifests} manifests, ${blobs} blobs; ${bytesText(bytes)} (${bytes} bytes) come back`;
 }
 
-/** When space comes back, as docs/garbage-collection.md has it. */
+/** When disk space is freed, as docs/garbage-collection.md describes it. */
 function promiseText({ runWithinMs, afterCrashMs }: ReturnType<typeof GcPromise>, graceMs: number): string {
   const run =
     runWithinMs === undefined
@@ -64,7 +64,7 @@ function promiseText({ runWithinMs, afterCrashMs }: ReturnType<typeof GcPromise>
   return `space comes back ${durationText(graceMs)} after the last thing that needed it went, ${run}; after a crash on the way at most ${durationText(afterCrashMs)} later`;
 }
 
-/** As `25h10m`: hours, minutes, seconds and milliseconds, those that there are. */
+/** A duration like `25h10m`: hours, minutes, seconds and milliseconds, without those that are 0. */
 function durationText(ms: number): string {
   const parts = [
     [Math.floor(ms / 3_600_000), "h"],

@@ -19,7 +19,7 @@ function textFor(clients: readonly Client[], settings: Record<string, string> = 
   return hints({ config: loadConfig(settings), bootstrap, clients, folder: "/somewhere/it's" });
 }
 
-test("only programs that were found are used, and without an OCI client moorage pushes itself", () => {
+test("only installed programs are used, and without an OCI client moorage itself pushes", () => {
   const none = textFor(["curl"]);
   assert.match(
     none,
@@ -37,7 +37,7 @@ test("every line is a command or a comment without quotes, and the folder is quo
   for (const line of text.split("\n").filter((each) => each.startsWith("#"))) assert.doesNotMatch(line, /['"`$]/);
 });
 
-test("a registry over TLS gets no flag for clear text", () => {
+test("a registry over TLS gets no flag for plain HTTP", () => {
   const config = loadConfig({
     MOORAGE_REGISTRY_URL: "https://registry.example.test",
     MOORAGE_BASE_URL: "https://api.example.test",
@@ -51,7 +51,7 @@ test("a registry over TLS gets no flag for clear text", () => {
   }
 });
 
-test("a value is quoted so that a shell reads it back", () => {
+test("a shell reads a quoted value unchanged", () => {
   assert.equal(quote("a b"), "'a b'");
   assert.equal(quote("it's"), "'it'\\''s'");
 });

@@ -1,4 +1,4 @@
-// The text after `moorage serve` is ready: what to try next, as lines to paste into another terminal.
+// The text that `moorage serve` prints when it is ready: what to try next, as lines to paste into another terminal.
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -7,7 +7,9 @@ import type { Client } from "./clients.ts";
 import { pushLines } from "./push-lines.ts";
 import { pick, quote } from "./shell.ts";
 
-/** What the lines depend on: the running server, the programs found, and the folder in which `npx moorage` works. */
+/**
+ * What the lines depend on: the running server, the installed programs, and the folder in which `npx moorage` works.
+ */
 export type HintsInput = {
   readonly config: Config;
   readonly bootstrap: Bootstrap;
@@ -171,7 +173,7 @@ function exchangeLines({ config, bootstrap: { organization }, folder }: HintsInp
   };
 }
 
-/** The whole text, with a line feed at its end. Lines of one section may use what earlier ones put into variables. */
+/** The whole text, ending in a line feed. Lines of a section may use variables that earlier lines set. */
 export function hints(input: HintsInput): string {
   const { config, bootstrap, clients, folder } = input;
   const dataDir = resolve(config.dataDir);

@@ -1,5 +1,4 @@
-// `moorage import`: brings an export into an empty installation, on whichever database and blob store the settings
-// name.
+// `moorage import`: loads an export into an empty installation, with any database and blob store of the settings.
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { bytesText, withProgress } from "./progress.ts";

@@ -22,7 +22,7 @@ export function addLogin(program: Command): void {
     .requiredOption("--url <url>", "URL of the server")
     .option(
       "--identity-provider <uid>",
-      "the provider's uid, which its administrators tell (default: that of the last sign-in to the server)",
+      "the identity provider's uid, from its administrators (default: that of the last sign-in to the server)",
     )
     .option("--device", "sign in with a browser elsewhere: this machine has none")
     .option("--open", "open the browser; otherwise the address is printed alone")
@@ -61,7 +61,7 @@ export function addLogin(program: Command): void {
 async function openBrowser(url: string): Promise<void> {
   const { spawn } = await import("node:child_process");
   const program = process.platform === "darwin" ? "open" : "xdg-open";
-  // Where there is none, the address stands in the terminal.
+  // Without a browser, the address is still printed in the terminal.
   spawn(program, [url], { stdio: "ignore", detached: true })
     .on("error", () => {})
     .unref();

@@ -1,4 +1,4 @@
-// `moorage logout`: ends a sign-in, at the server and here.
+// `moorage logout`: ends a sign-in, on the server and on this machine.
 import type { Command } from "commander";
 import { changeLogins, notSignedIn } from "./credentials.ts";
 import { formRequest } from "./oauth.ts";
@@ -8,25 +8,25 @@ import { signedInTo } from "./sign-ins.ts";
 export function addLogout(program: Command): void {
   program
     .command("logout")
-    .description("end a sign-in: its tokens are given back to the server and removed here")
+    .description("end a sign-in: its tokens are revoked at the server and removed here")
     .option("--url <url>", "URL of the server (default: the only one that you are signed in to)")
     .action(async ({ url }: { url?: string }) => {
       const server = signedInTo(url);
-      let told = true;
+      let revoked = true;
       await changeLogins(async ({ [server]: login, ...others }) => {
         if (login === undefined) throw notSignedIn(server);
-        // Gone here in any case: who signs out wants that.
+        // The tokens are removed from this machine in any case: that is the purpose of signing out.
         await formRequest(`${server}/oauth/revoke`, {
           token: login.refreshToken,
           token_type_hint: "refresh_token",
         }).catch(() => {
-          told = false;
+          revoked = false;
         });
         return others;
       });
-      if (!told)
+      if (!revoked)
         throw new Error(
-          `the tokens are removed here, but ${server} could not be told: they end there by themselves, after 30 days`,
+          `the tokens are removed here, but ${server} could not revoke them: they expire there after 30 days`,
         );
       console.log(`Signed out of ${server}`);
     });

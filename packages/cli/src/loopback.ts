@@ -1,4 +1,4 @@
-// A sign-in by a browser on this machine: the server sends it back to a port that only this process listens on. Source:
+// A sign-in by a browser on this machine: the server redirects it to a port on which only this process listens. Source:
 // RFC 8252 §7.3.
 import { createHash, randomBytes } from "node:crypto";
 import { createServer, type ServerResponse } from "node:http";
@@ -7,9 +7,7 @@ import type { Login } from "./credentials.ts";
 import { type Endpoints, tokenRequest } from "./oauth.ts";
 import { plain } from "./printable.ts";
 
-/**
- * Waits for the browser. `show` is given the address to open there. Throws an Error that says why there are no tokens.
- */
+/** Waits for the browser. `show` gets the address to open there. Throws an Error that says why there are no tokens. */
 export async function signInByLoopback(
   { issuer, authorize, token }: Endpoints,
   identityProvider: string,
@@ -21,7 +19,7 @@ export async function signInByLoopback(
   let done = false;
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? "/", "http://127.0.0.1");
-    // Anything on this machine can knock: what does not know the state changes nothing.
+    // Any program on this machine can send requests: one without the right state has no effect.
     if (request.method !== "GET" || url.pathname !== "/callback" || url.searchParams.get("state") !== state || done)
       return answer(response, 404, "There is nothing here.");
     done = true;
@@ -38,12 +36,12 @@ export async function signInByLoopback(
   });
   await new Promise<void>((listening, failed) => server.once("error", failed).listen(0, "127.0.0.1", listening));
   const redirectUri = `http://127.0.0.1:${(server.address() as AddressInfo).port}/callback`;
-  const redeem = async (told: URLSearchParams): Promise<Omit<Login, "identityProvider">> => {
-    if (told.get("iss") !== issuer) throw new Error("the answer comes from another server");
-    const code = told.get("code");
+  const redeem = async (query: URLSearchParams): Promise<Omit<Login, "identityProvider">> => {
+    if (query.get("iss") !== issuer) throw new Error("the response comes from another server");
+    const code = query.get("code");
     if (code === null)
       throw new Error(
-        `the sign-in failed: ${plain(told.get("error_description") ?? told.get("error") ?? "no reason was given")}`,
+        `the sign-in failed: ${plain(query.get("error_description") ?? query.get("error") ?? "no reason was given")}`,
       );
     const given = await tokenRequest(token, {
       grant_type: "authorization_code",
@@ -76,7 +74,7 @@ export async function signInByLoopback(
   }
 }
 
-/** How the command line is called at the server. */
+/** The client id of the command line. */
 export const CLIENT = "moorage-cli";
 
 function answer(response: ServerResponse, status: number, text: string): void {

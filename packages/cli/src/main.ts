@@ -1,5 +1,5 @@
-// The `moorage` command: what it can do, and how a failure looks (one line on stderr, exit code 1). Its commands import
-// what they work with when they run: most need neither the server nor the API.
+// The `moorage` command: its subcommands, and the form of failures (one line on stderr, exit code 1). Commands import
+// what they need when they run: most need neither the server nor the API.
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { addBackup } from "./backup.ts";
@@ -25,7 +25,7 @@ const { version } = JSON.parse(readFileSync(new URL("../package.json", import.me
 const program = new Command("moorage")
   .version(version)
   .description("A self-hosted container registry with its control plane.")
-  .showHelpAfterError("(moorage --help tells what there is)")
+  .showHelpAfterError("(moorage --help lists the commands)")
   .configureHelp({ subcommandTerm: commandTerm })
   .exitOverride();
 for (const add of [
@@ -50,13 +50,13 @@ for (const add of [
 try {
   await program.parseAsync(argumentsOf(process.argv.slice(2)), { from: "user" });
 } catch (error) {
-  // Commander has already said what was wrong with the command line; asking for help is not an error.
+  // Commander has already printed what is wrong with the command line; asking for help is not an error.
   if (!(error instanceof CommanderError))
     console.error(`moorage: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = error instanceof CommanderError ? error.exitCode : 1;
 }
 
-/** `help serve` is `serve --help`, which knows the flags of the settings as well. */
+/** Turns `help serve` into `serve --help`, which also lists the flags of the settings. */
 function argumentsOf(given: string[]): string[] {
   const [first, name] = given;
   const isCommand = program.commands.some((command) => command.name() === name);

@@ -1,9 +1,8 @@
-// `moorage migrate`: brings the database's schema to the version that this program works with, as a start of the server
-// does.
+// `moorage migrate`: migrates the database to the schema version of this program, like a start of the server does.
 import type { Command } from "commander";
 import { addSettings, type FlagValues, namesPlace } from "./settings.ts";
 
-/** Adds `moorage migrate`. With `--check` it only looks, and ends with 1 when there is something to do. */
+/** Adds `moorage migrate`. With `--check` it changes nothing, and ends with 1 when a migration is needed. */
 export function addMigrate(program: Command): void {
   const command = program
     .command("migrate")

@@ -1,12 +1,12 @@
-// How commands speak with a server's OAuth doors.
+// How commands use a server's OAuth endpoints.
 import type { Login } from "./credentials.ts";
 
 const TIMEOUT_MS = 15_000;
 
-/** Tokens, or why there are none, in OAuth's words. */
+/** Tokens, or why there are none, in the terms of OAuth. */
 export type TokenAnswer = { tokens: Omit<Login, "identityProvider"> } | { error: string; description: string };
 
-/** Where a server's doors are. */
+/** The URLs of a server's endpoints. */
 export interface Endpoints {
   issuer: string;
   authorize: string;
@@ -15,7 +15,7 @@ export interface Endpoints {
   revoke: string;
 }
 
-/** Reads the server's own document. Throws an Error when there is no such server, or it says that it is another one. */
+/** Reads the server's metadata document. Throws an Error when there is no such server, or its issuer is another URL. */
 export async function endpointsOf(url: string): Promise<Endpoints> {
   const document = await asked(`${url}/.well-known/oauth-authorization-server`, {});
   const text = (name: string): string => {
@@ -33,7 +33,7 @@ export async function endpointsOf(url: string): Promise<Endpoints> {
   };
 }
 
-/** Asks the token endpoint. */
+/** Sends a request to the token endpoint. */
 export async function tokenRequest(endpoint: string, form: Record<string, string>): Promise<TokenAnswer> {
   const {
     access_token: accessToken,
@@ -50,7 +50,7 @@ export async function tokenRequest(endpoint: string, form: Record<string, string
   };
 }
 
-/** Posts a form; answers the JSON that comes back, whatever the status. */
+/** Posts a form and returns the JSON of the response, whatever the status. */
 export function formRequest(endpoint: string, form: Record<string, string>): Promise<Record<string, unknown>> {
   return asked(endpoint, { method: "POST", body: new URLSearchParams(form) });
 }

@@ -2,12 +2,12 @@
 import { resolve } from "node:path";
 import type { Config } from "@moorage/server";
 
-/** The data folder of a command: its flag, else the environment, else ./data. */
+/** The data folder of a command: its flag, or else the environment, or else ./data. */
 export function dataDirOf(flag: string | undefined): string {
   return resolve(flag || process.env.MOORAGE_DATA_DIR || "./data");
 }
 
-/** What is signed; without `identity` the token is that of the owner made at the first start. */
+/** The claims to sign; without `identity` the token is for the owner that the first start created. */
 export interface OwnTokenRequest {
   dataDir: string;
   audience: string;
@@ -15,7 +15,9 @@ export interface OwnTokenRequest {
   ttlMs: number;
 }
 
-/** Signs a token with the settings of the environment on that folder. Throws an Error that says what is missing. */
+/**
+ * Signs a token with the settings of the environment and that data folder. Throws an Error that says what is missing.
+ */
 export async function signOwnToken({ dataDir, ...request }: OwnTokenRequest): Promise<string> {
   const [{ signToken }, config] = [await import("@moorage/server/sign-token"), await configOf(dataDir)];
   return (await signToken({ config, ...request })).token;

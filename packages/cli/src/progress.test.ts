@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bytesText, createProgress } from "./progress.ts";
 
-/** A stream that keeps what is written, and a clock that the test moves. */
+/** A stream that records what is written, and a clock that the test sets. */
 function recorder(isTTY: boolean, columns = 80) {
   const written: string[] = [];
   const clock = { ms: 1_000_000 };
@@ -12,7 +12,7 @@ function recorder(isTTY: boolean, columns = 80) {
 
 const step = { step: "blobs", total: 2048, unit: "bytes" as const };
 
-test("bytes are told in the unit that fits", () => {
+test("sizes are shown in the unit that fits", () => {
   assert.deepEqual([0, 1023, 1024, 1536, 5 * 1024 ** 3, 3 * 1024 ** 5].map(bytesText), [
     "0 B",
     "1023 B",
@@ -23,7 +23,7 @@ test("bytes are told in the unit that fits", () => {
   ]);
 });
 
-test("a terminal has one line that is drawn over, within its width, and ends once", () => {
+test("a terminal has one line that is overwritten, within its width, and ends once", () => {
   const { written, clock, progress } = recorder(true, 60);
   progress.progress({ ...step, done: 0 });
   progress.progress({ ...step, done: 10 });
@@ -42,7 +42,7 @@ test("a terminal has one line that is drawn over, within its width, and ends onc
   for (const drawn of written) assert.ok(drawn.replace(/\r|\u001b\[K|\n/g, "").length < 60);
 });
 
-test("elsewhere there is a line every five seconds, and notes at once", () => {
+test("elsewhere there is a line every five seconds, and notes are printed immediately", () => {
   const { written, clock, progress } = recorder(false);
   progress.progress({ ...step, done: 1 });
   progress.note("to know");

@@ -5,22 +5,20 @@ const LINE_EVERY_MS = 5_000;
 const BAR_WIDTH = 30;
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
 
-/** A number of bytes for people, such as `1.5 GiB`. */
+/** A number of bytes as readable text, such as `1.5 GiB`. */
 export function bytesText(bytes: number): string {
   const power = bytes < 1024 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10));
   return `${power === 0 ? bytes : (bytes / 1024 ** power).toFixed(1)} ${UNITS[power] ?? "B"}`;
 }
 
-/** Where the progress goes: standard error, so that what a command answers can be read by a program. */
+/** Where progress is written: standard error, so that programs can read a command's result from standard output. */
 export interface ProgressStream {
   isTTY?: boolean;
   columns?: number;
   write(text: string): unknown;
 }
 
-/**
- * A bar that is drawn over itself on a terminal, and a line every five seconds elsewhere. `done` ends the bar's line.
- */
+/** On a terminal, a bar that overwrites itself; elsewhere, a line every five seconds. `done` ends the bar's line. */
 export function createProgress(stream: ProgressStream, nowMs: () => number = Date.now): Report & { done(): void } {
   const terminal = stream.isTTY === true;
   let shownMs = terminal ? 0 : nowMs();
@@ -65,8 +63,8 @@ function textOf({ step, done, total, unit }: Progress): string {
 }
 
 /**
- * Does work that tells how far it is. Interrupted, the command ends with 1 after one line; `interrupted` says what that
- * leaves behind.
+ * Does work that reports its progress. When interrupted, the command ends with 1 after printing `interrupted`, one line
+ * that says what state that leaves.
  */
 export async function withProgress<T>(interrupted: string, work: (report: Report) => Promise<T>): Promise<T> {
   const progress = createProgress(process.stderr);

@@ -1,12 +1,12 @@
-// A pull token: a JWT signed with a key of its own, whose public half its identity holds.
+// A pull token: a JWT signed with its own key, whose public half its identity has.
 import { createHash, generateKeyPairSync, sign } from "node:crypto";
 
-/** The `iss` of pull tokens, by which their identities are told from others with static keys. */
+/** The `iss` of pull tokens, which distinguishes their identities from others with static keys. */
 export const PULL_TOKEN_ISSUER = "moorage-pull-token";
 
 /**
- * What the identity must hold to accept the token, and the token. The private key is kept nowhere: no other token can
- * be made with it.
+ * The token, and what an identity needs to accept it. The private key is not stored: no other token can be signed with
+ * it.
  */
 export interface PullToken {
   issuer: string;
@@ -16,11 +16,11 @@ export interface PullToken {
   token: string;
 }
 
-/** Makes an ES256 key and a token that is good until `endMs`, in milliseconds since 1970, for that audience alone. */
+/** Makes an ES256 key and a token that is valid until `endMs`, in milliseconds since 1970, for that audience only. */
 export function makePullToken(audience: string, nowMs: number, endMs: number): PullToken {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const { kty, crv, x, y } = publicKey.export({ format: "jwk" });
-  // RFC 7638: the members in this order.
+  // RFC 7638 requires the members in this order.
   const kid = createHash("sha256").update(JSON.stringify({ crv, kty, x, y })).digest("base64url");
   const claims = {
     iss: PULL_TOKEN_ISSUER,

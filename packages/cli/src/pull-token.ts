@@ -1,4 +1,4 @@
-// `moorage pull-token`: passwords for machines that pull, each an identity of its own.
+// `moorage pull-token`: passwords for machines that pull, each with its own identity.
 import type { Command } from "commander";
 import type { ServerFlags } from "./connection.ts";
 import type { CreateFlags } from "./pull-tokens.ts";
@@ -24,7 +24,7 @@ export function addPullToken(program: Command): void {
   command("list", "list the pull tokens there are")
     .option("--group <uid>", "only those of this group and of the groups below it", "")
     .action(async (flags: ServerFlags & { group: string }) => (await import("./pull-tokens.ts")).listTokens(flags));
-  command("revoke", "end a pull token at once")
+  command("revoke", "revoke a pull token immediately")
     .argument("<uid>", "its identity, which is the user name")
     .action(async (uid: string, flags: ServerFlags) => (await import("./pull-tokens.ts")).revokeToken(uid, flags));
 }

@@ -1,4 +1,4 @@
-// Passwords for machines that pull, each an identity of its own: made, listed and revoked.
+// Passwords for machines that pull, each with its own identity: creates, lists and revokes them.
 import { type Timestamp, timestampDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { IdentitiesService, type Identity, RelationshipType, RoleBindingsService, RolesService } from "@moorage/api";
 import { parseDuration } from "@moorage/server/config";
@@ -7,7 +7,7 @@ import { parseChallenge } from "./oci/registry.ts";
 import { makePullToken, PULL_TOKEN_ISSUER, type PullToken } from "./pull-key.ts";
 import { quote } from "./shell.ts";
 
-// A password that nobody changes in a year is one that nobody remembers.
+// A password that is not changed for over a year is usually a forgotten one.
 const MAX_TTL_MS = 366 * 86_400_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 const PAGE_SIZE = 200;
@@ -21,7 +21,7 @@ export interface CreateFlags extends ServerFlags {
   json?: boolean;
 }
 
-/** Makes a pull token, and prints the line that logs docker in with it. */
+/** Creates a pull token, and prints the line that logs docker in with it. */
 export async function createToken({ group, name, role, ttl, json, ...flags }: CreateFlags): Promise<void> {
   const ttlMs = parseDuration(ttl);
   if (ttlMs === undefined || ttlMs < 1000 || ttlMs > MAX_TTL_MS)
@@ -33,7 +33,7 @@ export async function createToken({ group, name, role, ttl, json, ...flags }: Cr
   } = await connection.ask(RolesService.method.listRoles, { name: role, uidp: { inRoot: true }, pageSize: 1 });
   if (found === undefined) throw new Error(`--role: there is no built-in role ${role}`);
   const nowMs = Date.now();
-  // A token says when it ends in whole seconds.
+  // The expiry of a token is in whole seconds.
   const endMs = Math.floor((nowMs + ttlMs) / 1000) * 1000;
   const made = makePullToken(registry, nowMs, endMs);
   const identity = await makeIdentity(connection, made, { group, name, role: found.uid, endMs });
@@ -53,7 +53,7 @@ interface Wanted {
   endMs: number;
 }
 
-/** The identity and its binding, or neither. Answers the identity's uid. */
+/** Creates the identity and its role binding, or neither. Returns the identity's uid. */
 async function makeIdentity(
   { ask }: Connection,
   { issuer, subject, issuerKeys, audience }: PullToken,
@@ -69,7 +69,8 @@ async function makeIdentity(
     });
     return uid;
   } catch (error) {
-    // The answer may have been lost: whether it was made is asked of the server. The subject is nobody else's.
+    // The response may have been lost: ask the server whether the identity was created. No other identity has this
+    // subject.
     const left = await ask(IdentitiesService.method.lookupIdentity, { issuer, subject }).then(
       ({ uid }) => uid,
       () => undefined,
@@ -88,7 +89,7 @@ async function makeIdentity(
   }
 }
 
-/** Prints a line for each pull token there is. */
+/** Prints a line for each pull token. */
 export async function listTokens({ group, ...flags }: ServerFlags & { group: string }): Promise<void> {
   const { ask } = await connect(flags);
   const found: Identity[] = [];
@@ -116,7 +117,7 @@ export async function listTokens({ group, ...flags }: ServerFlags & { group: str
   if (pageToken !== "") throw new Error("there are more: name a group");
 }
 
-/** Ends a pull token, by the uid of its identity. */
+/** Revokes a pull token, by the uid of its identity. */
 export async function revokeToken(uid: string, flags: ServerFlags): Promise<void> {
   const { ask } = await connect(flags);
   const identity = await ask(IdentitiesService.method.getIdentity, { uid });
@@ -133,7 +134,7 @@ function timeText(time: Timestamp | undefined): string {
   return time === undefined ? "never" : timestampDate(time).toISOString();
 }
 
-/** The host[:port] that images of this server are named by. It says so itself when somebody comes without a token. */
+/** The host[:port] in the names of this server's images, from its response to an anonymous request. */
 async function registryHost(url: string): Promise<string> {
   const response = await fetch(new URL("/v2/", url), { signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) });
   await response.body?.cancel();

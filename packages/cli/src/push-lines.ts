@@ -2,14 +2,14 @@ import type { Config } from "@moorage/server";
 import type { Client } from "./clients.ts";
 
 /**
- * Where the pushes go, the folder with the sample's layouts, and the flag for `moorage` that names the data folder (""
- * or " --data-dir …").
+ * The server to push to, the folder with the sample's layouts, and the flag for `moorage` that names the data folder
+ * ("" or " --data-dir …").
  */
 export type PushContext = { readonly config: Config; readonly layout: string; readonly dataDirFlag: string };
 
 /**
- * The lines that push one build of the sample image to `path` (`organization/image:tag`) with a client that is on the
- * machine; with none of the OCI clients, `moorage` pushes it itself. The lines use the shell variable TOKEN.
+ * The lines that push one build of the sample image to `path` (`organization/image:tag`) with an installed client;
+ * without an OCI client, `moorage` itself pushes it. The lines use the shell variable TOKEN.
  */
 export function pushLines(
   client: Client | undefined,

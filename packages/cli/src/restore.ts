@@ -1,4 +1,4 @@
-// `moorage restore`: makes a data folder from a backup.
+// `moorage restore`: creates a data folder from a backup.
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { bytesText, withProgress } from "./progress.ts";

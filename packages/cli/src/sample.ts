@@ -1,5 +1,5 @@
-// `moorage sample`: a small multi-architecture image to try things with, as an OCI layout for any client, or pushed at
-// once.
+// `moorage sample`: a small multi-architecture image for experiments, as an OCI layout for any client, or pushed
+// directly.
 import { join } from "node:path";
 import { InvalidArgumentError, type Command } from "commander";
 import { dataDirOf, signOwnToken } from "./owner-token.ts";
@@ -17,7 +17,7 @@ type Flags = {
 };
 type Target = { readonly url: string; readonly repository: string; readonly tag: string };
 
-/** Reads `http://host:port/organization/image:tag`. Throws InvalidArgumentError when it is something else. */
+/** Parses `http://host:port/organization/image:tag`. Throws InvalidArgumentError when it is something else. */
 export function parseTarget(text: string): Target {
   const [, url, repository, tag] =
     /^(https?:\/\/[^/]+)\/([a-z0-9._/-]+):([A-Za-z0-9_][A-Za-z0-9_.-]*)$/.exec(text) ?? [];

@@ -35,5 +35,5 @@ async function serve(settings: Config): Promise<void> {
   } finally {
     await server.close();
   }
-  process.exit(0); // what a library may still keep open must not hold the process
+  process.exit(0); // handles that a library may have left open must not keep the process running
 }

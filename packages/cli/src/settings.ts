@@ -1,20 +1,20 @@
 import type { Config } from "@moorage/server";
 import { type Command, Help, Option } from "commander";
 
-/** Values of flags, by the attribute that commander names them with. */
+/** Values of flags, by commander's attribute names. */
 export type FlagValues = Readonly<Record<string, unknown>>;
 
 const withSettings = new WeakSet<Command>();
 
-/** The settings that say where an installation is and how it is reached. */
+/** Whether the setting says where an installation is or how to reach it. */
 export function namesPlace(name: string): boolean {
   return /^MOORAGE_(?:DATA_DIR|DATABASE_.*|BLOBS_URL|SECRET_KEY)$/.test(name);
 }
 
 /**
- * Adds a flag for each of the settings (`MOORAGE_DATA_DIR` is `--data-dir`) when the command is the one that runs: the
- * server, which knows them, is not loaded for another. A flag wins over the environment. Answers how the settings are
- * read.
+ * Adds a flag for each of the settings (`MOORAGE_DATA_DIR` is `--data-dir`) if the command is the one that runs: the
+ * settings are defined in the server, which is not loaded for other commands. A flag takes precedence over the
+ * environment. Returns a function that reads the settings.
  */
 export function addSettings(
   command: Command,
@@ -41,7 +41,10 @@ export function addSettings(
   };
 }
 
-/** A command in the list of commands: of those with settings it says `[options]` before their flags are added. */
+/**
+ * The entry of a command in the list of commands, which shows `[options]` for commands with settings, although their
+ * flags are not added yet.
+ */
 export function commandTerm(command: Command): string {
   const term = new Help().subcommandTerm(command);
   return withSettings.has(command) && command.options.length === 0

@@ -1,7 +1,10 @@
-// Which server a command means, of those that somebody is signed in to.
+// The server that a command uses, from the sign-ins on this machine.
 import { readLogins } from "./credentials.ts";
 
-/** The URL as servers name themselves: without a path and a slash at the end. Throws an Error for another text. */
+/**
+ * The URL in the form in which servers name themselves: without a path or a slash at the end. Throws an Error for other
+ * text.
+ */
 export function serverUrl(text: string): string {
   const url = URL.parse(text);
   if (
@@ -16,11 +19,13 @@ export function serverUrl(text: string): string {
   }
   const isHere = url.hostname === "localhost" || url.hostname === "[::1]" || url.hostname.startsWith("127.");
   if (url.protocol === "http:" && !isHere)
-    console.error("moorage: the server is asked over plain http: whoever listens in on the way can become you");
+    console.error(
+      "moorage: warning: plain http is not encrypted: anyone on the network path can take over your sign-in",
+    );
   return url.origin;
 }
 
-/** The server of the flag, or the only one. Throws an Error when nobody can know which one is meant. */
+/** The server of the flag, or the only one. Throws an Error when there are several or none. */
 export function signedInTo(url: string | undefined): string {
   if (url !== undefined) return serverUrl(url);
   const servers = Object.keys(readLogins());

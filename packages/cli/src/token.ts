@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { dataDirOf, signOwnToken } from "./owner-token.ts";
 
-/** Adds `moorage token`. It prints the token alone, so that `$(moorage token)` is one. */
+/** Adds `moorage token`. It prints only the token, for use as `$(moorage token)`. */
 export function addToken(program: Command): void {
   program
     .command("token")

@@ -1,4 +1,4 @@
-// `moorage whoami`: as whom commands ask a server.
+// `moorage whoami`: the identity that commands use on a server.
 import type { Command } from "commander";
 import { accessTokenFor, notSignedIn, readLogins } from "./credentials.ts";
 import { plain } from "./printable.ts";
@@ -8,7 +8,7 @@ import { signedInTo } from "./sign-ins.ts";
 export function addWhoami(program: Command): void {
   program
     .command("whoami")
-    .description("tell as whom you are signed in")
+    .description("show the identity that you are signed in as")
     .option("--url <url>", "URL of the server (default: the only one that you are signed in to)")
     .action(async ({ url }: { url?: string }) => {
       const server = signedInTo(url);
@@ -28,7 +28,7 @@ export function addWhoami(program: Command): void {
     });
 }
 
-/** The claims of a token of ours; the server is who believes them or not. */
+/** The claims of a Moorage token, without verification: only the server verifies it. */
 function claimsOf(token: string): Record<string, unknown> {
   return JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString("utf8")) as Record<string, unknown>;
 }

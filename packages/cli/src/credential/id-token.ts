@@ -1,4 +1,4 @@
-// Where a CI system's own OIDC token comes from. Nothing is kept, and no message holds a token.
+// Gets the OIDC token of a CI job from its CI system. Nothing is stored, and no message contains a token.
 import { readFile } from "node:fs/promises";
 import { setTimeout as wait } from "node:timers/promises";
 
@@ -8,13 +8,13 @@ const PAUSE_MS = 500;
 const MAX_TOKEN_CHARS = 65_536;
 const JWT = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 
-/** The environment of a job. */
+/** The environment variables of a job. */
 export type JobEnvironment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The job's token, from the first of these that is there: MOORAGE_ID_TOKEN (what a GitLab job declares below
- * `id_tokens`), the file that MOORAGE_ID_TOKEN_FILE names, GitHub Actions, which is asked for one for the audience.
- * Throws an Error that says what is missing.
+ * The job's token, from the first available of these: MOORAGE_ID_TOKEN (which a GitLab job declares below `id_tokens`),
+ * the file in MOORAGE_ID_TOKEN_FILE, or a request to GitHub Actions for the audience. Throws an Error that says what is
+ * missing.
  */
 export async function idToken(env: JobEnvironment, audience: string): Promise<string> {
   const given = env["MOORAGE_ID_TOKEN"];
@@ -45,7 +45,7 @@ async function readToken(path: string): Promise<string> {
   }
 }
 
-/** Source: GitHub's documentation of OpenID Connect for Actions. What fails for the moment is tried again. */
+/** Retries temporary failures. Source: GitHub's documentation of OpenID Connect for Actions. */
 async function askGitHub(text: string, bearer: string, audience: string): Promise<string> {
   const url = URL.parse(text);
   if (!url) throw new Error("ACTIONS_ID_TOKEN_REQUEST_URL is no URL");
@@ -72,7 +72,7 @@ async function ask(url: URL, bearer: string): Promise<{ value: string } | { trou
     await response.body?.cancel();
     return { trouble: `it answers HTTP ${response.status}`, final: response.status < 500 && response.status !== 429 };
   } catch {
-    // The error of a fetch may hold the URL; it is of no use here.
+    // The error of a fetch may contain the URL, and does not help here.
     return { trouble: `${url.host} does not answer as expected`, final: false };
   }
 }

@@ -11,17 +11,17 @@ const { version } = JSON.parse(readFileSync(new URL("../../package.json", import
 };
 const action = process.argv[2] ?? "";
 
-/** What the client sends, to its end. Throws an Error when that does not come, or is too much. */
+/** Everything that the client sends. Throws an Error when it takes too long or is too large. */
 async function readInput(): Promise<string> {
   const timer = setTimeout(
-    () => process.stdin.destroy(new Error("the question did not come in time")),
+    () => process.stdin.destroy(new Error("the input did not arrive in time")),
     INPUT_TIMEOUT_MS,
   );
   let text = "";
   try {
     for await (const chunk of process.stdin.setEncoding("utf8") as AsyncIterable<string>) {
       text += chunk;
-      if (text.length > MAX_INPUT_CHARS) throw new Error("the question is too long");
+      if (text.length > MAX_INPUT_CHARS) throw new Error("the input is too long");
     }
   } finally {
     clearTimeout(timer);

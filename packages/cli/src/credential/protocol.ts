@@ -1,24 +1,23 @@
-// The credential helper protocol of docker, which podman, buildah, skopeo, crane and others speak, too: one word on the
-// command line, the question on standard input, the answer on standard output. A failure is exit code 1 with its
-// message on standard OUTPUT, where clients look for it. Source: docker/docker-credential-helpers,
-// credentials/credentials.go.
+// The credential helper protocol of docker, which podman, buildah, skopeo, crane and others use as well: one word on
+// the command line, input on standard input, output on standard output. A failure is exit code 1 with its message on
+// standard OUTPUT, where clients read it. Source: docker/docker-credential-helpers, credentials/credentials.go.
 import { idToken, type JobEnvironment } from "./id-token.ts";
 
-/** What the helper prints and how it ends. `note` goes to standard error. */
+/** The output and the exit code of the helper. `note` goes to standard error. */
 export interface Answer {
   readonly code: 0 | 1;
   readonly output: string;
   readonly note?: string;
 }
 
-/** Clients take this very text for "there is none", and go on without credentials. */
+/** Clients recognize exactly this text as "no credentials", and continue without any. */
 const NOT_FOUND = "credentials not found in native keychain";
 const UID = /^[0-9a-f]{40}(?:\/[0-9a-f]{16})*$/;
 
 /**
- * Answers `get`, `store`, `erase`, `list` and `version`. It has credentials for the registries in MOORAGE_REGISTRY_HOST
- * alone, so that a token of the job goes nowhere else: the user name is MOORAGE_IDENTITY, the secret is the job's own
- * OIDC token for MOORAGE_AUDIENCE, asked for when it is needed. Nothing is ever stored.
+ * Answers `get`, `store`, `erase`, `list` and `version`. It returns credentials only for the registries in
+ * MOORAGE_REGISTRY_HOST, so that a job's token is sent nowhere else: the user name is MOORAGE_IDENTITY, the secret is
+ * the job's own OIDC token for MOORAGE_AUDIENCE, requested when needed. Nothing is stored.
  */
 export async function answer(action: string, input: string, env: JobEnvironment, version: string): Promise<Answer> {
   switch (action) {
@@ -26,7 +25,7 @@ export async function answer(action: string, input: string, env: JobEnvironment,
       return get(input.trim(), env);
     case "store":
       return store(input, env);
-    // There is nothing to erase: a log-out succeeds.
+    // Nothing is stored, so `erase` succeeds without effect.
     case "erase":
       return { code: 0, output: "" };
     case "list":
@@ -47,7 +46,8 @@ async function get(server: string, env: JobEnvironment): Promise<Answer> {
   const host = hostOf(server);
   if (!hostsOf(env).includes(host)) return failure(NOT_FOUND);
   const identity = env["MOORAGE_IDENTITY"] ?? "";
-  // Not "not found": the client would go on as nobody, and the refusal that comes then would hide the reason.
+  // Not "not found": the client would continue without credentials, and the rejection that follows would hide the
+  // reason.
   if (!UID.test(identity)) return failure(`MOORAGE_IDENTITY must be the uid of the identity to become at ${host}`);
   try {
     const secret = await idToken(env, env["MOORAGE_AUDIENCE"] || `https://${host}`);
@@ -58,8 +58,8 @@ async function get(server: string, env: JobEnvironment): Promise<Answer> {
 }
 
 /**
- * `docker login` stores what it logged in with: it may go on, since `get` has something better. For other registries a
- * password would be lost.
+ * `docker login` stores the credentials that it logged in with. For a configured registry this succeeds without effect,
+ * since `get` provides a token. For other registries it fails, since the password would be lost.
  */
 function store(input: string, env: JobEnvironment): Answer {
   let server: unknown;
@@ -86,7 +86,7 @@ function hostsOf(env: JobEnvironment): string[] {
     .filter((host) => host !== "");
 }
 
-/** host[:port] of what clients send: a host, or a URL with or without a path. */
+/** The host[:port] in a client's input: a host, or a URL with or without a path. */
 function hostOf(server: string): string {
   return server
     .replace(/^https?:\/\//i, "")

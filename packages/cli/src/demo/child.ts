@@ -3,19 +3,19 @@ import { once } from "node:events";
 import { basename } from "node:path";
 import { createInterface } from "node:readline";
 
-/** Ends a program. Throws an Error when it did not end well. */
+/** Stops a program. Throws an Error when its exit code is not 0. */
 export type Stop = () => Promise<void>;
 
 const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 15_000;
 const KEPT_OUTPUT_CHARS = 4_000;
 
-/** This process's environment without Moorage's settings, which are meant for another server than the demo's. */
+/** The environment of this process without the settings of Moorage, which are for another server than the demo's. */
 export function plainEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("MOORAGE_")));
 }
 
-/** What to run with this Node, and in which environment beside this process's own. */
+/** The script to run with this Node, and variables to add to this process's environment. */
 export type ChildOptions = {
   readonly script: string;
   readonly args: readonly string[];
@@ -23,9 +23,9 @@ export type ChildOptions = {
 };
 
 /**
- * Runs a script and answers the URL in the first line of its output that holds the word `listening`. How to end it
- * (SIGTERM, after 15 s SIGKILL) is put on `stops` at once, so that it can be ended whatever comes. Throws an Error with
- * the last output when it ends, or 30 s pass, before it listens.
+ * Runs a script and returns the URL in the first line of its output that contains the word `listening`. The function
+ * that stops it (SIGTERM, after 15 s SIGKILL) is pushed onto `stops` immediately, so that it can be stopped whatever
+ * happens. Throws an Error with the last output when it ends, or 30 s pass, before it listens.
  */
 export async function startChild({ script, args, env = {} }: ChildOptions, stops: Stop[]): Promise<string> {
   const child = spawn(process.execPath, [script, ...args], {

@@ -1,9 +1,11 @@
-// Plays the OpenID providers of GitHub Actions and of GitLab on loopback, with the claims that their jobs' tokens have:
-// for trying keyless pushes.
+// Simulates the OpenID providers of GitHub Actions and of GitLab on loopback, with the claims that tokens of their jobs
+// have: for trying keyless pushes.
+//
 //   node packages/cli/src/demo/ci-provider.ts 9401
-// Issuers: <url>/github and <url>/gitlab. GET <url>/github/token?audience=…&ref=refs/heads/main answers as GitHub does
-// a job that asks for its token: {"value": "<JWT>"}; GET <url>/gitlab/token?audience=…&ref=main is the text that GitLab
-// puts into a job's variable. Both are of the project acme/app.
+//
+// Issuers: <url>/github and <url>/gitlab. GET <url>/github/token?audience=…&ref=refs/heads/main responds as GitHub does
+// when a job requests its token: {"value": "<JWT>"}; GET <url>/gitlab/token?audience=…&ref=main returns the text that
+// GitLab stores in a variable of the job. Both tokens are for the project acme/app.
 import { generateKeyPairSync, randomUUID, sign } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:http";

@@ -1,4 +1,4 @@
-// Part 5: a token of somebody else's OpenID provider becomes a platform token, with the rights of one role and no more.
+// Part 5: a token of another OpenID provider is exchanged for a platform token, with only the rights of one role.
 import { ReposService } from "@moorage/api";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { grpcTransport } from "./platform.ts";
@@ -8,7 +8,7 @@ import { rest, restOk, type Stage } from "./stage.ts";
 type Named = { uid: string; name: string };
 type Failure = { code: number; message: string; details: { reason?: string }[] };
 
-/** Asks the provider for the robot's token for one audience, as the robot would. */
+/** Requests the robot's token for one audience from the provider, like the robot would. */
 async function robotToken(issuer: string, audience: string): Promise<string> {
   const response = await fetch(`${issuer}/token`, {
     method: "POST",

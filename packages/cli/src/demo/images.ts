@@ -1,5 +1,4 @@
-// Parts 3 and 4: two builds under one tag, the tag's history, a pull by the first digest, and what the anonymous may
-// do.
+// Parts 3 and 4: two builds under one tag, the tag's history, a pull by the first digest, and anonymous pulls.
 import { buildSampleImage } from "../oci/image.ts";
 import { openRegistry, RegistryError, type Registry } from "../oci/registry.ts";
 import { expect, heading, show, table } from "./show.ts";
@@ -10,7 +9,7 @@ type Index = { manifests: { digest: string; platform: { architecture: string } }
 type Manifest = { config: { digest: string }; layers: { digest: string }[] };
 
 /**
- * Pulls an image as a client does: the index, each architecture's manifest, its config and layers; every digest is
+ * Pulls an image like a client does: the index, each architecture's manifest, its config and layers; every digest is
  * checked.
  */
 async function pull(
@@ -30,7 +29,7 @@ async function pull(
   return { digest: index.digest, architectures: manifests.map(({ platform }) => platform.architecture), bytes };
 }
 
-/** Pushes two builds to one tag and pins the first. Answers the pinned reference. */
+/** Pushes two builds to one tag and pins the first. Returns the pinned reference. */
 export async function playHistory({ url, token, registryToken, bootstrap: { organization } }: Stage): Promise<string> {
   heading("3. Push an image, move its tag, read the tag's history, pin by digest");
   const registry = openRegistry({ url, password: token });
@@ -62,7 +61,7 @@ export async function playHistory({ url, token, registryToken, bootstrap: { orga
   return `${new URL(url).host}/${repository}@${first.digest}`;
 }
 
-/** What somebody without a token may pull. */
+/** What an anonymous caller may pull. */
 export async function playPublic({
   url,
   token,

@@ -1,4 +1,5 @@
-// `npm run demo`: the main job from end to end, by itself and offline, against a fresh server in a temporary folder.
+// `npm run demo`: the main use case from end to end, without input and offline, against a fresh server in a temporary
+// folder.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,7 +27,7 @@ async function play(): Promise<string> {
   return pinned;
 }
 
-/** Ends the children and removes the folder, whatever has gone wrong before; answers the failures on the way. */
+/** Stops the children and removes the folder, whatever failed before; returns the errors of doing so. */
 async function cleanUp(): Promise<unknown[]> {
   const ended = await Promise.allSettled(stops.map((end) => end()));
   const removed = await Promise.allSettled([rm(folder, { recursive: true, force: true })]);

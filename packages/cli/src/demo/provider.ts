@@ -1,5 +1,6 @@
-// A real OpenID provider (oidc-provider) on loopback, a program of its own: for the demo and for trying token exchange
+// A real OpenID provider (oidc-provider) on loopback, as a separate program: for the demo and for trying token exchange
 // by hand.
+//
 //   node packages/cli/src/demo/provider.ts 9400
 import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
@@ -30,7 +31,7 @@ const provider = new Provider(issuer, {
     clientCredentials: { enabled: true },
     resourceIndicators: {
       enabled: true,
-      // The robot asks for the audience by `resource`, and gets a JWT for it whose subject is the robot.
+      // The robot requests an audience as `resource`, and gets a JWT for it whose subject is the robot.
       getResourceServerInfo: (_context, resource) => ({
         audience: resource,
         scope: "",

@@ -1,16 +1,16 @@
-// How the demo tells what it does, and how a step fails.
+// The output of the demo, and how a step fails.
 
-/** Begins a part of the demo. */
+/** Prints the heading of a part of the demo. */
 export function heading(text: string): void {
   console.log(`\n${text}\n${"─".repeat(text.length)}`);
 }
 
-/** One step and what came of it. */
+/** Prints one step and its result. */
 export function show(step: string, result: string): void {
   console.log(`  ${step.padEnd(62)} ${result}`);
 }
 
-/** Rows below column titles, each column as wide as its widest cell. */
+/** Prints rows below column titles, each column as wide as its widest cell. */
 export function table(titles: readonly string[], rows: readonly (readonly string[])[]): void {
   const widths = titles.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
   const line = (cells: readonly string[]): string =>
@@ -22,7 +22,7 @@ export function table(titles: readonly string[], rows: readonly (readonly string
   );
 }
 
-/** Throws an Error with `message` unless `value` is true: the step did not do what it should. */
+/** Throws an Error with `message` unless `value` is true, to fail a step that had another result than expected. */
 export function expect(value: boolean, message: string): asserts value {
   if (!value) throw new Error(message);
 }

@@ -1,4 +1,4 @@
-// What the demo plays on: a fresh server in a temporary folder, an OpenID provider beside it, and the owner's token.
+// The environment of the demo: a fresh server in a temporary folder, an OpenID provider, and the owner's token.
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -12,7 +12,7 @@ const PROVIDER = fileURLToPath(new URL("./provider.ts", import.meta.url));
 const COMMAND_TIMEOUT_MS = 30_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 
-/** The set of things every part of the demo needs. */
+/** What every part of the demo needs. */
 export type Stage = {
   /** URL of the server: platform API and registry. */
   readonly url: string;
@@ -25,7 +25,7 @@ export type Stage = {
   readonly registryToken: string;
 };
 
-/** Starts server and provider; what is to be stopped is pushed onto `stops`. */
+/** Starts server and provider; the functions that stop them are pushed onto `stops`. */
 export async function setStage(folder: string, stops: Stop[]): Promise<Stage> {
   heading("1. A fresh server, and tokens");
   const dataDir = join(folder, "data");
@@ -52,7 +52,7 @@ export async function setStage(folder: string, stops: Stop[]): Promise<Stage> {
   return { url, issuer, bootstrap: readBootstrap(dataDir), token, registryToken };
 }
 
-/** A REST call: the status, and the body as JSON (an empty one as {}). `token` undefined: anonymous. */
+/** A REST call: the status, and the body as JSON (an empty body as {}). `token` is undefined for anonymous calls. */
 export async function rest<T>(
   url: string,
   method: string,
@@ -72,7 +72,7 @@ export async function rest<T>(
   return { status: response.status, body: JSON.parse(text || "{}") as T };
 }
 
-/** A REST call that must succeed. Throws an Error that names the call and the answer. */
+/** A REST call that must succeed. Throws an Error that names the call and the response. */
 export async function restOk<T>(url: string, method: string, token: string | undefined, body?: object): Promise<T> {
   const answer = await rest<T>(url, method, token, body);
   expect(

@@ -5,13 +5,13 @@ import { gunzipSync } from "node:zlib";
 import { buildSampleImage, digestOf } from "./image.ts";
 import { parseChallenge } from "./registry.ts";
 
-test("a build gives the same bytes each time and other bytes than the next build", async () => {
+test("a build has the same bytes each time and other bytes than the next build", async () => {
   const [first, again, second] = await Promise.all([buildSampleImage(1), buildSampleImage(1), buildSampleImage(2)]);
   assert.equal(first.index.digest, again.index.digest);
   assert.notEqual(first.index.digest, second.index.digest);
 });
 
-test("every descriptor names content that is there, and diff ids are those of the unpacked layers", async () => {
+test("every descriptor names existing content, and diff ids are those of the unpacked layers", async () => {
   const { images, index } = await buildSampleImage(3);
   const { manifests } = JSON.parse(index.bytes.toString()) as {
     manifests: { digest: string; size: number; platform: { architecture: string } }[];
@@ -35,7 +35,7 @@ test("every descriptor names content that is there, and diff ids are those of th
   }
 });
 
-test("a challenge is read in any order and case, and other schemes are left alone", () => {
+test("a challenge is parsed in any order and case, and other schemes are ignored", () => {
   assert.deepEqual(parseChallenge('bearer scope="repository:a/b:pull,push",Realm="http://h/token",service="h"'), {
     realm: "http://h/token",
     service: "h",

@@ -1,4 +1,4 @@
-// Builds a small image that really runs, for two architectures, from files made here. The same build number gives the
+// Builds a small image that can be run, for two architectures, from generated files. The same build number gives the
 // same bytes.
 import { createHash } from "node:crypto";
 import { buffer } from "node:stream/consumers";
@@ -15,10 +15,10 @@ export const MEDIA_TYPE = {
   layer: "application/vnd.oci.image.layer.v1.tar+gzip",
 } as const;
 
-/** Bytes under their digest (`sha256:<hex>`), with the media type they go by. */
+/** Bytes with their digest (`sha256:<hex>`) and media type. */
 export type Content = { readonly mediaType: string; readonly digest: string; readonly bytes: Buffer };
 
-/** One image of one architecture: what its manifest references, and the manifest. */
+/** One image of one architecture: its manifest, and what that references. */
 export type PlatformImage = {
   readonly architecture: Architecture;
   readonly blobs: readonly Content[];
@@ -30,7 +30,7 @@ export type MultiImage = { readonly images: readonly PlatformImage[]; readonly i
 
 const ARCHITECTURES: readonly Architecture[] = ["amd64", "arm64"];
 
-/** The digest of bytes as OCI writes it: `sha256:<hex>`. */
+/** The digest of bytes in OCI's form: `sha256:<hex>`. */
 export function digestOf(bytes: Uint8Array): string {
   return `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
 }
@@ -83,7 +83,7 @@ async function buildPlatform(architecture: Architecture, build: number): Promise
 }
 
 /**
- * The sample image, build `build`, for amd64 and arm64: a program that says hello, a text beside it, and the index over
+ * The sample image of build number `build`, for amd64 and arm64: a program that says hello, a text, and the index of
  * both.
  */
 export async function buildSampleImage(build: number): Promise<MultiImage> {

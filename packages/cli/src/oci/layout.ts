@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { descriptor, MEDIA_TYPE, type Content, type MultiImage } from "./image.ts";
 
 /**
- * Writes an image as an OCI image layout (OCI image specification 1.1), the form that skopeo, crane, podman, buildah
- * and oras read, under the reference name `latest` (`oci:<folder>:latest`). Files already there are written anew.
+ * Writes an image as an OCI image layout (OCI image specification 1.1), which skopeo, crane, podman, buildah and oras
+ * can read, under the reference name `latest` (`oci:<folder>:latest`). Existing files are overwritten.
  */
 export async function writeLayout(folder: string, { images, index }: MultiImage): Promise<void> {
   const blobsFolder = join(folder, "blobs", "sha256");

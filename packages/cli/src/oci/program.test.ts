@@ -8,7 +8,7 @@ import { linuxProgram, type Architecture } from "./program.ts";
 
 const OWN: Partial<Record<string, Architecture>> = { x64: "amd64", arm64: "arm64" };
 
-test("the program of this machine's architecture runs and prints its text", (t) => {
+test("the program for this machine's architecture runs and prints its text", (t) => {
   const architecture = OWN[process.arch];
   if (process.platform !== "linux" || architecture === undefined) return t.skip("needs Linux on x64 or arm64");
   const folder = mkdtempSync(join(tmpdir(), "moorage-program-"));
@@ -20,7 +20,7 @@ test("the program of this machine's architecture runs and prints its text", (t) 
   assert.equal(status, 0);
 });
 
-test("the arm64 program points at its text", () => {
+test("the address in the arm64 program is that of its text", () => {
   const program = linuxProgram("arm64", "hello");
   const start = 120;
   const adr = program.readUInt32LE(start + 4);

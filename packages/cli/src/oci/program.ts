@@ -1,7 +1,7 @@
-// A program of two system calls, written as machine code: enough for an image that really runs, without a compiler or a
+// A program of two system calls, written as machine code: enough for an image that can be run, without a compiler or a
 // file of megabytes.
 
-/** The architectures a sample image is built for, as OCI's `platform.architecture` names them. */
+/** The architectures of a sample image, as named in OCI's `platform.architecture`. */
 export type Architecture = "amd64" | "arm64";
 
 const LOAD_ADDRESS = 0x400000;
@@ -9,7 +9,7 @@ const HEADER_SIZE_BYTES = 64 + 56; // the ELF header and one program header
 const ELF_MACHINE = { amd64: 62, arm64: 183 } as const;
 
 /**
- * Instructions for write(1, text, length) and exit(0), 32-bit little-endian pieces or single bytes, followed by the
+ * Instructions for write(1, text, length) and exit(0), as 32-bit little-endian words or single bytes, followed by the
  * text itself.
  */
 function amd64Code(length: number): Buffer {

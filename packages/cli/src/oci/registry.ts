@@ -6,10 +6,10 @@ const MANIFEST_MAX_BYTES = 4 * 1024 * 1024;
 const BLOB_MAX_BYTES = 64 * 1024 * 1024;
 const CACHED_TOKENS_MAX = 100;
 
-/** An answer of a registry that was not the one asked for. */
+/** An unexpected response of a registry. */
 export class RegistryError extends Error {
   readonly status: number;
-  /** The first of OCI's error codes in the body, such as `DENIED`; "" where there is none. */
+  /** The first OCI error code in the body, such as `DENIED`; "" without one. */
   readonly code: string;
 
   constructor(action: string, status: number, code: string, message: string) {
@@ -20,8 +20,8 @@ export class RegistryError extends Error {
 }
 
 /**
- * A registry to talk to: its URL, and the user and password for its token endpoint; without a user a platform token is
- * the password; without one: anonymous.
+ * The registry's URL, and the user and password for its token endpoint. The password of the default user is a platform
+ * token; without a password, requests are anonymous.
  */
 export type RegistryOptions = { readonly url: string; readonly user?: string; readonly password?: string };
 
@@ -29,7 +29,7 @@ export type RegistryOptions = { readonly url: string; readonly user?: string; re
  * The calls of the client. Each throws RegistryError on an unexpected status and Error on a digest that does not match.
  */
 export type Registry = {
-  /** Sends the image's blobs, manifests and index, and sets `tag`. Answers the index's digest. */
+  /** Pushes the image's blobs, manifests and index, and sets `tag`. Returns the index's digest. */
   pushImage(repository: string, tag: string, image: MultiImage): Promise<string>;
   /** Reads a manifest or index by tag or digest and checks the bytes against the digest. */
   pullManifest(repository: string, reference: string): Promise<Content>;
@@ -60,7 +60,7 @@ async function failure(action: string, response: Response): Promise<RegistryErro
     const { errors } = JSON.parse(text) as { errors?: { code?: string; message?: string }[] };
     return new RegistryError(action, response.status, errors?.[0]?.code ?? "", errors?.[0]?.message ?? "");
   } catch {
-    return new RegistryError(action, response.status, "", ""); // not the JSON of a registry: the status alone says what is known
+    return new RegistryError(action, response.status, "", ""); // not the JSON of a registry: only the status is known
   }
 }
 
@@ -80,7 +80,7 @@ function verified(piece: Content, digest: string): Content {
   return piece;
 }
 
-/** Opens a client onto a registry; tokens are fetched when the registry asks for them and kept per scope. */
+/** Opens a client for a registry; tokens are requested when the registry requires them, and cached for each scope. */
 export function openRegistry({ url, user = "moorage", password }: RegistryOptions): Registry {
   const tokens = new Map<string, string>();
 
