@@ -6,7 +6,7 @@
 set -euo pipefail
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
 ALL="skopeo crane oras cosign helm regctl buildah"
-# shellcheck disable=SC2086 # words of their own
+# shellcheck disable=SC2086 # one word for each client
 [ $# -gt 0 ] || set -- $ALL
 MISSING=()
 for name in "$@"; do
@@ -47,7 +47,7 @@ start_ci
 
 for name in "$@"; do
   case " ${MISSING[*]:-} " in *" $name "*) continue ;; esac
-  # shellcheck source=/dev/null # each by its name
+  # shellcheck source=/dev/null # the name is a variable
   . "$ROOT/.ci/clients/$name.sh"
   BEGAN=$PASSED
   mkdir "$WORK/$name"

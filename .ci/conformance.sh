@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The OCI distribution conformance suite, as its authors publish it, against a fresh server: its defaults and sha512 with a token of each kind, the versions
-# before and after, a token fetched for each request, and read-only. Nothing may fail.
-# Needs Go and the Go module proxy, or a suite that was built already: CONFORMANCE_BINARY=/path/to/conformance .ci/conformance.sh
-# Settings of the suite in the environment (OCI_…) hold for each run that does not set them itself.
+# Runs the unmodified OCI distribution conformance suite against a fresh server: its defaults and sha512 with a token of each kind, OCI 1.0 and the
+# draft after 1.1, a token fetched for each request, and read-only. No test may fail.
+# Needs Go and the Go module proxy, or a built suite: CONFORMANCE_BINARY=/path/to/conformance .ci/conformance.sh
+# Settings of the suite in the environment (OCI_…) apply to each run that does not set them itself.
 # Exit status 77: the suite is not available on this machine (a line says why), so nothing was tested. Its checks are repeated in packages/server/test/oci/conformance.test.ts.
 set -euo pipefail
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
@@ -22,7 +22,7 @@ mkdir -p "$RESULTS"
 run_suite() {
   local token=$1
   shift
-  # The suite reads a file of settings from the folder it runs in: there is none here.
+  # The suite reads a settings file from its working folder, so it runs in one without such a file.
   (cd "$RESULTS" && env \
     OCI_REGISTRY="$HOST" OCI_TLS=disabled OCI_REPO1="$ORG/conformance/one" OCI_REPO2="$ORG/conformance/two" \
     OCI_USERNAME=any OCI_PASSWORD="$token" OCI_DATA_SHA512=true OCI_RESULTS_DIR="$RESULTS" "$@" \
@@ -32,9 +32,9 @@ run_suite() {
 # How many tests ended with that result, by the report that the suite prints.
 printed() { sed -n "s/^  $1\.*: *\([0-9]*\)\$/\1/p" "$LOG" | head -n 1; }
 
-# judge EXIT_STATUS: whether the run passed; says by which of the suite's reports. It prints one, then writes results.yaml, junit.xml and report.html, in that
-# order, and ends with 0 as well when it could not read its settings. Where it pushes nothing it fails while it writes results.yaml, though all tests passed
-# (it names results by data that it did not make): its exit status then says nothing, and the next report is judged by.
+# judge EXIT_STATUS: whether the run passed; prints which of the suite's reports decides. The suite prints one report, then writes results.yaml, junit.xml
+# and report.html, in this order. Its exit status is 0 even when it could not read its settings. In a read-only run it fails while writing results.yaml,
+# although all tests passed (it names results by data that it did not push): then the exit status is ignored, and the next available report decides.
 judge() {
   local status=$1 summary
   [ "$status" -ne 124 ] || { echo "the suite did not end within 300 s"; return 1; }

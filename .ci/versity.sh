@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs a command with an S3 server: the Versity gateway over a temporary folder, on loopback, stopped when the command ends.
 #   .ci/versity.sh npm test -- s3
-# Needs Go and the Go module proxy, or a gateway that was built already: VERSITY_BINARY=/path/to/versitygw .ci/versity.sh …
+# Needs Go and the Go module proxy, or a built gateway: VERSITY_BINARY=/path/to/versitygw .ci/versity.sh …
 # Sets MOORAGE_TEST_S3_URL, MOORAGE_TEST_S3_VIRTUAL_URL (the bucket in the host's name), AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.
 # Exit status 77: the gateway is not available on this machine (a line says why), so the command was not run; otherwise the command's.
 set -euo pipefail

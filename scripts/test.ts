@@ -1,10 +1,10 @@
-// `npm test`: every test of the repository on SQLite, and on a PostgreSQL of its own those that depend on the engine.
-// `npm run test:all` (--all): everything on both, in the long versions; --rest is what that adds to `npm test`.
+// `npm test`: every test of the repository on SQLite, and on a fresh PostgreSQL those that depend on the engine.
+// `npm run test:all` (--all): everything on both, in the long versions; --rest runs only what that adds to `npm test`.
 //
-//   npm test -- oci/blobs webhooks          the test files whose path holds one of the words, on both engines
+//   npm test -- oci/blobs webhooks          the test files whose path contains one of the words, on both engines
 //   npm test -- --test-name-pattern=history   options are those of Node's test runner
 //   MOORAGE_TEST_ENGINES=sqlite npm test      on one engine: sqlite or postgres
-//   MOORAGE_TEST_CONCURRENCY=1 npm test       so many processes side by side
+//   MOORAGE_TEST_CONCURRENCY=1 npm test       so many concurrent processes
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { startPostgres, type TestPostgres } from "../packages/server/test/support/postgres.ts";

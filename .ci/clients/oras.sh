@@ -13,66 +13,66 @@ check_oras() {
     oras push $plain --artifact-type application/vnd.example.thing -a org.example.colour=green "$thing:1.0" hello.txt:text/plain big.bin
   digest=$(oras resolve $plain "$thing:1.0")
   oras manifest fetch $plain "$thing@$digest" >manifest.json
-  same "oras: its manifest is the same, byte for byte" "$(sha manifest.json)" "$digest"
-  same "oras: its type is kept" "$(json artifactType <manifest.json)" application/vnd.example.thing
-  same "oras: its annotation is kept" "$(node -p 'JSON.parse(require("node:fs").readFileSync(process.argv[1], "utf8")).annotations["org.example.colour"]' manifest.json)" green
-  does "oras: it is pulled" oras pull $plain -o fetched "$thing:1.0"
-  if cmp -s hello.txt fetched/hello.txt && cmp -s big.bin fetched/big.bin; then ok "oras: its files are the same"; else fail "oras: its files differ"; fi
+  same "oras: the manifest is the same, byte for byte" "$(sha manifest.json)" "$digest"
+  same "oras: the artifact type is stored" "$(json artifactType <manifest.json)" application/vnd.example.thing
+  same "oras: the annotation is stored" "$(node -p 'JSON.parse(require("node:fs").readFileSync(process.argv[1], "utf8")).annotations["org.example.colour"]' manifest.json)" green
+  does "oras: the artifact is pulled" oras pull $plain -o fetched "$thing:1.0"
+  if cmp -s hello.txt fetched/hello.txt && cmp -s big.bin fetched/big.bin; then ok "oras: the pulled files are the same"; else fail "oras: the pulled files differ"; fi
 
   does "oras: a referrer is attached" oras attach $plain --artifact-type application/vnd.example.sbom "$thing:1.0" sbom.json
-  does "oras: another of another type" oras attach $plain --artifact-type application/vnd.example.report -a org.example.by=ci "$thing@$digest" report.txt
+  does "oras: a referrer of another type is attached" oras attach $plain --artifact-type application/vnd.example.report -a org.example.by=ci "$thing@$digest" report.txt
   found() { oras discover $plain --format json "$@" | json referrers.length; }
   first_of() { oras discover $plain --format json --artifact-type "$1" "$2" | json referrers.0.digest; }
-  same "oras: both are found" "$(found "$thing:1.0")" 2
-  same "oras: one by its type" "$(found --artifact-type application/vnd.example.sbom "$thing:1.0")" 1
+  same "oras: both referrers are found" "$(found "$thing:1.0")" 2
+  same "oras: a referrer is found by its type" "$(found --artifact-type application/vnd.example.sbom "$thing:1.0")" 1
   sbom=$(first_of application/vnd.example.sbom "$thing:1.0")
   report=$(first_of application/vnd.example.report "$thing:1.0")
   does "oras: a referrer of a referrer is attached" oras attach $plain --artifact-type application/vnd.example.note "$thing@$sbom" hello.txt
-  same "oras: it is found below" "$(oras discover $plain --format json "$thing@$sbom" | json referrers.0.artifactType)" application/vnd.example.note
-  same "oras: referrers make no tags" "$(oras repo tags $plain "$thing" | tr '\n' ' ')" "1.0 "
+  same "oras: the referrer of the referrer is found" "$(oras discover $plain --format json "$thing@$sbom" | json referrers.0.artifactType)" application/vnd.example.note
+  same "oras: referrers create no tags" "$(oras repo tags $plain "$thing" | tr '\n' ' ')" "1.0 "
 
-  does "oras: all is copied with its referrers" oras cp -r --from-plain-http --to-plain-http "$thing:1.0" "$copy:1.0"
-  says "oras: its blobs are mounted" "^Mounted"
+  does "oras: an artifact is copied with its referrers" oras cp -r --from-plain-http --to-plain-http "$thing:1.0" "$copy:1.0"
+  says "oras: blobs of the copy are mounted" "^Mounted"
   same "oras: the copy's digest is the same" "$(oras resolve $plain "$copy:1.0")" "$digest"
   same "oras: the copy's referrers are the same" "$(first_of application/vnd.example.sbom "$copy:1.0") $(first_of application/vnd.example.report "$copy:1.0")" "$sbom $report"
-  same "oras: and theirs" "$(found "$copy@$sbom")" 1
-  does "oras: it is copied to a layout" oras cp -r --from-plain-http --to-oci-layout "$copy:1.0" layout:1.0
-  does "oras: and from it to a third repository" oras cp -r --from-oci-layout --to-plain-http layout:1.0 "$HOST/$ORG/oras/third:1.0"
-  same "oras: with the same referrers" "$(found "$HOST/$ORG/oras/third:1.0")" 2
+  same "oras: the referrers of the copy's referrers are the same" "$(found "$copy@$sbom")" 1
+  does "oras: the artifact is copied to an OCI layout" oras cp -r --from-plain-http --to-oci-layout "$copy:1.0" layout:1.0
+  does "oras: the layout is copied to a third repository" oras cp -r --from-oci-layout --to-plain-http layout:1.0 "$HOST/$ORG/oras/third:1.0"
+  same "oras: the third repository has the same referrers" "$(found "$HOST/$ORG/oras/third:1.0")" 2
 
   # An image for two architectures, each with its own artifact that stands for a signature.
   does "oras: an image for two architectures is pushed" oras cp --from-oci-layout --to-plain-http "$WORK/sample/build1:latest" "$images:1.0"
-  does "oras: a referrer of it is attached" oras attach $plain --artifact-type application/vnd.example.sbom "$images:1.0" sbom.json
-  does "oras: one of an architecture as well" oras attach $plain --artifact-type application/vnd.example.sbom --platform linux/arm64 "$images:1.0" sbom.json
-  does "oras: it is copied with its referrers" oras cp -r --from-plain-http --to-plain-http "$images:1.0" "$HOST/$ORG/oras/copies/images:1.0"
+  does "oras: a referrer of the index is attached" oras attach $plain --artifact-type application/vnd.example.sbom "$images:1.0" sbom.json
+  does "oras: a referrer of one architecture is attached" oras attach $plain --artifact-type application/vnd.example.sbom --platform linux/arm64 "$images:1.0" sbom.json
+  does "oras: the image is copied with its referrers" oras cp -r --from-plain-http --to-plain-http "$images:1.0" "$HOST/$ORG/oras/copies/images:1.0"
   copied oras "$images" "$HOST/$ORG/oras/copies/images" "$FIRST"
   arm=$(oras resolve $plain --platform linux/arm64 "$HOST/$ORG/oras/copies/images:1.0")
-  same "oras: the architecture's referrer came along" "$(first_of application/vnd.example.sbom "$HOST/$ORG/oras/copies/images@$arm")" "$(first_of application/vnd.example.sbom "$images@$arm")"
+  same "oras: the copy has the architecture's referrer" "$(first_of application/vnd.example.sbom "$HOST/$ORG/oras/copies/images@$arm")" "$(first_of application/vnd.example.sbom "$images@$arm")"
 
   does "oras: a referrer is deleted" oras manifest delete $plain -f "$copy@$sbom"
-  same "oras: it is found no more" "$(found "$copy:1.0")" 1
+  same "oras: the deleted referrer is not found" "$(found "$copy:1.0")" 1
   does "oras: the subject is deleted" oras manifest delete $plain -f "$copy@$digest"
-  refused "oras: it is gone" "not found" oras manifest fetch $plain "$copy:1.0"
-  same "oras: the original has all" "$(found "$thing:1.0")" 2
+  refused "oras: the deleted subject is not found" "not found" oras manifest fetch $plain "$copy:1.0"
+  same "oras: the original still has all its referrers" "$(found "$thing:1.0")" 2
 
   head -c 5000000 /dev/urandom >lone.bin
   does "oras: a blob is pushed" oras blob push $plain "$thing" lone.bin
-  does "oras: it is fetched" oras blob fetch $plain -o fetched/lone.bin "$thing@$(sha lone.bin)"
-  same "oras: it is the same" "$(sha fetched/lone.bin)" "$(sha lone.bin)"
-  does "oras: it is deleted" oras blob delete $plain -f "$thing@$(sha lone.bin)"
-  refused "oras: it is fetched no more" "not found" oras blob fetch $plain -o fetched/none.bin "$thing@$(sha lone.bin)"
-  refused "oras: a blob that is needed stays" "needs this blob" oras blob delete $plain -f "$thing@$big"
-  refused "oras: there is no catalog" unsupported oras repo ls $plain "$HOST"
+  does "oras: the blob is fetched" oras blob fetch $plain -o fetched/lone.bin "$thing@$(sha lone.bin)"
+  same "oras: the fetched blob is the same" "$(sha fetched/lone.bin)" "$(sha lone.bin)"
+  does "oras: the blob is deleted" oras blob delete $plain -f "$thing@$(sha lone.bin)"
+  refused "oras: the deleted blob is not found" "not found" oras blob fetch $plain -o fetched/none.bin "$thing@$(sha lone.bin)"
+  refused "oras: a blob that a manifest needs cannot be deleted" "needs this blob" oras blob delete $plain -f "$thing@$big"
+  refused "oras: the catalog is not offered" unsupported oras repo ls $plain "$HOST"
 
   public=$(image "$PUBLIC/oras:latest" 1)
   image "$PUBLIC/oras:2.0" 2 >/dev/null
   does "oras: a referrer of a public image is attached" oras attach $plain --artifact-type application/vnd.example.sbom "$public" sbom.json
   shown=$(nobody oras discover $plain --format json "$HOST/$PUBLIC/oras:latest" | json referrers.0.digest)
-  does "oras: anybody finds and pulls it" nobody oras pull $plain -o fetched "$HOST/$PUBLIC/oras@$shown"
-  same "oras: it is what was attached" "$(sha fetched/sbom.json)" "$(sha sbom.json)"
-  refused "oras: nobody sees another tag" denied nobody oras manifest fetch $plain "$HOST/$PUBLIC/oras:2.0"
-  refused "oras: nobody sees a private artifact" denied nobody oras manifest fetch $plain "$thing:1.0"
-  refused "oras: nobody attaches" "403: Forbidden" nobody oras attach $plain --artifact-type application/vnd.example.sbom "$public" report.txt
+  does "oras: the referrer is found and pulled anonymously" nobody oras pull $plain -o fetched "$HOST/$PUBLIC/oras@$shown"
+  same "oras: the pulled referrer is the attached one" "$(sha fetched/sbom.json)" "$(sha sbom.json)"
+  refused "oras: anonymous access to another tag is denied" denied nobody oras manifest fetch $plain "$HOST/$PUBLIC/oras:2.0"
+  refused "oras: anonymous access to a private artifact is denied" denied nobody oras manifest fetch $plain "$thing:1.0"
+  refused "oras: an anonymous attach is denied" "403: Forbidden" nobody oras attach $plain --artifact-type application/vnd.example.sbom "$public" report.txt
   does "oras: a CI job pushes with its own token" as_job main oras cp --from-oci-layout --to-plain-http "$WORK/sample/build1:latest" "$HOST/$ORG/ci-oras:1.0"
-  does "oras: the commands of docs/clients.md" document oras
+  does "oras: the commands of docs/clients.md work" document oras
 }
