@@ -25,7 +25,7 @@ import { runZb, type ZbRun } from "./zb.ts";
 export interface Part {
   launcher: string;
   /** The folder in which seeded databases are kept for the next run, and a temporary folder of this run. */
-  kept: string;
+  cacheFolder: string;
   scratch: string;
   only: string;
   sizes: Sizes;
@@ -56,11 +56,11 @@ export async function runSqlite(part: Part): Promise<void> {
   const amounts = amountsOf(part.sizes);
   const installations: Installation[] = [];
   for (const amount of amounts)
-    installations.push(await sqliteInstallation(part.launcher, part.kept, part.scratch, amount));
+    installations.push(await sqliteInstallation(part.launcher, part.cacheFolder, part.scratch, amount));
   const [smallest] = amounts;
   // A separate copy: a data folder has one server.
   const copy = async (name: string): Promise<Installation | undefined> =>
-    smallest && sqliteInstallation(part.launcher, part.kept, `${part.scratch}/${name}`, smallest);
+    smallest && sqliteInstallation(part.launcher, part.cacheFolder, `${part.scratch}/${name}`, smallest);
   await runEngine(
     part,
     "SQLite",

@@ -49,22 +49,22 @@ async function firstStart(place: Place): Promise<Moorage> {
   return moorage;
 }
 
-/** A data folder with SQLite: created once for each schema and size in `kept`, and copied to `scratch`. */
+/** A data folder with SQLite: created once for each schema and size in `cacheFolder`, and copied to `scratch`. */
 export async function sqliteInstallation(
   launcher: string,
-  kept: string,
+  cacheFolder: string,
   scratch: string,
   amounts: Amounts,
 ): Promise<Installation> {
   const schema = createHash("sha256");
   for (const source of SOURCES) schema.update(readFileSync(new URL(source, import.meta.url)));
   const prefix = `seed-${amounts.repos}-${amounts.tagged.join("-")}-`;
-  const folder = join(kept, prefix + schema.digest("hex").slice(0, 12));
+  const folder = join(cacheFolder, prefix + schema.digest("hex").slice(0, 12));
   if (!existsSync(folder)) {
-    for (const stale of readdirSync(kept).filter((entry) => entry.startsWith(prefix)))
-      rmSync(join(kept, stale), { recursive: true, force: true });
+    for (const stale of readdirSync(cacheFolder).filter((entry) => entry.startsWith(prefix)))
+      rmSync(join(cacheFolder, stale), { recursive: true, force: true });
     say(`SQLite: making ${amounts.repos.toLocaleString("en")} repos, kept for the next run`);
-    const making = mkdtempSync(join(kept, "making-"));
+    const making = mkdtempSync(join(cacheFolder, "making-"));
     try {
       const moorage = await firstStart({ launcher, dataDir: making, env: {} });
       const input: SqliteSeed = { database: join(making, "moorage.db"), plan: planOf(moorage, amounts) };

@@ -66,9 +66,9 @@ const sizes: Sizes = {
 };
 
 const began = performance.now();
-const kept = join(BUILD, "bench");
-mkdirSync(kept, { recursive: true });
-const scratch = mkdtempSync(join(kept, "run-"));
+const cacheFolder = join(BUILD, "bench");
+mkdirSync(cacheFolder, { recursive: true });
+const scratch = mkdtempSync(join(cacheFolder, "run-"));
 for (const copy of ["logged", "silent"]) mkdirSync(join(scratch, copy));
 const cleanups: Part["cleanups"] = [];
 const loader = openLoader();
@@ -97,11 +97,11 @@ async function run(): Promise<void> {
       ? "servers on core 0, load on core 1"
       : "processes are not bound to separate cores: no taskset, or one core; ratios are less reliable",
   );
-  const launcher = values.sources ? SOURCES : installMoorage(join(kept, "installed"));
+  const launcher = values.sources ? SOURCES : installMoorage(join(cacheFolder, "installed"));
   const [hello, grpcHello] = [await startBare("hello.ts"), await startBare("grpc-hello.ts")];
   const part: Part = {
     launcher,
-    kept,
+    cacheFolder,
     scratch,
     only: values.only,
     sizes,

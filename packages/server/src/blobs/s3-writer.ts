@@ -41,7 +41,7 @@ export interface WriteOptions {
  */
 export async function writeSegments(bucket: S3Bucket, source: ByteSource, options: WriteOptions): Promise<Received> {
   const { offset, keyOf, hash, limit, freeChunks, partBytes, maxParts = MAX_PARTS } = options;
-  const kept: Segment[] = [];
+  const finished: Segment[] = [];
   let gathered: Uint8Array[] = [];
   let gatheredBytes = 0;
   let segment = openSegment(bucket, keyOf(offset));
@@ -56,7 +56,7 @@ export async function writeSegments(bucket: S3Bucket, source: ByteSource, option
   const close = async (): Promise<void> => {
     const size = segment.bytes() + gatheredBytes;
     if (size === 0) return;
-    kept.push({ key: segment.key, offset: begin, size, etag: await segment.finish(take()) });
+    finished.push({ key: segment.key, offset: begin, size, etag: await segment.finish(take()) });
     begin += size;
     segment = openSegment(bucket, keyOf(begin));
   };
@@ -75,7 +75,7 @@ export async function writeSegments(bucket: S3Bucket, source: ByteSource, option
   const drop = async (): Promise<void> => {
     await segment.drop();
     // The last segment first: so there is never a gap before the remaining ones.
-    for (const { key } of kept.toReversed()) await bucket.remove(key);
+    for (const { key } of finished.toReversed()) await bucket.remove(key);
   };
 
   const chunks = source[Symbol.asyncIterator]();
@@ -94,7 +94,7 @@ export async function writeSegments(bucket: S3Bucket, source: ByteSource, option
     async keep() {
       try {
         await close();
-        return kept;
+        return finished;
       } catch (error) {
         await drop().catch(() => undefined);
         throw error;
