@@ -32,6 +32,7 @@ interface Work {
 type Tokens = Pick<Replicas, "url" | "platform" | "registry">;
 
 const TAGS = 5;
+const MAX_ATTEMPTS = 5;
 const PUSH_SHARE = 0.35;
 const PROMOTION_SHARE = 0.3;
 const PULL_SHARE = 0.1;
@@ -56,8 +57,14 @@ export function startWriters(
     const client = openClient(url);
     clients.push(client);
     const send = async (method: string, target: string, options: Send, expected: number): Promise<void> => {
-      const { status, body } = await client.ask(method, target, options);
-      if (status !== expected) throw new Error(`${method} ${target}: ${status} ${body.toString()}`);
+      for (let attempt = 1; ; attempt += 1) {
+        const { status, body } = await client.ask(method, target, options);
+        if (status === expected) return;
+        // ABORTED changed nothing, and asks to be sent again: other writers changed the same for ten seconds.
+        const isAborted = status === 409 && body.toString().includes('"ABORTED"');
+        if (!isAborted || attempt === MAX_ATTEMPTS)
+          throw new Error(`${method} ${target}: ${status} ${body.toString()}`);
+      }
     };
     const post = (target: string, message: object): Promise<void> =>
       send("POST", target, { token: platform, headers: JSON_TYPE, body: JSON.stringify(message) }, 200);
