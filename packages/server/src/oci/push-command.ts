@@ -8,7 +8,8 @@ import { requireTerms } from "../iam/index.ts";
 type Place = { name: string } | { repo: string };
 
 /** What a push is held back by. */
-interface PushContext {
+/** What a push command needs beside its call: the documents that a push may require to be accepted. */
+export interface PushContext {
   terms: readonly TermsDocument[];
 }
 
