@@ -2,8 +2,8 @@ import { type DescMethod, getOption } from "@bufbuild/protobuf";
 import { access, type Capability } from "@moorage/api";
 
 /**
- * The capabilities that a method needs, all of them, as its access option names them. Options are slow to read: to be
- * asked once a method. Throws where it names none.
+ * The capabilities that a method needs, all of them, as its access option names them. Reading options is slow: call
+ * this once per method and store the result. Throws if the method names no capability.
  */
 export function neededFor(method: DescMethod): readonly Capability[] {
   const { capabilities } = getOption(method, access);

@@ -21,7 +21,7 @@ import { type Condition, type Scope, scopeOf } from "./scope.ts";
 import { DEFAULT_PAGE_SIZE, type FoundPage, type PageQuery, queryPage, queryPageArrays } from "./page-query.ts";
 import { type Cells, type Layout, type Stored, storedPage } from "../core/stored.ts";
 
-/** What every List request has. */
+/** The fields that every List request has. */
 export interface ListRequest {
   uidp?: UIDPFilter;
   pageSize: number;
@@ -30,33 +30,33 @@ export interface ListRequest {
   skip: number;
 }
 
-/** What a List method is asked. */
+/** The request of a List method. */
 type Asked<I extends DescMessage> = MessageShape<I> & ListRequest;
 
-/** A List method, where its rows are and what they can be sorted by. */
+/** A List method, the table of its rows and the fields that they can be sorted by. */
 export interface ListSpec<T extends ResourceTable, I extends DescMessage, O extends DescMessage> {
   method: DescMethodUnary<I, O>;
   table: T;
   orderBy: OrderFields<keyof Row<T> & string>;
-  /** The field sorted by when the request names none, with ` desc` behind it where that is downwards. */
+  /** The sort field if the request names none, followed by ` desc` for a descending order. */
   defaultOrder: string;
 }
 
-/** A list, with what its method's descriptor says of it. */
+/** A list, with what its method's descriptor declares. */
 export interface List<T extends ResourceTable, I extends DescMessage, O extends DescMessage> extends ListSpec<T, I, O> {
   request: I;
-  /** Rows come from the groups at and below which the caller holds all of these. */
+  /** The list has resources at and below the groups where the caller holds all of these. */
   needs: readonly Capability[];
 }
 
-/** Makes a list. Throws, at boot, for a method whose access option names no capability. */
+/** Makes a list. Throws if the method's access option names no capability. */
 export function listOf<T extends ResourceTable, I extends DescMessage, O extends DescMessage>(
   spec: ListSpec<T, I, O>,
 ): List<T, I, O> {
   return { ...spec, request: spec.method.input, needs: neededFor(spec.method) };
 }
 
-/** A page, in the shape of every List response but for the name of its resources. */
+/** A page, in the shape of every List response except for the name of the resources' field. */
 export interface Page<T extends keyof Tables> {
   rows: Row<T>[];
   nextPageToken: string;
@@ -69,23 +69,23 @@ const MAX_SKIP = 2_147_483_647;
 const PAGING = new Set(["page_size", "page_token", "order_by", "skip"]);
 
 /**
- * What a room adds to a list: its own filters, read from the request in force, and rows seen outside the caller's
- * groups.
+ * What a service adds to a list: filters of its own, and resources outside of the groups that the caller may list from.
  */
 export interface ListOptions<I extends DescMessage> {
   filters?: (request: MessageShape<I>) => Condition[];
   /**
-   * The column by which the filters find what matches: in any other order what they find is sorted. Absent: the engine
-   * chooses.
+   * The column whose index serves the filters: if the list is sorted by another column, the matches are looked up first
+   * and then sorted. If undefined, the database chooses.
    */
   foundBy?: (request: MessageShape<I>) => string | undefined;
-  /** The scope in force; a room may widen it. */
+  /** Changes the scope of the list; it may widen it. */
   scope?: (scope: Scope, request: MessageShape<I>) => Scope;
 }
 
 /**
- * One page of a list of what the caller may see, exactly as contract §4 has it: keyset paging under a sealed token,
- * totals over all pages, skip from the cursor. Throws INVALID_ARGUMENT on page_size, page_token, order_by or skip.
+ * One page of a list of the resources that the caller may see, as docs/contract.md, "Listing", defines it: keyset
+ * paging with a sealed token, a total over all pages, `skip` counted from the token's position. Throws INVALID_ARGUMENT
+ * on page_size, page_token, order_by or skip.
  */
 export async function listPage<T extends ResourceTable, I extends DescMessage, O extends DescMessage>(
   call: Call,
@@ -105,18 +105,18 @@ export async function listPage<T extends ResourceTable, I extends DescMessage, O
   )) as Page<T>;
 }
 
-/** A list whose pages are answered as they are stored. */
+/** A list whose rows are sent as they are stored, without being turned into messages. */
 export type StoredList<T extends ResourceTable, I extends DescMessage, O extends DescMessage> = List<T, I, O> & {
-  /** The field of the response that the rows are. */
+  /** The field of the response that holds the rows. */
   field: string;
   layout: Layout;
-  /** What is selected: the layout's columns, then those that are only sorted by. */
+  /** The selected columns: those of the layout, then those that only serve for sorting. */
   columns: readonly string[];
 };
 
 /**
- * Makes such a list of a layout; the one field of the response that holds its messages takes the rows. Throws, at boot,
- * where there is none.
+ * Makes such a list from a layout; the rows go to the response's field of the layout's message type. Throws if there is
+ * no such field.
  */
 export function storedListOf<T extends ResourceTable, I extends DescMessage, O extends DescMessage>(
   spec: ListSpec<T, I, O>,
@@ -129,7 +129,7 @@ export function storedListOf<T extends ResourceTable, I extends DescMessage, O e
   return { ...listOf(spec), field, layout, columns };
 }
 
-/** The same page as `listPage` gives, as a whole answer. */
+/** The same page as `listPage` returns, as a whole response. */
 export async function listStored<T extends ResourceTable, I extends DescMessage, O extends DescMessage>(
   call: Call,
   key: Uint8Array,
@@ -145,10 +145,10 @@ export async function listStored<T extends ResourceTable, I extends DescMessage,
   return storedPage(response, field, create(response, rest as object as MessageInitShape<O>), layout, rows);
 }
 
-/** A page of whatever `fetch` finds. */
+/** A page of the rows that `fetch` finds. */
 export type PageOf<R> = Omit<Page<ResourceTable>, "rows"> & { rows: R[] };
 
-/** The same page as `listPage` gives, of rows that `fetch` finds in its own way; `cell` reads a column of one. */
+/** The same page as `listPage` returns, of rows that `fetch` finds; `cell` reads a column of a row. */
 export async function listFound<T extends ResourceTable, I extends DescMessage, O extends DescMessage, F>(
   call: Call,
   key: Uint8Array,
@@ -203,7 +203,7 @@ export async function listFound<T extends ResourceTable, I extends DescMessage, 
   };
 }
 
-/** What of a list its page tokens are for. */
+/** The part of a list that its page tokens depend on. */
 interface TokensOf<I extends DescMessage> {
   request: I;
   orderBy: OrderFields;
@@ -219,7 +219,7 @@ function tokenRequest<I extends DescMessage>({ request: schema }: TokensOf<I>, t
   return fromBinary(schema, Buffer.from(token.request, "base64")) as Asked<I>;
 }
 
-// Expiry is looked at first: an expired token is as good as none, whatever else the request says.
+// Expiry is checked first: an expired token is ignored, even if the rest of the request does not match it.
 function readToken<I extends DescMessage>(
   call: Call,
   key: Uint8Array,
@@ -254,12 +254,12 @@ function sameOrder<I extends DescMessage>(
   return text(left) === text(right);
 }
 
-/** `t.column = value`, for a room's filters. */
+/** The condition `t.column = value`, for the filters of a service. */
 export function columnIs(column: string, value: string | number): Condition {
   return sql`${sql.ref(`t.${column}`)} = ${value}`;
 }
 
-/** The same for a field of the request, which at its default filters nothing. */
+/** The same for a field of the request, without a condition if the field has its default value. */
 export function columnIsIfSet(column: string, value: string | number): Condition[] {
   return value === "" || value === 0 ? [] : [columnIs(column, value)];
 }

@@ -9,10 +9,10 @@ import { hasBehavior } from "./validate.ts";
 const MAX_PATHS = 256;
 
 /**
- * The current resource with the changes of an update. The mask's paths may be in either casing; `*` replaces every
- * updatable field; without a mask the populated fields are changed. Fields that are output-only are never taken from
- * the patch. Throws INVALID_ARGUMENT on `updateMask` for a path that does not exist or names an output-only or
- * immutable field. Source: AIP-134, AIP-161, contract §5.
+ * Applies an update to the current resource. The mask's paths are in camelCase or snake_case; `*` replaces every
+ * updatable field; without a mask, the populated fields are changed. Output-only fields are never taken from the patch.
+ * Throws INVALID_ARGUMENT on `updateMask` for a path that does not exist or that names an output-only or immutable
+ * field. Source: AIP-134, AIP-161, docs/contract.md, "Updating".
  */
 export function applyMask<D extends DescMessage>(
   schema: D,
@@ -57,7 +57,7 @@ function resolve(schema: DescMessage, path: string): { fields: DescField[] } | {
     if (field === undefined) return { violation: { field: "updateMask", description: `there is no field ${path}` } };
     if (isFixed(field)) return { violation: { field: "updateMask", description: `${path} cannot be changed` } };
     fields.push(field);
-    // Timestamps and durations are values, not structures.
+    // A path cannot name a part of a timestamp or a duration.
     at =
       field.fieldKind === "message" && !field.message.typeName.startsWith("google.protobuf.")
         ? field.message
@@ -70,8 +70,7 @@ function copyPath(from: ReflectMessage, into: ReflectMessage, fields: DescField[
   const [field, ...rest] = fields;
   if (field === undefined) return;
   if (rest.length === 0 || field.fieldKind !== "message") return copy(from, into, field);
-  // The change is made on a copy: `into` may share the nested message with nobody, but getting it from an unset field
-  // gives a loose one.
+  // For an unset field, `get` returns a message that is not attached to `into`, so that it has to be set afterwards.
   const nested = into.get(field);
   copyPath(from.get(field), nested, rest);
   into.set(field, nested);

@@ -6,10 +6,10 @@ export interface Order {
   descending: boolean;
 }
 
-/** Which fields can be sorted by, camelCase, and the column of each. No column may be null. */
+/** The fields that a list can be sorted by, in camelCase, and the column of each. The columns must not be nullable. */
 export type OrderFields<C extends string = string> = Readonly<Record<string, C>>;
 
-/** Fields that stand in columns of their own names: `create_time` is sorted by as createTime. */
+/** Sort fields whose names are those of their columns in camelCase: `createTime` sorts by `create_time`. */
 export function sortable<C extends string>(...columns: C[]): OrderFields<C> {
   return Object.fromEntries(columns.map((column) => [camelCase(column), column]));
 }
@@ -18,8 +18,9 @@ const ALIASES: Record<string, string> = { createdAt: "createTime", updatedAt: "u
 const MAX_FIELDS = 8;
 
 /**
- * Reads `order_by`: `field`, `field asc`, `field desc`, several separated by commas, in either casing.
- * Throws INVALID_ARGUMENT on `order_by` for an unknown field or another form. Source: AIP-132, contract §4.
+ * Parses `order_by`: `field`, `field asc` or `field desc`, several separated by commas, in camelCase or snake_case.
+ * Throws INVALID_ARGUMENT on `order_by` for an unknown field or another syntax. Source: AIP-132, docs/contract.md,
+ * "Listing".
  */
 export function parseOrder(text: string, fields: OrderFields, fallback: string): Order[] {
   if (text.trim() === "") {

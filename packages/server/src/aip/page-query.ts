@@ -11,24 +11,23 @@ import {
 import type { Order } from "./order.ts";
 import { areGroups, type Condition, type Scope, within } from "./scope.ts";
 
-/** A page as the database is asked for it. */
+/** The query for one page. */
 export interface PageQuery {
   scope: Scope;
   filters: Condition[];
   orders: Order[];
   /**
-   * The rows that match the filters are looked up and then sorted. Otherwise the engine may well read all that there is
-   * in the order asked for, until it has met enough that match: a page of a few then takes as long as there is much
-   * else.
+   * Looks up the rows that match the filters and then sorts them. Otherwise the database may read the whole table in
+   * the requested order until enough rows match: a page of a few rows then takes time in proportion to all the others.
    */
   sortsMatches?: boolean;
-  /** The position the page starts behind: the sorting columns' values, then the uid. */
+  /** The page starts after this position: the values of the sort columns, then the uid. */
   after: (string | number)[] | undefined;
   limit: number;
   offset: number;
 }
 
-/** What a list answers when it is not asked for another number. */
+/** The page size if the request sets none. */
 export const DEFAULT_PAGE_SIZE = 50;
 
 /** The rows of a page and how many there are over all pages. */
@@ -36,16 +35,16 @@ export interface FoundPage<R> {
   rows: R[];
   total: number;
 }
-/** What is selected of the rows of the table `t`, and how they come. */
+/** The columns to select from the table `t`, and the function that runs the query. */
 interface Selection<R> {
   list: string;
   ask(text: string, parameters: readonly Bindable[]): Promise<R[]>;
 }
 
 const USUAL_LIMIT = DEFAULT_PAGE_SIZE + 1;
-// So many tags are sorted for a page; of more, the names are read in their order. That takes long only where others
-// have very many more.
-const MOST_SORTED = 20_000;
+// Up to this number of tags are sorted for a page. Beyond it, tags are read in the order of their names until the page
+// is full, which is slow only where other groups have many times more tags.
+const MAX_SORTED = 20_000;
 const IN_ANCESTRY: ReadonlySet<string> = new Set(["groups", "identities", "repos"]);
 
 /** A page of whole rows, as objects. */
@@ -87,8 +86,8 @@ async function find<R>(
   ) {
     return byAncestry(db, table as Kind, scope.roots, query, selection);
   }
-  // Set for all tags of one repo: there is a counter of them, and in the order of their uids they are a part of the
-  // primary key.
+  // Set when the list has all tags of one repo. Those have a counter, and in the order of their uids they are a range
+  // of the primary key.
   const repo = table === "tags" && filters.length === 0 && scope.conditions.length === 1 ? scope.parent : undefined;
   const whole =
     repo !== undefined
@@ -98,23 +97,23 @@ async function find<R>(
         : undefined;
   const total = whole && (await counted(db, "tags", whole));
   const by = query.orders[0]?.column;
-  // Those of many repos in the order of their names: few are sorted; of many, the next ones are soon met among all
-  // there are.
+  // Tags of several repos, sorted by name: a small number is sorted. If there are many, reading all tags in the order
+  // of their names soon finds enough of them.
   const isAcross = whole !== undefined && repo === undefined && by === "name";
-  const walks = isAcross && total !== undefined && total > MOST_SORTED;
+  const walks = isAcross && total !== undefined && total > MAX_SORTED;
   const isRange = repo !== undefined && by === "uid" && (await isRepo(db, repo));
-  // PostgreSQL knows how many there are and chooses by itself.
+  // PostgreSQL has statistics and chooses by itself.
   const uid = walks && embeddedOf(db) !== undefined ? unindexed(sql`t.uid`) : undefined;
   const below = scope.parent === undefined && scope.everywhere !== true ? [within(scope.roots, uid)] : [];
   const place = isRange ? [within([repo])] : [...scope.conditions, ...below];
   const conditions = [...place, ...filters];
   const steps = stepsOf({ ...query, ...(isAcross && { sortsMatches: !walks }) });
-  // Of two bounds on one side SQLite goes by the first.
+  // Of two lower (or two upper) bounds on a column, SQLite uses the first for the index.
   const after = query.after === undefined ? [] : [behind(steps, query.after)];
   const { sql: text, parameters } =
     sql`select ${sql.raw(selection.list)} from ${sql.table(table)} as t where ${sql.join([...after, ...conditions], sql` and `)}
     order by ${orderBy(steps)} limit ${query.limit} offset ${query.offset}`.compile(db);
-  // All that stands in conditions is text and numbers.
+  // Conditions bind only text and numbers.
   const rows = await selection.ask(text, parameters as readonly Bindable[]);
   if (total !== undefined) return { rows, total };
   const count = await sql<{
@@ -123,7 +122,7 @@ async function find<R>(
   return { rows, total: Number(count.rows[0]?.n ?? 0) };
 }
 
-// All that is below a repo are its tags, and for those there is an index by parent.
+// Everything below a repo is its tags, and those have an index by parent.
 async function settle(
   db: Database,
   table: ResourceTable,
@@ -140,8 +139,7 @@ async function isRepo(db: Database, uid: string): Promise<boolean> {
   return (await select(db, "select uid from repos where uid = ?", [uid])).length > 0;
 }
 
-// The list that is asked for most, so its text is put together by hand: compiling a query takes as long as reading the
-// page.
+// The most frequent list, so its SQL is built by hand: compiling a query with Kysely takes as long as reading the page.
 async function byAncestry<R>(
   db: Database,
   kind: Kind,
@@ -152,11 +150,11 @@ async function byAncestry<R>(
   const descending = orders[0]?.descending === true;
   const [direction, beyond] = descending ? [" desc", "<"] : ["", ">"];
   const behind = after === undefined ? "" : ` and (a.name, a.uid) ${beyond} (?, ?)`;
-  // SQLite takes a fifth less time for a limit that it knows beforehand: the usual one is written out.
+  // SQLite takes a fifth less time for a limit that is part of the statement: the usual limit is written into the text.
   const isUsual = limit === USUAL_LIMIT && offset === 0;
   const order = `order by a.name${direction}, a.uid${direction}`;
   const found = `from ancestry as a where a.kind = ? and a.ancestor ${isIn(roots)}${behind} ${order} limit`;
-  // What is passed over is passed over in the index alone.
+  // Skipped rows are skipped in the index, without reading the table.
   const text = isUsual
     ? `select ${list} ${found.replace(" where", ` join ${kind} as t on t.uid = a.uid where`)} ${limit}`
     : `select ${list} from (select a.name, a.uid ${found} ? offset ?) as a join ${kind} as t on t.uid = a.uid ${order}`;
@@ -172,12 +170,12 @@ async function counted(db: Database, kind: Kind, ancestors: readonly string[]): 
   return rows.reduce((sum, { n }) => sum + Number(n), 0);
 }
 
-/** The rest of `x = ?` or `x in (?, ?)`. A list is another plan than a value: the engine sorts what it finds. */
+/** The right side of `x = ?` or `x in (?, ?)`. For a list the database makes another plan: it sorts what it finds. */
 function isIn(values: readonly unknown[]): string {
   return values.length === 1 ? "= ?" : `in (${values.map(() => "?").join(", ")})`;
 }
 
-/** What is sorted by, one after the other. */
+/** One sort criterion. */
 interface Step {
   ref: RawBuilder<unknown>;
   descending: boolean;
@@ -190,7 +188,7 @@ function stepsOf({ orders, sortsMatches }: PageQuery): Step[] {
   return columns.map(({ column, descending }) => ({ ref: refOf(sql.ref(`t.${column}`)), descending }));
 }
 
-// The same value, of which no engine looks for an index.
+// The same value, in a form for which no database uses an index.
 function unindexed(ref: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`coalesce(${ref}, ${ref})`;
 }

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { mac, openPageToken, sealPageToken } from "./page-token.ts";
 
-test("the code is that of HMAC-SHA-256", () => {
+test("the authentication code is the first 16 bytes of HMAC-SHA-256", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 64 }), fc.uint8Array({ maxLength: 300 }), (key, body) => {
       assert.deepEqual(mac(key, body), createHmac("sha256", key).update(body).digest().subarray(0, 16));
@@ -13,7 +13,7 @@ test("the code is that of HMAC-SHA-256", () => {
   assert.throws(() => mac(new Uint8Array(65), new Uint8Array()), RangeError);
 });
 
-test("a token opens with its own key only, and no bit of it can be changed", () => {
+test("a page token is opened only with its own key, and rejected when any bit is changed", () => {
   const [key, other] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)];
   const token = { list: "a.List", request: "AAEC", position: ["name", 7, "uid"], issuedMs: 1_700_000_000_000 };
   const text = sealPageToken(key, token);

@@ -1,19 +1,23 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import { invalidArgument } from "../errors.ts";
 
-/** What a page token carries: whose list, its order and filters, where it stands, when it was given out. */
+/**
+ * The content of a page token: the list, its order and filters, the position of the next page, and when it was issued.
+ */
 export interface PageToken {
-  /** The list's response message, so that a token of one list is no token of another. */
+  /** The full name of the list's request message, so that a token is accepted by its own list only. */
   list: string;
-  /** The request without its paging, binary, base64: the order and the filters. */
+  /** The request without its paging fields, in binary and base64: the order and the filters. */
   request: string;
-  /** The last row's values of the sorting columns, then its uid. */
+  /** The values of the sort columns in the last row of the page, then that row's uid. */
   position: (string | number)[];
   /** Milliseconds since 1970. */
   issuedMs: number;
 }
 
-/** After this a token restarts its list from the beginning, without an error. Source: spec.md Limits. */
+/**
+ * After this time a token restarts its list from the beginning, without an error. Source: docs/contract.md, "Limits".
+ */
 export const PAGE_TOKEN_LIFETIME_MS = 3 * 24 * 3_600_000;
 const MAX_LENGTH = 16_384;
 const MAC_BYTES = 16;
@@ -24,8 +28,8 @@ export function sealPageToken(key: Uint8Array, token: PageToken): string {
 }
 
 /**
- * Reads a token of ours. Throws INVALID_ARGUMENT on `page_token` for one that is not. Whether it has expired is the
- * caller's to ask.
+ * Opens a token that `sealPageToken` made. Throws INVALID_ARGUMENT on `page_token` for any other text. The caller
+ * checks whether it has expired.
  */
 export function openPageToken(key: Uint8Array, text: string): PageToken {
   const body = openText(key, text, MAX_LENGTH);
@@ -45,12 +49,15 @@ export function wrongPageToken(description: string): Error {
 
 const NO_PURPOSE = Buffer.alloc(0);
 
-/** The body with its code, as text. What is sealed for one purpose is opened for no other, although one key seals all. */
+/**
+ * The body with its authentication code, as base64url. Text sealed for one purpose cannot be opened for another,
+ * although all purposes share one key.
+ */
 export function sealText(key: Uint8Array, body: Uint8Array, purpose: Uint8Array = NO_PURPOSE): string {
   return Buffer.concat([codeOf(key, body, purpose), body]).toString("base64url");
 }
 
-/** The body of such a text. Undefined: it is none of ours. */
+/** The body of a text that `sealText` made for the same purpose. Undefined for any other text. */
 export function openText(
   key: Uint8Array,
   text: string,
@@ -71,12 +78,12 @@ function codeOf(key: Uint8Array, body: Uint8Array, purpose: Uint8Array): Buffer 
   return mac(key, purpose.length === 0 ? body : Buffer.concat([purpose, body]));
 }
 
-// HMAC-SHA-256 (RFC 2104) of one-shot hashes: an Hmac object costs more to make and to collect than all the rest of a
-// token.
+// HMAC-SHA-256 (RFC 2104) from one-shot hashes: an Hmac object costs more to create and to collect than all the other
+// work for a token.
 const BLOCK_BYTES = 64;
 const pads = new WeakMap<Uint8Array, { inner: Buffer; outer: Buffer }>();
 
-/** The first bytes of the HMAC-SHA-256 of the body. The key has at most 64 bytes. */
+/** The first 16 bytes of the HMAC-SHA-256 of the body. The key has at most 64 bytes. */
 export function mac(key: Uint8Array, body: Uint8Array): Buffer {
   const { inner, outer } = pads.get(key) ?? makePads(key);
   return hash(

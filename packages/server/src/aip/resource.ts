@@ -22,30 +22,30 @@ import { applyMask } from "./masks.ts";
 import { type Layout, type Stored, storedRow } from "../core/stored.ts";
 import { validate } from "./validate.ts";
 
-/** How a resource's message and its table go together. */
+/** How a resource's message maps to its table. */
 export interface ResourceSpec<D extends DescMessage, T extends ResourceTable> {
   message: D;
   table: T;
-  /** Set where the resource is counted and found through its ancestors. */
+  /** Set if the resource is counted and found through its ancestors. */
   kind?: Kind;
-  /** Whether its names are unique together with those of the other groups and repos of the parent. */
+  /** Whether its names are unique among both groups and repos of the parent. */
   sharesNames?: boolean;
   toMessage: (row: Row<T>) => MessageInitShape<D>;
   /** The columns that an update can change. */
   toRow: (message: MessageShape<D>) => Partial<Row<T>>;
 }
 
-/** The standard methods over one table, for rooms to make their services of. */
+/** The standard methods for one table, from which services are made. */
 export interface Resource<D extends DescMessage, T extends ResourceTable> {
   toMessage(row: Row<T>): MessageShape<D>;
   find(db: Database, uid: string): Promise<Row<T> | undefined>;
-  /** Throws NOT_FOUND. */
+  /** Throws NOT_FOUND if there is no such row. */
   get(db: Database, uid: string): Promise<Row<T>>;
   /** Inserts below the parent. Throws ALREADY_EXISTS when the name is taken. */
   insert(call: Call, parent: string, row: Omit<Row<T>, "uid" | "parent">): Promise<Row<T>>;
-  /** Throws ALREADY_EXISTS when something below the parent has the name. */
+  /** Throws ALREADY_EXISTS when a child of the parent has the name. */
   requireFree(db: Database, parent: string, name: string): Promise<void>;
-  /** Changes what the mask names, checks the whole, and writes it. `check` sees both before anything is written. */
+  /** Changes the fields that the mask names, validates the result and writes it. `check` is called before the write. */
   patch(
     call: Call,
     uid: string,
@@ -53,11 +53,11 @@ export interface Resource<D extends DescMessage, T extends ResourceTable> {
     mask: FieldMask | undefined,
     check?: Check<D, T>,
   ): Promise<MessageShape<D>>;
-  /** Removes the row, which must be there. What depends on it is the room's to look after. */
+  /** Removes the row, which must exist. The service has to remove what depends on it. */
   remove(call: Call, row: Row<T>): Promise<void>;
 }
 
-/** Looks at an update before it is written; throws to refuse it. */
+/** Checks an update before it is written; throws to reject it. */
 export type Check<D extends DescMessage, T extends ResourceTable> = (
   before: Row<T>,
   after: MessageShape<D>,
@@ -68,7 +68,7 @@ type Anything = Record<ResourceTable, Record<string, unknown>>;
 
 export function resource<D extends DescMessage, T extends ResourceTable>(spec: ResourceSpec<D, T>): Resource<D, T> {
   const type = spec.message.typeName;
-  // Kysely cannot follow a table name that is a type parameter: inside this function rows are plain records.
+  // Kysely cannot type a table name that is a type parameter: inside this function rows are plain records.
   const plain = (db: Database): Kysely<Anything> => db as unknown as Kysely<Anything>;
   const named = (row: Row<T>): Named => row as unknown as Named;
   const toMessage = (row: Row<T>): MessageShape<D> => create(spec.message, spec.toMessage(row));
@@ -140,7 +140,7 @@ export function resource<D extends DescMessage, T extends ResourceTable>(spec: R
   };
 }
 
-/** The Get of a resource, answered as it is stored. It throws NOT_FOUND. */
+/** The Get method of a resource, which sends the row as it is stored. It throws NOT_FOUND. */
 export function storedGet<D extends DescMessage>(
   table: ResourceTable,
   layout: Layout<D>,
@@ -153,7 +153,7 @@ export function storedGet<D extends DescMessage>(
   };
 }
 
-/** How many rows of the table stand directly below the parent. */
+/** How many rows of the table are direct children of the parent. */
 export async function countBelow(db: Database, table: ResourceTable, parent: string): Promise<number> {
   const { n } = await db
     .selectFrom(table)

@@ -6,21 +6,21 @@ import { type Database, select, snapshotCaches } from "../store/index.ts";
 /** A part of a WHERE clause over the table `t`. */
 export type Condition = RawBuilder<unknown>;
 
-/** Which part of the hierarchy a list answers from. */
+/** The part of the hierarchy that a list answers with. */
 export interface Scope {
-  /** Answers come from these and below; none: nothing. */
+  /** The list has resources at and below these uids; if empty, none. */
   roots: string[];
-  /** Set when the answers are the direct children of one parent; then `roots` needs no condition. */
+  /** Set when all resources of the list are direct children of one parent; `roots` then needs no condition. */
   parent?: string;
-  /** Set when `conditions` alone say what is answered. */
+  /** Set when `conditions` alone select the resources, without regard to `roots`. */
   everywhere?: boolean;
-  /** The rest of the filter. */
+  /** The other conditions of the filter. */
   conditions: Condition[];
 }
 
 /**
- * What the filter leaves of the groups that the caller may list from. A uid of a wrong form matches nothing. Source:
- * contract §2.
+ * Applies the filter to the groups that the caller may list from. A malformed uid matches nothing. Source:
+ * docs/contract.md, "Resource names".
  */
 export function scopeOf(filter: UIDPFilter | undefined, visible: string[]): Scope {
   const {
@@ -35,8 +35,8 @@ export function scopeOf(filter: UIDPFilter | undefined, visible: string[]): Scop
   if (!given.every(isUid)) return { roots: [], conditions: [sql`1 = 0`] };
   let roots = above === "" ? visible : narrow(visible, above);
   if (parent !== "") {
-    // From elsewhere only such children can be seen as are roots themselves; where there are none, nothing needs to be
-    // read to know it.
+    // If the parent is not visible itself, only those of its children that are roots are visible. If there are none,
+    // the answer is known without a query.
     roots = roots.some((root) => isWithin(parent, root)) ? [parent] : roots.filter((root) => parentOf(root) === parent);
     conditions.push(sql`t.parent = ${parent}`);
   }
@@ -59,8 +59,8 @@ function narrow(visible: string[], above: string): string[] {
 }
 
 /**
- * Whether `t` is one of the roots or stands below one: a range on the primary key for each, since what follows a uid in
- * another is a "/".
+ * Matches rows of `t` at or below one of the roots. For each root it is a range on the primary key, since the uid of a
+ * descendant continues its ancestor's with a "/".
  */
 export function within(roots: string[], uid: RawBuilder<unknown> = sql`t.uid`): Condition {
   if (roots.length === 0) return sql`1 = 0`;
@@ -70,7 +70,7 @@ export function within(roots: string[], uid: RawBuilder<unknown> = sql`t.uid`): 
   )})`;
 }
 
-/** The same value, of which no engine looks for an index. */
+/** The same value, in a form for which no database uses an index. */
 export function unindexed(ref: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`coalesce(${ref}, ${ref})`;
 }
@@ -78,11 +78,11 @@ export function unindexed(ref: RawBuilder<unknown>): RawBuilder<unknown> {
 const MAX_KNOWN = 10_000;
 const knownGroups = snapshotCaches<true>(MAX_KNOWN);
 
-/** Whether all the uids are groups: only below those are counters and the index by name complete. */
+/** Whether all the uids are those of groups: only below groups are the counters and the index by name complete. */
 export async function areGroups(db: Database, uids: string[]): Promise<boolean> {
   const [uid] = uids;
   if (uid === undefined) return false;
-  // Most callers list from one group, the same every time.
+  // Most callers list from one group, the same in every request.
   if (uids.length === 1)
     return (await knownGroups(db).remember(uid, async () => (await countGroups(db, uids)) === 1 || undefined)) ?? false;
   return (await countGroups(db, uids)) === uids.length;

@@ -11,9 +11,8 @@ export function hasBehavior(field: DescField, behavior: FieldBehavior): boolean 
 }
 
 /**
- * Checks what stands on the fields: REQUIRED and rules, deep. Answers every violation, camelCase, relative to the
- * message. Output-only fields are not looked at. `skipRequired` at the top is for updates, which are checked after
- * merging.
+ * Checks a message, with its nested messages, against its fields' options: REQUIRED and the rules. Returns every
+ * violation; field names are in camelCase and relative to the message. Output-only fields are ignored.
  */
 export function violationsOf(schema: DescMessage, message: Message, path = ""): FieldViolation[] {
   return visit(reflect(schema, message), path);
@@ -25,10 +24,7 @@ export function validate(schema: DescMessage, message: Message, path = ""): void
   if (violations.length > 0) throw invalidArgument(...violations);
 }
 
-/**
- * What is looked at of a message: its fields that are not output-only, with what stands on them. Options are slow to
- * read.
- */
+/** A field to check, with its options. The checks of each message type are cached, because reading options is slow. */
 interface Checked {
   field: DescField;
   required: boolean;
@@ -84,7 +80,7 @@ function visitField(message: ReflectMessage, { field, required, rule }: Checked,
   return rule === undefined || value === "" ? [] : ruled(value, rule, path);
 }
 
-// No engine keeps it alike: PostgreSQL refuses it, C strings end at it.
+// The databases do not store it alike: PostgreSQL rejects a null character, and a C string ends at it.
 function withoutNull(value: unknown, path: string): FieldViolation[] {
   return typeof value === "string" && value.includes("\0")
     ? [{ field: path, description: "must not contain a null character" }]
