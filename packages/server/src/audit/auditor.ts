@@ -1,14 +1,17 @@
 import { createLru } from "../lib/lru.ts";
 import type { CallData } from "../core/call.ts";
 import type { AuditEvent } from "./entry.ts";
-import { ENTRIES_AT_ONCE, noteRejections, type Rejection } from "./commands.ts";
+import { ENTRIES_PER_TRANSACTION, noteRejections, type Rejection } from "./commands.ts";
 import { systemCall } from "../core/system-call.ts";
 
-/** Notes what was refused: outside of a transaction, for the one it was refused in is gone. */
+/**
+ * Writes rejected requests to the audit log, outside of the transaction in which they were rejected, which is rolled
+ * back.
+ */
 export interface Auditor {
-  /** Takes it down, to be written within a second. Never throws, never waits. */
+  /** Queues an entry, which is written within a second. Returns immediately and never throws. */
   note(data: CallData, event: AuditEvent & { repository?: string }): void;
-  /** Writes what is left. */
+  /** Writes the entries that are still queued. */
   close(): Promise<void>;
 }
 
@@ -21,20 +24,21 @@ export interface AuditorDeps {
   writer: AuditWriter;
   clock: { nowMs(): number };
   log: { error(fields: object, message: string): void };
-  /** Told of refusals that are not written. */
+  /** Called with the number of rejections that are not written. */
   dropped(count: number): void;
 }
 
 const FLUSH_EVERY_MS = 1000;
 const MAX_WAITING = 10_000;
-// Of one kind from one address, and of all from nobody known, so many a minute are written; more are counted.
+// At most this many entries per minute are written: of one kind from one address, and of all unauthenticated callers
+// together. Further ones are only counted.
 const WINDOW_MS = 60_000;
-const MOST_OF_A_KIND = 20;
-const MOST_OF_STRANGERS = 600;
+const MAX_OF_A_KIND = 20;
+const MAX_UNAUTHENTICATED = 600;
 const MAX_KINDS = 10_000;
 const MAX_ATTEMPTS = 3;
 
-/** Rejections of one kind in the minute since `startMs`. `last`: the last of those that were not written. */
+/** Rejections of one kind in the minute since `startMs`. `last`: the most recent one that was not written. */
 interface Kind {
   startMs: number;
   count: number;
@@ -42,15 +46,15 @@ interface Kind {
 }
 
 /**
- * An auditor that writes some refusals at a time. What one address is refused over and over, and what nobody known is
- * refused at all, is written only so often a minute: the first ones as they are, and when the minute is over one more
- * with `repeated`, the number of those that came after them.
+ * An auditor that writes rejections in batches. Repeated rejections from one address, and rejections of unauthenticated
+ * callers, are limited per minute: the first ones are written as they are; after the minute one more entry with the
+ * detail `repeated` gives the number of the others of its kind.
  */
 export function createAuditor({ writer, clock, log, dropped }: AuditorDeps): Auditor {
   const queue: Rejection[] = [];
   const kinds = createLru<string, Kind>(MAX_KINDS);
   const repeating = new Set<Kind>();
-  let strangers = { startMs: 0, count: 0 };
+  let unauthenticated = { startMs: 0, count: 0 };
   let flushing: Promise<void> | undefined;
 
   const add = (rejection: Rejection): void => {
@@ -59,13 +63,16 @@ export function createAuditor({ writer, clock, log, dropped }: AuditorDeps): Aud
     queue.shift();
     dropped(1);
   };
-  /** Writes down how many more there were of kinds whose minute is over; of all of them at the end. */
+  /**
+   * Writes the number of further rejections for each kind whose minute has passed. `nowMs` is Infinity on closing: all
+   * kinds.
+   */
   const sumUp = (nowMs: number): void => {
     for (const kind of repeating) {
       if (nowMs - kind.startMs < WINDOW_MS) continue;
       repeating.delete(kind);
       if (kind.last !== undefined)
-        add({ ...kind.last, details: { ...kind.last.details, repeated: String(kind.count - MOST_OF_A_KIND) } });
+        add({ ...kind.last, details: { ...kind.last.details, repeated: String(kind.count - MAX_OF_A_KIND) } });
       kind.last = undefined;
     }
   };
@@ -84,30 +91,30 @@ export function createAuditor({ writer, clock, log, dropped }: AuditorDeps): Aud
         : { startMs: data.nowMs, count: 0, last: undefined };
     if (kind !== known) kinds.set(key, kind);
     kind.count += 1;
-    if (kind.count <= MOST_OF_A_KIND) return false;
+    if (kind.count <= MAX_OF_A_KIND) return false;
     if (repeating.size < MAX_KINDS || repeating.has(kind)) {
       kind.last = rejection;
       repeating.add(kind);
     } else dropped(1);
     return true;
   };
-  const isOneStrangerTooMany = ({ data, identity }: Rejection): boolean => {
+  const isOneUnauthenticatedTooMany = ({ data, identity }: Rejection): boolean => {
     if ((identity ?? data.caller.identity) !== "") return false;
-    if (data.nowMs - strangers.startMs >= WINDOW_MS) strangers = { startMs: data.nowMs, count: 0 };
-    strangers.count += 1;
-    return strangers.count > MOST_OF_STRANGERS;
+    if (data.nowMs - unauthenticated.startMs >= WINDOW_MS) unauthenticated = { startMs: data.nowMs, count: 0 };
+    unauthenticated.count += 1;
+    return unauthenticated.count > MAX_UNAUTHENTICATED;
   };
   const flush = async (): Promise<void> => {
     while (queue.length > 0) {
-      const rejections = queue.splice(0, ENTRIES_AT_ONCE);
-      for (let tries = 1; ; tries += 1) {
+      const rejections = queue.splice(0, ENTRIES_PER_TRANSACTION);
+      for (let attempt = 1; ; attempt += 1) {
         try {
           await writer.write(noteRejections, systemCall(clock.nowMs()), { rejections });
           break;
         } catch (error) {
-          if (tries < MAX_ATTEMPTS) continue;
+          if (attempt < MAX_ATTEMPTS) continue;
           dropped(rejections.length);
-          log.error({ err: error, count: rejections.length }, "writing refusals to the audit log failed");
+          log.error({ err: error, count: rejections.length }, "writing rejections to the audit log failed");
           break;
         }
       }
@@ -126,9 +133,9 @@ export function createAuditor({ writer, clock, log, dropped }: AuditorDeps): Aud
     note(data, event) {
       const rejection = { ...event, data };
       if (isTooMuch(rejection)) return;
-      if (isOneStrangerTooMany(rejection)) return dropped(1);
+      if (isOneUnauthenticatedTooMany(rejection)) return dropped(1);
       add(rejection);
-      if (queue.length >= ENTRIES_AT_ONCE) void flushOnce();
+      if (queue.length >= ENTRIES_PER_TRANSACTION) void flushOnce();
     },
     async close() {
       clearInterval(timer);
@@ -139,7 +146,7 @@ export function createAuditor({ writer, clock, log, dropped }: AuditorDeps): Aud
   };
 }
 
-/** Who has an IPv6 address has a network of them: all that share its first half are one. */
+/** A client usually has a whole IPv6 /64 network: addresses with the same first half count as one. */
 function networkOf(address: string): string {
   return address.includes(":") && !address.includes(".") ? address.split(":").slice(0, 4).join(":") : address;
 }

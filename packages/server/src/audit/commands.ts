@@ -4,29 +4,30 @@ import { resolveRepository } from "../core/image-path.ts";
 import { type Database, statement } from "../store/index.ts";
 import { type AuditEvent, writeEntry } from "./entry.ts";
 
-/** What was refused, with the call as it came. */
+/** A rejected request, with the data of its call. */
 export interface Rejection extends AuditEvent {
   data: CallData;
   /**
-   * Instead of a resource: `<organization>/<image…>`, as somebody called it. What of that path there is becomes the
-   * resource.
+   * Instead of a resource: `<organization>/<image…>`, as the client sent it. The repo of that path, or else the deepest
+   * group that exists, becomes the resource.
    */
   repository?: string | undefined;
 }
 
 /** The most entries that one transaction writes or removes. */
-export const ENTRIES_AT_ONCE = 200;
+export const ENTRIES_PER_TRANSACTION = 200;
 
 const selectGroup = statement("select uid from groups where uid = ?");
 const selectNext = statement<{ organization: string }>(
   "select organization from audit_entries where organization > ? order by organization limit 1",
 );
 const removeOld = statement<{ uid: string }>(
-  `delete from audit_entries where uid in (select uid from audit_entries where organization = ? and create_time < ? order by create_time, uid limit ${ENTRIES_AT_ONCE}) returning uid`,
+  `delete from audit_entries where uid in (select uid from audit_entries where organization = ? and create_time < ? order by create_time, uid limit ${ENTRIES_PER_TRANSACTION}) returning uid`,
 );
 
 /**
- * Writes refusals. An organization sees those of resources that are in it, existing or not; all others belong to none.
+ * Writes rejections. An organization sees those of resources in it, existing or not; all others belong to no
+ * organization.
  */
 export const noteRejections = command(
   "audit.noteRejections",
@@ -34,7 +35,7 @@ export const noteRejections = command(
     for (const { data, repository, ...rejection } of rejections) {
       const { repo, group } = repository === undefined ? {} : await resolveRepository(call, repository);
       const resource = repo ?? group ?? rejection.resource;
-      // A path of which nothing is here is none of ours.
+      // If no part of the path exists, it is not recorded.
       const details = { ...rejection.details, ...(repository !== undefined && group !== undefined && { repository }) };
       await writeEntry(
         call.tx,
@@ -46,7 +47,7 @@ export const noteRejections = command(
   },
 );
 
-/** Removes some entries of an organization that are from before the time. `removed`: how many. */
+/** Removes entries of an organization from before the time, at most `ENTRIES_PER_TRANSACTION`. `removed`: how many. */
 export const expireEntries = command(
   "audit.expireEntries",
   async (
@@ -55,10 +56,10 @@ export const expireEntries = command(
   ): Promise<{ removed: number }> => ({ removed: (await removeOld(call.tx, organization, beforeMs)).length }),
 );
 
-/** What the log is written and kept short by, outside of what other commands write. */
+/** The commands of the audit log. Entries of successful methods are written by the commands of those methods. */
 export const auditCommands = [expireEntries, noteRejections] as const;
 
-/** The organizations that have entries: the first after the given one. Undefined: there is none. */
+/** The next organization, by uid, that has entries. Undefined when there are no more. */
 export async function nextOrganization(db: Database, after: string): Promise<string | undefined> {
   return (await selectNext(db, after))[0]?.organization;
 }

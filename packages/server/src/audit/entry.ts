@@ -3,27 +3,27 @@ import type { Call, CallData } from "../core/call.ts";
 import { Code, type MoorageError } from "../errors.ts";
 import { type Database, statement } from "../store/index.ts";
 
-/** What was done or refused. Texts are cut to what the log keeps. */
+/** Something that was done or rejected. Long texts are truncated. */
 export interface AuditEvent {
   /** The full name of a method of the API, or a verb such as `registry.manifest.put`. */
   method: string;
-  /** The uid of what it was done to. Empty: there is none, or it is not known. */
+  /** The uid of the resource. Empty if there is none, or if it is not known. */
   resource: string;
-  /** Set where the resource is an organization: other resources at the root belong to none. */
+  /** Set when the resource is an organization: other resources at the root belong to no organization. */
   isOrganization?: boolean;
-  /** Default: it was done. */
+  /** Defaults to allowed. */
   decision?: "allowed" | "denied";
-  /** The code it was answered with; 0 where it was done. */
+  /** The error code of the response; 0 on success. */
   code?: number;
-  /** Why it was refused, in words of ours. */
+  /** Why it was rejected, in the server's words: it never contains text of the request. */
   reason?: string;
-  /** Never a secret, and what a caller made up only where it was taken in. */
+  /** Never contains a secret, and text of the request only if the request was accepted. */
   details?: Readonly<Record<string, string>>;
-  /** Instead of the caller's, where the call is what makes somebody a caller. */
+  /** Replaces the caller's identity, for calls that authenticate the caller, such as a sign-in. */
   identity?: string;
   tokenId?: string;
   act?: Readonly<Record<string, unknown>>;
-  /** The server did it by itself. */
+  /** Set when the server did it by itself. */
   isSystem?: boolean;
 }
 
@@ -32,21 +32,21 @@ const DECISIONS = { allowed: 1, denied: 2 } as const;
 const MAX_USER_AGENT_CHARS = 256;
 const MAX_REASON_CHARS = 256;
 const MAX_DETAIL_CHARS = 1024;
-// A uid of 40 digits and seventeen more for each level: as deep as anything is, and no caller's way to fill the log.
+// A uid has 40 characters and 17 more per level, at most 16 levels: this limits how much of the log a request can fill.
 const MAX_RESOURCE_CHARS = 40 + 17 * 16;
 
 const COLUMNS =
   "uid, parent, organization, create_time, identity, token_id, act, method, decision, code, reason, details, request_id, remote_address, user_agent";
 const insert = statement(`insert into audit_entries (${COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
 
-/** Writes an entry in the call's transaction: it is there if, and only if, what the transaction does is. */
+/** Writes an entry in the call's transaction, so that it is committed or rolled back together with the change. */
 export async function audit(call: Call, event: AuditEvent): Promise<void> {
   const { resource, isOrganization = false } = event;
   const cut = resource.indexOf("/");
   await writeEntry(call.tx, call, event, cut > 0 ? resource.slice(0, cut) : isOrganization ? resource : "");
 }
 
-/** Writes an entry of that organization; empty for none. */
+/** Writes an entry for the organization; empty for none. */
 export async function writeEntry(tx: Database, data: CallData, event: AuditEvent, organization: string): Promise<void> {
   const { method, decision = "allowed", code = 0, reason = "", details = {}, isSystem = false } = event;
   const { caller } = data;
@@ -72,7 +72,7 @@ export async function writeEntry(tx: Database, data: CallData, event: AuditEvent
   );
 }
 
-/** Issuer and subject alone: other claims may say more of a person than who it is. */
+/** Keeps only issuer and subject: other claims may be personal data. */
 function actOf({ iss, sub }: Readonly<Record<string, unknown>>): Record<string, string> {
   return {
     ...(typeof iss === "string" && { iss: cutTo(iss, MAX_DETAIL_CHARS) }),
@@ -81,17 +81,17 @@ function actOf({ iss, sub }: Readonly<Record<string, unknown>>): Record<string, 
 }
 
 function detailsOf(details: Readonly<Record<string, string>>): Record<string, string> {
-  const kept: Record<string, string> = {};
-  for (const [name, value] of Object.entries(details)) kept[name] = cutTo(value, MAX_DETAIL_CHARS);
-  return kept;
+  const stored: Record<string, string> = {};
+  for (const [name, value] of Object.entries(details)) stored[name] = cutTo(value, MAX_DETAIL_CHARS);
+  return stored;
 }
 
-// A zero is text to SQLite and none to PostgreSQL, and so is half of a surrogate pair.
+// PostgreSQL rejects null characters and unpaired surrogates, which SQLite accepts.
 function cutTo(text: string, chars: number): string {
   return text.slice(0, chars).replaceAll("\0", "").toWellFormed();
 }
 
-/** Why something was refused, as far as it can be said in words of ours: the message may hold what a caller sent. */
+/** Why a request was rejected, without the error's message, which may contain text of the request. */
 export function reasonOf({
   code,
   reason,

@@ -3,8 +3,8 @@ import { GroupSchema } from "@moorage/api";
 import { Code, MoorageError } from "../errors.ts";
 import { type AuditEvent, reasonOf } from "./entry.ts";
 
-/** A message that has what the log wants to know, if it is there. */
-interface Thing {
+/** The fields of a message that the audit log records, if it has them. */
+interface Recorded {
   $typeName: string;
   uid?: unknown;
   name?: unknown;
@@ -13,11 +13,11 @@ interface Thing {
   role?: unknown;
 }
 
-const MOST_THINGS = 100;
+const MAX_RECORDED = 100;
 
 /**
- * What a writing method did, to be written with it: an entry for the resource that it answers, for each of several, or
- * for its scope. None for a call that was to change nothing. `resourceType`: the full name of the message that the
+ * The audit entries of a call of a writing method: one for each resource in its response, or one for its scope if the
+ * response has none. Empty for a call with `validateOnly`. `resourceType`: the full name of the message type that the
  * scope names.
  */
 export function eventsOf(
@@ -29,24 +29,26 @@ export function eventsOf(
 ): AuditEvent[] {
   if ((request as { validateOnly?: unknown }).validateOnly === true) return [];
   const name = `${method.parent.typeName}.${method.name}`;
-  const things = thingsIn(method, answer);
-  if (things.length === 0)
+  const recorded = recordedIn(method, answer);
+  if (recorded.length === 0)
     return [{ method: name, resource: scope, isOrganization: resourceType === GroupSchema.typeName }];
-  return things.slice(0, MOST_THINGS).map((thing) => {
-    const resource = textOf(thing.uid);
-    const type = resource === scope ? resourceType : thing.$typeName;
-    return { method: name, resource, isOrganization: type === GroupSchema.typeName, details: detailsOf(thing) };
+  return recorded.slice(0, MAX_RECORDED).map((item) => {
+    const resource = textOf(item.uid);
+    const type = resource === scope ? resourceType : item.$typeName;
+    return { method: name, resource, isOrganization: type === GroupSchema.typeName, details: detailsOf(item) };
   });
 }
 
-function thingsIn({ output }: DescMethodUnary, answer: Message): Thing[] {
-  if (textOf((answer as Thing).uid) !== "") return [answer];
+function recordedIn({ output }: DescMethodUnary, answer: Message): Recorded[] {
+  if (textOf((answer as Recorded).uid) !== "") return [answer];
   const list = output.fields.find((field) => field.fieldKind === "list" && field.message?.field["uid"] !== undefined);
-  return list === undefined ? [] : (((answer as Message & Record<string, unknown>)[list.localName] ?? []) as Thing[]);
+  return list === undefined
+    ? []
+    : (((answer as Message & Record<string, unknown>)[list.localName] ?? []) as Recorded[]);
 }
 
-/** Names that were taken in, and who was given what. */
-function detailsOf({ name, digest, identity, role }: Thing): Record<string, string> {
+/** The names in the response, and for a role binding its identity and role. */
+function detailsOf({ name, digest, identity, role }: Recorded): Record<string, string> {
   const found = { name: textOf(name), digest: textOf(digest), identity: uidOf(identity), role: uidOf(role) };
   return Object.fromEntries(Object.entries(found).filter(([, text]) => text !== ""));
 }
@@ -59,18 +61,24 @@ function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-const REFUSALS: ReadonlySet<Code> = new Set([Code.PermissionDenied, Code.Unauthenticated]);
-const WRITE_REFUSALS: ReadonlySet<Code> = new Set([...REFUSALS, Code.NotFound, Code.FailedPrecondition, Code.Aborted]);
+const REJECTIONS: ReadonlySet<Code> = new Set([Code.PermissionDenied, Code.Unauthenticated]);
+const WRITE_REJECTIONS: ReadonlySet<Code> = new Set([
+  ...REJECTIONS,
+  Code.NotFound,
+  Code.FailedPrecondition,
+  Code.Aborted,
+]);
 
 /**
- * The refusal that an error is, if it is one. `hides`: NOT_FOUND is said of what may be there. `writes`: it was to
- * change something, which then it did not.
+ * The code and reason of an error that is a rejection. Undefined for other errors. `hides`: NOT_FOUND may stand for a
+ * resource that exists but is hidden from the caller. `writes`: the call would have changed something.
  */
 export function rejectionOf(
   error: unknown,
   { hides = false, writes = false }: { hides?: boolean; writes?: boolean },
 ): { code: number; reason: string } | undefined {
   if (!(error instanceof MoorageError)) return undefined;
-  const isRejection = (writes ? WRITE_REFUSALS : REFUSALS).has(error.code) || (hides && error.code === Code.NotFound);
+  const isRejection =
+    (writes ? WRITE_REJECTIONS : REJECTIONS).has(error.code) || (hides && error.code === Code.NotFound);
   return isRejection ? { code: error.code, reason: reasonOf(error) } : undefined;
 }

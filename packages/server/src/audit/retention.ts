@@ -1,6 +1,6 @@
 import type { CallData } from "../core/call.ts";
 import type { Database } from "../store/index.ts";
-import { ENTRIES_AT_ONCE, expireEntries, nextOrganization } from "./commands.ts";
+import { ENTRIES_PER_TRANSACTION, expireEntries, nextOrganization } from "./commands.ts";
 import { systemCall } from "../core/system-call.ts";
 
 export interface RetentionDeps {
@@ -13,13 +13,13 @@ export interface RetentionDeps {
   };
   reader: Database;
   clock: { nowMs(): number };
-  /** How long an entry is kept, in milliseconds. */
+  /** How long an entry is retained, in milliseconds. */
   retentionMs: number;
 }
 
 /**
- * Removes all entries that are older than they are to be, some in each transaction: others wait for it. Answers how
- * many. `signal` ends it between two.
+ * Removes all entries older than the retention, in several transactions, so that other writers wait only briefly.
+ * Returns how many. `signal` stops it between two transactions.
  */
 export async function auditRetention(
   { writer, reader, clock, retentionMs }: RetentionDeps,
@@ -28,7 +28,7 @@ export async function auditRetention(
   const nowMs = clock.nowMs();
   const data = systemCall(nowMs);
   let removed = 0;
-  // What is in no organization stands under the empty name.
+  // Entries of no organization are stored under the empty name.
   for (
     let organization: string | undefined = "";
     organization !== undefined;
@@ -39,7 +39,7 @@ export async function auditRetention(
       signal.throwIfAborted();
       last = (await writer.write(expireEntries, data, { organization, beforeMs: nowMs - retentionMs })).removed;
       removed += last;
-    } while (last === ENTRIES_AT_ONCE);
+    } while (last === ENTRIES_PER_TRANSACTION);
   }
   return { removed };
 }
