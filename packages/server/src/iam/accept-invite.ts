@@ -21,17 +21,17 @@ import { capabilitiesOf, roles } from "./roles.ts";
 
 const CREATE_NEEDS = neededFor(GroupInvitesService.method.createGroupInvite);
 
-/** A code as it is kept. */
+/** The hash under which an invite's code is stored. */
 export function hashOf(code: string): string {
   return hash("sha256", code, "hex");
 }
 
-/** What of the hash is shown, so that people can say which code they mean. */
+/** The part of the hash that is shown, so that a person can refer to an invite without its code. */
 export function keyIdOf(codeHash: string): string {
   return codeHash.slice(0, 8);
 }
 
-/** Why an invite is not accepted: ErrorInfo's metadata says it as `reason`. */
+/** Why an invite is not accepted; sent as `reason` in the metadata of ErrorInfo. */
 type Rejection =
   | "INVITE_UNKNOWN"
   | "INVITE_REVOKED"
@@ -43,9 +43,9 @@ type Rejection =
   | "BINDING_REMOVED";
 
 /**
- * Binds the caller to the invite's role. Who accepted it before is answered the same binding, whatever became of the
- * invite since. An invite gives an identity its role once: a binding that was taken away does not come back by it, nor
- * does a right that whoever made the invite has lost.
+ * Binds the caller to the invite's role. A caller that accepted it before gets the same binding, even if the invite has
+ * ended since. An invite gives an identity its role once: accepting it again does not restore a binding that was
+ * removed. Nor does it give rights that its creator has lost.
  */
 export async function acceptInvite(
   call: Call,
@@ -53,7 +53,7 @@ export async function acceptInvite(
 ): Promise<MessageInitShape<typeof RoleBindingSchema>> {
   validate(AcceptGroupInviteRequestSchema, request);
   const { identity: uid, capabilities, scopes } = call.caller;
-  // What narrows a token is meant to keep it from more rights.
+  // A narrowed token is meant to have fewer rights, so it must not gain any.
   if (capabilities !== undefined || scopes !== undefined)
     throw permissionDenied("invites are accepted with a token that is not narrowed");
   const codeHash = hashOf(request.code);
@@ -75,9 +75,9 @@ export async function acceptInvite(
       throw failed("BINDING_REMOVED", codeHash, "the invite was accepted before, and its role was taken away since");
     return await hydratedBinding(call, binding);
   }
-  await requireGood(call, invite);
-  await requireMeant(call, invite, uid);
-  await requireInviter(call, invite);
+  await requireValid(call, invite);
+  await requireInvitee(call, invite, uid);
+  await requireInviterRights(call, invite);
   const binding = await ensureBinding(call, invite.parent, uid, invite.role_uid);
   await call.tx
     .insertInto("invite_acceptances")
@@ -100,7 +100,7 @@ async function unknown(call: Call, codeHash: string): Promise<MoorageError> {
     .where("expiration_time", ">", call.nowMs)
     .executeTakeFirst();
   if (revoked !== undefined) return failed("INVITE_REVOKED", codeHash, "the invite was revoked");
-  // The code itself stands in no answer and no log.
+  // The code is a secret: it is not sent back or logged.
   const resource = { type: GroupInviteSchema.typeName, name: keyIdOf(codeHash) };
   return new MoorageError(Code.NotFound, `GroupInvite not found: ${resource.name}`, {
     resource,
@@ -108,7 +108,7 @@ async function unknown(call: Call, codeHash: string): Promise<MoorageError> {
   });
 }
 
-async function requireGood(
+async function requireValid(
   call: Call,
   { uid, code_hash: codeHash, expiration_time: endMs, single_use: singleUse }: Row<"group_invites">,
 ): Promise<void> {
@@ -124,10 +124,10 @@ async function requireGood(
 }
 
 /**
- * Whether the invite is for this identity, and may be: its rights never reach above its parent group. Source: contract
- * §7.
+ * Throws PERMISSION_DENIED unless the invite is for this identity and its group is within the identity's reach: an
+ * identity's rights never reach above its parent group. Source: docs/contract.md, "Capabilities and roles".
  */
-async function requireMeant(call: Call, { email, parent: group }: Row<"group_invites">, uid: string): Promise<void> {
+async function requireInvitee(call: Call, { email, parent: group }: Row<"group_invites">, uid: string): Promise<void> {
   const identity = await identities.get(call.tx, uid);
   if (email !== "" && comparable(email) !== comparable(identity.email)) {
     throw permissionDenied("the invite is for another verified e-mail address", reasoned("INVITE_FOR_ANOTHER_EMAIL"));
@@ -141,10 +141,10 @@ async function requireMeant(call: Call, { email, parent: group }: Row<"group_inv
 }
 
 /**
- * Who made the invite must still be able to make it: there, with the right to bind, and with all that the role holds
- * today.
+ * Throws FAILED_PRECONDITION unless the invite's creator could still make it: the creator exists, may create invites,
+ * and holds every capability that the role has today.
  */
-async function requireInviter(
+async function requireInviterRights(
   call: Call,
   { creator, parent: group, role_uid: roleUid, code_hash: codeHash }: Row<"group_invites">,
 ): Promise<void> {
@@ -155,7 +155,7 @@ async function requireInviter(
   }
 }
 
-// The part before the @ is told apart as it is written, for only its own mail server knows better. Source: RFC 5321
+// The part before the @ is compared with case, since only its mail server knows whether case matters. Source: RFC 5321
 // §2.4.
 function comparable(email: string): string {
   const at = email.lastIndexOf("@");

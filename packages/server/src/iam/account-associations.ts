@@ -62,7 +62,7 @@ export function accountAssociationsService({
     async createAccountAssociation(call, { parent: group, accountAssociation = create(AccountAssociationSchema) }) {
       await check(call, group, accountAssociation, {});
       await groups.get(call.tx, group);
-      // It stands where its group stands: one uid names both.
+      // An association has the uid of its group.
       const row = {
         ...toRow(accountAssociation),
         uid: group,
@@ -99,8 +99,8 @@ export function accountAssociationsService({
 }
 
 /**
- * Throws INVALID_ARGUMENT, or PERMISSION_DENIED where a service would act as an identity that holds more than the
- * caller. `before`: what was bound already; it stays as it is, whatever became of the identity.
+ * Throws INVALID_ARGUMENT, or PERMISSION_DENIED if a service would act as an identity with more rights than the caller.
+ * `before`: the bindings so far; unchanged ones are not checked again.
  */
 async function check(
   call: Call,
@@ -114,7 +114,7 @@ async function check(
   );
   const [organization = group] = group.split("/");
   for (const [service, uid] of changed) {
-    // An identity is another resource than the method's own: what it takes to see one is what listing them takes.
+    // The method's rule does not cover the identity: seeing it takes the right to list it.
     const isThere =
       isWithin(uid, organization) &&
       (await identities.find(call.tx, uid)) !== undefined &&

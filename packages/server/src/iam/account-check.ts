@@ -4,21 +4,21 @@ import { isObject, parseJson } from "../lib/json.ts";
 import { Code, MoorageError } from "../errors.ts";
 import type { AccountProviders } from "../core/service.ts";
 
-/** Why an account is not ready: one of the reasons that CheckAccountAssociationResponse names, and words for people. */
+/** Why an account is not ready: a reason of CheckAccountAssociationResponse, and a message for people. */
 export interface CheckFailure {
   reason: string;
   message: string;
 }
 
-/** One request to a provider's token endpoint. */
-interface Ask {
-  /** The audience of our token. */
+/** A request to a provider's token endpoint. */
+interface TokenRequest {
+  /** The audience of the token that this server sends. */
   audience: string;
   url: string;
   form(token: string): Record<string, string>;
-  /** Whether the body of a good answer holds what was asked for. */
+  /** Whether the body of a successful response holds credentials. */
   isGood(body: string): boolean;
-  /** What the body of a refusal says. */
+  /** The error that the body of a failed response describes. */
   rejectionOf(body: string): string;
 }
 
@@ -26,14 +26,14 @@ const ROLE = "moorage-check";
 const POOL = "locations/global/workloadIdentityPools/moorage/providers/moorage";
 const SESSION_SECONDS = 900;
 const MAX_DEPTH = 8;
-const MAX_SAID = 300;
-// Each check is up to 16 requests.
+const MAX_QUOTED_CHARS = 300;
+// A check makes up to 16 requests.
 const MAX_UNDER_WAY = 16;
 let underWay = 0;
 
 /**
- * Asks the provider whether it takes our token for the account. Undefined: it does. Throws UNAVAILABLE only when too
- * many checks are under way.
+ * Sends a token of this server to the provider for the account. Undefined when the provider accepts it. Throws
+ * UNAVAILABLE only when too many checks are under way.
  */
 export async function checkAccount(
   providers: AccountProviders,
@@ -41,44 +41,46 @@ export async function checkAccount(
   provider: Provider,
   nowMs: number,
 ): Promise<CheckFailure | undefined> {
-  const asks = asksOf(providers, association, provider);
-  if (!Array.isArray(asks)) return asks;
+  const requests = requestsOf(providers, association, provider);
+  if (!Array.isArray(requests)) return requests;
   if (underWay >= MAX_UNDER_WAY)
     throw new MoorageError(Code.Unavailable, "Unavailable: too many accounts are being checked", {
       retryAfterMs: 1_000,
     });
   underWay += 1;
   try {
-    const failures = await Promise.all(asks.map((ask) => answerOf(providers, association.uid, ask, nowMs)));
+    const failures = await Promise.all(
+      requests.map((request) => failureOf(providers, association.uid, request, nowMs)),
+    );
     return failures.find((failure) => failure !== undefined);
   } finally {
     underWay -= 1;
   }
 }
 
-/** What is asked of the provider, or why there is nothing to ask. */
-function asksOf(
+/** The requests of a check, or why none can be made. */
+function requestsOf(
   providers: AccountProviders,
   { amazon, google, azure }: AccountAssociation,
   provider: Provider,
-): Ask[] | CheckFailure {
-  if (provider === Provider.AMAZON && amazon !== undefined) return [askAmazon(providers, amazon.account)];
+): TokenRequest[] | CheckFailure {
+  if (provider === Provider.AMAZON && amazon !== undefined) return [amazonRequest(providers, amazon.account)];
   if (provider === Provider.GOOGLE && google !== undefined) {
     return google.projectNumber === ""
       ? { reason: "INCOMPLETE", message: "the project's number is needed" }
-      : [askGoogle(providers, google.projectNumber)];
+      : [googleRequest(providers, google.projectNumber)];
   }
   if (provider === Provider.AZURE && azure !== undefined) {
     const clients = [...new Set(Object.values(azure.clientIds))];
     return clients.length === 0
       ? { reason: "INCOMPLETE", message: "a client's id is needed" }
-      : clients.map((client) => askAzure(providers, azure.tenantId, client));
+      : clients.map((client) => azureRequest(providers, azure.tenantId, client));
   }
   return { reason: "NOT_CONFIGURED", message: "the association names no account at this provider" };
 }
 
 // https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRoleWithWebIdentity.html
-function askAmazon({ awsStsUrl }: AccountProviders, account: string): Ask {
+function amazonRequest({ awsStsUrl }: AccountProviders, account: string): TokenRequest {
   return {
     audience: "sts.amazonaws.com",
     url: `${awsStsUrl}/`,
@@ -99,7 +101,7 @@ function askAmazon({ awsStsUrl }: AccountProviders, account: string): Ask {
 }
 
 // https://cloud.google.com/iam/docs/reference/sts/rest/v1/TopLevel/token
-function askGoogle({ googleStsUrl }: AccountProviders, projectNumber: string): Ask {
+function googleRequest({ googleStsUrl }: AccountProviders, projectNumber: string): TokenRequest {
   const resource = `//iam.googleapis.com/projects/${projectNumber}/${POOL}`;
   return {
     audience: `https:${resource}`,
@@ -118,7 +120,7 @@ function askGoogle({ googleStsUrl }: AccountProviders, projectNumber: string): A
 }
 
 // https://learn.microsoft.com/entra/identity-platform/v2-oauth2-client-creds-grant-flow
-function askAzure({ azureLoginUrl }: AccountProviders, tenant: string, client: string): Ask {
+function azureRequest({ azureLoginUrl }: AccountProviders, tenant: string, client: string): TokenRequest {
   return {
     audience: "api://AzureADTokenExchange",
     url: `${azureLoginUrl}/${tenant}/oauth2/v2.0/token`,
@@ -134,27 +136,27 @@ function askAzure({ azureLoginUrl }: AccountProviders, tenant: string, client: s
   };
 }
 
-async function answerOf(
+async function failureOf(
   { fetch, idToken }: AccountProviders,
   group: string,
-  ask: Ask,
+  request: TokenRequest,
   nowMs: number,
 ): Promise<CheckFailure | undefined> {
-  const token = await idToken(group, ask.audience, nowMs);
+  const token = await idToken(group, request.audience, nowMs);
   const headers = { "content-type": "application/x-www-form-urlencoded", accept: "application/json, text/xml" };
   try {
-    const { status, body } = await fetch(ask.url, {
+    const { status, body } = await fetch(request.url, {
       method: "POST",
       headers,
-      body: new URLSearchParams(ask.form(token)).toString(),
+      body: new URLSearchParams(request.form(token)).toString(),
     });
-    // Whoever asks is not to get our token by way of what the provider says about it.
+    // The provider's message may quote the token, which the caller must not get.
     const text = body.toString("utf8").replaceAll(token, "…");
     if (status >= 500 || status === 429)
       return { reason: "PROVIDER_ERROR", message: `the provider answered ${status}` };
     if (status !== 200)
-      return { reason: "REFUSED", message: `the provider answered ${status}${said(ask.rejectionOf(text))}` };
-    return ask.isGood(text)
+      return { reason: "REFUSED", message: `the provider answered ${status}${quoted(request.rejectionOf(text))}` };
+    return request.isGood(text)
       ? undefined
       : { reason: "UNEXPECTED_ANSWER", message: "the provider answered with something else than credentials" };
   } catch (error) {
@@ -164,10 +166,10 @@ async function answerOf(
   }
 }
 
-/** What the provider said, on one line and not too long. */
-function said(text: string): string {
+/** The provider's message on one line, truncated, to append to ours. */
+function quoted(text: string): string {
   const line = text.replace(/[^\x21-\x7e]+/g, " ").trim();
-  return line === "" ? "" : `: ${line.slice(0, MAX_SAID)}`;
+  return line === "" ? "" : `: ${line.slice(0, MAX_QUOTED_CHARS)}`;
 }
 
 function hasAccessToken(body: string): boolean {

@@ -7,8 +7,8 @@ const MAX_INSTALLATIONS = 100;
 const MAX_NAME_LENGTH = 255;
 
 /**
- * What is wrong with the accounts and does not stand on their fields: what is in maps, and what is needed together.
- * Fields relative to the association.
+ * The violations of an association that its fields' options do not express: those in maps, and fields that are required
+ * together. Field names are relative to the association.
  */
 export function accountViolations({ google, services, azure, github }: AccountAssociation): FieldViolation[] {
   const found: FieldViolation[] = [];

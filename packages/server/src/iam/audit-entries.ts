@@ -10,7 +10,7 @@ import { isUid, isWithin } from "../lib/uid.ts";
 import type { Call } from "../core/call.ts";
 import { invalidArgument } from "../errors.ts";
 import type { Service, ServiceContext } from "../core/service.ts";
-import { type AuditQuery, MOST_COUNTED, queryAudit } from "./audit-query.ts";
+import { type AuditQuery, MAX_COUNTED, queryAudit } from "./audit-query.ts";
 
 const LIST = listOf({
   method: AuditEntriesService.method.listAuditEntries,
@@ -28,7 +28,7 @@ export function auditEntriesService({
     async listAuditEntries(call, request) {
       const violations = timeViolations({ since: request.since, until: request.until });
       if (violations.length > 0) throw invalidArgument(...violations);
-      let asked: Omit<AuditQuery, "page"> | undefined;
+      let scoped: Omit<AuditQuery, "page"> | undefined;
       const page = await listFound(
         call,
         pageTokenKey,
@@ -36,22 +36,23 @@ export function auditEntriesService({
         request,
         {
           scope(scope, inForce) {
-            asked = {
+            scoped = {
               roots: rootsOf(scope.roots, inForce),
               seesRest: seesRest(call, admins, inForce),
-              isOfOne: inForce.identity !== "",
+              hasIdentity: inForce.identity !== "",
             };
             return scope;
           },
           filters,
         },
-        (query) => queryAudit(call.tx, { ...(asked ?? { roots: [], seesRest: false, isOfOne: false }), page: query }),
+        (query) =>
+          queryAudit(call.tx, { ...(scoped ?? { roots: [], seesRest: false, hasIdentity: false }), page: query }),
         (row, column) => row[column],
       );
       const { totalCount, rows, ...rest } = page;
       return {
         ...rest,
-        ...(totalCount <= MOST_COUNTED && { totalCount }),
+        ...(totalCount <= MAX_COUNTED && { totalCount }),
         auditEntries: rows.map((row) => LAYOUT.ofRow({ ...row, resource: row["parent"] })),
       };
     },
@@ -59,8 +60,8 @@ export function auditEntriesService({
 }
 
 /**
- * Who makes organizations sees what was done in none of them, such as refusals of those who are nobody here, with a
- * token that is not narrowed.
+ * Administrators, with a token that is not narrowed, see the entries of no organization, such as rejections of
+ * unauthenticated callers.
  */
 function seesRest(
   { caller: { identity, capabilities, scopes } }: Call,
@@ -75,7 +76,7 @@ function seesRest(
   );
 }
 
-/** What was done to one resource stands below it. */
+/** An entry is stored below its resource. */
 function rootsOf(roots: string[], { resource }: ListAuditEntriesRequest): string[] {
   if (resource === "") return roots;
   return isUid(resource) && roots.some((root) => isWithin(resource, root)) ? [resource] : [];
@@ -85,7 +86,7 @@ function filters({ identity, method, decision, resource, since, until }: ListAud
   return [
     ...columnIsIfSet("identity", identity),
     ...columnIsIfSet("method", method),
-    // Written out, for an index of part of a table is taken only where it is seen to hold what is asked for.
+    // A literal: a partial index is used only if the statement itself shows that its condition holds.
     ...(decision === AuditDecision.UNSPECIFIED ? [] : [sql`t.decision = ${sql.lit(Number(decision))}`]),
     ...columnIsIfSet("parent", resource),
     ...(since === undefined ? [] : [sql`t.create_time >= ${milliseconds(since)}`]),

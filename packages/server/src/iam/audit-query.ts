@@ -3,27 +3,27 @@ import type { FoundPage, PageQuery } from "../aip/page-query.ts";
 import { type Condition, unindexed, within } from "../aip/scope.ts";
 import type { Database } from "../store/index.ts";
 
-/** A page of the log as the database is asked for it. */
+/** The query for a page of the audit log. */
 export interface AuditQuery {
-  /** Entries come from these and below. */
+  /** The page has entries of these uids and below. */
   roots: string[];
-  /** Whether those come that are in no organization. */
+  /** Whether it also has entries of no organization. */
   seesRest: boolean;
-  /** Whether the filters name an identity, which has an index of its own. */
-  isOfOne: boolean;
+  /** Whether the filters name an identity, which has its own index. */
+  hasIdentity: boolean;
   page: PageQuery;
 }
 
-/** No more entries than these are counted, and one. */
-export const MOST_COUNTED = 10_000n;
-// So many entries of a group are sorted for a page; of more, those of its organization are read in their order until
-// the page is full.
-const MOST_SORTED = 20_000;
-const MOST_BRANCHES = 50;
+/** Entries are counted up to this number; a total of one more means that there are more. */
+export const MAX_COUNTED = 10_000n;
+// Up to this number of entries of a group are sorted for a page. If a group has more, the entries of its organization
+// are read in order until the page is full.
+const MAX_SORTED = 20_000;
+const MAX_BRANCHES = 50;
 
 /**
- * Where entries come from: all of one organization by an index, or all below one uid. `isSorted`: what is found is
- * sorted.
+ * A source of entries: all of one organization by its index, or all below one uid. `isSorted`: the matches are looked
+ * up first and then sorted.
  */
 interface Branch {
   where: Condition;
@@ -31,8 +31,8 @@ interface Branch {
 }
 
 /**
- * One page and the number of all, counted to `MOST_COUNTED` and one. Each place is read by an index of its own, as far
- * as the page needs it, and the pages of all are put together: what the engine reads does not grow with the log.
+ * One page and the total, counted up to `MAX_COUNTED` and one. Each branch is read by its own index, only as far as the
+ * page needs, and the results are merged: the time for a page does not grow with the log.
  */
 export async function queryAudit(db: Database, query: AuditQuery): Promise<FoundPage<Record<string, unknown>>> {
   const { filters, orders, after, limit, offset, scope } = query.page;
@@ -61,24 +61,24 @@ export async function queryAudit(db: Database, query: AuditQuery): Promise<Found
     join audit_entries as t on t.uid = k.uid ${order("k")}`.execute(db);
   const counted = branches.map(
     (branch, at) =>
-      sql`select * from (select 1 as one from audit_entries as t where ${matches(branch)} limit ${MOST_COUNTED + 1n}) as ${sql.ref(`b${at}`)}`,
+      sql`select * from (select 1 as one from audit_entries as t where ${matches(branch)} limit ${MAX_COUNTED + 1n}) as ${sql.ref(`b${at}`)}`,
   );
   const {
     rows: [count],
   } = await sql<{
     n: number;
-  }>`select count(*) as n from (select * from (${sql.join(counted, sql` union all `)}) as a limit ${MOST_COUNTED + 1n}) as c`.execute(
+  }>`select count(*) as n from (select * from (${sql.join(counted, sql` union all `)}) as a limit ${MAX_COUNTED + 1n}) as c`.execute(
     db,
   );
   return { rows: found.rows, total: Number(count?.n ?? 0) };
 }
 
-async function branchesOf(db: Database, { roots, seesRest, isOfOne }: AuditQuery): Promise<Branch[]> {
+async function branchesOf(db: Database, { roots, seesRest, hasIdentity }: AuditQuery): Promise<Branch[]> {
   const inOrganization = (organization: string): Condition =>
-    sql`${isOfOne ? unindexed(sql`t.organization`) : sql`t.organization`} = ${organization}`;
+    sql`${hasIdentity ? unindexed(sql`t.organization`) : sql`t.organization`} = ${organization}`;
   const branches: Branch[] = seesRest ? [{ where: inOrganization(""), isSorted: false }] : [];
-  // Nobody has so many groups that are apart; whoever does waits for all of them to be sorted.
-  if (roots.length > MOST_BRANCHES) return [...branches, { where: within(roots), isSorted: true }];
+  // So many separate groups are not usual; all their entries are sorted.
+  if (roots.length > MAX_BRANCHES) return [...branches, { where: within(roots), isSorted: true }];
   for (const root of roots) {
     const [organization = ""] = root.split("/", 1);
     if (organization === root) branches.push({ where: inOrganization(root), isSorted: false });
@@ -101,8 +101,8 @@ async function hasMany(db: Database, root: string): Promise<boolean> {
     rows: [row],
   } = await sql<{
     n: number;
-  }>`select count(*) as n from (select 1 as one from audit_entries as t where ${within([root])} limit ${MOST_SORTED + 1}) as c`.execute(
+  }>`select count(*) as n from (select 1 as one from audit_entries as t where ${within([root])} limit ${MAX_SORTED + 1}) as c`.execute(
     db,
   );
-  return Number(row?.n ?? 0) > MOST_SORTED;
+  return Number(row?.n ?? 0) > MAX_SORTED;
 }

@@ -7,18 +7,18 @@ import type { Row } from "../store/index.ts";
 
 type Hydrated = MessageInitShape<typeof RoleBindingSchema>;
 
-/** One row as an answer carries it. */
+/** A role binding as a response shows it. */
 export async function hydratedBinding(call: Call, row: Row<"role_bindings">): Promise<Hydrated> {
   const [binding = {}] = await hydratedBindings(call, [row]);
   return binding;
 }
 
-/** The rows as answers carry them, with what they refer to. Source: spec.md, RoleBinding. */
+/** Role bindings as responses show them, with what they refer to. Source: docs/contract.md, "Resources". */
 export async function hydratedBindings(call: Call, rows: Row<"role_bindings">[]): Promise<Hydrated[]> {
   if (rows.length === 0) return [];
   const distinct = (uids: string[]): string[] => [...new Set(uids)];
   const columns = ["uid", "name", "description"] as const;
-  const [who, where, what] = [
+  const [identityRows, groupRows, roleRows] = [
     await call.tx
       .selectFrom("identities")
       .select([...columns, "subject", "issuer", "email"])
@@ -35,9 +35,9 @@ export async function hydratedBindings(call: Call, rows: Row<"role_bindings">[])
       .where("uid", "in", distinct(rows.map((row) => row.role_uid)))
       .execute(),
   ];
-  const identityOf = new Map(who.map((row) => [row.uid, row]));
-  const groupOf = new Map(where.map((row) => [row.uid, row]));
-  const roleOf = new Map(what.map((row) => [row.uid, row]));
+  const identityOf = new Map(identityRows.map((row) => [row.uid, row]));
+  const groupOf = new Map(groupRows.map((row) => [row.uid, row]));
+  const roleOf = new Map(roleRows.map((row) => [row.uid, row]));
   return rows.map((row) => ({
     uid: row.uid,
     createTime: timestamp(row.create_time),
@@ -47,7 +47,10 @@ export async function hydratedBindings(call: Call, rows: Row<"role_bindings">[])
   }));
 }
 
-/** Tells of a binding that no method of its own made. `by`: who did it, where it is not the caller. */
+/**
+ * Emits the event for a binding that was not made by a method of RoleBindings. `by`: the actor, if it is not the
+ * caller.
+ */
 export async function emitBinding(call: Call, row: Row<"role_bindings">, by?: Actor): Promise<void> {
   call.emit(RoleBindingSchema, {
     type: "api.iam.rolebindings.created.v1",
@@ -58,7 +61,7 @@ export async function emitBinding(call: Call, row: Row<"role_bindings">, by?: Ac
   });
 }
 
-/** Tells of bindings that went with what they bound. */
+/** Emits the events for bindings that were deleted together with what they bound. */
 export function emitLostBindings(call: Call, uids: readonly string[]): void {
   for (const uid of uids)
     call.emit(ResourceDeletedSchema, {

@@ -6,8 +6,8 @@ import { toColumn } from "./roles.ts";
 const ALL = CapabilitySchema.values
   .map(({ number }) => number as Capability)
   .filter((capability) => capability !== Capability.CAPABILITY_UNSPECIFIED);
-// Who did what is for owners alone, and events for those who may subscribe to them: both tell of people, and of what is
-// gone.
+// Audit entries are only for owners, and events only for callers that may subscribe to them: both contain personal
+// data, and data of deleted resources.
 const LISTS = CapabilitySchema.values
   .filter(({ name }) => name.endsWith("_LIST") && name !== "CAP_IAM_AUDIT_LIST" && name !== "CAP_EVENTS_LIST")
   .map(({ number }) => number as Capability);
@@ -36,7 +36,7 @@ const SUBSCRIPTIONS = CapabilitySchema.values
   .map(({ number }) => number as Capability);
 const VIEWER = [...LISTS, Capability.CAP_REPO_BLOBS_GET];
 
-/** The roles that every installation has. Source: contract §7. */
+/** The roles that every installation has. Source: docs/contract.md, "Capabilities and roles". */
 export const BUILT_IN_ROLES: readonly { name: string; description: string; capabilities: Capability[] }[] = [
   { name: "owner", description: "everything", capabilities: ALL },
   {
@@ -67,7 +67,7 @@ export const BUILT_IN_ROLES: readonly { name: string; description: string; capab
   },
 ];
 
-/** Makes the built-in roles, and brings those of an older version up to date. Answers their uids by name. */
+/** Creates the built-in roles, and updates those of an older version. Returns their uids by name. */
 export async function ensureBuiltInRoles(tx: Database, nowMs: number): Promise<Map<string, string>> {
   const found = await tx.selectFrom("roles").select(["uid", "name"]).where("parent", "=", "").execute();
   const uids = new Map(found.map(({ uid, name }) => [name, uid]));

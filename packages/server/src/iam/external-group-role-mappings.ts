@@ -26,7 +26,7 @@ const mappings = resource({
   message: ExternalGroupRoleMappingSchema,
   table: "external_group_role_mappings",
   toMessage: (row) => ({ ...LAYOUT.fieldsOf(row), identityProviderUid: row.parent }),
-  // Which group it is of stays.
+  // The external group cannot be changed.
   toRow: columnsOf(LAYOUT, "external_group_role_mappings", ["role_uid", "scope"]),
 });
 
@@ -65,7 +65,7 @@ export function externalGroupRoleMappingsService({
       call,
       { externalGroupRoleMapping: mapping = create(ExternalGroupRoleMappingSchema), updateMask },
     ) =>
-      // It stands below its provider, and that below its group.
+      // The group is the parent of the mapping's provider.
       mappings.patch(call, mapping.uid, mapping, updateMask, (before, after) =>
         check(call, parentOf(before.parent), after),
       ),
@@ -92,8 +92,8 @@ export function externalGroupRoleMappingsService({
 }
 
 /**
- * Throws INVALID_ARGUMENT with all that is wrong, or PERMISSION_DENIED for a role that the caller does not hold whole.
- * `group`: the provider's.
+ * Throws INVALID_ARGUMENT with all violations, or PERMISSION_DENIED if the caller does not hold every capability of the
+ * role. `group`: the provider's.
  */
 async function check(call: Call, group: string, mapping: ExternalGroupRoleMapping): Promise<void> {
   const violations = violationsOf(ExternalGroupRoleMappingSchema, mapping);

@@ -6,22 +6,22 @@ import type { Row } from "../store/index.ts";
 import { capabilitiesOf, capabilityName, roles } from "./roles.ts";
 
 /**
- * The role, where it can be given on the group: a custom one is known in its parent's subtree alone. What is out of
- * reach is as what does not exist.
+ * The role, if it can be given on the group: a custom role exists only at and below its parent. A role out of reach is
+ * treated as one that does not exist: undefined.
  */
 export async function roleFor(call: Call, group: string, roleUid: string): Promise<Row<"roles"> | undefined> {
   const home = parentOf(roleUid);
   return home === "" || isWithin(group, home) ? await roles.find(call.tx, roleUid) : undefined;
 }
 
-/** What is told of a role that `roleFor` does not find. */
+/** The violation for a role that `roleFor` does not find. */
 export function noSuchRole(field: string): FieldViolation {
   return { field, description: "there is no such role for this group" };
 }
 
 /**
- * Throws INVALID_ARGUMENT for a role that is none there, and PERMISSION_DENIED where the caller does not hold all of
- * it. Source: contract §7.
+ * Throws INVALID_ARGUMENT for a role that `roleFor` does not find, and PERMISSION_DENIED if the caller does not hold
+ * every capability of it. Source: docs/contract.md, "Capabilities and roles".
  */
 export async function requireGivable(call: Call, group: string, roleUid: string, field = "roleUid"): Promise<void> {
   const role = await roleFor(call, group, roleUid);

@@ -23,9 +23,9 @@ const toRow = columnsOf(LAYOUT, "group_invites", ["role_uid", "email", "single_u
 const invites = resource({
   message: GroupInviteSchema,
   table: "group_invites",
-  // How long it was to be good is never answered; an update checks the whole.
+  // `ttl` is an input only; an update validates the whole message, where it is required.
   toMessage: (row) => ({ ...LAYOUT.fieldsOf(row), ttl: durationFromMs(row.expiration_time - row.create_time) }),
-  // Its role stays.
+  // The role cannot be changed.
   toRow: columnsOf(LAYOUT, "group_invites", ["email", "single_use"]),
 });
 
@@ -36,14 +36,13 @@ const LIST = listOf({
   orderBy: sortable("create_time", "expiration_time", "email", "key_id", "uid"),
 });
 
-// A code travels by mail and chat, where it stays: after a month nobody remembers who still has it. Who needs longer
-// makes another.
+// A code is sent by mail or chat, where it remains readable, so an invite ends after at most a month.
 const MAX_TTL_MS = 30 * 86_400_000;
 const CODE_BYTES = 32;
 
 export function groupInvitesService({ pageTokenKey }: ServiceContext): Service<typeof GroupInvitesService> {
   return {
-    getGroupInvite: async (call, { uid }) => await one(call, await invites.get(call.tx, uid)),
+    getGroupInvite: async (call, { uid }) => await hydrateOne(call, await invites.get(call.tx, uid)),
     async listGroupInvites(call, request) {
       const page = await listPage(call, pageTokenKey, LIST, request, {
         filters: ({ keyId }) => columnIsIfSet("key_id", keyId),
@@ -64,20 +63,20 @@ export function groupInvitesService({ pageTokenKey }: ServiceContext): Service<t
         expiration_time: call.nowMs + ttlMs,
         create_time: call.nowMs,
       });
-      return { ...(await one(call, row)), code };
+      return { ...(await hydrateOne(call, row)), code };
     },
     acceptGroupInvite: acceptInvite,
     async updateGroupInvite(call, { groupInvite = create(GroupInviteSchema), updateMask }) {
-      // Whoever decides for whom it is gives the role away.
+      // A caller that changes an invite's address decides which identity gets its role, so it must hold the role.
       await invites.patch(call, groupInvite.uid, groupInvite, updateMask, (before) =>
         requireGivable(call, before.parent, before.role_uid),
       );
-      return await one(call, await invites.get(call.tx, groupInvite.uid));
+      return await hydrateOne(call, await invites.get(call.tx, groupInvite.uid));
     },
     async deleteGroupInvite(call, { uid }) {
       const row = await invites.get(call.tx, uid);
       await call.tx.deleteFrom("invite_acceptances").where("invite", "=", uid).execute();
-      // Whoever has the code is told that it was revoked, until it would have ended.
+      // Until the invite would have expired, a caller with its code is answered that it was revoked.
       await call.tx.deleteFrom("revoked_invites").where("expiration_time", "<=", call.nowMs).execute();
       const { code_hash, expiration_time } = row;
       if (expiration_time > call.nowMs)
@@ -88,7 +87,7 @@ export function groupInvitesService({ pageTokenKey }: ServiceContext): Service<t
   };
 }
 
-/** Throws INVALID_ARGUMENT with all that is wrong. Answers the time it is good for, in milliseconds. */
+/** Throws INVALID_ARGUMENT with all violations. Returns the invite's lifetime in milliseconds. */
 function check(invite: GroupInvite): number {
   const violations: FieldViolation[] = violationsOf(GroupInviteSchema, invite);
   const ttlMs = invite.ttl === undefined ? 0 : durationMs(invite.ttl);
@@ -105,12 +104,12 @@ function durationMs({ seconds, nanos }: Duration): number {
 
 type Hydrated = MessageInitShape<typeof GroupInviteSchema>;
 
-async function one(call: Call, row: Row<"group_invites">): Promise<Hydrated> {
+async function hydrateOne(call: Call, row: Row<"group_invites">): Promise<Hydrated> {
   const [invite = {}] = await hydrate(call, [row]);
   return invite;
 }
 
-/** The rows as answers carry them, with their roles. */
+/** Invites as responses show them, with their roles. */
 async function hydrate(call: Call, rows: Row<"group_invites">[]): Promise<Hydrated[]> {
   if (rows.length === 0) return [];
   const uids = [...new Set(rows.map((row) => row.role_uid))];

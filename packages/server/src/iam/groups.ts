@@ -35,7 +35,7 @@ const LIST = storedListOf(
   LAYOUT,
 );
 
-// A uid grows with each level, and so does every uid below it.
+// Every level makes the uids below it longer.
 const MAX_DEPTH = 16;
 
 export function groupsService({ pageTokenKey, ownerRole }: ServiceContext): Service<typeof GroupsService> {
@@ -47,7 +47,7 @@ export function groupsService({ pageTokenKey, ownerRole }: ServiceContext): Serv
       validate(GroupSchema, group);
       if (parent !== "") await groups.get(call.tx, parent);
       const made = await insertGroup(call, parent, group);
-      if (parent === "") await own(call, made.uid, ownerRole);
+      if (parent === "") await bindOwner(call, made.uid, ownerRole);
       return groups.toMessage(made);
     },
     updateGroup: (call, { group = create(GroupSchema), updateMask }) =>
@@ -59,7 +59,7 @@ export function groupsService({ pageTokenKey, ownerRole }: ServiceContext): Serv
       for (const table of ["role_bindings", "terms_acceptances"] as const)
         await call.tx.deleteFrom(table).where("parent", "=", uid).execute();
       await call.tx.deleteFrom("account_associations").where("uid", "=", uid).execute();
-      // Those of a provider further up that give a role here, as bindings do.
+      // Mappings of a provider further up that give a role on this group are deleted like its bindings.
       const mappings = await call.tx
         .deleteFrom("external_group_role_mappings")
         .where("scope", "=", uid)
@@ -72,7 +72,7 @@ export function groupsService({ pageTokenKey, ownerRole }: ServiceContext): Serv
   };
 }
 
-/** Makes a group with nothing but a name, as a push to a path does. The caller's rights have been looked at. */
+/** Creates a group with only a name, as a push to a path does. The caller's rights have been checked before. */
 export async function createGroupNamed(call: Call, parent: string, name: string): Promise<string> {
   const group = create(GroupSchema, { name });
   validate(GroupSchema, group);
@@ -98,8 +98,8 @@ async function insertGroup(call: Call, parent: string, group: Group): Promise<Ro
   });
 }
 
-// Who makes an organization owns it.
-async function own(call: Call, group: string, role: string): Promise<void> {
+// The creator of an organization becomes its owner.
+async function bindOwner(call: Call, group: string, role: string): Promise<void> {
   const row = {
     uid: newUid(group),
     parent: group,

@@ -23,7 +23,7 @@ import { validateRelationship } from "./relationship.ts";
 import { capabilitiesOf, capabilityName } from "./roles.ts";
 import { sql } from "kysely";
 
-// The oneof of how it is assumed stands in columns of its own.
+// The oneof `relationship` is stored in columns of its own.
 const LAYOUT = layoutOf(IdentitySchema, {
   without: ["claim_match", "static_keys", "aws_identity", "service_principal"],
 });
@@ -97,7 +97,7 @@ export function identitiesService({ pageTokenKey, admins = [] }: ServiceContext)
     async deleteIdentity(call, { uid }) {
       const row = await identities.get(call.tx, uid);
       requireAdminFor(call, admins, uid);
-      // They stand in groups of their own, which are told of it.
+      // Each binding belongs to a group of its own, which gets the event.
       const bindings = await call.tx
         .deleteFrom("role_bindings")
         .where("identity_uid", "=", uid)
@@ -124,8 +124,8 @@ function check(identity: Identity): void {
 }
 
 /**
- * Whoever decides how an identity is assumed can become it. Throws PERMISSION_DENIED unless the caller holds all that
- * it holds.
+ * Throws PERMISSION_DENIED unless the caller holds every capability that the identity holds: a caller that changes how
+ * an identity is assumed can become it.
  */
 export async function requireHoldsAllOf(call: Call, identity: string): Promise<void> {
   const rows = await call.tx
@@ -138,8 +138,8 @@ export async function requireHoldsAllOf(call: Call, identity: string): Promise<v
 }
 
 /**
- * What an administrator may do is in no binding: whoever decides how one is assumed, or removes it, must be one. Throws
- * PERMISSION_DENIED, also for a token that is narrowed.
+ * Throws PERMISSION_DENIED if the identity is an administrator and the caller is not, or has a narrowed token:
+ * administrators' rights are not role bindings, so `requireHoldsAllOf` does not cover them.
  */
 export function requireAdminFor(
   { caller: { identity, capabilities, scopes } }: Call,
@@ -160,17 +160,17 @@ const TYPES = {
 
 type RelationshipColumns = Pick<Row<"identities">, "relationship_type" | "relationship" | "issuer" | "subject">;
 
-/** How an identity is assumed, as its row has it. `relationshipOf` is the way back. */
+/** The columns of how an identity is assumed. `relationshipOf` is the inverse. */
 export function relationshipColumns(relationship: Identity["relationship"]): RelationshipColumns {
   return {
-    ...exactly(relationship),
+    ...exactMatch(relationship),
     relationship_type: relationship.case === undefined ? 0 : TYPES[relationship.case],
     relationship:
       relationship.case === undefined ? "" : toJsonString(IdentitySchema, create(IdentitySchema, { relationship })),
   };
 }
 
-function exactly(relationship: Identity["relationship"]): { issuer: string; subject: string } {
+function exactMatch(relationship: Identity["relationship"]): { issuer: string; subject: string } {
   if (relationship.case === "staticKeys")
     return { issuer: relationship.value.issuer, subject: relationship.value.subject };
   if (relationship.case !== "claimMatch") return { issuer: "", subject: "" };

@@ -24,7 +24,7 @@ import { requireAdminFor } from "./identities.ts";
 import { secretPlace } from "./sign-in-provider.ts";
 
 const LAYOUT = layoutOf(IdentityProviderSchema, { without: ["oidc"] });
-// How it is reached stands in the same row.
+// The OIDC configuration is stored in the same row.
 const OIDC_LAYOUT = layoutOf(IdentityProvider_OIDCSchema, { without: ["client_secret"] });
 const ownColumns = columnsOf(LAYOUT, "identity_providers", ["name", "description", "default_role"]);
 const oidcColumns = columnsOf(OIDC_LAYOUT, "identity_providers", [
@@ -43,7 +43,7 @@ const toRow = (provider: IdentityProvider) => ({
 export const identityProviders = resource({
   message: IdentityProviderSchema,
   table: "identity_providers",
-  // The secret is in no answer.
+  // The client secret is never part of a response.
   toMessage: (row) => ({
     ...LAYOUT.fieldsOf(row),
     configuration: { case: "oidc" as const, value: OIDC_LAYOUT.ofRow(row) },
@@ -83,8 +83,8 @@ export function identityProvidersService({
         create_time: call.nowMs,
         update_time: call.nowMs,
       });
-      // It is sealed for its place, which has its name only now.
-      if (clientSecret !== "") await keepSecret(call, row.uid, secrets.seal(clientSecret, secretPlace(row.uid)));
+      // The secret is sealed for the row's uid, which the insert has assigned.
+      if (clientSecret !== "") await storeSecret(call, row.uid, secrets.seal(clientSecret, secretPlace(row.uid)));
       return identityProviders.toMessage(row);
     },
     async updateIdentityProvider(call, { identityProvider = create(IdentityProviderSchema), updateMask }) {
@@ -97,20 +97,20 @@ export function identityProvidersService({
           const { clientSecret } = check(after);
           const row = toRow(after);
           if (before.name !== row.name) await identityProviders.requireFree(call.tx, before.parent, row.name);
-          const decisive = DECISIVE.some((column) => before[column] !== row[column]);
-          const gives = decisive || before.default_role !== row.default_role;
+          const changesRights = RIGHTS_COLUMNS.some((column) => before[column] !== row[column]);
+          const gives = changesRights || before.default_role !== row.default_role;
           if (gives && row.default_role !== "")
             await requireGivable(call, before.parent, row.default_role, "defaultRole");
-          if (decisive) await requireAllItGives(call, before.uid);
-          if (PEOPLE.some((column) => before[column] !== row[column])) {
+          if (changesRights) await requireGivableRoles(call, before.uid);
+          if (IDENTITY_COLUMNS.some((column) => before[column] !== row[column])) {
             for (const uid of await peopleAmong(call, admins, before.uid)) requireAdminFor(call, admins, uid);
             await endRefreshTokens(call, before.uid);
           }
           const sameClient = before.issuer === row.issuer && before.client_id === row.client_id;
           if (clientSecret !== "")
-            await keepSecret(call, before.uid, secrets.seal(clientSecret, secretPlace(before.uid)));
-          // A secret goes to nobody but whom it was given for.
-          else if (!sameClient || namesSecret(updateMask)) await keepSecret(call, before.uid, "");
+            await storeSecret(call, before.uid, secrets.seal(clientSecret, secretPlace(before.uid)));
+          // A secret is sent only to the issuer and client that it was given for.
+          else if (!sameClient || namesSecret(updateMask)) await storeSecret(call, before.uid, "");
         },
       );
     },
@@ -130,13 +130,13 @@ export function identityProvidersService({
   };
 }
 
-// What says who people are, and with the groups' claim what says what they may.
-const PEOPLE = ["issuer", "client_id", "correlation_rule"] as const;
-const DECISIVE = [...PEOPLE, "groups_claim"] as const;
+// The fields that decide which identity a person signs in as; with the groups' claim, those that decide which rights.
+const IDENTITY_COLUMNS = ["issuer", "client_id", "correlation_rule"] as const;
+const RIGHTS_COLUMNS = [...IDENTITY_COLUMNS, "groups_claim"] as const;
 // Source: RFC 6749 §3.3.
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]{1,256}$/;
 
-/** Throws INVALID_ARGUMENT with all that is wrong. */
+/** Throws INVALID_ARGUMENT with all violations. */
 function check(provider: IdentityProvider): OIDC {
   const violations: FieldViolation[] = violationsOf(IdentityProviderSchema, provider);
   const add = (field: string, description: string): void => {
@@ -156,20 +156,21 @@ function check(provider: IdentityProvider): OIDC {
   return oidc;
 }
 
-/** Whether the secret itself is named, so that none means that there is none. */
+/** Whether the mask names the secret: an empty secret then removes the stored one. */
 function namesSecret(mask: FieldMask | undefined): boolean {
   return mask?.paths.some((path) => path.trim().split(".").map(camelCase).join(".") === "oidc.clientSecret") ?? false;
 }
 
-async function keepSecret(call: Call, uid: string, sealed: string): Promise<void> {
+async function storeSecret(call: Call, uid: string, sealed: string): Promise<void> {
   await call.tx.updateTable("identity_providers").set({ client_secret: sealed }).where("uid", "=", uid).execute();
 }
 
 /**
- * Whoever decides who a provider's people are can become them: all that its mappings give, and all that its people were
- * given. Source: contract §7.
+ * Throws PERMISSION_DENIED unless the caller could give every role that the provider's mappings give and its people
+ * hold: a caller that changes how people are identified can become them. Source: docs/contract.md, "Capabilities and
+ * roles".
  */
-async function requireAllItGives(call: Call, uid: string): Promise<void> {
+async function requireGivableRoles(call: Call, uid: string): Promise<void> {
   const mapped = await call.tx
     .selectFrom("external_group_role_mappings")
     .select(["scope as group", "role_uid"])
@@ -186,7 +187,7 @@ async function requireAllItGives(call: Call, uid: string): Promise<void> {
   for (const { group, role_uid: role } of [...mapped, ...bound]) await requireGivable(call, group, role, "oidc");
 }
 
-/** Which of the identities are people of the provider. */
+/** The identities, of those given, that belong to people of the provider. */
 async function peopleAmong(call: Call, identities: readonly string[], provider: string): Promise<string[]> {
   if (identities.length === 0) return [];
   const rows = await call.tx
@@ -203,16 +204,16 @@ async function endRefreshTokens(call: Call, uid: string): Promise<void> {
   await call.tx.deleteFrom("refresh_tokens").where("identity", "in", people).execute();
 }
 
-/** Seals anew what was sealed with an older secret key. */
+/** Seals client secrets again that are sealed with an older key. */
 export async function resealProviders(tx: Call["tx"], secrets: Secrets): Promise<void> {
   const rows = await tx
     .selectFrom("identity_providers")
     .select(["uid", "client_secret"])
     .where("client_secret", "!=", "")
     .execute();
-  for (const { uid, client_secret: kept } of rows) {
-    if (secrets.isCurrent(kept)) continue;
-    const sealed = secrets.seal(secrets.open(kept, secretPlace(uid)), secretPlace(uid));
+  for (const { uid, client_secret: stored } of rows) {
+    if (secrets.isCurrent(stored)) continue;
+    const sealed = secrets.seal(secrets.open(stored, secretPlace(uid)), secretPlace(uid));
     await tx.updateTable("identity_providers").set({ client_secret: sealed }).where("uid", "=", uid).execute();
   }
 }

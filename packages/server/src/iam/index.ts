@@ -1,4 +1,4 @@
-// What other rooms and the access room may ask of iam.
+// The services and functions of iam that other features use.
 export { BUILT_IN_ROLES, ensureBuiltInRoles } from "./built-in-roles.ts";
 export { accountAssociationsService } from "./account-associations.ts";
 export { externalGroupRoleMappingsService } from "./external-group-role-mappings.ts";

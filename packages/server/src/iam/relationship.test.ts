@@ -13,7 +13,7 @@ const faults = (relationship: MessageInitShape<typeof IdentitySchema>["relations
 const issuer = (value: string) => ({ case: "issuer" as const, value });
 const subject = (value: string) => ({ case: "subject" as const, value });
 
-test("no relationship, and good ones", () => {
+test("no relationship, or a valid one, has no violations", () => {
   assert.deepEqual(faults({ case: undefined }), []);
   assert.deepEqual(
     faults({
@@ -45,7 +45,7 @@ test("no relationship, and good ones", () => {
   );
 });
 
-test("all that is wrong with a claim match is told at once", () => {
+test("all violations of a claim match are reported together", () => {
   assert.deepEqual(faults({ case: "claimMatch", value: {} }), ["claimMatch.issuer", "claimMatch.subject"]);
   assert.deepEqual(faults({ case: "claimMatch", value: { iss: issuer(""), sub: subject("") } }), [
     "claimMatch.issuer",
@@ -90,7 +90,7 @@ test("all that is wrong with a claim match is told at once", () => {
   );
 });
 
-test("static keys must be public, and the rest be there", () => {
+test("static keys need an issuer, a subject and public keys", () => {
   assert.deepEqual(faults({ case: "staticKeys", value: {} }), [
     "staticKeys.issuer",
     "staticKeys.subject",
@@ -104,7 +104,7 @@ test("static keys must be public, and the rest be there", () => {
   }
 });
 
-test("the other kinds", () => {
+test("a service principal is rejected; an AWS identity needs an account, and an ARN or a user id", () => {
   assert.deepEqual(faults({ case: "servicePrincipal", value: 0 }), ["servicePrincipal"]);
   assert.deepEqual(faults({ case: "awsIdentity", value: { awsAccount: "1" } }), [
     "awsIdentity.awsAccount",

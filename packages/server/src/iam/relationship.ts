@@ -10,8 +10,8 @@ const MAX_MATCHERS = 64;
 const MAX_JWKS_DEPTH = 8;
 
 /**
- * All that is wrong with the identity's relationship, fields relative to the identity. None at all is fine: it cannot
- * be assumed.
+ * All violations of the identity's relationship; field names are relative to the identity. An identity without a
+ * relationship is valid: it cannot be assumed.
  */
 export function validateRelationship(identity: Identity): FieldViolation[] {
   const { relationship } = identity;
@@ -88,7 +88,7 @@ function awsIdentityFaults({ awsAccount, awsArn, awsUserId }: AWSIdentity): Fiel
   return faults;
 }
 
-/** The document, or undefined for what is no JSON. */
+/** The document. Undefined if the text is not a JSON object. */
 function parseKeys(text: string): unknown {
   try {
     const document = parseJson(text, MAX_JWKS_DEPTH);

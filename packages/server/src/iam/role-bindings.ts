@@ -96,8 +96,8 @@ function batchViolations(parent: string, parents: string[]): FieldViolation[] {
   });
 }
 
-// The batch method's rule lets anybody in who is authenticated, as each request names a group of its own: what
-// createRoleBinding's rule asks for is asked here, and who may not know of the group is told that there is none.
+// The rule of the batch method lets in any authenticated caller, because each request names its own group: the rule of
+// createRoleBinding is checked here. A caller that may not see the group gets NOT_FOUND.
 async function requireCreate(call: Call, group: string): Promise<void> {
   if (await call.may(Capability.CAP_IAM_ROLE_BINDINGS_CREATE, group)) return;
   const seen =
@@ -118,8 +118,8 @@ async function bind(call: Call, group: string, binding: RoleBinding, path: strin
   });
 }
 
-// An identity's rights never reach above its parent group, and a custom role is known in its parent's subtree alone.
-// What is out of reach is told as what does not exist.
+// An identity's rights never reach above its parent group, and a custom role exists only at and below its parent. What
+// is out of reach is reported as not existing.
 async function checkBinding(
   call: Call,
   group: string,
@@ -143,8 +143,8 @@ async function checkBinding(
 }
 
 /**
- * The one binding of the identity to the role on the group, made and told of if there is none. The caller has looked at
- * who may give what.
+ * The binding of the identity to the role on the group; if there is none, it is created and its event emitted. The
+ * caller has checked the right to give the role.
  */
 export async function ensureBinding(
   call: Call,

@@ -96,17 +96,17 @@ export function capabilitiesOf({ capabilities }: { capabilities: string }): Capa
   return JSON.parse(capabilities) as Capability[];
 }
 
-/** The name a capability has in the API, e.g. `CAP_REPO_LIST`. */
+/** The name of a capability in the API, e.g. `CAP_REPO_LIST`. */
 export function capabilityName(capability: Capability): string {
   return CapabilitySchema.value[capability]?.name ?? String(capability);
 }
 
-/** Capabilities as the column holds them: each once, in order. */
+/** The value of the capabilities column: without duplicates, sorted. */
 export function toColumn(capabilities: Capability[]): string {
   return JSON.stringify([...new Set(capabilities)].sort((left, right) => left - right));
 }
 
-// Everybody is shown the built-in roles, without a filter or with in_root.
+// Every caller sees the built-in roles, in lists without a filter or with in_root.
 function withBuiltIn(
   scope: Scope,
   { uidp }: { uidp?: { ancestorsOf: string; descendantsOf: string; childrenOf: string } },

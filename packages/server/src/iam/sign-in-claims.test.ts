@@ -6,7 +6,7 @@ const PROVIDER = { correlationRule: 0, groupsClaim: "groups" };
 const person = (claims: Record<string, unknown>, provider = PROVIDER): Person | undefined =>
   personOf(provider, { sub: "ann", ...claims });
 
-test("the subject is text that every database keeps, by the claim that the rule names", () => {
+test("the subject is the claim that the correlation rule names, if every database can store it", () => {
   assert.deepEqual(
     [0, 1, 2].map((correlationRule) => subjectClaim({ correlationRule })),
     ["sub", "sub", "oid"],
@@ -17,7 +17,7 @@ test("the subject is text that every database keeps, by the claim that the rule 
     assert.equal(person({ sub }), undefined, JSON.stringify(sub));
 });
 
-test("groups are a list of texts or one text, each once, and a claim's name is one name, whatever is in it", () => {
+test("groups are a list of strings or one string, without duplicates; dots in a claim's name have no meaning", () => {
   const groups = (value: unknown): string[] | undefined => person({ groups: value })?.groups;
   assert.deepEqual(groups(["a", "b", "a"]), ["a", "b"]);
   assert.deepEqual(groups("a b"), ["a b"]);
@@ -41,7 +41,7 @@ test("groups are a list of texts or one text, each once, and a claim's name is o
   assert.equal(groups(Array.from({ length: 20_000 }, (_, at) => `g${at}`))?.length, 5_000);
 });
 
-test("an address is vouched for by the word true alone, and what is no address is none", () => {
+test("an address is verified only by the boolean true, and an invalid address is ignored", () => {
   const address = (claims: object): unknown[] => [person({ ...claims })?.email, person({ ...claims })?.emailVerified];
   assert.deepEqual(address({ email: "ann@example.com", email_verified: true }), ["ann@example.com", true]);
   for (const word of ["true", 1, "yes", {}, [true], null, undefined, false])
@@ -50,7 +50,7 @@ test("an address is vouched for by the word true alone, and what is no address i
     assert.equal(address({ email })[0], undefined);
 });
 
-test("a name fits the rule of identities, whatever the provider calls people", () => {
+test("a person's name is turned into a valid name for an identity", () => {
   const called = [
     { name: "Ann Lee" },
     { name: "Zoë Ångström" },

@@ -1,16 +1,16 @@
 import { IdentityProvider_OIDC_CorrelationRule as CorrelationRule } from "@moorage/api";
 import type { Provider } from "./sign-in-provider.ts";
 
-/** What an ID token says of a person. */
+/** The data about a person in an ID token. */
 export interface Person {
-  /** By what the provider knows the person again. */
+  /** The provider's stable identifier of the person. */
   subject: string;
-  /** Undefined: the token says nothing of an address. */
+  /** Undefined when the token has no e-mail address. */
   email?: string;
   emailVerified: boolean;
-  /** As identities can be called; nobody is found by it. */
+  /** A valid name for an identity; never used to find a person. */
   name: string;
-  /** Each once. */
+  /** Without duplicates. */
   groups: string[];
 }
 
@@ -21,14 +21,14 @@ const MAX_GROUP_CHARS = 256;
 const MAX_GROUPS = 5_000;
 const EMAIL = /^[^\s@]+@[^\s@]+$/;
 
-/** The claim by which people of the provider are known again. */
+/** The claim that identifies people of the provider. */
 export function subjectClaim({ correlationRule }: Pick<Provider, "correlationRule">): "sub" | "oid" {
   return correlationRule === CorrelationRule.OID_EQUALS_EXTERNAL_ID ? "oid" : "sub";
 }
 
 /**
- * Reads the claims of a verified ID token. Undefined: the claim that `subjectClaim` names is no text, or too long. What
- * else cannot be read is as good as absent. Source: OpenID Connect Core 1.0 §2, §5.1.
+ * Reads the claims of a verified ID token. Undefined if the claim that `subjectClaim` names is missing, is not a
+ * string, or is too long. Other claims that are not valid are ignored. Source: OpenID Connect Core 1.0 §2, §5.1.
  */
 export function personOf(
   provider: Pick<Provider, "correlationRule" | "groupsClaim">,
@@ -42,14 +42,14 @@ export function personOf(
     name: nameOf(claims),
     groups: provider.groupsClaim === "" ? [] : groupsOf(own(claims, provider.groupsClaim)),
     ...(email !== undefined && EMAIL.test(email) && { email }),
-    // Nothing but the word itself vouches for an address: "true", 1 and the like are no such word.
+    // Only the boolean true counts: "true", 1 and the like do not.
     emailVerified: own(claims, "email_verified") === true,
   };
 }
 
 /**
- * A list of texts, or one text for a list of one. One bad entry takes nothing from the others; of very long lists the
- * rest is not read.
+ * The groups in a list of strings or in a single string. Invalid entries are skipped; entries beyond `MAX_GROUPS` are
+ * ignored.
  */
 function groupsOf(value: unknown): string[] {
   const values: unknown[] = Array.isArray(value) ? value.slice(0, MAX_GROUPS) : [value];
@@ -77,7 +77,7 @@ function own(claims: Record<string, unknown>, name: string): unknown {
   return Object.hasOwn(claims, name) ? claims[name] : undefined;
 }
 
-/** Text that every database keeps as it is: half a character would come back as another one. */
+/** A string that every database stores unchanged: well-formed, without null characters. Undefined for anything else. */
 function textOf(value: unknown, maxChars: number): string | undefined {
   return typeof value === "string" &&
     value !== "" &&

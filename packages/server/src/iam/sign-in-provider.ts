@@ -1,7 +1,7 @@
 import { isUid } from "../lib/uid.ts";
 import type { Database } from "../store/index.ts";
 
-/** An identity provider as those need it who let people in through it. */
+/** An identity provider, with what signing in through it needs. */
 export interface Provider {
   uid: string;
   name: string;
@@ -9,25 +9,25 @@ export interface Provider {
   group: string;
   issuer: string;
   clientId: string;
-  /** Sealed for `secretPlace`, or empty for a public client. */
+  /** Sealed for `secretPlace`; empty for a public client. */
   clientSecret: string;
-  /** Asked for beside openid. */
+  /** Scopes that are requested in addition to openid. */
   additionalScopes: string[];
-  /** The claim that lists a person's groups; empty: none. */
+  /** The claim that lists a person's groups; empty for none. */
   groupsClaim: string;
   /** CorrelationRule's number. */
   correlationRule: number;
   pkceEnabled: boolean;
-  /** A role's uid, or empty. */
+  /** A role's uid; empty for none. */
   defaultRole: string;
 }
 
-/** Where a provider's client secret is sealed for. */
+/** The purpose for which a provider's client secret is sealed. */
 export function secretPlace(provider: string): string {
   return `identity_provider:${provider}`;
 }
 
-/** The provider; undefined for a uid that is none. */
+/** The provider. Undefined when no provider has the uid. */
 export async function providerOf(db: Database, uid: string): Promise<Provider | undefined> {
   if (!isUid(uid)) return undefined;
   const row = await db.selectFrom("identity_providers").selectAll().where("uid", "=", uid).executeTakeFirst();

@@ -10,10 +10,7 @@ import { ensureBinding } from "./role-bindings.ts";
 import type { Person } from "./sign-in-claims.ts";
 import { type Provider, providerOf } from "./sign-in-provider.ts";
 
-/**
- * A person whom a provider vouches for, by an ID token that was verified against the provider's issuer and client as
- * they are named here.
- */
+/** A person, identified by an ID token that was verified against the issuer and client named here. */
 export interface SignIn extends Person {
   /** The provider's uid. */
   provider: string;
@@ -21,7 +18,7 @@ export interface SignIn extends Person {
   clientId: string;
 }
 
-/** `groups`: those that the person's token is to carry. */
+/** `groups`: those to put into the person's token. */
 export interface SignedIn {
   identity: string;
   created: boolean;
@@ -29,9 +26,10 @@ export interface SignedIn {
 }
 
 /**
- * Finds the person's identity, or makes it and binds it to the provider's default role: once, so that a binding that
- * was taken away stays away. It notes when the person signed in and what the provider says of the e-mail address.
- * Throws UNAUTHENTICATED when the provider is gone or is no longer the one that the ID token was for.
+ * Finds the person's identity, or creates it and binds it to the provider's default role. The role is bound only on
+ * creation, so that a binding that was removed does not come back. It records the time of the sign-in and the e-mail
+ * address. Throws UNAUTHENTICATED when the provider was deleted, or no longer has the issuer and client that the ID
+ * token was for.
  */
 export async function signInPerson(call: Call, person: SignIn): Promise<SignedIn> {
   const provider = await providerOf(call.tx, person.provider);
@@ -55,7 +53,7 @@ export async function signInPerson(call: Call, person: SignIn): Promise<SignedIn
       .where("uid", "=", known.uid)
       .execute();
     await auditSignIn(call, person, known.uid);
-    tell(call, "signed_in", provider, person, { uid: known.uid, ...addresses });
+    emitSignIn(call, "signed_in", provider, person, { uid: known.uid, ...addresses });
     return { identity: known.uid, created: false, groups };
   }
   const made = await identities.insert(call, "", {
@@ -69,7 +67,7 @@ export async function signInPerson(call: Call, person: SignIn): Promise<SignedIn
     create_time: call.nowMs,
     update_time: call.nowMs,
   });
-  tell(call, "registered", provider, person, made);
+  emitSignIn(call, "registered", provider, person, made);
   if (provider.defaultRole !== "")
     await ensureBinding(call, provider.group, made.uid, provider.defaultRole, actorOf(person, made.uid));
   await auditSignIn(call, person, made.uid, {
@@ -79,7 +77,7 @@ export async function signInPerson(call: Call, person: SignIn): Promise<SignedIn
   return { identity: made.uid, created: true, groups };
 }
 
-// The person is in no organization: what it did is told to whoever the provider belongs to.
+// The person's identity is in no organization: the entry goes to the provider's.
 async function auditSignIn(
   call: Call,
   person: SignIn,
@@ -89,7 +87,7 @@ async function auditSignIn(
   await audit(call, { method: "iam.signIn", resource: person.provider, ...actorOf(person, identity), details });
 }
 
-function tell(
+function emitSignIn(
   call: Call,
   what: "registered" | "signed_in",
   provider: Provider,
@@ -111,7 +109,7 @@ function actorOf({ issuer, subject }: SignIn, identity: string): Actor {
 
 export const signIn = command("iam.signIn", signInPerson);
 
-/** All that identities write beside the methods of the API. */
+/** The commands of iam beside the methods of the API. */
 export const iamCommands = [signIn] as const;
 
 function claimMatch({ issuer, subject, clientId }: SignIn): Identity["relationship"] {
@@ -130,8 +128,8 @@ function claimMatch({ issuer, subject, clientId }: SignIn): Identity["relationsh
 type Addresses = Pick<Row<"identities">, "email" | "email_unverified">;
 
 /**
- * A token that says nothing of an address changes nothing; one that does not vouch for it ends what an earlier one
- * vouched for.
+ * The e-mail columns after a sign-in: a token without an address changes nothing; one with an unverified address
+ * removes a verified one.
  */
 function emailOf({ email, emailVerified }: SignIn, known: Addresses): Addresses {
   if (email === undefined) return { email: known.email, email_unverified: known.email_unverified };
@@ -142,8 +140,8 @@ const MAX_GROUPS = 200;
 const MAX_GROUPS_BYTES = 3_000;
 
 /**
- * The groups that go along in the person's tokens, which must stay small enough for every proxy: first those that a
- * mapping names today, then others, so that a mapping made later counts for them at once, as many as fit.
+ * The groups for the person's tokens, which must stay small enough for every proxy: first those that a mapping names
+ * today, then as many others as fit, so that a mapping made later applies to them immediately.
  */
 async function carriedGroups(call: Call, provider: string, groups: string[]): Promise<string[]> {
   if (groups.length === 0) return [];

@@ -47,7 +47,8 @@ export function termsService({ pageTokenKey, terms = [] }: ServiceContext): Serv
       const violations = violationsOf(ListTermsAcceptancesRequestSchema, request);
       if (violations.length > 0) throw invalidArgument(...violations);
       if (!isUid(group)) throw notFound(GroupSchema.typeName, group);
-      // What ancestors accepted is accepted for the group: whoever may know the one may know the other.
+      // What an ancestor accepted counts for the group: a caller that may see the group's acceptances may see those of
+      // its ancestors.
       const places = sql`t.parent in (${sql.join([group, ...ancestorsOf(group)])})`;
       const page = await listPage(call, pageTokenKey, LIST, request, {
         scope({ roots }) {
@@ -75,9 +76,9 @@ function unknownDocument(id: string, at: number): FieldViolation {
 }
 
 /**
- * Throws FAILED_PRECONDITION with every document that blocks this and that neither the place's groups nor their
- * ancestors accepted. `what`: a method's full name, or `push`. `places`: uids of groups or of what is in them; what is
- * in no group is blocked by nothing.
+ * Throws FAILED_PRECONDITION with every document that blocks the operation and that neither the groups of the places
+ * nor their ancestors have accepted. `what`: a method's full name, or `push`. `places`: uids of groups or of resources
+ * in them; a place outside of all groups is not blocked.
  */
 export async function requireTerms(
   call: Call,
