@@ -5,8 +5,8 @@ import { deleteTags } from "./tag-moves.ts";
 import { command } from "../core/command.ts";
 
 /**
- * Deletes tags that were found to expire, if the repo's policy is that one still and they have not moved since. For
- * tasks of the server itself: asks for no rights.
+ * Deletes expired tags, unless the repo's policy has changed or the tag has moved since they were found. Checks no
+ * rights: it is for jobs of the server.
  */
 export const expireTags = command(
   "registry.expireTags",
@@ -32,5 +32,5 @@ export const expireTags = command(
   },
 );
 
-/** All that the registry's resources write beside the methods of the API. */
+/** The commands of registry beside the methods of the API. */
 export const registryCommands = [expireTags] as const;

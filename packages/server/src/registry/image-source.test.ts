@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { parseImageSource } from "./image-source.ts";
 
-test("a source is a host and a name, by https unless it says otherwise", () => {
+test("a source is a host and a name; the scheme defaults to https", () => {
   const read = (text: string): string | undefined => {
     const source = parseImageSource(text);
     return source && `${source.origin} ${source.name}`;

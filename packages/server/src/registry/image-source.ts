@@ -1,6 +1,6 @@
-/** Where an image is copied from. */
+/** The repository of another registry that images are copied from. */
 export interface ImageSource {
-  /** Scheme, host and port, without a slash at the end. */
+  /** Scheme, host and port, without a trailing slash. */
   origin: string;
   /** The image's name in that registry. */
   name: string;
@@ -8,13 +8,13 @@ export interface ImageSource {
 
 const FORM =
   /^(?:(https?):\/\/)?([a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?|\[[0-9a-fA-F:.]+\])(:\d{1,5})?\/([a-z0-9._/-]+)$/;
-// As the OCI distribution specification v1.1 has it.
+// Source: OCI distribution specification v1.1, "Pulling manifests".
 const NAME = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*$/;
 const MAX_NAME_LENGTH = 255;
 
 /**
- * Reads `host[:port]/name`, which is reached by https unless `http://` stands before it. Undefined: it is none, or has
- * a tag or digest.
+ * Parses `host[:port]/name`, optionally with a scheme in front; it defaults to https. Undefined for any other text,
+ * also for one with a tag or digest.
  */
 export function parseImageSource(text: string): ImageSource | undefined {
   const [, scheme = "https", host = "", port = "", name = ""] = FORM.exec(text) ?? [];

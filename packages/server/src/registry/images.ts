@@ -14,7 +14,7 @@ interface Descriptor {
   size: number;
   platform?: Platform;
 }
-/** The parts of a stored manifest that are looked at here. It was checked when it was pushed. */
+/** The fields of a stored manifest that are used here. It was validated when it was pushed. */
 interface Manifest {
   manifests?: Descriptor[];
   config?: Descriptor;
@@ -26,7 +26,7 @@ interface Image {
 }
 
 const MAX_CONFIG_BYTES = 4 << 20;
-// Attestations stand in an index beside the images under this name.
+// The architecture of attestations, which an index lists beside the images.
 const NO_ARCHITECTURE = "unknown";
 const PREFERRED = "amd64";
 
@@ -52,7 +52,7 @@ export function imagesService({ readBlob }: ServiceContext): Service<typeof Imag
   };
 }
 
-/** The image of that name; the name of an architecture without its variant is enough. */
+/** The image for that architecture; the architecture's name without a variant matches too. */
 function find(images: Image[], wanted: string): Image | undefined {
   return (
     images.find(({ architecture }) => architecture === wanted) ??
@@ -118,7 +118,7 @@ async function platformOf(
       ...(typeof variant === "string" && { variant }),
     };
   } catch {
-    // Not every artifact's configuration is JSON; such a one is for no architecture.
+    // Not every artifact has a JSON config; one without has no architecture.
     return {};
   }
 }

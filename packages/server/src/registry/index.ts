@@ -1,8 +1,8 @@
-// What other rooms and the registry's door may ask of registry.
+// The services and functions of registry that other features use.
 export { imagesService } from "./images.ts";
 export { historyRetentionMs, policyOf } from "./policies.ts";
 export { createRepoNamed, repos, reposService } from "./repos.ts";
-export { expireRepoTags, expiringTags, planRetention, type RetentionDoor } from "./retention.ts";
+export { expireRepoTags, expiringTags, planRetention, type RetentionAccess } from "./retention.ts";
 export { passwordPlace, resealMirrors, type SyncSettings, syncSettings } from "./syncs.ts";
 export { deleteTag, moveTag, type MovedTag, type MoveReason, type TagMove } from "./tag-moves.ts";
 export { expireTags, registryCommands } from "./commands.ts";

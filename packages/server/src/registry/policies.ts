@@ -5,23 +5,23 @@ import { createLru } from "../lib/lru.ts";
 import { compilePattern, type Pattern, PatternError } from "../lib/patterns.ts";
 import type { FieldViolation, PreconditionViolation } from "../errors.ts";
 
-/** A repo's tag policy, ready to be asked. */
+/** A repo's tag policy, compiled. */
 export interface Policy {
   isImmutable(tag: string): boolean;
   isProtected(tag: string): boolean;
-  /** Whether it protects any tag at all. */
+  /** Whether there is any pattern of protected tags. */
   protects: boolean;
-  /** In their order: the first that matches a tag decides about it. */
+  /** In order: the first rule that matches a tag decides. */
   rules: readonly RetentionRule[];
-  /** For how long after a tag pointed to a digest that is kept; Infinity: for ever. */
+  /** How long the history of tags is retained, in milliseconds; Infinity means for ever. */
   historyRetentionMs: number;
 }
 
 export interface RetentionRule {
   matches(tag: string): boolean;
-  /** So many, those moved last, are kept; 0: none for their number. */
+  /** How many of the matching tags are kept, the most recently moved ones; 0 keeps none by number. */
   keepLast: number;
-  /** Those moved within this time are kept; 0: none for their age. */
+  /** Matching tags moved within this time, in milliseconds, are kept; 0 keeps none by age. */
   keepForMs: number;
 }
 
@@ -36,10 +36,10 @@ const MAX_KNOWN = 1000;
 const known = createLru<string, Policy>(MAX_KNOWN);
 
 const MAX_DURATION_S = 100 * 366 * 24 * 3600;
-// What one tag costs at most: as many steps a character as one pattern alone may take.
+// The limit for matching one tag, in steps per character: that of a single pattern.
 const MAX_STEPS = 10_000;
 
-/** The policy that stands in `repos.tag_policy`; null: there is none. */
+/** The policy in `repos.tag_policy`; null stands for an empty policy. */
 export function policyOf(text: string | null): Policy {
   if (text === null) return NOTHING;
   const found = known.get(text);
@@ -49,7 +49,7 @@ export function policyOf(text: string | null): Policy {
   return policy;
 }
 
-/** Makes a policy of a message in which policyViolations finds nothing. */
+/** Compiles a policy from a message in which policyViolations finds nothing. */
 export function compilePolicy({ immutableTags, protectedTags, retention, historyRetention }: TagPolicy): Policy {
   return {
     isImmutable: anyOf(immutableTags),
@@ -66,12 +66,15 @@ export function compilePolicy({ immutableTags, protectedTags, retention, history
   };
 }
 
-/** For how long what a repo's tags pointed to is kept, by the text of its policy; Infinity: for ever. */
+/**
+ * How long the history of a repo's tags is retained, in milliseconds, from the text of its policy; Infinity means for
+ * ever.
+ */
 export function historyRetentionMs(text: string | null): number {
   return policyOf(text).historyRetentionMs;
 }
 
-/** Everything that is wrong with a policy; `path` is where it stands, as `tagPolicy`. */
+/** All violations of a policy; `path` is its field, such as `tagPolicy`. */
 export function policyViolations(policy: TagPolicy, path: string): FieldViolation[] {
   const violations: FieldViolation[] = [];
   const add = (field: string, description: string): void =>
@@ -103,7 +106,7 @@ export function policyViolations(policy: TagPolicy, path: string): FieldViolatio
   return violations;
 }
 
-/** Why an immutable tag does not move. */
+/** The violation for a move of an immutable tag. */
 export function immutableTag(name: string, digest: string): PreconditionViolation {
   return {
     type: "TAG_IMMUTABLE",
@@ -112,7 +115,7 @@ export function immutableTag(name: string, digest: string): PreconditionViolatio
   };
 }
 
-/** Why a protected tag is not deleted. */
+/** The violation for deleting a protected tag. */
 export function protectedTag(name: string): PreconditionViolation {
   return {
     type: "TAG_PROTECTED",

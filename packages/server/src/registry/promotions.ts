@@ -30,27 +30,30 @@ import { statement } from "../store/index.ts";
 import { immutableTag } from "./policies.ts";
 import { fixedDigest, moveTag, type TagMove, type TagPlace } from "./tag-moves.ts";
 
-/** A move that is made together with others. */
+/** One of the moves of a request. */
 interface Move {
   name: string;
   digest: string;
   place: TagPlace;
 }
 type Tags = MessageInitShape<typeof TagSchema>[];
-type Asked = Pick<TagPromotion | TagRollback, "name" | "expectedDigest">;
-/** Where a tag is to go: a digest, or why there is none. */
+type Requested = Pick<TagPromotion | TagRollback, "name" | "expectedDigest">;
+/** The digest a tag moves to, or why there is none. */
 type Target = { digest: string } | { violation: PreconditionViolation };
 
 const DIGEST = /^(?:sha256:[a-f0-9]{64}|sha512:[a-f0-9]{128})$/;
 
 /**
- * Makes several tags point to digests that the repo holds, all or none. Throws INVALID_ARGUMENT for what is asked
- * wrongly, PERMISSION_DENIED for a new tag without the right to make it, ABORTED when a tag is not where it was
- * expected, and FAILED_PRECONDITION for all that cannot be done.
+ * Makes several tags point to digests that the repo holds, all or none. Throws INVALID_ARGUMENT for an invalid request,
+ * PERMISSION_DENIED if a tag is new and the caller may not create tags, ABORTED if a tag does not have the expected
+ * digest, and FAILED_PRECONDITION with everything else that prevents the moves.
  */
 export async function promoteTags(call: Call, request: PromoteTagsRequest): Promise<Tags> {
   const { repoUid: repo, promotions, validateOnly } = request;
-  const violations = [...violationsOf(PromoteTagsRequestSchema, request), ...askedWrongly("promotions", promotions)];
+  const violations = [
+    ...violationsOf(PromoteTagsRequestSchema, request),
+    ...requestViolations("promotions", promotions),
+  ];
   for (const [at, { digest, fromTag }] of promotions.entries()) {
     if (digest === "" && fromTag === "")
       violations.push({ field: `promotions[${at}].digest`, description: "either this or fromTag is required" });
@@ -64,7 +67,7 @@ export async function promoteTags(call: Call, request: PromoteTagsRequest): Prom
     promotions.flatMap(({ name, fromTag }) => (fromTag === "" ? [name] : [name, fromTag])),
   );
   await requireExpected(call, repo, promotions, placeOf);
-  // All sources are read before any tag moves: so two tags can be swapped.
+  // All sources are read before any tag moves, so that two tags can be swapped.
   const targets = promotions.map(({ digest, fromTag }): Target => {
     const source = digest === "" ? placeOf(fromTag).tag?.digest : digest;
     if (source !== undefined) return { digest: source };
@@ -75,10 +78,13 @@ export async function promoteTags(call: Call, request: PromoteTagsRequest): Prom
   return await moveTogether(call, repo, movesOf(promotions, targets, placeOf), "promote", validateOnly);
 }
 
-/** Makes several tags point to digests that they had before, all or none. Throws as promoteTags does. */
+/** Makes several tags point to digests that they had before, all or none. Throws like promoteTags. */
 export async function rollbackTags(call: Call, request: RollbackTagsRequest): Promise<Tags> {
   const { repoUid: repo, rollbacks, validateOnly } = request;
-  const violations = [...violationsOf(RollbackTagsRequestSchema, request), ...askedWrongly("rollbacks", rollbacks)];
+  const violations = [
+    ...violationsOf(RollbackTagsRequestSchema, request),
+    ...requestViolations("rollbacks", rollbacks),
+  ];
   for (const [at, { digest, time }] of rollbacks.entries()) {
     if (time === undefined) continue;
     if (digest !== "") violations.push({ field: `rollbacks[${at}].time`, description: "must not stand beside digest" });
@@ -96,9 +102,9 @@ export async function rollbackTags(call: Call, request: RollbackTagsRequest): Pr
   return await moveTogether(call, repo, movesOf(rollbacks, targets, placeOf), "rollback", validateOnly);
 }
 
-function askedWrongly(list: string, asked: readonly Asked[]): FieldViolation[] {
+function requestViolations(list: string, requested: readonly Requested[]): FieldViolation[] {
   const names = new Set<string>();
-  return asked.flatMap(({ name, expectedDigest = "" }, at) => {
+  return requested.flatMap(({ name, expectedDigest = "" }, at) => {
     const violations: FieldViolation[] = [];
     if (names.has(name)) violations.push({ field: `${list}[${at}].name`, description: "is named twice" });
     if (isReservedTag(name)) violations.push({ field: `${list}[${at}].name`, description: RESERVED_TAG });
@@ -110,7 +116,7 @@ function askedWrongly(list: string, asked: readonly Asked[]): FieldViolation[] {
   });
 }
 
-/** The tags of these names as they are before anything moves. */
+/** Finds the tags of these names, as they are before any move. */
 async function findPlaces(call: Call, repo: string, names: string[]): Promise<(name: string) => TagPlace> {
   const row = await call.tx.selectFrom("repos").select("tag_policy").where("uid", "=", repo).executeTakeFirst();
   if (row === undefined) throw notFound(RepoSchema.typeName, repo);
@@ -125,19 +131,23 @@ async function findPlaces(call: Call, repo: string, names: string[]): Promise<(n
 }
 
 /**
- * Rights first, then conflicts: who may not move a tag is not told where it is. The methods' own rules ask for the right
- * to move tags; making one takes the right to make tags as well.
+ * Throws PERMISSION_DENIED, or else ABORTED if a tag does not have the expected digest. Rights are checked first, so
+ * that a caller without them does not learn a tag's digest. The methods' rules require the right to move tags; creating
+ * one takes the right to create tags as well.
  */
 async function requireExpected(
   call: Call,
   repo: string,
-  asked: readonly Asked[],
+  requested: readonly Requested[],
   placeOf: (name: string) => TagPlace,
 ): Promise<void> {
-  if (asked.some(({ name }) => placeOf(name).tag === undefined) && !(await call.may(Capability.CAP_TAG_CREATE, repo))) {
+  if (
+    requested.some(({ name }) => placeOf(name).tag === undefined) &&
+    !(await call.may(Capability.CAP_TAG_CREATE, repo))
+  ) {
     throw permissionDenied("the caller may not create tags here", { missing: "CAP_TAG_CREATE" });
   }
-  const conflicts = asked.flatMap(({ name, expectedDigest }) => {
+  const conflicts = requested.flatMap(({ name, expectedDigest }) => {
     const actual = placeOf(name).tag?.digest ?? "";
     return expectedDigest === undefined || expectedDigest === actual
       ? []
@@ -177,21 +187,25 @@ async function earlierDigest(
     const [row] = await selectThen(call.tx, repo, name, floorMs(time));
     return row === undefined || row.digest === "" ? none(`tag ${name} pointed to nothing at that time`) : row;
   }
-  // What is between deletions counts: a deleted tag goes back to its last digest.
+  // A deleted tag returns to its last digest: records before a deletion count.
   const [row] = await selectBefore(call.tx, repo, name, tag?.digest ?? "");
   return row ?? none(`tag ${name} pointed to no other digest before`);
 }
 
-// A record of this very millisecond is not later than the time.
+// Rounds down: a record of the same millisecond is not later than the time.
 function floorMs({ seconds, nanos }: Timestamp): number {
   return Number(seconds) * 1000 + Math.floor(nanos / 1_000_000);
 }
 
-/** Throws FAILED_PRECONDITION with everything that stands against a target. */
-function movesOf(asked: readonly Asked[], targets: readonly Target[], placeOf: (name: string) => TagPlace): Move[] {
+/** The moves to the targets. Throws FAILED_PRECONDITION with the violations of all targets. */
+function movesOf(
+  requested: readonly Requested[],
+  targets: readonly Target[],
+  placeOf: (name: string) => TagPlace,
+): Move[] {
   const violations = targets.flatMap((target) => ("violation" in target ? [target.violation] : []));
   if (violations.length > 0) throw failedPrecondition(...violations);
-  return asked.flatMap(({ name }, at) => {
+  return requested.flatMap(({ name }, at) => {
     const target = targets[at];
     return target === undefined || "violation" in target ? [] : [{ name, digest: target.digest, place: placeOf(name) }];
   });
@@ -218,14 +232,14 @@ async function moveTogether(
   for (const { name, digest, place } of moves) {
     const description = `the repo does not hold the manifest ${digest} for tag ${name}`;
     if (!held.has(digest)) violations.push({ type: "MANIFEST_MISSING", subject: digest, description });
-    const stuckAt = await fixedDigest(call, repo, name, place);
-    if (stuckAt !== undefined && stuckAt !== digest) violations.push(immutableTag(name, stuckAt));
+    const fixedAt = await fixedDigest(call, repo, name, place);
+    if (fixedAt !== undefined && fixedAt !== digest) violations.push(immutableTag(name, fixedAt));
   }
   if (violations.length > 0) throw failedPrecondition(...violations);
   const tags: Tags = [];
   for (const { name, digest, place } of moves) {
     const { uid, updateTimeMs, deprecated, bundles } = validateOnly
-      ? wouldBe(call, digest, place)
+      ? previewMove(call, digest, place)
       : await moveTag(call, { repo, name, digest, reason }, place);
     tags.push({
       uid,
@@ -239,7 +253,7 @@ async function moveTogether(
   return tags;
 }
 
-function wouldBe(call: Call, digest: string, { tag }: TagPlace) {
+function previewMove(call: Call, digest: string, { tag }: TagPlace) {
   return {
     uid: tag?.uid ?? "",
     updateTimeMs: tag?.digest === digest ? tag.update_time : call.nowMs,

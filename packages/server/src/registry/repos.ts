@@ -13,7 +13,7 @@ import type { Service, ServiceContext } from "../core/service.ts";
 import { changeCount, type Row } from "../store/index.ts";
 import { policyViolations } from "./policies.ts";
 import { previewRetention } from "./retention-preview.ts";
-import { keepMirror, readSync, requestSync, syncConfigText } from "./syncs.ts";
+import { readSync, requestSync, syncConfigText, updateMirror } from "./syncs.ts";
 import { requireNoneProtected } from "./tag-moves.ts";
 
 const LAYOUT = layoutOf(RepoSchema);
@@ -27,7 +27,7 @@ const plainColumns = columnsOf(LAYOUT, "repos", [
   "active_tags",
   "tag_policy",
 ]);
-// The source's password is kept in another table.
+// The source's password is stored in another table.
 const toRow = (repo: Repo) => ({ ...plainColumns(repo), sync_config: syncConfigText(repo.syncConfig) });
 
 export const repos = resource({
@@ -62,13 +62,13 @@ export function reposService({ pageTokenKey, secrets }: ServiceContext): Service
       validatePolicy(repo.tagPolicy);
       await groups.get(call.tx, parent);
       const row = await insertRepo(call, parent, repo);
-      await keepMirror(call, secrets, row.uid, null, repo.syncConfig);
+      await updateMirror(call, secrets, row.uid, null, repo.syncConfig);
       return repos.toMessage(row);
     },
     updateRepo: (call, { repo = create(RepoSchema), updateMask }) =>
       repos.patch(call, repo.uid, repo, updateMask, (before, after) => {
         validatePolicy(after.tagPolicy);
-        return keepMirror(call, secrets, before.uid, before.sync_config, after.syncConfig);
+        return updateMirror(call, secrets, before.uid, before.sync_config, after.syncConfig);
       }),
     async deleteRepo(call, { uid }) {
       const row = await repos.get(call.tx, uid);
@@ -91,7 +91,7 @@ export function reposService({ pageTokenKey, secrets }: ServiceContext): Service
       validate(RepoReadmeSchema, after);
       const changes = { readme: after.content, update_time: call.nowMs };
       await call.tx.updateTable("repos").set(changes).where("uid", "=", uid).execute();
-      tell(call, "updated", { ...row, ...changes });
+      emitRepo(call, "updated", { ...row, ...changes });
       return after;
     },
     async previewTagRetention(call, request) {
@@ -108,17 +108,17 @@ export function reposService({ pageTokenKey, secrets }: ServiceContext): Service
   };
 }
 
-/** Makes a repo with nothing but a name, as a push to a path does. The caller's rights have been looked at. */
+/** Creates a repo with only a name, as a push to a path does. The caller's rights have been checked before. */
 export async function createRepoNamed(call: Call, parent: string, name: string): Promise<string> {
   const repo = create(RepoSchema, { name });
   validate(RepoSchema, repo);
   const row = await insertRepo(call, parent, repo);
-  tell(call, "created", row);
+  emitRepo(call, "created", row);
   return row.uid;
 }
 
-// What the API's own methods do is told of by what they answer.
-function tell(call: Call, what: "created" | "updated", row: Row<"repos">): void {
+// The events of other methods are emitted from their responses.
+function emitRepo(call: Call, what: "created" | "updated", row: Row<"repos">): void {
   call.emit(RepoSchema, {
     type: `api.platform.registry.repo.${what}.v1`,
     subject: row.uid,
@@ -131,7 +131,7 @@ async function insertRepo(call: Call, parent: string, repo: Repo): Promise<Row<"
   return await repos.insert(call, parent, { ...toRow(repo), create_time: call.nowMs, update_time: call.nowMs });
 }
 
-// The content of its blobs may serve other repos and is not the repo's to remove.
+// Blobs are not removed: other repos may use them.
 async function removeRepo(call: Call, row: Row<"repos">): Promise<void> {
   const { numDeletedRows } = await call.tx.deleteFrom("tags").where("parent", "=", row.uid).executeTakeFirst();
   if (numDeletedRows > 0n) await changeCount(call.tx, "tags", `${row.uid}/`, -Number(numDeletedRows));

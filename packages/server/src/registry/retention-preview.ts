@@ -19,9 +19,9 @@ const MAX_PAGE_SIZE = 200;
 const LIST = PreviewTagRetentionRequestSchema.typeName;
 
 /**
- * A page of the tags that a policy would delete now, by name: `own` is the text of the repo's, taken when the request
- * has none. Pages as lists do (contract §4), but that each request says its policy anew. Every page looks at all tags
- * that are old enough, so that its total is exact.
+ * A page of the tags that a policy would delete now, sorted by name. `own`: the text of the repo's policy, which is
+ * used if the request has none. Pages work as in lists (docs/contract.md, "Listing"), but each request contains the
+ * policy again. Every page reads all tags that are old enough, so that its total is exact.
  */
 export async function previewRetention(
   call: Call,
@@ -37,8 +37,8 @@ export async function previewRetention(
   ];
   if (violations.length > 0) throw invalidArgument(...violations);
   const size = Math.min(pageSize || DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE);
-  const question = fingerprint(request);
-  const after = positionOf(call, key, pageToken, question);
+  const requestHash = fingerprint(request);
+  const after = positionOf(call, key, pageToken, requestHash);
   const plan = await planRetention(
     call.tx,
     uid,
@@ -58,24 +58,24 @@ export async function previewRetention(
     nextPageToken:
       last === undefined
         ? ""
-        : sealPageToken(key, { list: LIST, request: question, position: [last.tag.name], issuedMs: call.nowMs }),
+        : sealPageToken(key, { list: LIST, request: requestHash, position: [last.tag.name], issuedMs: call.nowMs }),
   };
 }
 
-// The tags come by their age: of all that were seen, only those that may be on the page are kept.
+// Tags are read in the order of their age: of those read so far, only the first ones by name are kept.
 function firstByName(found: Expiring[], limit: number): Expiring[] {
   return found.sort((one, other) => (one.tag.name < other.tag.name ? -1 : 1)).slice(0, limit);
 }
 
-/** What pages of one preview have in common. A policy may be too long for a token to carry. */
+/** Identifies the request that a page token belongs to. A hash, because a policy may be too long for a token. */
 function fingerprint(request: PreviewTagRetentionRequest): string {
   return createHash("sha256")
     .update(toBinary(PreviewTagRetentionRequestSchema, { ...request, pageSize: 0, pageToken: "" }))
     .digest("base64");
 }
 
-/** The name that the page starts behind. Expiry is looked at first, as lists do. */
-function positionOf(call: Call, key: Uint8Array, text: string, question: string): string {
+/** The page starts after this name; empty for the first page. As in lists, expiry is checked first. */
+function positionOf(call: Call, key: Uint8Array, text: string, requestHash: string): string {
   if (text === "") return "";
   const {
     list,
@@ -85,7 +85,7 @@ function positionOf(call: Call, key: Uint8Array, text: string, question: string)
   } = openPageToken(key, text);
   if (call.nowMs - issuedMs > PAGE_TOKEN_LIFETIME_MS) return "";
   if (list !== LIST || typeof name !== "string") throw wrongPageToken("is not a token of this list");
-  if (request !== question) throw wrongPageToken("was given for another uid or tag_policy");
+  if (request !== requestHash) throw wrongPageToken("was given for another uid or tag_policy");
   return name;
 }
 

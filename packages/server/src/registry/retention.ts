@@ -3,44 +3,44 @@ import type { Call } from "../core/call.ts";
 import { type Database, statement } from "../store/index.ts";
 import { type Policy, policyOf } from "./policies.ts";
 
-/** A tag as retention looks at it. */
+/** The columns of a tag that retention uses. */
 export interface RetainedTag {
   uid: string;
   name: string;
   digest: string;
   update_time: number;
 }
-/** A tag that goes, and the rule it falls under, counted from 0. */
+/** A tag to delete, and the index of the rule that expires it. */
 export interface Expiring {
   tag: RetainedTag;
   rule: number;
 }
 /**
- * What a policy means for a repo at one time. It stays true when tags move meanwhile: what moves, moves to where tags
- * are kept.
+ * Which tags of a repo a policy expires at one time. The plan stays valid when tags move afterwards: a moved tag is
+ * recent, so it is kept.
  */
 export interface RetentionPlan {
-  /** The rule that expires the tag; undefined: it stays. */
+  /** The index of the rule that expires the tag. Undefined when the tag is kept. */
   expiredBy(tag: RetainedTag): number | undefined;
-  /** What moved after this stays, in milliseconds since 1970; -Infinity: everything does. */
+  /** Tags that moved after this time are kept, in milliseconds since 1970; -Infinity means that all are. */
   lastMs: number;
 }
-/** How retention gets at the database from outside a transaction. */
-export interface RetentionDoor {
+/** How retention accesses the database from outside of a transaction. */
+export interface RetentionAccess {
   read<T>(work: (call: Call) => Promise<T>): Promise<T>;
   /** Runs the command `registry.expireTags`. */
   expire(input: ExpireInput): Promise<{ expired: number }>;
 }
-/** Tags that were found to expire under the policy of this text. */
+/** Expired tags. `policy`: the text of the policy under which they were found. */
 export interface ExpireInput {
   repo: string;
   policy: string;
   tags: Pick<RetainedTag, "uid" | "name" | "update_time">[];
 }
 
-// Each slice keeps the event loop for a few milliseconds, as it is read and as its patterns are tried.
+// Reading a slice and matching its tags blocks the event loop for a few milliseconds.
 const SLICE = 250;
-// What is deleted in one transaction: others wait for it.
+// Tags deleted in one transaction: few, because other writers wait for it.
 const BATCH = 100;
 const TAG = "select uid, name, digest, update_time from tags where parent = ?";
 const selectNewest = statement<RetainedTag>(
@@ -51,9 +51,9 @@ const selectOldest = statement<RetainedTag>(
 );
 
 /**
- * Finds for each rule with a number the last tag that it keeps, newest first; tags moved in the same millisecond are
- * told apart by uid. The memory taken is that of one slice, whatever the repo holds. Reads in slices, and not in a
- * transaction that others wait for.
+ * Finds, for each rule with `keepLast`, the oldest tag that it keeps, reading the newest tags first; tags moved in the
+ * same millisecond are ordered by uid. It reads in slices, without a transaction that others wait for, and its memory
+ * use does not depend on the size of the repo.
  */
 export async function planRetention(db: Database, repo: string, policy: Policy, nowMs: number): Promise<RetentionPlan> {
   const { rules, isProtected } = policy;
@@ -64,10 +64,10 @@ export async function planRetention(db: Database, repo: string, policy: Policy, 
   let last: Pick<RetainedTag, "uid" | "update_time"> | undefined = { uid: "", update_time: Number.MAX_SAFE_INTEGER };
   while (last !== undefined && missing.some((n) => n > 0)) {
     const slice: RetainedTag[] = await selectNewest(db, repo, last.update_time, last.uid);
-    // Rules after the last that lacks tags have what they need.
-    const asked = rules.slice(0, missing.findLastIndex((n) => n > 0) + 1);
+    // Rules after the last one that still lacks tags already have as many as they keep.
+    const unfilled = rules.slice(0, missing.findLastIndex((n) => n > 0) + 1);
     for (const tag of slice) {
-      const rule = ruleOf(tag.name, asked);
+      const rule = ruleOf(tag.name, unfilled);
       const wanted = missing[rule] ?? 0;
       if (wanted === 0) continue;
       missing[rule] = wanted - 1;
@@ -96,8 +96,8 @@ export async function planRetention(db: Database, repo: string, policy: Policy, 
 }
 
 /**
- * The tags that go, those that moved longest ago first, as many at a time as a slice has of them. Reads as
- * planRetention does, and only what is old enough.
+ * The expired tags, in the order of their last move, oldest first, one slice at a time. It reads as planRetention does,
+ * and only tags that are old enough.
  */
 export async function* expiringTags(db: Database, repo: string, plan: RetentionPlan): AsyncGenerator<Expiring[]> {
   let last: Pick<RetainedTag, "uid" | "update_time"> | undefined =
@@ -114,11 +114,10 @@ export async function* expiringTags(db: Database, repo: string, plan: RetentionP
 }
 
 /**
- * Deletes a repo's tags that its policy lets go now, some at a time. Answers how many. A tag that moves while this goes
- * on stays, and nothing more goes once the policy has changed: it comes out as if all of it had gone when it was
- * planned.
+ * Deletes the tags of a repo that its policy expires now, in several transactions. Returns how many. A tag that moves
+ * meanwhile is kept, and nothing more is deleted once the policy has changed.
  */
-export async function expireRepoTags({ read, expire }: RetentionDoor, repo: string): Promise<number> {
+export async function expireRepoTags({ read, expire }: RetentionAccess, repo: string): Promise<number> {
   return await read(async (call) => {
     const row = await call.tx.selectFrom("repos").select("tag_policy").where("uid", "=", repo).executeTakeFirst();
     const text = row?.tag_policy ?? null;

@@ -12,21 +12,21 @@ const DEFAULT_INTERVAL_MS = 3_600_000;
 const MIN_INTERVAL_S = 60;
 const MAX_INTERVAL_S = 30 * 24 * 3600;
 
-/** What is followed, and how: a SyncConfig without its password, as the code that copies reads it. */
+/** The settings of a mirror: a SyncConfig without its password, compiled. */
 export interface SyncSettings {
   /** The source's registry: scheme, host and port. */
   origin: string;
-  /** The image's name there. */
+  /** The image's name in that registry. */
   name: string;
-  /** Whether a tag is followed. */
+  /** Whether a tag is mirrored. */
   follows(tag: string): boolean;
   intervalMs: number;
   pullThrough: boolean;
-  /** Empty: nobody. */
+  /** Empty for anonymous access. */
   username: string;
 }
 
-/** The settings of a repo's `sync_config`. Undefined: it has no source. */
+/** The settings from a repo's `sync_config`. Undefined when the repo has no source. */
 export function syncSettings(text: string | null): SyncSettings | undefined {
   const config = syncConfigOf(text);
   const source = parseImageSource(config?.source ?? "");
@@ -46,7 +46,7 @@ function syncConfigOf(text: string | null): SyncConfig | undefined {
   return text === null ? undefined : fromJson(SyncConfigSchema, JSON.parse(text) as JsonValue);
 }
 
-/** As it is kept: without the password. */
+/** The text for `repos.sync_config`, without the password. */
 export function syncConfigText(config: SyncConfig | undefined): string | null {
   return config === undefined ? null : toJsonString(SyncConfigSchema, { ...config, password: "" });
 }
@@ -75,18 +75,18 @@ function violationsOf({ source, tagPattern, interval, username, password }: Sync
   return found;
 }
 
-/** Where a mirror's password is sealed for. */
+/** The purpose for which a mirror's password is sealed. */
 export function passwordPlace(repo: string): string {
   return `mirror:${repo}`;
 }
 
 /**
- * Makes the repo's row of `mirrors` fit its new configuration, in the transaction that writes that one. A password that
- * the change does not name is kept only while source and user name stay: whoever may change the source shall not have
- * the password used elsewhere. A change of what is copied ends the turn that is under way, and the next one is due at
- * once. Throws INVALID_ARGUMENT that names the fields.
+ * Updates the repo's row of `mirrors` to its new configuration, in the same transaction. A password that the change
+ * does not set is kept only while source and user name stay the same: otherwise a caller that may change the source
+ * could have the password sent to another registry. If the settings change, the run under way is ended and the next one
+ * is due immediately. Throws INVALID_ARGUMENT that names the fields.
  */
-export async function keepMirror(
+export async function updateMirror(
   call: Call,
   secrets: Secrets,
   repo: string,
@@ -96,7 +96,7 @@ export async function keepMirror(
   const before = syncConfigOf(beforeText);
   const row = await findMirror(call, repo);
   const changed = syncConfigText(after) !== syncConfigText(before) || (after !== undefined && after.password !== "");
-  // What an earlier release took for a source and is none stays as it is, until it is changed.
+  // An invalid source that an earlier release accepted remains until it is changed.
   if (!changed && (row !== undefined || syncSettings(beforeText) === undefined)) return;
   const violations = after === undefined ? [] : violationsOf(after);
   if (violations.length > 0) throw invalidArgument(...violations);
@@ -132,7 +132,7 @@ async function findMirror(call: Call, repo: string): Promise<Row<"mirrors"> | un
   return await call.tx.selectFrom("mirrors").selectAll().where("repo", "=", repo).executeTakeFirst();
 }
 
-/** How the copying of a repo goes; of one without a source, nothing. */
+/** The state of a repo's mirror; only the uid for a repo without a source. */
 export async function readSync(call: Call, repo: string): Promise<MessageInitShape<typeof RepoSyncSchema>> {
   const row = await findMirror(call, repo);
   if (row === undefined) return { uid: repo };
@@ -151,7 +151,10 @@ export async function readSync(call: Call, repo: string): Promise<MessageInitSha
   };
 }
 
-/** Has the repo copied now; when that is under way, once more after it. FAILED_PRECONDITION when it has no source. */
+/**
+ * Makes the next run due now; if one is under way, another follows it. Throws FAILED_PRECONDITION when the repo has no
+ * source.
+ */
 export async function requestSync(call: Call, repo: string): Promise<MessageInitShape<typeof RepoSyncSchema>> {
   const row = await findMirror(call, repo);
   if (row === undefined)
@@ -161,7 +164,7 @@ export async function requestSync(call: Call, repo: string): Promise<MessageInit
   return await readSync(call, repo);
 }
 
-/** Seals anew what was sealed with an older secret key. */
+/** Seals passwords again that are sealed with an older key. */
 export async function resealMirrors(tx: Call["tx"], secrets: Secrets): Promise<void> {
   for (const { repo, password } of await tx
     .selectFrom("mirrors")

@@ -6,7 +6,7 @@ import { failedPrecondition, invalidArgument, notFound } from "../errors.ts";
 import { changeCount, statement } from "../store/index.ts";
 import { immutableTag, policyOf, protectedTag } from "./policies.ts";
 
-/** Why a tag moved; kept in its history. Source: contract §8. */
+/** Why a tag moved; stored in its history. Source: docs/contract.md, "Tag history". */
 export type MoveReason = "push" | "api" | "mirror" | "promote" | "rollback" | DeleteReason;
 export type DeleteReason = "delete" | "retention";
 
@@ -17,16 +17,16 @@ export interface TagMove {
   name: string;
   digest: string;
   reason: Exclude<MoveReason, DeleteReason>;
-  /** Absent: as it is; false for a new tag. */
+  /** Defaults to the tag's value; false for a new tag. */
   deprecated?: boolean;
-  /** Absent: as they are; none for a new tag. */
+  /** Defaults to the tag's value; empty for a new tag. */
   bundles?: string[];
 }
 
-/** A tag as it is before a move; undefined: there is none of that name. */
+/** A tag as it is before a move. Undefined when the repo has no tag of that name. */
 export type TagBefore =
   { uid: string; digest: string; update_time: number; deprecated: number; bundles: string } | undefined;
-/** What there is of a name in a repo: the tag, and the text of the policy that it is under. */
+/** A tag of a repo, if it exists, and the text of the repo's policy. */
 export interface TagPlace {
   policy: string | null;
   tag: TagBefore;
@@ -34,11 +34,11 @@ export interface TagPlace {
 
 export interface MovedTag {
   uid: string;
-  /** There was no tag of that name. */
+  /** Whether the tag is new. */
   created: boolean;
-  /** It points to another digest than before, or is new: its history grew by one record. */
+  /** Whether the digest changed or the tag is new, so that its history has one more record. */
   moved: boolean;
-  /** When it came to point to its digest, in milliseconds since 1970. */
+  /** When the tag moved to its digest, in milliseconds since 1970. */
   updateTimeMs: number;
   deprecated: boolean;
   /** JSON text. */
@@ -68,12 +68,12 @@ const insertRecord = statement(
 );
 
 /**
- * Makes the tag point to the digest and writes its history, in the call's transaction. The same digest again changes
- * nothing but `deprecated` and `bundles`. `found`: what findTag gave in the same transaction, where it was asked
- * already. Times strictly increase within a tag, over its deletions too. Asks for no rights: the caller did. Throws
- * NOT_FOUND when there is no such repo, INVALID_ARGUMENT on `name` for a name that stands for a tag as of a time, and
- * FAILED_PRECONDITION (TAG_IMMUTABLE) where the repo's policy keeps the tag at another digest. Source: contract §8,
- * History.
+ * Makes the tag point to the digest and writes its history, in the call's transaction. A move to the same digest
+ * changes only `deprecated` and `bundles`. `found`: the result of findTag in the same transaction, if it was called
+ * before. The times of a tag's records strictly increase, also after deletions. Checks no rights: the caller of this
+ * function does. Throws NOT_FOUND if the repo does not exist, INVALID_ARGUMENT on `name` for a reserved name, and
+ * FAILED_PRECONDITION (TAG_IMMUTABLE) if the repo's policy fixes the tag to another digest. Source: docs/contract.md,
+ * "Tag history".
  */
 export async function moveTag(
   call: Call,
@@ -87,8 +87,8 @@ export async function moveTag(
   const deprecated = move.deprecated ?? before?.deprecated === 1;
   const bundles = move.bundles === undefined ? (before?.bundles ?? "[]") : JSON.stringify(move.bundles);
   const moved = before?.digest !== digest;
-  const stuckAt = moved ? await fixedDigest(call, repo, name, place) : undefined;
-  if (stuckAt !== undefined && stuckAt !== digest) throw failedPrecondition(immutableTag(name, stuckAt));
+  const fixedAt = moved ? await fixedDigest(call, repo, name, place) : undefined;
+  if (fixedAt !== undefined && fixedAt !== digest) throw failedPrecondition(immutableTag(name, fixedAt));
   const updateTimeMs = moved ? await record(call, repo, name, digest, move.reason) : before.update_time;
   const uid = before?.uid ?? newUid(repo);
   const changed =
@@ -113,7 +113,7 @@ export async function moveTag(
   }
   if (changed) {
     const previousDigest = moved ? (before?.digest ?? "") : "";
-    tell(call, before === undefined ? "created" : "updated", repo, {
+    emitTag(call, before === undefined ? "created" : "updated", repo, {
       uid,
       name,
       digest,
@@ -126,14 +126,17 @@ export async function moveTag(
   return { uid, created: before === undefined, moved, updateTimeMs, deprecated, bundles };
 }
 
-/** The tag of that name as it is now, and the policy it is under. Throws NOT_FOUND when there is no such repo. */
+/** The tag of that name as it is now, and the repo's policy. Throws NOT_FOUND when the repo does not exist. */
 export async function findTag(call: Call, repo: string, name: string): Promise<TagPlace> {
   const [row] = await selectPlace(call.tx, name, repo);
   if (row === undefined) throw notFound(RepoSchema.typeName, repo);
   return { policy: row.policy, tag: row.uid === null ? undefined : row };
 }
 
-/** The only digest that a tag may point to under its policy, also when it was deleted meanwhile. Undefined: any. */
+/**
+ * The only digest that a tag may point to under its policy, even after it was deleted. Undefined when it may point to
+ * any.
+ */
 export async function fixedDigest(
   call: Call,
   repo: string,
@@ -145,9 +148,9 @@ export async function fixedDigest(
 }
 
 /**
- * Deletes the tag and notes that in its history, which stays. False: there is no such tag. The note has an empty
- * digest; the Tag History answer does not show it. Throws FAILED_PRECONDITION (TAG_PROTECTED) where the repo's policy
- * protects it.
+ * Deletes the tag and appends a record with an empty digest to its history, which is retained; the Tag History API does
+ * not show that record. Returns false when there is no such tag. Throws FAILED_PRECONDITION (TAG_PROTECTED) if the
+ * repo's policy protects the tag.
  */
 export async function deleteTag(
   call: Call,
@@ -156,7 +159,7 @@ export async function deleteTag(
   return (await deleteTags(call, { repo, names: [name], reason })) === 1;
 }
 
-/** Deletes those of the tags that are there, as deleteTag does, and answers how many. */
+/** Deletes those of the tags that exist, like deleteTag. Returns how many. */
 export async function deleteTags(
   call: Call,
   { repo, names, reason }: { repo: string; names: readonly string[]; reason: DeleteReason },
@@ -169,7 +172,7 @@ export async function deleteTags(
     await removeTag(call.tx, place.uid);
     await record(call, repo, name, "", reason);
     const { uid, digest, deprecated, bundles } = place;
-    tell(call, "deleted", repo, {
+    emitTag(call, "deleted", repo, {
       uid,
       name,
       digest,
@@ -180,14 +183,15 @@ export async function deleteTags(
     });
     count += 1;
   }
-  // Last, and once: whoever makes a tag in the organization waits for these counters.
+  // The counters are updated once and last, because every transaction that creates a tag in the organization waits for
+  // them.
   if (count > 0) await changeCount(call.tx, "tags", `${repo}/`, -count);
   return count;
 }
 
 /**
- * Throws FAILED_PRECONDITION (TAG_PROTECTED), naming the first of them and their number, when the repo has tags that
- * its policy protects.
+ * Throws FAILED_PRECONDITION (TAG_PROTECTED) when the repo has tags that its policy protects: it names the first ones
+ * and their number.
  */
 export async function requireNoneProtected(
   call: Call,
@@ -210,8 +214,8 @@ export async function requireNoneProtected(
   throw failedPrecondition(...named.map(protectedTag), ...rest);
 }
 
-/** What happened to a tag. `bundles` is JSON text. */
-interface Told {
+/** The body of a tag's event. `bundles` is JSON text. */
+interface TagChange {
   uid: string;
   name: string;
   digest: string;
@@ -221,10 +225,15 @@ interface Told {
   bundles: string;
 }
 
-// What the server does by itself. Whoever asks for a tag is told of by the call.
+// Moves that the server makes by itself; for the others the event names the caller.
 const BY_SYSTEM: ReadonlySet<MoveReason> = new Set(["mirror", "retention"]);
 
-function tell(call: Call, what: "created" | "updated" | "deleted", repo: string, { bundles, ...tag }: Told): void {
+function emitTag(
+  call: Call,
+  what: "created" | "updated" | "deleted",
+  repo: string,
+  { bundles, ...tag }: TagChange,
+): void {
   call.emit(TagChangeSchema, {
     type: `api.platform.registry.tag.${what}.v1`,
     subject: tag.uid,

@@ -19,7 +19,7 @@ const tags = resource({
   message: TagSchema,
   table: "tags",
   toMessage: LAYOUT.ofRow,
-  // A tag has no Update: it is set by Create, through moveTag.
+  // Tags have no Update method: Create sets them, through moveTag.
   toRow: () => ({}),
 });
 
@@ -69,7 +69,7 @@ export function tagsService({ pageTokenKey }: ServiceContext): Service<typeof Ta
   };
 }
 
-// The method's own rule asks for the right to make tags; moving one takes the right to move as well.
+// The method's rule requires the right to create tags; to change an existing tag takes the right to move tags as well.
 async function requireMove(call: Call, repo: string, digest: string, before: TagBefore): Promise<void> {
   if (before === undefined || before.digest === digest || (await call.may(Capability.CAP_TAG_UPDATE, repo))) return;
   throw permissionDenied("the caller may not move tags here", { missing: "CAP_TAG_UPDATE" });

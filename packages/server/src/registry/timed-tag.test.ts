@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { isReservedTag, parseTimedTag } from "./timed-tag.ts";
 
-test("a second names the tag and its own last millisecond", () => {
+test("a timed tag has the tag's name and the last millisecond of its second", () => {
   const read = (name: string): string | undefined => {
     const found = parseTimedTag(name);
     return found && `${found.tag} ${new Date(found.endMs).toISOString()}`;
@@ -18,7 +18,7 @@ test("a second names the tag and its own last millisecond", () => {
   assert.equal(read(`${"a".repeat(106)}--at--20260704T093015Z`)?.length, 106 + 25);
 });
 
-test("what is no moment, or no tag, is none", () => {
+test("a name with an invalid time or an invalid tag is not a timed tag", () => {
   const times = [
     "20260231T000000Z",
     "20250229T000000Z",
