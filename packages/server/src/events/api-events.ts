@@ -13,7 +13,7 @@ import { parentOf } from "../lib/uid.ts";
 import type { Call } from "../core/call.ts";
 import { eventTypes } from "./types.ts";
 
-/** Tells what a call of a method did. `scope`: the uid of what it was done on. */
+/** Emits the event of a method's call. `scope`: the uid of the resource that the method acted on. */
 export type Emit = (call: Call, scope: string, answer: Message) => void;
 interface ApiMethod {
   desc: DescMethod;
@@ -22,17 +22,18 @@ interface ApiMethod {
 type Fields = Message & Record<string, unknown>;
 
 /**
- * How each method of the API tells what it did. Absent: it changes nothing, or the room tells it by itself. Source: the
- * option `event`.
+ * How each method of the API emits its event. A method has no entry if it changes nothing, or if its service emits the
+ * event. Source: the option `event`.
  */
 export function apiEvents(methods: readonly ApiMethod[]): Map<DescMethod, Emit> {
   const types = eventTypes(methods.map(({ desc }) => desc));
   const found = new Map<DescMethod, Emit>();
   for (const { type, body, methods: emitting, hasOwnBody } of types.values()) {
     for (const { desc, access } of methods) {
-      // One that answers something else than the type's body has the room tell of the resource.
-      const isTold = !hasOwnBody && emitting.includes(desc) && (body === desc.output || body === ResourceDeletedSchema);
-      if (isTold)
+      // The service emits the event if the method's response is not the event's body.
+      const isEmitted =
+        !hasOwnBody && emitting.includes(desc) && (body === desc.output || body === ResourceDeletedSchema);
+      if (isEmitted)
         found.set(
           desc,
           body === ResourceDeletedSchema
@@ -44,7 +45,7 @@ export function apiEvents(methods: readonly ApiMethod[]): Map<DescMethod, Emit> 
   return found;
 }
 
-/** The group that holds a resource of that type: itself, if it is one; empty for what is in none. */
+/** The group that a resource of that type belongs to: itself if it is a group; empty if it is in none. */
 export function groupOf(typeName: string, uid: string): string {
   switch (typeName) {
     case GroupSchema.typeName:
@@ -52,7 +53,7 @@ export function groupOf(typeName: string, uid: string): string {
       return uid;
     case TagSchema.typeName:
     case ExternalGroupRoleMappingSchema.typeName:
-      // Below a repo, and below an identity provider.
+      // Their parents are a repo and an identity provider.
       return parentOf(parentOf(uid));
     default:
       return parentOf(uid);
@@ -73,7 +74,7 @@ function emitAnswer(type: string, output: DescMessage, resource: string): Emit {
   if (output.field["uid"] !== undefined) {
     return (call, _scope, answer) => {
       const { uid, updateTime } = answer as Message & { uid: string; updateTime?: Timestamp };
-      // What the call changed was changed now.
+      // A resource with an earlier update time was not changed by the call.
       if (updateTime !== undefined && milliseconds(updateTime) !== call.nowMs) return;
       call.emit(output, { type, subject: uid, group: groupOf(output.typeName, uid), body: answer });
     };
@@ -84,7 +85,7 @@ function emitAnswer(type: string, output: DescMessage, resource: string): Emit {
     void call.emit(output, { type, subject: scope, group: groupOf(resource, scope), body: answer });
 }
 
-/** One event for each parent: whoever may know of the one group may know nothing of the other. */
+/** One event for each parent, because a recipient may be allowed to see one group and not another. */
 function emitBatch(type: string, output: DescMessage, list: DescField, item: DescMessage): Emit {
   return (call, _scope, answer) => {
     const items = (answer as Fields)[list.localName] as { uid: string }[];

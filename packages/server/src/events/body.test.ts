@@ -12,7 +12,7 @@ import { bodyOf } from "./body.ts";
 
 const read = (text: string): Record<string, unknown> => JSON.parse(text) as Record<string, unknown>;
 
-test("a body is what the REST door prints, without what is secret or only asked for", () => {
+test("a body is the JSON of the REST API, without secret and input-only fields", () => {
   const provider = create(IdentityProviderSchema, {
     uid: "u",
     configuration: { case: "oidc", value: { clientId: "c", clientSecret: "hidden" } },
@@ -39,7 +39,7 @@ test("a body is what the REST door prints, without what is secret or only asked 
   assert.ok(!bodyOf(SubscriptionSchema, create(SubscriptionSchema, { secret: "hidden" })).includes("hidden"));
 });
 
-test("texts that are too long are left empty, at any depth; what is longest still stays", () => {
+test("texts over the limit are emptied at any depth; a text of exactly the limit stays", () => {
   const repo = create(RepoSchema, {
     uid: "u",
     description: "d".repeat(4096),
@@ -50,13 +50,13 @@ test("texts that are too long are left empty, at any depth; what is longest stil
   assert.deepEqual([description, readme, aliases], ["d".repeat(4096), "", ["", "b"]]);
 });
 
-test("what would be too large is told by its uid alone, and says so", () => {
+test("a body that is too large is replaced by the uid and a mark that it is truncated", () => {
   const aliases = Array.from({ length: 17 }, () => "a".repeat(4096));
   assert.equal(
     bodyOf(RepoSchema, create(RepoSchema, { uid: "u", name: "n", aliases })),
     '{"uid":"u","truncated":true}',
   );
-  // Bytes are counted, not characters.
+  // The limit is in bytes, not characters.
   assert.equal(
     bodyOf(RepoSchema, create(RepoSchema, { uid: "u", aliases: aliases.slice(9).map(() => "€".repeat(4096)) })),
     '{"uid":"u","truncated":true}',

@@ -9,7 +9,7 @@ import { sequenceEvents } from "./sequencer.ts";
 
 const removeLeases = statement("delete from subscription_leases");
 
-/** Ends all leases: for the one process that may hold any, at its start. */
+/** Removes all leases. For a process that is the only one of its installation, at its start. */
 export const releaseLeases = command(
   "events.releaseLeases",
   async ({ tx }, _request: Record<string, never>): Promise<void> => {
@@ -18,7 +18,7 @@ export const releaseLeases = command(
   QUEUE,
 );
 
-/** All commands of the queue of events. */
+/** The commands of the event queue. */
 export const eventCommands = [
   sequenceEvents,
   claimDeliveries,

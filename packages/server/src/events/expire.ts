@@ -7,18 +7,18 @@ import { goneKey } from "./feed/page.ts";
 import { command } from "../core/command.ts";
 import { QUEUE } from "./queue-options.ts";
 
-/** What goes when it is old, in the order in which it goes: an event when no delivery needs it any more. */
+/** What is removed when it is old, in order: events come last, because deliveries refer to them. */
 export const EXPIRING = ["delivered", "dead", "overdue", "waiting", "orphaned", "leases", "numbers", "events"] as const;
 
 export interface ExpireRequest {
   what: (typeof EXPIRING)[number];
-  /** What ended, for events what happened, before this time. */
+  /** Removes what ended before this time; for events, what happened before it. */
   beforeMs: number;
-  /** Where the step before ended. */
+  /** The position of the previous step. */
   after?: { timeMs: number; seq: number };
 }
 
-/** `more`: there may be more, after this place if there is one. */
+/** `more`: whether there may be more to remove, after `after` if it is set. */
 export interface Expired {
   removed: number;
   more: boolean;
@@ -27,49 +27,49 @@ export interface Expired {
 
 const { DELIVERED, DEAD } = DeliveryState;
 /** The most rows that one transaction removes. */
-const AT_ONCE = 500;
+const MAX_ROWS = 500;
 
 interface Uid {
   uid: string;
 }
 
-// What was found may be another thing when its turn comes: the conditions are looked at again. Found and removed in one
-// statement, PostgreSQL may read all that is old to remove some of it.
+// A row may have changed after it was found, so the second statement repeats the conditions. If rows were found and
+// removed in one statement, PostgreSQL might read all old rows to remove a few.
 const BY_KEY = "in (select key from json_each(?))";
 const selectEnded = statement<Uid>(`select uid from deliveries where next_time is null and state = ? and update_time < ?
-  order by update_time limit ${AT_ONCE}`);
+  order by update_time limit ${MAX_ROWS}`);
 const removeEnded = statement<Uid>(
   `delete from deliveries where uid ${BY_KEY} and state = ? and update_time < ? returning uid`,
 );
 const selectOverdue = statement<Uid>(`select d.uid from subscriptions s join deliveries d on d.parent = s.uid
-  where s.state = 1 and d.create_time < ? and d.update_time < ? and d.state in (1, 3) limit ${AT_ONCE}`);
+  where s.state = 1 and d.create_time < ? and d.update_time < ? and d.state in (1, 3) limit ${MAX_ROWS}`);
 const giveUp =
   statement<Uid>(`update deliveries set state = 5, next_time = null, last_error = '${OVERDUE}', update_time = ?
   where uid in (select key from json_each(?)) and state in (1, 3) returning uid`);
 const selectWaiting = statement<Uid>(`select d.uid from subscriptions s join deliveries d on d.parent = s.uid
-  where s.state <> 1 and d.create_time < ? and d.state in (1, 3) limit ${AT_ONCE}`);
+  where s.state <> 1 and d.create_time < ? and d.state in (1, 3) limit ${MAX_ROWS}`);
 const removeWaiting = statement<Uid>(`delete from deliveries where uid ${BY_KEY} and state in (1, 3) returning uid`);
-// One step in the index for each subscription, however many deliveries it has.
+// One index lookup for each subscription, however many deliveries it has.
 const selectOrphan = statement<{ parent: string }>(`with recursive known (parent) as (
     select (select min(parent) from deliveries)
     union all
     select (select min(d.parent) from deliveries d where d.parent > known.parent) from known where known.parent is not null
   ) select parent from known where parent is not null and not exists (select 1 from subscriptions s where s.uid = known.parent) limit 1`);
-const selectOfOrphan = statement<Uid>(`select uid from deliveries where parent = ? limit ${AT_ONCE}`);
+const selectOfOrphan = statement<Uid>(`select uid from deliveries where parent = ? limit ${MAX_ROWS}`);
 const remove = statement<Uid>(`delete from deliveries where uid ${BY_KEY} returning uid`);
 const removeLeases = statement<Uid>(`delete from subscription_leases where subscription in (
-    select l.subscription from subscription_leases l where not exists (select 1 from subscriptions s where s.uid = l.subscription) limit ${AT_ONCE}
+    select l.subscription from subscription_leases l where not exists (select 1 from subscriptions s where s.uid = l.subscription) limit ${MAX_ROWS}
   ) returning subscription as uid`);
-const ENDED = `select subject from event_numbers where end_time is not null and end_time < ? order by end_time, subject limit ${AT_ONCE}`;
+const ENDED = `select subject from event_numbers where end_time is not null and end_time < ? order by end_time, subject limit ${MAX_ROWS}`;
 const selectGone = statement<Uid>(`select subject as uid from (${ENDED}) as ended`);
 const selectBelow = statement<Uid>(`select n.subject as uid from (${ENDED}) as ended
-  join event_numbers n on n.subject > ended.subject || '/' and n.subject < ended.subject || '0' limit ${AT_ONCE}`);
+  join event_numbers n on n.subject > ended.subject || '/' and n.subject < ended.subject || '0' limit ${MAX_ROWS}`);
 const removeBelow = statement<Uid>(`delete from event_numbers where subject ${BY_KEY} returning subject as uid`);
 const removeGone = statement<Uid>(
   `delete from event_numbers where subject ${BY_KEY} and end_time + 0 < ? returning subject as uid`,
 );
 const selectOld = statement<{ seq: number; time: number }>(
-  `select seq, time from events where (time, seq) > (?, ?) and time < ? order by time, seq limit ${AT_ONCE}`,
+  `select seq, time from events where (time, seq) > (?, ?) and time < ? order by time, seq limit ${MAX_ROWS}`,
 );
 const removeEvents = statement<{
   seq: number;
@@ -81,16 +81,15 @@ const putGone =
   on conflict (subject) do update set number = excluded.number where excluded.number > event_numbers.number`);
 
 /**
- * Removes some of what is old: a bounded number, since others wait for it.
+ * Removes old rows of one kind: at most `MAX_ROWS`, since other writers wait for the transaction.
  *
- * - delivered, dead: deliveries that ended so.
- * - overdue: deliveries that were made and last tried so long ago although nothing held them back but the number of
- *   those before them: they become dead
- *   letters, so that what a sink that fails for months leaves behind has an end.
- * - waiting: deliveries made for a subscription that is paused or disabled.
- * - orphaned: deliveries of deleted subscriptions, whenever they were made; leases of those.
- * - numbers: of subjects that were deleted, and of all below them.
- * - events: those that happened, and of which there is no delivery.
+ * - delivered, dead: deliveries that ended in this state.
+ * - overdue: deliveries of active subscriptions, created and last attempted before the time, that only waited behind
+ *   others. They become dead letters, so that the backlog of a sink that fails for months is bounded.
+ * - waiting: deliveries of paused and disabled subscriptions.
+ * - orphaned: deliveries of deleted subscriptions, whatever their age; leases: the leases of those.
+ * - numbers: counters of deleted subjects, and of all subjects below them.
+ * - events: those without deliveries.
  */
 export const expireEvents = command(
   "events.expireEvents",
@@ -147,7 +146,7 @@ async function removeOldEvents(
   const gone: Record<string, number> = {};
   for (const { seq, organization } of removed)
     gone[goneKey(organization)] = Math.max(seq, gone[goneKey(organization)] ?? 0);
-  // Readers of the feed that come too late are told.
+  // Readers of the feed with an older position are answered CURSOR_EXPIRED.
   if (removed.length > 0) await putGone(tx, JSON.stringify(gone));
-  return { removed: removed.length, more: old.length === AT_ONCE, after: { timeMs: last.time, seq: last.seq } };
+  return { removed: removed.length, more: old.length === MAX_ROWS, after: { timeMs: last.time, seq: last.seq } };
 }

@@ -1,18 +1,18 @@
 import { isWithin, parentOf } from "../lib/uid.ts";
 import { type Database, statement } from "../store/index.ts";
 
-/** What decides who gets an event. */
+/** The fields of an event that decide which subscriptions get it. */
 export interface Addressed {
   /** Without the configured prefix. */
   type: string;
   subject: string;
   /** The group it happened in, or empty. */
   parent: string;
-  /** The only subscription it is for, or empty. */
+  /** The only subscription that gets it, or empty. */
   target: string;
 }
 
-/** A subscription, as far as it chooses. Without prefixes it gets all. */
+/** A subscription's filters. Without prefixes it gets all events. */
 interface Subscriber {
   uid: string;
   typePrefixes: string[];
@@ -31,8 +31,8 @@ const selectSubscribers = statement<SubscriberRow>(
 );
 
 /**
- * Who gets which of the events: reads the subscriptions of their groups and of every group above, once. `typePrefix` as
- * in the settings.
+ * Reads the subscriptions of the events' groups and of every group above, and returns a function that gives the
+ * recipients of an event. `typePrefix` as in the settings.
  */
 export async function openFanOut(
   db: Database,
@@ -56,19 +56,19 @@ export async function openFanOut(
   }
   return (event) => {
     const near = groupsOf(event).flatMap((group) => byGroup.get(group) ?? []);
-    // What is for one alone is what it asked for, whatever it gets otherwise.
+    // A test event goes to its target, whatever the filters.
     return near
-      .filter((one) => (event.target === "" ? chooses(one, event, typePrefix) : one.uid === event.target))
+      .filter((one) => (event.target === "" ? matches(one, event, typePrefix) : one.uid === event.target))
       .map(({ uid }) => uid);
   };
 }
 
-/** The texts as keys of a JSON object, which every engine can read as rows. */
+/** The texts as keys of a JSON object, which both databases can read as rows. */
 export function keysOf(texts: Iterable<string>): string {
   return JSON.stringify(Object.fromEntries([...texts].map((text) => [text, 0])));
 }
 
-/** The group and every one above, outermost first. */
+/** The event's group and all groups above it, outermost first. */
 function groupsOf({ parent, target }: Addressed): string[] {
   const group = target === "" ? parent : parentOf(target);
   const found: string[] = [];
@@ -76,8 +76,11 @@ function groupsOf({ parent, target }: Addressed): string[] {
   return found;
 }
 
-/** Whether the filters let it through: the type as it is sent begins so, the subject is one of these or below one. */
-function chooses(
+/**
+ * Whether the filters match: the full type begins with one of the type prefixes, and the subject is at or below one of
+ * the subjects.
+ */
+function matches(
   { typePrefixes, subjectPrefixes }: Subscriber,
   { type, subject }: Addressed,
   typePrefix: string,

@@ -1,4 +1,4 @@
-// What other rooms and the delivery may ask of events.
+// The services, commands and functions of events that other features use.
 export { apiEvents, type Emit } from "./api-events.ts";
 export { appendEvents } from "./outbox.ts";
 export { eventCommands, releaseLeases } from "./commands.ts";

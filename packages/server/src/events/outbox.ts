@@ -4,11 +4,11 @@ import { bodyOf } from "./body.ts";
 
 const INSERT = "insert into event_outbox (id, type, subject, parent, target, time, actor, body) values ";
 const ROW = "(?, ?, ?, ?, ?, ?, ?, ?)";
-// Statements stay below every engine's limit of parameters.
-const AT_ONCE = 100;
+// Keeps the parameters of a statement below the limits of both databases.
+const ROWS_PER_STATEMENT = 100;
 const SYSTEM: Actor = { identity: "", act: { actor: "system" } };
 
-/** An event as it waits for its number. `actor` and `body` are JSON text. */
+/** An event that has no sequence number yet. `actor` and `body` are JSON text. */
 export interface OutboxRow {
   id: string;
   type: string;
@@ -21,8 +21,8 @@ export interface OutboxRow {
 }
 
 /**
- * Appends what happened to the outbox, in the transaction that did it and in the order it was told of. They get their
- * numbers once it is committed.
+ * Appends events to the outbox, in the order in which they were emitted and in the transaction that emitted them. The
+ * sequencer numbers them after the commit.
  */
 export async function appendEvents(
   tx: Database,
@@ -35,10 +35,10 @@ export async function appendEvents(
   );
 }
 
-/** Appends them in their order. */
+/** Appends the rows in order. */
 export async function appendRows(tx: Database, rows: readonly OutboxRow[]): Promise<void> {
-  for (let at = 0; at < rows.length; at += AT_ONCE) {
-    const some = rows.slice(at, at + AT_ONCE);
+  for (let at = 0; at < rows.length; at += ROWS_PER_STATEMENT) {
+    const some = rows.slice(at, at + ROWS_PER_STATEMENT);
     const values = some.flatMap(({ id, type, subject, group, target, timeMs, actor, body }) => [
       id,
       type,
@@ -53,7 +53,7 @@ export async function appendRows(tx: Database, rows: readonly OutboxRow[]): Prom
   }
 }
 
-/** Who did something, as the outbox has it. */
+/** The actor as JSON text. */
 export function actorOf({ identity, act }: Actor): string {
   return JSON.stringify({ subject: identity, act });
 }

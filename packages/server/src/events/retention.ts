@@ -5,17 +5,18 @@ import { systemCall } from "../core/system-call.ts";
 export interface EventRetentionDeps {
   writer: { write(command: typeof expireEvents, data: CallData, input: ExpireRequest): Promise<Expired> };
   clock: { nowMs(): number };
-  /** How long events and deliveries that have ended are kept, in milliseconds. */
+  /** How long events and ended deliveries are retained, in milliseconds. */
   retentionMs: number;
 }
 
-// So that somebody has the time to look at a dead letter, and a sink to come back before what waits for it becomes one.
+// Retained longer, so that there is time to look at dead letters, and for a sink to recover before its deliveries
+// become dead letters.
 const LONGER: ReadonlySet<ExpireRequest["what"]> = new Set(["dead", "overdue"]);
 const DEAD_RETENTION_MS = 30 * 24 * 3_600_000;
 
 /**
- * Removes what is older than it is to be, some in each transaction: others wait for it. Answers how many of which.
- * `signal` ends it between two.
+ * Removes what is older than the retention, in several transactions, so that other writers wait only briefly. Returns
+ * how many rows of which kind. `signal` stops it between two transactions.
  */
 export async function eventRetention(
   { writer, clock, retentionMs }: EventRetentionDeps,

@@ -5,9 +5,9 @@ import { command } from "../core/command.ts";
 import { QUEUE } from "./queue-options.ts";
 
 export interface SequenceRequest {
-  /** At most so many events. */
+  /** The most events to number. */
   limit: number;
-  /** What types begin with, as in the settings: filters of subscriptions are about whole types. */
+  /** The prefix of types from the settings: filters of subscriptions apply to full types. */
   typePrefix: string;
 }
 
@@ -25,12 +25,13 @@ interface Count {
   end_time: number | null;
 }
 
-// An event of a group with very many subscriptions is many rows, and others wait for the transaction.
+// Limits the rows of one transaction, which other writers wait for: an event of a group with many subscriptions has
+// many deliveries.
 const MAX_DELIVERIES = 10_000;
 const DELETED = ".deleted.v1";
-/** One that has its group's uid, and the group stays. */
+/** The subject of this type is its group's uid, and the group is not deleted. */
 const PART_DELETED = "api.iam.account_associations.deleted.v1";
-/** The counter of all events is the one of this subject. */
+/** The subject of the counter of all events. */
 const ALL = "";
 
 const selectWaiting = statement<Waiting>(
@@ -44,7 +45,7 @@ const insertEvents =
   select cast(j.value ->> 'seq' as bigint), o.id, o.type, o.subject, o.parent, j.value ->> 'organization', o.target, cast(j.value ->> 'number' as bigint),
     o.time, o.actor, o.body
   from json_each(?) as j join event_outbox o on o.n = cast(j.key as bigint)`);
-// "where true" keeps SQLite from reading what follows as a join.
+// "where true" prevents SQLite from parsing "on conflict" as part of a join.
 const putCounts = statement(`insert into event_numbers (subject, number, end_time)
   select j.key, cast(j.value ->> 'number' as bigint), cast(j.value ->> 'end' as bigint) from json_each(?) as j where true
   on conflict (subject) do update set number = excluded.number, end_time = excluded.end_time`);
@@ -56,9 +57,9 @@ const insertDeliveries = statement(`insert into deliveries
 const removeWaiting = statement("delete from event_outbox where n in (select cast(key as bigint) from json_each(?))");
 
 /**
- * Gives the oldest of the events that wait their numbers, and each its deliveries. Only one does it at a time, and the
- * last number is read only when the one before has committed: so an event that can be seen has none before it that will
- * come later. `count`: how many; 0: none waited. Source: ADR 12.
+ * Numbers the oldest events of the outbox and creates their deliveries. It runs one at a time and reads the last number
+ * only after the previous run has committed, so that no event becomes visible after one with a higher number. `count`:
+ * how many events; 0 when none were waiting. Source: docs/adr/0012.
  */
 export const sequenceEvents = command(
   "events.sequenceEvents",
@@ -99,12 +100,12 @@ export const sequenceEvents = command(
   QUEUE,
 );
 
-/** The uid of an event's delivery: it stands below its subscription, and later events come after it. */
+/** The uid of an event's delivery: below its subscription's uid, and in the order of the events. */
 function deliveryUid(subscription: string, seq: number): string {
   return `${subscription}/${seq.toString(16).padStart(16, "0")}`;
 }
 
-/** Counts on from where the subjects, and all events, are. */
+/** Loads the counters of the subjects and of all events, and continues them. */
 async function openCounter(tx: Database, subjects: string[]) {
   const found = new Map(
     (await selectCounts(tx, keysOf([ALL, ...subjects]))).map((row) => [
@@ -122,8 +123,8 @@ async function openCounter(tx: Database, subjects: string[]) {
   };
   return {
     /**
-     * `ends`: the subject is gone with this event. What still happens to one that is gone is counted on, and keeps its
-     * count for longer.
+     * `ends`: the event deletes its subject. A later event of a deleted subject is still counted, and its counter is
+     * retained longer.
      */
     next(subject: string, ends: boolean, nowMs: number): { seq: number; number: number } {
       const seq = add(ALL).number;

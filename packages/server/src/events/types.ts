@@ -7,23 +7,24 @@ import {
   ResourceDeletedSchema,
 } from "@moorage/api";
 
-/** A type of events, as the contract declares it. */
+/** A type of events, as the `.proto` files declare it. */
 export interface EventType {
   /** Without the configured prefix. */
   type: string;
   body: DescMessage;
-  /** The methods whose work it tells of. */
+  /** The methods that emit it. */
   methods: DescMethod[];
   /**
-   * Whether a message names it for its own. Then it is told of where it happens, whatever the way there was; otherwise
-   * by the methods' answers.
+   * Whether a message declares it as its own type. Then the code that makes the change emits it, whatever request led
+   * there; otherwise it is emitted from the methods' responses.
    */
   hasOwnBody: boolean;
 }
 
 /**
- * Every type of events, read from the options of the methods and of the messages that are bodies alone. The body of a
- * method's event is what the method answers, of several the first's; of one that answers nothing, ResourceDeleted.
+ * Every type of events, from the options of the methods and of the messages that are only event bodies. The body of a
+ * method's event is the method's response (of several methods, the first one's); for an empty response it is
+ * ResourceDeleted.
  */
 export function eventTypes(methods: Iterable<DescMethod>): Map<string, EventType> {
   const found = new Map<string, EventType>();

@@ -10,7 +10,7 @@ import { openCall } from "../../src/runtime/open-call.ts";
 import { MoorageError } from "../../src/errors.ts";
 import { openCursor, type Position } from "../../src/events/feed/cursor.ts";
 import { eventsService } from "../../src/events/feed/service.ts";
-import { createNews } from "../../src/events/feed/notifier.ts";
+import { createNotifier } from "../../src/events/feed/notifier.ts";
 import { readFeed } from "../../src/events/feed/page.ts";
 import { openEventQueue } from "../support/event-queue.ts";
 import { systemCall } from "../../src/core/system-call.ts";
@@ -120,7 +120,7 @@ test("a cursor from after the newest event is of another past", async (t) => {
 test("who waits is woken by its own organization, and told how far it is when nothing happens", async (t) => {
   const queue = await openEventQueue(t);
   const [group, other] = [newUid(""), newUid("")];
-  const news = createNews(queue.reader, 5);
+  const news = createNotifier(queue.reader, 5);
   await happen(queue, group, 2, 0);
   const woken = { own: false, other: false };
   const waiting = news.after(group, 2, 20_000, NEVER).finally(() => {
@@ -193,7 +193,7 @@ test("waiting ends with the signal, and with the database", async (t) => {
   const group = newUid("");
   await happen(queue, group, 1, 0);
   const left = new AbortController();
-  const news = createNews(queue.reader, 5);
+  const news = createNotifier(queue.reader, 5);
   const waiting = news.after(group, 1, 20_000, left.signal);
   const reason = new Error("left");
   left.abort(reason);

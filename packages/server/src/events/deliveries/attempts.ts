@@ -1,29 +1,29 @@
 /**
- * A try that ended, as a delivery keeps it: when it began, how long it took, both in milliseconds, the status that was
- * answered or 0, and why it failed.
+ * An ended attempt, as its delivery stores it: when it began and how long it took, both in milliseconds, the HTTP
+ * status or 0 without a response, and the error.
  */
 type Attempt = [startMs: number, latencyMs: number, status: number, error: string];
 
 const MAX_ATTEMPTS = 50;
 const MAX_ERROR_CHARS = 256;
 
-/** What a process left behind when it ended, or lost its lease, during a try. */
+/** The error of an attempt whose process ended, or lost its lease, before the attempt did. */
 export const INTERRUPTED = "interrupted";
 
-/** What there was no turn for in all the time that events are kept. */
+/** The error of a delivery that others before it delayed for longer than deliveries are retained. */
 export const OVERDUE = "given up: too much waited before it for too long";
 
-/** The kept text with one more, without the oldest of too many. */
-export function withAttempt(kept: string, attempt: Attempt): string {
-  return JSON.stringify([...attemptsOf(kept), attempt].slice(-MAX_ATTEMPTS));
+/** Appends an attempt to the stored text, without the oldest ones over the limit. */
+export function withAttempt(stored: string, attempt: Attempt): string {
+  return JSON.stringify([...attemptsOf(stored), attempt].slice(-MAX_ATTEMPTS));
 }
 
-/** The tries of a delivery, oldest first. */
-export function attemptsOf(kept: string): Attempt[] {
-  return JSON.parse(kept) as Attempt[];
+/** The attempts of a delivery, oldest first. */
+export function attemptsOf(stored: string): Attempt[] {
+  return JSON.parse(stored) as Attempt[];
 }
 
-/** An error as it is kept. A zero is no text to PostgreSQL, nor is half of a surrogate pair. */
+/** An error as it is stored. PostgreSQL rejects null characters and unpaired surrogates. */
 export function errorText(error: string): string {
   return error.slice(0, MAX_ERROR_CHARS).replaceAll("\0", "").toWellFormed();
 }

@@ -7,7 +7,7 @@ const due = (fresh: number, again: number) => [
   ...Array.from({ length: again }, (_, at) => ({ uid: `r${at}`, state: 3 })),
 ];
 
-test("of new ones and retries one half each is taken, as far as there are so many, and what was left unfinished first", () => {
+test("unfinished deliveries are taken first, then half new ones and half retries, as far as there are enough of each", () => {
   assert.deepEqual(chosen([], due(9, 9), 4), ["f0", "f1", "r0", "r1"]);
   assert.deepEqual(chosen([], due(9, 9), 3), ["f0", "f1", "r0"]);
   assert.deepEqual(chosen([], due(1, 9), 4), ["f0", "r0", "r1", "r2"]);

@@ -38,7 +38,7 @@ const selectTarget =
   from subscriptions where uid = ? and state = 1`);
 const keepLease = statement<{ holder: string }>(`update subscription_leases set until_time = ?
   where subscription = ? and holder = ? and until_time > ? returning holder`);
-// Of two who want a free one, the second waits for the first and then finds it taken.
+// If two processes claim a free lease, the second waits for the first and then finds it taken.
 const takeLease = statement<{
   holder: string;
 }>(`insert into subscription_leases (subscription, holder, until_time) values (?, ?, ?)
@@ -63,8 +63,8 @@ const selectEvents =
   from json_each(?) as j join events e on e.seq = cast(j.key as bigint)`);
 
 /**
- * Takes or keeps the subscription's lease, and some of what is due: what another holder, or a lease that had ended,
- * left unfinished, and then of new ones and of retries one half each, as far as there are so many.
+ * Takes or renews the subscription's lease and claims due deliveries: first those that were left unfinished by another
+ * holder, or by a lease that has ended, then new ones and retries in equal parts, as far as there are enough of each.
  */
 export const claimDeliveries = command(
   "events.claimDeliveries",
@@ -86,31 +86,34 @@ export const claimDeliveries = command(
   QUEUE,
 );
 
-/** Notes what is being sent by nobody any more as interrupted. Answers all of it, in the order in which it was due. */
+/**
+ * Records the attempts that no process continues as interrupted. Returns their deliveries, in the order in which they
+ * were due.
+ */
 async function interruptAll(tx: Database, subscription: string, nowMs: number): Promise<string[]> {
   const sending = await selectSending(tx, subscription);
   if (sending.length === 0) return [];
-  const noted = sending.map(({ uid, attempts, update_time: startMs }) => [
+  const changes = sending.map(({ uid, attempts, update_time: startMs }) => [
     uid,
     { attempts: withAttempt(attempts, [startMs, 0, 0, INTERRUPTED]) },
   ]);
-  await interrupt(tx, nowMs, JSON.stringify(Object.fromEntries(noted)));
+  await interrupt(tx, nowMs, JSON.stringify(Object.fromEntries(changes)));
   return sending.map(({ uid }) => uid);
 }
 
 /**
- * At most `limit`: those left unfinished, and then the rest in halves, so that neither new ones nor retries starve the
+ * At most `limit` uids: the unfinished ones, then new ones and retries in equal parts, so that neither starves the
  * other.
  */
 export function chosen(left: string[], due: { uid: string; state: number }[], limit: number): string[] {
   const first = left.slice(0, limit);
-  const room = limit - first.length;
+  const capacity = limit - first.length;
   const known = new Set(first);
   const others = (state: number): string[] =>
     due.filter((row) => row.state === state && !known.has(row.uid)).map(({ uid }) => uid);
   const [fresh, again] = [others(1), others(3)];
-  const taken = fresh.slice(0, Math.max(Math.ceil(room / 2), room - again.length));
-  return [...first, ...taken, ...again.slice(0, room - taken.length)];
+  const taken = fresh.slice(0, Math.max(Math.ceil(capacity / 2), capacity - again.length));
+  return [...first, ...taken, ...again.slice(0, capacity - taken.length)];
 }
 
 async function marked(tx: Database, uids: string[], nowMs: number): Promise<ClaimedDelivery[]> {

@@ -1,17 +1,17 @@
 import { type Database, statement } from "../../store/index.ts";
 
-/** What waits for a subscription. */
+/** The deliveries of a subscription that have not ended. */
 export interface Backlog {
   subscription: string;
-  /** Deliveries that have not ended; 100,000 stands for as many or more. */
+  /** How many; 100,000 stands for as many or more. */
   open: number;
-  /** When the oldest event among them happened, in milliseconds since 1970. */
+  /** When the oldest of their events happened, in milliseconds since 1970. */
   oldestMs: number;
 }
 
 const MAX_COUNTED = 100_000;
 
-// Whose deliveries have not ended, one step in the index for each, however many deliveries they have.
+// The subscriptions with deliveries that have not ended: one index lookup for each, however many deliveries it has.
 const OPEN = `with recursive open (parent) as (
   select (select min(parent) from deliveries where next_time is not null)
   union all
@@ -21,7 +21,7 @@ const OLDEST = (state: number) =>
   `(select min(d.next_time) from deliveries d where d.parent = s.uid and d.state = ${state} and d.next_time <= ?)`;
 
 const selectOutbox = statement("select 1 as one from event_outbox order by n limit 1");
-// Materialized: each look into the index is made once, however often its answer is used.
+// Materialized, so that each index lookup is made once, however often its result is used.
 const selectDue = statement<{ uid: string }>(`${OPEN}, found as materialized (
     select s.uid, ${OLDEST(1)} as fresh, ${OLDEST(3)} as again,
       case when l.until_time > ? then null
@@ -38,15 +38,15 @@ const selectBacklogs = statement<{ uid: string; n: number; time: number }>(`${OP
     from (select s.uid from open join subscriptions s on s.uid = open.parent order by s.uid limit ?) as c
   ) as b where b.seq is not null order by b.uid`);
 
-/** Whether events wait for their numbers. */
+/** Whether there are events that have no number yet. */
 export async function hasOutbox(db: Database): Promise<boolean> {
   return (await selectOutbox(db)).length > 0;
 }
 
 /**
- * The subscriptions that this process may send for and that have something to send: active, with deliveries that are
- * due, or that a process left unfinished, and a lease that is free, has ended or is the process's own. What waits for
- * the longest comes first. At most `limit`.
+ * The subscriptions that this process may send for and that have something to send: active ones, with due or unfinished
+ * deliveries, whose lease is free, has ended or is held by the process. Those that have waited longest come first. At
+ * most `limit`.
  */
 export async function dueSubscriptions(
   db: Database,
@@ -55,10 +55,7 @@ export async function dueSubscriptions(
   return (await selectDue(db, nowMs, nowMs, nowMs, holder, nowMs, limit)).map(({ uid }) => uid);
 }
 
-/**
- * What waits for each subscription that has anything waiting, paused ones too, in the order of their uids. At most
- * `limit` of them.
- */
+/** The backlog of each subscription that has one, also of paused ones, in the order of their uids. At most `limit`. */
 export async function backlogs(db: Database, { limit }: { limit: number }): Promise<Backlog[]> {
   return (await selectBacklogs(db, limit)).map(({ uid, n, time }) => ({ subscription: uid, open: n, oldestMs: time }));
 }

@@ -1,6 +1,6 @@
-// What the queue of deliveries in the database and the process that sends them say to each other.
+// The messages between the queue of deliveries in the database and the process that sends them.
 
-/** An event as it is sent, without what the installation adds: its prefix and its source. */
+/** An event to send, without the prefix and source that the installation adds. */
 export interface QueuedEvent {
   id: string;
   /** Without the configured prefix. */
@@ -8,7 +8,7 @@ export interface QueuedEvent {
   subject: string;
   /** The group it happened in. */
   group: string;
-  /** Its number among those of the subject. */
+  /** Its number among the events of its subject. */
   number: number;
   timeMs: number;
   /** JSON text: {subject, act}. */
@@ -17,56 +17,56 @@ export interface QueuedEvent {
   body: string;
 }
 
-/** Where the events of a subscription go. */
+/** The subscription that events are sent for, with its sink. */
 export interface DeliveryTarget {
   /** The subscription's uid. */
   subscription: string;
   /** The subscription's group. */
   group: string;
   sink: string;
-  /** Sealed; the second is the one before, while it still signs. */
+  /** Sealed; the second one is the previous secret, while it still signs. */
   secrets: string[];
-  /** Requests a minute; 0: no limit. */
+  /** Requests per minute; 0 for no limit. */
   allowedRate: number;
-  /** When the sink was last asked by the handshake. Undefined: never. */
+  /** When the last handshake with the sink was. Undefined when there was none. */
   handshakeMs?: number;
 }
 
-/** A delivery that the asking process is to send now. */
+/** A delivery that the claiming process is to send now. */
 export interface ClaimedDelivery {
   uid: string;
-  /** Tries of the running schedule before this one. */
+  /** Attempts of the current schedule before this one. */
   step: number;
   event: QueuedEvent;
 }
 
 export interface ClaimRequest {
   subscription: string;
-  /** Who asks: a process. */
+  /** The process that claims. */
   holder: string;
-  /** How long the subscription is the holder's without being asked for again, in milliseconds. */
+  /** The duration of the lease without renewal, in milliseconds. */
   holdMs: number;
-  /** At most so many deliveries; 0 only keeps the lease. */
+  /** The most deliveries to claim; 0 only renews the lease. */
   limit: number;
 }
 
 /**
- * `held`: the subscription is the holder's now; otherwise another process sends for it, or it is not active any more.
- * What is claimed is noted as being tried. What a process that held it before left unfinished is claimed again first,
- * its try noted as interrupted.
+ * `held`: whether the holder has the lease; if not, another process has it, or the subscription is not active. Claimed
+ * deliveries are marked as being sent. Deliveries that a previous holder left unfinished are claimed first, with their
+ * attempt recorded as interrupted.
  */
 export type ClaimAnswer = { held: false } | { held: true; target: DeliveryTarget; deliveries: ClaimedDelivery[] };
 
-/** How a try ended. */
+/** The result of an attempt. */
 export interface Outcome {
   uid: string;
   startMs: number;
   latencyMs: number;
-  /** 0: no answer. */
+  /** 0 without a response. */
   status: number;
-  /** Empty: the sink took it. */
+  /** Empty when the sink accepted the event. */
   error: string;
-  /** When it is tried next. Undefined: it is over, delivered or dead. */
+  /** When the next attempt is due. Undefined when the delivery has ended, as delivered or dead. */
   nextMs?: number;
 }
 
@@ -74,12 +74,12 @@ export interface RecordRequest {
   subscription: string;
   holder: string;
   outcomes: Outcome[];
-  /** Claimed deliveries that were not tried after all; they are due as before, and no try is counted. */
+  /** Claimed deliveries that were not sent; they are due as before, and no attempt is counted. */
   unsent?: string[];
-  /** Set: the sink wants no more, and why. The subscription is disabled. */
+  /** Set when the sink accepts no more events: the reason why the subscription is disabled. */
   disable?: string;
-  /** What the sink answered to the handshake. */
+  /** The sink's response to the handshake. */
   handshake?: { atMs: number; allowedRate: number };
-  /** The holder sends nothing more for now: others may. */
+  /** Whether to release the lease, since the holder has nothing more to send. */
   release?: boolean;
 }

@@ -6,27 +6,27 @@ import { isWithin, parentOf } from "../../lib/uid.ts";
 import { invalidArgument } from "../../errors.ts";
 import type { Database } from "../../store/index.ts";
 
-/** No more deliveries than these are counted, and one. */
-export const MOST_COUNTED = 10_000n;
-// Each is read by itself, in one statement.
-const MOST_SUBSCRIPTIONS = 400;
+/** Deliveries are counted up to this number; a total of one more means that there are more. */
+export const MAX_COUNTED = 10_000n;
+// Each subscription is a branch of one statement.
+const MAX_SUBSCRIPTIONS = 400;
 
-/** A page of deliveries as the database is asked for it. */
+/** The query for a page of deliveries. */
 export interface DeliveryQuery {
   page: PageQuery;
   /**
-   * The filters leave few of all there are, and there is an index of what they ask for: it is looked up, and sorted.
+   * Whether the filters match few deliveries and have an index of their own: the matches are looked up and then sorted.
    */
   isNarrow: boolean;
-  /** Only those in one of these states; none: in any. */
+  /** Only deliveries in one of these states; empty for any. */
   states: readonly DeliveryState[];
 }
 
 /**
- * One page and the number of all, counted to `MOST_COUNTED` and one. Those of each subscription are read by an index in
- * the order of time, as far as the page needs it: only rare types, and the few that were delivered where very many
- * wait, are looked for among all that a subscription has. Throws INVALID_ARGUMENT on `uidp` for more subscriptions than
- * can be read so.
+ * One page and the total, counted up to `MAX_COUNTED` and one. The deliveries of each subscription are read by an index
+ * in the order of time, only as far as the page needs. The exceptions are rare types, and delivered ones where very
+ * many wait: for these all deliveries of a subscription may be read. Throws INVALID_ARGUMENT on `uidp` if there are too
+ * many subscriptions.
  */
 export async function queryDeliveries(db: Database, query: DeliveryQuery): Promise<FoundPage<Record<string, unknown>>> {
   const {
@@ -41,16 +41,16 @@ export async function queryDeliveries(db: Database, query: DeliveryQuery): Promi
       branches.map((branch, at) => sql`select * from (${select(branch)}) as ${sql.ref(`b${at}`)}`),
       sql` union all `,
     );
-  const counted = all((where) => sql`select 1 as one from deliveries as t where ${where} limit ${MOST_COUNTED + 1n}`);
+  const counted = all((where) => sql`select 1 as one from deliveries as t where ${where} limit ${MAX_COUNTED + 1n}`);
   const {
     rows: [count],
   } = await sql<{ n: number }>`select count(*) as n
-    from (select * from (${counted}) as a limit ${MOST_COUNTED + 1n}) as c`.execute(db);
+    from (select * from (${counted}) as a limit ${MAX_COUNTED + 1n}) as c`.execute(db);
   const total = Number(count?.n ?? 0);
   if (total === 0) return { rows: [], total };
   const descending = orders[0]?.descending !== false;
-  // Few that an index finds are sorted; of many, the next ones are soon met on the way through time.
-  const isSorted = isNarrow || (isOpen(states) && total <= MOST_COUNTED);
+  // A small number of matches is sorted; if there are many, reading in the order of time soon finds enough.
+  const isSorted = isNarrow || (isOpen(states) && total <= MAX_COUNTED);
   const order = (table: string, sorts: boolean): RawBuilder<unknown> => {
     const [time, uid] = [sql.ref(`${table}.create_time`), sql.ref(`${table}.uid`)].map((ref) =>
       sorts ? unindexed(ref) : ref,
@@ -70,7 +70,7 @@ export async function queryDeliveries(db: Database, query: DeliveryQuery): Promi
   return { rows, total };
 }
 
-/** What is asked for by its own index, of whatever subscription it is. */
+/** All matches by the filters' own index, of any subscription. */
 function narrowBranch({ page: { filters, scope }, states }: DeliveryQuery): Condition {
   const owned = sql`exists (select 1 from subscriptions as s where s.uid = t.parent)`;
   return sql.join(
@@ -79,11 +79,11 @@ function narrowBranch({ page: { filters, scope }, states }: DeliveryQuery): Cond
   );
 }
 
-/** Each subscription by itself. */
+/** One branch for each subscription. */
 async function branchesOf(db: Database, { page: { filters, scope }, states }: DeliveryQuery): Promise<Condition[]> {
   const subscriptions = await subscriptionsIn(db, scope.roots);
-  if (subscriptions.length > MOST_SUBSCRIPTIONS) {
-    const description = `there are more than ${MOST_SUBSCRIPTIONS} subscriptions here: name one by children_of, or a group with fewer by descendants_of`;
+  if (subscriptions.length > MAX_SUBSCRIPTIONS) {
+    const description = `there are more than ${MAX_SUBSCRIPTIONS} subscriptions here: name one by children_of, or a group with fewer by descendants_of`;
     throw invalidArgument({ field: "uidp", description });
   }
   return subscriptions.map((subscription) => {
@@ -97,15 +97,15 @@ async function branchesOf(db: Database, { page: { filters, scope }, states }: De
 }
 
 /**
- * Those that are there, at the roots and below, and the one that a root is a delivery of. What a deleted one has left
- * is nobody's.
+ * The existing subscriptions at and below the roots, and those whose delivery a root is. Deliveries of deleted
+ * subscriptions are not listed.
  */
 async function subscriptionsIn(db: Database, roots: string[]): Promise<string[]> {
   if (roots.length === 0) return [];
   const { rows } = await sql<{
     uid: string;
   }>`select t.uid from subscriptions as t where ${within(roots)} or t.uid in (${sql.join(roots.map(parentOf))})
-    limit ${MOST_SUBSCRIPTIONS + 1}`.execute(db);
+    limit ${MAX_SUBSCRIPTIONS + 1}`.execute(db);
   return rows.map(({ uid }) => uid);
 }
 
@@ -115,14 +115,14 @@ const OPEN: ReadonlySet<DeliveryState> = new Set([
   DeliveryState.RETRYING,
 ]);
 
-/** Whether only such are asked for as have not ended. */
+/** Whether the states are only those of deliveries that have not ended. */
 function isOpen(states: readonly DeliveryState[]): boolean {
   return states.length > 0 && states.every((state) => OPEN.has(state));
 }
 
 /**
- * Written out, for an index of a part of the table is taken only where it is seen to hold what is asked for. None: in
- * any state.
+ * Matches the states; empty for any. They are literals, because a partial index is used only if the statement itself
+ * shows that its condition holds.
  */
 export function stateIs(states: readonly DeliveryState[]): Condition[] {
   const [first, ...others] = states.map((state) => sql.lit(Number(state)));

@@ -13,7 +13,8 @@ import { QUEUE } from "../queue-options.ts";
 
 const { RETRYING, DELIVERED, DEAD } = DeliveryState;
 
-// These write the row although nothing in it changes: nobody else takes the lease until the transaction ends.
+// These update the row even if nothing in it changes, so that no other process can take the lease until the transaction
+// ends.
 const holdLease = statement<{ holder: string }>(
   "update subscription_leases set until_time = until_time where subscription = ? and holder = ? returning holder",
 );
@@ -37,9 +38,9 @@ const disableSubscription = statement<Row<"subscriptions">>(
 const noteHandshake = statement("update subscriptions set allowed_rate = ?, handshake_time = ? where uid = ?");
 
 /**
- * Notes how tries ended, while the subscription is the holder's: also a little late, if nobody has taken it since. Of a
- * delivery that is not being sent any more nothing is noted. `held`: false says that nothing was noted at all, since
- * another process sends for it now and has noted the tries as interrupted.
+ * Records the results of attempts while the holder has the lease; also after the lease's end, if no other process has
+ * taken it. Results of deliveries that are not being sent any more are ignored. `held`: false when nothing was
+ * recorded, because another process has the lease and has recorded the attempts as interrupted.
  */
 export const recordOutcomes = command(
   "events.recordOutcomes",
@@ -47,7 +48,7 @@ export const recordOutcomes = command(
     const { subscription, holder, outcomes, unsent = [], disable, handshake, release = false } = request;
     const { tx, nowMs } = call;
     if ((await (release ? endLease : holdLease)(tx, subscription, holder)).length === 0) return { held: false };
-    // Asked for beside the uids, the subscription would have the database look through all that it ever got.
+    // Checked here: with the subscription as a condition beside the uids, the database would read all its deliveries.
     const isItsOwn = (uid: string): boolean => parentOf(uid) === subscription;
     const byUid = new Map(outcomes.filter(({ uid }) => isItsOwn(uid)).map((outcome) => [outcome.uid, outcome]));
     if (byUid.size > 0) {
@@ -66,7 +67,7 @@ export const recordOutcomes = command(
   QUEUE,
 );
 
-/** What somebody has paused stays paused. */
+/** Disables the subscription if it is active; a paused one stays paused. */
 async function disableActive(call: Call, subscription: string, reason: string): Promise<void> {
   const [row] = await disableSubscription(call.tx, reason, call.nowMs, subscription);
   if (row === undefined) return;
@@ -80,8 +81,8 @@ async function disableActive(call: Call, subscription: string, reason: string): 
   await audit(call, { method: "events.subscription.disable", resource: row.uid, isSystem: true, details: { reason } });
 }
 
-function changeOf({ startMs, latencyMs, status, error: told, nextMs }: Outcome, attempts: string) {
-  const error = errorText(told);
+function changeOf({ startMs, latencyMs, status, error: rawError, nextMs }: Outcome, attempts: string) {
+  const error = errorText(rawError);
   const [start, latency] = [Math.round(startMs), Math.round(latencyMs)];
   const failed = error !== "";
   const next = failed && nextMs !== undefined ? Math.round(nextMs) : null;

@@ -7,24 +7,22 @@ import { type FieldViolation, invalidArgument } from "../../errors.ts";
 import { stateIs } from "./query.ts";
 import { timeViolations } from "../../aip/times.ts";
 
-/** What can be sent again: all else waits or is being sent already. */
+/** The states in which a delivery can be sent again: in the others it waits or is being sent. */
 export const REDELIVERABLE: ReadonlySet<number> = new Set([
   DeliveryState.RETRYING,
   DeliveryState.DELIVERED,
   DeliveryState.DEAD,
 ]);
 const ENDED: readonly DeliveryState[] = [DeliveryState.DELIVERED, DeliveryState.DEAD];
-/** So many deliveries are sent again by one call. */
-const MOST_AT_ONCE = 10_000;
+/** The most deliveries that one call sends again. */
+const MAX_DELIVERIES = 10_000;
 
-/** The columns of a delivery that is sent again: its schedule begins anew, and what was tried is remembered. */
+/** The columns of a delivery that is sent again: its schedule restarts; its attempts stay recorded. */
 export function sentAgain(nowMs: number): { state: number; step: number; next_time: number; update_time: number } {
   return { state: DeliveryState.PENDING, step: 0, next_time: nowMs, update_time: nowMs };
 }
 
-/**
- * Has the deliveries of a time range sent once more, the oldest first. Throws INVALID_ARGUMENT that names the fields.
- */
+/** Sends the deliveries of a time range again, the oldest first. Throws INVALID_ARGUMENT that names the fields. */
 export async function redeliver(
   call: Call,
   request: RedeliverEventsRequest,
@@ -47,9 +45,9 @@ export async function redeliver(
       order by t.create_time, t.uid limit 1 offset ${offset}`.execute(call.tx);
     return row?.create_time;
   };
-  const [firstMs, beyondMs] = [await timeAt(0), await timeAt(MOST_AT_ONCE)];
-  // A millisecond is not divided, so that the next call repeats and misses none: a single one that holds more than the
-  // bound is taken whole.
+  const [firstMs, beyondMs] = [await timeAt(0), await timeAt(MAX_DELIVERIES)];
+  // A call takes all deliveries of a millisecond or none, so that the next call neither repeats nor misses any: a
+  // millisecond with more than the limit is taken whole.
   const nextMs = firstMs === undefined || beyondMs === undefined ? endMs + 1 : Math.max(beyondMs, firstMs + 1);
   const { numUpdatedRows } = await call.tx
     .updateTable("deliveries as t")

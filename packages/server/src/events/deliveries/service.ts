@@ -19,7 +19,7 @@ import { invalidArgument, notFound } from "../../errors.ts";
 import type { Service, ServiceContext } from "../../core/service.ts";
 import type { Row } from "../../store/index.ts";
 import { attemptsOf } from "./attempts.ts";
-import { MOST_COUNTED, queryDeliveries } from "./query.ts";
+import { MAX_COUNTED, queryDeliveries } from "./query.ts";
 import { REDELIVERABLE, sentAgain } from "./redeliver.ts";
 
 type Delivery = Row<"deliveries">;
@@ -47,24 +47,24 @@ export function deliveriesService({ pageTokenKey, eventsPrefix }: ServiceContext
         LIST,
         request,
         {
-          filters(asked) {
-            inForce = asked;
-            return filtersOf(asked, eventsPrefix);
+          filters(effective) {
+            inForce = effective;
+            return filtersOf(effective, eventsPrefix);
           },
         },
         (page) => queryDeliveries(call.tx, { page, isNarrow: isNarrow(inForce), states: statesOf(inForce) }),
         (row, column) => row[column],
       );
-      // The table's columns are what is selected.
+      // The query selects all columns of the table.
       return {
         ...rest,
-        ...(totalCount <= MOST_COUNTED && { totalCount }),
+        ...(totalCount <= MAX_COUNTED && { totalCount }),
         deliveries: rows.map((row) => toMessage(row as Delivery)),
       };
     },
     async redeliverEvent(call, { uid }) {
       const row = await getDelivery(call, uid);
-      // What waits, or is being sent, is sent anyway.
+      // A delivery that waits or is being sent needs no change.
       if (!REDELIVERABLE.has(row.state)) return toMessage(row);
       const changes = sentAgain(call.nowMs);
       await call.tx.updateTable("deliveries").set(changes).where("uid", "=", uid).execute();
@@ -73,7 +73,7 @@ export function deliveriesService({ pageTokenKey, eventsPrefix }: ServiceContext
   };
 }
 
-/** Throws NOT_FOUND, for what a deleted subscription has left as well. */
+/** Throws NOT_FOUND, also for a delivery of a deleted subscription. */
 async function getDelivery(call: Call, uid: string): Promise<Delivery> {
   const row = !isUid(uid)
     ? undefined
@@ -120,7 +120,7 @@ function filtersOf(
   { eventId, eventType, startTime, endTime }: ListDeliveriesRequest,
   eventsPrefix: string,
 ): Condition[] {
-  // The table has types without the prefix: one that begins otherwise is no type here.
+  // Types are stored without the configured prefix: a type with another prefix matches nothing.
   const isType = eventType.startsWith(`${eventsPrefix}.`);
   return [
     ...columnIsIfSet("event_id", eventId),
@@ -136,7 +136,7 @@ function statesOf({ state }: ListDeliveriesRequest): DeliveryState[] {
   return state === DeliveryState.UNSPECIFIED ? [] : [state];
 }
 
-/** Those of one event, or of these uids, are few. */
+/** Filters by event or by uid match few deliveries. */
 function isNarrow({ eventId, uidp }: ListDeliveriesRequest): boolean {
   return eventId !== "" || (uidp?.ids.length ?? 0) > 0 || (uidp?.ancestorsOf ?? "") !== "";
 }

@@ -2,34 +2,34 @@ import { hash } from "node:crypto";
 import { openText, sealText } from "../../aip/page-token.ts";
 import { invalidArgument } from "../../errors.ts";
 
-/** Which events a reader follows. */
+/** The events that a reader follows. */
 export interface FeedScope {
-  /** The group; all below it belongs to it. */
+  /** The group whose events, and those of everything below it, are read. */
   group: string;
-  /** Prefixes of full types; none: all types. */
+  /** Prefixes of full types; empty for all types. */
   typePrefixes: readonly string[];
-  /** Prefixes of subjects; none: all subjects. */
+  /** Prefixes of subjects; empty for all subjects. */
   subjectPrefixes: readonly string[];
 }
 
-/** How far a reader is. */
+/** A reader's position in the feed. */
 export interface Position {
-  /** All of its events up to this number are read. */
+  /** All of its events up to this number have been read. */
   seq: number;
   /**
-   * Events up to this number may be gone without being missed: they were too old already when the reader came to where
-   * it is.
+   * Events up to this number may have been removed without being missed: they were already too old when the reader
+   * reached its position.
    */
   goneTo: number;
 }
 
 const MAX_LENGTH = 256;
-// No page token is a cursor, and no cursor a page token, although one key seals both.
+// A page token is not accepted as a cursor, nor the reverse, although both are sealed with one key.
 const PURPOSE = Buffer.from("moorage event cursor\0");
 
 /**
- * Seals the position as text that only this installation makes and that is good for the same events alone, as long as
- * they are kept.
+ * Seals the position as text. Only this installation can make it, and it is valid only for the same scope, as long as
+ * the events are retained.
  */
 export function sealCursor(key: Uint8Array, scope: FeedScope, { seq, goneTo }: Position): string {
   const body = Buffer.from(JSON.stringify([fingerprint(scope), seq, goneTo]));
@@ -37,8 +37,8 @@ export function sealCursor(key: Uint8Array, scope: FeedScope, { seq, goneTo }: P
 }
 
 /**
- * The position in a cursor. Throws INVALID_ARGUMENT on `cursor` for one that is not ours, or was given for other
- * events.
+ * The position in a cursor. Throws INVALID_ARGUMENT on `cursor` for one that this installation did not make, or that
+ * was made for another scope.
  */
 export function openCursor(key: Uint8Array, scope: FeedScope, text: string): Position {
   const body = openText(key, text, MAX_LENGTH, PURPOSE);
@@ -51,7 +51,7 @@ export function openCursor(key: Uint8Array, scope: FeedScope, text: string): Pos
 
 const fingerprints = new WeakMap<FeedScope, string>();
 
-// Every event of a stream has a cursor of its own.
+// Cached, because every event of a stream has a cursor of its own.
 function fingerprint(scope: FeedScope): string {
   const known = fingerprints.get(scope);
   if (known !== undefined) return known;

@@ -1,11 +1,11 @@
 import { type Database, statement } from "../../store/index.ts";
 
-/** Tells those who wait when there is something new, by one look at the database for all of them. */
-export interface News {
+/** Notifies waiting streams of new events, with one query for all of them. */
+export interface Notifier {
   /**
-   * Waits until the organization has an event after that number, at most `timeoutMs`. Answers a number, not below it,
-   * up to which there is none. Throws the signal's reason once it is given, and what went wrong when the database
-   * cannot be read.
+   * Waits until the organization has an event after that number, at most `timeoutMs`. Returns a number, at least `seq`,
+   * up to which the organization has no new event. Throws the signal's reason when it is aborted, and the error when
+   * the database cannot be read.
    */
   after(organization: string, seq: number, timeoutMs: number, signal: AbortSignal): Promise<number>;
 }
@@ -17,36 +17,36 @@ interface Waiter {
 }
 
 const POLL_MS = 250;
-const MOST_AT_ONCE = 1_000;
+const MAX_EVENTS = 1_000;
 
 const selectNew = statement<{ seq: number; organization: string }>(
   "select seq, organization from events where seq > ? order by seq limit ?",
 );
-const known = new WeakMap<Database, News>();
+const known = new WeakMap<Database, Notifier>();
 
-/** The news of the database, the same for all of the process. */
-export function newsOf(db: Database): News {
-  const news = known.get(db) ?? createNews(db);
-  known.set(db, news);
-  return news;
+/** The notifier of the database, one per process. */
+export function notifierOf(db: Database): Notifier {
+  const notifier = known.get(db) ?? createNotifier(db);
+  known.set(db, notifier);
+  return notifier;
 }
 
-/** The database is looked at every `pollMs` milliseconds while somebody waits. */
-export function createNews(db: Database, pollMs: number = POLL_MS): News {
+/** Creates a notifier that queries the database every `pollMs` milliseconds while there are waiting streams. */
+export function createNotifier(db: Database, pollMs: number = POLL_MS): Notifier {
   const waiting = new Map<string, Set<Waiter>>();
-  /** All up to here has been looked at. Undefined: nobody looks. */
+  /** Events up to this number have been seen. Undefined while nothing waits. */
   let seen: number | undefined;
 
   const look = async (from: number): Promise<void> => {
     try {
-      const rows = await selectNew(db, from, MOST_AT_ONCE);
+      const rows = await selectNew(db, from, MAX_EVENTS);
       seen = from;
       for (const { seq, organization } of rows) {
         for (const waiter of waiting.get(organization) ?? []) if (seq > waiter.seq) waiter.wake(seq - 1);
         seen = seq;
       }
       if (waiting.size === 0) seen = undefined;
-      else setTimeout(look, rows.length < MOST_AT_ONCE ? pollMs : 0, seen).unref();
+      else setTimeout(look, rows.length < MAX_EVENTS ? pollMs : 0, seen).unref();
     } catch (error) {
       seen = undefined;
       for (const waiter of [...waiting.values()].flatMap((some) => [...some])) waiter.fail(error);
@@ -56,7 +56,7 @@ export function createNews(db: Database, pollMs: number = POLL_MS): News {
   return {
     async after(organization, seq, timeoutMs, signal) {
       signal.throwIfAborted();
-      // What has passed in between was not looked at for this one.
+      // Events between `seq` and `seen` were not reported to this waiter.
       if (seen !== undefined && seen > seq) return seq;
       const { promise, resolve, reject } = Promise.withResolvers<number>();
       const waiter: Waiter = { seq, wake: resolve, fail: reject };

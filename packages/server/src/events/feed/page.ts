@@ -2,7 +2,7 @@ import { failedPrecondition } from "../../errors.ts";
 import { type Bindable, type Database, select, statement } from "../../store/index.ts";
 import type { FeedScope, Position } from "./cursor.ts";
 
-/** What is read of an event. */
+/** The columns of an event that the feed reads. */
 export interface FeedRow {
   seq: number;
   id: string;
@@ -17,17 +17,17 @@ export interface FeedRow {
 
 export interface FeedPage {
   rows: FeedRow[];
-  /** Where the next page begins. */
+  /** The position after which the next page begins. */
   next: Position;
-  /** Whether there may be more now. */
+  /** Whether the next page may have events now. */
   more: boolean;
 }
 
 /**
- * A page looks at no more events of the organization than these, so that one of a quiet group takes no longer than
- * others.
+ * The most events of the organization that one page examines, so that a page takes bounded time even if few of them are
+ * in the scope.
  */
-const MOST_LOOKED_AT = 2_000;
+const MAX_EXAMINED = 2_000;
 
 const selectHead = statement<{ number: number }>("select number from event_numbers where subject = ''");
 const selectGone = statement<{ number: number }>("select number from event_numbers where subject = ?");
@@ -35,28 +35,28 @@ const lookAhead = statement<{ last: number | null; n: number }>(
   "select max(seq) as last, count(*) as n from (select seq from events where organization = ? and seq > ? order by seq limit ?) as e",
 );
 
-/** The number of the newest event of all. */
+/** The number of the newest event of the installation. */
 export async function headOf(db: Database): Promise<number> {
   return Number((await selectHead(db))[0]?.number ?? 0);
 }
 
 /**
- * Under this name `event_numbers` has the number of the newest event of the organization that was removed because of
- * its age.
+ * The subject under which `event_numbers` has the number of the newest event of the organization that was removed
+ * because of its age.
  */
 export function goneKey(organization: string): string {
   return `gone:${organization}`;
 }
 
-/** The uid of the organization that the group is in, or is. */
+/** The uid of the organization that the group belongs to. */
 export function organizationOf(group: string): string {
   return group.split("/", 1)[0] ?? "";
 }
 
 /**
- * The events of the scope after the position, in order, at most `limit`; from the oldest that is kept without a
- * position. Types are asked for as they are stored, without the configured prefix. Throws FAILED_PRECONDITION with
- * CURSOR_EXPIRED when events after the position are gone.
+ * The events of the scope after the position, in order, at most `limit`; without a position, from the oldest one.
+ * `storedTypes`: type prefixes without the configured prefix. Throws FAILED_PRECONDITION with CURSOR_EXPIRED when
+ * events after the position were removed.
  */
 export async function readFeed(
   db: Database,
@@ -67,11 +67,11 @@ export async function readFeed(
 ): Promise<FeedPage> {
   const organization = organizationOf(scope.group);
   const from = after?.seq ?? 0;
-  // In this order: whatever is numbered up to the head is seen by what is asked later, and whatever was gone by then is
-  // told of by what is asked last.
+  // The order of the queries matters: events up to the head are visible to the later ones, and the last one reports
+  // every removal that the others may have met.
   const head = await headOf(db);
   if (from > head) throw expired("the cursor is from after the newest event: the installation was restored");
-  const [ahead] = await lookAhead(db, organization, from, MOST_LOOKED_AT);
+  const [ahead] = await lookAhead(db, organization, from, MAX_EXAMINED);
   const last = Number(ahead?.last ?? from);
   const rows =
     last === from ? [] : await rowsOf(db, scope, storedTypes, { organization, from, last, limit: limit + 1 });
@@ -79,7 +79,7 @@ export async function readFeed(
   if (after !== undefined && gone > Math.max(after.seq, after.goneTo))
     throw expired("events after the cursor are not kept any more");
   const isCut = rows.length > limit;
-  const more = isCut || Number(ahead?.n) >= MOST_LOOKED_AT;
+  const more = isCut || Number(ahead?.n) >= MAX_EXAMINED;
   const seq = isCut ? Number(rows[limit - 1]?.seq) : more ? last : Math.max(last, head);
   return { rows: isCut ? rows.slice(0, limit) : rows, next: { seq, goneTo: gone }, more };
 }
@@ -93,7 +93,7 @@ async function rowsOf(
   const conditions = ["organization = ?", "seq > ?", "seq <= ?", "target = ''"];
   const parameters: Bindable[] = [organization, from, last];
   if (group !== organization) {
-    // What follows a uid in one below it is a "/", and "0" comes after that.
+    // The uid of a descendant continues with "/", and "0" is the character after it.
     conditions.push("parent >= ? and parent < ?");
     parameters.push(group, `${group}0`);
   }

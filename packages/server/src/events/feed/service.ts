@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
 import type { EventSchema, EventsService, ListEventsRequest, WatchEventsRequest } from "@moorage/api";
 import { timestamp } from "../../lib/timestamps.ts";
@@ -7,7 +7,7 @@ import { type FieldViolation, invalidArgument } from "../../errors.ts";
 import { groups } from "../../iam/index.ts";
 import type { Service, ServiceContext } from "../../core/service.ts";
 import { type FeedScope, openCursor, type Position, sealCursor } from "./cursor.ts";
-import { newsOf } from "./notifier.ts";
+import { notifierOf } from "./notifier.ts";
 import { type FeedPage, type FeedRow, headOf, organizationOf, readFeed } from "./page.ts";
 import { prefixViolations } from "../subscriptions/fields.ts";
 
@@ -18,15 +18,15 @@ const MAX_PREFIXES = 64;
 const HEARTBEAT_MS = 15_000;
 
 /**
- * Reads events in their order, for those who cannot be called. A stream on which nothing happens says how far it is
- * every `heartbeatMs` milliseconds.
+ * The event feed, for clients that cannot receive webhooks. A stream without new events sends its cursor every
+ * `heartbeatMs` milliseconds.
  */
 export function eventsService(
   { pageTokenKey, eventsPrefix, baseUrl = "" }: ServiceContext,
   heartbeatMs: number = HEARTBEAT_MS,
 ): Service<typeof EventsService> {
   const read = async (call: Call, scope: FeedScope, after: Position | undefined, limit: number): Promise<FeedPage> => {
-    // A group that was deleted is in nobody's reach any more, also when the caller's rights come from above it.
+    // Events of a deleted group cannot be read, even by a caller with rights on a group above it.
     await groups.get(call.tx, scope.group);
     return await readFeed(call.tx, scope, storedPrefixes(scope.typePrefixes, eventsPrefix), after, limit);
   };
@@ -44,7 +44,7 @@ export function eventsService(
     actor,
     body,
   }: FeedRow): MessageInitShape<typeof EventSchema> => {
-    const who = JSON.parse(actor) as JsonObject & { subject: string };
+    const actedBy = JSON.parse(actor) as JsonObject & { subject: string };
     return {
       specversion: "1.0",
       id,
@@ -53,10 +53,10 @@ export function eventsService(
       subject,
       time: timestamp(time),
       datacontenttype: "application/json",
-      data: { actor: who, body: JSON.parse(body) as JsonObject },
+      data: { actor: actedBy, body: JSON.parse(body) as JsonObject },
       group: parent,
       audience: "customer",
-      actor: who.subject,
+      actor: actedBy.subject,
       sequence: String(number),
     };
   };
@@ -70,10 +70,10 @@ export function eventsService(
     },
     async *watchEvents(call, request, signal) {
       const scope = scopeOf(request, eventsPrefix, []);
-      const news = newsOf(call.tx);
+      const notifier = notifierOf(call.tx);
       let at = await begin(call, scope, request.cursor);
-      // When it is to be said how far it is: at first, so that whoever asked for what comes from now on knows where
-      // that was, and whenever it was quiet.
+      // When to send a cursor without an event: at the start, so that a client that asked for events from now on knows
+      // its position, and after a time without events.
       let dueMs = performance.now();
       for (;;) {
         const { rows, next, more } = await read(call, scope, at, WATCH_PAGE_SIZE);
@@ -84,19 +84,24 @@ export function eventsService(
         if (isDue && rows.length === 0) yield { cursor: sealCursor(pageTokenKey, scope, at) };
         if (isDue || rows.length > 0) dueMs = performance.now() + heartbeatMs;
         signal.throwIfAborted();
-        // The embedded database answers at once: without this nobody else would have a turn.
-        await nextTurn();
+        // SQLite answers without yielding to the event loop: without this no other request would proceed.
+        await yieldToEventLoop();
         if (!more)
           at = {
             ...at,
-            seq: await news.after(organizationOf(scope.group), at.seq, Math.max(dueMs - performance.now(), 0), signal),
+            seq: await notifier.after(
+              organizationOf(scope.group),
+              at.seq,
+              Math.max(dueMs - performance.now(), 0),
+              signal,
+            ),
           };
       }
     },
   };
 }
 
-/** What is asked for. Throws INVALID_ARGUMENT with everything that is wrong with it, `violations` first. */
+/** The scope of a request. Throws INVALID_ARGUMENT with all violations, `violations` first. */
 function scopeOf(
   request: ListEventsRequest | WatchEventsRequest,
   eventsPrefix: string,
@@ -112,7 +117,7 @@ function scopeOf(
   return { group, typePrefixes, subjectPrefixes };
 }
 
-/** The prefixes as types are stored, without the configured one; none: all types. */
+/** The type prefixes without the configured prefix; empty for all types. */
 function storedPrefixes(typePrefixes: readonly string[], eventsPrefix: string): string[] {
   const stored = typePrefixes.map((prefix) => prefix.slice(eventsPrefix.length + 1));
   return stored.includes("") ? [] : stored;

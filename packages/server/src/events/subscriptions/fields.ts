@@ -4,22 +4,22 @@ import { violationsOf } from "../../aip/validate.ts";
 import { isUid } from "../../lib/uid.ts";
 import type { FieldViolation } from "../../errors.ts";
 
-/** What of a resource, or of a question, chooses events. */
+/** The event filters of a subscription or a request. */
 type Prefixes = Pick<Subscription, "typePrefixes" | "subjectPrefixes">;
 
 const MAX_PREFIX_CHARS = 256;
 const TYPE_PREFIX = /^[A-Za-z0-9_.-]+$/;
 
-/** What is wrong with a subscription that is to be made, all of it, without asking anybody where its sink is. */
+/** All violations of a new subscription that can be found without resolving its sink. */
 export function subscriptionViolations(subscription: Subscription, eventsPrefix: string): FieldViolation[] {
   const found = violationsOf(SubscriptionSchema, subscription);
   if (!found.some(({ field }) => field === "sink")) found.push(...sinkViolations(subscription.sink));
   found.push(...prefixViolations(subscription, eventsPrefix));
-  // Of one field the first fault is told.
+  // Only the first violation of each field is reported.
   return found.filter(({ field }, at) => found.findIndex((other) => other.field === field) === at);
 }
 
-/** What is wrong with filters of events. */
+/** The violations of event filters. */
 export function prefixViolations({ typePrefixes, subjectPrefixes }: Prefixes, eventsPrefix: string): FieldViolation[] {
   return [
     ...typePrefixes.flatMap((prefix, at) => wrong(`typePrefixes[${at}]`, typeFault(prefix, eventsPrefix))),
@@ -37,11 +37,11 @@ function sinkViolations(sink: string): FieldViolation[] {
   const url = URL.parse(sink);
   if (url === null || !/^https?:$/.test(url.protocol)) return wrong("sink", "must be an http or https URL");
   if (url.username !== "" || url.password !== "") return wrong("sink", "must not hold a user name or password");
-  // An empty fragment is in the text alone.
+  // `URL` does not show an empty fragment.
   return wrong("sink", sink.includes("#") ? "must not hold a fragment" : undefined);
 }
 
-/** A prefix that no type here begins with would be waited on for ever. */
+/** Why the prefix is not valid, also if no type of this installation can begin with it. */
 function typeFault(prefix: string, eventsPrefix: string): string | undefined {
   if (prefix.length > MAX_PREFIX_CHARS) return `must have at most ${MAX_PREFIX_CHARS} characters`;
   if (!TYPE_PREFIX.test(prefix))

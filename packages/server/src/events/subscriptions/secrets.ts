@@ -4,32 +4,32 @@ import type { Database, Row } from "../../store/index.ts";
 
 const SECRET_BYTES = 32;
 const DAY_MS = 86_400_000;
-/** How long the secret before a new one still signs, when nothing else is said. */
+/** How long the previous secret still signs by default. */
 export const DEFAULT_OVERLAP_MS = DAY_MS;
 export const MAX_OVERLAP_MS = 7 * DAY_MS;
 
-/** Where a subscription's secrets are sealed for, the present one and the one before. */
+/** The purpose for which a subscription's secrets are sealed, both the current and the previous one. */
 export function subscriptionPlace(uid: string): string {
   return `subscription:${uid}`;
 }
 
-/** A new secret, as Standard Webhooks writes it. */
+/** A new secret in the format of Standard Webhooks. */
 export function newSubscriptionSecret(): string {
   return `whsec_${randomBytes(SECRET_BYTES).toString("base64")}`;
 }
 
-type Kept = Pick<Row<"subscriptions">, "secret" | "old_secret" | "old_secret_expire_time">;
+type SecretColumns = Pick<Row<"subscriptions">, "secret" | "old_secret" | "old_secret_expire_time">;
 
 /**
- * The columns of a secret that takes the place of `before`. That one signs until `untilMs`, and the one before it no
- * longer. Undefined: it signs no more.
+ * The columns for a new secret that replaces `before`. The replaced secret signs until `untilMs`; if undefined, no
+ * longer. An older one does not sign any more.
  */
-export function rotated(before: string, sealed: string, untilMs: number | undefined): Kept {
+export function rotated(before: string, sealed: string, untilMs: number | undefined): SecretColumns {
   if (untilMs === undefined) return { secret: sealed, old_secret: "", old_secret_expire_time: null };
   return { secret: sealed, old_secret: before, old_secret_expire_time: untilMs };
 }
 
-/** Seals anew what was sealed with an older secret key. */
+/** Seals secrets again that are sealed with an older key. */
 export async function resealSubscriptions(tx: Database, secrets: Secrets): Promise<void> {
   const again = (sealed: string, place: string): string =>
     sealed === "" || secrets.isCurrent(sealed) ? sealed : secrets.seal(secrets.open(sealed, place), place);

@@ -20,17 +20,17 @@ import { redeliver } from "../deliveries/redeliver.ts";
 import { subscriptionViolations } from "./fields.ts";
 import { DEFAULT_OVERLAP_MS, MAX_OVERLAP_MS, newSubscriptionSecret, rotated, subscriptionPlace } from "./secrets.ts";
 
-// Each gets a row of every event of the group and of all below it.
-const MOST_OF_A_GROUP = 100;
+// Each event of the group, and of everything below it, makes a row for each subscription.
+const MAX_PER_GROUP = 100;
 
-// The secret is in no answer but those that make one.
+// Only the responses that create a secret contain it.
 const LAYOUT = layoutOf(SubscriptionSchema, { without: ["secret"] });
 
 const toRow = columnsOf(LAYOUT, "subscriptions", ["sink", "type_prefixes", "subject_prefixes"]);
 
 const subscriptions = resource({ message: SubscriptionSchema, table: "subscriptions", toMessage: LAYOUT.ofRow, toRow });
 
-/** A subscription as answers have it, without its secret. */
+/** A subscription as responses show it, without its secret. */
 export const subscriptionOf = subscriptions.toMessage;
 
 const getSubscription = storedGet("subscriptions", LAYOUT);
@@ -69,7 +69,7 @@ export function subscriptionsService({
         create_time: call.nowMs,
         update_time: call.nowMs,
       });
-      // It is sealed for its place, which has its name only now.
+      // The secret is sealed for the row's uid, which the insert has assigned.
       const secret = newSubscriptionSecret();
       const { uid } = row;
       await call.tx
@@ -82,7 +82,7 @@ export function subscriptionsService({
     async deleteSubscription(call, { uid }) {
       const row = await subscriptions.get(call.tx, uid);
       await call.tx.deleteFrom("subscription_leases").where("subscription", "=", uid).execute();
-      // There may be very many deliveries: they are told as gone from now on, and are removed bit by bit.
+      // There may be very many deliveries: they are NOT_FOUND from now on, and retention removes them.
       await subscriptions.remove(call, row);
       return {};
     },
@@ -95,7 +95,7 @@ export function subscriptionsService({
     async resumeSubscription(call, { uid }) {
       const row = await subscriptions.get(call.tx, uid);
       if (row.state === SubscriptionState.ACTIVE) return subscriptions.toMessage(row);
-      // The sink is asked again whether it wants events from here.
+      // A new handshake asks the sink whether it accepts events.
       return await change(call, row, { state: SubscriptionState.ACTIVE, state_reason: "", handshake_time: null });
     },
     async rotateSubscriptionSecret(call, { uid, overlap }) {
@@ -139,11 +139,11 @@ async function change(
 }
 
 async function requireCapacity(call: Call, group: string): Promise<void> {
-  if ((await countBelow(call.tx, "subscriptions", group)) < MOST_OF_A_GROUP) return;
+  if ((await countBelow(call.tx, "subscriptions", group)) < MAX_PER_GROUP) return;
   throw failedPrecondition({
     type: "TOO_MANY_SUBSCRIPTIONS",
     subject: group,
-    description: `a group has at most ${MOST_OF_A_GROUP} subscriptions`,
+    description: `a group has at most ${MAX_PER_GROUP} subscriptions`,
   });
 }
 

@@ -9,14 +9,14 @@ import { MoorageError } from "../../errors.ts";
 import { createSinkCheck, type SinkCheck, type SinkRules } from "./sink-check.ts";
 
 const closed = { allowPrivateNetwork: false, eventsPrefix: "dev.moorage" };
-/** Finds that out, whatever the name. */
-const finds =
+/** A lookup with this result for any name. */
+const lookupOf =
   (error: Error | null): LookupFunction =>
   (_name, _options, done) =>
     setImmediate(() => done(error as NodeJS.ErrnoException | null, ""));
 const failure = (code: string): Error => Object.assign(new Error(code), { code });
 
-/** What is wrong with the fields, by their names. */
+/** The violations, by field. */
 async function faults(check: SinkCheck, sink: string, typePrefixes: string[] = []): Promise<Record<string, string>> {
   try {
     await check(create(CreateSubscriptionRequestSchema, { parent: "p", subscription: { sink, typePrefixes } }));
@@ -31,18 +31,18 @@ async function faults(check: SinkCheck, sink: string, typePrefixes: string[] = [
 const sinkFault = async (rules: Partial<SinkRules>, sink = "https://sink.example.com/"): Promise<string | undefined> =>
   (await faults(createSinkCheck({ ...closed, ...rules }), sink))["sink"];
 
-test("what is known to lead to no public address is refused, and so is a name that is not there", async () => {
+test("a sink without a public address is rejected, and so is a name that does not exist", async () => {
   const notPublic = "must not lead to an address that is not a public one";
   assert.equal(
-    await sinkFault({ lookup: finds(new FetchError("refused", "the address is not a public one")) }),
+    await sinkFault({ lookup: lookupOf(new FetchError("refused", "the address is not a public one")) }),
     notPublic,
   );
-  assert.equal(await sinkFault({ lookup: finds(failure("ENOTFOUND")) }), "must have a name that exists");
+  assert.equal(await sinkFault({ lookup: lookupOf(failure("ENOTFOUND")) }), "must have a name that exists");
   assert.equal(
-    await sinkFault({ lookup: finds(new FetchError("failed", "the name has no address")) }),
+    await sinkFault({ lookup: lookupOf(new FetchError("failed", "the name has no address")) }),
     "must have a name that has an address",
   );
-  // An address is not looked up: it is what it is, however it is written.
+  // An address is not looked up, in whatever form it is written.
   const lookup: LookupFunction = () => assert.fail("an address was looked up");
   for (const host of [
     "127.0.0.1",
@@ -72,21 +72,21 @@ test("what is known to lead to no public address is refused, and so is a name th
   assert.equal(await sinkFault({ lookup }, "http://sink.example.com/"), "must be an https URL");
 });
 
-test("what cannot be found out now is let pass: it is looked at again when something is sent", async () => {
-  assert.equal(await sinkFault({ lookup: finds(null) }), undefined);
-  assert.equal(await sinkFault({ lookup: finds(failure("EAI_AGAIN")) }), undefined);
+test("a sink passes when the lookup fails or times out: it is checked again on sending", async () => {
+  assert.equal(await sinkFault({ lookup: lookupOf(null) }), undefined);
+  assert.equal(await sinkFault({ lookup: lookupOf(failure("EAI_AGAIN")) }), undefined);
   assert.equal(await sinkFault({ timeoutMs: 20, lookup: () => {} }), undefined);
 });
 
-test("where private addresses are allowed nothing is looked up, and http is let pass", async () => {
+test("if private addresses are allowed, nothing is looked up and http passes", async () => {
   const lookup: LookupFunction = () => assert.fail("a name was looked up");
   for (const sink of ["http://127.0.0.1:8080/", "https://nowhere.invalid/"]) {
     assert.equal(await sinkFault({ allowPrivateNetwork: true, lookup }, sink), undefined);
   }
 });
 
-test("all that is wrong is told at once, and a sink that is none is not looked up", async () => {
-  const check = createSinkCheck({ ...closed, lookup: finds(failure("ENOTFOUND")) });
+test("all violations are reported together, and an invalid sink is not looked up", async () => {
+  const check = createSinkCheck({ ...closed, lookup: lookupOf(failure("ENOTFOUND")) });
   assert.deepEqual(Object.keys(await faults(check, "https://nowhere.invalid/", ["registry."])).toSorted(), [
     "sink",
     "typePrefixes[0]",
@@ -98,7 +98,7 @@ test("all that is wrong is told at once, and a sink that is none is not looked u
   });
 });
 
-test("few names are looked up at the same time; who waits for a turn that does not come in time passes", async () => {
+test("two names are looked up concurrently; a sink that waits longer than the timeout passes", async () => {
   let underWay = 0;
   let most = 0;
   const lookup: LookupFunction = (_name, _options, done) => {
@@ -109,10 +109,10 @@ test("few names are looked up at the same time; who waits for a turn that does n
     });
   };
   const check = createSinkCheck({ ...closed, lookup });
-  const told = await Promise.all(
+  const reported = await Promise.all(
     Array.from({ length: 10 }, (_, at) => faults(check, `https://sink-${at}.example.com/`)),
   );
-  assert.deepEqual([told.filter((each) => "sink" in each).length, most], [10, 2]);
+  assert.deepEqual([reported.filter((each) => "sink" in each).length, most], [10, 2]);
   const stuck = createSinkCheck({ ...closed, timeoutMs: 20, lookup: () => {} });
   assert.deepEqual(await Promise.all(Array.from({ length: 5 }, () => faults(stuck, "https://sink.example.com/"))), [
     {},
@@ -121,7 +121,7 @@ test("few names are looked up at the same time; who waits for a turn that does n
     {},
     {},
   ]);
-  // Whose time was over is not looked up any more when its turn comes.
+  // A name whose check has timed out is not looked up afterwards.
   const asked: ((error: null, address: string) => void)[] = [];
   const late = createSinkCheck({ ...closed, timeoutMs: 20, lookup: (_name, _options, done) => void asked.push(done) });
   await Promise.all(Array.from({ length: 5 }, () => faults(late, "https://sink.example.com/")));

@@ -7,23 +7,23 @@ import { invalidArgument } from "../../errors.ts";
 import { subscriptionViolations } from "./fields.ts";
 
 export interface SinkRules extends Pick<Config, "allowPrivateNetwork" | "eventsPrefix"> {
-  /** For finding out where a name leads. Default: 5 seconds. */
+  /** The time for resolving a name, in milliseconds. Defaults to 5 seconds. */
   timeoutMs?: number;
-  /** Default: as the machine resolves names. */
+  /** Defaults to the resolver of the operating system. */
   lookup?: LookupFunction;
 }
 
 export type SinkCheck = (request: CreateSubscriptionRequest) => Promise<void>;
 
 const TIMEOUT_MS = 5_000;
-// Names are resolved by a few threads, which read files as well.
-const LOOKUPS_AT_ONCE = 2;
+// Names are resolved in a small thread pool that also reads files.
+const LOOKUP_CONCURRENCY = 2;
 
 /**
- * Makes the check of where a subscription that is to be made would send. The sink must be https, and its name must
- * resolve, to public addresses alone. What cannot be found out now is let pass, for it is looked at again whenever
- * something is sent. Where private addresses are allowed nothing is looked up. The check throws INVALID_ARGUMENT that
- * names all the fields that are wrong, those that have nothing to do with the sink as well.
+ * Creates the check of the sink of a new subscription. The sink must be https, and its name must resolve to public
+ * addresses only. If that cannot be found out now, the sink passes, because it is checked again on every delivery. If
+ * private addresses are allowed, nothing is looked up. The check throws INVALID_ARGUMENT with all violations of the
+ * subscription, not only those of the sink.
  */
 export function createSinkCheck({
   allowPrivateNetwork,
@@ -32,10 +32,13 @@ export function createSinkCheck({
   lookup,
 }: SinkRules): SinkCheck {
   const resolve = lookup ?? checkedLookup({ allowPrivateNetwork });
-  const lanes = Array.from({ length: LOOKUPS_AT_ONCE }, (): Promise<unknown> => Promise.resolve());
-  let asked = 0;
+  const queues = Array.from({ length: LOOKUP_CONCURRENCY }, (): Promise<unknown> => Promise.resolve());
+  let started = 0;
 
-  /** Looks a name up when it is its turn. Null: it may be asked. Undefined: that was not found out in time. */
+  /**
+   * Looks a name up after those before it in its queue. Null when it may be used. Undefined when the result is not
+   * known in time.
+   */
   const lookUp = async (name: string): Promise<Error | null | undefined> => {
     const { promise: late, resolve: giveUp } = Promise.withResolvers<undefined>();
     let isLate = false;
@@ -43,11 +46,11 @@ export function createSinkCheck({
       isLate = true;
       giveUp(undefined);
     }, timeoutMs);
-    const lane = asked++ % lanes.length;
-    const found = (lanes[lane] ?? late).then(() =>
+    const queue = started++ % queues.length;
+    const found = (queues[queue] ?? late).then(() =>
       isLate ? undefined : new Promise<Error | null>((done) => resolve(name, {}, done)),
     );
-    lanes[lane] = found.catch(() => {});
+    queues[queue] = found.catch(() => {});
     const result = await Promise.race([found, late]);
     clearTimeout(timer);
     return result;
