@@ -27,7 +27,7 @@ export function applyMask<D extends DescMessage>(
   if (mask === undefined) {
     for (const field of updatable) if (from.isSet(field)) copy(from, into, field);
   } else if (mask.paths.includes("*")) {
-    if (mask.paths.length > 1) throw wrong([{ field: "updateMask", description: "* stands alone" }]);
+    if (mask.paths.length > 1) throw wrong([{ field: "updateMask", description: "* must be the only path" }]);
     for (const field of updatable) copy(from, into, field);
   } else {
     if (mask.paths.length > MAX_PATHS)

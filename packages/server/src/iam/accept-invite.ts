@@ -120,7 +120,8 @@ async function requireValid(
     .where("invite", "=", uid)
     .limit(1)
     .executeTakeFirst();
-  if (used !== undefined) throw failed("INVITE_USED", codeHash, "the invite was good for one acceptance");
+  if (used !== undefined)
+    throw failed("INVITE_USED", codeHash, "the invite was for a single use and was accepted before");
 }
 
 /**
@@ -151,7 +152,7 @@ async function requireInviterRights(
   const role = await roles.get(call.tx, roleUid);
   for (const capability of [...CREATE_NEEDS, ...capabilitiesOf(role)]) {
     if (await call.heldBy(creator, capability, group)) continue;
-    throw failed("INVITER_WITHOUT_RIGHTS", codeHash, "whoever made the invite may not give its role any more");
+    throw failed("INVITER_WITHOUT_RIGHTS", codeHash, "the creator of the invite may no longer give its role");
   }
 }
 

@@ -162,7 +162,10 @@ async function failureOf(
   } catch (error) {
     if (!(error instanceof FetchError)) throw error;
     if (error.kind === "failed") return { reason: "UNREACHABLE", message: "the provider could not be reached in time" };
-    return { reason: "NOT_ALLOWED", message: `the provider was not asked, or its answer not taken: ${error.message}` };
+    return {
+      reason: "NOT_ALLOWED",
+      message: `the request was not sent, or its response not accepted: ${error.message}`,
+    };
   }
 }
 

@@ -39,7 +39,7 @@ function installationViolations({ appInstallations }: AccountAssociation_GitHub)
       if (installationId <= 0n)
         return [{ field: `${path}.installationId`, description: "must be the number of an installation" }];
       if (ids.indexOf(installationId) !== at)
-        return [{ field: `${path}.installationId`, description: "is there already" }];
+        return [{ field: `${path}.installationId`, description: "is a duplicate" }];
       if (name.length <= MAX_NAME_LENGTH && !name.includes("\0")) return [];
       return [{ field: `${path}.name`, description: `must be a text of at most ${MAX_NAME_LENGTH} characters` }];
     });

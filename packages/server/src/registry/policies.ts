@@ -130,7 +130,7 @@ function anyOf(patterns: readonly string[]): (tag: string) => boolean {
 }
 
 function durationProblem({ seconds, nanos }: Duration): string | undefined {
-  if (seconds < 0n || nanos < 0 || (seconds === 0n && nanos === 0)) return "must be longer than nothing";
+  if (seconds < 0n || nanos < 0 || (seconds === 0n && nanos === 0)) return "must be longer than 0s";
   if (nanos > 999_999_999) return "must be a duration";
   return seconds > MAX_DURATION_S ? "must be at most 100 years" : undefined;
 }

@@ -58,7 +58,7 @@ export async function promoteTags(call: Call, request: PromoteTagsRequest): Prom
     if (digest === "" && fromTag === "")
       violations.push({ field: `promotions[${at}].digest`, description: "either this or fromTag is required" });
     if (digest !== "" && fromTag !== "")
-      violations.push({ field: `promotions[${at}].fromTag`, description: "must not stand beside digest" });
+      violations.push({ field: `promotions[${at}].fromTag`, description: "must not be set together with digest" });
   }
   if (violations.length > 0) throw invalidArgument(...violations);
   const placeOf = await findPlaces(
@@ -87,7 +87,8 @@ export async function rollbackTags(call: Call, request: RollbackTagsRequest): Pr
   ];
   for (const [at, { digest, time }] of rollbacks.entries()) {
     if (time === undefined) continue;
-    if (digest !== "") violations.push({ field: `rollbacks[${at}].time`, description: "must not stand beside digest" });
+    if (digest !== "")
+      violations.push({ field: `rollbacks[${at}].time`, description: "must not be set together with digest" });
     violations.push(...timeViolations({ [`rollbacks[${at}].time`]: time }));
   }
   if (violations.length > 0) throw invalidArgument(...violations);
