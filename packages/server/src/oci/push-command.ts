@@ -7,7 +7,6 @@ import { requireTerms } from "../iam/index.ts";
 /** Where a push goes: an image's name, or the uid of its repo. */
 type Place = { name: string } | { repo: string };
 
-/** What a push is held back by. */
 /** What a push command needs beside its call: the documents that a push may require to be accepted. */
 export interface PushContext {
   terms: readonly TermsDocument[];
