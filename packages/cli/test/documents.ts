@@ -1,0 +1,212 @@
+// Runs the commands of documents: of README.md and docs/tutorial.md in readme.test.ts, of all others in docs.test.ts.
+// The rules for a document:
+// - Every ```sh block is run: all of them in order, as they stand, in one `bash -eu` (a failing command ends the
+//   document; the left side of a pipe
+//   does not). ```console, ```json, ```yaml and others are not run.
+// - A ```text block right after an sh block (blank lines may be between) must be what that block printed to standard
+//   output. `…` is anything
+//   within a line, a line of `…` alone any number of lines. An sh block without a text block may print what it likes.
+// - A document with an sh block is found by itself; nothing is registered, unless it needs more than one server with
+//   the usual settings: see NEEDS.
+// - The shell's folder looks like a checkout of this repository in which `npm start` runs: `npx moorage` works and
+//   finds the server's ./data, files
+//   may be written there, node_modules/, packages/ and examples/ are there. It is empty otherwise, and the server is new: organizations acme and public.
+// - Variables given: MOORAGE_URL, and those of NEEDS. A reader has none of them, so each is used once, with what a
+//   reader has as its default.
+// - Programs a document may use: bash, curl, node, npx moorage, and what every Linux has. Anything that waits must give
+//   up by itself.
+// A document begins like this, and tells its reader so: "You need a server (`npm start`) and, in another terminal in
+// the same folder:"
+//     URL=${MOORAGE_URL:-http://127.0.0.1:8080}
+//     TOKEN=$(npx moorage token)
+//     json() { node -p "JSON.parse(require('fs').readFileSync(0, 'utf8'))$1"; }
+//     ORG=$(curl -fsS "$URL/iam/v2/groups?name=acme" -H "Authorization: Bearer $TOKEN" | json .groups[0].uid)
+// One document alone: node --test --test-name-pattern=tags.md packages/cli/test/docs.test.ts
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { globSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join, relative } from "node:path";
+import { test, type TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
+import { LAUNCHER, run, startServing, temporaryFolder } from "./commands.ts";
+import { type Block, blocksOf, faultOf, firstMissed, play, type Stage } from "./document.ts";
+
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+const DOCUMENT_TIMEOUT_MS = 300_000;
+
+/**
+ * What a document needs beside the server: settings of that server, files in its folder, and other programs, by the
+ * variable that holds their URL.
+ */
+interface Needs {
+  readonly settings?: Record<string, string>;
+  readonly files?: Record<string, string>;
+  readonly others?: Record<string, (t: TestContext, folder: string) => Promise<string>>;
+}
+
+/**
+ * Another server, with its data in a folder of the shell's: `npx moorage token --data-dir <dataDir>` gives its tokens.
+ */
+const anotherServer =
+  (dataDir: string) =>
+  (t: TestContext, folder: string): Promise<string> =>
+    startMoorage(t, folder, ["--data-dir", dataDir]);
+
+/** Where something of the document's may listen: nobody does now. */
+const freeUrl = async (): Promise<string> => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return `http://127.0.0.1:${port}`;
+};
+
+/** An OpenID provider on loopback, a program of packages/cli/src/demo. */
+const provider =
+  (program: string) =>
+  async (t: TestContext): Promise<string> =>
+    (await startServing(t, process.execPath, [join(ROOT, "packages/cli/src/demo", program), "0"])).url;
+
+const NEEDS: Readonly<Record<string, Needs>> = {
+  "events.md": { settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" }, others: { RECEIVER_URL: freeUrl } },
+  "keyless.md": {
+    settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" },
+    others: { PROVIDER_URL: provider("ci-provider.ts") },
+  },
+  "api/deliveries.md": { settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" } },
+  "api/subscriptions.md": { settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" } },
+  "api/terms.md": {
+    files: {
+      "terms.json": JSON.stringify([
+        { id: "privacy", label: "Privacy notice", url: "https://moorage.example.com/privacy", required: false },
+      ]),
+    },
+    settings: { MOORAGE_TERMS_FILE: "terms.json" },
+  },
+  "mirroring.md": {
+    settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" },
+    others: { UPSTREAM_URL: anotherServer("upstream") },
+  },
+  "tutorial.md": {
+    settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" },
+    others: { PROVIDER_URL: provider("provider.ts") },
+  },
+};
+
+/** A test for each of the documents that have commands; the paths are patterns below the repository's root. */
+export function testDocuments(paths: readonly string[]): void {
+  for (const path of globSync(paths, { cwd: ROOT }).sort()) {
+    const name = relative("docs", path);
+    const text = readFileSync(join(ROOT, path), "utf8");
+    if (!/^```sh *$/m.test(text)) continue;
+    test(`${name}: its commands run and print what it shows`, { timeout: DOCUMENT_TIMEOUT_MS + 120_000 }, async (t) => {
+      const missing = await missingPrograms();
+      if (missing.length > 0) return t.skip(`not on this machine: ${missing.join(", ")}`);
+      const blocks = blocksOf(name, text);
+      const stage = await setStage(t, name);
+      const fault = faultOf(name, blocks, await play(blocks, stage));
+      if (fault !== undefined) assert.fail(fault);
+    });
+  }
+}
+
+async function setStage(t: TestContext, name: string): Promise<Stage> {
+  const { settings = {}, files = {}, others = {} } = NEEDS[name] ?? {};
+  const folder = temporaryFolder(t);
+  for (const link of ["node_modules", "packages", "examples"]) symlinkSync(join(ROOT, link), join(folder, link));
+  for (const [file, content] of Object.entries(files)) writeFileSync(join(folder, file), content);
+  const env: Record<string, string> = {
+    MOORAGE_URL: await startMoorage(t, folder, [], settings),
+    PATH: `${join(ROOT, "node_modules", ".bin")}:${process.env.PATH ?? ""}`,
+    // What is not here is no command of ours: npx asks nobody.
+    npm_config_offline: "true",
+    npm_config_update_notifier: "false",
+  };
+  for (const [variable, start] of Object.entries(others)) env[variable] = await start(t, folder);
+  return { name, folder, env, timeoutMs: DOCUMENT_TIMEOUT_MS };
+}
+
+async function startMoorage(
+  t: TestContext,
+  folder: string,
+  flags: readonly string[],
+  env: Record<string, string> = {},
+): Promise<string> {
+  return (await startServing(t, process.execPath, [LAUNCHER, "serve", "--port", "0", ...flags], { cwd: folder, env }))
+    .url;
+}
+
+async function missingPrograms(): Promise<string[]> {
+  const missing: string[] = [];
+  for (const program of ["bash", "curl"]) if ((await run(program, ["--version"])).code !== 0) missing.push(program);
+  return missing;
+}
+
+// The judge itself: a document that is not true must be found out.
+
+const fence = "```";
+const documentOf = (...blocks: [info: string, body: string][]): string =>
+  ["# A document", ...blocks.map(([info, body]) => `${fence}${info}\n${body}\n${fence}`), ""].join("\n\n");
+
+async function judge(t: TestContext, text: string, timeoutMs = 30_000): Promise<string | undefined> {
+  const blocks = blocksOf("some.md", text);
+  return faultOf(
+    "some.md",
+    blocks,
+    await play(blocks, { name: "some.md", folder: temporaryFolder(t), env: { GIVEN: "given" }, timeoutMs }),
+  );
+}
+
+test("a document that is true has no fault; what one block sets the next ones have", async (t) => {
+  if ((await missingPrograms()).includes("bash")) return t.skip("not on this machine: bash");
+  const text = documentOf(
+    ["sh", "A=1\nf() { echo $GIVEN $A; }"],
+    ["json", "not run"],
+    ["sh", "f; echo b; date; echo c"],
+    ["text", "given 1\n…\nc"],
+    ["sh", 'echo "a.b 5 x"'],
+    ["text", "a.b … x"],
+  );
+  assert.equal(await judge(t, text), undefined);
+});
+
+test("a wrong output, a failing command and one that hangs are told with the document's line", async (t) => {
+  if ((await missingPrograms()).includes("bash")) return t.skip("not on this machine: bash");
+  const wrong = await judge(t, documentOf(["sh", "echo a\necho axb"], ["text", "a\na.b"]));
+  assert.match(wrong ?? "", /^some\.md:3: .* line 8 shows\nexpected:\n {3}a\n-> a\.b\nprinted:\n {3}a\n {3}axb$/);
+  assert.match((await judge(t, documentOf(["sh", "echo a\necho b"], ["text", "a"]))) ?? "", /there is more than that/);
+  const failing = await judge(t, documentOf(["sh", "echo a"], ["sh", "true\necho seen\nfalse\necho not seen"]));
+  assert.match(failing ?? "", /ended with 1; printed last:\n {3}seen\n.*\n.*some\.md: line 10: false/);
+  assert.match((await judge(t, documentOf(["sh", "echo $NOT_SET"]))) ?? "", /line 4: NOT_SET: unbound variable/);
+  assert.match((await judge(t, documentOf(["sh", "sleep 60 & sleep 60"]), 500)) ?? "", /took too long/);
+});
+
+test("a text block that nobody would compare, and a block without an end, are faults of the document", () => {
+  assert.throws(
+    () => blocksOf("some.md", documentOf(["sh", "a"], ["yaml", "b"], ["text", "c"])),
+    /some\.md:11: a text block/,
+  );
+  assert.throws(() => blocksOf("some.md", `${fence}sh\na\n${fence}\nprose\n${fence}text\na\n${fence}\n`), /some\.md:5/);
+  assert.throws(() => blocksOf("some.md", `${fence}sh\na\n`), /some\.md:1: the block does not end/);
+  const [block]: Block[] = blocksOf("some.md", documentOf(["sh", "a"], ["text", "b"]));
+  assert.deepEqual(block, { line: 3, commands: ["a"], shown: { line: 7, lines: ["b"] } });
+});
+
+test("expected lines are compared whole, but for what they leave open", () => {
+  for (const [expected, printed, missed] of [
+    [["a", "b"], "a\nb\n", undefined],
+    [["a", "…"], "a\n", undefined],
+    [["…", "c"], "a\nb\nc\n", undefined],
+    [["…", "c"], "a\nc\nb\n", 2],
+    [["x…z"], "xyz\n", undefined],
+    [["x…z"], "x\nz\n", 0],
+    [["a"], "ab\n", 0],
+    [["a", "b"], "a\n", 1],
+    [["{…}"], "{}", undefined],
+    [[], "", undefined],
+  ] as [string[], string, number | undefined][])
+    assert.equal(firstMissed(expected, printed), missed, JSON.stringify([expected, printed]));
+});
