@@ -2,9 +2,9 @@ import { type AuditEvent, type Auditor, rejectionOf } from "../audit/index.ts";
 import { isUid } from "../lib/uid.ts";
 import type { Caller, CallData } from "../core/call.ts";
 import { type Jwt, parseJwt } from "./tokens/jwt.ts";
-import type { Refused } from "./exchange/rejections.ts";
+import type { TokenRejection } from "./exchange/rejections.ts";
 
-/** What an exchange was asked for, as far as the log tells of it. */
+/** The fields of an exchange request that the audit log records. */
 export interface AuditedRequest {
   bearer: string;
   identity?: string;
@@ -14,10 +14,10 @@ export interface AuditedRequest {
 type Work<R extends AuditedRequest, A> = (request: R, data: CallData) => Promise<A>;
 
 /**
- * The entry of a token that was handed out. Those of a person belong to the provider that let it in: the person itself
- * is in no organization.
+ * The audit entry of an issued token. Tokens of a person are recorded under the identity provider that signed the
+ * person in, since the person's identity itself is in no organization.
  */
-export function exchanged(
+export function exchangeEntry(
   method: "sts.exchange" | "sts.refresh",
   caller: Pick<Caller, "identity" | "act" | "external">,
   tokenId: string,
@@ -34,19 +34,24 @@ export function exchanged(
   };
 }
 
-const refusedBy = new WeakMap<object, Refused & { identity: string }>();
+const rejectionOfError = new WeakMap<object, TokenRejection & { identity: string }>();
 
-/** Keeps the whole truth of a refusal, which its answer does not tell, for the log. */
-export function withTruth<E extends object>(error: E, refused: Refused & { identity: string }): E {
-  refusedBy.set(error, refused);
+/**
+ * Attaches the full reason of a rejection to its error, for the audit log: the answer to the client does not state it.
+ */
+export function withAuditReason<E extends object>(error: E, rejected: TokenRejection & { identity: string }): E {
+  rejectionOfError.set(error, rejected);
   return error;
 }
 
 const MAX_CLAIM_CHARS = 200;
 const MAX_BEARER_CHARS = 16_384;
 
-/** Has the auditor note what the work refuses. `read`: whose a token of ours is; undefined for all others. */
-export function noting<R extends AuditedRequest, A>(
+/**
+ * Wraps `work` so that its rejections are noted by the auditor. `read` answers the caller of a token of this issuer,
+ * and undefined for every other token.
+ */
+export function auditRejections<R extends AuditedRequest, A>(
   auditor: Pick<Auditor, "note">,
   method: "sts.exchange" | "sts.refresh",
   read: (bearer: string, nowMs: number) => Promise<Caller | undefined>,
@@ -59,18 +64,21 @@ export function noting<R extends AuditedRequest, A>(
       const rejection = rejectionOf(error, {});
       if (rejection === undefined) throw error;
       const caller = await read(request.bearer, data.nowMs);
-      const truth = refusedBy.get(error as object);
+      const fullReason = rejectionOfError.get(error as object);
       const resource =
-        [truth?.identity ?? "", request.identity ?? "", request.identityProvider ?? "", caller?.identity ?? ""].find(
-          isUid,
-        ) ?? "";
+        [
+          fullReason?.identity ?? "",
+          request.identity ?? "",
+          request.identityProvider ?? "",
+          caller?.identity ?? "",
+        ].find(isUid) ?? "";
       auditor.note(
         { ...data, ...(caller && { caller }) },
         {
           method,
           resource,
           ...rejection,
-          ...(truth && { reason: `${truth.reason}: ${truth.why}` }),
+          ...(fullReason && { reason: `${fullReason.reason}: ${fullReason.why}` }),
           ...(caller === undefined && { act: claimedBy(parseJwt(request.bearer, MAX_BEARER_CHARS)) }),
         },
       );
@@ -79,7 +87,7 @@ export function noting<R extends AuditedRequest, A>(
   };
 }
 
-/** Who a token says that it is of, whoever made it. */
+/** The issuer and subject that a token states, unverified. */
 function claimedBy(jwt: Jwt | undefined): Record<string, string> {
   const { iss, sub } = jwt?.claims ?? {};
   return {

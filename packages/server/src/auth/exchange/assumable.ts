@@ -1,6 +1,6 @@
 /**
- * Part of a WHERE over `identities`: those of a provider's people count while the provider is there and has the issuer
- * that vouched for them. With the provider goes what it said.
+ * Part of a WHERE over `identities`: an identity of a person can be assumed only while its identity provider exists and
+ * still has the issuer that the person signed in through. Deleting a provider thus ends what its tokens allowed.
  */
 export const ASSUMABLE = `(identities.provider = '' or exists (select 1 from identity_providers as p
   where p.uid = identities.provider and p.issuer = identities.issuer))`;

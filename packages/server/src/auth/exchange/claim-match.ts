@@ -4,15 +4,15 @@ import { compilePattern } from "../../lib/patterns.ts";
 import { parseJson } from "../../lib/json.ts";
 import { usableKeys, type VerificationKey } from "../../lib/jwks.ts";
 import { audiencesOf, timeFault } from "../tokens/jwt.ts";
-import type { RejectionReason, Refused } from "./rejections.ts";
+import type { RejectionReason, TokenRejection } from "./rejections.ts";
 
 export type Relationship = Identity["relationship"];
 type Claims = Record<string, unknown>;
 
 /**
- * Whether the relationship accepts tokens of the token's issuer at all: only then is anybody asked for keys, and only
- * then may the answer to a token that the issuer signed say more than that it is not accepted. Relationships that
- * cannot be assumed name no issuer.
+ * Whether the relationship names the token's issuer. Only then is that issuer asked for its keys, and only then may the
+ * answer to a token that the issuer signed say more than that it is not accepted. Relationships that cannot be assumed
+ * name no issuer.
  */
 export function namesIssuer(relationship: Relationship, { iss: issuer }: Claims): boolean {
   switch (relationship.case) {
@@ -26,39 +26,39 @@ export function namesIssuer(relationship: Relationship, { iss: issuer }: Claims)
 }
 
 /**
- * Why the relationship does not accept these claims of a token whose issuer it names and whose signature is verified;
- * undefined when it does. The audience comes first: who shows a token that was made for another place is told no more
- * than that. Source: contract §3, §7.
+ * Why the relationship does not accept the claims; undefined when it does. Expects that the relationship names the
+ * token's issuer and that the signature is verified. The audience is compared first: for a token that was issued for
+ * another service nothing else is reported. Source: docs/contract.md, "Authentication".
  */
 export function mismatch(
   relationship: Relationship,
   claims: Claims,
   ownAudience: string,
   nowMs: number,
-): Refused | undefined {
-  if (!acceptsAudience(relationship, claims, ownAudience)) return refused("AUDIENCE", "aud");
+): TokenRejection | undefined {
+  if (!acceptsAudience(relationship, claims, ownAudience)) return rejected("AUDIENCE", "aud");
   const time = timeFault(claims, nowMs);
-  if (time !== undefined) return refused(time === "exp" ? "EXPIRED" : "NOT_YET_VALID", time);
-  if (endOf(relationship) <= nowMs) return refused("KEYS_EXPIRED", "");
+  if (time !== undefined) return rejected(time === "exp" ? "EXPIRED" : "NOT_YET_VALID", time);
+  if (endOf(relationship) <= nowMs) return rejected("KEYS_EXPIRED", "");
   const claim =
     relationship.case === "claimMatch"
       ? claimMismatch(relationship.value, claims)
       : relationship.case === "staticKeys"
         ? staticMismatch(relationship.value, claims)
         : "iss";
-  return claim === undefined ? undefined : refused("CLAIM", claim);
+  return claim === undefined ? undefined : rejected("CLAIM", claim);
 }
 
-function refused(reason: RejectionReason, claim: string): Refused {
+function rejected(reason: RejectionReason, claim: string): TokenRejection {
   return { reason, claim, why: "the token does not fit the identity" };
 }
 
-/** The keys given with the identity itself. */
+/** The verification keys that are part of the identity itself. */
 export function staticKeys({ issuerKeys }: StaticKeys): VerificationKey[] {
   return usableKeys(parseJson(issuerKeys, 8));
 }
 
-/** When the relationship stops accepting anything, in milliseconds since 1970. */
+/** When the relationship stops accepting tokens, in milliseconds since 1970; Infinity when it never does. */
 export function endOf(relationship: Relationship): number {
   return relationship.case === "staticKeys" && relationship.value.expirationTime
     ? timestampMs(relationship.value.expirationTime)
@@ -78,7 +78,7 @@ function acceptsAudience(relationship: Relationship, claims: Claims, ownAudience
   );
 }
 
-/** The name of the first claim that does not fit. */
+/** The name of the first claim that does not match; undefined when all do. */
 function claimMismatch({ sub, claims: exact, claimPatterns }: ClaimMatch, claims: Claims): string | undefined {
   if (!agrees(sub.case === "subjectPattern", sub.value, claims["sub"])) return "sub";
   for (const [name, value] of Object.entries(exact)) if (textOf(claims, name) !== value) return name;
@@ -91,14 +91,15 @@ function staticMismatch({ subject }: StaticKeys, claims: Claims): string | undef
   return agrees(false, subject, claims["sub"]) ? undefined : "sub";
 }
 
-/** An absent or empty expectation agrees with nothing, and nothing but text agrees. */
+/** An absent or empty expectation matches nothing; only strings match. */
 function agrees(pattern: boolean, expected: string | undefined, found: unknown): boolean {
   if (typeof found !== "string" || !expected) return false;
   return pattern ? compilePattern(expected).matches(found) : found === expected;
 }
 
 /**
- * A claim as text: numbers and booleans as JSON writes them. Objects, lists and null have none, and so match nothing.
+ * A claim as text: numbers and booleans as JSON writes them. Undefined for objects, lists and null, which therefore
+ * match nothing.
  */
 function textOf(claims: Claims, name: string): string | undefined {
   const value = Object.hasOwn(claims, name) ? claims[name] : undefined;

@@ -8,13 +8,13 @@ import { Code, MoorageError } from "../../errors.ts";
 import { type Jwt, rejection } from "../tokens/jwt.ts";
 
 /**
- * Verifies the tokens of other issuers by the keys that these publish. Ask it only for issuers that some identity
- * names.
+ * Verifies tokens of other issuers by the keys that these publish. Call it only for issuers that some identity names,
+ * since each call may fetch from the issuer.
  */
 export interface ExternalVerifier {
   /**
-   * Throws UNAUTHENTICATED for a token that its issuer did not sign, UNAVAILABLE when the issuer cannot be asked. Looks
-   * at no claim but `iss`.
+   * Throws UNAUTHENTICATED for a token that its issuer did not sign, UNAVAILABLE when the issuer cannot be asked for
+   * its keys. Of the claims it reads `iss` alone.
    */
   verify(jwt: Jwt, nowMs: number): Promise<void>;
 }
@@ -22,11 +22,11 @@ export interface ExternalVerifier {
 interface Issuer {
   keys: VerificationKey[];
   loadedAtMs: number;
-  triedAtMs: number;
+  attemptedAtMs: number;
 }
 interface Failure {
   error: MoorageError;
-  triedAtMs: number;
+  attemptedAtMs: number;
 }
 
 const MAX_ISSUERS = 256;
@@ -37,8 +37,8 @@ const FAILED_MS = 5_000;
 const MAX_DEPTH = 16;
 
 /**
- * Source: OpenID Connect Discovery 1.0 §4. Keys are kept for ten minutes; an unknown kid has them read again at most
- * every 30 s, a failure is remembered for 5 s, and callers who wait for the same issuer share one reading.
+ * Source: OpenID Connect Discovery 1.0 §4. Keys are cached for ten minutes. An unknown kid has them fetched again at
+ * most every 30 s, a failure is cached for 5 s, and concurrent callers for the same issuer share one fetch.
  */
 export function createExternalVerifier(fetch: GuardedFetch): ExternalVerifier {
   const known = createLru<string, Issuer>(MAX_ISSUERS);
@@ -47,21 +47,21 @@ export function createExternalVerifier(fetch: GuardedFetch): ExternalVerifier {
 
   const load = async (issuer: string, nowMs: number): Promise<Issuer> => {
     try {
-      const fresh = { keys: await fetchKeys(fetch, issuer), loadedAtMs: nowMs, triedAtMs: nowMs };
+      const fresh = { keys: await fetchKeys(fetch, issuer), loadedAtMs: nowMs, attemptedAtMs: nowMs };
       known.set(issuer, fresh);
       failed.delete(issuer);
       return fresh;
     } catch (error) {
-      const told = issuerError(error, issuer);
-      failed.set(issuer, { error: told, triedAtMs: nowMs });
-      throw told;
+      const issuerFailure = issuerError(error, issuer);
+      failed.set(issuer, { error: issuerFailure, attemptedAtMs: nowMs });
+      throw issuerFailure;
     }
   };
   const loadOnce = (issuer: string, nowMs: number): Promise<Issuer> => {
     const running = underWay.get(issuer);
     if (running) return running;
     const failure = failed.get(issuer);
-    if (failure && Math.abs(nowMs - failure.triedAtMs) < FAILED_MS) throw failure.error;
+    if (failure && Math.abs(nowMs - failure.attemptedAtMs) < FAILED_MS) throw failure.error;
     if (underWay.size >= MAX_UNDER_WAY)
       throw new MoorageError(Code.Unavailable, "Unavailable: too many issuers are being asked", {
         retryAfterMs: 1_000,
@@ -74,9 +74,9 @@ export function createExternalVerifier(fetch: GuardedFetch): ExternalVerifier {
     const cached = known.get(issuer);
     const fresh = cached && Math.abs(nowMs - cached.loadedAtMs) < FRESH_MS ? cached : await loadOnce(issuer, nowMs);
     const key = pickKey(fresh.keys, header);
-    if (key || nowMs - fresh.triedAtMs < UNKNOWN_KID_COOLDOWN_MS) return key;
-    // Before the attempt, so that a failing one counts too.
-    fresh.triedAtMs = nowMs;
+    if (key || nowMs - fresh.attemptedAtMs < UNKNOWN_KID_COOLDOWN_MS) return key;
+    // Set before the fetch, so that a failing one counts too.
+    fresh.attemptedAtMs = nowMs;
     return pickKey((await loadOnce(issuer, nowMs)).keys, header);
   };
 
@@ -90,8 +90,8 @@ export function createExternalVerifier(fetch: GuardedFetch): ExternalVerifier {
 }
 
 /**
- * The key that the token names. Without a name, the only one that fits its algorithm. The token's own `jwk`, `jku` and
- * `x5u` count for nothing.
+ * The key that the token's header names by `kid`. Without a `kid`, the only key for its algorithm. Undefined when there
+ * is not exactly one. The header's own `jwk`, `jku` and `x5u` are ignored.
  */
 export function pickKey(keys: VerificationKey[], { alg, kid }: Record<string, unknown>): VerificationKey | undefined {
   const fitting = keys.filter((key) => key.algorithms.includes(String(alg)) && (kid === undefined || key.kid === kid));
@@ -128,7 +128,7 @@ async function fetchObject(fetch: GuardedFetch, url: string): Promise<Record<str
   return document;
 }
 
-/** What cannot be reached now may be later; what answers wrongly is not trusted. */
+/** An unreachable issuer is UNAVAILABLE, since it may answer later; one that answers wrongly is not trusted. */
 function issuerError(error: unknown, issuer: string): MoorageError {
   if (!(error instanceof FetchError)) throw error;
   if (error.kind === "refused") return Object.assign(rejection(), { cause: error });

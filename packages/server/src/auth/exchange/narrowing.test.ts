@@ -7,7 +7,7 @@ import { narrow, parseNarrowing } from "./narrowing.ts";
 
 const known = { platform: "https://moorage.example", registry: "moorage.example" };
 
-test("nothing asked is nothing narrowed", () => {
+test("a request without limits narrows nothing", () => {
   assert.deepEqual(parseNarrowing({ audiences: [] }, known), { audiences: [] });
   assert.deepEqual(narrow({}, { audiences: [] }), {});
   assert.deepEqual(narrow({ capabilities: [Capability.CAP_REPO_LIST] }, { audiences: [] }), {
@@ -15,7 +15,7 @@ test("nothing asked is nothing narrowed", () => {
   });
 });
 
-test("all bad wishes are told at once", () => {
+test("all malformed fields are reported together", () => {
   assert.throws(
     () => parseNarrowing({ audiences: ["x"], capabilities: ["x"], scopes: ["x"] }, known),
     (error: { details: { fieldViolations: { field: string }[] } }) => {
@@ -28,9 +28,9 @@ test("all bad wishes are told at once", () => {
   );
 });
 
-test("a narrowed token reaches nothing that the first did not, and nothing that was not asked for", () => {
+test("a narrowed token reaches exactly what both the first token and the request reach", () => {
   const root = "a".repeat(40);
-  // A small tree, so that wishes often meet: siblings, ancestors and the same.
+  // A small tree, so that held and requested scopes often overlap: siblings, ancestors and equal uids.
   const uid = fc
     .array(fc.constantFrom("b".repeat(16), "c".repeat(16)), { maxLength: 3 })
     .map((parts) => [root, ...parts].join("/"));
@@ -42,7 +42,7 @@ test("a narrowed token reaches nothing that the first did not, and nothing that 
       try {
         scopes = narrow({ scopes: held }, { audiences: [], scopes: wanted }).scopes ?? [];
       } catch {
-        // Nothing is left.
+        // Rejected, since no scope is left.
       }
       assert.equal(reach(scopes), reach(held) && reach(wanted));
     }),

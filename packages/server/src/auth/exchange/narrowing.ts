@@ -4,17 +4,17 @@ import type { Caller } from "../../core/call.ts";
 import { type FieldViolation, invalidArgument, permissionDenied } from "../../errors.ts";
 import { capabilityOf } from "../tokens/tokens.ts";
 
-/** What a caller asks a token to be limited to, as it came in. */
+/** What a caller asks a token to be limited to, unchecked. */
 export interface NarrowingRequest {
-  /** None: the platform's, or for a token of ours or a refresh token those it was given for. */
+  /** Empty: the platform, or, for a token of this issuer or a refresh token, the audiences of that token. */
   audiences: string[];
-  /** Names (CAP_…). None: not narrowed. */
+  /** Names of capabilities (CAP_…). Empty: not narrowed. */
   capabilities?: string[];
-  /** Group uids. None: not narrowed. */
+  /** Uids of groups. Empty: not narrowed. */
   scopes?: string[];
 }
 
-/** The same, checked. */
+/** A NarrowingRequest after it was checked. */
 export interface Narrowing {
   audiences: string[];
   capabilities?: Capability[];
@@ -29,8 +29,8 @@ const MAX_CAPABILITIES = 200;
 const MAX_SCOPES = 50;
 
 /**
- * Reads the request; throws INVALID_ARGUMENT naming `aud`, `cap` and `scopes`. An empty text among them is an error,
- * not an absence: it must not widen.
+ * Checks the request. Throws INVALID_ARGUMENT that names `aud`, `cap` and `scopes`. An empty string in a list is an
+ * error: ignoring it would widen the token.
  */
 export function parseNarrowing(
   { audiences, capabilities = [], scopes = [] }: NarrowingRequest,
@@ -56,8 +56,8 @@ export function parseNarrowing(
 }
 
 /**
- * What both the token held and the request allow: never more than the token held. Throws PERMISSION_DENIED when a wish
- * leaves nothing, since a token for nothing is not what anybody asks for.
+ * The intersection of what the token held and what is requested. Throws PERMISSION_DENIED when the intersection is
+ * empty, instead of issuing a token that allows nothing.
  */
 export function narrow(
   held: Pick<Caller, "capabilities" | "scopes">,

@@ -2,11 +2,18 @@ import type { Caller, CallData } from "../../core/call.ts";
 import { Code, MoorageError } from "../../errors.ts";
 import { type Person, personOf, type Provider, providerOf, signIn, subjectClaim } from "../../iam/index.ts";
 import type { Database } from "../../store/index.ts";
-import { withTruth } from "../audit.ts";
+import { withAuditReason } from "../audit.ts";
 import type { CommandWriter } from "../../core/transactor.ts";
 import type { ExternalVerifier } from "./issuer-keys.ts";
 import { audiencesOf, type Jwt, timeFault } from "../tokens/jwt.ts";
-import { loggedClaims, loggedValue, type Named, refusedAnswer, type Refused } from "./rejections.ts";
+import {
+  loggedClaims,
+  loggedValue,
+  type Named,
+  notAccepted,
+  rejectionError,
+  type TokenRejection,
+} from "./rejections.ts";
 
 export interface ProviderExchangeDeps {
   reader: Database;
@@ -16,7 +23,8 @@ export interface ProviderExchangeDeps {
 }
 
 /**
- * What was asked: the provider, what to call it in a refusal, and, where the identity is known already, its subject.
+ * The identity provider's uid, what the client named (for the text of a rejection) and, when an identity was named, the
+ * subject that the token must have.
  */
 export interface ProviderRequest {
   provider: string;
@@ -25,11 +33,13 @@ export interface ProviderRequest {
 }
 
 /**
- * Signs in whom the ID token speaks of, as a browser would have it done: the identity is made when it is not there yet.
- * A nonce is not asked for: it ties a token to a sign-in that somebody began here, and who shows the token at this door
- * began none. What keeps tokens for others out is their audience, which must be the provider's client. Throws what
- * `refusedAnswer` makes, and UNAVAILABLE when the issuer cannot be asked. A provider that is not there, one of another
- * issuer and one with another client are told alike, and nobody is asked for keys.
+ * Signs in the person of an ID token, as a browser sign-in would: the person's identity is created when it does not
+ * exist yet. A nonce is not required: it ties a token to a sign-in that began at this server, which this one did not.
+ * Tokens that were issued for other services are kept out by their audience, which must be the provider's client.
+ *
+ * Throws what `rejectionError` makes, and UNAVAILABLE when the issuer cannot be asked for its keys. A provider that
+ * does not exist, one with another issuer and one with another client get the same answer, and no keys are fetched for
+ * them.
  */
 export async function signInByToken(
   deps: ProviderExchangeDeps,
@@ -43,18 +53,18 @@ export async function signInByToken(
       ? notAccepted("there is no such identity provider")
       : await judge(deps, jwt, provider, request, data.nowMs);
   if (provider === undefined || "reason" in judged) {
-    const refused = "reason" in judged ? judged : notAccepted("there is no such identity provider");
+    const rejected = "reason" in judged ? judged : notAccepted("there is no such identity provider");
     deps.log.info(
       {
         requestId: data.requestId,
-        ...refused,
+        ...rejected,
         identityProvider: request.provider,
         ...loggedClaims(jwt),
-        value: loggedValue(jwt, refused.claim),
+        value: loggedValue(jwt, rejected.claim),
       },
       "token exchange refused",
     );
-    throw withTruth(refusedAnswer(refused, jwt, request.named), { ...refused, identity: request.provider });
+    throw withAuditReason(rejectionError(rejected, jwt, request.named), { ...rejected, identity: request.provider });
   }
   const { uid, issuer, clientId } = provider;
   const { identity, groups } = await deps.writer.write(signIn, data, {
@@ -75,7 +85,7 @@ async function judge(
   provider: Provider,
   { subject }: ProviderRequest,
   nowMs: number,
-): Promise<Person | Refused> {
+): Promise<Person | TokenRejection> {
   const { claims, header } = jwt;
   if (claims["iss"] !== provider.issuer) return notAccepted("the provider has another issuer");
   if (!isFor(claims, provider.clientId)) return notAccepted("the token was not issued for the provider's client");
@@ -100,13 +110,9 @@ async function judge(
     : notAccepted("the token speaks of another person");
 }
 
-/** Source: OpenID Connect Core 1.0 §3.1.3.7, 3 to 5. */
+/** Whether the token was issued for the client. Source: OpenID Connect Core 1.0 §3.1.3.7, 3 to 5. */
 function isFor(claims: Record<string, unknown>, clientId: string): boolean {
   const audiences = audiencesOf(claims);
   const party = claims["azp"];
   return audiences.includes(clientId) && (party === undefined ? audiences.length === 1 : party === clientId);
-}
-
-function notAccepted(why: string): Refused {
-  return { reason: "NOT_ACCEPTED", claim: "", why };
 }

@@ -2,61 +2,70 @@ import { Code, MoorageError, unauthenticated } from "../../errors.ts";
 import type { Jwt } from "../tokens/jwt.ts";
 
 /**
- * Why an external token is refused, as ErrorInfo's metadata has it under `reason`. NOT_ACCEPTED is all that is told of
- * an identity that does not name the token's issuer, or of a token that this issuer did not sign; the others are told
- * to whoever shows a token that the issuer signed.
+ * Why an external token is rejected; `reason` in the metadata of ErrorInfo. NOT_ACCEPTED is the only answer for an
+ * identity that does not name the token's issuer, and for a token that the issuer did not sign. The other reasons are
+ * given for tokens that the issuer signed.
  */
 export type RejectionReason = "NOT_ACCEPTED" | "AUDIENCE" | "EXPIRED" | "NOT_YET_VALID" | "CLAIM" | "KEYS_EXPIRED";
 
 /**
- * `claim`: the name of the claim that did not fit; "" for none. `why`: the whole truth where the answer must not tell
- * it, for the log alone.
+ * `claim`: the name of the claim that did not match; "" for none. `why`: the full reason, for the logs alone where the
+ * answer must not state it.
  */
-export interface Refused {
+export interface TokenRejection {
   reason: RejectionReason;
   claim: string;
   why: string;
 }
 
-/** Which of the two, if any, the caller named. */
+/** A rejection as NOT_ACCEPTED, with the reason for the logs. */
+export function notAccepted(why: string): TokenRejection {
+  return { reason: "NOT_ACCEPTED", claim: "", why };
+}
+
+/** What the client named: an identity, an identity provider or neither. */
 export interface Named {
   identity?: string;
   identityProvider?: string;
 }
 
 const PREFIX = "the token was not accepted: ";
-const MAX_SHOWN_CHARS = 200;
+const MAX_QUOTED_CHARS = 200;
 
 /**
- * The answer to a refused token. It holds nothing but what the caller sent (the identity or provider it named, claims
- * of its token) and the name of a claim: never what the identity expects. For NOT_ACCEPTED it is the same, byte for
+ * The answer to a rejected token. It holds only what the client sent (the identity or provider it named, claims of its
+ * token) and the name of a claim, never what the identity expects. For NOT_ACCEPTED the answer is the same, byte for
  * byte, whether the identity or provider exists or not.
  */
-export function refusedAnswer({ reason, claim }: Refused, { claims }: Pick<Jwt, "claims">, named: Named): MoorageError {
-  const issuer = shown(claims["iss"]);
-  const value = claim === "" ? "" : shown(own(claims, claim));
-  const { message } = unauthenticated(`${PREFIX}${wordsOf(reason, claim, value, named, issuer)}`);
+export function rejectionError(
+  { reason, claim }: TokenRejection,
+  { claims }: Pick<Jwt, "claims">,
+  named: Named,
+): MoorageError {
+  const issuer = quoted(claims["iss"]);
+  const value = claim === "" ? "" : quoted(claimOf(claims, claim));
+  const { message } = unauthenticated(`${PREFIX}${textOf(reason, claim, value, named, issuer)}`);
   const metadata = { reason, issuer, ...named, ...(claim !== "" && { claim, value }) };
   return new MoorageError(Code.Unauthenticated, message, { metadata });
 }
 
-/** Why a token of another issuer was refused, in the words of `refusedAnswer`; undefined for every other error. */
+/** Why a token of another issuer was rejected, in the text of `rejectionError`; undefined for every other error. */
 export function rejectionMessage(error: MoorageError): string | undefined {
   const at = error.message.indexOf(PREFIX);
   return error.code === Code.Unauthenticated && at >= 0 ? error.message.slice(at + PREFIX.length) : undefined;
 }
 
-/** The claims of a token that the log tells of, as they are in the token, whoever made it. */
+/** The claims that the log records, as the token states them, verified or not. */
 export function loggedClaims({ claims }: Jwt): { issuer: string; subject: string; audience: string } {
-  return { issuer: shown(claims["iss"]), subject: shown(claims["sub"]), audience: shown(claims["aud"]) };
+  return { issuer: quoted(claims["iss"]), subject: quoted(claims["sub"]), audience: quoted(claims["aud"]) };
 }
 
-/** The value of a claim for the log; "" for none. */
+/** The value of a claim for the log; "" when `claim` is "". */
 export function loggedValue({ claims }: Jwt, claim: string): string {
-  return claim === "" ? "" : shown(own(claims, claim));
+  return claim === "" ? "" : quoted(claimOf(claims, claim));
 }
 
-function wordsOf(
+function textOf(
   reason: RejectionReason,
   claim: string,
   value: string,
@@ -83,12 +92,12 @@ function wordsOf(
   }
 }
 
-function own(claims: Record<string, unknown>, name: string): unknown {
+function claimOf(claims: Record<string, unknown>, name: string): unknown {
   return Object.hasOwn(claims, name) ? claims[name] : undefined;
 }
 
-/** A claim in one line, quoted and of bounded length, whatever it holds. */
-function shown(value: unknown): string {
+/** A claim as quoted JSON in one line of bounded length, or `absent`. */
+function quoted(value: unknown): string {
   const text = value === undefined ? "absent" : JSON.stringify(value);
-  return text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS)}…` : text;
+  return text.length > MAX_QUOTED_CHARS ? `${text.slice(0, MAX_QUOTED_CHARS)}…` : text;
 }

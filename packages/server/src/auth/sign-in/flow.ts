@@ -6,7 +6,7 @@ import { Code, MoorageError } from "../../errors.ts";
 import { personOf, providerOf } from "../../iam/index.ts";
 import type { Database } from "../../store/index.ts";
 import type { CommandWriter } from "../../core/transactor.ts";
-import { actClaims, MAX_PERSON_ACT_LENGTH } from "../exchange/exchange.ts";
+import { actClaims, MAX_PERSON_ACT_LENGTH } from "../exchange/act-claims.ts";
 import { OAuthError } from "../http/oauth.ts";
 import { finishSignIn, openSignIn, type Outcome, takeSignIn } from "./flow-commands.ts";
 import type { ProviderClient } from "./provider-client.ts";
@@ -16,24 +16,24 @@ import { denyDevice } from "./device-commands.ts";
 /** What a token is narrowed to; see Caller. */
 export type Narrowed = Pick<Caller, "capabilities" | "scopes">;
 
-/** What somebody signs in for. */
+/** What a sign-in is for. */
 export type Target =
   | { kind: "client"; clientId: string; redirectUri: string; challenge: string; state: string; narrowed: Narrowed }
   | { kind: "device"; hash: string; narrowed: Narrowed }
   | { kind: "session"; returnTo: string };
 
-/** How a sign-in ended. `secret`: the authorization code, or what the session's cookie holds; empty for a device. */
+/** How a sign-in ended. `secret`: the authorization code, or the value of the session's cookie; empty for a device. */
 export type Ending = { target: Target; secret: string } | { target: Target; fault: OAuthError };
 
 export interface Flow {
   /**
-   * Where the browser goes to sign in; it alone, known by its cookie's secret, may come back. Throws an OAuthError that
-   * says what to do.
+   * Begins a sign-in and answers the URL at the identity provider to which the browser is redirected. Only that
+   * browser, identified by its cookie's secret, may finish it. Throws an OAuthError that says what to do.
    */
   begin(target: Target, providerUid: string, browser: string, data: CallData): Promise<URL>;
   /**
-   * Takes what the provider sent the browser back with. Undefined when nobody began it, in this browser and within ten
-   * minutes, or it was ended already.
+   * Finishes a sign-in with the parameters that the identity provider sent the browser back with. Undefined when no
+   * sign-in with this state was begun in this browser within the last ten minutes, or it was finished already.
    */
   finish(answer: URLSearchParams, browser: string | undefined, data: CallData): Promise<Ending | undefined>;
 }
@@ -44,18 +44,18 @@ export interface FlowDeps {
   writer: CommandWriter;
   secrets: Secrets;
   provider: ProviderClient;
-  /** Told of what is refused. */
+  /** Receives the rejected sign-ins. */
   auditor: Pick<Auditor, "note">;
 }
 
-/** How long a person may take at the provider; for as long the browser keeps its cookie. */
+/** How long a person may take at the identity provider. The browser's cookie lasts as long. */
 export const SIGN_IN_TTL_MS = 600_000;
-/** A browser session ends then, whatever its person does. */
+/** The longest life of a browser session, used or not. */
 export const SESSION_TTL_MS = 12 * 3_600_000;
 const CODE_TTL_MS = 60_000;
 const MAX_UNDER_WAY_PER_ADDRESS = 500;
 
-interface Kept {
+interface StoredSignIn {
   provider: string;
   issuer: string;
   clientId: string;
@@ -66,12 +66,13 @@ interface Kept {
 
 export function createFlow({ config, reader, writer, secrets, provider: client, auditor }: FlowDeps): Flow {
   const redirectUri = `${config.baseUrl}/oauth/callback`;
-  const placeOf = (hash: string): string => `sign_ins:${hash}`;
+  const sealContext = (hash: string): string => `sign_ins:${hash}`;
 
-  const end = async (kept: Kept, answer: URLSearchParams, state: string, data: CallData): Promise<string> => {
-    const { nonce, verifier, target } = kept;
-    const provider = await providerOf(reader, kept.provider);
-    if (provider === undefined || provider.issuer !== kept.issuer || provider.clientId !== kept.clientId) throw gone();
+  const end = async (stored: StoredSignIn, answer: URLSearchParams, state: string, data: CallData): Promise<string> => {
+    const { nonce, verifier, target } = stored;
+    const provider = await providerOf(reader, stored.provider);
+    if (provider === undefined || provider.issuer !== stored.issuer || provider.clientId !== stored.clientId)
+      throw gone();
     const claims = await client.finish(provider, redirectUri, answer, { state, nonce, verifier }, data.nowMs);
     const person = personOf(provider, claims);
     if (person === undefined)
@@ -93,7 +94,7 @@ export function createFlow({ config, reader, writer, secrets, provider: client, 
         outcome: outcomeOf(target, hashOf(secret), data.nowMs),
       })
       .catch((error: unknown) => {
-        // It went between the look above and the transaction.
+        // The provider was removed or changed after it was read above.
         throw error instanceof MoorageError && error.code === Code.Unauthenticated ? gone() : error;
       });
     if (identity === undefined)
@@ -110,7 +111,7 @@ export function createFlow({ config, reader, writer, secrets, provider: client, 
       const [state, nonce, verifier] = [newSecret(), newSecret(), newSecret()];
       const url = await client.begin(provider, redirectUri, { state, nonce, verifier }, data.nowMs);
       const hash = hashOf(state);
-      const kept: Kept = {
+      const stored: StoredSignIn = {
         provider: provider.uid,
         issuer: provider.issuer,
         clientId: provider.clientId,
@@ -122,7 +123,7 @@ export function createFlow({ config, reader, writer, secrets, provider: client, 
         hash,
         browser: hashOf(browser),
         address: data.remoteAddress,
-        content: secrets.seal(JSON.stringify(kept), placeOf(hash)),
+        content: secrets.seal(JSON.stringify(stored), sealContext(hash)),
         expireTimeMs: data.nowMs + SIGN_IN_TTL_MS,
       });
       return url;
@@ -141,17 +142,17 @@ export function createFlow({ config, reader, writer, secrets, provider: client, 
         denied("", "NOT_BEGUN_HERE");
         return undefined;
       }
-      // The writing end is `begin` above.
-      const kept = JSON.parse(secrets.open(content, placeOf(hash))) as Kept;
+      // Written by `begin` above.
+      const stored = JSON.parse(secrets.open(content, sealContext(hash))) as StoredSignIn;
       try {
-        return { target: kept.target, secret: await end(kept, answer, state, data) };
+        return { target: stored.target, secret: await end(stored, answer, state, data) };
       } catch (error) {
         if (!(error instanceof OAuthError)) throw error;
-        denied(kept.provider, `${error.error}: ${error.message}`);
-        // Who declines at the provider declines the device; after anything else it may be tried again.
-        if (kept.target.kind === "device" && error.error === "access_denied")
-          await writer.write(denyDevice, data, { hash: kept.target.hash });
-        return { target: kept.target, fault: error };
+        denied(stored.provider, `${error.error}: ${error.message}`);
+        // Declining at the provider declines the device; after any other failure the person may try again.
+        if (stored.target.kind === "device" && error.error === "access_denied")
+          await writer.write(denyDevice, data, { hash: stored.target.hash });
+        return { target: stored.target, fault: error };
       }
     },
   };
@@ -178,7 +179,10 @@ function outcomeOf(target: Target, hash: string, nowMs: number): Outcome {
   }
 }
 
-/** Looked at beside the writing, so that those who begin at once do not wait for each other: a few more do no harm. */
+/**
+ * Counted outside the write transaction, so that sign-ins that begin concurrently do not wait for each other. The limit
+ * may be exceeded by a few.
+ */
 async function requireCapacity(reader: Database, { remoteAddress, nowMs }: CallData): Promise<void> {
   const { n } = await reader
     .selectFrom("sign_ins")

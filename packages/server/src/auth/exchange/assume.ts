@@ -1,0 +1,47 @@
+import type { Caller, CallData } from "../../core/call.ts";
+import { type Jwt, rejection } from "../tokens/jwt.ts";
+import { type AcceptDeps, acceptingIdentity } from "./accept.ts";
+import { actClaims, MAX_ACT_LENGTH, MAX_PERSON_ACT_LENGTH } from "./act-claims.ts";
+import { endOf } from "./claim-match.ts";
+import { findIdentity, type IdentityRow } from "./identity-rows.ts";
+import { type ProviderExchangeDeps, type ProviderRequest, signInByToken } from "./provider.ts";
+
+export interface AssumeDeps extends AcceptDeps, ProviderExchangeDeps {}
+
+/** The identity that an external token assumes, with what our token carries of the external one. */
+export interface Assumed extends Pick<Caller, "act" | "external"> {
+  row: IdentityRow;
+  /** When the identity stops accepting such tokens, in milliseconds since 1970; Infinity when nothing is set. */
+  end: number;
+}
+
+/** The identity or the identity provider that the request names; at most one of them is not empty. */
+export interface Requested {
+  identity: string;
+  identityProvider: string;
+}
+
+/**
+ * Finds the identity that the external token assumes. A token of an identity provider signs its person in, whether the
+ * request names the provider, the person's identity or neither. Throws as `acceptingIdentity` and `signInByToken` do.
+ */
+export async function assumeIdentity(
+  deps: AssumeDeps,
+  jwt: Jwt,
+  { identity, identityProvider }: Requested,
+  data: CallData,
+): Promise<Assumed> {
+  if (identityProvider !== "")
+    return assumePerson(deps, jwt, { provider: identityProvider, named: { identityProvider } }, data);
+  const { row, relationship } = await acceptingIdentity(deps, jwt, identity, data);
+  if (row.provider === "") return { row, end: endOf(relationship), act: actClaims(jwt.claims, MAX_ACT_LENGTH) };
+  const named = identity === "" ? {} : { identity };
+  return assumePerson(deps, jwt, { provider: row.provider, named, subject: row.subject }, data);
+}
+
+async function assumePerson(deps: AssumeDeps, jwt: Jwt, request: ProviderRequest, data: CallData): Promise<Assumed> {
+  const { identity, external } = await signInByToken(deps, jwt, request, data);
+  const row = await findIdentity(deps.reader, identity);
+  if (!row) throw rejection();
+  return { row, end: Infinity, act: actClaims(jwt.claims, MAX_PERSON_ACT_LENGTH), ...(external && { external }) };
+}
