@@ -4,7 +4,7 @@ import { redeemCode, revokeRefreshToken } from "./sign-in/grant-commands.ts";
 import { endSession, seeSession } from "./sign-in/session-commands.ts";
 import { noteSeen, rotateKeys, rotateRefreshToken, storeRefreshToken } from "./tokens/commands.ts";
 
-/** All that authentication and sign-in write. */
+/** All commands of authentication and sign-in. */
 export const authCommands = [
   denyDevice,
   endSession,

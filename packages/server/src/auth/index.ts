@@ -12,7 +12,7 @@ import { createRefreshTokens, type RefreshTokens } from "./tokens/refresh.ts";
 import { createSignIn, type SignIn } from "./sign-in/index.ts";
 import { createTokens, type Tokens } from "./tokens/tokens.ts";
 
-export { type Authenticator, refusedCaller, refusedLike } from "./tokens/authenticate.ts";
+export { type Authenticator, rejectedCaller, withRejectedCaller } from "./tokens/authenticate.ts";
 export { authCommands } from "./commands.ts";
 export { rotateKeys } from "./tokens/commands.ts";
 export { accessOf, authorize, placesOf } from "./permissions/authorize.ts";
@@ -43,16 +43,16 @@ export { createSecurityTokenService, type SecurityTokenService } from "./http/st
 
 export interface AccessDeps {
   config: Pick<Config, "baseUrl" | "registryAudience" | "accessTokenTtlMs" | "allowPrivateNetwork">;
-  /** Sees what is committed; never written to. */
+  /** Sees committed data; never written to. */
   reader: Database;
   writer: CommandWriter;
   secrets: Secrets;
-  /** Told of what is refused. */
+  /** Receives the rejected requests. */
   auditor: Pick<Auditor, "note">;
   log: { info(fields: object, message: string): void };
 }
 
-/** Who are you: all of it over one set of keys. */
+/** Authentication: everything that works with the one set of signing keys. */
 export interface Access {
   keyring: Keyring;
   tokens: Tokens;
@@ -62,7 +62,7 @@ export interface Access {
   signIn: SignIn;
 }
 
-// Discovery documents and key sets are a few KiB.
+// Limits of fetches from issuers: discovery documents and key sets are a few KiB.
 const FETCH_TIMEOUT_MS = 5_000;
 const FETCH_MAX_BYTES = 512 * 1024;
 

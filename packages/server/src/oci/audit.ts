@@ -1,4 +1,4 @@
-import { refusedCaller } from "../auth/index.ts";
+import { rejectedCaller } from "../auth/index.ts";
 import { rejectionOf } from "../audit/index.ts";
 import { Code } from "../errors.ts";
 import type { Exchange } from "./request.ts";
@@ -17,7 +17,7 @@ export function noteRejection({ req, deps, name, caller, callData }: Exchange, e
     (rejection.code === Code.Unauthenticated && (caller.identity !== "" || req.headers.authorization === undefined))
   )
     return;
-  const held = refusedCaller(error) ?? caller;
+  const held = rejectedCaller(error) ?? caller;
   deps.auditor.note(
     { ...callData, caller: held },
     { method: `registry.${verb}`, resource: held.identity, ...(name !== "" && { repository: name }), ...rejection },

@@ -4,7 +4,7 @@ import type { Caller, CallData } from "../core/call.ts";
 import type { Request, RequestData, Response } from "../core/http.ts";
 import { RequestSteps } from "../core/request-steps.ts";
 import type { ResponseCache } from "../core/response-cache.ts";
-import { refusedLike } from "../auth/index.ts";
+import { withRejectedCaller } from "../auth/index.ts";
 import type { Auditor } from "../audit/index.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { BlobStore, ByteSink } from "../blobs/index.ts";
@@ -177,9 +177,10 @@ export async function authorize(exchange: Exchange, actions: Action[]): Promise<
       return (exchange.caller = await deps.authenticate(authorization, "registry", callData.nowMs));
     } catch (error) {
       if (!(error instanceof MoorageError)) throw error;
-      if (error.code === Code.Unauthenticated) throw refusedLike(unauthorized(error.message, "invalid_token"), error);
+      if (error.code === Code.Unauthenticated)
+        throw withRejectedCaller(unauthorized(error.message, "invalid_token"), error);
       if (error.code === Code.PermissionDenied)
-        throw refusedLike(new RegistryError("DENIED", error.message, { details: error.details }), error);
+        throw withRejectedCaller(new RegistryError("DENIED", error.message, { details: error.details }), error);
       throw error;
     }
   });

@@ -1,6 +1,6 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { type Auditor, rejectionOf } from "../audit/index.ts";
-import { type Authenticator, isWrongAudience, refusedCaller } from "../auth/index.ts";
+import { type Authenticator, isWrongAudience, rejectedCaller } from "../auth/index.ts";
 import { ANONYMOUS, type Caller } from "../core/call.ts";
 import type { RequestData } from "../core/http.ts";
 import { Code, unauthenticated } from "../errors.ts";
@@ -33,7 +33,7 @@ export function createMethodAuthenticator(deps: MethodAuthenticatorDeps): Method
     } catch (error) {
       // A request without a token is challenged for one; that is no rejection to be noted.
       const rejection = authorization === undefined ? undefined : rejectionOf(error, {});
-      const caller = refusedCaller(error) ?? ANONYMOUS;
+      const caller = rejectedCaller(error) ?? ANONYMOUS;
       if (rejection)
         auditor.note(
           { caller, requestId, nowMs, remoteAddress, userAgent: "" },

@@ -406,7 +406,7 @@ test("a provider that fails says so, and what to do", async () => {
   answer("/token", 500, "{}");
   assert.deepEqual(await fault(), [
     "temporarily_unavailable",
-    "the identity provider could not be reached: try again in a moment, and tell its administrators if it stays so",
+    "the identity provider could not be reached: try again in a moment, and inform its administrators if this persists",
   ]);
   answer("/.well-known/openid-configuration", 503, "secret of the provider");
   assert.equal((await fault())[0], "temporarily_unavailable");

@@ -18,7 +18,7 @@ import {
   tokenAnswer,
 } from "./oauth.ts";
 
-/** Answers an error as AIP-193 JSON; with `status` instead of the one of its code. */
+/** Answers an error as AIP-193 JSON, with the HTTP status of its code or with `status`. */
 export type AnswerError = (response: Response, error: unknown, data: RequestData, status?: number) => void;
 
 export interface StsDeps {
@@ -26,7 +26,7 @@ export interface StsDeps {
   clock: Clock;
   keyring: Keyring;
   exchanger: Exchanger;
-  /** What people who sign in trade for tokens. */
+  /** The grants of the token endpoint for people who sign in. */
   grants: TokenGrants;
   answerError: AnswerError;
 }
@@ -35,8 +35,8 @@ const FORM = "application/x-www-form-urlencoded";
 const MAX_BODY_BYTES = 65_536;
 
 /**
- * The doors of the issuer, by path: discovery, keys and token exchange. Source: contract §7, OpenID Connect Discovery
- * 1.0, RFC 8693.
+ * The endpoints of the token issuer, by path: discovery, keys and token exchange. Source: docs/contract.md,
+ * "Authentication"; OpenID Connect Discovery 1.0; RFC 8693.
  */
 export function createStsEndpoints(deps: StsDeps): Record<string, RequestHandler> {
   const { config, clock, keyring, exchanger, grants } = deps;
@@ -48,7 +48,7 @@ export function createStsEndpoints(deps: StsDeps): Record<string, RequestHandler
     "/.well-known/openid-configuration": discovery,
     "/.well-known/oauth-authorization-server": discovery,
     "/.well-known/jwks.json": guarded(deps, ["GET", "HEAD"], async (request, response) => {
-      // Short, so that a new key is known soon after a rotation.
+      // Cached for a minute only, so that a new key is known soon after a rotation.
       answerJson(request, response, 200, await keyring.jwks(clock.nowMs()), "public, max-age=60");
     }),
     "/sts/exchange": guarded(deps, ["GET", "POST"], async (request, response, data) => {
@@ -69,7 +69,7 @@ export function createStsEndpoints(deps: StsDeps): Record<string, RequestHandler
   };
 }
 
-/** What the issuer says of itself. Source: OpenID Connect Discovery 1.0 §3, RFC 8414 §2, RFC 8628 §4, RFC 9207 §3. */
+/** The discovery document. Source: OpenID Connect Discovery 1.0 §3, RFC 8414 §2, RFC 8628 §4, RFC 9207 §3. */
 function discoveryDocument(issuer: string, grants: TokenGrants): object {
   return {
     issuer,
@@ -127,17 +127,20 @@ async function answerTokenRequest(
     const answer = await exchanger[grant](asked.request, callData);
     answerJson(request, response, 200, tokenAnswer(answer, asked.issuedType));
   } catch (error) {
-    const told = toOAuthError(error, grant);
-    if (!told) throw error;
-    answerJson(request, response, told.status, { error: told.error, error_description: told.message });
+    const oauthError = toOAuthError(error, grant);
+    if (!oauthError) throw error;
+    answerJson(request, response, oauthError.status, {
+      error: oauthError.error,
+      error_description: oauthError.message,
+    });
   }
 }
 
-/** Keeps other methods out, and has the errors answered. */
+/** Wraps the handler: answers 405 to other methods, and answers the errors that it throws. */
 export function guarded(
   { answerError }: Pick<StsDeps, "answerError">,
   methods: string[],
-  door: RequestHandler,
+  handler: RequestHandler,
 ): RequestHandler {
   return async (request, response, data) => {
     try {
@@ -150,7 +153,7 @@ export function guarded(
           405,
         );
       }
-      await door(request, response, data);
+      await handler(request, response, data);
     } catch (error) {
       if (error instanceof MoorageError) error.details.area ??= "oidc";
       answerError(response, error, data);
@@ -178,7 +181,7 @@ export function answerJson(
   else response.end(bytes);
 }
 
-/** A RawToken as proto3 JSON, timestamps with three decimals. Source: contract §4. */
+/** A RawToken as proto3 JSON, with timestamps of three decimals. Source: docs/contract.md, "JSON". */
 function rawToken(token: string, refreshToken: string, expiresAtMs: number): object {
   return { token, refreshToken, expiry: new Date(expiresAtMs).toISOString() };
 }
@@ -187,7 +190,7 @@ function tokenPair({ token, refreshToken, expiresAtMs, refreshExpiresAtMs }: Exc
   return { token: rawToken(token, "", expiresAtMs), refreshToken: rawToken(refreshToken, "", refreshExpiresAtMs) };
 }
 
-/** What is known of a request before it is looked at. */
+/** The CallData of a request before its caller is authenticated. */
 export function callDataOf(clock: Clock): (request: Request, data: RequestData) => CallData {
   return ({ headers }, { requestId, remoteAddress }) => ({
     caller: ANONYMOUS,
@@ -198,7 +201,7 @@ export function callDataOf(clock: Clock): (request: Request, data: RequestData) 
   });
 }
 
-/** All Authorization headers in one text, so that two are malformed: node:http drops the second one silently. */
+/** All Authorization headers joined, so that two of them are malformed: node:http drops the second one silently. */
 function authorizationOf({ rawHeaders }: Request): string | undefined {
   const values = rawHeaders.filter(
     (_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === "authorization",
@@ -206,7 +209,9 @@ function authorizationOf({ rawHeaders }: Request): string | undefined {
   return values.length === 0 ? undefined : values.join(", ");
 }
 
-/** The parameters of the query and, of a POST, of the body: a form or a JSON object of strings and lists of strings. */
+/**
+ * The parameters of the query and, for a POST, of the body: a form, or a JSON object of strings and lists of strings.
+ */
 async function parametersOf(request: Request): Promise<URLSearchParams> {
   const parameters = new URL(request.url ?? "/", "http://localhost").searchParams;
   if (request.method !== "POST") return parameters;
@@ -221,7 +226,7 @@ function entriesOf(body: string, type: string): Iterable<[string, string]> {
   throw invalidArgument({ field: "body", description: `must be ${FORM} or application/json` });
 }
 
-/** The form in the request's body. Throws an OAuthError for another kind of body. */
+/** The form in the request's body. Throws an OAuthError for another media type. */
 export async function formOf(request: Request): Promise<URLSearchParams> {
   if (mediaType(request) !== FORM) throw new OAuthError(400, "invalid_request", `the body must be ${FORM}`);
   return new URLSearchParams(await bodyText(request));
@@ -237,7 +242,7 @@ function jsonEntries(body: string): [string, string][] {
   if (!isObject(document)) throw invalidArgument({ field: "body", description: "must be an object" });
   return Object.entries(document).flatMap(([name, value]) => {
     const field = name.slice(0, 100);
-    // A list of nothing, left out, would widen what it was to narrow.
+    // Ignoring an empty list would widen the token that it was meant to narrow.
     if (Array.isArray(value) && value.length === 0)
       throw invalidArgument({ field, description: "must not be an empty list" });
     return (Array.isArray(value) ? value : [value]).map((one: unknown): [string, string] => {

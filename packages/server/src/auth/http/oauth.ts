@@ -3,7 +3,7 @@ import type { ExchangeAnswer, ExchangeRequest } from "../exchange/exchange.ts";
 import { rejectionMessage } from "../exchange/rejections.ts";
 import { capabilityOf, isWrongAudience } from "../tokens/tokens.ts";
 
-// The token endpoint's two grants. Source: RFC 8693 (exchange), RFC 6749 §6 (refresh).
+// The grants that `parseTokenRequest` parses. Source: RFC 8693 (exchange), RFC 6749 §6 (refresh).
 const EXCHANGE_GRANT = "urn:ietf:params:oauth:grant-type:token-exchange";
 const REFRESH_GRANT = "refresh_token";
 export const GRANTS = [EXCHANGE_GRANT, REFRESH_GRANT];
@@ -12,7 +12,7 @@ const TOKEN_TYPE = "urn:ietf:params:oauth:token-type:";
 const SUBJECT_TYPES = new Set([`${TOKEN_TYPE}jwt`, `${TOKEN_TYPE}id_token`, `${TOKEN_TYPE}access_token`]);
 const ISSUED_TYPES = new Set([`${TOKEN_TYPE}access_token`, `${TOKEN_TYPE}jwt`]);
 
-/** An error in OAuth's own form. Source: RFC 6749 §5.2. */
+/** An error that is answered in OAuth's form. Source: RFC 6749 §5.2. */
 export class OAuthError extends Error {
   readonly status: number;
   readonly error: string;
@@ -31,8 +31,9 @@ export interface OAuthRequest {
 }
 
 /**
- * Reads the form of a token request. `scope` holds names of capabilities (CAP_…) and group uids, separated by spaces;
- * `resource` counts as an audience. Unknown parameters are ignored, as RFC 6749 §3.2 demands. Throws an OAuthError.
+ * Parses the form of a token request. `scope` holds names of capabilities (CAP_…) and uids of groups, separated by
+ * spaces; `resource` is taken as an audience. Unknown parameters are ignored, as RFC 6749 §3.2 demands. Throws an
+ * OAuthError.
  */
 export function parseTokenRequest(form: URLSearchParams): OAuthRequest {
   const one = (name: string): string => {
@@ -93,7 +94,7 @@ export function tokenAnswer(
   };
 }
 
-/** What went wrong in OAuth's words; undefined for what is our own fault. Source: RFC 6749 §5.2, RFC 8693 §2.2.2. */
+/** The error in OAuth's form; undefined for a fault of the server. Source: RFC 6749 §5.2, RFC 8693 §2.2.2. */
 export function toOAuthError(error: unknown, grant: OAuthRequest["grant"]): OAuthError | undefined {
   if (error instanceof OAuthError) return error;
   if (!(error instanceof MoorageError)) return undefined;
@@ -115,7 +116,9 @@ export function toOAuthError(error: unknown, grant: OAuthRequest["grant"]): OAut
   }
 }
 
-/** Why the token was not accepted, in the characters that a description may hold. Source: RFC 6749 §5.2. */
+/**
+ * Why the token was not accepted, limited to the characters that an error description may hold. Source: RFC 6749 §5.2.
+ */
 function described(error: MoorageError): string {
   const words = rejectionMessage(error);
   return `the token was not accepted${words === undefined ? "" : `: ${words.replaceAll('"', "'").replace(/[^\x20-\x7e]|\\/g, "?")}`}`;
@@ -134,8 +137,8 @@ const PARAMETERS: Record<string, string> = {
 };
 
 /**
- * Reads the parameters of /sts/exchange and /sts/exchange_refresh_token. An unknown one is an error: a misspelt
- * `scopes` would give a wider token than was meant. Throws INVALID_ARGUMENT.
+ * Parses the parameters of /sts/exchange and /sts/exchange_refresh_token. An unknown one is an error: a misspelt
+ * `scopes` would otherwise give a wider token than was meant. Throws INVALID_ARGUMENT.
  */
 export function parseExchangeParameters(parameters: URLSearchParams, bearer: string): ExchangeRequest {
   const values: Record<string, string[]> = { aud: [], identity: [], cap: [], scopes: [], identityProvider: [] };

@@ -12,7 +12,7 @@ import type { CallData } from "../../core/call.ts";
 import { requireBearer } from "../tokens/authenticate.ts";
 import type { Exchanger } from "../exchange/exchange.ts";
 
-/** moorage.oidc.SecurityTokenService. `authorization` is the call's Authorization header. */
+/** The service moorage.oidc.SecurityTokenService. `authorization` is the call's Authorization header. */
 export interface SecurityTokenService {
   exchange(data: CallData, request: ExchangeRequest, authorization: string | undefined): Promise<RawToken>;
   exchangeRefreshToken(
@@ -22,7 +22,7 @@ export interface SecurityTokenService {
   ): Promise<TokenPair>;
 }
 
-/** Errors: see Exchanger. */
+/** Its methods throw as those of Exchanger do. */
 export function createSecurityTokenService(exchanger: Exchanger): SecurityTokenService {
   return {
     async exchange(data, { aud, cap, identity, identityProvider, scope, scopes }, authorization) {

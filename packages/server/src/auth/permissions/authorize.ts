@@ -44,7 +44,7 @@ const TABLES: Readonly<Record<string, ResourceTable>> = {
   [DeliverySchema.typeName]: "deliveries",
 };
 
-/** The access rule of a method. Throws for a method without one: such a method is not served. */
+/** The access rule of a method. Throws for a method without one: it must not be served. */
 export function accessOf(method: DescMethod): Access {
   if (!hasOption(method, accessOption)) throw new Error(`${method.toString()} has no access rule`);
   const rule = getOption(method, accessOption);
@@ -54,9 +54,9 @@ export function accessOf(method: DescMethod): Access {
 }
 
 /**
- * May the caller do this? The one place that decides it for the methods of the API. What the caller may not see does
- * not exist for it. Throws UNAUTHENTICATED, NOT_FOUND, PERMISSION_DENIED, or INVALID_ARGUMENT for a missing scope.
- * Source: contract §6, §7.
+ * Checks that the caller may call the method. All methods of the API are checked here and nowhere else. A resource that
+ * the caller may not see is answered as one that does not exist. Throws UNAUTHENTICATED, NOT_FOUND, PERMISSION_DENIED,
+ * or INVALID_ARGUMENT for a missing scope. Source: docs/contract.md, "Errors" and "Capabilities and roles".
  */
 export async function authorize(
   method: DescMethod,
@@ -71,7 +71,7 @@ export async function authorize(
   const uid = scopeOf(method, rule.scope, message);
   if (uid === "" && rule.root) {
     const { capabilities, scopes } = call.caller;
-    // An organization is in nobody's scope before it is there.
+    // An organization that does not exist yet cannot be in the scopes of a token.
     const narrowed =
       scopes !== undefined ||
       (capabilities !== undefined && !rule.capabilities.every((capability) => capabilities.includes(capability)));
@@ -90,19 +90,19 @@ export async function authorize(
 }
 
 async function holds(call: Call, rule: Access, capability: Capability, uid: string): Promise<boolean> {
-  // Built-in roles stand above all groups. Everybody sees them; who may change roles at all is told that these cannot
-  // be.
+  // Built-in roles are above all groups. Every caller sees them, and a caller that may change roles anywhere passes
+  // this check, so that it is answered that built-in roles cannot be changed.
   if (rule.resource === RoleSchema.typeName && parentOf(uid) === "") {
     return capability === Capability.CAP_IAM_ROLES_LIST || (await call.visible(capability)).length > 0;
   }
-  // Nobody is hidden from itself.
+  // An identity always sees itself.
   if (capability === Capability.CAP_IAM_IDENTITY_LIST && uid === call.caller.identity) return true;
   return await call.may(capability, uid);
 }
 
 /**
- * Where a call acts, for whatever is asked of the place beside rights: the uids in its scope, or in a batch those of
- * its requests.
+ * The uids that a call acts on, for checks other than capabilities: the one in the field that its access rule names;
+ * without such a field, its `parent`, or the parents of a batch's requests.
  */
 export function placesOf(method: DescMethod, rule: Access, message: Message): string[] {
   if (rule.scope !== "") return [scopeOf(method, rule.scope, message)].filter(isUid);
@@ -116,8 +116,8 @@ export function placesOf(method: DescMethod, rule: Access, message: Message): st
 const scopePaths = new WeakMap<DescMethod, string[]>();
 
 /**
- * The value of the field that says where, empty when it or a message on the way is not set. The way there is looked up
- * once a method.
+ * The value of the field that the access rule's scope names; empty when the field or a message on its path is not set.
+ * The path is looked up once per method.
  */
 function scopeOf(method: DescMethod, scope: string, message: Message): string {
   let path = scopePaths.get(method);
@@ -141,7 +141,7 @@ function localPath(input: DescMessage, scope: string): string[] {
 async function exists(call: Call, type: string, uid: string): Promise<boolean> {
   const table = TABLES[type];
   if (table === undefined) return false;
-  // What a deleted subscription has left is told as gone with it.
+  // The remaining deliveries of a deleted subscription are answered as deleted with it.
   if (table === "deliveries" && !(await exists(call, SubscriptionSchema.typeName, parentOf(uid)))) return false;
   return (await call.tx.selectFrom(table).select("uid").where("uid", "=", uid).executeTakeFirst()) !== undefined;
 }

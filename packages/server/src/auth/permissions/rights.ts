@@ -3,7 +3,7 @@ import { isWithin, parentOf } from "../../lib/uid.ts";
 import type { Caller } from "../../core/call.ts";
 import { type Database, snapshotCaches, statement } from "../../store/index.ts";
 
-/** What one role binding gives: capabilities on a group and everything below it. */
+/** What one role binding grants: capabilities on a group and everything below it. */
 export interface Grant {
   group: string;
   capabilities: ReadonlySet<number>;
@@ -12,7 +12,7 @@ export interface Grant {
 const MAX_PARSED = 1000;
 const parsed = new Map<string, ReadonlySet<number>>();
 
-/** Capability numbers of a roles row. The text decides, so a changed role is another entry. */
+/** The capability numbers of a row of `roles`. Cached by the text, so a changed role is another entry. */
 function parseCapabilities(text: string): ReadonlySet<number> {
   const known = parsed.get(text);
   if (known) return known;
@@ -30,8 +30,9 @@ const MAX_KNOWN = 10_000;
 const knownGrants = snapshotCaches<Grant[]>(MAX_KNOWN);
 
 /**
- * What the identity's bindings give it, never above its own parent group. The one binding that it may have elsewhere is
- * on an organization that it made itself as an administrator. Source: contract §7.
+ * What the identity's role bindings grant it, never above its own parent group. The only binding that it may have
+ * elsewhere is on an organization that it created as an administrator. Source: docs/contract.md, "Capabilities and
+ * roles".
  */
 export function grantsOf(db: Database, identity: string): Grant[] | Promise<Grant[]> {
   return identity === "" ? [] : knownGrants(db).remember(identity, () => readGrants(db, identity));
@@ -48,7 +49,10 @@ async function readGrants(db: Database, identity: string): Promise<Grant[]> {
     .map(({ group_uid: group, capabilities }) => ({ group, capabilities: parseCapabilities(capabilities) }));
 }
 
-/** What mappings give to whoever is in one of the groups at the provider. Both must be there now, and the role. */
+/**
+ * What role mappings grant to members of the provider's groups. Joined, so that the provider and the role must still
+ * exist.
+ */
 const mappedGrants = (groups: number) =>
   statement<{ group_uid: string; capabilities: string }>(
     `select m.scope as group_uid, r.capabilities from external_group_role_mappings as m join identity_providers as p on p.uid = m.parent
@@ -57,8 +61,8 @@ const mappedGrants = (groups: number) =>
 const knownStatements = new Map<number, ReturnType<typeof mappedGrants>>();
 
 /**
- * What the caller's bindings give it, and its groups for as long as its provider's token said so: those are read anew
- * every time.
+ * What the caller's role bindings grant it, and, until its provider's token ends, what its groups grant. The latter is
+ * read at every call.
  */
 export function callerGrants(db: Database, { identity, external }: Caller, nowMs: number): Grant[] | Promise<Grant[]> {
   const hold = external !== undefined && nowMs < external.untilMs && external.groups.length > 0;
@@ -67,7 +71,7 @@ export function callerGrants(db: Database, { identity, external }: Caller, nowMs
 
 async function withGroups(db: Database, identity: string, external: NonNullable<Caller["external"]>): Promise<Grant[]> {
   const bound = await grantsOf(db, identity);
-  // Of few lengths, so that the engine knows the statement again.
+  // Padded to a power of two, so that few statements are prepared and the engine can reuse them.
   const length = 2 ** Math.ceil(Math.log2(external.groups.length));
   let select = knownStatements.get(length);
   if (select === undefined) knownStatements.set(length, (select = mappedGrants(length)));
@@ -79,14 +83,14 @@ async function withGroups(db: Database, identity: string, external: NonNullable<
   ];
 }
 
-/** The rights of one call, read once from the bindings. */
+/** The rights of one call, computed once from its grants. */
 export interface Rights {
   may(capability: Capability, uid: string): boolean;
-  /** The outermost groups at and below which all the capabilities are held. */
+  /** The outermost groups at and below which the caller holds all the capabilities. */
   visible(capabilities: Capability[]): string[];
 }
 
-/** The caller's rights: what its grants give, less what its token leaves out. */
+/** The caller's rights: what its grants allow, limited to the capabilities and scopes of its token. */
 export function rightsOf(caller: Caller, grants: Grant[]): Rights {
   const inToken = (capability: Capability): boolean =>
     caller.capabilities === undefined || caller.capabilities.includes(capability);
@@ -115,7 +119,7 @@ function narrower(group: string, scope: string): string[] {
   return isWithin(group, scope) ? [group] : [];
 }
 
-/** The given uids without those that stand below another one. */
+/** The given uids without those below another one of them. */
 export function outermost(uids: string[]): string[] {
   const unique = [...new Set(uids)];
   return unique.filter((uid) => !unique.some((other) => other !== uid && isWithin(uid, other)));

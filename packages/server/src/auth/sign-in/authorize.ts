@@ -5,7 +5,7 @@ import { type Client, clientOf } from "./clients.ts";
 import type { Narrowed } from "./flow.ts";
 import { isSecret } from "./secrets.ts";
 
-/** A request for a code. */
+/** A request to the authorization endpoint. */
 export interface AuthorizeRequest {
   challenge: string;
   state: string;
@@ -15,12 +15,12 @@ export interface AuthorizeRequest {
 
 const MAX_STATE_CHARS = 512;
 const MAX_SCOPE_WORDS = 50;
-// What OpenID clients ask for by habit; here it means nothing.
+// Scopes that OpenID clients send by default; they are ignored here.
 const OPENID_WORDS = new Set(["openid", "profile", "email", "offline_access"]);
 
 /**
- * To whom the answer goes. Before this is certain nothing is sent anywhere: throws an OAuthError that is told to the
- * person alone. Source: RFC 6749 §4.1.2.1.
+ * Where the answer to the request is to be sent. Until this is known to be a client of ours nothing may be sent to the
+ * redirect URI, so the OAuthError that this throws is shown to the person. Source: RFC 6749 §4.1.2.1.
  */
 export function parseTarget(
   parameters: URLSearchParams,
@@ -33,7 +33,7 @@ export function parseTarget(
   return { client, redirectUri };
 }
 
-/** The rest of the request. Throws an OAuthError that the client is told. Source: RFC 6749 §4.1.1, RFC 7636 §4.3. */
+/** The rest of the request. Throws an OAuthError that is sent to the client. Source: RFC 6749 §4.1.1, RFC 7636 §4.3. */
 export function parseAuthorize(parameters: URLSearchParams): AuthorizeRequest {
   if (required(parameters, "response_type") !== "code")
     throw new OAuthError(400, "unsupported_response_type", "response_type must be code");
@@ -45,15 +45,15 @@ export function parseAuthorize(parameters: URLSearchParams): AuthorizeRequest {
   return { challenge, identityProvider, state: stateOf(parameters), narrowed: parseScope(one(parameters, "scope")) };
 }
 
-/** The client's state, to be given back to it; empty for none, or one that cannot be given back. */
+/** The client's `state`, which is sent back to it; empty when it is absent, given twice or too long. */
 export function stateOf(parameters: URLSearchParams): string {
   const [state = "", second] = parameters.getAll("state");
   return second !== undefined || state.length > MAX_STATE_CHARS ? "" : state;
 }
 
 /**
- * Names of capabilities and uids of groups, which narrow. A word that means nothing is an error: left out, it would
- * widen. Throws an OAuthError.
+ * Parses a scope of names of capabilities and uids of groups, both of which narrow the token. An unknown word is an
+ * error: ignoring it would widen the token. Throws an OAuthError.
  */
 export function parseScope(text: string): Narrowed {
   const words = [...new Set(text.split(" ").filter((word) => word !== "" && !OPENID_WORDS.has(word)))];
@@ -66,7 +66,7 @@ export function parseScope(text: string): Narrowed {
   return { ...(capabilities.length > 0 && { capabilities }), ...(scopes.length > 0 && { scopes }) };
 }
 
-/** The parameter; empty when it is absent. Throws an OAuthError when it is there twice. Source: RFC 6749 §3.1. */
+/** The parameter; empty when it is absent. Throws an OAuthError when it is given twice. Source: RFC 6749 §3.1. */
 export function one(parameters: URLSearchParams, name: string): string {
   const [value = "", second] = parameters.getAll(name);
   if (second !== undefined) throw invalid(`${name} is given more than once`);

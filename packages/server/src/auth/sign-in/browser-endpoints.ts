@@ -10,7 +10,7 @@ import { newSecret } from "./secrets.ts";
 export interface BrowserDeps {
   config: { baseUrl: string; oauthRedirectUris: readonly string[] };
   flow: Flow;
-  /** Ties what was begun in a browser to it. */
+  /** Ties a sign-in to the browser in which it began. */
   browserCookie: Cookie;
   sessionCookie: Cookie;
   callData(request: Request, data: RequestData): CallData;
@@ -19,7 +19,10 @@ export interface BrowserDeps {
 const FAILED = "Sign-in failed";
 const MAX_PATH_CHARS = 2048;
 
-/** GET /oauth/authorize: sends the browser to the provider, for a client that wants a code. */
+/**
+ * GET /oauth/authorize: redirects the browser to the identity provider, for a client that requests an authorization
+ * code.
+ */
 export function authorizeEndpoint(deps: BrowserDeps): RequestHandler {
   const { config, flow, callData } = deps;
   return onPage(async (request, response, data) => {
@@ -39,7 +42,7 @@ export function authorizeEndpoint(deps: BrowserDeps): RequestHandler {
   });
 }
 
-/** GET /sign-in: sends the browser to the provider, to come back with a session of its own. */
+/** GET /sign-in: redirects the browser to the identity provider, to start a browser session of this server. */
 export function signInEndpoint(deps: BrowserDeps): RequestHandler {
   return onPage(async (request, response, data) => {
     const parameters = parametersOf(request);
@@ -60,7 +63,7 @@ export function signInEndpoint(deps: BrowserDeps): RequestHandler {
   });
 }
 
-/** GET /oauth/callback: where providers send browsers back to. */
+/** GET /oauth/callback: the redirect URI that is registered at identity providers. */
 export function callbackEndpoint(deps: BrowserDeps): RequestHandler {
   const { config, flow, browserCookie, sessionCookie, callData } = deps;
   return onPage(async (request, response, data) => {
@@ -90,7 +93,10 @@ export function callbackEndpoint(deps: BrowserDeps): RequestHandler {
   });
 }
 
-/** The browser's secret, which it keeps from now on for as long as it may take to sign in. */
+/**
+ * The secret in the browser's cookie, new when there is none. The cookie is set again, for as long as a sign-in may
+ * take.
+ */
 export function browserOf(
   { browserCookie }: Pick<BrowserDeps, "browserCookie">,
   request: Request,
@@ -101,11 +107,11 @@ export function browserOf(
   return browser;
 }
 
-/** Tells a person what went wrong. */
-export function onPage(door: RequestHandler): RequestHandler {
+/** Wraps the handler: shows its OAuthErrors to the person as an HTML page. */
+export function onPage(handler: RequestHandler): RequestHandler {
   return async (request, response, data) => {
     try {
-      await door(request, response, data);
+      await handler(request, response, data);
     } catch (error) {
       if (!(error instanceof OAuthError)) throw error;
       answerPage(response, plainPage(error.status, FAILED, sentence(error.message)));
@@ -126,7 +132,7 @@ function faultOf({ error, message }: OAuthError): Record<string, string> {
   return { error, error_description: message };
 }
 
-/** Back to the client, with our name on the answer. Source: RFC 6749 §4.1.2, RFC 9207. */
+/** The redirect URI with the answer for the client, and our issuer. Source: RFC 6749 §4.1.2, RFC 9207. */
 function clientUrl(redirectUri: string, issuer: string, state: string, answer: Record<string, string>): string {
   const url = new URL(redirectUri);
   for (const [name, value] of Object.entries({ ...answer, ...(state !== "" && { state }), iss: issuer }))
@@ -134,7 +140,9 @@ function clientUrl(redirectUri: string, issuer: string, state: string, answer: R
   return url.href;
 }
 
-/** Whether it is a path here and nothing that a browser would take for another site: `//host` and `/\host` are. */
+/**
+ * Whether it is a path of this server that no browser takes for another site, as browsers take `//host` and `/\host`.
+ */
 function isOwnPath(path: string): boolean {
   return (
     path.length <= MAX_PATH_CHARS &&

@@ -5,7 +5,7 @@ import { clientOf } from "./clients.ts";
 const CONSOLE = "https://console.example.com/signed-in";
 const mayRedirect = (id: string, uri: string): boolean | undefined => clientOf(id, [CONSOLE])?.mayRedirect(uri);
 
-test("the command line is sent back to its own machine, by number and at any port", () => {
+test("the command line may be redirected to a loopback address, at any port", () => {
   for (const uri of [
     "http://127.0.0.1:49152/callback",
     "http://127.0.0.1:1/",
@@ -16,7 +16,7 @@ test("the command line is sent back to its own machine, by number and at any por
   }
 });
 
-test("and to nothing that only looks like it", () => {
+test("the command line may be redirected to no other address, however similar", () => {
   for (const uri of [
     "http://localhost:8123/callback",
     "https://127.0.0.1:8123/callback",
@@ -53,7 +53,7 @@ test("and to nothing that only looks like it", () => {
     assert.equal(mayRedirect("moorage-cli", uri), false, uri);
 });
 
-test("a console is sent back to the very text that was set", () => {
+test("a console may be redirected only to exactly the redirect URI that was set", () => {
   assert.equal(mayRedirect("moorage-web", CONSOLE), true);
   for (const uri of [
     `${CONSOLE}/`,

@@ -3,16 +3,16 @@ import { isSecret } from "./secrets.ts";
 
 /** A cookie that holds a secret. */
 export interface Cookie {
-  /** The secret that the browser sent; undefined for none, one of another form, or two that differ. */
+  /** The secret that the browser sent. Undefined for none, one of another form, or two that differ. */
   read(request: Request): string | undefined;
   set(response: Response, secret: string, maxAgeS: number): void;
   clear(response: Response): void;
 }
 
 /**
- * A cookie of this host alone, unseen by scripts, which the browser sends with its own requests and when a link leads
- * here, but not with what another site posts. On plain http, in development, its name promises nothing. Source: RFC
- * 6265bis §4.1.3.2, §5.3.7.
+ * A cookie of this host alone, which scripts cannot read. The browser sends it with requests of our own pages and when
+ * a link leads here, but not with forms that another site posts. On plain http, in development, it has no `__Host-`
+ * prefix and so lacks that prefix's guarantees. Source: RFC 6265bis §4.1.3.2, §5.3.7.
  */
 export function hostCookie(name: string, baseUrl: string): Cookie {
   const secure = baseUrl.startsWith("https:");

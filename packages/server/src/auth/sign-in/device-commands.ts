@@ -4,7 +4,7 @@ import { Code } from "../../errors.ts";
 import { grantTokens, type Granted, REDEEM, revokeFamily } from "./grant-commands.ts";
 import { command } from "../../core/command.ts";
 
-/** A device that waits for its person; see `device_codes`. */
+/** A device that waits for a person to sign in; a row of `device_codes`. */
 export interface OpenDevice {
   hash: string;
   userCodeHash: string;
@@ -18,25 +18,28 @@ export interface OpenDevice {
   expireTimeMs: number;
 }
 
-/** What a device is told; see RFC 8628 §3.5. */
+/** The answer to a device that polls the token endpoint; see RFC 8628 §3.5. */
 export type Poll =
   { outcome: "granted"; granted: Granted } | { outcome: "pending" | "slow_down" | "denied" | "expired" | "unknown" };
 
-// A device that asks too often waits so much longer from then on. Source: RFC 8628 §3.5.
+// How much longer the interval becomes for a device that polls too often. Source: RFC 8628 §3.5.
 const SLOWER_MS = 5_000;
-// Clocks of the network: a request sent in time may come a little early after another one that was late.
+// Tolerance for network delay: a request sent in time may arrive a little early when the one before it was delayed.
 const EARLY_MS = 500;
 const KNOWN_AFTER_MS = 3_600_000;
-const REMOVED_AT_ONCE = 100;
+const CLEANUP_BATCH = 100;
 
-/** Answers whether it waits now: two devices with one user code would be told apart by nobody. */
+/**
+ * Stores the device. Answers false, and stores nothing, when its user code is in use: two devices with one user code
+ * could not be distinguished.
+ */
 export const openDevice = command("auth.openDevice", async (call: Call, device: OpenDevice): Promise<boolean> => {
   const ended = call.tx
     .selectFrom("device_codes")
     .select("hash")
     .where("expire_time", "<=", call.nowMs - KNOWN_AFTER_MS)
     .orderBy("expire_time")
-    .limit(REMOVED_AT_ONCE);
+    .limit(CLEANUP_BATCH);
   await call.tx.deleteFrom("device_codes").where("hash", "in", ended).execute();
   const taken = await call.tx
     .selectFrom("device_codes")
@@ -68,7 +71,7 @@ export const openDevice = command("auth.openDevice", async (call: Call, device: 
   return true;
 });
 
-/** The person does not know the device. */
+/** The person declined to sign the device in. */
 export const denyDevice = command("auth.denyDevice", async (call: Call, { hash }: { hash: string }): Promise<void> => {
   await call.tx
     .updateTable("device_codes")
@@ -79,8 +82,8 @@ export const denyDevice = command("auth.denyDevice", async (call: Call, { hash }
 });
 
 /**
- * The device asks for its tokens. They are given once; a code that comes again takes them along, as an authorization
- * code does.
+ * The device polls for its tokens. They are issued once; a device code that is used again revokes them, as an
+ * authorization code does.
  */
 export const pollDevice = command(
   "auth.pollDevice",

@@ -28,11 +28,14 @@ const MAX_WAITING_PER_ADDRESS = 100;
 const MAX_AGENT_CHARS = 200;
 const TITLE = "Sign in a device";
 
-/** POST /oauth/device_authorization: a device without a browser asks for codes. Source: RFC 8628 §3.1, §3.2. */
+/**
+ * POST /oauth/device_authorization: issues a device code and a user code to a device without a browser. Source: RFC
+ * 8628 §3.1, §3.2.
+ */
 export function deviceAuthorizationEndpoint({ config, reader, writer, callData }: DeviceDeps): RequestHandler {
   return onJson(async (request, response, data) => {
     const form = await formOf(request);
-    // Whoever has a browser needs no device flow.
+    // A client with a browser does not need the device flow.
     if (required(form, "client_id") !== CLI_CLIENT)
       throw new OAuthError(400, "unauthorized_client", "the client may not use the device flow");
     const provider = await providerOf(reader, required(form, "identity_provider"));
@@ -53,7 +56,7 @@ export function deviceAuthorizationEndpoint({ config, reader, writer, callData }
     };
     for (;;) {
       const [deviceCode, userCode] = [newSecret(), newUserCode()];
-      // One chance in billions that the user code is taken: then another one.
+      // Repeated with another user code when this one is in use, which is one chance in billions.
       if (
         !(await writer.write(openDevice, call, {
           ...device,
@@ -76,26 +79,26 @@ export function deviceAuthorizationEndpoint({ config, reader, writer, callData }
 }
 
 /**
- * GET and POST /oauth/device: the person types the code, is told which device asks, and goes to the provider or
- * declines. A form counts only with what the browser's cookie says: no other site can send it. Source: RFC 8628 §3.3,
- * §5.4.
+ * GET and POST /oauth/device: the person enters the user code, is shown which device asks, and goes on to the identity
+ * provider or declines. A form is accepted only with a proof derived from the browser's cookie, which no other site can
+ * send. Source: RFC 8628 §3.3, §5.4.
  */
 export function devicePageEndpoint(deps: DeviceDeps): RequestHandler {
   return onPage(async (request, response, data) => {
     const browser = browserOf(deps, request, response);
     if (request.method === "GET")
-      return show(deps, response, codePage(proofOf(browser), one(parametersOf(request), "user_code")));
+      return answerForm(deps, response, codePage(proofOf(browser), one(parametersOf(request), "user_code")));
     const form = await formOf(request);
     if (one(form, "proof") !== proofOf(browser))
       throw new OAuthError(
         403,
         "invalid_request",
-        "the form was not sent from this page, or cookies are not kept: open the page again",
+        "the form was not sent from this page, or the browser does not accept cookies: open the page again",
       );
     const call = deps.callData(request, data);
-    const device = await waiting(deps, one(form, "user_code"), call);
+    const device = await findWaiting(deps, one(form, "user_code"), call);
     if (device === undefined)
-      return show(
+      return answerForm(
         deps,
         response,
         { ...codePage(proofOf(browser), ""), status: 400 },
@@ -103,7 +106,7 @@ export function devicePageEndpoint(deps: DeviceDeps): RequestHandler {
       );
     switch (one(form, "answer")) {
       case "":
-        return show(deps, response, deviceDetails(deps, proofOf(browser), one(form, "user_code"), device));
+        return answerForm(deps, response, deviceDetails(deps, proofOf(browser), one(form, "user_code"), device));
       case "deny":
         await deps.writer.write(denyDevice, call, { hash: device.hash });
         return answerPage(
@@ -111,7 +114,7 @@ export function devicePageEndpoint(deps: DeviceDeps): RequestHandler {
           plainPage(200, "Declined", "The device is not signed in. You may close this page."),
         );
       case "go": {
-        // The writing end is `deviceAuthorizationEndpoint` above.
+        // Written by `deviceAuthorizationEndpoint` above.
         const narrowed = JSON.parse(device.request) as Narrowed;
         return redirect(
           response,
@@ -125,13 +128,16 @@ export function devicePageEndpoint(deps: DeviceDeps): RequestHandler {
   });
 }
 
-/** The device that waits with the code that somebody typed. Throws an OAuthError for whoever guessed too often. */
-async function waiting(
+/**
+ * The device that waits with the user code that the person entered; undefined when there is none. Throws an OAuthError
+ * after too many wrong codes.
+ */
+async function findWaiting(
   { reader, guesses }: DeviceDeps,
   typed: string,
   { remoteAddress, nowMs }: CallData,
 ): Promise<Row<"device_codes"> | undefined> {
-  if (!guesses.mayTry(remoteAddress, nowMs))
+  if (!guesses.mayGuess(remoteAddress, nowMs))
     throw new OAuthError(429, "slow_down", "too many wrong codes were typed: try again in ten minutes");
   const code = readUserCode(typed);
   const row =
@@ -158,14 +164,15 @@ async function requireCapacity(reader: Database, { remoteAddress, nowMs }: CallD
     throw new OAuthError(429, "slow_down", "too many devices of your address wait already: try again in ten minutes");
 }
 
-/** What a form of this browser must hold: other sites do not know its cookie. */
+/** The proof that a form of this browser must hold: other sites cannot read the cookie that it is derived from. */
 function proofOf(browser: string): string {
   return hashOf(`device form ${browser}`);
 }
 
-function show({ config }: DeviceDeps, response: Response, page: Page, warning = ""): void {
+function answerForm({ config }: DeviceDeps, response: Response, page: Page, warning = ""): void {
   const body = warning === "" ? page.body : `<p><strong>${escaped(warning)}</strong></p>\n${page.body}`;
-  // A form's answer leads to the provider, which browsers allow only when it is said; who that is, is not known yet.
+  // Submitting the form ends in a redirect to the identity provider, which browsers allow only to sources of the page's
+  // form-action. The provider is not known yet, so all sites are allowed, by scheme.
   answerPage(response, { ...page, body }, config.baseUrl.startsWith("https:") ? ["https:"] : ["https:", "http:"]);
 }
 
@@ -195,11 +202,11 @@ function deviceDetails({ config }: DeviceDeps, proof: string, code: string, devi
   };
 }
 
-/** Tells a program what went wrong. Source: RFC 6749 §5.2. */
-export function onJson(door: RequestHandler): RequestHandler {
+/** Wraps the handler: answers its OAuthErrors as JSON. Source: RFC 6749 §5.2. */
+export function onJson(handler: RequestHandler): RequestHandler {
   return async (request: Request, response, data) => {
     try {
-      await door(request, response, data);
+      await handler(request, response, data);
     } catch (error) {
       if (!(error instanceof OAuthError)) throw error;
       answerJson(request, response, error.status, { error: error.error, error_description: error.message });

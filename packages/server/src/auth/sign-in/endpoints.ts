@@ -14,7 +14,7 @@ export interface SignInEndpointDeps extends Pick<StsDeps, "clock" | "answerError
   signIn: SignIn;
 }
 
-/** The doors through which people sign in and out, by path. */
+/** The endpoints by which people sign in and out, by path. */
 export function createSignInEndpoints(deps: SignInEndpointDeps): Record<string, RequestHandler> {
   const { config, clock, signIn } = deps;
   const shared = {

@@ -3,7 +3,7 @@ import { type SignIn, signInPerson } from "../../iam/index.ts";
 import { callerText } from "../tokens/refresh.ts";
 import { command } from "../../core/command.ts";
 
-/** A browser that goes to a provider; see `sign_ins`. */
+/** A sign-in that is under way at the identity provider; a row of `sign_ins`. */
 export interface OpenSignIn {
   hash: string;
   browser: string;
@@ -12,7 +12,7 @@ export interface OpenSignIn {
   expireTimeMs: number;
 }
 
-/** What a person gets who has signed in: a code for a client, or a browser session. */
+/** What a completed sign-in gives: a code for a client, an approved device, or a browser session. */
 export type Outcome =
   | {
       kind: "code";
@@ -28,15 +28,15 @@ export type Outcome =
 
 export interface FinishSignIn {
   person: SignIn;
-  /** What its tokens may, and what goes along in them. */
+  /** What the person's tokens allow and carry. */
   grant: Omit<Caller, "identity" | "external"> & { audiences: string[] };
-  /** When the provider's token ends: the groups in it count no longer. */
+  /** When the provider's token ends, in milliseconds since 1970: its groups grant nothing from then on. */
   groupsUntilMs: number;
   outcome: Outcome;
 }
 
-// Whoever begins something removes so many of those that were never ended.
-const REMOVED_AT_ONCE = 100;
+// So many expired rows are deleted with each one that is added.
+const CLEANUP_BATCH = 100;
 
 export const openSignIn = command(
   "auth.openSignIn",
@@ -46,7 +46,7 @@ export const openSignIn = command(
       .select("hash")
       .where("expire_time", "<=", call.nowMs)
       .orderBy("expire_time")
-      .limit(REMOVED_AT_ONCE);
+      .limit(CLEANUP_BATCH);
     await call.tx.deleteFrom("sign_ins").where("hash", "in", ended).execute();
     await call.tx
       .insertInto("sign_ins")
@@ -55,7 +55,10 @@ export const openSignIn = command(
   },
 );
 
-/** What was kept for the state, once and for the browser that it was given to. Undefined for every other one. */
+/**
+ * Deletes the sign-in of that state and answers its content. Undefined when there is none, when it has expired, and for
+ * another browser than the one in which it began.
+ */
 export const takeSignIn = command(
   "auth.takeSignIn",
   async (call: Call, { hash, browser }: Pick<OpenSignIn, "hash" | "browser">): Promise<string | undefined> => {
@@ -67,8 +70,8 @@ export const takeSignIn = command(
 );
 
 /**
- * Signs the person in and keeps what this gives, all or nothing. Answers the identity; undefined when the device no
- * longer waits, which then changed nothing but the identity.
+ * Signs the person in and stores the outcome, in one transaction. Answers the identity's uid; undefined when the device
+ * no longer waits: then only the identity was changed.
  */
 export const finishSignIn = command(
   "auth.finishSignIn",
@@ -81,12 +84,12 @@ export const finishSignIn = command(
       .executeTakeFirstOrThrow();
     const external = groups.length > 0 && { external: { provider: person.provider, groups, untilMs: groupsUntilMs } };
     const caller = callerText({ ...grant, identity, ...external }, relationship);
-    if (!(await keep(call, outcome, identity, caller))) return undefined;
+    if (!(await storeOutcome(call, outcome, identity, caller))) return undefined;
     return identity;
   },
 );
 
-async function keep(call: Call, outcome: Outcome, identity: string, caller: string): Promise<boolean> {
+async function storeOutcome(call: Call, outcome: Outcome, identity: string, caller: string): Promise<boolean> {
   const { tx, nowMs } = call;
   switch (outcome.kind) {
     case "code": {
@@ -94,9 +97,9 @@ async function keep(call: Call, outcome: Outcome, identity: string, caller: stri
       const ended = tx
         .selectFrom("authorization_codes")
         .select("hash")
-        .where("expire_time", "<=", nowMs - REPLAY_KNOWN_MS)
+        .where("expire_time", "<=", nowMs - REUSE_KNOWN_MS)
         .orderBy("expire_time")
-        .limit(REMOVED_AT_ONCE);
+        .limit(CLEANUP_BATCH);
       await tx.deleteFrom("authorization_codes").where("hash", "in", ended).execute();
       await tx
         .insertInto("authorization_codes")
@@ -134,7 +137,7 @@ async function keep(call: Call, outcome: Outcome, identity: string, caller: stri
         .select("hash")
         .where("expire_time", "<=", nowMs)
         .orderBy("expire_time")
-        .limit(REMOVED_AT_ONCE);
+        .limit(CLEANUP_BATCH);
       await tx.deleteFrom("sessions").where("hash", "in", ended).execute();
       await tx
         .insertInto("sessions")
@@ -152,5 +155,5 @@ async function keep(call: Call, outcome: Outcome, identity: string, caller: stri
   }
 }
 
-/** How long a used code is known, so that one that comes again ends what it gave. */
-const REPLAY_KNOWN_MS = 3_600_000;
+/** How long a used code is remembered, so that its reuse revokes what it gave. */
+const REUSE_KNOWN_MS = 3_600_000;

@@ -3,17 +3,17 @@ import { audit } from "../../audit/index.ts";
 import type { Call } from "../../core/call.ts";
 import { Code } from "../../errors.ts";
 import { ASSUMABLE } from "../exchange/assumable.ts";
-import { keepRefreshToken } from "../tokens/commands.ts";
+import { insertRefreshToken } from "../tokens/commands.ts";
 import { REFRESH_TTL_MS, storedCaller, type StoredCaller } from "../tokens/refresh.ts";
 import { command } from "../../core/command.ts";
 
-/** Whom tokens are for, and a refresh token's end in milliseconds since 1970. */
+/** What granted tokens allow and for which identity, and when the refresh token ends, in milliseconds since 1970. */
 export interface Granted extends Omit<StoredCaller, "relationship"> {
   identity: string;
   refreshExpireTimeMs: number;
 }
 
-/** What the audit log calls the trade of a code for tokens. */
+/** The audit log's method for the exchange of a code for tokens. */
 export const REDEEM = "oauth.token";
 
 export interface RedeemCode {
@@ -25,9 +25,9 @@ export interface RedeemCode {
 }
 
 /**
- * Trades an authorization code for a refresh token, once. One that comes again takes along what it gave, and one that
- * comes with something wrong is gone: it was stolen, or was meant to be. Undefined: it is worth nothing. Source: RFC
- * 6749 §4.1.2, §10.5, RFC 7636 §4.6.
+ * Exchanges an authorization code for a refresh token, once. A code that is used again revokes the tokens it gave, and
+ * a code with a wrong parameter is used up: it may have been stolen. Undefined when the code is not accepted. Source:
+ * RFC 6749 §4.1.2, §10.5, RFC 7636 §4.6.
  */
 export const redeemCode = command(
   "auth.redeemCode",
@@ -54,15 +54,15 @@ export const redeemCode = command(
       row.redirect_uri === redirectUri &&
       row.challenge === challenge &&
       row.expire_time > call.nowMs;
-    // Used up in any case; what is kept of it is that it was.
+    // Used up in either case. The row remains, so that a reuse is noticed.
     await call.tx.updateTable("authorization_codes").set({ used_time: call.nowMs }).where("hash", "=", hash).execute();
     return fits ? grantTokens(call, row, refreshHash) : undefined;
   },
 );
 
 /**
- * Keeps the refresh token. Undefined when the identity has gone, or may no longer be assumed as it was when the person
- * signed in.
+ * Stores the refresh token. Undefined when the identity was deleted, or may no longer be assumed as it was when the
+ * person signed in.
  */
 export async function grantTokens(
   call: Call,
@@ -79,19 +79,19 @@ export async function grantTokens(
   const known = found && storedCaller(caller, found.relationship);
   if (known === undefined) return undefined;
   const refreshExpireTimeMs = call.nowMs + REFRESH_TTL_MS;
-  await keepRefreshToken(call, { hash: refreshHash, family, identity, caller, expireTimeMs: refreshExpireTimeMs });
+  await insertRefreshToken(call, { hash: refreshHash, family, identity, caller, expireTimeMs: refreshExpireTimeMs });
   await audit(call, { method: REDEEM, resource: found?.provider || identity, identity, act: known.act ?? {} });
   return { ...known, identity, refreshExpireTimeMs };
 }
 
-/** Ends all refresh tokens that descend from one sign-in or exchange. */
+/** Deletes all refresh tokens that descend from one sign-in or exchange. */
 export async function revokeFamily(call: Call, family: string): Promise<void> {
   await call.tx.deleteFrom("refresh_tokens").where("family", "=", family).execute();
 }
 
 /**
- * Ends the refresh token and all that descend from the same sign-in or exchange. One that is not known is as good as
- * ended.
+ * Deletes the refresh token and all that descend from the same sign-in or exchange. An unknown token is treated as
+ * already revoked.
  */
 export const revokeRefreshToken = command(
   "auth.revokeRefreshToken",

@@ -1,12 +1,9 @@
 import { createLru } from "../../lib/lru.ts";
 
-/**
- * Counts what was guessed wrong, in this process: so many times an address, and so many times in all, within ten
- * minutes.
- */
+/** Counts wrong user codes in this process: per address and in total, within ten minutes. */
 export interface Guesses {
-  /** Whether the address may try. */
-  mayTry(address: string, nowMs: number): boolean;
+  /** Whether the address may enter another code. */
+  mayGuess(address: string, nowMs: number): boolean;
   failed(address: string, nowMs: number): void;
 }
 
@@ -27,7 +24,7 @@ export function createGuesses(): Guesses {
   const current = (count: Count | undefined, nowMs: number): Count =>
     count !== undefined && Math.abs(nowMs - count.sinceMs) < WINDOW_MS ? count : { n: 0, sinceMs: nowMs };
   return {
-    mayTry: (address, nowMs) =>
+    mayGuess: (address, nowMs) =>
       current(all, nowMs).n < MAX_IN_ALL && current(byAddress.get(address), nowMs).n < MAX_PER_ADDRESS,
     failed(address, nowMs) {
       const [own, total] = [current(byAddress.get(address), nowMs), current(all, nowMs)];

@@ -19,12 +19,12 @@ export interface SignInDeps {
   secrets: Secrets;
   tokens: Tokens;
   fetch: GuardedFetch;
-  /** Told of what is refused. */
+  /** Receives the rejected sign-ins. */
   auditor: Pick<Auditor, "note">;
   log: { info(fields: object, message: string): void };
 }
 
-/** People who sign in through a provider of their organization. */
+/** Sign-in of people through an identity provider of their organization. */
 export interface SignIn extends Pick<SignInDeps, "reader" | "writer" | "tokens"> {
   flow: Flow;
   grants: TokenGrants;

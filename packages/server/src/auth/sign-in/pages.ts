@@ -5,29 +5,26 @@ const STYLE =
   "body{font:1rem/1.5 system-ui,sans-serif;max-width:34rem;margin:4rem auto;padding:0 1rem}button{font:inherit;padding:.4rem 1rem}input{font:inherit;padding:.4rem}dt{font-weight:600}";
 const STYLE_HASH = createHash("sha256").update(STYLE).digest("base64");
 
-/**
- * A page for people: plain HTML without scripts. `body` is HTML: whatever comes from outside must have gone through
- * `escaped`.
- */
+/** An HTML page without scripts. `body` is HTML: text from outside must have gone through `escaped`. */
 export interface Page {
   status: number;
   title: string;
   body: string;
 }
 
-/** Text as it stands in HTML, attributes included. */
+/** Text escaped for HTML, attributes included. */
 export function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (one) => `&#${one.charCodeAt(0)};`);
 }
 
-/** A page of one sentence. */
+/** A page of one paragraph. */
 export function plainPage(status: number, title: string, text: string): Page {
   return { status, title, body: `<p>${escaped(text)}</p>` };
 }
 
 /**
- * Sends the page: never kept, never framed, and it tells no other site where its reader comes from. `formsTo`: schemes
- * that an answer to a form may lead to.
+ * Sends the page so that it is not cached, cannot be framed and sends no referrer. `formsTo`: further sources for the
+ * form-action of its content security policy, such as `https:`.
  */
 export function answerPage(response: Response, { status, title, body }: Page, formsTo: readonly string[] = []): void {
   const html =
@@ -51,7 +48,7 @@ export function answerPage(response: Response, { status, title, body }: Page, fo
   response.end(html);
 }
 
-/** Sends the browser elsewhere. */
+/** Redirects the browser. */
 export function redirect(response: Response, location: string, status: 302 | 303 = 302): void {
   response.statusCode = status;
   setPrivate(response);

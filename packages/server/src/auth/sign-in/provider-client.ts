@@ -6,21 +6,20 @@ import { createLru } from "../../lib/lru.ts";
 import type { Provider } from "../../iam/index.ts";
 import { OAuthError } from "../http/oauth.ts";
 
-/** What ties an answer of the provider to the one sign-in that it was asked for. */
+/** The values that tie an answer of the provider to the one sign-in that it was requested for. */
 export interface Checks {
   state: string;
   nonce: string;
   verifier: string;
 }
 
-/** The provider's side of a sign-in: OpenID Connect's code flow, as its client. */
+/** The OpenID Connect code flow with a provider, as its client. */
 export interface ProviderClient {
-  /** Where the browser goes. Throws an OAuthError that says what to do. */
+  /** The URL to which the browser is redirected. Throws an OAuthError that says what to do. */
   begin(provider: Provider, redirectUri: string, checks: Checks, nowMs: number): Promise<URL>;
   /**
-   * The claims of the ID token that the provider gives for the code in `answer`, the parameters that the browser came
-   * back with. Verified: the token's signature, issuer, audience, times and nonce. Throws an OAuthError that says what
-   * to do.
+   * The claims of the ID token for the code in `answer`, which are the parameters that the browser came back with.
+   * Verifies the token's signature, issuer, audience, times and nonce. Throws an OAuthError that says what to do.
    */
   finish(
     provider: Provider,
@@ -33,9 +32,9 @@ export interface ProviderClient {
 
 export interface ProviderClientDeps {
   fetch: GuardedFetch;
-  /** Providers on plain http are spoken to: for development. */
+  /** Whether providers on plain http are allowed, for development. */
   allowPrivateNetwork: boolean;
-  /** Opens a client secret as `Provider` has it. */
+  /** Decrypts the provider's client secret. */
   openSecret(provider: Provider): string;
   log: { info(fields: object, message: string): void };
 }
@@ -48,13 +47,13 @@ const MAX_KNOWN = 256;
 const KNOWN_MS = 300_000;
 const MAX_DEPTH = 16;
 const UNREACHABLE =
-  "the identity provider could not be reached: try again in a moment, and tell its administrators if it stays so";
+  "the identity provider could not be reached: try again in a moment, and inform its administrators if this persists";
 const MISCONFIGURED =
   "the identity provider does not answer as it should: its administrators must compare what is registered there with what is set here";
 
 /**
- * Source: OpenID Connect Core 1.0 §3.1, by openid-client. What a provider says of itself is kept for five minutes; its
- * keys are read at every sign-in.
+ * Source: OpenID Connect Core 1.0 §3.1, by openid-client. A provider's metadata is cached for five minutes; its keys
+ * are fetched at every sign-in.
  */
 export function createProviderClient({
   fetch,
@@ -66,7 +65,7 @@ export function createProviderClient({
   const customFetch = async (url: string, { method, headers, body }: CustomFetchOptions): Promise<Response> => {
     const content = body instanceof URLSearchParams ? { body: body.toString() } : {};
     const answer = await fetch(url, { method: method === "POST" ? "POST" : "GET", headers, ...content });
-    // Below 500 it is the provider that has something to say.
+    // Any other status is an answer of the provider, which may state an OAuth error.
     if (answer.status >= 500 || answer.status === 429) throw new FetchError("failed", "it answers with an error");
     const type = answer.headers["content-type"];
     if (typeof type === "string" && type.startsWith("application/json")) checkJson(answer.body.toString("utf8"));
@@ -79,14 +78,14 @@ export function createProviderClient({
   const extensions = (library: Library) => (allowPrivateNetwork ? [library.allowInsecureRequests] : []);
 
   const metadataOf = async (library: Library, { issuer, clientId }: Provider, nowMs: number): Promise<Metadata> => {
-    const kept = known.get(issuer);
-    if (kept !== undefined && Math.abs(nowMs - kept.atMs) < KNOWN_MS) return kept.metadata;
+    const cached = known.get(issuer);
+    if (cached !== undefined && Math.abs(nowMs - cached.atMs) < KNOWN_MS) return cached.metadata;
     const found = await library.discovery(new URL(issuer), clientId, {}, library.None(), {
       [library.customFetch]: customFetch,
       execute: extensions(library),
     });
     const metadata = found.serverMetadata();
-    // The library compares URLs; what stands in tokens is compared as text.
+    // The library compares issuers as URLs; tokens are compared with them as strings.
     if (metadata.issuer !== issuer) throw new FetchError("refused", "its discovery document names another issuer");
     known.set(issuer, { metadata, atMs: nowMs });
     return metadata;
@@ -102,20 +101,21 @@ export function createProviderClient({
     );
     config[library.customFetch] = customFetch;
     for (const extend of extensions(library)) extend(config);
-    // Signatures are looked at although the token comes straight from the provider.
+    // Verifies the signature as well, which OpenID Connect does not require for a token that comes directly from the
+    // token endpoint.
     library.enableNonRepudiationChecks(config);
     return config;
   };
-  /** Runs the work; what fails is logged whole and told in words of ours. */
-  const told = async <T>(provider: Provider, work: (library: Library) => Promise<T>): Promise<T> => {
-    // Loaded when somebody first signs in.
+  /** Runs the work. An error is logged and replaced by an OAuthError with a text of ours. */
+  const withOwnErrors = async <T>(provider: Provider, work: (library: Library) => Promise<T>): Promise<T> => {
+    // Loaded at the first sign-in.
     const library = await import("openid-client");
     try {
       return await work(library);
     } catch (error) {
-      const { answer, why } = judged(library, error);
+      const { answer, why } = explained(library, error);
       log.info({ identityProvider: provider.uid, error: answer.error, why }, "sign-in failed at the identity provider");
-      // What it says of itself may have been the reason.
+      // The cached metadata may have been the reason.
       if (answer.error !== "access_denied") known.delete(provider.issuer);
       throw answer;
     }
@@ -123,7 +123,7 @@ export function createProviderClient({
 
   return {
     begin: (provider, redirectUri, { state, nonce, verifier }, nowMs) =>
-      told(provider, async (library) => {
+      withOwnErrors(provider, async (library) => {
         const config = await configure(library, provider, nowMs);
         const pkce: Record<string, string> = provider.pkceEnabled
           ? { code_challenge: await library.calculatePKCECodeChallenge(verifier), code_challenge_method: "S256" }
@@ -132,7 +132,7 @@ export function createProviderClient({
         return library.buildAuthorizationUrl(config, { redirect_uri: redirectUri, scope, state, nonce, ...pkce });
       }),
     finish: (provider, redirectUri, answer, { state, nonce, verifier }, nowMs) =>
-      told(provider, async (library) => {
+      withOwnErrors(provider, async (library) => {
         const config = await configure(library, provider, nowMs);
         const url = new URL(redirectUri);
         url.search = answer.toString();
@@ -143,8 +143,8 @@ export function createProviderClient({
           ...(provider.pkceEnabled && { pkceCodeVerifier: verifier }),
         };
         const claims = (await library.authorizationCodeGrant(config, url, checks)).claims();
-        // One audience may be told apart from who asked; then it was not us. Source: OpenID Connect Core 1.0 §3.1.3.7,
-        // 5.
+        // A single audience may differ from the authorized party: then the token was not issued to us. Source: OpenID
+        // Connect Core 1.0 §3.1.3.7, 5.
         if (claims === undefined || (claims["azp"] !== undefined && claims["azp"] !== provider.clientId))
           throw new FetchError("refused", "the ID token is for another client");
         return claims;
@@ -153,8 +153,8 @@ export function createProviderClient({
 }
 
 /**
- * Basic, which every provider must know that says nothing else; a public client says only its name. Source: OpenID
- * Connect Core 1.0 §9.
+ * client_secret_basic, which a provider supports unless its metadata says otherwise; a public client sends only its id.
+ * Source: OpenID Connect Core 1.0 §9.
  */
 function authentication(
   library: Library,
@@ -177,11 +177,11 @@ function checkJson(text: string): void {
 }
 
 /**
- * What the person is told, and what the log is: neither holds what a stranger wrote, but for an error code of a few
- * letters.
+ * The error that the person is shown, and the reason for the log. Neither holds text of the provider, other than an
+ * error code of lower-case letters.
  */
-function judged(library: Library, error: unknown): { answer: OAuthError; why: string } {
-  if (error instanceof library.AuthorizationResponseError) return ofAnswer(error.error);
+function explained(library: Library, error: unknown): { answer: OAuthError; why: string } {
+  if (error instanceof library.AuthorizationResponseError) return explainedAnswer(error.error);
   if (error instanceof library.ResponseBodyError) {
     const code = codeOf(error.error);
     return {
@@ -200,7 +200,7 @@ function judged(library: Library, error: unknown): { answer: OAuthError; why: st
       answer: new OAuthError(
         502,
         "server_error",
-        "the clocks of the identity provider and of this server disagree: tell the administrators of both",
+        "the clocks of the identity provider and of this server disagree: inform the administrators of both",
       ),
       why: code,
     };
@@ -209,8 +209,11 @@ function judged(library: Library, error: unknown): { answer: OAuthError; why: st
   return { answer: new OAuthError(502, "server_error", MISCONFIGURED), why };
 }
 
-/** Source: RFC 6749 §4.1.2.1, OpenID Connect Core 1.0 §3.1.2.6. */
-function ofAnswer(error: string): { answer: OAuthError; why: string } {
+/**
+ * The same for an error in the provider's authorization response. Source: RFC 6749 §4.1.2.1, OpenID Connect Core 1.0
+ * §3.1.2.6.
+ */
+function explainedAnswer(error: string): { answer: OAuthError; why: string } {
   const why = `authorization endpoint: ${codeOf(error)}`;
   if (error === "access_denied")
     return { answer: new OAuthError(403, "access_denied", "the sign-in was declined at the identity provider"), why };

@@ -10,8 +10,8 @@ import { hashOf } from "./secrets.ts";
 import { revokeRefreshToken } from "./grant-commands.ts";
 
 /**
- * POST /oauth/revoke: ends a refresh token and all that descend from the same sign-in. Access tokens end by themselves,
- * soon. Source: RFC 7009.
+ * POST /oauth/revoke: revokes a refresh token and all that descend from the same sign-in. Access tokens cannot be
+ * revoked; they expire soon. Source: RFC 7009.
  */
 export function revokeEndpoint({
   writer,

@@ -2,7 +2,7 @@ import { audit, type AuditEvent } from "../../audit/index.ts";
 import type { Call } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
 
-/** The browser was here; `event`: and got something. */
+/** Records that the session was used, and the audit entry when there is one. */
 export const seeSession = command(
   "auth.seeSession",
   async (call: Call, { hash, event }: { hash: string; event?: AuditEvent }): Promise<void> => {

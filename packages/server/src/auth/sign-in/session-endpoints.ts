@@ -23,7 +23,9 @@ const IDLE_MS = 3_600_000;
 const SEEN_EVERY_MS = 60_000;
 const TOKEN_TTL_MS = 900_000;
 
-/** GET /session: who is signed in in this browser; 401 when nobody is. DELETE /session: nobody from now on. */
+/**
+ * GET /session: the person who is signed in in this browser; 401 when there is none. DELETE /session: ends the session.
+ */
 export function sessionEndpoint(deps: SessionDeps): RequestHandler {
   return async (request, response, data) => {
     const call = deps.callData(request, data);
@@ -39,7 +41,7 @@ export function sessionEndpoint(deps: SessionDeps): RequestHandler {
   };
 }
 
-/** POST /session/token: a token of a quarter of an hour, for scripts of our own pages alone. */
+/** POST /session/token: an access token of 15 minutes, for scripts of our own pages alone. */
 export function sessionTokenEndpoint(deps: SessionDeps): RequestHandler {
   return async (request, response, data) => {
     requireOwnPage(deps, request);
@@ -66,8 +68,8 @@ export function sessionTokenEndpoint(deps: SessionDeps): RequestHandler {
 }
 
 /**
- * The session whose cookie the browser shows. Throws UNAUTHENTICATED when it has ended, or its identity may no longer
- * be assumed.
+ * The session of the browser's cookie. Throws UNAUTHENTICATED when it has ended, or its identity may no longer be
+ * assumed.
  */
 async function requireSession({ sessionCookie, reader, writer }: SessionDeps, request: Request, call: CallData) {
   const rejection = unauthenticated("nobody is signed in in this browser");
@@ -97,8 +99,8 @@ async function requireSession({ sessionCookie, reader, writer }: SessionDeps, re
 }
 
 /**
- * Throws PERMISSION_DENIED for what a page of another site may have sent; a browser says where it comes from, and
- * scripts cannot change that.
+ * Throws PERMISSION_DENIED for a request that a page of another site may have sent. The headers that state a request's
+ * origin are set by the browser, and scripts cannot change them.
  */
 function requireOwnPage({ config }: SessionDeps, { headers }: Request): void {
   if (

@@ -15,8 +15,8 @@ export const CODE_GRANT = "authorization_code";
 export const DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
 
 /**
- * Grants of the token endpoint beside those that `parseTokenRequest` knows, by grant_type. They answer the body; they
- * throw an OAuthError.
+ * Further grants of the token endpoint, by grant_type, beside those of `parseTokenRequest`. They answer the body and
+ * throw OAuthErrors.
  */
 export type TokenGrants = Readonly<
   Record<string, (form: URLSearchParams, data: CallData) => Promise<Record<string, unknown>>>

@@ -7,7 +7,7 @@ import { ASSUMABLE } from "../exchange/assumable.ts";
 import { rejection } from "./jwt.ts";
 import { isWrongAudience, type Tokens } from "./tokens.ts";
 
-/** Tells who calls, from the Authorization header of a call to the platform or to the registry. */
+/** Authenticates a call to the platform or the registry by its Authorization header. */
 export type Authenticator = (
   authorization: string | undefined,
   audience: "platform" | "registry",
@@ -17,13 +17,14 @@ export type Authenticator = (
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
 
 /**
- * The token in a Bearer header; undefined for an absent or malformed one, two in one included. Source: RFC 6750 §2.1.
+ * The token in a Bearer header; undefined when the header is absent or malformed, or holds two tokens. Source: RFC 6750
+ * §2.1.
  */
 function bearerOf(authorization: string | undefined): string | undefined {
   return BEARER.exec(authorization ?? "")?.[1];
 }
 
-/** The token in a Bearer header. Throws UNAUTHENTICATED when there is none, or no single one. */
+/** The token in a Bearer header. Throws UNAUTHENTICATED when the header is absent or malformed. */
 export function requireBearer(authorization: string | undefined): string {
   const token = bearerOf(authorization);
   if (token === undefined)
@@ -32,9 +33,9 @@ export function requireBearer(authorization: string | undefined): string {
 }
 
 /**
- * Verifies the token and looks whether its identity still exists: a deleted one is out at once, and with a provider its
- * people. A token for some repositories opens the registry only. Throws UNAUTHENTICATED, or what `isWrongAudience`
- * knows.
+ * Verifies the token and checks that its identity still exists: the tokens of a deleted identity stop working
+ * immediately, and so do those of a person whose identity provider was deleted. A registry token is accepted by the
+ * registry only. Throws UNAUTHENTICATED, or an error for which `isWrongAudience` is true.
  */
 export function createAuthenticator(deps: {
   config: Pick<Config, "baseUrl" | "registryAudience">;
@@ -58,45 +59,45 @@ export function createAuthenticator(deps: {
       .verify(token, audience === "platform" ? config.baseUrl : config.registryAudience, nowMs)
       .catch(async (error: unknown) => {
         if (error instanceof MoorageError && isWrongAudience(error))
-          throw refusedTo(await tokens.read(token, nowMs), error);
+          throw withCaller(await tokens.read(token, nowMs), error);
         throw error;
       });
-    if (caller.repositories && audience === "platform") throw refusedTo(caller, rejection());
+    if (caller.repositories && audience === "platform") throw withCaller(caller, rejection());
     if (header !== undefined) verified[audience].set(header, { header, caller });
     return caller;
   };
   return async (authorization, audience, nowMs) => {
-    // The same header as before, for the same audience: only what time changes is asked again.
+    // A header that was verified before for this audience: only what changes with time is checked again.
     const known = authorization === undefined ? undefined : verified[audience].get(authorization);
     const caller =
       known !== undefined && tokens.isStillGood(known.caller, nowMs)
         ? known.caller
         : await verify(authorization, audience, nowMs);
     if (caller.identity !== "" && !(await existing.remember(caller.identity, () => exists(reader, caller.identity))))
-      throw refusedTo(caller, rejection());
+      throw withCaller(caller, rejection());
     return caller;
   };
 }
 
-const refusedCallers = new WeakMap<object, Caller>();
+const rejectedCallers = new WeakMap<object, Caller>();
 
-function refusedTo<E extends object>(caller: Caller, error: E): E {
-  refusedCallers.set(error, caller);
+function withCaller<E extends object>(caller: Caller, error: E): E {
+  rejectedCallers.set(error, caller);
   return error;
 }
 
-/** The error in another's place: it refused the same token. */
-export function refusedLike<E extends object>(error: E, original: unknown): E {
-  const caller = refusedCaller(original);
-  return caller === undefined ? error : refusedTo(caller, error);
+/** Copies to an error the caller whose token `original` rejected, when it replaces that error. */
+export function withRejectedCaller<E extends object>(error: E, original: unknown): E {
+  const caller = rejectedCaller(original);
+  return caller === undefined ? error : withCaller(caller, error);
 }
 
 /**
- * Whose token it was that an error refused: a good one that is not good for this. Undefined: nobody's that is known.
- * For the audit log alone.
+ * The caller of a token that was valid, but was rejected for this call; undefined when the token was not valid. For the
+ * audit log alone.
  */
-export function refusedCaller(error: unknown): Caller | undefined {
-  return typeof error === "object" && error !== null ? refusedCallers.get(error) : undefined;
+export function rejectedCaller(error: unknown): Caller | undefined {
+  return typeof error === "object" && error !== null ? rejectedCallers.get(error) : undefined;
 }
 
 interface Verified {

@@ -6,22 +6,22 @@ import { rejection } from "./jwt.ts";
 import { rotateSigningKey } from "./keys.ts";
 import { command } from "../../core/command.ts";
 
-/** A refresh token as it is kept: by the SHA-256 of it alone. */
+/** A refresh token as it is stored: only its SHA-256. */
 export interface StoredRefreshToken {
   hash: string;
-  /** Tokens that descend from one exchange: when one of them is used twice, all of them go. */
+  /** The tokens that descend from one exchange: when one of them is used twice, all of them are revoked. */
   family: string;
   identity: string;
-  /** What the tokens gotten for it may, as JSON (see refresh.ts). */
+  /** What the tokens issued for it allow, as JSON (see refresh.ts). */
   caller: string;
   expireTimeMs: number;
-  /** What the audit log tells of whoever got it. Absent: nothing. */
+  /** The audit entry of the exchange or sign-in. Without it nothing is audited. */
   event?: AuditEvent;
 }
 
 const MAX_PER_IDENTITY = 1000;
 
-/** Notes that the identity got a token. */
+/** Records that the identity got a token, and the audit entry when there is one. */
 export const noteSeen = command(
   "auth.noteSeen",
   async (call: Call, { identity, event }: { identity: string; event?: AuditEvent }): Promise<void> => {
@@ -36,10 +36,10 @@ export const noteSeen = command(
 );
 
 /**
- * Keeps a refresh token. Used ones of the identity make room first, then those that end next. Throws UNAUTHENTICATED
- * for an identity that is gone.
+ * Stores a refresh token. At the limit per identity, used ones are deleted first, then those that end next. Throws
+ * UNAUTHENTICATED when the identity was deleted.
  */
-export async function keepRefreshToken(call: Call, input: StoredRefreshToken): Promise<void> {
+export async function insertRefreshToken(call: Call, input: StoredRefreshToken): Promise<void> {
   const { hash, family, identity, caller, expireTimeMs, event } = input;
   if (event) await audit(call, event);
   if (!(await call.tx.selectFrom("identities").select("uid").where("uid", "=", identity).executeTakeFirst()))
@@ -49,18 +49,18 @@ export async function keepRefreshToken(call: Call, input: StoredRefreshToken): P
     .where("identity", "=", identity)
     .where("expire_time", "<=", call.nowMs)
     .execute();
-  await makeRoom(call, identity);
+  await removeExcess(call, identity);
   await call.tx
     .insertInto("refresh_tokens")
     .values({ hash, family, identity, caller, expire_time: expireTimeMs, used_time: null })
     .execute();
 }
 
-export const storeRefreshToken = command("auth.storeRefreshToken", keepRefreshToken);
+export const storeRefreshToken = command("auth.storeRefreshToken", insertRefreshToken);
 
 /**
- * Puts a new token in the place of the one used; it ends when that one would have. A token used before takes its whole
- * family with it: one of its two users stole it.
+ * Replaces a refresh token by a new one, which ends when the old one would have. Reuse of a replaced token revokes its
+ * whole family, since one of its two users stole it.
  */
 export const rotateRefreshToken = command(
   "auth.rotateRefreshToken",
@@ -88,7 +88,7 @@ export const rotateRefreshToken = command(
       return { outcome: "reused" };
     }
     await call.tx.updateTable("refresh_tokens").set({ used_time: call.nowMs }).where("hash", "=", input.hash).execute();
-    await makeRoom(call, old.identity);
+    await removeExcess(call, old.identity);
     await call.tx
       .insertInto("refresh_tokens")
       .values({ ...old, hash: input.newHash })
@@ -98,7 +98,7 @@ export const rotateRefreshToken = command(
   },
 );
 
-async function makeRoom(call: Call, identity: string): Promise<void> {
+async function removeExcess(call: Call, identity: string): Promise<void> {
   const { n } = await call.tx
     .selectFrom("refresh_tokens")
     .select((query) => query.fn.countAll<number>().as("n"))
@@ -125,7 +125,7 @@ async function makeRoom(call: Call, identity: string): Promise<void> {
     .execute();
 }
 
-/** Makes a new signing key when the one in use has reached the age. Answers whether it did. */
+/** Creates a new signing key when the current one has reached `maxAgeMs`. Answers whether it did. */
 export const rotateKeys = command(
   "auth.rotateKeys",
   async (

@@ -1,7 +1,7 @@
 import { isObject, parseJson } from "../../lib/json.ts";
 import { unauthenticated, type MoorageError } from "../../errors.ts";
 
-/** A token taken apart; nothing in it is to be believed before its signature is verified over `token` itself. */
+/** A decoded token. Nothing in it is trustworthy before its signature is verified over `token` itself. */
 export interface Jwt {
   token: string;
   header: Record<string, unknown>;
@@ -14,21 +14,22 @@ const SKEW_MS = 60_000;
 const MAX_TIME_S = 100_000_000_000;
 
 /**
- * The answer to a token that cannot be read, or that is not ours though it says so: it tells a prober nothing. See
- * `rejections.ts` for those of others.
+ * The answer to a token that is malformed, or that names this issuer but is not valid. It gives no reason, so that an
+ * attacker learns nothing. See `rejections.ts` for tokens of other issuers.
  */
 export function rejection(): MoorageError {
   return unauthenticated("the token was not accepted");
 }
 
 /**
- * Takes a JWS in compact form apart (RFC 7515, RFC 7519). Undefined for another form, one over `maxLength` characters,
- * and one with critical extensions: we know none.
+ * Decodes a JWS in compact form (RFC 7515, RFC 7519). Undefined for another form, for more than `maxLength` characters,
+ * and for critical extensions, none of which are supported.
  */
 export function parseJwt(token: string, maxLength: number): Jwt | undefined {
   if (token.length > maxLength || !FORM.test(token)) return undefined;
   const parts = token.split(".");
-  // One token, one spelling: spare bits at the end of a part would let several texts pass for it.
+  // Only the canonical base64url encoding is accepted: with spare bits set, several texts would decode to the same
+  // token.
   if (!parts.every((part) => Buffer.from(part, "base64url").toString("base64url") === part)) return undefined;
   const [header, claims] = parts.map(decode);
   if (!isObject(header) || !isObject(claims) || "crit" in header || typeof header["alg"] !== "string") return undefined;
@@ -36,14 +37,14 @@ export function parseJwt(token: string, maxLength: number): Jwt | undefined {
 }
 
 /**
- * Whether the token is within its times. `exp` is required and has no tolerance; `nbf` and `iat` may lie 60 s ahead,
- * for clocks that disagree. Times are seconds since 1970. Source: RFC 7519 §4.1.
+ * Whether the token is valid at this time. `exp` is required and has no tolerance; `nbf` and `iat` may be 60 s ahead,
+ * since clocks differ. Claims are in seconds since 1970. Source: RFC 7519 §4.1.
  */
 export function isWithinTimes(claims: Record<string, unknown>, nowMs: number): boolean {
   return timeFault(claims, nowMs) === undefined;
 }
 
-/** Which of the times keeps the token from being good now; undefined when none does. */
+/** The first time claim by which the token is not valid now; undefined when it is valid. */
 export function timeFault(claims: Record<string, unknown>, nowMs: number): "exp" | "nbf" | "iat" | undefined {
   const { exp, nbf, iat } = claims;
   if (!isTime(exp) || exp * 1000 <= nowMs) return "exp";

@@ -3,10 +3,10 @@ import { calculateJwkThumbprint, type JWK } from "jose";
 import { isSealed, type Secrets } from "../../lib/secrets.ts";
 import type { Database } from "../../store/index.ts";
 
-/** What we sign with. Nothing else is accepted in our own tokens. */
+/** The algorithm of our signatures. Our own tokens are accepted with no other. */
 export const SIGNING_ALGORITHM = "ES256";
 
-/** A pair of keys of ours. */
+/** A signing key of this installation. */
 export interface SigningKey {
   /** RFC 7638 thumbprint of the public key. */
   kid: string;
@@ -14,18 +14,18 @@ export interface SigningKey {
   publicKey: KeyObject;
   publicJwk: JWK;
   createTimeMs: number;
-  /** From when on it signs no longer, which may be to come; null: nothing is planned. */
+  /** From when on it no longer signs, which may be in the future; null when nothing is planned. */
   retireTimeMs: number | null;
 }
 
-// A token outlives its key's retirement by at most an hour; the rest is for clocks and caches.
+// A token outlives its key's retirement by at most an hour; the second hour allows for clocks and caches.
 const RETIRED_GRACE_MS = 2 * 3_600_000;
-// A key is published this long before it signs: what another process keeps is half a minute old at most, what a
-// verifier keeps of a JWK Set a minute.
+// A key is published this long before it signs: other processes cache keys for half a minute, and verifiers cache a JWK
+// Set for a minute.
 const PUBLISHED_AHEAD_MS = 120_000;
 
 /**
- * All keys of ours that may still verify something, the newest first. Throws a SecretError when they were sealed with
+ * The signing keys that may still verify a token, newest first. Throws a SecretError when they were encrypted with
  * another secret key.
  */
 export async function loadKeys(db: Database, secrets: Secrets): Promise<SigningKey[]> {
@@ -46,7 +46,7 @@ export async function loadKeys(db: Database, secrets: Secrets): Promise<SigningK
       retireTimeMs: row.retire_time,
       privateKey: createPrivateKey({
         key: JSON.parse(
-          isSealed(row.private_jwk) ? secrets.open(row.private_jwk, placeOf(row.kid)) : row.private_jwk,
+          isSealed(row.private_jwk) ? secrets.open(row.private_jwk, sealContext(row.kid)) : row.private_jwk,
         ) as JWK,
         format: "jwk",
       }),
@@ -56,8 +56,8 @@ export async function loadKeys(db: Database, secrets: Secrets): Promise<SigningK
 }
 
 /**
- * Makes a key, its private half sealed. It signs once it has been published for two minutes; at once when no other
- * does. Answers its kid.
+ * Creates a key and stores it, its private half encrypted. It signs once it has been published for two minutes, or
+ * immediately when there is no other key. Answers its kid.
  */
 export async function createSigningKey(tx: Database, secrets: Secrets, nowMs: number): Promise<string> {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
@@ -68,7 +68,7 @@ export async function createSigningKey(tx: Database, secrets: Secrets, nowMs: nu
     .values({
       kid,
       algorithm: SIGNING_ALGORITHM,
-      private_jwk: secrets.seal(JSON.stringify(privateKey.export({ format: "jwk" })), placeOf(kid)),
+      private_jwk: secrets.seal(JSON.stringify(privateKey.export({ format: "jwk" })), sealContext(kid)),
       public_jwk: JSON.stringify({ kty, crv, x, y, kid, alg: SIGNING_ALGORITHM, use: "sig" }),
       create_time: nowMs,
       retire_time: null,
@@ -78,8 +78,8 @@ export async function createSigningKey(tx: Database, secrets: Secrets, nowMs: nu
 }
 
 /**
- * Makes a new key, and retires those that sign now as soon as it takes over. They verify until the last token they
- * signed has ended, then go. Answers the new kid.
+ * Creates a new key, and retires the current ones from the time when it takes over. Those still verify until the last
+ * token they signed has ended; then they are deleted. Answers the new kid.
  */
 export async function rotateSigningKey(tx: Database, secrets: Secrets, nowMs: number): Promise<string> {
   await tx
@@ -94,44 +94,44 @@ export async function rotateSigningKey(tx: Database, secrets: Secrets, nowMs: nu
   return createSigningKey(tx, secrets, nowMs);
 }
 
-/** Seals anew what was sealed with an older secret key, or not at all. */
+/** Encrypts anew the keys that are encrypted with an older secret key, or not at all. */
 export async function resealKeys(tx: Database, secrets: Secrets): Promise<void> {
-  for (const { kid, private_jwk: kept } of await tx
+  for (const { kid, private_jwk: stored } of await tx
     .selectFrom("signing_keys")
     .select(["kid", "private_jwk"])
     .execute()) {
-    if (secrets.isCurrent(kept)) continue;
-    const text = isSealed(kept) ? secrets.open(kept, placeOf(kid)) : kept;
+    if (secrets.isCurrent(stored)) continue;
+    const text = isSealed(stored) ? secrets.open(stored, sealContext(kid)) : stored;
     await tx
       .updateTable("signing_keys")
-      .set({ private_jwk: secrets.seal(text, placeOf(kid)) })
+      .set({ private_jwk: secrets.seal(text, sealContext(kid)) })
       .where("kid", "=", kid)
       .execute();
   }
 }
 
-function placeOf(kid: string): string {
+function sealContext(kid: string): string {
   return `signing_keys:${kid}`;
 }
 
-/** The keys as this process knows them. */
+/** The signing keys, cached in this process. */
 export interface Keyring {
-  /** The key to sign with. Throws when there is none: an installation is made with one. */
+  /** The key to sign with. Throws when there is none: every installation is created with one. */
   signing(nowMs: number): Promise<SigningKey>;
-  /** The key that may verify; undefined for an unknown or retired one. */
+  /** The key of that kid, if it may verify; undefined when it is unknown or retired too long ago. */
   find(kid: string, nowMs: number): Promise<SigningKey | undefined>;
-  /** Whether the key may verify, by what is known without reading. False: ask `find`. */
+  /** Whether the key may verify, by the cached keys alone. When false, `find` has to be asked. */
   knows(kid: string, nowMs: number): boolean;
   /** The public keys that may verify, as a JWK Set. */
   jwks(nowMs: number): Promise<{ keys: JWK[] }>;
-  /** Forgets what it knows: the next use reads the keys again. After a rotation. */
+  /** Empties the cache: the next use loads the keys again. Call it after a rotation. */
   refresh(): void;
 }
 
 const REFRESH_MS = 30_000;
 const UNKNOWN_COOLDOWN_MS = 1_000;
 
-/** Keeps the keys for 30 s; an unknown kid reads them again, at most once a second. */
+/** Caches the keys for 30 s. An unknown kid has them loaded again, at most once a second. */
 export function createKeyring(load: () => Promise<SigningKey[]>): Keyring {
   let known: { keys: SigningKey[]; loadedAtMs: number } | undefined;
   let underWay: Promise<SigningKey[]> | undefined;
@@ -158,7 +158,7 @@ export function createKeyring(load: () => Promise<SigningKey[]>): Keyring {
       const usable = (await keysOf(nowMs, REFRESH_MS)).filter(
         ({ retireTimeMs }) => retireTimeMs === null || nowMs < retireTimeMs,
       );
-      // The newest that all know by now; else the one that is known best.
+      // The newest key that all processes and verifiers know by now; else the oldest, which most of them know.
       const key = usable.find(({ createTimeMs }) => createTimeMs <= nowMs - PUBLISHED_AHEAD_MS) ?? usable.at(-1);
       if (!key) throw new Error("there is no signing key");
       return key;

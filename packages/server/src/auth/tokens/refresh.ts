@@ -10,18 +10,18 @@ import type { CommandWriter } from "../../core/transactor.ts";
 import { rejection } from "./jwt.ts";
 import { rotateRefreshToken, storeRefreshToken } from "./commands.ts";
 
-/** What a refresh token stands for. */
+/** The caller that a refresh token stands for. */
 export interface Refreshable extends Caller {
   audiences: string[];
-  /** When the refresh token ends, in milliseconds since 1970; what it is traded for may not outlive it. */
+  /** When the refresh token ends, in milliseconds since 1970; access tokens issued for it end no later. */
   expiresAtMs: number;
   lastSeenMs: number | null;
 }
 
 export interface RefreshTokens {
   /**
-   * Makes one for an identity and what its token may; it ends at `notAfterMs`, after 30 days at most. Answers it: it is
-   * not kept in clear.
+   * Creates and stores a refresh token for the caller. It ends at `notAfterMs`, after 30 days at most. Answers the
+   * token, of which only the hash is stored.
    */
   issue(
     caller: Caller & { audiences: string[] },
@@ -31,15 +31,18 @@ export interface RefreshTokens {
     event: AuditEvent,
   ): Promise<{ token: string; expiresAtMs: number }>;
   /**
-   * Whom it stands for, without using it. Throws UNAUTHENTICATED for one that is unknown, used or expired, and when its
-   * identity or its provider has gone, or the identity changed its relationship.
+   * The caller it stands for, without using it up. Throws UNAUTHENTICATED when it is unknown, used or expired, when its
+   * identity or identity provider was deleted, and when the identity's relationship was changed.
    */
   read(token: string, data: CallData): Promise<Refreshable>;
-  /** Uses it: answers the one that takes its place. One used before revokes all that descend from the same exchange. */
+  /**
+   * Uses it up and answers the token that replaces it. Reuse revokes all that descend from the same exchange. Throws
+   * UNAUTHENTICATED when it is unknown, used or expired.
+   */
   rotate(token: string, data: CallData, event: AuditEvent): Promise<string>;
 }
 
-/** A refresh token ends so long after the first of its family was issued, in milliseconds. */
+/** The life of a refresh token, counted from when the first of its family was issued, in milliseconds. */
 export const REFRESH_TTL_MS = 30 * 24 * 3_600_000;
 const FORM = /^moorage_rt_[A-Za-z0-9_-]{43}$/;
 
@@ -98,7 +101,9 @@ export function createRefreshTokens({ reader, writer }: { reader: Database; writ
   };
 }
 
-/** The audiences asked for, which must be among those held; without a wish, those held. */
+/**
+ * The requested audiences, or those held when none are requested. Throws PERMISSION_DENIED for one that is not held.
+ */
 export function narrowAudiences(held: string[], wanted: string[]): string[] {
   if (!wanted.every((audience) => held.includes(audience)))
     throw permissionDenied("the token cannot be traded for another audience", { reason: "AUDIENCE" });
@@ -106,12 +111,12 @@ export function narrowAudiences(held: string[], wanted: string[]): string[] {
 }
 
 /**
- * What is kept of a caller, to make tokens later: all but the identity, and the SHA-256 of its relationship, with which
- * it ends.
+ * What is stored of a caller to issue tokens later: all but its identity, and the SHA-256 of the identity's
+ * relationship. A changed relationship ends it.
  */
 export type StoredCaller = Omit<Caller, "identity"> & { audiences: string[]; relationship: string };
 
-/** The caller as JSON; `relationship` is the identity's, as its row has it. */
+/** A StoredCaller as JSON. `relationship` is the text in the identity's row. */
 export function callerText(
   { audiences, capabilities, scopes, act, external }: Caller & { audiences: string[] },
   relationship: string,
@@ -120,7 +125,8 @@ export function callerText(
 }
 
 /**
- * What `callerText` wrote, for an identity whose row has this relationship now. Undefined when that has changed since.
+ * Parses what `callerText` wrote, for an identity whose row has this relationship now. Undefined when the relationship
+ * has changed since.
  */
 export function storedCaller(text: string, relationship: string): Omit<StoredCaller, "relationship"> | undefined {
   const stored = parseJson(text, 16);
@@ -129,7 +135,7 @@ export function storedCaller(text: string, relationship: string): Omit<StoredCal
   return known === sha256(relationship) ? caller : undefined;
 }
 
-/** A text that nobody guesses; `isRefreshToken` knows it. */
+/** A new random refresh token, of the form that `isRefreshToken` checks. */
 export function newRefreshToken(): string {
   return `moorage_rt_${randomBytes(32).toString("base64url")}`;
 }

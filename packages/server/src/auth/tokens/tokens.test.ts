@@ -17,7 +17,7 @@ function newKey(kid: string, createTimeMs = NOW): SigningKey {
   return { kid, ...pair, publicJwk: pair.publicKey.export({ format: "jwk" }) as JWK, createTimeMs, retireTimeMs: null };
 }
 
-function house(keys = [newKey("k")]) {
+function setUp(keys = [newKey("k")]) {
   const loads = { count: 0 };
   const keyring = createKeyring(async () => {
     loads.count += 1;
@@ -35,8 +35,8 @@ const request = (changes: Partial<MintRequest> = {}): MintRequest => ({
   ...changes,
 });
 
-test("what is minted is read again", async () => {
-  const { tokens } = house();
+test("a minted token is verified as the same caller", async () => {
+  const { tokens } = setUp();
   const wanted = { capabilities: [Capability.CAP_REPO_LIST], scopes: [UID], act: { iss: "x" } };
   const { token, tokenId, expiresAtMs } = await tokens.mint(request(wanted));
   assert.deepEqual(await tokens.verify(token, issuer, NOW), {
@@ -62,16 +62,16 @@ test("what is minted is read again", async () => {
   await assert.rejects(tokens.mint(request({ access: [] })), TypeError);
 });
 
-test("a token lives at most an hour, and never beyond the bound given, to the second", async () => {
-  const { tokens } = house();
+test("a token ends after an hour at most and not after notAfterMs, rounded down to the second", async () => {
+  const { tokens } = setUp();
   const life = async (changes: Partial<MintRequest>) => (await tokens.mint(request(changes))).expiresAtMs - NOW;
   assert.equal(await life({ ttlMs: 10 * 3_600_000 }), 3_600_000 - 500);
   assert.equal(await life({ notAfterMs: NOW + 1_700 }), 1_500);
   assert.equal(await life({ notAfterMs: Infinity }), 59_500);
 });
 
-test("a known token is checked again for time, key and audience", async () => {
-  const { tokens, keys, keyring } = house();
+test("the time, key and audience of a cached token are checked again", async () => {
+  const { tokens, keys, keyring } = setUp();
   const { token, expiresAtMs } = await tokens.mint(request());
   await tokens.verify(token, issuer, NOW);
   await tokens.verify(token, issuer, expiresAtMs - 1);
@@ -83,8 +83,8 @@ test("a known token is checked again for time, key and audience", async () => {
   await assert.rejects(tokens.verify(token, issuer, NOW), { code: Code.Unauthenticated });
 });
 
-test("claims that do not fit our own form are refused, though we signed them", async () => {
-  const { tokens, keys } = house();
+test("a token that we signed is rejected when its claims are malformed", async () => {
+  const { tokens, keys } = setUp();
   const good = decodeJwt((await tokens.mint(request())).token);
   const signed = (changes: object, typ = "at+jwt") =>
     new SignJWT({ ...good, ...changes })
@@ -124,8 +124,8 @@ test("claims that do not fit our own form are refused, though we signed them", a
   );
 });
 
-test("unknown kids have the keys read at most once a second", async () => {
-  const { keyring, loads, keys } = house();
+test("unknown kids have the keys loaded at most once a second", async () => {
+  const { keyring, loads, keys } = setUp();
   for (let index = 0; index < 50; index += 1) assert.equal(await keyring.find(`k${index}`, NOW + index), undefined);
   assert.equal(loads.count, 1);
   keys.unshift(newKey("new", NOW + 1));
@@ -135,8 +135,8 @@ test("unknown kids have the keys read at most once a second", async () => {
   assert.equal((await keyring.signing(NOW + 120_001)).kid, "new");
 });
 
-test("a retired key verifies on, but signs no more, and goes", async () => {
-  const { keyring, keys } = house([newKey("new"), { ...newKey("old"), retireTimeMs: NOW }]);
+test("a retired key no longer signs, still verifies for two hours, and is then forgotten", async () => {
+  const { keyring, keys } = setUp([newKey("new"), { ...newKey("old"), retireTimeMs: NOW }]);
   assert.equal((await keyring.signing(NOW)).kid, "new");
   assert.equal((await keyring.find("old", NOW + 3_600_000))?.kid, "old");
   assert.equal((await keyring.jwks(NOW)).keys.length, 2);
@@ -147,8 +147,8 @@ test("a retired key verifies on, but signs no more, and goes", async () => {
   await assert.rejects(keyring.signing(NOW));
 });
 
-test("whatever text comes as a token, it is refused as such and nothing else", async () => {
-  const { tokens } = house();
+test("any text that is not a token of ours is rejected as UNAUTHENTICATED", async () => {
+  const { tokens } = setUp();
   const { token } = await tokens.mint(request());
   const broken = fc
     .tuple(fc.nat(token.length - 1), fc.constantFrom(..."AZaz09-_.=% \n"))

@@ -10,10 +10,11 @@ import { audiencesOf, isWithinTimes, parseJwt, rejection } from "./jwt.ts";
 import { type Keyring, SIGNING_ALGORITHM } from "./keys.ts";
 
 /**
- * What a token of ours is for, kept apart by the header's `typ` (RFC 8725 §3.11) so that none passes for another.
- * `access`: whatever the identity may. `registry`: only the repositories and actions in its `access` claim, as the
- * distribution token protocol has it. `account`: an ID token for another provider, whose subject is a group; `webhook`:
- * one that proves to whoever receives an event that it comes from us. Neither opens anything here.
+ * The kinds of tokens, distinguished by the header's `typ` so that none can pass for another (RFC 8725 §3.11).
+ * `access`: allows all that the identity may do. `registry`: only the repositories and actions in its `access` claim,
+ * as the distribution token protocol defines. `account`: an ID token for another provider, whose subject is a group.
+ * `webhook`: proves to the receiver of an event that this installation sent it. The last two are not accepted by this
+ * server.
  */
 export type TokenType = "access" | "registry" | "account" | "webhook";
 const TYPS: Record<TokenType, string> = {
@@ -23,7 +24,7 @@ const TYPS: Record<TokenType, string> = {
   webhook: "JWT",
 };
 
-/** No token of ours lives longer, whatever is asked. */
+/** No token of ours lives longer, whatever is requested. */
 export const MAX_TOKEN_TTL_MS = 3_600_000;
 const CAPABILITIES = new Map<string, Capability>(
   Object.entries(Capability).filter(([name]) => name.startsWith("CAP_")),
@@ -40,16 +41,19 @@ export interface RepositoryAccess {
 
 export interface MintRequest {
   type: TokenType;
-  /** The identity's uid; empty in a registry token for anybody. Of an account or webhook token, the group's. */
+  /**
+   * The identity's uid; empty in a registry token for an anonymous caller. In an account or webhook token, the group's
+   * uid.
+   */
   identity: string;
   audiences: string[];
   ttlMs: number;
   nowMs: number;
-  /** The moment it may not outlive, in milliseconds since 1970. */
+  /** The latest time at which it may end, in milliseconds since 1970. */
   notAfterMs?: number;
   /** Claims of the external token, for events and audit. */
   act?: Record<string, unknown>;
-  /** The groups a person is in at an identity provider; left out once their time is over. */
+  /** The groups of a person at an identity provider; omitted from the token once their time is over. */
   external?: Caller["external"];
   capabilities?: Capability[];
   scopes?: string[];
@@ -71,22 +75,22 @@ export interface Tokens {
   /** Signs a token. It ends at the earliest of its ttl, one hour and `notAfterMs`, rounded down to the second. */
   mint(request: MintRequest): Promise<MintedToken>;
   /**
-   * Who the token says calls. Throws UNAUTHENTICATED for a token that is not ours, or not now; see `isWrongAudience`
-   * for one meant for others.
+   * The caller of the token. Throws UNAUTHENTICATED for a token that is not ours or not valid now, and an error for
+   * which `isWrongAudience` is true for another audience.
    */
   verify(token: string, audience: string, nowMs: number): Promise<Caller>;
   /**
-   * Whether the token that this very caller was verified by is good now as well, by what is known without reading.
-   * False: verify it again.
+   * Whether the token that this very Caller object was verified from is still valid, by cached keys alone. When false,
+   * the token has to be verified again.
    */
   isStillGood(caller: Caller, nowMs: number): boolean;
-  /** The same for whatever audience: only for exchanging it. */
+  /** As `verify`, for any audience: only for exchanging the token. */
   read(token: string, nowMs: number): Promise<Caller>;
 }
 
 /**
- * Whether the error says that a good token was made for another audience: the registry answers it with 403. Source:
- * spec.md, errors rule 5.
+ * Whether the error says that a valid token was issued for another audience, which the registry answers with 403.
+ * Source: docs/contract.md, "Registry tokens".
  */
 export function isWrongAudience(error: unknown): boolean {
   return (
@@ -111,7 +115,7 @@ export function createTokens({ issuer, keyring }: { issuer: string; keyring: Key
     const digest = hash("sha256", token, "base64url");
     const known = verified.get(digest);
     if (known) {
-      // Time passes and keys go: a signature that was good is not asked again, these are.
+      // A verified signature stays good, so only the times and the key are checked again.
       if (!isWithinTimes(known.claims, nowMs) || !(await keyring.find(known.kid, nowMs))) throw rejection();
       return known.caller;
     }
@@ -134,7 +138,7 @@ export function createTokens({ issuer, keyring }: { issuer: string; keyring: Key
     read,
     isStillGood(caller, nowMs) {
       const known = byCaller.get(caller);
-      // What was found out while groups gave rights holds no longer than these.
+      // What was answered with the rights of groups may not be reused after these have ended.
       const groupsHold = caller.external === undefined || nowMs < caller.external.untilMs;
       return known !== undefined && groupsHold && isWithinTimes(known.claims, nowMs) && keyring.knows(known.kid, nowMs);
     },
@@ -162,7 +166,7 @@ export function createTokens({ issuer, keyring }: { issuer: string; keyring: Key
         throw new TypeError("a registry token, and no other, has an access claim");
       if ((type === "webhook") !== (webhook !== undefined))
         throw new TypeError("a webhook token, and no other, has a webhook claim");
-      if (identity === "" && type !== "registry") throw new TypeError("only a registry token may be nobody's");
+      if (identity === "" && type !== "registry") throw new TypeError("only a registry token may be anonymous");
       const key = await keyring.signing(nowMs);
       const iat = Math.floor(nowMs / 1000);
       const exp = Math.floor(Math.min(nowMs + Math.min(ttlMs, MAX_TOKEN_TTL_MS), notAfterMs ?? Infinity) / 1000);
@@ -194,15 +198,18 @@ export function createTokens({ issuer, keyring }: { issuer: string; keyring: Key
 }
 
 /**
- * A JWS in compact form, by ES256. Source: RFC 7515, RFC 7518 §3.4. Not by jose: through WebCrypto a signature takes
- * four times as long.
+ * A JWS in compact form, signed with ES256. Source: RFC 7515, RFC 7518 §3.4. Not signed by jose: through WebCrypto a
+ * signature takes four times as long.
  */
 function signed(key: KeyObject, header: object, claims: object): string {
   const input = `${Buffer.from(JSON.stringify(header)).toString("base64url")}.${Buffer.from(JSON.stringify(claims)).toString("base64url")}`;
   return `${input}.${sign("sha256", Buffer.from(input), { key, dsaEncoding: "ieee-p1363" }).toString("base64url")}`;
 }
 
-/** The caller in a verified token. What narrows must be well-formed: a claim that cannot be read never widens. */
+/**
+ * The caller of a verified token. Throws UNAUTHENTICATED when a claim that narrows is malformed, since ignoring it
+ * would widen the token.
+ */
 function callerOf(typ: unknown, claims: Record<string, unknown>): Caller {
   const { sub, jti, exp, cap, scopes, access, act, idp, groups, groups_exp: groupsEnd } = claims;
   const audiences = audiencesOf(claims);
