@@ -2,11 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Bootstrap, loadConfig, readBootstrap, startServer } from "../../src/index.ts";
-import { createKeyring, createTokens, loadKeys } from "../../src/auth/index.ts";
-import { createSecrets } from "../../src/lib/secrets.ts";
-import { secretKeysOf } from "../../src/installation/secret-keys.ts";
-import { type Database, openStore } from "../../src/store/index.ts";
+import { compose } from "../../src/boot/compose.ts";
+import { type Bootstrap, loadConfig, readBootstrap } from "../../src/index.ts";
+import type { Database } from "../../src/store/index.ts";
 import { databaseEnv, dropDatabase } from "./database.ts";
 import { type Grpc, openGrpc } from "./grpc.ts";
 import { checkAnswer } from "./openapi.ts";
@@ -115,15 +113,13 @@ export async function startPlatform(env: Record<string, string> = {}, terms: unk
     ...(await databaseEnv(dataDir)),
     ...env,
   });
-  const server = await startServer(config, { clock });
+  const server = await compose(config, { clock });
+  await server.start();
   const bootstrap = readBootstrap(dataDir);
-  const store = await openStore(config);
-  const secrets = createSecrets(await secretKeysOf(config, store));
-  const tokens = createTokens({
-    issuer: bootstrap.baseUrl,
-    keyring: createKeyring(() => loadKeys(store.reader, secrets)),
-  });
-  const grpc = openGrpc(server.url);
+  const { baseUrl: url } = server.config;
+  const { store } = server;
+  const { tokens } = server.access;
+  const grpc = openGrpc(url);
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
   const organization = bootstrap.organization.uid;
   const owner = bootstrap.identity.uid;
@@ -139,7 +135,7 @@ export async function startPlatform(env: Record<string, string> = {}, terms: unk
   };
   const call: Platform["call"] = async (method, path, { token, body, raw, headers = {} } = {}) => {
     const content = raw ?? (body === undefined ? undefined : JSON.stringify(body));
-    const answer = await ask(server.url, agent, method, path, content, {
+    const answer = await ask(url, agent, method, path, content, {
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
       ...(content !== undefined && {
         "content-type": "application/json",
@@ -166,7 +162,7 @@ export async function startPlatform(env: Record<string, string> = {}, terms: unk
   const bind: Platform["bind"] = async (group, identityUid, roleUid) =>
     (await ok("POST", `/iam/v2/roleBindings/${group}`, { identityUid, roleUid })).uid;
   return {
-    url: server.url,
+    url,
     bootstrap,
     organization,
     owner,
@@ -196,8 +192,7 @@ export async function startPlatform(env: Record<string, string> = {}, terms: unk
     async close() {
       agent.destroy();
       grpc.close();
-      await store.close();
-      await server.close();
+      await server[Symbol.asyncDispose]();
       await dropDatabase(dataDir);
       rmSync(dataDir, { recursive: true, force: true });
     },
