@@ -1,7 +1,7 @@
 import type { Config } from "../config/index.ts";
 import { type Collected, collectGarbage } from "../oci/index.ts";
 import { resolveRepository } from "../core/image-path.ts";
-import { refuseUnfinished } from "../installation/marker.ts";
+import { requireFinished } from "../installation/marker.ts";
 import { openBlobsOf, openCommandWriter, requireNewest } from "../installation/stores.ts";
 import { openStore, StoreError } from "../store/index.ts";
 import type { Transactor } from "../core/transactor.ts";
@@ -28,7 +28,7 @@ export async function collectInstallation(config: Config, options: GcOptions): P
   const store = await openStore(config);
   try {
     await requireNewest(store, config);
-    await refuseUnfinished(store.reader);
+    await requireFinished(store.reader);
     const blobs = await openBlobsOf(config);
     const { promise: broken, reject } = Promise.withResolvers<never>();
     const writer = await openCommandWriter(store, config, reject);

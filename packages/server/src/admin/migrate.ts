@@ -3,7 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Config } from "../config/index.ts";
 import { takeDataDir } from "../installation/open.ts";
 import { NEWEST_VERSION, type Store, StoreError } from "../store/index.ts";
-import { openPatientStore } from "../installation/stores.ts";
+import { openStoreForLongStatements } from "../installation/stores.ts";
 
 /** Versions of the schema: what was found, what is there now, and what this program works with. */
 export interface Migrated {
@@ -21,7 +21,7 @@ const LOCK_PAUSE_MS = 100;
  * runs on the data folder.
  */
 export async function migrateInstallation(config: Config, { check }: { check: boolean }): Promise<Migrated> {
-  const store = await openPatientStore(config);
+  const store = await openStoreForLongStatements(config);
   try {
     const found = await store.version();
     if (found > NEWEST_VERSION)

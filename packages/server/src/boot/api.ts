@@ -17,7 +17,7 @@ import type { Base } from "./base.ts";
 import type { Shutdown } from "./shutdown.ts";
 import type { Storage } from "./storage.ts";
 
-/** Who calls, what they may, and every method of the API. */
+/** Authentication, authorization, and every method of the API. */
 export interface Api {
   auditor: Auditor;
   access: Access;

@@ -12,18 +12,18 @@ import type { Base } from "./base.ts";
 import type { Shutdown } from "./shutdown.ts";
 import type { Storage } from "./storage.ts";
 
-/** Wakes work in the background. Before that is started, nothing is woken. */
+/** Wakes the background work. Before that is started, both do nothing. */
 export interface Wakers {
-  /** There may be something to send. */
+  /** There may be events to deliver. */
   written(): void;
-  /** There are pulls that no event tells of yet. */
+  /** There are pulls that no event has reported yet. */
   pulled(): void;
 }
 
-/** How many subscriptions' backlogs `/metrics` has. */
+/** The number of subscriptions whose backlogs `/metrics` has. */
 const MAX_BACKLOGS = 500;
 
-/** Starts what this process does without being asked: the jobs, the copying of mirrors, and the sending of events. */
+/** Starts the background work of this process: the jobs, the copying of mirrors, and the delivery of events. */
 export async function startBackground(
   config: Config,
   { observation, store, secrets }: Base,
@@ -39,8 +39,8 @@ export async function startBackground(
     nowMs: clock.nowMs(),
     backlogs: await backlogs(reader, { limit: MAX_BACKLOGS }),
   }));
-  // On PostgreSQL this thread makes events of pulls itself; on SQLite the writing thread does, which may have a
-  // processor of its own.
+  // On PostgreSQL this thread turns pulls into events; on SQLite the writer thread does, which may have a processor of
+  // its own.
   const isShared = store.engine === "postgres" || availableParallelism() <= config.workers;
   const publisher = startPullPublisher({ writer: transactor, reader, clock, log, isShared });
   wakers.pulled = () => publisher.wake();

@@ -6,7 +6,7 @@ import { type Observation, openObservation } from "../observe/index.ts";
 import { openStore, type Store } from "../store/index.ts";
 import type { Shutdown } from "./shutdown.ts";
 
-/** What everything else stands on. */
+/** The observation, store and installation that all other parts use. */
 export interface Base extends OpenedInstallation {
   observation: Observation;
   store: Store;
@@ -15,11 +15,11 @@ export interface Base extends OpenedInstallation {
 export interface BaseOptions {
   clock: Clock;
   log: Logger;
-  /** Whether another process holds the data folder and has brought the database to the newest version. */
+  /** Whether another process has locked the data folder and brought the database to the newest version. */
   prepared: boolean;
 }
 
-/** Takes the data folder, opens the database of the settings, and makes what an installation lacks. */
+/** Locks the data folder, opens the database of the settings, and creates what the installation lacks. */
 export async function openBase(
   settings: Config,
   { clock, log, prepared }: BaseOptions,

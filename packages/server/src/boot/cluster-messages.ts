@@ -1,23 +1,26 @@
 import type { Config } from "../config/index.ts";
 import type { Snapshot } from "../observe/index.ts";
 
-// What the processes of cluster.ts tell each other.
+// The messages between the processes of cluster.ts.
 
 /** To a worker. */
 export type ToWorker =
   | { type: "start"; settings: Config; number: number }
-  /** Drain and end. */
+  /** Drain and exit. */
   | { type: "stop" }
-  /** Emit what you counted. */
+  /** Asks for the worker's metrics. */
   | { type: "count"; id: number }
-  /** What all counted: the answer to `collect`. */
+  /** The metrics of all workers: the answer to `collect`. */
   | { type: "collected"; id: number; snapshots: Snapshot[] };
 
 /** From a worker. */
 export type FromWorker =
   | { type: "ready" }
-  /** It could not start. `setting`: by the operator's fault, said in one line. */
+  /**
+   * The worker could not start. `setting` is set when the operator has to change a setting, which the message names in
+   * one line.
+   */
   | { type: "failed"; message: string; setting: boolean }
   | { type: "counted"; id: number; snapshot: Snapshot }
-  /** Somebody asked this worker for the metrics. */
+  /** This worker got a request for the metrics of all. */
   | { type: "collect"; id: number };

@@ -1,19 +1,19 @@
-// The program of a worker: serves the installation that the process which started it has prepared, until told to stop
-// or that process ends.
+// The program of a worker: serves the installation that its primary process has prepared, until the primary stops it or
+// ends.
 import { ConfigError } from "../config/index.ts";
 import { createLog, mergeSnapshots, type Snapshot } from "../observe/index.ts";
 import { type Server, startServer } from "./server.ts";
 import { StoreError } from "../store/index.ts";
 import type { FromWorker, ToWorker } from "./cluster-messages.ts";
 
-/** The primary answers earlier than this. */
+/** The primary answers sooner than this. */
 const COLLECT_TIMEOUT_MS = 5_000;
 
-const asked = new Map<number, (snapshots: Snapshot[]) => void>();
+const pending = new Map<number, (snapshots: Snapshot[]) => void>();
 let nextId = 0;
 let started: Promise<Server> | undefined;
 
-function tell(message: FromWorker): void {
+function send(message: FromWorker): void {
   process.send?.(message);
 }
 
@@ -23,20 +23,20 @@ async function start({ settings, number }: ToWorker & { type: "start" }): Promis
     log: createLog(settings).child({ worker: number }),
     collectMetrics: collect,
   });
-  tell({ type: "ready" });
+  send({ type: "ready" });
   return server;
 }
 
-/** What all workers counted; this one alone when the primary does not answer. */
+/** The metrics of all workers; those of this one alone when the primary does not answer. */
 async function collect(): Promise<string> {
   const id = nextId++;
   const { promise, resolve } = Promise.withResolvers<Snapshot[] | undefined>();
-  asked.set(id, resolve);
+  pending.set(id, resolve);
   const timer = setTimeout(() => resolve(undefined), COLLECT_TIMEOUT_MS);
-  tell({ type: "collect", id });
+  send({ type: "collect", id });
   const snapshots = await promise;
   clearTimeout(timer);
-  asked.delete(id);
+  pending.delete(id);
   return mergeSnapshots(snapshots ?? (started === undefined ? [] : [await (await started).snapshot()]));
 }
 
@@ -45,7 +45,8 @@ async function stop(): Promise<void> {
     (server) => server.close(),
     () => {},
   );
-  process.exit(0); // what a library may still keep open must not hold the process
+  // Handles that a library leaves open must not keep the process alive.
+  process.exit(0);
 }
 
 process.on("message", (message: ToWorker) => {
@@ -53,19 +54,19 @@ process.on("message", (message: ToWorker) => {
     started = start(message);
     started.catch((error: unknown) => {
       const setting = error instanceof ConfigError || error instanceof StoreError;
-      tell({ type: "failed", message: error instanceof Error ? error.message : String(error), setting });
+      send({ type: "failed", message: error instanceof Error ? error.message : String(error), setting });
       process.disconnect?.();
     });
   } else if (message.type === "stop") {
     void stop();
   } else if (message.type === "collected") {
-    asked.get(message.id)?.(message.snapshots);
+    pending.get(message.id)?.(message.snapshots);
   } else {
     void started?.then(
-      async (server) => tell({ type: "counted", id: message.id, snapshot: await server.snapshot() }),
+      async (server) => send({ type: "counted", id: message.id, snapshot: await server.snapshot() }),
       () => {},
     );
   }
 });
-// A signal may go to the whole group of processes: each drains.
+// A signal may go to the whole process group, so each worker drains by itself.
 for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void stop());

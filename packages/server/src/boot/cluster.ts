@@ -14,13 +14,13 @@ import type { FromWorker, ToWorker } from "./cluster-messages.ts";
 export interface Workers {
   /** The settings in force, with every URL filled in. */
   config: Config;
-  /** Rejects when workers die so often that it makes no sense to start another. */
+  /** Rejects when workers die so often that starting another is pointless. */
   failed: Promise<never>;
-  /** Lets all workers drain and end. Called again, it waits for the same end. */
+  /** Lets all workers drain and exit. Further calls wait for the same end. */
   close(): Promise<void>;
 }
 
-/** A worker that ended before it had served this long ended quickly. */
+/** A worker that ended sooner than this counts as one that died quickly. */
 const QUICK_DEATH_MS = 2_000;
 const MAX_QUICK_DEATHS = 8;
 const FIRST_PAUSE_MS = 100;
@@ -42,9 +42,10 @@ interface Counting {
 }
 
 /**
- * Starts `settings.workers` processes that serve one port, and starts another for one that dies, after a pause that
- * grows. This process holds the data folder, takes the connections and gives them to the workers in turn; it serves
- * nothing itself. Resolves when all answer. Throws a ConfigError or StoreError in one line for the operator.
+ * Starts `settings.workers` processes that serve one port, and replaces one that dies, after a growing pause. This
+ * process locks the data folder, accepts the connections and distributes them to the workers in turn; it answers no
+ * requests itself. Resolves when all workers are ready. Throws a ConfigError or StoreError that says in one line what
+ * the operator has to change.
  */
 export async function startWorkers(settings: Config, log: Logger = createLog(settings)): Promise<Workers> {
   const chosen = settings.port === 0 ? { ...settings, port: await freePort(settings.host) } : settings;
@@ -53,7 +54,7 @@ export async function startWorkers(settings: Config, log: Logger = createLog(set
   const counting = new Map<number, Counting>();
   const pauses = new Set<NodeJS.Timeout>();
   const failed = Promise.withResolvers<never>();
-  // Whoever waits for it sees it; nobody must.
+  // The caller of `failed` sees the rejection; without one it must not end the process.
   failed.promise.catch(() => {});
   let nextCount = 0;
   let quickDeaths = 0;
@@ -66,7 +67,7 @@ export async function startWorkers(settings: Config, log: Logger = createLog(set
     const count: Counting = { snapshots: [], missing: new Set(running.keys()), done: resolve };
     counting.set(id, count);
     const timer = setTimeout(resolve, COUNT_TIMEOUT_MS);
-    for (const { worker } of running.values()) tell(worker, { type: "count", id });
+    for (const { worker } of running.values()) send(worker, { type: "count", id });
     await promise;
     clearTimeout(timer);
     counting.delete(id);
@@ -74,7 +75,7 @@ export async function startWorkers(settings: Config, log: Logger = createLog(set
   };
   const take = ({ worker, number }: Running, message: FromWorker): void => {
     if (message.type === "collect") {
-      void collect().then((snapshots) => tell(worker, { type: "collected", id: message.id, snapshots }));
+      void collect().then((snapshots) => send(worker, { type: "collected", id: message.id, snapshots }));
     } else if (message.type === "counted") {
       const count = counting.get(message.id);
       if (!count?.missing.delete(number)) return;
@@ -82,13 +83,13 @@ export async function startWorkers(settings: Config, log: Logger = createLog(set
       if (count.missing.size === 0) count.done();
     }
   };
-  /** Starts the worker. Resolves when it answers, or with why it does not. */
+  /** Starts the worker. Resolves when it is ready, or with the error that kept it from starting. */
   const start = (number: number): Promise<Error | undefined> => {
     const worker = cluster.fork();
     const self: Running = { worker, number, readyMs: undefined };
     running.set(number, self);
     const { promise, resolve } = Promise.withResolvers<Error | undefined>();
-    worker.on("online", () => tell(worker, { type: "start", settings: chosen, number }));
+    worker.on("online", () => send(worker, { type: "start", settings: chosen, number }));
     worker.on("error", (error) => log.error({ err: error, worker: number }, "talking to a worker failed"));
     worker.on("message", (message: FromWorker) => {
       if (message.type === "ready") {
@@ -137,7 +138,7 @@ export async function startWorkers(settings: Config, log: Logger = createLog(set
     args: [],
     serialization: "advanced",
   });
-  // One first: it finds what is wrong with the settings.
+  // The first worker alone, because it finds what is wrong with the settings.
   const first = await start(1);
   const others =
     first instanceof Error
@@ -164,12 +165,9 @@ interface Metric {
   values: { labels: Record<string, string | number> }[];
 }
 
-/**
- * Memory and time of a process tell whose they are: added up they say nothing to the operator who looks for the one
- * that grows.
- */
+/** Labels the memory and time metrics of a process with its worker: sums would hide the one that grows. */
 function ofWorker(snapshot: Snapshot, worker: number): Snapshot {
-  // That is what the metrics are; only their maker knows more.
+  // The type of prom-client's snapshots, which Snapshot hides.
   return (snapshot as Metric[]).map((metric) => {
     if (!PER_PROCESS.test(metric.name)) return metric;
     return {
@@ -179,22 +177,22 @@ function ofWorker(snapshot: Snapshot, worker: number): Snapshot {
   });
 }
 
-function tell(worker: Worker, message: ToWorker): void {
-  // One that has just died is seen to by its exit.
+function send(worker: Worker, message: ToWorker): void {
+  // The exit listener handles a worker that has just died.
   if (worker.isConnected()) worker.send(message, () => {});
 }
 
-/** Has the worker drain. It is ended the hard way when it takes longer than `withinMs`. */
+/** Drains the worker, and kills it when that takes longer than `withinMs`. */
 async function ended(worker: Worker, withinMs: number): Promise<void> {
   if (worker.isDead()) return;
   const exit = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
-  tell(worker, { type: "stop" });
+  send(worker, { type: "stop" });
   const timer = setTimeout(() => worker.process.kill("SIGKILL"), withinMs);
   await exit;
   clearTimeout(timer);
 }
 
-// Workers that ask for "any" port get the same one only as long as one of them lives.
+// Chooses a free port for all workers: those that ask for any port get the same one only while one of them lives.
 async function freePort(host: string): Promise<number> {
   const server = createServer();
   const { promise, resolve, reject } = Promise.withResolvers<void>();

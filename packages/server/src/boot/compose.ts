@@ -59,7 +59,7 @@ export async function compose(
     const wakers: Wakers = { written: () => {}, pulled: () => {} };
     const base = await openBase(settings, { clock, log, prepared }, shutdown);
     const { observation, installation } = base;
-    const { front, port, config, draining } = await openPort(settings, checked, { clock, log, observation }, shutdown);
+    const { router, port, config, draining } = await openPort(settings, checked, { clock, log, observation }, shutdown);
     if (!prepared) writeBootstrap(config.dataDir, { ...urlsOf(config), ...installation.bootstrap });
     const storage = await openStorage(
       config,
@@ -77,7 +77,7 @@ export async function compose(
       shutdown,
     );
     const { mayReadMetrics } = checked;
-    front.open(
+    router.open(
       handlersOf(config, base, storage, api, registry, { clock, log, mayReadMetrics, collectMetrics, draining }),
     );
     return {

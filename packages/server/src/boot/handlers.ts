@@ -12,9 +12,9 @@ import { createMethodAuthenticator } from "../runtime/authenticate.ts";
 import { createPipeline } from "../runtime/pipeline.ts";
 import { createMethodCache } from "../runtime/response-cache.ts";
 import { metricsEndpoint } from "../transport/http/metrics.ts";
-import type { Handlers } from "../transport/http/router.ts";
+import type { Handlers } from "../transport/http/select-route.ts";
 import { answerErrors } from "../transport/http/send-error.ts";
-import { openApiEndpoints } from "../transport/openapi/door.ts";
+import { openApiEndpoints } from "../transport/openapi/endpoints.ts";
 import { restHandler } from "../transport/rest/handler.ts";
 import { rpcHandler } from "../transport/rpc/handler.ts";
 import type { Api } from "./api.ts";
@@ -26,13 +26,15 @@ export interface HandlersOptions {
   clock: Clock;
   log: Logger;
   mayReadMetrics: Preflight["mayReadMetrics"];
-  /** What `/metrics` answers when several processes serve the port together. Absent: this process's own. */
+  /**
+   * The answer of `/metrics` when several processes serve the port together. Defaults to this process's own metrics.
+   */
   collectMetrics?: (() => Promise<string>) | undefined;
-  /** Aborted when streams are to end. */
+  /** Aborted when streams must end. */
   draining: AbortSignal;
 }
 
-/** Everything that answers requests. */
+/** The handlers of all requests. */
 export function handlersOf(
   config: Config,
   { observation, store: { reader } }: Base,

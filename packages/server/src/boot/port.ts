@@ -8,13 +8,13 @@ import { type Router, createRouter } from "../transport/http/router.ts";
 import type { Preflight } from "./preflight.ts";
 import type { Shutdown } from "./shutdown.ts";
 
-/** The port, where requests are told to come again until the front is opened. */
+/** The port. Its router answers every request with UNAVAILABLE until it gets its handlers. */
 export interface OpenedPort {
-  front: Router;
+  router: Router;
   port: Listening;
   /** The settings in force, with every URL filled in. */
   config: Config;
-  /** Aborted when requests under way are to end. */
+  /** Aborted when requests under way must end. */
   draining: AbortSignal;
 }
 
@@ -24,7 +24,7 @@ export interface PortOptions {
   observation: Observation;
 }
 
-/** Listens where the settings say. Throws a ConfigError that names the setting at fault. */
+/** Listens at the address of the settings. Throws a ConfigError that names the setting at fault. */
 export async function openPort(
   settings: Config,
   { tls, addressOf }: Preflight,
@@ -38,14 +38,14 @@ export async function openPort(
     clock,
     limited: observation.limited,
   });
-  const front = createRouter({ log, addressOf, errorDomain, admission, observer: observation.requests });
-  shutdown.at("readiness", () => front.close());
+  const router = createRouter({ log, addressOf, errorDomain, admission, observer: observation.requests });
+  shutdown.at("readiness", () => router.close());
   const port = await listen({
     host,
     port: settings.port,
     tls,
-    handler: front.handle,
-    takeStream: front.takeStream,
+    handler: router.handle,
+    takeStream: router.takeStream,
     errorDomain,
     log,
   }).catch((error: unknown) => {
@@ -56,7 +56,7 @@ export async function openPort(
     draining.abort();
     await port.close(settings.drainTimeoutMs);
   });
-  return { front, port, config: withUrls(settings, port.port), draining: draining.signal };
+  return { router, port, config: withUrls(settings, port.port), draining: draining.signal };
 }
 
 function settingAtFault(error: unknown): "host" | "port" {

@@ -6,9 +6,9 @@ import { readTerms } from "../installation/terms-file.ts";
 import { type ClientAddress, clientAddress, networks } from "../transport/http/client-address.ts";
 import type { KeyPair } from "../transport/http/listen.ts";
 
-/** What settings name that is looked at before anything is opened. */
+/** What is read and checked of the settings before anything is opened. */
 export interface Preflight {
-  /** Absent: no TLS. */
+  /** Undefined without TLS. */
   tls: KeyPair | undefined;
   terms: readonly TermsDocument[];
   /** The address of a request's client. */
@@ -17,7 +17,7 @@ export interface Preflight {
   mayReadMetrics: (address: string) => boolean;
 }
 
-/** Reads the files and addresses that settings name. Throws a ConfigError that names the setting at fault. */
+/** Reads the files and addresses that the settings name. Throws a ConfigError that names the setting at fault. */
 export function preflight(settings: Config): Preflight {
   return {
     tls: settings.tlsCert === "" ? undefined : readTls(settings),
@@ -53,7 +53,7 @@ function readSetting(setting: "tlsCert" | "tlsKey", file: string): Buffer {
   }
 }
 
-/** A rule about addresses; a network in it that is none is its setting's fault. */
+/** A rule about addresses. Throws a ConfigError for an invalid network. */
 function addressRule<T>(parse: () => T): T {
   try {
     return parse();

@@ -9,7 +9,7 @@ import type { Base } from "./base.ts";
 import type { Shutdown } from "./shutdown.ts";
 import type { Storage } from "./storage.ts";
 
-/** What the registry's handlers work with. */
+/** The dependencies of the registry's handlers. */
 export interface OpenedRegistry {
   registry: RegistryDeps;
   mirroring: Mirroring;
@@ -18,7 +18,7 @@ export interface OpenedRegistry {
 export interface RegistryOptions {
   clock: Clock;
   log: Logger;
-  /** Called when there are pulls that no event tells of yet. */
+  /** Called when there are pulls that no event has reported yet. */
   pulled(): void;
 }
 

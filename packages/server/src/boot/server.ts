@@ -3,14 +3,15 @@ import type { Snapshot } from "../observe/index.ts";
 import { compose, type CompositionOptions } from "./compose.ts";
 
 export interface Server {
-  /** Where it listens. */
+  /** The URL of the platform API. */
   url: string;
   /** The settings in force, with every URL filled in. */
   config: Config;
-  /** What this process counted. */
+  /** The metrics of this process. */
   snapshot(): Promise<Snapshot>;
   /**
-   * Takes no more requests, lets those under way end, and closes everything. Called again, it waits for the same end.
+   * Accepts no more requests, lets those under way complete, and closes everything. Further calls wait for the same
+   * end.
    */
   close(): Promise<void>;
 }
@@ -18,8 +19,8 @@ export interface Server {
 export type ServerOptions = CompositionOptions;
 
 /**
- * Serves an installation in this process. When it resolves, it answers. Throws a ConfigError or StoreError in one line
- * for the operator.
+ * Serves an installation in this process. Requests are answered once it resolves. Throws a ConfigError or StoreError
+ * that says in one line what the operator has to change.
  */
 export async function startServer(settings: Config, options: ServerOptions = {}): Promise<Server> {
   const server = await compose(settings, options);
@@ -32,7 +33,7 @@ export async function startServer(settings: Config, options: ServerOptions = {})
   }
   const { baseUrl: url, registryUrl, port } = config;
   log.info({ url, registryUrl, address, port }, "listening");
-  // Whoever waits for this line does not wait for the next ones.
+  // Programs that wait for this line must get it immediately.
   log.flush();
   let closed: Promise<void> | undefined;
   const close = async (): Promise<void> => {

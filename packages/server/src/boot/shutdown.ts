@@ -1,7 +1,7 @@
 /**
- * The order in which a server shuts down. What writes by itself ends first; then the server says that it is not ready,
- * and requests under way drain while deliveries under way are recorded; then what they noted is written; and what all
- * of them need goes last.
+ * The order in which a server shuts down. First the work that writes in the background ends; then the server reports
+ * that it is not ready, and requests under way drain while deliveries under way are recorded; then what they buffered
+ * is written; what all of them need closes last.
  */
 const ORDER = [
   "jobs",
@@ -19,21 +19,21 @@ const ORDER = [
 
 type Stage = (typeof ORDER)[number];
 
-/** Closes what is open, in one order, whether a server ends or does not come up. */
+/** Closes what was opened, in a fixed order, when a server ends or fails to start. */
 export interface Shutdown extends AsyncDisposable {
-  /** Closes this at its stage. What belongs to one stage closes together. */
+  /** Registers a function that closes something at its stage. Those of one stage run together. */
   at(stage: Stage, close: () => void | Promise<void>): void;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
- * Disposed of twice, it waits for the same end. Everything is closed, even when something before it fails to; disposing
+ * Disposing again waits for the same end. Everything is closed, even when something before it fails to close; disposing
  * rejects then.
  */
 export function createShutdown(): Shutdown {
   const closers = new Map<Stage, (() => void | Promise<void>)[]>();
   const close = async (): Promise<void> => {
-    // A stack closes what came last first.
+    // A stack runs its functions in reverse order.
     await using stack = new AsyncDisposableStack();
     for (const stage of ORDER.toReversed())
       stack.defer(async () => {

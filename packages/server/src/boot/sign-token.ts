@@ -10,15 +10,15 @@ export interface SignTokenRequest {
   config: Config;
   /** `platform`, `registry`, or the audience itself. */
   audience: string;
-  /** Whose token; absent: the owner made at the first start. */
+  /** The token's subject. Defaults to the owner created at the first start. */
   identity?: string | undefined;
-  /** Milliseconds; an hour at most. */
+  /** Milliseconds; at most an hour. */
   ttlMs: number;
 }
 
 /**
- * A token signed with the key in the database, with or without a running server; the URLs are those of the last start
- * on the data folder. Throws a StoreError that says what is missing.
+ * Signs a token with the key in the database, with or without a running server. The URLs are those of the last start on
+ * the data folder. Throws a StoreError that says what is missing.
  */
 export async function signToken({
   config,

@@ -13,7 +13,7 @@ import { wakingTransactor } from "../webhooks/index.ts";
 import type { Base } from "./base.ts";
 import type { Shutdown } from "./shutdown.ts";
 
-/** Where content lies, and the one way to write to the database. */
+/** The blob store, the methods, and the transactor. */
 export interface Storage {
   blobs: BlobStore;
   /** The methods of the API. */
@@ -26,9 +26,9 @@ export interface Storage {
 export interface StorageOptions {
   log: Logger;
   terms: readonly TermsDocument[];
-  /** Asked for when the first token for another provider is made. */
+  /** Called when the first token for a cloud provider is signed. */
   tokens(): Tokens;
-  /** Called after a write that may have made something to send. */
+  /** Called after a write that may have emitted events. */
   written(): void;
 }
 
@@ -62,7 +62,7 @@ export async function openStorage(
     secretKeys,
     eventsPrefix,
     terms,
-    onFault: (error) => log.fatal({ err: error }, "the writing thread died"),
+    onFault: (error) => log.fatal({ err: error }, "the writer thread died"),
   });
   shutdown.at("writer", () => writer.close());
   observation.database.watch(() => ({ pool: store.use?.(), writes: writer.waiting() }));

@@ -1,2 +1,2 @@
-/** A wrong setting: one line that names it. */
+/** An invalid setting, which the message names in one line. */
 export class ConfigError extends Error {}

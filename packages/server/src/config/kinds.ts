@@ -11,7 +11,7 @@ const MAX_DELAYS = 50;
 const PATH_COMPONENT = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/;
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"];
 
-/** Milliseconds of a text such as `90s`, `15m`, `1h` or `7d`. Undefined for another form. */
+/** Milliseconds of a text such as `90s`, `15m`, `1h` or `7d`; undefined for another form. */
 export function parseDuration(text: string): number | undefined {
   const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text);
   return match
@@ -21,7 +21,7 @@ export function parseDuration(text: string): number | undefined {
 
 export const text: Kind<string> = (value) => value;
 
-/** Comma-separated. */
+/** A comma-separated list. */
 export const list: Kind<string[]> = (value) =>
   value
     .split(",")
@@ -44,7 +44,7 @@ export const integer =
     return Number(value);
   };
 
-/** In milliseconds; `min` as a text of the same form. */
+/** A duration, in milliseconds. `min` is a text of the same form. */
 export const duration =
   ({ min, maxMs }: { min?: string; maxMs: number }): Kind<number> =>
   (value, name) => {
@@ -100,8 +100,7 @@ export const logLevel: Kind<string> = (value, name) => {
 };
 
 export const pathComponent: Kind<string> = (value, name) => {
-  if (!PATH_COMPONENT.test(value))
-    throw new ConfigError(`${name}: ${value} is not a name that can stand in an image path`);
+  if (!PATH_COMPONENT.test(value)) throw new ConfigError(`${name}: ${value} is not a valid name in an image path`);
   return value;
 };
 
@@ -110,7 +109,7 @@ export const domain: Kind<string> = (value, name) => {
   throw new ConfigError(`${name}: must be a domain name in lower case, not ${value}`);
 };
 
-/** An http or https URL without a path, as its origin; or empty. */
+/** An http or https URL without a path, as its origin; or an empty text. */
 export const origin: Kind<string> = (value, name) => {
   if (value === "") return "";
   const parsed = URL.parse(value);
@@ -141,7 +140,7 @@ export const redirectUris: Kind<string[]> = (value, name) =>
     throw new ConfigError(`${name}: ${item} is not an https URL as a browser writes it, without user and fragment`);
   });
 
-// The value may hold a password: it is never repeated in a message.
+// The value may hold a password, so messages never repeat it.
 export const databaseUrl: Kind<string> = (value, name) => {
   if (value === "") return "";
   const parsed = URL.parse(value);
@@ -150,7 +149,7 @@ export const databaseUrl: Kind<string> = (value, name) => {
   return value;
 };
 
-// As above: collectors are sometimes given a password in the URL.
+// Messages never repeat the value, because the URL of a collector may hold a password.
 export const tracesUrl: Kind<string> = (value, name) => {
   if (value !== "" && !/^https?:$/.test(URL.parse(value)?.protocol ?? ""))
     throw new ConfigError(`${name}: must be an http or https URL`);
@@ -168,7 +167,7 @@ export const secretKeys: Kind<Uint8Array[]> = (value, name) =>
     return key;
   });
 
-/** `500/s:2000`; without a burst it is what four seconds bring. */
+/** `500/s:2000`: requests a second and the burst, which defaults to four seconds' worth. */
 export const rateLimit: Kind<RateLimit | undefined> = (value, name) => {
   if (value === "0") return undefined;
   const [, rate = "", burst] = /^([1-9]\d{0,8})\/s(?::([1-9]\d{0,8}))?$/.exec(value) ?? [];

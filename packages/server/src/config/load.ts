@@ -6,7 +6,7 @@ export type DatabaseTls = (typeof DATABASE_TLS)[number];
 type Table = typeof TABLE;
 type Read = { [K in keyof Table]: Table[K] extends Setting<infer T> ? T : never };
 
-/** Everything that an operator can set, with what follows from it. */
+/** All settings, with values derived from them. */
 export interface Config extends Omit<Read, "databaseTls" | "blobsRedirect"> {
   /** The registry's audience: host[:port] of registryUrl. */
   registryAudience: string;
@@ -18,12 +18,12 @@ export function variableOf(key: keyof Table): string {
   return TABLE[key].name;
 }
 
-/** A ConfigError that names the setting: for what is found out later than in reading it. */
+/** A ConfigError that names the setting, for problems found after its value was read. */
 export function settingError(key: keyof Table, problem: string, options?: ErrorOptions): ConfigError {
   return new ConfigError(`${TABLE[key].name}: ${problem}`, options);
 }
 
-/** Reads the settings. An empty value is an absent one. Throws a ConfigError for the first wrong one. */
+/** Reads the settings. An empty value counts as not set. Throws a ConfigError for the first invalid one. */
 export function loadConfig(
   env: Record<string, string | undefined>,
   overrides: Record<string, string | undefined> = {},
@@ -45,16 +45,13 @@ export function loadConfig(
     databaseTls: databaseTls === "" ? defaultTls(rest.databaseUrl) : databaseTls,
   };
   if ((config.tlsCert === "") !== (config.tlsKey === ""))
-    throw settingError(config.tlsCert === "" ? "tlsCert" : "tlsKey", "is needed as well");
+    throw settingError(config.tlsCert === "" ? "tlsCert" : "tlsKey", "must be set as well");
   if (config.organization === config.publicOrganization)
     throw settingError("publicOrganization", `must differ from ${TABLE.organization.name}`);
   return config.port === 0 ? config : withUrls(config, config.port);
 }
 
-/**
- * Fills in the URLs that were left to their defaults, now that the port is known. Throws a ConfigError when the
- * audiences are equal.
- */
+/** Fills in the URLs that were not set, once the port is known. Throws a ConfigError when the audiences are equal. */
 export function withUrls(config: Config, port: number): Config {
   const bare = config.host === "0.0.0.0" || config.host === "::" ? "127.0.0.1" : config.host;
   const own = `${config.tlsCert === "" ? "http" : "https"}://${bare.includes(":") ? `[${bare}]` : bare}:${port}`;

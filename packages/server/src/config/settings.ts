@@ -24,11 +24,11 @@ import {
   tracesUrl,
 } from "./kinds.ts";
 
-/** Whether a connection to PostgreSQL is encrypted, and the server checked. */
+/** Whether the connection to PostgreSQL is encrypted, and the server's certificate verified. */
 export const DATABASE_TLS = ["disable", "require", "verify-full"] as const;
 const LOG_FORMATS = ["json", "text"] as const;
 
-/** One setting: its variable, default, what it means (with its unit), and whether its value must not be shown. */
+/** A setting: its variable, default, description (with its unit), and whether its value must not be shown. */
 export interface Setting<T = unknown> {
   name: string;
   fallback: string;
@@ -37,19 +37,19 @@ export interface Setting<T = unknown> {
   secret?: true;
 }
 
-/** The one table of settings, by their names in `Config`, in the order in which they are documented. */
+/** All settings, by their names in `Config`, in the order in which they are documented. */
 export const TABLE = {
   host: setting(text, "MOORAGE_HOST", "127.0.0.1", "Address to listen on."),
   port: setting(integer(0, 65_535), "MOORAGE_PORT", "8080", "Port to listen on; 0 takes any free one."),
   dataDir: setting(text, "MOORAGE_DATA_DIR", "./data", "Folder of the database and the blobs."),
-  /** Where the platform API is reached, the issuer, and the platform's audience; no slash at the end. */
+  /** The URL of the platform API, which is also the issuer and the platform's audience; no slash at the end. */
   baseUrl: setting(
     origin,
     "MOORAGE_BASE_URL",
     "",
     "URL under which clients reach the platform API. Default: the address listened on.",
   ),
-  /** Where the registry is reached; no slash at the end. */
+  /** The URL of the registry; no slash at the end. */
   registryUrl: setting(
     origin,
     "MOORAGE_REGISTRY_URL",
@@ -60,7 +60,7 @@ export const TABLE = {
     pathComponent,
     "MOORAGE_ORGANIZATION",
     "acme",
-    "Name of the first organization, made at the first start.",
+    "Name of the first organization, created at the first start.",
   ),
   publicOrganization: setting(
     pathComponent,
@@ -99,7 +99,7 @@ export const TABLE = {
     flag,
     "MOORAGE_ALLOW_PRIVATE_NETWORK",
     "0",
-    "1 lets the server fetch from, and send events to, loopback and private addresses, and over plain HTTP: for development.",
+    "1 allows the server to fetch from, and send events to, loopback and private addresses, and over plain HTTP: for development.",
   ),
   trustedProxies: setting(
     list,
@@ -111,27 +111,27 @@ export const TABLE = {
     redirectUris,
     "MOORAGE_OAUTH_REDIRECT_URIS",
     "",
-    "Exact URLs that the client moorage-web may have people sent back to after sign-in, comma-separated: https, or http on 127.0.0.1.",
+    "Exact URLs to which the client moorage-web may redirect people after sign-in, comma-separated: https, or http on 127.0.0.1.",
   ),
-  /** Undefined: no limit. */
+  /** Undefined without a limit. */
   rateLimitIdentity: setting(
     rateLimit,
     "MOORAGE_RATE_LIMIT_IDENTITY",
     "500/s:2000",
-    "Requests a second of one identity, and after the colon how many at once; 0 sets no limit. Each process counts by itself: with several, or replicas, the whole is as many times that.",
+    "Requests a second of one identity, and after the colon the burst; 0 sets no limit. Each process counts by itself, so with several processes or replicas the total limit is that many times higher.",
   ),
-  /** Undefined: no limit. */
+  /** Undefined without a limit. */
   rateLimitAddress: setting(
     rateLimit,
     "MOORAGE_RATE_LIMIT_ADDRESS",
     "1000/s:4000",
-    "The same of one client address; an IPv6 /64 is one. A request with credentials that are not good counts twice. Behind a proxy set MOORAGE_TRUSTED_PROXIES, or all its clients are one.",
+    "The same for one client address; an IPv6 /64 counts as one. A request with invalid credentials counts twice. Behind a proxy set MOORAGE_TRUSTED_PROXIES, or all its clients count as one.",
   ),
   logLevel: setting(
     logLevel,
     "MOORAGE_LOG_LEVEL",
     "info",
-    "Least level that is logged: trace, debug, info, warn, error, silent.",
+    "Lowest level that is logged: trace, debug, info, warn, error, silent.",
   ),
   maxManifestBytes: setting(
     integer(1, 64 << 20),
@@ -149,13 +149,13 @@ export const TABLE = {
     duration({ maxMs: HOUR_MS }),
     "MOORAGE_ACCESS_TOKEN_TTL",
     "1h",
-    "Longest life of a platform token; at most 1h.",
+    "Longest lifetime of a platform token; at most 1h.",
   ),
   registryTokenTtlMs: setting(
     duration({ maxMs: HOUR_MS }),
     "MOORAGE_REGISTRY_TOKEN_TTL",
     "5m",
-    "Life of a registry token; at most 1h.",
+    "Lifetime of a registry token; at most 1h.",
   ),
   uploadTtlMs: setting(
     duration({ maxMs: 30 * DAY_MS }),
@@ -167,20 +167,20 @@ export const TABLE = {
     duration({ maxMs: 3650 * DAY_MS }),
     "MOORAGE_SIGNING_KEY_AGE",
     "30d",
-    "Age at which the key that signs tokens is replaced. The old one verifies for two hours more.",
+    "Age at which the key that signs tokens is replaced. The old one is accepted for two more hours.",
   ),
-  /** Zero: garbage is collected by command alone. */
+  /** Zero when only the command collects garbage. */
   gcIntervalMs: setting(
     orZero(duration({ maxMs: 30 * DAY_MS })),
     "MOORAGE_GC_INTERVAL",
     "1h",
-    "How often content that nothing needs is removed; 0 leaves that to `moorage gc`.",
+    "How often garbage, content that nothing needs, is removed; 0 leaves that to `moorage gc`.",
   ),
   gcGraceMs: setting(
     duration({ maxMs: 365 * DAY_MS }),
     "MOORAGE_GC_GRACE",
     "24h",
-    "How long content stays after the last thing that needed it went.",
+    "How long content is kept after nothing needs it any more.",
   ),
   auditRetentionMs: setting(
     duration({ maxMs: 3650 * DAY_MS }),
@@ -188,74 +188,77 @@ export const TABLE = {
     "400d",
     "How long entries of the audit log are kept; at most 3650d.",
   ),
-  eventsPrefix: setting(domain, "MOORAGE_EVENTS_PREFIX", "dev.moorage", "What the types of events begin with."),
-  /** At least as long as an event is tried by default, so that what is tried is there. */
+  eventsPrefix: setting(domain, "MOORAGE_EVENTS_PREFIX", "dev.moorage", "Prefix of the types of events."),
+  /**
+   * The minimum is longer than the attempts to deliver an event take by default, so that the event exists until the
+   * last one.
+   */
   eventsRetentionMs: setting(
     duration({ min: "4d", maxMs: 3650 * DAY_MS }),
     "MOORAGE_EVENTS_RETENTION",
     "30d",
-    "How long events, and deliveries that have ended, are kept; from 4d to 3650d. Dead letters and their events are kept for 30 days at least.",
+    "How long events, and deliveries that have ended, are kept; from 4d to 3650d. Dead letters and their events are kept for at least 30 days.",
   ),
   eventsRetryMs: setting(
     delays,
     "MOORAGE_EVENTS_RETRY",
     "5s,1m,5m,30m,2h,5h,10h,14h,20h,20h",
-    "How long after each failed try to deliver an event the next one is made, comma-separated; a fifth more or less of it by chance. After the last, the delivery is dead.",
+    "Delays between failed attempts to deliver an event, comma-separated; each is varied at random by up to a fifth. After the last attempt the delivery is a dead letter.",
   ),
-  /** From the name to the end of the answer. */
+  /** From resolving the sink's host name to the end of the response. */
   eventsTimeoutMs: setting(
     duration({ maxMs: 60_000 }),
     "MOORAGE_EVENTS_TIMEOUT",
     "15s",
-    "Longest that one try to deliver an event may take; at most 1m.",
+    "Longest time that one attempt to deliver an event may take; at most 1m.",
   ),
-  /** Zero: this process sends no events. */
+  /** Zero when this process delivers no events. */
   eventsConcurrency: setting(
     integer(0, 256),
     "MOORAGE_EVENTS_CONCURRENCY",
     "16",
-    "Tries under way at the same time for one subscription; 0 leaves delivery to other processes.",
+    "Concurrent attempts for one subscription; 0 leaves delivery to other processes.",
   ),
   eventsPulls: setting(flag, "MOORAGE_EVENTS_PULLS", "1", "0 leaves pulls out of the events."),
-  /** Zero: this process copies no mirrors. */
+  /** Zero when this process copies no mirrors. */
   mirrorWorkers: setting(
     integer(0, 64),
     "MOORAGE_MIRROR_WORKERS",
     "2",
-    "Repos that one process copies from their sources at a time; 0 leaves that to other processes.",
+    "Repos that one process copies from their sources concurrently; 0 leaves that to other processes.",
   ),
-  /** Empty: no terms. */
+  /** Empty when there are no terms. */
   termsFile: setting(
     text,
     "MOORAGE_TERMS_FILE",
     "",
-    "JSON file with the documents that groups accept: a list of {id, label, url, required}. required is false, true (creating repos, identities and subscriptions, and pushing, wait for it), or a list of what waits: service areas such as registry, methods such as CreateRepo, and push.",
+    "JSON file with the documents that groups accept: a list of {id, label, url, required}. required is false, true (blocks creating repos, identities and subscriptions, and pushing, until accepted), or a list of what it blocks: API areas such as registry, methods such as CreateRepo, and push.",
   ),
   awsStsUrl: setting(
     origin,
     "MOORAGE_AWS_STS_URL",
     "https://sts.amazonaws.com",
-    "Where the check of an account association asks Amazon.",
+    "Amazon's endpoint for the check of an account association.",
   ),
   googleStsUrl: setting(
     origin,
     "MOORAGE_GOOGLE_STS_URL",
     "https://sts.googleapis.com",
-    "Where the check of an account association asks Google.",
+    "Google's endpoint for the check of an account association.",
   ),
   azureLoginUrl: setting(
     origin,
     "MOORAGE_AZURE_LOGIN_URL",
     "https://login.microsoftonline.com",
-    "Where the check of an account association asks Azure.",
+    "Azure's endpoint for the check of an account association.",
   ),
   drainTimeoutMs: setting(
     duration({ maxMs: HOUR_MS }),
     "MOORAGE_DRAIN_TIMEOUT",
     "10s",
-    "How long requests under way may take to end after SIGTERM.",
+    "How long requests under way may take to complete after SIGTERM.",
   ),
-  /** Empty: SQLite in the data folder. */
+  /** Empty for SQLite in the data folder. */
   databaseUrl: setting(
     databaseUrl,
     "MOORAGE_DATABASE_URL",
@@ -268,32 +271,32 @@ export const TABLE = {
     integer(2, 1000),
     "MOORAGE_DATABASE_POOL_SIZE",
     "10",
-    "Most connections to PostgreSQL that one process opens.",
+    "Maximum of connections to PostgreSQL that one process opens.",
   ),
   databaseTimeoutMs: setting(
     duration({ maxMs: HOUR_MS }),
     "MOORAGE_DATABASE_TIMEOUT",
     "30s",
-    "Longest that PostgreSQL may take for one statement, and that a call waits for a connection.",
+    "Longest time that PostgreSQL may take for one statement, and that a call waits for a connection.",
   ),
   databaseTls: setting(
     orEmpty(choice(DATABASE_TLS)),
     "MOORAGE_DATABASE_TLS",
     "",
-    "disable, require (encrypted, the server is not checked) or verify-full. Default: disable for loopback addresses and sockets, verify-full for others.",
+    "disable, require (encrypted, without verifying the server's certificate) or verify-full. Default: disable for loopback addresses and sockets, verify-full for others.",
   ),
   databaseTlsCa: setting(
     text,
     "MOORAGE_DATABASE_TLS_CA",
     "",
-    "File with the authorities that PostgreSQL's certificate must come from, PEM. Default: the system's.",
+    "File with the certificate authorities that may issue PostgreSQL's certificate, PEM. Default: the system's.",
   ),
-  /** Empty: files in the data folder. */
+  /** Empty for files in the data folder. */
   blobsUrl: setting(
     text,
     "MOORAGE_BLOBS_URL",
     "",
-    "s3://bucket/prefix?endpoint=https://host:port&region=name&style=path; style is path or virtual. Credentials come from where AWS tools read them. Default: files in the data folder.",
+    "s3://bucket/prefix?endpoint=https://host:port&region=name&style=path; style is path or virtual. Credentials are found as AWS tools find them. Default: files in the data folder.",
   ),
   blobsRedirect: setting(
     flag,
@@ -301,41 +304,46 @@ export const TABLE = {
     "0",
     "1 answers a GET of a blob with a redirect to a presigned URL of the S3 server.",
   ),
-  /** Zero: blobs are sent by the server itself. */
+  /** Zero when the server itself sends blobs. */
   blobsRedirectTtlMs: setting(
     duration({ maxMs: HOUR_MS }),
     "MOORAGE_BLOBS_REDIRECT_TTL",
     "5m",
-    "Life of a presigned URL.",
+    "Lifetime of a presigned URL.",
   ),
-  /** The first seals, all open. None: the key file of the data folder. */
+  /** The first key seals, all open. Empty for the key file of the data folder. */
   secretKeys: setting(
     secretKeys,
     "MOORAGE_SECRET_KEY",
     "",
-    "32 bytes in base64 or hex that encrypt secrets in the database. Several, comma-separated: the first encrypts, all decrypt. Default: the file secret.key in the data folder, made at the first start.",
+    "32 bytes in base64 or hex that encrypt secrets in the database. Several, comma-separated: the first encrypts, all decrypt. Default: the file secret.key in the data folder, created at the first start.",
     { secret: true },
   ),
   workers: setting(integer(1, 256), "MOORAGE_WORKERS", "1", "Processes that serve the port together."),
-  logFormat: setting(choice(LOG_FORMATS), "MOORAGE_LOG_FORMAT", "json", "json, one object a line, or text for people."),
+  logFormat: setting(
+    choice(LOG_FORMATS),
+    "MOORAGE_LOG_FORMAT",
+    "json",
+    "json, one object per line, or text for people.",
+  ),
   metricsNetworks: setting(
     list,
     "MOORAGE_METRICS_NETWORKS",
     "127.0.0.0/8,::1",
     "Addresses or networks that may read /metrics, comma-separated.",
   ),
-  /** Empty: no traces are made. */
+  /** Empty when no traces are made. */
   tracesUrl: setting(
     tracesUrl,
     "MOORAGE_TRACES_URL",
     "",
-    "Where OpenTelemetry traces go: the full URL of an OTLP/HTTP receiver, such as http://collector:4318/v1/traces. Default: no traces.",
+    "Destination of OpenTelemetry traces: the full URL of an OTLP/HTTP receiver, such as http://collector:4318/v1/traces. Default: no traces.",
   ),
   tracesSample: setting(
     share,
     "MOORAGE_TRACES_SAMPLE",
     "1",
-    "Share of the requests that are traced, 0 to 1, where the caller's traceparent does not say.",
+    "Share of the requests that are traced, 0 to 1, unless the caller's traceparent decides.",
   ),
 };
 

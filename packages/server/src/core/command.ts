@@ -1,25 +1,25 @@
 import type { Call } from "./call.ts";
 
-/** How a command's transaction is isolated from others on PostgreSQL. On SQLite every one is serializable. */
+/** How a command's transaction is isolated from others on PostgreSQL. On SQLite all are serializable. */
 export type Isolation = "serializable" | "read committed";
 
 /**
- * Something that the server writes, in one transaction: whole or not at all. A feature declares its commands as values,
+ * A write of the server in one transaction, committed whole or not at all. A feature declares its commands as values,
  * its index.ts lists them, and runtime/commands.ts collects all lists.
  */
 export interface Command<Input, Output, Context = unknown> {
-  /** `area.verbNoun`, unique: by it the command is found in the writer thread, and counted in metrics. */
+  /** `area.verbNoun`, unique: finds the command in the writer thread, and counts it in metrics. */
   readonly name: string;
   readonly isolation: Isolation;
-  /** Whether what it commits may be an event that is to be delivered. */
+  /** Whether its commit may include events to deliver. */
   readonly wakesDelivery: boolean;
   readonly run: CommandFunction<Input, Output, Context>;
 }
 
 /**
- * What a command does. It is run again after a serialization failure, so it must not reach outside the transaction.
- * Input and output must survive structured cloning: plain data and byte arrays. The context holds what the command
- * needs beyond its call, such as the secrets; runtime gives it.
+ * The work of a command. It runs again after a serialization failure, so it must have no effects outside the
+ * transaction. Input and output must survive structured cloning: plain data and byte arrays. The context holds what the
+ * command needs beyond its call, such as the secrets; runtime provides it.
  */
 export type CommandFunction<Input, Output, Context = unknown> = (
   call: Call,
@@ -28,9 +28,9 @@ export type CommandFunction<Input, Output, Context = unknown> = (
 ) => Promise<Output>;
 
 export interface CommandOptions {
-  /** Default: serializable. */
+  /** Defaults to serializable. */
   isolation?: Isolation;
-  /** Default: true. */
+  /** Defaults to true. */
   wakesDelivery?: boolean;
 }
 

@@ -3,33 +3,33 @@ import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { MoorageError } from "../errors.ts";
 import type { Observed } from "./observed.ts";
 
-/** A request of either HTTP version: only what both APIs have may be used. */
+/** A request of either HTTP version: only the parts that both APIs have may be used. */
 export type Request = IncomingMessage | Http2ServerRequest;
 export type Response = ServerResponse | Http2ServerResponse;
 
-/** What the port knows of a request before it is read. */
+/** What the port knows about a request before its handler reads it. */
 export interface RequestData {
   requestId: string;
   remoteAddress: string;
   observed?: Observed;
-  /** What the request is rejected with, whatever it asks: the handler answers it in its own form. */
+  /** The rejection of a request by the address's rate limit: its handler answers it in its protocol's form. */
   refused?: MoorageError | undefined;
   /**
-   * Counts a request of the identity, once it is known to be its caller. Throws RESOURCE_EXHAUSTED where there were too
+   * Counts a request of the identity, once the caller is authenticated. Throws RESOURCE_EXHAUSTED when there were too
    * many.
    */
   admit?: ((identity: string) => void) | undefined;
 }
 
-/** Answers a request to the end. */
+/** Answers a request completely. */
 export type RequestHandler = (request: Request, response: Response, data: RequestData) => Promise<void>;
 
-/** The bounds of a body that is read whole. */
+/** The limits of a body that is read whole. */
 export interface BodyLimits {
   maxBytes: number;
-  /** How long the whole body may take to arrive. Absent: as long as its connection lasts. */
+  /** How long the whole body may take to arrive. Defaults to no limit. */
   timeoutMs?: number;
-  /** How long a client may send nothing before its connection is cut. Absent: as long as the port lets it. */
+  /** How long a client may send nothing before its connection is cut. Defaults to the port's time-out. */
   idleTimeoutMs?: number;
 }
 
@@ -37,8 +37,8 @@ export interface BodyLimits {
 export type BodyProblem = "too large" | "too slow" | "cut short";
 
 /**
- * Reads a request's body whole. Throws what `reject` makes of the problem. What is left of a rejected body is dropped
- * unread, and its connection stays fit for an answer: the port bounds how long that may go on.
+ * Reads a request's body whole. Throws the error that `reject` makes of a problem. The rest of a rejected body is
+ * dropped unread, so that the connection can still carry the answer; the port limits how long that may take.
  */
 export function readBody(
   request: Request,
@@ -77,7 +77,7 @@ export function readBody(
     idleTimeoutMs === undefined
       ? undefined
       : setTimeout(() => request.destroy(new Error("the client sent nothing for too long")), idleTimeoutMs);
-  // Stays: a connection that breaks while a rejected body is dropped must not bring down the process.
+  // This listener stays: a connection that breaks while a rejected body is dropped must not end the process.
   request.on("error", cut);
   if (Number(request.headers["content-length"]) > maxBytes) end("too large");
   else if (request.readableEnded || request.destroyed) cut();

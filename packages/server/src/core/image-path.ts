@@ -2,20 +2,20 @@ import { parentOf } from "../lib/uid.ts";
 import { statement } from "../store/index.ts";
 import type { Call } from "./call.ts";
 
-/** Where an image path leads. */
+/** The repo and groups that an image path names. */
 export interface Resolved {
-  /** The repo's uid, when all of the path exists. */
+  /** The repo's uid, when the whole path exists. */
   repo?: string;
-  /** The uid of the innermost group that exists. Absent: not even the organization does. */
+  /** The uid of the innermost group that exists. Undefined when the organization does not exist. */
   group?: string;
-  /** The names below that group which do not exist; the last one is the repo's. */
+  /** The names below that group that do not exist; the last one is the repo's. */
   missing: string[];
 }
 
 const selectRepo = statement<{ uid: string }>("select uid from repos where parent = ? and name = ?");
 const selectGroup = statement<{ uid: string }>("select uid from groups where parent = ? and name = ?");
 
-// The whole path in one statement, for paths of so many names at most. Names are unique below a parent.
+// Resolves the whole path in one statement, up to this number of names. Names are unique below a parent.
 const MAX_NESTED = 8;
 const selectPath = Array.from({ length: MAX_NESTED + 1 }, (_, names) => {
   let group = "''";
@@ -23,7 +23,7 @@ const selectPath = Array.from({ length: MAX_NESTED + 1 }, (_, names) => {
   return statement<{ uid: string }>(`select uid from repos where parent = ${group} and name = ?`);
 });
 
-/** Follows `<organization>/<subgroup…>/<image>` by the names of today. Source: docs/contract.md. */
+/** Resolves `<organization>/<subgroup…>/<image>` by the current names. Source: docs/contract.md, "Registry". */
 export async function resolveRepository(call: Call, name: string): Promise<Resolved> {
   const segments = name.split("/");
   const [whole] = segments.length > 1 ? ((await selectPath[segments.length]?.(call.tx, ...segments)) ?? []) : [];

@@ -4,9 +4,9 @@ import type { RequestData } from "./http.ts";
 import type { CachedResponse, ResponseCache } from "./response-cache.ts";
 
 /**
- * What every request passes around its work, whatever protocol it speaks, in this order: `admit`, `cached`, `identify`,
- * then the work, then `keep`. The API's methods pass here in runtime/pipeline.ts, the registry's requests in
- * oci/router.ts and oci/request.ts. `A`: an answer as it is kept.
+ * The steps around the work of every request, in every protocol, in this order: `admit`, `cached`, `identify`, then the
+ * work, then `keep`. The API's methods use them in runtime/pipeline.ts, the registry's requests in oci/router.ts and
+ * oci/request.ts. `A` is the cached form of an answer.
  */
 export class RequestSteps<A> {
   readonly #data: RequestData;
@@ -16,20 +16,20 @@ export class RequestSteps<A> {
   #snapshot: Snapshot | undefined;
   #caller = ANONYMOUS;
 
-  /** Without a cache every request is worked on. */
+  /** Without a cache, `cached` finds nothing and `keep` does nothing. */
   constructor(data: RequestData, cache?: ResponseCache<A>) {
     this.#data = data;
     this.#cache = cache;
   }
 
-  /** Throws what the request is rejected with, because too many came from its address. */
+  /** Throws the rejection of a request from an address that sent too many. */
   admit(): void {
     if (this.#data.refused !== undefined) throw this.#data.refused;
   }
 
   /**
-   * What the same request was answered, where that still holds; its caller is counted. `key` is all that the answer
-   * depends on beside the database and the time; undefined: it is not kept.
+   * The cached answer to the same request, where it still holds; its caller is counted. `key` is everything that the
+   * answer depends on beside the database and the time; undefined when the answer must not be cached.
    */
   cached(key: string | undefined, nowMs: number): CachedResponse<A> | undefined {
     this.#key = key;
@@ -40,8 +40,8 @@ export class RequestSteps<A> {
   }
 
   /**
-   * Who calls, as `authenticate` finds out. The caller is counted: throws RESOURCE_EXHAUSTED where it sent too many
-   * requests, and what `authenticate` throws.
+   * Authenticates the caller with `authenticate` and counts its request. Throws RESOURCE_EXHAUSTED when the caller sent
+   * too many, and the errors of `authenticate`.
    */
   async identify(authenticate: () => Promise<Caller>): Promise<Caller> {
     this.#snapshot = this.#key === undefined ? undefined : this.#cache?.snapshot();
@@ -50,7 +50,7 @@ export class RequestSteps<A> {
     return this.#caller;
   }
 
-  /** Keeps the answer of so many bytes for the next request of the same key; `make` gives it as it is kept. */
+  /** Caches the answer, of `bytes` bytes, under the request's key; `make` gives its cached form. */
   keep(bytes: number, make: () => A): void {
     if (this.#key === undefined) return;
     this.#cache?.keep(this.#snapshot, this.#key, bytes, () => ({

@@ -2,23 +2,23 @@ import { createSnapshotCache, type Database, type Snapshot } from "../store/inde
 import type { Caller } from "./call.ts";
 
 /**
- * Whole answers to requests that only read, each kept while nothing is committed to the database but what the delivery
- * of events does all the time, which they do not depend on: so the caller still exists and may read this, and this is
- * still so. Whether the token is good is asked every time. On PostgreSQL nothing is kept.
+ * Caches whole answers to requests that only read. An entry is valid until something is committed, except for the
+ * writes of event delivery, on which such answers do not depend: so its caller still exists and may read this, and the
+ * content is still the same. Whether the token is valid is checked every time. On PostgreSQL nothing is cached.
  */
 export interface ResponseCache<A> {
-  /** What the same request was answered last, and to whom. Undefined: it must be worked on. */
+  /** The cached answer to the same request, with its caller. Undefined when the request must be worked on. */
   get(key: string, nowMs: number): CachedResponse<A> | undefined;
-  /** The state of the database, to be asked for before anything about the request is found out. */
+  /** The state of the database, to be taken before anything about the request is read. */
   snapshot(): Snapshot | undefined;
   /**
-   * Keeps an answer of so many bytes, everything about which was found out since the snapshot. `make` is called when
-   * it is kept: one that is large is not.
+   * Caches an answer of `bytes` bytes for which everything was read after the snapshot. `make` is called only when it
+   * is cached; too large an answer is not.
    */
   keep(snapshot: Snapshot | undefined, key: string, bytes: number, make: () => CachedResponse<A>): void;
 }
 
-/** An answer, whom it was given to, and when, in milliseconds since 1970. */
+/** An answer, its caller, and its time in milliseconds since 1970. */
 export interface CachedResponse<A> {
   answer: A;
   caller: Caller;
@@ -26,25 +26,25 @@ export interface CachedResponse<A> {
 }
 
 export interface ResponseCacheOptions {
-  /** Whether the token that gave this caller is good at this time as well. */
+  /** Whether the token of this caller is valid at this time as well. */
   isStillGood(caller: Caller, nowMs: number): boolean;
-  /** How long an answer is kept though nothing changes. */
+  /** How long an entry is valid when nothing changes, in milliseconds. */
   maxAgeMs: number;
-  /** What an entry takes beside its answer and its key. */
+  /** The memory that an entry takes beside its answer and its key, in bytes. */
   entryBytes: number;
 }
 
 const CACHE_BYTES = 32 * 1024 * 1024;
 const MAX_ANSWER_BYTES = 64 * 1024;
 
-/** `reader` sees what is committed and never writes. */
+/** Makes a response cache. `reader` sees what is committed and never writes. */
 export function createResponseCache<A>(reader: Database, options: ResponseCacheOptions): ResponseCache<A> {
   const { isStillGood, maxAgeMs, entryBytes } = options;
-  const kept = createSnapshotCache<CachedResponse<A> & { bytes: number }>(reader, CACHE_BYTES, ({ bytes }) => bytes);
+  const cached = createSnapshotCache<CachedResponse<A> & { bytes: number }>(reader, CACHE_BYTES, ({ bytes }) => bytes);
   return {
-    snapshot: kept.snapshot,
+    snapshot: cached.snapshot,
     get(key, nowMs) {
-      const known = kept.get(key);
+      const known = cached.get(key);
       return known !== undefined && Math.abs(nowMs - known.atMs) < maxAgeMs && isStillGood(known.caller, nowMs)
         ? known
         : undefined;
@@ -52,7 +52,7 @@ export function createResponseCache<A>(reader: Database, options: ResponseCacheO
     keep(snapshot, key, bytes, make) {
       if (snapshot === undefined || bytes > MAX_ANSWER_BYTES) return;
       const { answer, caller, atMs } = make();
-      kept.keep(snapshot, key, { answer, caller, atMs, bytes: bytes + key.length + entryBytes });
+      cached.keep(snapshot, key, { answer, caller, atMs, bytes: bytes + key.length + entryBytes });
     },
   };
 }

@@ -13,9 +13,9 @@ import type { Call } from "./call.ts";
 import { permissionDenied } from "../errors.ts";
 
 /**
- * A service as a room implements it: every method must be there. What only reads may answer as it is stored. A stream
- * reads alone, for as long as its caller listens: it makes each answer when it is asked for the next one, and throws
- * the signal's reason soon after that is given.
+ * A service as a feature implements it, with every method. A reading method may answer in the stored form. A stream
+ * only reads: it makes each answer when the next one is asked for, and throws the signal's reason soon after the signal
+ * is aborted.
  */
 export type Service<S extends DescService> = {
   [K in keyof S["method"]]: S["method"][K] extends DescMethodUnary<infer I, infer O>
@@ -25,25 +25,25 @@ export type Service<S extends DescService> = {
       : never;
 };
 
-/** What rooms are made with. */
+/** What services are made with. */
 export interface ServiceContext {
-  /** Seals page tokens; the same as long as the installation lives. */
+  /** Seals page tokens. Constant over the installation's lifetime. */
   pageTokenKey: Uint8Array;
   /** The uid of the built-in role `owner`. */
   ownerRole: string;
-  /** Seals what is kept encrypted in the database. */
+  /** Encrypts secrets that are stored in the database. */
   secrets: Secrets;
-  /** Where the installation is reached: the source of its events. Absent where none are told. */
+  /** The URL of the installation, the source of its events. Undefined where none are emitted. */
   baseUrl?: string;
-  /** What the types of events begin with, e.g. `dev.moorage`. */
+  /** The prefix of event types, e.g. `dev.moorage`. */
   eventsPrefix: string;
-  /** Reads a small blob of a repo whole. Undefined: the repo does not hold it, or it is larger than `maxBytes`. */
+  /** Reads a small blob of a repo whole. Undefined when the repo does not hold it, or it is larger than `maxBytes`. */
   readBlob(call: Call, repo: string, digest: string, maxBytes: number): Promise<Uint8Array | undefined>;
-  /** Uids of identities that may create organizations, and see what was done in none. Absent: nobody. */
+  /** Uids of identities that may create organizations, and read audit entries that belong to none. Defaults to none. */
   admins?: readonly string[];
-  /** The documents that can be accepted. Absent: there are none. */
+  /** The documents that can be accepted. Defaults to none. */
   terms?: readonly TermsDocument[];
-  /** Absent where nothing is asked over the network. */
+  /** Undefined where no network requests are made. */
   providers?: AccountProviders;
 }
 
@@ -53,25 +53,26 @@ export interface TermsDocument {
   label: string;
   url: string;
   /**
-   * What a group may not do before: methods by full name, e.g. `moorage.registry.v2.ReposService.CreateRepo`, and
-   * `push`.
+   * Actions that are blocked until a group has accepted the document: methods by full name, e.g.
+   * `moorage.registry.v2.ReposService.CreateRepo`, and `push`.
    */
   blocks: readonly string[];
 }
 
-/** What is needed to ask other providers whether they let this installation in. */
+/** How to ask cloud providers whether they trust this installation. */
 export interface AccountProviders {
   /** Origins, without a slash at the end. */
   awsStsUrl: string;
   googleStsUrl: string;
   azureLoginUrl: string;
   fetch: GuardedFetch;
-  /** An ID token of ours whose subject is the group's uid. */
+  /** An ID token of this installation whose subject is the group's uid. */
   idToken(group: string, audience: string, nowMs: number): Promise<string>;
 }
 
 /**
- * Nobody gives away what it does not hold. Throws PERMISSION_DENIED that names what is missing. Source: contract §7.
+ * A caller can give only capabilities that it holds. Throws PERMISSION_DENIED with the missing ones. Source:
+ * docs/contract.md, "Capabilities and roles".
  */
 export async function requireHolds(
   call: Call,

@@ -4,11 +4,11 @@ import { create } from "@bufbuild/protobuf";
 import { GroupSchema, RepoSchema, TagSchema } from "@moorage/api";
 import { columnsOf, layoutOf } from "./stored.ts";
 
-// What a message's columns are written as, its fields are read from.
+// Fields must be read from columns as columnsOf writes them.
 
 const NAMES = ["name", "description"] as const;
 
-test("each form is written as it is read", () => {
+test("columns are written in the form in which they are read", () => {
   const layout = layoutOf(RepoSchema, { without: ["sync_config", "create_time", "uid"] });
   const toRow = columnsOf(layout, "repos", [
     ...NAMES,
@@ -52,14 +52,14 @@ test("flags are 0 and 1, and a message that is not set is null", () => {
   assert.deepEqual(columnsOf(layoutOf(RepoSchema), "repos", ["tag_policy"])(create(RepoSchema)), { tag_policy: null });
 });
 
-test("fields of a row are those of its message, and none beside them", () => {
+test("fieldsOf gives the fields of a row that its message has, and no others", () => {
   const layout = layoutOf(GroupSchema, { without: ["status", "resource_limits", "create_time", "update_time"] });
   const row = { uid: "u", name: "acme", description: "", kind: 1, verified: 1, status: 2 };
   assert.deepEqual(layout.fieldsOf(row), { uid: "u", name: "acme", description: "", kind: 1, verified: true });
   assert.deepEqual(layout.ofRow(row), create(GroupSchema, layout.fieldsOf(row)));
 });
 
-test("a column that the layout lacks is refused when it is made", () => {
+test("columnsOf throws for a column that the layout lacks", () => {
   const layout = layoutOf(GroupSchema, { without: ["description"] });
   assert.throws(() => columnsOf(layout, "groups", NAMES), /holds no field for groups\.description/);
 });

@@ -15,28 +15,29 @@ import { milliseconds, timestamp } from "../lib/timestamps.ts";
 import type { Row, Tables } from "../store/index.ts";
 
 /**
- * How a column holds a field: `plain` as it is; `flag` 0 or 1; `time` milliseconds since 1970, null for none; `texts` a
- * list of strings and `map` a map, as JSON.stringify writes them; `message` a message as proto3 JSON, null for none.
+ * How a column stores a field. `plain`: unchanged; `flag`: 0 or 1; `time`: milliseconds since 1970, null when not set;
+ * `texts`: a list of strings, and `map`: a map, as JSON.stringify writes them; `message`: a message as proto3 JSON,
+ * null when not set.
  */
 export type Form = "plain" | "flag" | "time" | "texts" | "map" | "message";
-/** The columns of one row in the order of a layout, maybe followed by others. */
+/** The columns of one row in the order of a layout, possibly followed by others. */
 export type Cells = readonly unknown[];
-/** Which fields of a message stand in columns of the same name. */
+/** The fields of a message that are stored in columns of the same name. */
 export interface Layout<D extends DescMessage = DescMessage> {
   message: D;
   fields: readonly { field: DescField; form: Form }[];
   /** Their columns, in the same order. */
   columns: readonly string[];
   toMessage(cells: Cells): MessageShape<D>;
-  /** The same from a row as an object. */
+  /** The message of a row as an object. */
   ofRow(row: object): MessageShape<D>;
-  /** The fields of that message, for one that has others beside those in columns. */
+  /** The fields from such a row, for a message that has fields beside those in columns. */
   fieldsOf(row: object): Exclude<MessageInitShape<D>, MessageShape<D>>;
 }
 
 /**
- * The layout of a message whose fields all stand in columns of their own proto names, but for those in `without`, which
- * stay at their defaults. Throws, at boot, for a field of a type that has no form.
+ * The layout of a message whose fields are all stored in columns of their own proto names, except those in `without`,
+ * which keep their defaults. Throws, at boot, for a field of a type that has no form.
  */
 export function layoutOf<D extends DescMessage>(
   message: D,
@@ -64,8 +65,8 @@ export function layoutOf<D extends DescMessage>(
 }
 
 /**
- * The way back: what an insert or an update writes of a message into these columns of the table. Throws, at boot, for a
- * column that the layout lacks.
+ * The inverse: the values of these columns of the table, for an insert or an update of a message. Throws, at boot, for
+ * a column that the layout lacks.
  */
 export function columnsOf<D extends DescMessage, T extends keyof Tables, C extends keyof Row<T> & string>(
   layout: Layout<D>,
@@ -118,13 +119,13 @@ function cellOf(field: DescField, form: Form, value: unknown): unknown {
 
 const STORED: unique symbol = Symbol("stored");
 
-/** An answer still in the form it is stored in, so that a door which writes text need make no messages of it. */
+/** An answer in its stored form, so that a handler that writes text need not make messages of it. */
 export interface Stored<O extends DescMessage = DescMessage> {
   readonly [STORED]: true;
-  /** The message that it is. */
+  /** The type of the answer's message. */
   output: O;
   layout: Layout;
-  /** One, which is the message itself, or where `page` is set the elements of one of its fields. */
+  /** One row, which is the message itself; or, with `page`, the elements of one of its fields. */
   rows: readonly Cells[];
   page?: { field: string; rest: MessageShape<O> };
 }
@@ -138,7 +139,7 @@ export function storedRow<D extends DescMessage>(layout: Layout<D>, cells: Cells
   return { [STORED]: true, output: layout.message, layout, rows: [cells] };
 }
 
-/** Rows as a field of an answer; `rest` are its other fields. */
+/** Rows as a field of an answer; `rest` has its other fields. */
 export function storedPage<O extends DescMessage>(
   output: O,
   field: string,

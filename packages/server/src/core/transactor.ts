@@ -1,7 +1,7 @@
 import type { Call, CallData } from "./call.ts";
 import type { Command } from "./command.ts";
 
-/** The one way to the database for whatever is not a method of the API. */
+/** The access to the database for everything that is not a method of the API. */
 export interface Transactor extends CommandWriter {
   /** Runs the work on a reader. It must not write. */
   read<T>(data: CallData, work: (call: Call) => Promise<T>): Promise<T>;
@@ -10,8 +10,8 @@ export interface Transactor extends CommandWriter {
 /** The writing part of a transactor. */
 export interface CommandWriter {
   /**
-   * Runs the command in one transaction, whole or not at all. On SQLite it runs in the writer thread, committed together
-   * with others. Throws what the command throws, as a MoorageError.
+   * Runs the command in one transaction, whole or not at all. On SQLite it runs in the writer thread, committed
+   * together with others. Throws the error that the command throws, as a MoorageError.
    */
   write<Input, Output>(command: Command<Input, Output, never>, data: CallData, input: NoInfer<Input>): Promise<Output>;
 }

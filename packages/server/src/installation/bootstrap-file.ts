@@ -1,9 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/**
- * What the first start made; `<data>/bootstrap.json` holds the same for people and scripts.
- */
+/** What the first start created; `<data>/bootstrap.json` has the same for people and scripts. */
 export interface Bootstrap {
   baseUrl: string;
   registryUrl: string;
@@ -16,7 +14,7 @@ function fileOf(dataDir: string): string {
   return join(dataDir, "bootstrap.json");
 }
 
-/** Writes `bootstrap.json` for its owner alone, with the URLs of this start. */
+/** Writes `bootstrap.json`, readable by its owner alone, with the URLs of this start. */
 export function writeBootstrap(dataDir: string, bootstrap: Bootstrap): void {
   const file = fileOf(dataDir);
   writeFileSync(`${file}.new`, `${JSON.stringify(bootstrap, null, 2)}\n`, { mode: 0o600 });

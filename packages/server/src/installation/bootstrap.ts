@@ -7,11 +7,11 @@ import { newUid } from "../lib/uid.ts";
 import type { Config } from "../config/index.ts";
 import { resealSubscriptions } from "../events/index.ts";
 import { ensureBuiltInRoles, resealProviders } from "../iam/index.ts";
-import { refuseUnfinished } from "./marker.ts";
+import { requireFinished } from "./marker.ts";
 import { resealMirrors } from "../registry/index.ts";
 import { addToAncestors, type Database, type Store, takeName } from "../store/index.ts";
 
-/** What the program itself needs to know of its installation. */
+/** What the server needs to know about its installation. */
 export interface Installation {
   bootstrap: Omit<Bootstrap, "baseUrl" | "registryUrl">;
   pageTokenKey: Uint8Array;
@@ -21,8 +21,8 @@ export interface Installation {
 const PAGE_TOKEN_KEY = "installation:page_token_key";
 
 /**
- * Makes what an empty database lacks, whole or not at all, brings the built-in roles up to date, and seals secrets with
- * the key of today. Throws a StoreError when an import into the database has not come to its end.
+ * Creates what an empty database lacks in one transaction, brings the built-in roles up to date, and reseals secrets
+ * with the current secret key. Throws a StoreError when an import into the database is unfinished.
  */
 export function ensureInstallation(
   store: Store,
@@ -34,17 +34,17 @@ export function ensureInstallation(
 }
 
 async function install(tx: Database, secrets: Secrets, config: Config, nowMs: number): Promise<Installation> {
-  await refuseUnfinished(tx);
+  await requireFinished(tx);
   const roles = await ensureBuiltInRoles(tx, nowMs);
   const ownerRole = roles.get("owner") ?? "";
   const rows = await tx.selectFrom("installation").selectAll().execute();
-  const kept = new Map(rows.map(({ key, value }) => [key, value]));
-  const bootstrap = kept.get("bootstrap");
-  const pageTokenKey = kept.get("page_token_key");
+  const stored = new Map(rows.map(({ key, value }) => [key, value]));
+  const bootstrap = stored.get("bootstrap");
+  const pageTokenKey = stored.get("page_token_key");
   if (bootstrap !== undefined && pageTokenKey !== undefined) {
     await resealInstallation(tx, secrets);
     return {
-      bootstrap: await namesOfToday(tx, JSON.parse(bootstrap) as Installation["bootstrap"]),
+      bootstrap: await currentNames(tx, JSON.parse(bootstrap) as Installation["bootstrap"]),
       pageTokenKey: openPageTokenKey(secrets, pageTokenKey),
       ownerRole,
     };
@@ -92,7 +92,7 @@ async function install(tx: Database, secrets: Secrets, config: Config, nowMs: nu
   return { bootstrap: made, pageTokenKey: key, ownerRole };
 }
 
-/** Seals anew what was sealed with an older secret key, or not at all. */
+/** Reseals what is sealed with an older secret key, and seals what is not sealed. */
 export async function resealInstallation(tx: Database, secrets: Secrets): Promise<void> {
   await resealKeys(tx, secrets);
   await resealMirrors(tx, secrets);
@@ -112,13 +112,13 @@ export async function resealInstallation(tx: Database, secrets: Secrets): Promis
     .execute();
 }
 
-/** The key that signs page tokens, from its row. Throws a SecretError when it was sealed with another secret key. */
-export function openPageTokenKey(secrets: Secrets, kept: string): Buffer {
-  return Buffer.from(isSealed(kept) ? secrets.open(kept, PAGE_TOKEN_KEY) : kept, "base64");
+/** The key that signs page tokens, from its row. Throws a SecretError when it is sealed with another secret key. */
+export function openPageTokenKey(secrets: Secrets, stored: string): Buffer {
+  return Buffer.from(isSealed(stored) ? secrets.open(stored, PAGE_TOKEN_KEY) : stored, "base64");
 }
 
-/** The organizations may have been renamed since. A deleted one keeps the name it was made with. */
-async function namesOfToday(tx: Database, made: Installation["bootstrap"]): Promise<Installation["bootstrap"]> {
+/** The current names of the organizations, which may have been renamed. A deleted one keeps its first name. */
+async function currentNames(tx: Database, made: Installation["bootstrap"]): Promise<Installation["bootstrap"]> {
   const named = async ({ uid, name }: { uid: string; name: string }) => {
     const found = await tx.selectFrom("groups").select("name").where("uid", "=", uid).executeTakeFirst();
     return { uid, name: found?.name ?? name };

@@ -1,11 +1,11 @@
 import { type Database, StoreError } from "../store/index.ts";
 
-// While an import or a restore is under way, a row of `installation` says so, and how far it is: no server starts on
+// While an import or a restore is under way, a row of `installation` records it and its progress: no server starts on
 // such a database.
 
 const KEY = "import";
 
-/** What is being brought in, and up to which byte of which table's file. */
+/** The source of an import or a restore, and how many bytes of which table's file are done. */
 export interface Marker {
   source: string;
   table: string;
@@ -14,7 +14,7 @@ export interface Marker {
 
 export async function readMarker(tx: Database): Promise<Marker | undefined> {
   const row = await tx.selectFrom("installation").select("value").where("key", "=", KEY).executeTakeFirst();
-  // The writing end is below.
+  // The functions below write the value.
   return row === undefined ? undefined : (JSON.parse(row.value) as Marker);
 }
 
@@ -31,10 +31,10 @@ export async function removeMarker(tx: Database): Promise<void> {
   await tx.deleteFrom("installation").where("key", "=", KEY).execute();
 }
 
-/** Throws a StoreError when an import or a restore into the database has not come to its end. */
-export async function refuseUnfinished(tx: Database): Promise<void> {
+/** Throws a StoreError when an import or a restore into the database is unfinished. */
+export async function requireFinished(tx: Database): Promise<void> {
   if ((await readMarker(tx)) !== undefined)
     throw new StoreError(
-      "an import or restore into this installation has not come to its end: run it again, or begin with an empty place",
+      "an import or restore into this installation has not come to its end: run it again, or start with an empty data folder and database",
     );
 }

@@ -7,7 +7,7 @@ import { secretKeysOf } from "./secret-keys.ts";
 import { lockDataDir, openStore, type Store, StoreError } from "../store/index.ts";
 import { systemCall } from "../core/system-call.ts";
 
-/** An installation whose secrets can be opened. */
+/** An installation whose secrets the configured keys can open. */
 export interface OpenedInstallation {
   installation: Installation;
   secretKeys: readonly Uint8Array[];
@@ -15,8 +15,8 @@ export interface OpenedInstallation {
 }
 
 /**
- * What the program needs to know of its installation; what an empty database lacks is made. The schema must be there.
- * Throws a ConfigError when the secret key does not fit.
+ * Opens the installation in the database, and creates it when the database is empty. The schema must exist. Throws a
+ * ConfigError when the secret key does not fit.
  */
 export async function openInstallation(store: Store, settings: Config, nowMs: number): Promise<OpenedInstallation> {
   const secretKeys = await secretKeysOf(settings, store);
@@ -29,8 +29,8 @@ export async function openInstallation(store: Store, settings: Config, nowMs: nu
 }
 
 /**
- * Brings the database to the newest version. In one that nobody else can have open, what ended processes held is free
- * at once.
+ * Brings the database to the newest version. On SQLite, which no other process has open, it also releases the leases of
+ * processes that have ended.
  */
 export async function bringUp(store: Store, nowMs: number): Promise<void> {
   await store.migrate();
@@ -38,7 +38,7 @@ export async function bringUp(store: Store, nowMs: number): Promise<void> {
   await store.transact((tx) => releaseLeases.run(openCall(systemCall(nowMs), tx), {}, undefined));
 }
 
-/** Takes the data folder for this process. What is wrong with the folder itself is told as its setting's fault. */
+/** Locks the data folder for this process. Throws a ConfigError when the folder itself cannot be used. */
 export function takeDataDir(dataDir: string): { release(): void } {
   try {
     return lockDataDir(dataDir);
@@ -49,8 +49,9 @@ export function takeDataDir(dataDir: string): { release(): void } {
 }
 
 /**
- * What one process does for all that are to serve: takes the data folder, brings the database to the newest version,
- * and makes what an empty one lacks, the secret key's file included. The folder is this process's until `release`.
+ * Prepares the installation once for all processes that will serve it: locks the data folder, brings the database to
+ * the newest version, and creates what an empty one lacks, including the secret key's file. The lock is held until
+ * `release`.
  */
 export async function prepareInstallation(
   settings: Config,

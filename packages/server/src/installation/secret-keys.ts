@@ -5,16 +5,14 @@ import { isSealed } from "../lib/secrets.ts";
 import { type Config, settingError } from "../config/index.ts";
 import type { Store } from "../store/index.ts";
 
-/**
- * The file that holds the secret key of an installation whose settings name none: base64, readable by its owner alone.
- */
+/** The file with the secret key of an installation whose settings have none: base64, readable by its owner alone. */
 export function secretKeyFile(dataDir: string): string {
   return join(dataDir, "secret.key");
 }
 
 /**
- * The keys that seal and open secrets in the database: those of the settings, else the file's, which is made when
- * nothing is sealed yet. Throws a ConfigError when the file is missing or wrong.
+ * The keys that seal and open secrets in the database: those of the settings, otherwise the file's, which is created
+ * when nothing is sealed yet. Throws a ConfigError when the file is missing or invalid.
  */
 export async function secretKeysOf(
   { dataDir, secretKeys }: Pick<Config, "dataDir" | "secretKeys">,
@@ -34,7 +32,7 @@ export async function secretKeysOf(
   return [makeKeyFile(file)];
 }
 
-/** The key in the file. Undefined: there is no file. Throws a ConfigError when it holds no key. */
+/** The key in the file; undefined when there is no file. Throws a ConfigError when it has no valid key. */
 export function readKeyFile(file: string): Uint8Array | undefined {
   let text: string;
   try {
@@ -48,7 +46,7 @@ export function readKeyFile(file: string): Uint8Array | undefined {
   return key;
 }
 
-// The key must not be lost once something is sealed with it: it is on the disk before it is used.
+// The key must not be lost once something is sealed with it, so it is on disk before it is used.
 function makeKeyFile(file: string): Uint8Array {
   const key = randomBytes(32);
   const fd = openSync(file, "wx", 0o600);
@@ -61,7 +59,7 @@ function makeKeyFile(file: string): Uint8Array {
   return key;
 }
 
-/** Whether secrets are in the database that only the right key opens. */
+/** Whether the database has sealed secrets. */
 export async function hasSealedSecrets(store: Store): Promise<boolean> {
   if ((await store.version()) === 0) return false;
   const row = await store.reader

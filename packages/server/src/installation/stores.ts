@@ -6,15 +6,15 @@ import type { Writer } from "../runtime/sqlite-transactor.ts";
 import { openTransactor } from "../runtime/transactor.ts";
 import { NEWEST_VERSION, openStore, type Store, StoreError } from "../store/index.ts";
 
-// Counting a large table takes longer than any statement of a server may.
+// Counting a large table may take longer than any statement of a server.
 const STATEMENT_TIMEOUT_MS = 3_600_000;
 
-/** The store of the settings, with time for long statements. */
-export function openPatientStore(config: Config): Promise<Store> {
+/** Opens the store of the settings with a long time-out for statements. */
+export function openStoreForLongStatements(config: Config): Promise<Store> {
   return openStore({ ...config, databaseTimeoutMs: Math.max(config.databaseTimeoutMs, STATEMENT_TIMEOUT_MS) });
 }
 
-/** Throws a StoreError unless there is a database of the version that this program works with. */
+/** Throws a StoreError unless the database has the version that this program works with. */
 export async function requireNewest(store: Store, { dataDir }: Config): Promise<void> {
   const version = await store.version();
   if (version === 0)
@@ -29,7 +29,7 @@ export async function requireNewest(store: Store, { dataDir }: Config): Promise<
     );
 }
 
-/** The blobs of the settings. Throws a ConfigError that names the setting. */
+/** Opens the blob store of the settings. Throws a ConfigError that names the setting. */
 export async function openBlobsOf(config: Config): Promise<BlobStore> {
   try {
     return await openBlobs(config);
@@ -39,8 +39,8 @@ export async function openBlobsOf(config: Config): Promise<BlobStore> {
 }
 
 /**
- * A transactor for commands alone, which seal nothing, give out no page tokens and know no methods: it needs none of the
- * installation's keys. `onFault` is told when its writing thread dies.
+ * A transactor for commands that seal nothing, issue no page tokens and call no methods, so that it needs none of the
+ * installation's keys. `onFault` is called when its writer thread dies.
  */
 export function openCommandWriter(
   store: Store,
@@ -59,7 +59,7 @@ export function openCommandWriter(
   });
 }
 
-/** Whether there is nothing in the folder, or no folder. */
+/** Whether the folder is empty or does not exist. */
 export function isEmptyFolder(folder: string): boolean {
   return !existsSync(folder) || readdirSync(folder).length === 0;
 }

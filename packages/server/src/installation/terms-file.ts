@@ -5,9 +5,10 @@ import { isObject, parseJson } from "../lib/json.ts";
 import { ConfigError, settingError } from "../config/index.ts";
 import type { TermsDocument } from "../core/service.ts";
 
-// What a document blocks that is required without saying what for: new things, and images.
+// What a document with `required: true` blocks: creating resources, and pushing.
 const USUALLY_BLOCKED: ReadonlySet<string> = new Set(["CreateRepo", "CreateIdentity", "CreateSubscription", "push"]);
-// Accepting must always be possible, and whoever is invited may be the one who accepts.
+// Accepting terms must always be possible, and so must accepting an invitation, because the invited person may be the
+// one to accept the terms.
 const NEVER_BLOCKED: ReadonlySet<string> = new Set(["AcceptTerms", "AcceptGroupInvite"]);
 const MAX_FILE_BYTES = 1 << 20;
 const MAX_DOCUMENTS = 100;
@@ -17,8 +18,8 @@ const MAX_DEPTH = 8;
 const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
 /**
- * What can be blocked: a method by its full name, the word for its service area, and its own. Images are pushed in the
- * registry's area.
+ * A method that can be blocked: its full name, its API area, and its own name. Pushing images belongs to the registry's
+ * area.
  */
 interface Blockable {
   what: string;
@@ -40,9 +41,9 @@ const BLOCKABLE: readonly Blockable[] = [
 ];
 
 /**
- * The documents of the setting MOORAGE_TERMS_FILE: a JSON list of `{id, label, url, required}`. `required`: false,
- * true, or a list of what it blocks: service areas such as `registry`, methods such as `CreateRepo`, and `push`.
- * Deletes are never blocked. Throws a ConfigError that names file and entry.
+ * Reads the documents of the setting MOORAGE_TERMS_FILE: a JSON list of `{id, label, url, required}`. `required` is
+ * false, true, or a list of what it blocks: API areas such as `registry`, methods such as `CreateRepo`, and `push`.
+ * Deletes are never blocked. Throws a ConfigError that names the file and the entry.
  */
 export function readTerms(file: string): TermsDocument[] {
   if (file === "") return [];
@@ -73,7 +74,7 @@ export function readTerms(file: string): TermsDocument[] {
   return documents;
 }
 
-/** The document, or what is wrong with it. */
+/** The document, or a description of what is wrong with it. */
 function documentOf(entry: unknown): TermsDocument | string {
   if (!isObject(entry)) return "must be an object";
   const { id, label, url, required, ...rest } = entry;

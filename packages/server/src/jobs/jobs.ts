@@ -17,15 +17,15 @@ export interface JobsDeps extends Omit<PeriodicJobDeps, "holder"> {
     Config,
     "signingKeyAgeMs" | "uploadTtlMs" | "gcIntervalMs" | "gcGraceMs" | "auditRetentionMs" | "eventsRetentionMs"
   >;
-  /** Told of each collection of garbage that came to its end, and when. */
+  /** Called with the result of each garbage collection that completed, and its end. */
   collected(collected: Collected, atMs: number): void;
 }
 
 const HOUR_MS = 3_600_000;
 
 /**
- * Replaces an old signing key now, and starts the jobs that processes of an installation do for each other. Rejects when
- * that first rotation fails. `stop` begins no more runs, and waits for the steps under way.
+ * Replaces an old signing key immediately, and starts the periodic jobs, each of which one process runs for the whole
+ * installation. Rejects when that first rotation fails. `stop` begins no more runs, and waits for the steps under way.
  */
 export async function startJobs(deps: JobsDeps): Promise<{ stop(): Promise<void> }> {
   await rotateOldKeys(deps);
@@ -35,8 +35,8 @@ export async function startJobs(deps: JobsDeps): Promise<{ stop(): Promise<void>
 }
 
 /**
- * When space comes back after the last thing that needed it went: the grace, then a run begins within so long
- * (undefined: by command alone), and after a crash on the way it is so much later. In milliseconds.
+ * When the space of content is free again after the last need for it ended: after the grace period a run begins within
+ * `runWithinMs` (undefined when only the command runs it), and after a crash `afterCrashMs` later. In milliseconds.
  */
 export function gcPromise({ gcIntervalMs, uploadTtlMs }: Pick<Config, "gcIntervalMs" | "uploadTtlMs">): {
   runWithinMs: number | undefined;
@@ -60,7 +60,7 @@ function jobsOf(deps: JobsDeps): Job[] {
         return await cleanUploads(deps, signal);
       },
     },
-    // The settings may leave the collection of garbage to the command.
+    // With an interval of zero only the command collects garbage.
     ...(config.gcIntervalMs === 0 ? [] : [collection(deps)]),
     {
       name: "audit",

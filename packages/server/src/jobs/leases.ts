@@ -2,17 +2,17 @@ import type { Call } from "../core/call.ts";
 import { parseJson } from "../lib/json.ts";
 import { command } from "../core/command.ts";
 
-/** Work that one process does for all, now and then. */
+/** A request for the lease of work that one process does for the whole installation. */
 export interface LeaseRequest {
-  /** What is to be done. */
+  /** The name of the work. */
   work: string;
-  /** Who wants to do it: a process. */
+  /** The process that requests the lease. */
   holder: string;
-  /** How long the work is the holder's without being asked for again, in milliseconds. */
+  /** How long the lease lasts unless it is renewed, in milliseconds. */
   holdMs: number;
 }
 
-// What the row of a lease says: until when who holds it, and before when nobody needs to.
+// The row of a lease: its holder, when it expires, and when the work is due, both in milliseconds since 1970.
 interface Lease {
   holder: string;
   untilMs: number;
@@ -22,8 +22,8 @@ interface Lease {
 const keyOf = (work: string): string => `lease:${work}`;
 
 /**
- * Takes or keeps the lease. False: another process holds it, or the work is not due. One whose holder has died is free
- * when its time is over.
+ * Takes or renews the lease. `taken` is false when another process holds it, or the work is not due. The lease of a
+ * process that has died expires.
  */
 export const takeLease = command(
   "jobs.takeLease",
@@ -33,7 +33,7 @@ export const takeLease = command(
       .select("value")
       .where("key", "=", keyOf(work))
       .executeTakeFirst();
-    // The writing end is `put` below.
+    // `put` below writes the value.
     const lease = row === undefined ? undefined : (parseJson(row.value, 4) as Lease);
     if (lease !== undefined && (call.nowMs < lease.dueMs || (call.nowMs < lease.untilMs && lease.holder !== holder)))
       return { taken: false };
@@ -44,8 +44,8 @@ export const takeLease = command(
 );
 
 /**
- * Gives the lease back; the work is due again in `dueInMs` milliseconds. Nothing happens when another process has taken
- * it.
+ * Gives the lease back; the work is due again in `dueInMs` milliseconds. Does nothing when another process has taken
+ * the lease.
  */
 export const endLease = command(
   "jobs.endLease",
@@ -70,5 +70,5 @@ async function put(call: Call, work: string, lease: Lease): Promise<void> {
     .execute();
 }
 
-/** All that jobs write. */
+/** The commands of jobs. */
 export const jobCommands = [takeLease, endLease] as const;

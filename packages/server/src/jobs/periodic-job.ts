@@ -6,15 +6,18 @@ import type { Clock } from "../lib/clock.ts";
 import { systemCall } from "../core/system-call.ts";
 import { endLease, takeLease } from "./leases.ts";
 
-/** Work that one process of the installation does for all, now and then. */
+/** Periodic work that one process does for the whole installation. */
 export interface Job {
   /** The name of its lease. */
   name: string;
-  /** How long after it was begun it is due again, in milliseconds. */
+  /** The time from the beginning of a run until the job is due again, in milliseconds. */
   everyMs: number;
-  /** What the log says when a run has come to its end. */
+  /** The log message of a completed run. */
   done: string;
-  /** One run. `signal` ends it between two steps; it rejects then. Answers what it did, as fields for the log. */
+  /**
+   * Runs the job once. `signal` ends it between two steps, and it rejects then. Returns what it did, as fields for the
+   * log.
+   */
   run(signal: AbortSignal): Promise<object>;
 }
 
@@ -22,28 +25,29 @@ export interface PeriodicJobDeps {
   transactor: Transactor;
   clock: Clock;
   log: Logger;
-  /** This process, as leases name it. */
+  /** This process's name in leases. */
   holder: string;
 }
 
-/** A job that runs when it is due and no other process does it. */
+/** A job that runs when it is due and no other process runs it. */
 export interface PeriodicJob {
-  /** Begins no more runs, ends the one under way between two steps, and waits for that. */
+  /** Begins no more runs, ends the run under way between two steps, and waits for it. */
   stop(): Promise<void>;
 }
 
-const LOOK_EVERY_MS = 600_000;
-// A process that dies at it keeps the others from it for so long; one that lives asks again in time.
+const CHECK_EVERY_MS = 600_000;
+// How long a process that dies in a run keeps others from running the job; a live process renews its lease in time.
 const HOLD_MS = 300_000;
 
-/** The most time between the beginnings of two runs of a job that is due every `everyMs`, in milliseconds. */
+/** The longest time between the beginnings of two runs of a job that is due every `everyMs`, in milliseconds. */
 export function longestIntervalMs(everyMs: number): number {
-  return everyMs + Math.min(LOOK_EVERY_MS, everyMs);
+  return everyMs + Math.min(CHECK_EVERY_MS, everyMs);
 }
 
 /**
- * Starts the job in this process: it looks now and then whether the job is due, and runs it under the job's lease in the
- * database, which one process holds at a time. Two that ran it at the same time, with clocks far apart, would do no harm.
+ * Starts the job in this process: it checks periodically whether the job is due, and runs it under the job's lease in
+ * the database, which one process holds at a time. Two concurrent runs, of processes with very different clocks, would
+ * do no harm.
  */
 export function periodicJob({ name, everyMs, done, run }: Job, deps: PeriodicJobDeps): PeriodicJob {
   const { transactor, clock, log, holder } = deps;
@@ -57,10 +61,10 @@ export function periodicJob({ name, everyMs, done, run }: Job, deps: PeriodicJob
     running = result.catch(() => {});
     log.info(await result, done);
   };
-  const turn = async (): Promise<void> => {
+  const runIfDue = async (): Promise<void> => {
     if (!(await take()).taken || stopping.signal.aborted) return;
     const held = setInterval(
-      () => void take().catch((error: unknown) => log.warn({ err: error }, "keeping the lease failed")),
+      () => void take().catch((error: unknown) => log.warn({ err: error }, "renewing the lease failed")),
       HOLD_MS / 3,
     ).unref();
     try {
@@ -77,17 +81,17 @@ export function periodicJob({ name, everyMs, done, run }: Job, deps: PeriodicJob
     () => {
       if (working) return;
       working = true;
-      turn()
+      runIfDue()
         .catch((error: unknown) => {
-          // A run that was broken off at the end of the server keeps its lease: another process takes it when its time
-          // is over, which is soon.
-          if (!stopping.signal.aborted) log.error({ err: error, work: name }, "housekeeping failed");
+          // A run that shutdown interrupted keeps its lease, so that another process takes the job when the lease
+          // expires, which is soon.
+          if (!stopping.signal.aborted) log.error({ err: error, work: name }, "job failed");
         })
         .finally(() => {
           working = false;
         });
     },
-    Math.min(LOOK_EVERY_MS, everyMs),
+    Math.min(CHECK_EVERY_MS, everyMs),
   ).unref();
   return {
     async stop() {

@@ -7,7 +7,7 @@ import { Code, unauthenticated } from "../errors.ts";
 import type { Clock } from "../lib/clock.ts";
 import { type Method, nameOf } from "./methods.ts";
 
-/** Who calls a method of the API, from the Authorization header of the request. Throws UNAUTHENTICATED. */
+/** Authenticates the caller of a method of the API by the request's Authorization header. Throws UNAUTHENTICATED. */
 export type MethodAuthenticator = (
   authorization: string | undefined,
   method: DescMethod,
@@ -17,12 +17,15 @@ export type MethodAuthenticator = (
 export interface MethodAuthenticatorDeps {
   methods: ReadonlyMap<string, Method>;
   authenticate: Authenticator;
-  /** Notes tokens that are rejected. */
+  /** Records rejected tokens. */
   auditor: Pick<Auditor, "note">;
   clock: Clock;
 }
 
-/** Verifies the callers of the API's methods. To a public method, and one that reads the token itself, anybody is let. */
+/**
+ * Verifies the callers of the API's methods. Public methods, and those that read the token themselves, accept any
+ * caller.
+ */
 export function createMethodAuthenticator(deps: MethodAuthenticatorDeps): MethodAuthenticator {
   const { methods, authenticate, auditor, clock } = deps;
   return async (authorization, method, { requestId, remoteAddress }) => {
@@ -31,7 +34,7 @@ export function createMethodAuthenticator(deps: MethodAuthenticatorDeps): Method
     try {
       return await authenticate(authorization, "platform", nowMs);
     } catch (error) {
-      // A request without a token is challenged for one; that is no rejection to be noted.
+      // A request without a token gets a challenge, which is not recorded as a rejection.
       const rejection = authorization === undefined ? undefined : rejectionOf(error, {});
       const caller = rejectedCaller(error) ?? ANONYMOUS;
       if (rejection)
@@ -39,7 +42,8 @@ export function createMethodAuthenticator(deps: MethodAuthenticatorDeps): Method
           { caller, requestId, nowMs, remoteAddress, userAgent: "" },
           { method: nameOf(method), resource: caller.identity, ...rejection, code: Code.Unauthenticated },
         );
-      // Here a token for another audience is as good as none; only the registry tells the two apart.
+      // To the platform a token for another audience is the same as an invalid one; only the registry distinguishes the
+      // two.
       throw isWrongAudience(error) ? unauthenticated("the token is for another audience") : error;
     }
   };

@@ -4,15 +4,15 @@ import type { Config } from "../config/index.ts";
 import type { AccountProviders } from "../core/service.ts";
 
 const FETCH_TIMEOUT_MS = 5_000;
-// Answers are a few KiB.
+// Responses are a few KiB.
 const FETCH_MAX_BYTES = 64 * 1024;
 const TOKEN_TTL_MS = 300_000;
 
 type Settings = Pick<Config, "awsStsUrl" | "googleStsUrl" | "azureLoginUrl" | "allowPrivateNetwork">;
 
 /**
- * The providers as the settings name them, with tokens that open nothing here. `tokens` is asked for when the first is
- * made.
+ * The cloud providers of the settings, with tokens that grant nothing in this installation. `tokens` is called when the
+ * first one is made.
  */
 export function accountProviders(config: Settings, tokens: () => Pick<Tokens, "mint">): AccountProviders {
   const { awsStsUrl, googleStsUrl, azureLoginUrl, allowPrivateNetwork } = config;

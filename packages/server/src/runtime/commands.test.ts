@@ -22,7 +22,7 @@ test("every command that is declared is registered, under its own name", () => {
   assert.deepEqual(COMMANDS.map(({ name }) => name).toSorted(), declared.toSorted());
 });
 
-test("two commands cannot have one name, and one that is not registered is not run", () => {
+test("two commands cannot have the same name, and an unregistered one cannot be run", () => {
   const one = command("test.doNothing", async () => undefined);
   assert.equal(byName([one]).get("test.doNothing"), one);
   assert.throws(() => byName([one, command("test.doNothing", async () => undefined)]), /test\.doNothing/);

@@ -17,10 +17,10 @@ import { packed, unpacked } from "./latin1.ts";
 import type { Method } from "./methods.ts";
 import { openCall } from "./open-call.ts";
 
-/** What commands are given beside their call and input. The same wherever transactions are run. */
+/** What commands get beside their call and input, the same in every thread that runs transactions. */
 export interface CommandContext {
   methods: ReadonlyMap<string, Method>;
-  /** How methods tell what they did; see apiEvents. */
+  /** How methods emit the events of their resources; see apiEvents. */
   events: ReadonlyMap<DescMethod, Emit>;
   /** Uids of identities that may create organizations. */
   admins: readonly string[];
@@ -28,9 +28,9 @@ export interface CommandContext {
   terms: readonly TermsDocument[];
 }
 
-/** What a context is made of. */
+/** The parts from which a context is made. */
 export interface CommandSettings extends Omit<CommandContext, "events" | "terms"> {
-  /** The documents that can be accepted. Absent: there are none. */
+  /** The documents that can be accepted. Defaults to none. */
   terms?: readonly TermsDocument[] | undefined;
 }
 
@@ -40,22 +40,24 @@ export function commandContext({ terms = [], ...settings }: CommandSettings): Co
 }
 
 /**
- * A writing method of the API as it crosses to the writer thread: its message in bytes, as a Latin-1 string (see
- * packed).
+ * A writing method of the API in the form that is sent to the writer thread: its message in bytes, as a Latin-1 string
+ * (see packed).
  */
 export interface MethodCall {
   method: string;
   request: string;
 }
 
-/** Answers a writing method of the API. Its name is that of all of them in the metrics that docs/operations.md lists. */
+/**
+ * Runs a writing method of the API. All of them have this command's name in the metrics that docs/operations.md lists.
+ */
 export const callMethod = command(
   "method",
   async (call: Call, { method: name, request }: MethodCall, context: CommandContext): Promise<string> => {
     const method = context.methods.get(name);
     if (method?.kind !== "unary") throw new Error(`there is no method ${name}`);
     const message = fromBinary(method.desc.input, unpacked(request));
-    // Rights may have changed since dispatch looked: they are looked at again where the change is made.
+    // Rights may have changed since dispatch checked them, so they are checked again in the transaction.
     await authorize(method.desc, method.access, call, message, context.admins.includes(call.caller.identity));
     const places = placesOf(method.desc, method.access, message);
     await requireTerms(call, context.terms, name, places);
@@ -67,15 +69,15 @@ export const callMethod = command(
   },
 );
 
-/** Whether the call only asks what it would do. */
+/** Whether the call is a dry run. Source: AIP-163. */
 function isDryRun(request: Message): boolean {
   return (request as { validateOnly?: unknown }).validateOnly === true;
 }
 
-/** A command of any input, to be run with runtime's context. */
+/** A command of any input, to be run with this context. */
 export type AnyCommand = Command<never, unknown, CommandContext>;
 
-/** Everything that writes. */
+/** All commands. */
 export const COMMANDS: readonly AnyCommand[] = [
   callMethod,
   ...auditCommands,
@@ -88,7 +90,7 @@ export const COMMANDS: readonly AnyCommand[] = [
   ...registryCommands,
 ];
 
-/** The commands by name. Throws when two have the same. */
+/** The commands by name. Throws when two have the same name. */
 export function byName(commands: readonly AnyCommand[]): ReadonlyMap<string, AnyCommand> {
   const found = new Map<string, AnyCommand>();
   for (const one of commands) {
@@ -100,14 +102,14 @@ export function byName(commands: readonly AnyCommand[]): ReadonlyMap<string, Any
 
 const registered = byName(COMMANDS);
 
-/** One of COMMANDS by its name. Throws when it is not there. */
+/** The registered command of this name. Throws when there is none. */
 export function commandNamed(name: string): AnyCommand {
   const found = registered.get(name);
   if (found === undefined) throw new Error(`there is no command ${name}`);
   return found;
 }
 
-/** Runs a command in the transaction, and appends what it told of. */
+/** Runs a command in the transaction, and appends the events that it emitted. */
 export async function runCommand(
   { run }: AnyCommand,
   { data, input, tx, context }: { data: CallData; input: unknown; tx: Database; context: CommandContext },

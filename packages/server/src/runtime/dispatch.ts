@@ -19,16 +19,15 @@ import type { Database } from "../store/index.ts";
 import { createSlots, guarded } from "./stream-limits.ts";
 import type { Transactor } from "../core/transactor.ts";
 
-/** A method that needs no transaction around it, and may read the token itself, as the exchange does. */
+/** A method that needs no transaction of dispatch, and may read the token itself, as the exchange does. */
 export type OutsideMethod = (data: CallData, request: Message, authorization: string | undefined) => Promise<Message>;
 
-/**
- * Looks at a writing call over the network, which nothing may do in its transaction. Throws what the call is refused
- * with.
- */
+/** Checks a writing call over the network, which its transaction must not do. Throws the rejection. */
 export type MethodCheck = (data: CallData, request: Message) => Promise<void>;
 
-/** Where every call of a method gets its rights looked at and its transaction. Protocols come here by the pipeline. */
+/**
+ * Checks the rights of every call of a method and runs it in its transaction. Protocols reach it through the pipeline.
+ */
 export interface Dispatch {
   answer(
     method: DescMethodUnary,
@@ -36,9 +35,7 @@ export interface Dispatch {
     message: Message,
     extra?: { authorization?: string },
   ): Promise<Message | Stored>;
-  /**
-   * A method that answers many times. Its caller's rights are looked at when it begins and again as long as it goes on.
-   */
+  /** Calls a streaming method. The caller's rights are checked when it begins and again while it runs. */
   stream(
     method: DescMethodServerStreaming,
     data: CallData,
@@ -48,21 +45,24 @@ export interface Dispatch {
 }
 
 export interface StreamCall {
-  /** Ends the stream with its reason. */
+  /** Ends the stream with its reason when aborted. */
   signal: AbortSignal;
-  /** Who calls, found out anew, and the time. Throws UNAUTHENTICATED when the token has ended. */
+  /**
+   * Authenticates the caller again. Returns the call's data with the current time. Throws UNAUTHENTICATED when the
+   * token has expired.
+   */
   renew(): Promise<CallData>;
 }
 
 export interface DispatchDeps {
   methods: Map<string, Method>;
   outside: Map<string, OutsideMethod>;
-  /** What is looked at between the caller's rights and the transaction, by the method's name. Absent: nothing. */
+  /** Checks between authorization and the transaction, by the method's name. Defaults to none. */
   checks?: Map<string, MethodCheck>;
   reader: Database;
   transactor: Transactor;
   admins: readonly string[];
-  /** Told of what is refused. */
+  /** Records rejected calls. */
   auditor: Pick<Auditor, "note">;
 }
 
@@ -107,8 +107,8 @@ export function createDispatch({
     error: unknown,
     how: { hides: boolean; writes: boolean },
   ): void => {
-    // To whoever has no right there, what is there is told as what is not. Without a token nobody was refused: nobody
-    // was there.
+    // A caller without any right there gets the same error whether or not the resource exists. Anonymous calls are not
+    // recorded as rejections.
     const rejection = data.caller.identity === "" ? undefined : rejectionOf(error, how);
     if (rejection)
       auditor.note(data, { method: nameOf(desc), resource: placesOf(desc, access, message)[0] ?? "", ...rejection });

@@ -55,14 +55,15 @@ export interface UnaryMethod extends Ruled {
 export interface StreamMethod extends Ruled {
   kind: "stream";
   desc: DescMethodServerStreaming;
-  /** Ends with the signal's reason soon after it is given. */
+  /** Ends with the signal's reason soon after the signal is aborted. */
   open(call: Call, request: Message, signal: AbortSignal): AsyncIterable<Message>;
 }
-/** A method of the API with the function that answers it. */
+/** A method of the API with the function that implements it. */
 export type Method = UnaryMethod | StreamMethod;
 
 /**
- * Every room's methods by full name, e.g. `moorage.ping.v2.PingService.Ping`. Throws for one without an access rule.
+ * The methods of all services by full name, e.g. `moorage.ping.v2.PingService.Ping`. Throws for a method without an
+ * access rule.
  */
 export function methodsOf(context: ServiceContext): Map<string, Method> {
   return new Map([
@@ -88,7 +89,7 @@ export function methodsOf(context: ServiceContext): Map<string, Method> {
 
 const names = new WeakMap<DescMethod, string>();
 
-/** The name a method has in the table. Every call asks for it. */
+/** The method's full name, its key in the table. Cached, because every call needs it. */
 export function nameOf(method: DescMethod): string {
   const known = names.get(method);
   if (known !== undefined) return known;
@@ -97,9 +98,9 @@ export function nameOf(method: DescMethod): string {
   return name;
 }
 
-function methods<S extends DescService>(service: S, room: Service<S>): [string, Method][] {
-  // The type of Service made sure that each function fits its method; here they become a table.
-  const functions = room as Record<string, Answer & Opening>;
+function methods<S extends DescService>(service: S, implementation: Service<S>): [string, Method][] {
+  // The type Service ensures that each function fits its method; this makes a table of them.
+  const functions = implementation as Record<string, Answer & Opening>;
   return service.methods.map((desc): [string, Method] => {
     const answer = functions[desc.localName];
     if (answer === undefined) throw new Error(`${desc.toString()} is not served`);

@@ -4,14 +4,14 @@ import { create } from "@bufbuild/protobuf";
 import type { Call, CallData, PendingEvent } from "../core/call.ts";
 import type { Database } from "../store/index.ts";
 
-/** A call, with what it told of so far. */
+/** A call, with the events that it has emitted so far. */
 export interface OpenCall extends Call {
   pendingEvents: PendingEvent[];
 }
 
 /**
- * A call on the transaction or reader. Its rights are read from bindings and mappings when first asked for, and hold
- * for the call.
+ * A call on the transaction or reader. Its rights are read from bindings and mappings when first needed, and are then
+ * fixed for the call.
  */
 export function openCall(data: CallData, tx: Database): OpenCall {
   const pendingEvents: PendingEvent[] = [];

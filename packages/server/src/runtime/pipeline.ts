@@ -10,48 +10,57 @@ import type { MethodAuthenticator } from "./authenticate.ts";
 import type { Dispatch } from "./dispatch.ts";
 import type { Answered } from "./response-cache.ts";
 
-/** What a request says of a call before its message is read. */
+/** What a request says about a call before its message is read. */
 export interface CallHead<M extends DescMethod = DescMethod> {
   method: M;
   data: RequestData;
-  /** The Authorization header as it was sent. */
+  /** The Authorization header, unchanged. */
   authorization: string | undefined;
   userAgent: string;
 }
 
-/** How a protocol reads and writes one unary call. `B`: an answer as it is sent. */
+/** How a protocol reads and writes one unary call. `B` is the form in which it sends an answer. */
 export interface UnaryCodec<B> {
   /**
-   * All that the answer depends on beside the database and the time, the Authorization header among it. Undefined: the
-   * answer is not kept.
+   * The key in the response cache: everything that the answer depends on beside the database and the time, including
+   * the Authorization header. Undefined when the answer must not be cached.
    */
   key: string | undefined;
-  /** Who calls, where that had to be found out before: the answer must not be kept then. */
+  /** The caller, where it was authenticated earlier; the answer must not be cached then. */
   verified?: Promise<Caller> | undefined;
-  /** Reads the message; asked when the caller is known. Undefined: nobody waits for an answer any more. */
+  /** Reads the message; called when the caller is authenticated. Undefined when no answer is wanted any more. */
   decode(): Promise<Message | undefined>;
   encode(answer: Message | Stored): B;
-  /** The answer as the response cache has it, and back. */
+  /** Converts an answer to the form of the response cache, and back. */
   toCached(answer: B): Answered;
   ofCached(answered: Answered): B;
 }
 
 /**
- * The way of every call of the API's methods, whatever protocol it came by: rate limits, authentication, response cache
- * and dispatch, which asks for rights.
+ * The steps of every call of the API's methods, in every protocol: rate limits, authentication, response cache and
+ * dispatch, which checks rights.
  */
 export interface Pipeline {
-  /** Throws RESOURCE_EXHAUSTED where too many requests came from the client's address. Asked first. */
+  /** Throws RESOURCE_EXHAUSTED when too many requests came from the client's address. Called first. */
   admit(data: RequestData): void;
-  /** Who calls. Throws UNAUTHENTICATED. For protocols that must know it before they take a large message in. */
+  /**
+   * Authenticates the caller, for protocols that must do so before they receive a large message. Throws
+   * UNAUTHENTICATED.
+   */
   verify(head: CallHead): Promise<Caller>;
-  /** Who calls, counted; for protocols that read messages and answer by a library. */
+  /**
+   * Authenticates the caller and counts the request for its rate limit, for protocols whose library reads messages and
+   * answers.
+   */
   identify(head: CallHead): Promise<Caller>;
-  /** A unary call from its authentication to its answer. Undefined: see `decode`. */
+  /** Runs a unary call from authentication to the answer. Undefined when `decode` gives no message. */
   answer<B>(head: CallHead<DescMethodUnary>, codec: UnaryCodec<B>): Promise<B | undefined>;
-  /** A unary call of an identified caller. */
+  /** Runs a unary call of an identified caller. */
   unary(head: CallHead<DescMethodUnary>, caller: Caller, message: Message): Promise<Message>;
-  /** A streaming call of an identified caller, who is verified again as long as it goes on. The signal ends it. */
+  /**
+   * Runs a streaming call of an identified caller, which is authenticated again while the call runs. Aborting the
+   * signal ends it.
+   */
   stream(
     head: CallHead<DescMethodServerStreaming>,
     caller: Caller,
@@ -64,7 +73,7 @@ export interface PipelineDeps {
   dispatch: Pick<Dispatch, "answer" | "stream">;
   authenticate: MethodAuthenticator;
   clock: Clock;
-  /** Absent: every call is worked on. */
+  /** Defaults to none: then no answer is cached. */
   cache?: ResponseCache<Answered>;
 }
 
@@ -103,7 +112,7 @@ export function createPipeline({ dispatch, authenticate, clock, cache }: Pipelin
       dispatch.stream(head.method, callData(head, caller), message, {
         signal,
         renew: async () => {
-          // That a token ends is not noted, unlike one that was never good.
+          // An expired token is not recorded as a rejection, unlike one that was never valid.
           if (caller.expiresAtMs !== undefined && caller.expiresAtMs <= clock.nowMs())
             throw unauthenticated("the token has ended");
           return callData(head, await verify(head));

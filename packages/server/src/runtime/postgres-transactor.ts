@@ -4,11 +4,11 @@ import { Code, MoorageError } from "../errors.ts";
 import type { Database, Store } from "../store/index.ts";
 import type { Writer } from "./sqlite-transactor.ts";
 
-/** How many commands may be under way or wait for a connection. More are told to come again. */
+/** How many commands may be running or wait for a connection. Further ones are rejected with UNAVAILABLE. */
 const MAX_WAITING = 10_000;
 
 /**
- * The transactor over PostgreSQL: each command is a transaction of its own, done again when it collides with another.
+ * The transactor over PostgreSQL: each command is its own transaction, which is retried when it conflicts with another.
  */
 export function postgresTransactor(store: Store, settings: CommandSettings): Writer {
   const context = commandContext(settings);
@@ -27,7 +27,7 @@ export function postgresTransactor(store: Store, settings: CommandSettings): Wri
       try {
         const { isolation } = command;
         const work = (tx: Database): Promise<unknown> => runCommand(command, { data, input, tx, context });
-        // The command of that name gave it.
+        // The signature of Transactor.write says that the output is this command's.
         return (await store.transact(work, { isolation })) as never;
       } finally {
         waiting -= 1;

@@ -1,7 +1,7 @@
 import { type BlobStore, SMALL_BLOB_BYTES } from "../blobs/index.ts";
 import type { ServiceContext } from "../core/service.ts";
 
-/** Reads blobs for rooms, by what the database says a repo holds. */
+/** Reads blobs for services, after looking up in the database that the repo holds them. */
 export function blobReader(blobs: BlobStore): ServiceContext["readBlob"] {
   return async (call, repo, digest, maxBytes) => {
     const row = await call.tx

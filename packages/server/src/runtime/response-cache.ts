@@ -3,7 +3,7 @@ import { Transaction, transaction } from "@moorage/api";
 import { createResponseCache, type ResponseCache, type ResponseCacheOptions } from "../core/response-cache.ts";
 import type { Database } from "../store/index.ts";
 
-/** An answer of a method, ready to be sent; `etag`: its entity tag, where the protocol has one. */
+/** An answer of a method, ready to be sent. `etag` is its entity tag, in protocols that have one. */
 export interface Answered {
   text: string;
   etag?: string | undefined;
@@ -11,7 +11,7 @@ export interface Answered {
 
 const EVENTS = "moorage.events.v2";
 const ENTRY_BYTES = 500;
-// A page says when it was made, by its token: one minute of that token's life is not missed.
+// A page token holds the time at which it was made, so a cached page shortens its token's lifetime by up to a minute.
 const MAX_AGE_MS = 60_000;
 
 /** The response cache of the API's methods. */
@@ -23,9 +23,10 @@ export function createMethodCache(
 }
 
 /**
- * Whether a method only reads, and nothing of what changes quietly (store/uncached-tables.ts), so that the same call is answered
- * alike until something is written. Methods of the events' services read just that.
+ * Whether answers of the method may be cached: it only reads, and none of the tables that change without invalidating
+ * the cache (store/uncached-tables.ts), so equal calls get equal answers until something is written. Only the methods
+ * of the events' services read such tables.
  */
-export function mayKeep(method: DescMethod): boolean {
+export function isCacheable(method: DescMethod): boolean {
   return getOption(method, transaction) === Transaction.READ && method.parent.file.proto.package !== EVENTS;
 }

@@ -6,20 +6,20 @@ import type { Database } from "../store/index.ts";
 import type { Transactor } from "../core/transactor.ts";
 import type { WriteAnswer, WriteRequest, WriterThreadData } from "./sqlite-writer-thread.ts";
 
-/** How many commands may wait. More are told to come again. */
+/** How many commands may wait. Further ones are rejected with UNAVAILABLE. */
 const MAX_WAITING = 10_000;
 
-/** A transactor that is to be closed. */
+/** A transactor that must be closed. */
 export interface Writer extends Transactor {
-  /** Commands that wait to be committed. */
+  /** The number of commands that wait to be committed. */
   waiting(): number;
-  /** Lets what is under way end, and closes what it has open itself. */
+  /** Waits for the commands under way, and closes the resources that the transactor itself opened. */
   close(): Promise<void>;
 }
 
 /**
- * The transactor of the embedded database: reads on this thread, all writing in one thread of its own. `onFault` is
- * told when the thread dies, which it never should.
+ * The transactor of SQLite: reads on this thread, writes in the writer thread. `onFault` is called when that thread
+ * dies, which is a defect.
  */
 export async function startWriter(
   data: WriterThreadData,
@@ -28,8 +28,8 @@ export async function startWriter(
 ): Promise<Writer> {
   const worker = new Worker(new URL(`./sqlite-writer-thread${extname(import.meta.url)}`, import.meta.url), {
     workerData: data,
-    // What a command leaves behind is little and short-lived: with the usual space for it the thread would take 15 MiB
-    // more, and be no faster.
+    // A command allocates little, and for a short time: with the default size the thread would take 15 MiB more, and be
+    // no faster.
     resourceLimits: { maxYoungGenerationSizeMb: 6 },
   });
   const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
@@ -59,7 +59,8 @@ export async function startWriter(
     else if ("error" in answer) caller?.reject(fromPlain(answer.error));
     else caller?.reject(new Error(answer.fault));
   };
-  // What one turn of the event loop brings leaves in one message: waking the thread costs more than most commands do.
+  // All commands of one turn of the event loop are sent in one message: waking the thread costs more than most commands
+  // do.
   let leaving: WriteRequest[] = [];
   const send = (): void => {
     const together = leaving;
@@ -77,7 +78,7 @@ export async function startWriter(
       const id = nextId++;
       const answer = new Promise<unknown>((resolve, reject) => waiting.set(id, { resolve, reject }));
       if (leaving.push({ id, name, data: callData, input }) === 1) setImmediate(send);
-      // The command of that name gave it.
+      // The signature of Transactor.write says that the output is this command's.
       return (await answer) as never;
     },
     waiting: () => waiting.size,

@@ -7,7 +7,7 @@ import { methodsOf } from "./methods.ts";
 import { commitTogether, type Database, openWriter, type Work } from "../store/index.ts";
 import type { TermsDocument } from "../core/service.ts";
 
-/** What the thread is started with. */
+/** The data that the thread starts with. */
 export interface WriterThreadData {
   path: string;
   pageTokenKey: Uint8Array;
@@ -17,14 +17,14 @@ export interface WriterThreadData {
   eventsPrefix: string;
   terms?: readonly TermsDocument[];
 }
-/** One command on its way to the thread. */
+/** A command sent to the thread. */
 export interface WriteRequest {
   id: number;
   name: string;
   data: CallData;
   input: unknown;
 }
-/** Its way back. `fault` is what nobody foresaw, for the log. */
+/** Its result. `fault` describes an unexpected error, for the log. */
 export type WriteAnswer = { id: number } & ({ value: unknown } | { error: PlainError } | { fault: string });
 
 const MAX_TOGETHER = 256;
@@ -36,7 +36,7 @@ function serve(
   { path, pageTokenKey, ownerRole, admins, secretKeys, eventsPrefix, terms }: WriterThreadData,
 ): void {
   const { db, raw } = openWriter(path, { waits: false });
-  // Methods that read blobs or ask other providers only read, and never come here.
+  // Methods that read blobs or call other providers are not writing methods, so they never run in this thread.
   const secrets = createSecrets(secretKeys);
   const methods = methodsOf({
     pageTokenKey,
@@ -55,7 +55,7 @@ function serve(
     if (running) return;
     running = true;
     while (queue.length > 0) {
-      // What has come in the meantime goes along in the same commit.
+      // Commands that have arrived in the meantime join the same commit.
       while (queue.length < MAX_TOGETHER) {
         const next = receiveMessageOnPort(port);
         if (next === undefined) break;
@@ -97,7 +97,7 @@ function plainly(error: unknown): { error: PlainError } | { fault: string } {
   return { fault: error instanceof Error ? (error.stack ?? error.message) : String(error) };
 }
 
-// SQLITE_FULL, and the I/O error some file systems give in its place when a quota is reached.
+// SQLITE_FULL, and the I/O error that some file systems return instead when a quota is reached.
 function isFull(error: unknown): boolean {
   return (
     error instanceof Error && "errcode" in error && typeof error.errcode === "number" && (error.errcode & 0xff) === 13

@@ -7,7 +7,7 @@ import { createSlots, guarded } from "./stream-limits.ts";
 const LIMIT = { timeout: 10_000 };
 const never = new AbortController().signal;
 
-/** Counts, each time after a while; ends with the signal's reason. */
+/** Yields increasing numbers after pauses; ends with the signal's reason. */
 async function* counting(ended: AbortSignal, everyMs = 5): AsyncGenerator<number> {
   for (let at = 0; ; at++) {
     await wait(everyMs, undefined, { signal: ended }).catch(() => {
@@ -27,7 +27,7 @@ async function endOf(messages: AsyncIterable<unknown>): Promise<{ error: unknown
   return { error: undefined, count };
 }
 
-test("messages end with what the check throws, also while there are none", LIMIT, async () => {
+test("a stream ends with the error that the check throws, even without messages", LIMIT, async () => {
   const over = unauthenticated("over");
   let checks = 0;
   const check = async (): Promise<void> => {
@@ -37,7 +37,7 @@ test("messages end with what the check throws, also while there are none", LIMIT
   assert.equal(checks, 3);
 });
 
-test("no message goes out that was not checked lately", LIMIT, async () => {
+test("no message is sent without a recent check", LIMIT, async () => {
   const over = unauthenticated("over");
   let allowed = true;
   const messages = guarded(counting, {
@@ -53,7 +53,7 @@ test("no message goes out that was not checked lately", LIMIT, async () => {
   assert.deepEqual(await endOf(messages), { error: over, count: 0 });
 });
 
-test("it is checked at the moment that is known beforehand", LIMIT, async () => {
+test("the check runs at the known end of the token", LIMIT, async () => {
   const over = unauthenticated("over");
   assert.deepEqual(
     await endOf(
@@ -69,7 +69,7 @@ test("it is checked at the moment that is known beforehand", LIMIT, async () => 
   );
 });
 
-test("messages end with the signal's reason, and when nobody asks for them any more", LIMIT, async () => {
+test("a stream ends with the signal's reason, and when its reader stops", LIMIT, async () => {
   const left = new AbortController();
   setTimeout(() => left.abort("left"), 20);
   assert.deepEqual(await endOf(guarded(idle, { signal: left.signal, check: async () => {} })), {
@@ -83,7 +83,7 @@ test("messages end with the signal's reason, and when nobody asks for them any m
   assert.equal(given?.aborted, true);
 });
 
-test("there are slots for so many streams, and for so many of one identity", LIMIT, async () => {
+test("the number of streams is limited, in all and for each identity", LIMIT, async () => {
   const slots = createSlots({ all: 3, identity: 2 });
   const isFull = (error: unknown): boolean => error instanceof MoorageError && error.code === Code.ResourceExhausted;
   const open = async (identity: string) => {
@@ -96,7 +96,7 @@ test("there are slots for so many streams, and for so many of one identity", LIM
   await assert.rejects(open("a"), isFull);
   const third = await open("b");
   await assert.rejects(open("c"), isFull);
-  // Whoever leaves gives its slot back, also when nobody asks for its messages any more.
+  // A stream that is aborted frees its slot, even when nothing reads its messages any more.
   first.left.abort();
   const fourth = await open("c");
   await assert.rejects(open("a"), isFull);

@@ -1,10 +1,10 @@
 import { Code, MoorageError } from "../errors.ts";
 
-/** How many streams there are at the same time. */
+/** Limits the number of concurrent streams. */
 export interface Slots {
   /**
-   * The messages, while the identity has a slot. It is free again when they end, or the signal is given. Throws
-   * RESOURCE_EXHAUSTED when there is none.
+   * Yields the messages while the identity holds a slot, which is freed when they end or the signal is aborted. Throws
+   * RESOURCE_EXHAUSTED when no slot is free.
    */
   held<T>(identity: string, signal: AbortSignal, messages: AsyncIterable<T>): AsyncIterable<T>;
 }
@@ -12,7 +12,7 @@ export interface Slots {
 const MAX_STREAMS = 1_000;
 const MAX_OF_AN_IDENTITY = 50;
 
-/** Of this process alone: of several processes and replicas each has its own. */
+/** The slots of this process alone: each process and replica has its own. */
 export function createSlots(
   most: { all: number; identity: number } = { all: MAX_STREAMS, identity: MAX_OF_AN_IDENTITY },
 ): Slots {
@@ -36,7 +36,7 @@ export function createSlots(
         if (left === 0) open.delete(identity);
         else open.set(identity, left);
       };
-      // Whoever left may never ask for another message, nor end this.
+      // A caller that has disconnected may neither ask for another message nor end the generator.
       signal.addEventListener("abort", free, { once: true });
       try {
         yield* messages;
@@ -55,15 +55,15 @@ function tooMany(whose: string): MoorageError {
 }
 
 export interface Guard {
-  /** Ends the messages with its reason. */
+  /** Ends the messages with its reason when aborted. */
   signal: AbortSignal;
-  /** Whether the caller may go on. What it throws ends the messages. */
+  /** Checks whether the caller may continue. An error that it throws ends the messages. */
   check(): Promise<void>;
-  /** When something is known to end then, it is asked again at that moment. Milliseconds from now. */
+  /** When the caller's token is known to expire, so that the check runs at that moment. Milliseconds from now. */
   endsInMs?: number;
-  /** How often it is asked while nothing is sent, in milliseconds. */
+  /** How often the check runs while nothing is sent, in milliseconds. */
   everyMs?: number;
-  /** No message is sent later than this after it was asked, in milliseconds. */
+  /** The longest time between the last check and a message that is sent, in milliseconds. */
   freshMs?: number;
 }
 
@@ -73,8 +73,8 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1_000;
 const LATER_MS = 20;
 
 /**
- * The messages, for as long as their caller may have them. Each is made only when it is asked for, so a slow reader
- * holds one.
+ * Yields the messages while their caller may receive them. Each is made only when it is asked for, so a slow reader
+ * holds only one.
  */
 export async function* guarded<T>(open: (ended: AbortSignal) => AsyncIterable<T>, guard: Guard): AsyncGenerator<T> {
   const { signal, check, endsInMs = Infinity, everyMs = EVERY_MS, freshMs = FRESH_MS } = guard;
@@ -90,7 +90,7 @@ export async function* guarded<T>(open: (ended: AbortSignal) => AsyncIterable<T>
     }
   };
   const every = setInterval(look, everyMs);
-  // A little later: timers and clocks do not agree to the millisecond.
+  // A little later, because timers and clocks differ by some milliseconds.
   const last = endsInMs <= LONGEST_TIMER_MS ? setTimeout(look, Math.max(endsInMs, 0) + LATER_MS) : undefined;
   const end = (reason: unknown): void => {
     clearInterval(every);

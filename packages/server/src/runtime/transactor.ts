@@ -8,7 +8,7 @@ import type { WriterThreadData } from "./sqlite-writer-thread.ts";
 export interface TransactorSettings extends Omit<WriterThreadData, "path"> {
   dataDir: string;
   methods: Map<string, Method>;
-  /** Told when the writing thread dies, which it never should. */
+  /** Called when the writer thread dies, which is a defect. */
   onFault(error: Error): void;
 }
 

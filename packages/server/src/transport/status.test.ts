@@ -10,7 +10,7 @@ const info = (reason: string, domain = "iam.moorage.dev") => ({
   domain,
 });
 
-test("an invalid argument lists all fields and nothing empty", () => {
+test("an invalid argument lists all fields and leaves out empty details", () => {
   const error = invalidArgument(
     { field: "name", description: "is required" },
     { field: "claimMatch.issuer", description: "must be a URL" },
@@ -56,7 +56,7 @@ test("a failed precondition, a missing and an existing resource carry their deta
   }
 });
 
-test("retry delay, metadata, request id and an area of the error's own", () => {
+test("an error carries its retry delay, metadata, request id and own area", () => {
   const error = new MoorageError(Code.Unavailable, "Unavailable", {
     area: "registry",
     retryAfterMs: 1500,
@@ -86,7 +86,7 @@ test("the area is the second part of a full name", () => {
   assert.equal(areaOf("grpc.health.v1.Health"), "health");
 });
 
-test("an unforeseen error shows a request id and is logged with its cause, once", () => {
+test("an unexpected error shows only a request id and is logged once, with its cause", () => {
   const lines: string[] = [];
   const log = pino({}, { write: (line: string) => void lines.push(line) });
   const shown = asMoorageError(new TypeError("secret"), log, "r1");

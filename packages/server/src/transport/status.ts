@@ -14,10 +14,10 @@ import type { Status } from "@moorage/api/gen/google/rpc/status_pb";
 import type { Logger } from "pino";
 import { Code, MoorageError } from "../errors.ts";
 
-/** Where errors nobody foresaw are told. */
+/** The log for unexpected errors. */
 export type ErrorLog = Pick<Logger, "error">;
 
-/** One detail of a status with its descriptor: a message of google/rpc/error_details.proto. */
+/** A detail of a status with its descriptor: a message of google/rpc/error_details.proto. */
 export interface Detail {
   desc: DescMessage;
   value: Message;
@@ -32,7 +32,7 @@ const DETAILS = createRegistry(
   RequestInfoSchema,
 );
 
-// Contract §6.
+// Source: docs/contract.md, "Errors".
 const HTTP_STATUS: Record<Code, number> = {
   3: 400,
   5: 404,
@@ -47,20 +47,19 @@ const HTTP_STATUS: Record<Code, number> = {
   16: 401,
 };
 
-/** The HTTP status of an error's code. Source: contract §6. */
+/** The HTTP status of an error's code. Source: docs/contract.md, "Errors". */
 export function httpStatus(code: Code): number {
   return HTTP_STATUS[code];
 }
 
-/** The service area a full service, method or message name belongs to: "iam" of `moorage.iam.v2.GroupsService`. */
+/** The API area of a full service, method or message name: "iam" of `moorage.iam.v2.GroupsService`. */
 export function areaOf(typeName: string): string {
   return typeName.split(".")[1] ?? typeName;
 }
 
 /**
- * What the error says beside code and message: exactly one ErrorInfo, then what it has of the others. `area` is that of
- * the method called, unless the error names its own; `errorDomain` is the configured suffix. Source: spec.md Errors,
- * contract §6, AIP-193.
+ * The details of an error: exactly one ErrorInfo, then the others that the error has. `area` is the called method's,
+ * unless the error has its own; `errorDomain` is the configured suffix. Source: docs/contract.md, "Errors"; AIP-193.
  */
 export function errorDetails(error: MoorageError, area: string, errorDomain: string): Detail[] {
   const { metadata = {}, fieldViolations = [], preconditionViolations = [], resource, retryAfterMs } = error.details;
@@ -96,14 +95,14 @@ export function errorDetails(error: MoorageError, area: string, errorDomain: str
   return details;
 }
 
-/** The error as gRPC carries it in `grpc-status-details-bin`. Parameters as in `errorDetails`. */
+/** The error in the form of gRPC's `grpc-status-details-bin`. Parameters as in `errorDetails`. */
 export function toStatus(error: MoorageError, area: string, errorDomain: string): Status {
   const details = errorDetails(error, area, errorDomain).map((detail) => anyPack(detail.desc, detail.value));
   return create(StatusSchema, { code: error.code, message: error.message, details });
 }
 
 /**
- * The error as REST bodies carry it: `{code, message, details: [{"@type", …}]}`; empty fields are left out. Source:
+ * The error in the form of REST bodies: `{code, message, details: [{"@type", …}]}`; empty fields are left out. Source:
  * AIP-193.
  */
 export function statusJson(error: MoorageError, area: string, errorDomain: string): JsonObject {
@@ -112,9 +111,9 @@ export function statusJson(error: MoorageError, area: string, errorDomain: strin
 }
 
 /**
- * Whatever was thrown as an error that may be shown. What is not a MoorageError, or is an internal one, is logged here
- * with its cause and becomes INTERNAL with nothing but the request id, once: an error that already carries the id
- * passes as it is.
+ * Turns whatever was thrown into an error that may be shown. An error that is not a MoorageError, or is an internal
+ * one, is logged here with its cause and becomes INTERNAL with only the request id. An error that already carries the
+ * id is returned unchanged, so it is logged once.
  */
 export function asMoorageError(error: unknown, log: ErrorLog, requestId: string): MoorageError {
   if (

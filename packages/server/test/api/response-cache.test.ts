@@ -25,7 +25,7 @@ import {
   sequenceEvents,
 } from "../../src/events/index.ts";
 import { loadConfig, signToken } from "../../src/index.ts";
-import { mayKeep } from "../../src/runtime/response-cache.ts";
+import { isCacheable } from "../../src/runtime/response-cache.ts";
 import { createSnapshotCache } from "../../src/store/index.ts";
 import { ENGINE } from "../support/database.ts";
 import { openEventQueue, outcome, PREFIX } from "../support/event-queue.ts";
@@ -103,12 +103,12 @@ test(
 
 test("answers about events are never kept, those of others that only read are", () => {
   for (const { methods } of [SubscriptionsService, DeliveriesService, EventsService]) {
-    for (const method of methods) assert.equal(mayKeep(method), false, method.name);
+    for (const method of methods) assert.equal(isCacheable(method), false, method.name);
   }
   for (const { methods } of [ReposService, TagsService]) {
     for (const method of methods)
-      assert.equal(mayKeep(method), getOption(method, transaction) === Transaction.READ, method.name);
-    assert.ok(methods.some(mayKeep));
+      assert.equal(isCacheable(method), getOption(method, transaction) === Transaction.READ, method.name);
+    assert.ok(methods.some(isCacheable));
   }
 });
 

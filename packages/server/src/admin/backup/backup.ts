@@ -17,7 +17,7 @@ import { blobFile, blobsBelow, copyDurably, linkOrCopy, syncFolders } from "./fi
 import { BACKUP_FORMAT, type BackupManifest, writeBackup } from "./manifest.ts";
 import type { BlobRow } from "../blob-files.ts";
 import { hashOf } from "../json-lines.ts";
-import { refuseUnfinished } from "../../installation/marker.ts";
+import { requireFinished } from "../../installation/marker.ts";
 import { isEmptyFolder, requireNewest } from "../../installation/stores.ts";
 import type { Report } from "../progress.ts";
 import { rowsOf } from "../tables.ts";
@@ -40,7 +40,7 @@ export async function backupInstallation(config: Config, folder: string, report:
   const store = await openStore(config);
   try {
     await requireNewest(store, config);
-    await refuseUnfinished(store.reader);
+    await requireFinished(store.reader);
   } finally {
     await store.close();
   }

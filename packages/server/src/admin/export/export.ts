@@ -10,8 +10,8 @@ import { copyDurably, syncFolders } from "../backup/files.ts";
 import { type BlobRow, copyBlob } from "../blob-files.ts";
 import { linesOf, writeHashed } from "../json-lines.ts";
 import { blobPath, type ExportManifest, FORMAT, readManifest, tablePath, writeManifest } from "./manifest.ts";
-import { refuseUnfinished } from "../../installation/marker.ts";
-import { isEmptyFolder, openBlobsOf, openPatientStore, requireNewest } from "../../installation/stores.ts";
+import { requireFinished } from "../../installation/marker.ts";
+import { isEmptyFolder, openBlobsOf, openStoreForLongStatements, requireNewest } from "../../installation/stores.ts";
 import type { Report } from "../progress.ts";
 import { inSnapshot } from "../snapshot.ts";
 import { batchesOf, countOf, lineOf, MOVED, type MovedTable, rowOf } from "../tables.ts";
@@ -30,10 +30,10 @@ export async function exportInstallation(config: Config, folder: string, report:
   const before = readManifest(folder);
   if (before === undefined && !isEmptyFolder(folder))
     throw new StoreError(`${folder} is not empty, and holds no export`);
-  const store = await openPatientStore(config);
+  const store = await openStoreForLongStatements(config);
   try {
     await requireNewest(store, config);
-    await refuseUnfinished(store.reader);
+    await requireFinished(store.reader);
     const installation = await installationOf(store);
     if (before !== undefined && before.installation !== installation)
       throw new StoreError(`${folder} holds the export of another installation`);

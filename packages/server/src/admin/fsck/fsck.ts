@@ -5,8 +5,8 @@ import type { Store } from "../../store/index.ts";
 import { type BlobFault, mendBlob, wrongBlobs } from "./blobs.ts";
 import { mendManifest, wrongManifests } from "./manifests.ts";
 import { ROW_CHECKS, type RowCheck } from "./rows.ts";
-import { refuseUnfinished } from "../../installation/marker.ts";
-import { openBlobsOf, openPatientStore, requireNewest } from "../../installation/stores.ts";
+import { requireFinished } from "../../installation/marker.ts";
+import { openBlobsOf, openStoreForLongStatements, requireNewest } from "../../installation/stores.ts";
 import type { Report } from "../progress.ts";
 import { inSnapshot } from "../snapshot.ts";
 import { ask, countOf, MOVED, type PlainRow } from "../tables.ts";
@@ -60,10 +60,10 @@ export async function checkInstallation(
   { repair, deep }: FsckOptions,
   report: Report,
 ): Promise<FsckResult> {
-  const store = await openPatientStore(config);
+  const store = await openStoreForLongStatements(config);
   try {
     await requireNewest(store, config);
-    await refuseUnfinished(store.reader);
+    await requireFinished(store.reader);
     const lock = repair && store.engine === "sqlite" ? takeDataDir(config.dataDir) : undefined;
     try {
       const place = { store, blobs: await openBlobsOf(config), config, deep, report };

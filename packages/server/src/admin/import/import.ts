@@ -9,7 +9,7 @@ import { importBlobs, leftOverBlobs, removeUploads } from "./blobs.ts";
 import { hashOf, linesOf } from "../json-lines.ts";
 import { type ExportManifest, readManifest, tablePath } from "../export/manifest.ts";
 import { readMarker, removeMarker, writeMarker } from "../../installation/marker.ts";
-import { openBlobsOf, openPatientStore } from "../../installation/stores.ts";
+import { openBlobsOf, openStoreForLongStatements } from "../../installation/stores.ts";
 import type { Report } from "../progress.ts";
 import { ask, insertRows, MOVED, rowOf } from "../tables.ts";
 import { importTable } from "./tables.ts";
@@ -27,7 +27,7 @@ export async function importInstallation(config: Config, folder: string, report:
   await checkKeys(folder, sourceKeys);
   const lock = takeDataDir(config.dataDir);
   try {
-    const store = await openPatientStore(config);
+    const store = await openStoreForLongStatements(config);
     try {
       await store.migrate();
       const resumed = await findMarker(store, manifest);

@@ -2,7 +2,7 @@ import type { OutgoingHttpHeaders } from "node:http2";
 import type { Logger } from "pino";
 import type { Observed, ObservedHead } from "../../core/observed.ts";
 
-/** An answer on its way: a response, or a stream, which tells its status with the headers it has sent. */
+/** An answer under way: a response, or a stream, whose status is in the headers it has sent. */
 interface Answer {
   statusCode?: number;
   sentHeaders?: OutgoingHttpHeaders | undefined;
@@ -10,8 +10,8 @@ interface Answer {
 }
 
 /**
- * Writes one line for each request when its answer has gone, or its client has. Tokens and query strings are not in it:
- * `rpc` is the API method, `verb` what was asked of the registry.
+ * Writes one log line for each request when its answer is complete or its client has gone. Tokens and query strings are
+ * left out: `rpc` is the API method, `verb` the registry's operation.
  */
 export function logWhenDone(
   log: Logger,

@@ -1,12 +1,12 @@
 import { BlockList, isIP } from "node:net";
 import { variableOf } from "../../config/index.ts";
 
-/** Says where a request comes from. */
+/** The client's address of a request, from its socket's address and its X-Forwarded-For header. */
 export type ClientAddress = (socketAddress: string, forwardedFor: string | undefined) => string;
 
 /**
- * Whether an address belongs to the networks: addresses and networks in CIDR form. The first entry that is neither is
- * thrown as an Error that names it and the setting it stands in.
+ * Makes a function that says whether an address belongs to the networks: addresses, or networks in CIDR form. Throws an
+ * Error that names the first invalid entry and the setting it is in.
  */
 export function networks(setting: string, entries: readonly string[]): (address: string) => boolean {
   const list = new BlockList();
@@ -23,7 +23,7 @@ export function networks(setting: string, entries: readonly string[]): (address:
 
 /**
  * The client's address: the socket's, or, when that is a trusted proxy, the last one in X-Forwarded-For that is not.
- * `trusted` are the entries of MOORAGE_TRUSTED_PROXIES; a wrong one is thrown as an Error that names it.
+ * `trusted` are the entries of MOORAGE_TRUSTED_PROXIES; throws an Error that names an invalid one.
  */
 export function clientAddress(trusted: readonly string[]): ClientAddress {
   const isTrusted = networks(variableOf("trustedProxies"), trusted);
@@ -38,7 +38,7 @@ export function clientAddress(trusted: readonly string[]): ClientAddress {
   };
 }
 
-// An IPv4 client of a socket that also takes IPv6.
+// An IPv4 client has an IPv4-mapped address on a socket that also accepts IPv6.
 function plain(address: string): string {
   return address.startsWith("::ffff:") && isIP(address.slice(7)) === 4 ? address.slice(7) : address;
 }

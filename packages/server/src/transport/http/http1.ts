@@ -8,13 +8,13 @@ import type { Handler } from "./listen.ts";
 import { statusJson } from "../status.ts";
 
 export interface Http1 {
-  /** Owns the port: it must be the one that listens, or its time-outs do not run. It has no connection listener. */
+  /** Owns the port: its time-outs run only on the server that listens. It has no connection listener of its own. */
   server: Server;
-  /** Speaks HTTP/1.1 on the socket, clear or TLS. */
+  /** Serves HTTP/1.1 on the socket, clear text or TLS. */
   accept(socket: Socket): void;
   /**
-   * Stops listening and closes each connection once it has nothing to answer. Resolves when all connections of the port
-   * are gone.
+   * Stops listening and closes each connection once it has no answer under way. Resolves when all connections of the
+   * port are closed.
    */
   drain(): Promise<void>;
 }
@@ -23,8 +23,8 @@ export interface Http1 {
 export function http1(serve: Handler, limits: PortLimits, errorDomain: string): Http1 {
   // How many answers are under way on each connection.
   const answering = new Map<Socket, number>();
-  // One listener for all answers: this runs at every request. By then an answer may have lost its socket, but not its
-  // request.
+  // One listener for all answers, because this runs at every request. By then an answer may have lost its socket, but
+  // not its request.
   const answered = function (this: ServerResponse): void {
     const { socket } = this.req;
     const left = answering.get(socket);
@@ -37,7 +37,7 @@ export function http1(serve: Handler, limits: PortLimits, errorDomain: string): 
     {
       maxHeaderSize: limits.maxHeaderBytes,
       headersTimeout: limits.headersTimeoutMs,
-      // A large upload takes as long as it takes; what stands still is cut by the idle time-out.
+      // An upload may take any time; one that stalls is cut by the idle time-out.
       requestTimeout: 0,
       keepAliveTimeout: limits.keepAliveTimeoutMs,
       connectionsCheckingInterval: Math.min(5_000, limits.headersTimeoutMs),
@@ -52,10 +52,10 @@ export function http1(serve: Handler, limits: PortLimits, errorDomain: string): 
   );
   server.timeout = limits.idleTimeoutMs;
   server.maxConnections = limits.maxConnections;
-  // A client may close its sending side and still wait for the answer. Node's types do not know the property.
+  // A client may close its sending side and still wait for the answer. Node's types do not have the property.
   Object.assign(server, { httpAllowHalfOpen: true });
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-    // In the middle of another answer nothing can be said any more.
+    // In the middle of another answer no error can be sent any more.
     if (!socket.writable || (answering.get(socket as Socket) ?? 0) > 0) return void socket.destroy();
     socket.end(rejection(error.code, errorDomain), () => socket.destroy());
   });
@@ -70,18 +70,18 @@ export function http1(serve: Handler, limits: PortLimits, errorDomain: string): 
   };
   const drain = async (): Promise<void> => {
     draining = true;
-    // The server's own close() destroys connections whose answer is written but not yet sent [seen with Node 26]: only
-    // stop listening.
+    // The server's own close() destroys connections whose answer is written but not yet sent (observed with Node 26):
+    // only stop listening.
     const gone = new Promise<void>((resolve) => void NetServer.prototype.close.call(server, () => resolve()));
     for (const [socket, count] of answering) if (count === 0) socket.destroySoon();
     await gone;
-    // Nothing is left to destroy; this ends the server's timers.
+    // No connection is left to destroy; this ends the server's timers.
     server.close();
   };
   return { server, accept, drain };
 }
 
-/** The answer to what could not be read as an HTTP/1.1 request. */
+/** The answer to bytes that are not a readable HTTP/1.1 request. */
 function rejection(code: string | undefined, errorDomain: string): string {
   const line =
     code === "HPE_HEADER_OVERFLOW"

@@ -1,32 +1,28 @@
-/** The bounds of the port. Every figure can be overridden; the defaults suit a server that also takes large uploads. */
+/** The limits of the port. The defaults suit a server that also accepts large uploads. */
 export interface PortLimits {
-  /** How long a new connection may stay silent before its protocol is known. */
+  /** How long a new connection may send nothing before its protocol is known. */
   peekTimeoutMs: number;
   /** How long a TLS handshake may take. */
   handshakeTimeoutMs: number;
   /**
-   * Until when the head of an HTTP/1.1 request must have arrived. A request's body has no such end, only the idle
-   * time-out.
+   * How long the head of an HTTP/1.1 request may take to arrive. The body has no such limit, only the idle time-out.
    */
   headersTimeoutMs: number;
-  /** How long an HTTP/1.1 connection is kept between two requests. */
+  /** How long an idle HTTP/1.1 connection stays open between two requests. */
   keepAliveTimeoutMs: number;
-  /**
-   * How long a connection may stay without a byte in either direction before it is closed (HTTP/1.1) or probed
-   * (HTTP/2).
-   */
+  /** How long a connection may pass no byte in either direction before it is closed (HTTP/1.1) or pinged (HTTP/2). */
   idleTimeoutMs: number;
-  /** How long the peer of a silent HTTP/2 connection may take to answer a ping before it is taken for gone. */
+  /** How long the peer of a silent HTTP/2 connection may take to answer a ping before the connection is destroyed. */
   probeTimeoutMs: number;
-  /** How long a client may go on sending a body that was answered already, before its connection is cut. */
+  /** How long a client may go on sending a body after its answer before its connection is cut. */
   lingerTimeoutMs: number;
-  /** The size of a request's head; tokens in it are large. */
+  /** The size of a request's head. Tokens in it may be large. */
   maxHeaderBytes: number;
-  /** Connections at a time; one more is closed at once. */
+  /** Concurrent connections; one more is closed immediately. */
   maxConnections: number;
   /** Concurrent streams of one HTTP/2 connection. */
   maxStreams: number;
-  /** How much of one HTTP/2 request body is taken in before the handler reads it. */
+  /** How much of one HTTP/2 request body is received before its handler reads it. */
   streamWindowBytes: number;
   /** The same for all streams of a connection together. */
   sessionWindowBytes: number;
@@ -47,8 +43,8 @@ export const PORT_LIMITS: PortLimits = {
   sessionWindowBytes: 2 * 1024 * 1024,
 };
 
-/** The size of one gRPC, gRPC-Web or Connect message, decompressed, where no setting says otherwise. */
+/** The largest gRPC, gRPC-Web or Connect message, decompressed, unless a setting says otherwise. */
 export const MAX_MESSAGE_BYTES = 1024 * 1024;
 
-/** The longest deadline a caller may name: the longest a timer can wait. */
+/** The longest deadline that a caller may set: the longest delay of a timer. */
 export const MAX_DEADLINE_MS = 2 ** 31 - 1;

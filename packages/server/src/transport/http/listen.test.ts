@@ -20,7 +20,7 @@ const HELLO = "GET /hello HTTP/1.1\r\nHost: test\r\n\r\n";
 let running: Listening | undefined;
 const clients = new Set<{ destroy(): unknown }>();
 
-// No test waits on a clock; one that hangs is broken.
+// No test waits for a time to pass; one that takes this long hangs.
 const LIMIT = { timeout: 20_000 };
 
 afterEach(async () => {
@@ -48,7 +48,7 @@ function raw(port: number): Socket {
   return socket;
 }
 
-/** The server has closed its side, or all of it. */
+/** Resolves when the server has closed the connection, or its side of it. */
 async function gone(socket: Socket): Promise<void> {
   await Promise.race([once(socket, "end"), once(socket, "close")]);
 }
@@ -111,7 +111,7 @@ test("TLS with both versions shares the port with clear text", LIMIT, async () =
   assert.equal((await overHttp2(session(`http://127.0.0.1:${port}`), "/clear2")).body, "POST /clear2 ");
 });
 
-test("a TLS client of a port without TLS, and a broken handshake, are cut", LIMIT, async () => {
+test("a TLS client of a port without TLS, and a broken handshake, are closed", LIMIT, async () => {
   const port = await start(echo);
   const clear = raw(port);
   clear.resume().write(Buffer.from([0x16, 3, 1, 0, 5, 1, 2, 3, 4, 5]));
@@ -123,7 +123,7 @@ test("a TLS client of a port without TLS, and a broken handshake, are cut", LIMI
   assert.equal((await overHttp1(httpRequest, { port: running?.port ?? 0, path: "/alive" })).status, 200);
 });
 
-test("first bytes that come one at a time are understood", LIMIT, async () => {
+test("the protocol is recognized when the first bytes arrive one by one", LIMIT, async () => {
   const port = await start(echo);
   const one = raw(port).setNoDelay(true);
   for (const byte of HELLO.replace("GET", "PROPFIND").replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n")) {
@@ -145,7 +145,7 @@ test("first bytes that come one at a time are understood", LIMIT, async () => {
   assert.equal(frame[3], 4);
 });
 
-test("a silent client, and one that stops in the middle of a preface, are cut after the time-out", LIMIT, async () => {
+test("a client that sends nothing, or only a part of the preface, is cut after the time-out", LIMIT, async () => {
   const port = await start(echo, { limits: { peekTimeoutMs: 50 } });
   const silent = raw(port).resume();
   const hesitant = raw(port).resume();
@@ -153,7 +153,7 @@ test("a silent client, and one that stops in the middle of a preface, are cut af
   await Promise.all([gone(silent), gone(hesitant)]);
 });
 
-test("clients that leave at once disturb nobody", LIMIT, async () => {
+test("clients that disconnect immediately do not disturb others", LIMIT, async () => {
   const port = await start(echo);
   for (const words of ["", "P", "PRI * HT"]) {
     const socket = raw(port).resume();
@@ -176,7 +176,7 @@ test("pipelined requests are answered in order, also when the client has closed 
   assert.match(await text(socket), /<\/slow>[^]*<\/hello>$/);
 });
 
-test("100-continue is sent before the body is", LIMIT, async () => {
+test("100 Continue is answered before the client sends the body", LIMIT, async () => {
   const port = await start(echo);
   const socket = raw(port);
   socket.write(
@@ -197,7 +197,7 @@ test("100-continue is sent before the body is", LIMIT, async () => {
   assert.equal(await text(stream), "PUT /blob2 body");
 });
 
-test("what is no HTTP is 400 with an error body, a head too large 431", LIMIT, async () => {
+test("malformed HTTP is answered 400 with an error body, and too large a head 431", LIMIT, async () => {
   const port = await start(echo);
   const bad = raw(port);
   bad.end("NONSENSE\r\n\r\n");
@@ -213,7 +213,7 @@ test("what is no HTTP is 400 with an error body, a head too large 431", LIMIT, a
   assert.match(await text(large), /^HTTP\/1\.1 431 /);
 });
 
-test("a handler that fails answers 500 and says nothing of why; the server lives on", LIMIT, async () => {
+test("a handler that throws is answered 500 without the reason, and the server goes on", LIMIT, async () => {
   const port = await start(() => {
     throw new Error("secret");
   });
@@ -225,7 +225,7 @@ test("a handler that fails answers 500 and says nothing of why; the server lives
 });
 
 test(
-  "a stream that is taken is nobody else's; one whose taker fails is ended, and the server lives on",
+  "a stream that takeStream takes is not given to the handler; if it throws, the stream ends and the server goes on",
   LIMIT,
   async () => {
     const port = await start(echo, {
@@ -244,38 +244,42 @@ test(
   },
 );
 
-test("close lets answers under way end, over both versions and TLS, and takes no new connection", LIMIT, async () => {
-  let waiting = 0;
-  const arrived = Promise.withResolvers<void>();
-  const release = Promise.withResolvers<void>();
-  const port = await start(
-    async (_request, response) => {
-      waiting += 1;
-      if (waiting === 3) arrived.resolve();
-      await release.promise;
-      response.end("done");
-    },
-    { tls: pair },
-  );
-  const idle = raw(port).resume();
-  const client = session(`http://127.0.0.1:${port}`);
-  const goaway = once(client, "goaway");
-  const answers = [
-    overHttp1(httpRequest, { port, path: "/" }),
-    overHttp2(client, "/"),
-    overHttp1(httpsRequest, { port, ca: pair.cert } as RequestOptions),
-  ];
-  await arrived.promise;
-  const closed = running?.close(60_000);
-  await Promise.all([goaway, gone(idle)]);
-  await assert.rejects(overHttp1(httpRequest, { port, path: "/" }), { code: "ECONNREFUSED" });
-  release.resolve();
-  assert.deepEqual(
-    (await Promise.all(answers)).map((answer) => answer.body),
-    ["done", "done", "done"],
-  );
-  await closed;
-});
+test(
+  "close lets answers under way complete, over both versions and TLS, and accepts no new connection",
+  LIMIT,
+  async () => {
+    let waiting = 0;
+    const arrived = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
+    const port = await start(
+      async (_request, response) => {
+        waiting += 1;
+        if (waiting === 3) arrived.resolve();
+        await release.promise;
+        response.end("done");
+      },
+      { tls: pair },
+    );
+    const idle = raw(port).resume();
+    const client = session(`http://127.0.0.1:${port}`);
+    const goaway = once(client, "goaway");
+    const answers = [
+      overHttp1(httpRequest, { port, path: "/" }),
+      overHttp2(client, "/"),
+      overHttp1(httpsRequest, { port, ca: pair.cert } as RequestOptions),
+    ];
+    await arrived.promise;
+    const closed = running?.close(60_000);
+    await Promise.all([goaway, gone(idle)]);
+    await assert.rejects(overHttp1(httpRequest, { port, path: "/" }), { code: "ECONNREFUSED" });
+    release.resolve();
+    assert.deepEqual(
+      (await Promise.all(answers)).map((answer) => answer.body),
+      ["done", "done", "done"],
+    );
+    await closed;
+  },
+);
 
 test("close does not cut an answer that is written but not yet sent", LIMIT, async () => {
   const size = 20_000_000;
@@ -293,7 +297,7 @@ test("close does not cut an answer that is written but not yet sent", LIMIT, asy
   await closed;
 });
 
-test("close cuts what has not ended after the grace", LIMIT, async () => {
+test("close cuts requests that have not ended after the grace period", LIMIT, async () => {
   const arrived = Promise.withResolvers<void>();
   const port = await start(() => arrived.resolve());
   const socket = raw(port).resume();
@@ -302,7 +306,7 @@ test("close cuts what has not ended after the grace", LIMIT, async () => {
   await Promise.all([running?.close(10), gone(socket)]);
 });
 
-test("a body that goes on after its answer is cut, over both versions", LIMIT, async () => {
+test("a request whose body continues after its answer is cut, over both versions", LIMIT, async () => {
   const port = await start(
     async (request, response) => {
       await once(request, "readable");
@@ -320,7 +324,7 @@ test("a body that goes on after its answer is cut, over both versions", LIMIT, a
   assert.equal(stream.rstCode, 0);
 });
 
-test("a port that is taken is told", LIMIT, async () => {
+test("a port that is in use rejects with EADDRINUSE", LIMIT, async () => {
   const port = await start(echo);
   await assert.rejects(listen({ host: "127.0.0.1", port, handler: echo, errorDomain: "moorage.dev", log }), {
     code: "EADDRINUSE",
@@ -328,7 +332,7 @@ test("a port that is taken is told", LIMIT, async () => {
 });
 
 test(
-  "a TLS handshake on a port without TLS is answered in plain HTTP, so that container clients go on without it",
+  "a TLS handshake on a port without TLS is answered in plain HTTP, so that container clients fall back to HTTP",
   LIMIT,
   async () => {
     const port = await start(echo);

@@ -15,16 +15,14 @@ import type { ErrorLog } from "../status.ts";
 /** Answers a request of either HTTP version. */
 export type Handler = (request: Request, response: Response) => Promise<void> | void;
 
-/**
- * Takes an HTTP/2 stream as it is and answers it to the end; or answers false, and the handler gets it as a request.
- */
+/** Answers an HTTP/2 stream completely and returns true; or returns false, and the handler gets it as a request. */
 export type TakeStream = (
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
   rawHeaders: readonly string[],
 ) => boolean;
 
-/** PEM texts. */
+/** A certificate and its private key in PEM. */
 export interface KeyPair {
   cert: string | Buffer;
   key: string | Buffer;
@@ -32,14 +30,14 @@ export interface KeyPair {
 
 export interface ListenOptions {
   host: string;
-  /** 0: any free port. */
+  /** 0 chooses any free port. */
   port: number;
-  /** With it TLS is answered on the same port, beside clear text. */
+  /** With it the port also accepts TLS, beside clear text. */
   tls?: KeyPair | undefined;
   handler: Handler;
-  /** Asked first for each HTTP/2 stream. */
+  /** Called first for each HTTP/2 stream. */
   takeStream?: TakeStream;
-  /** The suffix of ErrorInfo's domain, for the few answers the port gives by itself. */
+  /** The suffix of ErrorInfo's domain, for the errors that the port itself answers. */
   errorDomain: string;
   log: ErrorLog;
   limits?: Partial<PortLimits>;
@@ -49,15 +47,14 @@ export interface Listening {
   port: number;
   address: string;
   /**
-   * Takes no more connections and requests, lets those under way end, and after `graceMs` milliseconds cuts what is
-   * left.
+   * Accepts no more connections and requests, lets those under way end, and after `graceMs` milliseconds cuts the rest.
    */
   close(graceMs: number): Promise<void>;
 }
 
 /**
  * One TCP port for HTTP/1.1, HTTP/2 with prior knowledge, and both over TLS by ALPN. `Expect: 100-continue` is answered
- * before the handler runs, as Node does by itself. Rejects when the port cannot be had.
+ * before the handler runs, as Node does by default. Rejects when it cannot listen on the port.
  */
 export async function listen(options: ListenOptions): Promise<Listening> {
   const limits = { ...PORT_LIMITS, ...options.limits };
@@ -93,7 +90,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
       if (protocol === "http1") h1.accept(socket);
       else if (protocol === "http2") acceptHttp2(socket, h2);
       else if (protocol === "tls" && tls) tls.emit("connection", socket);
-      else if (protocol === "tls") refuseTls(socket, limits.peekTimeoutMs);
+      else if (protocol === "tls") rejectTls(socket, limits.peekTimeoutMs);
       else socket.destroy();
     });
   });
@@ -127,11 +124,11 @@ export async function listen(options: ListenOptions): Promise<Listening> {
 const NO_TLS = "this port speaks plain HTTP\n";
 
 /**
- * Tells a client that begins a TLS handshake on a port without TLS, in plain HTTP. Container clients try HTTPS first on
- * a registry they may use without; an HTTP answer is the sign for them to go on without it, where a closed connection
- * makes them try again.
+ * Answers a client that begins a TLS handshake on a port without TLS, in plain HTTP. Container clients try HTTPS first
+ * on a registry that they may use without TLS: an HTTP answer makes them fall back to HTTP, where a closed connection
+ * makes them retry.
  */
-function refuseTls(socket: Socket, timeoutMs: number): void {
+function rejectTls(socket: Socket, timeoutMs: number): void {
   socket
     .on("error", () => socket.destroy())
     .setTimeout(timeoutMs, () => socket.destroy())
@@ -142,8 +139,8 @@ function refuseTls(socket: Socket, timeoutMs: number): void {
 }
 
 /**
- * Ends a request whose body still comes some time after its answer. Node reads and drops what a handler left of an
- * HTTP/1.1 body, for ever if need be, and keeps an HTTP/2 stream open for it.
+ * Ends a request whose body continues for some time after its answer. Node would read and drop the rest of an HTTP/1.1
+ * body without a limit, and keep an HTTP/2 stream open for it.
  */
 function cutUnreadBody(request: Request, response: Response, lingerTimeoutMs: number): void {
   const { socket, headers } = request;
@@ -163,7 +160,7 @@ function cutUnreadBody(request: Request, response: Response, lingerTimeoutMs: nu
   });
 }
 
-/** The handler's failures end here. Handlers answer their own errors; what arrives is a defect. */
+/** Catches what the handler throws. Handlers answer their own errors, so an error that arrives here is a defect. */
 async function answer(
   request: Request,
   response: Response,
@@ -196,20 +193,21 @@ function http2Server(serve: Handler, limits: PortLimits): Http2Server {
     session.setLocalWindowSize(limits.sessionWindowBytes);
     session.setTimeout(limits.idleTimeoutMs, () => probe(session, limits.probeTimeoutMs));
   });
-  // The session ends by itself after it; without a listener the process would.
+  // The session ends by itself afterwards; without a listener the error would end the process.
   server.on("sessionError", (_error, session) => session.destroy());
   return server;
 }
 
 /**
- * The request and response that Node makes of each stream cost more than a small answer: streams that are taken as they
- * are get none.
+ * Node makes a request and a response for each stream, which costs more than a small answer: streams that `take` takes
+ * get none.
  */
 function offerStreams(server: Http2Server, take: TakeStream, log: ErrorLog): void {
   const makeRequest = server.listeners("stream");
   server.removeAllListeners("stream");
   server.on("stream", (stream: ServerHttp2Stream, headers, flags, rawHeaders) => {
-    // A reset by the client is told by the close that follows it; without a listener the process would end.
+    // A reset by the client also closes the stream, which is handled there; without a listener the error would end the
+    // process.
     stream.on("error", ignore);
     try {
       if (take(stream, headers, rawHeaders)) return;
@@ -224,14 +222,14 @@ function offerStreams(server: Http2Server, take: TakeStream, log: ErrorLog): voi
 function ignore(): void {}
 
 function acceptHttp2(socket: Socket, server: Http2Server): void {
-  // The session closes when its client's side does, but does not see an end that came together with the first bytes.
+  // The session closes when the client's side does, but misses an end that came together with the first bytes.
   socket.once("end", () => socket.destroy());
   server.emit("connection", socket);
 }
 
 /**
- * Streams may rightly be silent for long (a health watch): a silent connection is cut only when its peer no longer
- * answers.
+ * Streams may legitimately be silent for long (a health watch), so a silent connection is cut only when its peer does
+ * not answer a ping.
  */
 function probe(session: ServerHttp2Session, timeoutMs: number): void {
   if (session.destroyed) return;

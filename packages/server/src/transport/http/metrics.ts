@@ -1,7 +1,7 @@
 import type { Request, Response } from "../../core/http.ts";
 
 export interface MetricsEndpointOptions {
-  /** Who may read: of the client's address. */
+  /** Whether a client with this address may read the metrics. */
   mayRead(address: string): boolean;
   /** The metrics as text, of all processes that serve this port. */
   collect(): Promise<string>;
@@ -14,8 +14,8 @@ export interface MetricsEndpoint {
 }
 
 /**
- * GET of `/metrics` in Prometheus' text format. A request that says it was forwarded, by a proxy that is not trusted,
- * is nobody's: its proxy may stand in a network that may read while its client does not.
+ * GET of `/metrics` in Prometheus' text format. A request that was forwarded by a proxy that is not trusted gets
+ * nothing: the proxy's network may be allowed to read while its client is not.
  */
 export function metricsEndpoint({ mayRead, collect, contentType }: MetricsEndpointOptions): MetricsEndpoint {
   return {

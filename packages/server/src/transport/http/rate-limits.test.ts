@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { networkOf } from "./rate-limits.ts";
 
-test("an IPv4 address stands for itself, an IPv6 address for its /64, however it is written", () => {
+test("the rate limit counts an IPv4 address by itself and an IPv6 address by its /64, in every notation", () => {
   for (const [address, network] of [
     ["192.0.2.7", "192.0.2.7"],
     ["::ffff:192.0.2.7", "192.0.2.7"],

@@ -3,42 +3,43 @@ import { createLru } from "../../lib/lru.ts";
 import { createRateLimiter, type RateLimit } from "../../lib/rate-limit.ts";
 import { Code, MoorageError } from "../../errors.ts";
 
-/**
- * Lets requests in as the rate limits say: by the client's address before anything else, by identity once it is known.
- */
+/** Applies the rate limits: by the client's address before anything else, by identity once that is known. */
 export interface Admission {
-  /** Counts a request from the address. Answers what it is refused with. `door`: for the count of refusals. */
-  address(door: string, address: string): MoorageError | undefined;
-  /** What a door counts its callers with: see `admit` in RequestData. */
-  callers(door: string): (identity: string) => void;
   /**
-   * Counts the request once more, because the credentials it showed were not good: who guesses makes the server verify
-   * signatures, look identities up and fetch issuers' keys, and no honest client does so often.
+   * Counts a request from the address. Returns the rejection where there were too many, otherwise undefined. `handler`
+   * is a label of the metric of rejections.
+   */
+  address(handler: string, address: string): MoorageError | undefined;
+  /** The function by which a handler counts its callers: see `admit` in RequestData. */
+  callers(handler: string): (identity: string) => void;
+  /**
+   * Counts the request once more, because its credentials were not valid. Guessing credentials makes the server verify
+   * signatures, look up identities and fetch issuers' keys, and correct clients rarely do it.
    */
   failed(address: string): void;
 }
 
 export interface AdmissionOptions {
-  /** Undefined: as many as come. */
+  /** Undefined when requests of an identity are not limited. */
   identity: RateLimit | undefined;
   address: RateLimit | undefined;
   clock: Clock;
-  /** Told of each request that is refused. */
-  limited(door: string, kind: "identity" | "address"): void;
+  /** Called for each request that is rejected. */
+  limited(handler: string, kind: "identity" | "address"): void;
 }
 
-// Some 200 bytes each.
+// Each entry takes some 200 bytes.
 const MAX_ADDRESSES = 50_000;
 const MAX_IDENTITIES = 50_000;
 const MAX_NETWORKS = 10_000;
 
-/** Buckets of this process alone: of several processes and replicas each has its own. Undefined: there is no limit. */
+/** The rate limits of this process alone: each process and replica counts its own. Undefined when no limit is set. */
 export function createAdmission({ identity, address, clock, limited }: AdmissionOptions): Admission | undefined {
   if (identity === undefined && address === undefined) return undefined;
   const addresses = address && createRateLimiter(address, MAX_ADDRESSES);
   const identities = identity && createRateLimiter(identity, MAX_IDENTITIES);
-  const handlers = new Map<string, (identity: string) => void>();
-  // To read an IPv6 address takes a microsecond, to look it up a tenth.
+  const admitters = new Map<string, (identity: string) => void>();
+  // Reading an IPv6 address takes a microsecond, looking it up a tenth of that.
   const networks = createLru<string, string>(MAX_NETWORKS);
   const keyOf = (from: string): string => {
     if (!from.includes(":")) return from;
@@ -49,23 +50,23 @@ export function createAdmission({ identity, address, clock, limited }: Admission
     return network;
   };
   return {
-    address(door, from) {
+    address(handler, from) {
       const waitMs = addresses?.take(keyOf(from), clock.nowMs()) ?? 0;
       if (waitMs === 0) return undefined;
-      limited(door, "address");
+      limited(handler, "address");
       return tooMany("this address", waitMs);
     },
-    callers(door) {
-      const known = handlers.get(door);
+    callers(handler) {
+      const known = admitters.get(handler);
       if (known !== undefined) return known;
       const admit = (caller: string): void => {
-        // Nobody's requests are counted by their address alone.
+        // Anonymous requests are counted by their address alone.
         const waitMs = caller === "" ? 0 : (identities?.take(caller, clock.nowMs()) ?? 0);
         if (waitMs === 0) return;
-        limited(door, "identity");
+        limited(handler, "identity");
         throw tooMany("this identity", waitMs);
       };
-      handlers.set(door, admit);
+      admitters.set(handler, admit);
       return admit;
     },
     failed: (from) => addresses?.charge(keyOf(from), clock.nowMs()),
@@ -80,8 +81,8 @@ function tooMany(whose: string, waitMs: number): MoorageError {
 }
 
 /**
- * What is counted as one client: an IPv4 address; of IPv6 the first 64 bits, of which a single customer has at least
- * all that follow. Source: RFC 6177 §2.
+ * The network that counts as one client: an IPv4 address, or the first 64 bits of an IPv6 address, because one customer
+ * has at least a whole /64. Source: RFC 6177 §2.
  */
 export function networkOf(address: string): string {
   if (!address.includes(":")) return address;

@@ -2,7 +2,10 @@ import { asMoorageError, type ErrorLog } from "../status.ts";
 import type { Response } from "../../core/http.ts";
 import { answerError } from "../rest/send.ts";
 
-/** Answers an error as AIP-193 JSON, for doors that have no transcoding; `status` instead of the one of its code. */
+/**
+ * Makes a function that answers an error as AIP-193 JSON, for endpoints without transcoding. `status` replaces the HTTP
+ * status of the error's code.
+ */
 export function answerErrors(
   errorDomain: string,
   log: ErrorLog,

@@ -4,9 +4,9 @@ const PREFACE = Buffer.from("PRI");
 const TLS_HANDSHAKE = 0x16;
 
 /**
- * Looks at the first bytes of a connection and tells the protocol, once: "tls" by the first byte of a handshake record,
- * "http2" by the preface of RFC 9113 §3.4, "http1" for all else. The bytes are put back. A client that stays undecided
- * for `timeoutMs` milliseconds, leaves or fails is "none": close it.
+ * Recognizes the protocol of a connection by its first bytes, and calls `decided` once: "tls" for the first byte of a
+ * handshake record, "http2" for the preface of RFC 9113 §3.4, "http1" for all else. The bytes are put back. For a
+ * client that sends too little within `timeoutMs` milliseconds, disconnects or fails it is "none": close the socket.
  */
 export function peek(
   socket: Socket,
@@ -22,8 +22,8 @@ export function peek(
     done = true;
     clearTimeout(timer);
     socket.off("readable", read).off("end", leave).off("close", leave);
-    // Whoever takes the socket over listens for errors; on one about to be destroyed our listener stays and swallows
-    // them.
+    // The next owner of the socket listens for errors. On a socket about to be destroyed this listener stays and
+    // swallows them.
     if (protocol !== "none") {
       socket.off("error", leave);
       socket.unshift(seen);

@@ -59,14 +59,14 @@ const schemas = (
   document["components"] as { schemas: Record<string, { properties: Record<string, object>; required?: string[] }> }
 ).schemas;
 
-test("it is OpenAPI 3.1 by the rules of the specification", async () => {
+test("the document is valid OpenAPI 3.1", async () => {
   const validator = new Validator();
   const result = await validator.validate(structuredClone(document));
   assert.deepEqual(result.errors, undefined);
   assert.equal(result.valid, true);
 });
 
-test("every reference in it leads somewhere", () => {
+test("every reference of the document resolves", () => {
   const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/(\w+)\/([^"]+)"/g)];
   assert.ok(references.length > 100);
   const components = document["components"] as Record<string, Record<string, object>>;
@@ -74,7 +74,7 @@ test("every reference in it leads somewhere", () => {
     assert.ok(components[kind]?.[name] !== undefined, `${kind}/${name}`);
 });
 
-test("every method with a REST path is an operation of its own, with words about it", () => {
+test("every method with a REST path is an operation of its own, with a description", () => {
   const operations = Object.values(paths).flatMap((path) => Object.values(path));
   const ids = operations.map(({ operationId }) => operationId);
   assert.equal(new Set(ids).size, ids.length);
@@ -130,7 +130,7 @@ test("an update has a mask, and its body is the resource without required fields
   assert.deepEqual(schemas["registry.v2.Repo.Input"]?.required, ["name"]);
 });
 
-test("what is never answered is not in the answer's schema, and what always is is required there", () => {
+test("the schema of an answer lacks input-only fields, and requires the fields that every answer has", () => {
   const [answer, input] = [schemas["registry.v2.SyncConfig"], schemas["registry.v2.SyncConfig.Input"]];
   assert.ok(!("password" in (answer?.properties ?? {})));
   assert.deepEqual(input?.properties["password"], {
@@ -142,7 +142,7 @@ test("what is never answered is not in the answer's schema, and what always is i
   assert.deepEqual(schemas["registry.v2.Tag"]?.required, ["uid", "name", "digest", "deprecated", "bundles"]);
 });
 
-test("it tells which capabilities a method needs, and that one without access needs no token", () => {
+test("an operation names the capabilities that its method needs, and a public one needs no token", () => {
   assert.deepEqual(paths["/registry/v2/tags/{uid}"]?.["delete"]?.["x-moorage-capabilities"], ["CAP_TAG_DELETE"]);
   assert.deepEqual(paths["/ping/v2/ping"]?.["get"]?.security, []);
   assert.deepEqual(Object.keys(paths["/registry/v2/tags/{uid}"]?.["delete"]?.responses ?? {}), [

@@ -10,7 +10,7 @@ import { type Comments, createSchemas, type Schema, type Schemas } from "./schem
 export interface DocumentOptions {
   services: readonly DescService[];
   comments: Comments;
-  /** Where the platform is reached; no slash at the end. */
+  /** The URL of the platform; no slash at the end. */
   baseUrl: string;
 }
 
@@ -20,19 +20,19 @@ interface Place {
   comments: Comments;
 }
 
-const ETAG = { ETag: { description: "Names this answer, byte for byte.", schema: { type: "string" } } };
+const ETAG = { ETag: { description: "Identifies this answer, byte for byte.", schema: { type: "string" } } };
 const IF_NONE_MATCH = {
   name: "If-None-Match",
   in: "header",
-  description: "The ETag of an answer that the caller still has: if it would be the same, the answer is 304.",
+  description: "The ETag of an answer that the caller still has: if the answer would be the same, it is 304.",
   schema: { type: "string" },
 };
 const MAX_DEPTH = 2;
 const PAGING = new Set(["page_size", "page_token", "order_by", "skip"]);
 
 /**
- * The platform API as OpenAPI 3.1, all of it read from the descriptors: paths, parameters, bodies, answers, errors, and
- * which capabilities a method needs. Source: https://spec.openapis.org/oas/v3.1.1.html, contract §3 to §7.
+ * The platform API as OpenAPI 3.1, generated from the descriptors: paths, parameters, bodies, answers, errors, and the
+ * capabilities that a method needs. Source: https://spec.openapis.org/oas/v3.1.1.html, docs/contract.md.
  */
 export function openApiDocument({ services, comments, baseUrl }: DocumentOptions): Schema {
   const schemas = createSchemas(comments);
@@ -81,7 +81,7 @@ export function openApiDocument({ services, comments, baseUrl }: DocumentOptions
   };
 }
 
-/** Paths that differ in the names of their variables alone are one path. Source: OpenAPI 3.1, Paths Object. */
+/** Paths that differ only in the names of their variables are one path. Source: OpenAPI 3.1, Paths Object. */
 function byShape(bindings: readonly Binding[]): [string, Binding[]][] {
   const shapes = new Map<string, Binding[]>();
   for (const binding of bindings)
@@ -117,7 +117,7 @@ function operation(binding: Binding, path: string, place: Place): Schema {
   const isEmpty = method.output.typeName === EmptySchema.typeName;
   const isTagged = binding.verb === "GET";
   const answer = isEmpty
-    ? { description: "It is done." }
+    ? { description: "Done." }
     : {
         description: "The answer.",
         ...(isTagged && { headers: ETAG }),
@@ -154,7 +154,7 @@ function operation(binding: Binding, path: string, place: Place): Schema {
   };
 }
 
-/** Of a method with several paths each has an id of its own. */
+/** A method with several paths has an operation id for each. */
 function idOf({ method, template }: Binding): string {
   const at = bindingsOf([method.parent])
     .filter((each) => each.method === method)
@@ -212,7 +212,7 @@ function bodyOf({ body, method, verb, template }: Binding, { schemas }: Place): 
       .filter((field) => field?.parent === message)
       .map((field) => field?.jsonName),
   );
-  // What the path gives need not stand in the body, and an update names only what it changes.
+  // Fields from the path need not be in the body, and an update has only the fields it changes.
   const left = verb === "PATCH" ? [] : schemas.requiredOf(message).filter((name) => !inPath.has(name));
   const schema =
     left.length === schemas.requiredOf(message).length

@@ -4,17 +4,17 @@ import { viewerEndpoints } from "./viewer.ts";
 
 export interface OpenApiOptions extends Pick<StaticOptions, "answerError"> {
   services: readonly DescService[];
-  /** Where the platform is reached; no slash at the end. */
+  /** The URL of the platform; no slash at the end. */
   baseUrl: string;
 }
 
 /**
- * The document of the platform API at `/openapi.json`, and a page of it at `/docs`. They need no token: they say
- * nothing of the installation but its URL.
+ * The document of the platform API at `/openapi.json`, and a page that shows it at `/docs`. They need no token: they
+ * reveal nothing of the installation but its URL.
  */
 export function openApiEndpoints({ services, baseUrl, answerError }: OpenApiOptions): Record<string, StaticEndpoint> {
   const read = async () => {
-    // Nobody who does not ask for it pays for it.
+    // Loaded at the first request for the document.
     const [{ openApiDocument }, { COMMENTS }] = await Promise.all([
       import("./document.ts"),
       import("@moorage/api/gen/moorage/comments"),

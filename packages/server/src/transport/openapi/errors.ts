@@ -19,7 +19,7 @@ const listOf = (fields: string[]): Schema => ({
   },
 });
 
-/** The details an error may carry. Source: AIP-193, spec.md Errors. */
+/** The details that an error may have. Source: AIP-193; docs/contract.md, "Errors". */
 const DETAILS: Record<string, Schema> = {
   ErrorInfo: detail(
     "ErrorInfo",
@@ -61,15 +61,15 @@ const MEANINGS: Partial<Record<keyof typeof Code, string>> = {
   InvalidArgument:
     "The request is wrong: a BadRequest detail names each field. Or a precondition does not hold: a PreconditionFailure detail names each one.",
   Unauthenticated: "There is no valid token for the platform.",
-  PermissionDenied: "The caller may see this, and may not do it.",
+  PermissionDenied: "The caller may see the resource, but may not do this.",
   NotFound: "It does not exist, or the caller may not see it.",
-  AlreadyExists: "The name is taken, or the change met another one.",
-  ResourceExhausted: "Too much at once, or too large: come back after Retry-After.",
-  Internal: "Something went wrong that nobody foresaw. The request id stands in the log.",
-  Unavailable: "Not now: come back after Retry-After.",
+  AlreadyExists: "The name is taken, or another change was made at the same time.",
+  ResourceExhausted: "Too many requests, or too large: retry after Retry-After.",
+  Internal: "An unexpected error. The log has it under the request id.",
+  Unavailable: "Not available now: retry after Retry-After.",
 };
 
-/** The answers of errors, by name, for `#/components/responses`. */
+/** The error responses by name, for `#/components/responses`. */
 export const ERROR_RESPONSES: Record<string, Schema> = Object.fromEntries(
   Object.entries(MEANINGS).map(([name, description]) => [
     name,

@@ -3,34 +3,37 @@ import { rule as ruleOption } from "@moorage/api";
 import { field_behavior as behaviorOption, FieldBehavior } from "@moorage/api/gen/google/api/field_behavior_pb";
 import { isWellKnown } from "../../lib/protojson/write-wellknown.ts";
 
-/** A schema of JSON Schema 2020-12, which OpenAPI 3.1 takes as it is. */
+/** A schema of JSON Schema 2020-12, which OpenAPI 3.1 uses unchanged. */
 export type Schema = Record<string, unknown>;
-/** How a message is written: as the server answers it, or as it may be sent. */
+/** Which form of a message a schema describes: as the server answers it, or as a client may send it. */
 export type Form = "answer" | "input";
-/** What the contract says about a message, field, enum or method, by full name. */
+/** The comments of the `.proto` files on messages, fields, enums and methods, by full name. */
 export type Comments = Readonly<Record<string, string>>;
 
 export interface Schemas {
-  /** The reference to a message's schema, which is made when it is first asked for. */
+  /** The reference to a message's schema, which is made at the first call. */
   refOf(message: DescMessage, form: Form): Schema;
-  /** The fields that must be there when the message is sent, by their names in JSON. */
+  /** The JSON names of the fields that a client must send. */
   requiredOf(message: DescMessage): string[];
-  /** The schema of the message as it may be sent, with these required fields alone. */
+  /** The schema of the message as a client may send it, with only these required fields. */
   relaxed(message: DescMessage, required: readonly string[]): Schema;
   /** The schema of one field's value. */
   ofField(field: DescField, form: Form): Schema;
-  /** All that were asked for, by their names below `#/components/schemas`. */
+  /** All schemas that were referred to, by their names below `#/components/schemas`. */
   components: Record<string, Schema>;
 }
 
-/** Collects the schemas of messages as the REST door reads and writes them. Source: contract §4, ProtoJSON. */
+/**
+ * Collects the schemas of messages as the REST handler reads and writes them. Source: docs/contract.md, "JSON";
+ * ProtoJSON.
+ */
 export function createSchemas(comments: Comments): Schemas {
   const components: Record<string, Schema> = {};
 
   const refOf = (message: DescMessage, form: Form): Schema => {
     const name = `${message.typeName.replace(/^moorage\./, "")}${form === "input" ? ".Input" : ""}`;
     if (components[name] === undefined) {
-      // Named first: a message may hold itself.
+      // Registered before it is made: a message may contain itself.
       components[name] = {};
       components[name] = messageSchema(message, form);
     }
@@ -74,7 +77,7 @@ export function createSchemas(comments: Comments): Schemas {
 
   const enumSchema = (desc: DescEnum, form: Form): Schema => {
     const names = desc.values.map((value) => value.name);
-    // A number that this version has no name for is written as it is.
+    // An enum number without a name in this version is written as a number.
     return form === "answer"
       ? { anyOf: [{ type: "string", enum: names }, { type: "integer" }] }
       : { type: "string", enum: names };
@@ -92,7 +95,7 @@ function requiredOf(message: DescMessage): string[] {
   return message.fields.filter((field) => hasBehavior(field, FieldBehavior.REQUIRED)).map((field) => field.jsonName);
 }
 
-/** Whether the field stands in every answer, at its default as well. */
+/** Whether every answer has the field, even at its default. */
 function isAlwaysPrinted(field: DescField): boolean {
   if (field.oneof !== undefined || hasBehavior(field, FieldBehavior.INPUT_ONLY)) return false;
   if (field.fieldKind === "list" || field.fieldKind === "map") return true;
@@ -110,7 +113,7 @@ function behavior(field: DescField): Schema {
   };
 }
 
-/** What may be sent is ruled; what is there may be older than a rule. */
+/** Rules apply to input only: stored values may be older than a rule. */
 function textRule(field: DescField, form: Form): Schema {
   if (
     form === "answer" ||
@@ -165,13 +168,13 @@ function scalarSchema(scalar: ScalarType | undefined): Schema {
     case ScalarType.DOUBLE:
     case ScalarType.FLOAT:
       return { type: "number" };
-    // 64 bits are more than a number of JSON holds everywhere. Source: ProtoJSON.
+    // JSON numbers do not hold 64 bits everywhere. Source: ProtoJSON.
     default:
       return { type: "string", format: "int64", pattern: "^-?[0-9]+$" };
   }
 }
 
-/** Every two of the names. */
+/** Every pair of the names. */
 function pairsOf(names: readonly string[]): [string, string][] {
   return names.flatMap((one, at) => names.slice(at + 1).map((other): [string, string] => [one, other]));
 }

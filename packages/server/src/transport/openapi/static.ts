@@ -3,7 +3,7 @@ import { Code, MoorageError } from "../../errors.ts";
 import type { answerErrors } from "../http/send-error.ts";
 import type { Request, Response } from "../../core/http.ts";
 
-/** What a path always answers. */
+/** The content that a path always answers. */
 export interface Content {
   type: string;
   content: string | Buffer;
@@ -12,11 +12,11 @@ export type StaticEndpoint = (request: Request, response: Response, data: { requ
 
 export interface StaticOptions {
   answerError: ReturnType<typeof answerErrors>;
-  /** Beside those of the content. */
+  /** Added to the headers of the content. */
   headers?: Readonly<Record<string, string>>;
 }
 
-/** GET and HEAD of what is the same as long as the server runs; it is read or made when it is first asked for. */
+/** GET and HEAD of content that stays the same while the server runs; it is loaded at the first request. */
 export function staticEndpoint(
   read: () => Promise<Content>,
   { answerError, headers = {} }: StaticOptions,

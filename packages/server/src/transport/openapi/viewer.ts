@@ -16,7 +16,7 @@ const PAGE = `<!doctype html>
 <script src="/docs/page.js"></script>
 </html>
 `;
-// No validator: it would send the document to somebody else.
+// No validator: it would send the document to a third party.
 const SCRIPT = `SwaggerUIBundle({ url: "/openapi.json", dom_id: "#api", deepLinking: true, docExpansion: "none", defaultModelsExpandDepth: 0, validatorUrl: null });\n`;
 
 const TYPES = {
@@ -24,11 +24,11 @@ const TYPES = {
   css: "text/css; charset=utf-8",
   js: "text/javascript; charset=utf-8",
 };
-// The viewer writes styles into its elements.
+// Swagger UI sets styles on its elements.
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** What is there below `/docs`, and where it comes from. */
+/** The files below `/docs`, each with a function that loads it. */
 const FILES: Record<string, () => Promise<Content>> = {
   "/docs": async () => ({ type: TYPES.html, content: PAGE }),
   "/docs/": async () => ({ type: TYPES.html, content: PAGE }),
@@ -44,8 +44,8 @@ const FILES: Record<string, () => Promise<Content>> = {
 };
 
 /**
- * GET of `/docs`: the document of the API as a page to read and to try things on, with all it needs from this server
- * alone. By path.
+ * The endpoints of `/docs` by path: a page to read the API's document and to try its methods, with all its files from
+ * this server.
  */
 export function viewerEndpoints({ answerError }: Pick<StaticOptions, "answerError">): Record<string, StaticEndpoint> {
   const headers = { "content-security-policy": POLICY, "referrer-policy": "no-referrer" };
@@ -55,8 +55,8 @@ export function viewerEndpoints({ answerError }: Pick<StaticOptions, "answerErro
 }
 
 /**
- * A packed server carries the viewer's files beside this one (scripts/pack.ts); in a clone they are those of the
- * development dependency.
+ * A packed server has the viewer's files beside this one (scripts/pack.ts); a clone uses those of the development
+ * dependency.
  */
 function viewerFolder(): string {
   const packed = fileURLToPath(new URL("./viewer/", import.meta.url));

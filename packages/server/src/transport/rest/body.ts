@@ -2,9 +2,10 @@ import { type FieldViolation, invalidArgument } from "../../errors.ts";
 import { type BodyProblem, readBody, type Request } from "../../core/http.ts";
 
 /**
- * Reads a request's JSON body; undefined when there is none. Throws INVALID_ARGUMENT on `body` for one that is too
- * large, too slow, cut short or no JSON in UTF-8, on `content-type` and `content-encoding` for another kind. What is
- * left of a refused body is dropped unread: the port bounds how long that may go on. Source: contract §6, RFC 8259.
+ * Reads a request's JSON body; undefined without a body. Throws INVALID_ARGUMENT on `body` when it is too large, too
+ * slow, cut short or not JSON in UTF-8, and on `content-type` or `content-encoding` when those are not supported. The
+ * rest of a rejected body is dropped unread; the port limits for how long. Source: docs/contract.md, "Errors"; RFC
+ * 8259.
  */
 export async function readJsonBody(
   request: Request,

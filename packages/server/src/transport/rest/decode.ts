@@ -7,11 +7,14 @@ import { maskOfPresent, selectionOf } from "../../lib/protojson/field-mask.ts";
 import { compileQuery } from "./query.ts";
 import type { Binding } from "./routes.ts";
 
-/** What stands on the fields of a message: every violation of it, camelCase, relative to the message. */
+/**
+ * Checks a message against the rules of its fields. Returns every violation, with paths in camelCase relative to the
+ * message.
+ */
 export type ViolationsOf = (desc: DescMessage, message: Message) => FieldViolation[];
 /**
- * Makes the request message of its parts: the path's raw values, the query without `?`, the parsed body, undefined
- * without one.
+ * Makes the request message from the path's raw values, the query without `?`, and the parsed body, which is undefined
+ * when there is none.
  */
 export type Decode = (values: readonly string[], query: string, json: unknown) => Message;
 
@@ -19,10 +22,11 @@ type ReadBody = (message: Fields, json: unknown, bad: FieldViolation[]) => Field
 type FillPath = (message: Fields, values: readonly string[], bad: FieldViolation[]) => void;
 
 /**
- * Compiles the decoder of a binding. It throws INVALID_ARGUMENT with everything that is wrong in path, query and body,
- * and, where the body is a new resource, with what `violationsOf` finds beside. The path wins over the body. An update
- * always leaves with a mask: the caller's, or the fields present in the body, so that an empty body is an empty mask
- * and changes nothing. Source: contract §4 to §6.
+ * Compiles the decoder of a binding. The decoder throws INVALID_ARGUMENT with everything that is wrong in path, query
+ * and body, and, where the body is a new resource, with the violations that `violationsOf` finds in it as well. The
+ * path takes precedence over the body. The message of an update always has a mask: the caller's, or the fields that the
+ * body has, so that an empty body changes nothing. Source: docs/contract.md, "JSON", "Listing", "Updating" and
+ * "Errors".
  */
 export function compileDecoder(binding: Binding, violationsOf: ViolationsOf): Decode {
   const request = binding.method.input;
@@ -118,7 +122,7 @@ function enter(message: Fields, field: DescField): Fields {
   return made;
 }
 
-/** Undefined: bytes that are no UTF-8, or a percent sign alone. */
+/** Undefined when the text is not valid percent-encoding of UTF-8. */
 function decodeSegment(text: string): string | undefined {
   if (!text.includes("%")) return text;
   try {

@@ -55,7 +55,7 @@ let seen: Seen | undefined;
 let reply: (message: Message, method: DescMethod) => Message;
 let port: Listening;
 
-const door = restHandler({
+const rest = restHandler({
   pipeline: createPipeline({
     dispatch: {
       answer: async (method, data, message, extra) => {
@@ -85,7 +85,7 @@ before(async () => {
     errorDomain: "moorage.dev",
     log: { error: () => {} },
     handler: (request, response) =>
-      door.handle(request, response, { requestId: "request-1", remoteAddress: "127.0.0.1" }),
+      rest.handle(request, response, { requestId: "request-1", remoteAddress: "127.0.0.1" }),
   });
   reply = (_, method) => create(method.output);
 });
@@ -131,7 +131,7 @@ function fieldsOf(answer: Answer): unknown {
   return (badRequest?.["fieldViolations"] as { field: string }[] | undefined)?.map((violation) => violation.field);
 }
 
-test("a get: the message, the call, the answer and its headers", async () => {
+test("a GET gives the method its message and call, and is answered with JSON and headers", async () => {
   reply = () => create(RepoSchema, { uid: UID, name: "n" });
   const answer = await send("GET", `/registry/v2/repos/${UID}%2F${"b".repeat(16)}`, undefined, {
     authorization: "Bearer x",
@@ -153,7 +153,7 @@ test("a get: the message, the call, the answer and its headers", async () => {
   assert.equal(seen?.authorization, "Bearer x");
 });
 
-test("HEAD is GET without the body; a delete answers nothing at all", async () => {
+test("HEAD is answered as GET without the body, and a delete with an empty body", async () => {
   reply = () => create(RepoSchema, { uid: UID });
   const [get, head] = [await send("GET", `/registry/v2/repos/${UID}`), await send("HEAD", `/registry/v2/repos/${UID}`)];
   assert.deepEqual([head.status, head.text, head.headers["content-length"]], [200, "", get.headers["content-length"]]);
@@ -165,7 +165,7 @@ test("HEAD is GET without the body; a delete answers nothing at all", async () =
   );
 });
 
-test("an empty list has its envelope, under both prefixes", async () => {
+test("an empty list is answered with its list field, under both prefixes", async () => {
   reply = () => create(ListReposResponseSchema, { totalCount: 0n });
   for (const version of ["v2", "v2beta1"]) {
     const answer = await send("GET", `/registry/${version}/repos?page_size=5&uidp.descendantsOf=${UID}`);
@@ -173,7 +173,7 @@ test("an empty list has its envelope, under both prefixes", async () => {
   }
 });
 
-test("unknown paths, wrong methods", async () => {
+test("unknown paths are answered 404, wrong methods 405", async () => {
   const missing = await send("GET", "/iam/v2/nothing");
   assert.deepEqual([missing.status, missing.json.code], [404, 5]);
   const infos = missing.json.details.filter((detail) => detail["@type"] === "type.googleapis.com/google.rpc.ErrorInfo");
@@ -184,16 +184,16 @@ test("unknown paths, wrong methods", async () => {
   assert.equal((await send("GET", "/elsewhere")).json.details[0]?.["domain"], "platform.moorage.dev");
   const wrong = await send("PUT", "/iam/v2/groups");
   assert.deepEqual([wrong.status, wrong.json.code, wrong.headers["allow"]], [405, 12, "GET, HEAD, POST"]);
-  assert.equal(door.matches("/iam/v2/nothing"), true);
-  assert.equal(door.matches("/v2/"), false);
+  assert.equal(rest.matches("/iam/v2/nothing"), true);
+  assert.equal(rest.matches("/v2/"), false);
 });
 
-test("bad escapes in a path name its field", async () => {
+test("invalid percent-encoding in a path is a violation of its field", async () => {
   assert.deepEqual(fieldsOf(await send("GET", "/registry/v2/repos/%zz")), ["uid"]);
   assert.deepEqual(fieldsOf(await send("PATCH", "/registry/v2/repos/%ff", "{}")), ["uid"]);
 });
 
-test("bodies that are none", async () => {
+test("a body that is not a JSON object, or of another content type, is rejected", async () => {
   const path = `/iam/v2/identities/${UID}`;
   for (const body of ["{", "[]", "null", '"x"', "1", Buffer.from([0x7b, 0xff, 0x7d])]) {
     assert.deepEqual(fieldsOf(await send("POST", path, body)), ["body"], String(body));
@@ -213,7 +213,7 @@ test("bodies that are none", async () => {
   assert.equal((await send("POST", path)).status, 200);
 });
 
-test("a body over the limit is refused with its limit, told in advance or not, and the connection answers", async () => {
+test("a body over the limit is rejected with the limit, with and without a content-length, and the answer arrives", async () => {
   const large = JSON.stringify({ name: "x".repeat(MAX_BODY_BYTES) });
   for (const headers of [{}, { "transfer-encoding": "chunked" }] as Record<string, string>[]) {
     const answer = await send("POST", `/iam/v2/identities/${UID}`, large, headers);
@@ -222,13 +222,13 @@ test("a body over the limit is refused with its limit, told in advance or not, a
   }
 });
 
-test("a wrong body is told whole, with what its fields lack beside", async () => {
+test("a wrong body is rejected with all of its violations, missing fields included", async () => {
   const answer = await send("POST", `/iam/v2/identities/${UID}?bogus=1`, '{"description":5,"claimMatch":{"issuer":1}}');
   assert.deepEqual(fieldsOf(answer), ["bogus", "description", "claimMatch.issuer", "name"]);
   assert.match(answer.json.message, /^Invalid argument: bogus: /);
 });
 
-test("authentication comes first", async () => {
+test("a request is authenticated before its body is looked at", async () => {
   const answer = await send("POST", `/iam/v2/identities/${UID}`, "{", { authorization: "Bearer bad" });
   assert.deepEqual([answer.status, answer.json.code, answer.headers["www-authenticate"]], [401, 16, "Bearer"]);
 });
@@ -241,7 +241,7 @@ async function patch(query: string, body: string): Promise<{ paths: string[] | u
   return { paths: request?.updateMask?.paths, repo: request?.repo };
 }
 
-test("an update without a mask takes the keys of its body, and the uid of its path", async () => {
+test("an update without a mask changes the fields of its body, and takes the uid of its path", async () => {
   const { paths, repo } = await patch(
     "",
     JSON.stringify({ uid: "other", description: "", catalogTier: "CATALOG_TIER_AI", create_time: "x" }),
@@ -252,7 +252,7 @@ test("an update without a mask takes the keys of its body, and the uid of its pa
   assert.deepEqual((await patch("?updateMask=", '{"name":"n"}')).paths, ["name"]);
 });
 
-test("an update with a mask reads what it names and nothing else", async () => {
+test("an update with a mask reads only the fields that the mask names", async () => {
   const body = JSON.stringify({ name: 5, bogus: {}, description: "d", sync_config: { source: "s", bogus: 1 } });
   const { paths, repo } = await patch("?updateMask=description,syncConfig.source", body);
   assert.deepEqual(paths, ["description", "sync_config.source"]);
@@ -267,7 +267,7 @@ test("an update with a mask reads what it names and nothing else", async () => {
   );
 });
 
-test("a oneof's member stands in the mask by its own name", async () => {
+test("a member of a oneof has its own name in the mask", async () => {
   reply = (_, method) => create(method.output);
   await send("PATCH", `/iam/v2/identities/${UID}`, '{"claimMatch":{"issuer":"i"}}');
   const request = seen?.message as UpdateIdentityRequest;
@@ -275,7 +275,7 @@ test("a oneof's member stands in the mask by its own name", async () => {
   assert.equal((request.identity as Identity).relationship.case, "claimMatch");
 });
 
-test("errors of the room have their status and headers; what nobody foresaw tells nothing", async () => {
+test("errors of a service have their status and headers, and an unexpected error reveals nothing", async () => {
   const statuses: [Code, number][] = [
     [3, 400],
     [5, 404],
@@ -307,7 +307,7 @@ test("errors of the room have their status and headers; what nobody foresaw tell
   );
 });
 
-test("HTTP/2 answers alike", async () => {
+test("HTTP/2 is answered like HTTP/1.1", async () => {
   reply = () => create(RepoSchema, { uid: UID });
   const session = connect(`http://127.0.0.1:${port.port}`);
   const ask = (method: string, path: string, body: string): Promise<{ status: unknown; text: string }> =>
@@ -338,7 +338,7 @@ test("HTTP/2 answers alike", async () => {
   }
 });
 
-test("a caller that leaves before its answer, or in the middle of its body, disturbs nobody", async () => {
+test("a caller that disconnects before its answer, or during its body, does not disturb others", async () => {
   const calls: Promise<void>[] = [];
   let reached: (() => void) | undefined;
   let leave: (() => void) | undefined;
@@ -348,8 +348,8 @@ test("a caller that leaves before its answer, or in the middle of its body, dist
     errorDomain: "moorage.dev",
     log: { error: () => {} },
     handler: (request, response) => {
-      // The answer is made only once the caller has left; over HTTP/1.1 it may have closed its sending side alone, for
-      // all the server knows.
+      // The answer is made only after the caller has disconnected. Over HTTP/1.1 the server cannot tell that from a
+      // client which has closed only its sending side.
       const left = new Promise<void>((resolve) => {
         response.once("close", () => resolve());
         leave = resolve;
@@ -414,7 +414,7 @@ test("a caller that leaves before its answer, or in the middle of its body, dist
   }
 });
 
-test("property: whatever comes is answered, and never by a 500", async () => {
+test("property: every request is answered, and never by a 500", async () => {
   reply = (_, method) => create(method.output);
   const segment = fc.constantFrom(
     "iam",

@@ -5,7 +5,7 @@ import { jsonWriter } from "../../lib/protojson/write.ts";
 import { isStored, type Stored } from "../../core/stored.ts";
 import { Code, MoorageError } from "../../errors.ts";
 import type { Pipeline, UnaryCodec } from "../../runtime/pipeline.ts";
-import { type Answered, mayKeep } from "../../runtime/response-cache.ts";
+import { type Answered, isCacheable } from "../../runtime/response-cache.ts";
 import { writeStored } from "./stored-json.ts";
 import type { Request, RequestData, RequestHandler } from "../../core/http.ts";
 import { answerError, answerOk } from "./send.ts";
@@ -17,19 +17,19 @@ import { areaOf, asMoorageError, type ErrorLog } from "../status.ts";
 export interface RestOptions {
   pipeline: Pick<Pipeline, "answer">;
   services: readonly DescService[];
-  /** Field rules, to complete what is told about a body that is wrong in other ways already. */
+  /** The rules of fields, which complete the violations of a body that is wrong in other ways already. */
   violationsOf: ViolationsOf;
-  /** The suffix of ErrorInfo's domain: `iam.` and the like come before it. */
+  /** The suffix of ErrorInfo's domain; the area comes before it, as in `iam.`. */
   errorDomain: string;
   log: ErrorLog;
-  /** Default 1 MiB. */
+  /** Defaults to 1 MiB. */
   maxBodyBytes?: number;
-  /** How long a whole body may take to arrive. Default 30 seconds. */
+  /** How long the whole body may take to arrive. Defaults to 30 seconds. */
   bodyTimeoutMs?: number;
 }
 
 export interface RestHandler {
-  /** Whether the path (without its query) lies below the prefix of a domain, existing or not. */
+  /** Whether the path (without its query) begins with the name of an API area, whether or not the path exists. */
   matches(path: string): boolean;
   /** Answers the request, whatever its path. Never rejects. */
   handle: RequestHandler;
@@ -37,14 +37,14 @@ export interface RestHandler {
 
 interface Route {
   method: DescMethodUnary;
-  /** The method's full name, as metrics have it. */
+  /** The method's full name, as in metrics. */
   name: string;
   area: string;
   takesBody: boolean;
   /** Whether its answers have an entity tag: those to GET and HEAD. */
   isTagged: boolean;
-  /** Whether its answers may be kept. */
-  isKept: boolean;
+  /** Whether its answers may be cached. */
+  isCached: boolean;
   decode: Decode;
   encode: (answer: Message | Stored) => string;
 }
@@ -54,8 +54,8 @@ const DEFAULT_BODY_TIMEOUT_MS = 30_000;
 const MAX_USER_AGENT_LENGTH = 512;
 
 /**
- * The REST door: google.api.http bindings of the services, compiled once, transcoded onto dispatch. Throws at boot for
- * a binding it cannot serve. Source: spec.md Endpoints and Errors, contract §2 and §4 to §6.
+ * The REST handler: transcodes the google.api.http bindings of the services, compiled once, to calls of the pipeline.
+ * Throws at boot for a binding that it cannot serve. Source: docs/contract.md, "Resource names" to "Errors".
  */
 export function restHandler(options: RestOptions): RestHandler {
   const routes = compileRoutes(bindingsOf(options.services), (binding) => routeOf(binding, options.violationsOf));
@@ -103,7 +103,7 @@ function routeOf(binding: Binding, violationsOf: ViolationsOf): Route {
     area: areaOf(parent.typeName),
     takesBody: binding.body !== "",
     isTagged: binding.verb === "GET",
-    isKept: binding.verb === "GET" && mayKeep(binding.method),
+    isCached: binding.verb === "GET" && isCacheable(binding.method),
     decode: compileDecoder(binding, violationsOf),
     encode: isEmpty ? () => "" : encoder(output),
   };
@@ -115,7 +115,7 @@ function encoder(output: DescMessage): Route["encode"] {
 }
 
 async function call(
-  { method, decode, encode, isKept, isTagged, takesBody }: Route,
+  { method, decode, encode, isCached, isTagged, takesBody }: Route,
   values: string[],
   query: string,
   request: Request,
@@ -126,7 +126,7 @@ async function call(
   const head = { method, data, authorization, userAgent: userAgent.slice(0, MAX_USER_AGENT_LENGTH) };
   return options.pipeline.answer(head, {
     ...AS_CACHED,
-    key: isKept && authorization !== undefined ? `${request.url} ${authorization}` : undefined,
+    key: isCached && authorization !== undefined ? `${request.url} ${authorization}` : undefined,
     async decode() {
       const { maxBodyBytes: maxBytes = DEFAULT_MAX_BODY_BYTES, bodyTimeoutMs: timeoutMs = DEFAULT_BODY_TIMEOUT_MS } =
         options;
@@ -139,7 +139,7 @@ async function call(
   });
 }
 
-/** What the response cache keeps is what is sent. */
+/** The response cache holds answers in the form in which they are sent. */
 const AS_CACHED: Pick<UnaryCodec<Answered>, "toCached" | "ofCached"> = {
   toCached: (answer) => answer,
   ofCached: (answered) => answered,

@@ -1,11 +1,11 @@
-/** A variable of a path: the request field it fills, dotted, and where its value stands. */
+/** A variable of a path: the dotted request field that it fills, and the segment that has its value. */
 export interface Variable {
   field: string;
   /** Index among the segments after the collection. */
   index: number;
 }
 
-/** A path template of google.api.http, taken apart. */
+/** A parsed path template of google.api.http. */
 export interface Template {
   /** The first three segments, literal: `/registry/v2/repos`. */
   collection: string;
@@ -14,7 +14,7 @@ export interface Template {
   /** The custom verb, without its colon; empty without one. */
   verb: string;
   variables: Variable[];
-  /** What is left when variables lose their names: templates of one shape answer the same paths. */
+  /** The template without the names of its variables: templates of one shape match the same paths. */
   shape: string;
 }
 
@@ -24,8 +24,8 @@ const FIELD = /^[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*)*$/;
 const LITERAL = /^[A-Za-z0-9_.-]+$/;
 
 /**
- * Takes a template apart. Throws, at boot, for a form the door does not serve: it serves a literal collection of three
- * segments, then literals and variables that are whole segments, `{x}`, `{x=*}` or one `{x=**}`. Source:
+ * Parses a template. Throws, at boot, for a form that the REST handler does not serve. It serves a literal collection
+ * of three segments, then literals and variables that are whole segments: `{x}`, `{x=*}` or one `{x=**}`. Source:
  * google/api/http.proto.
  */
 export function parseTemplate(text: string): Template {
@@ -51,8 +51,8 @@ export function parseTemplate(text: string): Template {
 }
 
 /**
- * The values of the template's segments, raw as they stand in the path, `**` joined by `/`; undefined when the path is
- * another's. `rest` is the path after the collection: empty, or beginning with `/` or `:`.
+ * The values of the template's segments, percent-encoded as in the path, those of `**` joined by `/`. Undefined when
+ * the path does not match. `rest` is the path after the collection: empty, or beginning with `/` or `:`.
  */
 export function matchTemplate(template: Template, rest: string): string[] | undefined {
   const path = stripVerb(rest, template.verb);
@@ -76,7 +76,10 @@ export function matchTemplate(template: Template, rest: string): string[] | unde
   return values;
 }
 
-/** The more specific first: with a verb, then with more literals, then without `**`, then with more segments. */
+/**
+ * Sorts the more specific template first: with a verb, then with more literals, then without `**`, then with more
+ * segments.
+ */
 export function bySpecificity(one: Template, other: Template): number {
   return weight(other) - weight(one);
 }

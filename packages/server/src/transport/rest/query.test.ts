@@ -29,7 +29,7 @@ function read(
   return { message, bad, fields: bad.map((violation) => violation.field) };
 }
 
-test("parameters in snake_case and camelCase, dotted and repeated", () => {
+test("parameters are read in snake_case and camelCase, dotted and repeated", () => {
   const snake = "uidp.descendants_of=a%2Fb&page_size=5&order_by=name+desc&uidp.ids=x&uidp.ids=y&uidp.in_root=true";
   const camel = "uidp.descendantsOf=a/b&pageSize=5&orderBy=name%20desc&uidp.ids=x&&uidp.ids=y&uidp.inRoot=true";
   const uidp = { descendantsOf: "a/b", ids: ["x", "y"], inRoot: true };
@@ -40,12 +40,12 @@ test("parameters in snake_case and camelCase, dotted and repeated", () => {
   }
 });
 
-test("an optional parameter given empty is set, one not given is not", () => {
+test("an optional parameter is set when it is given empty, and not set when it is not given", () => {
   assert.equal((read(ListReposRequestSchema, "name=").message as ListReposRequest).name, "");
   assert.equal((read(ListReposRequestSchema, "skip=1").message as ListReposRequest).name, undefined);
 });
 
-test("times and enumerations", () => {
+test("times and enumerations are read", () => {
   assert.equal(
     (read(ListTagsRequestSchema, "updatedSince=2024-01-01T00:00:00Z").message["updatedSince"] as Timestamp).seconds,
     1704067200n,
@@ -58,7 +58,7 @@ test("times and enumerations", () => {
   }
 });
 
-test("what is wrong is told at once, in snake_case", () => {
+test("all violations are reported together, in snake_case", () => {
   const query =
     "pageSize=abc&skip=99999999999&relationshipType=99&uidp.inRoot=yes&bogus=1&uidp=1&page_token=%ff&%zz=1&uidp.__proto__=1&__proto__=1";
   const { fields } = read(ListIdentitiesRequestSchema, query);
@@ -76,13 +76,13 @@ test("what is wrong is told at once, in snake_case", () => {
   ]);
 });
 
-test("a single parameter is given once, in one spelling", () => {
+test("a single parameter may be given only once, in one spelling", () => {
   assert.deepEqual(read(ListReposRequestSchema, "page_size=1&page_size=1").fields, ["page_size"]);
   assert.deepEqual(read(ListReposRequestSchema, "page_size=1&pageSize=2").fields, ["page_size"]);
   assert.deepEqual(read(ListReposRequestSchema, "uidp.children_of=a&uidp.childrenOf=a").fields, ["uidp.children_of"]);
 });
 
-test("what path and body give is not taken from the query", () => {
+test("fields of the path and the body are not taken from the query", () => {
   assert.match(read(GetRepoRequestSchema, "uid=a", ["uid"]).bad[0]?.description ?? "", /in the path/);
   assert.deepEqual(read(UpdateRepoRequestSchema, "repo.name=x&repo.uid=y", ["repo.uid"], "repo").fields, [
     "repo.name",
@@ -91,7 +91,7 @@ test("what path and body give is not taken from the query", () => {
   assert.deepEqual(read(BatchCreateRoleBindingsRequestSchema, "parent=x", [], "*").fields, ["parent"]);
 });
 
-test("a mask is paths, in either casing", () => {
+test("a mask takes paths in either casing", () => {
   const { message } = read(
     UpdateRepoRequestSchema,
     "updateMask=catalogTier,sync_config.source%20",
@@ -121,7 +121,7 @@ test("a repeated message is given by its fields or as JSON", () => {
   ]);
 });
 
-test("property: any query is read or named", () => {
+test("property: every query is read, or its faults are reported", () => {
   const known = fc.constantFrom(
     "page_size",
     "pageSize",

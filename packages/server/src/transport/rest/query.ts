@@ -5,17 +5,20 @@ import type { FieldViolation } from "../../errors.ts";
 import { elementReader, fieldReader } from "../../lib/protojson/read.ts";
 import type { Read } from "../../lib/protojson/read-scalars.ts";
 
-/** Fills the message from a query string (without its `?`); what is wrong is noted in `bad`. */
+/** Fills the message from a query string (without its `?`) and adds what is wrong to `bad`. */
 export type ReadQuery = (query: string, message: Fields, bad: FieldViolation[]) => void;
 
 interface Parameter {
-  /** Told in violations: the proto path, `uidp.descendants_of`; a mask is `updateMask`, as contract §5 calls it. */
+  /**
+   * The name in violations: the proto path, such as `uidp.descendants_of`; a mask is `updateMask`, as docs/contract.md,
+   * "Updating", calls it.
+   */
   name: string;
-  /** The messages on the way, outermost first. */
+  /** The fields of the messages around it, outermost first. */
   parents: DescField[];
   field: DescField;
   read: Read;
-  /** Why it is not taken from the query: it is in the path or the body. */
+  /** Why it is not read from the query: the path or the body gives it. */
   elsewhere: "" | "path" | "body";
 }
 type Parameters = Map<string, Parameter>;
@@ -24,10 +27,11 @@ const MAX_DEPTH = 4;
 const NUMBER = /^-?[0-9]+$/;
 
 /**
- * Compiles the query parameters of a request: every field that neither path nor body gives, nested ones dotted, each
- * part in snake_case or camelCase; repeated fields repeat the parameter; a repeated message is given by its dotted
- * fields, for one, or as JSON. Noted are unknown parameters, single ones given twice, and those given elsewhere.
- * `path`: dotted proto names; `body` as in a binding. Source: contract §4, google/api/http.proto.
+ * Compiles the query parameters of a request: every field that neither the path nor the body gives. Nested fields are
+ * dotted, each part in snake_case or camelCase; repeated fields repeat the parameter; a repeated message is given as
+ * JSON or, for a single element, by its dotted fields. Violations are unknown parameters, single ones given more than
+ * once, and those that the path or the body gives. `path` has dotted proto names; `body` is as in a binding. Source:
+ * docs/contract.md, "Listing"; google/api/http.proto.
  */
 export function compileQuery(request: DescMessage, path: readonly string[], body: string): ReadQuery {
   const parameters: Parameters = new Map();
@@ -74,7 +78,7 @@ function collect(
   }
 }
 
-/** The reader of a parameter's text; undefined for what no single parameter can give. */
+/** The reader of a parameter's text; undefined for a field that a single parameter cannot give. */
 function textReader(field: DescField, isMessage: boolean): Read | undefined {
   if (field.fieldKind === "map") return undefined;
   if (isMessage) return field.fieldKind === "list" ? jsonTextReader(fieldReader(field)) : undefined;
@@ -148,7 +152,8 @@ function put(
 }
 
 /**
- * The message in a field, made when it is not there; the only element of a repeated one. Undefined: its oneof is taken.
+ * The message in a field, created when it is not set; of a repeated field its only element. Undefined when another
+ * member of its oneof is set.
  */
 function enter(message: Fields, field: DescField): Fields | undefined {
   if (field.message === undefined) return undefined;
@@ -163,7 +168,7 @@ function enter(message: Fields, field: DescField): Fields | undefined {
   return setField(message, field, made) === undefined ? made : undefined;
 }
 
-/** Undefined: not decodable. A plus is a space, as forms write it. */
+/** Undefined when the text cannot be decoded. A plus is a space, as in HTML forms. */
 function decode(text: string): string | undefined {
   const spaced = text.includes("+") ? text.replaceAll("+", " ") : text;
   if (!spaced.includes("%")) return spaced;

@@ -32,7 +32,7 @@ function lead(verb: string, path: string): unknown {
   return [match.target.method.name, ...match.target.template.variables.map(({ index }) => match.values[index])];
 }
 
-test("paths lead to their methods, the more specific first", () => {
+test("paths match their methods, the more specific first", () => {
   assert.deepEqual(lead("GET", "/registry/v2/repos"), ["ListRepos"]);
   assert.deepEqual(lead("GET", "/registry/v2/repos/a"), ["GetRepo", "a"]);
   assert.deepEqual(lead("GET", "/registry/v2/repos/a/b/c"), ["GetRepo", "a/b/c"]);
@@ -46,13 +46,13 @@ test("paths lead to their methods, the more specific first", () => {
   assert.deepEqual(lead("GET", "/ping/v2/ping"), ["Ping"]);
 });
 
-test("an additional binding is a path of its own, and an empty variable none", () => {
+test("an additional binding is a path of its own, and an empty variable does not match", () => {
   assert.deepEqual(lead("POST", "/iam/v2/groups"), ["CreateGroup"]);
   assert.deepEqual(lead("POST", "/iam/v2/groups/a"), ["CreateGroup", "a"]);
   assert.equal(lead("POST", "/iam/v2/groups/"), undefined);
 });
 
-test("custom verbs", () => {
+test("custom verbs match", () => {
   assert.deepEqual(lead("GET", "/iam/v2/identities:lookupIdentity"), ["LookupIdentity"]);
   assert.deepEqual(lead("POST", "/iam/v2/roleBindings:batchCreate"), ["BatchCreateRoleBindings"]);
   assert.deepEqual(lead("POST", "/registry/v2/tags/a/b:promote"), ["PromoteTags", "a/b"]);
@@ -70,7 +70,7 @@ test("a verb after a variable is matched before the plain variable", () => {
   assert.equal(matchTemplate(template, "/:checkAccountAssociation"), undefined);
 });
 
-test("the beta prefix answers as the plain one", () => {
+test("the beta prefix matches the same methods as the plain one", () => {
   for (const { verb, template } of bindings) {
     const rest =
       template.segments.map((segment) => `/${segment.replaceAll("*", "x")}`).join("") +
@@ -81,14 +81,14 @@ test("the beta prefix answers as the plain one", () => {
   }
 });
 
-test("a wrong method tells the right ones, those of the more specific path alone", () => {
+test("for a wrong method the allowed ones are those of the most specific path", () => {
   assert.equal(lead("PUT", "/registry/v2/repos/a"), "DELETE, GET, HEAD, PATCH, POST");
   assert.equal(lead("DELETE", "/registry/v2/repos/a/readme"), "GET, HEAD, PATCH");
   assert.equal(lead("OPTIONS", "/iam/v2/groups"), "GET, HEAD, POST");
   assert.equal(lead("__proto__", "/iam/v2/groups"), "GET, HEAD, POST");
 });
 
-test("unknown paths lead nowhere", () => {
+test("unknown paths do not match", () => {
   const short = ["", "*", "/", "//", "///", "/iam", "/iam/v2", "/iam/v2/", "/v2/"];
   const other = [
     "/iam/v1/groups",
@@ -104,7 +104,7 @@ test("unknown paths lead nowhere", () => {
   assert.equal(routes.area("/constructor/v2"), undefined);
 });
 
-test("templates of a form the door does not serve stop the start", () => {
+test("a template of a form that is not served throws at the start", () => {
   for (const text of [
     "/a/b",
     "/{x}/v2/y",
@@ -119,7 +119,7 @@ test("templates of a form the door does not serve stop the start", () => {
   assert.throws(() => compileRoutes([...bindings, ...bindings], (binding) => binding), /two methods claim/);
 });
 
-test("property: any path leads to a target, a refusal or nowhere", () => {
+test("property: any path matches a target, allows other methods, or does not match", () => {
   const known = fc.constantFrom(
     "iam",
     "registry",

@@ -4,22 +4,24 @@ import type { HttpRule } from "@moorage/api/gen/google/api/http_pb";
 import { isUnary } from "../../core/method-kinds.ts";
 import { bySpecificity, matchTemplate, parseTemplate, type Template } from "./path-template.ts";
 
-/** One way to call a method over HTTP. */
+/** An HTTP verb and path by which a method can be called. */
 export interface Binding {
   method: DescMethodUnary;
   /** GET, POST, PUT, PATCH or DELETE. */
   verb: string;
   template: Template;
-  /** Proto name of the request field that the body is; `*`: of the whole request; empty: there is none. */
+  /** The proto name of the request field that the body holds; `*` for the whole request; empty without a body. */
   body: string;
 }
-/** What a path leads to: a binding with its values still percent-encoded, or the methods it takes instead. */
+/**
+ * What a path matches: a binding with its values still percent-encoded, or the HTTP methods that are allowed instead.
+ */
 export type Match<T> = { target: T; values: string[] } | { allow: string };
 
 export interface Routes<T> {
-  /** Undefined: there is no such path. The path is without its query, percent-encoded as it came. */
+  /** Undefined when the path does not exist. The path has no query and is percent-encoded as it was received. */
   match(verb: string, path: string): Match<T> | undefined;
-  /** The service area of a path by its first segment, e.g. "iam"; undefined when no service is there. */
+  /** The API area of a path by its first segment, e.g. "iam"; undefined when no service has it. */
   area(path: string): string | undefined;
 }
 
@@ -32,7 +34,10 @@ interface Shape<T> {
   allow: string;
 }
 
-/** Every HTTP binding of the services' methods, additional ones too. Methods without one have none. */
+/**
+ * Every HTTP binding of the services' methods, including additional bindings. Methods without an HTTP rule have no
+ * binding.
+ */
 export function bindingsOf(services: readonly DescService[]): Binding[] {
   const bindings: Binding[] = [];
   for (const method of services.flatMap((service) => service.methods)) {
@@ -46,9 +51,9 @@ export function bindingsOf(services: readonly DescService[]): Binding[] {
 }
 
 /**
- * Compiles bindings into a matcher; `targetOf` makes of each what a match answers. `/<domain>/v2beta1/` answers as
- * `/<domain>/v2/`. The most specific path wins, whatever its methods. Throws at boot when two bindings claim one method
- * and path.
+ * Compiles bindings into a matcher; `targetOf` makes the target that a match of the binding returns.
+ * `/<domain>/v2beta1/` matches like `/<domain>/v2/`. The most specific path wins, whatever its methods. Throws at boot
+ * when two bindings have the same method and path.
  */
 export function compileRoutes<T>(bindings: readonly Binding[], targetOf: (binding: Binding) => T): Routes<T> {
   const collections = new Map<string, Shape<T>[]>();
@@ -90,7 +95,9 @@ function match<T>(collections: Map<string, Shape<T>[]>, verb: string, path: stri
   return undefined;
 }
 
-/** Where the third segment ends, at a slash, a verb's colon or the end; -1 when there are fewer. */
+/**
+ * The index at which the third segment ends, at a slash, a verb's colon or the end; -1 when there are fewer segments.
+ */
 function collectionEnd(path: string): number {
   const third = path.indexOf("/", path.indexOf("/", 1) + 1);
   if (path.charCodeAt(0) !== SLASH || third <= 0) return -1;

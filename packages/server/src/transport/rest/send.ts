@@ -4,20 +4,21 @@ import type { Answered } from "../../runtime/response-cache.ts";
 import type { Response } from "../../core/http.ts";
 import { httpStatus, statusJson } from "../status.ts";
 
-/** What every answer of the door needs to know of its request. */
+/** The parts of a request that every answer needs. */
 export interface AnswerContext {
   requestId: string;
-  /** HEAD: the headers of GET without its body. */
+  /** Set for HEAD: the headers of GET without its body. */
   headersOnly: boolean;
 }
 
-// What a refused caller waits when the error does not say.
+// The retry delay when the error has none.
 const DEFAULT_RETRY_AFTER_S = 1;
 
 /**
- * Status 200 with a message's JSON text; `text` empty: no body at all, as a delete answers. With an entity tag, which
- * `ifNoneMatch` may name: 304 and nothing else. Such an answer is for its caller alone, who may keep it and asks each
- * time whether it still holds: rights are looked at then. Source: contract §6, RFC 9110 §13.1.2 and §15.4.5.
+ * Answers 200 with a message's JSON text; with an empty `text` there is no body, as for a delete. With an entity tag
+ * that `ifNoneMatch` names, answers 304 without a body. Such an answer is private to its caller, which may cache it and
+ * revalidates it at each use, so that its rights are checked each time. Source: docs/contract.md, "JSON"; RFC 9110
+ * §13.1.2 and §15.4.5.
  */
 export function answerOk(
   response: Response,
@@ -41,8 +42,9 @@ function writeNotModified(response: Response, { requestId }: AnswerContext): voi
 }
 
 /**
- * The error as AIP-193 has it, at the top level of the body, with its HTTP status and the headers that belong to it.
- * `allow` makes it a 405, `status` whatever it says. Nothing is written where an answer has begun. Source: contract §6.
+ * Answers an error in the form of AIP-193, at the top level of the body, with its HTTP status and headers. `allow`
+ * makes the status 405, `status` replaces it. Writes nothing when an answer has begun. Source: docs/contract.md,
+ * "Errors".
  */
 export function answerError(
   response: Response,
@@ -74,13 +76,13 @@ export function answerError(
 
 function write(response: Response, status: number, text: string, context: AnswerContext): void {
   response.statusCode = status;
-  // The front door has set it already, and to set a header costs more than to ask for it.
+  // The router has set it already, and checking for a header costs less than setting it.
   if (!response.hasHeader("x-request-id")) response.setHeader("x-request-id", context.requestId);
   if (text !== "") response.setHeader("content-type", "application/json");
   const bytes = Buffer.byteLength(text);
   response.setHeader("content-length", bytes);
-  // Two calls, since the two APIs overload end() differently. Text of ASCII alone needs no encoding, which takes longer
-  // than the rest of it.
+  // Two calls, because the two APIs overload end() differently. A text of ASCII alone needs no UTF-8 encoding, which
+  // would take longer than all the rest.
   if (context.headersOnly || text === "") response.end();
   else response.end(text, bytes === text.length ? "latin1" : "utf8");
 }

@@ -23,7 +23,7 @@ import {
 import { jsonWriter } from "../../lib/protojson/write.ts";
 import { writeStored } from "./stored-json.ts";
 
-// Whatever the rows hold, the text written from them is the text that is written from their messages, byte for byte.
+// The JSON written from stored rows must be the JSON written from their messages, byte for byte.
 
 const TEXT = fc.oneof(
   fc.string({ unit: "binary" }),
@@ -37,7 +37,7 @@ const TIME_MS = fc.oneof(
 
 const DURATION = fc.integer({ min: 0, max: 1_000_000 }).map((seconds) => `${seconds}s`);
 
-/** The JSON of the messages, and of the map, that are stored. */
+/** JSON of the messages and the map that columns hold. */
 const OBJECT: Record<string, fc.Arbitrary<unknown>> = {
   sync_config: fc.option(
     fc.record(
@@ -74,7 +74,7 @@ function cell({ field, form }: { field: DescMessage["fields"][number]; form: For
 }
 
 function rowOf(layout: Layout): fc.Arbitrary<Cells> {
-  // What is only sorted by stands behind the layout's own.
+  // Columns that rows are only sorted by come after those of the layout.
   return fc.tuple(...layout.fields.map(cell), fc.integer(), fc.string());
 }
 
@@ -90,7 +90,7 @@ for (const [layout, output, field] of [
   [layoutOf(TagSchema), ListTagsResponseSchema, "tags"],
   [layoutOf(GroupSchema), ListGroupsResponseSchema, "groups"],
 ] as [Layout, DescMessage, string][]) {
-  test(`${layout.message.typeName}, ${layout.columns.length} columns: a row and pages`, () => {
+  test(`${layout.message.typeName}, ${layout.columns.length} columns: a row and pages are written as their messages are`, () => {
     const rest = fc.record({
       nextPageToken: TEXT,
       totalCount: fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }),
@@ -105,6 +105,6 @@ for (const [layout, output, field] of [
   });
 }
 
-test("a field that has no stored form is refused when the layout is made", () => {
+test("a layout with a field that has no stored form throws when it is made", () => {
   assert.throws(() => layoutOf(ListReposResponseSchema), /has no stored form/);
 });

@@ -19,8 +19,8 @@ const rowWriters = new WeakMap<Layout, (cells: Cells) => string>();
 const pageWriters = new WeakMap<Layout, Map<DescMessage, (message: Fields) => string>>();
 
 /**
- * Writes an answer as it is stored, in the very text that `jsonWriter` makes of its message. What is written how is
- * found out once a layout.
+ * Writes an answer from its stored form, as the same text that `jsonWriter` makes of its message. The writers of a
+ * layout's columns are made once.
  */
 export function writeStored({ output, layout, rows, page }: Stored): string {
   if (page === undefined) return rowWriter(layout)(rows[0] ?? []);
@@ -61,7 +61,7 @@ function cellWriter(field: DescField, form: Layout["fields"][number]["form"], at
     case "time":
       return (cells) => (cells[at] === null ? undefined : writeTime(cells[at] as number));
     case "texts":
-      // Written by JSON.stringify, as strings are here.
+      // Stored as JSON.stringify writes it, as strings are written here.
       return (cells) => cells[at] as string;
     case "map":
       return (cells) => compileField(field)({ [field.localName]: JSON.parse(cells[at] as string) } as object as Fields);

@@ -21,7 +21,7 @@ import { createPipeline, type PipelineDeps } from "../../runtime/pipeline.ts";
 import { rpcHandler } from "./handler.ts";
 import { toStatus } from "../status.ts";
 
-// The door by itself, with a stream that does what its request's group says.
+// Tests the RPC handler alone, with a stream that behaves as the group in its request says.
 
 const LIMIT = { timeout: 20_000 };
 const WATCH = "/moorage.events.v2.EventsService/WatchEvents";
@@ -30,7 +30,7 @@ const failure = notFound("moorage.iam.v2.Group", "missing");
 const shutdown = new AbortController();
 let port: Listening;
 let transports: Record<string, Transport>;
-/** What streams did that do not end by themselves: how many messages they made, and what they were ended with. */
+/** What endless streams did: how many messages they made, and the errors they ended with. */
 const running = { made: 0, ended: [] as unknown[] };
 
 const dispatch: PipelineDeps["dispatch"] = {
@@ -60,7 +60,7 @@ const dispatch: PipelineDeps["dispatch"] = {
 
 before(async () => {
   const log = pino({ level: "silent" });
-  const door = rpcHandler({
+  const rpc = rpcHandler({
     pipeline: createPipeline({
       dispatch,
       clock: { nowMs: () => 42 },
@@ -80,8 +80,8 @@ before(async () => {
     port: 0,
     errorDomain: "moorage.dev",
     log,
-    takeStream: (_stream, head) => door.unary(head) !== undefined,
-    handler: (request, response) => door.handle(request, response, { requestId: "r1", remoteAddress: "192.0.2.1" }),
+    takeStream: (_stream, head) => rpc.unary(head) !== undefined,
+    handler: (request, response) => rpc.handle(request, response, { requestId: "r1", remoteAddress: "192.0.2.1" }),
   });
   const baseUrl = `http://127.0.0.1:${port.port}`;
   transports = {
@@ -97,7 +97,7 @@ after(async () => {
   await port.close(0);
 });
 
-/** All messages of a stream and what it ended with. */
+/** All messages of a stream and the error it ended with. */
 async function all(
   transport: Transport,
   group: string,
@@ -115,7 +115,7 @@ async function all(
 
 const THREE = ["me1", "me2", "me3"];
 
-test("every protocol has the messages, and the errors of REST, before them and behind them", LIMIT, async () => {
+test("every protocol gets the messages and the errors of REST, before and after messages", LIMIT, async () => {
   const expected = toStatus(failure, "events", "moorage.dev").details.map((detail) => [
     detail.typeUrl,
     Buffer.from(detail.value),
@@ -151,7 +151,7 @@ test("every protocol has the messages, and the errors of REST, before them and b
   }
 });
 
-test("bytes that are no message are the caller's fault", LIMIT, async () => {
+test("bytes that are not a message are answered INVALID_ARGUMENT", LIMIT, async () => {
   const sent = httpRequest({
     host: "127.0.0.1",
     port: port.port,
@@ -165,7 +165,7 @@ test("bytes that are no message are the caller's fault", LIMIT, async () => {
   assert.match(await text(response), /"code":"invalid_argument"/);
 });
 
-test("a stream ends when its caller leaves, and at its deadline", LIMIT, async () => {
+test("a stream ends when its caller disconnects, and at its deadline", LIMIT, async () => {
   for (const [name, transport] of Object.entries(transports)) {
     running.ended = [];
     const left = new AbortController();
@@ -182,7 +182,7 @@ test("a stream ends when its caller leaves, and at its deadline", LIMIT, async (
   }
 });
 
-test("what a caller does not read is not made", LIMIT, async () => {
+test("messages that a caller does not read are not made", LIMIT, async () => {
   running.made = 0;
   const body = Buffer.from(JSON.stringify({ group: "flood" }));
   const sent = httpRequest({
@@ -201,7 +201,7 @@ test("what a caller does not read is not made", LIMIT, async () => {
     before = running.made;
     await wait(200);
   }
-  // What the system takes in for both ends.
+  // The socket buffers of both ends hold this much.
   assert.ok(before === running.made && before * 64 < 64 * 1024, `${running.made} messages were made for nobody`);
   response.resume();
   for (let tries = 0; running.made === before && tries < 500; tries++) await wait(10);
@@ -209,7 +209,7 @@ test("what a caller does not read is not made", LIMIT, async () => {
   sent.destroy();
 });
 
-test("a caller that takes no message for too long is left behind", LIMIT, async () => {
+test("a caller that takes no message for too long is disconnected", LIMIT, async () => {
   let dropped = 0;
   const signal = new AbortController().signal;
   async function* two() {
@@ -222,7 +222,7 @@ test("a caller that takes no message for too long is left behind", LIMIT, async 
     drop: () => {
       dropped += 1;
     },
-    refuse: (error) => error,
+    toRejection: (error) => error,
     stallMs: 100,
   });
   await answers.next();
@@ -233,7 +233,7 @@ test("a caller that takes no message for too long is left behind", LIMIT, async 
   assert.equal((await answers.next()).done, true);
 });
 
-test("streams end when the server shuts down, and their callers are told to come again", LIMIT, async () => {
+test("streams end with a retry delay when the server shuts down", LIMIT, async () => {
   const open = Object.entries(transports).map(async ([name, transport]) => ({
     name,
     ...(await all(transport, "endless")),

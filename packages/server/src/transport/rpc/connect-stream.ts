@@ -2,35 +2,36 @@ import type { Message } from "@bufbuild/protobuf";
 import { Code, MoorageError } from "../../errors.ts";
 
 export interface StreamedOptions {
-  /** Given when the caller has left, or its deadline is over. */
+  /** Aborted when the caller disconnects or its deadline passes. */
   signal: AbortSignal;
   /**
-   * Given when the server starts to shut down: the stream ends with UNAVAILABLE, and its caller comes again elsewhere.
+   * Aborted when the server starts to shut down: the stream ends with UNAVAILABLE, so that its caller reconnects
+   * elsewhere.
    */
   shutdown: AbortSignal;
   /** Cuts the answer off. */
   drop(): void;
-  /** The error as it is answered. */
-  refuse(error: unknown): unknown;
-  /** How long a caller may take for one message, in milliseconds. */
+  /** Turns an error into the form in which it is answered. */
+  toRejection(error: unknown): unknown;
+  /** How long a caller may take to receive one message, in milliseconds. */
   stallMs?: number;
 }
 
 const STALL_MS = 60_000;
 
 /**
- * The answers of a stream, each made when the one before has gone. A caller that takes none for a minute is left
- * behind: it may hold a place for others.
+ * The messages of a stream, each made when the one before it has been sent. A caller that receives none for a minute is
+ * disconnected, because it may occupy a place that others wait for.
  */
 export async function* streamed(
   open: (signal: AbortSignal) => AsyncIterable<Message>,
   options: StreamedOptions,
 ): AsyncGenerator<Message> {
-  const { signal, shutdown, drop, refuse, stallMs = STALL_MS } = options;
+  const { signal, shutdown, drop, toRejection, stallMs = STALL_MS } = options;
   const ended = new AbortController();
   let stall: NodeJS.Timeout | undefined;
   const end = (reason: unknown): void => {
-    // Whoever left may never ask for another message, nor end this.
+    // A caller that has disconnected may neither ask for another message nor end the generator.
     clearTimeout(stall);
     signal.removeEventListener("abort", leave);
     shutdown.removeEventListener("abort", shut);
@@ -55,7 +56,7 @@ export async function* streamed(
       clearTimeout(stall);
     }
   } catch (error) {
-    throw refuse(error);
+    throw toRejection(error);
   } finally {
     end(undefined);
   }

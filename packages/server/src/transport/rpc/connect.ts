@@ -32,14 +32,17 @@ import { isServerStreaming, isUnary } from "../../core/method-kinds.ts";
 import { pathOf, serviceOf, trueNamesOf, withAliases } from "./names.ts";
 import { areaOf, asMoorageError, statusJson } from "../status.ts";
 
-/** `service`: that of the path, by its true name; `unknown`: it has no such method; `drop` cuts the answer off. */
+/**
+ * `service` is the service of the path by its own name, without alias; `unknown` is set when it has no such method;
+ * `drop` cuts the answer off.
+ */
 interface RpcRequest extends RequestData {
   service: string;
   unknown: boolean;
   drop(): void;
 }
-/** The error as it is answered. */
-type Refuse = (error: unknown, values: ContextValues) => ConnectError;
+/** Turns an error into the form in which it is answered. */
+type ToRejection = (error: unknown, values: ContextValues) => ConnectError;
 
 const REQUEST = createContextKey<RpcRequest>({
   requestId: "",
@@ -49,12 +52,12 @@ const REQUEST = createContextKey<RpcRequest>({
   drop: () => {},
 });
 const CALLER = createContextKey<Caller>(ANONYMOUS);
-/** Whether the request's message was understood. */
+/** Whether the request's message was decoded. */
 const IS_READ = createContextKey(false);
 
 /**
- * What `rpcHandler` does not answer itself, through Connect's adapter: gRPC-Web, the Connect protocol, gRPC over HTTP/1.1,
- * health and reflection.
+ * Answers, through Connect's adapter, what `rpcHandler` does not answer itself: gRPC-Web, the Connect protocol, gRPC
+ * over HTTP/1.1, health and reflection.
  */
 export function connectHandler(options: RpcHandlerOptions): RequestHandler {
   const { services, aliases, errorDomain } = options;
@@ -65,8 +68,7 @@ export function connectHandler(options: RpcHandlerOptions): RequestHandler {
     ),
   );
   const trueNames = trueNamesOf(services, aliases);
-  // Which handler says that a method is unknown does not matter: the gate refuses before anything of the method is
-  // looked at.
+  // Any handler may answer an unknown method: the gate rejects the call before the method is looked at.
   const fallback = routes.get(`/${Health.typeName}/${Health.method.check.name}`);
   if (!fallback) throw new Error("the health service is not routed");
 
@@ -91,12 +93,13 @@ type Handler = ConnectRouter["handlers"][number];
 async function answerWith(handler: Handler, asked: UniversalServerRequest, response: Response): Promise<void> {
   try {
     const answer = readableMessage(await handler(asked));
-    // Over HTTP/1.1 the adapter's promise never settles after success [seen with Connect 2.2]; the end of the
-    // response tells as well.
+    // Over HTTP/1.1 the adapter's promise never settles after success (observed with Connect 2.2), so the end of the
+    // response counts as well.
     const closed = new Promise<void>((resolve) => void response.once("close", resolve));
     await Promise.race([universalResponseToNodeResponse(answer, response), closed]);
   } catch (error) {
-    // Aborted: the client went away, nobody is there to answer. All else is a defect, which the port answers.
+    // Aborted means that the client has gone and nothing can be answered. Anything else is a defect, which the port
+    // answers.
     if (!(error instanceof ConnectError) || error.code !== ConnectCode.Aborted) throw error;
   }
 }
@@ -108,10 +111,10 @@ function answerMalformedHost(response: Response, service: string, errorDomain: s
   response.end(JSON.stringify(statusJson(error, areaOf(service), errorDomain)));
 }
 
-/** The services' methods, health and reflection, each behind the gate. */
+/** The services' methods, health and reflection, all behind the gate. */
 function connectRouter(options: RpcHandlerOptions): ConnectRouter {
   const { services, aliases, errorDomain, log } = options;
-  const refuse: Refuse = (error, values) => {
+  const toRejection: ToRejection = (error, values) => {
     if (error instanceof ConnectError) return error;
     const { requestId, service } = values.get(REQUEST);
     return toConnectError(asMoorageError(error, log, requestId), areaOf(service), errorDomain);
@@ -123,11 +126,11 @@ function connectRouter(options: RpcHandlerOptions): ConnectRouter {
     maxTimeoutMs: MAX_DEADLINE_MS,
     requestGate: (context) =>
       gate(context).catch((error: unknown) => {
-        throw refuse(error, context.values);
+        throw toRejection(error, context.values);
       }),
     interceptors: [
       (next) => (request) => {
-        // The message of a stream is read only when its method begins.
+        // The message of a stream is decoded only when its method begins.
         if (!request.stream) request.contextValues.set(IS_READ, true);
         return next(request).then(
           (answer) => {
@@ -135,13 +138,13 @@ function connectRouter(options: RpcHandlerOptions): ConnectRouter {
             return answer;
           },
           (error: unknown) => {
-            throw refuse(error, request.contextValues);
+            throw toRejection(error, request.contextValues);
           },
         );
       },
     ],
   });
-  for (const service of services) for (const method of service.methods) addMethod(router, method, options, refuse);
+  for (const service of services) for (const method of service.methods) addMethod(router, method, options, toRejection);
   const reflected = reflection([...services, Health, ServerReflection, AlphaReflection]);
   const names = services.flatMap(({ typeName }) => withAliases(typeName, aliases));
   return router
@@ -150,7 +153,10 @@ function connectRouter(options: RpcHandlerOptions): ConnectRouter {
     .service(AlphaReflection, reflected.v1alpha);
 }
 
-/** Asked before a request's message is read: whether it is let in, whether there is such a method, and who calls. */
+/**
+ * Runs before a request's message is read: checks the rate limit and that the method exists, and authenticates the
+ * caller.
+ */
 function gateOf({ services, errorDomain, pipeline }: RpcHandlerOptions): (context: HandlerContext) => Promise<void> {
   const served = new Set(services);
   return async (context) => {
@@ -159,7 +165,7 @@ function gateOf({ services, errorDomain, pipeline }: RpcHandlerOptions): (contex
     const { observed, unknown } = request;
     if (observed !== undefined) {
       observed.beginRpc(unknown ? "other" : `${context.service.typeName}.${context.method.name}`);
-      // Connect aborts the signal with the error it is about to write, be it ours or its own.
+      // Connect aborts the signal with the error it is about to write, whether ours or its own.
       context.signal.addEventListener("abort", () => observed.endRpc(ConnectError.from(context.signal.reason).code), {
         once: true,
       });
@@ -172,8 +178,8 @@ function gateOf({ services, errorDomain, pipeline }: RpcHandlerOptions): (contex
 }
 
 /**
- * Over HTTP/1.1 a caller that leaves looks like one that has said all it had to say. While it is answered for ever,
- * that is the same.
+ * Over HTTP/1.1 a client that disconnects cannot be told from one that has only finished sending. For an endless answer
+ * both end it.
  */
 function endWithCaller(request: Request, response: Response): void {
   if ("stream" in request) return;
@@ -183,13 +189,13 @@ function endWithCaller(request: Request, response: Response): void {
   response.once("close", () => socket.off("end", leave));
 }
 
-/** Absent: the request names no host, or one that cannot stand in a URL. */
+/** Undefined when the request has no host, or one that is invalid in a URL. */
 function universalRequest(
   request: Request,
   response: Response,
   values: ContextValues,
 ): UniversalServerRequest | undefined {
-  // To stop reading a body must not destroy the connection that is to carry the error.
+  // Stopping to read a body must not destroy the connection that is to carry the error.
   const body: AsyncIterable<Uint8Array> = {
     [Symbol.asyncIterator]: () => request.iterator({ destroyOnReturn: false }),
   };
@@ -204,7 +210,7 @@ function addMethod(
   router: ConnectRouter,
   method: DescMethod,
   { pipeline, shutdown }: RpcHandlerOptions,
-  refuse: Refuse,
+  toRejection: ToRejection,
 ): void {
   if (isUnary(method)) {
     router.rpc(method, (message, context) =>
@@ -219,13 +225,16 @@ function addMethod(
         signal: context.signal,
         shutdown,
         drop: context.values.get(REQUEST).drop,
-        refuse: (error) => refuse(error, context.values),
+        toRejection: (error) => toRejection(error, context.values),
       });
     });
   } else throw new Error(`${method.toString()} cannot be served: its caller streams`);
 }
 
-/** Waits no longer than the signal lets it: the signal's reason is thrown then, a deadline or the client's leaving. */
+/**
+ * Waits for the work until the signal is aborted, by a deadline or because the client has disconnected; throws the
+ * signal's reason then.
+ */
 async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = (): void => reject(signal.reason);

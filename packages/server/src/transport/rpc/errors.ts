@@ -9,7 +9,7 @@ import type { MoorageError } from "../../errors.ts";
 import { areaOf, errorDetails } from "../status.ts";
 
 /**
- * The error for Connect's three protocols, with the details REST gives. Its metadata become headers in Connect,
+ * The error for Connect's three protocols, with the same details as in REST. Its metadata become headers in Connect,
  * trailers in gRPC.
  */
 export function toConnectError(error: MoorageError, area: string, errorDomain: string): ConnectError {
@@ -21,16 +21,16 @@ export function toConnectError(error: MoorageError, area: string, errorDomain: s
 }
 
 /**
- * Gives the errors that Connect raises by itself (a message it cannot read, one too large, a deadline) their ErrorInfo,
- * by the time it writes the answer: it aborts the call's signal with the error just before. Before `isRead()` an
- * INTERNAL one is the caller's fault, as over Connect's JSON: bytes that are no message. Source: contract §6, exactly
- * one ErrorInfo each.
+ * Adds the ErrorInfo to the errors that Connect itself raises (an unreadable message, one too large, a deadline) before
+ * it writes the answer: Connect aborts the call's signal with the error just before. An INTERNAL error before
+ * `isRead()` becomes INVALID_ARGUMENT, as it is over Connect's JSON, because the caller sent bytes that are not a
+ * message. Source: docs/contract.md, "Errors".
  */
 export function completeErrors({ signal, service }: HandlerContext, errorDomain: string, isRead: () => boolean): void {
   const complete = (): void => {
     const error: unknown = signal.reason;
     if (!(error instanceof ConnectError) || error.details.length > 0) return;
-    // The property is read-only for users of Connect's errors; this one was made by Connect and is ours to finish.
+    // The property is read-only for users of Connect's errors, but Connect made this error for this answer.
     if (error.code === ConnectCode.Internal && !isRead()) Object.assign(error, { code: ConnectCode.InvalidArgument });
     const reason = CodeSchema.value[error.code]?.name ?? "UNKNOWN";
     error.details.push({
@@ -43,8 +43,8 @@ export function completeErrors({ signal, service }: HandlerContext, errorDomain:
 }
 
 /**
- * Connect escapes every reserved character of `grpc-message`; clients that undo no more than the gRPC specification's
- * escapes (grpc-js) would show `not found%3A`. The message is known when the body has ended.
+ * Connect escapes every reserved character of `grpc-message`. Clients that undo only the escapes of the gRPC
+ * specification (grpc-js) would show `not found%3A`. The message is known when the body has ended.
  */
 export function readableMessage(answer: UniversalServerResponse): UniversalServerResponse {
   const { body, trailer } = answer;

@@ -1,6 +1,6 @@
 import { Code, MoorageError } from "../../errors.ts";
 
-/** One message as it came: a flag, its length, its bytes. Source: gRPC over HTTP/2, Length-Prefixed-Message. */
+/** One message as received: a flag, its length, its bytes. Source: gRPC over HTTP/2, Length-Prefixed-Message. */
 export interface Envelope {
   isCompressed: boolean;
   bytes: Buffer;
@@ -8,12 +8,12 @@ export interface Envelope {
 
 /** The bytes before a message: a flag and the length. */
 export const PREFIX_BYTES = 5;
-// Messages that ask for what is kept are short.
-const MAX_KEPT_BYTES = 1024;
+// Requests whose answers are cached are short.
+const MAX_CACHED_BYTES = 1024;
 
 /**
- * The body of a unary call: exactly one message, however its bytes were cut on the way. A class for its prototype: one
- * is made for every call, and closures for each function would cost more than what they do.
+ * The body of a unary call: exactly one message, in any number of chunks. A class for its prototype: one is made for
+ * every call, and closures for each function would cost more than the work they do.
  */
 export class UnaryBody {
   readonly #maxBytes: number;
@@ -27,12 +27,12 @@ export class UnaryBody {
     this.#maxBytes = maxBytes;
   }
 
-  /** How long the message says it is; 0 before it says so. */
+  /** The length that the message's prefix gives; 0 before the prefix has arrived. */
   get announcedBytes(): number {
     return this.#bytes?.length ?? 0;
   }
 
-  /** Takes what has come. False: no more is wanted, `end` tells why. */
+  /** Adds a chunk. Returns false when no more is wanted; `end` then throws why. */
   add(chunk: Buffer): boolean {
     if (this.#rejection !== undefined) return false;
     if (this.#bytes === undefined)
@@ -43,9 +43,9 @@ export class UnaryBody {
   }
 
   /**
-   * The message, once the caller has sent its last byte or no more is wanted. Throws RESOURCE_EXHAUSTED for one that
-   * says it is too large, UNIMPLEMENTED for none or several, INVALID_ARGUMENT for one cut short or not begun as a
-   * message is.
+   * The message, once the caller has sent its last byte or no more is wanted. Throws RESOURCE_EXHAUSTED when its
+   * announced length is too large, UNIMPLEMENTED for no message or several, INVALID_ARGUMENT when it is cut short or
+   * its prefix is invalid.
    */
   end(): Envelope {
     if (this.#rejection !== undefined) throw this.#rejection;
@@ -57,17 +57,17 @@ export class UnaryBody {
   }
 
   /**
-   * The whole, plain message as a text behind the prefix, to know an equal one by. Absent: it is wrong, compressed or
-   * long.
+   * The message as a text after `prefix`, for a key of the response cache. Undefined when the message is incomplete,
+   * invalid, compressed or long.
    */
-  keptKey(prefix: string): string | undefined {
+  cacheKey(prefix: string): string | undefined {
     const bytes = this.#bytes;
     if (
       this.#rejection !== undefined ||
       bytes === undefined ||
       this.#flags !== 0 ||
       this.#filled < bytes.length ||
-      bytes.length > MAX_KEPT_BYTES
+      bytes.length > MAX_CACHED_BYTES
     )
       return undefined;
     return prefix + bytes.toString("latin1");
@@ -85,15 +85,15 @@ export class UnaryBody {
       return new MoorageError(Code.InvalidArgument, "Protocol error: unknown flags before a message");
     if (first.length > PREFIX_BYTES + size) return secondMessage();
     this.#filled = first.length - PREFIX_BYTES;
-    // Nearly always the message is whole, and nothing is copied.
+    // Usually the first chunk has the whole message, and nothing is copied.
     if (this.#filled === size) this.#bytes = first.subarray(PREFIX_BYTES);
-    // Pages that nothing was written to cost nothing: to name a size is not to take it.
+    // Memory is only used once it is written, so announcing a large size takes none.
     else first.copy((this.#bytes = Buffer.allocUnsafeSlow(size)), 0, PREFIX_BYTES);
     return undefined;
   }
 }
 
-/** The message as it is sent: not compressed, or compressed already. */
+/** The message with its prefix, uncompressed or already compressed. */
 export function enveloped(message: Uint8Array, isCompressed: boolean): Buffer {
   const framed = Buffer.allocUnsafe(PREFIX_BYTES + message.length);
   framed.writeUInt8(isCompressed ? 1 : 0, 0);
@@ -102,7 +102,7 @@ export function enveloped(message: Uint8Array, isCompressed: boolean): Buffer {
   return framed;
 }
 
-/** RESOURCE_EXHAUSTED: a message beyond the bound, as it came or decompressed. */
+/** RESOURCE_EXHAUSTED for a message beyond the limit, as received or decompressed. */
 export function tooLarge(maxBytes: number): MoorageError {
   return new MoorageError(Code.ResourceExhausted, `Resource exhausted: a message may have ${maxBytes} bytes`);
 }

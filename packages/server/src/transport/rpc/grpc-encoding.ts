@@ -3,11 +3,11 @@ import { brotliCompress, brotliDecompress, gunzip, gzip } from "node:zlib";
 import { Code, MoorageError } from "../../errors.ts";
 import { tooLarge } from "./grpc-body.ts";
 
-/** How messages may be compressed. Source: gRPC's compression.md. */
+/** A way to compress messages. Source: gRPC's compression.md. */
 export interface Encoding {
   name: string;
   compress(bytes: Uint8Array): Promise<Uint8Array>;
-  /** Throws RESOURCE_EXHAUSTED beyond `maxBytes`, INVALID_ARGUMENT for what was not compressed so. */
+  /** Throws RESOURCE_EXHAUSTED beyond `maxBytes`, INVALID_ARGUMENT for bytes that are not compressed in this way. */
   decompress(bytes: Uint8Array, maxBytes: number): Promise<Uint8Array>;
 }
 
@@ -23,10 +23,13 @@ const ENCODINGS = new Map(
 /** The value of `grpc-accept-encoding`. */
 export const ACCEPTED_ENCODINGS = ["identity", ...ENCODINGS.keys()].join(",");
 
-/** Smaller messages are not worth the compressing. */
+/** Smaller messages are not worth compressing. */
 export const COMPRESS_FROM_BYTES = 1024;
 
-/** That of a request's `grpc-encoding`. Absent: not compressed. Throws UNIMPLEMENTED for one that is not known. */
+/**
+ * The encoding that a request's `grpc-encoding` names; undefined when it is not compressed. Throws UNIMPLEMENTED for an
+ * unknown one.
+ */
 export function encodingOf(name: string | string[] | undefined): Encoding | undefined {
   if (name === undefined || name === "identity") return undefined;
   const found = typeof name === "string" ? ENCODINGS.get(name) : undefined;
@@ -36,8 +39,8 @@ export function encodingOf(name: string | string[] | undefined): Encoding | unde
 }
 
 /**
- * Whether the caller's `grpc-accept-encoding` lets it be used for the answer. One that is not sent lets everything be
- * used that the caller uses.
+ * Whether the caller's `grpc-accept-encoding` allows the encoding for the answer. Without that header every encoding
+ * that the caller uses is allowed.
  */
 export function isAccepted(encoding: Encoding | undefined, accepted: string | string[] | undefined): boolean {
   if (encoding === undefined || accepted === undefined) return true;
@@ -55,7 +58,7 @@ function encoding(
     name,
     compress,
     async decompress(bytes, maxBytes) {
-      // Some clients compress nothing to nothing.
+      // Some clients compress an empty message to no bytes.
       if (bytes.length === 0) return bytes;
       try {
         return await decompress(bytes, { maxOutputLength: maxBytes });

@@ -8,12 +8,12 @@ import { Code } from "../../errors.ts";
 import type { MoorageError } from "../../errors.ts";
 import { toStatus } from "../status.ts";
 
-/** DEADLINE_EXCEEDED, which no room throws. */
+/** DEADLINE_EXCEEDED, which no service throws. */
 export const DEADLINE_EXCEEDED = 4;
 
 /**
- * What a failed call ends with: `grpc-status`, `grpc-message`, the details, and what REST says in headers. Parameters
- * as in `errorDetails`.
+ * The trailers of a failed call: `grpc-status`, `grpc-message`, the details, and the headers that REST sends.
+ * Parameters as in `errorDetails`.
  */
 export function failureTrailers(error: MoorageError, area: string, errorDomain: string): OutgoingHttpHeaders {
   const trailers = statusTrailers(toStatus(error, area, errorDomain));
@@ -23,7 +23,7 @@ export function failureTrailers(error: MoorageError, area: string, errorDomain: 
   return trailers;
 }
 
-/** What a call ends with whose time is over. */
+/** The trailers of a call whose deadline has passed. */
 export function deadlineTrailers(area: string, errorDomain: string): OutgoingHttpHeaders {
   const info = create(ErrorInfoSchema, { reason: "DEADLINE_EXCEEDED", domain: `${area}.${errorDomain}` });
   return statusTrailers(
@@ -35,8 +35,8 @@ export function deadlineTrailers(area: string, errorDomain: string): OutgoingHtt
   );
 }
 
-// HTTP/2 libraries take a block of headers of so and so many bytes, Node's own of 64 KiB; one too large would cost the
-// caller the whole status.
+// HTTP/2 libraries limit the size of a header block, Node's own to 64 KiB; with a larger one the caller would lose the
+// whole status.
 const MAX_MESSAGE_LENGTH = 4096;
 const MAX_DETAILS_LENGTH = 32 * 1024;
 
@@ -51,7 +51,7 @@ function statusTrailers(status: Status): OutgoingHttpHeaders {
 }
 
 /**
- * As `grpc-message` has it: all but printable ASCII, and `%`, as bytes of UTF-8. Source: gRPC over HTTP/2,
+ * The form of `grpc-message`: all but printable ASCII, and `%`, as percent-encoded UTF-8. Source: gRPC over HTTP/2,
  * Percent-Encoded.
  */
 export function percentEncoded(text: string): string {

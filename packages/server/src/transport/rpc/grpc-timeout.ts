@@ -4,8 +4,8 @@ import { MAX_DEADLINE_MS } from "../http/limits.ts";
 const UNIT_MS: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1000, m: 1, u: 0.001, n: 0.000_001 };
 
 /**
- * The `grpc-timeout` of a call in milliseconds. Throws INVALID_ARGUMENT for one that is none, or longer than a timer
- * can wait.
+ * A call's `grpc-timeout` in milliseconds. Throws INVALID_ARGUMENT for an invalid one, or one longer than a timer can
+ * wait.
  */
 export function grpcTimeoutMs(value: string): number {
   const unitMs = UNIT_MS[value.slice(-1)];

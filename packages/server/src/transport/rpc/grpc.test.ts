@@ -18,7 +18,7 @@ import type { Listening } from "../http/listen.ts";
 import { createPipeline } from "../../runtime/pipeline.ts";
 import { rpcHandler } from "./handler.ts";
 
-// gRPC over HTTP/2 as its specification tells it, by bare streams: what well-behaved clients never send too.
+// Tests gRPC over HTTP/2 against its specification with bare streams, including what correct clients never send.
 const LIMIT = { timeout: 20_000 };
 const MAX_BYTES = 200_000;
 const PATH = "/moorage.iam.v2.GroupsService/GetGroup";
@@ -26,13 +26,13 @@ const log = pino({ level: "silent" });
 
 let port: Listening;
 let session: ClientHttp2Session;
-/** The uids that dispatch was asked for. */
+/** The uids that dispatch was called with. */
 let dispatched: string[] = [];
-/** Called when dispatch is asked for "hung". */
+/** Called when dispatch is called with "hung". */
 let hung: () => void = () => undefined;
 
 before(async () => {
-  const door = rpcHandler({
+  const rpc = rpcHandler({
     services: [GroupsService],
     aliases: [],
     errorDomain: "moorage.dev",
@@ -42,7 +42,7 @@ before(async () => {
     pipeline: createPipeline({
       clock: { nowMs: () => 42 },
       async authenticate(authorization) {
-        // As long as it takes to ask a database in another process: what comes meanwhile must not be lost.
+        // Takes as long as a database in another process: chunks that arrive meanwhile must not be lost.
         await new Promise((resolve) => {
           setTimeout(resolve, 5);
         });
@@ -67,11 +67,11 @@ before(async () => {
     errorDomain: "moorage.dev",
     log,
     takeStream(stream, headers) {
-      const answer = door.unary(headers);
+      const answer = rpc.unary(headers);
       void answer?.(stream, headers, { requestId: "r1", remoteAddress: "192.0.2.1" });
       return answer !== undefined;
     },
-    handler: (request, response) => door.handle(request, response, { requestId: "r1", remoteAddress: "192.0.2.1" }),
+    handler: (request, response) => rpc.handle(request, response, { requestId: "r1", remoteAddress: "192.0.2.1" }),
   });
   session = connect(`http://127.0.0.1:${port.port}`);
 });
@@ -133,7 +133,7 @@ function reasonsIn({ headers }: Answer): string[] {
     .map(({ value }) => fromBinary(ErrorInfoSchema, value).reason);
 }
 
-test("head, one message, trailers", LIMIT, async () => {
+test("a call is answered with headers, one message and trailers", LIMIT, async () => {
   const answer = await call([asked("a")]);
   assert.deepEqual(
     [answer.headers[":status"], answer.headers["content-type"], answer.headers["x-request-id"]],
@@ -145,7 +145,7 @@ test("head, one message, trailers", LIMIT, async () => {
   assert.equal(groupIn(answer).uid, "a");
 });
 
-test("a message is one however its bytes are cut", LIMIT, async () => {
+test("a message may arrive in any chunks", LIMIT, async () => {
   const bytes = asked("in pieces");
   for (const size of [1, 3, 5, 6, bytes.length - 1]) {
     const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
@@ -157,7 +157,7 @@ test("a message is one however its bytes are cut", LIMIT, async () => {
   assert.equal(groupIn(await call([asked(long)])).uid, long);
 });
 
-test("what is not exactly one message is refused, and nothing is done", LIMIT, async () => {
+test("a body that is not exactly one message is rejected, and the method is not called", LIMIT, async () => {
   const flagged = asked("a");
   flagged.writeUInt8(2, 0);
   const tooLong = Buffer.from([0, 0x7f, 0xff, 0xff, 0xff]);
@@ -181,19 +181,23 @@ test("what is not exactly one message is refused, and nothing is done", LIMIT, a
   assert.deepEqual(dispatched, []);
 });
 
-test("a message said to be too long is refused before it comes, and so is a long one of nobody's", LIMIT, async () => {
-  const tooLong = begin();
-  tooLong.write(Buffer.from([0, 0x7f, 0xff, 0xff, 0xff]));
-  assert.equal((await answerOf(tooLong)).status, "8");
-  const nobodys = begin({ authorization: "Bearer bad" });
-  nobodys.write(Buffer.concat([Buffer.from([0, 0, 2, 0, 0]), Buffer.alloc(10)]));
-  const answer = await answerOf(nobodys);
-  assert.deepEqual([answer.status, answer.headers["www-authenticate"]], ["16", "Bearer"]);
-  for (const stream of [tooLong, nobodys]) stream.close();
-  assert.equal((await call([asked("after")])).status, "0");
-});
+test(
+  "a message with too large a length is rejected before it arrives, and so is a large one without a valid token",
+  LIMIT,
+  async () => {
+    const tooLong = begin();
+    tooLong.write(Buffer.from([0, 0x7f, 0xff, 0xff, 0xff]));
+    assert.equal((await answerOf(tooLong)).status, "8");
+    const nobodys = begin({ authorization: "Bearer bad" });
+    nobodys.write(Buffer.concat([Buffer.from([0, 0, 2, 0, 0]), Buffer.alloc(10)]));
+    const answer = await answerOf(nobodys);
+    assert.deepEqual([answer.status, answer.headers["www-authenticate"]], ["16", "Bearer"]);
+    for (const stream of [tooLong, nobodys]) stream.close();
+    assert.equal((await call([asked("after")])).status, "0");
+  },
+);
 
-test("who calls is asked before anything is said of the message", LIMIT, async () => {
+test("the caller is authenticated before faults of the message are reported", LIMIT, async () => {
   for (const chunks of [
     [],
     [asked("a")],
@@ -204,7 +208,7 @@ test("who calls is asked before anything is said of the message", LIMIT, async (
   }
 });
 
-test("messages may be compressed, and are answered alike", LIMIT, async () => {
+test("messages may be compressed, and are answered with the same compression", LIMIT, async () => {
   for (const [name, compress] of [
     ["gzip", gzipSync],
     ["br", brotliCompressSync],
@@ -225,7 +229,7 @@ test("messages may be compressed, and are answered alike", LIMIT, async () => {
   assert.equal((await call([enveloped(Buffer.alloc(0), true)], { "grpc-encoding": "gzip" })).status, "0");
 });
 
-test("wrong compression is refused", LIMIT, async () => {
+test("wrong compression is rejected", LIMIT, async () => {
   const unknown = await call([asked("a")], { "grpc-encoding": "snappy" });
   assert.deepEqual([unknown.status, unknown.headers["grpc-accept-encoding"]], ["12", "identity,gzip,br"]);
   const unsaid = await call([enveloped(gzipSync(request("a")), true)]);
@@ -254,7 +258,7 @@ test("a deadline ends the answer, before or after the body", LIMIT, async () => 
 });
 
 test(
-  "a client that leaves is asked nothing more, and nothing is done that it had not said to the end",
+  "a call is not served when its client disconnects before its end, and not answered when it disconnects later",
   LIMIT,
   async () => {
     const early = begin();
@@ -277,7 +281,7 @@ test(
   },
 );
 
-test("an error's text is escaped, and one too long for headers is cut", LIMIT, async () => {
+test("an error's message is escaped, and truncated when it is too long for headers", LIMIT, async () => {
   const answer = await call([asked("missing ü 50%\n")]);
   assert.deepEqual([answer.status, answer.headers["grpc-message"]], ["5", "Group not found: missing %C3%BC 50%25%0A"]);
   assert.equal(decodeURIComponent(percentEncoded("ü 50% \u{1f600} ~")), "ü 50% \u{1f600} ~");
@@ -285,7 +289,7 @@ test("an error's text is escaped, and one too long for headers is cut", LIMIT, a
   assert.deepEqual([long.status, String(long.headers["grpc-message"]).length], ["5", 4096]);
 });
 
-test("what is not plain binary gRPC finds its own way", LIMIT, async () => {
+test("requests that are not plain binary gRPC go to the adapter", LIMIT, async () => {
   const json = await call([enveloped(Buffer.from('{"uid":"json"}'), false)], {
     "content-type": "application/grpc+json",
   });

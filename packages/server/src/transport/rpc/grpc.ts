@@ -8,7 +8,7 @@ import type { Caller } from "../../core/call.ts";
 import type { RequestData } from "../../core/http.ts";
 import { messageOf } from "../../core/stored.ts";
 import { Code, MoorageError } from "../../errors.ts";
-import { mayKeep } from "../../runtime/response-cache.ts";
+import { isCacheable } from "../../runtime/response-cache.ts";
 import { type Envelope, enveloped, UnaryBody } from "./grpc-body.ts";
 import { ACCEPTED_ENCODINGS, COMPRESS_FROM_BYTES, encodingOf, isAccepted } from "./grpc-encoding.ts";
 import type { Encoding } from "./grpc-encoding.ts";
@@ -18,7 +18,7 @@ import { MAX_MESSAGE_BYTES, PORT_LIMITS } from "../http/limits.ts";
 import type { RpcHandlerOptions } from "./handler.ts";
 import { areaOf, asMoorageError } from "../status.ts";
 
-/** Answers what a stream asks, to the end. Never rejects. The port listens to the stream's errors. */
+/** Answers the call on a stream completely. Never rejects. The port handles the stream's errors. */
 export type AnswerStream = (
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
@@ -28,25 +28,25 @@ export type AnswerStream = (
 type GrpcOptions = Pick<RpcHandlerOptions, "pipeline" | "errorDomain" | "log" | "maxMessageBytes">;
 
 /**
- * As much of a message as is taken in before its caller is known. Node itself takes in more, as `streamWindowBytes`
- * lets it.
+ * How much of a message is received before its caller is authenticated. Node itself receives more, up to
+ * `streamWindowBytes`.
  */
 const UNVERIFIED_BYTES = 64 * 1024;
 const OK_TRAILERS: OutgoingHttpHeaders = { "grpc-status": "0" };
 
-/** Whether a request's content type is gRPC with binary messages, exactly. */
+/** Whether a request's content type is exactly gRPC with binary messages. */
 export function isBinaryGrpc(contentType: string | undefined): boolean {
   return contentType === "application/grpc" || contentType === "application/grpc+proto";
 }
 
 /**
- * A unary method in gRPC on the bare HTTP/2 stream: a call costs a fraction of what it does through Connect's adapter,
- * because nothing is made that it does not need. A client that leaves is not answered. A deadline ends the answer, not
- * the work, which its transaction ends whole or not at all. Source: gRPC over HTTP/2.
+ * Serves a unary method in gRPC on the bare HTTP/2 stream. A call costs a fraction of what it costs through Connect's
+ * adapter, because only the needed objects are made. A client that disconnects is not answered. A deadline ends the
+ * answer, but not the work, which its transaction commits whole or not at all. Source: gRPC over HTTP/2.
  */
 export function grpcUnary(options: GrpcOptions, method: DescMethodUnary): AnswerStream {
   const { pipeline, errorDomain, log, maxMessageBytes = MAX_MESSAGE_BYTES } = options;
-  const isKept = mayKeep(method);
+  const isCached = isCacheable(method);
   const name = `${method.parent.typeName}.${method.name}`;
   const area = areaOf(name);
 
@@ -68,8 +68,8 @@ export function grpcUnary(options: GrpcOptions, method: DescMethodUnary): Answer
       const body = await bodyOf(stream, maxMessageBytes, () => (verified ??= pipeline.verify(head)));
       if (body === undefined) return;
       const key =
-        isKept && authorization !== undefined && verified === undefined
-          ? body.keptKey(`${name} ${authorization} `)
+        isCached && authorization !== undefined && verified === undefined
+          ? body.cacheKey(`${name} ${authorization} `)
           : undefined;
       let encoding: Encoding | undefined;
       const answer = await pipeline.answer(head, {
@@ -84,7 +84,7 @@ export function grpcUnary(options: GrpcOptions, method: DescMethodUnary): Answer
         encode: (message) => toBinary(method.output, messageOf(message)),
       });
       if (answer === undefined) return;
-      // As the caller did with its own message: who does not compress is near, or would rather not.
+      // Compressed as the caller compressed its own message: a caller that does not compress is near, or prefers it so.
       const used =
         answer.length < COMPRESS_FROM_BYTES || !isAccepted(encoding, headers["grpc-accept-encoding"])
           ? undefined
@@ -100,16 +100,16 @@ export function grpcUnary(options: GrpcOptions, method: DescMethodUnary): Answer
   };
 }
 
-/** Answers are kept as texts of one character a byte. */
+/** Answers are cached as texts with one character for each byte. */
 const BINARY: Pick<UnaryCodec<Uint8Array>, "toCached" | "ofCached"> = {
   toCached: (bytes) => ({ text: packed(bytes) }),
   ofCached: ({ text }) => unpacked(text),
 };
 
 /**
- * What the caller sends, to its last byte or to the first that is refused. Absent: the client went away before that.
- * The caller is verified after it, so that all of a call is answered in one go and from one snapshot of the database;
- * but before more than `UNVERIFIED_BYTES` of a message are taken in. Rejects as `verify` does.
+ * The body up to its last byte, or to the first that is rejected. Undefined when the client disconnects before that.
+ * The caller is authenticated afterwards, so that the whole call uses one snapshot of the database; but before more
+ * than `UNVERIFIED_BYTES` of a message are received. Rejects as `verify` does.
  */
 function bodyOf(
   stream: ServerHttp2Stream,
@@ -139,7 +139,7 @@ async function readMessage(
   maxBytes: number,
   requestId: string,
 ): Promise<Message> {
-  // The code is what gRPC's compression.md asks for; the request id makes it an error that may be shown.
+  // gRPC's compression.md demands this code; the request id marks the error as one that may be shown.
   if (isCompressed && encoding === undefined)
     throw new MoorageError(Code.Internal, "Protocol error: a compressed message in a call without grpc-encoding", {
       metadata: { requestId },
@@ -152,7 +152,10 @@ async function readMessage(
   }
 }
 
-/** Head, message and trailers, which leave together. Answers whether there was anybody to answer. */
+/**
+ * Sends headers, message and trailers together. Returns false when the stream was answered already or its client has
+ * gone.
+ */
 function answerWith(
   stream: ServerHttp2Stream,
   requestId: string,
@@ -173,8 +176,8 @@ function answerWith(
 }
 
 /**
- * A failure in one block of headers. Answers whether there was anybody to answer. Source: gRPC over HTTP/2,
- * Trailers-Only.
+ * Sends a failure as one block of headers. Returns false when the stream was answered already or its client has gone.
+ * Source: gRPC over HTTP/2, Trailers-Only.
  */
 function respondWith(stream: ServerHttp2Stream, requestId: string, trailers: OutgoingHttpHeaders): boolean {
   if (isAnswered(stream)) return false;
@@ -190,8 +193,8 @@ function respondWith(stream: ServerHttp2Stream, requestId: string, trailers: Out
 }
 
 /**
- * Reads on over what still comes of an answered call's body, for some time: a stream cut at once may take the answer
- * with it.
+ * Reads and drops the rest of an answered call's body for some time: closing the stream immediately could lose the
+ * answer.
  */
 function dropBody(stream: ServerHttp2Stream): void {
   stream.removeAllListeners("data").resume();
@@ -199,7 +202,7 @@ function dropBody(stream: ServerHttp2Stream): void {
   stream.once("close", () => clearTimeout(timer));
 }
 
-/** Answered, by the deadline for one, or left by the client. */
+/** Whether the stream was answered, also by a deadline, or its client has gone. */
 function isAnswered(stream: ServerHttp2Stream): boolean {
   return stream.headersSent || stream.closed || stream.destroyed;
 }

@@ -51,7 +51,7 @@ const shutdown = new AbortController();
 let port: Listening;
 let transports: Record<string, Transport>;
 
-// A room of one resource, so that the door is seen by itself.
+// A service with one resource, so that the RPC handler is tested alone.
 const dispatch: PipelineDeps["dispatch"] = {
   async answer(method, data, message, extra): Promise<Message> {
     if (method === PingService.method.ping)
@@ -72,7 +72,7 @@ const dispatch: PipelineDeps["dispatch"] = {
 };
 
 before(async () => {
-  const door = rpcHandler({
+  const rpc = rpcHandler({
     pipeline: createPipeline({
       dispatch,
       clock: { nowMs: () => 42 },
@@ -95,12 +95,12 @@ before(async () => {
     errorDomain: "moorage.dev",
     log: pino({ level: "silent" }),
     takeStream(stream, headers) {
-      const answer = door.unary(headers);
+      const answer = rpc.unary(headers);
       void answer?.(stream, headers, { requestId: "r1", remoteAddress: "192.0.2.1" });
       return answer !== undefined;
     },
     async handler(request, response) {
-      if (door.matches(request)) return door.handle(request, response, { requestId: "r1", remoteAddress: "192.0.2.1" });
+      if (rpc.matches(request)) return rpc.handle(request, response, { requestId: "r1", remoteAddress: "192.0.2.1" });
       response.statusCode = 404;
       response.end("not rpc");
     },
@@ -162,7 +162,7 @@ async function post(
   return { status: response.statusCode, body: await text(response), headers: response.headers };
 }
 
-test("the same answer by gRPC, gRPC-Web and Connect, and by grpc-js", LIMIT, async () => {
+test("gRPC, gRPC-Web, Connect and grpc-js get the same answer", LIMIT, async () => {
   for (const [name, transport] of Object.entries(transports)) {
     const group = await createClient(GroupsService, transport).getGroup({ uid: "a" }, { headers: bearer });
     assert.deepEqual([group.uid, group.name, group.description], ["a", "me", "r1 192.0.2.1 42 true"], name);
@@ -171,7 +171,7 @@ test("the same answer by gRPC, gRPC-Web and Connect, and by grpc-js", LIMIT, asy
   assert.equal(fromBinary(GroupSchema, await grpcJs(GET_GROUP, groupRequest("a"))).name, "me");
 });
 
-test("errors carry the details of REST, equal in every protocol", LIMIT, async () => {
+test("errors have the details of REST, the same in every protocol", LIMIT, async () => {
   for (const [uid, failure] of Object.entries(failures)) {
     const expected = toStatus(failure, "iam", "moorage.dev");
     for (const [name, transport] of Object.entries(transports)) {
@@ -198,7 +198,7 @@ test("errors carry the details of REST, equal in every protocol", LIMIT, async (
   assert.deepEqual([json.status, json.headers["retry-after"]], [503, "2"]);
 });
 
-test("nobody gets past the authentication, and the token is verified before the body is read", LIMIT, async () => {
+test("every call is authenticated, before its body is read", LIMIT, async () => {
   for (const [name, transport] of Object.entries(transports)) {
     const error = await failureOf(
       createClient(GroupsService, transport).getGroup({ uid: "a" }, { headers: { authorization: "Bearer bad" } }),
@@ -214,7 +214,7 @@ test("nobody gets past the authentication, and the token is verified before the 
   assert.deepEqual([json.status, json.headers["www-authenticate"]], [401, "Bearer"]);
 });
 
-test("a method that reads the token itself gets it as it was sent", LIMIT, async () => {
+test("a method that reads the token itself gets the Authorization header unchanged", LIMIT, async () => {
   for (const [name, transport] of Object.entries(transports)) {
     const { token } = await createClient(SecurityTokenService, transport).exchange(
       {},
@@ -224,7 +224,7 @@ test("a method that reads the token itself gets it as it was sent", LIMIT, async
   }
 });
 
-test("an unforeseen error tells a request id and nothing else", LIMIT, async () => {
+test("an unexpected error shows only its request id", LIMIT, async () => {
   for (const [name, transport] of Object.entries(transports)) {
     const error = await failureOf(
       createClient(GroupsService, transport).getGroup({ uid: "broken" }, { headers: bearer }),
@@ -254,7 +254,7 @@ test("aliases name the same services", LIMIT, async () => {
   await assert.rejects(grpcJs("/other.iam.v2.GroupsService/GetGroup", groupRequest("a")), { code: Code.Unimplemented });
 });
 
-test("what is not there is UNIMPLEMENTED in each protocol's own form", LIMIT, async () => {
+test("an unknown method is UNIMPLEMENTED, in each protocol's own form", LIMIT, async () => {
   for (const path of [
     "/moorage.iam.v2.GroupsService/Nothing",
     "/acme.platform.iam.v2.GroupsService/Nothing",
@@ -274,7 +274,7 @@ test("what is not there is UNIMPLEMENTED in each protocol's own form", LIMIT, as
   assert.match(json.body, /"code":"unimplemented".*"domain":"iam\.moorage\.dev"/);
 });
 
-test("a message too large and one that cannot be read are refused, with one ErrorInfo each", LIMIT, async () => {
+test("a message that is too large or cannot be read is rejected with one ErrorInfo", LIMIT, async () => {
   for (const [name, transport] of Object.entries(transports)) {
     const error = await failureOf(
       createClient(GroupsService, transport).getGroup({ uid: "x".repeat(3000) }, { headers: bearer }),
@@ -297,7 +297,7 @@ test("a message too large and one that cannot be read are refused, with one Erro
   assert.match(json.body, /"code":"invalid_argument".*"reason":"INVALID_ARGUMENT"/);
 });
 
-test("a host that is none is a bad request", LIMIT, async () => {
+test("an invalid host is answered 400", LIMIT, async () => {
   const answer = await post(GET_GROUP, { host: "[", "content-type": "application/json", ...bearer }, "{}");
   assert.equal(answer.status, 400);
   assert.match(answer.body, /"code":3.*"reason":"INVALID_ARGUMENT"/);
@@ -310,7 +310,7 @@ test("a deadline ends the call", LIMIT, async () => {
     );
     assert.equal(error.code, Code.DeadlineExceeded, name);
   }
-  // A client that does not watch the clock itself sees that the server does.
+  // A client that does not enforce the deadline itself shows that the server does.
   const json = await post(
     GET_GROUP,
     { "content-type": "application/json", "connect-timeout-ms": "30", ...bearer },
@@ -320,7 +320,7 @@ test("a deadline ends the call", LIMIT, async () => {
   assert.match(json.body, /"reason":"DEADLINE_EXCEEDED"/);
 });
 
-test("a client that leaves in the middle of a call disturbs nobody", LIMIT, async () => {
+test("a client that disconnects during a call does not disturb others", LIMIT, async () => {
   const client = http2Connect(`http://127.0.0.1:${port.port}`);
   const stream = client.request({
     ":method": "POST",
@@ -337,7 +337,7 @@ test("a client that leaves in the middle of a call disturbs nobody", LIMIT, asyn
   assert.equal((await createClient(PingService, transports["grpc"] ?? assert.fail()).ping({})).response, "pong");
 });
 
-test("other requests are left to other doors", LIMIT, async () => {
+test("requests that are not RPC are left to other handlers", LIMIT, async () => {
   assert.equal((await post("/iam/v2/groups", { "content-type": "application/json" }, "{}")).status, 404);
   const got = httpRequest({ host: "127.0.0.1", port: port.port, path: GET_GROUP, agent: false }).end();
   const [response] = (await once(got, "response")) as [IncomingMessage];
@@ -391,8 +391,8 @@ test("reflection lists the services and gives every file they need, in both vers
   }
 });
 
-// The last one: it ends the server.
-test("health knows each service by name and alias, and a watch sees the shut-down", LIMIT, async () => {
+// Runs last, because it shuts the server down.
+test("health has each service by name and alias, and a watch gets the shutdown", LIMIT, async () => {
   const client = createClient(Health, transports["grpc"] ?? assert.fail());
   for (const service of ["", "moorage.iam.v2.GroupsService", "acme.platform.iam.v2.GroupsService"]) {
     assert.equal((await client.check({ service })).status, ServingStatus.SERVING);

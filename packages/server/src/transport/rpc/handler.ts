@@ -10,33 +10,33 @@ import type { ErrorLog } from "../status.ts";
 
 export interface RpcHandlerOptions {
   pipeline: Pipeline;
-  /** The services served, health and reflection aside. Of their methods none may have a caller that streams. */
+  /** The services to serve, besides health and reflection. None of their methods may stream requests. */
   services: readonly DescService[];
-  /** Package prefixes that stand for `moorage` as well, e.g. `acme.platform`. Source: contract §1. */
+  /** Package prefixes that stand for `moorage` as well, e.g. `acme.platform`. Source: docs/contract.md, "Versions". */
   aliases: readonly string[];
   errorDomain: string;
   log: ErrorLog;
-  /** Given when the server starts to shut down: health answers NOT_SERVING, watches and streams end. */
+  /** Aborted when the server starts to shut down: health answers NOT_SERVING, watches and streams end. */
   shutdown: AbortSignal;
   maxMessageBytes?: number;
 }
 
 export interface RpcHandler {
   /**
-   * What answers a unary call in binary gRPC on the bare stream, the short way. Absent: it is none, or one of health or
+   * Answers a unary call in binary gRPC on the bare stream. Undefined for other requests, and for health and
    * reflection.
    */
   unary(headers: IncomingHttpHeaders): AnswerStream | undefined;
-  /** Whether the request is for this door: a POST below a service's name or alias, or anything said in gRPC. */
+  /** Whether this handler takes the request: a POST below a service's name or alias, or any gRPC content type. */
   matches(request: Request): boolean;
-  /** Answers it, to the end. */
+  /** Answers the request completely. */
   handle: RequestHandler;
 }
 
 /**
  * gRPC, gRPC-Web and the Connect protocol over either HTTP version, with health and reflection. Errors are those of
- * REST: the same code, message and details. A deadline ends the answer, not the work, which its transaction ends whole
- * or not at all.
+ * REST: the same code, message and details. A deadline ends the answer, but not the work, which its transaction commits
+ * whole or not at all.
  */
 export function rpcHandler(options: RpcHandlerOptions): RpcHandler {
   const { services, aliases } = options;
@@ -49,7 +49,7 @@ export function rpcHandler(options: RpcHandlerOptions): RpcHandler {
       }),
     ),
   );
-  // Loaded at its first use: most servers never hear anything but unary gRPC, and it takes 20 MiB.
+  // Loaded at its first use: most servers get nothing but unary gRPC, and it takes 20 MiB.
   let adapter: Promise<RpcHandler["handle"]> | undefined;
   return {
     unary: (headers) =>

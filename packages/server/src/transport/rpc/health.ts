@@ -8,9 +8,9 @@ import type { Health } from "@moorage/api/gen/health/v1/health_pb";
 import { Code, MoorageError } from "../../errors.ts";
 
 /**
- * grpc.health.v1: the server ("") and each named service are SERVING until the signal is given, NOT_SERVING from then
- * on. A watch tells the state at once and every change, and ends with the shut-down. Source: the gRPC health checking
- * protocol.
+ * grpc.health.v1: the server ("") and each named service are SERVING until the signal is aborted, NOT_SERVING
+ * afterwards. A watch sends the state immediately and at every change, and ends with the shutdown. Source: the gRPC
+ * health checking protocol.
  */
 export function health(services: readonly string[], shutdown: AbortSignal): ServiceImpl<typeof Health> {
   const known = new Set(["", ...services]);
@@ -27,7 +27,7 @@ export function health(services: readonly string[], shutdown: AbortSignal): Serv
       else yield current();
       if (shutdown.aborted) return;
       await anyAborted(shutdown, signal);
-      // The list of services never changes: only a known one's state does.
+      // The list of services never changes, only the state of known ones.
       if (!signal.aborted && known.has(service)) yield current();
     },
     list() {

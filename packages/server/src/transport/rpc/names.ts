@@ -6,13 +6,13 @@ import type { Request } from "../../core/http.ts";
 
 const OWN_PREFIX = "moorage.";
 
-/** The full name, or the path that begins with it, as it is and below each alias. */
+/** The full name, or a path that begins with it, unchanged and below each alias. */
 export function withAliases(name: string, aliases: readonly string[]): string[] {
   if (!name.startsWith(OWN_PREFIX)) return [name];
   return [name, ...aliases.map((alias) => `${alias}.${name.slice(OWN_PREFIX.length)}`)];
 }
 
-/** Every name that a service is called by, with its true one; health and reflection are among them. */
+/** Every name of each service, aliases included, with the service's own name; health and reflection are among them. */
 export function trueNamesOf(services: readonly DescService[], aliases: readonly string[]): Map<string, string> {
   return new Map(
     [...services, Health, ServerReflection, AlphaReflection].flatMap(({ typeName }) =>

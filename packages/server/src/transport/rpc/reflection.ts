@@ -17,8 +17,8 @@ import { Code } from "../../errors.ts";
 type Answer = NonNullable<MessageInitShape<typeof ServerReflectionResponseSchema>["messageResponse"]>;
 
 /**
- * What can be asked for: every file the services need, by its name, by each full name it declares, and extensions by
- * what they extend.
+ * What clients can ask for: every file that the services need, by its name, by each full name it declares, and
+ * extensions by the message they extend.
  */
 interface Index {
   services: string[];
@@ -27,10 +27,7 @@ interface Index {
   byExtendee: Map<string, Map<number, DescFile>>;
 }
 
-/**
- * grpc.reflection.v1 and v1alpha over the descriptors of the services served. Source: the gRPC server reflection
- * protocol.
- */
+/** grpc.reflection.v1 and v1alpha over the descriptors of the services. Source: the gRPC server reflection protocol. */
 export function reflection(services: readonly DescService[]): {
   v1: ServiceImpl<typeof ServerReflection>;
   v1alpha: ServiceImpl<typeof AlphaReflection>;
@@ -49,7 +46,7 @@ export function reflection(services: readonly DescService[]): {
       },
     },
     v1alpha: {
-      // The two versions differ in nothing but the package's name: on the wire they are the same.
+      // The two versions differ only in the package's name and are the same on the wire.
       async *serverReflectionInfo(requests) {
         for await (const request of requests) {
           const response = respond(fromBinary(ServerReflectionRequestSchema, toBinary(AlphaRequestSchema, request)));
@@ -90,7 +87,7 @@ function notFound(): Answer {
   return { case: "errorResponse", value: { errorCode: Code.NotFound, errorMessage: "not found" } };
 }
 
-/** The file, then everything it imports. Clients take the first for the one asked for. */
+/** The file, then everything it imports. Clients take the first file for the one asked for. */
 function files(file: DescFile | undefined): Answer {
   if (!file) return notFound();
   const wanted = new Map<string, DescFile>();
@@ -136,7 +133,7 @@ function indexMessage(message: DescMessage, file: DescFile, name: (symbol: strin
   for (const nested of message.nestedMessages) indexMessage(nested, file, name, index);
 }
 
-/** Values stand beside their enum, not below it. */
+/** Enum values have the scope of their enum, not of its name. */
 function indexEnum(each: DescEnum, name: (symbol: string) => void): void {
   name(each.typeName);
   const scope = each.typeName.slice(0, each.typeName.lastIndexOf(".") + 1);

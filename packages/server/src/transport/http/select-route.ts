@@ -1,0 +1,58 @@
+import type { IncomingHttpHeaders } from "node:http2";
+import type { Request, RequestData, RequestHandler } from "../../core/http.ts";
+import type { AnswerStream } from "../rpc/grpc.ts";
+
+/** The handlers of the port, each with the requests that it takes. */
+export interface Handlers {
+  /** Takes gRPC, gRPC-Web and Connect. */
+  rpc: {
+    matches(request: Request): boolean;
+    handle: RequestHandler;
+    unary(headers: IncomingHttpHeaders): AnswerStream | undefined;
+  };
+  /** Takes `/v2/` and below. */
+  distribution: { matches(path: string): boolean; handle: RequestHandler };
+  /** Takes `/metrics` from clients that may read it; for all others the path does not exist. */
+  metrics?: { matches(path: string, request: Request, data: RequestData): boolean; handle: RequestHandler };
+  /** Endpoints of the platform, by exact path. */
+  paths: Readonly<Record<string, RequestHandler>>;
+  /** Endpoints of the registry, by exact path; their errors have the registry's form. */
+  registryPaths: Readonly<Record<string, RequestHandler>>;
+  /** Takes everything else. */
+  rest: { handle: RequestHandler };
+  /** Called for requests with more than one Authorization header, which no handler takes. */
+  twoTokens?(data: RequestData, request: Request): void;
+}
+
+/** The handler of a request. */
+export interface Route {
+  /** From a bounded set of names: a label of metrics. */
+  name: string;
+  handle: RequestHandler;
+  /** Set where the handler itself answers a rejection by a rate limit, in its protocol's form. */
+  answersRejection?: true;
+}
+
+/** The handler that takes the request, by its path, its content type and its client's address. */
+export function selectRoute(handlers: Handlers, path: string, request: Request, data: RequestData): Route {
+  const { paths, registryPaths, distribution, rpc, metrics, rest } = handlers;
+  const endpoint = Object.hasOwn(paths, path) ? paths[path] : undefined;
+  if (endpoint !== undefined) return { name: path, handle: endpoint };
+  const registryEndpoint = Object.hasOwn(registryPaths, path) ? registryPaths[path] : undefined;
+  if (registryEndpoint !== undefined) return { name: path, handle: registryEndpoint, answersRejection: true };
+  if (distribution.matches(path)) return { name: "registry", handle: distribution.handle, answersRejection: true };
+  if (rpc.matches(request)) return { name: "rpc", handle: rpc.handle, answersRejection: true };
+  if (metrics?.matches(path, request, data) === true) return { name: "metrics", handle: metrics.handle };
+  return { name: "rest", handle: rest.handle };
+}
+
+/**
+ * Whether the request has more than one Authorization header. Node keeps the first and drops the others, and a proxy
+ * may have checked another one. Source: RFC 6750 §2.
+ */
+export function hasTwoTokens(rawHeaders: readonly string[]): boolean {
+  let found = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    if (rawHeaders[at]?.length === 13 && rawHeaders[at]?.toLowerCase() === "authorization") found++;
+  return found > 1;
+}
