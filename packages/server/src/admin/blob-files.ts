@@ -5,7 +5,7 @@ import { type BlobStore, SMALL_BLOB_BYTES } from "../blobs/index.ts";
 import { Code, MoorageError } from "../errors.ts";
 import { hashOf } from "./json-lines.ts";
 
-/** What the database says of a blob. */
+/** The row of a blob in the database. */
 export interface BlobRow {
   digest: string;
   generation: string;
@@ -13,14 +13,15 @@ export interface BlobRow {
 }
 
 /**
- * How the copying of one blob ended. `missing`: the store has it no longer. `damaged`: what it has is something else.
+ * The result of copying one blob. `missing`: the store does not have it. `damaged`: the stored content differs from its
+ * digest or size.
  */
 export type Copied = "copied" | "kept" | "missing" | "damaged";
 
 /**
- * Makes a file that holds the blob, and sees to it that it does: one that is there is kept when it is right. The file's
- * time says when that was looked at last; from `sinceMs` on it is not looked at again. `onBytes` is told of bytes as
- * they are done.
+ * Copies a blob to a file, unless the file has it already. The file's modification time records when its content was
+ * last verified; from `sinceMs` on (milliseconds since 1970) it is not verified again. `onBytes` is called with the
+ * number of bytes done.
  */
 export async function copyBlob(
   blobs: BlobStore,
@@ -32,9 +33,9 @@ export async function copyBlob(
   const [algorithm = "", hex = ""] = digest.split(":");
   const found = await stat(path).catch(() => undefined);
   if (found?.size === size) {
-    const isKnown = found.mtimeMs >= sinceMs;
-    if (isKnown || (await hashOf(path, algorithm)) === hex) {
-      if (!isKnown) await utimes(path, new Date(), new Date());
+    const isVerified = found.mtimeMs >= sinceMs;
+    if (isVerified || (await hashOf(path, algorithm)) === hex) {
+      if (!isVerified) await utimes(path, new Date(), new Date());
       onBytes(size);
       return "kept";
     }
@@ -45,7 +46,7 @@ export async function copyBlob(
   let bytes = 0;
   try {
     await using file = await open(part, "w", 0o600);
-    // Stores give the next chunk before this one is done with: each has its place, whichever is written first.
+    // The store passes the next chunk before this one is written, so each is written at its own position.
     const take = async (chunk: Buffer): Promise<void> => {
       const at = bytes;
       hash.update(chunk);
@@ -58,7 +59,7 @@ export async function copyBlob(
   } catch (error) {
     await rm(part, { force: true });
     if (error instanceof MoorageError && error.code === Code.NotFound) return "missing";
-    // Failures of a disk or of a server have codes; this is content that ends too early.
+    // Failures of a disk or a server have codes; an error without one means that the content ends too early.
     if (error instanceof Error && !("code" in error)) return "damaged";
     throw error;
   }
@@ -76,8 +77,8 @@ async function writeAt(file: FileHandle, chunk: Buffer, position: number): Promi
 }
 
 /**
- * Reads a whole blob, whatever its size. The sink is called in the order of the chunks, but not only once the one
- * before has resolved; then its chunk is reused.
+ * Reads a whole blob, whatever its size. The sink gets the chunks in order, possibly before its previous call has
+ * resolved; a chunk's memory is reused once its call has.
  */
 export async function readBlob(
   blobs: BlobStore,

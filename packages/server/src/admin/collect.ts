@@ -8,20 +8,20 @@ import type { Transactor } from "../core/transactor.ts";
 import { systemCall } from "../core/system-call.ts";
 
 export interface GcOptions {
-  /** Change nothing, and only count. */
+  /** Only counts what would be removed. Source: AIP-163. */
   dryRun: boolean;
-  /** The only image to be looked at, as `acme/team/api`. Absent: all of them, and what no repo holds. */
+  /** The only image to collect, such as `acme/team/api`. Defaults to all, and to blobs that no repo holds. */
   repo?: string | undefined;
-  /** In place of the setting's, in milliseconds. */
+  /** Replaces the setting, in milliseconds. */
   graceMs?: number | undefined;
-  /** Told of each repo in which something went, by the image's path. */
+  /** Called for each repo in which something was removed, with the image's path. */
   onRepo?(name: string, collected: Collected): void;
-  /** Ends it between two steps; it rejects then. */
+  /** Ends the collection between two steps, and it rejects then. */
   signal?: AbortSignal;
 }
 
 /**
- * Collects garbage once, as the server does by itself; servers may run, on either engine. Throws a StoreError in one
+ * Collects garbage once, as the server does periodically; servers may run, on either engine. Throws a StoreError in one
  * line when there is no installation, or no such repo.
  */
 export async function collectInstallation(config: Config, options: GcOptions): Promise<Collected> {

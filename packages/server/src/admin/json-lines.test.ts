@@ -6,11 +6,11 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { hashOf, linesOf, writeHashed } from "./json-lines.ts";
 
-test("lines come back as they were written, from any of them on, across the edges of what is read at once", async (t) => {
+test("lines are read as they were written, from any line on, across the edges of chunks", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "moorage-lines-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const path = join(folder, "lines");
-  // A megabyte is read at once: its edges fall into lines, and into letters of several bytes.
+  // A megabyte is read per chunk: its edges fall into lines, and into characters of several bytes.
   const lines = [
     "",
     "first",

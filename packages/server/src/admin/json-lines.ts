@@ -2,13 +2,13 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 
-/** A line without its end, and where the next one begins, in bytes. */
+/** A line without its line feed, and the offset in bytes at which the next one begins. */
 export interface Line {
   text: string;
   end: number;
 }
 
-/** The lines of a file from a byte on. */
+/** The lines of a file from an offset in bytes on. */
 export async function* linesOf(path: string, offset = 0): AsyncGenerator<Line> {
   let parts: Buffer[] = [];
   let at = offset;
@@ -29,7 +29,7 @@ export async function* linesOf(path: string, offset = 0): AsyncGenerator<Line> {
   }
 }
 
-/** Writes a text file piece by piece, durably; answers its size and its SHA-256. */
+/** Writes a text file piece by piece and syncs it to disk; returns its size and its SHA-256. */
 export async function writeHashed(
   path: string,
   pieces: AsyncIterable<string>,

@@ -5,7 +5,7 @@ import { takeDataDir } from "../installation/open.ts";
 import { NEWEST_VERSION, type Store, StoreError } from "../store/index.ts";
 import { openStoreForLongStatements } from "../installation/stores.ts";
 
-/** Versions of the schema: what was found, what is there now, and what this program works with. */
+/** Versions of the schema: before and after, and the one that this program works with. */
 export interface Migrated {
   found: number;
   now: number;
@@ -16,9 +16,9 @@ const LOCK_ATTEMPTS = 50;
 const LOCK_PAUSE_MS = 100;
 
 /**
- * Brings the database to the newest version, which a start of the server does as well; `check`: looks only. Several may
- * do it at once. Throws a StoreError for a database of a newer version, and when an embedded server of an older version
- * runs on the data folder.
+ * Brings the database to the newest version, as a start of the server does; with `check` it only reads the version.
+ * Several processes may do it concurrently. Throws a StoreError for a database of a newer version, and when an embedded
+ * server of an older version runs on the data folder.
  */
 export async function migrateInstallation(config: Config, { check }: { check: boolean }): Promise<Migrated> {
   const store = await openStoreForLongStatements(config);
@@ -36,10 +36,10 @@ export async function migrateInstallation(config: Config, { check }: { check: bo
   }
 }
 
-// The folder's lock keeps a server from starting meanwhile, and one that runs is not migrated beneath.
+// The folder's lock keeps a server from starting meanwhile, and a running server's database is not migrated.
 async function migrateAlone(store: Store, { dataDir }: Config): Promise<void> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const lock = await patientLock(dataDir);
+  const lock = await lockWithRetries(dataDir);
   try {
     await store.migrate();
   } finally {
@@ -47,13 +47,13 @@ async function migrateAlone(store: Store, { dataDir }: Config): Promise<void> {
   }
 }
 
-/** Another that migrates is soon done; a server is not. */
-async function patientLock(dataDir: string): Promise<{ release(): void }> {
-  for (let tries = 1; ; tries += 1) {
+/** Retries for a while: another migration ends soon, a server does not. */
+async function lockWithRetries(dataDir: string): Promise<{ release(): void }> {
+  for (let attempt = 1; ; attempt += 1) {
     try {
       return takeDataDir(dataDir);
     } catch (error) {
-      if (!(error instanceof StoreError) || tries === LOCK_ATTEMPTS) throw error;
+      if (!(error instanceof StoreError) || attempt === LOCK_ATTEMPTS) throw error;
       await wait(LOCK_PAUSE_MS);
     }
   }

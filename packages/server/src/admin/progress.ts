@@ -1,4 +1,4 @@
-/** How far a step has come. */
+/** The progress of a step. */
 export interface Progress {
   step: string;
   done: number;
@@ -6,10 +6,10 @@ export interface Progress {
   unit: "bytes" | "rows" | "blobs" | "pages";
 }
 
-/** Who is told while something is moved. */
+/** Receives progress and notes while an installation is exported, imported, backed up, restored or checked. */
 export interface Report {
   progress(progress: Progress): void;
-  /** Something to know, in one line. */
+  /** Information for the operator, in one line. */
   note(text: string): void;
 }
 

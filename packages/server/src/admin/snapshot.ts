@@ -9,8 +9,8 @@ import {
 } from "../store/index.ts";
 
 /**
- * Reads from one state of the database, while others may go on writing. Not for long waits: the database keeps what
- * changes meanwhile.
+ * Reads one state of the database while others may write. Not for long work: the database retains what changes
+ * meanwhile.
  */
 export async function inSnapshot<T>(store: Store, dataDir: string, work: (db: Database) => Promise<T>): Promise<T> {
   return store.engine === "sqlite" ? inSqlite(databasePath(dataDir), work) : inPostgres(store.reader, work);
@@ -18,7 +18,7 @@ export async function inSnapshot<T>(store: Store, dataDir: string, work: (db: Da
 
 async function inSqlite<T>(path: string, work: (db: Database) => Promise<T>): Promise<T> {
   const raw = connect(path, { readOnly: true });
-  // Its transaction is opened here, not statement by statement as a server's reader does.
+  // The transaction is opened here, not for each statement as a server's reader does.
   const db = sqliteDatabase(raw, { readOnly: false });
   try {
     raw.exec("begin");

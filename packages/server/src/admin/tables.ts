@@ -1,26 +1,26 @@
 import { CompiledQuery, type Kysely } from "kysely";
 import type { Database, Row, Tables } from "../store/index.ts";
 
-/** A table that moves. */
-export interface MovedTable {
+/** A table that an export contains. */
+export interface ExportedTable {
   name: keyof Tables;
-  /** The columns of the primary key: rows are read in their order. */
+  /** The columns of the primary key; rows are read in its order. */
   key: readonly string[];
   /** Columns of bytes. */
   bytes?: readonly string[];
-  /** Rows that belong to the installation; absent: all. Others are of running processes. */
+  /**
+   * A condition for the rows that belong to the installation; the others belong to running processes. Defaults to all
+   * rows.
+   */
   only?: string;
-  /** What a row weighs at least, in bytes, where rows may be large. */
+  /** An expression for the minimum size of a row in bytes, for tables whose rows may be large. */
   weight?: string;
 }
 
 export type PlainRow = Record<string, unknown>;
 
-/**
- * All but `uploads` and `subscription_leases`: an upload under way, and what is being sent, is the matter of the server
- * that does it.
- */
-export const MOVED: readonly MovedTable[] = [
+/** All tables but `uploads` and `subscription_leases`, whose rows concern only the servers that run. */
+export const EXPORTED_TABLES: readonly ExportedTable[] = [
   { name: "blobs", key: ["digest"] },
   { name: "installation", key: ["key"], only: "key not like 'lease:%' and key <> 'import'" },
   { name: "signing_keys", key: ["kid"] },
@@ -69,18 +69,18 @@ export async function ask<R>(db: Database, text: string, parameters: readonly un
 
 /** The rows of one table, as `batchesOf` reads them. */
 export async function* rowsOf<T extends keyof Tables>(db: Database, name: T): AsyncGenerator<Row<T>[]> {
-  // What is selected of a table are its rows.
-  for await (const batch of batchesOf(db, movedTable(name))) yield batch as unknown as Row<T>[];
+  // A `select *` of the table gives its rows.
+  for await (const batch of batchesOf(db, exportedTable(name))) yield batch as unknown as Row<T>[];
 }
 
-export function movedTable(name: keyof Tables): MovedTable {
-  const found = MOVED.find((table) => table.name === name);
-  if (found === undefined) throw new Error(`the table ${name} does not move`);
+export function exportedTable(name: keyof Tables): ExportedTable {
+  const found = EXPORTED_TABLES.find((table) => table.name === name);
+  if (found === undefined) throw new Error(`the table ${name} is not exported`);
   return found;
 }
 
-/** The rows of a table in the order of its key, a bounded batch at a time. */
-export async function* batchesOf(db: Database, table: MovedTable): AsyncGenerator<PlainRow[]> {
+/** The rows of a table in the order of its key, in batches of bounded size. */
+export async function* batchesOf(db: Database, table: ExportedTable): AsyncGenerator<PlainRow[]> {
   const { name, key, weight } = table;
   const keys = key.join(", ");
   const where = (extra: string[]): string => {
@@ -94,7 +94,7 @@ export async function* batchesOf(db: Database, table: MovedTable): AsyncGenerato
     const from = after.length === 0 ? [] : [compare(">")];
     let to: unknown[] = [];
     if (weight !== undefined) {
-      // What rows weigh is asked first: a thousand of the largest would not fit.
+      // The sizes are read first: a thousand of the largest rows would not fit in memory.
       const weighed = await ask<PlainRow & { weight: number }>(
         db,
         `select ${keys}, ${weight} as weight from ${name}${where(from)} order by ${keys} limit ${BATCH_ROWS}`,
@@ -119,8 +119,8 @@ export async function* batchesOf(db: Database, table: MovedTable): AsyncGenerato
   }
 }
 
-/** The rows that move. */
-export async function countOf(db: Database, { name, only }: MovedTable): Promise<number> {
+/** The number of rows that an export contains. */
+export async function countOf(db: Database, { name, only }: ExportedTable): Promise<number> {
   const [row] = await ask<{ n: number }>(
     db,
     `select count(*) as n from ${name}${only === undefined ? "" : ` where ${only}`}`,
@@ -128,22 +128,22 @@ export async function countOf(db: Database, { name, only }: MovedTable): Promise
   return row?.n ?? 0;
 }
 
-/** A row as a line of JSON, bytes in base64. */
-export function lineOf({ bytes = [] }: MovedTable, row: PlainRow): string {
+/** A row as a line of JSON, with bytes in base64. */
+export function lineOf({ bytes = [] }: ExportedTable, row: PlainRow): string {
   const encoded = bytes.map((column) => [column, Buffer.from(row[column] as Uint8Array).toString("base64")] as const);
   return `${JSON.stringify({ ...row, ...Object.fromEntries(encoded) })}\n`;
 }
 
 /** The row of a line. */
-export function rowOf({ bytes = [] }: MovedTable, line: string): PlainRow {
+export function rowOf({ bytes = [] }: ExportedTable, line: string): PlainRow {
   const row = JSON.parse(line) as PlainRow;
   for (const column of bytes) row[column] = Buffer.from(String(row[column]), "base64");
   return row;
 }
 
 /** Adds rows in one statement. */
-export async function insertRows(tx: Database, { name }: MovedTable, rows: PlainRow[]): Promise<void> {
-  // The query builder cannot follow a table that is only known when it runs: here rows are plain records.
+export async function insertRows(tx: Database, { name }: ExportedTable, rows: PlainRow[]): Promise<void> {
+  // The query builder cannot infer a table that is only known at run time; here rows are plain records.
   if (rows.length > 0)
     await (tx as unknown as Kysely<Record<string, PlainRow>>).insertInto(name).values(rows).execute();
 }

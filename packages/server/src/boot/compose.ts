@@ -16,12 +16,15 @@ import { openStorage, type Storage } from "./storage.ts";
 
 export interface CompositionOptions {
   clock?: Clock;
-  /** Absent: lines on standard output, at the level and in the format of the settings. */
+  /** Defaults to lines on standard output, at the level and in the format of the settings. */
   log?: Logger;
-  /** What `/metrics` answers when several processes serve the port together. Absent: this process's own. */
+  /**
+   * The answer of `/metrics` when several processes serve the port together. Defaults to this process's own metrics.
+   */
   collectMetrics?: () => Promise<string>;
   /**
-   * Whether another process has prepared the installation, holds its data folder and tells its URLs there (cluster.ts).
+   * Whether another process has prepared the installation, holds its data folder and has written its URLs there
+   * (cluster.ts).
    */
   prepared?: boolean;
 }
@@ -31,23 +34,24 @@ export interface Composition extends AsyncDisposable, Base, Storage, Api {
   /** The settings in force, with every URL filled in. */
   config: Config;
   log: Logger;
-  /** Where it listens. */
+  /** The address it listens on. */
   address: string;
   registry: RegistryDeps;
-  /** What this process counted. */
+  /** The metrics of this process. */
   snapshot(): Promise<Snapshot>;
-  /** Starts what is done without being asked: jobs, mirrors, events of pulls, deliveries. Until then only requests are answered. */
+  /** Starts the background work: jobs, mirrors, events of pulls, deliveries. Until then only requests are answered. */
   start(): Promise<void>;
   /**
-   * Takes no more requests, lets those under way end, and closes everything. Called again, it waits for the same end.
+   * Accepts no more requests, lets those under way complete, and closes everything. Further calls wait for the same
+   * end.
    */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
- * Composes the server of an installation: the store, who may do what, the registry, and the handlers of one port. When it
- * resolves, requests are answered. When it rejects, what was open is closed; a ConfigError or StoreError says in one line
- * what the operator has to change.
+ * Composes the server of an installation: the store, authentication and authorization, the registry, and the handlers
+ * of one port. Requests are answered once it resolves. When it rejects, everything that was opened is closed; a
+ * ConfigError or StoreError says in one line what the operator has to change.
  */
 export async function compose(
   settings: Config,
@@ -98,7 +102,10 @@ export async function compose(
   }
 }
 
-/** What kept the server from coming up is what is told, not what went wrong with the closing after it. */
+/**
+ * Closes everything after a failed start. Errors in closing are only logged, so that the caller gets the error of the
+ * start.
+ */
 async function closeAfter(shutdown: Shutdown, log: Logger): Promise<void> {
   await shutdown[Symbol.asyncDispose]().catch((error: unknown) => log.error({ err: error }, "closing failed"));
 }

@@ -19,7 +19,7 @@ import {
 import { blobFile } from "../../src/admin/backup/files.ts";
 import { blobPath, readManifest, tablePath, writeManifest } from "../../src/admin/export/manifest.ts";
 import { SILENT } from "../../src/admin/progress.ts";
-import { MOVED } from "../../src/admin/tables.ts";
+import { EXPORTED_TABLES } from "../../src/admin/tables.ts";
 import { databasePath, openStore } from "../../src/store/index.ts";
 import { databaseEnv, dropDatabase, ENGINE } from "../support/database.ts";
 import { startInstallation, temporaryFolder } from "../support/installation.ts";
@@ -458,12 +458,12 @@ test("every table moves, or is left on purpose", async (t) => {
     )
     .all() as { name: string }[];
   assert.deepEqual(
-    MOVED.map(({ name }) => name as string)
+    EXPORTED_TABLES.map(({ name }) => name as string)
       .concat("uploads", "subscription_leases")
       .sort(),
     tables.map(({ name }) => name),
   );
-  for (const { name, key, bytes = [] } of MOVED) {
+  for (const { name, key, bytes = [] } of EXPORTED_TABLES) {
     const columns = database.prepare(`pragma table_info(${name})`).all() as {
       name: string;
       type: string;

@@ -23,12 +23,12 @@ import type { Report } from "../progress.ts";
 import { rowsOf } from "../tables.ts";
 
 const MAX_ROUNDS = 10;
-const PAGES_AT_ONCE = 2000;
+const PAGE_BATCH = 2000;
 
 /**
- * Copies an embedded installation to a new or empty folder; its server may run. Every blob that the copied database
- * names is in the backup, and all that was acknowledged before it began. Throws a StoreError in one line; what is in
- * the folder then is no backup.
+ * Copies an embedded installation to a new or empty folder; its server may run. The backup has every blob that the
+ * copied database has a row for, and everything that was acknowledged before the backup began. Throws a StoreError in
+ * one line, after which the folder holds no valid backup.
  */
 export async function backupInstallation(config: Config, folder: string, report: Report): Promise<BackupManifest> {
   const { dataDir } = config;
@@ -47,17 +47,16 @@ export async function backupInstallation(config: Config, folder: string, report:
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   chmodSync(folder, 0o700);
   const target = databasePath(folder);
-  // Blobs first: what was pushed before the database is copied is mostly here by then, and what is deleted meanwhile
-  // stays.
+  // Blobs first: most of those pushed before the database is copied are copied by then, and those deleted meanwhile
+  // stay in the backup.
   await linkAll(dataDir, folder, report);
   for (let round = 1; ; round += 1) {
     await copyDatabase(databasePath(dataDir), target, report);
     const missing = await completeBlobs(dataDir, folder, report);
     if (missing === undefined) break;
-    // It was pushed after the first pass, and deleted after the database was copied; a database of now does not name
-    // it.
-    if (round === MAX_ROUNDS)
-      throw new StoreError(`the content of the blob ${missing} is missing: moorage fsck tells more`);
+    // The blob was pushed after the first pass, and deleted after the database was copied; a new copy of the database
+    // has no row for it.
+    if (round === MAX_ROUNDS) throw new StoreError(`the content of the blob ${missing} is missing: run moorage fsck`);
     report.note("blobs were deleted while the backup was made: the database is copied anew");
   }
   await removeUnnamed(folder);
@@ -87,14 +86,14 @@ async function linkAll(dataDir: string, folder: string, report: Report): Promise
   }
 }
 
-// While the read transaction is open, what others commit does not make the copying begin again.
+// The open read transaction keeps commits of other processes from restarting the copy.
 async function copyDatabase(from: string, to: string, report: Report): Promise<void> {
   rmSync(to, { force: true });
   const source = connect(from, { readOnly: true });
   try {
     source.exec("begin; select count(*) from sqlite_schema;");
     await backup(source, to, {
-      rate: PAGES_AT_ONCE,
+      rate: PAGE_BATCH,
       progress: ({ totalPages, remainingPages }) =>
         report.progress({ step: "database", done: totalPages - remainingPages, total: totalPages, unit: "pages" }),
     });
@@ -102,7 +101,7 @@ async function copyDatabase(from: string, to: string, report: Report): Promise<v
     source.close();
   }
   chmodSync(to, 0o600);
-  // One file alone, which can be read where nothing can be written.
+  // One file alone, which can be read on a read-only file system.
   const target = new DatabaseSync(to);
   target.exec("pragma journal_mode = delete");
   target.close();
@@ -110,7 +109,7 @@ async function copyDatabase(from: string, to: string, report: Report): Promise<v
   await syncFile(to);
 }
 
-/** Throws a StoreError when the file is no sound database. */
+/** Throws a StoreError when the file is not a valid database. */
 export function checkDatabase(path: string): void {
   const database = new DatabaseSync(path, { readOnly: true });
   try {
@@ -126,7 +125,10 @@ async function syncFile(path: string): Promise<void> {
   await file.sync();
 }
 
-/** Sees to it that every blob of the copied database is there, and whole. Answers the digest of one that is nowhere. */
+/**
+ * Ensures that every blob of the copied database is in the folder, with its size. Returns the digest of one that is
+ * nowhere.
+ */
 async function completeBlobs(dataDir: string, folder: string, report: Report): Promise<string | undefined> {
   return inDatabase(databasePath(folder), async (db) => {
     const { count } = await sumOf(db);
@@ -135,7 +137,7 @@ async function completeBlobs(dataDir: string, folder: string, report: Report): P
       const file = blobFile(folder, blob);
       if (!existsSync(file) && !(await linkOrCopy(blobFile(dataDir, blob), file))) return blob.digest;
       if (statSync(file).size !== blob.size)
-        throw new StoreError(`the blob ${blob.digest} is not as long as it should be: moorage fsck tells more`);
+        throw new StoreError(`the blob ${blob.digest} has a wrong size: run moorage fsck`);
       done += 1;
       report.progress({ step: "checking blobs", done, total: count, unit: "blobs" });
     }
@@ -143,7 +145,7 @@ async function completeBlobs(dataDir: string, folder: string, report: Report): P
   });
 }
 
-/** Removes blobs that the copied database does not name: they were deleted before it was copied, or pushed after. */
+/** Removes blobs that the copied database has no row for: they were deleted before it was copied, or pushed after. */
 async function removeUnnamed(folder: string): Promise<void> {
   await inDatabase(databasePath(folder), async (db) => {
     for await (const blob of blobsBelow(folder)) {
@@ -171,7 +173,7 @@ export async function sumOf(db: Database): Promise<{ count: number; bytes: numbe
   return { count: row?.count ?? 0, bytes: row?.bytes ?? 0 };
 }
 
-/** Reads a database by its file. */
+/** Opens a database by its file for reading. */
 export async function inDatabase<T>(path: string, work: (db: Database) => Promise<T>): Promise<T> {
   const db = openReader(path);
   try {

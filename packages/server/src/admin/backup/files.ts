@@ -4,12 +4,12 @@ import { dirname, join } from "node:path";
 import type { BlobRow } from "../blob-files.ts";
 import { errorCode } from "../../lib/error-code.ts";
 
-// Blobs in a data folder and in a backup lie in the same way; see blobs/filesystem.ts.
+// Blobs have the same paths in a backup as in a data folder; see blobs/filesystem.ts.
 
 const CANNOT_LINK: ReadonlySet<unknown> = new Set(["EXDEV", "EPERM", "ENOTSUP", "EOPNOTSUPP", "EMLINK", "ENOSYS"]);
 const BLOB_FILE = /^([0-9a-f]{64,128})\.([0-9a-f]{16})$/;
 
-/** Where a blob's file is below the root. */
+/** The path of a blob's file below the root. */
 export function blobFile(root: string, { digest, generation }: Pick<BlobRow, "digest" | "generation">): string {
   const [algorithm = "", hex = ""] = digest.split(":");
   return join(root, "blobs", algorithm, hex.slice(0, 2), `${hex}.${generation}`);
@@ -36,8 +36,8 @@ async function openIfThere(folder: string): Promise<AsyncIterable<{ name: string
 }
 
 /**
- * Gives a file that is never written to again a second name, or copies it where that cannot be. False: it is not there.
- * Once it is there already, nothing happens.
+ * Hard-links a file that is never written to again, or copies it where it cannot be linked. Does nothing when `to`
+ * exists. Returns false when `from` does not exist.
  */
 export async function linkOrCopy(from: string, to: string): Promise<boolean> {
   await mkdir(dirname(to), { recursive: true, mode: 0o700 });
@@ -52,7 +52,7 @@ export async function linkOrCopy(from: string, to: string): Promise<boolean> {
   return true;
 }
 
-/** Copies a file, and waits until the copy is on the disk. False: it is not there. */
+/** Copies a file, and waits until the copy is on disk. Returns false when `from` does not exist. */
 export async function copyDurably(from: string, to: string): Promise<boolean> {
   try {
     await copyFile(from, to, constants.COPYFILE_FICLONE);
@@ -66,7 +66,7 @@ export async function copyDurably(from: string, to: string): Promise<boolean> {
   return true;
 }
 
-/** Makes the names in the folder, and in those below it, durable. */
+/** Syncs the folder and those below it to disk, so that the names in them are durable. */
 export async function syncFolders(folder: string): Promise<void> {
   for await (const entry of await opendir(folder)) if (entry.isDirectory()) await syncFolders(join(folder, entry.name));
   await using handle = await open(folder, "r");

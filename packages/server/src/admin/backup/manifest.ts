@@ -4,9 +4,9 @@ import { StoreError } from "../../store/index.ts";
 
 // A backup:
 //
-//   <folder>/backup.json      that it is whole, and what is in it; written last
-//   <folder>/moorage.db       the database, as of one moment
-//   <folder>/secret.key       where the data folder has it
+//   <folder>/backup.json      what the backup contains; written last, when it is complete
+//   <folder>/moorage.db       a consistent copy of the database
+//   <folder>/secret.key       if the data folder has one
 //   <folder>/bootstrap.json   as in the data folder
 //   <folder>/blobs/           as in the data folder
 
@@ -15,14 +15,14 @@ export interface BackupManifest {
   /** RFC 3339. */
   time: string;
   schemaVersion: number;
-  /** SHA-256 of `moorage.db`, hex. */
+  /** SHA-256 of `moorage.db` in hex. */
   database: string;
   blobs: { count: number; bytes: number };
 }
 
 export const BACKUP_FORMAT = 1;
 
-/** Throws a StoreError when there is no whole backup in the folder. */
+/** Throws a StoreError when the folder has no complete backup. */
 export function readBackup(folder: string): BackupManifest {
   let text: string;
   try {

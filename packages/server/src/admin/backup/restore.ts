@@ -14,9 +14,9 @@ import { isEmptyFolder } from "../../installation/stores.ts";
 import type { Report } from "../progress.ts";
 
 /**
- * Makes a data folder, which must be empty or new, from a backup; a server can be started on it then. `verify` hashes
- * every blob, too. Until it has come to its end no server starts there. Throws a StoreError in one line, after which
- * the folder must be emptied.
+ * Creates a data folder, which must be empty or new, from a backup. `verify` hashes every blob as well. No server
+ * starts on the folder until the restore is complete. Throws a StoreError in one line, after which the folder must be
+ * emptied.
  */
 export async function restoreInstallation(
   config: Config,
@@ -38,7 +38,7 @@ export async function restoreInstallation(
   const lock = takeDataDir(dataDir);
   try {
     const path = databasePath(dataDir);
-    // An empty database with the mark, so that no server takes the folder for a new one while the real database is
+    // An empty database with the marker, so that no server takes the folder for a new one while the real database is
     // copied.
     migrate(path);
     await marked(path, manifest.database);
@@ -58,7 +58,7 @@ export async function restoreInstallation(
   }
 }
 
-/** Sets or removes the mark; afterwards the file is whole by itself, without a log beside it. */
+/** Sets or removes the marker; afterwards the file is complete without a write-ahead log. */
 async function marked(path: string, source: string | undefined): Promise<void> {
   const { db, raw } = openWriter(path);
   try {

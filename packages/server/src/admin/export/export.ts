@@ -14,17 +14,17 @@ import { requireFinished } from "../../installation/marker.ts";
 import { isEmptyFolder, openBlobsOf, openStoreForLongStatements, requireNewest } from "../../installation/stores.ts";
 import type { Report } from "../progress.ts";
 import { inSnapshot } from "../snapshot.ts";
-import { batchesOf, countOf, lineOf, MOVED, type MovedTable, rowOf } from "../tables.ts";
+import { batchesOf, countOf, lineOf, EXPORTED_TABLES, type ExportedTable, rowOf } from "../tables.ts";
 
-const BLOBS_AT_ONCE = 4;
-// How often the tables are read anew because blobs that they name have been deleted meanwhile.
+const BLOB_CONCURRENCY = 4;
+// How often the tables are read again because blobs in them have been deleted meanwhile.
 const MAX_ROUNDS = 5;
-const MAX_TOLD = 5;
+const MAX_REPORTED = 5;
 const MAX_GONE = 1000;
 
 /**
- * Writes a whole installation to a folder, which is empty, or holds an export of the same installation: then only the
- * blobs that are not there yet are copied. The server may run. Throws a StoreError, after which it can be run again.
+ * Writes a whole installation to a folder, which must be empty or hold an export of the same installation; then only
+ * blobs that it lacks are copied. The server may run. Throws a StoreError, after which the export can be run again.
  */
 export async function exportInstallation(config: Config, folder: string, report: Report): Promise<ExportManifest> {
   const before = readManifest(folder);
@@ -90,12 +90,12 @@ async function copyAll(
   start: ExportManifest,
   report: Report,
 ): Promise<ExportManifest> {
-  // The next whole millisecond: no file of an earlier run is as young.
+  // The next whole millisecond: all files of earlier runs are older.
   const startMs = Date.now() + 1;
   for (let round = 1; ; round += 1) {
     const tables: ExportManifest["tables"] = {};
     const total = await inSnapshot(store, dataDir, async (db) => {
-      for (const table of MOVED) tables[table.name] = await writeTable(db, table, folder, report);
+      for (const table of EXPORTED_TABLES) tables[table.name] = await writeTable(db, table, folder, report);
       const sum = await db
         .selectFrom("blobs")
         .select((eb) => [eb.fn.sum<number>("size").as("bytes")])
@@ -105,7 +105,7 @@ async function copyAll(
     const gone = await copyBlobs(blobs, folder, total.bytes, startMs, report);
     const lost = await stillNamed(store, gone);
     if (lost.length > 0)
-      throw new StoreError(`blobs cannot be read whole, such as ${lost[0]?.digest}: moorage fsck --deep tells which`);
+      throw new StoreError(`blobs are missing or damaged, such as ${lost[0]?.digest}: moorage fsck --deep lists them`);
     if (gone.length === 0) {
       await removeOthers(folder);
       return { ...start, complete: true, tables, blobs: total };
@@ -117,7 +117,7 @@ async function copyAll(
 
 async function writeTable(
   db: Parameters<typeof batchesOf>[0],
-  table: MovedTable,
+  table: ExportedTable,
   folder: string,
   report: Report,
 ): Promise<ExportManifest["tables"][string]> {
@@ -134,10 +134,7 @@ async function writeTable(
   return { rows, ...written };
 }
 
-/**
- * Copies what the written table of blobs names. Answers those that are not there, or not what they should be; not all
- * when there are many.
- */
+/** Copies the blobs of the written table. Returns those that are missing or damaged, up to a limit. */
 async function copyBlobs(
   blobs: BlobStore,
   folder: string,
@@ -147,7 +144,7 @@ async function copyBlobs(
 ): Promise<BlobRow[]> {
   const gone: BlobRow[] = [];
   let done = 0;
-  await forEachConcurrently(exportedBlobs(folder), BLOBS_AT_ONCE, async (row) => {
+  await forEachConcurrently(exportedBlobs(folder), BLOB_CONCURRENCY, async (row) => {
     const outcome = await copyBlob(blobs, row, blobPath(folder, row.digest), startMs, (bytes) => {
       done += bytes;
       report.progress({ step: "blobs", done, total, unit: "bytes" });
@@ -159,14 +156,14 @@ async function copyBlobs(
 
 /** The blobs of an export, in the order of their digests. */
 export async function* exportedBlobs(folder: string): AsyncGenerator<BlobRow> {
-  const table = MOVED.find(({ name }) => name === "blobs");
+  const table = EXPORTED_TABLES.find(({ name }) => name === "blobs");
   if (table === undefined) return;
   for await (const { text } of linesOf(tablePath(folder, "blobs"))) yield rowOf(table, text) as PlainBlob;
 }
 
 type PlainBlob = BlobRow & Record<string, unknown>;
 
-/** Those of the blobs that the database has not forgotten in the meantime. */
+/** Those of the blobs that still have a row in the database. */
 async function stillNamed({ reader }: Store, rows: BlobRow[]): Promise<BlobRow[]> {
   const named: BlobRow[] = [];
   for (const row of rows) {
@@ -177,13 +174,13 @@ async function stillNamed({ reader }: Store, rows: BlobRow[]): Promise<BlobRow[]
       .where("generation", "=", row.generation)
       .executeTakeFirst();
     if (found !== undefined) named.push(row);
-    if (named.length >= MAX_TOLD) break;
+    if (named.length >= MAX_REPORTED) break;
   }
   return named;
 }
 
-// A run before this one may have copied what is no longer named. Names and files are compared a folder at a time, both
-// in order.
+// An earlier run may have copied blobs that have no row any more. Rows and files are compared folder by folder, both in
+// order.
 async function removeOthers(folder: string): Promise<void> {
   const root = join(folder, "blobs");
   if (!existsSync(root)) return;

@@ -4,24 +4,24 @@ import { StoreError } from "../../store/index.ts";
 
 // An export:
 //
-//   <folder>/export.json                 what is there, and whether it is whole
-//   <folder>/secret.key                  the key that opens the sealed secrets, where the source kept it in its data folder
-//   <folder>/tables/<table>.jsonl        a row a line, in the order of the primary key
+//   <folder>/export.json                 what the export contains, and whether it is complete
+//   <folder>/secret.key                  the key that opens the sealed secrets, if it is in the source's data folder
+//   <folder>/tables/<table>.jsonl        one row per line, in the order of the primary key
 //   <folder>/blobs/sha256/9f/<hex>       content
 
 export const FORMAT = 1;
 
 export interface ExportManifest {
   format: number;
-  /** Of this state of the source: another run makes another. */
+  /** Identifies this state of the source: each run has another id. */
   id: string;
   complete: boolean;
   /** RFC 3339. */
   time: string;
   schemaVersion: number;
-  /** The uid of the source's first identity: which installation it is. */
+  /** The uid of the source's first identity, which identifies the installation. */
   installation: string;
-  /** Where the key is that opens the sealed secrets: `file` beside this, or `settings` of the source. */
+  /** Where the key that opens the sealed secrets is: in a `file` of the export, or in the `settings` of the source. */
   secretKey: "file" | "settings";
   tables: Record<string, { rows: number; bytes: number; sha256: string }>;
   blobs: { count: number; bytes: number };
@@ -35,7 +35,7 @@ export function tablePath(folder: string, table: string): string {
   return join(folder, "tables", `${table}.jsonl`);
 }
 
-/** Where a blob lies in an export. */
+/** The path of a blob in an export. */
 export function blobPath(folder: string, digest: string): string {
   const [algorithm = "", hex = ""] = digest.split(":");
   if (!/^sha(?:256|512)$/.test(algorithm) || !/^[0-9a-f]{64,128}$/.test(hex))
@@ -43,7 +43,7 @@ export function blobPath(folder: string, digest: string): string {
   return join(folder, "blobs", algorithm, hex.slice(0, 2), hex);
 }
 
-/** Undefined: there is none. Throws a StoreError for one that this program cannot read. */
+/** Undefined when there is none. Throws a StoreError for one that this program cannot read. */
 export function readManifest(folder: string): ExportManifest | undefined {
   let text: string;
   try {

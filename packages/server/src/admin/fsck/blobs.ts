@@ -13,7 +13,10 @@ import { rowsOf } from "../tables.ts";
 
 export type BlobFault = "blob-without-content" | "blob-size-wrong" | "blob-damaged" | "content-without-blob";
 
-/** What is wrong with a blob, and with which copy of it; `contentSize`: what the store lists, where it does. */
+/**
+ * A blob with a fault, and its generation. `contentSize` is the size of the stored content, undefined when the store
+ * does not list it.
+ */
 export interface WrongBlob extends BlobRow {
   fault: BlobFault;
   contentSize?: number | undefined;
@@ -22,14 +25,17 @@ export interface WrongBlob extends BlobRow {
 export interface BlobCheck {
   store: Store;
   blobs: BlobStore;
-  /** Content without a row that is younger may belong to a push that is under way, in milliseconds since 1970. */
+  /**
+   * Content without a row is a fault only when it is older than this, in milliseconds since 1970: younger content may
+   * belong to a push under way.
+   */
   olderThanMs: number;
   /** Hash all content. */
   deep: boolean;
   report: Report;
 }
 
-const BLOBS_AT_ONCE = 4;
+const BLOB_CONCURRENCY = 4;
 
 interface Listed {
   size: number;
@@ -37,8 +43,8 @@ interface Listed {
 }
 
 /**
- * Compares the rows of `blobs` with what the store holds, in both directions. The server may run: what changed since
- * the store was listed is looked at once more. What the store lists is kept in a temporary file meanwhile.
+ * Compares the rows of `blobs` with the contents of the store, in both directions. The server may run: differences are
+ * checked again, because they may have arisen since the store was listed. The list is in a temporary file.
  */
 export async function* wrongBlobs(check: BlobCheck): AsyncGenerator<WrongBlob> {
   const { store, blobs, report } = check;
@@ -51,10 +57,10 @@ export async function* wrongBlobs(check: BlobCheck): AsyncGenerator<WrongBlob> {
       report.progress({ step: "listing blobs", done: count, total: count, unit: "blobs" });
     }
     let done = 0;
-    // Read batch by batch, each from the state of then: hashing may take hours, and nothing is kept open meanwhile.
+    // Each batch reads the current state: hashing may take hours, and no transaction stays open meanwhile.
     for await (const batch of rowsOf(store.reader, "blobs")) {
       const wrong: WrongBlob[] = [];
-      await forEachConcurrently(batch, BLOBS_AT_ONCE, async (row) => {
+      await forEachConcurrently(batch, BLOB_CONCURRENCY, async (row) => {
         const listed = listing.take(row.digest, row.generation);
         const fault = await faultOf(check, row, listed);
         if (fault !== undefined && (await isNamed(store, row)))
@@ -71,8 +77,8 @@ export async function* wrongBlobs(check: BlobCheck): AsyncGenerator<WrongBlob> {
     }
     for (const { digest, generation, size } of listing.rest(check.olderThanMs)) {
       if (await isNamed(store, { digest, generation })) continue;
-      // Its record went after the list was made, and then the content: no fault.
-      if (await isThere(blobs, { digest, generation, size }))
+      // If the row and then the content were removed after the list was made, it is no fault.
+      if (await contentExists(blobs, { digest, generation, size }))
         yield { digest, generation, size, fault: "content-without-blob" };
     }
   } finally {
@@ -85,13 +91,13 @@ async function faultOf(
   row: BlobRow,
   listed: Listed | undefined,
 ): Promise<BlobFault | undefined> {
-  // It may have come after the list was made.
+  // The blob may have been stored after the list was made.
   if (listed === undefined) return (await contentOf(blobs, row)) === "missing" ? "blob-without-content" : undefined;
   if (listed.size !== row.size) return "blob-size-wrong";
   return deep && (await contentOf(blobs, row)) !== "right" ? "blob-damaged" : undefined;
 }
 
-/** Reads the content as it is; `size` as the database has it. */
+/** Reads and hashes the content; `row.size` is how much is read. */
 export async function contentOf(blobs: BlobStore, row: BlobRow): Promise<"right" | "wrong" | "missing"> {
   const [algorithm = "", hex = ""] = row.digest.split(":");
   if (algorithm !== "sha256" && algorithm !== "sha512") return "wrong";
@@ -100,7 +106,7 @@ export async function contentOf(blobs: BlobStore, row: BlobRow): Promise<"right"
     await readBlob(blobs, row, async (chunk) => void hash.update(chunk));
   } catch (error) {
     if (error instanceof MoorageError && error.code === Code.NotFound) return "missing";
-    // A store that cannot be reached tells nothing about the blob.
+    // A store that cannot be reached says nothing about the blob.
     if (error instanceof MoorageError) throw error;
     return "wrong";
   }
@@ -121,8 +127,8 @@ async function isNamed(
   );
 }
 
-/** Whether there is content still; no more of it is read than tells. */
-async function isThere(blobs: BlobStore, { digest, generation, size }: BlobRow): Promise<boolean> {
+/** Whether the content exists; reads at most one byte of a large one. */
+async function contentExists(blobs: BlobStore, { digest, generation, size }: BlobRow): Promise<boolean> {
   try {
     if (size === 0) await blobs.readWhole(digest, generation);
     else await blobs.read(digest, generation, { start: 0, end: 0 }, async () => {});
@@ -134,10 +140,10 @@ async function isThere(blobs: BlobStore, { digest, generation, size }: BlobRow):
 }
 
 /**
- * Removes content that no row names; sets a wrong size right where the content is; otherwise removes the rows, so that
- * the next push is asked for the content, and then what there is of it.
+ * Repairs a blob. Content without a row is removed; a wrong size is corrected if the content matches its digest;
+ * otherwise the rows are removed, so that the next push uploads the content again, and then the content.
  */
-export async function mendBlob(store: Store, blobs: BlobStore, wrong: WrongBlob): Promise<void> {
+export async function repairBlob(store: Store, blobs: BlobStore, wrong: WrongBlob): Promise<void> {
   const { digest, generation, fault, contentSize } = wrong;
   if (fault === "content-without-blob") {
     if (!(await isNamed(store, wrong))) await blobs.remove(digest, generation);
@@ -170,7 +176,7 @@ export async function mendBlob(store: Store, blobs: BlobStore, wrong: WrongBlob)
   if (removed) await blobs.remove(digest, generation);
 }
 
-// A list of millions of blobs is kept on the disk, not in memory.
+// A list of millions of blobs is stored on disk, not in memory.
 function openListing() {
   const path = join(tmpdir(), `moorage-fsck-${randomUUID()}.db`);
   const database = new DatabaseSync(path);
@@ -184,13 +190,13 @@ function openListing() {
     add(digest: string, generation: string, size: number, modified: number): void {
       insert.run(digest, generation, size, modified);
     },
-    /** What is listed; it is not listed any longer afterwards. */
+    /** The listed content, which is removed from the list. */
     take(digest: string, generation: string): Listed | undefined {
       const found = select.get(digest, generation) as unknown as Listed | undefined;
       if (found !== undefined) forget.run(digest, generation);
       return found;
     },
-    /** What nobody took and is older than that. */
+    /** The content that is left in the list and older than `olderThanMs`. */
     *rest(olderThanMs: number): Generator<BlobRow> {
       for (const row of database
         .prepare("select digest, generation, size from listed where modified < ? order by digest, generation")

@@ -2,45 +2,45 @@ import type { BlobStore } from "../../blobs/index.ts";
 import type { Config } from "../../config/index.ts";
 import { takeDataDir } from "../../installation/open.ts";
 import type { Store } from "../../store/index.ts";
-import { type BlobFault, mendBlob, wrongBlobs } from "./blobs.ts";
-import { mendManifest, wrongManifests } from "./manifests.ts";
+import { type BlobFault, repairBlob, wrongBlobs } from "./blobs.ts";
+import { repairManifest, wrongManifests } from "./manifests.ts";
 import { ROW_CHECKS, type RowCheck } from "./rows.ts";
 import { requireFinished } from "../../installation/marker.ts";
 import { openBlobsOf, openStoreForLongStatements, requireNewest } from "../../installation/stores.ts";
 import type { Report } from "../progress.ts";
 import { inSnapshot } from "../snapshot.ts";
-import { ask, countOf, MOVED, type PlainRow } from "../tables.ts";
+import { ask, countOf, EXPORTED_TABLES, type PlainRow } from "../tables.ts";
 
 export interface FsckOptions {
-  /** Mend what can be mended. An embedded server must be stopped then. */
+  /** Repair what can be repaired. An embedded server must be stopped for it. */
   repair: boolean;
-  /** Hash the content of every blob, too. */
+  /** Hash the content of every blob as well. */
   deep: boolean;
 }
 
-/** What was found of one kind. */
+/** The faults of one kind. */
 export interface Finding {
   kind: string;
   meaning: string;
   count: number;
-  /** How many of them were mended, and how many are left. */
+  /** How many of them were repaired, and how many are left. */
   repaired: number;
   left: number;
   /** The first ones. */
   examples: string[];
-  /** Something to know, and no fault. */
+  /** A notice, not a fault. */
   notice: boolean;
 }
 
 export interface FsckResult {
-  /** Nothing is wrong, or is any longer. */
+  /** Whether no faults are left. */
   clean: boolean;
   findings: Finding[];
   checked: { rows: number; blobs: number };
 }
 
 const MAX_EXAMPLES = 5;
-const REPAIRS_AT_ONCE = 200;
+const REPAIR_BATCH = 200;
 
 const BLOB_MEANINGS: Record<BlobFault, string> = {
   "blob-without-content":
@@ -52,8 +52,8 @@ const BLOB_MEANINGS: Record<BlobFault, string> = {
 const MANIFEST_MEANING = "a manifest is not what its digest or size says; without it its next push brings it back";
 
 /**
- * Looks whether the database fits itself and the blobs. The check alone may run beside a server. Throws a StoreError
- * when there is no installation, or, to repair, when a server runs on the data folder.
+ * Checks the database for consistency with itself and the blobs. Without repairing it may run beside a server. Throws a
+ * StoreError when there is no installation, or, to repair, when a server runs on the data folder.
  */
 export async function checkInstallation(
   config: Config,
@@ -67,11 +67,11 @@ export async function checkInstallation(
     const lock = repair && store.engine === "sqlite" ? takeDataDir(config.dataDir) : undefined;
     try {
       const place = { store, blobs: await openBlobsOf(config), config, deep, report };
-      const found = await look(place, repair);
+      const found = await runChecks(place, repair);
       if (!repair || found.list().length === 0) return resultOf(found, undefined, await sizeOf(store));
-      // What is mended may show something else, such as a manifest whose blob is gone now.
+      // Repairs may reveal other faults, such as a manifest whose blob was removed.
       for (const check of ROW_CHECKS) await repairRows(store, check);
-      return resultOf(found, await look(place, false), await sizeOf(store));
+      return resultOf(found, await runChecks(place, false), await sizeOf(store));
     } finally {
       lock?.release();
     }
@@ -104,18 +104,18 @@ function tally() {
   };
 }
 
-/** Finds everything; `mend`: blobs and manifests are mended as they are found. */
-async function look({ store, blobs, config, deep, report }: Place, mend: boolean): Promise<Found> {
+/** Runs all checks. With `repair`, blobs and manifests are repaired as they are found. */
+async function runChecks({ store, blobs, config, deep, report }: Place, repair: boolean): Promise<Found> {
   const found = tally();
   for await (const wrong of wrongBlobs({ store, blobs, deep, report, olderThanMs: Date.now() - config.uploadTtlMs })) {
     found.add(wrong.fault, BLOB_MEANINGS[wrong.fault], [`${wrong.digest} generation ${wrong.generation}`]);
-    if (mend) await mendBlob(store, blobs, wrong);
+    if (repair) await repairBlob(store, blobs, wrong);
   }
-  // Manifests first, for their rows are mended outside of the snapshot that the other statements share.
+  // Manifests first, because their rows are repaired outside the snapshot that the other checks share.
   await inSnapshot(store, config.dataDir, async (db) => {
     for await (const wrong of wrongManifests(db, report)) {
       found.add("manifest-damaged", MANIFEST_MEANING, [`${wrong.repo} ${wrong.digest}`]);
-      if (mend) await mendManifest(store, wrong);
+      if (repair) await repairManifest(store, wrong);
     }
   });
   await inSnapshot(store, config.dataDir, async (db) => {
@@ -136,23 +136,23 @@ async function look({ store, blobs, config, deep, report }: Place, mend: boolean
   return found;
 }
 
-/** Mends the rows of a kind, some a transaction, until there are none, or none that can be mended. */
+/** Repairs the rows of a check, a batch per transaction, until none is left, or none that can be repaired. */
 async function repairRows(store: Store, { find, repair }: RowCheck): Promise<void> {
   if (repair === undefined) return;
-  const mend = (): Promise<string> =>
+  const repairBatch = (): Promise<string> =>
     store.transact(async (tx) => {
-      const rows = await ask<PlainRow>(tx, `select * from (${find}) as f limit ${REPAIRS_AT_ONCE}`);
+      const rows = await ask<PlainRow>(tx, `select * from (${find}) as f limit ${REPAIR_BATCH}`);
       for (const row of rows) await repair(tx, row);
       return JSON.stringify(rows);
     });
   for (let before = ""; ;) {
-    const rows = await mend();
+    const rows = await repairBatch();
     if (rows === "[]" || rows === before) return;
     before = rows;
   }
 }
 
-/** `after`: what a second look found once everything was mended. */
+/** `after` has the faults that a second check found after the repairs. */
 function resultOf(before: Found, after: Found | undefined, checked: FsckResult["checked"]): FsckResult {
   const known = before.list();
   const shown = after?.list().filter(({ kind }) => before.countOf(kind) === 0) ?? [];
@@ -165,7 +165,7 @@ function resultOf(before: Found, after: Found | undefined, checked: FsckResult["
 
 async function sizeOf(store: Store): Promise<FsckResult["checked"]> {
   let [rows, blobs] = [0, 0];
-  for (const table of MOVED) {
+  for (const table of EXPORTED_TABLES) {
     const count = await countOf(store.reader, table);
     rows += count;
     if (table.name === "blobs") blobs = count;

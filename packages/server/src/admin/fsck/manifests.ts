@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import type { Database, Row, Store } from "../../store/index.ts";
 import type { Report } from "../progress.ts";
-import { countOf, movedTable, rowsOf } from "../tables.ts";
+import { countOf, exportedTable, rowsOf } from "../tables.ts";
 
 type Manifest = Pick<Row<"manifests">, "repo" | "digest" | "content" | "size">;
 
-/** Manifests that are not what their digest or their size says. */
+/** Manifests that do not match their digest or their size. */
 export async function* wrongManifests(db: Database, report: Report): AsyncGenerator<{ repo: string; digest: string }> {
-  const total = await countOf(db, movedTable("manifests"));
+  const total = await countOf(db, exportedTable("manifests"));
   let done = 0;
   for await (const batch of rowsOf(db, "manifests")) {
     for (const manifest of batch)
@@ -25,10 +25,10 @@ function isRight({ digest, content }: Manifest): boolean {
 }
 
 /**
- * Sets the size right where the content is; otherwise removes the manifest, so that its next push brings it back. The
- * tags stay, and what it referred to begins its grace, so that the push finds it.
+ * Corrects the size if the content matches its digest; otherwise removes the manifest, so that its next push brings it
+ * back. The tags stay, and the grace period of what it referred to starts again, so that the push finds it.
  */
-export async function mendManifest(store: Store, { repo, digest }: { repo: string; digest: string }): Promise<void> {
+export async function repairManifest(store: Store, { repo, digest }: { repo: string; digest: string }): Promise<void> {
   await store.transact(async (tx) => {
     const manifest = await tx
       .selectFrom("manifests")

@@ -1,18 +1,18 @@
 import { ask, type PlainRow } from "../tables.ts";
 import type { Database } from "../../store/index.ts";
 
-/** A fault that statements alone find. */
+/** A check that needs only SQL statements. */
 export interface RowCheck {
   kind: string;
-  /** What it is, and what can be done where repairing does nothing. */
+  /** What the fault means, and what to do where it cannot be repaired. */
   meaning: string;
   /** Selects the rows at fault. */
   find: string;
-  /** How a row is told, by its columns. */
+  /** The columns by which a row is shown. */
   show: readonly string[];
-  /** Mends a row. Absent: nothing can. */
+  /** Repairs a row. Undefined when it cannot be repaired. */
   repair?(tx: Database, row: PlainRow): Promise<void>;
-  /** Something to know, and no fault. */
+  /** A notice, not a fault. */
   notice?: true;
 }
 
@@ -35,7 +35,7 @@ function remove(table: string, key: readonly string[]): NonNullable<RowCheck["re
   };
 }
 
-// Who is below whom follows from the parents of the groups; a group is among what is below itself.
+// The ancestors of every resource, from the parents of the groups; a group counts as its own ancestor.
 const DESCENT = `with recursive below (kind, uid, name, ancestor) as (
   select 'groups', uid, name, uid from groups
   union all select 'groups', uid, name, parent from groups where parent <> ''
@@ -53,7 +53,7 @@ const REAL_COUNTS = `with real (kind, ancestor, n) as (
 const below = (table: string): string =>
   `exists (select 1 from ${table} as x where x.uid = a.uid and x.name = a.name and substr(x.uid, 1, length(a.ancestor) + 1) = a.ancestor || '/')`;
 
-/** In the order in which they are mended: what is removed by one is not missed by the next. */
+/** In the order in which they are repaired, so that later checks also find what the repairs of earlier ones cause. */
 export const ROW_CHECKS: readonly RowCheck[] = [
   {
     kind: "repo-blob-without-blob",

@@ -9,14 +9,12 @@ import { importTable, type TableImport } from "./tables.ts";
 import { blobPath } from "../export/manifest.ts";
 import { insertRows, type PlainRow } from "../tables.ts";
 
-const BLOBS_AT_ONCE = 4;
-// What was stored and not recorded when a run was interrupted: one batch of it.
+const BLOB_CONCURRENCY = 4;
+// An interrupted run may have stored at most one batch of blobs without rows.
 const BATCH_ROWS = 64;
 const MAX_LEFT = 10_000;
 
-/**
- * Digest → generation of content that is in the store and not in the table: an import that was interrupted stored it.
- */
+/** The generations, by digest, of content that has no row yet because the import that stored it was interrupted. */
 export async function leftOverBlobs(store: Store, blobs: BlobStore): Promise<Map<string, string>> {
   const left = new Map<string, string>();
   for await (const { digest, generation } of blobs.listBlobs()) {
@@ -31,19 +29,19 @@ export async function leftOverBlobs(store: Store, blobs: BlobStore): Promise<Map
   return left;
 }
 
-/** Removes what an interrupted run has not finished. Nobody else uploads to this place yet. */
+/** Removes the uploads of an interrupted run. No other process uploads to this store yet. */
 export async function removeUploads(blobs: BlobStore): Promise<void> {
   for await (const { id } of blobs.listUploads()) await blobs.removeUpload(id);
 }
 
-export interface BlobsImport extends Omit<TableImport, "keep" | "prepare"> {
+export interface BlobsImport extends Omit<TableImport, "insert" | "prepare"> {
   blobs: BlobStore;
   left: Map<string, string>;
 }
 
 /**
- * Stores the content, then records it. Throws a StoreError when content of the export is not what its digest says, or
- * is not there.
+ * Stores the content, then inserts the rows. Throws a StoreError when the export's content is missing or does not match
+ * its digest.
  */
 export async function importBlobs({ blobs, left, ...rest }: BlobsImport): Promise<void> {
   const { store, folder, manifest, report, table } = rest;
@@ -63,14 +61,14 @@ export async function importBlobs({ blobs, left, ...rest }: BlobsImport): Promis
     return generation;
   };
   const prepare = async (rows: PlainRow[]): Promise<PlainRow[]> => {
-    const kept = new Map<string, PlainRow>();
-    await forEachConcurrently(rows, BLOBS_AT_ONCE, async (row) => {
+    const inserted = new Map<string, PlainRow>();
+    await forEachConcurrently(rows, BLOB_CONCURRENCY, async (row) => {
       const blob = { digest: String(row["digest"]), generation: "", size: Number(row["size"]) };
-      kept.set(blob.digest, { ...row, generation: await stored(blob) });
+      inserted.set(blob.digest, { ...row, generation: await stored(blob) });
     });
-    return [...kept.values()];
+    return [...inserted.values()];
   };
-  await importTable({ ...rest, batchRows: BATCH_ROWS, prepare, keep: (tx, rows) => insertRows(tx, table, rows) });
+  await importTable({ ...rest, batchRows: BATCH_ROWS, prepare, insert: (tx, rows) => insertRows(tx, table, rows) });
 }
 
 async function upload(

@@ -11,14 +11,14 @@ import { type ExportManifest, readManifest, tablePath } from "../export/manifest
 import { readMarker, removeMarker, writeMarker } from "../../installation/marker.ts";
 import { openBlobsOf, openStoreForLongStatements } from "../../installation/stores.ts";
 import type { Report } from "../progress.ts";
-import { ask, insertRows, MOVED, rowOf } from "../tables.ts";
+import { ask, insertRows, EXPORTED_TABLES, rowOf } from "../tables.ts";
 import { importTable } from "./tables.ts";
 import { checkImported } from "./verify.ts";
 
 /**
- * Brings an export into an empty installation, or goes on with an import of the same export that was interrupted. Until
- * it has come to its end no server starts there. Throws a StoreError or a ConfigError in one line, after which it can
- * be run again.
+ * Imports an export into an empty installation, or continues an interrupted import of the same export. No server starts
+ * on it until the import is complete. Throws a StoreError or a ConfigError in one line, after which the import can be
+ * run again.
  */
 export async function importInstallation(config: Config, folder: string, report: Report): Promise<ExportManifest> {
   const manifest = usable(folder);
@@ -34,7 +34,7 @@ export async function importInstallation(config: Config, folder: string, report:
       const blobs = await openBlobsOf(config);
       if (!resumed) await begin(store, blobs, manifest);
       const keys = await secretKeysOf(config, store);
-      await bringIn(store, blobs, folder, manifest, report);
+      await importTables(store, blobs, folder, manifest, report);
       await checkImported(store, config.dataDir, manifest, report);
       await store.transact((tx) => end(tx, store.engine, createSecrets([...keys, ...sourceKeys])));
       return manifest;
@@ -58,20 +58,20 @@ function usable(folder: string): ExportManifest {
   return manifest;
 }
 
-/** Throws a StoreError for a table that is not what was exported. */
+/** Throws a StoreError for a table that differs from what was exported. */
 async function verifyTables(folder: string, { tables }: ExportManifest, report: Report): Promise<void> {
-  for (const { name } of MOVED) {
-    const told = tables[name];
+  for (const { name } of EXPORTED_TABLES) {
+    const exported = tables[name];
     let done = 0;
     const sha256 =
-      told &&
+      exported &&
       (await hashOf(tablePath(folder, name), "sha256", (bytes) => {
         done += bytes;
-        report.progress({ step: `verifying table ${name}`, done, total: told.bytes, unit: "bytes" });
+        report.progress({ step: `verifying table ${name}`, done, total: exported.bytes, unit: "bytes" });
       }).catch((cause: unknown) => {
         throw new StoreError(`cannot read ${tablePath(folder, name)}`, { cause });
       }));
-    if (told === undefined || sha256 !== told.sha256)
+    if (exported === undefined || sha256 !== exported.sha256)
       throw new StoreError(`${tablePath(folder, name)} is not what was exported: its digest differs`);
   }
 }
@@ -84,9 +84,9 @@ function sourceKeysOf({ secretKeys }: Config, folder: string, { secretKey }: Exp
   return [key];
 }
 
-// Told before anything is copied, which may take hours.
+// Checked before anything is copied, which may take hours.
 async function checkKeys(folder: string, keys: readonly Uint8Array[]): Promise<void> {
-  const table = MOVED.find(({ name }) => name === "installation");
+  const table = EXPORTED_TABLES.find(({ name }) => name === "installation");
   if (table === undefined) return;
   for await (const { text } of linesOf(tablePath(folder, "installation"))) {
     const { key, value } = rowOf(table, text);
@@ -104,33 +104,33 @@ async function checkKeys(folder: string, keys: readonly Uint8Array[]): Promise<v
   }
 }
 
-/** Whether an import of this export is under way. Throws a StoreError for anything else that is there. */
+/** Whether an import of this export is under way. Throws a StoreError when another import, or a restore, is. */
 async function findMarker(store: Store, { id }: ExportManifest): Promise<boolean> {
   const marker = await readMarker(store.reader);
   if (marker === undefined) return false;
   if (marker.source !== id)
     throw new StoreError(
-      "an import of another export, or a restore, has not come to its end here: begin with an empty place, or with that export",
+      "an import of another export, or a restore, has not come to its end here: start with an empty data folder and database, or with that export",
     );
   return true;
 }
 
 async function begin(store: Store, blobs: BlobStore, { id }: ExportManifest): Promise<void> {
   for await (const { digest } of blobs.listBlobs())
-    throw new StoreError(`there are blobs already, such as ${digest}: import into an empty place`);
+    throw new StoreError(`there are blobs already, such as ${digest}: import into an empty blob store`);
   await store.transact(async (tx) => {
-    for (const { name } of [...MOVED, { name: "uploads" }]) {
+    for (const { name } of [...EXPORTED_TABLES, { name: "uploads" }]) {
       if ((await ask(tx, `select 1 from ${name} limit 1`)).length > 0)
         throw new StoreError(
           `there is an installation already (the table ${name} is not empty): import into an empty one`,
         );
     }
-    await writeMarker(tx, { source: id, table: MOVED[0]?.name ?? "", offset: 0 });
+    await writeMarker(tx, { source: id, table: EXPORTED_TABLES[0]?.name ?? "", offset: 0 });
   });
 }
 
-/** Goes on from where the marker says. */
-async function bringIn(
+/** Continues from the marker. */
+async function importTables(
   store: Store,
   blobs: BlobStore,
   folder: string,
@@ -138,8 +138,8 @@ async function bringIn(
   report: Report,
 ): Promise<void> {
   const marker = await readMarker(store.reader);
-  const first = MOVED.findIndex(({ name }) => name === marker?.table);
-  for (const [at, table] of MOVED.entries()) {
+  const first = EXPORTED_TABLES.findIndex(({ name }) => name === marker?.table);
+  for (const [at, table] of EXPORTED_TABLES.entries()) {
     if (marker === undefined || at < first) continue;
     const from = at === first ? marker.offset : 0;
     if (table.name === "blobs") {
@@ -154,7 +154,7 @@ async function bringIn(
         table,
         from,
         report,
-        keep: (tx, rows) => insertRows(tx, table, rows),
+        insert: (tx, rows) => insertRows(tx, table, rows),
       });
     }
   }
@@ -162,8 +162,8 @@ async function bringIn(
 
 async function end(tx: Parameters<typeof removeMarker>[0], engine: Store["engine"], secrets: Secrets): Promise<void> {
   await resealInstallation(tx, secrets);
-  // PostgreSQL does not count rows that come with their number; what happens from now on comes after them. SQLite does
-  // by itself.
+  // Rows with an explicit number do not advance PostgreSQL's sequence; new events must get higher numbers. SQLite does
+  // this by itself.
   if (engine === "postgres")
     await ask(
       tx,

@@ -3,20 +3,20 @@ import { linesOf } from "../json-lines.ts";
 import { type ExportManifest, tablePath } from "../export/manifest.ts";
 import { writeMarker } from "../../installation/marker.ts";
 import type { Report } from "../progress.ts";
-import { type MovedTable, type PlainRow, rowOf } from "../tables.ts";
+import { type ExportedTable, type PlainRow, rowOf } from "../tables.ts";
 
 export interface TableImport {
   store: Store;
   folder: string;
   manifest: ExportManifest;
-  table: MovedTable;
-  /** The byte of the file to go on from. */
+  table: ExportedTable;
+  /** The offset in the file, in bytes, to continue from. */
   from: number;
   report: Report;
-  /** What is done with a batch before its transaction. Answers the rows to keep. */
+  /** Processes a batch before its transaction, and returns the rows to insert. */
   prepare?(rows: PlainRow[]): Promise<PlainRow[]>;
-  keep(tx: Database, rows: PlainRow[]): Promise<void>;
-  /** Rows of one transaction, at most. */
+  insert(tx: Database, rows: PlainRow[]): Promise<void>;
+  /** The maximum of rows in one transaction. */
   batchRows?: number;
 }
 
@@ -24,8 +24,8 @@ const BATCH_ROWS = 500;
 const BATCH_BYTES = 8 << 20;
 
 /**
- * Brings the rows of a file in, a batch a transaction, each with the mark of how far it has come: what is committed is
- * not done again.
+ * Imports the rows of a file, a batch per transaction, each with a marker of the progress, so that committed batches
+ * are not repeated.
  */
 export async function importTable({
   store,
@@ -35,7 +35,7 @@ export async function importTable({
   from,
   report,
   prepare = async (rows) => rows,
-  keep,
+  insert,
   batchRows = BATCH_ROWS,
 }: TableImport): Promise<void> {
   const total = manifest.tables[table.name]?.bytes ?? 0;
@@ -44,9 +44,9 @@ export async function importTable({
   let end = from;
   const flush = async (): Promise<void> => {
     const offset = end;
-    const kept = await prepare(rows);
+    const prepared = await prepare(rows);
     await store.transact(async (tx) => {
-      await keep(tx, kept);
+      await insert(tx, prepared);
       await writeMarker(tx, { source: manifest.id, table: table.name, offset });
     });
     report.progress({ step: `table ${table.name}`, done: offset, total, unit: "bytes" });
@@ -58,6 +58,6 @@ export async function importTable({
     end = line.end;
     if (rows.length >= batchRows || end - begin >= BATCH_BYTES) await flush();
   }
-  // The mark is set for a table without rows as well: what comes before it is done.
+  // The marker is also set for a table without rows: everything before it is done.
   await flush();
 }

@@ -3,14 +3,14 @@ import { type Store, StoreError } from "../../store/index.ts";
 import type { ExportManifest } from "../export/manifest.ts";
 import type { Report } from "../progress.ts";
 import { inSnapshot } from "../snapshot.ts";
-import { batchesOf, countOf, lineOf, MOVED } from "../tables.ts";
+import { batchesOf, countOf, lineOf, EXPORTED_TABLES } from "../tables.ts";
 
-// These differ on purpose: generations are the store's own, and what is sealed is sealed anew.
+// These tables differ by design: generations belong to the store, and secrets are resealed.
 const OWN = new Set(["blobs", "installation", "signing_keys"]);
 
 /**
- * Compares what is in the database now with what was exported: the count of every table, and the digest of its rows.
- * Throws a StoreError.
+ * Compares the database with the export: the number of rows of every table, and the digest of its rows. Throws a
+ * StoreError.
  */
 export async function checkImported(
   store: Store,
@@ -19,12 +19,12 @@ export async function checkImported(
   report: Report,
 ): Promise<void> {
   await inSnapshot(store, dataDir, async (db) => {
-    for (const table of MOVED) {
-      const told = tables[table.name];
+    for (const table of EXPORTED_TABLES) {
+      const exported = tables[table.name];
       const rows = await countOf(db, table);
-      if (rows !== told?.rows)
+      if (rows !== exported?.rows)
         throw new StoreError(
-          `the table ${table.name} has ${rows} rows after the import, and ${told?.rows ?? 0} in the export`,
+          `the table ${table.name} has ${rows} rows after the import, and ${exported?.rows ?? 0} in the export`,
         );
       if (OWN.has(table.name)) continue;
       const hash = createHash("sha256");
@@ -34,7 +34,7 @@ export async function checkImported(
         done += batch.length;
         report.progress({ step: `checking table ${table.name}`, done, total: rows, unit: "rows" });
       }
-      if (hash.digest("hex") !== told.sha256)
+      if (hash.digest("hex") !== exported.sha256)
         throw new StoreError(`the rows of the table ${table.name} differ from those in the export`);
     }
   });

@@ -348,8 +348,8 @@ test("a caller that disconnects before its answer, or during its body, does not 
     errorDomain: "moorage.dev",
     log: { error: () => {} },
     handler: (request, response) => {
-      // The answer is made only after the caller has disconnected. Over HTTP/1.1 the server cannot tell that from a
-      // client which has closed only its sending side.
+      // The answer is made only after the caller has disconnected. Over HTTP/1.1 this looks like a client that
+      // has closed only its sending side.
       const left = new Promise<void>((resolve) => {
         response.once("close", () => resolve());
         leave = resolve;

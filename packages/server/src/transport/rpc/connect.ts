@@ -178,8 +178,8 @@ function gateOf({ services, errorDomain, pipeline }: RpcHandlerOptions): (contex
 }
 
 /**
- * Over HTTP/1.1 a client that disconnects cannot be told from one that has only finished sending. For an endless answer
- * both end it.
+ * Over HTTP/1.1 a client that disconnects looks like one that has only finished sending. For an endless answer both end
+ * it.
  */
 function endWithCaller(request: Request, response: Response): void {
   if ("stream" in request) return;
