@@ -13,7 +13,7 @@ export interface RequestData {
   remoteAddress: string;
   observed?: Observed;
   /** The rejection of a request by the address's rate limit: its handler answers it in its protocol's form. */
-  refused?: MoorageError | undefined;
+  rejection?: MoorageError | undefined;
   /**
    * Counts a request of the identity, once the caller is authenticated. Throws RESOURCE_EXHAUSTED when there were too
    * many.

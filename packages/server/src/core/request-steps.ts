@@ -24,7 +24,7 @@ export class RequestSteps<A> {
 
   /** Throws the rejection of a request from an address that sent too many. */
   admit(): void {
-    if (this.#data.refused !== undefined) throw this.#data.refused;
+    if (this.#data.rejection !== undefined) throw this.#data.rejection;
   }
 
   /**

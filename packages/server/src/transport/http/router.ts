@@ -83,7 +83,7 @@ async function handleRequest(routing: Routing, request: Request, response: Respo
   const observed = observe(observer, request, name, data);
   logWhenDone(log, request, response, data);
   try {
-    if (data.refused !== undefined && answersRejection !== true) throw data.refused;
+    if (data.rejection !== undefined && answersRejection !== true) throw data.rejection;
     await within(observed, () => handle(request, response, data));
   } catch (error) {
     answerError(response, error, data);
@@ -151,7 +151,7 @@ function rejecting(answerError: Routing["answerError"], error: MoorageError): Re
 /** Counts the request at its address; its handler counts it at its identity, with `data.admit`. */
 function limit({ admission }: Routing, data: RequestData, handler: string): void {
   if (admission === undefined) return;
-  data.refused = admission.address(handler, data.remoteAddress);
+  data.rejection = admission.address(handler, data.remoteAddress);
   data.admit = admission.callers(handler);
 }
 
