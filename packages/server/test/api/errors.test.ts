@@ -12,7 +12,7 @@ import {
 import { both } from "../support/rest-and-grpc.ts";
 import { type Answer, blamed, type Detail, DIGEST, type Platform, reason, startPlatform } from "../support/platform.ts";
 
-// The errors of spec.md and contract §6: REST and gRPC tell the same, down to the details.
+// The errors of docs/contract.md, "Errors": REST and gRPC answer the same error, with the same details.
 let platform: Platform;
 let root: string;
 let token: string;
@@ -29,7 +29,7 @@ const ask = (method: string, path: string, body?: unknown): Promise<Answer> =>
 const detail = ({ body }: Answer, type: string): Detail | undefined =>
   body.details.find((each) => each["@type"] === `type.googleapis.com/google.rpc.${type}`);
 
-/** Every error: AIP-193 at the top level, and exactly one ErrorInfo. */
+/** Every error has AIP-193's form at the top level, and exactly one ErrorInfo. */
 function check(answer: Answer, status: number, code: number, why: string, domain: string): void {
   assert.deepEqual([answer.status, answer.body.code, reason(answer)], [status, code, why], answer.text);
   assert.deepEqual(Object.keys(answer.body).sort(), ["code", "details", "message"]);
@@ -41,8 +41,8 @@ function check(answer: Answer, status: number, code: number, why: string, domain
   assert.equal(answer.headers["content-type"], "application/json");
 }
 
-describe("the rules of spec.md", () => {
-  test("1: an identity without a name, or with one that the pattern does not allow", async () => {
+describe("the examples of docs/contract.md", () => {
+  test("1: an identity without a name, or with a name that the pattern does not allow, is INVALID_ARGUMENT", async () => {
     for (const identity of [
       {},
       { name: "" },
@@ -61,7 +61,7 @@ describe("the rules of spec.md", () => {
     assert.deepEqual([empty.status, blamed(empty)], [400, ["name"]]);
   });
 
-  test("2 and 3: a group that is not empty, with one violation a kind and its count", async () => {
+  test("2 and 3: deleting a group that is not empty answers one violation for each kind of resource, with its count", async () => {
     const { uid: group } = await platform.group(root);
     await platform.group(group);
     for (const make of [platform.repo, platform.repo, platform.repo]) await make(group);
@@ -101,7 +101,7 @@ describe("the rules of spec.md", () => {
     assert.deepEqual((await platform.ok("GET", `/iam/v2/roleBindings?identity=${bound}`))["roleBindings"], []);
   });
 
-  test("3: its bindings alone do not keep a group, and go with it", async () => {
+  test("3: a group that only holds role bindings can be deleted, and they are deleted with it", async () => {
     const { uid: group } = await platform.group(root);
     const identity = await platform.identity(root);
     const binding = await platform.bind(group, identity, await platform.role("viewer"));
@@ -109,7 +109,7 @@ describe("the rules of spec.md", () => {
     assert.equal((await ask("GET", `/iam/v2/roleBindings/${binding}`)).status, 404);
   });
 
-  test("3: a role that is bound", async () => {
+  test("3: a role that is bound cannot be deleted", async () => {
     const { uid: group } = await platform.group(root);
     const role = await platform.ok("POST", `/iam/v2/roles/${group}`, {
       name: "bound",
@@ -126,7 +126,7 @@ describe("the rules of spec.md", () => {
     await platform.ok("DELETE", `/iam/v2/roles/${role.uid}`);
   });
 
-  test("4: what does not exist, in every resource; a uid of a wrong form is the same", async () => {
+  test("4: a missing resource of every kind is NOT_FOUND, and so is a malformed uid", async () => {
     const methods: [DescMethodUnary, string][] = [
       [GroupsService.method.getGroup, "moorage.iam.v2.Group"],
       [GroupsService.method.deleteGroup, "moorage.iam.v2.Group"],
@@ -162,7 +162,7 @@ describe("the rules of spec.md", () => {
     }
   });
 
-  test("6: an expired page token produces no error, whatever else is different", async () => {
+  test("6: an expired page token is no error, whatever else differs in the request", async () => {
     const { nextPageToken } = await platform.ok("GET", "/iam/v2/roles?page_size=1&order_by=name");
     platform.clock.offsetMs = 4 * 24 * 3_600_000;
     try {
@@ -183,8 +183,8 @@ describe("the rules of spec.md", () => {
   });
 });
 
-describe("contract §6", () => {
-  test("all violated fields are told at once, camelCase and relative to the resource; the first one leads the message", async () => {
+describe('docs/contract.md, "Errors"', () => {
+  test("one error names all invalid fields, in camelCase and relative to the resource; the message begins with the first", async () => {
     const identity = {
       name: "Bad",
       description: "d".repeat(4097),
@@ -216,7 +216,7 @@ describe("contract §6", () => {
     assert.deepEqual(blamed(mixed).toSorted(), ["catalogTier", "name", "nmae", "what"]);
   });
 
-  test("a name that is taken, in every resource whose names are unique", async () => {
+  test("a name in use is ALREADY_EXISTS, for every resource whose names are unique", async () => {
     const { uid: group } = await platform.group(root);
     const role = { name: "taken", capabilities: [] };
     await platform.ok("POST", `/iam/v2/groups/${group}`, { name: "taken" });
@@ -265,7 +265,7 @@ describe("contract §6", () => {
     }
   });
 
-  test("malformed bodies are 400 with the fault", async () => {
+  test("malformed bodies are 400 with what is wrong", async () => {
     for (const raw of [
       "{",
       "[]",
@@ -293,7 +293,7 @@ describe("contract §6", () => {
     assert.deepEqual([large.status, blamed(large)], [400, ["body"]]);
   });
 
-  test("unknown query parameters and body fields are named; output-only fields are ignored", async () => {
+  test("unknown query parameters and body fields are named in the error; output-only fields are ignored", async () => {
     for (const [path, field] of [
       ["/registry/v2/repos?pagesize=3", "pagesize"],
       ["/iam/v2/roles?uidp=x", "uidp"],
@@ -312,7 +312,7 @@ describe("contract §6", () => {
     assert.deepEqual(blamed(unknown), ["claimMatch.subjects"]);
   });
 
-  test("a parent that is not there is NOT_FOUND; one that is missing is INVALID_ARGUMENT on parent", async () => {
+  test("a parent that does not exist is NOT_FOUND; a request without a parent is INVALID_ARGUMENT on parent", async () => {
     const parent = `${root}/${"0".repeat(16)}`;
     for (const answer of [
       await both(platform, GroupsService.method.createGroup, { parent, group: { name: "x" } }, token),

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type Answer, type Ask, type Platform, startPlatform } from "../support/platform.ts";
 
-// ETag and If-None-Match of the REST door. Source: RFC 9110 §8.8.3 and §13.1.2.
+// ETag and If-None-Match of the REST handler. Source: RFC 9110 §8.8.3 and §13.1.2.
 let platform: Platform;
 let token: string;
 before(async () => {
@@ -19,7 +19,7 @@ const get = (path: string, ifNoneMatch?: string, ask: Ask & { method?: string } 
   });
 const etagOf = ({ headers }: Answer): string => String(headers["etag"]);
 
-/** A GET of each kind: one, a list, an answer without a token. */
+/** One GET of each kind: a resource, a list, an answer that needs no token. */
 async function paths(): Promise<string[]> {
   const { uid } = await platform.repo(platform.organization);
   return [
@@ -31,7 +31,7 @@ async function paths(): Promise<string[]> {
   ];
 }
 
-test("every GET names its answer, the kept answer as the first; the same name comes back as 304 with no body", async () => {
+test("every GET has an ETag, the same for a cached answer; sent as If-None-Match it is answered with 304 and no body", async () => {
   for (const path of await paths()) {
     const first = await get(path);
     assert.equal(first.status, 200, first.text);
@@ -60,7 +60,7 @@ test("every GET names its answer, the kept answer as the first; the same name co
   }
 });
 
-test("If-None-Match is *, one or several; a weak one compares as a strong one", async () => {
+test("If-None-Match is *, one ETag or several; a weak ETag compares as a strong one", async () => {
   const { uid } = await platform.repo(platform.organization);
   const path = `/registry/v2/repos/${uid}`;
   const etag = etagOf(await get(path));
@@ -70,7 +70,7 @@ test("If-None-Match is *, one or several; a weak one compares as a strong one", 
     assert.equal((await get(path, header)).status, 200, header);
 });
 
-test("what changed has another name, and one that another caller had is as good only where the answer is the same", async () => {
+test("a change gives another ETag, and another caller's ETag matches only where the answer is the same", async () => {
   const repo = await platform.repo(platform.organization, { description: "one" });
   const path = `/registry/v2/repos/${repo.uid}`;
   const one = etagOf(await get(path));
@@ -93,7 +93,7 @@ test("what changed has another name, and one that another caller had is as good 
     assert.equal((await platform.call("GET", list, { token: bad, headers: { "if-none-match": "*" } })).status, 401);
 });
 
-test("what writes has no name and takes no notice of one", async () => {
+test("writes answer no ETag and ignore If-None-Match", async () => {
   const made = await platform.call("POST", `/registry/v2/repos/${platform.organization}`, {
     token,
     body: { name: "named" },

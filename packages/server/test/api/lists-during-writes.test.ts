@@ -3,12 +3,12 @@ import { after, before, test } from "node:test";
 import { DIGEST, type Json, type Platform, rows, startPlatform } from "../support/platform.ts";
 import { sized } from "../support/extent.ts";
 
-// Pages read while others write at the same time: none that stays is lost or repeated, and the totals are exact again
-// when all is quiet.
+// Pages read during concurrent writes: no record that stays is lost or repeated, and the totals are exact again when
+// the writes are over.
 interface List {
   path: string;
   plural: string;
-  /** Of the first page; the cursor keeps them. */
+  /** Parameters of the first page; the page token keeps them. */
   filter(): string;
   make(): Promise<string>;
 }
@@ -25,7 +25,7 @@ before(async () => {
   const identity = await platform.identity(platform.organization);
   const viewer = await platform.role("viewer");
   let count = 0;
-  // Names that fall anywhere among the others.
+  // Names that sort anywhere among the others.
   const name = (): string => `n-${((count += 1) * 7919) % 10_007}`;
   const list = (path: string, parent: string, fields: object = {}): List => ({
     path,
@@ -40,7 +40,7 @@ before(async () => {
     list("/registry/v2/repos", group),
     list("/registry/v2/tags", repo, { digest: DIGEST }),
     { ...list("/iam/v2/roleBindings", group), make: () => platform.bind(group, identity, viewer) },
-    // By ancestry, with the counters that are kept for it.
+    // By ancestry, with the counters stored for it.
     { ...list("/registry/v2/repos", group), filter: () => `uidp.descendants_of=${group}` },
   ];
 });
@@ -61,7 +61,7 @@ async function walk(list: List, order: string): Promise<string[]> {
   return uids;
 }
 
-/** Makes and deletes records of its own, a bounded number of them; answers those that are left. */
+/** Creates and deletes records of its own, a bounded number of them; returns those that are left. */
 async function write(list: List): Promise<string[]> {
   const own: string[] = [];
   for (let at = 0; at < WRITES; at++) {
@@ -72,7 +72,7 @@ async function write(list: List): Promise<string[]> {
   return own;
 }
 
-test("of every list, in its own order and newest first", async () => {
+test("pages of every list stay complete during writes, in its own order and newest first", async () => {
   for (const list of lists) {
     const stay = await Promise.all(Array.from({ length: STAY }, () => list.make()));
     for (const order of ["", "createTime desc", "uid"]) {

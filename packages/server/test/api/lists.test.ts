@@ -1,5 +1,5 @@
-// Every list, exactly as contract §4 has it: order, pages, skip, totals, filters, tokens, and pages over a table that
-// changes.
+// Every list: order, pages, skip, totals, filters, page tokens, and pages over a table that changes. Source:
+// docs/contract.md, "Listing".
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { blamed, DIGEST, type Json, type Platform, rows, startPlatform } from "../support/platform.ts";
@@ -94,7 +94,7 @@ before(async () => {
       remove: (uid) => platform.ok("DELETE", `/iam/v2/externalGroupRoleMappings/${uid}`),
     },
     {
-      // Each is of a group of its own.
+      // Each belongs to a group of its own.
       ...named("/iam/v2/accountAssociations", "accountAssociations", common, {}, () => places),
       make: async (at) =>
         platform.ok("POST", `/iam/v2/accountAssociations/${(await platform.group(places)).uid}`, {
@@ -115,7 +115,7 @@ const ask = async (list: List, parameters: Record<string, string | number>) =>
   platform.call("GET", `${list.path}?${query(parameters)}`, { token: await platform.token() });
 const scoped = (list: List): Record<string, string> => ({ "uidp.descendants_of": list.scope() });
 
-/** All pages, one after the other; `between` happens after each. */
+/** All pages, one after the other; calls `between` after each. */
 async function all(
   list: List,
   parameters: Record<string, string | number>,
@@ -135,7 +135,7 @@ async function each(work: (list: List) => Promise<void>): Promise<void> {
   for (const list of lists) await work(list);
 }
 
-test("pages of two give the same as one page, in every order, either way, in both spellings", () =>
+test("pages of two give the same as one page, in every order, ascending and descending, in both casings", () =>
   each(async (list) => {
     const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
     for (const field of list.fields) {
@@ -165,7 +165,7 @@ test("pages of two give the same as one page, in every order, either way, in bot
     assert.deepEqual(spec[list.plural], own[list.plural]);
   }));
 
-test("an order that cannot be is INVALID_ARGUMENT on order_by", () =>
+test("an invalid order is INVALID_ARGUMENT on order_by", () =>
   each(async (list) => {
     for (const order of ["nonsense", "name upwards", "uid,,uid", "uid;drop", "uid, uid"]) {
       const answer = await ask(list, { order_by: order });
@@ -174,7 +174,7 @@ test("an order that cannot be is INVALID_ARGUMENT on order_by", () =>
     }
   }));
 
-test("totals count everything there is, on every page; skip is counted from the cursor and echoed", () =>
+test("totals count all matches, on every page; skip is counted from the cursor and echoed", () =>
   each(async (list) => {
     const everything = await rows(get(list, { ...scoped(list), page_size: 200 }), list.plural);
     const first = await get(list, { ...scoped(list), page_size: 2 });
@@ -189,7 +189,7 @@ test("totals count everything there is, on every page; skip is counted from the 
     assert.deepEqual((await get(list, { ...scoped(list), skip: 10_000 }))[list.plural], []);
   }));
 
-test("sizes and skips out of bounds", () =>
+test("sizes and skips out of bounds are INVALID_ARGUMENT", () =>
   each(async (list) => {
     const answer = await ask(list, { page_size: -1, skip: -1 });
     assert.deepEqual([answer.status, blamed(answer)], [400, ["page_size", "skip"]]);
@@ -204,7 +204,7 @@ test("sizes and skips out of bounds", () =>
     );
   }));
 
-test("filters by place: children, descendants, ids, ancestors, the root; a uid of a wrong form matches nothing", () =>
+test("filters by place in the hierarchy: children, descendants, ids, ancestors, the root; a malformed uid matches nothing", () =>
   each(async (list) => {
     const uids = async (parameters: Record<string, string>): Promise<string[]> =>
       (await rows(get(list, { ...parameters, page_size: 200 }), list.plural)).map(({ uid }) => uid);
@@ -240,7 +240,7 @@ test("a name is matched exactly", () =>
     assert.equal((await get(list, { name: name.slice(0, -1), ...scoped(list) })).totalCount, "0");
   }));
 
-test("a page token of another list, of other filters, forged or malformed, is INVALID_ARGUMENT on page_token", () =>
+test("a page token of another list or of other filters, forged or malformed, is INVALID_ARGUMENT on page_token", () =>
   each(async (list) => {
     const { nextPageToken } = await get(list, { ...scoped(list), page_size: 2 });
     assert.notEqual(nextPageToken, "");
@@ -263,7 +263,7 @@ test("a page token of another list, of other filters, forged or malformed, is IN
       await refused(list, { page_token: wrong });
   }));
 
-test("with a token absent filters and order are the token's own, and the size may change", () =>
+test("with a page token, absent filters and order are those of the token, and the size may change", () =>
   each(async (list) => {
     const order = list.fields.includes("name") ? "name desc" : "uid desc";
     const whole = await rows(get(list, { ...scoped(list), order_by: order, page_size: 200 }), list.plural);
@@ -278,7 +278,7 @@ test("with a token absent filters and order are the token's own, and the size ma
     );
   }));
 
-test("after three days a token restarts its list from the beginning, without an error, by the request's own parameters", () =>
+test("after three days a page token restarts its list from the beginning, without an error, with the request's own parameters", () =>
   each(async (list) => {
     const first = await get(list, { ...scoped(list), page_size: 2 });
     platform.clock.offsetMs += 3 * DAY_MS - 60_000;
@@ -299,7 +299,7 @@ test("after three days a token restarts its list from the beginning, without an 
     );
   }));
 
-test("while records come and go, pages lose none that stays and repeat none", () =>
+test("while records are created and deleted, pages lose no record that stays and repeat none", () =>
   each(async (list) => {
     for (const order of list.fields.includes("name")
       ? ["name", `${list.fields.includes("createTime") ? "createTime" : "updateTime"} desc`]
@@ -312,7 +312,7 @@ test("while records come and go, pages lose none that stays and repeat none", ()
         for (const each of [one, two]) passing.push(typeof each === "string" ? each : each.uid);
         const gone = passing.shift();
         if (gone !== undefined) await list.remove(gone);
-        // Newcomers in front of the cursor must not keep the loop going for ever.
+        // New records in front of the cursor must not keep the loop going forever.
         if (made > 140) for (const uid of passing.splice(0)) await list.remove(uid);
       });
       const uids = paged.map(({ uid }) => uid);
@@ -326,7 +326,7 @@ test("while records come and go, pages lose none that stays and repeat none", ()
     }
   }));
 
-test("what the caller may not list is not there, and not counted", () =>
+test("a list neither shows nor counts what the caller may not list", () =>
   each(async (list) => {
     const stranger = await platform.token(await platform.identity(platform.organization));
     const answer = await platform.call("GET", `${list.path}?${query({ ...scoped(list) })}`, { token: stranger });

@@ -9,7 +9,7 @@ before(async () => {
 });
 after(() => platform.close());
 
-test("the document is served to anybody, names this server, and is asked for again without being sent", async () => {
+test("the OpenAPI document needs no token, names this server, and is answered with 304 when the client has it", async () => {
   const answer = await platform.call("GET", "/openapi.json");
   assert.equal(answer.status, 200);
   assert.equal(answer.headers["content-type"], "application/json");
@@ -30,7 +30,7 @@ test("the document is served to anybody, names this server, and is asked for aga
   assert.deepEqual([other.status, other.body.code, other.headers["allow"]], [405, 12, "GET, HEAD"]);
 });
 
-test("an answer that is not as the document says is found out", async () => {
+test("the check finds an answer that differs from the OpenAPI document", async () => {
   const { status, text } = await platform.call("GET", "/registry/v2/repos", { token: await platform.token() });
   checkAnswer("GET", "/registry/v2/repos", { status, text });
   const changed = (from: string, to: string) => () => {
@@ -46,7 +46,7 @@ test("an answer that is not as the document says is found out", async () => {
   );
 });
 
-test("the page of it asks for nothing but what this server has", async () => {
+test("the HTML page of the document loads nothing from other servers", async () => {
   const page = await platform.call("GET", "/docs");
   assert.equal(page.status, 200);
   assert.equal(page.headers["content-type"], "text/html; charset=utf-8");

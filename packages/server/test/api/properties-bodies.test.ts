@@ -4,8 +4,8 @@ import fc from "fast-check";
 import { type Answer, blamed, type Platform, rows, startPlatform } from "../support/platform.ts";
 import { checkAnswer, checkStage, openStage, property, type Stage, text } from "../support/properties.ts";
 
-// Bad input in numbers, against the running server: whatever is sent, the answer is a clear one, never a 5xx, and
-// nothing is lost. Here: bodies, masks and what is in them.
+// Arbitrary bad input against the running server: every answer is a clear error, never a 5xx, and no data is lost.
+// Here: bodies, masks and their fields.
 let platform: Platform;
 let stage: Stage;
 let group: string;
@@ -81,7 +81,7 @@ const object = fc
   .array(fc.tuple(fc.constantFrom(...KEYS), value), { maxLength: 5 })
   .map((pairs) => Object.fromEntries(pairs) as unknown);
 
-test("JSON bodies of every write", async () => {
+test("arbitrary JSON bodies for every write get a clear answer", async () => {
   const targets = fc.constantFrom(
     ...[
       "groups",
@@ -119,7 +119,7 @@ test("JSON bodies of every write", async () => {
   );
 });
 
-test("bodies that are no JSON, in any encoding", async () => {
+test("bodies that are no JSON, in any encoding, are refused clearly", async () => {
   const broken = fc
     .tuple(fc.json(), fc.nat(30), fc.constantFrom("{", "}", '"', ",", "\\u", "\0", "//", "NaN"))
     .map(([json, at, bit]) => Buffer.from(json.slice(0, at) + bit + json.slice(at)));
@@ -138,7 +138,7 @@ test("bodies that are no JSON, in any encoding", async () => {
   );
 });
 
-test("masks: a known path changes its field alone, anything else is an error on updateMask", async () => {
+test("masks: a known path changes only its field, anything else is an error on updateMask", async () => {
   const { uid } = await platform.repo(group, { description: "kept" });
   const known = [
     "name",
@@ -159,8 +159,8 @@ test("masks: a known path changes its field alone, anything else is an error on 
     const answer = await ask("PATCH", `/registry/v2/repos/${uid}?updateMask=${encodeURIComponent(mask)}`, {
       name: "never taken",
     });
-    // Space around paths is none of them, and an absent mask is the body's own. It, `*` and `name` itself take the name
-    // of the body, which no repo may have.
+    // Spaces around paths are ignored, and without a mask the body's fields count. These masks, `*` and `name` itself
+    // take the body's name, which no repo may have.
     const paths = mask.trim() === "" ? [] : mask.split(",").map((each) => each.trim());
     const takesName =
       paths.length === 0 ||
@@ -172,7 +172,7 @@ test("masks: a known path changes its field alone, anything else is an error on 
   assert.match((await platform.ok("GET", `/registry/v2/repos/${uid}`)).name, /^made-/);
 });
 
-test("names: what the pattern allows is made and found, anything else is an error on name", async () => {
+test("names: a name that the pattern allows is created and found, any other is an error on name", async () => {
   const cases = [
     ["/registry/v2/repos", /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/, {}],
     ["/iam/v2/identities", /^[a-z0-9 ._-]+$/, {}],
@@ -208,7 +208,7 @@ test("names: what the pattern allows is made and found, anything else is an erro
   }
 });
 
-test("tags and digests", async () => {
+test("tags and digests: a valid pair is created, anything else is an error on its field", async () => {
   const { uid } = await platform.repo(group);
   const hex = (length: number): fc.Arbitrary<string> =>
     fc.string({ unit: fc.constantFrom(..."0123456789abcdef"), minLength: length, maxLength: length });

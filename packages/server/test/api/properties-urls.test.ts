@@ -4,8 +4,8 @@ import fc from "fast-check";
 import { type Answer, blamed, type Json, type Platform, startPlatform } from "../support/platform.ts";
 import { bite, checkAnswer, checkStage, LISTS, openStage, property, type Stage, text } from "../support/properties.ts";
 
-// Bad input in numbers, against the running server: whatever is sent, the answer is a clear one, never a 5xx, and
-// nothing is lost. Here: what stands in the URL.
+// Arbitrary bad input against the running server: every answer is a clear error, never a 5xx, and no data is lost.
+// Here: what stands in the URL.
 let platform: Platform;
 let stage: Stage;
 let group: string;
@@ -24,7 +24,7 @@ after(async () => {
 const ask = async (method: string, path: string, body?: unknown): Promise<Answer> =>
   checkAnswer(await platform.call(method, path, { token, body }));
 
-test("paths and their percent-encodings", async () => {
+test("arbitrary paths and percent-encodings get a clear answer", async () => {
   const path = fc
     .tuple(
       fc.constantFrom(
@@ -49,7 +49,7 @@ test("paths and their percent-encodings", async () => {
   );
 });
 
-test("a path of our own with any byte of it changed never leads to another resource", async () => {
+test("a valid path with one byte changed never leads to another resource", async () => {
   const own = `/registry/v2/repos/${repo}`;
   await property(fc.tuple(fc.integer({ min: 1, max: 200 }), fc.constantFrom(..."0aA/%:.?#~")), async ([at, char]) => {
     const index = at % own.length;
@@ -64,7 +64,7 @@ test("a path of our own with any byte of it changed never leads to another resou
   });
 });
 
-test("queries of every list", async () => {
+test("arbitrary queries of every list get a clear answer", async () => {
   const name = fc.oneof(
     fc.constantFrom(
       "page_size",
@@ -161,7 +161,7 @@ test("order_by: a known field in a known form, or an error on order_by", async (
   );
 });
 
-test("page tokens: garbage and damaged ones are errors on page_token", async () => {
+test("page tokens: arbitrary text and damaged tokens are errors on page_token", async () => {
   const { nextPageToken } = await platform.ok("GET", `/registry/v2/tags?uidp.children_of=${repo}&page_size=2`);
   const damaged = fc
     .tuple(fc.nat(nextPageToken.length - 1), fc.constantFrom(..."AZaz09-_"))
@@ -189,7 +189,7 @@ test("page tokens: garbage and damaged ones are errors on page_token", async () 
   );
 });
 
-test("uids in filters: what is none matches nothing", async () => {
+test("uids in filters: a malformed uid matches nothing", async () => {
   const filter = fc.constantFrom("uidp.descendants_of", "uidp.children_of", "uidp.ancestors_of", "uidp.ids");
   const near = fc
     .tuple(fc.nat(80), fc.constantFrom(..."gG%_*' /\0"))

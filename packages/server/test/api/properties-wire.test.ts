@@ -17,8 +17,8 @@ import fc from "fast-check";
 import { type Platform, reason, startPlatform } from "../support/platform.ts";
 import { checkAnswer, checkStage, openStage, property, type Stage } from "../support/properties.ts";
 
-// Bad input in numbers, against the running server: whatever is sent, the answer is a clear one, never a 5xx, and
-// nothing is lost. Here: headers, tokens, bytes on the wire, gRPC.
+// Arbitrary bad input against the running server: every answer is a clear error, never a 5xx, and no data is lost.
+// Here: headers, tokens, bytes on the wire, gRPC.
 let platform: Platform;
 let stage: Stage;
 let group: string;
@@ -33,7 +33,7 @@ after(async () => {
   await platform.close();
 });
 
-test("raw bytes on the socket", async () => {
+test("arbitrary bytes on the socket never disturb other requests", async () => {
   const { hostname, port } = new URL(platform.url);
   const talk = (bytes: Uint8Array): Promise<string> =>
     new Promise((resolve) => {
@@ -71,7 +71,7 @@ test("raw bytes on the socket", async () => {
   );
 });
 
-test("headers", async () => {
+test("arbitrary headers get a clear answer", async () => {
   const word = fc.string({
     unit: fc.constantFrom(
       ...Array.from({ length: 94 }, (_, at) => String.fromCharCode(33 + at)),
@@ -113,7 +113,7 @@ test("headers", async () => {
         headers,
         ...(method === "POST" && { body: { name: "NOT A NAME" } }),
       });
-      // What is no HTTP at all is refused before anything looks at it, without a body.
+      // Node refuses what is no HTTP before any handler sees it, without a body.
       if (answer.text !== "") checkAnswer(answer);
       else assert.equal(answer.status, 400);
       if (headers["authorization"] !== undefined)
@@ -122,7 +122,7 @@ test("headers", async () => {
   );
 });
 
-test("tokens: damaged ones are UNAUTHENTICATED", async () => {
+test("damaged tokens are UNAUTHENTICATED", async () => {
   const [head = "", body = "", signature = ""] = token.split(".");
   const json = fc.jsonValue({ maxDepth: 2 }).map((each) => Buffer.from(JSON.stringify(each)).toString("base64url"));
   const wrong = fc
@@ -147,7 +147,7 @@ test("tokens: damaged ones are UNAUTHENTICATED", async () => {
   );
 });
 
-test("gRPC messages of any bytes", async () => {
+test("gRPC messages of arbitrary bytes get a clear answer", async () => {
   const session = connectHttp2(platform.url);
   const send = (path: string, bytes: Uint8Array, encoding?: string): Promise<string | undefined> =>
     new Promise((resolve, reject) => {
@@ -194,7 +194,7 @@ test("gRPC messages of any bytes", async () => {
     PingService,
     SecurityTokenService,
   ].flatMap((service) => service.methods.map((method) => `/${service.typeName}/${method.name}`));
-  // Neither UNKNOWN nor INTERNAL: what is wrong is the caller's.
+  // Neither UNKNOWN nor INTERNAL: the fault is the caller's.
   const fine = new Set(["0", "1", "3", "5", "6", "7", "8", "9", "12", "16"]);
   try {
     await property(
@@ -209,7 +209,7 @@ test("gRPC messages of any bytes", async () => {
       ),
       async ([path, content, encoding]) => {
         const status = await send(path, content, encoding);
-        // But for a compressed message in a call that names no compression: gRPC's compression.md asks for INTERNAL
+        // Except for a compressed message in a call that names no compression: gRPC's compression.md asks for INTERNAL
         // there.
         const unnamed = (encoding === undefined || encoding === "identity") && content[0] === 1;
         assert.ok(status !== undefined && (fine.has(status) || (unnamed && status === "13")), `${path}: ${status}`);

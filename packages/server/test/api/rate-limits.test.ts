@@ -9,7 +9,7 @@ import { loadConfig } from "../../src/config/index.ts";
 import { type Answer, type Ask, type Platform, reason, startPlatform } from "../support/platform.ts";
 import { jsonOf } from "../support/json-of.ts";
 
-// Rate limits at every door. The clock stands still, and each test has addresses and identities of its own.
+// Rate limits of every handler. The clock stands still, and each test has addresses and identities of its own.
 const IDENTITY_BURST = 5;
 const ADDRESS_BURST = 8;
 let platform: Platform;
@@ -26,7 +26,7 @@ before(async () => {
 beforeEach(() => rest());
 after(() => platform.close());
 
-/** Long enough for every bucket to be full. */
+/** Long enough for every bucket to fill up. */
 const rest = (): void => {
   platform.clock.offsetMs += 60_000;
 };
@@ -45,7 +45,7 @@ const repeated = async (count: number, work: () => Promise<Answer>): Promise<num
 };
 const times = (count: number, status: number): number[] => Array.from({ length: count }, () => status);
 
-test("an address may send its burst at once; then it is told when to come again, and that is true", async () => {
+test("an address may send its burst immediately; then Retry-After says when the next request is accepted", async () => {
   const from = address();
   assert.deepEqual(await repeated(ADDRESS_BURST, () => ping(from)), times(ADDRESS_BURST, 200));
   const refused = await ping(from);
@@ -67,7 +67,7 @@ test("an address may send its burst at once; then it is told when to come again,
   assert.deepEqual(await repeated(3, () => ping(from)), [200, 200, 429], "two a second");
 });
 
-test("an identity is counted wherever it comes from and at whatever door, its kept answers too, and hurts no other", async () => {
+test("an identity's requests count from every address and at every handler, cached answers too, and leave other identities alone", async () => {
   const one = await platform.identity(platform.organization, "viewer");
   rest();
   const other = await platform.identity(platform.organization, "viewer");
@@ -106,7 +106,7 @@ test("an identity is counted wherever it comes from and at whatever door, its ke
   assert.equal((await call(group, address(), { token })).status, 429);
 });
 
-test("each door says it in its own words; health and metrics are never refused", async () => {
+test("each handler answers 429 in its protocol's form; health and metrics are never limited", async () => {
   const from = address();
   await repeated(ADDRESS_BURST, () => ping(from));
   for (const path of ["/v2/", "/v2/acme/app/tags/list", "/token?service=x"]) {
@@ -122,7 +122,7 @@ test("each door says it in its own words; health and metrics are never refused",
   assert.deepEqual([connect.status, connect.body.code, retryAfterMs(connect)], [429, "resource_exhausted", 1000]);
 
   for (const path of ["/healthz", "/readyz"]) assert.equal((await call(path, from)).status, 200, path);
-  // gRPC of this machine itself.
+  // gRPC health checks from this machine itself.
   await repeated(ADDRESS_BURST, () => platform.call("GET", "/ping/v2/ping"));
   assert.equal((await platform.call("GET", "/metrics")).status, 200);
   const transport = createGrpcTransport({ baseUrl: platform.url });
@@ -141,7 +141,7 @@ test("each door says it in its own words; health and metrics are never refused",
   );
 });
 
-test("IPv6 is counted by /64, and only what a trusted proxy says of an address counts", async () => {
+test("IPv6 is counted by /64, and X-Forwarded-For counts only from a trusted proxy", async () => {
   const network = "2001:db8:5:6";
   let host = 0;
   assert.deepEqual(await repeated(ADDRESS_BURST + 1, () => ping(`${network}::${(host += 1).toString(16)}`)), [
@@ -158,7 +158,7 @@ test("IPv6 is counted by /64, and only what a trusted proxy says of an address c
   );
 });
 
-test("credentials that are not good count twice, at every door; none at all count once", async () => {
+test("requests with invalid credentials count twice, at every handler; requests without credentials count once", async () => {
   const bad = { token: "x.y.z" };
   const basic = { headers: { authorization: `Basic ${Buffer.from("x:y").toString("base64")}` } };
   for (const [path, ask] of [
@@ -197,16 +197,19 @@ test("credentials that are not good count twice, at every door; none at all coun
   assert.equal((await platform.call("GET", "/ping/v2/ping")).status, 429, "gRPC's are counted twice as well");
 });
 
-test("refusals are counted by door and kind", async () => {
+test("limited requests are counted by handler and kind", async () => {
   rest();
   const from = address();
   await repeated(ADDRESS_BURST + 1, () => ping(from));
   const { text } = await platform.call("GET", "/metrics");
-  const counted = (door: string, kind: string): number =>
+  const label = "door";
+  const counted = (handler: string, kind: string): number =>
     Number(
-      new RegExp(`^moorage_rate_limited_total\\{door="${door}",kind="${kind}"\\} (\\d+)$`, "m").exec(text)?.[1] ?? 0,
+      new RegExp(`^moorage_rate_limited_total\\{${label}="${handler}",kind="${kind}"\\} (\\d+)$`, "m").exec(
+        text,
+      )?.[1] ?? 0,
     );
-  for (const [door, kind] of [
+  for (const [handler, kind] of [
     ["rest", "address"],
     ["rest", "identity"],
     ["registry", "address"],
@@ -215,11 +218,11 @@ test("refusals are counted by door and kind", async () => {
     ["rpc", "identity"],
     ["/token", "address"],
   ] as const) {
-    assert.ok(counted(door, kind) > 0, `${door} ${kind}`);
+    assert.ok(counted(handler, kind) > 0, `${handler} ${kind}`);
   }
 });
 
-test("the settings: so many a second, and at once; 0 is none; anything else is an error that names them", () => {
+test("the settings are a rate per second and a burst; 0 is no limit; anything else is an error that names the setting", () => {
   const limits = (value?: string) =>
     loadConfig({ MOORAGE_RATE_LIMIT_IDENTITY: value, MOORAGE_RATE_LIMIT_ADDRESS: value });
   assert.deepEqual(

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type Platform, startPlatform } from "../support/platform.ts";
 
-// Reads answer from snapshots, and what they need of rights and identities is kept until the next commit: whoever was
-// answered that something is written, or taken away, must find it so at once, whatever else goes on.
+// Reads use snapshots, and rights and identities are cached until the next commit: a caller whose write was answered
+// must see it in the next read, whatever other requests do.
 
 const CALLERS = 12;
 const ROUNDS = 15;
@@ -17,7 +17,7 @@ const times = async (count: number, work: (at: number) => Promise<void>): Promis
   for (let at = 0; at < count; at += 1) await work(at);
 };
 
-test("what was written is read at once, alone and in lists, while a dozen others write and read", async () => {
+test("a write is visible to the next get and list, while a dozen other clients write and read", async () => {
   const { uid: group } = await platform.group(platform.organization);
   await Promise.all(
     Array.from({ length: CALLERS }, async (_, caller) => {
@@ -39,7 +39,7 @@ test("what was written is read at once, alone and in lists, while a dozen others
   );
 });
 
-test("rights given count at once, and those taken away are gone at once, while others are given theirs", async () => {
+test("rights granted or revoked take effect with the next request, while others are granted theirs", async () => {
   const viewer = await platform.role("viewer");
   await Promise.all(
     Array.from({ length: CALLERS }, async () => {

@@ -12,8 +12,8 @@ import {
 import { both } from "../support/rest-and-grpc.ts";
 import { blamed, DIGEST, type Json, type Platform, reason, rows, startPlatform } from "../support/platform.ts";
 
-// Every example, table row, rule and limit of spec.md for the platform API, over real sockets; its errors are in
-// errors.test.ts, its masks in updates.test.ts.
+// Every example, table row, rule and limit of docs/contract.md for the platform API, over real sockets; its errors are
+// in errors.test.ts, its masks in updates.test.ts.
 let platform: Platform;
 let root: string;
 before(async () => {
@@ -33,7 +33,7 @@ describe("resources and their fields", () => {
     for (const name of times) assert.match(String(resource[name]), TIME);
   };
 
-  test("a repo, with its readme", async () => {
+  test("a repo has the documented fields, and a readme", async () => {
     const made = await platform.repo(root, { description: "first", readme: "# Read me" });
     shape(
       made,
@@ -49,7 +49,7 @@ describe("resources and their fields", () => {
     });
   });
 
-  test("a tag, child of its repo", async () => {
+  test("a tag is a child of its repo", async () => {
     const { uid: repo } = await platform.repo(root);
     const made = await platform.tag(repo, { name: "v1", deprecated: true });
     shape(made, ["uid", "name", "digest", "deprecated", "bundles"], ["updateTime"]);
@@ -60,7 +60,7 @@ describe("resources and their fields", () => {
     assert.deepEqual(await platform.ok("GET", `/registry/v2/tags/${made.uid}`), made);
   });
 
-  test("an identity, whose lastSeenTime is set on create", async () => {
+  test("an identity's lastSeenTime is set on create", async () => {
     const claimMatch = { issuer: "https://issuer.example", subject: "repo:acme/app:ref:refs/heads/main" };
     const made = await platform.ok("POST", `/iam/v2/identities/${root}`, {
       name: "ci-robot 1.0_x",
@@ -78,7 +78,7 @@ describe("resources and their fields", () => {
     assert.deepEqual(found.body, { uid: made.uid });
   });
 
-  test("a role; a built-in one is named viewer", async () => {
+  test("a role has the documented fields; one built-in role is named viewer", async () => {
     const uid = await platform.role("viewer");
     const viewer = await platform.ok("GET", `/iam/v2/roles/${uid}`);
     shape(viewer, ["uid", "name", "description", "capabilities"], ["createTime", "updateTime"]);
@@ -90,7 +90,7 @@ describe("resources and their fields", () => {
     );
   });
 
-  test("a role binding carries what it refers to, so that nothing is looked up", async () => {
+  test("a role binding contains the identity, role and group that it refers to", async () => {
     const claimMatch = { issuer: "https://issuer.example", subject: "deployer" };
     const { uid: identityUid } = await platform.ok("POST", `/iam/v2/identities/${root}`, {
       name: "deployer",
@@ -121,7 +121,7 @@ describe("resources and their fields", () => {
 });
 
 describe("endpoints", () => {
-  test("the paths of the table, in the table's words", async () => {
+  test("every path of the table of endpoints answers", async () => {
     const { uid: group } = await platform.group(root);
     const [one, two] = [
       await platform.repo(group, { name: "nginx" }),
@@ -179,7 +179,7 @@ describe("endpoints", () => {
     assert.deepEqual(answer.body, { response: "pong" });
   });
 
-  test("create names the parent in the path and answers the resource, for every resource", async () => {
+  test("create takes the parent from the path and answers the resource, for every resource", async () => {
     const { uid: group } = await platform.group(root, { description: "team" });
     const roleFields = { name: "reader", capabilities: ["CAP_REPO_LIST"] };
     for (const [path, fields] of [
@@ -199,7 +199,7 @@ describe("endpoints", () => {
     }
   });
 
-  test("a tag's create moves the name, and the same digest again leaves it as it is", async () => {
+  test("creating an existing tag moves it to the new digest; the same digest again changes nothing", async () => {
     const { uid: repo } = await platform.repo(root);
     const first = await platform.tag(repo, { name: "latest" });
     assert.deepEqual(await platform.tag(repo, { name: "latest" }), first);
@@ -241,7 +241,7 @@ describe("list parameters, rules and limits", () => {
     }
   });
 
-  test("pages keep their order across cursors, and the last one has no token", async () => {
+  test("pages keep their order, and the last one has no page token", async () => {
     for (const order of ["name", "name desc", "created_at desc", "createTime", "description, name desc"]) {
       const found: Json[] = [];
       let token = "";
@@ -280,7 +280,7 @@ describe("list parameters, rules and limits", () => {
     );
   });
 
-  test("descendants_of is the group and everything below, children_of the direct children", async () => {
+  test("descendants_of selects the group and everything below, children_of the direct children", async () => {
     const sub = await platform.group(group);
     const below = await platform.repo(sub.uid, { name: "below" });
     const count = async (filter: string): Promise<string> =>
@@ -342,7 +342,7 @@ describe("list parameters, rules and limits", () => {
 });
 
 describe("authentication, authorization and versions", () => {
-  test("every request carries a bearer token, minted for the platform", async () => {
+  test("every request needs a bearer token whose audience is the platform", async () => {
     const registry = await platform.token(platform.owner, { audience: new URL(platform.url).host });
     for (const headers of [
       {},
@@ -356,7 +356,7 @@ describe("authentication, authorization and versions", () => {
     }
   });
 
-  test("roles are bound to identities on a group: rights begin and end with the binding", async () => {
+  test("an identity has a role's rights on a group exactly as long as the role binding exists", async () => {
     const { uid: group } = await platform.group(root);
     const repo = await platform.repo(group);
     const identity = await platform.identity(group);
@@ -369,7 +369,7 @@ describe("authentication, authorization and versions", () => {
     assert.equal((await get()).status, 404);
   });
 
-  test("an identity of a subgroup cannot see what lives in the root group; one of the root group can", async () => {
+  test("an identity of a subgroup cannot see the root group's resources; an identity of the root group can", async () => {
     const { uid: group } = await platform.group(root);
     const [above, inside] = [await platform.repo(root), await platform.repo(group)];
     const token = await platform.token(await platform.identity(group, "viewer"));
@@ -408,7 +408,7 @@ describe("authentication, authorization and versions", () => {
         await platform.call("GET", path, { token }),
         await platform.call("GET", path.replace("/v2/", "/v2beta1/"), { token }),
       ];
-      // A page token holds the time it was given out at.
+      // A page token contains the time of its issue.
       const plain = (body: Json) => ({ ...body, nextPageToken: body.nextPageToken?.length });
       assert.deepEqual([beta.status, plain(beta.body)], [now.status, plain(now.body)], path);
     }

@@ -3,8 +3,8 @@ import test, { after, before } from "node:test";
 import { GroupsService, ReposService } from "@moorage/api";
 import { type Answer, type Json, type Platform, startPlatform } from "../support/platform.ts";
 
-// Answers of reading methods are kept until anything is written. Each test asks twice, so that the second answer is the
-// kept one, then changes what it depends on: the very next answer must know.
+// Answers of reading methods are cached until the next write. Each test reads twice, so that the second answer comes
+// from the cache, then changes what it depends on: the next answer must be current.
 
 let platform: Platform;
 let viewer: string;
@@ -31,7 +31,7 @@ const twice = async (path: string, bearer = token): Promise<Answer> => {
   return second;
 };
 
-test("what is changed, made or deleted is seen by the next read", async () => {
+test("a create, update or delete is visible to the next read", async () => {
   const path = `/registry/v2/repos/${repo.uid}`;
   const list = `/registry/v2/repos?uidp.descendants_of=${platform.organization}`;
   assert.equal((await twice(path)).body.description, "first");
@@ -46,7 +46,7 @@ test("what is changed, made or deleted is seen by the next read", async () => {
   assert.equal(Number((await get(list)).body.totalCount), before);
 });
 
-test("a revoked binding, a narrowed role and a deleted identity are seen by the next read", async () => {
+test("a revoked binding, a narrowed role and a deleted identity are visible to the next read", async () => {
   const path = `/registry/v2/repos/${repo.uid}`;
   assert.equal((await twice(path)).status, 200);
   await platform.ok("DELETE", `/iam/v2/roleBindings/${binding}`);
@@ -69,7 +69,7 @@ test("a revoked binding, a narrowed role and a deleted identity are seen by the 
   assert.equal((await get(path, theirs)).status, 401);
 });
 
-test("a kept answer is for its token alone, and for as long as that lives", async () => {
+test("a cached answer serves only its own token, and no longer than the token is valid", async () => {
   const path = `/registry/v2/repos/${repo.uid}`;
   const short = await platform.token(undefined, { ttlMs: 30_000 });
   const stranger = await platform.token(
@@ -79,12 +79,12 @@ test("a kept answer is for its token alone, and for as long as that lives", asyn
   assert.equal((await get(path, stranger)).status, 404);
   assert.equal((await get(path, `${short}x`)).status, 401);
   assert.equal((await platform.call("GET", path)).status, 401);
-  // Less than an answer is kept.
+  // Less than the lifetime of a cached answer.
   platform.clock.offsetMs += 31_000;
   assert.equal((await get(path, short)).status, 401);
 });
 
-test("gRPC: the same, by method and message", async () => {
+test("gRPC answers are cached by method and message, and invalidated alike", async () => {
   const owner = await platform.token();
   const read = async (uid: string): Promise<string | undefined> =>
     (await platform.grpc.call(ReposService.method.getRepo, { uid }, owner)).message?.description;

@@ -34,10 +34,10 @@ import { digestOf, OCI_IMAGE, startRegistry } from "../support/registry-server.t
 import { systemCall } from "../../src/core/system-call.ts";
 import { takeLease } from "../../src/jobs/leases.ts";
 
-// Answers are kept over what the delivery of events commits all the time, and over nothing else. That a change of
-// anything else is seen by the very next call, oci/pull-cache.test.ts and response-cache-invalidation.test.ts show.
+// Cached answers survive the commits of event delivery, which happen all the time, and no other commits. That any other
+// change is visible to the next call is tested in oci/pull-cache.test.ts and response-cache-invalidation.test.ts.
 
-const SQLITE_ALONE = ENGINE === "sqlite" ? false : "nothing is kept on PostgreSQL";
+const SQLITE_ALONE = ENGINE === "sqlite" ? false : "nothing is cached on PostgreSQL";
 const GROUP = "a".repeat(40);
 const REPO = `${GROUP}/${"b".repeat(16)}`;
 const PULL: BufferedPull = {
@@ -54,13 +54,13 @@ const PULL: BufferedPull = {
 };
 
 test(
-  "what the delivery of events does all the time leaves answers kept; what changes a subscription does not",
+  "the regular commits of event delivery keep cached answers; a change of a subscription drops them",
   { skip: SQLITE_ALONE },
   async (t) => {
     const queue = await openEventQueue(t);
     const subscription = await queue.subscribe(GROUP);
     const cache = createSnapshotCache<string>(queue.reader, 10);
-    /** Whether an answer that was kept before is there after the work, which is done over and over. */
+    /** Whether an answer that was cached before is still cached after the work, which is repeated. */
     const keeps = async (work: () => Promise<unknown>): Promise<boolean> => {
       cache.keep(cache.snapshot(), "key", "answer");
       assert.equal(cache.get("key"), "answer");
@@ -101,7 +101,7 @@ test(
   },
 );
 
-test("answers about events are never kept, those of others that only read are", () => {
+test("answers about events are never cached, those of other reading methods are", () => {
   for (const { methods } of [SubscriptionsService, DeliveriesService, EventsService]) {
     for (const method of methods) assert.equal(isCacheable(method), false, method.name);
   }
@@ -113,7 +113,7 @@ test("answers about events are never kept, those of others that only read are", 
 });
 
 test(
-  "a pull that was answered before is answered from memory while pulls are written down as events",
+  "a pull is answered from the cache again while the pulls themselves are written as events",
   { skip: SQLITE_ALONE },
   async (t) => {
     const registry = await startRegistry(t);
@@ -130,7 +130,7 @@ test(
     assert.notEqual(first, undefined);
     for (let round = 0; round < 3; round += 1) {
       assert.equal(await pull(), image.digest);
-      // It writes what it has.
+      // The command writes its rows.
       await deps.pullRecorder.close();
       assert.equal((await deps.transactor.write(notePulls, data, {})).count > 0, true);
       assert.equal(
@@ -147,7 +147,7 @@ test(
 );
 
 test(
-  "several processes on one database keep no tag that has moved, while events are written all the time",
+  "several processes on one database never answer with a tag's old digest, while events are written all the time",
   { skip: SQLITE_ALONE },
   async (t) => {
     const dataDir = mkdtempSync(join(tmpdir(), "moorage-kept-"));
@@ -185,7 +185,8 @@ test(
         annotations: { round: String(round) },
       });
       assert.equal((await ask("PUT", "/v2/acme/app/manifests/v1", manifest)).status, 201);
-      // Each on a connection of its own, which either process may get; the second answer of one is the kept one.
+      // Each call on a connection of its own, which either process may get; the second answer of one comes from the
+      // cache.
       const answers = await Promise.all(Array.from({ length: 6 }, () => ask("GET", "/v2/acme/app/manifests/v1")));
       for (const { headers } of answers) assert.equal(headers.get("docker-content-digest"), digestOf(manifest));
     }

@@ -1,6 +1,6 @@
-// The standard methods as AIP-132 (list), 133 (create), 134 (update), 135 (delete), 158 (pages), 161 (masks) and 193
-// (errors) have them: each case for every resource, by REST in both casings, by gRPC and by Connect. What the four say
-// must be the same to the last detail.
+// The standard methods by AIP-132 (list), 133 (create), 134 (update), 135 (delete), 158 (pages), 161 (masks) and 193
+// (errors): each case for every resource, by REST in both casings, by gRPC and by Connect. The four answers must be the
+// same to the last detail.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import {
@@ -27,22 +27,22 @@ import { restCallOf } from "../support/rest-call.ts";
 
 interface Kit {
   service: DescService;
-  /** `Group`: the message's name without its package, and the methods' last part. */
+  /** `Group`: the message's name without its package, and the end of the methods' names. */
   one: string;
   path: string;
   plural: string;
-  /** A body that can be created; another one at each call, unless it is given a name. */
+  /** A body that can be created; a new one at each call, unless it is given a name. */
   sample(name?: string): JsonObject;
-  /** What cannot be created, and the fields that are blamed, in this order. */
+  /** A body that cannot be created, and the fields that the error names, in this order. */
   bad: JsonObject;
   blamed: string[];
-  /** One field of an update, in a message if there is one, and its new value. */
+  /** One field of an update, inside a message if there is one, and its new value. */
   mask: string;
   change: JsonObject;
-  /** An update that does not fit, and the field that is blamed. */
+  /** An invalid update, and the field that the error names. */
   unfit: JsonObject & { mask: string };
   outputOnly: string;
-  /** Whether a name is taken by the first. */
+  /** Whether creating a second one with the same name is an error. */
   isUnique: boolean;
 }
 
@@ -184,7 +184,7 @@ function queryIn(path: string, casing: (name: string) => string): string {
   return `${pathname}?${parameters.join("&")}`;
 }
 
-/** The names of a body's fields in camelCase; the keys of maps are the caller's. */
+/** The names of a body's fields in camelCase; the keys of maps stay as they are. */
 function bodyInCamel(value: JsonValue | undefined): JsonValue | undefined {
   if (Array.isArray(value)) return value.map((each) => bodyInCamel(each) ?? null);
   if (typeof value !== "object" || value === null) return value;
@@ -192,36 +192,36 @@ function bodyInCamel(value: JsonValue | undefined): JsonValue | undefined {
 }
 
 interface Said {
-  door: string;
+  protocol: string;
   answer: JsonValue | Refused;
   isError: boolean;
 }
 
-/** Asks by every door. `request`: in JSON, camelCase. */
+/** Makes the call by every protocol. `request`: in JSON, camelCase. */
 async function askAll(method: DescMethodUnary, request: JsonObject, token: string | undefined): Promise<Said[]> {
   const message: Message = fromJson(method.input, request);
   const rest = restCallOf(method, message);
   if (rest === undefined) throw new Error(`${method.name} has no REST binding`);
   const said: Said[] = [];
-  for (const [door, casing, body] of [
+  for (const [protocol, casing, body] of [
     ["REST snake_case", snake, rest.body],
     ["REST camelCase", camel, bodyInCamel(rest.body)],
   ] as const) {
     const { status, text } = await platform.call(rest.verb, queryIn(rest.path, casing), { token, body });
     const answer = JSON.parse(text === "" ? "{}" : text) as JsonValue;
     said.push({
-      door,
+      protocol,
       isError: status !== 200,
       answer: status === 200 ? plain(toJson(method.output, fromJson(method.output, answer))) : answer,
     });
   }
-  for (const [door, client] of [
+  for (const [protocol, client] of [
     ["gRPC", platform.grpc],
     ["Connect", connect],
   ] as const) {
     const { message: answered, error } = await client.call(method, message, token);
     said.push({
-      door,
+      protocol,
       isError: answered === undefined,
       answer: answered === undefined ? error : plain(toJson(method.output, answered)),
     });
@@ -229,7 +229,7 @@ async function askAll(method: DescMethodUnary, request: JsonObject, token: strin
   return said;
 }
 
-// Of what was just made, and of a page's token, every door's is another.
+// Without the values that differ between protocols: of resources just created, and of page tokens.
 function plain(json: JsonValue): JsonValue {
   if (typeof json !== "object" || json === null || Array.isArray(json)) return json;
   return Object.fromEntries(
@@ -237,7 +237,7 @@ function plain(json: JsonValue): JsonValue {
   );
 }
 
-/** What all doors agree on. */
+/** The answer that all protocols give; fails when they differ. */
 async function agreed(
   method: DescMethodUnary,
   request: JsonObject,
@@ -248,8 +248,9 @@ async function agreed(
   assert.ok(first);
   const asked = `${method.name} ${JSON.stringify(request)}`;
   for (const said of [first, ...others])
-    assert.equal(said.isError, isError, `${said.door} ${asked}: ${JSON.stringify(said.answer)}`);
-  for (const { door, answer } of others) assert.deepEqual(answer, first.answer, `${door} and ${first.door}: ${asked}`);
+    assert.equal(said.isError, isError, `${said.protocol} ${asked}: ${JSON.stringify(said.answer)}`);
+  for (const { protocol, answer } of others)
+    assert.deepEqual(answer, first.answer, `${protocol} and ${first.protocol}: ${asked}`);
   return first.answer;
 }
 
@@ -261,7 +262,7 @@ interface Rejection {
   resource?: [type: string, name: string];
 }
 
-/** That every door refuses it, alike and so. */
+/** Asserts that every protocol refuses the request with the same, expected error. */
 async function refused(
   method: DescMethodUnary,
   request: JsonObject,
@@ -305,7 +306,7 @@ for (const kit of KITS) {
   const make = (name?: string, parent = root): Promise<Json> =>
     platform.ok("POST", `${path}/${parent}`, kit.sample(name));
 
-  /** Creates one by each door, by REST in both casings. */
+  /** Creates one resource by each protocol, by REST in both casings. */
   const createByEach = async (parent: string): Promise<JsonValue[]> => {
     const { input, output } = method("Create");
     const said: JsonValue[] = [];
@@ -327,7 +328,7 @@ for (const kit of KITS) {
   };
 
   describe(plural, () => {
-    test("AIP-132, 158: pages, orders and filters are taken in both casings; each one that cannot be is blamed by name", async () => {
+    test("AIP-132, 158: pages, orders and filters are accepted in both casings; the error names each invalid one", async () => {
       const { uid: place } = await platform.group(root);
       for (let at = 0; at < 3; at += 1) await make(undefined, place);
       const page = (await agreed(
@@ -359,7 +360,7 @@ for (const kit of KITS) {
       for (const [request, fields] of wrong) await refused(method("List"), request, { ...INVALID, fields });
     });
 
-    test("AIP-133: what is created is the same by every door; every fault of a body is told at once", async () => {
+    test("AIP-133: every protocol creates the same; one error names every invalid field of a body", async () => {
       const { uid } = await platform.group(root);
       const [first, ...others] = await createByEach(uid);
       assert.notDeepEqual(first, {});
@@ -380,7 +381,7 @@ for (const kit of KITS) {
       );
     });
 
-    test("AIP-134, 161: a mask in both casings changes what it names; a path that cannot be changed is an error on updateMask", async () => {
+    test("AIP-134, 161: a mask in both casings changes what it names; a path that cannot be updated is an error on updateMask", async () => {
       const { uid } = await make();
       const changed = await agreed(
         method("Update"),
@@ -406,7 +407,7 @@ for (const kit of KITS) {
       );
     });
 
-    test("AIP-131, 135, 193: what is missing, hidden, not allowed or asked for by nobody is told alike by every door", async () => {
+    test("AIP-131, 135, 193: every protocol answers alike for missing and hidden resources, missing rights and missing tokens", async () => {
       const { uid } = await make();
       const missing = `${root}/${NOWHERE}`;
       for (const verb of ["Get", "Delete"]) {
@@ -437,7 +438,7 @@ function inSnake(value: JsonObject): JsonObject {
   );
 }
 
-test("AIP-135: what is not empty, in use or built in stays, with every violation, by every door", async () => {
+test("AIP-135: by every protocol, a resource that is not empty, in use or built in is not deleted, and the error lists every violation", async () => {
   const { uid: group } = await platform.group(root);
   await platform.repo(group);
   const identity = await platform.identity(group);

@@ -12,7 +12,7 @@ import {
 import { both } from "../support/rest-and-grpc.ts";
 import { type Answer, blamed, DIGEST, type Json, type Platform, reason, startPlatform } from "../support/platform.ts";
 
-// spec.md List rule 4 and contract §5, for every resource that can be updated.
+// Updates of every resource that can be updated. Source: docs/contract.md, "Updating".
 let platform: Platform;
 let root: string;
 let token: string;
@@ -24,7 +24,7 @@ before(async () => {
 after(() => platform.close());
 
 const patch = (path: string, body: unknown): Promise<Answer> => platform.call("PATCH", path, { token, body });
-/** What of a resource differs, its times aside. */
+/** What differs between two states of a resource, its times aside. */
 const changes = (before: Json, after: Json): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(after).filter(
@@ -82,7 +82,7 @@ let roles = 0;
 
 for (const { path, make, full, outputOnly } of UPDATABLE) {
   describe(path, () => {
-    test("only the fields of the mask change; the rest of the body is ignored unread", async () => {
+    test("only the fields of the mask change; the rest of the body is ignored, valid or not", async () => {
       for (const [field, value] of Object.entries(full)) {
         const before = await make();
         platform.clock.offsetMs += 1000;
@@ -100,7 +100,7 @@ for (const { path, make, full, outputOnly } of UPDATABLE) {
       }
     });
 
-    test("without a mask the fields present in the body change, an empty one too, and absent ones do not", async () => {
+    test("without a mask the fields present in the body change, empty values too; absent fields do not", async () => {
       const before = await make();
       const all = await patch(`${path}/${before.uid}`, full);
       assert.deepEqual(changes(before, all.body), full);
@@ -112,7 +112,7 @@ for (const { path, make, full, outputOnly } of UPDATABLE) {
       assert.deepEqual([viaNull.status, changes(cleared.body, viaNull.body)], [200, {}]);
     });
 
-    test("* is full replacement of what can be updated", async () => {
+    test("mask * replaces all fields that can be updated", async () => {
       const before = await make();
       await patch(`${path}/${before.uid}`, full);
       const answer = await patch(`${path}/${before.uid}?updateMask=*`, { name: "replaced", uid: "x" });
@@ -158,7 +158,7 @@ for (const { path, make, full, outputOnly } of UPDATABLE) {
       assert.deepEqual(await platform.ok("GET", `${path}/${before.uid}`), before);
     });
 
-    test("output-only fields in the body are ignored, unknown ones refused, and the uid in the path wins", async () => {
+    test("output-only fields in the body are ignored, unknown fields are refused, and the uid of the path counts", async () => {
       const before = await make();
       const answer = await patch(`${path}/${before.uid}`, {
         ...Object.fromEntries(outputOnly.map((field) => [field, before[field]])),
@@ -170,7 +170,7 @@ for (const { path, make, full, outputOnly } of UPDATABLE) {
       assert.deepEqual([unknown.status, blamed(unknown)], [400, ["descripton"]]);
     });
 
-    test("what does not fit after the change is refused whole", async () => {
+    test("an update whose result is invalid changes nothing", async () => {
       const before = await make();
       for (const name of ["", "Not Allowed!"]) {
         const answer = await patch(`${path}/${before.uid}?updateMask=name,description`, { name, description: "x" });
@@ -181,7 +181,7 @@ for (const { path, make, full, outputOnly } of UPDATABLE) {
   });
 }
 
-test("masks take both casings, several paths and a path inside a message", async () => {
+test("masks accept both casings, several paths and a path inside a message", async () => {
   const repo = await platform.repo(root);
   const body = { catalogTier: "CATALOG_TIER_AI", activeTags: ["x"], description: "d", bundles: ["no"] };
   const answer = await patch(`/registry/v2/repos/${repo.uid}?update_mask=catalog_tier,activeTags,description`, body);
@@ -255,7 +255,7 @@ test("gRPC: a mask does the same, and without one the populated fields change", 
   }
 });
 
-test("REST and gRPC agree on the error for what cannot be updated", async () => {
+test("REST and gRPC answer the same error for an update that is refused", async () => {
   const missing = `${root}/${"0".repeat(16)}`;
   for (const answer of [
     await both(
@@ -298,7 +298,7 @@ test("REST and gRPC agree on the error for what cannot be updated", async () => 
     assert.deepEqual([answer.status, answer.body.code], [404, 5], answer.text);
 });
 
-test("a readme, by its own path and as a field of the repo", async () => {
+test("a readme is updated by its own path and as a field of the repo", async () => {
   const repo = await platform.repo(root, { readme: "one" });
   const path = `/registry/v2/repos/${repo.uid}/readme`;
   assert.deepEqual((await patch(path, { content: "two" })).body, { uid: repo.uid, content: "two" });
@@ -311,7 +311,7 @@ test("a readme, by its own path and as a field of the repo", async () => {
   assert.equal(after["readme"], "three");
 });
 
-test("a binding changes its identity and role, and nothing else", async () => {
+test("an update of a role binding may change its identity and role, and nothing else", async () => {
   const [one, two] = [await platform.identity(root), await platform.identity(root)];
   const uid = await platform.bind(root, one, await platform.role("viewer"));
   const moved = await patch(`/iam/v2/roleBindings/${uid}`, { identityUid: two });
@@ -335,7 +335,7 @@ test("a binding changes its identity and role, and nothing else", async () => {
   ]);
 });
 
-test("a new name frees the old one and finds its list", async () => {
+test("renaming frees the old name, and lists find the new one", async () => {
   const { uid: group } = await platform.group(root);
   const repo = await platform.repo(group, { name: "before" });
   await platform.ok("PATCH", `/registry/v2/repos/${repo.uid}`, { name: "after" });

@@ -15,9 +15,9 @@ import * as api from "@moorage/api";
 import { http } from "@moorage/api/gen/google/api/annotations_pb";
 import type { HttpRule } from "@moorage/api/gen/google/api/http_pb";
 
-// Numbers, names and paths once given out stay what they are: clients compiled against them exist.
-// wire-compatibility.json remembers them. What is new is added with `UPDATE_LEDGER=1 node --test
-// packages/server/test/api/wire-compatibility.test.ts`; what changed or went is never taken out by it.
+// Published numbers, names and paths stay as they are, because clients are compiled against them.
+// wire-compatibility.json records them. `UPDATE_LEDGER=1 node --test
+// packages/server/test/api/wire-compatibility.test.ts` adds new ones; it never removes what changed or disappeared.
 const LEDGER = new URL("./wire-compatibility.json", import.meta.url);
 
 interface Ledger {
@@ -29,7 +29,7 @@ interface Ledger {
   methods: Record<string, string[]>;
 }
 
-/** Every file of ours that the SDK exports, and what those import of ours. */
+/** Every file of ours that the SDK exports, and the files of ours that those import. */
 function ourFiles(): DescFile[] {
   const found = new Map<string, DescFile>();
   const add = (file: DescFile): void => {
@@ -87,8 +87,8 @@ function describe(): Ledger {
 }
 
 /**
- * What the ledger remembers and the contract no longer says, and what the contract says and the ledger does not know
- * yet.
+ * Differences between the record and the protos: `broken`, what the record has and the protos no longer have;
+ * `unknown`, what the protos have and the record does not have yet.
  */
 function compare(ledger: Ledger, now: Ledger): { broken: string[]; unknown: string[] } {
   const broken: string[] = [];
@@ -134,13 +134,13 @@ function readLedger(): Ledger {
   return next;
 }
 
-test("nothing once given out has changed", () => {
+test("no published number, name or path has changed", () => {
   const { broken, unknown } = compare(readLedger(), describe());
   assert.deepEqual(broken, [], "clients compiled against these would break");
   assert.deepEqual(unknown, [], "new: add it with UPDATE_LEDGER=1");
 });
 
-test("a changed number, a lost method and a new field are told apart", () => {
+test("the comparison distinguishes a changed number, a lost method and a new field", () => {
   const old: Ledger = {
     messages: { M: { 1: "uid string" } },
     enums: { E: { 0: "NONE" } },
@@ -161,7 +161,8 @@ test("a changed number, a lost method and a new field are told apart", () => {
   assert.deepEqual(merged(old, { ...old, messages: { M: { 1: "uid bytes" } } }).messages, old.messages);
 });
 
-// The capability table of the contract (§7), by hand: the numbers stand in tokens and in custom roles.
+// The capabilities of docs/contract.md, "Capabilities and roles", by hand: the numbers are stored in tokens and in
+// custom roles.
 const CRUD = ["CREATE", "UPDATE", "LIST", "DELETE"];
 const CAPABILITIES: Record<string, number> = {
   CAPABILITY_UNSPECIFIED: 0,
@@ -185,7 +186,7 @@ const CAPABILITIES: Record<string, number> = {
   CAP_ADVISORIES_APPROVE: 1904,
   CAP_TERMS_ACCEPT: 2201,
   CAP_TERMS_LIST: 2202,
-  // Beyond the contract.
+  // Beyond those of the contract.
   CAP_EVENTS_LIST: 1505,
   CAP_IAM_AUDIT_LIST: 2301,
 };
