@@ -11,8 +11,8 @@ import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from "jose";
 import { both } from "../support/rest-and-grpc.ts";
 import { type Answer, blamed, type Json, type Platform, startPlatform } from "../support/platform.ts";
 
-// Contract §3: one association a group, and a check that asks the provider's token endpoint, which a server of our own
-// plays here.
+// One account association for each group, and the check that asks the provider's token endpoint, which a local server
+// stands in for. Source: docs/contract.md, "Resources".
 interface Asked {
   path: string;
   form: URLSearchParams;
@@ -80,7 +80,7 @@ const check = async (uid: string, providerType: Provider, answer: Play): Promise
   return [body["status"], body["reason"], body.message];
 };
 
-test("an association of every shape from its creation to its end", async () => {
+test("an association of every form can be created, read, updated and deleted", async () => {
   const group = await newGroup();
   const identity = await platform.identity(root);
   const fields = { ...SHAPES, services: { serviceBindings: { scanner: identity } } };
@@ -130,7 +130,7 @@ test("an association of every shape from its creation to its end", async () => {
   await associate(group, { name: "again" });
 });
 
-test("a wrong account is refused with the name of every bad field", async () => {
+test("the error for an invalid account names every invalid field", async () => {
   const group = await newGroup();
   const wrong = async (accountAssociation: object): Promise<string[]> =>
     blamed(await platform.call("POST", path(group), { token, body: accountAssociation }));
@@ -181,11 +181,11 @@ test("a wrong account is refused with the name of every bad field", async () => 
   await associate(group, { google: { projectId: "example.com:acme-build" } });
 });
 
-describe("services", () => {
+describe("service identities of an association", () => {
   const bind = (uid: string, identity: string, by = token): Promise<Answer> =>
     platform.call("PATCH", path(uid), { token: by, body: { services: { serviceBindings: { scanner: identity } } } });
 
-  test("act as identities of the organization that the caller knows", async () => {
+  test("are identities of the organization that the caller may see", async () => {
     const group = await newGroup();
     await associate(group, {});
     const { uid: other } = await platform.ok("POST", "/iam/v2/groups", { name: "another-organization" });
@@ -194,7 +194,7 @@ describe("services", () => {
     }
     const identity = await platform.identity(await newGroup());
     assert.equal((await bind(group, identity)).status, 200, "wherever it stands in the organization");
-    // What is gone since stays as it is, and may not be named anew.
+    // An identity deleted since stays in the association, but cannot be set again.
     await platform.ok("DELETE", `/iam/v2/identities/${identity}`);
     assert.equal((await platform.call("PATCH", path(group), { token, body: { description: "new" } })).status, 200);
     assert.equal((await bind(group, identity)).status, 200, "nothing is changed by it");
@@ -205,7 +205,7 @@ describe("services", () => {
     ]);
   });
 
-  test("are given no identity that holds more than the caller", async () => {
+  test("cannot be identities with more rights than the caller", async () => {
     const group = await newGroup();
     await associate(group, {});
     const capabilities = [
@@ -243,7 +243,7 @@ describe("the check", () => {
     await associate(group, SHAPES);
   });
 
-  /** What is in our token, verified by the keys that we publish. */
+  /** The claims of the token that was sent, verified by the published keys. */
   async function claimsOf(jwt: string | null): Promise<Record<string, unknown>> {
     const keys = (await platform.call("GET", "/.well-known/jwks.json")).body as unknown as JSONWebKeySet;
     return (
@@ -278,7 +278,7 @@ describe("the check", () => {
     assert.equal((await check(group, Provider.AMAZON, xml(200, "<html>welcome</html>")))[1], "UNEXPECTED_ANSWER");
   });
 
-  test("trades a token with Google for the pool of the project", async () => {
+  test("exchanges a token with Google for the pool of the project", async () => {
     assert.equal((await check(group, Provider.GOOGLE, GOOD))[0], "READY");
     const { path: target, form } = asked[0] ?? assert.fail();
     const pool =
@@ -296,9 +296,9 @@ describe("the check", () => {
     assert.equal((await check(group, Provider.GOOGLE, json(200, { access_token: "" })))[1], "UNEXPECTED_ANSWER");
   });
 
-  test("signs in to Azure as every client", async () => {
+  test("signs in to Azure as each client", async () => {
     assert.equal((await check(group, Provider.AZURE, GOOD))[0], "READY");
-    // Asked by REST and by gRPC.
+    // Called by REST and by gRPC.
     assert.deepEqual(new Set(asked.map(({ form }) => form.get("client_id"))), new Set(Object.values(CLIENTS)));
     const { path: target, form } = asked[0] ?? assert.fail();
     assert.equal(target, `POST /${TENANT}/oauth2/v2.0/token`);
@@ -312,7 +312,7 @@ describe("the check", () => {
     ]);
   });
 
-  test("is NOT_READY with a reason whatever the provider does, and gives nothing of it away", async () => {
+  test("is NOT_READY with a reason for every failure of the provider, and reveals nothing of its answer", async () => {
     const cases: [string, string, Play][] = [
       ["garbage", "UNEXPECTED_ANSWER", (_, res) => void res.writeHead(200).end(Buffer.from([0xff, 0, 0x7b]))],
       ["deeply nested", "UNEXPECTED_ANSWER", (_, res) => void res.writeHead(200).end("[".repeat(10_000))],
@@ -329,39 +329,43 @@ describe("the check", () => {
       ],
     ];
     for (const [what, reason, answer] of cases) {
-      const told = await check(group, Provider.GOOGLE, answer);
-      assert.deepEqual(told.slice(0, 2), ["NOT_READY", reason], what);
+      const result = await check(group, Provider.GOOGLE, answer);
+      assert.deepEqual(result.slice(0, 2), ["NOT_READY", reason], what);
       for (const { form } of asked)
-        assert.ok(!String(told[2]).includes(form.get("subject_token")?.slice(0, 50) ?? "-"), what);
-      assert.ok(String(told[2]).length < 400, what);
+        assert.ok(!String(result[2]).includes(form.get("subject_token")?.slice(0, 50) ?? "-"), what);
+      assert.ok(String(result[2]).length < 400, what);
     }
   });
 
-  test("gives up on a provider that does not answer, and on one that is not there", { timeout: 40_000 }, async () => {
-    [asked, play] = [[], () => {}];
-    const ask = (): Promise<Answer> =>
-      platform.call("POST", `${path(group)}:checkAccountAssociation`, { token, body: { providerType: "AMAZON" } });
-    const slow = await ask();
-    assert.deepEqual([slow.status, slow.body["status"], slow.body["reason"]], [200, "NOT_READY", "UNREACHABLE"]);
-    const gone = await startPlatform({
-      MOORAGE_ALLOW_PRIVATE_NETWORK: "1",
-      MOORAGE_AWS_STS_URL: "http://127.0.0.1:1",
-      MOORAGE_GOOGLE_STS_URL: "http://127.0.0.1:1",
-    });
-    try {
-      await gone.ok("POST", path(gone.organization), SHAPES);
-      for (const providerType of ["AMAZON", "GOOGLE"]) {
-        const { status, reason } = await gone.ok("POST", `${path(gone.organization)}:checkAccountAssociation`, {
-          providerType,
-        });
-        assert.deepEqual([status, reason], ["NOT_READY", "UNREACHABLE"]);
+  test(
+    "gives up on a provider that does not answer, and on one that cannot be reached",
+    { timeout: 40_000 },
+    async () => {
+      [asked, play] = [[], () => {}];
+      const ask = (): Promise<Answer> =>
+        platform.call("POST", `${path(group)}:checkAccountAssociation`, { token, body: { providerType: "AMAZON" } });
+      const slow = await ask();
+      assert.deepEqual([slow.status, slow.body["status"], slow.body["reason"]], [200, "NOT_READY", "UNREACHABLE"]);
+      const gone = await startPlatform({
+        MOORAGE_ALLOW_PRIVATE_NETWORK: "1",
+        MOORAGE_AWS_STS_URL: "http://127.0.0.1:1",
+        MOORAGE_GOOGLE_STS_URL: "http://127.0.0.1:1",
+      });
+      try {
+        await gone.ok("POST", path(gone.organization), SHAPES);
+        for (const providerType of ["AMAZON", "GOOGLE"]) {
+          const { status, reason } = await gone.ok("POST", `${path(gone.organization)}:checkAccountAssociation`, {
+            providerType,
+          });
+          assert.deepEqual([status, reason], ["NOT_READY", "UNREACHABLE"]);
+        }
+      } finally {
+        await gone.close();
       }
-    } finally {
-      await gone.close();
-    }
-  });
+    },
+  );
 
-  test("asks nobody when there is nothing to ask for", async () => {
+  test("sends no request when the association is incomplete", async () => {
     const bare = await newGroup();
     await associate(bare, { google: { projectId: "acme-build" }, azure: { tenantId: TENANT } });
     for (const [type, reason] of [
@@ -394,7 +398,7 @@ describe("the check", () => {
     );
   });
 
-  test("sends out tokens that open nothing here", async () => {
+  test("sends tokens that this server itself does not accept", async () => {
     await check(group, Provider.GOOGLE, GOOD);
     const sent = asked[0]?.form.get("subject_token") ?? "";
     assert.equal((await platform.call("GET", "/iam/v2/groups", { token: sent })).status, 401);
@@ -408,7 +412,7 @@ describe("the check", () => {
   });
 });
 
-test("a group's association goes with it, and holds nothing back", async () => {
+test("a group with an association can be deleted, and the association is deleted with it", async () => {
   const group = await newGroup();
   await associate(group, SHAPES);
   await platform.ok("DELETE", `/iam/v2/groups/${group}`);

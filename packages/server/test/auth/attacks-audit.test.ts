@@ -3,14 +3,14 @@ import { after, before, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { type Answer, type Platform, startPlatform } from "../support/platform.ts";
 
-// Attacks at every door are refused, each stands in the audit log with its code, and nothing secret does. What is
-// refused at the exchange for its token alone is looked for in support/attacks.ts, by every test of such a token.
+// Attacks at every handler are refused and recorded in the audit log with their code, without any secret. Rejections of
+// a token by the exchange are looked up in support/attacks.ts, by every test of such a token.
 
 interface Attack {
   name: string;
-  /** The attack, the status it must be answered with, and the secrets that were shown. */
+  /** The attack, the status it must be answered with, and the secrets that it sent. */
   run(): Promise<{ answer: Answer; status: number; secrets: string[] }>;
-  /** What the log calls it: the end of the method's name, and the gRPC code. */
+  /** How the log records it: the end of the method's name, and the gRPC code. */
   method: string;
   code: number;
 }
@@ -54,7 +54,7 @@ const ATTACKS: Attack[] = [
     },
   },
   {
-    name: "a binding that gives more than its giver holds",
+    name: "a role binding with more rights than its creator holds",
     method: "RoleBindingsService.CreateRoleBinding",
     code: 7,
     async run() {
@@ -69,7 +69,7 @@ const ATTACKS: Attack[] = [
     },
   },
   {
-    name: "a look at what is hidden",
+    name: "a request for a hidden resource",
     method: "GroupsService.GetGroup",
     code: 5,
     async run() {
@@ -82,7 +82,7 @@ const ATTACKS: Attack[] = [
     },
   },
   {
-    name: "a narrowed token that asks for something else",
+    name: "a token narrowed to capabilities that asks for another",
     method: "sts.exchange",
     code: 7,
     async run() {
@@ -98,7 +98,7 @@ const ATTACKS: Attack[] = [
     },
   },
   {
-    name: "a refresh token that nobody gave out",
+    name: "a refresh token that was never issued",
     method: "sts.refresh",
     code: 16,
     async run() {
@@ -111,7 +111,7 @@ const ATTACKS: Attack[] = [
     },
   },
   {
-    name: "an invite that was used",
+    name: "an invite that was already used",
     method: "GroupInvitesService.AcceptGroupInvite",
     code: 9,
     async run() {
@@ -126,7 +126,7 @@ const ATTACKS: Attack[] = [
     },
   },
   {
-    name: "a push without the right",
+    name: "a push without the capability",
     method: "registry.write",
     code: 7,
     async run() {
@@ -142,7 +142,7 @@ const ATTACKS: Attack[] = [
 ];
 
 for (const { name, run, method, code } of ATTACKS) {
-  test(`${name}: refused, in the log, and nothing secret with it`, async () => {
+  test(`${name}: refused, and logged without secrets`, async () => {
     const { answer, status, secrets } = await run();
     assert.equal(answer.status, status, answer.text);
     const requestId = String(answer.headers["x-request-id"]);

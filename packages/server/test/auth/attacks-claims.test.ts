@@ -4,7 +4,7 @@ import { type AccessHouse, openAccess } from "../support/access.ts";
 import { attackOn, NAMELESS, refused, saying } from "../support/attacks.ts";
 import { type Issuer, openIssuer } from "../support/issuer.ts";
 
-// Claims that are nearly right: issuers, audiences, times, and claims of every JSON type.
+// Claims that are almost right: issuers, audiences, times, and claims of every JSON type.
 let house: AccessHouse;
 let issuer: Issuer;
 let identity: string;
@@ -54,7 +54,7 @@ describe("an issuer's name", () => {
     ];
   };
 
-  test("that is written otherwise is another issuer: it is refused, and nobody is asked", async () => {
+  test("in another spelling is another issuer: the token is refused without a request to it", async () => {
     for (const iss of variants(issuer.url)) await unaccepted(exchange(await issuer.sign(claims({ iss }))), { iss });
     for (const iss of [undefined, null, 1, [issuer.url], { url: issuer.url }, true]) {
       const work = exchange(await issuer.sign(claims({ iss })), { identity });
@@ -64,7 +64,7 @@ describe("an issuer's name", () => {
     await exchange(await issuer.sign(claims()));
   });
 
-  test("that a pattern lets through leads to no other place than its own text does", async () => {
+  test("that matches a pattern is asked only at its own address", async () => {
     const anything = {
       iss: { case: "issuerPattern" as const, value: ".*" },
       sub: { case: "subjectPattern" as const, value: ".*" },
@@ -95,7 +95,7 @@ describe("an issuer's name", () => {
     await exchange(await issuer.sign(claims()), { identity: named });
   });
 
-  test("its keys come from where its document says, and that is a plain URL as well", async () => {
+  test("its keys are read from the URL in its discovery document, which must be a plain URL as well", async () => {
     const { host } = new URL(issuer.url);
     const paths = ["/jwks", "/elsewhere"];
     for (const uri of [
@@ -120,7 +120,7 @@ describe("an issuer's name", () => {
   });
 });
 
-test("an audience that is nearly ours: another case, a part, more than it, lists with members of other types", async () => {
+test("an audience that is almost ours is refused: another case, a part, a longer text, lists with members of other types", async () => {
   const own = house.baseUrl;
   for (const aud of [
     own.toUpperCase(),
@@ -154,7 +154,7 @@ test("an audience that is nearly ours: another case, a part, more than it, lists
   await exchange(await issuer.sign(claims({ aud: [own] })));
 });
 
-test("times at their limits: to the second, and no further", async () => {
+test("times are accepted to the second at their limits, and not beyond", async () => {
   for (const changes of [
     { exp: seconds(1) },
     { exp: seconds(1) + 0.5 },
@@ -185,7 +185,7 @@ test("times at their limits: to the second, and no further", async () => {
   }
 });
 
-test("custom claims of every JSON type: only text and what writes as the text agree, and nothing that was inherited", async () => {
+test("custom claims of every JSON type: only text and values written as the same text match, and no inherited property", async () => {
   const uid = await house.addIdentity({
     case: "claimMatch",
     value: {
@@ -249,7 +249,7 @@ test("custom claims of every JSON type: only text and what writes as the text ag
   }
 });
 
-test("a subject that is used again by another identity brings nothing of the first one back", async () => {
+test("a subject that another identity uses again gets no rights of the first one", async () => {
   const bearer = await issuer.sign(claims());
   const first = await exchange(bearer, { identity });
   await house.db.deleteFrom("identities").where("uid", "=", identity).execute();

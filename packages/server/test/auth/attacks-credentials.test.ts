@@ -6,7 +6,7 @@ import { decodeJwt } from "jose";
 import { type Issuer, openIssuer } from "../support/issuer.ts";
 import { type Answer, blamed, type Platform, startPlatform } from "../support/platform.ts";
 
-// Attacks that a door must stop: more than one token, a token of another kind, words that should narrow and do not.
+// Attacks that a handler must refuse: more than one token, a token of another kind, scopes that narrow nothing.
 let platform: Platform;
 let issuer: Issuer;
 let root: string;
@@ -22,7 +22,7 @@ after(async () => {
   await platform.close();
 });
 
-/** A request with its headers as they stand, twice where they stand twice. */
+/** A request with its headers as given, a repeated header sent twice. */
 function raw(method: string, path: string, headers: [string, string][]): Promise<number | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
   const sent = ["host", new URL(platform.url).host, "content-type", "application/json", ...headers.flat()];
@@ -35,7 +35,7 @@ function raw(method: string, path: string, headers: [string, string][]): Promise
   return promise;
 }
 
-test("two tokens, a token in two, and none: at every door, the same two even", async () => {
+test("two tokens, a token in two parts, and none are refused by every handler, even the same token twice", async () => {
   const registry = await platform.token(platform.owner, { audience: new URL(platform.bootstrap.registryUrl).host });
   for (const [method, path, token] of [
     ["GET", "/iam/v2/groups", owner],
@@ -68,7 +68,7 @@ test("two tokens, a token in two, and none: at every door, the same two even", a
   }
 });
 
-test("a token of another kind: another issuer's, a refresh token, one for the registry, one for some repositories", async () => {
+test("tokens of another kind are refused: another issuer's, a refresh token, one for the registry, one for some repositories", async () => {
   const { uid } = await platform.ok("POST", `/iam/v2/identities/${root}`, {
     name: "ci",
     claimMatch: { issuer: issuer.url, subject: "robot" },
@@ -118,13 +118,13 @@ test("a token of another kind: another issuer's, a refresh token, one for the re
   );
 });
 
-describe("what narrows", () => {
+describe("a narrowing parameter", () => {
   const exchange = (token: string, parameters: object): Promise<Answer> =>
     platform.call("POST", "/sts/exchange", { token, body: parameters });
   const capsOf = (answer: Answer): unknown => decodeJwt(String(answer.body["token"]))["cap"];
   const scopesOf = (answer: Answer): unknown => decodeJwt(String(answer.body["token"]))["scopes"];
 
-  test("is an error when it says nothing, or nothing known: it is never left out", async () => {
+  test("is an error when it is empty or unknown: it is never ignored", async () => {
     for (const parameters of [
       { cap: [] },
       { scopes: [] },
@@ -156,7 +156,7 @@ describe("what narrows", () => {
     }
   });
 
-  test("never widens on the way: exchanged again, for the registry, by another parameter, for a sibling that begins alike", async () => {
+  test("never widens later: exchanged again, for the registry, by another parameter, for a sibling whose uid begins alike", async () => {
     const group = (await platform.group(root)).uid;
     const [below, sibling] = [(await platform.group(group)).uid, (await platform.group(root)).uid];
     const first = await exchange(owner, { cap: ["CAP_REPO_LIST", "CAP_MANIFEST_LIST"], scopes: [group] });
@@ -180,7 +180,7 @@ describe("what narrows", () => {
       assert.equal((await exchange(token, parameters)).status, 403, JSON.stringify(parameters));
     }
     assert.equal((await exchange(token, { scopes: [`${group}0`] })).status, 400);
-    // At the token endpoint the same limits go along: pulling takes a capability that is not among them.
+    // The token endpoint applies the same limits: pulling needs a capability that is not among them.
     const basic = { authorization: `Basic ${Buffer.from(`any:${token}`).toString("base64")}` };
     const { body } = await platform.call("GET", "/token?scope=repository:acme/app:pull,push,delete", {
       headers: basic,
@@ -192,7 +192,7 @@ describe("what narrows", () => {
     );
   });
 
-  test("a repository's token is for that name alone, and for its actions", async () => {
+  test("a repository's token is valid for that name alone, and for its actions", async () => {
     const basic = { authorization: `Basic ${Buffer.from(`any:${owner}`).toString("base64")}` };
     const ask = async (scope: string): Promise<string> =>
       String((await platform.call("GET", `/token?scope=${scope}`, { headers: basic })).body["token"]);
@@ -226,7 +226,7 @@ describe("what narrows", () => {
   });
 });
 
-test("a matcher that is doubled, empty or open on one side is refused before it is kept", async () => {
+test("a claim match that is duplicate, empty or open on one side is refused before it is stored", async () => {
   const good = { issuer: "https://ci.example.com", subject: "robot" };
   const post = (body: string): Promise<Answer> =>
     platform.call("POST", `/iam/v2/identities/${root}`, { token: owner, raw: body });

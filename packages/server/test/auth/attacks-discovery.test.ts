@@ -8,7 +8,7 @@ import { type AccessHouse, openAccess } from "../support/access.ts";
 import { attackOn, refused } from "../support/attacks.ts";
 import { type Issuer, openIssuer } from "../support/issuer.ts";
 
-// One test an attack: each begins with a token that is accepted, changes the one thing, and must be refused.
+// One test for each attack: it begins with a token that is accepted, changes one thing, and expects a rejection.
 let house: AccessHouse;
 let issuer: Issuer;
 const { claims, exchange, matching, unaccepted } = attackOn(() => ({ house, issuer }));
@@ -28,7 +28,7 @@ describe("discovery", () => {
     issuer.routes.set(path, (_request, response) => answer(response));
   const discovery = "/.well-known/openid-configuration";
 
-  test("that lies about its issuer", async () => {
+  test("that names another issuer is refused", async () => {
     for (const lie of ["https://accounts.example", `${issuer.url}/`, undefined, 7, [issuer.url]]) {
       answering(discovery, (response) => response.end(JSON.stringify({ issuer: lie, jwks_uri: `${issuer.url}/jwks` })));
       await unaccepted(exchange(await issuer.sign(claims())));
@@ -37,7 +37,7 @@ describe("discovery", () => {
     assert.ok(!issuer.requests.includes("/jwks"));
   });
 
-  test("that redirects, or whose keys do", async () => {
+  test("that redirects, or whose keys do, is refused", async () => {
     for (const path of [discovery, "/jwks"]) {
       answering(path, (response) => response.writeHead(302, { location: `${issuer.url}/elsewhere` }).end());
       await unaccepted(exchange(await issuer.sign(claims())));
@@ -47,7 +47,7 @@ describe("discovery", () => {
     assert.ok(!issuer.requests.includes("/elsewhere"));
   });
 
-  test("that is oversized, compressed, no JSON, or nested without end", async () => {
+  test("that is oversized, compressed, no JSON, or deeply nested is refused", async () => {
     const bad: ((response: ServerResponse) => void)[] = [
       (response) => {
         response.write(`{"issuer":"${issuer.url}","x":"`);
@@ -68,7 +68,7 @@ describe("discovery", () => {
     }
   });
 
-  test("that hangs up or fails is told as unavailable, by its host alone, and asked again only after a while", async () => {
+  test("that hangs up or fails is UNAVAILABLE, with its host alone, and is asked again only after a while", async () => {
     answering(discovery, (response) => response.destroy());
     const message = `Unavailable: the token issuer ${new URL(issuer.url).host} could not be asked for its keys`;
     await assert.rejects(exchange(await issuer.sign(claims())), { code: Code.Unavailable, message });
@@ -80,7 +80,7 @@ describe("discovery", () => {
     await exchange(await issuer.sign(claims()));
   });
 
-  test("at private addresses, unless allowed", async () => {
+  test("at private addresses is refused, unless allowed", async () => {
     const strict = await openAccess({ allowPrivateNetwork: false });
     try {
       const { port } = new URL(issuer.url);
@@ -103,7 +103,7 @@ describe("discovery", () => {
     }
   });
 
-  test("that fails while kids are made up keeps the keys known, and is not asked for each", async () => {
+  test("that fails for tokens with unknown kids keeps the known keys, and is not asked for each kid", async () => {
     await exchange(await issuer.sign(claims()));
     answering(discovery, (response) => response.destroy());
     house.clock.nowMs += 31_000;
@@ -115,7 +115,7 @@ describe("discovery", () => {
     assert.equal(issuer.requests.length, asked);
   });
 
-  test("of issuers made up for an identity that takes any: few are asked at a time, the rest is refused at once", async () => {
+  test("of arbitrary issuers, for an identity that accepts any: few are asked at a time, the rest is refused immediately", async () => {
     const anything = {
       iss: { case: "issuerPattern" as const, value: ".*" },
       sub: { case: "subjectPattern" as const, value: ".*" },
@@ -136,7 +136,7 @@ describe("discovery", () => {
     );
     await most;
     assert.ok(held.length <= 32, `${held.length} are asked`);
-    // Those that wait are asked already, or are about to be.
+    // Requests for the waiting issuers are under way already, or about to be.
     const hangUp = setInterval(() => {
       for (const response of held.splice(0)) response.destroy();
     }, 5);
@@ -144,14 +144,14 @@ describe("discovery", () => {
     await exchange(await issuer.sign(claims()));
   });
 
-  test("many callers share one reading", async () => {
+  test("is read once for many concurrent callers", async () => {
     const bearer = await issuer.sign(claims());
     await Promise.all(Array.from({ length: 20 }, () => exchange(bearer)));
     assert.deepEqual(issuer.requests, [discovery, "/jwks"]);
   });
 });
 
-test("a name that answers a private address is refused at the connection, and nothing is sent", async () => {
+test("a host name that resolves to a private address is refused at the connection, and nothing is sent", async () => {
   let asked = 0;
   const server = createServer();
   server.on("connection", () => {

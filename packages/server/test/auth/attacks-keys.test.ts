@@ -4,7 +4,7 @@ import { type AccessHouse, openAccess } from "../support/access.ts";
 import { attackOn, encode } from "../support/attacks.ts";
 import { type Issuer, openIssuer } from "../support/issuer.ts";
 
-// Keys of a wrong type, curve or size, and tokens that name one kind and were signed with another.
+// Keys of a wrong type, curve or size, and tokens that name one algorithm and were signed with another.
 let house: AccessHouse;
 let issuer: Issuer;
 const { claims, exchange, matching, unaccepted } = attackOn(() => ({ house, issuer }));
@@ -27,19 +27,19 @@ const ec = (namedCurve: string): Pair => generateKeyPairSync("ec", { namedCurve 
 const jwk = ({ publicKey }: Pair, changes: Record<string, unknown> = {}): typeof issuer.key.jwk =>
   ({ ...publicKey.export({ format: "jwk" }), kid: "one", ...changes }) as typeof issuer.key.jwk;
 
-/** A token signed as the algorithm would have it, whatever key that takes. */
+/** A token signed as the algorithm requires, whatever key that takes. */
 function forged(header: Record<string, unknown>, { privateKey }: Pair, digest: string | undefined): string {
   const input = `${encode({ kid: "one", ...header })}.${encode(claims())}`;
   return `${input}.${sign(digest, Buffer.from(input), { key: privateKey, dsaEncoding: "ieee-p1363" }).toString("base64url")}`;
 }
 
-/** Publishes the keys, and waits until what was known before counts no longer. */
+/** Publishes the keys, and waits until the cached keys have expired. */
 function publish(...keys: (typeof issuer.key.jwk)[]): void {
   issuer.jwks.keys = keys;
   house.clock.nowMs += 601_000;
 }
 
-test("the good ones: every type of key that may sign, with its own algorithm", async () => {
+test("every supported type of key is accepted with its own algorithm", async () => {
   const ed = generateKeyPairSync("ed25519");
   for (const [pair, alg, digest] of [
     [ec("P-256"), "ES256", "sha256"],
@@ -52,7 +52,7 @@ test("the good ones: every type of key that may sign, with its own algorithm", a
   }
 });
 
-test("a curve other than the algorithm's, and curves that nobody signs with", async () => {
+test("a curve other than the algorithm's is refused, and so are unsupported curves", async () => {
   const [p256, p384, koblitz] = [ec("P-256"), ec("P-384"), ec("secp256k1")];
   const ed = generateKeyPairSync("ed25519");
   for (const [key, pair, alg, digest] of [
@@ -76,7 +76,7 @@ test("a curve other than the algorithm's, and curves that nobody signs with", as
   }
 });
 
-test("an elliptic key's token with a signature that is no pair of numbers, or of zeros", async () => {
+test("an ECDSA signature that is no pair of numbers, or a pair of zeros, is refused", async () => {
   const pair = ec("P-256");
   publish(jwk(pair));
   const input = `${encode({ alg: "ES256", kid: "one" })}.${encode(claims())}`;
@@ -92,7 +92,7 @@ test("an elliptic key's token with a signature that is no pair of numbers, or of
   await exchange(forged({ alg: "ES256" }, pair, "sha256"));
 });
 
-test("an RSA key that is too short, and keys that are not for this", async () => {
+test("an RSA key that is too short is refused, and so are keys for other uses", async () => {
   const short = generateKeyPairSync("rsa", { modulusLength: 1024 });
   publish(jwk(short));
   await unaccepted(exchange(forged({ alg: "RS256" }, short, "sha256")));
@@ -115,7 +115,7 @@ test("an RSA key that is too short, and keys that are not for this", async () =>
   await exchange(await issuer.sign(claims()));
 });
 
-test("a bad key beside a good one spoils nothing; a token that names no key fits one alone", async () => {
+test("a bad key does not affect a good one in the same set; a token without kid needs a set with a single usable key", async () => {
   const [one, two] = [ec("P-256"), ec("P-256")];
   const secret = { kty: "oct", k: "AAAA", kid: "two", alg: "HS256" };
   publish(jwk(one), secret, jwk(ec("secp256k1"), { kid: "three" }));
@@ -124,7 +124,7 @@ test("a bad key beside a good one spoils nothing; a token that names no key fits
   publish(jwk(one), jwk(two, { kid: "two" }));
   await unaccepted(exchange(forged({ alg: "ES256", kid: undefined }, one, "sha256")));
   await unaccepted(exchange(forged({ alg: "ES256", kid: "two" }, one, "sha256")));
-  // The same kid for two keys names neither of them, be one even unusable.
+  // A kid of two keys names neither of them, even when one of them is unusable.
   publish(jwk(one), { ...secret, kid: "one" });
   await unaccepted(exchange(forged({ alg: "ES256" }, one, "sha256")));
   publish({ ...one.privateKey.export({ format: "jwk" }), kid: "one" } as typeof issuer.key.jwk);

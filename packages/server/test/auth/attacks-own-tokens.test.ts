@@ -9,7 +9,7 @@ import { type AccessHouse, openAccess } from "../support/access.ts";
 import { attackOn, encode, refused } from "../support/attacks.ts";
 import { type Issuer, openIssuer } from "../support/issuer.ts";
 
-// One test an attack: each begins with a token that is accepted, changes the one thing, and must be refused.
+// One test for each attack: it begins with a token that is accepted, changes one thing, and expects a rejection.
 let house: AccessHouse;
 let issuer: Issuer;
 let identity: string;
@@ -25,13 +25,13 @@ beforeEach(async () => {
 });
 afterEach(() => issuer.close());
 
-describe("our own tokens", () => {
+describe("tokens of this issuer", () => {
   const groupA = newUid("");
   const below = newUid(groupA);
   const sibling = `${below.slice(0, -16)}${"0".repeat(16)}`;
   const now = () => house.clock.nowMs;
 
-  test("re-exchange keeps the identity and never lengthens, widens or refreshes", async () => {
+  test("an exchange of an own token keeps the identity and gives no longer life, no more rights and no refresh token", async () => {
     const { token, expiresAtMs } = await exchange(await issuer.sign(claims()), {
       capabilities: ["CAP_REPO_LIST", "CAP_TAG_LIST"],
       scopes: [groupA],
@@ -55,7 +55,7 @@ describe("our own tokens", () => {
     await refused(exchange(token));
   });
 
-  test("a scope is no prefix of its sibling", async () => {
+  test("a token scoped to a group is refused for a sibling whose uid begins alike", async () => {
     const long = `${below}0`;
     assert.equal(isWithin(long, below), false);
     const { token } = await exchange(await issuer.sign(claims()), { scopes: [below] });
@@ -65,7 +65,7 @@ describe("our own tokens", () => {
     assert.deepEqual((await house.tokens.read(up.token, now())).scopes, [below]);
   });
 
-  test("the registry's audience opens nothing of the platform's", async () => {
+  test("a token for the registry's audience is refused by the platform API", async () => {
     const { token } = await exchange(await issuer.sign(claims()), { audiences: [house.registryAudience] });
     assert.equal((await house.authenticate(`Bearer ${token}`, "registry", now())).identity, identity);
     await assert.rejects(house.authenticate(`Bearer ${token}`, "platform", now()), isWrongAudience);
@@ -86,7 +86,7 @@ describe("our own tokens", () => {
     await refused(exchange(registry.token));
   });
 
-  test("the proof that goes along with an event opens nothing, whomever it is for", async () => {
+  test("the token that signs an event's delivery is accepted nowhere, whatever its audience", async () => {
     const webhook = { digest: `sha256:${"0".repeat(64)}` };
     for (const audiences of [
       ["customer"],
@@ -115,7 +115,7 @@ describe("our own tokens", () => {
     await assert.rejects(house.tokens.mint({ ...request, type: "webhook" }), TypeError);
   });
 
-  test("forged, unknown, retired and foreign ones", async () => {
+  test("forged tokens, and tokens of unknown, retired and foreign keys are refused", async () => {
     const { token } = await exchange(await issuer.sign(claims()));
     const read = (text: string) => house.tokens.verify(text, house.baseUrl, now());
     await read(token);
@@ -154,7 +154,7 @@ describe("our own tokens", () => {
     await refused(read(token));
   });
 
-  test("a token of another installation, and one of a deleted identity", async () => {
+  test("a token of another installation is refused, and so is one of a deleted identity", async () => {
     const other = await openAccess();
     try {
       const foreign = await other.tokens.mint({
@@ -176,7 +176,7 @@ describe("our own tokens", () => {
     await refused(house.exchanger.refresh({ bearer: refreshToken, audiences: [] }, house.data()));
   });
 
-  test("a header that holds no single bearer token", async () => {
+  test("an Authorization header without exactly one bearer token is refused", async () => {
     const { token } = await exchange(await issuer.sign(claims()));
     for (const header of [
       undefined,

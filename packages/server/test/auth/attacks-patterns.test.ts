@@ -3,7 +3,7 @@ import { type AccessHouse, openAccess } from "../support/access.ts";
 import { attackOn, saying } from "../support/attacks.ts";
 import { type Issuer, openIssuer } from "../support/issuer.ts";
 
-// One test an attack: each begins with a token that is accepted, changes the one thing, and must be refused.
+// One test for each attack: it begins with a token that is accepted, changes one thing, and expects a rejection.
 let house: AccessHouse;
 let issuer: Issuer;
 const { claims, exchange, matching, unaccepted } = attackOn(() => ({ house, issuer }));
@@ -60,12 +60,12 @@ describe("patterns", () => {
       { safe: { toString: "true" } },
     ]) {
       const [[claim, value] = []] = Object.entries(changes);
-      const told = `identity ${uid} does not accept claim ${claim}, which is ${JSON.stringify(value) ?? "absent"}`;
-      await saying(exchange(await issuer.sign(claims({ ...good, ...changes })), { identity: uid }), told);
+      const message = `identity ${uid} does not accept claim ${claim}, which is ${JSON.stringify(value) ?? "absent"}`;
+      await saying(exchange(await issuer.sign(claims({ ...good, ...changes })), { identity: uid }), message);
     }
   });
 
-  test("an identity with patterns is never found without being named", async () => {
+  test("an identity with patterns must be named by the request", async () => {
     const anything = {
       iss: { case: "issuerPattern" as const, value: ".*" },
       sub: { case: "subjectPattern" as const, value: ".*" },

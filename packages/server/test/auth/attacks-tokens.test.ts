@@ -6,7 +6,7 @@ import { type AccessHouse, openAccess } from "../support/access.ts";
 import { attackOn, encode, NAMELESS, refused, saying } from "../support/attacks.ts";
 import { type Issuer, newKey, openIssuer } from "../support/issuer.ts";
 
-// One test an attack: each begins with a token that is accepted, changes the one thing, and must be refused.
+// One test for each attack: it begins with a token that is accepted, changes one thing, and expects a rejection.
 let house: AccessHouse;
 let issuer: Issuer;
 let identity: string;
@@ -23,7 +23,7 @@ beforeEach(async () => {
 afterEach(() => issuer.close());
 
 describe("external tokens", () => {
-  test("the untouched token is accepted, with its identity and without", async () => {
+  test("the unchanged token is accepted, with the identity's uid and without", async () => {
     const { token } = await exchange(await issuer.sign(claims()));
     assert.equal((await house.authenticate(`Bearer ${token}`, "platform", house.clock.nowMs)).identity, identity);
     assert.equal(
@@ -33,7 +33,7 @@ describe("external tokens", () => {
     );
   });
 
-  test("algorithm confusion: HS256 with the public key as the secret", async () => {
+  test("algorithm confusion is refused: HS256 with the public key as the secret", async () => {
     const input = `${encode({ alg: "HS256", kid: "one" })}.${encode(claims())}`;
     for (const secret of [
       issuer.key.publicKey.export({ type: "spki", format: "pem" }),
@@ -43,25 +43,25 @@ describe("external tokens", () => {
     }
   });
 
-  test("another algorithm than the key's own", async () => {
+  test("another algorithm than the key's own is refused", async () => {
     await unaccepted(exchange(await issuer.sign(claims(), { alg: "PS256" })));
     await unaccepted(exchange(await issuer.sign(claims(), { alg: "RS512" })));
   });
 
-  test("no algorithm, no signature", async () => {
+  test("a token without algorithm or signature is refused", async () => {
     for (const alg of ["none", "None", "", "nOnE"]) {
       await refused(exchange(`${encode({ alg, kid: "one" })}.${encode(claims())}.`));
       await unaccepted(exchange(`${encode({ alg, kid: "one" })}.${encode(claims())}.AA`));
     }
   });
 
-  test("a changed body, a foreign signature", async () => {
+  test("a changed body or another token's signature is refused", async () => {
     const [header, , signature] = (await issuer.sign(claims())).split(".");
     await unaccepted(exchange(`${header}.${encode(claims({ exp: seconds(301) }))}.${signature}`));
     await unaccepted(exchange(await issuer.sign(claims(), {}, newKey("one").privateKey)));
   });
 
-  test("wrong audience", async () => {
+  test("a wrong audience is refused", async () => {
     for (const aud of [
       undefined,
       "",
@@ -80,7 +80,7 @@ describe("external tokens", () => {
     await exchange(await issuer.sign(claims({ aud: ["https://else.where", house.baseUrl] })));
   });
 
-  test("expired, future and timeless tokens", async () => {
+  test("expired tokens, future tokens and tokens without times are refused", async () => {
     for (const changes of [
       { exp: seconds(0) },
       { exp: seconds(-1) },
@@ -107,7 +107,7 @@ describe("external tokens", () => {
     await exchange(await issuer.sign(claims({ nbf: seconds(30), iat: seconds(30) })));
   });
 
-  test("unknown kid; a rotated one is found once the issuer publishes it, and goes when it withdraws it", async () => {
+  test("an unknown kid is refused; a new key counts once the issuer publishes it, until the issuer removes it", async () => {
     await exchange(await issuer.sign(claims()));
     const next = newKey("two");
     await unaccepted(exchange(await issuer.sign(claims(), { kid: "two" }, next.privateKey)));
@@ -123,7 +123,7 @@ describe("external tokens", () => {
     await unaccepted(exchange(await issuer.sign(claims())));
   });
 
-  test("keys in the header count for nothing, critical extensions are not understood", async () => {
+  test("keys in the token's header are ignored, and critical extensions are refused", async () => {
     const evil = newKey("one");
     const jku = `${issuer.url}/evil`;
     issuer.routes.set("/evil", (_request, response) => response.end(JSON.stringify({ keys: [evil.jwk] })));
@@ -153,7 +153,7 @@ describe("external tokens", () => {
     }
   });
 
-  test("an issuer that no identity names is never asked", async () => {
+  test("no request is sent to an issuer that no identity names", async () => {
     const stranger = await openIssuer();
     try {
       await unaccepted(exchange(await stranger.sign(claims({ iss: stranger.url }))), { iss: stranger.url });
@@ -167,7 +167,7 @@ describe("external tokens", () => {
     }
   });
 
-  test("missing, foreign, deleted and malformed identities are answered alike", async () => {
+  test("missing, foreign, deleted and malformed identities get the same answer", async () => {
     const foreign = await house.addIdentity(matching("another"));
     const bare = await house.addIdentity({ case: undefined });
     const deleted = await house.addIdentity(matching("robot"));
@@ -177,7 +177,7 @@ describe("external tokens", () => {
       await unaccepted(exchange(await issuer.sign(claims()), { identity: uid }), { identity: uid });
     }
     assert.equal(issuer.requests.length, asked, "nobody was asked");
-    // A token that the issuer did not sign tells whoever made it no more, even where an identity names the issuer.
+    // For a token that the issuer did not sign the answer is the same, even where an identity names the issuer.
     const { privateKey } = newKey("one");
     for (const uid of [newUid(""), bare, deleted, foreign, identity]) {
       await unaccepted(exchange(await issuer.sign(claims(), {}, privateKey), { identity: uid }), { identity: uid });
@@ -188,7 +188,7 @@ describe("external tokens", () => {
     );
   });
 
-  test("oversized and malformed tokens", async () => {
+  test("oversized and malformed tokens are refused", async () => {
     await refused(exchange(await issuer.sign(claims({ filler: "x".repeat(20_000) }))));
     const deep = `{"a":${"[".repeat(5000)}${"]".repeat(5000)}}`;
     const nested = `${encode({ alg: "RS256" })}.${Buffer.from(deep).toString("base64url")}.AA`;

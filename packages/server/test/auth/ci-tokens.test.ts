@@ -10,15 +10,15 @@ import { type Answer, type Installation, startInstallation } from "../support/in
 import { type Issuer, newKey, openIssuer } from "../support/issuer.ts";
 import { openProvider } from "../support/openid-provider.ts";
 
-// Pushes and pulls by the tokens of CI systems: what is accepted, what is not, in which words, and what these words
-// must not tell.
+// Pushes and pulls with the tokens of CI systems: which are accepted, which are not, and with which messages; and what
+// these messages must not reveal.
 
 interface House {
   server: Installation;
   issuer: Issuer;
   host: string;
   organization: string;
-  /** A new identity of the organization, with a built-in role there if one is named. */
+  /** A new identity of the organization; with a built-in role there if one is given. */
   identity(claimMatch: object | undefined, role?: string): Promise<string>;
 }
 
@@ -77,7 +77,7 @@ async function refusedWith(house: House, user: string, password: string, words: 
   return answer;
 }
 
-test("a job of GitHub Actions pushes and pulls with what the helper gives it", async (t) => {
+test("a job of GitHub Actions pushes and pulls with the credential helper's token", async (t) => {
   const house = await openHouse(t);
   const { server, issuer, host } = house;
   const uid = await house.identity(github(issuer), "registry.push");
@@ -104,7 +104,7 @@ test("a job of GitHub Actions pushes and pulls with what the helper gives it", a
   const image = await server.pushImage("acme/app", "main", "keyless", { token });
   assert.equal(image.answer.status, 201, image.answer.text);
   assert.equal((await server.ask("GET", `/v2/acme/app/manifests/${image.digest}`, { token })).status, 200);
-  // The job's token as Basic password of a POST, as newer clients send it, and its claims in the token of ours.
+  // The job's token as the Basic password of a POST, as newer clients send it, and its claims in the issued token.
   const form = new URLSearchParams({
     grant_type: "password",
     username: uid,
@@ -127,7 +127,7 @@ test("a job of GitHub Actions pushes and pulls with what the helper gives it", a
   );
 });
 
-test("a job of GitLab pushes with the token in its variable, or in a file", async (t) => {
+test("a job of GitLab pushes with the token from its variable, or from a file", async (t) => {
   const house = await openHouse(t);
   const { server, issuer, host } = house;
   const uid = await house.identity(gitlab(issuer), "registry.push");
@@ -142,7 +142,7 @@ test("a job of GitLab pushes with the token in its variable, or in a file", asyn
   assert.equal((await server.pushImage("acme/app", "main", "keyless", { token })).answer.status, 201);
 });
 
-test("a real provider's tokens with the claims of a job are accepted by patterns, and its own subject is not", async (t) => {
+test("a real provider's tokens are accepted by patterns for a job's claims, and refused for another subject", async (t) => {
   const house = await openHouse(t);
   const { server, issuer } = house;
   const { sub, repository, runner_environment, job_workflow_ref, environment } = githubClaims(issuer, server.url);
@@ -162,7 +162,7 @@ test("a real provider's tokens with the claims of a job are accepted by patterns
   await refusedWith(house, other, await plain.token(), `identity ${other} does not accept claim sub, which is "ci"`);
 });
 
-test("whoever has a token that the issuer signed is told which claim does not fit, with its own value and never the one expected", async (t) => {
+test("the rejection of a token that the issuer signed names the claim that does not match, with the token's value and never the expected one", async (t) => {
   const house = await openHouse(t);
   const { issuer, server } = house;
   const [hub, lab] = [await house.identity(github(issuer)), await house.identity(gitlab(issuer))];
@@ -224,12 +224,12 @@ test("whoever has a token that the issuer signed is told which claim does not fi
       },
     );
     for (const expectation of ["release-.+", "push|web", "github-hosted"])
-      assert.ok(!answer.text.includes(expectation), "what is expected is not told");
+      assert.ok(!answer.text.includes(expectation), "the answer does not contain the expected value");
   }
   assert.ok(!server.lines.some((line) => /eyJ/.test(line)), "no token is in the log");
 });
 
-test("missing, deleted, foreign and bare identities, and tokens that the issuer did not sign, are answered alike and drive no requests", async (t) => {
+test("missing, deleted, foreign and bare identities, and tokens that the issuer did not sign, get the same answer and cause no requests", async (t) => {
   const house = await openHouse(t);
   const { issuer, server, organization } = house;
   const other = await openIssuer();
@@ -255,7 +255,7 @@ test("missing, deleted, foreign and bare identities, and tokens that the issuer 
       .replaceAll(uid, "<uid>")
       .replace(/"requestId\\?":\\?"[^"\\]*/g, "");
   };
-  // Uids of one length, so that the answers have one, too.
+  // Uids of the same length, so that the answers have the same length.
   const missing = newUid(organization);
   const good = await issuer.sign(githubClaims(issuer, server.url));
   const first = await askToken(house, missing, good);
@@ -267,8 +267,8 @@ test("missing, deleted, foreign and bare identities, and tokens that the issuer 
     assert.equal(plain(await askToken(house, uid, good), uid), plain(first, missing), uid);
   assert.deepEqual([issuer.requests, other.requests], [[], []], "nobody was asked");
 
-  // Where the identity names the issuer, it is asked, once, and what it did not sign is answered as before: good
-  // claims, old times, another audience.
+  // Where the identity names the issuer, its keys are read, once, and a token that it did not sign gets the same
+  // answer: valid claims, expired times, another audience.
   const { privateKey } = newKey("one");
   for (const changes of [
     {},
@@ -287,7 +287,7 @@ test("missing, deleted, foreign and bare identities, and tokens that the issuer 
   }
   assert.deepEqual(issuer.requests, ["/.well-known/openid-configuration", "/jwks"]);
 
-  // The log has the whole truth.
+  // The log has the full reason.
   const lines = server.lines
     .filter((line) => line.includes("token exchange refused"))
     .map((line) => JSON.parse(line) as { why: string; reason: string });
@@ -297,7 +297,7 @@ test("missing, deleted, foreign and bare identities, and tokens that the issuer 
   await askToken(house, named, good).then(({ status }) => assert.equal(status, 200));
 });
 
-test("an issuer that lies is not told from an identity that is not there; one that is down is told by its host", async (t) => {
+test("an issuer with a false discovery document is answered like a missing identity; for one that is down the answer names its host", async (t) => {
   const house = await openHouse(t);
   const { issuer, server } = house;
   const uid = await house.identity(github(issuer));
@@ -321,7 +321,7 @@ test("an issuer that lies is not told from an identity that is not there; one th
   assert.ok(answer.headers.has("retry-after"));
 });
 
-test("without a uid as the user name, the identity with the issuer and subject is taken, if there is one alone", async (t) => {
+test("without a uid as the user name, the one identity with the issuer and subject is used, unless there are several", async (t) => {
   const house = await openHouse(t);
   const { issuer, server } = house;
   const exact = {
@@ -355,7 +355,7 @@ test("without a uid as the user name, the identity with the issuer and subject i
   );
 });
 
-test("the exchange says the same by its doors and by gRPC", async (t) => {
+test("the exchange answers the same by its HTTP endpoints and by gRPC", async (t) => {
   const house = await openHouse(t);
   const { issuer, server } = house;
   const uid = await house.identity(github(issuer));
@@ -368,9 +368,9 @@ test("the exchange says the same by its doors and by gRPC", async (t) => {
     claim: "environment",
     value: '"te\\"st"',
   };
-  const door = await server.ask("GET", `/sts/exchange?identity=${uid}`, { token });
-  assert.deepEqual([door.status, door.json.message], [401, `Unauthenticated: ${words}`]);
-  const [info] = door.json.details as { "@type": string; reason?: string; metadata?: Record<string, string> }[];
+  const answer = await server.ask("GET", `/sts/exchange?identity=${uid}`, { token });
+  assert.deepEqual([answer.status, answer.json.message], [401, `Unauthenticated: ${words}`]);
+  const [info] = answer.json.details as { "@type": string; reason?: string; metadata?: Record<string, string> }[];
   assert.deepEqual([info?.reason, info?.metadata], ["UNAUTHENTICATED", metadata]);
   const client = createClient(SecurityTokenService, createGrpcTransport({ baseUrl: server.url }));
   await assert.rejects(

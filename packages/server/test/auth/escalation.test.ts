@@ -8,8 +8,8 @@ import { startInstallation } from "../support/installation.ts";
 import { openIssuer } from "../support/issuer.ts";
 import { type Answer, type Platform, reason, startPlatform } from "../support/platform.ts";
 
-// Ways to more rights than one holds, beside those of permissions.test.ts and invites.test.ts: each is tried, and must
-// leave everything as it was.
+// Attempts to get more rights than the caller holds, beside those of permissions.test.ts and invites.test.ts: each is
+// made, and must leave everything as it was.
 let platform: Platform;
 let root: string;
 let owner: string;
@@ -41,7 +41,7 @@ const violationsOf = ({ body }: Answer): [string, string, string][] =>
     .map(({ type, subject, description }) => [type, subject, description]);
 
 describe("a role that is bound already", () => {
-  test("is given no capability by whoever holds that only where the role is bound, or only where it is not", async () => {
+  test("gets no capability from a caller who holds that capability on only some of the groups where it matters", async () => {
     const [group, other] = [await newGroup(), await newGroup()];
     const role = await customRole(root, ["CAP_REPO_LIST"]);
     const target = await platform.identity(root);
@@ -63,7 +63,7 @@ describe("a role that is bound already", () => {
     assert.equal(changed.status, 200, changed.text);
   });
 
-  test("is given none by its owner's token either, when that is narrowed to less, or to a group below", async () => {
+  test("gets none with its owner's token either, when that is narrowed to fewer capabilities or to a subgroup", async () => {
     const group = await newGroup();
     const role = await customRole(root, ["CAP_REPO_LIST"]);
     await platform.bind(group, await platform.identity(root), role);
@@ -83,8 +83,8 @@ describe("a role that is bound already", () => {
   });
 });
 
-describe("bindings and identities stay where they are", () => {
-  test("a binding is moved to no other group, a role and an identity to no other parent", async () => {
+describe("bindings and identities cannot be moved", () => {
+  test("a binding cannot move to another group, nor a role or an identity to another parent", async () => {
     const [weak, strong] = [await newGroup(), await newGroup()];
     const identity = await platform.identity(weak);
     const binding = await platform.bind(weak, identity, await platform.role("viewer"));
@@ -106,7 +106,7 @@ describe("bindings and identities stay where they are", () => {
     );
   });
 
-  test("how a stronger identity is assumed is changed in no part, and taken away by no mask", async () => {
+  test("the claim match of an identity with more rights cannot be changed in any part, nor removed by a mask", async () => {
     const group = await newGroup();
     const { token } = await holder(group, ["CAP_IAM_IDENTITY_LIST", "CAP_IAM_IDENTITY_UPDATE"]);
     const { publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
@@ -172,7 +172,7 @@ describe("bindings and identities stay where they are", () => {
   });
 });
 
-test("a built-in role is changed by nothing that can be done with a role, by nobody", async () => {
+test("no method and no caller can change a built-in role", async () => {
   const uid = await platform.role("viewer");
   const before = await platform.ok("GET", `/iam/v2/roles/${uid}`);
   const body = { name: "viewer", capabilities: ["CAP_REPO_DELETE"] };
@@ -190,7 +190,7 @@ test("a built-in role is changed by nothing that can be done with a role, by nob
     ["BUILT_IN_RESOURCE"],
   );
   assert.equal((await platform.call("PUT", `/iam/v2/roles/${uid}`, { token: owner, body: before })).status, 405);
-  // None can be added to them, and none put below them.
+  // No capability can be added to them, and no role put below them.
   const role = { name: "mine", capabilities: [Capability.CAP_REPO_LIST] };
   assert.equal((await both(platform, RolesService.method.createRole, { parent: uid, role }, owner)).status, 404);
   const { message: made, error } = await platform.grpc.call(
@@ -205,8 +205,8 @@ test("a built-in role is changed by nothing that can be done with a role, by nob
   assert.deepEqual(await platform.ok("GET", `/iam/v2/roles/${uid}`), before);
 });
 
-describe("what is in the way of a deletion is told all at once", () => {
-  test("a role that is bound, invited to, mapped and a default", async () => {
+describe("the error of a deletion lists everything that prevents it", () => {
+  test("for a role with bindings, invites and mappings that is a default role", async () => {
     const group = await newGroup();
     const role = await customRole(group, ["CAP_REPO_LIST"]);
     for (let times = 0; times < 2; times += 1) await platform.bind(group, await platform.identity(group), role);
@@ -231,7 +231,7 @@ describe("what is in the way of a deletion is told all at once", () => {
     ]);
   });
 
-  test("a group, with each kind and how many there are", async () => {
+  test("for a group, with each kind of resource and its count", async () => {
     const group = await newGroup();
     await newGroup(group);
     for (let times = 0; times < 2; times += 1) await platform.repo(group);
@@ -258,7 +258,7 @@ describe("what is in the way of a deletion is told all at once", () => {
   });
 });
 
-test("an administrator who lives in an organization is changed, replaced or removed by no owner of that", async (t) => {
+test("an owner of an organization cannot change, replace or delete an administrator that belongs to it", async (t) => {
   const first = await startInstallation(t);
   const { uid: org } = first.bootstrap.organization;
   const { identity: admin } = await first.addIdentity(org, "admin", "viewer");
@@ -275,8 +275,8 @@ test("an administrator who lives in an organization is changed, replaced or remo
   assert.equal(await patch(owners, { description: "harmless" }), 200);
   const narrowed = (await server.ask("GET", `/sts/exchange?scopes=${org}`, { token: server.platform })).json.token;
   assert.equal(await patch(narrowed, takeOver), 403, "an administrator's narrowed token is no administrator's");
-  // Another administrator may, as far as it holds what the identity holds: not once that made an organization of its
-  // own.
+  // Another administrator can, as long as it holds what that identity holds: not after that identity made an
+  // organization of its own.
   assert.equal(await patch(server.platform, takeOver), 200);
   assert.equal(
     await patch(owners, { claimMatch: { issuer: "https://other.example.com" } }, "?updateMask=claimMatch.issuer"),
@@ -290,7 +290,7 @@ test("an administrator who lives in an organization is changed, replaced or remo
   assert.equal((await server.ask("DELETE", path, { token: server.platform })).status, 200);
 });
 
-test("an administrator who signs in through an organization's provider is made somebody else by no owner of that", async (t) => {
+test("an owner of an organization cannot take over an administrator who signs in through its identity provider", async (t) => {
   const issuer = await openIssuer();
   t.after(() => issuer.close());
   const allowing = { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" };

@@ -7,8 +7,8 @@ import { both } from "../support/rest-and-grpc.ts";
 import { type Issuer, openIssuer } from "../support/issuer.ts";
 import { type Answer, blamed, type Json, type Platform, rows, startPlatform } from "../support/platform.ts";
 
-// Contract §3 and §7: the groups that a provider's token speaks of give roles, for as long as it says so, and never
-// more than whoever mapped them held.
+// The groups in a provider's token give roles, as long as the token lasts, and never more than the mapping's creator
+// held. Source: docs/contract.md, "Resources" and "Capabilities and roles".
 let platform: Platform;
 let issuer: Issuer;
 let root: string;
@@ -45,7 +45,8 @@ interface Tokens {
   refreshToken: string;
 }
 /**
- * Signs somebody in who is in these groups. The ID token is good for five minutes, what it is traded for for an hour.
+ * Signs in a person with these groups. The ID token is valid for five minutes, the access token exchanged for it for an
+ * hour.
  */
 async function signIn(
   to: string,
@@ -72,7 +73,7 @@ const listed = async (token: string): Promise<string[]> =>
   (await rows((await platform.call("GET", "/iam/v2/groups", { token })).body, "groups")).map(({ uid }) => uid);
 
 describe("mappings", () => {
-  test("one from its creation to its end", async () => {
+  test("can be created, read, updated and deleted", async () => {
     const group = await newGroup();
     const below = await newGroup(group);
     const [one, two] = [await provider(group), await provider(below)];
@@ -127,7 +128,7 @@ describe("mappings", () => {
     assert.equal((await both(platform, METHODS.getExternalGroupRoleMapping, { uid: made.uid }, token)).status, 404);
   });
 
-  test("a wrong one names every bad field and is not made; its scope is the provider's group or below it", async () => {
+  test("an invalid mapping is not created, and the error names every invalid field; its scope is the provider's group or below it", async () => {
     const group = await newGroup();
     const to = await provider(await newGroup(group));
     const token = await platform.token();
@@ -166,7 +167,7 @@ describe("mappings", () => {
     );
   });
 
-  test("nobody maps more than it holds, nor where it does not hold it", async () => {
+  test("a caller maps no role with more rights than it holds on the scope", async () => {
     const group = await newGroup();
     const [here, there] = [await newGroup(group), await newGroup(group)];
     const to = await provider(group);
@@ -215,7 +216,7 @@ describe("mappings", () => {
     assert.equal(unbound.status, 403, "mappings need the right to bind as well");
   });
 
-  test("several of one provider are deleted together, or none", async () => {
+  test("several of one provider are deleted together, or none of them", async () => {
     const group = await newGroup();
     const [to, other] = [await provider(group), await provider(await newGroup(group))];
     const made = await Promise.all(["a", "b", "c"].map((each) => map(to, each, group)));
@@ -262,7 +263,7 @@ describe("mappings", () => {
 });
 
 describe("rights from groups", () => {
-  test("who is in the group holds the role there and below, by get and list; who is not holds nothing", async () => {
+  test("a member of the group holds the role there and below, in get and list; others hold nothing", async () => {
     const group = await newGroup();
     const [team, apart] = [await newGroup(group), await newGroup(group)];
     const below = await newGroup(team);
@@ -296,7 +297,7 @@ describe("rights from groups", () => {
     );
   });
 
-  test("a new token without the group has no right left, though the old one was a moment ago", async () => {
+  test("a new token without the group has no rights, even right after one with the group", async () => {
     const group = await newGroup();
     const to = await provider(group);
     await map(to, "engineers", group);
@@ -306,7 +307,7 @@ describe("rights from groups", () => {
     assert.deepEqual([await look(group, first.token), await look(group, second.token)], [200, 404]);
   });
 
-  test("what is changed at the mapping, its role or its provider holds from the next request on", async () => {
+  test("a change of the mapping, its role or its provider counts from the next request on", async () => {
     const group = await newGroup();
     const [team, other] = [await newGroup(group), await newGroup(group)];
     const role = await roleOf(group, "CAP_IAM_GROUPS_LIST", "CAP_IAM_ROLES_LIST");
@@ -338,7 +339,7 @@ describe("rights from groups", () => {
     assert.equal(await look(other, token), 401, "with the provider its people are out");
   });
 
-  test("they end when the token that told of them ends, also in answers that were kept, after a refresh and after an exchange", async (t) => {
+  test("they end when the ID token that named the groups expires, also for cached answers, after a refresh and after an exchange", async (t) => {
     t.after(() => {
       platform.clock.offsetMs = 0;
     });
@@ -366,7 +367,7 @@ describe("rights from groups", () => {
     );
     platform.clock.offsetMs = 270_000;
     for (const token of [...tokens, ...tokens]) assert.equal(await look(group, token), 200, "not before");
-    // Half a minute later the answers would still be kept, for nothing was written.
+    // Half a minute later the answers would still be cached, for nothing was written.
     platform.clock.offsetMs = 301_000;
     for (const token of tokens)
       assert.deepEqual(
@@ -384,7 +385,7 @@ describe("rights from groups", () => {
     );
   });
 
-  test("capabilities and scopes narrow them as all others", async () => {
+  test("capabilities and scopes narrow them like other rights", async () => {
     const group = await newGroup();
     const [team, other] = [await newGroup(group), await newGroup(group)];
     const to = await provider(group);
@@ -395,7 +396,7 @@ describe("rights from groups", () => {
     assert.deepEqual([await look(team, roles), await listed(roles)], [404, []]);
   });
 
-  test("a registry token has them too, until the same end", async (t) => {
+  test("a registry token has them too, until the same time", async (t) => {
     t.after(() => {
       platform.clock.offsetMs = 0;
     });
@@ -428,8 +429,8 @@ describe("rights from groups", () => {
     await map(to, "engineers", group);
     assert.equal(await pull(first), 200);
     assert.equal(decodeJwt(first)["groups_exp"], decodeJwt(token)["groups_exp"]);
-    // Registry tokens live five minutes, as this ID token does: the end of the groups is looked at in one that is
-    // gotten late.
+    // Registry tokens are valid for five minutes, as this ID token is: the test uses a registry token that is issued
+    // later, to see the end of the groups.
     platform.clock.offsetMs = 200_000;
     const late = await registry();
     assert.deepEqual([await pull(late), await pull(late)], [200, 200]);
@@ -437,7 +438,7 @@ describe("rights from groups", () => {
     assert.equal(await pull(late), 403);
   });
 
-  test("of more groups than a token can carry those that are mapped go along", async () => {
+  test("when there are more groups than fit in a token, the mapped groups are in it", async () => {
     const group = await newGroup();
     const to = await provider(group);
     await map(to, "the last one", group);
@@ -450,7 +451,7 @@ describe("rights from groups", () => {
       carried.length > 20 && carried.length < many.length && token.length < 8192,
       `${carried.length} groups in ${token.length} characters`,
     );
-    // Other alphabets and what is escaped take several bytes a character.
+    // Other alphabets and escaped characters take several bytes each.
     const wide = Array.from({ length: 12 }, (_, at) => `${at} ${"部".repeat(60)}${"\u0001".repeat(30)}`);
     const claims = { name: "部".repeat(400), title: "\u0001".repeat(300) };
     const { token: wider } = await signIn(to, [...wide, "the last one"], { subject: "部".repeat(255), claims });

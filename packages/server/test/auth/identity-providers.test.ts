@@ -10,7 +10,8 @@ import { databaseEnv, openTestStore } from "../support/database.ts";
 import { startInstallation } from "../support/installation.ts";
 import { type Answer, blamed, type Json, type Platform, rows, startPlatform } from "../support/platform.ts";
 
-// Contract §3 and §7: who may say whom a group's people are, and what an answer tells of it.
+// Who may register an organization's identity provider, and what the answers reveal of it. Source: docs/contract.md,
+// "Resources" and "Capabilities and roles".
 let platform: Platform;
 let root: string;
 before(async () => {
@@ -32,7 +33,7 @@ const violations = ({ body }: Answer): [string, string][] =>
 const missing = ({ body }: Answer): string | undefined =>
   body.details.find(({ metadata }) => metadata !== undefined)?.metadata?.["missing"];
 
-test("a provider from its creation to its end", async () => {
+test("a provider can be created, read, updated and deleted", async () => {
   const group = await newGroup();
   const token = await platform.token();
   const viewer = await platform.role("viewer");
@@ -119,7 +120,7 @@ test("a provider from its creation to its end", async () => {
   assert.equal((await both(platform, METHODS.getIdentityProvider, { uid }, token)).status, 404);
 });
 
-test("a wrong provider names every bad field and is not made", async () => {
+test("an invalid provider is not created, and the error names every invalid field", async () => {
   const group = await newGroup();
   const token = await platform.token();
   const wrong = async (fields: object): Promise<string[]> =>
@@ -177,7 +178,7 @@ test("a wrong provider names every bad field and is not made", async () => {
   await provider(await newGroup(), { name: "login" });
 });
 
-test("the secret is sealed, in no answer and no line of the log, and goes to no other issuer or client", async (t) => {
+test("the client secret is encrypted, in no answer and no log line, and sent to no other issuer or for another client", async (t) => {
   const server = await startInstallation(t);
   const { store, close } = await openTestStore(server.dataDir);
   t.after(close);
@@ -229,7 +230,7 @@ test("the secret is sealed, in no answer and no line of the log, and goes to no 
   assert.doesNotMatch([...answers, wrong.text, ...server.lines].join("\n"), /s3cret|clientSecret/);
 });
 
-test("a new secret key seals the client's secret anew, and then opens it alone", async (t) => {
+test("with a new secret key the client secret is encrypted again, and only the new key decrypts it", async (t) => {
   const [old, young] = [randomBytes(32).toString("hex"), randomBytes(32).toString("hex")];
   const first = await startInstallation(t, { MOORAGE_SECRET_KEY: old });
   const made = await first.api("POST", `${PATH}/${first.bootstrap.organization.uid}`, {
@@ -247,16 +248,16 @@ test("a new secret key seals the client's secret anew, and then opens it alone",
   );
 });
 
-describe("nobody gives away by a provider what it does not hold", () => {
+describe("a caller gives no rights through a provider that it does not hold", () => {
   const MANAGE = ["CREATE", "UPDATE", "LIST", "DELETE"].map((each) => `CAP_IAM_IDENTITY_PROVIDERS_${each}`);
-  /** Somebody who may do everything with providers of the group, and nothing else but what is named. */
+  /** An identity that may do everything with providers of the group, and holds otherwise only what is given. */
   async function manager(group: string, ...more: string[]): Promise<string> {
     const uid = await platform.identity(group);
     await platform.bind(group, uid, await roleOf(group, ...MANAGE, ...more));
     return platform.token(uid);
   }
 
-  test("without the right to bind there is no provider to make or change", async () => {
+  test("creating or changing a provider needs the right to bind roles", async () => {
     const group = await newGroup();
     const token = await manager(group, "CAP_IAM_GROUPS_LIST");
     const made = await provider(group);
@@ -278,7 +279,7 @@ describe("nobody gives away by a provider what it does not hold", () => {
       assert.deepEqual([answer.status, missing(answer)], [403, "CAP_IAM_ROLE_BINDINGS_CREATE"]);
   });
 
-  test("a default role needs every one of its capabilities, when it is made and when it is changed", async () => {
+  test("setting a default role needs all of its capabilities, on create and on update", async () => {
     const group = await newGroup();
     const token = await manager(group, "CAP_IAM_ROLE_BINDINGS_CREATE");
     const small = await roleOf(group, "CAP_IAM_IDENTITY_PROVIDERS_LIST");
@@ -308,7 +309,7 @@ describe("nobody gives away by a provider what it does not hold", () => {
     assert.equal((await change({ oidc: { ...OIDC, clientId: "another" } })).status, 200, "it gives nothing now");
   });
 
-  test("changing the issuer or the client needs what the mappings give", async () => {
+  test("changing the issuer or the client needs the rights that the mappings give", async () => {
     const group = await newGroup();
     const token = await manager(group, "CAP_IAM_ROLE_BINDINGS_CREATE");
     const made = await provider(group);
@@ -327,7 +328,7 @@ describe("nobody gives away by a provider what it does not hold", () => {
   });
 });
 
-test("what a provider is needed for, and what it needs, cannot be deleted", async () => {
+test("neither a provider in use nor the role it refers to can be deleted", async () => {
   const group = await newGroup();
   const token = await platform.token();
   const role = await roleOf(group, "CAP_REPO_LIST");

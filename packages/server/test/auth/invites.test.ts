@@ -5,8 +5,8 @@ import { GroupInvitesService } from "@moorage/api";
 import { both } from "../support/rest-and-grpc.ts";
 import { type Answer, blamed, type Json, type Platform, rows, startPlatform } from "../support/platform.ts";
 
-// Contract §3 and §7: a code gives a role on a group, once to whom it is meant for, and never more than whoever made it
-// could give.
+// An invite's code gives a role on a group, once, to the person it is meant for, and never more than its creator could
+// give. Source: docs/contract.md, "Resources" and "Capabilities and roles".
 let platform: Platform;
 let root: string;
 let viewer: string;
@@ -24,14 +24,14 @@ const invite = (group: string, fields: object = {}): Promise<Json> =>
 const codeOf = (made: Json): string => String(made["code"]);
 const accept = async (code: string, identity: string): Promise<Answer> =>
   platform.call("POST", "/iam/v2/groupInvites:accept", { token: await platform.token(identity), body: { code } });
-/** An identity that can see nothing of the group but what it is given there. */
+/** An identity that sees nothing of the group except by the rights given there. */
 const newcomer = (): Promise<string> => platform.identity(root);
 const newGroup = async (): Promise<string> => (await platform.group(root)).uid;
 const bindingsOn = async (group: string): Promise<string[]> =>
   (await rows(platform.ok("GET", `/iam/v2/roleBindings?uidp.children_of=${group}`), "roleBindings")).map(
     ({ uid }) => uid,
   );
-/** Status and ErrorInfo's `reason` of a refusal. */
+/** Status and ErrorInfo's `reason` of an error answer. */
 const rejectionOf = ({ status, body }: Answer): [number, string | undefined] => [
   status,
   body.details.find(({ metadata }) => metadata !== undefined)?.metadata?.["reason"],
@@ -44,7 +44,7 @@ async function refused(code: string, identity: string, expected: [number, string
   return answer;
 }
 
-test("an invite from its creation to its end", async () => {
+test("an invite can be created, read, listed and deleted", async () => {
   const group = await newGroup();
   const made = await invite(group, { email: "Ann@Example.com", singleUse: true });
   const code = codeOf(made);
@@ -92,7 +92,7 @@ test("an invite from its creation to its end", async () => {
   assert.equal((await both(platform, METHODS.getGroupInvite, { uid: made.uid }, token)).status, 404);
 });
 
-test("a wrong invite names every bad field and is not made", async () => {
+test("an invalid invite is not created, and the error names every invalid field", async () => {
   const group = await newGroup();
   const token = await platform.token();
   const create = METHODS.createGroupInvite;
@@ -106,11 +106,11 @@ test("a wrong invite names every bad field and is not made", async () => {
   const elsewhere = await platform.ok("POST", `/iam/v2/roles/${await newGroup()}`, { name: "elsewhere" });
   assert.deepEqual(await wrong({ roleUid: elsewhere.uid, ttl: { seconds: 1n } }), ["roleUid"], "another group's role");
   assert.equal((await platform.ok("GET", `/iam/v2/groupInvites?uidp.children_of=${group}`)).totalCount, "0");
-  // 30 days are not too long.
+  // 30 days are allowed.
   await invite(group, { ttl: "2592000s" });
 });
 
-test("accepting binds the role, on the next request, and once", async () => {
+test("accepting an invite binds the role, once, and the next request has its rights", async () => {
   const group = await newGroup();
   const [ann, code] = [await newcomer(), codeOf(await invite(group))];
   const look = async (): Promise<number> =>
@@ -128,18 +128,18 @@ test("accepting binds the role, on the next request, and once", async () => {
   assert.deepEqual(
     (await both(platform, METHODS.acceptGroupInvite, { code }, await platform.token(ann))).body,
     first.body,
-    "asked again, by any door",
+    "accepted again, by any handler",
   );
   assert.equal((await accept(code, await newcomer())).status, 200, "another may, for it is good more than once");
   assert.equal((await bindingsOn(group)).length, 2);
 
-  // What was taken away does not come back by a code that is still good.
+  // A binding deleted since does not come back by a code that is still valid.
   await platform.ok("DELETE", `/iam/v2/roleBindings/${first.body.uid}`);
   await refused(code, ann, [400, "BINDING_REMOVED"]);
   assert.equal(await look(), 404);
 });
 
-test("whoever holds the role already keeps the binding there is", async () => {
+test("an identity that holds the role already keeps its binding", async () => {
   const group = await newGroup();
   const ann = await newcomer();
   const binding = await platform.bind(group, ann, viewer);
@@ -147,8 +147,8 @@ test("whoever holds the role already keeps the binding there is", async () => {
   assert.deepEqual(await bindingsOn(group), [binding]);
 });
 
-describe("a refusal says why, and leaves nothing", () => {
-  test("no such code, a revoked one, an expired one", async () => {
+describe("a rejection says why, and changes nothing", () => {
+  test("for an unknown, a revoked and an expired code", async () => {
     const group = await newGroup();
     const ann = await newcomer();
     const unknown = await refused("A".repeat(43), ann, [404, "INVITE_UNKNOWN"]);
@@ -168,7 +168,7 @@ describe("a refusal says why, and leaves nothing", () => {
     ]);
   });
 
-  test("one that was used", async () => {
+  test("for a code that was used", async () => {
     const group = await newGroup();
     const [ann, code] = [await newcomer(), codeOf(await invite(group, { singleUse: true }))];
     const { body } = await accept(code, ann);
@@ -177,7 +177,7 @@ describe("a refusal says why, and leaves nothing", () => {
     assert.deepEqual(await bindingsOn(group), [body.uid]);
   });
 
-  test("one for another e-mail address, or for one that nobody verified", async () => {
+  test("for a code for another e-mail address, and for an address that is not verified", async () => {
     const group = await newGroup();
     const code = codeOf(await invite(group, { email: "Ann@Example.com" }));
     const [nobody, bob, small, ann] = [await newcomer(), await newcomer(), await newcomer(), await newcomer()];
@@ -186,13 +186,13 @@ describe("a refusal says why, and leaves nothing", () => {
     await platform.verifyEmail(ann, "Ann@EXAMPLE.com");
     for (const identity of [nobody, bob, small]) {
       const answer = await refused(code, identity, [403, "INVITE_FOR_ANOTHER_EMAIL"]);
-      assert.ok(!/ann@/i.test(answer.text), "for whom it is, is not told");
+      assert.ok(!/ann@/i.test(answer.text), "the answer does not name the invited person");
     }
     assert.deepEqual(await bindingsOn(group), []);
     assert.equal((await accept(code, ann)).status, 200);
   });
 
-  test("an identity of another group, and a token that is to keep from more", async () => {
+  test("for an identity of another group, and for a token that is narrowed", async () => {
     const [group, other] = [await newGroup(), await newGroup()];
     const code = codeOf(await invite(group));
     await refused(code, await platform.identity(other), [403, "INVITE_OUT_OF_REACH"]);
@@ -211,7 +211,7 @@ describe("a refusal says why, and leaves nothing", () => {
   });
 });
 
-describe("nobody gives away what it does not hold", () => {
+describe("a caller gives no rights that it does not hold", () => {
   let givers = 0;
   /** An identity with these capabilities on the group, and its binding. */
   async function giver(
@@ -235,7 +235,7 @@ describe("nobody gives away what it does not hold", () => {
   const puller = async (group: string): Promise<string> =>
     (await platform.ok("POST", `/iam/v2/roles/${group}`, { name: "puller", capabilities: ["CAP_REPO_LIST"] })).uid;
 
-  test("making an invite, and saying for whom one is", async () => {
+  test("when it creates an invite, or sets the person it is for", async () => {
     const group = await newGroup();
     const ann = await platform.token((await giver(group, GIVER)).identity);
     const post = (roleUid: string, token: string): Promise<Answer> =>
@@ -261,7 +261,7 @@ describe("nobody gives away what it does not hold", () => {
     assert.equal((await both(platform, METHODS.updateGroupInvite, request, narrow)).status, 403);
   });
 
-  test("accepting one whose maker lost its rights since, or is gone", async () => {
+  test("an invite is refused once its creator has lost its rights or was deleted", async () => {
     const group = await newGroup();
     const role = await puller(group);
     const losses: [string, (maker: Awaited<ReturnType<typeof giver>>) => Promise<unknown>][] = [
@@ -292,7 +292,7 @@ describe("nobody gives away what it does not hold", () => {
     }
   });
 
-  test("accepting one whose role has come to allow more than its maker holds", async () => {
+  test("an invite is refused once its role allows more than its creator holds", async () => {
     const group = await newGroup();
     const role = await puller(group);
     const { identity } = await giver(group, GIVER);
@@ -305,7 +305,7 @@ describe("nobody gives away what it does not hold", () => {
   });
 });
 
-test("of many who accept a single-use invite at once, one does", async () => {
+test("of many concurrent callers who accept a single-use invite, one succeeds", async () => {
   for (let round = 0; round < 4; round += 1) {
     const group = await newGroup();
     const code = codeOf(await invite(group, { singleUse: true }));
@@ -319,14 +319,14 @@ test("of many who accept a single-use invite at once, one does", async () => {
   }
 });
 
-test("one identity that accepts many times at once gets one binding", async () => {
+test("one identity that accepts many times concurrently gets one binding", async () => {
   const group = await newGroup();
   const [ann, code] = [await newcomer(), codeOf(await invite(group, { singleUse: true }))];
   const answers = await Promise.all(Array.from({ length: 6 }, () => accept(code, ann)));
   assert.deepEqual([...new Set(answers.map(({ body }) => body.uid))], await bindingsOn(group));
 });
 
-test("an invite keeps its group and its role", async () => {
+test("the group and the role of an invite in use cannot be deleted", async () => {
   const group = await newGroup();
   const role = (await platform.ok("POST", `/iam/v2/roles/${root}`, { name: "invited" })).uid;
   const made = await invite(group, { roleUid: role });

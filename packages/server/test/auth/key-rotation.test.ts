@@ -13,7 +13,7 @@ async function kidsOf(server: Server): Promise<string[]> {
   return keys.map(({ kid }) => kid);
 }
 
-test("a signing key past its age is replaced; tokens of the old one are good until they end, and then it is gone", async (t) => {
+test("a signing key past its maximum age is replaced; the old key verifies its tokens until they expire, and is then removed", async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), "moorage-rotation-"));
   t.after(() => rmSync(dataDir, { recursive: true, force: true }));
   let aheadMs = 0;

@@ -26,11 +26,11 @@ import { type Platform, startPlatform } from "../support/platform.ts";
 import { requestsOf } from "../support/requests.ts";
 import { restCallOf } from "../support/rest-call.ts";
 
-// Every method of every service that the API has, by every way it can be called: no token, tokens that are none, a
-// stranger's, a viewer's, an owner's.
+// Every method of every service of the API, by REST and gRPC, without a token, with invalid tokens, and with those of a
+// stranger, a viewer and an owner.
 let platform: Platform;
 let requests: ReturnType<typeof requestsOf>;
-/** Tokens that are worth nothing. */
+/** Tokens that no method accepts. */
 const worthless: Record<string, string | undefined> = { none: undefined };
 const OTHER_AUDIENCES = ["the registry's", "one for elsewhere"];
 const tokens = { stranger: "", viewer: "", elsewhere: "", narrowedAway: "", narrowedElsewhere: "", owner: "" };
@@ -75,14 +75,15 @@ after(() => platform.close());
 type Outcome = "ok" | "empty" | "NOT_FOUND" | "PERMISSION_DENIED" | "UNAUTHENTICATED";
 const STRANGERS: readonly Who[] = ["stranger", "elsewhere", "narrowedAway", "narrowedElsewhere"];
 
-/** What the method's own access rule says must come out. */
+/** The outcome by the method's own access rule. */
 function expected(method: DescMethod, who: Who): Outcome {
   const rule = getOption(method, accessOption);
-  // The exchange reads the token itself: whoever has one gets another. Only a refresh token refreshes.
+  // The exchange reads the token itself: any valid token is exchanged for another. Only a refresh token can be
+  // refreshed.
   if (method.parent.typeName === SecurityTokenService.typeName)
     return method.name === "Exchange" ? "ok" : "UNAUTHENTICATED";
   if (rule.public || who === "owner") return "ok";
-  // Whoever has the code is let in, unless its rights cannot reach the group, or its token is to keep it from more.
+  // A caller with the code is accepted, unless its rights cannot reach the group or its token is narrowed.
   if (method.name === "AcceptGroupInvite") return who === "stranger" || who === "viewer" ? "ok" : "PERMISSION_DENIED";
   const isList = method.output.field["totalCount"] !== undefined && rule.scope === "";
   if (STRANGERS.includes(who)) return isList ? "empty" : "NOT_FOUND";
@@ -95,12 +96,12 @@ function expected(method: DescMethod, who: Who): Outcome {
 
 const CODES: Record<number, Outcome> = { 5: "NOT_FOUND", 7: "PERMISSION_DENIED", 16: "UNAUTHENTICATED" };
 const HTTP: Record<number, number> = { 5: 404, 7: 403, 16: 401 };
-interface Told {
+interface Result {
   outcome: Outcome | number;
   answer: unknown;
 }
 
-async function byRest(method: DescMethod, request: Message, token: string | undefined): Promise<Told> {
+async function byRest(method: DescMethod, request: Message, token: string | undefined): Promise<Result> {
   const rest = restCallOf(method, request);
   assert.ok(rest);
   const { status, headers, body, text } = await platform.call(rest.verb, rest.path, { token, body: rest.body });
@@ -108,7 +109,7 @@ async function byRest(method: DescMethod, request: Message, token: string | unde
     assert.equal(status, HTTP[body.code], text);
     return { outcome: CODES[body.code] ?? body.code, answer: body };
   }
-  // A delete answers with nothing at all.
+  // The answer to a delete has no body.
   if (method.output.typeName === EmptySchema.typeName)
     assert.deepEqual([rest.verb, headers["content-length"], text], ["DELETE", "0", ""]);
   return { outcome: "ok", answer: toJson(method.output, fromJson(method.output, text === "" ? {} : JSON.parse(text))) };
@@ -118,7 +119,7 @@ async function byGrpc(
   method: DescMethodUnary | DescMethodServerStreaming,
   request: Message,
   token: string | undefined,
-): Promise<Told> {
+): Promise<Result> {
   const { message, error } = isUnary(method)
     ? await platform.grpc.call(method, request, token)
     : await firstOf(method, request, token);
@@ -128,7 +129,7 @@ async function byGrpc(
   return { outcome: CODES[code] ?? code, answer: error };
 }
 
-/** What a stream says first. */
+/** The first message of a stream. */
 async function firstOf(method: DescMethodServerStreaming, request: Message, token: string | undefined) {
   const enough = new AbortController();
   try {
@@ -141,13 +142,13 @@ async function firstOf(method: DescMethodServerStreaming, request: Message, toke
   }
 }
 
-/** A list shows nothing of the organization: built-in roles alone have no organization in their uid. */
-function outcomeOf(told: Told, wanted: Outcome): Outcome | number {
-  if (wanted !== "empty" || told.outcome !== "ok") return told.outcome;
-  return JSON.stringify(told.answer).includes(`${platform.organization}/`) ? "ok" : "empty";
+/** A caller without rights sees an empty list: only built-in roles, which have no organization in their uid. */
+function outcomeOf(result: Result, wanted: Outcome): Outcome | number {
+  if (wanted !== "empty" || result.outcome !== "ok") return result.outcome;
+  return JSON.stringify(result.answer).includes(`${platform.organization}/`) ? "ok" : "empty";
 }
 
-/** What of an error does not hang on the request, as the request's own uids do. */
+/** The part of an error that does not depend on the request, as the request's uids do. */
 function shapeOf(answer: unknown): unknown {
   const { code, details = [] } = answer as {
     code?: number;
@@ -182,37 +183,38 @@ for (const service of services) {
         assert.ok(make, "support/requests.ts has a request for the method");
         const isPublic = getOption(method, accessOption).public && service.typeName !== SecurityTokenService.typeName;
         const hasRest = restCallOf(method, create(method.input)) !== undefined;
-        const told: Record<string, unknown>[] = [];
-        for (const door of hasRest ? [byRest, byGrpc] : [byGrpc]) {
+        const rejections: Record<string, unknown>[] = [];
+        for (const call of hasRest ? [byRest, byGrpc] : [byGrpc]) {
           const request = await make();
           const seen: Record<string, unknown> = {};
           for (const [name, token] of Object.entries(worthless)) {
-            // The exchange reads tokens for every audience, and says so when it cannot trade one.
+            // The exchange reads tokens of every audience, and has an error of its own for those that it cannot
+            // exchange.
             if (service.typeName === SecurityTokenService.typeName && OTHER_AUDIENCES.includes(name)) continue;
-            const answer = await door(method, request, token);
+            const answer = await call(method, request, token);
             assert.equal(
               answer.outcome,
               isPublic ? "ok" : "UNAUTHENTICATED",
-              `${door.name}, ${name}: ${JSON.stringify(answer)}`,
+              `${call.name}, ${name}: ${JSON.stringify(answer)}`,
             );
             seen[name] = shapeOf(answer.answer);
           }
-          // The owner last: that it works shows that the request was right and that nobody before had done it.
+          // The owner last: its success shows that the request was valid and that no caller before had succeeded.
           for (const who of Object.keys(tokens) as Who[]) {
             const wanted = expected(method, who);
-            const answer = await door(method, request, tokens[who]);
-            assert.equal(outcomeOf(answer, wanted), wanted, `${door.name}, ${who}: ${JSON.stringify(answer)}`);
+            const answer = await call(method, request, tokens[who]);
+            assert.equal(outcomeOf(answer, wanted), wanted, `${call.name}, ${who}: ${JSON.stringify(answer)}`);
             if (answer.outcome !== "ok") seen[who] = shapeOf(answer.answer);
           }
-          told.push(seen);
+          rejections.push(seen);
         }
-        if (told[1] !== undefined) assert.deepEqual(told[0], told[1], "REST and gRPC refuse alike");
+        if (rejections[1] !== undefined) assert.deepEqual(rejections[0], rejections[1], "REST and gRPC refuse alike");
       });
     }
   });
 }
 
-test("every service of the SDK is served by gRPC, and every method declares its transaction by what it does", async () => {
+test("every service of the SDK is served by gRPC, and every method declares the transaction that fits its name", async () => {
   assert.ok(services.length >= 9);
   for (const method of services.flatMap((service) => service.methods)) {
     const reads = /^(?:Get|List|Lookup|Preview|Watch)/.test(method.name);
@@ -223,9 +225,9 @@ test("every service of the SDK is served by gRPC, and every method declares its 
         reads ? api.Transaction.READ : api.Transaction.WRITE,
         method.name,
       );
-    // A request to copy now, or to send again, changes no resource.
-    const tells =
+    // A request to sync now, or to redeliver, changes no resource.
+    const emitsEvent =
       getOption(method, transactionOption) === api.Transaction.WRITE && !/^(?:Sync|Redeliver)/.test(method.name);
-    assert.equal(hasOption(method, api.event), tells, method.name);
+    assert.equal(hasOption(method, api.event), emitsEvent, method.name);
   }
 });

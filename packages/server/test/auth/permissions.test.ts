@@ -11,8 +11,8 @@ import {
 import { both } from "../support/rest-and-grpc.ts";
 import { type Answer, blamed, type Json, type Platform, reason, startPlatform } from "../support/platform.ts";
 
-// What contract §7 says of rights beyond a method's own rule: where they end, and that nobody gives away what it does
-// not hold.
+// Rights beyond a method's own rule: where they end, and that no caller gives away rights that it does not hold.
+// Source: docs/contract.md, "Capabilities and roles".
 let platform: Platform;
 let root: string;
 let owner: string;
@@ -51,7 +51,7 @@ const MANAGER = [
 ];
 
 describe("where rights end", () => {
-  test("at the group: a sibling, a uid that only begins alike, and what is above stay unseen", async () => {
+  test("at the group: its siblings, uids that only begin alike, and its ancestors stay hidden", async () => {
     const [mine, sibling] = [await platform.group(root), await platform.group(root)];
     const [repo, other] = [await platform.repo(mine.uid), await platform.repo(sibling.uid)];
     const identity = await platform.identity(mine.uid, "owner");
@@ -93,7 +93,7 @@ describe("where rights end", () => {
     );
   });
 
-  test("on the next request after the binding, the role's capability or the identity is gone, over an open connection too", async () => {
+  test("with the next request after the binding, the role's capability or the identity was removed, over an open connection too", async () => {
     const group = await platform.group(root);
     const repo = await platform.repo(group.uid);
     const role = await customRole(root, ["CAP_REPO_LIST", "CAP_REPO_UPDATE"]);
@@ -162,7 +162,7 @@ describe("where rights end", () => {
   });
 });
 
-describe("nobody gives away what it does not hold", () => {
+describe("a caller gives no rights that it does not hold", () => {
   let group: string;
   let manager: { uid: string; token: string };
   let target: string;
@@ -174,7 +174,7 @@ describe("nobody gives away what it does not hold", () => {
   const bindings = async (): Promise<string> =>
     (await platform.ok("GET", `/iam/v2/roleBindings?uidp.children_of=${group}`)).totalCount;
 
-  test("by a binding: more capabilities than its own, or its own on a group where it has none", async () => {
+  test("by a binding with more capabilities than its own, or with its own on a group where it has none", async () => {
     const before = await bindings();
     for (const role of ["owner", "viewer"]) {
       denied(
@@ -314,7 +314,7 @@ describe("nobody gives away what it does not hold", () => {
     assert.equal(within.status, 200, within.text);
   });
 
-  test("by how a stronger identity is assumed", async () => {
+  test("by the claim match of an identity with more rights", async () => {
     const strong = await platform.identity(group, "owner");
     const change = (uid: string, relationship: object) =>
       both(
@@ -359,7 +359,7 @@ describe("nobody gives away what it does not hold", () => {
       (await patch(weak, "", { claimMatch: { issuer: "https://mine.example", subject: "me" } })).status,
       200,
     );
-    // The same identity once it is stronger somewhere else, where the manager holds nothing.
+    // The same identity once it has more rights somewhere else, where the manager holds none.
     const { uid: elsewhere } = await platform.group(group);
     await platform.bind(elsewhere, weak, await platform.role("owner"));
     denied(
@@ -369,8 +369,8 @@ describe("nobody gives away what it does not hold", () => {
   });
 });
 
-describe("what a binding cannot join", () => {
-  test("an identity and a group outside its parent's subtree; a custom role outside its own", async () => {
+describe("a binding cannot refer to", () => {
+  test("an identity on a group outside its parent's subtree, nor a custom role on a group outside its own", async () => {
     const [one, two] = [await platform.group(root), await platform.group(root)];
     const deep = await platform.group(one.uid);
     const identityUid = await platform.identity(one.uid);
@@ -404,13 +404,13 @@ describe("what a binding cannot join", () => {
       owner,
     );
     assert.deepEqual(blamed(outside), ["roleUid"]);
-    // People, at the root, may be bound anywhere.
+    // Identities of people are at the root and can be bound on every group.
     await platform.bind(deep.uid, platform.owner, viewer);
   });
 });
 
 describe("built-in roles and organizations", () => {
-  test("a built-in role cannot be changed or deleted, by anybody", async () => {
+  test("a built-in role cannot be changed or deleted, by any caller", async () => {
     const uid = await platform.role("viewer");
     const viewer = await platform.token(await platform.identity(root, "viewer"));
     const change = {
@@ -454,7 +454,7 @@ describe("built-in roles and organizations", () => {
     );
   });
 
-  test("only administrators make organizations, and own what they make", async () => {
+  test("only administrators create organizations, and own the ones they created", async () => {
     const outsider = await platform.token(await platform.identity(root, "owner"));
     denied(await both(platform, GroupsService.method.createGroup, { group: { name: "theirs" } }, outsider));
     const made = await platform.ok("POST", "/iam/v2/groups", { name: "second" });

@@ -9,8 +9,8 @@ import { type Issuer, newKey, openIssuer } from "../support/issuer.ts";
 import { CLIENT, openPeopleProvider, OTHER_CLIENT, type PeopleProvider } from "../support/people-provider.ts";
 import { type Answer, type Json, type Platform, rows, startPlatform } from "../support/platform.ts";
 
-// Contract §7 and OpenID Connect Core §3.1.3.7: an ID token makes the person it speaks of, at the provider that it was
-// issued for and no other.
+// Exchange of an ID token: it creates the identity of its person, for the provider that it was issued for and no other.
+// Source: docs/contract.md, "Authentication"; OpenID Connect Core §3.1.3.7.
 const REDIRECT = "http://127.0.0.1:9/callback";
 let platform: Platform;
 let real: PeopleProvider;
@@ -44,11 +44,11 @@ const exchange = (to: string, bearer: string, query = ""): Promise<Answer> =>
 const personIn = (token: unknown): string => String(decodeJwt(String(token)).sub);
 const bindingsOf = async (identity: string): Promise<Json[]> =>
   rows(platform.ok("GET", `/iam/v2/roleBindings?identity=${identity}`), "roleBindings");
-/** What an identity is told of itself. */
+/** What the server answers an identity about itself. */
 const whoIs = async (identity: string): Promise<Json> =>
   (await platform.call("GET", `/iam/v2/identities/${identity}`, { token: await platform.token(identity) })).body;
 
-/** The claims of an ID token, good for five minutes. */
+/** The claims of an ID token, valid for five minutes. */
 function claims(changes: Record<string, unknown> = {}): Record<string, unknown> {
   const now = Math.floor(platform.clock.nowMs() / 1000);
   return { iss: issuer.url, aud: "moorage", sub: "ann", iat: now, exp: now + 300, ...changes };
@@ -68,7 +68,7 @@ async function signIn(
   };
 }
 
-/** An ID token of the real provider, gotten on its own pages. */
+/** An ID token of the real provider, from a sign-in on its own pages. */
 async function realToken(login: string, client = CLIENT): Promise<string> {
   const query = new URLSearchParams({
     client_id: client.id,
@@ -93,7 +93,7 @@ async function realToken(login: string, client = CLIENT): Promise<string> {
 }
 
 describe("with a real provider", () => {
-  test("who comes for the first time gets an identity and the default role, and is the same ever after, by every door", async () => {
+  test("the first exchange creates an identity with the default role, and later ones find it, by every handler", async () => {
     const group = await newGroup();
     const to = await provider(
       group,
@@ -149,7 +149,7 @@ describe("with a real provider", () => {
     assert.equal((await bindingsOf(identity)).length, 1);
   });
 
-  test("two organizations with one issuer: a token goes to the provider it was issued for, and both know the person as another identity", async () => {
+  test("two organizations with one issuer: a token counts for the provider it was issued for, and each has an identity of its own for the person", async () => {
     const [ours, theirs] = [
       await provider(await newGroup(), { issuer: real.url, clientId: CLIENT.id }),
       await provider(await newGroup(), { issuer: real.url, clientId: OTHER_CLIENT.id }),
@@ -159,7 +159,7 @@ describe("with a real provider", () => {
     const [here, there] = [await exchange(ours, one), await exchange(theirs, two)];
     assert.deepEqual([here.status, there.status], [200, 200]);
     assert.notEqual(personIn(here.body["token"]), personIn(there.body["token"]));
-    // What is said of another organization's provider is what is said of one that never was.
+    // The answer about another organization's provider is the same as about one that does not exist.
     const never = newUid(root);
     const words = async (to: string, bearer: string): Promise<string> => {
       const answer = await exchange(to, bearer);
@@ -184,7 +184,7 @@ describe("with a real provider", () => {
 
 const SUBJECTS = [undefined, "", 7, null, ["ann"], { ann: 1 }, "a".repeat(256), "a\0b", "\ud800"];
 
-test("what is refused, with a reason that tells nothing of others, and leaves nobody behind", async () => {
+test("a rejection has a reason that reveals nothing of others, and creates no identity", async () => {
   const group = await newGroup();
   const to = await provider(group, {}, { defaultRole: viewer });
   const elsewhere = await provider(await newGroup(), { clientId: "another" });
@@ -255,7 +255,7 @@ test("what is refused, with a reason that tells nothing of others, and leaves no
   assert.equal((await exchange(to, await signed({ aud: ["moorage", "another"], azp: "moorage" }))).status, 200);
 });
 
-test("an issuer that cannot be asked is UNAVAILABLE, and is asked only about tokens for its own client", async () => {
+test("an issuer that cannot be reached is UNAVAILABLE, and is asked only for tokens issued for its own client", async () => {
   const gone = await openIssuer();
   const to = await provider(await newGroup(), { issuer: gone.url });
   assert.equal((await exchange(to, await gone.sign(claims({ iss: gone.url, aud: "another" })))).status, 401);
@@ -265,8 +265,8 @@ test("an issuer that cannot be asked is UNAVAILABLE, and is asked only about tok
   assert.equal(answer.status, 503, answer.text);
 });
 
-test("the audit log has why a token was refused, which the answer does not tell", async () => {
-  // Of one kind from one address only so many are written in a minute, and there were some just now.
+test("the audit log has the reason of a rejection that the answer does not contain", async () => {
+  // Only so many entries of one kind and address are written in a minute, and other tests have just caused some.
   platform.clock.offsetMs += 120_000;
   const to = await provider(await newGroup());
   assert.equal((await exchange(to, await signed({ aud: "another" }))).status, 401);
@@ -285,7 +285,7 @@ test("the audit log has why a token was refused, which the answer does not tell"
   );
 });
 
-test("an address counts only when the provider vouches for it, in so many words", async () => {
+test("an e-mail address counts only when the provider says that it is verified", async () => {
   const to = await provider(await newGroup());
   const addresses = async (changes: Record<string, unknown>): Promise<unknown[]> => {
     const { identity } = await signIn(to, changes);
@@ -305,7 +305,7 @@ test("an address counts only when the provider vouches for it, in so many words"
   assert.deepEqual(await addresses({ sub: "eve", email: ["ann@example.com"], email_verified: true }), ["", ""]);
 });
 
-test("people are told apart by the claim that the provider says", async () => {
+test("people are distinguished by the claim that the provider's settings name", async () => {
   const to = await provider(await newGroup(), { correlationRule: "OID_EQUALS_EXTERNAL_ID" });
   const ann = await signIn(to, { sub: "pairwise 1", oid: "ann" });
   assert.equal((await signIn(to, { sub: "pairwise 2", oid: "ann" })).identity, ann.identity);
@@ -322,7 +322,7 @@ test("people are told apart by the claim that the provider says", async () => {
   );
 });
 
-test("the default role is given once: taken away, it does not come back", async () => {
+test("the default role is given once: when removed, it does not come back", async () => {
   const group = await newGroup();
   const to = await provider(group, {}, { defaultRole: viewer });
   const { identity } = await signIn(to);
@@ -332,7 +332,7 @@ test("the default role is given once: taken away, it does not come back", async 
   assert.deepEqual(await bindingsOf(identity), []);
 });
 
-test("first sign-ins at the same time make one identity with one binding", async () => {
+test("concurrent first sign-ins create one identity with one binding", async () => {
   const group = await newGroup();
   const to = await provider(group, {}, { defaultRole: viewer });
   const bearer = await signed();
@@ -345,7 +345,7 @@ test("first sign-ins at the same time make one identity with one binding", async
   assert.equal((await rows(platform.ok("GET", `/iam/v2/roleBindings?group=${group}`), "roleBindings")).length, 1);
 });
 
-describe("when the provider goes or changes", () => {
+describe("when the provider is deleted or changed", () => {
   const refresh = async (bearer: string): Promise<number> =>
     (await platform.call("POST", "/sts/exchange_refresh_token", { token: bearer })).status;
   const uses = async (token: string): Promise<number> =>
@@ -353,7 +353,7 @@ describe("when the provider goes or changes", () => {
   const unnamed = async (bearer: string): Promise<number> =>
     (await platform.call("GET", "/sts/exchange", { token: bearer })).status;
 
-  test("deleted: its people's tokens end at once, and none of them is let in again", async () => {
+  test("deleted: its people's tokens end immediately, and no new ones are issued", async () => {
     const group = await newGroup();
     const to = await provider(group, {}, { defaultRole: viewer });
     const person = await signIn(to, { sub: "carl" });
@@ -383,7 +383,7 @@ describe("when the provider goes or changes", () => {
     assert.equal(await unnamed(bearer), 200);
   });
 
-  test("another issuer: its people are others; the first issuer's are nobody until it is back", async () => {
+  test("another issuer: its people get other identities; those of the first issuer are refused until it is set again", async () => {
     const second = await openIssuer();
     const to = await provider(await newGroup());
     const person = await signIn(to, { sub: "dora" });
@@ -408,7 +408,7 @@ describe("when the provider goes or changes", () => {
     await second.close();
   });
 
-  test("another client: tokens for the old one are for nobody, and the person is the same by the new one", async () => {
+  test("another client: tokens for the old client are refused, and the person keeps its identity by the new one", async () => {
     const to = await provider(await newGroup());
     const person = await signIn(to, { sub: "emil" });
     await platform.ok("PATCH", `/iam/v2/identityProviders/${to}?updateMask=oidc.clientId`, {
@@ -423,7 +423,7 @@ describe("when the provider goes or changes", () => {
     assert.equal(await unnamed(await signed({ sub: "emil", aud: "renamed" })), 200);
   });
 
-  test("whoever changes the client could become its people: it must hold what they were given", async () => {
+  test("changing the client needs the rights given to the provider's people, since the caller could sign in as them", async () => {
     const group = await newGroup();
     const to = await provider(group);
     const person = await signIn(to, { sub: "frank" });

@@ -6,7 +6,7 @@ import { attackOn, refused } from "../support/attacks.ts";
 import { type Issuer, openIssuer } from "../support/issuer.ts";
 import { jsonOf } from "../support/json-of.ts";
 
-// What a thief and its victim do with one refresh token: whoever comes second ends the family, whatever the order, and
+// A stolen refresh token, used by the thief and by its owner: the second use revokes the family, in either order, and
 // no other family.
 let house: AccessHouse;
 let issuer: Issuer;
@@ -31,7 +31,7 @@ const first = async (): Promise<string> => (await exchange(await issuer.sign(cla
 const refresh = async (bearer: string) => house.exchanger.refresh({ bearer, audiences: [] }, house.data());
 const kept = async (): Promise<number> => (await house.db.selectFrom("refresh_tokens").select("hash").execute()).length;
 
-test("of many who trade one at once, one wins at most; the next use of what it traded revokes the family", async () => {
+test("of concurrent uses of one refresh token at most one succeeds; the next use of the same token revokes the family", async () => {
   for (let round = 0; round < 10; round += 1) {
     const token = await first();
     const outcomes = await Promise.allSettled(Array.from({ length: 6 }, () => refresh(token)));
@@ -43,7 +43,7 @@ test("of many who trade one at once, one wins at most; the next use of what it t
   }
 });
 
-test("an old one, however old, ends what has come of it, at the registry's door too, and no other family", async () => {
+test("the reuse of an old refresh token, however old, ends all its successors, at the registry's token endpoint too, and no other family", async () => {
   const [other, stolen] = [await first(), await first()];
   let newest = stolen;
   for (let times = 0; times < 4; times += 1) newest = (await refresh(newest)).refreshToken;
@@ -56,7 +56,7 @@ test("an old one, however old, ends what has come of it, at the registry's door 
   await refused(house.refreshTokens.read(next, house.data()));
 });
 
-test("what was traded for them lives on for its own hour when the family ends, and no longer; with the identity all ends at once", async () => {
+test("access tokens stay valid for their hour when the family ends, and no longer; with the identity all end immediately", async () => {
   const token = await first();
   const traded = await refresh(token);
   const other = await first();
@@ -74,7 +74,7 @@ test("what was traded for them lives on for its own hour when the family ends, a
   await refused(house.refreshTokens.read(other, house.data()));
 });
 
-test("a bad wish, and a clock that is behind, use none up; one that has ended revokes nothing", async () => {
+test("an invalid request, or a clock that is behind, uses no refresh token up; an expired one revokes nothing", async () => {
   const token = await first();
   for (const wish of [{ audiences: ["https://else.where"] }, { capabilities: ["CAP_NOTHING"] }, { scopes: ["x"] }]) {
     await assert.rejects(house.exchanger.refresh({ bearer: token, audiences: [], ...wish }, house.data()), { code: 3 });
@@ -90,7 +90,7 @@ test("a bad wish, and a clock that is behind, use none up; one that has ended re
   await refresh(last.refreshToken);
 });
 
-test("deleting an identity through the API leaves no refresh token of it", async (t) => {
+test("deleting an identity through the API deletes its refresh tokens", async (t) => {
   const server = await startInstallation(t, { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" });
   const { organization } = server.bootstrap;
   const { uid } = await server.api("POST", `/iam/v2/identities/${organization.uid}`, {

@@ -4,7 +4,7 @@ import { Capability } from "@moorage/api";
 import { type Answer, anyDigest, startRegistry } from "../support/registry-server.ts";
 import { startInstallation } from "../support/installation.ts";
 
-// What a refused push, pull or deletion says: who lacks which capability for which path. And what it must not say: what
+// A refused push, pull or deletion names the identity, the capability it lacks and the path, and must not reveal what
 // exists.
 
 const lacks = (identity: string, capability: string, repository: string) => ({
@@ -17,16 +17,16 @@ const narrowedLacks = (identity: string, capability: string, repository: string)
 });
 const needs = (action: string, repository: string, identity: string, capability: string): string =>
   `to ${action} ${repository}, identity ${identity} needs a role binding with ${capability} on a group of that path`;
-const told = ({ json }: Answer): object => ({ message: json.errors[0]?.message, detail: json.errors[0]?.detail });
+const errorOf = ({ json }: Answer): object => ({ message: json.errors[0]?.message, detail: json.errors[0]?.detail });
 const PULLED = "CAP_MANIFEST_LIST and CAP_REPO_BLOBS_GET";
 
-test("a refusal names identity, capability and path, from every way in, the same for what exists and what does not", async (t) => {
+test("a rejection names identity, capability and path, for every request, the same for content that exists and content that does not", async (t) => {
   const registry = await startRegistry(t);
   const { stranger, viewer, ask } = registry;
   const { body, digest, layer } = await registry.image("acme/real", "one");
   await registry.pushManifest("acme/real", "v1", body);
   const [strange, viewing] = [await registry.mint(stranger), await registry.mint(viewer)];
-  // acme/real is there, acme/none and nono/none are not.
+  // acme/real exists, acme/none and nono/none do not.
   for (const name of ["acme/real", "acme/none", "nono/none", "acme/deep/none"]) {
     const refused: [method: string, path: string, token: string, identity: string, capability: string][] = [
       ["GET", `/v2/${name}/manifests/v1`, strange, stranger, PULLED],
@@ -44,18 +44,18 @@ test("a refusal names identity, capability and path, from every way in, the same
     for (const [method, path, token, identity, capability] of refused) {
       const answer = await ask(path, { method, token });
       assert.equal(answer.status, 403, `${method} ${path} ${answer.text}`);
-      assert.deepEqual(told(answer), lacks(identity, capability, name), `${method} ${path}`);
+      assert.deepEqual(errorOf(answer), lacks(identity, capability, name), `${method} ${path}`);
     }
     const pushed = await registry.pushManifest(name, "v1", body, { token: strange });
     assert.deepEqual(
-      [pushed.status, told(pushed)],
+      [pushed.status, errorOf(pushed)],
       [403, lacks(stranger, "CAP_MANIFEST_CREATE", name)],
       "it comes from the writing thread",
     );
   }
 });
 
-test("what making a repository, a group or a tag takes is told to whoever may push", async (t) => {
+test("the rejection of a push that would create a repository, a group or a tag names the capability for that", async (t) => {
   const registry = await startRegistry(t);
   const C = Capability;
   const { body, manifest } = await registry.image("acme/real", "one");
@@ -66,38 +66,38 @@ test("what making a repository, a group or a tag takes is told to whoever may pu
     registry.pushManifest(name, tag, changed, { token });
   const pushing = await narrowed(C.CAP_MANIFEST_CREATE);
   assert.deepEqual(
-    told(await push("acme/none", "v1", pushing)),
+    errorOf(await push("acme/none", "v1", pushing)),
     narrowedLacks(registry.owner, "CAP_REPO_CREATE", "acme/none"),
   );
   const both = "CAP_REPO_CREATE and CAP_IAM_GROUPS_CREATE";
   assert.deepEqual(
-    told(await push("acme/deep/none", "v1", pushing)),
+    errorOf(await push("acme/deep/none", "v1", pushing)),
     narrowedLacks(registry.owner, both, "acme/deep/none"),
   );
-  // Without the right to either, an old tag and a new one are refused alike.
+  // Without either capability, an existing tag and a new one are refused alike.
   for (const tag of ["v1", "v2"]) {
     const answer = await push("acme/real", tag, pushing);
     assert.deepEqual(
-      [answer.status, told(answer)],
+      [answer.status, errorOf(answer)],
       [403, narrowedLacks(registry.owner, "CAP_TAG_CREATE and CAP_TAG_UPDATE", "acme/real")],
       tag,
     );
   }
   const making = await narrowed(C.CAP_MANIFEST_CREATE, C.CAP_TAG_CREATE);
   assert.deepEqual(
-    told(await push("acme/real", "v1", making)),
+    errorOf(await push("acme/real", "v1", making)),
     narrowedLacks(registry.owner, "CAP_TAG_UPDATE", "acme/real"),
   );
   assert.equal((await push("acme/real", "v2", making)).status, 201);
   const moving = await narrowed(C.CAP_MANIFEST_CREATE, C.CAP_TAG_UPDATE);
   assert.deepEqual(
-    told(await push("acme/real", "v3", moving)),
+    errorOf(await push("acme/real", "v3", moving)),
     narrowedLacks(registry.owner, "CAP_TAG_CREATE", "acme/real"),
   );
   assert.equal((await push("acme/real", "v1", moving)).status, 201);
 });
 
-test("a token that does not cover the action says what it takes, without a look at what exists", async (t) => {
+test("the rejection of a token without the action names the scope that is needed, whether the content exists or not", async (t) => {
   const registry = await startRegistry(t);
   await registry.pushManifest("acme/real", "v1", (await registry.image("acme/real", "one")).body);
   const { viewer } = registry;
@@ -108,7 +108,7 @@ test("a token that does not cover the action says what it takes, without a look 
   const more = await registry.ask("/v2/acme/real/blobs/uploads/", { method: "POST", token: pulling });
   assert.equal(more.status, 401, "clients trade it for one that covers more");
   assert.match(more.headers.get("www-authenticate") ?? "", /error="insufficient_scope"/);
-  assert.deepEqual(told(more), {
+  assert.deepEqual(errorOf(more), {
     message: `Unauthenticated: the token does not cover this action: ${needs("push", "acme/real", viewer, "CAP_MANIFEST_CREATE")}`,
     detail: { identity: viewer, capability: "CAP_MANIFEST_CREATE", repository: "acme/real" },
   });
@@ -121,7 +121,7 @@ test("a token that does not cover the action says what it takes, without a look 
     ] as const) {
       const answer = await registry.ask(`/v2/${name}/${path}`, { method, token: empty });
       assert.deepEqual(
-        [answer.status, told(answer)],
+        [answer.status, errorOf(answer)],
         [
           403,
           {
@@ -141,7 +141,7 @@ test("a token that does not cover the action says what it takes, without a look 
   assert.match(anonymous.json.errors[0]?.message ?? "", /log in first/);
 });
 
-test("what the token endpoint leaves out stands in the log with the capability that was missing", async (t) => {
+test("actions that the token endpoint does not grant are logged with the missing capability", async (t) => {
   const server = await startInstallation(t);
   const { identity } = await server.addIdentity(server.bootstrap.organization.uid, "reader", "registry.pull");
   const token = await server.tokenFor("platform", identity);

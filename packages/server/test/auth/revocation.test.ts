@@ -7,8 +7,8 @@ import { startInstallation } from "../support/installation.ts";
 import { openIssuer } from "../support/issuer.ts";
 import { jsonOf } from "../support/json-of.ts";
 
-// What is taken away is gone with the very next request, at every door, though answers are kept and tokens and what was
-// gotten for them live on.
+// A revocation counts from the next request on, at every handler, although answers are cached and tokens, and those
+// exchanged for them, are still valid.
 const CAPABILITIES = [
   "CAP_IAM_GROUPS_LIST",
   "CAP_REPO_LIST",
@@ -27,7 +27,7 @@ interface Names {
 const WITHOUT_RIGHTS = { rest: 404, grpc: 5, pull: 403, granted: 0, refresh: 200 };
 const WITHOUT_IDENTITY = { rest: 401, grpc: 16, pull: 401, granted: 401, refresh: 401 };
 
-test("a right that is taken away ends at the next request", async (t) => {
+test("a revoked right ends with the next request", async (t) => {
   const server = await startInstallation(t, { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" });
   const {
     api,
@@ -45,7 +45,7 @@ test("a right that is taken away ends at the next request", async (t) => {
   });
   let count = 0;
 
-  /** A group with an image, and somebody who may read it alone, with all the tokens there are. */
+  /** A group with an image, and an identity that may only read it, with tokens of every kind. */
   const set = async () => {
     const name = `team-${(count += 1)}`;
     const image = `${organization}/${name}/app`;
@@ -70,9 +70,9 @@ test("a right that is taken away ends at the next request", async (t) => {
     const { token, ...exchanged } = (await ask("GET", `/sts/exchange?identity=${identity}`, { token: external })).json;
     let { refreshToken } = exchanged;
     const pullToken = (await server.grantsOf([`repository:${image}:pull`], `any:${token}`)).token;
-    /** What each door says now. */
+    /** The current answer of each handler. */
     const look = async () => {
-      // First, since it writes: what is answered after it is kept.
+      // First, since it writes: later answers are cached.
       const refreshed = await ask("GET", "/sts/exchange_refresh_token", { token: refreshToken });
       if (refreshed.status === 200)
         refreshToken = jsonOf<{ refreshToken: { token: string } }>(refreshed).refreshToken.token;
@@ -116,7 +116,7 @@ test("a right that is taken away ends at the next request", async (t) => {
       WITHOUT_RIGHTS,
     ],
     ["an identity deleted", ({ identity }) => api("DELETE", `/iam/v2/identities/${identity}`), WITHOUT_IDENTITY],
-    // Tokens live on for their hour at most; what is traded for more of them does not.
+    // Access tokens stay valid for their hour at most; exchanging them for new ones fails.
     [
       "an identity assumed otherwise now",
       async ({ identity }) => {

@@ -34,7 +34,7 @@ after(async () => {
   await platform?.close();
 });
 
-/** A new browser; undefined, with the reason told, where there is none. */
+/** A new browser. Undefined when no browser is installed; the test is then skipped with the reason. */
 async function openChromium(t: TestContext): Promise<BrowserContext | undefined> {
   if (CHROMIUM === undefined) {
     t.skip("no Chromium on this machine: apt-get install chromium");
@@ -55,7 +55,7 @@ async function openChromium(t: TestContext): Promise<BrowserContext | undefined>
   return context;
 }
 
-/** Logs in and agrees on the provider's own pages. */
+/** Logs in and consents on the provider's own pages. */
 async function signInThere(page: Page): Promise<void> {
   await page.fill('input[name="login"]', "ada");
   await page.fill('input[name="password"]', "any");
@@ -116,7 +116,7 @@ test("a page of another site gets no token with the person's cookie", { timeout:
   await page.goto(`${platform.url}/sign-in?identity_provider=${idp}&return_to=/session`);
   await signInThere(page);
   await page.waitForURL(`${platform.url}/session`);
-  // Another port of the same host: another origin of the same site, which gets the cookie sent along.
+  // Another port of the same host: another origin of the same site, so the browser sends the cookie along.
   await page.goto(`${people.url}/.well-known/openid-configuration`);
   const status = await page.evaluate(
     `fetch("${platform.url}/session/token", { method: "POST", credentials: "include", mode: "no-cors" }).then((answer) => answer.type)`,
@@ -136,30 +136,34 @@ test("a page of another site gets no token with the person's cookie", { timeout:
   );
 });
 
-test("a person signs a device in: the forms work under the page's own policy", { timeout: 180_000 }, async (t) => {
-  const context = await openChromium(t);
-  if (context === undefined) return;
-  const { body: codes } = await tokenCall(
-    platform,
-    { client_id: "moorage-cli", identity_provider: idp },
-    "/oauth/device_authorization",
-  );
-  const page = await context.newPage();
-  const faults: string[] = [];
-  page.on("console", (message) => {
-    if (message.type() === "error" && /Content Security Policy/.test(message.text())) faults.push(message.text());
-  });
-  await page.goto(String(codes["verification_uri_complete"]));
-  await page.click("button");
-  await page.click('button[value="go"]');
-  await signInThere(page);
-  await page.waitForURL(/\/oauth\/callback/);
-  assert.match(await page.innerText("body"), /You may close this page/);
-  assert.deepEqual(faults, []);
-  const given = await tokenCall(platform, {
-    grant_type: "urn:ietf:params:oauth:grant-type:device_code",
-    device_code: String(codes["device_code"]),
-    client_id: "moorage-cli",
-  });
-  assert.equal(given.status, 200, JSON.stringify(given.body));
-});
+test(
+  "a person signs in a device: the forms work under the page's Content Security Policy",
+  { timeout: 180_000 },
+  async (t) => {
+    const context = await openChromium(t);
+    if (context === undefined) return;
+    const { body: codes } = await tokenCall(
+      platform,
+      { client_id: "moorage-cli", identity_provider: idp },
+      "/oauth/device_authorization",
+    );
+    const page = await context.newPage();
+    const faults: string[] = [];
+    page.on("console", (message) => {
+      if (message.type() === "error" && /Content Security Policy/.test(message.text())) faults.push(message.text());
+    });
+    await page.goto(String(codes["verification_uri_complete"]));
+    await page.click("button");
+    await page.click('button[value="go"]');
+    await signInThere(page);
+    await page.waitForURL(/\/oauth\/callback/);
+    assert.match(await page.innerText("body"), /You may close this page/);
+    assert.deepEqual(faults, []);
+    const given = await tokenCall(platform, {
+      grant_type: "urn:ietf:params:oauth:grant-type:device_code",
+      device_code: String(codes["device_code"]),
+      client_id: "moorage-cli",
+    });
+    assert.equal(given.status, 200, JSON.stringify(given.body));
+  },
+);

@@ -11,7 +11,7 @@ import {
 } from "../support/people-provider.ts";
 import { type Platform, startPlatform } from "../support/platform.ts";
 
-// A device without a browser, whose person signs in elsewhere.
+// Device authorization (RFC 8628): a device without a browser, whose user signs in elsewhere.
 let platform: Platform;
 let people: PeopleProvider;
 let idp: string;
@@ -54,7 +54,7 @@ const poll = (code: string, client = "moorage-cli"): Promise<TokenAnswer> =>
 
 const proofIn = ({ text }: Shown): string => /name="proof" value="(\w+)"/.exec(text)?.[1] ?? "";
 
-/** Types the code and answers the page that asks whether to go on. */
+/** Enters the code and returns the page that asks for confirmation. */
 async function type(browser: Browser, userCode: string): Promise<Shown> {
   const page = await browser.open(`${platform.url}/oauth/device`);
   return browser.post(page.url, { user_code: userCode, proof: proofIn(page) });
@@ -71,7 +71,7 @@ async function go(browser: Browser, userCode: string, login = "ada"): Promise<Sh
   return browser.signIn(there.location, login);
 }
 
-test("the person types the code, sees who asks, signs in, and the device gets its tokens once", async () => {
+test("the person enters the code, sees which client asks, signs in, and the device gets its tokens once", async () => {
   const codes = await begin();
   assert.match(codes.user_code, /^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/);
   assert.deepEqual(
@@ -107,7 +107,7 @@ test("the person types the code, sees who asks, signs in, and the device gets it
   );
 });
 
-test("of two who ask at once with one code, one gets tokens", async () => {
+test("of two concurrent requests with one device code, one gets tokens", async () => {
   const codes = await begin();
   await go(openBrowser(), codes.user_code);
   const answers = await Promise.all(Array.from({ length: 5 }, () => poll(codes.device_code)));
@@ -125,7 +125,7 @@ test("a device that asks too often is slowed down", async () => {
   platform.clock.offsetMs = 0;
 });
 
-test("declined here or at the provider, too late, unknown, another client: no tokens", async () => {
+test("a code that was declined, has expired, is unknown or belongs to another client gets no tokens", async () => {
   const declined = await begin();
   const browser = openBrowser();
   const page = await type(browser, declined.user_code);
@@ -166,7 +166,7 @@ test("a bad request for codes is refused", async () => {
   }
 });
 
-test("a form that another site sends, or another browser, counts for nothing", async () => {
+test("a form that another site or another browser sends is refused", async () => {
   const codes = await begin();
   const [browser, other] = [openBrowser(), openBrowser()];
   const foreign = proofIn(await other.open(`${platform.url}/oauth/device`));
@@ -182,7 +182,7 @@ test("a form that another site sends, or another browser, counts for nothing", a
   assert.equal((await poll(codes.device_code)).body["error"], "authorization_pending");
 });
 
-test("what a stranger writes stands in no page as HTML", async () => {
+test("text from a request appears in no page as HTML", async () => {
   const page = await openBrowser().open(
     `${platform.url}/oauth/device?user_code=${encodeURIComponent(`"><script>alert(1)</script>`)}`,
   );
@@ -190,7 +190,7 @@ test("what a stranger writes stands in no page as HTML", async () => {
   assert.doesNotMatch(page.text, /<script>alert|"">/);
 });
 
-test("codes cannot be guessed for long", async () => {
+test("attempts to guess codes are limited", async () => {
   const codes = await begin();
   const browser = openBrowser();
   const page = await browser.open(`${platform.url}/oauth/device`);

@@ -4,7 +4,7 @@ import { type Browser, openBrowser } from "../support/browser.ts";
 import { addProvider, openPeopleProvider, type PeopleProvider } from "../support/people-provider.ts";
 import { type Answer, type Platform, startPlatform } from "../support/platform.ts";
 
-// A browser that signs in for itself.
+// A sign-in that gives the browser itself a session.
 let platform: Platform;
 let people: PeopleProvider;
 let idp: string;
@@ -34,7 +34,7 @@ async function signedIn(): Promise<Browser> {
   return browser;
 }
 
-test("a browser lands where it wanted to, with a session; signed out it has none", async () => {
+test("a sign-in returns the browser to the requested page, with a session; signing out ends the session", async () => {
   const browser = await signedIn();
   const { status, body, headers } = await ask(browser, "GET", "/session");
   assert.deepEqual(
@@ -57,7 +57,7 @@ test("a browser lands where it wanted to, with a session; signed out it has none
   );
 });
 
-test("the cookie is for this host alone, and no script sees it", async () => {
+test("the cookie is for this host alone, and scripts cannot read it", async () => {
   const browser = openBrowser();
   const begun = await browser.signIn(url(), "ada", `${platform.url}/oauth/callback`);
   const landed = await browser.open(begun.location, `${platform.url}/session`);
@@ -67,7 +67,7 @@ test("the cookie is for this host alone, and no script sees it", async () => {
   );
 });
 
-test("another site's page gets nothing done", async () => {
+test("requests from another site's page are refused", async () => {
   const browser = await signedIn();
   for (const headers of [
     {},
@@ -99,7 +99,7 @@ test("a session ends after an hour without a request, and after twelve in any ca
   platform.clock.offsetMs = 0;
 });
 
-test("with the provider a session goes at once", async () => {
+test("deleting the provider ends its sessions immediately", async () => {
   const removed = await addProvider(platform, people);
   const browser = openBrowser();
   assert.equal((await browser.signIn(url({ identity_provider: removed }), "ada")).status, 200);
@@ -108,7 +108,7 @@ test("with the provider a session goes at once", async () => {
   assert.equal((await ask(browser, "POST", "/session/token", OWN)).status, 401);
 });
 
-test("nobody is led elsewhere, and a cookie that nobody gave is none", async () => {
+test("a sign-in never redirects to another site, and a forged cookie is no session", async () => {
   for (const path of [
     "//evil.example",
     "/\\evil.example",

@@ -7,7 +7,7 @@ import { type Issuer, newKey, openIssuer } from "../support/issuer.ts";
 import { addProvider, CLIENT, type PeopleProvider } from "../support/people-provider.ts";
 import { type Platform, startPlatform } from "../support/platform.ts";
 
-// A provider, or whoever sits in its place, that gives whatever ID token it likes for the code.
+// A provider, or an attacker in its place, that answers any ID token for the code.
 const LANDING = "http://127.0.0.1:49152/callback";
 let platform: Platform;
 let issuer: Issuer;
@@ -30,7 +30,7 @@ before(async () => {
       .on("end", () => {
         seen = { form: new URLSearchParams(body), authorization: request.headers.authorization };
         nonce = seen.form.get("code") ?? "";
-        // The code is the nonce: what a provider knows of the sign-in that it gave a code for.
+        // The code is the nonce, the only value of the sign-in that the provider knows when it issues the code.
         void answer(nonce).then((token) =>
           response
             .setHeader("content-type", "application/json")
@@ -73,7 +73,7 @@ const claims = (nonce: string, change: object = {}): Record<string, unknown> => 
 });
 const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 
-/** Signs in with whatever `answer` gives. Answers what the client is told. */
+/** Signs in with the token that `answer` gives. Returns the result that the client gets. */
 async function attempt(): Promise<URLSearchParams> {
   const browser = openBrowser();
   const query = new URLSearchParams({
@@ -106,11 +106,11 @@ async function attempt(): Promise<URLSearchParams> {
 
 async function outcome(given: (nonce: string) => Promise<string>): Promise<string> {
   answer = given;
-  const told = await attempt();
-  return told.has("code") ? "signed in" : `${told.get("error")}`;
+  const result = await attempt();
+  return result.has("code") ? "signed in" : `${result.get("error")}`;
 }
 
-test("a token as it should be signs in, within a minute of what the clocks say", async () => {
+test("a valid token signs in, with a clock skew of up to a minute", async () => {
   assert.equal(await outcome((nonce) => issuer.sign(claims(nonce))), "signed in");
   assert.match(seen?.authorization ?? "", /^Basic /);
   for (const change of [
@@ -124,7 +124,7 @@ test("a token as it should be signs in, within a minute of what the clocks say",
   }
 });
 
-test("a token with a claim that is not as it should be does not", async () => {
+test("a token with an invalid claim does not sign in", async () => {
   for (const change of [
     { iss: `${issuer.url}/` },
     { iss: "https://other.example.com" },
@@ -157,7 +157,7 @@ test("a token with a claim that is not as it should be does not", async () => {
     assert.equal(await outcome((nonce) => issuer.sign(claims(nonce, change))), "server_error", JSON.stringify(change));
 });
 
-test("a token that the provider's published key did not sign does not", async () => {
+test("a token that is not signed with the provider's published key does not sign in", async () => {
   const other = newKey("other");
   const pem = issuer.key.publicKey.export({ type: "spki", format: "pem" });
   const mac = (nonce: string, secret: string | Buffer): string => {
@@ -183,7 +183,7 @@ test("a token that the provider's published key did not sign does not", async ()
     assert.equal(await outcome(forged), "server_error", what);
 });
 
-test("what the provider says of itself cannot make an unsigned or weakly signed token good", async () => {
+test("the provider's discovery document cannot make an unsigned or weakly signed token valid", async () => {
   discover({ id_token_signing_alg_values_supported: ["none", "HS256", "RS256"] });
   const mac = (nonce: string): string => {
     const signed = `${encoded({ alg: "HS256" })}.${encoded(claims(nonce))}`;
@@ -199,7 +199,7 @@ test("what the provider says of itself cannot make an unsigned or weakly signed 
   discover({});
 });
 
-test("where the provider's addresses lead elsewhere, nobody follows", async () => {
+test("redirects from the provider's endpoints are not followed", async () => {
   for (const change of [
     { authorization_endpoint: "javascript:alert(1)" },
     { authorization_endpoint: undefined },

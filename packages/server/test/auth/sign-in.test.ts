@@ -14,7 +14,7 @@ import {
 } from "../support/people-provider.ts";
 import { type Json, type Platform, startPlatform } from "../support/platform.ts";
 
-// People who sign in through a real OpenID provider, from a program on their own machine.
+// Sign-ins through a real OpenID provider, from a program on the person's own machine.
 const LANDING = "http://127.0.0.1:49152/callback";
 let platform: Platform;
 let people: PeopleProvider;
@@ -70,7 +70,7 @@ const redeem = (code: string, verifier: string, change: Record<string, string> =
     ...change,
   });
 
-/** What the program at LANDING is told. */
+/** The parameters that the program at LANDING receives. */
 const landed = ({ location }: Shown): URLSearchParams => {
   assert.ok(location.startsWith(`${LANDING}?`), location);
   return new URL(location).searchParams;
@@ -81,9 +81,12 @@ async function codeFor(
   { browser = openBrowser(), change = {} }: { browser?: Browser; change?: Record<string, string> } = {},
 ): Promise<{ code: string; verifier: string }> {
   const { verifier, challenge } = verifierOf();
-  const told = landed(await browser.signIn(authorizeUrl(challenge, change), login, LANDING));
-  assert.deepEqual([told.get("error_description"), told.get("state"), told.get("iss")], [null, "xyz", platform.url]);
-  return { code: told.get("code") ?? "", verifier };
+  const landing = landed(await browser.signIn(authorizeUrl(challenge, change), login, LANDING));
+  assert.deepEqual(
+    [landing.get("error_description"), landing.get("state"), landing.get("iss")],
+    [null, "xyz", platform.url],
+  );
+  return { code: landing.get("code") ?? "", verifier };
 }
 
 async function signIn(login: string, change: Record<string, string> = {}): Promise<Record<string, string>> {
@@ -101,7 +104,7 @@ const subject = (answer: Record<string, string>): string => decodeJwt(answer["ac
 const refresh = (token: string | undefined): Promise<TokenAnswer> =>
   tokenCall(platform, { grant_type: "refresh_token", refresh_token: token ?? "" });
 
-test("a person gets an identity, a role and tokens at the first sign-in, and the same identity at the next", async () => {
+test("the first sign-in creates an identity with a role and gives tokens, and the next finds the same identity", async () => {
   const first = await signIn("ada");
   assert.deepEqual(Object.keys(first).sort(), ["access_token", "expires_in", "refresh_token", "token_type"]);
   const uid = subject(first);
@@ -126,13 +129,13 @@ test("a person gets an identity, a role and tokens at the first sign-in, and the
   assert.notEqual(subject(await signIn("grace")), uid);
 });
 
-test("an address that the provider does not vouch for is none", async () => {
+test("an e-mail address that the provider has not verified is not stored", async () => {
   people.claims = { email: "root@example.com", email_verified: "true" };
   const person = await personOf(subject(await signIn("mallory")));
   assert.deepEqual([person.email, person.email_unverified], ["", "root@example.com"]);
 });
 
-test("a person is known by oid where the rule says so, and groups come from the claim that is set", async () => {
+test("a person is identified by oid where the provider's settings say so, and groups come from the claim that is set", async () => {
   people.claims = { oid: "object-1", groups: "builders" };
   const byObject = {
     identity_provider: await provider({ correlationRule: "OID_EQUALS_EXTERNAL_ID", additionalScopes: ["groups"] }),
@@ -143,12 +146,12 @@ test("a person is known by oid where the rule says so, and groups come from the 
   assert.ok(Number(claims["groups_exp"]) > Number(claims.iat));
   assert.equal((await personOf(String(claims.sub))).subject, "object-1");
   people.claims = { groups: "builders" };
-  const told = landed(await openBrowser().signIn(authorizeUrl(verifierOf().challenge, byObject), "ada", LANDING));
-  assert.equal(told.get("error"), "server_error");
-  assert.match(told.get("error_description") ?? "", /does not say who signed in/);
+  const landing = landed(await openBrowser().signIn(authorizeUrl(verifierOf().challenge, byObject), "ada", LANDING));
+  assert.equal(landing.get("error"), "server_error");
+  assert.match(landing.get("error_description") ?? "", /does not say who signed in/);
 });
 
-test("a public client of the provider, and one without PKCE", async () => {
+test("sign-ins work for a public client of the provider, and for a provider without PKCE", async () => {
   let authorization: string | undefined = "none";
   let verifier: boolean | undefined;
   people.intercept = (request) => {
@@ -163,7 +166,7 @@ test("a public client of the provider, and one without PKCE", async () => {
   assert.equal(verifier, true);
 });
 
-test("scope narrows what the tokens may", async () => {
+test("scope narrows the rights of the tokens", async () => {
   const answer = await signIn("ada", { scope: `openid CAP_REPO_LIST ${platform.organization}` });
   const claims = decodeJwt(answer["access_token"] ?? "");
   assert.deepEqual([claims["cap"], claims["scopes"]], [["CAP_REPO_LIST"], [platform.organization]]);
@@ -171,7 +174,7 @@ test("scope narrows what the tokens may", async () => {
   assert.deepEqual(decodeJwt(String(again.body["access_token"]))["cap"], ["CAP_REPO_LIST"]);
 });
 
-test("what is wrong before the redirect URI is trusted is told to the person, and sent nowhere", async () => {
+test("an error before the redirect URI is verified is shown to the person, and sent nowhere", async () => {
   const { challenge } = verifierOf();
   for (const change of [
     { redirect_uri: "http://localhost:49152/callback" },
@@ -206,7 +209,7 @@ test("what is wrong before the redirect URI is trusted is told to the person, an
   assert.deepEqual([twice.status, twice.location], [400, ""]);
 });
 
-test("what is wrong after it is told to the client, with its state and our name", async () => {
+test("an error after that is sent to the client, with its state and the issuer", async () => {
   const { challenge } = verifierOf();
   for (const [change, error] of [
     [{ response_type: "token" }, "unsupported_response_type"],
@@ -221,16 +224,16 @@ test("what is wrong after it is told to the client, with its state and our name"
     [{ identity_provider: "' or 1=1" }, "invalid_request"],
     [{ scope: "CAP_REPO_LISTS" }, "invalid_scope"],
   ] as const) {
-    const told = landed(await openBrowser().open(authorizeUrl(challenge, change), LANDING));
+    const landing = landed(await openBrowser().open(authorizeUrl(challenge, change), LANDING));
     assert.deepEqual(
-      [told.get("error"), told.get("state"), told.get("iss"), told.get("code")],
+      [landing.get("error"), landing.get("state"), landing.get("iss"), landing.get("code")],
       [error, "xyz", platform.url, null],
       JSON.stringify(change),
     );
   }
 });
 
-test("a sign-in can be ended only in the browser that began it, and once", async () => {
+test("a sign-in can be completed only in the browser that began it, and once", async () => {
   const [victim, attacker] = [openBrowser(), openBrowser()];
   const callback = `${platform.url}/oauth/callback`;
   const begun = await attacker.signIn(authorizeUrl(verifierOf().challenge), "mallory", callback);
@@ -255,7 +258,7 @@ test("a sign-in can be ended only in the browser that began it, and once", async
     assert.equal((await attacker.open(`${callback}?${query}`)).status, 400);
 });
 
-test("a sign-in takes ten minutes at most, a code one", async () => {
+test("a sign-in may take ten minutes, and a code is valid for one minute", async () => {
   const browser = openBrowser();
   const begun = await browser.signIn(authorizeUrl(verifierOf().challenge), "ada", `${platform.url}/oauth/callback`);
   platform.clock.offsetMs += 601_000;
@@ -266,7 +269,7 @@ test("a sign-in takes ten minutes at most, a code one", async () => {
   platform.clock.offsetMs = 0;
 });
 
-test("a code is worth something to nobody but its client, with its verifier, once", async () => {
+test("a code is accepted only from its client, with its verifier, once", async () => {
   for (const change of [
     { code_verifier: randomBytes(32).toString("base64url") },
     { code_verifier: "short" },
@@ -301,7 +304,7 @@ test("a code is worth something to nobody but its client, with its verifier, onc
   );
 });
 
-test("of two who trade one code at once, one wins or none", async () => {
+test("of two concurrent uses of one code at most one succeeds", async () => {
   const { code, verifier } = await codeFor("ada");
   const answers = await Promise.all(Array.from({ length: 6 }, () => redeem(code, verifier)));
   assert.ok(
@@ -312,7 +315,7 @@ test("of two who trade one code at once, one wins or none", async () => {
   assert.equal((await refresh(String(won))).status, 400, "nobody knows who was the thief");
 });
 
-test("an answer for another provider, with another state or nonce, is not taken", async () => {
+test("an answer for another provider, with another state or nonce, is refused", async () => {
   const callback = `${platform.url}/oauth/callback`;
   const fault = async (bend: (url: URL) => void | Promise<void>): Promise<URLSearchParams> => {
     const browser = openBrowser();
@@ -325,7 +328,7 @@ test("an answer for another provider, with another state or nonce, is not taken"
     (url: URL) => url.searchParams.delete("iss"),
     (url: URL) => url.searchParams.set("code", "guessed"),
     (url: URL) => url.searchParams.delete("code"),
-    // The code of another sign-in: its nonce and its verifier are others.
+    // The code of another sign-in, with another nonce and verifier.
     async (url: URL) =>
       url.searchParams.set(
         "code",
@@ -334,10 +337,10 @@ test("an answer for another provider, with another state or nonce, is not taken"
         ).searchParams.get("code") ?? "",
       ),
   ]) {
-    const told = await fault(bend as (url: URL) => void);
-    assert.deepEqual([told.get("error"), told.get("code")], ["server_error", null]);
+    const landing = await fault(bend as (url: URL) => void);
+    assert.deepEqual([landing.get("error"), landing.get("code")], ["server_error", null]);
   }
-  // Without PKCE it is the nonce alone that tells.
+  // Without PKCE only the nonce distinguishes them.
   const plain = { identity_provider: await provider({ pkceEnabled: false }) };
   const [browser, other] = [openBrowser(), openBrowser()];
   const begun = new URL((await browser.signIn(authorizeUrl(verifierOf().challenge, plain), "ada", callback)).location);
@@ -348,7 +351,7 @@ test("an answer for another provider, with another state or nonce, is not taken"
   assert.equal(landed(await browser.open(begun.href, LANDING)).get("error"), "server_error");
 });
 
-test("two organizations with one issuer: what was issued for one is worth nothing to the other", async () => {
+test("two organizations with one issuer: a code issued for one is refused for the other", async () => {
   const { uid: other } = await platform.ok("POST", "/iam/v2/groups", { name: "other" });
   const theirs = await provider(
     { clientId: OTHER_CLIENT.id, clientSecret: OTHER_CLIENT.secret, pkceEnabled: false },
@@ -367,7 +370,7 @@ test("two organizations with one issuer: what was issued for one is worth nothin
   assert.equal(landed(await browser.open(begun.href, LANDING)).get("error"), "server_error");
 });
 
-test("a provider that is gone, or another one by now, ends what was begun there, and the tokens it gave", async () => {
+test("deleting or changing a provider ends the sign-ins begun there, and the tokens issued through it", async () => {
   const callback = `${platform.url}/oauth/callback`;
   const removed = await provider();
   const browser = openBrowser();
@@ -379,9 +382,9 @@ test("a provider that is gone, or another one by now, ends what was begun there,
   const { code, verifier } = await codeFor("ada", { change: { identity_provider: removed } });
   const given = await signIn("ada", { identity_provider: removed });
   await platform.ok("DELETE", `/iam/v2/identityProviders/${removed}`);
-  const told = landed(await browser.open(begun.location, LANDING));
+  const landing = landed(await browser.open(begun.location, LANDING));
   assert.deepEqual(
-    [told.get("error"), /begin again/.test(told.get("error_description") ?? "")],
+    [landing.get("error"), /begin again/.test(landing.get("error_description") ?? "")],
     ["access_denied", true],
   );
   assert.equal((await redeem(code, verifier)).body["error"], "invalid_grant");
@@ -392,17 +395,17 @@ test("a provider that is gone, or another one by now, ends what was begun there,
   );
 });
 
-test("a provider that fails says so, and what to do", async () => {
+test("a failing provider is reported, with what to do", async () => {
   const fault = async (): Promise<[string | null, string]> => {
-    const told = landed(await openBrowser().signIn(authorizeUrl(verifierOf().challenge), "ada", LANDING));
-    return [told.get("error"), told.get("error_description") ?? ""];
+    const landing = landed(await openBrowser().signIn(authorizeUrl(verifierOf().challenge), "ada", LANDING));
+    return [landing.get("error"), landing.get("error_description") ?? ""];
   };
   const answer = (path: string, status: number, body: string) => {
     people.intercept = (request, response) =>
       request.url?.split("?")[0] === path &&
       (response.writeHead(status, { "content-type": "application/json" }).end(body), true);
   };
-  // Nothing that it said of itself is kept after a failure.
+  // Nothing of its discovery document is cached after a failure.
   answer("/token", 500, "{}");
   assert.deepEqual(await fault(), [
     "temporarily_unavailable",
@@ -436,24 +439,24 @@ test("a provider that fails says so, and what to do", async () => {
   await signIn("ada");
 });
 
-test("a provider that changes its keys is believed at once", async () => {
+test("new keys of a provider are accepted immediately", async () => {
   await signIn("ada");
   await people.rotate();
   await signIn("ada");
 });
 
-test("consent that is denied comes back as such", async () => {
+test("denied consent is sent to the client as access_denied", async () => {
   const browser = openBrowser();
   const page = await browser.open(authorizeUrl(verifierOf().challenge));
   const abort = /href="([^"]+\/abort)"/.exec(page.text)?.[1] ?? "";
-  const told = landed(await browser.open(new URL(abort, page.url).href, LANDING));
+  const landing = landed(await browser.open(new URL(abort, page.url).href, LANDING));
   assert.deepEqual(
-    [told.get("error"), told.get("error_description")],
+    [landing.get("error"), landing.get("error_description")],
     ["access_denied", "the sign-in was declined at the identity provider"],
   );
 });
 
-test("what the issuer says of itself names the doors", async () => {
+test("the discovery document names the endpoints", async () => {
   for (const path of ["openid-configuration", "oauth-authorization-server"]) {
     const document = (await (await fetch(`${platform.url}/.well-known/${path}`)).json()) as Record<string, unknown>;
     assert.equal(document["authorization_endpoint"], `${platform.url}/oauth/authorize`);
@@ -467,7 +470,7 @@ test("what the issuer says of itself names the doors", async () => {
   }
 });
 
-test("a refresh token that is given back ends, with all that came of the same sign-in", async () => {
+test("revoking a refresh token ends it, with all other tokens of the same sign-in", async () => {
   const given = await signIn("ada");
   const next = String((await refresh(given["refresh_token"])).body["refresh_token"]);
   const revoke = (token: string): Promise<TokenAnswer> => tokenCall(platform, { token }, "/oauth/revoke");
@@ -478,7 +481,7 @@ test("a refresh token that is given back ends, with all that came of the same si
   assert.equal((await refresh(next)).body["error"], "invalid_grant");
 });
 
-test("the audit log tells who signed in through which provider, and what was refused", async () => {
+test("the audit log has each sign-in with its person and provider, and each rejection", async () => {
   const entries = async (method: string, decision: string) =>
     (
       await platform.ok(

@@ -11,7 +11,8 @@ import { pushImage } from "../support/image.ts";
 import { OCI_INDEX, temporaryFolder } from "../support/installation.ts";
 import { type Answer, blamed, type Json, type Platform, rows, startPlatform } from "../support/platform.ts";
 
-// Contract §3: groups accept documents, and what a document blocks waits for that.
+// Groups accept documents, and a required document blocks its methods until then. Source: docs/contract.md,
+// "Resources".
 const url = (id: string): string => `https://moorage.example.com/${id}`;
 const document = (id: string, required: unknown): object => ({ id, label: `The ${id}`, url: url(id), required });
 const DOCUMENTS = [
@@ -32,14 +33,14 @@ before(async () => {
 });
 after(() => platform.close());
 
-/** An organization of its own, for which nothing is accepted. */
+/** A new organization that has accepted nothing. */
 const organization = (): Promise<Json> =>
   platform.ok("POST", "/iam/v2/groups", { name: `terms-${(organizations += 1)}` });
 const accept = (group: string, ...documentIds: string[]): Promise<Json> =>
   platform.ok("POST", `/iam/v2/terms/${group}`, { documentIds });
 const acceptances = (group: string, query = ""): Promise<Json[]> =>
   rows(platform.ok("GET", `/iam/v2/terms/${group}${query}`), "termsAcceptances");
-/** The documents that a refusal names as missing; none when there was no such refusal. */
+/** The documents that an error names as missing; empty when it is another answer. */
 const missing = ({ body }: Answer): string[] =>
   (body.details ?? [])
     .flatMap(({ violations = [] }) => violations)
@@ -48,7 +49,7 @@ const missing = ({ body }: Answer): string[] =>
 const post = (path: string, body: unknown, by = token): Promise<Answer> =>
   platform.call("POST", path, { token: by, body });
 
-test("accepting notes who and when, once", async () => {
+test("accepting records the identity and the time, once", async () => {
   const { uid: group } = await organization();
   assert.deepEqual(await acceptances(group), []);
   assert.deepEqual(await accept(group, "privacy", "terms-of-service", "privacy"), {
@@ -71,7 +72,7 @@ test("accepting notes who and when, once", async () => {
   assert.deepEqual((await acceptances(group, "?order_by=doc_id"))[1], first, "who was first stays");
 });
 
-test("a list has what ancestors accepted, in pages", async () => {
+test("a list contains what ancestors accepted, in pages", async () => {
   const { uid: root } = await organization();
   await accept(root, "house-rules");
   const { uid: group } = await platform.group(root);
@@ -128,7 +129,7 @@ test("a list has what ancestors accepted, in pages", async () => {
   assert.equal((await both(platform, METHODS.listTermsAcceptances, { group: "no-uid" }, token)).status, 404);
 });
 
-test("documents that there are not are refused by name, and nothing is accepted", async () => {
+test("the error for unknown documents names them, and nothing is accepted", async () => {
   const { uid: group } = await organization();
   const answer = await both(
     platform,
@@ -150,7 +151,7 @@ test("documents that there are not are refused by name, and nothing is accepted"
 });
 
 describe("a required document", () => {
-  test("blocks what it names until the group or an ancestor accepted it, and nothing else", async () => {
+  test("blocks the methods it names until the group or an ancestor has accepted it, and no others", async () => {
     const { uid: root } = await organization();
     const create = (): Promise<Answer> => post(`/registry/v2/repos/${root}`, { name: "app" });
     const refused = await create();
@@ -182,7 +183,7 @@ describe("a required document", () => {
     assert.equal((await patch()).status, 200);
   });
 
-  test("blocks batches by each of their groups, and neither reads, deletes nor invites", async () => {
+  test("blocks batches by each of their groups, and blocks neither reads, deletes nor invites", async () => {
     const [{ uid: free }, { uid: bound }] = [await organization(), await organization()];
     await accept(free, ...ALL);
     const identity = await platform.identity(free);
@@ -204,7 +205,7 @@ describe("a required document", () => {
     );
   });
 
-  test("rights are told before it: who may not do it anyway learns nothing of what is missing", async () => {
+  test("counts after the rights: a caller without the right does not see which documents are missing", async () => {
     const { uid: root, name } = await organization();
     const { uid: elsewhere } = await organization();
     await accept(elsewhere, ...ALL);
@@ -216,7 +217,7 @@ describe("a required document", () => {
     assert.deepEqual([push.status, missing(push)], [403, []]);
   });
 
-  test("blocks a push at its first step and at its last, and leaves no trace of it", async () => {
+  test("blocks the first and the last request of a push, and nothing of the push is stored", async () => {
     const { uid: root, name } = await organization();
     await accept(root, "house-rules", "privacy");
     const registry = await platform.token(platform.owner, { audience: new URL(platform.url).host });
@@ -238,7 +239,7 @@ describe("a required document", () => {
     await pushImage(platform, `${name}/app`, "v1");
     const pulled = await platform.call("GET", `/v2/${name}/app/manifests/v1`, { token: registry });
     assert.equal(pulled.status, 200);
-    // Another organization waits still: the manifest of the first, into a repo that is there.
+    // Another organization has not accepted it: its manifest is refused, although the repo exists.
     const { uid: late, name: other } = await organization();
     await accept(late, "terms-of-service", "house-rules");
     await platform.ok("POST", `/registry/v2/repos/${late}`, { name: "app" });
@@ -253,7 +254,7 @@ describe("a required document", () => {
   });
 });
 
-test("a group's acceptances go with it", async () => {
+test("a group's acceptances are deleted with it", async () => {
   const { uid: root } = await organization();
   await accept(root, "house-rules");
   const { uid: group } = await platform.group(root);
@@ -262,7 +263,7 @@ test("a group's acceptances go with it", async () => {
   assert.deepEqual(await acceptances(group), await acceptances(root), "nothing is left of the group's own");
 });
 
-test("a wrong file of documents stops the start, and is told by file and entry", async (t) => {
+test("an invalid file of documents stops the start, and the error names the file and the entry", async (t) => {
   const file = join(temporaryFolder(t), "terms.json");
   const good = document("terms", true);
   const wrong: [unknown, RegExp][] = [
@@ -285,11 +286,11 @@ test("a wrong file of documents stops the start, and is told by file and entry",
   ];
   for (const [content, message] of wrong) {
     writeFileSync(file, typeof content === "string" ? content : JSON.stringify(content));
-    const isTold = (error: Error): boolean =>
+    const namesEntry = (error: Error): boolean =>
       error instanceof ConfigError &&
       error.message.startsWith(`MOORAGE_TERMS_FILE: ${file}: `) &&
       message.test(error.message);
-    assert.throws(() => readTerms(file), isTold, String(message));
+    assert.throws(() => readTerms(file), namesEntry, String(message));
   }
   const config: Config = loadConfig({
     MOORAGE_PORT: "0",

@@ -11,7 +11,7 @@ import { type AccessHouse, openAccess } from "../support/access.ts";
 import { newKey } from "../support/issuer.ts";
 import { openProvider, type RealProvider } from "../support/openid-provider.ts";
 
-// A real OpenID provider on one side, our doors on real sockets on the other.
+// A real OpenID provider on one side, this server's endpoints on real sockets on the other.
 let house: AccessHouse;
 let provider: RealProvider;
 let identity: string;
@@ -67,7 +67,7 @@ async function call(path: string, { bearer, form, json, method }: CallOptions = 
 const whoIs = (token: unknown, audience: "platform" | "registry" = "platform") =>
   house.authenticate(`Bearer ${String(token)}`, audience, house.clock.nowMs);
 
-test("a token of a real provider becomes one of ours, by GET and POST, in query, form and JSON", async () => {
+test("a token of a real provider is exchanged for one of this server, by GET and POST, in query, form and JSON", async () => {
   const bearer = await provider.token();
   const aud = encodeURIComponent(house.baseUrl);
   for (const answer of [
@@ -92,7 +92,7 @@ test("a token of a real provider becomes one of ours, by GET and POST, in query,
   }
 });
 
-test("what we sign verifies by our own discovery and keys, lives an hour, and names its parties", async () => {
+test("issued tokens verify with the published discovery document and keys, are valid for an hour, and name issuer, subject and audience", async () => {
   const { body } = await call("/sts/exchange", { bearer: await provider.token() });
   const discovery = (await call("/.well-known/openid-configuration")).body;
   assert.equal(discovery["issuer"], house.baseUrl);
@@ -110,7 +110,7 @@ test("what we sign verifies by our own discovery and keys, lives an hour, and na
   );
 });
 
-test("audiences: the platform's and the registry's, no other", async () => {
+test("only the platform's and the registry's audience can be requested", async () => {
   const bearer = await provider.token();
   const registry = await call(`/sts/exchange?aud=${house.registryAudience}`, { bearer });
   assert.equal((await whoIs(registry.body["token"], "registry")).identity, identity);
@@ -126,7 +126,7 @@ test("audiences: the platform's and the registry's, no other", async () => {
   );
 });
 
-test("narrowed to capabilities and groups; what narrows badly is an error, never ignored", async () => {
+test("tokens can be narrowed to capabilities and groups; an invalid value is an error, never ignored", async () => {
   const bearer = await provider.token();
   const group = newUid("");
   const narrowed = await call(`/sts/exchange?cap=CAP_REPO_LIST&scopes=${group}&scope=${group}`, { bearer });
@@ -151,7 +151,7 @@ test("narrowed to capabilities and groups; what narrows badly is an error, never
   }
 });
 
-test("no token, a malformed one, another method, a body too large or of another kind", async () => {
+test("a missing or malformed token, another HTTP method, and a body too large or of another type are refused", async () => {
   assert.equal((await call("/sts/exchange")).status, 401);
   assert.equal((await call("/sts/exchange", { bearer: "nonsense" })).status, 401);
   const wrong = await call("/sts/exchange", { method: "DELETE" });
@@ -170,7 +170,7 @@ test("no token, a malformed one, another method, a body too large or of another 
     assert.equal((await call("/sts/exchange", { bearer, json })).status, 400);
 });
 
-test("several identities with one subject must be told apart by name", async () => {
+test("of several identities with one subject the request must name one", async () => {
   const value = {
     iss: { case: "issuer" as const, value: provider.url },
     sub: { case: "subject" as const, value: "ci" },
@@ -183,7 +183,7 @@ test("several identities with one subject must be told apart by name", async () 
   assert.equal((await whoIs((await call(`/sts/exchange?identity=${twin}`, { bearer })).body["token"])).identity, twin);
 });
 
-test("the identity is seen, at most once a minute", async () => {
+test("an exchange updates the identity's lastSeenTime, at most once a minute", async () => {
   const seen = async () => {
     const row = await house.db
       .selectFrom("identities")
@@ -204,7 +204,7 @@ test("the identity is seen, at most once a minute", async () => {
   }
 });
 
-test("static keys: issuer, subject, audience and the keys given, until they expire", async () => {
+test("static keys: a token needs the issuer, subject, audience and keys given, until they expire", async () => {
   const key = newKey("k");
   const end = house.clock.nowMs + 600_000;
   const value = {
@@ -238,7 +238,7 @@ test("static keys: issuer, subject, audience and the keys given, until they expi
   house.clock.nowMs = Date.now();
 });
 
-test("a refresh token trades once, for the same or less; its second use revokes the family", async () => {
+test("a refresh token is good for one exchange, for the same rights or fewer; its second use revokes the family", async () => {
   const group = newUid("");
   const refresh = (bearer: unknown, query = "") =>
     call(`/sts/exchange_refresh_token${query}`, { bearer: String(bearer) });
@@ -275,7 +275,7 @@ test("a refresh token trades once, for the same or less; its second use revokes 
   assert.ok(rows.every(({ hash }) => /^[0-9a-f]{64}$/.test(hash)));
 });
 
-test("a refresh token used twice at once is good for one of the two at most", async () => {
+test("of two concurrent uses of a refresh token at most one succeeds", async () => {
   const { refreshToken } = (await call("/sts/exchange", { bearer: await provider.token() })).body;
   const answers = await Promise.all(
     [1, 2, 3].map(() => call("/sts/exchange_refresh_token", { bearer: String(refreshToken) })),
@@ -283,7 +283,7 @@ test("a refresh token used twice at once is good for one of the two at most", as
   assert.equal(answers.filter(({ status }) => status === 200).length, 1);
 });
 
-test("a refresh token ends with a changed relationship, and after 30 days", async () => {
+test("a refresh token ends when its identity's claim match changes, and after 30 days", async () => {
   const get = async () =>
     String((await call("/sts/exchange", { bearer: await provider.token() })).body["refreshToken"]);
   const [one, two] = [await get(), await get()];
@@ -294,7 +294,7 @@ test("a refresh token ends with a changed relationship, and after 30 days", asyn
   assert.equal((await call("/sts/exchange_refresh_token", { bearer: two })).status, 401);
 });
 
-test("RFC 8693: exchange and refresh, and OAuth's own errors", async () => {
+test("RFC 8693: exchange and refresh work as specified, with OAuth's error codes", async () => {
   const grant = "urn:ietf:params:oauth:grant-type:token-exchange";
   const type = "urn:ietf:params:oauth:token-type:";
   const bearer = await provider.token();
@@ -356,7 +356,7 @@ test("RFC 8693: exchange and refresh, and OAuth's own errors", async () => {
   }
 });
 
-test("the service says the same as the doors", async () => {
+test("the gRPC service answers the same as the HTTP endpoints", async () => {
   const authorization = `Bearer ${await provider.token()}`;
   const raw = await house.service.exchange(
     house.data(),
