@@ -10,7 +10,7 @@ import { LAUNCHER, moorage, startServing, temporaryFolder, terminate } from "./c
 const NODE = process.execPath;
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
-test("a wrong setting stops the start with one line that names it, from the environment and from a flag", async (t) => {
+test("an invalid setting stops the start with one line that names it, from the environment and from a flag", async (t) => {
   const cwd = temporaryFolder(t);
   const cases: [Record<string, string>, string[], RegExp][] = [
     [{ MOORAGE_PORT: "eighty" }, [], /MOORAGE_PORT/],
@@ -39,7 +39,7 @@ test("an unknown flag and an unknown command end with an error on stderr", async
   }
 });
 
-test("a server listens, prints what to try next, gives tokens that it accepts, and ends with 0 on SIGTERM", async (t) => {
+test("a server listens, prints what to try next, issues tokens that it accepts, and ends with 0 on SIGTERM", async (t) => {
   const cwd = temporaryFolder(t);
   const server = await startServing(t, NODE, [LAUNCHER, "serve", "--port", "0"], { cwd });
   const { code, stdout } = await moorage(["token"], { cwd });
@@ -67,7 +67,7 @@ test("a server listens, prints what to try next, gives tokens that it accepts, a
   assert.equal(after.code, 0, "a token needs no running server");
 });
 
-test("SIGTERM lets an upload under way end, and the server ends with 0", async (t) => {
+test("SIGTERM lets an upload under way complete, and the server ends with 0", async (t) => {
   const cwd = temporaryFolder(t);
   const server = await startServing(t, NODE, [LAUNCHER, "serve", "--port", "0"], { cwd });
   const { stdout } = await moorage(["token", "--audience", "registry"], { cwd });
@@ -81,7 +81,7 @@ test("SIGTERM lets an upload under way end, and the server ends with 0", async (
   const answered = once(upload, "response");
   const written = new Promise((resolve) => upload.write("first half, ", resolve));
   await written;
-  // The upload's request has been read when a later one on another connection is answered.
+  // The server has read the upload's request when it answers a later one on another connection.
   await fetch(`${server.url}/healthz`);
   const ended = terminate(server);
   await assert.rejects(async () => {
@@ -105,7 +105,7 @@ test("npm start serves from the sources, and SIGTERM to npm ends the server with
   await assert.rejects(fetch(`${server.url}/readyz`), "the server still answers");
 });
 
-test("a token cannot be had from a folder that is not there, not a server's, or without its database; each time one line says so", async (t) => {
+test("`token` fails with one line for a folder that is missing, is no server's, or has no database", async (t) => {
   const cwd = temporaryFolder(t);
   const empty = join(cwd, "empty");
   mkdirSync(empty);
@@ -121,7 +121,7 @@ test("a token cannot be had from a folder that is not there, not a server's, or 
   }
 });
 
-test("a token's flags are checked", async (t) => {
+test("the flags of `token` are validated", async (t) => {
   const cwd = temporaryFolder(t);
   await terminate(await startServing(t, NODE, [LAUNCHER, "serve", "--port", "0"], { cwd }));
   for (const [flag, value] of [
@@ -137,7 +137,7 @@ test("a token's flags are checked", async (t) => {
   }
 });
 
-test("a second server on the same data folder is refused, and the first goes on", async (t) => {
+test("a second server on the same data folder is refused, and the first keeps serving", async (t) => {
   const cwd = temporaryFolder(t);
   const first = await startServing(t, NODE, [LAUNCHER, "serve", "--port", "0"], { cwd });
   const second = await moorage(["serve", "--port", "0"], { cwd });
@@ -147,7 +147,7 @@ test("a second server on the same data folder is refused, and the first goes on"
   assert.equal(await terminate(first), 0);
 });
 
-test("a sample image is pushed, and written as a layout with the same digest", async (t) => {
+test("a sample image is pushed, and written as an OCI layout with the same digest", async (t) => {
   const cwd = temporaryFolder(t);
   const server = await startServing(t, NODE, [LAUNCHER, "serve", "--port", "0"], { cwd });
   const { code, stdout, stderr } = await moorage(

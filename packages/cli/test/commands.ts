@@ -1,5 +1,5 @@
-// How the tests of this folder run the command: a program of its own, in a temporary folder, with no setting from
-// outside.
+// Runs the command for the tests of this folder: as a process of its own, in a temporary folder, without settings of
+// the test's environment.
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -15,10 +15,10 @@ export const LAUNCHER = fileURLToPath(new URL("../bin/moorage.js", import.meta.u
 const START_TIMEOUT_MS = 60_000;
 const COMMAND_TIMEOUT_MS = 180_000;
 
-/** What a command printed, and how it ended. */
+/** What a command printed, and its exit code. */
 export type Outcome = { readonly code: number; readonly stdout: string; readonly stderr: string };
 
-/** A server that is running: its URL, its process, and everything it has printed so far. */
+/** A running server: its URL, its process, and everything it has printed so far. */
 export type Running = { readonly url: string; readonly child: ChildProcess; output(): string };
 
 /** A temporary folder that is removed when the test ends. */
@@ -28,7 +28,7 @@ export function temporaryFolder(t: TestContext): string {
   return folder;
 }
 
-/** This process's environment without what is meant for other servers or for the test runner, and with `extra`. */
+/** This process's environment without the variables for other servers and for the test runner, and with `extra`. */
 export function environment(extra: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(
     ([name]) => !name.startsWith("MOORAGE_") && !name.startsWith("NODE_TEST"),
@@ -36,7 +36,7 @@ export function environment(extra: Readonly<Record<string, string>>): NodeJS.Pro
   return { ...Object.fromEntries(own), ...extra };
 }
 
-/** Runs a program to its end. */
+/** Runs a program and waits for its exit. */
 export async function run(
   program: string,
   args: readonly string[],
@@ -50,7 +50,7 @@ export async function run(
   });
 }
 
-/** Runs `moorage` from the source tree to its end. */
+/** Runs `moorage` from the source tree and waits for its exit. */
 export function moorage(
   args: readonly string[],
   options: { cwd?: string; env?: Record<string, string> } = {},
@@ -90,7 +90,7 @@ export async function startServing(
   return { url: await listening.finally(() => clearTimeout(timer)), child, output: () => output };
 }
 
-/** Asks a server to end and answers its exit code (null: killed by a signal). */
+/** Sends SIGTERM to a server. Returns its exit code; null when a signal killed it. */
 export async function terminate({ child }: Running): Promise<number | null> {
   const exited = once(child, "exit");
   child.kill("SIGTERM");

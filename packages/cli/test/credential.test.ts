@@ -9,7 +9,7 @@ import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { environment, LAUNCHER, moorage, type Outcome, run, startServing, temporaryFolder } from "./commands.ts";
 
-// `docker-credential-moorage` as clients call it: one word, the question on standard input, the answer or the failure
+// `docker-credential-moorage` as clients call it: one argument, the request on standard input, the answer or the error
 // on standard output.
 
 const HELPER = fileURLToPath(new URL("../bin/docker-credential-moorage.js", import.meta.url));
@@ -41,7 +41,7 @@ function helper(action: string, input: string, env: Record<string, string> = {})
   });
 }
 
-/** What answers as GitHub's token service, and what it was asked. */
+/** A stand-in for GitHub's token service, and the requests it got. */
 async function openGitHub(
   t: TestContext,
   answers: ((response: ServerResponse) => void)[],
@@ -70,7 +70,7 @@ async function openGitHub(
   };
 }
 
-test("get answers the identity and the job's token for a registry that is named, however the client spells it", async () => {
+test("get answers the identity and the job's token for a configured registry, in every spelling of its address", async () => {
   for (const server of [
     "registry.example.com",
     "https://registry.example.com",
@@ -83,7 +83,7 @@ test("get answers the identity and the job's token for a registry that is named,
   }
 });
 
-test("get has nothing for other registries, and says so in docker's words: the token goes nowhere else", async () => {
+test("get has no credentials for other registries, with docker's message for that: the token is sent nowhere else", async () => {
   for (const server of [
     "registry.example.org",
     "registry.example.com:5000",
@@ -101,7 +101,7 @@ test("get has nothing for other registries, and says so in docker's words: the t
   assert.deepEqual(await helper("get", "\n", OURS), { code: 1, stdout: "no credentials server URL\n", stderr: "" });
 });
 
-test("get says what is missing, without a token in it", async (t) => {
+test("the error of get says what is missing, and contains no token", async (t) => {
   const folder = temporaryFolder(t);
   const file = join(folder, "token");
   writeFileSync(file, `${JWT}\n`);
@@ -126,7 +126,7 @@ test("get says what is missing, without a token in it", async (t) => {
   }
 });
 
-test("on GitHub Actions a token is asked for, for the registry or the audience that is set", async (t) => {
+test("on GitHub Actions a token is requested for the registry, or for the audience that is set", async (t) => {
   const { env, asked } = await openGitHub(t, [(response) => response.end(JSON.stringify({ count: 1, value: JWT }))]);
   const { stdout } = await helper("get", "registry.example.com", env);
   assert.equal((JSON.parse(stdout) as { Secret: string }).Secret, JWT);
@@ -144,7 +144,7 @@ test("on GitHub Actions a token is asked for, for the registry or the audience t
   );
 });
 
-test("GitHub's faults of a moment are borne, its refusals told at once", async (t) => {
+test("temporary errors of GitHub are retried, and rejections reported immediately", async (t) => {
   const failing = (response: ServerResponse): void => void response.writeHead(503).end();
   const broken = (response: ServerResponse): void => void response.destroy();
   const good = (response: ServerResponse): void => void response.end(JSON.stringify({ value: JWT }));
@@ -169,7 +169,7 @@ test("GitHub's faults of a moment are borne, its refusals told at once", async (
   }
 });
 
-test("store and erase succeed and keep nothing; what would be lost is refused", async () => {
+test("store and erase succeed without storing anything; credentials of other registries are refused, since they would be lost", async () => {
   const stored = await helper(
     "store",
     JSON.stringify({ ServerURL: "https://registry.example.com", Username: UID, Secret: "hidden" }),
@@ -188,7 +188,7 @@ test("store and erase succeed and keep nothing; what would be lost is refused", 
   assert.deepEqual(await helper("erase", "registry.example.com", OURS), { code: 0, stdout: "", stderr: "" });
 });
 
-test("list, version, and what is no action", async () => {
+test("list and version answer, and an unknown action is an error", async () => {
   assert.deepEqual(JSON.parse((await helper("list", "", OURS)).stdout), {
     "registry.example.com": UID,
     "other.example.com:5000": UID,
@@ -200,7 +200,7 @@ test("list, version, and what is no action", async () => {
   assert.equal((await run(process.execPath, [HELPER])).code, 1);
 });
 
-test("a client that knows credential helpers pushes and pulls with it", async (t) => {
+test("a client with support for credential helpers pushes and pulls with it", async (t) => {
   if ((await run("skopeo", ["--version"])).code !== 0) return t.skip("not on this machine: skopeo");
   const folder = temporaryFolder(t);
   const server = await startServing(t, process.execPath, [LAUNCHER, "serve", "--port", "0"], {
@@ -231,7 +231,7 @@ test("a client that knows credential helpers pushes and pulls with it", async (t
   });
   assert.equal(pushed.code, 0, pushed.stderr);
   assert.equal((await run("skopeo", ["inspect", "--raw", "--tls-verify=false", image], { cwd: folder, env })).code, 0);
-  // Another branch: what the client prints says which claim does not fit.
+  // Another branch: the client prints which claim does not match.
   const feature = { ...env, ACTIONS_ID_TOKEN_REQUEST_URL: `${provider.url}/github/token?ref=refs/heads/feature` };
   const refused = await run("skopeo", ["inspect", "--raw", "--tls-verify=false", image], { cwd: folder, env: feature });
   assert.notEqual(refused.code, 0);

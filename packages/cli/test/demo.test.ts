@@ -11,7 +11,7 @@ import { run, temporaryFolder } from "./commands.ts";
 
 const DEMO = fileURLToPath(new URL("../src/demo/main.ts", import.meta.url));
 
-test("the demo plays its steps, ends with the pinned reference and leaves nothing behind", async (t) => {
+test("the demo runs its steps, ends with the pinned reference and leaves nothing behind", async (t) => {
   const folder = temporaryFolder(t);
   const { code, stdout, stderr } = await run(process.execPath, [DEMO], { cwd: folder, env: { TMPDIR: folder } });
   assert.equal(code, 0, `${stdout}\n${stderr}`);
@@ -20,7 +20,7 @@ test("the demo plays its steps, ends with the pinned reference and leaves nothin
   assert.deepEqual(readdirSync(folder), []);
 });
 
-test("a demo that is stopped half-way ends its server, removes its folder and says so", async (t) => {
+test("an interrupted demo ends its server, removes its folder and says so", async (t) => {
   const folder = temporaryFolder(t);
   const child = spawn(process.execPath, [DEMO], {
     env: { ...process.env, TMPDIR: folder },

@@ -1,4 +1,4 @@
-// All documents with commands but those that `npm test` runs (readme.test.ts).
+// All documents with commands except those that `npm test` runs (readme.test.ts).
 import { testDocuments } from "./documents.ts";
 
 testDocuments(["docs/!(tutorial).md", "docs/api/*.md"]);

@@ -1,5 +1,5 @@
-// A document whose commands are run: taken apart, played in one shell, and what the shell printed held against what the
-// document shows.
+// A document whose commands are tested: parses it, runs its commands in one shell, and compares what the shell printed
+// with what the document shows.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -16,7 +16,10 @@ export interface Block {
   readonly shown?: { readonly line: number; readonly lines: readonly string[] };
 }
 
-/** What the shell did. `printed` is the standard output of each block; `messages` the standard error of all of them. */
+/**
+ * The result of the shell. `printed` is the standard output of each block; `messages` the standard error of all of
+ * them.
+ */
 export interface Played {
   readonly code: number | null;
   readonly timedOut: boolean;
@@ -25,8 +28,8 @@ export interface Played {
 }
 
 /**
- * How a document is played: its name for messages, the shell's folder, variables beside this process's, and the longest
- * time for all of it.
+ * How a document is run: its name for messages, the shell's folder, variables beside this process's, and the time limit
+ * for the whole document.
  */
 export interface Stage {
   readonly name: string;
@@ -39,8 +42,8 @@ const MAX_MESSAGES_CHARS = 20_000;
 const ANYTHING = "…";
 
 /**
- * The blocks of a document. Throws an Error for a block that does not end, and for a `text` block that follows no `sh`
- * block: nobody would compare it.
+ * The blocks of a document. Throws an Error for a block that does not end, and for a `text` block without an `sh` block
+ * before it, which would be compared with nothing.
  */
 export function blocksOf(name: string, text: string): Block[] {
   const blocks: Block[] = [];
@@ -71,9 +74,9 @@ export function blocksOf(name: string, text: string): Block[] {
 }
 
 /**
- * Plays all blocks in one bash. Each line of the script stands where it stands in the document, so that bash's own
- * messages name the document's lines, and each block prints into a file of its own. What the blocks have left running
- * is ended with the shell.
+ * Runs all blocks in one bash. Each line of the script has its line number of the document, so that bash's own messages
+ * name the document's lines, and each block prints into a file of its own. Processes that the blocks have left running
+ * are ended with the shell.
  */
 export async function play(blocks: readonly Block[], { name, folder, env, timeoutMs }: Stage): Promise<Played> {
   const out = join(folder, ".printed");
@@ -115,11 +118,11 @@ function killGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // Nothing is left of it.
+    // The process group has ended already.
   }
 }
 
-/** What went wrong, in words for people; undefined when the document is true. */
+/** What is wrong with the document, in words; undefined when the output is as shown. */
 export function faultOf(name: string, blocks: readonly Block[], played: Played): string | undefined {
   const tail = played.messages === "" ? "" : `\nstandard error:\n${indented(played.messages)}`;
   for (const [index, { line, shown }] of blocks.entries()) {
@@ -148,8 +151,8 @@ function indented(text: string): string {
 }
 
 /**
- * The first of the expected lines that the output does not have, as an index; the number of lines when the output goes
- * on after them; undefined when they agree. `…` is anything within a line; a line of it alone is any number of lines.
+ * The index of the first expected line that the output does not have; the number of lines when the output has more
+ * after them; undefined when they agree. `…` matches anything within a line; a line of it alone any number of lines.
  */
 export function firstMissed(expected: readonly string[], printed: string): number | undefined {
   const output = printed.trim() === "" ? "" : `${printed.trimEnd()}\n`;

@@ -1,21 +1,20 @@
 // Runs the commands of documents: of README.md and docs/tutorial.md in readme.test.ts, of all others in docs.test.ts.
 // The rules for a document:
-// - Every ```sh block is run: all of them in order, as they stand, in one `bash -eu` (a failing command ends the
-//   document; the left side of a pipe
-//   does not). ```console, ```json, ```yaml and others are not run.
+// - Every ```sh block is run: all of them in order, unchanged, in one `bash -eu` (a failing command ends the document;
+//   the left side of a pipe does not). ```console, ```json, ```yaml and others are not run.
 // - A ```text block right after an sh block (blank lines may be between) must be what that block printed to standard
-//   output. `…` is anything
-//   within a line, a line of `…` alone any number of lines. An sh block without a text block may print what it likes.
-// - A document with an sh block is found by itself; nothing is registered, unless it needs more than one server with
-//   the usual settings: see NEEDS.
+//   output. `…` matches anything within a line, a line of `…` alone any number of lines. An sh block without a text
+//   block may print anything.
+// - Every document with an sh block is found without registration. Only one that needs more than a server with the
+//   usual settings has an entry in NEEDS.
 // - The shell's folder looks like a checkout of this repository in which `npm start` runs: `npx moorage` works and
-//   finds the server's ./data, files
-//   may be written there, node_modules/, packages/ and examples/ are there. It is empty otherwise, and the server is new: organizations acme and public.
-// - Variables given: MOORAGE_URL, and those of NEEDS. A reader has none of them, so each is used once, with what a
-//   reader has as its default.
-// - Programs a document may use: bash, curl, node, npx moorage, and what every Linux has. Anything that waits must give
-//   up by itself.
-// A document begins like this, and tells its reader so: "You need a server (`npm start`) and, in another terminal in
+//   finds the server's ./data, files may be written there, and node_modules/, packages/ and examples/ exist. It is
+//   empty otherwise, and the server is new: organizations acme and public.
+// - The variables given are MOORAGE_URL and those of NEEDS. A reader has none of them, so each is used once, with the
+//   reader's value as its default.
+// - A document may use bash, curl, node, npx moorage, and the programs that every Linux has. A command that waits must
+//   have a time limit.
+// A document begins like this, and says so to its reader: "You need a server (`npm start`) and, in another terminal in
 // the same folder:"
 //     URL=${MOORAGE_URL:-http://127.0.0.1:8080}
 //     TOKEN=$(npx moorage token)
@@ -38,7 +37,7 @@ const DOCUMENT_TIMEOUT_MS = 300_000;
 
 /**
  * What a document needs beside the server: settings of that server, files in its folder, and other programs, by the
- * variable that holds their URL.
+ * variable with their URL.
  */
 interface Needs {
   readonly settings?: Record<string, string>;
@@ -47,14 +46,15 @@ interface Needs {
 }
 
 /**
- * Another server, with its data in a folder of the shell's: `npx moorage token --data-dir <dataDir>` gives its tokens.
+ * Another server, with its data in a subfolder of the shell's folder: `npx moorage token --data-dir <dataDir>` issues
+ * its tokens.
  */
 const anotherServer =
   (dataDir: string) =>
   (t: TestContext, folder: string): Promise<string> =>
     startMoorage(t, folder, ["--data-dir", dataDir]);
 
-/** Where something of the document's may listen: nobody does now. */
+/** A URL on which the document may start a server: the port is free. */
 const freeUrl = async (): Promise<string> => {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -121,7 +121,7 @@ async function setStage(t: TestContext, name: string): Promise<Stage> {
   const env: Record<string, string> = {
     MOORAGE_URL: await startMoorage(t, folder, [], settings),
     PATH: `${join(ROOT, "node_modules", ".bin")}:${process.env.PATH ?? ""}`,
-    // What is not here is no command of ours: npx asks nobody.
+    // npx must not ask the registry for a command that is not installed.
     npm_config_offline: "true",
     npm_config_update_notifier: "false",
   };
@@ -145,7 +145,7 @@ async function missingPrograms(): Promise<string[]> {
   return missing;
 }
 
-// The judge itself: a document that is not true must be found out.
+// Tests of the check itself: a document with wrong output must fail.
 
 const fence = "```";
 const documentOf = (...blocks: [info: string, body: string][]): string =>
@@ -160,7 +160,7 @@ async function judge(t: TestContext, text: string, timeoutMs = 30_000): Promise<
   );
 }
 
-test("a document that is true has no fault; what one block sets the next ones have", async (t) => {
+test("a correct document has no fault; later blocks have the variables of earlier ones", async (t) => {
   if ((await missingPrograms()).includes("bash")) return t.skip("not on this machine: bash");
   const text = documentOf(
     ["sh", "A=1\nf() { echo $GIVEN $A; }"],
@@ -173,7 +173,7 @@ test("a document that is true has no fault; what one block sets the next ones ha
   assert.equal(await judge(t, text), undefined);
 });
 
-test("a wrong output, a failing command and one that hangs are told with the document's line", async (t) => {
+test("a wrong output, a failing command and one that hangs are reported with the document's line", async (t) => {
   if ((await missingPrograms()).includes("bash")) return t.skip("not on this machine: bash");
   const wrong = await judge(t, documentOf(["sh", "echo a\necho axb"], ["text", "a\na.b"]));
   assert.match(wrong ?? "", /^some\.md:3: .* line 8 shows\nexpected:\n {3}a\n-> a\.b\nprinted:\n {3}a\n {3}axb$/);
@@ -184,7 +184,7 @@ test("a wrong output, a failing command and one that hangs are told with the doc
   assert.match((await judge(t, documentOf(["sh", "sleep 60 & sleep 60"]), 500)) ?? "", /took too long/);
 });
 
-test("a text block that nobody would compare, and a block without an end, are faults of the document", () => {
+test("a text block without a command before it, and a block without an end, are faults of the document", () => {
   assert.throws(
     () => blocksOf("some.md", documentOf(["sh", "a"], ["yaml", "b"], ["text", "c"])),
     /some\.md:11: a text block/,
@@ -195,7 +195,7 @@ test("a text block that nobody would compare, and a block without an end, are fa
   assert.deepEqual(block, { line: 3, commands: ["a"], shown: { line: 7, lines: ["b"] } });
 });
 
-test("expected lines are compared whole, but for what they leave open", () => {
+test("expected lines are compared as a whole, except where they have …", () => {
   for (const [expected, printed, missed] of [
     [["a", "b"], "a\nb\n", undefined],
     [["a", "…"], "a\n", undefined],

@@ -7,7 +7,7 @@ import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import { LAUNCHER, moorage, type Outcome, startServing, temporaryFolder, terminate } from "./commands.ts";
 
-/** One line on standard error, and exit code 1. */
+/** Asserts one line on standard error, and exit code 1. */
 function failed({ code, stderr, stdout }: Outcome, expected: RegExp): void {
   assert.equal(code, 1, stderr);
   assert.match(stderr, expected);
@@ -21,7 +21,7 @@ async function succeeded(outcome: Promise<Outcome>, expected: RegExp): Promise<v
   assert.match(stdout, expected);
 }
 
-/** A folder with the data of a server that had the sample pushed and has ended. */
+/** A folder with the data of a server that has ended, with the sample image pushed. */
 async function used(t: TestContext): Promise<string> {
   const cwd = temporaryFolder(t);
   const server = await startServing(t, process.execPath, [LAUNCHER, "serve", "--port", "0"], { cwd });
@@ -31,7 +31,7 @@ async function used(t: TestContext): Promise<string> {
   return cwd;
 }
 
-test("migrate tells the versions, and its check ends with 1 when there is something to do", async (t) => {
+test("migrate prints the versions, and its check ends with 1 when there is something to do", async (t) => {
   const cwd = temporaryFolder(t);
   const check = await moorage(["migrate", "--check"], { cwd });
   assert.equal(check.code, 1);
@@ -75,7 +75,7 @@ test(
 );
 
 test(
-  "fsck tells what it found in words and as JSON, and ends with 1 until it is mended",
+  "fsck prints what it found as text and as JSON, and ends with 1 until it is repaired",
   { timeout: 120_000 },
   async (t) => {
     const cwd = await used(t);
@@ -99,7 +99,7 @@ test(
 );
 
 test(
-  "an export that is interrupted says how to go on, and does",
+  "an interrupted export says how to continue, and continues",
   { timeout: 120_000, skip: process.platform === "win32" && "there are no such signals" },
   async (t) => {
     const cwd = await used(t);
@@ -107,12 +107,12 @@ test(
     const child = spawn(process.execPath, [LAUNCHER, "export", "out"], { cwd, stdio: ["ignore", "ignore", "pipe"] });
     let said = "";
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      // Its first line: it has begun.
+      // Its first line shows that the export has begun.
       if (said === "") child.kill("SIGINT");
       said += text;
     });
     const [code] = (await once(child, "exit")) as [number];
-    // It may have come to its end before the signal did.
+    // The export may have finished before the signal arrived.
     assert.ok(code === 0 || (code === 1 && said.endsWith("stopped: run the same command again to go on\n")), said);
     await succeeded(moorage(["export", "out"], { cwd }), /^exported/);
     assert.deepEqual(readdirSync(join(cwd, "out")).sort(), ["blobs", "export.json", "secret.key", "tables"]);

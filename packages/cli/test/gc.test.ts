@@ -12,7 +12,7 @@ const PROMISE =
   /^space comes back (\S+) after the last thing that needed it went, .*; after a crash on the way at most 25h10m later$/;
 
 test(
-  "gc tells what would go, then removes it, beside a server, in words and as JSON",
+  "gc prints what a collection would remove, then removes it, while a server runs, as text and as JSON",
   { timeout: 120_000 },
   async (t) => {
     const cwd = temporaryFolder(t);
@@ -33,11 +33,11 @@ test(
     assert.equal(young, `would go: ${NOTHING}`);
     assert.equal(PROMISE.exec(promise)?.[1], "24h");
     assert.deepEqual(more, []);
-    // The grace is over when more than it has passed.
+    // The grace is over once more time than that has passed.
     await wait(20);
-    const told = await gc("--dry-run", "--grace", "10ms");
-    assert.deepEqual(told.slice(0, 2), [`acme/app: ${GOES}`, `would go: ${GOES}`]);
-    assert.equal(PROMISE.exec(told[2] ?? "")?.[1], "10ms");
+    const printed = await gc("--dry-run", "--grace", "10ms");
+    assert.deepEqual(printed.slice(0, 2), [`acme/app: ${GOES}`, `would go: ${GOES}`]);
+    assert.equal(PROMISE.exec(printed[2] ?? "")?.[1], "10ms");
     const counts = { tags: 0, manifests: 0, blobs: 1, bytes: 2048 };
     const json = JSON.parse(
       (await gc("--dry-run", "--grace", "10ms", "--repo", "acme/app", "--json")).join("\n"),
@@ -48,16 +48,20 @@ test(
   },
 );
 
-test("gc refuses in one line what it does not understand or find", { timeout: 60_000 }, async (t) => {
-  const cwd = temporaryFolder(t);
-  for (const [args, expected] of [
-    [["--grace", "soon"], /^moorage: --grace: must be a duration such as 0s, 15m or 24h, not soon\n$/],
-    [[], /^moorage: there is no installation in \S+\n$/],
-    [["--database-url", "nonsense"], /^moorage: MOORAGE_DATABASE_URL: /],
-  ] as const) {
-    const { code, stdout, stderr } = await moorage(["gc", ...args], { cwd });
-    assert.deepEqual([code, stdout], [1, ""]);
-    assert.match(stderr, expected);
-    assert.equal(stderr.trimEnd().split("\n").length, 1);
-  }
-});
+test(
+  "gc ends with one line for invalid values and for a folder without an installation",
+  { timeout: 60_000 },
+  async (t) => {
+    const cwd = temporaryFolder(t);
+    for (const [args, expected] of [
+      [["--grace", "soon"], /^moorage: --grace: must be a duration such as 0s, 15m or 24h, not soon\n$/],
+      [[], /^moorage: there is no installation in \S+\n$/],
+      [["--database-url", "nonsense"], /^moorage: MOORAGE_DATABASE_URL: /],
+    ] as const) {
+      const { code, stdout, stderr } = await moorage(["gc", ...args], { cwd });
+      assert.deepEqual([code, stdout], [1, ""]);
+      assert.match(stderr, expected);
+      assert.equal(stderr.trimEnd().split("\n").length, 1);
+    }
+  },
+);

@@ -1,6 +1,6 @@
-// What commands load. The server's modules take most of a second to load, and the API's descriptors a good part of it:
-// a command that needs neither answers without delay, and one import at the top of a file of commands would undo that for all
-// of them without a test of what they do seeing it.
+// The modules that commands load. The server's modules take most of a second to load, and the API's descriptors a good
+// part of it: a command that needs neither answers without delay, and one import at the top of a file of commands would
+// slow them all down without any other test noticing.
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,15 +8,15 @@ import { test, type TestContext } from "node:test";
 import { pathToFileURL } from "node:url";
 import { LAUNCHER, type Outcome, run, temporaryFolder } from "./commands.ts";
 
-// Resolved to their real places, workspace packages are below packages/, and the others below node_modules/.
+// Resolved to their real paths, workspace packages are below packages/, and the others below node_modules/.
 const SERVER = /\/packages\/server\//;
 const API = /\/packages\/api\/|\/node_modules\/@(?:bufbuild|connectrpc)\//;
-// What only a server that runs needs.
+// What only a running server needs.
 const SERVING = /\/packages\/server\/src\/(?:transport|oci|admin|webhooks|mirroring|runtime)\/|\/node_modules\/pino\//;
 
 const SERVER_URL = "https://moorage.example";
 
-/** Runs a command and answers how it ended, with the URL of every module that it loaded. */
+/** Runs a command. Returns its exit code, with the URL of every module that it loaded. */
 async function loadedBy(
   t: TestContext,
   args: readonly string[],
@@ -47,7 +47,7 @@ function matching(modules: readonly string[], pattern: RegExp): string[] {
   return modules.filter((url) => pattern.test(url));
 }
 
-test("whoami of somebody who is signed in loads nothing of the server and nothing of the API", async (t) => {
+test("whoami after a sign-in loads nothing of the server and nothing of the API", async (t) => {
   const config = temporaryFolder(t);
   const claims = { sub: "somebody", exp: Math.floor(Date.now() / 1000) + 3600 };
   const login = {
@@ -67,7 +67,7 @@ test("whoami of somebody who is signed in loads nothing of the server and nothin
 });
 
 test("the list of commands and a sign-in load nothing of the server and nothing of the API", async (t) => {
-  // Nobody listens there: the sign-in ends when it asks the server.
+  // Nothing listens at this port: the sign-in ends with its first request.
   for (const args of [["--help"], ["login", "--url", "http://127.0.0.1:1", "--identity-provider", "uid"]]) {
     const { modules } = await loadedBy(t, args);
     assert.deepEqual(matching(modules, SERVER), [], args.join(" "));
@@ -75,7 +75,7 @@ test("the list of commands and a sign-in load nothing of the server and nothing 
   }
 });
 
-test("a call with a token at hand loads the API and nothing of the server", async (t) => {
+test("a call with a valid stored token loads the API and nothing of the server", async (t) => {
   const args = ["call", "ReposService/ListRepos", "--url", "http://127.0.0.1:1"];
   const { code, stderr, modules } = await loadedBy(t, args, { MOORAGE_TOKEN: "token" });
   assert.equal(code, 1);
@@ -84,7 +84,7 @@ test("a call with a token at hand loads the API and nothing of the server", asyn
   assert.deepEqual(matching(modules, SERVER), []);
 });
 
-test("signing a token loads what signs, and nothing of what serves", async (t) => {
+test("signing a token loads the code for signing, and nothing of the running server", async (t) => {
   const { code, stderr, modules } = await loadedBy(t, ["token"]);
   assert.equal(code, 1);
   assert.match(stderr, /there is no data folder/);

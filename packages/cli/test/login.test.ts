@@ -8,8 +8,7 @@ import { openBrowser } from "../../server/test/support/browser.ts";
 import { CLIENT, openPeopleProvider, type PeopleProvider } from "../../server/test/support/people-provider.ts";
 import { environment, LAUNCHER, moorage, type Outcome, startServing, temporaryFolder } from "./commands.ts";
 
-// A person signs in on the command line through a real OpenID provider, with a browser on the same machine and with one
-// elsewhere.
+// Signing in on the command line through a real OpenID provider, with a browser on the same machine and on another one.
 
 interface House {
   url: string;
@@ -107,7 +106,7 @@ function begin(t: TestContext, { url, folder, provider }: House, ...extra: strin
   };
 }
 
-test("login with a browser on this machine; calls, whoami, refresh and logout follow", async (t) => {
+test("login with a browser on this machine, then calls, whoami, refresh and logout", async (t) => {
   const house = await open(t);
   const { run, url, file } = house;
   const nobody = await run("whoami");
@@ -138,7 +137,7 @@ test("login with a browser on this machine; calls, whoami, refresh and logout fo
   const groups = await run("call", "GroupsService/ListGroups");
   assert.match(groups.stdout, /"name": "acme"/, groups.stderr);
 
-  // A token that has ended is replaced, by one process for all.
+  // An expired token is replaced, by one process for all.
   const kept = JSON.parse(readFileSync(file, "utf8")) as {
     servers: Record<string, { expiresAtMs: number; refreshToken: string }>;
   };
@@ -173,7 +172,7 @@ test("login with a browser on this machine; calls, whoami, refresh and logout fo
   assert.equal((await run("logout", "--url", url)).code, 1);
 });
 
-test("login without a browser on this machine", async (t) => {
+test("login with a browser on another machine", async (t) => {
   const house = await open(t);
   const signing = begin(t, house, "--device");
   const code = await signing.until(/type the code (\S+)/);
@@ -191,7 +190,7 @@ test("login without a browser on this machine", async (t) => {
   assert.match((await house.run("whoami")).stdout, /^identity: [0-9a-f]{40}$/m);
 });
 
-test("what goes wrong is said in one line, and nothing is kept", async (t) => {
+test("a failure is reported in one line, and nothing is stored", async (t) => {
   const house = await open(t);
   const signing = begin(t, house);
   const browser = openBrowser();

@@ -23,7 +23,7 @@ interface Identity {
   staticKeys: { subject: string; issuerKeys: string; audiences: string[]; expirationTime: string };
 }
 
-/** A server with the images acme/team/app and acme/other/app, asked with the owner's tokens. */
+/** A server with the images acme/team/app and acme/other/app, and requests to it with the owner's tokens. */
 async function start(t: TestContext) {
   const cwd = temporaryFolder(t);
   const { url } = await startServing(t, process.execPath, [LAUNCHER, "serve", "--port", "0"], { cwd });
@@ -41,7 +41,7 @@ async function start(t: TestContext) {
       headers: { authorization: `Bearer ${bearer}`, ...(body !== undefined && { "content-type": type }) },
       ...(body !== undefined && { body }),
     });
-  /** The owner's platform API; what is not 200 fails the test. */
+  /** Calls the platform API as the owner. Fails the test when the answer is not 200. */
   const api = async <T = { uid: string }>(method: string, path: string, body?: object): Promise<T> => {
     const answer = await ask(method, path, token, body && JSON.stringify(body));
     assert.equal(answer.status, 200, await answer.clone().text());
@@ -95,7 +95,7 @@ async function start(t: TestContext) {
   return { cwd, url, token, acme, team, api, pullToken, create, log, granted, registryToken, pull, identities };
 }
 
-test("a pull token logs in and pulls what its group holds, and nothing else", async (t) => {
+test("a pull token logs in and pulls the images of its group, and no others", async (t) => {
   const server = await start(t);
   const made = await server.create("--group", server.team, "--name", "cluster");
   assert.equal(made.registry, new URL(server.url).host);
@@ -104,7 +104,8 @@ test("a pull token logs in and pulls what its group holds, and nothing else", as
   const token = await server.registryToken(made, "acme/team/app:pull");
   assert.equal(await server.pull(token, "acme/team/app"), 200);
   assert.equal(await server.pull(token, "acme/other/app"), 403);
-  // The password is for the registry: it opens nothing else by itself, and under another name nothing at all.
+  // The password is for the registry's token endpoint: it is no token for other requests, and refused under another
+  // name.
   assert.equal(
     (await fetch(`${server.url}/registry/v2/repos`, { headers: { authorization: `Bearer ${made.password}` } })).status,
     401,
@@ -122,7 +123,7 @@ test("a pull token logs in and pulls what its group holds, and nothing else", as
   assert.ok(days > 29 && days <= 30, made.expirationTime);
 });
 
-test("the line that is printed is a shell line with the password in it, and nothing else is on standard output", async (t) => {
+test("standard output is one shell command with the password in it, and nothing else", async (t) => {
   const server = await start(t);
   const { code, stdout, stderr } = await server.pullToken([
     "create",
@@ -135,7 +136,7 @@ test("the line that is printed is a shell line with the password in it, and noth
   ]);
   assert.equal(code, 0, stderr);
   assert.match(stderr, /^pull token ci, good until \S+Z; it is shown this once\n$/);
-  // What docker would be given.
+  // What docker would get.
   const played = await run("bash", ["-c", `docker() { echo "$@"; cat; }; ${stdout}`]);
   const [, registry, user, password] =
     /^login (\S+) --username (\S+) --password-stdin\n([\w.-]+)$/.exec(played.stdout) ?? [];
@@ -143,12 +144,12 @@ test("the line that is printed is a shell line with the password in it, and noth
   assert.equal((await server.log(user ?? "", password ?? "", "acme/team/app:pull")).status, 200);
 });
 
-test("it can be listed, and revoked: then the password and what was gotten for it end at once", async (t) => {
+test("a pull token can be listed and revoked: then the password and the tokens issued for it end immediately", async (t) => {
   const server = await start(t);
   const one = await server.create("--group", server.team, "--name", "one");
   const two = await server.create("--group", server.acme, "--name", "two", "--role", "registry.push");
   assert.deepEqual(await server.granted(two, "acme/other/app:pull,push"), ["pull", "push"]);
-  // Static keys of somebody else's are no pull token.
+  // Other identities with static keys are no pull tokens.
   const [first] = await server.identities();
   const { uid: foreign } = await server.api("POST", `/iam/v2/identities/${server.team}`, {
     name: "foreign",
@@ -188,7 +189,7 @@ test("it can be listed, and revoked: then the password and what was gotten for i
   assert.deepEqual([other.code, other.stderr], [1, `moorage: identity ${foreign} is no pull token\n`]);
 });
 
-test("it ends when its time is over, and what is gotten for it does not outlive it", async (t) => {
+test("a pull token expires, and the tokens issued for it do not outlive it", async (t) => {
   const server = await start(t);
   const brief = await server.create("--group", server.team, "--name", "brief", "--ttl", "1s");
   const made = await server.create("--group", server.team, "--name", "longer", "--ttl", "60s");
@@ -202,10 +203,10 @@ test("it ends when its time is over, and what is gotten for it does not outlive 
   assert.match(headers.get("www-authenticate") ?? "", /^Basic /);
 });
 
-describe("all or nothing", () => {
+describe("creating a pull token is all or nothing", () => {
   let count = 0;
 
-  test("what was made is removed when the caller may not give the role, or named when it may not remove it", async (t) => {
+  test("when the caller may not give the role, the new identity is removed, or named when the caller may not remove it", async (t) => {
     const server = await start(t);
     const holder = async (capabilities: string[]): Promise<string> => {
       const { uid: role } = await server.api("POST", `/iam/v2/roles/${server.acme}`, {
@@ -241,7 +242,7 @@ describe("all or nothing", () => {
       left.stderr.includes(`; identity ${identity?.uid} was made for it and could not be removed: it can do nothing\n`),
       left.stderr,
     );
-    // Whoever has the built-in role for it needs no more.
+    // A caller with the built-in role for it needs no other rights.
     const {
       roles: [creator],
     } = await server.api<{ roles: [{ uid: string }] }>("GET", "/iam/v2/roles?name=registry.pull_token_creator");
@@ -252,10 +253,10 @@ describe("all or nothing", () => {
     assert.equal(made.code, 0, made.stderr);
   });
 
-  test("a wrong flag, group or server stops it in one line before anything is made", async (t) => {
+  test("an invalid flag, group or server is reported in one line before anything is created", async (t) => {
     const server = await start(t);
     const base = ["--group", server.team, "--name", "ci"];
-    for (const [args, told] of [
+    for (const [args, message] of [
       [[...base, "--ttl", "soon"], /^moorage: --ttl: /],
       [[...base, "--ttl", "0s"], /^moorage: --ttl: /],
       [[...base, "--ttl", "367d"], /^moorage: --ttl: /],
@@ -265,7 +266,7 @@ describe("all or nothing", () => {
     ] as const) {
       const { code, stdout, stderr } = await server.pullToken(["create", ...args]);
       assert.deepEqual([code, stdout], [1, ""], stderr);
-      assert.match(stderr, told);
+      assert.match(stderr, message);
       assert.equal(stderr.trimEnd().split("\n").length, 1, stderr);
     }
     assert.deepEqual(await server.identities(), []);
