@@ -19,7 +19,7 @@ import { databasePath } from "../../src/store/index.ts";
 import { ENGINE } from "../support/database.ts";
 import { type Installation, startInstallation, temporaryFolder } from "../support/installation.ts";
 
-// A backup is of an embedded installation: there is nothing to see on PostgreSQL.
+// Backups exist for embedded installations only, not on PostgreSQL.
 const options = { skip: ENGINE === "postgres" && "backup is for SQLite and files", timeout: 120_000 };
 
 function configOf(dataDir: string): Config {
@@ -27,7 +27,7 @@ function configOf(dataDir: string): Config {
 }
 
 async function isClean(config: Config): Promise<void> {
-  // Uploads that were under way are the server's to clean; what no record names would be found whatever its age.
+  // Open uploads are left to the server to clean up; content without a record is reported whatever its age.
   assert.deepEqual(
     (await checkInstallation({ ...config, uploadTtlMs: -60_000 }, { repair: false, deep: true }, SILENT)).findings,
     [],
@@ -41,7 +41,7 @@ async function installation(t: TestContext): Promise<{ server: Installation; con
 }
 
 test(
-  "a backup of a server under pushes and deletions is whole, and has everything acknowledged before it began",
+  "a backup of a server during pushes and deletions is complete, and has everything acknowledged before it began",
   options,
   async (t) => {
     const { server, config, dataDir } = await installation(t);
@@ -55,7 +55,7 @@ test(
         pushed += 1;
         before.push(`/v2/acme/w${worker}/manifests/${image.digest}`);
         if (n % 3 !== 2) continue;
-        // A blob that lives for a moment.
+        // A blob that is deleted right after its push.
         const digest = await server.pushBlob(`acme/w${worker}`, `short ${worker} ${n}`);
         assert.equal(
           (await server.ask("DELETE", `/v2/acme/w${worker}/blobs/${digest}`, { token: server.registry })).status,
@@ -91,7 +91,7 @@ test(
   },
 );
 
-test("a blob that is deleted between the two is no matter: the database is copied anew", options, async (t) => {
+test("when a blob is deleted during the backup, the database is copied again", options, async (t) => {
   const { server, config, dataDir } = await installation(t);
   await server.pushImage("acme/web", "one", "one");
   await server.close();
@@ -104,7 +104,7 @@ test("a blob that is deleted between the two is no matter: the database is copie
   await backupInstallation(config, folder, {
     note: (text) => notes.push(text),
     progress: ({ step: name }) => {
-      // Pushed after the first pass over the blobs, and deleted once the database that names it has been copied.
+      // Inserted after the first pass over the blobs, and deleted once the database that names it has been copied.
       if (name === "blobs" && step === 0) {
         database.prepare("insert into blobs values (?, ?, 4, 0)").run(digest, blob.generation);
         step = 1;
@@ -123,7 +123,7 @@ test("a blob that is deleted between the two is no matter: the database is copie
   await isClean(configOf(restored));
 });
 
-test("a blob that is lost makes the backup fail, and what there is of it is no backup", options, async (t) => {
+test("a blob without content makes the backup fail, and the incomplete folder is no backup", options, async (t) => {
   const { server, config, dataDir } = await installation(t);
   const { layer } = await server.pushImage("acme/web", "one", "one");
   await server.close();
@@ -145,7 +145,7 @@ test("a blob that is lost makes the backup fail, and what there is of it is no b
 });
 
 test(
-  "the backup is its own: what happens to the data folder afterwards does not change it, nor the restored one",
+  "the backup is independent: later changes of the data folder change neither the backup nor a restored installation",
   options,
   async (t) => {
     const { server, config, dataDir } = await installation(t);
@@ -162,12 +162,12 @@ test(
     for (const digest of [layer, stray])
       assert.equal((await second.ask("GET", `/v2/acme/web/blobs/${digest}`, { token: server.registry })).status, 200);
     await second.close();
-    // Once more from the same backup.
+    // Restored once more from the same backup.
     await restoreInstallation(configOf(temporaryFolder(t)), folder, { verify: true }, SILENT);
   },
 );
 
-test("a damaged backup is refused, and what was restored of it is served by nobody", options, async (t) => {
+test("a damaged backup is refused, and no server starts on what was restored of it", options, async (t) => {
   const { server, config } = await installation(t);
   const { layer } = await server.pushImage("acme/web", "one", "one");
   await server.close();
@@ -179,7 +179,7 @@ test("a damaged backup is refused, and what was restored of it is served by nobo
   };
   database.close();
   const file = blobFile(folder, { digest: layer, generation });
-  // The file is the data folder's as well, by its other name.
+  // The file is a hard link to the data folder's.
   rmSync(file);
   const refused = async (verify: boolean, expected: RegExp): Promise<void> => {
     const target = temporaryFolder(t);
@@ -207,7 +207,7 @@ test("a damaged backup is refused, and what was restored of it is served by nobo
   assert.ok(!existsSync(target));
 });
 
-test("places that are not fit for it are told in one line", options, async (t) => {
+test("an unsuitable source or target is refused with one line", options, async (t) => {
   const { server, config, dataDir } = await installation(t);
   await assert.rejects(backupInstallation(config, dataDir, SILENT), /not empty/);
   await assert.rejects(

@@ -19,8 +19,8 @@ import { startInstallation, temporaryFolder } from "../support/installation.ts";
 import { eventsOf, type Got, QUICK, type Receiver, startReceiver, until } from "../support/receiver.ts";
 import { systemCall } from "../../src/core/system-call.ts";
 
-// Events that wait, have a number, or are being sent when an installation is moved are sent where it is next, each once
-// more at most, signed as before.
+// Pending events, with or without a number, and deliveries being sent when an installation is exported: the imported
+// installation sends them, each at most once more, with the same signing secret.
 
 interface Place {
   dataDir: string;
@@ -43,8 +43,8 @@ async function place(
   return { dataDir, env, config: loadConfig({ MOORAGE_DATA_DIR: dataDir, ...env }) };
 }
 
-/** Has the store tell of something in the group. Answers its id and its place in the outbox. */
-async function tell(config: Config, group: string, id: string): Promise<{ id: string; n: number }> {
+/** Appends an event of the group to the outbox. Returns its id and its number in the outbox. */
+async function appendEvent(config: Config, group: string, id: string): Promise<{ id: string; n: number }> {
   const store = await openStore(config);
   const event = {
     id,
@@ -64,8 +64,8 @@ async function tell(config: Config, group: string, id: string): Promise<{ id: st
 }
 
 /**
- * An installation that has numbered events without sending them, with one that looks as if it were being sent, and two
- * without a number. It has ended.
+ * An installation with three numbered events that were not sent, one of which looks as if it were being sent, and two
+ * events without a number. Its server has ended.
  */
 async function fill(t: TestContext, { dataDir, env, config }: Place, sink: string) {
   const server = await startInstallation(t, { ...env, MOORAGE_EVENTS_CONCURRENCY: "0" }, dataDir);
@@ -99,7 +99,7 @@ async function fill(t: TestContext, { dataDir, env, config }: Place, sink: strin
       .execute();
   });
   await store.close();
-  const late = [await tell(config, group, "late-1"), await tell(config, group, "late-2")];
+  const late = [await appendEvent(config, group, "late-1"), await appendEvent(config, group, "late-2")];
   return { group, subscription, secret, ids, late };
 }
 
@@ -110,17 +110,17 @@ function verify(secret: string, { headers, body }: Got): void {
   assert.equal(headers["webhook-signature"], `v1,${signature}`);
 }
 
-/** Serves the place, and sees that all is sent once: what waited, and what happens now. */
+/** Serves the place, and asserts that every event is sent once: the pending ones and new ones. */
 async function sendsAll(
   t: TestContext,
   { dataDir, env, config }: Place,
   receiver: Receiver,
   before: Awaited<ReturnType<typeof fill>>,
 ): Promise<void> {
-  const { n } = await tell(config, before.group, "after");
+  const { n } = await appendEvent(config, before.group, "after");
   assert.ok(
     n > Math.max(...before.late.map((one) => one.n)),
-    "what happens after the move comes after what happened before",
+    "events after the import are numbered after those before the export",
   );
   const server = await startInstallation(t, env, dataDir);
   const fresh = await eventsOf(server).test(before.subscription);
@@ -156,7 +156,7 @@ const ways: ["sqlite" | "postgres", "sqlite" | "postgres"][] =
       ];
 
 for (const [from, to] of ways) {
-  test(`events on their way go from ${from} to ${to}`, { timeout: 60_000 }, async (t) => {
+  test(`pending events are exported and imported from ${from} to ${to}`, { timeout: 60_000 }, async (t) => {
     const receiver = await startReceiver(t);
     const [here, there] = [
       await place(t, from),
@@ -171,7 +171,7 @@ for (const [from, to] of ways) {
 }
 
 test(
-  "events on their way are in a backup",
+  "pending events are in a backup",
   { timeout: 60_000, skip: ENGINE === "sqlite" ? false : "a backup is of SQLite" },
   async (t) => {
     const receiver = await startReceiver(t);

@@ -43,7 +43,7 @@ async function place(
   extra: Env = {},
 ): Promise<Place> {
   const dataDir = temporaryFolder(t);
-  // The template's database is migrated and has no rows: as empty as one that was never used.
+  // The template's database is migrated and has no rows, like one that was never used.
   const env = {
     ...(engine === "sqlite" ? { MOORAGE_DATABASE_URL: "" } : await databaseEnv(dataDir)),
     ...(blobs === "s3" ? { MOORAGE_BLOBS_URL: s3Url() } : {}),
@@ -54,8 +54,8 @@ async function place(
 }
 
 /**
- * An installation with images, history, an identity and a large blob; answers what must be the same wherever it is
- * moved.
+ * Fills an installation with images, history, an identity and a large blob. Returns what must be the same after an
+ * import.
  */
 async function fill(t: TestContext, { dataDir, env }: Place) {
   const server = await startInstallation(t, env, dataDir);
@@ -92,7 +92,7 @@ async function fill(t: TestContext, { dataDir, env }: Place) {
   };
 }
 
-/** Serves the place on the port of the server that was, so that tokens name the same URLs, and looks at everything. */
+/** Serves the place on the port of the earlier server, so that tokens name the same URLs, and compares everything. */
 async function looksTheSame(
   t: TestContext,
   { dataDir, env }: Place,
@@ -119,7 +119,7 @@ async function looksTheSame(
   await server.close();
 }
 
-/** The table files of an export, and what was exported of them, without generations and what is sealed. */
+/** The files of tables in an export, with their content, without generations and encrypted values. */
 function contentOf(folder: string): Record<string, string[]> {
   return Object.fromEntries(
     readdirSync(join(folder, "tables"))
@@ -145,7 +145,7 @@ const ways: ["sqlite" | "postgres", "files" | "s3"][] = [
   ...(NO_S3 === false ? [[ENGINE, "s3"] as ["sqlite" | "postgres", "s3"]] : []),
 ];
 
-test("S3 is among the places", { skip: NO_S3 }, () => {
+test("exports and imports use S3, too", { skip: NO_S3 }, () => {
   assert.ok(ways.some(([, blobs]) => blobs === "s3"));
 });
 
@@ -161,7 +161,7 @@ for (const [engine, blobs] of ways) {
       ];
       const before = await fill(t, origin);
       const [out, home] = [temporaryFolder(t), temporaryFolder(t)];
-      // The server runs while it is exported.
+      // The server runs during the export.
       const notes: string[] = [];
       const manifest = await exportInstallation(origin.config, out, { ...SILENT, note: (text) => notes.push(text) });
       assert.equal(manifest.complete, true);
@@ -177,7 +177,7 @@ for (const [engine, blobs] of ways) {
       const second = await exportInstallation(there.config, home, SILENT);
       assert.equal(second.secretKey, "settings");
       assert.deepEqual(contentOf(home), contentOf(out));
-      // Home again: the key of the settings opens what the export holds, and the new folder's own key seals.
+      // Back again: the settings' key decrypts the export, and the new folder's own key encrypts.
       const withKey = loadConfig({
         MOORAGE_DATA_DIR: back.dataDir,
         MOORAGE_SECRET_KEY: there.env["MOORAGE_SECRET_KEY"],
@@ -206,7 +206,7 @@ async function exported(
   return { origin, out, before };
 }
 
-/** That no server starts there, and says why in one line. */
+/** Asserts that no server starts there, and that the error says why in one line. */
 async function refusesToServe({ config }: Place): Promise<void> {
   await assert.rejects(
     startServer({ ...config, port: 0 }),
@@ -236,7 +236,7 @@ async function startImport(
 }
 
 test(
-  "an import that is killed in the middle says so, goes on where it was, and ends the same",
+  "an import that was killed is reported, continues where it stopped, and gives the same installation",
   { timeout: 120_000 },
   async (t) => {
     const { out, before } = await exported(t);
@@ -259,14 +259,14 @@ test(
       { repair: false, deep: true },
       SILENT,
     );
-    // What was stored and not recorded when it was killed was used, or is content that nothing names.
+    // Content that was stored but not yet recorded when the import was killed is used, or is content without a blob.
     assert.ok(clean || findings.every(({ kind }) => kind === "content-without-blob"), JSON.stringify(findings));
     await looksTheSame(t, target, before);
   },
 );
 
 test(
-  "content that is not what was exported stops the import, which goes on once it is right",
+  "content that differs from the export stops the import, which continues once it is corrected",
   { timeout: 120_000 },
   async (t) => {
     const { out, before } = await exported(t);
@@ -286,7 +286,7 @@ test(
   },
 );
 
-test("a table that is not what was exported stops the import before anything is brought in", async (t) => {
+test("a table that differs from the export stops the import before anything is written", async (t) => {
   const { out } = await exported(t);
   const target = await place(t, ENGINE);
   const tags = tablePath(out, "tags");
@@ -304,7 +304,7 @@ test("a table that is not what was exported stops the import before anything is 
   await importInstallation(target.config, out, SILENT);
 });
 
-test("an import wants an empty place", { timeout: 60_000 }, async (t) => {
+test("an import needs an empty database and data folder", { timeout: 60_000 }, async (t) => {
   const { out, origin } = await exported(t);
   await assert.rejects(importInstallation(origin.config, out, SILENT), /there are blobs already/);
   const used = await place(t, ENGINE);
@@ -315,7 +315,7 @@ test("an import wants an empty place", { timeout: 60_000 }, async (t) => {
 });
 
 test(
-  "with the key in the settings the import needs the old one, and afterwards the new one is enough",
+  "when the key is in the settings, the import needs the old key, and afterwards only the new one",
   { timeout: 60_000 },
   async (t) => {
     const [old, fresh] = [randomBytes(32).toString("base64"), randomBytes(32).toString("base64")];
@@ -341,7 +341,7 @@ test(
 );
 
 test(
-  "an interrupted export keeps the blobs that are right, and an old one is brought up to date",
+  "an interrupted export reuses the blobs that are correct, and an old one is brought up to date",
   { timeout: 60_000 },
   async (t) => {
     const { out, before, origin } = await exported(t);
@@ -375,7 +375,7 @@ test(
 );
 
 test(
-  "a blob that is deleted while it is exported makes the tables be read anew; one that is lost is named",
+  "when a blob is deleted during the export, the tables are read again; an error names a blob without content",
   { timeout: 60_000 },
   async (t) => {
     const origin = await place(t, "sqlite");
@@ -413,7 +413,7 @@ test(
 );
 
 test(
-  "more rows than a batch holds go over whole, and so do manifests of every byte",
+  "tables larger than a batch are exported completely, and so are manifests of arbitrary bytes",
   { timeout: 120_000 },
   async (t) => {
     const origin = await place(t, "sqlite");
@@ -432,7 +432,7 @@ test(
         '\u{1F6A2} "quoted"\n',
         "push",
       );
-    // Together they are more than a batch may weigh.
+    // Together they are larger than the size limit of a batch.
     for (let n = 0; n < 4; n += 1) manifest.run(repo, `sha256:${String(n).repeat(64)}`, randomBytes(3 << 20), 3 << 20);
     database.exec("commit");
     database.close();
@@ -446,7 +446,7 @@ test(
   },
 );
 
-test("every table moves, or is left on purpose", async (t) => {
+test("every table is exported, or left out on purpose", async (t) => {
   const { config } = await place(t, "sqlite");
   const store = await openStore(config);
   await store.migrate();
@@ -485,7 +485,7 @@ test("every table moves, or is left on purpose", async (t) => {
 });
 
 test(
-  "a full disk stops an export and an import in one line, and both go on once there is room",
+  "a full disk stops an export and an import with one line, and both continue once there is space",
   { timeout: 120_000 },
   async (t) => {
     const small = temporaryFolder(t);
@@ -515,7 +515,7 @@ test(
       await importInstallation(target.config, out, SILENT);
       await looksTheSame(t, target, before);
     } finally {
-      // Should a server of a test that failed still be there, it is in nobody's way.
+      // If the server of a failed test still runs, the lazy unmount does not wait for it.
       spawnSync("umount", ["-l", small]);
     }
   },

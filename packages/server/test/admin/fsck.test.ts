@@ -21,7 +21,7 @@ import { databaseEnv, dropDatabase, ENGINE, openTestStore } from "../support/dat
 import { digestOf, startInstallation, temporaryFolder } from "../support/installation.ts";
 import { NO_S3, s3Url } from "../support/s3.ts";
 
-/** An installation with two repos whose server has ended; what the tests break. */
+/** An installation with two repos, whose server has ended; the tests damage it. */
 async function installation(t: TestContext, extra: Record<string, string> = {}) {
   const dataDir = mkdtempSync(join(tmpdir(), "moorage-fsck-"));
   const env = { ...(await databaseEnv(dataDir)), ...extra };
@@ -68,7 +68,10 @@ const kinds = ({ findings }: FsckResult): string[] => findings.map(({ kind }) =>
 const counts = ({ findings }: FsckResult, field: "count" | "left"): Record<string, number> =>
   Object.fromEntries(findings.map((finding: Finding) => [finding.kind, finding[field]]));
 
-/** The fault is found by its kinds, the check alone changes nothing, repairing mends it, and then all is clean. */
+/**
+ * Asserts that the check finds the kinds of fault and changes nothing, that the repair corrects them, and that the next
+ * check is clean.
+ */
 async function foundAndMended(
   { fsck }: Broken,
   expected: string[],
@@ -86,7 +89,7 @@ async function foundAndMended(
   return mended;
 }
 
-test("an installation that was used is clean", async (t) => {
+test("a used installation has no findings", async (t) => {
   const { fsck } = await installation(t);
   const result = await fsck({ deep: true });
   assert.deepEqual(result.findings, []);
@@ -95,7 +98,7 @@ test("an installation that was used is clean", async (t) => {
   assert.ok(result.checked.rows > 30);
 });
 
-test("rows that belong to nothing are found and removed", { timeout: 120_000 }, async (t) => {
+test("rows without an owner are found and removed", { timeout: 120_000 }, async (t) => {
   const broken = await installation(t);
   const { db, repo, organization, identity } = broken;
   const gone = newUid(organization);
@@ -309,7 +312,7 @@ const derived: [string, string[], (db: Database, broken: Broken) => Promise<unkn
   ],
 ];
 
-test("what follows from other rows is made anew", { timeout: 120_000 }, async (t) => {
+test("values that derive from other rows are recomputed", { timeout: 120_000 }, async (t) => {
   const broken = await installation(t);
   for (const [what, expected, breakIt] of derived) {
     await t.test(what, async () => {
@@ -341,7 +344,7 @@ test("what follows from other rows is made anew", { timeout: 120_000 }, async (t
 
 for (const place of ["files", "S3"]) {
   test(
-    `content that is gone from ${place} is asked for by the next push, which makes all whole again`,
+    `the next push uploads content lost from ${place} again, and the installation is clean again`,
     { skip: place === "S3" && NO_S3, timeout: 120_000 },
     async (t) => {
       const broken = await installation(t, place === "S3" ? { MOORAGE_BLOBS_URL: s3Url() } : {});
@@ -353,7 +356,7 @@ for (const place of ["files", "S3"]) {
       assert.equal(mended.clean, false, "the image is whole again only with its content");
       const server = await startInstallation(t, broken.env, broken.dataDir);
       const head = await server.ask("HEAD", `/v2/acme/team/api/blobs/${one.layer}`, { token: server.registry });
-      assert.equal(head.status, 404, "a push is not told that the blob exists");
+      assert.equal(head.status, 404, "the blob does not exist for a push");
       assert.equal((await server.pushImage("acme/team/api", "latest", "one")).digest, one.digest);
       assert.equal(
         (await server.ask("GET", `/v2/acme/team/api/blobs/${one.layer}`, { token: server.registry })).text,
@@ -365,14 +368,14 @@ for (const place of ["files", "S3"]) {
   );
 
   test(
-    `content in ${place} that nothing names is removed once no push can own it`,
+    `content in ${place} without a blob is removed once no push under way can own it`,
     { skip: place === "S3" && NO_S3, timeout: 120_000 },
     async (t) => {
       const broken = await installation(t, place === "S3" ? { MOORAGE_BLOBS_URL: s3Url() } : {});
       const { blobs, fsck, config } = broken;
       await blobs.finish(await filled(blobs, [Buffer.from("stray")]), digestOf("stray"));
       assert.deepEqual((await fsck()).findings, [], "it may belong to a push under way");
-      // S3 tells whole seconds: what came a moment ago is older than nothing.
+      // S3 has times in whole seconds, so a negative age limit includes new content.
       const late = (options: Partial<FsckOptions>) =>
         checkInstallation({ ...config, uploadTtlMs: -60_000 }, { repair: false, deep: false, ...options }, SILENT);
       assert.deepEqual(kinds(await late({})), ["content-without-blob"]);
@@ -386,7 +389,7 @@ for (const place of ["files", "S3"]) {
 }
 
 test(
-  "content that changed, or is shorter, is found and makes place for the next push",
+  "content that changed or is shorter is found and removed, so that the next push uploads it again",
   { timeout: 120_000 },
   async (t) => {
     const broken = await installation(t);
@@ -409,7 +412,7 @@ test(
   },
 );
 
-test("a size that is wrong in the row alone is set right, and the content stays", async (t) => {
+test("a size that is wrong only in the row is corrected, and the content stays", async (t) => {
   const broken = await installation(t);
   const before = await broken.blobOf(broken.one.layer);
   await broken.db.updateTable("blobs").set({ size: 1 }).where("digest", "=", broken.one.layer).execute();
@@ -417,7 +420,7 @@ test("a size that is wrong in the row alone is set right, and the content stays"
   assert.deepEqual(await broken.blobOf(broken.one.layer), before);
 });
 
-test("a manifest that changed makes place for the next push, one whose size is wrong is set right, and tags stay", async (t) => {
+test("a damaged manifest is removed so that the next push stores it again, a wrong size is corrected, and tags stay", async (t) => {
   const broken = await installation(t);
   const { db, one, two, fsck } = broken;
   await db
@@ -443,7 +446,7 @@ test("a manifest that changed makes place for the next push, one whose size is w
   assert.deepEqual((await fsck({ deep: true })).findings, []);
 });
 
-test("an index whose manifest was deleted is told, and is no fault", async (t) => {
+test("an index whose manifest was deleted is reported, but is no fault", async (t) => {
   const broken = await installation(t);
   await broken.db
     .insertInto("manifest_references")
@@ -454,7 +457,7 @@ test("an index whose manifest was deleted is told, and is no fault", async (t) =
   assert.equal(result.clean, true);
 });
 
-test("what has lost its parent is told, and left as it is", async (t) => {
+test("a resource without its parent is reported, and left as it is", async (t) => {
   const broken = await installation(t);
   const team = await broken.db.selectFrom("groups").selectAll().where("name", "=", "team").executeTakeFirstOrThrow();
   await broken.db.deleteFrom("groups").where("uid", "=", team.uid).execute();
@@ -464,7 +467,7 @@ test("what has lost its parent is told, and left as it is", async (t) => {
   assert.equal(await broken.repoOf("api"), broken.repo);
 });
 
-test("the check runs beside a server; repairing an embedded installation does not", async (t) => {
+test("the check runs while a server runs; repairing an embedded installation does not", async (t) => {
   const { env, dataDir, fsck } = await installation(t);
   const server = await startInstallation(t, env, dataDir);
   const pushing = Promise.all(["a", "b", "c", "d"].map((tag) => server.pushImage("acme/busy", tag, tag)));
@@ -479,7 +482,7 @@ test("the check runs beside a server; repairing an embedded installation does no
   await server.close();
 });
 
-test("where there is no installation it says so", async (t) => {
+test("an error says that there is no installation", async (t) => {
   const config = loadConfig({ MOORAGE_DATA_DIR: temporaryFolder(t) });
   await assert.rejects(checkInstallation(config, { repair: false, deep: false }, SILENT), /no installation/);
 });

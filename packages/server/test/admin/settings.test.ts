@@ -9,9 +9,9 @@ import { ConfigError, loadConfig, startServer } from "../../src/index.ts";
 import { selfSigned } from "../support/certificate.ts";
 import { startInstallation, temporaryFolder } from "../support/installation.ts";
 
-// Each setting of the issue's list does what it says. Those not here have tests beside what they set.
+// Every setting has its documented effect. Settings that are not here are tested beside the code that they configure.
 
-test("a wrong setting is named, whichever it is", async (t) => {
+test("the error for an invalid setting names it", async (t) => {
   const dataDir = temporaryFolder(t);
   const [file, own, foreign] = [join(dataDir, "file"), selfSigned(), selfSigned()];
   writeFileSync(file, own.cert);
@@ -45,7 +45,7 @@ test("a wrong setting is named, whichever it is", async (t) => {
   }
 });
 
-test("what the first start makes: two organizations, the owner, and bootstrap.json for its owner alone", async (t) => {
+test("the first start creates two organizations, the owner, and a bootstrap.json that only its file owner can read", async (t) => {
   const env = { MOORAGE_ORGANIZATION: "harbor", MOORAGE_PUBLIC_ORGANIZATION: "open", MOORAGE_FREE_TIER_TAGS: "free" };
   const first = await startInstallation(t, env);
   const file = join(first.dataDir, "bootstrap.json");
@@ -77,7 +77,7 @@ test("what the first start makes: two organizations, the owner, and bootstrap.js
   assert.equal((await first.ask("GET", "/v2/open/app/manifests/latest", { token })).status, 403);
   await first.api("PATCH", `/iam/v2/groups/${written.organization.uid}`, { name: "port" });
   await first.close();
-  // The second start makes nothing; it tells the names of today.
+  // The second start creates nothing; bootstrap.json has the current names.
   const { url, bootstrap } = await startInstallation(t, env, first.dataDir);
   assert.deepEqual(bootstrap, {
     ...written,
@@ -87,7 +87,7 @@ test("what the first start makes: two organizations, the owner, and bootstrap.js
   });
 });
 
-test("administrators of the settings make organizations and own them; others do not", async (t) => {
+test("administrators named by the settings create organizations and own them; others cannot", async (t) => {
   const before = await startInstallation(t);
   const { identity } = await before.addIdentity(before.bootstrap.organization.uid, "admin", "viewer");
   const create = { json: { name: "harbor" } };
@@ -111,7 +111,8 @@ test("administrators of the settings make organizations and own them; others do 
       .status,
     201,
   );
-  // In its own organization it is still what its binding says, and the bootstrap identity owns nothing of the new one.
+  // In its own organization it has the rights of its binding, and the bootstrap identity does not own the new
+  // organization.
   assert.equal(
     (
       await after.ask("PATCH", `/iam/v2/groups/${after.bootstrap.organization.uid}`, {
@@ -124,7 +125,7 @@ test("administrators of the settings make organizations and own them; others do 
   assert.equal((await after.ask("GET", `/iam/v2/groups/${uid}`, { token: after.platform })).status, 404);
 });
 
-test("aliases of the packages reach every service, the token service too, and the history has several segments", async (t) => {
+test("package aliases work for every service, the token service too, and several path segments for the history", async (t) => {
   const env = {
     MOORAGE_GRPC_PACKAGE_ALIASES: "acme.platform,other",
     MOORAGE_HISTORY_SEGMENTS: "_service,_vendor",
@@ -158,7 +159,7 @@ test("aliases of the packages reach every service, the token service too, and th
   assert.equal(json.details.find(({ "@type": type }) => type.endsWith("ErrorInfo"))?.domain, "iam.registry.example");
 });
 
-test("other URLs: the issuer is the base URL, challenges lead to the registry's, and its host is the audience", async (t) => {
+test("with other URLs the issuer is the base URL, challenges name the registry's URL, and its host is the audience", async (t) => {
   const { config, url, tokenFor } = await startInstallation(t, {
     MOORAGE_BASE_URL: "https://api.example/",
     MOORAGE_REGISTRY_URL: "https://registry.example:8443",
@@ -172,7 +173,7 @@ test("other URLs: the issuer is the base URL, challenges lead to the registry's,
   assert.deepEqual([claims.iss, claims.aud], ["https://api.example", "registry.example:8443"]);
 });
 
-test("with a certificate the port speaks TLS, and its own URL says so", async (t) => {
+test("with a certificate the port serves TLS, and the base URL begins with https", async (t) => {
   const dir = temporaryFolder(t);
   const { cert, key } = selfSigned();
   writeFileSync(join(dir, "cert.pem"), cert);
@@ -192,7 +193,7 @@ test("with a certificate the port speaks TLS, and its own URL says so", async (t
   assert.match(response.headers["www-authenticate"] ?? "", new RegExp(`realm="${url}/token"`));
 });
 
-test("a forwarded address counts from a trusted proxy alone, and each request has its id in the log", async (t) => {
+test("a forwarded address counts only from a trusted proxy, and each request has its id in the log", async (t) => {
   for (const [proxies, remoteAddress] of [
     ["127.0.0.0/8,10.0.0.1", "192.0.2.9"],
     ["10.0.0.1", "127.0.0.1"],
@@ -214,7 +215,7 @@ test("a forwarded address counts from a trusted proxy alone, and each request ha
   }
 });
 
-test("a server that closes lets the request under way end, and answers no other", async (t) => {
+test("a closing server completes the request under way, and answers no new one", async (t) => {
   const { url, close, ask, registry } = await startInstallation(t);
   for (const path of ["/healthz", "/readyz"]) assert.equal((await ask("GET", path)).status, 200);
   const started = await ask("POST", "/v2/acme/app/blobs/uploads/", { token: registry });
@@ -243,7 +244,7 @@ test("a server that closes lets the request under way end, and answers no other"
   await closing;
 });
 
-test("bodies over the limits are refused by name", async (t) => {
+test("the error for a body over the limit names the limit", async (t) => {
   const { ask, platform, registry, bootstrap } = await startInstallation(t, { MOORAGE_MAX_JSON_BYTES: "1000" });
   const json = await ask("PATCH", `/iam/v2/groups/${bootstrap.organization.uid}`, {
     token: platform,
