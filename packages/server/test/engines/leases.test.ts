@@ -30,7 +30,7 @@ async function openLeases(t: TestContext) {
   };
 }
 
-test("a lease is one holder's until its time is over, and may be kept", async (t) => {
+test("a lease belongs to one holder until it expires, and can be renewed", async (t) => {
   const { take } = await openLeases(t);
   assert.equal(await take("a", 10_000), true);
   assert.equal(await take("b", 10_999), false);
@@ -41,7 +41,7 @@ test("a lease is one holder's until its time is over, and may be kept", async (t
   assert.equal(await take("a", 12_000), false);
 });
 
-test("work that was done is nobody's until it is due again; one who lost the lease cannot end it", async (t) => {
+test("finished work has no holder until it is due again; a holder that lost the lease cannot finish the work", async (t) => {
   const { take, end } = await openLeases(t);
   assert.equal(await take("a", 10_000), true);
   await end("b", 10_100);
@@ -53,7 +53,7 @@ test("work that was done is nobody's until it is due again; one who lost the lea
   assert.equal(await take("a", 15_700), false);
 });
 
-test("of many who ask at once, one gets it", async (t) => {
+test("of many concurrent callers one gets the lease", async (t) => {
   const { take } = await openLeases(t);
   const taken = await Promise.all(Array.from({ length: 12 }, (_, at) => take(`holder ${at}`, 10_000)));
   assert.equal(taken.filter(Boolean).length, 1);

@@ -16,7 +16,7 @@ import { temporaryFolder } from "../support/installation.ts";
 const AT_ONCE = 5;
 const run = promisify(execFile);
 
-/** A place with a database that has nothing in it at all. */
+/** A place with a completely empty database. */
 async function emptyPlace(t: TestContext): Promise<Record<string, string>> {
   const env = { MOORAGE_DATA_DIR: temporaryFolder(t), MOORAGE_LOG_LEVEL: "silent", MOORAGE_PORT: "0" };
   if (ENGINE === "sqlite") return env;
@@ -55,7 +55,7 @@ async function setVersion(config: Config, version: number): Promise<void> {
   await client.query("update schema_version set version = $1", [version]).finally(() => client.end());
 }
 
-test("the check changes nothing, the migration does, and then there is nothing to do", async (t) => {
+test("the check changes nothing, the migration brings the database up to date, and then nothing is left to do", async (t) => {
   const config = loadConfig(await emptyPlace(t));
   assert.deepEqual(await migrateInstallation(config, { check: true }), { found: 0, now: 0, newest: NEWEST_VERSION });
   assert.equal(await versionOf(config), 0);
@@ -73,7 +73,7 @@ test("the check changes nothing, the migration does, and then there is nothing t
   await (await startServer(config)).close();
 });
 
-test("several processes that migrate at once all come to the same end", { timeout: 120_000 }, async (t) => {
+test("several processes that migrate concurrently all succeed", { timeout: 120_000 }, async (t) => {
   const env = await emptyPlace(t);
   const child = join(import.meta.dirname, "..", "support", "migrate-child.ts");
   const ended = await Promise.all(
@@ -87,7 +87,7 @@ test("several processes that migrate at once all come to the same end", { timeou
   );
 });
 
-test("several stores of one process that migrate at once all come to the same end", { timeout: 60_000 }, async (t) => {
+test("several stores of one process that migrate concurrently all succeed", { timeout: 60_000 }, async (t) => {
   const config = loadConfig(await emptyPlace(t));
   await Promise.all(
     Array.from({ length: AT_ONCE }, async () => {
@@ -98,7 +98,7 @@ test("several stores of one process that migrate at once all come to the same en
   assert.equal(await versionOf(config), NEWEST_VERSION);
 });
 
-test("a database of a newer version is left alone", async (t) => {
+test("a database of a newer version is refused and not changed", async (t) => {
   const config = loadConfig(await emptyPlace(t));
   await migrateInstallation(config, { check: false });
   await setVersion(config, NEWEST_VERSION + 1);
@@ -111,7 +111,7 @@ test("a database of a newer version is left alone", async (t) => {
 });
 
 test(
-  "a data folder that a server holds is not migrated beneath it",
+  "a data folder that a server uses is not migrated",
   { skip: ENGINE === "postgres" && "a data folder is SQLite's", timeout: 60_000 },
   async (t) => {
     const config = loadConfig(await emptyPlace(t));
@@ -123,7 +123,7 @@ test(
   },
 );
 
-/** A database as the first version made it, with what the statements add. */
+/** A database of the first version, with the rows that the statements add. */
 async function makeFirst(config: Config, statements: string[]): Promise<void> {
   const first = MIGRATIONS[0]?.statements ?? [];
   if (ENGINE === "sqlite") {
@@ -162,7 +162,7 @@ async function makeFirst(config: Config, statements: string[]): Promise<void> {
   }
 }
 
-test("what a database of the first version holds is kept from the time at which it came, and its repos have no policy", async (t) => {
+test("the content of a first-version database is retained from the time of its storage, and its repos have no policy", async (t) => {
   const config = loadConfig(await emptyPlace(t));
   await makeFirst(config, [
     "insert into repos values ('r', 'g', 'app', '', 0, '[]', '', '[]', '[]', '{\"source\":\"registry.example.com/app\"}', 5, 6)",

@@ -12,7 +12,7 @@ import { NO_S3, s3Url, wayTo } from "../support/s3.ts";
 
 const MIB = 1024 * 1024;
 
-/** Everything in the bucket below the URL's prefix, as paths. */
+/** The paths of all objects in the bucket below the URL's prefix. */
 async function objectsAt(url: string): Promise<string[]> {
   const location = parseS3Url(url);
   const found: string[] = [];
@@ -44,7 +44,7 @@ if (NO_S3 !== false) {
     },
   });
 
-  test("objects lie where the drawing says, and uploads leave nothing", async () => {
+  test("objects have the documented keys, and finished uploads leave none", async () => {
     const url = s3Url();
     const store = await openS3Blobs(url);
     const content = Buffer.from("drawn");
@@ -63,7 +63,7 @@ if (NO_S3 !== false) {
     );
   });
 
-  test("appends of every size come together, by copies of several parts and by reading", async () => {
+  test("appends of every size are assembled, by copies of several parts and by reading", async () => {
     const url = s3Url();
     const store = await openS3Blobs(url, { partBytes: 5 * MIB, maxParts: 2, copyBytes: 11 * MIB });
     // By one part; by two; by a second object when the first has no more parts; larger than one copy.
@@ -90,7 +90,7 @@ if (NO_S3 !== false) {
     assert.deepEqual(await unfinishedAt(url), []);
   });
 
-  test("what is taken back or too long leaves no object, not even of a second segment", async () => {
+  test("a truncated upload, or one that is too long, leaves no object, not even of a second segment", async () => {
     const url = s3Url();
     const store = await openS3Blobs(url, { partBytes: 5 * MIB, maxParts: 2 });
     const id = await filled(store, []);
@@ -108,11 +108,11 @@ if (NO_S3 !== false) {
     assert.deepEqual(await objectsAt(url), []);
   });
 
-  test("a hash in memory does not stand for bytes that another process wrote instead", async () => {
+  test("a hash in memory is not used for bytes that another process wrote", async () => {
     const url = s3Url();
     const store = await openS3Blobs(url);
     const id = await filled(store, [Buffer.from("mine")]);
-    // A server without conditional writes would let it happen.
+    // A server without conditional writes would allow the overwrite.
     const { prefix } = parseS3Url(url);
     await openBucket(parseS3Url(url)).put(`${prefix}uploads/${id}/0000000000000000`, Buffer.from("them"));
     await assert.rejects(store.finish(id, digestOf(Buffer.from("mine"))), /not the digest/);
@@ -159,7 +159,7 @@ if (NO_S3 !== false) {
     await bucket.abortMultipart(`${location.prefix}blobs/sha256/ab/${hex}.fedcba9876543210`, other.uploadId);
   });
 
-  test("a server that takes requests and never answers is unavailable after a while", async (t) => {
+  test("a server that accepts requests and never answers is UNAVAILABLE after the timeout", async (t) => {
     const url = s3Url();
     const way = await wayTo(t, url);
     const store = await openS3Blobs(way.url, { answerTimeoutMs: 200 });
@@ -171,7 +171,7 @@ if (NO_S3 !== false) {
     await assert.rejects(store.startUpload(newId()), unavailable);
   });
 
-  test("the bucket is in the path or in the host's name, as the URL says, also of presigned URLs", async (t) => {
+  test("the bucket is in the path or in the host name, as the URL says, also in presigned URLs", async (t) => {
     const lookup: LookupFunction = (_host, { all }, callback) => {
       if (all) callback(null, [{ address: "127.0.0.1", family: 4 }]);
       else callback(null, "127.0.0.1", 4);

@@ -25,7 +25,7 @@ function folder(t: TestContext): string {
 
 type Body = Uint8Array | AsyncIterable<Uint8Array>;
 
-/** How tests ask a server: as its first identity, by paths. */
+/** Requests to a server by path, with the token of its first identity. */
 async function asker(url: string, dataDir: string) {
   const { token } = await signToken({
     config: loadConfig({ MOORAGE_DATA_DIR: dataDir }),
@@ -100,7 +100,7 @@ async function blobsAt(url: string): Promise<string[]> {
 if (NO_S3 !== false) {
   test("S3", { skip: NO_S3 }, () => undefined);
 } else {
-  test("images go to the bucket and come from it, whole and in parts, and nothing of them is in the data folder", async (t) => {
+  test("images are written to the bucket and read from it, whole and in ranges, and nothing of them is in the data folder", async (t) => {
     const url = s3Url();
     const { ask, dataDir } = await start(t, url);
     for (const size of [0, 1, 100, 64 * 1024 + 1, 9 * MIB + 5]) {
@@ -139,7 +139,7 @@ if (NO_S3 !== false) {
     assert.deepEqual(await bytes(await ask("GET", `/v2/${REPO}/manifests/latest`)), manifest);
   });
 
-  test("an upload in chunks tells how far it is, and goes on from there", async (t) => {
+  test("an upload in chunks answers its offset, and continues from there", async (t) => {
     const { ask } = await start(t, s3Url());
     const content = randomBytes(7 * MIB);
     const upload = await begin(ask);
@@ -155,7 +155,7 @@ if (NO_S3 !== false) {
     assert.equal((await ask("GET", upload)).status, 404);
   });
 
-  test("a mount makes no new object", async (t) => {
+  test("a mount creates no new object", async (t) => {
     const url = s3Url();
     const { ask } = await start(t, url);
     const content = randomBytes(1000);
@@ -170,7 +170,7 @@ if (NO_S3 !== false) {
     assert.deepEqual(await blobsAt(url), []);
   });
 
-  test("by setting, a blob is fetched from the S3 server itself, for a while and by whoever may pull it", async (t) => {
+  test("with the setting, clients that may pull a blob are redirected to the S3 server, for a limited time", async (t) => {
     const { ask } = await start(t, s3Url(), { MOORAGE_BLOBS_REDIRECT: "1", MOORAGE_BLOBS_REDIRECT_TTL: "90s" });
     for (const size of [10, 200_000]) {
       const content = randomBytes(size);
@@ -196,7 +196,7 @@ if (NO_S3 !== false) {
     }
   });
 
-  test("an S3 server that goes away in the middle of an upload is told, nothing is half there, and it goes on when it is back", async (t) => {
+  test("an S3 server that fails during an upload is reported, nothing incomplete is stored, and the upload continues when it is back", async (t) => {
     const url = s3Url();
     const way = await wayTo(t, url);
     const { ask } = await start(t, way.url);
@@ -230,7 +230,7 @@ if (NO_S3 !== false) {
     }
   });
 
-  test("an S3 server that goes away in the middle of a download ends it short, and it can be repeated when it is back", async (t) => {
+  test("an S3 server that fails during a download ends it early, and the download can be repeated when it is back", async (t) => {
     const url = s3Url();
     const way = await wayTo(t, url);
     const { ask } = await start(t, way.url);
@@ -251,7 +251,7 @@ if (NO_S3 !== false) {
     assert.ok((await bytes(await ask("GET", path))).equals(content));
   });
 
-  test("a bucket that cannot be used is told at the start, by the setting and the part of it", async (t) => {
+  test("an unusable bucket stops the start, with an error that names the setting and what is wrong", async (t) => {
     const url = s3Url();
     const gone = await wayTo(t, url);
     gone.cut();
@@ -310,7 +310,7 @@ if (NO_S3 !== false) {
         assert.equal(received, mib * MIB);
         return peakMib();
       };
-      // What is held at most is there after the first: parts being gathered and sent.
+      // What is held in memory at most is there after the first blob: parts being collected and sent.
       const small = await through(48);
       const large = await through(400);
       assert.ok(large - small < 100, `peak ${small} MiB after 48 MiB, ${large} MiB after 400 MiB`);
