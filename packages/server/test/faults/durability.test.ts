@@ -34,7 +34,7 @@ async function startChild(
   return { child, url: line.toString().trim(), headers: { authorization: `Bearer ${token}` } };
 }
 
-/** Pushes one image of two fresh blobs under the tag, and answers its digest. */
+/** Pushes one image of two new blobs under the tag. Returns its digest. */
 async function push(url: string, headers: Record<string, string>, tag: string): Promise<string> {
   const [config, layer] = [
     Buffer.from(JSON.stringify({ architecture: "amd64", os: "linux", nonce: randomBytes(8).toString("hex") })),
@@ -82,7 +82,7 @@ async function checkWhole(url: string, headers: Record<string, string>, referenc
   return digestOf(bytes);
 }
 
-test("a server killed in the middle of pushes leaves each tag in its old state or its new one, whole", async (t) => {
+test("a server killed during pushes leaves each tag complete, in its old state or its new one", async (t) => {
   const dataDir = folder(t);
   const answered: string[] = [];
   for (let round = 0; round < 5; round++) {
@@ -100,7 +100,7 @@ test("a server killed in the middle of pushes leaves each tag in its old state o
         }
       }
     });
-    // Somewhere in the middle of something: after a number of pushes, and a little more.
+    // At an arbitrary moment: after a number of pushes, and a little more.
     const goal = answered.length + 2 + round * 3;
     while (answered.length < goal && failure === undefined) await new Promise((resolve) => setTimeout(resolve, 5));
     await new Promise((resolve) => setTimeout(resolve, Math.random() * 30));
@@ -151,7 +151,7 @@ test("a second installation on the same data folder is refused while the first r
   await (await startServer(settings)).close();
 });
 
-test("a full disk is told clearly, loses nothing, and is over when there is room again", async (t) => {
+test("a full disk is a clear error, loses nothing, and pushes succeed when there is space again", async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), "moorage-durability-"));
   const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=6m", "tmpfs", dataDir]).status === 0;
   if (!mounted) {
@@ -174,7 +174,7 @@ test("a full disk is told clearly, loses nothing, and is over when there is room
     assert.equal(
       await push(url, headers, "after"),
       await checkWhole(url, headers, "after"),
-      "what was taken for the refused one is free again",
+      "the space of the refused upload is free again",
     );
   } finally {
     const ended = once(child, "exit");

@@ -14,8 +14,8 @@ import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { startProcess } from "../support/processes.ts";
 import { type Proxy, startProxy } from "../support/proxy.ts";
 
-// The run on PostgreSQL has a server for all; here it is stopped, so each of these faults happens to one of its own.
-// Once is enough.
+// The other tests share one PostgreSQL server; these tests stop it or disturb it, so they use one of their own. They
+// run once, in the run on SQLite.
 const OPTIONS = {
   timeout: 150_000,
   skip: ENGINE === "sqlite" ? false : "was run with SQLite: it has its own PostgreSQL",
@@ -116,8 +116,8 @@ async function asAdmin<T>(work: (client: pg.Client) => Promise<T>, url = postgre
 }
 
 /**
- * Creates repos with eight callers until told to stop. Each name is tried once; the answers by status, and the names of
- * each.
+ * Creates repos with eight concurrent callers until `stop` is called, each name once. Returns the names by the status
+ * of their answer.
  */
 function creating({ create }: House): { stop(): Promise<Map<number, string[]>>; done(): number } {
   const answers = new Map<number, string[]>();
@@ -144,7 +144,10 @@ function creating({ create }: House): { stop(): Promise<Map<number, string[]>>; 
   };
 }
 
-/** What was answered with 200 is there once, what was refused is not, and the total is right; a 503 leaves it open. */
+/**
+ * Asserts that each name answered with 200 exists once, that refused names do not exist, and that the total is right;
+ * after a 503 both are possible.
+ */
 async function checkExact(house: House, answers: Map<number, string[]>): Promise<void> {
   const { names, total } = await house.count();
   assert.equal(total, names.length);
@@ -165,7 +168,7 @@ async function until(done: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await done())) await wait(20);
 }
 
-test("a restart of PostgreSQL under load: calls wait for it and go on", OPTIONS, async (t) => {
+test("a restart of PostgreSQL under load: calls wait for it and succeed", OPTIONS, async (t) => {
   const house = await startHouse(t);
   const load = creating(house);
   await until(() => load.done() > 50);
@@ -179,14 +182,14 @@ test("a restart of PostgreSQL under load: calls wait for it and go on", OPTIONS,
     [...answers.keys()].filter((status) => status !== 200 && status !== 503),
     [],
   );
-  // Only a commit whose answer was lost may be told to the client: each caller had one under way at most, each time.
+  // Only for a commit whose answer was lost the client gets an error: each caller had at most one under way, each time.
   assert.ok((answers.get(503)?.length ?? 0) <= 16, `${answers.get(503)?.length} were not waited for`);
   t.diagnostic(`${answers.get(200)?.length} done, ${answers.get(503)?.length ?? 0} left open`);
   await checkExact(house, answers);
 });
 
 test(
-  "a stopped PostgreSQL: 503 with Retry-After in bounded time, the process lives, and all is well when it is back",
+  "while PostgreSQL is stopped: 503 with Retry-After in bounded time, the process stays up, and works when it is back",
   OPTIONS,
   async (t) => {
     const house = await startHouse(t, { MOORAGE_DATABASE_TIMEOUT: "1s" });
@@ -212,7 +215,7 @@ test(
   },
 );
 
-test("terminated backends under load are not seen by callers, but for commits under way", OPTIONS, async (t) => {
+test("terminated backends under load cause no errors, except for commits under way", OPTIONS, async (t) => {
   const house = await startHouse(t);
   const load = creating(house);
   const rounds = 5;
@@ -236,7 +239,7 @@ test("terminated backends under load are not seen by callers, but for commits un
   await checkExact(house, answers);
 });
 
-test("cut connections under load; and between the statements of nobody", OPTIONS, async (t) => {
+test("connections cut under load, or while idle, are replaced", OPTIONS, async (t) => {
   const house = await startHouse(t);
   const load = creating(house);
   for (let round = 0; round < 5; round++) {
@@ -258,23 +261,28 @@ test("cut connections under load; and between the statements of nobody", OPTIONS
   );
 });
 
-test("a network that swallows everything: 503 in bounded time, and all is well when it is over", OPTIONS, async (t) => {
-  const house = await startHouse(t, { MOORAGE_DATABASE_TIMEOUT: "1s" });
-  assert.equal((await house.create("before")).status, 200);
-  house.proxy.swallow = true;
-  const replies = await Promise.all([
-    ...Array.from({ length: 12 }, (_, at) => house.create(`lost-${at}`)),
-    ...Array.from({ length: 12 }, () => house.client.once("GET", "/registry/v2/repos", { token: house.token })),
-  ]);
-  assert.deepEqual([...new Set(replies.map(({ status }) => status))], [503]);
-  house.proxy.swallow = false;
-  await until(async () => (await house.create(`after-${Math.random().toString(36).slice(2)}`)).status === 200);
-  assert.equal((await house.count()).names.filter((name) => name === "before").length, 1);
-});
+test(
+  "a network that drops everything: 503 in bounded time, and requests succeed when it is over",
+  OPTIONS,
+  async (t) => {
+    const house = await startHouse(t, { MOORAGE_DATABASE_TIMEOUT: "1s" });
+    assert.equal((await house.create("before")).status, 200);
+    house.proxy.swallow = true;
+    const replies = await Promise.all([
+      ...Array.from({ length: 12 }, (_, at) => house.create(`lost-${at}`)),
+      ...Array.from({ length: 12 }, () => house.client.once("GET", "/registry/v2/repos", { token: house.token })),
+    ]);
+    assert.deepEqual([...new Set(replies.map(({ status }) => status))], [503]);
+    house.proxy.swallow = false;
+    await until(async () => (await house.create(`after-${Math.random().toString(36).slice(2)}`)).status === 200);
+    assert.equal((await house.count()).names.filter((name) => name === "before").length, 1);
+  },
+);
 
-test("a commit whose answer is lost is told as unavailable, and not done twice", OPTIONS, async (t) => {
+test("a commit whose answer is lost is UNAVAILABLE, and not done twice", OPTIONS, async (t) => {
   const house = await startHouse(t);
-  // The commit waits on the server: a deferred trigger sleeps in it. Then the connection is cut, and nobody knows.
+  // The commit waits on the server: a deferred trigger sleeps in it. Then the connection is cut, and its outcome is
+  // unknown.
   await asAdmin(async (client) => {
     await client.query(
       "create function slow() returns trigger language plpgsql as $$ begin if new.name = 'unknown' then perform pg_sleep(2); end if; return null; end $$",
@@ -317,7 +325,7 @@ test("a commit whose answer is lost is told as unavailable, and not done twice",
   assert.ok([200, 409].includes(again.status));
 });
 
-test("many who write the same row all get through, one after the other", OPTIONS, async (t) => {
+test("concurrent writes of the same row all succeed, one after the other", OPTIONS, async (t) => {
   const house = await startHouse(t);
   const { uid } = JSON.parse((await house.create("contended")).body.toString()) as { uid: string };
   const digests = Array.from({ length: 96 }, (_, at) => `sha256:${at.toString(16).padStart(64, "0")}`);
@@ -353,20 +361,20 @@ test("many who write the same row all get through, one after the other", OPTIONS
 });
 
 test(
-  "no connection left on the server, and a statement that takes too long: 503, and no more than that",
+  "when the server has no connection left, or a statement takes too long, the answer is 503, and the process stays up",
   OPTIONS,
   async (t) => {
     const house = await startHouse(t, { MOORAGE_DATABASE_TIMEOUT: "1s" });
     const database = house.url.pathname.slice(1);
     const hogs: (pg.Client | undefined)[] = [];
     await asAdmin(async (client) => {
-      // The server asks for events all the time, and may get a place back before the others have them all.
-      for (let tries = 0, left = 1; left > 0; tries += 1) {
-        assert.ok(tries < 50, "the server keeps a connection");
+      // The server asks for events all the time, and may get a connection again before the others have them all.
+      for (let attempt = 0, left = 1; left > 0; attempt += 1) {
+        assert.ok(attempt < 50, "the server keeps a connection");
         await client.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", [database]);
         hogs.push(
           ...(await Promise.all(
-            Array.from({ length: tries === 0 ? 40 : 5 }, async () => {
+            Array.from({ length: attempt === 0 ? 40 : 5 }, async () => {
               const hog = new pg.Client({ connectionString: postgres.url, connectionTimeoutMillis: 5_000 });
               hog.on("error", () => {});
               return await hog.connect().then(
@@ -395,7 +403,7 @@ test(
 );
 
 test(
-  "TLS to PostgreSQL: required, verified, and refused when the certificate is another's",
+  "TLS to PostgreSQL can be required and verified, and another server's certificate is refused",
   { ...OPTIONS, timeout: 60_000 },
   async (t) => {
     const folder = mkdtempSync(join(tmpdir(), "moorage-faults-tls-"));

@@ -11,11 +11,11 @@ import { databaseEnv, dropDatabase } from "../support/database.ts";
 import { type ServerProcess, startProcess } from "../support/processes.ts";
 import { digestOf, OCI_IMAGE } from "../support/registry-server.ts";
 
-// A process that is killed takes along the pulls that it has noted and not written: the last ones, and no others. One
-// that is stopped takes none.
+// A process that is killed loses the pulls in its buffer, which are the last ones, and no others. One that is stopped
+// loses none.
 
-// As many are written at once, as soon as there are so many.
-const AT_ONCE = 1_000;
+// The size of a batch: so many pulls are written immediately.
+const PULL_BATCH = 1_000;
 const TIMEOUT_MS = 60_000;
 const CONFIG = { mediaType: "application/vnd.oci.empty.v1+json", digest: digestOf("{}"), size: 2 };
 const MANIFEST = JSON.stringify({ schemaVersion: 2, mediaType: OCI_IMAGE, config: CONFIG, layers: [] });
@@ -60,15 +60,15 @@ async function open(t: TestContext) {
   return {
     server,
     start,
-    /** Pulls, one after the other, each by a client that says which one it is. */
+    /** Pulls one after the other, each with its number in the User-Agent. */
     async pull(count: number): Promise<number> {
       for (const end = pulls + count; pulls < end; pulls += 1)
         assert.equal(await ask("GET", "/v2/acme/app/manifests/v1", `pull ${pulls}`), 200);
       return pulls;
     },
-    /** The numbers of the pulls that events tell of. */
-    async told(): Promise<number[]> {
-      // In this order: what waits for its number gets it sooner or later, in one transaction.
+    /** The numbers of the pulls that have events. */
+    async emitted(): Promise<number[]> {
+      // In this order, since an event of the outbox moves to `events` in one transaction when it gets its number.
       const waiting = await reader
         .selectFrom("event_outbox")
         .select(["id", "body"])
@@ -86,8 +86,8 @@ async function open(t: TestContext) {
         .map(({ user_agent: agent }) => Number(agent.slice("pull ".length)))
         .sort((one, other) => one - other);
     },
-    /** Whether there are pulls that no event tells of yet. */
-    hasKept: async (): Promise<boolean> =>
+    /** Whether there are buffered pulls in the database that have no event yet. */
+    hasPending: async (): Promise<boolean> =>
       (await reader.selectFrom("pull_notes").select("id").limit(1).executeTakeFirst()) !== undefined,
   };
 }
@@ -99,25 +99,25 @@ async function until(is: () => Promise<boolean>): Promise<void> {
 
 const counted = (count: number): number[] => Array.from({ length: count }, (_, at) => at);
 
-test("a process that is killed takes along the last pulls, those that were noted since it wrote, and no others", async (t) => {
-  const { server, start, pull, told, hasKept } = await open(t);
-  await pull(AT_ONCE);
-  await until(async () => (await told()).length >= AT_ONCE);
+test("a process that is killed loses the pulls since its last write, and no others", async (t) => {
+  const { server, start, pull, emitted, hasPending } = await open(t);
+  await pull(PULL_BATCH);
+  await until(async () => (await emitted()).length >= PULL_BATCH);
   const answered = await pull(400);
   await server.stop("SIGKILL");
-  // What it had kept and not made events of, the next one does.
+  // Written pulls without events get theirs from the next process.
   await start();
-  await until(async () => !(await hasKept()));
-  const known = await told();
-  assert.deepEqual(known, counted(known.length), "none is missing before one that is there, and none is there twice");
-  assert.ok(known.length >= AT_ONCE && known.length <= answered);
+  await until(async () => !(await hasPending()));
+  const known = await emitted();
+  assert.deepEqual(known, counted(known.length), "no gaps and no duplicates");
+  assert.ok(known.length >= PULL_BATCH && known.length <= answered);
 });
 
 test("a process that is stopped writes every pull that it answered", async (t) => {
-  const { server, start, pull, told, hasKept } = await open(t);
+  const { server, start, pull, emitted, hasPending } = await open(t);
   const answered = await pull(620);
   assert.equal(await server.stop("SIGTERM"), 0);
   await start();
-  await until(async () => !(await hasKept()));
-  assert.deepEqual(await told(), counted(answered));
+  await until(async () => !(await hasPending()));
+  assert.deepEqual(await emitted(), counted(answered));
 });

@@ -23,9 +23,9 @@ import { type Replicas, startReplicas } from "../support/replicas.ts";
 import { NO_S3, s3Url } from "../support/s3.ts";
 import { sized } from "../support/extent.ts";
 
-// Clients push, mount, tag, sign, pull and delete, collections run, and everything is killed at random: then all that
-// is needed is there, byte for byte, and after its time nothing else. What the clients do follows from the seed; how it
-// falls together does not. As long as one likes:
+// Clients push, mount, tag, sign, pull and delete, collections run, and processes are killed at random: afterwards
+// everything needed is stored, byte for byte, and after its time nothing else. The clients' operations follow from the
+// seed; their interleaving does not. For a longer run:
 //   npm run race -- --seconds 600 --seed 42 --store s3
 const SECONDS = Number(process.env["MOORAGE_TEST_RACE_SECONDS"] ?? sized(8, 30));
 const SEED = Number(process.env["MOORAGE_TEST_RACE_SEED"] ?? randomInt(1_000_000));
@@ -44,7 +44,7 @@ const SETTINGS = {
 };
 
 test(
-  "one server's processes, killed at random while clients and collections race, lose nothing that is needed and keep nothing else",
+  "one server's processes, killed at random during concurrent pushes and garbage collections, lose nothing that is needed and retain nothing else",
   LIMIT,
   async (t) => {
     await race(t, await startReplicas(t, 1, { ...SETTINGS, MOORAGE_WORKERS: "2" }));
@@ -52,7 +52,7 @@ test(
 );
 
 test(
-  "the same of two replicas on PostgreSQL and S3",
+  "two replicas on PostgreSQL and S3, killed likewise, lose nothing that is needed and retain nothing else",
   { ...LIMIT, skip: (ENGINE === "sqlite" && "replicas need PostgreSQL") || NO_S3 },
   async (t) => {
     await race(t, await startReplicas(t, 2, { ...SETTINGS, MOORAGE_BLOBS_URL: s3Url() }));
@@ -91,7 +91,7 @@ async function race(t: TestContext, replicas: Replicas): Promise<void> {
     const roundMs = Math.min(nowMs() + ROUND_SECONDS * 1_000, endMs);
     const isOver = (): boolean => nowMs() >= roundMs || race.wrong.length > 0;
     const working = Promise.all(workers.map((worker) => work(race, worker, paths, replicas.url)));
-    // A client that fails is seen at the end.
+    // A client's failure is reported at the end.
     working.catch(() => {});
     try {
       await disturber.disturb(diceOf(SEED, 997, rounds), isOver);
@@ -102,7 +102,7 @@ async function race(t: TestContext, replicas: Replicas): Promise<void> {
     checked += await checkNeeded(hand, workers);
     assert.deepEqual(allWrong(), [], "while it ran");
 
-    // From here on nothing is killed, and what nobody needs goes.
+    // From here on no process is killed, and content without references is removed.
     const garbage = await pushGarbage(hand, shared[0]?.path ?? "", rounds);
     const before = await storedBlobs(config);
     assert.ok(garbage.every((digest) => before.has(digest)));
@@ -133,7 +133,10 @@ async function race(t: TestContext, replicas: Replicas): Promise<void> {
   assert.ok(done.serverKills + done.workerKills > 0 && done.collections > 0 && gone > 0, "there was a race");
 }
 
-/** The errors in the logs. Forgets what it has looked at, but not who listens: a race may last for hours. */
+/**
+ * The errors in the logs since the last call. Drops the lines it has read, but no listeners, since a race may last for
+ * hours.
+ */
 function errorsOf({ all, servers }: Replicas): LogLine[] {
   const errors = all
     .flatMap(({ lines }) => lines)
@@ -143,7 +146,7 @@ function errorsOf({ all, servers }: Replicas): LogLine[] {
   return errors.slice(0, MOST_ERRORS_SHOWN);
 }
 
-/** Repos in two groups; one of them keeps for a short time what its tags pointed to. */
+/** Repos in two groups; one of them retains what its tags pointed to for a short time. */
 async function makeRepos(hand: Hand): Promise<Shared[]> {
   const { race } = hand;
   const shared: Shared[] = [

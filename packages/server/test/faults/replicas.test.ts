@@ -21,7 +21,7 @@ import { type Replicas, startReplicas } from "../support/replicas.ts";
 import { NO_S3, s3Url } from "../support/s3.ts";
 import { sized } from "../support/extent.ts";
 
-// `.ci/run` takes two minutes.
+// `.ci/run` sets two minutes.
 const SECONDS = Number(process.env["MOORAGE_TEST_REPLICA_SECONDS"] ?? sized(8, 30));
 const REPLICAS = 3;
 const CREATORS = 3;
@@ -30,7 +30,7 @@ const MOST_RECORDS = 1000;
 const NO_POSTGRES = ENGINE === "postgres" ? false : "replicas need PostgreSQL: set MOORAGE_TEST_POSTGRES_URL";
 const LIMIT = { timeout: SECONDS * 1000 + 180_000 };
 
-/** What the load is put on, and how it is disturbed. */
+/** The installation under load, and how it is disturbed. */
 interface House extends Pick<Replicas, "url" | "bootstrap" | "platform" | "registry"> {
   kill(): Promise<void>;
   log(): LogLine[];
@@ -45,7 +45,7 @@ function ofReplicas(replicas: Replicas): House {
 }
 
 test(
-  "five replicas that start at once on an empty database make one installation",
+  "five replicas that start concurrently on an empty database create one installation",
   { ...LIMIT, skip: NO_POSTGRES },
   async (t) => {
     const house = await startReplicas(t, 5);
@@ -85,7 +85,7 @@ test(
 );
 
 test(
-  "replicas whose clocks differ: histories grow, tokens are good, a deleted identity is out at once, and a new key verifies before it signs",
+  "replicas with different clocks: histories grow, tokens are valid, a deleted identity is refused immediately, and a new key verifies before it signs",
   { ...LIMIT, skip: NO_POSTGRES },
   async (t) => {
     const folders = [mkdtempSync(join(tmpdir(), "moorage-skew-")), mkdtempSync(join(tmpdir(), "moorage-skew-"))];
@@ -125,7 +125,7 @@ test(
     };
     const repo = await post(slow.client, `/registry/v2/repos/${organization.uid}`, { name: "skewed" });
     const digests = Array.from({ length: 20 }, (_, at) => `sha256:${at.toString(16).padStart(64, "0")}`);
-    // In turn: every second time the clock is twenty seconds behind the last record.
+    // Alternating: every second push comes from a clock twenty seconds behind the last record.
     for (const [at, digest] of digests.entries())
       await post(at % 2 === 0 ? fast.client : slow.client, `/registry/v2/tags/${repo.uid}`, { name: "latest", digest });
     const { token: registry } = await signToken({ config: slow.config, audience: "registry", ttlMs: 3_600_000 });
@@ -194,7 +194,7 @@ test(
   "replicas on PostgreSQL and S3, killed one by one under load, lose nothing",
   { ...LIMIT, skip: NO_POSTGRES || NO_S3 },
   async (t) => {
-    // Keys are so young that each start makes a new one: what one signs the others must accept at once.
+    // Keys expire so early that each start creates a new one: the others must accept its signatures immediately.
     const house = await startReplicas(t, REPLICAS, { MOORAGE_BLOBS_URL: s3Url(), MOORAGE_SIGNING_KEY_AGE: "5s" });
     const { client, done } = await underLoad(t, ofReplicas(house), true);
     await checkRegistry(client, ofReplicas(house), done);
@@ -203,7 +203,7 @@ test(
 );
 
 test(
-  "replicas on PostgreSQL, killed one by one under load, lose nothing that the API was told",
+  "replicas on PostgreSQL, killed one by one under load, lose nothing that the API acknowledged",
   { ...LIMIT, skip: NO_POSTGRES || (NO_S3 === false && "the test with S3 does more") },
   async (t) => {
     const house = await startReplicas(t, REPLICAS, { MOORAGE_SIGNING_KEY_AGE: "5s" });
@@ -211,7 +211,7 @@ test(
   },
 );
 
-test("the processes of one server, killed one by one under load, lose nothing", LIMIT, async (t) => {
+test("the processes of one server lose nothing when they are killed one by one under load", LIMIT, async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), "moorage-killed-"));
   t.after(async () => {
     await dropDatabase(dataDir);
@@ -236,7 +236,7 @@ test("the processes of one server, killed one by one under load, lose nothing", 
     async kill() {
       const before = listening();
       const number = 1 + Math.floor(Math.random() * REPLICAS);
-      // The last of a number is the one that lives.
+      // The last process with the number is the running one.
       const victim = before.findLast(({ worker }) => worker === number);
       process.kill(victim?.pid ?? 0, "SIGKILL");
       while (listening().length === before.length) await wait(20);
@@ -250,7 +250,8 @@ test("the processes of one server, killed one by one under load, lose nothing", 
 });
 
 /**
- * Kills and replaces replicas while clients work, and then compares what the API has with what the clients were told.
+ * Kills and replaces replicas while clients work, and then compares the API's state with the answers that the clients
+ * got.
  */
 async function underLoad(
   t: TestContext,
@@ -272,7 +273,7 @@ async function underLoad(
     ...Array.from({ length: CREATORS }, (_, at) => createRepos(`made${at}`, options, done)),
     ...(withBlobs ? Array.from({ length: PUSHERS }, (_, at) => pushAndPull(`image${at}`, options, done)) : []),
   ]);
-  // A client that fails is seen at the end.
+  // A client's failure is reported at the end.
   clients.catch(() => {});
   const endMs = performance.now() + SECONDS * 1000;
   let kills = 0;
@@ -300,7 +301,7 @@ async function underLoad(
   return { client, done };
 }
 
-/** Database and blobs fit each other, to the last byte. */
+/** Asserts that database and blobs match, to the last byte. */
 async function checkStores(config: Config): Promise<void> {
   const { findings } = await checkInstallation(config, { repair: false, deep: true }, { progress() {}, note() {} });
   assert.deepEqual(
@@ -315,7 +316,7 @@ interface RepoList {
   nextPageToken: string;
 }
 
-/** Every repo that was acknowledged is there once, and the total is the number of rows. */
+/** Asserts that every acknowledged repo exists once, and that the total is the number of rows. */
 async function checkRepos(client: Client, { bootstrap, platform }: House, done: Acknowledged): Promise<void> {
   const names: string[] = [];
   let total = "";
@@ -338,7 +339,7 @@ async function checkRepos(client: Client, { bootstrap, platform }: House, done: 
   assert.equal(Number(total), names.length);
 }
 
-/** Tags, histories and blobs are those that were acknowledged. */
+/** Asserts that tags, histories and blobs are the acknowledged ones. */
 async function checkRegistry(client: Client, { bootstrap, registry }: House, done: Acknowledged): Promise<void> {
   const historyOf = async (image: string, tag: string): Promise<{ digest: string; updateTimestamp: string }[]> => {
     const history: { digest: string; updateTimestamp: string }[] = [];

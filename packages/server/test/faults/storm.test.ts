@@ -15,9 +15,9 @@ import { type Api, apiOf, type Listener, makeWorld, type World } from "../suppor
 import { startWriters } from "../support/storm/writers.ts";
 import { sized } from "../support/extent.ts";
 
-// Events are made faster than some receivers take them, servers are killed at random, and in the end every receiver
-// that takes events has all of its own, none of another's, and the log accounts for each try. What is done follows from
-// the seed; how it falls together does not. As many as one likes:
+// Events are emitted faster than some receivers accept them, and servers are killed at random. In the end every
+// receiver that accepts events has all of its own and none of another's, and the log has each attempt. The operations
+// follow from the seed; their interleaving does not. For more events:
 //   npm run storm -- --events 50000 --seed 42 --engine postgres
 const EVENTS = Number(process.env["MOORAGE_TEST_STORM_EVENTS"] ?? sized(400, 1_500));
 const SEED = Number(process.env["MOORAGE_TEST_STORM_SEED"] ?? randomInt(1_000_000));
@@ -26,22 +26,22 @@ const [ORGANIZATIONS, WRITERS, FLEET, KILLS, LATE_KILLS] = IS_SMALL ? [2, 1, 5, 
 const LIMIT = { timeout: EVENTS * 20 + 240_000 };
 const DRAIN_MS = EVENTS * 10 + 60_000;
 const POLL_MS = 200;
-// A pull is told of so much later, at most.
+// An event of a pull is emitted at most so much later, in milliseconds.
 const QUIET_MS = 1_200;
 const MOST_SHOWN = 5;
 const SETTINGS = {
   MOORAGE_ALLOW_PRIVATE_NETWORK: "1",
   MOORAGE_GC_INTERVAL: "0",
   MOORAGE_MIRROR_WORKERS: "0",
-  // Short, so that what a dead process held is soon another's. Nobody who takes events now and then runs out of tries.
-  // A sink that fails is left alone for as long as the first delay, so that sixteen of them take less of the machine
-  // than those that work.
+  // Short, so that another process soon takes over what a dead process held. A sink that accepts events now and then
+  // never runs out of attempts. A failing sink is left alone for the first delay, so that sixteen of them take less of
+  // the machine than the working ones.
   MOORAGE_EVENTS_TIMEOUT: "1s",
   MOORAGE_EVENTS_RETRY: ["500ms", ...Array<string>(30).fill("1s")].join(","),
 };
 
 test(
-  "every receiver gets each event of its groups and no other, whoever is killed and whatever other receivers do",
+  "every receiver gets each event of its groups and no other, whatever process is killed and whatever other receivers do",
   LIMIT,
   async (t) => {
     t.diagnostic(`seed ${SEED}: MOORAGE_TEST_STORM_SEED=${SEED} does the same again`);
@@ -97,7 +97,9 @@ test(
   },
 );
 
-/** Waits until nothing is left to be sent to those that take events. Answers what is left when that takes too long. */
+/**
+ * Waits until nothing is left to be sent to the receivers that accept events. Returns what is left after the timeout.
+ */
 async function drained(t: TestContext, { env }: Replicas, { listeners }: World): Promise<string[]> {
   const store = await openStore(loadConfig(env));
   t.after(() => store.close());
@@ -126,7 +128,7 @@ async function waiting(db: Database, takers: ReadonlyMap<string, string>): Promi
   ];
 }
 
-/** Whoever answered that it is gone is sent no more. */
+/** Asserts that a sink that answered 410 Gone is disabled. */
 async function assertDisabled(api: Api, { listeners }: World, hasSaid: boolean): Promise<void> {
   const gone = listeners.find(({ at }: Listener) => at === "malicious/gone");
   const endMs = performance.now() + DRAIN_MS;

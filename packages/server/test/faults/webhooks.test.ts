@@ -8,7 +8,7 @@ import { eventsOf, ONLY_TESTS, QUICK, startReceiver, until } from "../support/re
 
 const OPTIONS = { timeout: 120_000, skip: ENGINE === "postgres" ? false : "SQLite is in the process itself" };
 
-test("a database that goes away in the middle costs nothing but time", OPTIONS, async (t) => {
+test("when the database fails during deliveries, all events are still delivered, only later", OPTIONS, async (t) => {
   const dataDir = temporaryFolder(t);
   t.after(() => dropDatabase(dataDir));
   const env = await databaseEnv(dataDir);

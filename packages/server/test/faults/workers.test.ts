@@ -25,7 +25,7 @@ interface Reply {
   text: string;
 }
 
-/** An installation of several processes, and its owner's tokens. */
+/** An installation of several processes, and tokens of its owner. */
 async function startHouse(t: TestContext, more: Record<string, string> = {}) {
   const dataDir = mkdtempSync(join(tmpdir(), "moorage-workers-"));
   t.after(async () => {
@@ -40,7 +40,7 @@ async function startHouse(t: TestContext, more: Record<string, string> = {}) {
   return { ...server, dataDir, env, platform: await tokenFor("platform"), registry: await tokenFor("registry") };
 }
 
-/** One request on a connection of its own: the processes take connections in turn. */
+/** One request on a connection of its own: the processes accept connections in turn. */
 async function ask(
   url: string,
   method: string,
@@ -80,12 +80,12 @@ async function until(done: () => boolean): Promise<void> {
   while (!done()) await wait(20);
 }
 
-test("several processes serve one port, by every protocol, and count together", LIMIT, async (t) => {
+test("several processes serve one port, by every protocol, and share their counters", LIMIT, async (t) => {
   const house = await startHouse(t);
-  // Each writes its own lines, in its own time.
-  for (let tries = 0; tries < 250 && listening(house).length < WORKERS; tries++) await wait(20);
+  // Each process writes its own lines, at its own time.
+  for (let attempt = 0; attempt < 250 && listening(house).length < WORKERS; attempt++) await wait(20);
   const workers = listening(house);
-  assert.deepEqual(workers.map(({ worker }) => worker).sort(), [1, 2, 3], "the log tells the workers apart");
+  assert.deepEqual(workers.map(({ worker }) => worker).sort(), [1, 2, 3], "the log distinguishes the workers");
   assert.equal(new Set(workers.map(({ pid }) => pid)).size, WORKERS);
   assert.ok(!workers.some(({ pid }) => pid === house.pid));
   assert.deepEqual([...new Set(workers.map(({ port }) => port))], [Number(new URL(house.url).port)]);
@@ -127,7 +127,7 @@ test("TLS and ALPN over several processes", LIMIT, async (t) => {
   }
 });
 
-test("an upload that goes from process to process, and a pull by another", LIMIT, async (t) => {
+test("an upload can continue in other processes, and be pulled from another", LIMIT, async (t) => {
   const house = await startHouse(t);
   const content = randomBytes(700_000);
   const started = await ask(`${house.url}/v2/acme/wander/blobs/uploads/`, "POST", house.registry, "");
@@ -149,12 +149,12 @@ test("an upload that goes from process to process, and a pull by another", LIMIT
   }
 });
 
-test("two processes never write to one upload at once", LIMIT, async (t) => {
+test("two processes never write to one upload concurrently", LIMIT, async (t) => {
   const house = await startHouse(t);
   const content = randomBytes(200_000);
   const started = await ask(`${house.url}/v2/acme/alone/blobs/uploads/`, "POST", house.registry, "");
   const location = `${house.url}${String(started.headers["location"])}`;
-  // Held open: half of the bytes have come, and no more do.
+  // Held open: half of the bytes are sent, and no more.
   const slow = request(location, {
     method: "PATCH",
     agent: false,
@@ -181,7 +181,7 @@ test("two processes never write to one upload at once", LIMIT, async (t) => {
 });
 
 test(
-  "writes by all processes at once: each is done, none is told that the database is busy, and the totals are right",
+  "concurrent writes by all processes succeed, none answers that the database is busy, and the totals are right",
   LIMIT,
   async (t) => {
     const house = await startHouse(t);
@@ -215,7 +215,7 @@ test(
   },
 );
 
-test("a process that dies is replaced, and the others serve meanwhile", LIMIT, async (t) => {
+test("a process that dies is replaced, and the others keep serving", LIMIT, async (t) => {
   const house = await startHouse(t);
   const victim = listening(house)[0];
   process.kill(victim?.pid ?? 0, "SIGKILL");
@@ -235,7 +235,7 @@ test("a process that dies is replaced, and the others serve meanwhile", LIMIT, a
   assert.equal(await house.stop(), 0);
 });
 
-test("processes that die again and again end the whole, with an error", LIMIT, async (t) => {
+test("when processes die again and again, the server ends with an error", LIMIT, async (t) => {
   const house = await startHouse(t, { MOORAGE_WORKERS: "2" });
   let ended = false;
   void house.exited.then(() => {
@@ -254,7 +254,7 @@ test("processes that die again and again end the whole, with an error", LIMIT, a
   assert.match(house.errors.join("\n"), /workers end as soon as they are started/);
 });
 
-test("SIGTERM lets what is under way end, and SIGKILL of the first process ends the others", LIMIT, async (t) => {
+test("SIGTERM lets requests under way complete, and SIGKILL of the first process ends the others", LIMIT, async (t) => {
   const house = await startHouse(t);
   const content = randomBytes(300_000);
   const push = request(`${house.url}/v2/acme/last/blobs/uploads/?digest=${digestOf(content)}`, {
@@ -280,7 +280,7 @@ test("SIGTERM lets what is under way end, and SIGKILL of the first process ends 
   assert.equal(await third.stop(), 0);
 });
 
-test("what is wrong with a setting is said in one line, whichever process finds it", LIMIT, async (t) => {
+test("an invalid setting is reported in one line, whichever process finds it", LIMIT, async (t) => {
   const house = await startHouse(t);
   const other = mkdtempSync(join(tmpdir(), "moorage-workers-"));
   t.after(() => rmSync(other, { recursive: true, force: true }));
