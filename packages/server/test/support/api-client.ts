@@ -13,16 +13,16 @@ export interface Send {
   body?: Buffer | string;
 }
 
-/** An HTTP client as those of registries are: what failed for want of a server is tried again. */
+/** An HTTP client that retries failed requests as registry clients do. */
 export interface Client {
-  /** One try. Rejects when the connection fails. */
+  /** One attempt. Rejects when the connection fails. */
   once(method: string, target: string, send?: Send): Promise<Reply>;
   /**
-   * Tries until the answer is not 502, 503 or 504, for a minute at most: for requests that may be done twice. `retried`
-   * says whether an earlier try may have been done.
+   * Repeats the request until the answer is not 502, 503 or 504, for a minute at most: for requests that may be done
+   * twice. `retried` says whether an earlier attempt may have been done.
    */
   ask(method: string, target: string, send?: Send): Promise<Reply & { retried: boolean }>;
-  /** How often a try met no server, or one that could not. */
+  /** The number of attempts that reached no server, or one that was unavailable. */
   trouble: { connections: number; unavailable: number };
   close(): void;
 }

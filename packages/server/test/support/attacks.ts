@@ -4,10 +4,10 @@ import { Code, MoorageError } from "../../src/errors.ts";
 import type { AccessHouse } from "./access.ts";
 import type { Issuer } from "./issuer.ts";
 
-// What the tests of attacks share: each begins with a token that is accepted, changes the one thing, and must be
-// refused.
+// Shared by the tests of attacks: each begins with a token that is accepted, changes one thing, and expects a
+// rejection.
 
-/** What a test asks to have a token limited to, or whom to become. */
+/** What an exchange asks for: narrowed rights, or an identity. */
 export interface Wish {
   identity?: string;
   audiences?: string[];
@@ -21,14 +21,14 @@ export function encode(value: object): string {
 }
 
 /**
- * Makes tokens of the issuer, for the house, that are good but for what is changed. Both are asked for when they are
- * needed.
+ * Makes tokens of the issuer for the server under test, valid except for the given changes. Both are read from
+ * `current` at each use.
  */
 export function attackOn(current: () => { house: AccessHouse; issuer: Issuer }) {
   const seconds = (offset = 0): number => Math.floor(current().house.clock.nowMs / 1000) + offset;
   return {
     seconds,
-    /** An identity assumed by exactly this subject of the issuer. */
+    /** A claim match for exactly this subject of the issuer. */
     matching: (subject: string) => ({
       case: "claimMatch" as const,
       value: {
@@ -44,7 +44,10 @@ export function attackOn(current: () => { house: AccessHouse; issuer: Issuer }) 
       exp: seconds(300),
       ...changes,
     }),
-    /** What is refused for want of a good token, or of rights, must stand in the audit log, and the token must not. */
+    /**
+     * Exchanges the token. Asserts that a rejection for its credentials or rights is in the audit log, without the
+     * token.
+     */
     async exchange(bearer: string, rest: Wish = {}): Promise<ExchangeAnswer> {
       const { house } = current();
       const before = house.noted.length;
@@ -70,8 +73,8 @@ export function attackOn(current: () => { house: AccessHouse; issuer: Issuer }) 
       }
     },
     /**
-     * Refused in the words for whatever is not to be told apart: of an identity that does not name the issuer, and of a
-     * token that it did not sign.
+     * Asserts a rejection with the message that does not distinguish an identity that does not name the issuer from a
+     * token that the issuer did not sign.
      */
     async unaccepted(
       work: Promise<unknown>,
@@ -86,7 +89,7 @@ export function attackOn(current: () => { house: AccessHouse; issuer: Issuer }) 
   };
 }
 
-/** Refused with the code; for want of a good token, in words that tell nothing. */
+/** Asserts a rejection with the code; an UNAUTHENTICATED one must have the message without details. */
 export async function refused(work: Promise<unknown>, code: number = Code.Unauthenticated): Promise<void> {
   await assert.rejects(work, (error: unknown) => {
     assert.ok(error instanceof MoorageError, String(error));
@@ -96,7 +99,7 @@ export async function refused(work: Promise<unknown>, code: number = Code.Unauth
   });
 }
 
-/** Refused, and told just this. */
+/** Asserts a rejection with exactly this reason. */
 export async function saying(work: Promise<unknown>, words: string): Promise<void> {
   await assert.rejects(work, {
     code: Code.Unauthenticated,
@@ -104,5 +107,5 @@ export async function saying(work: Promise<unknown>, words: string): Promise<voi
   });
 }
 
-/** What a refusal calls an identity that was not named. */
+/** How the message of a rejection calls an identity that was not named. */
 export const NAMELESS = "the identity with this issuer and subject";

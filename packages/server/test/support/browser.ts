@@ -1,4 +1,4 @@
-/** What a browser shows: the last answer after all redirects, or the redirect that it was told not to follow. */
+/** A page as a browser shows it: the last answer after all redirects, or the redirect that it was not to follow. */
 export interface Shown {
   url: string;
   status: number;
@@ -7,14 +7,14 @@ export interface Shown {
   location: string;
 }
 
-/** A browser without scripts: it keeps cookies by host and port, and follows redirects. */
+/** A browser without scripts: it stores cookies by host and port, and follows redirects. */
 export interface Browser {
-  /** Goes there. It stops at a redirect to an address that begins with `until`, and shows it as `location`. */
+  /** Opens the URL. Stops at a redirect to an address that begins with `until`, which is then in `location`. */
   open(url: string, until?: string): Promise<Shown>;
   post(url: string, form: Record<string, string>, until?: string): Promise<Shown>;
-  /** Fills in the pages of the provider that `open` ends at: logs in as this person and agrees. */
+  /** Opens the URL, and fills in the provider's pages that it leads to: logs in as this person and consents. */
   signIn(url: string, login: string, until?: string): Promise<Shown>;
-  /** The cookies it has for the origin, as name=value. */
+  /** The stored cookies of the origin, as name=value. */
   cookies(url: string): string[];
   setCookie(url: string, name: string, value: string): void;
 }

@@ -1,8 +1,8 @@
 import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
 
 /**
- * A self-signed certificate for `localhost` and 127.0.0.1, valid around now, with its key; both PEM. node:crypto makes
- * none itself: RFC 5280 §4.1.
+ * A self-signed certificate for `localhost` and 127.0.0.1, valid now, with its key; both PEM. Written here because
+ * node:crypto creates no certificates. Source: RFC 5280 §4.1.
  */
 export function selfSigned(): { cert: string; key: string } {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
@@ -49,7 +49,7 @@ function oid(hex: string): Buffer {
   return der(0x06, Buffer.from(hex, "hex"));
 }
 
-/** UTCTime so many days from now. */
+/** A UTCTime that many days from now. */
 function time(days: number): Buffer {
   const text = new Date(Date.now() + days * 86_400_000)
     .toISOString()

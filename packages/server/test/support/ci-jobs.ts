@@ -3,8 +3,8 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import type { Issuer } from "./issuer.ts";
 
-// What jobs of CI systems have: tokens of the shapes that GitHub Actions and GitLab sign, and the credential helper
-// that takes them to a registry.
+// Jobs of CI systems: tokens with the claims that GitHub Actions and GitLab sign, and the credential helper that sends
+// them to a registry.
 
 const HELPER = fileURLToPath(new URL("../../../cli/bin/docker-credential-moorage.js", import.meta.url));
 const HELPER_TIMEOUT_MS = 60_000;
@@ -67,7 +67,7 @@ export function gitlabClaims(issuer: Issuer, audience: string, changes: Claims =
   };
 }
 
-/** How a program ended, and what it printed. */
+/** A program's exit code and what it printed. */
 export interface Ended {
   code: number | null;
   stdout: string;
@@ -75,8 +75,8 @@ export interface Ended {
 }
 
 /**
- * Runs `docker-credential-moorage <action>` as a client does, with nothing of Moorage's or of a CI system's from
- * outside.
+ * Runs `docker-credential-moorage <action>` as a client does, without environment variables of Moorage or of a CI
+ * system.
  */
 export async function credentialHelper(action: string, input: string, env: Record<string, string>): Promise<Ended> {
   const own = Object.entries(process.env).filter(([name]) => !/^(?:MOORAGE|ACTIONS|GITHUB|NODE_TEST)_?/.test(name));

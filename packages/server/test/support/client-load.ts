@@ -2,17 +2,17 @@ import { createHash, randomBytes } from "node:crypto";
 import type { Client } from "./api-client.ts";
 import { OCI_IMAGE } from "./installation.ts";
 
-// What clients do all day, with a memory of what they were told was done.
+// Load by clients that remember which of their writes were acknowledged.
 
-/** What the server has said is done. */
+/** The writes that the server has acknowledged. */
 export interface Acknowledged {
   repos: Set<string>;
-  /** By `<organization>/<image>:<tag>`, which one client alone moves: the digests in order. */
+  /** By `<organization>/<image>:<tag>`, for tags with a single writer: the digests in order. */
   moves: Map<string, string[]>;
-  /** The same of a tag that all move: in no order. */
+  /** The digests of the tag that all clients move, without order. */
   shared: Set<string>;
   blobs: Map<string, { image: string; size: number }>;
-  /** What nobody should have been told. */
+  /** Answers that were wrong. */
   wrong: string[];
   steps: number;
 }
@@ -31,7 +31,7 @@ export function newAcknowledged(): Acknowledged {
 
 export const SHARED = "everybody:latest";
 
-/** One client of the API: creates repos, and reads them back at once. */
+/** One client of the API: creates repos, and reads each back immediately. */
 export async function createRepos(
   name: string,
   { client, organization, platform, isOver }: LoadOptions,
@@ -45,7 +45,7 @@ export async function createRepos(
       headers: json,
       body: JSON.stringify({ name: repo }),
     });
-    // A try whose answer was lost may have made it.
+    // An attempt whose answer was lost may have created it.
     if (reply.status !== 200 && !(reply.retried && reply.status === 409))
       done.wrong.push(`create ${repo}: ${reply.status} ${reply.body.toString()}`);
     else done.repos.add(repo);
@@ -57,8 +57,8 @@ export async function createRepos(
 }
 
 /**
- * One client of the registry: pushes an image, in one piece or in chunks, moves its own tag and everybody's, and pulls
- * with a token of its own.
+ * One client of the registry: pushes an image, in one piece or in chunks, moves its own tag and the shared one, and
+ * pulls with a token of its own.
  */
 export async function pushAndPull(name: string, options: LoadOptions, done: Acknowledged): Promise<void> {
   const { client, organization, platform, registry, isOver } = options;
@@ -124,7 +124,8 @@ async function pushWhole(
 }
 
 /**
- * As the specification has it: after any failure the client asks how far the upload has come and goes on from there.
+ * After any failure the client asks for the upload's offset and continues from there, as the OCI distribution
+ * specification says.
  */
 async function pushChunks(image: string, content: Buffer, options: LoadOptions, done: Acknowledged): Promise<void> {
   const { client, registry } = options;
@@ -146,7 +147,7 @@ async function pushChunks(image: string, content: Buffer, options: LoadOptions, 
       from = to;
       continue;
     }
-    // 416: a try whose answer was lost got through; 409: one of it is still under way where it was sent.
+    // 416: an attempt whose answer was lost was done; 409: another process still handles an earlier attempt.
     if (sent !== undefined && ![409, 416, 429, 502, 503, 504].includes(sent.status))
       return void done.wrong.push(`chunk ${image}: ${sent.status} ${sent.body.toString()}`);
     if (sent === undefined) client.trouble.connections += 1;
@@ -165,8 +166,8 @@ async function pushChunks(image: string, content: Buffer, options: LoadOptions, 
     closed.retried && closed.status === 404
       ? await client.ask("HEAD", `/v2/${image}/blobs/${digest}`, { token: registry })
       : undefined;
-  // The one that took the upload died before it had noted the blob: nothing was acknowledged, so the client begins
-  // again.
+  // The process that finished the upload died before it recorded the blob: nothing was acknowledged, so the client
+  // begins again.
   if (there?.status === 404) return pushChunks(image, content, options, done);
   if (there?.status !== 200) done.wrong.push(`end of upload ${image}: ${closed.status} ${closed.body.toString()}`);
 }

@@ -4,14 +4,14 @@ import type { Database, Row } from "../../src/store/index.ts";
 /** The numbers of DeliveryState. */
 export const STATE = { pending: 1, sending: 2, retrying: 3, delivered: 4, dead: 5 } as const;
 
-/** Puts deliveries in the queue, past the API, as the server has them when they have got so far. Answers their uids. */
+/** Inserts deliveries into the queue without the API, in the given states. Returns their uids. */
 export async function addDeliveries(
   tx: Database,
   subscription: string,
   fields: readonly Partial<Row<"deliveries">>[],
 ): Promise<string[]> {
   const rows = fields.map((each): Row<"deliveries"> => {
-    // Far from what the server counts to in a test.
+    // Larger than any number that the server assigns during a test.
     const seq = randomBytes(6).readUIntBE(0, 6) + 2 ** 40;
     const ended = each.state === STATE.delivered || each.state === STATE.dead;
     const timeMs = each.create_time ?? Date.now();
@@ -35,7 +35,7 @@ export async function addDeliveries(
       ...each,
     };
   });
-  // Each row has sixteen parameters, of which no statement takes more than some ten thousand.
+  // Each row has sixteen parameters, and a statement accepts only some ten thousand.
   for (let at = 0; at < rows.length; at += 500)
     await tx
       .insertInto("deliveries")

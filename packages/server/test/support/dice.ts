@@ -1,13 +1,13 @@
-/** Numbers that look random and follow from what they were made of alone. Not for secrets. */
+/** A deterministic generator of pseudorandom numbers. Not for secrets. */
 export interface Dice {
-  /** A whole number from 0 up to and without the limit. */
+  /** An integer from 0 up to the limit, exclusive. */
   below(limit: number): number;
   chance(share: number): boolean;
   pick<T>(list: readonly T[]): T;
   bytes(count: number): Buffer;
 }
 
-/** The same parts give the same numbers. Method: mulberry32, fed with the parts one after the other. */
+/** A generator seeded with the parts: the same parts give the same numbers. Method: mulberry32. */
 export function diceOf(...parts: number[]): Dice {
   let state = 0x9e3779b9;
   const next = (): number => {

@@ -22,8 +22,7 @@ import type { Writer } from "../../src/runtime/sqlite-transactor.ts";
 import { dropDatabase, openTestStore } from "./database.ts";
 import { systemCall } from "../../src/core/system-call.ts";
 
-// The queue of events in a database of its own, worked on by commands as several processes do it, at times that the
-// test says.
+// The queue of events in a database of its own, used by the commands of several processes, at times that the test sets.
 
 export const PREFIX = "dev.moorage";
 const HOLD_MS = 30_000;
@@ -32,7 +31,7 @@ interface TellOptions {
   nowMs?: number;
   process?: number;
 }
-/** What happened, as far as the queue minds. */
+/** The attributes of an event that matter to the queue. */
 export interface Told {
   subject: string;
   group: string;
@@ -84,9 +83,11 @@ export async function openEventQueue(t: TestContext, processes = 1) {
     rows,
     writer: first.writer,
     transact: first.store.store.transact,
-    /** How often a transaction was done again because it collided with another. */
+    /** The number of transactions repeated because of a collision with another. */
     collisions: () => collisions,
-    /** What happened in one transaction of a process, which may do something for it. Answers the ids of the events. */
+    /**
+     * Appends events in one transaction of a process; a function may write more in it. Returns the ids of the events.
+     */
     async tell(
       events: readonly Told[] | ((tx: Database) => Promise<readonly Told[]>),
       { nowMs = 0, process = 0 }: TellOptions = {},
@@ -106,7 +107,7 @@ export async function openEventQueue(t: TestContext, processes = 1) {
         return told.map(({ id }) => id);
       });
     },
-    /** Gives everything that waits its numbers. */
+    /** Numbers all pending events. */
     async sequence(nowMs = 0, limit = 500): Promise<number> {
       let sum = 0;
       for (let count = -1; count !== 0; sum += count)
@@ -138,7 +139,7 @@ export async function openEventQueue(t: TestContext, processes = 1) {
         .execute();
       return uid;
     },
-    /** Deliveries of the subscription, claimed by the holder. Undefined: it is not the holder's. */
+    /** Deliveries of the subscription, claimed by the holder. Undefined when another process holds the subscription. */
     async claim(
       subscription: string,
       nowMs: number,
@@ -148,7 +149,7 @@ export async function openEventQueue(t: TestContext, processes = 1) {
       const answer = await write(claimDeliveries, nowMs, { subscription, holder, holdMs, limit }, process);
       return answer.held ? answer.deliveries : undefined;
     },
-    /** Deliveries of the subscription that wait, as many as told, all of one moment. */
+    /** Appends `count` pending deliveries of the subscription, all at one time. */
     async fill(subscription: string, count: number, nowMs = 0): Promise<string[]> {
       const group = subscription.slice(0, subscription.lastIndexOf("/"));
       await this.tell(
@@ -158,7 +159,7 @@ export async function openEventQueue(t: TestContext, processes = 1) {
       await this.sequence(nowMs);
       return (await rows(subscription)).slice(-count).map(({ uid }) => uid);
     },
-    /** Notes how tries ended. Answers whether the subscription is the holder's. */
+    /** Records how attempts ended. Returns whether the holder still holds the subscription. */
     async record(
       subscription: string,
       nowMs: number,
@@ -173,7 +174,7 @@ export async function openEventQueue(t: TestContext, processes = 1) {
   };
 }
 
-/** How a try of a delivery ended. */
+/** The outcome of an attempt of a delivery. */
 export function outcome({ uid }: { uid: string }, fields: Partial<Outcome> = {}): Outcome {
   return { uid, startMs: 1, latencyMs: 2, status: 200, error: "", ...fields };
 }

@@ -8,8 +8,8 @@ export const GRACE_MS = 4 * MINUTE_MS;
 export const NOTHING = { tags: 0, manifests: 0, blobs: 0, bytes: 0 };
 
 /**
- * A registry whose garbage is collected when a test says so. Its clock is moved, so that a grace of minutes passes at
- * once; who only looks does so as a viewer, since looking by somebody who may push gives content a new grace.
+ * A registry whose garbage is collected when a test says so. Its clock is moved, so that a grace of minutes passes
+ * immediately. Content is checked as a viewer, because a check by an identity that may push gives content a new grace.
  */
 export async function startCollecting(t: TestContext) {
   const registry = await startRegistry(t);
@@ -35,7 +35,7 @@ export async function startCollecting(t: TestContext) {
       signal: new AbortController().signal,
       ...change,
     });
-  /** Runs, after a dry run that must have foretold it. */
+  /** Collects, and asserts that a dry run before it has the same result. */
   const collect = async (): Promise<Collected> => {
     const told = await run({ dryRun: true });
     const went = await run();
@@ -48,7 +48,7 @@ export async function startCollecting(t: TestContext) {
     if (status === 200) assert.equal(digestOf(text), digest);
     return status === 200;
   };
-  /** How many files of blobs there are. */
+  /** The number of stored blobs. */
   const stored = async (): Promise<number> => {
     let count = 0;
     for await (const _ of deps.blobs.listBlobs()) count += 1;
@@ -61,7 +61,7 @@ export async function startCollecting(t: TestContext) {
       .where("name", "=", name)
       .execute();
   };
-  /** Pushes an image; its digests. */
+  /** Pushes an image. Returns its digests. */
   const push = async (name: string, reference: string | undefined, content: string, change: object = {}) => {
     const image = await registry.image(name, content, change);
     const answer = await pushManifest(name, reference ?? image.digest, image.manifest);

@@ -27,20 +27,22 @@ import {
 import { StatusSchema } from "@moorage/api/gen/google/rpc/status_pb";
 import type { Json } from "./platform.ts";
 
-/** A google.rpc.Status as JSON, as the REST door writes it. */
+/** A google.rpc.Status as JSON, as the REST handler writes it. */
 export type Refused = Pick<Json, "code" | "message" | "details">;
-/** What a gRPC call came to: a message, or a google.rpc.Status in the JSON that REST has for it. */
+/** The result of a gRPC call: a message, or a google.rpc.Status in REST's JSON. */
 export type GrpcAnswer<O extends DescMessage> =
   { message: MessageShape<O>; error?: undefined } | { message?: undefined; error: Refused };
 
-/** A gRPC client over HTTP/2 in clear text, for every method there is. */
+/** A gRPC client over HTTP/2 in clear text, for every method. */
 export interface Grpc {
   call<I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
     request: MessageInitShape<I>,
     token?: string,
   ): Promise<GrpcAnswer<O>>;
-  /** The messages of a stream, until the signal is given. `endOf` reads what it ends with, which is thrown. */
+  /**
+   * The messages of a stream, until the signal is aborted. `endOf` converts the error that ends it, which is thrown.
+   */
   stream<I extends DescMessage, O extends DescMessage>(
     method: DescMethodServerStreaming<I, O>,
     request: MessageInitShape<I>,
@@ -80,7 +82,7 @@ export function openGrpcWeb(url: string): Grpc {
   return clientOf(createGrpcWebTransport({ baseUrl: url, httpVersion: "2", sessionManager }), sessionManager);
 }
 
-/** What a stream ended with, as REST would have it. */
+/** The error that ended a stream, in REST's form. */
 export function endOf(error: unknown): Refused {
   return statusOf(ConnectError.from(error));
 }
@@ -108,7 +110,7 @@ function clientOf(transport: Transport, sessionManager: Http2SessionManager): Gr
   };
 }
 
-// Details that came over the wire carry bytes; those that a client makes itself do not.
+// Details received over the wire are bytes; those that a client creates itself are not.
 function statusOf(error: ConnectError): Refused {
   const details = error.details.flatMap((detail) =>
     "value" in detail && detail.value instanceof Uint8Array && "type" in detail

@@ -3,7 +3,7 @@ import type { Platform } from "./platform.ts";
 
 const TYPE = "application/vnd.oci.image.manifest.v1+json";
 
-/** Pushes an image of two blobs to `<organization>/<image>`, and answers its digest. */
+/** Pushes an image of two blobs to `<organization>/<image>`. Returns its digest. */
 export async function pushImage(platform: Platform, name: string, tag: string): Promise<string> {
   const token = await platform.token(platform.owner, { audience: new URL(platform.url).host });
   const push = async (method: string, path: string, raw: string, type: string): Promise<string> => {

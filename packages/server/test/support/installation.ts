@@ -14,7 +14,7 @@ export const OCI_INDEX = "application/vnd.oci.image.index.v1+json";
 const CONFIG = "application/vnd.oci.image.config.v1+json";
 const LAYER = "application/vnd.oci.image.layer.v1.tar+gzip";
 
-/** What the tests look at in an answer; which of it is there depends on the answer. */
+/** The fields of an answer that tests read; which ones are present depends on the answer. */
 export interface Body {
   uid: string;
   name: string;
@@ -64,7 +64,8 @@ export function temporaryFolder(t: TestContext): string {
 }
 
 /**
- * The whole server on a data folder, as `moorage serve` starts it, with its owner's tokens. The log's lines are kept.
+ * The whole server on a data folder, as `moorage serve` starts it, with its owner's tokens. The log's lines are
+ * collected.
  */
 export async function startInstallation(
   t: TestContext,
@@ -136,7 +137,7 @@ export async function startInstallation(
     });
     return digestOf(content);
   };
-  /** Pushes an image whose content follows from `seed`. Whether it went is in `answer`. */
+  /** Pushes an image whose content follows from `seed`. `answer` is the manifest's. */
   const pushImage = async (
     name: string,
     reference: string,
@@ -159,7 +160,7 @@ export async function startInstallation(
       config: digestOf(config),
     };
   };
-  /** Calls the owner's platform API and answers the JSON; anything but 200 fails the test. */
+  /** Calls the platform API as the owner and returns the JSON. Fails the test when the answer is not 200. */
   const api = async <T = Body>(method: string, target: string, json?: unknown): Promise<T> => {
     const answer = await ask(method, target, { token: platform, json });
     if (answer.status !== 200) throw new Error(`${method} ${target}: ${answer.status} ${answer.text}`);
@@ -170,7 +171,7 @@ export async function startInstallation(
     if (found === undefined) throw new Error(`there is no role ${name}`);
     return found.uid;
   };
-  /** An identity below the group with a built-in role there; answers both uids. */
+  /** Creates an identity below the group with a built-in role there. Returns both uids. */
   const addIdentity = async (
     group: string,
     name: string,
@@ -183,7 +184,7 @@ export async function startInstallation(
     });
     return { identity, binding };
   };
-  /** What `/token` gives for the credential: for each repository the actions. */
+  /** The actions that `/token` grants for the credential, by repository. */
   const grantsOf = async (
     scopes: string[],
     basic?: string,

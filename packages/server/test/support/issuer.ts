@@ -3,15 +3,15 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { type JWK, SignJWT } from "jose";
 import { listenAnew } from "./unused-port.ts";
 
-/** An OpenID issuer over HTTP on loopback whose every answer a test can bend. */
+/** An OpenID issuer over HTTP on loopback, each of whose answers a test can change. */
 export interface Issuer {
   url: string;
   key: IssuerKey;
-  /** What stands in the key set; the test may change it. */
+  /** The published key set; tests may change it. */
   jwks: { keys: JWK[] };
-  /** Answers instead of the usual, by path. */
+  /** Answers that replace the usual ones, by path. */
   routes: Map<string, (request: IncomingMessage, response: ServerResponse) => void>;
-  /** The paths asked for, in order. */
+  /** The requested paths, in order. */
   requests: string[];
   sign(
     claims: Record<string, unknown>,

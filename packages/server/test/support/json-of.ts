@@ -1,4 +1,4 @@
-/** An answer's JSON in the shape that it has where it is asked for; what the test then looks at shows that it does. */
+/** An answer's JSON as the type that the caller expects; the test's assertions show whether it is. */
 export function jsonOf<T>({ text }: { text: string }): T {
   return JSON.parse(text) as T;
 }

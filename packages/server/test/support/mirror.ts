@@ -3,7 +3,7 @@ import type { TestContext } from "node:test";
 import { type Installation, startInstallation } from "./installation.ts";
 import { type Front, startFront } from "./upstream.ts";
 
-/** How the copying of a repo goes, as the API tells it. */
+/** The state of a repo's copying, from the API. */
 export interface Sync {
   state: string;
   message: string;
@@ -16,20 +16,19 @@ export interface Sync {
   consecutiveFailures: number;
 }
 
-/** One Moorage to copy from, behind a front that fails as the test wants, and one that copies. */
+/** A Moorage to copy from, behind a proxy whose failures the test sets, and one that copies. */
 export interface Pair {
   upstream: Installation;
   front: Front;
   here: Installation;
   /**
-   * What `syncConfig` is made of: the image of that name behind the front, with the credentials of the upstream's
-   * owner.
+   * Arguments of `syncConfig`: the image of that name behind the proxy, with the credentials of the upstream's owner.
    */
   configOf(name: string, change?: object): object;
-  /** A repo of the organization here that follows the upstream's image of that name. */
+  /** Creates a repo of the organization here that mirrors the upstream's image of that name. */
   mirror(name: string, config: object): Promise<string>;
   sync(uid: string): Promise<Sync>;
-  /** Asks for a turn, and answers how it went once it has ended. */
+  /** Requests a run, and returns its result once it has ended. */
   copied(uid: string): Promise<Sync>;
 }
 
@@ -69,7 +68,7 @@ export async function startPair(t: TestContext, env: Record<string, string> = LO
   };
 }
 
-/** What the look gives as soon as that is something. Fails the test when it takes too long. */
+/** Waits for the first result of `look` that is not undefined. Fails the test after a timeout. */
 export async function until<T>(look: () => Promise<T | false | undefined>): Promise<T> {
   const endMs = performance.now() + TIMEOUT_MS;
   for (;;) {

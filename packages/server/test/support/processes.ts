@@ -15,26 +15,26 @@ export interface LogLine {
   [field: string]: unknown;
 }
 
-/** A server that runs in a process of its own. */
+/** A server that runs in processes of its own. */
 export interface ServerProcess {
   url: string;
-  /** Where it listens, whatever its URL says. */
+  /** The port it listens on, whatever its URL says. */
   port: number;
   pid: number;
-  /** What it logged so far, its workers included. */
+  /** The lines it logged so far, its workers' included. */
   lines: LogLine[];
   errors: string[];
-  /** Sends the signal and waits for the end; answers the exit code, or the signal it died of. */
+  /** Sends the signal and waits for the exit. Returns the exit code, or the signal that ended it. */
   stop(signal?: NodeJS.Signals): Promise<number | string>;
-  /** Resolves when it has ended, by whatever cause. */
+  /** Resolves when it has exited, for any reason. */
   exited: Promise<number | string>;
 }
 
 const PROGRAM = fileURLToPath(new URL("./server-process.ts", import.meta.url));
 
 /**
- * Starts it with the settings and nothing else of Moorage's from the environment. Resolves when it answers. Rejects
- * with what it said when it ends before.
+ * Starts it with the settings and no other variables of Moorage. Resolves when it listens. Rejects with its output when
+ * it exits before.
  */
 export async function startProcess(t: TestContext, env: Record<string, string>): Promise<ServerProcess> {
   const inherited = Object.fromEntries(

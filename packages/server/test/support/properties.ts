@@ -16,8 +16,8 @@ export const LISTS = [
 export const text = fc.string({ unit: "binary", maxLength: 40 });
 
 /**
- * A part of a path or of a query as it stands in a request: percent-encodings, good and bad, and what lies near our own
- * words.
+ * A part of a path or of a query as it stands in a request: percent-encodings, valid and invalid, and text close to the
+ * API's own names.
  */
 export const bite = fc.oneof(
   fc.constantFrom(
@@ -52,8 +52,8 @@ export const bite = fc.oneof(
 const HTTP: Record<number, number[]> = { 3: [400], 5: [404], 6: [409], 7: [403], 9: [400], 12: [405, 501], 16: [401] };
 
 /**
- * Makes sure that it is 200, or an AIP-193 error whose status fits its code and that, being INVALID_ARGUMENT, names its
- * field.
+ * Asserts that the answer is 200, or an AIP-193 error whose status fits its code and which names its field when it is
+ * INVALID_ARGUMENT.
  */
 export function checkAnswer(answer: Answer): Answer {
   const { status, body, text } = answer;
@@ -75,7 +75,7 @@ export function checkAnswer(answer: Answer): Answer {
   return answer;
 }
 
-/** Tries so many values, one after the other. */
+/** Checks that many arbitrary values, one after the other. */
 export async function property<T>(
   arbitrary: fc.Arbitrary<T>,
   run: (value: T) => Promise<void>,
@@ -84,7 +84,7 @@ export async function property<T>(
   await fc.assert(fc.asyncProperty(arbitrary, run), { numRuns });
 }
 
-/** A running server with something in it to lose. */
+/** A running server with data that must not be lost. */
 export interface Stage {
   group: string;
   repo: string;
@@ -98,7 +98,7 @@ export async function openStage(platform: Platform): Promise<Stage> {
   return { group, repo, token: await platform.token() };
 }
 
-/** It lives, and what was there still is. */
+/** Asserts that the server runs and still has the data. */
 export async function checkStage(platform: Platform, { repo }: Stage): Promise<void> {
   assert.deepEqual(await platform.ok("GET", "/ping/v2/ping"), { response: "pong" });
   assert.equal((await platform.ok("GET", `/registry/v2/tags?uidp.children_of=${repo}`)).totalCount, "5");

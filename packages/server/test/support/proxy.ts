@@ -1,16 +1,14 @@
 import { connect, createServer, type Socket } from "node:net";
 import type { AddressInfo } from "node:net";
 
-/**
- * A TCP proxy on loopback that hands its connections to the targets in turn, and fails in the ways that networks do.
- */
+/** A TCP proxy on loopback that forwards connections to the targets in turn, and can fail as networks do. */
 export interface Proxy {
   port: number;
-  /** Ports on loopback. New connections go to these. */
+  /** The targets' ports on loopback, for new connections. */
   targets: number[];
-  /** Cuts every connection there is. */
+  /** Closes all connections. */
   cut(): void;
-  /** While true bytes are taken and go nowhere, on old connections and new ones. */
+  /** While true, received bytes are dropped, on old and new connections. */
   swallow: boolean;
   close(): Promise<void>;
 }
@@ -34,7 +32,7 @@ export async function startProxy(targets: number[]): Promise<Proxy> {
     from.once("end", () => to.end());
     from.once("close", () => to.destroy());
   };
-  /** Tries each target once, beginning with the next in turn. */
+  /** Connects to each target once, beginning with the next in turn. */
   const join = (client: Socket, left: number): void => {
     const target = proxy.targets[next++ % proxy.targets.length];
     if (target === undefined || left === 0) return void client.destroy();

@@ -24,20 +24,20 @@ export interface Got {
 /** A receiver of events. */
 export interface Receiver {
   url: string;
-  /** Everything it got, in order. */
+  /** All requests it received, in order. */
   got: Got[];
-  /** The events alone. */
+  /** The events among them. */
   events(): Got[];
-  /** How it answers from now on: a status, or a function that does the whole answer. */
+  /** Sets how it answers: a status, or a function that writes the whole answer. */
   answer: number | ((req: IncomingMessage, res: ServerResponse, got: Got) => void);
-  /** How it answers the handshake. */
+  /** Sets how it answers the handshake. */
   handshake: number | ((req: IncomingMessage, res: ServerResponse, got: Got) => void);
-  /** Requests that are not answered yet, and the most there were at a time. */
+  /** The number of unanswered requests now, and the highest so far. */
   open: { now: number; most: number };
   close(): Promise<void>;
 }
 
-/** Starts it on a port of its own. It ends with the test. */
+/** Starts it on a free port. It ends with the test. */
 export async function startReceiver(
   t: TestContext,
   { tls, port = 0 }: { tls?: { cert: string; key: string }; port?: number } = {},
@@ -86,7 +86,7 @@ export async function startReceiver(
   return receiver;
 }
 
-/** Has the server listen on a port of its own until the test ends; its URL, as if it spoke HTTP. */
+/** Lets the server listen on a free port until the test ends. Returns its http URL. */
 export async function listening(t: TestContext, server: NetServer): Promise<string> {
   const sockets = new Set<Socket>();
   server.on("connection", (socket) => void sockets.add(socket.once("close", () => sockets.delete(socket))));
@@ -101,7 +101,7 @@ export async function listening(t: TestContext, server: NetServer): Promise<stri
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** What tests look at in a subscription and in a delivery. */
+/** The fields of a subscription and of a delivery that tests read. */
 export interface Subscription {
   uid: string;
   secret: string;
@@ -129,14 +129,14 @@ export interface Delivery {
   attempts: Attempt[];
 }
 
-/** An installation that may reach receivers of this machine, and tries again soon. */
+/** Settings for receivers on this machine, with short delays between attempts. */
 export const QUICK = {
   MOORAGE_ALLOW_PRIVATE_NETWORK: "1",
   MOORAGE_EVENTS_RETRY: "50ms,50ms,50ms,50ms,50ms,50ms",
   MOORAGE_EVENTS_TIMEOUT: "2s",
 };
 
-/** For a subscription to test events alone. */
+/** A type filter for a subscription to test events alone. */
 export const ONLY_TESTS = { typePrefixes: ["dev.moorage.events.test."] };
 
 /** The owner's calls about events. */
@@ -147,7 +147,7 @@ export function eventsOf({ api, bootstrap }: Pick<Installation, "api" | "bootstr
     subscribe: (sink: string, more: object = {}, parent = organization) =>
       api<Subscription>("POST", `/events/v2/subscriptions/${parent}`, { sink, ...more }),
     subscription: (uid: string) => api<Subscription>("GET", `/events/v2/subscriptions/${uid}`),
-    /** Sends it a test event, and answers the event's id. */
+    /** Sends a test event to the subscription. Returns the event's id. */
     test: async (uid: string) =>
       (await api<{ eventId: string }>("POST", `/events/v2/subscriptions/${uid}:test`, {})).eventId,
     resume: (uid: string) => api<Subscription>("POST", `/events/v2/subscriptions/${uid}:resume`, {}),
@@ -159,7 +159,7 @@ export function eventsOf({ api, bootstrap }: Pick<Installation, "api" | "bootstr
 
 const TIMEOUT_MS = 20_000;
 
-/** What the look gives as soon as that is something. Fails the test when it takes too long. */
+/** Waits for the first truthy result of `look`. Fails the test after a timeout. */
 export async function until<T>(look: () => Promise<T | false | undefined> | T | false | undefined): Promise<T> {
   const endMs = performance.now() + TIMEOUT_MS;
   for (;;) {

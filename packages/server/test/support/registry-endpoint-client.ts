@@ -6,13 +6,14 @@ import { join } from "node:path";
 import { after } from "node:test";
 import { bearer, makeGroup, makeIdentity, openHandler } from "./registry-endpoint.ts";
 
-// A door of its own for each test file that imports this, with an organization, its owner, and what a client does.
+// A registry handler of its own for each test file that imports this module, with an organization, its owner, and a
+// client's requests.
 
 export const REPO = "acme/api";
 export const folder = await mkdtemp(join(tmpdir(), "moorage-door-"));
 export const door = await openHandler(folder);
 export const acme = await makeGroup(door.db, "acme");
-/** The Authorization header of one who may do everything in acme. */
+/** The Authorization header of an identity with all rights in acme. */
 export const owner = bearer({ identity: await makeIdentity(door.db, acme) });
 
 after(async () => {
@@ -85,7 +86,7 @@ export function identityOf(authorization: string): string {
   return token.caller.identity;
 }
 
-/** Asks again until it is so; a test that waits for ever fails by the runner's time-out. */
+/** Repeats the check until it is true; when it never is, the test fails by the runner's timeout. */
 export async function waitFor(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10));
 }

@@ -9,7 +9,7 @@ import { type Proxy, startProxy } from "./proxy.ts";
 
 /** Several servers of one installation behind a proxy. */
 export interface Replicas {
-  /** The proxy's. */
+  /** The proxy's URL. */
   url: string;
   proxy: Proxy;
   bootstrap: Bootstrap;
@@ -18,16 +18,16 @@ export interface Replicas {
   registry: string;
   /** Their settings; the data folder is the first one's. */
   env: Record<string, string>;
-  /** Kills one as a power cut does, and starts it again. Resolves when it answers. */
+  /** Kills one with SIGKILL, and starts it again. Resolves when it listens. */
   replace(index: number): Promise<void>;
   servers: ServerProcess[];
-  /** Those that were killed as well. */
+  /** All servers, killed ones included. */
   all: ServerProcess[];
 }
 
 const SECRET_KEY = Buffer.alloc(32, 7).toString("base64");
 
-/** Starts them all at once on an empty database: the first start of an installation is part of what is tested. */
+/** Starts them concurrently on an empty database: the first start of an installation is part of what is tested. */
 export async function startReplicas(
   t: TestContext,
   count: number,

@@ -24,15 +24,10 @@ import {
 import { addDeliveries, STATE } from "./deliveries.ts";
 import { DIGEST, type Json, type Platform, TERMS_DOCUMENT } from "./platform.ts";
 
-/**
- * Makes a request that the owner of the organization may make, on things of its own; nothing has been done with them
- * yet.
- */
+/** Makes a request that the owner of the organization may make, on resources created for it. */
 export type MakeRequest = () => Promise<Message>;
 
-/**
- * Where the requests' things are made: a group of the organization, a repo there that holds an image, and its digest.
- */
+/** The context of the requests: a group of the organization, a repo there with an image, and the image's digest. */
 export interface Place {
   group: string;
   repo: string;
@@ -113,7 +108,7 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
   const invite = (roleUid: string): Promise<Json> =>
     platform.ok("POST", `/iam/v2/groupInvites/${group}`, { roleUid, ttl: "604800s" });
   const newInvite = async (): Promise<string> => (await invite(await viewer())).uid;
-  // Whoever accepts it holds no more than before.
+  // The identity that accepts it gets no more rights than it has.
   const powerless = (): Promise<string> => uidOf(platform.ok("POST", `/iam/v2/roles/${group}`, { name: name() }));
   add(invites.getGroupInvite, async () => ({ uid: await newInvite() }));
   add(invites.listGroupInvites, () => everywhere);
@@ -177,7 +172,7 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
     updateMask: { paths: ["description"] },
   }));
   add(accounts.deleteAccountAssociation, async () => ({ uid: await account() }));
-  // It names no account at Google, so nobody is asked.
+  // The association has no account at Google, so no request is sent.
   add(accounts.checkAccountAssociation, async () => ({
     uid: await account(),
     providerType: CheckAccountAssociationRequest_AccountProviderType.GOOGLE,
@@ -198,7 +193,7 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
   }));
   add(repos.deleteRepo, async () => ({ uid: await newRepo() }));
   add(repos.getRepoReadme, () => ({ uid: repo }));
-  // Names below .invalid are nobody's: nothing is ever copied from there.
+  // Names below .invalid never resolve: nothing is ever copied from there.
   const newMirror = (): Promise<string> =>
     uidOf(platform.repo(group, { syncConfig: { source: "registry.invalid/app" } }));
   add(repos.getRepoSync, async () => ({ uid: await newMirror() }));
@@ -238,7 +233,7 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
   add(subscriptions.resumeSubscription, async () => ({ uid: await subscription() }));
   add(subscriptions.rotateSubscriptionSecret, async () => ({ uid: await subscription() }));
   add(subscriptions.testSubscription, async () => ({ uid: await subscription() }));
-  // It is put there as it is: the one that is sent in its place would be another one at each call.
+  // Inserted into the database, since a delivery that the server sends itself differs at each call.
   const delivery = async (): Promise<string> => {
     const parent = await subscription();
     const [uid = ""] = await platform.transact((tx) => addDeliveries(tx, parent, [{ state: STATE.delivered }]));

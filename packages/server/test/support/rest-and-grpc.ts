@@ -12,8 +12,8 @@ import type { Answer, Platform } from "./platform.ts";
 import { restCallOf } from "./rest-call.ts";
 
 /**
- * Calls a method that changes nothing, or fails, by REST and by gRPC, makes sure that the two say the same, and answers
- * what REST said.
+ * Calls a method that changes nothing, or fails, by REST and by gRPC, and asserts that both answer the same. Returns
+ * REST's answer.
  */
 export async function both<I extends DescMessage, O extends DescMessage>(
   platform: Platform,
@@ -35,7 +35,7 @@ export async function both<I extends DescMessage, O extends DescMessage>(
   return answer;
 }
 
-// A page token holds the time it was given out at: two are never the same, but there are two or none.
+// A page token contains the time of its issue, so two tokens differ; but either both answers have one or none has.
 function plain(json: JsonValue): JsonValue {
   return typeof json === "object" && json !== null && "nextPageToken" in json
     ? { ...json, nextPageToken: "given" }

@@ -12,7 +12,7 @@ import { http as httpOption } from "@moorage/api/gen/google/api/annotations_pb";
 
 const VARIABLE = /\{([^=}]+)(?:=[^}]*)?\}/g;
 
-/** A call as REST has it. */
+/** A call by REST. */
 export interface RestCall {
   verb: string;
   path: string;
@@ -20,14 +20,14 @@ export interface RestCall {
 }
 
 /**
- * The request as google.api.http says to send it, read here anew so that a fault of the server's own transcoding shows.
- * Undefined: no binding.
+ * The REST call for the request by its google.api.http annotation, implemented apart from the server's transcoding so
+ * that faults of that are found. Undefined when the method has no binding.
  */
 export function restCallOf(method: DescMethod, request: Message): RestCall | undefined {
   if (!hasOption(method, httpOption)) return undefined;
   const main = getOption(method, httpOption);
   const rest = toJson(method.input, create(method.input, request), { useProtoFieldName: true }) as JsonObject;
-  // The first binding whose path can be filled.
+  // The first binding whose path parameters all have values.
   const rule =
     [main, ...main.additionalBindings].find(({ pattern }) =>
       [...String(pattern.value).matchAll(VARIABLE)].every(

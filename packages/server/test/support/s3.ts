@@ -3,15 +3,14 @@ import { connect, createServer } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
 import type { TestContext } from "node:test";
 
-/** Why tests on S3 are left out, in one line; false when there is a server to test with. */
+/** Why tests on S3 are skipped, in one line; false when there is a server to test with. */
 export const NO_S3 = process.env["MOORAGE_TEST_S3_URL"]
   ? false
   : "no S3 server; to run these tests, where Go is: .ci/versity.sh npm test -- s3";
 
 /**
- * A place of its own on the S3 server to test with, as an s3:// URL. The usual AWS variables hold its keys. With
- * `style` the bucket is a part of the host's name, which ends in .localhost and which the system's resolver may not
- * know.
+ * A prefix of its own on the S3 server under test, as an s3:// URL. The usual AWS variables have its keys. With `style`
+ * the bucket is a part of the host name, which ends in .localhost and which the system's resolver may not resolve.
  */
 export function s3Url(style: "path" | "virtual" = "path"): string {
   const url = new URL(process.env[style === "path" ? "MOORAGE_TEST_S3_URL" : "MOORAGE_TEST_S3_VIRTUAL_URL"] ?? "");
@@ -19,15 +18,15 @@ export function s3Url(style: "path" | "virtual" = "path"): string {
   return url.href;
 }
 
-/** A way to the S3 server that can be cut. `url` is the given one by that way. */
+/** A proxy to the S3 server that can be cut. `url` is the given URL through the proxy. */
 export interface Way {
   url: string;
-  /** Ends all connections and takes no more. */
+  /** Closes all connections and refuses new ones. */
   cut(): void;
   mend(): Promise<void>;
-  /** From now on nothing comes back, and no connection ends. */
+  /** From now on no bytes are forwarded back, and no connection is closed. */
   freeze(): void;
-  /** Resolves once so many bytes have gone to the server, from now on. */
+  /** Resolves once that many more bytes were sent to the server. */
   sent(bytes: number): Promise<void>;
 }
 
@@ -52,7 +51,7 @@ export async function wayTo(t: TestContext, s3: string): Promise<Way> {
       one.on("error", () => other.destroy());
       one.on("close", () => {
         sockets.delete(one);
-        // After a proper end the other side still has bytes to send.
+        // After a regular end the other side still has bytes to send.
         if (!one.readableEnded) other.destroy();
       });
       if (one === socket || !frozen) one.pipe(other);

@@ -1,5 +1,5 @@
-// A server in processes of its own, for tests that end it the hard way: the log's lines on standard output, and one
-// line with its URL and its port when it answers.
+// A server in processes of its own, for tests that kill it: writes the log's lines to standard output, and one line
+// with its URL and its port when it listens.
 import { loadConfig, startServer, startWorkers } from "../../src/index.ts";
 
 const settings = loadConfig(process.env);

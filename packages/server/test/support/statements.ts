@@ -3,7 +3,7 @@ import { CompiledQuery } from "kysely";
 import pg from "pg";
 import type { Database } from "../../src/store/index.ts";
 
-/** A statement that was run. */
+/** An executed statement. */
 export interface Ran {
   text: string;
   values: unknown[];
@@ -33,25 +33,25 @@ pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
   return Reflect.apply(query, this, args);
 };
 
-/** The statements that the work ran, since it last forgot them. */
+/** The statements that the work executed since the last reset. */
 export async function statementsRun(work: () => Promise<unknown>): Promise<Ran[]> {
   forgetStatements();
   await work();
   return [...ran];
 }
 
-/** What was run so far is not looked at. */
+/** Forgets the statements executed so far. */
 export function forgetStatements(): void {
   ran = [];
 }
 
-/** How SQLite finds what the statement asks for, step by step. */
+/** SQLite's query plan of the statement, step by step. */
 export async function planOf(db: Database, { text }: Ran): Promise<string[]> {
   const { rows } = await db.executeQuery<{ detail: string }>(CompiledQuery.raw(`explain query plan ${text}`));
   return rows.map(({ detail }) => detail);
 }
 
-/** The rows that all parts of PostgreSQL's plan gave or threw away. The statement is run once more. */
+/** The rows that all parts of PostgreSQL's plan returned or discarded. Executes the statement once more. */
 export async function rowsRead(db: Database, { text, values }: Ran): Promise<number> {
   const { rows } = await db.executeQuery<{ "QUERY PLAN": { Plan: Node }[] }>(
     CompiledQuery.raw(`explain (analyze, format json) ${text}`, values),

@@ -4,14 +4,14 @@ import type { Answer, Detail, Json, Platform } from "./platform.ts";
 
 const INDEX = "application/vnd.oci.image.index.v1+json";
 
-/** A repo of the organization that holds three manifests, and every way to its tags. */
+/** A repo of the organization with three manifests, and all the ways to change its tags. */
 export interface TaggedRepo {
   uid: string;
-  /** The digests of the manifests it holds. */
+  /** The digests of its manifests. */
   digests: [one: string, two: string, three: string];
   /** Pushes one of the manifests under a tag, or by its digest and with `?tag=` parameters. */
   push(reference: string, which: number, query?: string): Promise<Answer>;
-  /** Deletes by tag or digest as a registry's client does. */
+  /** Deletes by tag or digest through the registry. */
   remove(reference: string): Promise<Answer>;
   /** Sets a tag through the API. */
   set(tag: string, digest: string): Promise<Answer>;
@@ -19,13 +19,13 @@ export interface TaggedRepo {
   drop(tag: string): Promise<Answer>;
   promote(promotions: object[], options?: { validateOnly?: boolean; token?: string }): Promise<Answer>;
   rollback(rollbacks: object[], options?: { validateOnly?: boolean }): Promise<Answer>;
-  /** Replaces the policy; undefined: there is none any more. */
+  /** Replaces the tag policy; undefined removes it. */
   change(tagPolicy: object | undefined): Promise<void>;
-  /** Every tag with what it points to. */
+  /** Every tag with the digest it points to. */
   tags(): Promise<Record<string, string>>;
 }
 
-/** Makes such a repo below `acme`, its tag policy set once the manifests are there. */
+/** Creates such a repo below `acme`; its tag policy is set after the manifests are pushed. */
 export async function openTaggedRepo(platform: Platform, name: string, tagPolicy?: object): Promise<TaggedRepo> {
   const { uid } = await platform.repo(platform.organization, { name });
   const bodies = ["one", "two", "three"].map((text) =>
@@ -36,7 +36,7 @@ export async function openTaggedRepo(platform: Platform, name: string, tagPolicy
   );
   const call = async (method: string, path: string, body?: unknown): Promise<Answer> =>
     platform.call(method, path, { token: await platform.token(), body });
-  const door = async (method: string, path: string, raw?: string): Promise<Answer> =>
+  const registry = async (method: string, path: string, raw?: string): Promise<Answer> =>
     platform.call(method, `/v2/acme/${name}/manifests/${path}`, {
       token: await platform.token(platform.owner, { audience: new URL(platform.url).host }),
       ...(raw !== undefined && { raw, headers: { "content-type": INDEX } }),
@@ -49,8 +49,8 @@ export async function openTaggedRepo(platform: Platform, name: string, tagPolicy
   const repo: TaggedRepo = {
     uid,
     digests: [one, two, three],
-    push: (reference, which, query = "") => door("PUT", reference + query, bodies[which]),
-    remove: (reference) => door("DELETE", reference),
+    push: (reference, which, query = "") => registry("PUT", reference + query, bodies[which]),
+    remove: (reference) => registry("DELETE", reference),
     set: (tag, digest) => call("POST", `/registry/v2/tags/${uid}`, { name: tag, digest }),
     drop: async (tag) => call("DELETE", `/registry/v2/tags/${(await list(`&name=${tag}`))[0]?.uid}`),
     async promote(promotions, { validateOnly, token = "" } = {}) {
@@ -71,7 +71,7 @@ export async function openTaggedRepo(platform: Platform, name: string, tagPolicy
   return repo;
 }
 
-/** The unmet conditions of an error, as `type subject`. */
+/** The violations of an error, as `type subject`. */
 export function unmet({ body }: Answer): string[] {
   return body.details
     .flatMap(({ violations = [] }: Detail) => violations)

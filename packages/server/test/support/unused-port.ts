@@ -4,8 +4,8 @@ import type { AddressInfo } from "node:net";
 const used = new Set<number>();
 
 /**
- * Listens on loopback where no provider of this process has listened before: whoever asked that one may remember its
- * keys. Answers the port.
+ * Listens on a loopback port that no provider of this process has used before, because discovery documents and keys are
+ * cached by URL. Returns the port.
  */
 export async function listenAnew(server: Server): Promise<number> {
   for (;;) {

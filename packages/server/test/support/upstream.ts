@@ -2,16 +2,16 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
 
-/** A registry's front on loopback that passes everything on to the real one, or does what the test wants. */
+/** A proxy on loopback that forwards to a real registry, or answers as the test says. */
 export interface Front {
   url: string;
   /** `host:port` */
   host: string;
-  /** Every request that came. */
+  /** All requests received. */
   seen: { method: string; path: string; authorization: string | undefined }[];
-  /** Looks at each request first. True: it was answered. */
+  /** Called with each request first. Returns true when it has answered it. */
   intercept: (req: IncomingMessage, res: ServerResponse) => boolean;
-  /** Looks at each answer that comes back, and may answer in its place. True: it did. */
+  /** Called with each answer of the registry. Returns true when it has answered in its place. */
   replace: (req: IncomingMessage, answer: IncomingMessage, res: ServerResponse) => boolean;
 }
 

@@ -3,7 +3,7 @@ import type { Reply } from "./client.ts";
 import { OCI, OCTETS } from "./content.ts";
 import type { Run } from "./settings.ts";
 
-/** How manifests are asked for: two headers, as clients of Go send them. */
+/** Accept headers for manifests: two headers, as clients written in Go send them. */
 export const ACCEPT = { accept: [OCI.index, OCI.image] };
 export const OCTET_STREAM = { "content-type": OCTETS };
 
@@ -11,7 +11,7 @@ export function assertStatus(reply: Reply, status: number, message = ""): void {
   assert.equal(reply.status, status, `${message} ${reply.body.toString().slice(0, 1000)}`);
 }
 
-/** The answer is an error of the specification: its status, and its code in a body of the documented form. */
+/** Asserts an error of the specification: its status, and its code in a body of the documented form. */
 export function assertError(reply: Reply, status: number, code: string, message = ""): void {
   assertStatus(reply, status, message);
   const { errors } = JSON.parse(reply.body.toString()) as { errors: { code: string; message: string }[] };
@@ -20,7 +20,7 @@ export function assertError(reply: Reply, status: number, code: string, message 
   assert.match(reply.headers["content-type"] ?? "", /^application\/json/);
 }
 
-/** Docker-Content-Digest is right where it is; where the version asks for it, it is there. */
+/** Asserts that Docker-Content-Digest is right where present, and present where the version requires it. */
 export function assertDigest(reply: Reply, digest: string, { expects }: Run): void {
   const header = reply.headers["docker-content-digest"];
   if (expects.digestHeader || header !== undefined) assert.equal(header, digest, "Docker-Content-Digest");
@@ -35,13 +35,13 @@ export function locationOf(reply: Reply): string {
   return reply.headers.location;
 }
 
-/** Where the next page of a list is, by its Link header. */
+/** The next page of a list, by its Link header. */
 export function nextOf(reply: Reply): string | undefined {
   const { link } = reply.headers;
   return typeof link === "string" ? /^<(.+)>; rel="next"$/.exec(link)?.[1] : undefined;
 }
 
-/** The answer's JSON. */
+/** The answer's body as JSON. */
 export function jsonOf<T>(reply: Reply): T {
   return JSON.parse(reply.body.toString()) as T;
 }

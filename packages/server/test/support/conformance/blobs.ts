@@ -8,7 +8,7 @@ import { assertPushed, begin, chunked, mount, postOnly, postPut, streamed, type 
 /** Three chunks, the last one shorter. */
 const THREE_CHUNKS = 3 * 1024 - 5;
 
-/** Ways to push, and of how many bytes. */
+/** Ways to push a blob, with its size in bytes. */
 const WAYS: Record<string, [upload: Upload, bytes: number]> = {
   "POST with the content": [postOnly, 512],
   "POST and PUT": [postPut, 512],
@@ -55,7 +55,7 @@ export function blobChecks(algorithm: Algorithm): Checks {
     }
 
     for (const body of [Buffer.alloc(0), Buffer.from("{}")]) {
-      await t.test(`the well-known content of ${body.length} bytes`, async () => {
+      await t.test(`well-known content of ${body.length} bytes`, async () => {
         const digest = digestOf(body, algorithm);
         for (const upload of [postOnly, postPut, streamed]) {
           await assertPushed(run, await upload(run, repository, digest, body), digest, body);
@@ -65,7 +65,7 @@ export function blobChecks(algorithm: Algorithm): Checks {
       });
     }
 
-    await t.test("a blob that was never pushed", async () => {
+    await t.test("a blob that was never pushed is missing", async () => {
       const digest = digestOf(randomBytes(32), algorithm);
       assertError(await client.send("GET", blob(digest)), 404, "BLOB_UNKNOWN");
       assertStatus(await client.send("HEAD", blob(digest)), 404);
@@ -74,7 +74,7 @@ export function blobChecks(algorithm: Algorithm): Checks {
     });
 
     for (const [name, upload] of Object.entries(WRONG_DIGESTS)) {
-      await t.test(`a wrong digest: ${name}`, async () => {
+      await t.test(`a push with a wrong digest is refused: ${name}`, async () => {
         const digest = digestOf(randomBytes(32), algorithm);
         assertError(await upload(run, repository, digest, randomBytes(THREE_CHUNKS)), 400, "DIGEST_INVALID");
         assertStatus(await client.send("HEAD", blob(digest)), 404);
@@ -85,13 +85,13 @@ export function blobChecks(algorithm: Algorithm): Checks {
       const body = randomBytes(512);
       const digest = digestOf(body, algorithm);
       await assertPushed(run, await postPut(run, run.source, digest, body), digest, body);
-      // A token from before is for this repository alone: the client is to upload instead, and may.
+      // A token from before is valid for this repository alone: the client is answered with an upload session instead.
       const mounted = await mount(run, digest, run.source);
       if (run.cachesTokens) await assertUploadInstead(run, mounted, digest, body);
       else await assertPushed(run, mounted, digest, body);
       await assertPulled(run, repository, digest, body);
       await assertDeleted(run, repository, digest);
-      // The challenge to a mount asks for both repositories.
+      // The challenge to a mount names both repositories.
       const fresh = run.newClient();
       try {
         await assertPushed(run, await mount({ ...run, client: fresh }, digest, run.source), digest, body);
@@ -103,7 +103,7 @@ export function blobChecks(algorithm: Algorithm): Checks {
       await assertDeleted(run, run.source, digest);
     });
 
-    await t.test("a mount that names no source begins an upload", async () => {
+    await t.test("a mount without a source begins an upload", async () => {
       const body = randomBytes(512);
       const digest = digestOf(body, algorithm);
       await assertPushed(run, await postPut(run, run.source, digest, body), digest, body);
@@ -113,7 +113,7 @@ export function blobChecks(algorithm: Algorithm): Checks {
       await assertDeleted(run, run.source, digest);
     });
 
-    await t.test("a mount of what the source does not hold begins an upload", async () => {
+    await t.test("a mount of a blob that the source does not have begins an upload", async () => {
       const body = randomBytes(512);
       const digest = digestOf(body, algorithm);
       await assertUploadInstead(run, await mount(run, digest, run.source), digest, body);
@@ -152,7 +152,7 @@ export function blobChecks(algorithm: Algorithm): Checks {
   };
 }
 
-/** HEAD and GET say what was pushed. */
+/** Asserts that HEAD and GET answer what was pushed. */
 export async function assertPulled(run: Run, repository: string, digest: string, body: Buffer): Promise<void> {
   for (const method of ["HEAD", "GET"]) {
     const reply = await run.client.send(method, `/v2/${repository}/blobs/${digest}`);
@@ -163,7 +163,7 @@ export async function assertPulled(run: Run, repository: string, digest: string,
   }
 }
 
-/** The blob goes, immediately. */
+/** Deletes the blob and asserts that it is missing immediately. */
 export async function assertDeleted({ client }: Run, repository: string, digest: string): Promise<void> {
   const path = `/v2/${repository}/blobs/${digest}`;
   assertStatus(await client.send("DELETE", path), 202, "DELETE");

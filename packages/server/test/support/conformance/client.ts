@@ -1,7 +1,7 @@
 import { Agent, type IncomingHttpHeaders, request } from "node:http";
 import { buffer } from "node:stream/consumers";
 
-/** An answer, its body whole. */
+/** An answer with its whole body. */
 export interface Reply {
   status: number;
   headers: IncomingHttpHeaders;
@@ -10,26 +10,26 @@ export interface Reply {
 
 export interface Send {
   headers?: Record<string, string | string[]>;
-  /** Parameters that are added to those of the target. A list sends its name several times. */
+  /** Parameters added to those of the target. A list sends its name several times. */
   query?: Record<string, string | string[]>;
   body?: Buffer;
-  /** Whether the body is sent by Transfer-Encoding: chunked, of a length that nothing announces. */
+  /** Whether the body is sent by Transfer-Encoding: chunked, without a Content-Length. */
   unannounced?: boolean;
 }
 
 export interface RegistryClient {
-  /** `target` is a path or what a Location said. */
+  /** `target` is a path or a Location header. */
   send(method: string, target: string, options?: Send): Promise<Reply>;
-  /** How many tokens were fetched so far. */
+  /** The number of tokens fetched so far. */
   tokensFetched(): number;
   close(): void;
 }
 
 /**
- * A client that authenticates as that of the conformance suite of the OCI distribution specification: it sends each
- * request without credentials first, body and all, follows the WWW-Authenticate challenge of the 401 to the token
- * endpoint with `password`, and sends the request again. With `cachesTokens` a token is used for every later request to
- * the same repository of the same kind (pull, push or delete), whatever that one needs.
+ * A client that authenticates like the conformance suite of the OCI distribution specification: it sends each request
+ * without credentials first, with its body, follows the WWW-Authenticate challenge of the 401 to the token endpoint
+ * with `password`, and sends the request again. With `cachesTokens` a token is used for every later request of the same
+ * kind (pull, push or delete) to the same repository, whatever scope that one needs.
  */
 export function createClient(baseUrl: string, password: string, cachesTokens: boolean): RegistryClient {
   const agent = new Agent({ keepAlive: true });

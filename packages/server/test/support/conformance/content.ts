@@ -33,12 +33,12 @@ export interface Manifest {
   subject: string | undefined;
 }
 
-/** What one test pushes: blobs, then manifests in their order, then tags. */
+/** The content that one test pushes: blobs, then manifests in their order, then tags. */
 export interface Content {
   blobs: Map<string, Buffer>;
   manifests: Map<string, Manifest>;
   tags: Map<string, string>;
-  /** What the referrers API lists for each subject. */
+  /** The referrers expected for each subject. */
   referrers: Map<string, Descriptor[]>;
 }
 
@@ -48,7 +48,7 @@ export interface ManifestOptions {
   artifactType?: string;
   annotations?: Record<string, string>;
   subject?: Descriptor;
-  /** Members that no specification knows, in the manifest and in the config. */
+  /** Members of no specification, in the manifest and in the config. */
   extra?: Record<string, unknown>;
 }
 
@@ -58,7 +58,7 @@ export interface ImageOptions extends ManifestOptions {
   layerContent?: Buffer;
   configType?: string;
   configContent?: Buffer;
-  /** Whether descriptors carry the content they describe in `data`. */
+  /** Whether descriptors embed their content in `data`. */
   inline?: boolean;
   architecture?: string;
 }
@@ -98,7 +98,7 @@ export function addImage(content: Content, options: ImageOptions = {}): Descript
   return addImageOf(content, addBlob(content, configType, configBody, options), layers, options);
 }
 
-/** The manifest of an image whose blobs are there already, or need not be. */
+/** The manifest of an image whose blobs exist already, or may be missing. */
 export function addImageOf(
   content: Content,
   config: Descriptor,
@@ -108,7 +108,7 @@ export function addImageOf(
   return addManifest(content, OCI.image, { config, layers }, options.artifactType ?? config.mediaType, options);
 }
 
-/** An index of images of the architectures, all made as the options say; the tag is the index's alone. */
+/** An index of images of the architectures, all made by the options; only the index has the tag. */
 export function addIndex(content: Content, architectures: string[], options: ImageOptions = {}): Descriptor {
   const { tag: _, ...each } = options;
   const images = architectures.map((architecture) => ({

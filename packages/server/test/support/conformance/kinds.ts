@@ -17,7 +17,7 @@ const PLATFORMS = ["amd64", "arm64"];
 const TYPE_ONE = "application/vnd.example.conformance.one";
 const TYPE_TWO = "application/vnd.example.conformance.two";
 const EMPTY_JSON = Buffer.from("{}");
-/** Together with the rest just below the 4 MiB that a registry is to take. */
+/** With the rest of the manifest just below the 4 MiB that a registry must accept. */
 const LARGE = Object.fromEntries(Array.from({ length: 390 }, (_, at) => [`large.${at}`, "A".repeat(10_000)]));
 
 function artifact(options: ImageOptions = {}): ImageOptions {
@@ -35,7 +35,7 @@ function noted(): Record<string, string> {
   return { "example.conformance": "a note", [`example.${randomBytes(8).toString("hex")}`]: "another" };
 }
 
-/** What a registry must hold as it was given; the suite's OCI_DATA_… settings, but for those of `tagged`. */
+/** Kinds of content that a registry must store unchanged; the suite's OCI_DATA_… settings, except those of `tagged`. */
 export const KINDS: Record<string, (content: Content) => unknown> = {
   image: (content) => addImage(content, { tag: "image" }),
   "image with uncompressed layers": (content) => addImage(content, { tag: "uncompressed", layerType: OCI.layer }),

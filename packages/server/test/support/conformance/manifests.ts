@@ -8,10 +8,12 @@ import { assertReferrers } from "./referrers.ts";
 import type { Run } from "./settings.ts";
 import { assertPushed, chunked, postOnly, postPut, streamed } from "./uploads.ts";
 
-/** What is pushed may be pushed by any of them, in turn. */
+/** Ways to push a manifest, used in turn. */
 const UPLOADS = [postPut, postOnly, streamed, chunked()];
 
-/** Pushes the content, lists, reads and deletes it, and finds it unchanged on the way and gone in the end. */
+/**
+ * Pushes the content, then lists, reads and deletes it; asserts that it is unchanged in between and missing at the end.
+ */
 export async function checkContent(t: TestContext, run: Run, content: Content, byParameter = false): Promise<void> {
   await t.test("push", async () => {
     await pushBlobs(run, content);
@@ -44,7 +46,7 @@ export async function pushBlobs(run: Run, { blobs }: Content): Promise<void> {
   }
 }
 
-/** PUT of a manifest, of a length that nothing announces, as the suite sends it. */
+/** PUT of a manifest without a Content-Length, as the suite sends it. */
 export function putManifest(
   { client, repository }: Run,
   reference: string,
@@ -59,7 +61,7 @@ export function putManifest(
   });
 }
 
-/** The manifest is taken, and is where the answer says that it is. */
+/** Asserts that the manifest was accepted, and is found at the answer's Location. */
 export async function assertPut(
   run: Run,
   reference: string,
@@ -77,7 +79,7 @@ export async function assertPut(
   return reply;
 }
 
-/** Tags first, then manifests from the last pushed to the first, then blobs; each is gone at once. */
+/** Tags first, then manifests from the last pushed to the first, then blobs; each is missing immediately. */
 export async function deleteContent(run: Run, content: Content): Promise<void> {
   for (const reference of [...content.tags.keys(), ...[...content.manifests.keys()].toReversed()]) {
     const path = `/v2/${run.repository}/manifests/${reference}`;
@@ -104,7 +106,7 @@ function assertSame(reply: Reply, { body, mediaType }: Manifest, method: string)
   assertBody(reply, method === "HEAD" ? Buffer.alloc(0) : body);
 }
 
-/** The tags are listed, and `last` leaves out what does not come after it. */
+/** Asserts that the tags are listed, and that `last` leaves out those up to it. */
 async function assertTags({ client, repository }: Run, expected: string[]): Promise<void> {
   const list = async (query: Record<string, string>): Promise<string[] | undefined> => {
     const reply = await client.send("GET", `/v2/${repository}/tags/list`, { query });

@@ -3,7 +3,7 @@ import { assertStatus, jsonOf } from "./answers.ts";
 import { type Descriptor, OCI } from "./content.ts";
 import type { Run } from "./settings.ts";
 
-/** The referrers of a subject, and whether they were filtered. */
+/** The referrers of a subject, and whether the answer says that they were filtered. */
 export async function referrersOf(
   { client, repository }: Run,
   subject: string,
@@ -20,7 +20,7 @@ export async function referrersOf(
   return manifests;
 }
 
-/** Those and no others are the subject's, whole and by each of their types. */
+/** Asserts that the subject has exactly these referrers, in total and by each of their types. */
 export async function assertReferrers(run: Run, subject: string, expected: Descriptor[]): Promise<void> {
   const sorted = (list: Descriptor[]): Descriptor[] => list.toSorted((a, b) => (a.digest < b.digest ? -1 : 1));
   assert.deepEqual(sorted(await referrersOf(run, subject)), sorted(expected));

@@ -6,14 +6,14 @@ import { assertPut, deleteContent, pushBlobs, putManifest } from "./manifests.ts
 import { assertReferrers, referrersOf } from "./referrers.ts";
 import type { Checks } from "./settings.ts";
 
-/** Before anything is pushed. */
+/** Checks before anything is pushed. */
 export const checkNothingYet: Checks = async (t, { client, repository, expects }) => {
   await t.test("ping", async () => {
     const reply = await client.send("GET", "/v2/");
     assertStatus(reply, 200);
     assert.equal(reply.headers["docker-distribution-api-version"], "registry/2.0");
   });
-  await t.test("a repository that is not there", async () => {
+  await t.test("an unknown repository", async () => {
     for (const path of ["tags/list", `blobs/${digestOf(randomBytes(32))}`, "manifests/latest"])
       assertError(await client.send("GET", `/v2/${repository}/${path}`), 404, "NAME_UNKNOWN", path);
     if (!expects.referrers) return;
@@ -23,7 +23,7 @@ export const checkNothingYet: Checks = async (t, { client, repository, expects }
   });
 };
 
-/** Manifests that are wrong or not there. */
+/** Requests for manifests that are invalid or missing. */
 export const checkRejections: Checks = async (t, run) => {
   const { client, repository } = run;
   const content = emptyContent();
@@ -33,20 +33,20 @@ export const checkRejections: Checks = async (t, run) => {
   await pushBlobs(run, content);
   const path = (reference: string): string => `/v2/${repository}/manifests/${reference}`;
 
-  await t.test("a manifest that is not there", async () => {
+  await t.test("a missing manifest", async () => {
     for (const reference of [digestOf(randomBytes(32)), digestOf(randomBytes(32), "sha512"), "not-there"]) {
       assertError(await client.send("GET", path(reference), { headers: ACCEPT }), 404, "MANIFEST_UNKNOWN");
       assertStatus(await client.send("HEAD", path(reference), { headers: ACCEPT }), 404);
       assertError(await client.send("DELETE", path(reference)), 404, "MANIFEST_UNKNOWN");
     }
   });
-  await t.test("a digest of another content", async () => {
+  await t.test("a push with the digest of other content", async () => {
     const body = Buffer.concat([manifest.body, Buffer.from("  ")]);
     for (const wrong of [digest, digestOf(randomBytes(32), "sha512")])
       assertError(await putManifest(run, wrong, { ...manifest, body }), 400, "DIGEST_INVALID", wrong);
     assertStatus(await client.send("HEAD", path(digest), { headers: ACCEPT }), 404);
   });
-  await t.test("what is no digest", async () => {
+  await t.test("an invalid digest", async () => {
     for (const wrong of ["sha256:baddigeststring", "md5:d41d8cd98f00b204e9800998ecf8427e", `${digest}0`]) {
       assertError(await putManifest(run, wrong, manifest), 400, "DIGEST_INVALID", wrong);
       assertError(await client.send("GET", path(wrong), { headers: ACCEPT }), 400, "DIGEST_INVALID", wrong);
@@ -54,11 +54,11 @@ export const checkRejections: Checks = async (t, run) => {
     if (run.expects.referrers)
       assertError(await client.send("GET", `/v2/${repository}/referrers/sha256:bad`), 400, "DIGEST_INVALID");
   });
-  await t.test("a media type that is not the manifest's", async () => {
+  await t.test("a Content-Type that differs from the manifest's media type", async () => {
     for (const mediaType of [OCI.index, "application/json"])
       assertError(await putManifest(run, "tag", { ...manifest, mediaType }), 400, "MANIFEST_INVALID", mediaType);
   });
-  await t.test("what is no manifest", async () => {
+  await t.test("a body that is no manifest", async () => {
     for (const text of ["", "{", "[]", "{}", manifest.body.toString().replace('"layers"', '"strata"')])
       assertError(
         await putManifest(run, "tag", { ...manifest, body: Buffer.from(text) }),
@@ -78,8 +78,8 @@ export const checkRejections: Checks = async (t, run) => {
 };
 
 /**
- * The suite can be told to push manifests whose content is not all there (OCI_DATA_SPARSE, which is off). Here they are
- * rejected on purpose: what a tag names can be pulled whole. The answer names all that is missing.
+ * The suite has a setting to push manifests whose content is missing (OCI_DATA_SPARSE, off by default). This registry
+ * rejects them on purpose, so that every tagged image can be pulled. The error names all that is missing.
  */
 export const checkSparse: Checks = async (t, run) => {
   const content = emptyContent();
@@ -113,7 +113,7 @@ export const checkSparse: Checks = async (t, run) => {
   await deleteContent(run, content);
 };
 
-/** Tags by pages of any size, and as of any tag. */
+/** Lists tags by pages of any size, and after any tag. */
 export const checkTagPages: Checks = async (t, run) => {
   const content = emptyContent();
   const { digest } = addImage(content);
@@ -133,7 +133,7 @@ export const checkTagPages: Checks = async (t, run) => {
   };
   const sorted = tags.toSorted();
 
-  await t.test("all at once", async () => {
+  await t.test("all on one page", async () => {
     assert.deepEqual(await page(path), { name: run.repository, tags: sorted, next: undefined });
     assert.deepEqual((await page(path, { n: "0" })).tags, []);
   });
@@ -148,7 +148,7 @@ export const checkTagPages: Checks = async (t, run) => {
       }
       assert.deepEqual(found, sorted);
     });
-  await t.test("after a tag", async () => {
+  await t.test("those after a given tag", async () => {
     for (const [at, last] of sorted.entries()) {
       assert.deepEqual((await page(path, { last })).tags, sorted.slice(at + 1), last);
       assert.deepEqual((await page(path, { last, n: "2" })).tags, sorted.slice(at + 1, at + 3), last);
@@ -157,7 +157,7 @@ export const checkTagPages: Checks = async (t, run) => {
   await deleteContent(run, content);
 };
 
-/** A client gets what was pushed, whatever it accepts: a manifest is never turned into another. */
+/** A client gets the manifest that was pushed, whatever it accepts: manifests are never converted. */
 export const checkNegotiation: Checks = async (t, run) => {
   const content = emptyContent();
   const digest = addIndex(content, ["amd64"], { tag: "negotiated" }).digest;
@@ -186,7 +186,7 @@ export const checkNegotiation: Checks = async (t, run) => {
   await deleteContent(run, content);
 };
 
-/** A referrer counts from when it is pushed to when it is deleted, whether or not its subject is there. */
+/** A referrer is listed from its push to its deletion, whether or not its subject exists. */
 export const checkReferrerOrder: Checks = async (t, run) => {
   const content = emptyContent();
   const subject = addImage(content);

@@ -1,7 +1,7 @@
 import type { TestContext } from "node:test";
 import type { RegistryClient } from "./client.ts";
 
-/** What of the specification a run expects; the suite's OCI_API_… settings. */
+/** The parts of the specification that a run expects; the suite's OCI_API_… settings. */
 export interface Expectations {
   /** OCI-Subject and the referrers API: since 1.1. */
   referrers: boolean;
@@ -13,25 +13,25 @@ export interface Expectations {
   tagParameters: boolean;
 }
 
-/** The versions that the suite knows, OCI_VERSION. */
+/** The versions of the specification that the suite has, OCI_VERSION. */
 export const VERSIONS = {
   "1.0": { referrers: false, digestHeader: false, uploadCancel: false, tagParameters: false },
   "1.1": { referrers: true, digestHeader: false, uploadCancel: false, tagParameters: false },
   dev: { referrers: true, digestHeader: true, uploadCancel: true, tagParameters: true },
 } satisfies Record<string, Expectations>;
 
-/** One run of the checks: against which repositories, as whom, by which version. */
+/** One run of the checks: the repositories, the credentials and the version. */
 export interface Run {
   client: RegistryClient;
-  /** A client that has no token yet. */
+  /** Creates a client without tokens. */
   newClient(): RegistryClient;
   expects: Expectations;
   cachesTokens: boolean;
-  /** Where content is pushed, OCI_REPO1. */
+  /** The repository that content is pushed to, OCI_REPO1. */
   repository: string;
-  /** Where blobs are mounted from, OCI_REPO2. */
+  /** The repository that blobs are mounted from, OCI_REPO2. */
   source: string;
 }
 
-/** Checks of a run, as tests below `t`. */
+/** Checks of a run, as subtests of `t`. */
 export type Checks = (t: TestContext, run: Run) => Promise<void>;

@@ -6,7 +6,7 @@ import type { Run } from "./settings.ts";
 /** The suite's smallest chunk, unless the registry's OCI-Chunk-Min-Length is larger. */
 const CHUNK_BYTES = 1024;
 
-/** A way to push a blob; answers what the registry said last. */
+/** A way to push a blob. Returns the last answer. */
 export type Upload = (run: Run, repository: string, digest: string, body: Buffer) => Promise<Reply>;
 
 export const postOnly: Upload = ({ client }, repository, digest, body) =>
@@ -15,7 +15,7 @@ export const postOnly: Upload = ({ client }, repository, digest, body) =>
 export const postPut: Upload = async (run, repository, digest, body) =>
   run.client.send("PUT", await begin(run, repository), { query: { digest }, headers: OCTET_STREAM, body });
 
-/** One PATCH of a length that is not announced, and a PUT without content. */
+/** One PATCH without a Content-Length, and a PUT without a body. */
 export const streamed: Upload = async (run, repository, digest, body) => {
   const location = await begin(run, repository);
   const patched = await run.client.send("PATCH", location, { headers: OCTET_STREAM, body, unannounced: true });
@@ -25,8 +25,8 @@ export const streamed: Upload = async (run, repository, digest, body) => {
 };
 
 /**
- * Chunks of a third, each with its Content-Range. `putsLast`: the last one is the body of the PUT. `outOfOrder`: each
- * is preceded by a wrong one, which is answered with 416, after which a GET says how far the upload is.
+ * Pushes chunks of a third, each with its Content-Range. `putsLast`: the last one is the body of the PUT. `outOfOrder`:
+ * each is preceded by a wrong one, which must be answered with 416, after which a GET answers the offset.
  */
 export function chunked({ outOfOrder = false, putsLast = false } = {}): Upload {
   return async (run, repository, digest, body) => {
@@ -59,18 +59,18 @@ export function chunked({ outOfOrder = false, putsLast = false } = {}): Upload {
   };
 }
 
-/** The blob of another repository. Whether that is done or an upload begins instead is for the caller to judge. */
+/** Mounts the blob of another repository. The caller checks whether it was mounted or an upload was begun. */
 export function mount(run: Run, digest: string, from?: string): Promise<Reply> {
   const query = { mount: digest, ...(from !== undefined && { from }) };
   return run.client.send("POST", `/v2/${run.repository}/blobs/uploads/`, { query });
 }
 
-/** A POST that begins an upload; answers where it goes on. */
+/** A POST that begins an upload. Returns its Location. */
 export async function begin(run: Run, repository: string): Promise<string> {
   return locationOf(await start(run, repository));
 }
 
-/** The blob was made, and is where the answer says that it is. */
+/** Asserts that the blob was created, and is found at the answer's Location. */
 export async function assertPushed(run: Run, reply: Reply, digest: string, body: Buffer): Promise<void> {
   assertStatus(reply, 201);
   assertDigest(reply, digest, run);
@@ -85,7 +85,7 @@ async function start({ client }: Run, repository: string): Promise<Reply> {
   return reply;
 }
 
-/** The status of an upload is what it has so far; answers where it goes on. */
+/** Asserts that the status of an upload has its offset. Returns its Location. */
 async function statusOf({ client }: Run, location: string, received: number): Promise<string> {
   const reply = await client.send("GET", location);
   assertStatus(reply, 204, "status");

@@ -8,14 +8,14 @@ import { requestsOf } from "../requests.ts";
 import { type Ground, parentOf, type Told, typesOf } from "./events.ts";
 import { restCallOf } from "../rest-call.ts";
 
-/** A method of the API tells of what it answers. */
+/** Tests that the methods of the API emit events with their answers. */
 export function apiTells({ platform, issuer, actor, told, ask }: Ground): void {
   const methods = Object.values(api)
     .flatMap((value) => (typeof value === "object" && "kind" in value && value.kind === "service" ? value.methods : []))
     .filter(
       (method): method is DescMethodUnary => method.methodKind === "unary" && getOption(method, api.event) !== "",
     );
-  // These tell of more than they answer, or of something else: they have tests of their own.
+  // These emit more than their answer, or something else: they have tests of their own.
   const OTHERS = new Set([
     "CreateTag",
     "DeleteTag",
@@ -33,7 +33,7 @@ export function apiTells({ platform, issuer, actor, told, ask }: Ground): void {
     requests = requestsOf(platform, { group, repo, digest: DIGEST });
   });
 
-  /** The nearest group that holds a resource, by what groups there are now and were before. */
+  /** The nearest group above a resource, among the groups that existed before. */
   async function holder(uid: string, before: ReadonlySet<string>): Promise<string> {
     for (let at = uid; at !== ""; at = parentOf(at)) if (before.has(at)) return at;
     return "";
@@ -52,14 +52,14 @@ export function apiTells({ platform, issuer, actor, told, ask }: Ground): void {
         async () => (answer = await ask(rest.verb, rest.path, { body: rest.body, token: await platform.token() })),
       );
       assert.ok(answer);
-      // It was sending all the time.
+      // The subscription was active already.
       if (method.name === "ResumeSubscription") return assert.deepEqual(events, []);
       assert.equal(events.length, 1, JSON.stringify(events));
       const [event] = events as [Told];
       const body = { ...answer.body } as Record<string, unknown>;
       for (const name of SECRET) delete body[name];
       if (method.output.typeName === EmptySchema.typeName) body["uid"] = (request as Message & { uid: string }).uid;
-      // A batch is of what is below its parent; who accepts terms answers the group.
+      // The event of a batch belongs to its parent; accepting terms answers the group.
       const subject = String(body["uid"] ?? body["group"] ?? (request as Message & { parent: string }).parent);
       const group = await holder(subject, new Set([...before, ...(await groups())]));
       assert.notEqual(group, "");
@@ -67,7 +67,7 @@ export function apiTells({ platform, issuer, actor, told, ask }: Ground): void {
     });
   }
 
-  test("a readme is part of its repo; a test is for its subscription alone", async () => {
+  test("a change of a readme emits an event of its repo; a test event goes to its subscription alone", async () => {
     const { uid: repo } = await platform.repo(platform.organization, { name: "read" });
     const events = await told(() =>
       platform.ok("PATCH", `/registry/v2/repos/${repo}/readme`, { content: "# Read me" }),
@@ -85,7 +85,7 @@ export function apiTells({ platform, issuer, actor, told, ask }: Ground): void {
     );
   });
 
-  test("a batch over several groups tells each of its own", async () => {
+  test("a batch over several groups emits to each group its own events", async () => {
     const [left, right] = [await platform.group(platform.organization), await platform.group(platform.organization)];
     const viewer = await platform.role("viewer");
     const uids = [await platform.identity(left.uid), await platform.identity(right.uid)];
@@ -102,7 +102,7 @@ export function apiTells({ platform, issuer, actor, told, ask }: Ground): void {
     );
   });
 
-  test("what goes along elsewhere is told of elsewhere; a new organization has its owner", async () => {
+  test("cascading deletions emit events in every group they touch; a new organization emits its owner's binding", async () => {
     const viewer = await platform.role("viewer");
     const { uid: group } = await platform.group(platform.organization);
     const identity = await platform.identity(platform.organization);
@@ -142,7 +142,7 @@ export function apiTells({ platform, issuer, actor, told, ask }: Ground): void {
     );
   });
 
-  test("whoever was assumed by an external token acts with that token's claims", async () => {
+  test("the actor of an identity assumed by an external token has that token's claims", async () => {
     const { uid: group } = await platform.group(platform.organization);
     const claimMatch = { issuer: issuer.url, subject: "job", audience: platform.url };
     const { uid: identity } = await platform.ok("POST", `/iam/v2/identities/${group}`, { name: "job", claimMatch });

@@ -6,7 +6,7 @@ import { type Answer, rows } from "../platform.ts";
 import { openTaggedRepo } from "../tagged-repo.ts";
 import { type Ground, parentOf, TAG, type Told, typesOf } from "./events.ts";
 
-/** The registry tells of what is pushed, pulled, moved and deleted. */
+/** Tests that the registry emits events for pushes, pulls, moved tags and deletions. */
 export function registryTells({ platform, actor, told, pulls, ask }: Ground): void {
   const here = { remote_address: "127.0.0.1", user_agent: "tester/1" };
   const headers = { "user-agent": "tester/1" };
@@ -26,7 +26,7 @@ export function registryTells({ platform, actor, told, pulls, ask }: Ground): vo
     return { ...event, body };
   };
 
-  test("a push: the groups and the repo that it makes, blobs, manifests and tags", async () => {
+  test("a push emits events for new groups and a new repo, for blobs, manifests and tags", async () => {
     const { uid: team } = await platform.group(platform.organization, { name: "pushers" });
     const name = "acme/pushers/deep/app";
     const first = await told(() => blob(name, "layer"));
@@ -95,7 +95,7 @@ export function registryTells({ platform, actor, told, pulls, ask }: Ground): vo
     );
   });
 
-  test("a tag tells of each change and of what it pointed to, and of nothing when it is set to what it is", async () => {
+  test("a tag emits an event for each change, with its previous digest, and none when it is set to the same digest", async () => {
     const tagged = await openTaggedRepo(platform, "moves");
     const [one, two] = tagged.digests;
     const changes = async (work: () => Promise<unknown>): Promise<unknown[][]> =>
@@ -126,7 +126,7 @@ export function registryTells({ platform, actor, told, pulls, ask }: Ground): vo
     assert.deepEqual(await changes(() => tagged.remove("v")), [["deleted.v1", two, "", "delete", false]]);
   });
 
-  test("what is deleted by its digest, with its tags; a repo goes as one", async () => {
+  test("a deletion by digest emits events for the content and its tags; a deleted repo emits one event", async () => {
     const tagged = await openTaggedRepo(platform, "deletes");
     const [one, two] = tagged.digests;
     for (const [name, digest] of [
@@ -157,7 +157,7 @@ export function registryTells({ platform, actor, told, pulls, ask }: Ground): vo
     ]);
   });
 
-  test("a pull", async () => {
+  test("a pull emits an event", async () => {
     const digest = await pushImage(platform, "acme/pulled", "v1");
     const [repo] = await rows(platform.ok("GET", "/registry/v2/repos?name=pulled"), "repos");
     await ask("GET", "/v2/acme/pulled/manifests/v1", { headers });

@@ -7,9 +7,9 @@ import { digestOf, OCI_IMAGE, startInstallation } from "../installation.ts";
 import { startPair } from "../mirror.ts";
 import { type Ground, SYSTEM, TAG, type Told } from "./events.ts";
 
-/** The server tells of what it does by itself. */
+/** Tests that the server emits events for its own jobs. */
 export function serverTells({ toldIn }: Ground): void {
-  test("what the server does by itself: retention, garbage collection", async (t) => {
+  test("retention and garbage collection emit events", async (t) => {
     const house = await startInstallation(t);
     const { uid: group } = house.bootstrap.organization;
     const image = `${house.bootstrap.organization.name}/app`;
@@ -51,7 +51,7 @@ export function serverTells({ toldIn }: Ground): void {
     }
   });
 
-  test("what is copied from elsewhere", async (t) => {
+  test("mirroring emits events", async (t) => {
     const { upstream, here, configOf, mirror, copied } = await startPair(t);
     const { digest, layer, config } = await upstream.pushImage("acme/app", "v1", "one");
     const events = await toldIn(here, async () =>
@@ -66,7 +66,7 @@ export function serverTells({ toldIn }: Ground): void {
       .map(({ type, body }) => [type, body["repository"], body["digest"], body["type"] ?? body["reason"]]);
     assert.deepEqual(manifest, ["registry.push.v1", "acme/copy", digest, "manifest"]);
     assert.deepEqual(tag, [`${TAG}.created.v1`, undefined, digest, "mirror"]);
-    // Blobs come in any order.
+    // Blobs are copied in any order.
     const blobs = copies
       .slice(0, -2)
       .map(({ type, body }) => [type, body["repository"], body["digest"], body["type"]].join(" "));

@@ -6,7 +6,7 @@ import type { Installation } from "../installation.ts";
 import { type Issuer, openIssuer } from "../issuer.ts";
 import { type Answer, type Ask, type Platform, startPlatform } from "../platform.ts";
 
-/** An event as it is kept: without its number, which comes later. */
+/** An event as stored, without its number, which is assigned later. */
 export interface Told {
   /** Without the prefix. */
   type: string;
@@ -30,27 +30,27 @@ interface Kept {
 const PULL = "registry.pull.v1";
 const TIMEOUT_MS = 10_000;
 
-/** What the server does by itself has this actor. */
+/** The actor of the server's own jobs. */
 export const SYSTEM: Told["actor"] = { subject: "", act: { actor: "system" } };
 export const TAG = "api.platform.registry.tag";
 
-/** Where the tests of events are made: a platform that is listened to, and an issuer of tokens. */
+/** The fixture of the tests of events: a platform whose events are read, and an issuer of tokens. */
 export interface Ground {
   platform: Platform;
   issuer: Issuer;
-  /** The owner, with a token of the platform's own. */
+  /** The owner, with a token issued by the platform. */
   actor: Told["actor"];
-  /** The types of what was told of so far. */
+  /** The types of events emitted so far. */
   seen: Set<string>;
-  /** What the work told of, in its order, pulls aside. */
+  /** The events that the work emitted, in order, without pulls. */
   told(work: () => Promise<unknown>): Promise<Told[]>;
-  /** The same in an installation of its own. */
+  /** The same in another installation. */
   toldIn(installation: Installation, work: () => Promise<unknown>): Promise<Told[]>;
-  /** Waits for so many pulls. */
+  /** Waits for that many pulls. */
   pulls(count: number): Promise<Told[]>;
   /** Every actor and body so far. */
   text(): string;
-  /** Calls the registry as the owner, or with the token, which must go well. */
+  /** Calls the registry as the owner, or with the token. Fails the test when the answer is an error. */
   ask(method: string, path: string, how?: Ask): Promise<Answer>;
   close(): Promise<void>;
 }
@@ -101,7 +101,7 @@ export function parentOf(uid: string): string {
   return uid.slice(0, Math.max(uid.lastIndexOf("/"), 0));
 }
 
-/** Reads the events of an installation out of its database, whether they have their numbers yet or not. */
+/** Reads an installation's events from its database, with or without their numbers. */
 function listen(transact: <T>(work: (tx: Database) => Promise<T>) => Promise<T>) {
   const known = new Set<string>();
   let text = "";
@@ -127,18 +127,18 @@ function listen(transact: <T>(work: (tx: Database) => Promise<T>) => Promise<T>)
   const pulls: Told[] = [];
   const look = async (): Promise<Told[]> => {
     const found = await news();
-    // Pulls are written a little later: they belong to no call that was made just now.
+    // Pulls are written a little later, so they do not belong to the call that was just made.
     pulls.push(...found.filter(({ type }) => type === PULL));
     return found.filter(({ type }) => type !== PULL);
   };
   return {
-    /** What the work told of, in its order, pulls aside. */
+    /** The events that the work emitted, in order, without pulls. */
     async during(work: () => Promise<unknown>): Promise<Told[]> {
       await look();
       await work();
       return look();
     },
-    /** Waits for so many pulls. */
+    /** Waits for that many pulls. */
     async pulls(count: number): Promise<Told[]> {
       for (const endMs = performance.now() + TIMEOUT_MS; pulls.length < count && performance.now() < endMs;) {
         await look();

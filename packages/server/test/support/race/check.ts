@@ -8,12 +8,11 @@ import { diceOf } from "../dice.ts";
 import { needed, perhapsNeeded, type Shelf } from "./facts.ts";
 import { checkTag, type Worker } from "./operations.ts";
 
-// What must hold whenever nobody does anything: all that is needed is there, byte for byte, and after a while nothing
-// else.
+// What must hold whenever no client works: everything needed is stored, byte for byte, and after a while nothing else.
 
 const AT_ONCE = 6;
 
-/** A client that asks until it is answered, and does nothing else. */
+/** A client that repeats each request until it is answered, and does nothing else. */
 export function checker(race: Race, url: string): Hand & { close(): void } {
   const client = openClient(url);
   return {
@@ -68,8 +67,7 @@ async function checkReferrers(
 }
 
 /**
- * Pushes images without a tag, with nobody killing anything. Answers the digests of their blobs, which nothing else
- * has.
+ * Pushes images without a tag while no process is killed. Returns the digests of their blobs, which no other image has.
  */
 export async function pushGarbage(hand: Hand, path: string, rounds: number): Promise<string[]> {
   const pushed: string[] = [];
@@ -124,14 +122,14 @@ export async function checkGone(hand: Hand, workers: readonly Worker[]): Promise
   return gone;
 }
 
-/** Asked for with GET: a client that asks with HEAD means to use it. */
+/** Uses GET, because a client that sends HEAD may be about to use the content, which gives it a new grace. */
 async function mustBeGone(hand: Hand, target: string): Promise<void> {
   const reply = await send(hand, "GET", target);
   count(hand, "looked for what must be gone");
   if (reply.status !== 404) reportWrong(hand, `${target} is there, and nobody needs it: ${reply.status}`);
 }
 
-/** The digests in the blob store, with their bytes. */
+/** The digests in the blob store, with their sizes in bytes. */
 export async function storedBlobs(config: Config): Promise<Map<string, number>> {
   const blobs: BlobStore = await openBlobs(config);
   const found = new Map<string, number>();

@@ -12,31 +12,32 @@ export interface Race {
   /** The owner's tokens. */
   platform: string;
   registry: string;
-  /** What content stays for after the last thing that needed it went, in milliseconds. */
+  /** How long content is retained after it is last needed, in milliseconds. */
   graceMs: number;
   pool: Pool;
-  /** What must not be. At most MOST_WRONG. */
+  /** The faults found, at most MOST_WRONG. */
   wrong: string[];
-  /** Blobs that were deleted on purpose, lately. */
+  /** Blobs deleted on purpose, recently. */
   blobDeletions: { path: string; digest: string; doneMs: number }[];
   counts: Record<string, number>;
   isOver(): boolean;
 }
 
-/** One client in the middle of something. */
+/** One client during its operations. */
 export interface Hand {
   race: Race;
   client: Client;
   dice: Dice;
   /**
-   * It asks again until it is answered; otherwise it gives up at the first failure, and does not know what was done.
+   * Whether it repeats a request until it is answered; otherwise it gives up at the first failure, and does not know
+   * the outcome.
    */
   patient: boolean;
-  /** It takes its time before the last request of a push. */
+  /** Whether it waits before the last request of a push. */
   lingers: boolean;
-  /** What it is doing, for messages. */
+  /** Its current operation, for messages. */
   doing: string;
-  /** All the paths there are, to mount from. */
+  /** All image paths, to mount from. */
   paths: readonly string[];
 }
 
@@ -46,7 +47,7 @@ export interface Promised {
   untilMs: number;
 }
 
-/** The client gave up. What it asked for last may have been done or not. */
+/** The client gave up. Its last request may have been done or not. */
 export class GivenUp extends Error {}
 
 const OCTETS = { "content-type": "application/octet-stream" };
@@ -128,7 +129,7 @@ export async function ensureBlob(hand: Hand, path: string, blob: Content): Promi
   return giveBlob(hand, path, blob);
 }
 
-/** In one request. */
+/** Pushes in one request. */
 export async function giveBlob(hand: Hand, path: string, { digest, bytes }: Content): Promise<Promised> {
   const reply = await send(hand, "POST", `/v2/${path}/blobs/uploads/?digest=${digest}`, {
     body: bytes,
@@ -156,7 +157,7 @@ async function uploadBlob(hand: Hand, path: string, blob: Content): Promise<Prom
   return last.status === 201 ? whole(hand, last.sentMs) : giveBlob(hand, path, blob);
 }
 
-/** From another repo; what cannot be mounted is sent. */
+/** Mounts from another repo; uploads a blob that cannot be mounted. */
 export async function mountBlob(hand: Hand, path: string, from: string, blob: Content): Promise<Promised> {
   const reply = await send(hand, "POST", `/v2/${path}/blobs/uploads/?mount=${blob.digest}&from=${from}`);
   if (reply.status === 201) {
@@ -194,7 +195,7 @@ export async function pushManifest(hand: Hand, shelf: Shelf, manifest: Manifest,
     const promises = new Map<string, Promised>();
     for (const child of manifest.children) promises.set(child.digest, await ensureManifest(hand, shelf, child));
     for (const blob of manifest.blobs) promises.set(blob.digest, await ensureBlob(hand, path, blob));
-    // A slow client: what it was told still holds.
+    // A slow client: the server's earlier answers still hold.
     if (hand.lingers || hand.dice.chance(0.2)) await wait(hand.dice.below(race.graceMs * 0.45));
     const sentMs = nowMs();
     const note = (sure: boolean): void =>

@@ -6,7 +6,7 @@ import { collectInstallation, loadConfig } from "../../../src/index.ts";
 import type { Dice } from "../dice.ts";
 import type { Replicas } from "../replicas.ts";
 
-/** How a race was disturbed. */
+/** How often a race was disturbed, by kind. */
 export type Disturbances = Record<(typeof KINDS)[number], number>;
 
 export interface Disturber {
@@ -51,7 +51,7 @@ export function disturberOf(replicas: Replicas, graceMs: number): Disturber {
   const config = loadConfig(env);
   const workers = Number(env["MOORAGE_WORKERS"] ?? 1);
 
-  /** Runs `moorage gc`. `began` is called when it has told of the first repo. */
+  /** Runs `moorage gc`. `began` is called when it has reported the first repo. */
   const collect = async ({ killAfterMs = COLLECT_TIMEOUT_MS, began }: Collecting = {}): Promise<{
     status: number | string;
     said: string;
@@ -88,7 +88,7 @@ export function disturberOf(replicas: Replicas, graceMs: number): Disturber {
     const listening = () => server.lines.filter(({ msg }) => msg === "listening");
     const before = listening();
     const number = 1 + dice.below(workers);
-    // The last of a number is the one that lives.
+    // The last process with the number is the running one.
     const victim = before.findLast(({ worker }) => worker === number);
     if (victim === undefined) throw new Error(`worker ${number} has never listened`);
     process.kill(victim.pid, "SIGKILL");

@@ -1,12 +1,12 @@
 import type { Manifest } from "./content.ts";
 
-// What one client knows of a repo, from what it was told was done. What it was not told counts as done or not done,
-// whichever is worse.
+// What one client knows of a repo from the answers to its requests. A request without an answer counts as done or not
+// done, whichever is worse.
 
-/** How long a repo keeps what its tags pointed to. */
+/** How long a repo retains what its tags pointed to. */
 export type History = "ever" | "short";
 
-/** A manifest that the client pushed, or tried to. */
+/** A manifest that the client pushed, or tried to push. */
 export interface Known {
   manifest: Manifest;
   /** It is there: it was acknowledged, and has been needed since, or its grace is not over. */
@@ -30,7 +30,10 @@ export interface Shelf {
   path: string;
   history: History;
   known: Map<string, Known>;
-  /** Of each tag that this client alone moves, oldest first; those that no longer tell anything are left out. */
+  /**
+   * Of each tag with this client as its only writer, oldest first; moves without influence on what is needed are left
+   * out.
+   */
   moves: Map<string, Move[]>;
   /** What tags have pointed to and nobody deleted since; and what they may have pointed to. */
   named: Set<string>;

@@ -117,7 +117,7 @@ function nonceOf(hand: Hand, worker: Worker): string {
   return `${worker.number}-${worker.steps}-${hand.dice.below(1_000_000)}`;
 }
 
-/** A tag that this client alone moves. */
+/** A tag with this client as its only writer. */
 function someTag(hand: Hand, worker: Worker): string {
   return `w${worker.number}-${hand.dice.pick(TAGS)}`;
 }
@@ -333,7 +333,7 @@ async function remove(
   note(true);
 }
 
-/** A blob that all push: refused while something needs it. */
+/** A blob that all clients push: its deletion is refused while content needs it. */
 async function deleteBlob(hand: Hand, shelf: Shelf): Promise<void> {
   const { race, dice } = hand;
   const { digest } = dice.pick(race.pool.blobs);
@@ -342,7 +342,7 @@ async function deleteBlob(hand: Hand, shelf: Shelf): Promise<void> {
   );
   const deletion = { path: shelf.path, digest, doneMs: Infinity };
   race.blobDeletions.push(deletion);
-  // Nobody knows whether one that was given up will be done: this one asks until it is told.
+  // Whether a request that was given up will still be done is unknown: this one is repeated until it is answered.
   const reply = await send({ ...hand, patient: true }, "DELETE", `/v2/${shelf.path}/blobs/${digest}`);
   deletion.doneMs = nowMs();
   const lately = nowMs() - 60_000;

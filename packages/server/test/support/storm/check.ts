@@ -2,8 +2,8 @@ import type { Got } from "./records.ts";
 import type { Listener, World } from "./world.ts";
 import type { Written } from "./writers.ts";
 
-// What is wrong with what the receivers got, as texts; nothing, when all is as it must be. What the server acknowledged
-// is the truth.
+// Compares the requests that receivers got with the server's acknowledged writes. Returns the faults as texts; none
+// when everything is right.
 
 const TAG = ".api.platform.registry.tag.";
 const PUSH = ".registry.push.";
@@ -67,7 +67,7 @@ export function foreign({ listeners }: World, written: readonly Written[], all: 
 }
 
 /**
- * Numbers of a subject that are missing, or stand for two events; and tags whose moves were told in another order than
+ * Numbers of a subject that are missing, or stand for two events; and tags whose moves were sent in another order than
  * they were made.
  */
 export function disordered({ listeners, places }: World, written: readonly Written[], all: readonly Got[]): string[] {

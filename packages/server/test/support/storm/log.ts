@@ -2,7 +2,7 @@ import { gathered } from "./check.ts";
 import type { Got } from "./records.ts";
 import type { Api, Listener, World } from "./world.ts";
 
-// The log of deliveries, held against what the receivers got.
+// Compares the log of deliveries with the requests that receivers got.
 
 interface Delivery {
   eventId: string;
@@ -12,12 +12,11 @@ interface Delivery {
 }
 
 const PAGE = 200;
-// Each tells that it takes events, before it does something else.
+// These answer that they accept the event before they do something else.
 const SAY_YES = ["endless", "bomb", "slow-body", "short"];
 
 /**
- * What is wrong with the log; and how many deliveries and tries it has. The receivers' notes must have been taken
- * before.
+ * The faults of the log, and its numbers of deliveries and attempts. The receivers' records must have been read before.
  */
 export async function unaccounted(
   api: Api,
