@@ -4,7 +4,7 @@ import { createAdaptiveRate } from "./adaptive-rate.ts";
 
 const delivered = { isDelivered: true, startMs: 0, nowMs: 10 };
 
-test("each delivery lets one more be under way, up to the bound; a failure leaves one", () => {
+test("each delivery raises the concurrency by one, up to the bound; a failure resets it to one", () => {
   const adaptiveRate = createAdaptiveRate(4, 5_000);
   assert.equal(adaptiveRate.concurrency(), 1);
   for (let n = 0; n < 10; n += 1) adaptiveRate.ended(delivered);
@@ -15,13 +15,13 @@ test("each delivery lets one more be under way, up to the bound; a failure leave
   assert.deepEqual(
     [adaptiveRate.concurrency(), adaptiveRate.failures()],
     [1, 1],
-    "one that began before the failure says nothing of now",
+    "a delivery that began before the failure does not raise the concurrency",
   );
   adaptiveRate.ended({ isDelivered: true, startMs: 25, nowMs: 30 });
   assert.deepEqual([adaptiveRate.concurrency(), adaptiveRate.failures()], [2, 0]);
 });
 
-test("attempts that fail together count once, and rests grow up to a bound", () => {
+test("concurrent attempts that fail count as one failure, and the rest after each failure doubles up to a bound", () => {
   const adaptiveRate = createAdaptiveRate(16, 60_000);
   let nowMs = 1_000;
   for (let n = 0; n < 16; n += 1) adaptiveRate.ended({ isDelivered: false, startMs: 0, nowMs });
@@ -35,7 +35,7 @@ test("attempts that fail together count once, and rests grow up to a bound", () 
   assert.deepEqual(rests, [50, 100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000, 5_000]);
 });
 
-test("a rest is no longer than the first delay of the schedule, and what the sink asks for no longer than a minute", () => {
+test("a rest is at most the first delay of the retry schedule, and at most a minute when the sink asks for it", () => {
   const adaptiveRate = createAdaptiveRate(16, 70);
   for (let n = 0; n < 9; n += 1) adaptiveRate.ended({ isDelivered: false, startMs: n, nowMs: n });
   assert.equal(adaptiveRate.readyInMs(8), 70);
@@ -43,7 +43,7 @@ test("a rest is no longer than the first delay of the schedule, and what the sin
   assert.equal(adaptiveRate.readyInMs(100), 60_000);
 });
 
-test("in no minute there are more attempts than the sink allows, and as many as that over time", () => {
+test("no minute has more attempts than the sink allows, and over time the allowed rate is used up", () => {
   for (const rate of [1, 7, 60, 600, 6_000, 90_000]) {
     const adaptiveRate = createAdaptiveRate(16, 5_000);
     adaptiveRate.allow(rate, 0, true);
@@ -64,17 +64,17 @@ test("in no minute there are more attempts than the sink allows, and as many as 
   }
 });
 
-test("a process that takes over begins as if all had been used", () => {
+test("a process that takes over a subscription assumes that the allowed burst is used up", () => {
   const adaptiveRate = createAdaptiveRate(16, 5_000);
   adaptiveRate.allow(60, 1_000, false);
   assert.equal(adaptiveRate.readyInMs(1_000), 1_000);
   adaptiveRate.allow(60, 1_500, false);
-  assert.equal(adaptiveRate.readyInMs(1_500), 500, "told again, it goes on as it was");
+  assert.equal(adaptiveRate.readyInMs(1_500), 500, "setting the same rate again changes nothing");
   adaptiveRate.allow(0, 1_500, false);
   assert.equal(adaptiveRate.readyInMs(1_500), 0);
 });
 
-test("what is at hand fits what the sink takes in a second", () => {
+test("the batch is what the sink takes in about a second", () => {
   const adaptiveRate = createAdaptiveRate(16, 5_000);
   assert.equal(adaptiveRate.batch(), 4);
   for (let n = 0; n < 100; n += 1) adaptiveRate.ended(delivered);

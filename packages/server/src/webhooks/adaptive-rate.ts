@@ -1,21 +1,24 @@
 /**
- * How quickly a process sends for one subscription: what it learned of the sink so far. Times are of the monotonic
- * clock, in milliseconds.
+ * How quickly a process sends for one subscription, learned from how the sink answered. Times are milliseconds of the
+ * monotonic clock.
  */
 export interface AdaptiveRate {
-  /** Attempts that may be under way together. */
+  /** The number of attempts that may run concurrently. */
   concurrency(): number;
-  /** Attempts in a row that failed, those counted once that were under way together. */
+  /** The number of consecutive failed attempts; attempts that ran concurrently count once. */
   failures(): number;
-  /** How many deliveries to have at hand: what the sink takes in a second or so. */
+  /** How many deliveries to hold claimed: about as many as the sink takes in a second. */
   batch(): number;
-  /** In how many milliseconds an attempt may begin; 0: now. */
+  /** In how many milliseconds the next attempt may begin; 0 means now. */
   readyInMs(nowMs: number): number;
-  /** An attempt begins. */
+  /** Records that an attempt begins. */
   began(nowMs: number): void;
-  /** An attempt that began then ended. `restMs`: the sink asked to be left alone. */
+  /** Records that an attempt, begun at `startMs`, has ended. `restMs`: how long the sink asked not to be sent to. */
   ended(attempt: { isDelivered: boolean; startMs: number; nowMs: number; restMs?: number | undefined }): void;
-  /** Requests a minute that the sink allows; 0: any number. `isFirst`: nobody has sent anything yet. */
+  /**
+   * Sets how many requests a minute the sink allows; 0 means no limit. `isFirst`: no process has sent to the sink
+   * before.
+   */
   allow(ratePerMinute: number, nowMs: number, isFirst: boolean): void;
 }
 
@@ -23,14 +26,15 @@ const LEAST_BATCH = 4;
 const MAX_BATCH = 256;
 const FIRST_REST_MS = 50;
 const LONGEST_REST_MS = 5_000;
-// A sink that is mended meanwhile must not wait for ever; what it put off itself stays put off.
+// Bounds a rest that the sink asked for, since it may recover earlier. The retried delivery itself keeps its later
+// time.
 const LONGEST_ASKED_REST_MS = 60_000;
 const LATENCY_WEIGHT = 0.2;
 
 /**
- * One more attempt at a time with each that is delivered, `most` at most; one after a failure. While a sink fails it is
- * asked ever more slowly, so that a dead one neither costs much nor uses up the attempts of all that waits for it.
- * `firstRetryMs`: the first delay of the schedule, which no rest outlasts.
+ * Raises the concurrency by one with each delivery, up to `most`, and resets it to one after a failure. While a sink
+ * fails, the rests between attempts grow, so that an unreachable sink costs little and does not use up the attempts of
+ * every delivery that waits for it. `firstRetryMs`: the first delay of the retry schedule, the longest rest.
  */
 export function createAdaptiveRate(most: number, firstRetryMs = LONGEST_REST_MS): AdaptiveRate {
   const longestRestMs = Math.min(LONGEST_REST_MS, firstRetryMs);
@@ -40,9 +44,10 @@ export function createAdaptiveRate(most: number, firstRetryMs = LONGEST_REST_MS)
   let restUntilMs = 0;
   let latencyMs: number | undefined;
   let rate = 0;
-  // When what was sent so far is used up at that rate: the "virtual scheduling" of ITU-T I.371.
+  // The time by which the attempts so far are due at that rate: the "virtual scheduling" of ITU-T I.371.
   let paidUntilMs = 0;
-  // Evenly spread, with what a tenth of a second brings at once; so much less is sent over time.
+  // Attempts are evenly spread, except that those of a tenth of a second may go together. The steady rate is lower by
+  // as many, so that no minute exceeds the limit.
   const burst = (): number => Math.max(1, Math.floor(rate / 600));
   const perAttemptMs = (): number => 60_000 / (rate - burst() + 1);
   return {
@@ -62,7 +67,7 @@ export function createAdaptiveRate(most: number, firstRetryMs = LONGEST_REST_MS)
       const tookMs = nowMs - startMs;
       latencyMs = latencyMs === undefined ? tookMs : latencyMs + LATENCY_WEIGHT * (tookMs - latencyMs);
       if (isDelivered) {
-        // One that began before the last failure does not say that the sink is well again.
+        // An attempt that began before the last failure does not show that the sink has recovered.
         if (startMs < failedAtMs) return;
         failures = 0;
         concurrency = Math.min(most, concurrency + 1);
@@ -79,7 +84,7 @@ export function createAdaptiveRate(most: number, firstRetryMs = LONGEST_REST_MS)
     allow(ratePerMinute, nowMs, isFirst) {
       if (ratePerMinute === rate) return;
       rate = ratePerMinute;
-      // Nobody knows what the process before this one sent just now: it counts as all there was.
+      // What another process sent just before is unknown: assume that it used up the burst.
       paidUntilMs = rate === 0 || isFirst ? nowMs : nowMs + burst() * perAttemptMs();
     },
   };

@@ -1,7 +1,11 @@
-/** Bounds the attempts that a process has under way, for all subscriptions together. */
+/** Bounds the concurrent attempts of a process, over all subscriptions. */
 export interface AttemptLimit {
-  /** Whether one more may begin. `isOnly`: its subscription has no other, and may always have one. */
+  /**
+   * Reserves an attempt; false when the limit is reached. `isOnly`: the subscription has no other attempt under way,
+   * and is always allowed one.
+   */
   take(isOnly: boolean): boolean;
+  /** Releases an attempt that was reserved. */
   end(): void;
 }
 

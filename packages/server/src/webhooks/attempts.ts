@@ -9,12 +9,13 @@ import { signedRequest } from "./sign.ts";
 
 /** The deliveries claimed for one subscription, and the attempts to send them. */
 export interface Attempts {
-  /** Claimed and not begun, the next one first. */
+  /** Deliveries claimed but not begun, the next one first. */
   readonly waiting: ClaimedDelivery[];
+  /** The number of attempts that have begun and not ended. */
   underWay(): number;
   /**
-   * Begins as many attempts as may begin now. Answers in how many milliseconds there may be another; undefined: when
-   * something has changed.
+   * Begins as many attempts as may begin now. Returns in how many milliseconds another may begin; undefined when that
+   * depends on something other than time.
    */
   begin(): number | undefined;
 }
@@ -25,9 +26,9 @@ export interface AttemptsDeps extends Pick<DeliveryDeps, "clock" | "config" | "l
   destination: Destination;
   lease: Lease;
   recorder: OutcomeRecorder;
-  /** Whether the turn begins nothing more. */
+  /** Whether the run begins no more attempts. */
   isStopping(): boolean;
-  /** Called when an attempt has ended, and others have begun in its place. */
+  /** Called when an attempt has ended, after others have begun in its place. */
   changed(): void;
 }
 
@@ -58,7 +59,7 @@ export function createAttempts(subscription: string, deps: AttemptsDeps): Attemp
     const start = { ms: performance.now(), timeMs: clock.nowMs() };
     try {
       const request = await signedRequest(delivery.event, recipient, deps);
-      // Signing may have waited for the database.
+      // Signing may have waited for the database, so the lease is checked again.
       if (lease.coversAttempt(performance.now())) recorder.ended(delivery, await sink.send(request), start);
       else waiting.unshift(delivery);
     } catch (error) {

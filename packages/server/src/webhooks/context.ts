@@ -6,10 +6,10 @@ import type { EventMetrics } from "../observe/index.ts";
 import type { Database } from "../store/index.ts";
 import type { Transactor } from "../core/transactor.ts";
 
-/** What sending events works with. */
+/** The dependencies of event delivery. */
 export interface DeliveryDeps {
   transactor: Transactor;
-  /** For looking what there is to do, which is too often to be counted as work. */
+  /** Reads without the transactor: polling for due deliveries would distort the transaction metrics. */
   reader: Database;
   tokens: Pick<Tokens, "mint">;
   secrets: Secrets;

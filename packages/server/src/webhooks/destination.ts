@@ -6,23 +6,23 @@ import { type Recipient, signingKey } from "./sign.ts";
 import type { Sink } from "./sink.ts";
 import type { SubscriptionState } from "./subscription-state.ts";
 
-/** What an attempt needs: the connections to the sink, and for whom and by which keys events are signed. */
+/** What an attempt needs: the connections to the sink, and the group and keys that events are signed for. */
 export interface Open {
   sink: Sink;
   recipient: Recipient;
 }
 
-/** Whether the sink may be sent to. `handshake`: what it said when it was asked just now. */
+/** Whether the sink may be sent to. `handshake`: its answer, when it was asked just now. */
 export type Readiness =
   | { kind: "ready"; handshake?: { atMs: number; allowedRate: number } }
   | { kind: "rejected"; reason: string }
   | { kind: "failed"; error: string; start: Start };
 
-/** Where the events of one subscription are sent during one turn. */
+/** Where the events of one subscription are sent during one run. */
 export interface Destination {
-  /** Undefined: it has not been prepared. */
+  /** Undefined until `prepare` has opened it. */
   open(): Open | undefined;
-  /** Finds out how to send to the target, and whether it wants to be sent to. */
+  /** Opens the keys and connections for the target, and asks the sink whether it allows events, if that is due. */
   prepare(target: DeliveryTarget): Promise<Readiness>;
 }
 
@@ -33,7 +33,7 @@ export function createDestination(
 ): Destination {
   let recipient: (Recipient & { secrets: string }) | undefined;
   let sink: Sink | undefined;
-  // Asked once a turn at most.
+  // A sink is asked at most once per run.
   let isAllowed = false;
 
   const setRecipient = ({ secrets, group }: DeliveryTarget): void => {

@@ -2,33 +2,36 @@ import type { DeliveryDeps } from "./context.ts";
 import { deliveryQueue } from "./queue.ts";
 import { createSignal } from "./signal.ts";
 import { createSubscriptionStates } from "./subscription-state.ts";
-import { createTurns } from "./turns.ts";
+import { createRuns } from "./runs.ts";
 
-/** Numbers and sends events in one process. */
+/** Assigns sequence numbers to events and delivers them, in one process. */
 export interface Dispatcher {
-  /** There may be something to do. */
+  /** Signals that there may be new events or due deliveries. */
   wake(): void;
-  /** Lets attempts under way end for as long as requests may, records them, gives back what was not sent, and stops. */
+  /**
+   * Stops: waits for the attempts under way, up to the drain timeout of requests, records them, and releases deliveries
+   * that were not sent.
+   */
   close(): Promise<void>;
 }
 
-// After a write the next ones are waited for: they go together.
+// Waits this long after a wake-up, so that the events of several writes are numbered together.
 const GATHER_MS = 20;
 const LONGEST_SLEEP_MS = 500;
 const FIRST_BACK_OFF_MS = 500;
 const LONGEST_BACK_OFF_MS = 15_000;
 const SEQUENCE_LIMIT = 500;
 const SWEEP_EVERY_MS = 30_000;
-// After the time for draining, what was cut is written.
+// After the drain timeout, how long recording the interrupted attempts may take.
 const LAST_WRITES_MS = 3_000;
 
-/** Starts to number events, and to send them unless the settings leave that to other processes. */
+/** Starts numbering events, and delivering them unless the settings leave that to other processes. */
 export function startDispatcher(deps: DeliveryDeps): Dispatcher {
   const { config, log } = deps;
   const queue = deliveryQueue(deps);
   const states = createSubscriptionStates(deps);
   const sleep = createGatheringSleep();
-  const turns = createTurns({ ...deps, queue, states, ended: sleep.wake });
+  const runs = createRuns({ ...deps, queue, states, ended: sleep.wake });
   let isClosing = false;
 
   const run = async (): Promise<void> => {
@@ -36,12 +39,12 @@ export function startDispatcher(deps: DeliveryDeps): Dispatcher {
     let sweptMs = performance.now();
     while (!isClosing) {
       try {
-        // What has just been numbered is sent while the rest is numbered.
-        while ((await queue.sequence(SEQUENCE_LIMIT)) === SEQUENCE_LIMIT && !isClosing) await turns.startDue();
-        await turns.startDue();
+        // Events just numbered are sent while the next batch is numbered.
+        while ((await queue.sequence(SEQUENCE_LIMIT)) === SEQUENCE_LIMIT && !isClosing) await runs.startDue();
+        await runs.startDue();
         if (performance.now() - sweptMs > SWEEP_EVERY_MS) {
           sweptMs = performance.now();
-          await states.sweep(turns.isRunning);
+          await states.sweep(runs.isRunning);
         }
         failures = 0;
         await sleep.sleep(LONGEST_SLEEP_MS * (0.5 + Math.random() / 2));
@@ -59,19 +62,19 @@ export function startDispatcher(deps: DeliveryDeps): Dispatcher {
     wake: sleep.wake,
     async close() {
       isClosing = true;
-      turns.close();
+      runs.close();
       sleep.end();
       await running;
-      const ended = turns.stop();
+      const ended = runs.stop();
       await within(config.drainTimeoutMs, ended);
       await states.close();
       if (!(await within(LAST_WRITES_MS, ended)))
-        log.warn({}, "events were sent whose fate could not be written: they are sent again");
+        log.warn({}, "the outcomes of some sent events could not be recorded; those events are sent again");
     },
   };
 }
 
-/** A sleep that many may end, and that ends for them together: no sooner than `GATHER_MS` after the one before. */
+/** A sleep that `wake` ends, no sooner than `GATHER_MS` after the previous one, so that many wakes end it once. */
 function createGatheringSleep() {
   const signal = createSignal();
   let endedMs = -Infinity;
@@ -82,7 +85,7 @@ function createGatheringSleep() {
       isWoken = true;
       setTimeout(signal.notify, Math.max(0, endedMs + GATHER_MS - performance.now()));
     },
-    /** Ends it now. */
+    /** Ends the sleep immediately. */
     end: signal.notify,
     async sleep(longestMs: number): Promise<void> {
       await signal.wait(longestMs);
@@ -92,7 +95,7 @@ function createGatheringSleep() {
   };
 }
 
-/** Whether it ended in that time. */
+/** Whether the work ended within the time. */
 async function within(timeMs: number, work: Promise<unknown>): Promise<boolean> {
   const { promise: late, resolve } = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => resolve(false), timeMs);

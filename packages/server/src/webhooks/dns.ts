@@ -10,14 +10,14 @@ export interface LookupOptions {
 
 type Found = { error: Error } | { addresses: LookupAddress[] };
 
-// Names are resolved by a few threads, which read files as well: slow names must not take them all. Sinks that fail
-// wait for each other alone.
+// Node resolves names on its small thread pool, which also reads files: slow names must not occupy all its threads.
+// Sinks that fail have their own limit, so that they delay only each other.
 const CONCURRENCY = { failing: 1, others: 2 };
 
 /**
- * Makes the lookups of sinks, each checked as in lib/guarded-fetch.ts: few at a time, and one for all connections to a
- * name that are made together. `isFailing`: whether the last attempt to reach the sink failed. One whose turn does not
- * come within `timeoutMs` fails.
+ * Makes the lookup functions of sinks. Addresses are checked as in lib/guarded-fetch.ts; few lookups run concurrently,
+ * and connections that are opened together to one name share one. `isFailing`: whether the last attempt to reach the
+ * sink failed. A lookup that cannot start within `timeoutMs` fails.
  */
 export function createLookups({
   allowPrivateNetwork,

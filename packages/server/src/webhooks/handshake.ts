@@ -1,19 +1,19 @@
 import type { Sink, SinkAnswer } from "./sink.ts";
 
-/** What a sink says of being sent events. `failed`: it did not answer. */
+/** A sink's answer to whether it allows events. `failed`: it did not answer. */
 export type Handshake =
   { kind: "allowed"; ratePerMinute: number } | { kind: "rejected"; reason: string } | { kind: "failed"; error: string };
 
-/** How long an answer holds. */
+/** How long a sink's answer is valid. */
 export const HANDSHAKE_EVERY_MS = 86_400_000;
-// More than anybody gets: whoever has a limit says so.
+// More than any subscription reaches, so that a sink with a limit answers with its own.
 const RATE_WANTED = 1_000_000;
 const MAX_REASON_CHARS = 200;
 
 /**
- * Asks whether the sink wants events from here, and how many a minute. A sink that does not know the question takes
- * part without a limit: only one that names other origins refuses. `origin`: our host name. Source: CloudEvents HTTP
- * 1.1 Web Hooks 1.0.2 §4.
+ * Asks whether the sink allows events from this server, and how many a minute. A sink that does not know the handshake
+ * is sent to without a limit: only one that allows other origins alone rejects. `origin`: this server's host name.
+ * Source: CloudEvents HTTP 1.1 Web Hooks 1.0.2 §4.
  */
 export async function askSink(sink: Sink, origin: string): Promise<Handshake> {
   const answer = await sink.send({
@@ -40,7 +40,7 @@ function valuesOf({ headers }: SinkAnswer, name: string): string[] {
     .filter((value) => value !== "");
 }
 
-/** 0: no limit that we could keep to. */
+/** Requests a minute; 0 when the header states no usable limit. */
 function allowedRateOf(text: string): number {
   return /^[1-9]\d{0,8}$/.test(text) ? Math.min(Number(text), RATE_WANTED) : 0;
 }

@@ -1,3 +1,3 @@
-// The sending of events.
+// Event delivery.
 export { type Dispatcher, startDispatcher } from "./dispatcher.ts";
 export { wakingTransactor } from "./wake.ts";

@@ -4,43 +4,43 @@ import type { DeliveryQueue } from "./queue.ts";
 import { judge, type Reply } from "./retry.ts";
 import type { SubscriptionState } from "./subscription-state.ts";
 
-/** When an attempt began. */
+/** When an attempt began, by both clocks. */
 export interface Start {
-  /** Milliseconds since 1970: what is recorded. */
+  /** Milliseconds since 1970, for the record of the attempt. */
   timeMs: number;
-  /** By the monotonic clock: what durations are counted from. */
+  /** Milliseconds of the monotonic clock, for durations. */
   ms: number;
 }
 
-/** What happened in one turn of sending for a subscription, and what of it is not written to the database yet. */
+/** Collects the outcomes of one run of sending for a subscription, and writes them to the database in batches. */
 export interface OutcomeRecorder {
-  /** An attempt ended: judges it, lets the adaptive rate learn from it, and keeps its outcome to be written. */
+  /** Judges an attempt that ended, reports it to the adaptive rate, and queues its outcome for writing. */
   ended(delivery: ClaimedDelivery, reply: Reply, start: Start): void;
-  /** The sink was asked by the handshake and allows events. */
+  /** Records that the sink was asked by the handshake and allows events. */
   allowed(handshake: NonNullable<RecordRequest["handshake"]>): void;
-  /** The sink wants no more events: the subscription is disabled when the turn ends. */
+  /** Disables the subscription when the run ends, because the sink wants no more events. */
   disable(reason: string): void;
   isDisabled(): boolean;
-  /** Whether no outcome waits to be written. */
+  /** Whether no outcomes wait to be written. */
   isEmpty(): boolean;
-  /** In how many milliseconds what has gathered is to be written; undefined: nothing has. */
+  /** In how many milliseconds the collected outcomes are to be written; undefined when there are none. */
   dueInMs(nowMs: number): number | undefined;
   /**
-   * Writes what has gathered. False: the subscription is not this process's any more, and nothing was written. Rejects
-   * when the database fails; what was to be written is kept.
+   * Writes the collected outcomes. False when this process no longer holds the subscription: then nothing was written.
+   * Rejects when the database fails; the outcomes remain queued.
    */
   write(): Promise<boolean>;
-  /** Writes what has gathered, gives back the deliveries that were not sent, and ends the lease. */
+  /** Writes the collected outcomes, releases the deliveries that were not sent, and ends the lease. */
   writeLast(unsent: readonly ClaimedDelivery[]): Promise<boolean>;
 }
 
 export interface OutcomeRecorderDeps extends Pick<DeliveryDeps, "clock"> {
   queue: Pick<DeliveryQueue, "record">;
-  /** What the schedule waits after each failed attempt, in milliseconds. */
+  /** The delay after each failed attempt, in milliseconds. */
   retryMs: readonly number[];
 }
 
-// Outcomes gather for so long, or until there are so many: each write costs a commit.
+// Outcomes are collected for this long, or until there are this many, because each write costs a commit.
 const GATHER_MS = 20;
 const GATHER_MOST = 64;
 

@@ -16,12 +16,12 @@ import { systemCall } from "../core/system-call.ts";
 
 /** The queue of deliveries in the database, as one process uses it. */
 export interface DeliveryQueue {
-  /** Numbers events that have none yet, so many at most, and gives them to subscriptions. Answers how many. */
+  /** Numbers at most `limit` new events and creates their deliveries. Returns how many events it numbered. */
   sequence(limit: number): Promise<number>;
-  /** Subscriptions that this process could send for now. */
+  /** Subscriptions with due deliveries that no other process sends for. */
   due(limit: number): Promise<string[]>;
   claim(request: Omit<ClaimRequest, "holder">): Promise<ClaimAnswer>;
-  /** False: the subscription is another's meanwhile, or gone. */
+  /** False when another process holds the subscription by now, or it was deleted. */
   record(request: Omit<RecordRequest, "holder">): Promise<boolean>;
 }
 
@@ -32,7 +32,7 @@ export function deliveryQueue({
   config,
 }: Pick<DeliveryDeps, "transactor" | "reader" | "clock" | "config">): DeliveryQueue {
   const holder = randomUUID();
-  // However many subscriptions are sent for, half of the connections are left to others.
+  // Half of the database connections are left to requests, however many subscriptions are sent for.
   const semaphore = createSemaphore(Math.ceil(config.databasePoolSize / 2));
   const data = (): CallData => systemCall(clock.nowMs(), randomUUID());
   return {

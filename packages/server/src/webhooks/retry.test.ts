@@ -13,7 +13,7 @@ interface Circumstances {
 const at = (status: number, { step = 0, random = 0.5, retryAfter, error = "" }: Circumstances = {}): Verdict =>
   judge({ status, error, retryAfter }, { step, nowMs: NOW, retryMs: RETRY, random });
 
-test("only 2xx is delivered", () => {
+test("only a 2xx answer counts as delivered", () => {
   for (const status of [200, 202, 204, 299]) assert.deepEqual(at(status), { error: "" });
   assert.deepEqual(at(404), { error: "the sink answered 404", nextMs: NOW + 5_000 });
   assert.deepEqual(at(500), { error: "the sink answered 500", nextMs: NOW + 5_000 });
@@ -29,7 +29,7 @@ test("only 2xx is delivered", () => {
   }
 });
 
-test("each attempt has its delay, a fifth more or less, and after the last the delivery is dead", () => {
+test("each attempt has its delay, give or take a fifth, and after the last one the delivery is a dead letter", () => {
   assert.deepEqual(
     [0, 1, 2].map((step) => (at(500, { step }).nextMs ?? 0) - NOW),
     RETRY,
@@ -39,12 +39,12 @@ test("each attempt has its delay, a fifth more or less, and after the last the d
   assert.deepEqual(at(500, { step: 3 }), { error: "the sink answered 500" });
 });
 
-test("410 disables, and leaves the delivery due for whoever resumes", () => {
+test("410 disables the subscription, and leaves the delivery due for when it is resumed", () => {
   const error = "the sink answered 410: it wants no more events";
   assert.deepEqual(at(410, { step: 3, retryAfter: "60" }), { error, disable: error, nextMs: NOW });
 });
 
-test("Retry-After puts off, for a day at most, and never brings forward", () => {
+test("Retry-After delays the next attempt by a day at most, and never makes it earlier", () => {
   assert.deepEqual(at(503, { retryAfter: "120" }), {
     error: "the sink answered 503",
     nextMs: NOW + 120_000,
@@ -60,8 +60,8 @@ test("Retry-After puts off, for a day at most, and never brings forward", () => 
   assert.deepEqual(at(503, { step: 3, retryAfter: "120" }), { error: "the sink answered 503", restMs: 120_000 });
 });
 
-test("what this server broke off itself is due at once, and is not the sink's fault", () => {
-  const reply = { status: 0, error: "interrupted: the server was told to end", isInterrupted: true };
+test("an attempt that this server interrupted is due immediately, and does not count against the sink", () => {
+  const reply = { status: 0, error: "interrupted: the server shuts down", isInterrupted: true };
   assert.deepEqual(judge(reply, { step: 9, nowMs: NOW, retryMs: RETRY, random: 0.5 }), {
     error: reply.error,
     nextMs: NOW,

@@ -1,34 +1,36 @@
-/** What became of one attempt, as far as the sink answered. */
+/** The sink's answer to one attempt, or why there was none. */
 export interface Reply {
-  /** 0: no answer. */
+  /** The HTTP status; 0 without an answer. */
   status: number;
-  /** Why there was no answer, or none that counts. Empty: there was one. */
+  /** Why there was no valid answer; empty when there was one. */
   error: string;
-  /** The answer's Retry-After. */
+  /** The answer's Retry-After header. */
   retryAfter?: string | undefined;
-  /** This server broke it off: the sink is not to blame. */
+  /** This server interrupted the attempt, so it does not count as a failure of the sink. */
   isInterrupted?: boolean;
 }
 
-/** What follows from it. */
+/** What follows from a reply. */
 export interface Verdict {
-  /** Empty: delivered. */
+  /** Why the attempt failed; empty when the event was delivered. */
   error: string;
-  /** When it is tried next, in milliseconds since 1970. Undefined: it is over, delivered or dead. */
+  /**
+   * Time of the next attempt, in milliseconds since 1970. Undefined when the delivery is delivered or a dead letter.
+   */
   nextMs?: number;
-  /** How long the sink wants to be left alone, in milliseconds. */
+  /** How long the sink asked not to be sent to, in milliseconds. */
   restMs?: number;
-  /** Set: the sink wants no more, and why. */
+  /** Why the subscription is to be disabled; undefined when it is not. */
   disable?: string;
 }
 
 const DAY_MS = 86_400_000;
-/** A delay may be this share longer or shorter, so that what failed together does not come back together. */
+/** A delay may be this share longer or shorter, so that deliveries that failed together are not retried together. */
 const JITTER = 0.2;
 
 /**
- * Judges an attempt. `step`: attempts of the running schedule before it. `retryMs`: the delays after the first failed
- * attempt, the second, and so on; after the last one a delivery is dead. `random`: 0 to 1.
+ * Judges an attempt. `step`: the attempts before it in the current schedule. `retryMs`: the delays after the first
+ * failed attempt, the second, and so on; after the last one the delivery is a dead letter. `random`: 0 to 1.
  */
 export function judge(
   reply: Reply,
@@ -38,7 +40,7 @@ export function judge(
   if (status >= 200 && status < 300) return { error: "" };
   const error = reply.error || errorOf(status);
   if (reply.isInterrupted) return { error, nextMs: nowMs };
-  // Whoever resumes the subscription has it sent at once.
+  // The delivery stays due, so that it is sent as soon as the subscription is resumed.
   if (status === 410) return { error, nextMs: nowMs, disable: error };
   const delayMs = retryMs[step];
   const restMs = reply.retryAfter === undefined ? undefined : retryAfterMs(reply.retryAfter, nowMs);
@@ -56,8 +58,8 @@ function errorOf(status: number): string {
 }
 
 /**
- * Milliseconds of a Retry-After, seconds or a date, at most a day; undefined when it is neither. Source: RFC 9110
- * §10.2.3.
+ * Milliseconds to wait by a Retry-After header, which has seconds or a date; at most a day. Undefined when it is
+ * neither. Source: RFC 9110 §10.2.3.
  */
 function retryAfterMs(text: string, nowMs: number): number | undefined {
   const waitMs = /^\d{1,10}$/.test(text)

@@ -11,39 +11,41 @@ import type { SubscriptionState } from "./subscription-state.ts";
 export interface SenderDeps extends Pick<DeliveryDeps, "clock" | "config" | "log" | "metrics" | "secrets" | "tokens"> {
   queue: DeliveryQueue;
   attemptLimit: AttemptLimit;
-  /** Whether other subscriptions wait for this one's turn to end. */
+  /** Whether other subscriptions wait for a run to end. */
   isCrowded(): boolean;
 }
 
-/** One turn of sending for a subscription. */
+/** A handle on one run of sending for a subscription. */
 export interface Sender {
-  /** There is more to send than was found the last time. */
+  /** Signals that more deliveries may be due than the last claim found. */
   more(): void;
-  /** Begins nothing more. What is under way ends, is recorded, and the rest is given back. */
+  /** Begins no more attempts; those under way end and are recorded, and the remaining deliveries are released. */
   stop(): void;
-  /** Resolves at the end of the turn. It never rejects. */
+  /** Resolves at the end of the run; never rejects. */
   done: Promise<void>;
 }
 
-// Once others wait, a turn takes no longer than this.
-const TURN_MS = 2_000;
-// And in no case longer than this: at its end other processes may take the subscription, and whatever of it is stuck
-// comes to light.
-const LONGEST_TURN_MS = 60_000;
-// A rest that is shorter is waited for; for a longer one the subscription is left.
+// The longest run while other subscriptions wait.
+const RUN_MS = 2_000;
+// The longest run in any case: at its end other processes may take the subscription, and deliveries that are stuck are
+// found.
+const LONGEST_RUN_MS = 60_000;
+// A shorter rest is waited for; a longer one ends the run.
 const LONGEST_WAIT_MS = 100;
 const FIRST_BACK_OFF_MS = 100;
 const LONGEST_BACK_OFF_MS = 5_000;
-// How often what happened is written to a database that does not take it, once the server is told to end.
+// How often recording outcomes is attempted while the database fails and the server shuts down.
 const LAST_WRITES = 3;
 
-/** Sends what is due of the subscription, until nothing is, the sink needs a rest, or others wait. */
+/**
+ * Sends the due deliveries of the subscription until none is left, the sink needs a rest, or the run's time is over.
+ */
 export function startSender(subscription: string, state: SubscriptionState, deps: SenderDeps): Sender {
-  const turn = new Turn(subscription, state, deps);
-  return { more: () => turn.more(), stop: () => turn.stop(), done: turn.run() };
+  const run = new SendingRun(subscription, state, deps);
+  return { more: () => run.more(), stop: () => run.stop(), done: run.run() };
 }
 
-class Turn {
+class SendingRun {
   readonly #subscription: string;
   readonly #state: SubscriptionState;
   readonly #deps: SenderDeps;
@@ -55,9 +57,9 @@ class Turn {
   readonly #startedMs = performance.now();
   /** Whether the queue may hold more than was claimed. */
   #mayClaim = true;
-  /** Nothing more begins. It stays so until the turn ends. */
+  /** No more attempts begin; stays true until the run ends. */
   #isStopping = false;
-  /** The server ends: what cannot be written is given up soon. */
+  /** The server shuts down: outcomes that cannot be recorded are soon given up. */
   #isClosing = false;
 
   constructor(subscription: string, state: SubscriptionState, deps: SenderDeps) {
@@ -91,7 +93,7 @@ class Turn {
     this.#signal.notify();
   }
 
-  /** The work, done again when the database fails: what was sent must be written. */
+  /** Runs, and repeats after a database failure, because the outcomes of sent events must be recorded. */
   async run(): Promise<void> {
     let failures = 0;
     let isOver = false;
@@ -106,7 +108,7 @@ class Turn {
         this.#deps.log.warn({ err: error, subscription: this.#subscription }, "the queue of events failed");
         const isNothingLeft = this.#recorder.isEmpty() && this.#attempts.waiting.length === 0;
         if (isOver && (this.#isClosing || isNothingLeft) && failures >= LAST_WRITES) return;
-        // Nothing new is begun by a turn that failed, and the next one has time.
+        // A run that failed begins no more attempts, and the adaptive rate delays the next run.
         this.#isStopping = true;
         const nowMs = performance.now();
         this.#state.adaptiveRate.ended({ isDelivered: false, startMs: nowMs, nowMs });
@@ -115,7 +117,7 @@ class Turn {
     }
   }
 
-  /** Sends until the turn is over: nothing is under way, and nothing more may begin or is left. */
+  /** Sends until no attempt is under way and none may begin or none is left. */
   async #send(): Promise<void> {
     const [lease, recorder, attempts] = [this.#lease, this.#recorder, this.#attempts];
     for (;;) {
@@ -129,7 +131,8 @@ class Turn {
       const renewInMs = isAtWork ? lease.renewInMs(nowMs) : undefined;
       const needsLease = renewInMs !== undefined && renewInMs < 0 && !this.#stops();
       const writeInMs = recorder.dueInMs(nowMs);
-      // What is not written when the lease ends counts as interrupted: it is written before the lease is taken again.
+      // Attempts not recorded when the lease ends count as interrupted, so they are recorded before the lease is
+      // renewed.
       if (writeInMs === 0 || (writeInMs !== undefined && lease.isOver(nowMs))) await this.#write();
       else if (wantsMore || needsLease) await this.#claim();
       else {
@@ -139,10 +142,10 @@ class Turn {
     }
   }
 
-  /** Whether the sink needs a longer rest, or the turn has taken its time. */
+  /** Whether the sink needs a longer rest, or the time of the run is over. */
   #mustEnd(nowMs: number): boolean {
     if (this.#state.adaptiveRate.readyInMs(nowMs) > LONGEST_WAIT_MS) return true;
-    return nowMs - this.#startedMs > (this.#deps.isCrowded() ? TURN_MS : LONGEST_TURN_MS);
+    return nowMs - this.#startedMs > (this.#deps.isCrowded() ? RUN_MS : LONGEST_RUN_MS);
   }
 
   #stops(): boolean {
@@ -172,7 +175,7 @@ class Turn {
       if (readiness.handshake !== undefined) this.#recorder.allowed(readiness.handshake);
     } else if (readiness.kind === "rejected") this.#recorder.disable(readiness.reason);
     else {
-      // One delivery counts the failure, so that the schedule and the log know of it.
+      // The failure is recorded with one delivery, so that its schedule and the log have it.
       const first = waiting.shift();
       if (first !== undefined)
         this.#recorder.ended(first, { status: 0, error: `handshake: ${readiness.error}` }, readiness.start);

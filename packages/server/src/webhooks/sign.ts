@@ -3,30 +3,30 @@ import type { QueuedEvent } from "../events/index.ts";
 import type { DeliveryDeps } from "./context.ts";
 import type { SinkRequest } from "./sink.ts";
 
-/** For whom the events of subscriptions are. */
+/** The `aud` claim of the tokens that are sent with events. */
 const AUDIENCE = "customer";
 const TOKEN_TTL_MS = 300_000;
 const SECRET_PREFIX = "whsec_";
-// What a header may hold as it is in a CloudEvent: printable ASCII but the space, the quote and the percent sign.
-// Source: CloudEvents HTTP binding §3.1.3.2.
+// Matches what has to be percent-encoded in a CloudEvents header: all but printable ASCII, and of that the space, the
+// quote and the percent sign. Source: CloudEvents HTTP binding §3.1.3.2.
 const UNSAFE = /[^\x21\x23\x24\x26-\x7e]+/gu;
 
 type SigningDeps = Pick<DeliveryDeps, "tokens" | "config" | "clock">;
 
-/** Where an event is sent for: the subscription's group, and its secrets, those that sign now. */
+/** The recipient of events: the subscription's group, and the keys of its current signing secrets. */
 export interface Recipient {
   group: string;
   keys: readonly Buffer[];
 }
 
-/** The key in a secret as Standard Webhooks writes it. */
+/** The key in a signing secret of the form of Standard Webhooks. */
 export function signingKey(secret: string): Buffer {
   return Buffer.from(secret.slice(SECRET_PREFIX.length), "base64");
 }
 
 /**
- * One attempt to send an event: a CloudEvent in HTTP binary mode that proves twice where it comes from, by an ID token
- * of ours and as Standard Webhooks has it. The body and the id are the same at every attempt; the proofs are of now.
+ * The request of one attempt: a CloudEvent in HTTP binary mode with two proofs of its origin, an ID token of this
+ * issuer and the signature of Standard Webhooks. The body and the id are the same in every attempt; the proofs are new.
  */
 export async function signedRequest(
   event: QueuedEvent,
@@ -74,7 +74,7 @@ export async function signedRequest(
 }
 
 function actorOf(json: string): string {
-  // We wrote it.
+  // Written by this server, so its shape is known.
   return (JSON.parse(json) as { subject: string }).subject;
 }
 

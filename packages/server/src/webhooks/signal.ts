@@ -1,8 +1,8 @@
-/** A loop sleeps on it, and others wake the loop. */
+/** Lets a loop sleep until other code wakes it. */
 export interface Signal {
-  /** Ends the wait under way; when there is none, the next one. */
+  /** Ends the current wait, or the next one when there is none. */
   notify(): void;
-  /** Waits for `notify`, and no longer than `longestMs` milliseconds. */
+  /** Waits for `notify`, at most `longestMs` milliseconds. */
   wait(longestMs: number): Promise<void>;
 }
 

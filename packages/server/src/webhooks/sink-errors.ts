@@ -14,13 +14,16 @@ const TEXTS: Readonly<Record<string, string>> = {
   UND_ERR_HEADERS_OVERFLOW: "the head of the answer is too large",
   EPROTO: "the sink does not speak TLS",
 };
-// OpenSSL's reasons for not believing a certificate, and Node's own.
+// Error codes of OpenSSL and Node for certificates that are not accepted.
 const CERTIFICATE =
   /^(?:CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERR_TLS_CERT|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED)/;
 
-/** Why a sink did not answer, in words of ours: what the system says names addresses, and changes with its version. */
+/**
+ * Why a sink did not answer, in this server's own words: the system's messages contain addresses, and change between
+ * versions.
+ */
 export function failureText(error: unknown): string {
-  // The addresses of one name fail together.
+  // Connecting to a name with several addresses fails with one error for all of them.
   const first =
     error instanceof AggregateError
       ? (error.errors.find((one) => one instanceof FetchError) ?? error.errors[0])

@@ -6,11 +6,11 @@ import { failureText } from "./sink-errors.ts";
 
 export interface SinkOptions {
   allowPrivateNetwork: boolean;
-  /** For a whole attempt: name, connection, request and answer. */
+  /** The time for a whole attempt: name lookup, connection, request and answer. */
   timeoutMs: number;
-  /** Connections at a time. */
+  /** The number of concurrent connections. */
   connections: number;
-  /** Finds the addresses of a name and refuses those that must not be reached. */
+  /** Resolves a name, and fails for addresses that must not be reached. */
   lookup: LookupFunction;
 }
 
@@ -23,32 +23,32 @@ export interface SinkAnswer extends Reply {
   headers: Record<string, string | string[] | undefined>;
 }
 
-/** Where the events of one subscription go. */
+/** The HTTP endpoint that the events of one subscription are sent to. */
 export interface Sink {
-  /** Sends one request. It never rejects: what went wrong is in the answer, in words of ours that name no address. */
+  /** Sends one request. Never rejects: errors are in the answer, in texts of this server that contain no address. */
   send(request: SinkRequest): Promise<SinkAnswer>;
-  /** Cuts what is under way. */
+  /** Aborts the requests under way. */
   close(): Promise<void>;
 }
 
-// The status is all we need of an answer.
+// Only the status and headers of an answer are used.
 const MAX_BODY_BYTES = 64 * 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
 const KEEP_ALIVE_MS = 4_000;
-// A sink that asks for more gets less: one that goes away while nobody looks would cost the next event its first
-// attempt.
+// The bound for a sink that asks for a longer keep-alive: a connection that the sink closed unnoticed would fail the
+// first attempt of the next event.
 const LONGEST_KEEP_ALIVE_MS = 30_000;
-const CUT = new Error("nobody waits for the answer any more");
+const CUT = new Error("the answer is no longer waited for");
 
 /**
  * A client for one sink under the rules of the guarded fetch (lib/guarded-fetch.ts): addresses are checked for every
- * connection, redirects are answers like any other, nothing is unpacked. Connections are kept for the next request.
+ * connection, redirects are not followed, bodies are not decompressed. Connections are reused.
  */
 export async function openSink(
   target: string,
   { allowPrivateNetwork, timeoutMs, connections, lookup }: SinkOptions,
 ): Promise<Sink> {
-  // Loaded when it is first needed: a server that sends nothing spares 10 MiB.
+  // Loaded on first use: a server that sends no events saves 10 MiB.
   const { Pool } = await import("undici");
   let pool: Pool | undefined;
   let isClosed = false;
@@ -59,7 +59,7 @@ export async function openSink(
     maxHeaderSize: MAX_HEADER_BYTES,
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: LONGEST_KEEP_ALIVE_MS,
-    // The time of an attempt is kept below; these only clean up behind it.
+    // The timer in `exchange` bounds an attempt; these only clean up after it.
     headersTimeout: 2 * timeoutMs,
     bodyTimeout: 2 * timeoutMs,
     connect: { lookup, timeout: timeoutMs },
@@ -76,7 +76,7 @@ export async function openSink(
         );
       } catch (error) {
         return isClosed
-          ? { ...unanswered("interrupted: the server was told to end"), isInterrupted: true }
+          ? { ...unanswered("interrupted: the server shuts down"), isInterrupted: true }
           : unanswered(failureText(error));
       }
     },
@@ -91,7 +91,9 @@ function unanswered(error: string): SinkAnswer {
   return { status: 0, error, headers: {} };
 }
 
-/** One request over the pool, until its answer has been read or its time is over. Rejects when there is no answer. */
+/**
+ * Sends one request over the pool, and waits until its answer is read or its time is over. Rejects without an answer.
+ */
 function exchange(pool: Pool, request: Dispatcher.DispatchOptions, timeoutMs: number): Promise<SinkAnswer> {
   return new Promise((resolve, reject) => {
     let controller: Dispatcher.DispatchController | undefined;
@@ -102,7 +104,7 @@ function exchange(pool: Pool, request: Dispatcher.DispatchOptions, timeoutMs: nu
       if (over) return;
       over = true;
       clearTimeout(timer);
-      // A sink that has said its status has said all: how its body ends changes nothing.
+      // The status decides: it does not matter how the body ends.
       if (answer !== undefined) resolve(answer);
       else reject(error);
     };
@@ -114,11 +116,11 @@ function exchange(pool: Pool, request: Dispatcher.DispatchOptions, timeoutMs: nu
     pool.dispatch(request, {
       onRequestStart(started) {
         controller = started;
-        // The time was over before there was a connection: nothing is sent any more.
+        // The time was over before there was a connection, so the request is not sent.
         if (over) started.abort(CUT);
       },
       onResponseStart(_, status, headers) {
-        // 1xx come before the answer.
+        // Informational answers (1xx) precede the answer.
         if (status < 200) return;
         const retryAfter = headers["retry-after"];
         answer = { status, error: "", headers, ...(typeof retryAfter === "string" && { retryAfter }) };

@@ -7,32 +7,32 @@ import { openSink, type Sink } from "./sink.ts";
 /** How an attempt ended, for metrics and the log. */
 export interface AttemptResult {
   isDelivered: boolean;
-  /** 0: no answer. */
+  /** The HTTP status; 0 without an answer. */
   status: number;
-  /** Empty: delivered. */
+  /** Why the attempt failed; empty when the event was delivered. */
   error: string;
   latencyMs: number;
 }
 
-/** What a process keeps of a subscription from turn to turn. */
+/** What a process keeps of a subscription between runs. */
 export interface SubscriptionState {
   adaptiveRate: AdaptiveRate;
-  /** The client of its sink; made when it is first needed. */
+  /** The client of its sink, opened on first use. */
   sink(target: DeliveryTarget): Promise<Sink>;
-  /** Counts an attempt, and logs when deliveries begin to fail or work again. */
+  /** Counts an attempt, and logs when deliveries start to fail and when they work again. */
   note(result: AttemptResult): void;
 }
 
-/** What a process knows of the subscriptions it sends for, and the connections to their sinks. */
+/** The state of all subscriptions that a process sends for, with the connections to their sinks. */
 export interface SubscriptionStates {
   of(subscription: string): SubscriptionState;
-  /** The adaptive rate of one that this process has sent for lately. */
+  /** The adaptive rate of a subscription; undefined when this process has not sent for it lately. */
   rateOf(subscription: string): AdaptiveRate | undefined;
-  /** When its last turn began, by the monotonic clock; long ago when that is not known. */
+  /** When its last run began, by the monotonic clock; 0 when that is unknown. */
   usedMs(subscription: string): number;
-  /** Closes connections that were not used for long, and forgets what is old. `isBusy`: it is not old. */
+  /** Closes idle connections and drops old states, except of subscriptions that are `isBusy`. */
   sweep(isBusy: (subscription: string) => boolean): Promise<void>;
-  /** Cuts what is under way. */
+  /** Aborts the requests under way and closes all connections. */
   close(): Promise<void>;
 }
 
@@ -42,9 +42,9 @@ interface Entry extends SubscriptionState {
 }
 
 const IDLE_MS = 60_000;
-// What is known of a sink that fails must outlive its rests.
+// Longer than any rest, so that a failing sink's adaptive rate is not forgotten during it.
 const FORGET_MS = 600_000;
-// A sink that comes and goes is logged once in so long.
+// A sink that alternates between failing and working is logged at most once in this time.
 const WARN_EVERY_MS = 60_000;
 
 export function createSubscriptionStates(deps: Pick<DeliveryDeps, "config" | "log" | "metrics">): SubscriptionStates {
@@ -62,7 +62,7 @@ export function createSubscriptionStates(deps: Pick<DeliveryDeps, "config" | "lo
     const entry: Entry = {
       usedMs: 0,
       adaptiveRate,
-      // A subscription's sink never changes.
+      // The URL of a subscription's sink never changes, so the first client stays valid.
       sink: ({ sink }) => (entry.opened ??= openSink(sink, { allowPrivateNetwork, timeoutMs, connections, lookup })),
       note: noteFor(subscription, deps),
     };
@@ -98,7 +98,7 @@ async function closeSink(entry: Entry): Promise<void> {
   await (await opened)?.close();
 }
 
-/** Counts the attempts of one subscription, and logs the first that fails and the first that works again. */
+/** Counts the attempts of one subscription, and logs the first failure and the first delivery after it. */
 function noteFor(
   subscription: string,
   { log, metrics }: Pick<DeliveryDeps, "log" | "metrics">,

@@ -16,14 +16,14 @@ import { putManifest } from "../oci/manifests/commands.ts";
 import { callMethod } from "../runtime/commands.ts";
 import type { Command } from "../core/command.ts";
 
-test("what was written wakes, once it is; what failed does not, nor what the queue itself writes", async () => {
+test("a command wakes the dispatcher after its commit; failed commands and those of the queue itself do not", async () => {
   const data = systemCall(0);
   const awakened: string[] = [];
   let isFailing = false;
   let name = "";
   const writer: Transactor = {
-    read: () => Promise.reject(new Error("nobody reads")),
-    // Whatever the command: what it answers is not looked at.
+    read: () => Promise.reject(new Error("not used here")),
+    // The result of the command is not looked at.
     write: () => (isFailing ? Promise.reject(new Error("no")) : (Promise.resolve() as never)),
   };
   const transactor = wakingTransactor(writer, () => void awakened.push(name));
@@ -38,7 +38,7 @@ test("what was written wakes, once it is; what failed does not, nor what the que
     takeLease,
   ]) {
     ({ name } = command);
-    // Nothing runs: whatever the input.
+    // The command does not run, so any input will do.
     await transactor.write(command as Command<unknown, unknown>, data, {});
   }
   isFailing = true;

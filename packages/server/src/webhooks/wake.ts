@@ -1,6 +1,6 @@
 import type { Transactor } from "../core/transactor.ts";
 
-/** The transactor; `written` is called after each of its commands that may have made something to deliver. */
+/** Wraps the transactor: calls `written` after each command that may have created events or deliveries. */
 export function wakingTransactor(transactor: Transactor, written: () => void): Transactor {
   return {
     read: (data, work) => transactor.read(data, work),

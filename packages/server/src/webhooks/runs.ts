@@ -4,31 +4,31 @@ import type { DeliveryQueue } from "./queue.ts";
 import { type Sender, startSender } from "./sender.ts";
 import type { SubscriptionStates } from "./subscription-state.ts";
 
-/** The turns of sending that run in this process, one for a subscription at a time. */
-export interface Turns {
-  /** Gives each subscription that something is due of its turn, or lets the turn that runs know. */
+/** The runs of sending under way in this process, at most one per subscription. */
+export interface Runs {
+  /** Starts a run for each subscription with due deliveries, or notifies the run it already has. */
   startDue(): Promise<void>;
   isRunning(subscription: string): boolean;
-  /** No turn begins any more. */
+  /** Starts no more runs. */
   close(): void;
-  /** Lets the turns that run end early. Resolves when all have ended. */
+  /** Ends the current runs early. Resolves when all have ended. */
   stop(): Promise<unknown>;
 }
 
-export interface TurnsDeps extends Omit<DeliveryDeps, "transactor" | "reader"> {
+export interface RunsDeps extends Omit<DeliveryDeps, "transactor" | "reader"> {
   queue: DeliveryQueue;
   states: SubscriptionStates;
-  /** Called when a turn has ended: another may begin in its place. */
+  /** Called when a run has ended, so that another may begin. */
   ended(): void;
 }
 
-// As many subscriptions may be due for this process to see them all.
+// The most due subscriptions that are read in one query.
 const DUE_LIMIT = 1_000;
-// Turns at a time. Sinks that fail have places of their own: however many there are, they take none of the others'.
+// The limits of concurrent runs. Failing sinks have their own, so that they take no places of the others.
 const PLACES = { failing: 64, others: 128 };
 const MAX_ATTEMPTS = 512;
 
-export function createTurns(deps: TurnsDeps): Turns {
+export function createRuns(deps: RunsDeps): Runs {
   const { config, queue, states } = deps;
   const senders = new Map<string, Sender>();
   let isCrowded = false;
@@ -51,7 +51,7 @@ export function createTurns(deps: TurnsDeps): Turns {
   return {
     async startDue() {
       if (config.eventsConcurrency === 0) return;
-      // Whoever had no turn for longest comes first, so that all get one.
+      // The subscription with the oldest run comes first, so that every subscription gets one.
       const due = (await queue.due(DUE_LIMIT)).toSorted((one, other) => states.usedMs(one) - states.usedMs(other));
       const free = { ...PLACES };
       for (const subscription of senders.keys()) free[kindOf(subscription)] -= 1;
