@@ -3,21 +3,22 @@ import { readBounded } from "../lib/guarded-fetch.ts";
 import type { StreamClient } from "./http-client.ts";
 import type { Clock } from "../lib/clock.ts";
 import { readChallenges } from "./challenge.ts";
-import { asTrouble, retryAfterMs, UpstreamError } from "./errors.ts";
+import { asUpstreamError, retryAfterMs, UpstreamError } from "./errors.ts";
 
-/** The credentials of one repository at its registry. An empty user name: nobody. */
+/** The credentials for one repository at its registry. An empty user name means anonymous access. */
 export interface Credentials {
   username: string;
   password: string;
 }
 
-/** What is shown to a registry so that it lets us pull. */
+/** The Authorization headers that are sent to a registry in order to pull. */
 export interface Authorization {
-  /** What worked lately. Undefined: nothing was asked for yet. */
+  /** The current header. Undefined before the first challenge, and when the token has expired. */
   known(): string | undefined;
   /**
-   * What to show after a challenge of the registry itself; whoever it redirects to is never answered. Undefined: there
-   * is nothing to show. Throws an UpstreamError when the token endpoint gives none.
+   * The header to send after a challenge of the registry itself; challenges of hosts that it redirects to must not be
+   * answered. Undefined when the challenge cannot be met. Throws an UpstreamError when the token endpoint gives no
+   * token.
    */
   answer(header: string | string[] | undefined, signal: AbortSignal): Promise<string | undefined>;
 }
@@ -33,13 +34,13 @@ const MAX_TOKEN_BYTES = 256 * 1024;
 const MAX_DEPTH = 16;
 const TIMEOUT_MS = 30_000;
 const DEFAULT_TTL_S = 60;
-// A token is not used to its last second.
+// The share of a token's lifetime for which it is used, so that it does not expire on the way.
 const SPARE = 0.8;
 
 /**
- * Basic, or a token that is asked for at the realm which the registry names, for pulling this repository and nothing
- * else, whatever scope the challenge has. Credentials go to that realm by https alone (or where private networks are
- * allowed): the registry that they were typed for says where its tokens are made, as it does to every client. Source:
+ * Authorizes by Basic, or by a token from the realm that the registry names. The token is requested for pulling this
+ * repository alone, whatever scope the challenge has. Credentials are sent to that realm over https only, unless
+ * private networks are allowed: like every client, the server trusts the registry to name its token endpoint. Source:
  * distribution token protocol.
  */
 export function createAuthorization({
@@ -69,11 +70,11 @@ export function createAuthorization({
       });
       if (answer.status !== 200) {
         answer.discard();
-        throw tokenTrouble(answer.status, retryAfterMs(answer.headers["retry-after"], clock.nowMs()));
+        throw tokenError(answer.status, retryAfterMs(answer.headers["retry-after"], clock.nowMs()));
       }
       return readToken(await readBounded(answer.body, MAX_TOKEN_BYTES));
     } catch (error) {
-      throw asTrouble(error);
+      throw asUpstreamError(error);
     }
   };
   return {
@@ -99,7 +100,7 @@ export function createAuthorization({
   };
 }
 
-function tokenTrouble(status: number, afterMs: number | undefined): UpstreamError {
+function tokenError(status: number, afterMs: number | undefined): UpstreamError {
   if (status === 429)
     return new UpstreamError("limited", "the source's token endpoint asks to come back later (429)", {
       retryAfterMs: afterMs,

@@ -3,7 +3,7 @@ import test from "node:test";
 import { readChallenges } from "./challenge.ts";
 import { retryAfterMs } from "./errors.ts";
 
-test("challenges are read with their parameters, several in one header or in many", () => {
+test("challenges are parsed with their parameters, from one header or several", () => {
   const read = (header: string | string[] | undefined) =>
     readChallenges(header).map(({ scheme, parameters }) => [scheme, { ...parameters }]);
   assert.deepEqual(
@@ -32,11 +32,11 @@ test("challenges are read with their parameters, several in one header or in man
       ["bearer", {}],
       ["realm", {}],
     ],
-    "what makes no sense is no parameter",
+    "an invalid parameter is read as a challenge without parameters",
   );
 });
 
-test("Retry-After is read in both forms, and bounded", () => {
+test("Retry-After is parsed in both forms, and bounded", () => {
   const nowMs = Date.parse("2026-01-01T00:00:00Z");
   assert.equal(retryAfterMs("7", nowMs), 7_000);
   assert.equal(retryAfterMs("Thu, 01 Jan 2026 00:01:30 GMT", nowMs), 90_000);

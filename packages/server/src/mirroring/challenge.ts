@@ -1,14 +1,14 @@
-/** One way in that a server offers: its scheme in lower case, and parameters by their names in lower case. */
+/** One challenge of a server: the scheme in lower case, and its parameters by lower-case name. */
 export interface Challenge {
   scheme: string;
   parameters: Record<string, string>;
 }
 
-// A scheme stands alone, a parameter has a value; commas part both.
+// Matches a scheme, which has no value, or a parameter, which has one; both are separated by commas.
 const PIECE = /[\s,]*([A-Za-z0-9!#$%&'*+.^_`|~-]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+)))?/y;
 const MAX_LENGTH = 8_192;
 
-/** Reads WWW-Authenticate headers, up to where they stop making sense. Source: RFC 9110 §11.6.1. */
+/** Parses WWW-Authenticate headers, up to the first invalid part. Source: RFC 9110 §11.6.1. */
 export function readChallenges(header: string | string[] | undefined): Challenge[] {
   const found: Challenge[] = [];
   const text = (Array.isArray(header) ? header.join(", ") : (header ?? "")).slice(0, MAX_LENGTH);

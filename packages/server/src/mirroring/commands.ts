@@ -14,45 +14,45 @@ import {
 } from "../oci/index.ts";
 import { command } from "../core/command.ts";
 
-// What copies images from elsewhere writes by these: the system acts, and asks for nobody's rights.
+// The commands by which mirroring writes. The server itself acts, so no capabilities are checked.
 
 /**
- * For whom something is copied. It holds while the repo's source stays as it was read, and for a turn while that turn
- * holds the repo.
+ * The repo that content is copied to. A command with it throws ABORTED when the repo's source has changed since it was
+ * read or, in a run, when the run no longer holds the repo.
  */
 export interface MirrorPlace {
   repo: string;
-  /** The repo's `sync_config`, to the letter. */
+  /** The repo's `sync_config` as it was read, character for character. */
   sync: string;
-  /** The turn that copies. Absent: somebody pulled. */
+  /** The id of the run that copies. Undefined when the content is pulled through. */
   holder?: string;
 }
 
-/** A repo whose turn it is. */
+/** A repo that is due to be copied. */
 export interface DueMirror {
   repo: string;
   sync: string;
-  /** Sealed, or empty. */
+  /** The password of the source: sealed, or empty when there is none. */
   password: string;
   failures: number;
   /** How long it has been due, in milliseconds. */
   lateMs: number;
 }
 
-/** How a turn ended. */
-export interface TurnEnd {
+/** How a run ended. */
+export interface RunEnd {
   repo: string;
   holder: string;
   state: SyncState;
-  /** For the operator; empty when nothing went wrong. */
+  /** What went wrong, for the operator; empty when nothing did. */
   message: string;
-  /** When the next turn is due. A turn asked for in the meantime is due before that. */
+  /** In how many milliseconds the next run is due. A run that was requested meanwhile is due earlier. */
   nextInMs: number;
-  /** Absent: as many as before. */
+  /** The number of tags followed. Undefined leaves the recorded number as it is. */
   tagsSeen?: number | undefined;
 }
 
-/** Takes the repo that has been due for the longest, and holds it for so long. Undefined: nothing is due. */
+/** Claims the repo that has been due for the longest, and holds it for `holdMs`. Undefined when none is due. */
 export const claimMirror = command(
   "mirroring.claimMirror",
   async (call: Call, { holder, holdMs }: { holder: string; holdMs: number }): Promise<DueMirror | undefined> => {
@@ -78,7 +78,7 @@ export const claimMirror = command(
   },
 );
 
-/** Holds the repo for longer. False: the turn has lost it, and must end. */
+/** Extends the hold on the repo. `held` is false when the run no longer holds it, and must end. */
 export const holdMirror = command(
   "mirroring.holdMirror",
   async (
@@ -95,10 +95,10 @@ export const holdMirror = command(
   },
 );
 
-/** Notes how a turn ended and lets go of the repo. Nothing happens when the turn has lost it. */
-export const endTurn = command(
-  "mirroring.endTurn",
-  async (call: Call, { repo, holder, state, message, nextInMs, tagsSeen }: TurnEnd): Promise<void> => {
+/** Records how a run ended and releases the repo. Does nothing when the run no longer holds it. */
+export const endRun = command(
+  "mirroring.endRun",
+  async (call: Call, { repo, holder, state, message, nextInMs, tagsSeen }: RunEnd): Promise<void> => {
     const row = await call.tx
       .selectFrom("mirrors")
       .select(["next_time", "attempt_time", "success_time", "failures", "tags_seen"])
@@ -108,8 +108,8 @@ export const endTurn = command(
     if (row === undefined) return;
     const succeeded = state === SyncState.SUCCEEDED;
     const failed = state === SyncState.FAILED || state === SyncState.RATE_LIMITED;
-    // It was due when the turn began: a later time is that of somebody's wish since then.
-    const wished = row.attempt_time !== null && row.next_time > row.attempt_time;
+    // The repo was due when the run began, so a later time means that a run was requested since then.
+    const isRequested = row.attempt_time !== null && row.next_time > row.attempt_time;
     await call.tx
       .updateTable("mirrors")
       .set({
@@ -118,7 +118,7 @@ export const endTurn = command(
         state,
         message,
         tags_seen: tagsSeen ?? row.tags_seen,
-        next_time: wished ? row.next_time : call.nowMs + nextInMs,
+        next_time: isRequested ? row.next_time : call.nowMs + nextInMs,
         success_time: succeeded ? call.nowMs : row.success_time,
         failures: failed ? row.failures + 1 : succeeded ? 0 : row.failures,
       })
@@ -128,8 +128,8 @@ export const endTurn = command(
 );
 
 /**
- * What of the references the repo does not hold; what it holds is kept from the garbage collector for its grace time
- * once more.
+ * Finds the references that the repo lacks. Renews the grace time of those that it holds, so that garbage collection
+ * leaves them.
  */
 export const touchReferences = command(
   "mirroring.touchReferences",
@@ -156,7 +156,7 @@ export const touchReferences = command(
   },
 );
 
-/** Makes a blob that was copied the repo's. Answers the generation to keep. */
+/** Links a copied blob to the repo. Returns the generation of the stored blob to keep. */
 export const keepCopiedBlob = command(
   "mirroring.keepCopiedBlob",
   async (call: Call, { blob, ...place }: MirrorPlace & { blob: StoredBlob }): Promise<{ generation: string }> => {
@@ -168,7 +168,7 @@ export const keepCopiedBlob = command(
 );
 
 /**
- * Stores a manifest that was copied. `missing`: what it refers to and the repo does not hold; nothing is stored then.
+ * Stores a copied manifest. `missing`: the references that the repo lacks; unless empty, nothing was stored.
  */
 export const storeCopiedManifest = command(
   "mirroring.storeCopiedManifest",
@@ -186,7 +186,7 @@ export const storeCopiedManifest = command(
   },
 );
 
-/** A tag, what its source has it point to, and what it was found to point to here. */
+/** A tag, the digest it has at the source, and the digest it had here when it was read (`before`). */
 export interface FollowedTag extends MirrorPlace {
   tag: string;
   digest: string;
@@ -194,9 +194,9 @@ export interface FollowedTag extends MirrorPlace {
 }
 
 /**
- * Has a tag follow its source, unless somebody moved it since it was found to point to `before` (empty: it was not
- * there): then the next turn looks again. `gone`: the repo no longer holds the digest. Throws FAILED_PRECONDITION where
- * the repo's policy keeps the tag as it is.
+ * Moves a tag to the digest it has at the source, unless it no longer points to `before` (empty: it did not exist);
+ * then the next run compares again. `gone`: the repo no longer holds the digest. Throws FAILED_PRECONDITION when the
+ * repo's policy does not let the tag move.
  */
 export const followTag = command(
   "mirroring.followTag",
@@ -229,7 +229,7 @@ export const followTag = command(
   },
 );
 
-/** Throws ABORTED when the place is no longer what it was. */
+/** Throws ABORTED when the repo's source has changed, or the run no longer holds the repo. */
 async function requirePlace(call: Call, { repo, sync, holder }: MirrorPlace): Promise<void> {
   const found = await call.tx
     .selectFrom("mirrors as m")
@@ -238,7 +238,7 @@ async function requirePlace(call: Call, { repo, sync, holder }: MirrorPlace): Pr
     .where("m.repo", "=", repo)
     .executeTakeFirst();
   if (found?.sync_config === sync && (holder === undefined || found.holder === holder)) return;
-  throw new MoorageError(Code.Aborted, "Aborted: the repo is not copied from there, or by somebody else");
+  throw new MoorageError(Code.Aborted, "Aborted: the repo's source has changed, or another run copies it");
 }
 
 async function count(
@@ -256,13 +256,13 @@ async function count(
     .execute();
 }
 
-// Statements stay below every engine's limit of parameters.
+// Values per statement, below the parameter limit of every engine.
 const CHUNK = 500;
 
-/** All that mirroring writes. */
+/** All commands of mirroring. */
 export const mirrorCommands = [
   claimMirror,
-  endTurn,
+  endRun,
   followTag,
   holdMirror,
   keepCopiedBlob,

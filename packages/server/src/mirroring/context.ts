@@ -11,7 +11,7 @@ import type { Downloads } from "./downloads.ts";
 import type { Upstream } from "./registry-client.ts";
 import { systemCall } from "../core/system-call.ts";
 
-/** What copying from elsewhere works with. */
+/** The dependencies of mirroring. */
 export interface MirrorDeps {
   transactor: Transactor;
   blobs: BlobStore;
@@ -22,8 +22,8 @@ export interface MirrorDeps {
   config: Pick<Config, "allowPrivateNetwork" | "maxManifestBytes" | "mirrorWorkers">;
 }
 
-/** One copying: from where to where. */
-export interface Copying {
+/** A copy job: the source repository and the repo it goes to. */
+export interface CopyJob {
   deps: Pick<MirrorDeps, "transactor" | "clock" | "metrics">;
   downloads: Downloads;
   upstream: Upstream;
@@ -31,7 +31,7 @@ export interface Copying {
   signal: AbortSignal;
 }
 
-/** A call of the server itself, now. */
+/** The call data of the server itself, at the current time. */
 export function mirrorCall({ clock }: Pick<MirrorDeps, "clock">): CallData {
   return systemCall(clock.nowMs(), randomUUID());
 }

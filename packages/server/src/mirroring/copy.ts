@@ -1,30 +1,30 @@
 import { isObject } from "../lib/json.ts";
 import type { StoredManifest } from "../oci/index.ts";
-import { type Copying, mirrorCall } from "./context.ts";
+import { type CopyJob, mirrorCall } from "./context.ts";
 import { UpstreamError } from "./errors.ts";
 import { storeCopiedManifest, touchReferences } from "./commands.ts";
 
 const MAX_DEPTH = 8;
 const MAX_MANIFESTS = 10_000;
-const BLOBS_AT_ONCE = 3;
-// How often what was copied may go again before the manifest that needs it is there.
+const BLOB_CONCURRENCY = 3;
+// How often content is copied again that was removed before the manifest that needs it was stored.
 const MAX_ROUNDS = 3;
 
 /**
- * Copies a manifest with all that it needs and all that refers to it, each before what needs it, byte for byte: so
- * every digest stays.
+ * Copies a manifest with the content it references and its referrers, byte for byte, so that all digests stay the same.
+ * What a manifest references is stored before it.
  */
-export async function copyManifest(copying: Copying, manifest: StoredManifest): Promise<void> {
-  await copyDeep(copying, manifest, 0, new Set());
+export async function copyManifest(job: CopyJob, manifest: StoredManifest): Promise<void> {
+  await copyDeep(job, manifest, 0, new Set());
 }
 
-/** Copies what refers to the digest and is not here yet, such as signatures that were made later. */
-export async function copyReferrers(copying: Copying, digest: string): Promise<void> {
-  await referrersOf(copying, digest, 0, new Set([digest]));
+/** Copies the referrers of the digest that the repo lacks, such as signatures that were made later. */
+export async function copyReferrers(job: CopyJob, digest: string): Promise<void> {
+  await referrersOf(job, digest, 0, new Set([digest]));
 }
 
 /** Whether the repo holds the manifest. */
-export async function holds({ deps, place }: Pick<Copying, "deps" | "place">, digest: string): Promise<boolean> {
+export async function holds({ deps, place }: Pick<CopyJob, "deps" | "place">, digest: string): Promise<boolean> {
   const found = await deps.transactor.read(mirrorCall(deps), (call) =>
     call.tx
       .selectFrom("manifests")
@@ -36,8 +36,8 @@ export async function holds({ deps, place }: Pick<Copying, "deps" | "place">, di
   return found !== undefined;
 }
 
-async function copyDeep(copying: Copying, stored: StoredManifest, depth: number, seen: Set<string>): Promise<void> {
-  const { deps, place } = copying;
+async function copyDeep(job: CopyJob, stored: StoredManifest, depth: number, seen: Set<string>): Promise<void> {
+  const { deps, place } = job;
   if (depth > MAX_DEPTH)
     throw new UpstreamError("wrong", `manifests of the source are nested more than ${MAX_DEPTH} levels deep`);
   if (seen.add(stored.digest).size > MAX_MANIFESTS)
@@ -47,14 +47,14 @@ async function copyDeep(copying: Copying, stored: StoredManifest, depth: number,
   for (let round = 1; ; round += 1) {
     const wanted = new Set(missing);
     for (const { digest, kind } of references)
-      if (kind === "manifest" && wanted.has(digest)) await copyNamed(copying, digest, depth + 1, seen);
+      if (kind === "manifest" && wanted.has(digest)) await copyNamed(job, digest, depth + 1, seen);
     await copyBlobs(
-      copying,
+      job,
       stored,
       references.filter(({ digest, kind }) => kind === "blob" && wanted.has(digest)).map(({ digest }) => digest),
     );
-    // Whoever pulls the manifest the moment it is here finds its signatures.
-    if (round === 1) await referrersOf(copying, stored.digest, depth, seen);
+    // Referrers come before the manifest, so that a client that pulls it finds its signatures.
+    if (round === 1) await referrersOf(job, stored.digest, depth, seen);
     ({ missing } = await deps.transactor.write(storeCopiedManifest, mirrorCall(deps), { ...place, stored }));
     if (missing.length === 0) break;
     if (round === MAX_ROUNDS) throw new Error("what was copied is removed faster than it is used");
@@ -62,15 +62,15 @@ async function copyDeep(copying: Copying, stored: StoredManifest, depth: number,
   deps.metrics.manifest();
 }
 
-async function copyNamed(copying: Copying, digest: string, depth: number, seen: Set<string>): Promise<void> {
-  const stored = await copying.upstream.manifest(digest, copying.signal);
+async function copyNamed(job: CopyJob, digest: string, depth: number, seen: Set<string>): Promise<void> {
+  const stored = await job.upstream.manifest(digest, job.signal);
   if (stored === undefined)
     throw new UpstreamError("wrong", `the source lacks a manifest that another one names: ${digest}`);
-  await copyDeep(copying, stored, depth, seen);
+  await copyDeep(job, stored, depth, seen);
 }
 
 async function copyBlobs(
-  { downloads, place, upstream, signal }: Copying,
+  { downloads, place, upstream, signal }: CopyJob,
   { content }: StoredManifest,
   digests: string[],
 ): Promise<void> {
@@ -83,25 +83,25 @@ async function copyBlobs(
         if (!there) throw new UpstreamError("wrong", `the source lacks a blob that a manifest names: ${digest}`);
       }
     } finally {
-      // After a failure the others begin nothing more.
+      // After a failure the other workers start no more blobs.
       left.length = 0;
     }
   };
-  const done = await Promise.allSettled(Array.from({ length: BLOBS_AT_ONCE }, work));
+  const done = await Promise.allSettled(Array.from({ length: BLOB_CONCURRENCY }, work));
   const failed = done.find((each) => each.status === "rejected");
   if (failed !== undefined) throw failed.reason;
 }
 
-async function referrersOf(copying: Copying, digest: string, depth: number, seen: Set<string>): Promise<void> {
-  for (const referrer of await copying.upstream.referrers(digest, copying.signal)) {
-    if (seen.has(referrer) || (await holds(copying, referrer))) continue;
-    const stored = await copying.upstream.manifest(referrer, copying.signal);
-    // A list kept in a tag may name what is gone.
-    if (stored !== undefined) await copyDeep(copying, stored, depth + 1, seen);
+async function referrersOf(job: CopyJob, digest: string, depth: number, seen: Set<string>): Promise<void> {
+  for (const referrer of await job.upstream.referrers(digest, job.signal)) {
+    if (seen.has(referrer) || (await holds(job, referrer))) continue;
+    const stored = await job.upstream.manifest(referrer, job.signal);
+    // The index under a referrers tag may name manifests that were deleted.
+    if (stored !== undefined) await copyDeep(job, stored, depth + 1, seen);
   }
 }
 
-/** The sizes that the manifest's descriptors tell. */
+/** The sizes in the manifest's descriptors, by digest. */
 function sizesOf(content: Uint8Array): Map<string, number> {
   const { config, layers, manifests } = JSON.parse(Buffer.from(content).toString()) as Record<string, unknown>;
   const listed = [

@@ -7,32 +7,34 @@ import { Code, MoorageError } from "../errors.ts";
 import { type MirrorDeps, mirrorCall } from "./context.ts";
 import { waitBefore } from "./request.ts";
 import type { BlobStream, Upstream } from "./registry-client.ts";
-import { asTrouble, UpstreamError } from "./errors.ts";
+import { asUpstreamError, UpstreamError } from "./errors.ts";
 import { keepCopiedBlob } from "./commands.ts";
 
-/** A blob that a repo shall hold. */
+/** A blob to copy to a repo. */
 export interface Wanted {
   place: MirrorPlace;
   upstream: Upstream;
   digest: string;
-  /** Its size, where a manifest tells it. */
+  /** Its size in bytes, where a manifest states it. */
   size?: number | undefined;
   signal: AbortSignal;
   /**
-   * Called when its bytes come; the sink gets them as well, the last ones when they were found to be right. One that
-   * fails gets no more.
+   * Called before the first bytes. The sink it returns gets a copy of all bytes, the last chunk only after the digest
+   * was checked. A sink that rejects gets no more.
    */
   begin?: (size: number) => ByteSink;
 }
 
-/** Copies blobs into the store, each once at a time in this process: who wants one that is under way waits for it. */
+/** Copies blobs into the blob store. Concurrent requests in this process for one blob of a repo share one download. */
 export interface Downloads {
-  /** False: the source does not have it. Throws an UpstreamError, or a MoorageError of our own stores. */
+  /**
+   * False when the source does not have the blob. Throws an UpstreamError, or a MoorageError of this server's stores.
+   */
   fetch(wanted: Wanted): Promise<boolean>;
 }
 
-// A transfer that breaks off goes on from there. Beside the tries that bring nothing, of which the source's patience
-// says how many there are, so many.
+// The most attempts for one blob: an interrupted transfer is resumed. The source's retry policy bounds the consecutive
+// attempts that bring no bytes.
 const MAX_ATTEMPTS = 50;
 
 export function createDownloads(deps: Pick<MirrorDeps, "transactor" | "blobs" | "clock" | "metrics">): Downloads {
@@ -72,7 +74,8 @@ async function download(deps: Parameters<typeof createDownloads>[0], wanted: Wan
   const { generation } = await transactor
     .write(keepCopiedBlob, mirrorCall(deps), { ...place, blob: stored })
     .catch(async (error: unknown) => {
-      // Refused, nothing was written. After anything else the copy may be in use: `cleanUploads` looks later.
+      // After ABORTED nothing was written. After any other error the stored blob may be in use; `cleanUploads` checks
+      // later.
       if (error instanceof MoorageError && error.code === Code.Aborted) await blobs.remove(digest, stored.generation);
       throw error;
     });
@@ -81,7 +84,7 @@ async function download(deps: Parameters<typeof createDownloads>[0], wanted: Wan
   return true;
 }
 
-/** Brings all the bytes into the upload, in as many tries as it takes. False: the source does not have them. */
+/** Receives all bytes into the upload, resuming after interruptions. False when the source does not have the blob. */
 async function receive(
   { blobs, metrics }: Pick<MirrorDeps, "blobs" | "metrics">,
   wanted: Wanted,
@@ -90,7 +93,7 @@ async function receive(
 ): Promise<boolean> {
   const { upstream, digest, size, signal } = wanted;
   let fruitless = 0;
-  for (let tries = 1; ; tries += 1) {
+  for (let attempt = 1; ; attempt += 1) {
     const offset = await blobs.uploadSize(upload);
     try {
       const stream = await upstream.blob(digest, offset, signal);
@@ -107,9 +110,10 @@ async function receive(
       });
       return true;
     } catch (thrown) {
-      const error = asTrouble(thrown);
+      const error = asUpstreamError(thrown);
       const fruitful = (await blobs.uploadSize(upload)) > offset;
-      const waitMs = tries < MAX_ATTEMPTS ? waitBefore(error, fruitful ? 0 : fruitless, upstream.patience) : undefined;
+      const waitMs =
+        attempt < MAX_ATTEMPTS ? waitBefore(error, fruitful ? 0 : fruitless, upstream.retryPolicy) : undefined;
       fruitless = fruitful ? 0 : fruitless + 1;
       if (waitMs === undefined || signal.aborted) throw error;
       await wait(waitMs, undefined, { signal });
@@ -117,7 +121,10 @@ async function receive(
   }
 }
 
-/** For a source that sends a blob from its beginning, whatever part of it was asked for. */
+/**
+ * Empties the upload, for a source that sends a blob from its beginning although a later part was asked for. Throws
+ * when the source sends yet another part.
+ */
 async function startAgain({ offset, discard }: BlobStream, upload: string, blobs: MirrorDeps["blobs"]): Promise<void> {
   if (offset !== 0) {
     discard();
@@ -141,10 +148,13 @@ async function* passing(
   }
 }
 
-/** Hands on what passes, each byte once, and keeps the last piece back until all was found to be right. */
+/** Copies the bytes to the sink, each once, and holds the last chunk back until the digest was checked. */
 interface Tee {
+  /** Opens the sink, unless an earlier attempt has. */
   begin(size: number): void;
+  /** Takes the bytes at the offset `at`; those that an earlier attempt brought are skipped. */
   take(chunk: Buffer, at: number): Promise<void>;
+  /** Sends the last chunk. */
   end(): Promise<void>;
 }
 
@@ -155,7 +165,7 @@ function openTee(open: NonNullable<Wanted["begin"]>): Tee {
   const flush = async (): Promise<void> => {
     const chunk = held;
     held = undefined;
-    // A client that is gone is no reason to stop: others will want it.
+    // The download continues when the client has gone, so that the next one finds the blob here.
     if (chunk !== undefined && sink !== undefined)
       await sink(chunk).catch(() => {
         sink = () => Promise.resolve();

@@ -1,17 +1,17 @@
 import type { Agent } from "undici";
 import { checkedLookup, checkedUrl, FetchError, fetchError, isEncoded } from "../lib/guarded-fetch.ts";
 
-/** The bounds of a client whose answers may be of any length. */
+/** The limits of a client whose answers may have any length. */
 export interface StreamOptions {
-  /** Lets it reach loopback and private addresses, and plain http. For development and tests. */
+  /** Allows loopback and private addresses, and plain http. For development and tests. */
   allowPrivateNetwork: boolean;
-  /** For a name and a connection. */
+  /** For resolving a name and connecting. */
   connectTimeoutMs: number;
-  /** From the request to the answer's head. */
+  /** From the request to the headers of the answer. */
   headTimeoutMs: number;
-  /** Between two pieces of the body. */
+  /** Between two chunks of the body. */
   silenceTimeoutMs: number;
-  /** Connections to one host at a time; further requests wait. */
+  /** Concurrent connections to one host; further requests wait. */
   connections: number;
 }
 
@@ -21,32 +21,32 @@ export interface StreamInit {
   signal: AbortSignal;
 }
 
-/** An answer whose body is still on its way: it must be read to its end, or thrown away. */
+/** An answer whose body is still arriving: it must be read to its end or discarded. */
 export interface StreamAnswer {
   status: number;
   headers: Record<string, string | string[] | undefined>;
-  /** Throws a FetchError when it breaks off. */
+  /** Throws a FetchError when the connection breaks off. */
   body: AsyncIterable<Buffer>;
-  /** Throws the rest of the body away. */
+  /** Discards the rest of the body. */
   discard(): void;
 }
 
 /** The streaming form of the guarded fetch, under the same rules: see `guardedFetch`. */
 export interface StreamClient {
-  /** Redirects are answered as they are: whoever follows one comes here again. Throws a FetchError. */
+  /** Returns redirects as they are: to follow one, call again with its location. Throws a FetchError. */
   request(url: string, init: StreamInit): Promise<StreamAnswer>;
-  /** Cuts what is under way. */
+  /** Aborts the requests under way and closes all connections. */
   close(): Promise<void>;
 }
 
-// What may be read of a body that nobody wants, to use the connection again.
+// The most bytes that are read of a discarded body, in order to reuse the connection.
 const MAX_DISCARDED_BYTES = 16_384;
 
-/** Connections are kept for the next request to the same host. Every new one is checked, whatever name it is for. */
+/** Connections to a host are reused. The addresses of every new connection are checked. */
 export function openStreamClient(options: StreamOptions): StreamClient {
   let agent: Agent | undefined;
   const dispatcher = async (): Promise<Agent> => {
-    // Loaded when it is first needed, as in lib/guarded-fetch.ts.
+    // Loaded on first use, as in lib/guarded-fetch.ts.
     const { Agent } = await import("undici");
     return (agent ??= new Agent({
       connect: { lookup: checkedLookup(options), timeout: options.connectTimeoutMs },

@@ -4,17 +4,17 @@ import type { MirrorDeps } from "./context.ts";
 import { createDownloads } from "./downloads.ts";
 import { createPullThrough } from "./pull-through.ts";
 import { createSources } from "./sources.ts";
-import { startTurns } from "./scheduler.ts";
+import { type MirrorScheduler, startScheduler } from "./scheduler.ts";
 
 export { mirrorCommands } from "./commands.ts";
 
-/** The copying of images from other registries. */
+/** Copies images from other registries. */
 export interface Mirroring {
-  /** For pulls of what is not here. */
+  /** Serves pulls of content that a repo lacks. */
   upstream: Upstream;
-  /** Begins to copy repos when their time comes, where the settings give this process workers. */
+  /** Starts to copy repos when they are due, if the settings give this process workers. */
   start(): void;
-  /** Ends all copying at once; what was copied stays, and another process goes on with the rest. */
+  /** Interrupts all copying. Copied content stays, and another process continues. */
   close(): Promise<void>;
 }
 
@@ -22,8 +22,8 @@ const CONNECTIONS = 8;
 const CONNECT_TIMEOUT_MS = 10_000;
 const HEAD_TIMEOUT_MS = 30_000;
 const SILENCE_TIMEOUT_MS = 60_000;
-// A turn has time, whoever pulls has not.
-const FOR_TURNS = { retries: 3, maxWaitMs: 60_000 };
+// A scheduled run may wait longer for the source than a client's pull.
+const FOR_RUNS = { retries: 3, maxWaitMs: 60_000 };
 const FOR_PULLS = { retries: 1, maxWaitMs: 1_000 };
 
 export function openMirroring(deps: MirrorDeps): Mirroring {
@@ -36,7 +36,7 @@ export function openMirroring(deps: MirrorDeps): Mirroring {
   });
   const closing = new AbortController();
   const downloads = createDownloads(deps);
-  let turns: { stop(): Promise<void> } | undefined;
+  let scheduler: MirrorScheduler | undefined;
   return {
     upstream: createPullThrough({
       deps,
@@ -46,11 +46,11 @@ export function openMirroring(deps: MirrorDeps): Mirroring {
     }),
     start() {
       if (deps.config.mirrorWorkers > 0)
-        turns = startTurns({ deps, downloads, sources: createSources(deps, client, FOR_TURNS) });
+        scheduler = startScheduler({ deps, downloads, sources: createSources(deps, client, FOR_RUNS) });
     },
     async close() {
       closing.abort();
-      await turns?.stop();
+      await scheduler?.stop();
       await client.close();
     },
   };

@@ -7,15 +7,15 @@ import { systemClock } from "../lib/clock.ts";
 import { openStreamClient } from "./http-client.ts";
 import { openUpstream, type Upstream } from "./registry-client.ts";
 
-// How registries differ where the specification lets them, and where they do not keep to it.
+// Registries differ where the specification lets them, and some do not comply with it.
 
 const OCI_MANIFEST = "application/vnd.oci.image.manifest.v1+json";
 const OCI_INDEX = "application/vnd.oci.image.index.v1+json";
 const digestOf = (text: string): string => `sha256:${createHash("sha256").update(text).digest("hex")}`;
-// Nobody gives up here: the client has bounds of its own.
+// Never aborted: the client has timeouts of its own.
 const SIGNAL = new AbortController().signal;
 
-/** A registry that answers as told, by path and query. */
+/** A registry whose answers the test gives, by path and query. */
 async function registry(
   t: TestContext,
   answer: (target: string, res: ServerResponse, req: IncomingMessage) => unknown,
@@ -40,7 +40,7 @@ async function registry(
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     name: "team/app",
     credentials: { username: "", password: "" },
-    patience: { retries: 0, maxWaitMs: 0 },
+    retryPolicy: { retries: 0, maxWaitMs: 0 },
     maxManifestBytes: 10_000,
   });
 }
@@ -56,7 +56,7 @@ const json = (res: ServerResponse, body: object, headers: Record<string, string>
 const numbered = (from: number, count: number): string[] =>
   Array.from({ length: count }, (_, at) => `t${String(from + at).padStart(5, "0")}`);
 
-test("tags are listed to the end: by Link, by the last name, and all at once", async (t) => {
+test("tags are listed to the end: by Link, by the last name, and in one page", async (t) => {
   const all = numbered(0, 2_100);
   const after = (target: string): string[] =>
     all.filter((tag) => tag > (new URL(target, "http://x").searchParams.get("last") ?? "")).slice(0, 1_000);
@@ -77,17 +77,17 @@ test("tags are listed to the end: by Link, by the last name, and all at once", a
   assert.deepEqual(
     await allTags(await registry(t, (_, res) => json(res, { tags: ["v1", "../v2", 3, "v 3", "x".repeat(129)] }))),
     ["v1"],
-    "what is no tag is left out",
+    "invalid tag names are left out",
   );
   const thousand = numbered(0, 1_000);
   assert.deepEqual(
     await allTags(await registry(t, (_, res) => json(res, { tags: thousand }))),
     [...thousand, ...thousand],
-    "one that always says the same comes to its end",
+    "a registry that repeats one page does not loop for ever",
   );
 });
 
-test("a list that leads elsewhere, never ends, or is no list, is trouble", async (t) => {
+test("a list that leads elsewhere, never ends, or is no list is an error", async (t) => {
   const kind = { kind: "wrong" };
   for (const link of ["<http://127.0.0.1:1/v2/team/app/tags/list>", "</v2/other/app/tags/list>"]) {
     await assert.rejects(
@@ -112,7 +112,7 @@ test("a list that leads elsewhere, never ends, or is no list, is trouble", async
     await assert.rejects(allTags(await registry(t, (_, res) => res.end(body))), kind, body.slice(0, 9));
 });
 
-test("a manifest has the digest that was asked for or told, and is of a kind that can be taken", async (t) => {
+test("a manifest must have the digest that was asked for or stated, and a supported type", async (t) => {
   const body = JSON.stringify({
     schemaVersion: 2,
     mediaType: OCI_MANIFEST,
@@ -124,7 +124,7 @@ test("a manifest has the digest that was asked for or told, and is of a kind tha
   const good = await serve({ "content-type": OCI_MANIFEST });
   assert.equal((await good.manifest("v1", SIGNAL))?.digest, digestOf(body));
   assert.equal((await good.manifest(digestOf(body), SIGNAL))?.manifest.mediaType, OCI_MANIFEST);
-  assert.equal(await good.digestOf("v1", SIGNAL), digestOf(body), "a HEAD that tells no digest is followed by a GET");
+  assert.equal(await good.digestOf("v1", SIGNAL), digestOf(body), "a HEAD without a digest is followed by a GET");
   await assert.rejects(good.manifest(digestOf("other"), SIGNAL), { kind: "wrong" });
   await assert.rejects(
     (await serve({ "content-type": OCI_MANIFEST, "docker-content-digest": digestOf("other") })).manifest("v1", SIGNAL),
@@ -147,7 +147,7 @@ test("a manifest has the digest that was asked for or told, and is of a kind tha
   assert.equal(await (await registry(t, (_, res) => res.writeHead(404).end())).manifest("v1", SIGNAL), undefined);
 });
 
-test("referrers come by the list or by the tag in its place; none are none", async (t) => {
+test("referrers are read from the API, or from the referrers tag; without either there are none", async (t) => {
   const [subject, one, two] = [digestOf("subject"), digestOf("one"), digestOf("two")];
   const index = (...digests: string[]) => ({
     schemaVersion: 2,
@@ -169,7 +169,7 @@ test("referrers come by the list or by the tag in its place; none are none", asy
   assert.deepEqual(await (await registry(t, (_, res) => res.writeHead(404).end())).referrers(subject, SIGNAL), []);
 });
 
-test("a blob is asked for from an offset, and said to begin where it begins", async (t) => {
+test("a blob is requested from an offset, and the result states the offset that the registry sends from", async (t) => {
   const content = "0123456789";
   const ranged = await registry(t, (_, res, req) => {
     const start = Number(/^bytes=(\d+)-$/.exec(req.headers.range ?? "")?.[1] ?? 0);

@@ -34,12 +34,12 @@ function exchangeOf(client: StreamClient, origin: string, credentials = CREDENTI
     clock: systemClock,
     origin,
     authorization,
-    patience: { retries: 1, maxWaitMs: 100 },
+    retryPolicy: { retries: 1, maxWaitMs: 100 },
   });
   return (target: string) => exchange.read({ target, signal: AbortSignal.timeout(20_000) }, 10_000);
 }
 
-test("a redirect to a private address is refused where private networks are, although the registry itself is public", async (t) => {
+test("without private networks, a public registry's redirect to a private address is not followed", async (t) => {
   let asked = 0;
   const inside = await serving(t, (_, res) => {
     asked += 1;
@@ -47,7 +47,7 @@ test("a redirect to a private address is refused where private networks are, alt
   });
   const registry = await serving(t, (_, res) => void res.writeHead(307, { location: `${inside}/metadata` }).end());
   const [open, closed] = [openClient(t, true), openClient(t, false)];
-  // The registry is on loopback because it is a test: only it may be reached there.
+  // The test's registry is on loopback, so requests to it alone go through the open client.
   const publicRegistry: StreamClient = {
     ...closed,
     request: (url, init) => (url.startsWith(registry) ? open : closed).request(url, init),
@@ -57,7 +57,7 @@ test("a redirect to a private address is refused where private networks are, alt
   assert.equal((await exchangeOf(open, registry)("/v2/team/app/blobs/x")).body.toString(), "inside");
 });
 
-test("credentials go to the realm that the registry names, for pulling this repository alone, whatever it asks for", async (t) => {
+test("credentials go to the realm that the registry names, for the scope of pulling this repository alone", async (t) => {
   const shown: (string | undefined)[] = [];
   const realm = await serving(t, (req, res) => {
     shown.push(req.headers.authorization, req.url);
@@ -82,7 +82,7 @@ test("credentials go to the realm that the registry names, for pulling this repo
   assert.equal(shown.length, 2);
 });
 
-test("Basic is shown to the registry that asks for it; a realm that is not public gets nothing; without credentials none are made up", async (t) => {
+test("Basic is sent to a registry that asks for it, nothing to a private realm, and nothing without credentials", async (t) => {
   const seen: (string | undefined)[] = [];
   const registry = await serving(t, (req, res) => {
     seen.push(req.headers.authorization);
@@ -113,7 +113,7 @@ test("Basic is shown to the registry that asks for it; a realm that is not publi
   assert.deepEqual(seen.filter(Boolean), [BASIC]);
 });
 
-test("silence, cut connections, encoded and endless answers all end, and say what kind of trouble they are", async (t) => {
+test("silence, broken connections, encoded and endless answers end with an error of the right kind", async (t) => {
   const registry = await serving(t, (req, res) => {
     if (req.url === "/silent") return;
     if (req.url === "/stops") return void res.writeHead(200).write("x");

@@ -3,36 +3,44 @@ import type { Clock } from "../lib/clock.ts";
 import { readBounded } from "../lib/guarded-fetch.ts";
 import type { StreamAnswer, StreamClient } from "./http-client.ts";
 import type { Authorization } from "./authorization.ts";
-import { asTrouble, retryAfterMs, UpstreamError } from "./errors.ts";
+import { asUpstreamError, retryAfterMs, UpstreamError } from "./errors.ts";
 
-/** How much a request to a source may be tried. */
-export interface Patience {
-  /** Tries after the first. */
+/** How often a request to a source is repeated. */
+export interface RetryPolicy {
+  /** The number of attempts after the first. */
   retries: number;
-  /** Longest that is waited before a try; a source that asks for more ends the request. */
+  /** The longest wait before an attempt; a source that asks for a longer one ends the request. */
   maxWaitMs: number;
 }
 
-export interface Ask {
+/** A request to a registry. */
+export interface SourceRequest {
   method?: "GET" | "HEAD";
-  /** Path and query, or a whole URL of the same registry. */
+  /** Path and query, or an absolute URL of the same registry. */
   target: string;
   headers?: Record<string, string>;
   signal: AbortSignal;
 }
 
+/** An answer whose body was read whole. */
 export interface SmallAnswer {
   status: number;
   headers: StreamAnswer["headers"];
   body: Buffer;
 }
 
-/** Asks one registry, as whoever the credentials say. */
+/** Sends requests to one registry, with its credentials. */
 export interface Exchange {
-  /** One try. An answer is 2xx or a 4xx that is no refusal, such as 404. Throws an UpstreamError. */
-  open(ask: Ask): Promise<StreamAnswer>;
-  /** Tries with patience, and reads the whole answer, within a minute a try. */
-  read(ask: Ask, maxBytes: number): Promise<SmallAnswer>;
+  /**
+   * Sends the request once. Returns answers with 2xx, and with a 4xx such as 404 that does not deny access. Throws an
+   * UpstreamError for all others.
+   */
+  open(request: SourceRequest): Promise<StreamAnswer>;
+  /**
+   * Sends the request, repeats it by the retry policy, and reads the whole answer. An attempt may take a minute. Throws
+   * an UpstreamError.
+   */
+  read(request: SourceRequest, maxBytes: number): Promise<SmallAnswer>;
 }
 
 interface ExchangeDeps {
@@ -40,26 +48,27 @@ interface ExchangeDeps {
   clock: Clock;
   origin: string;
   authorization: Authorization;
-  patience: Patience;
+  retryPolicy: RetryPolicy;
 }
 
 const MAX_REDIRECTS = 5;
 const TIMEOUT_MS = 60_000;
 const FIRST_WAIT_MS = 500;
 
-export function openExchange({ client, clock, origin, authorization, patience }: ExchangeDeps): Exchange {
+export function openExchange({ client, clock, origin, authorization, retryPolicy }: ExchangeDeps): Exchange {
   /**
-   * Follows redirects, each under the guarded fetch's rules. The authorization is for the registry alone: it is left
-   * out at the first step to another host, and stays out. `own`: the registry itself answered.
+   * Follows redirects, each under the rules of the guarded fetch. The authorization is sent to the registry alone: from
+   * the first redirect to another host on it is left out. `own`: whether the registry itself answered.
    */
   const follow = async (
-    { method = "GET", target, headers = {}, signal }: Ask,
-    shown: string | undefined,
+    { method = "GET", target, headers = {}, signal }: SourceRequest,
+    authorizationHeader: string | undefined,
   ): Promise<{ answer: StreamAnswer; own: boolean }> => {
     let url = new URL(target, origin);
     let own = url.origin === origin;
     for (let steps = 0; ; steps += 1) {
-      const sent = own && shown !== undefined ? { ...headers, authorization: shown } : headers;
+      const sent =
+        own && authorizationHeader !== undefined ? { ...headers, authorization: authorizationHeader } : headers;
       const answer = await client.request(url.href, { method, headers: sent, signal });
       const location = answer.headers["location"];
       if (answer.status < 300 || answer.status >= 400 || typeof location !== "string") return { answer, own };
@@ -72,56 +81,59 @@ export function openExchange({ client, clock, origin, authorization, patience }:
       url = next;
     }
   };
-  const open = async (ask: Ask): Promise<StreamAnswer> => {
+  const open = async (request: SourceRequest): Promise<StreamAnswer> => {
     try {
-      let { answer, own } = await follow(ask, authorization.known());
+      let { answer, own } = await follow(request, authorization.known());
       if (answer.status === 401 && own) {
         answer.discard();
-        const shown = await authorization.answer(answer.headers["www-authenticate"], ask.signal);
-        if (shown === undefined) throw new UpstreamError("refused", "the source wants credentials (401)");
-        ({ answer, own } = await follow(ask, shown));
+        const header = await authorization.answer(answer.headers["www-authenticate"], request.signal);
+        if (header === undefined) throw new UpstreamError("refused", "the source wants credentials (401)");
+        ({ answer, own } = await follow(request, header));
       }
-      const trouble = troubleOf(answer, own, clock.nowMs());
-      if (trouble === undefined) return answer;
+      const error = errorOf(answer, own, clock.nowMs());
+      if (error === undefined) return answer;
       answer.discard();
-      throw trouble;
+      throw error;
     } catch (error) {
-      throw asTrouble(error);
+      throw asUpstreamError(error);
     }
   };
   return {
     open,
-    async read(ask, maxBytes) {
-      for (let tried = 0; ; tried += 1) {
+    async read(request, maxBytes) {
+      for (let failures = 0; ; failures += 1) {
         try {
-          const within = { ...ask, signal: AbortSignal.any([ask.signal, AbortSignal.timeout(TIMEOUT_MS)]) };
-          const { status, headers, body } = await open(within);
+          const signal = AbortSignal.any([request.signal, AbortSignal.timeout(TIMEOUT_MS)]);
+          const { status, headers, body } = await open({ ...request, signal });
           return { status, headers, body: await readBounded(body, maxBytes) };
         } catch (thrown) {
-          const error = asTrouble(thrown);
-          const waitMs = waitBefore(error, tried, patience);
-          if (waitMs === undefined || ask.signal.aborted) throw error;
-          await wait(waitMs, undefined, { signal: ask.signal });
+          const error = asUpstreamError(thrown);
+          const waitMs = waitBefore(error, failures, retryPolicy);
+          if (waitMs === undefined || request.signal.aborted) throw error;
+          await wait(waitMs, undefined, { signal: request.signal });
         }
       }
     },
   };
 }
 
-/** How long to wait before the next try. Undefined: there is none. */
-export function waitBefore(error: unknown, tried: number, { retries, maxWaitMs }: Patience): number | undefined {
+/**
+ * Milliseconds to wait before the next attempt; `failures`: the failed attempts before this one. Undefined when the
+ * request must not be repeated.
+ */
+export function waitBefore(error: unknown, failures: number, { retries, maxWaitMs }: RetryPolicy): number | undefined {
   if (
     !(error instanceof UpstreamError) ||
     (error.kind !== "limited" && error.kind !== "unreachable") ||
-    tried >= retries
+    failures >= retries
   )
     return undefined;
-  const waitMs = error.retryAfterMs ?? FIRST_WAIT_MS * 3 ** tried * (0.5 + Math.random() / 2);
+  const waitMs = error.retryAfterMs ?? FIRST_WAIT_MS * 3 ** failures * (0.5 + Math.random() / 2);
   return waitMs > maxWaitMs ? undefined : waitMs;
 }
 
-/** What is wrong with the status; undefined when the answer can be used. */
-function troubleOf({ status, headers }: StreamAnswer, own: boolean, nowMs: number): UpstreamError | undefined {
+/** The error of an answer by its status. Undefined when the answer can be used. */
+function errorOf({ status, headers }: StreamAnswer, own: boolean, nowMs: number): UpstreamError | undefined {
   const afterMs = retryAfterMs(headers["retry-after"], nowMs);
   if (status === 429)
     return new UpstreamError("limited", "the source asks to come back later (429)", { retryAfterMs: afterMs });

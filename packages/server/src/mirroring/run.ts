@@ -1,157 +1,137 @@
 import { SyncState } from "@moorage/api";
-import { isReservedTag } from "../registry/index.ts";
-import { isDigest } from "../oci/index.ts";
+import { claimMirror, type DueMirror, endRun, holdMirror } from "./commands.ts";
 import { Code, MoorageError } from "../errors.ts";
-import type { SyncSettings } from "../registry/index.ts";
-import { type Copying, mirrorCall } from "./context.ts";
-import { copyManifest, copyReferrers, holds } from "./copy.ts";
+import { type MirrorDeps, mirrorCall } from "./context.ts";
+import { copyTags, type CopyResult } from "./copy-tags.ts";
+import type { Downloads } from "./downloads.ts";
 import { UpstreamError } from "./errors.ts";
-import { followTag } from "./commands.ts";
+import type { createSources } from "./sources.ts";
 
-/** How a turn went. */
-export interface TurnResult {
-  state: typeof SyncState.SUCCEEDED | typeof SyncState.FAILED | typeof SyncState.RATE_LIMITED;
-  /** For the operator; empty when nothing went wrong. */
-  message: string;
-  /** Absent: they were not counted. */
-  tagsSeen?: number;
-  /** When the source wants to be asked again. */
-  retryAfterMs?: number | undefined;
+/** What a run works with. */
+export interface RunDeps {
+  deps: MirrorDeps;
+  sources: ReturnType<typeof createSources>;
+  downloads: Downloads;
 }
 
-const MAX_FOLLOWED = 100_000;
-// Statements stay below every engine's limit of parameters.
-const CHUNK = 500;
-const MAX_TOLD = 5;
-// Tags that cosign and clients of OCI 1.0 put beside an image: they belong to its digest.
-const COMPANION = /^(sha256)-([0-9a-f]{64})(?:\.(?:sig|att|sbom))?$/;
+/** A repo that was claimed for a run, and the random id that its row names as the holder. */
+export interface ClaimedMirror {
+  due: DueMirror;
+  holder: string;
+}
+
+/** How a run ended; `intervalMs`: the repo's sync interval, after which the next run is due when this one succeeded. */
+type RunResult = CopyResult & { intervalMs?: number };
+
+// How long the repos of a process that died stay held. A process that lives extends its holds in time.
+const HOLD_MS = 60_000;
+// Ends the run of a source that sends almost nothing. What was copied stays.
+const LONGEST_RUN_MS = 12 * 3_600_000;
+const FIRST_BACK_OFF_MS = 30_000;
+const LONGEST_BACK_OFF_MS = 3_600_000;
+const MAX_MESSAGE = 1_000;
+const OUTCOMES = {
+  [SyncState.SUCCEEDED]: "succeeded",
+  [SyncState.FAILED]: "failed",
+  [SyncState.RATE_LIMITED]: "rate_limited",
+} as const;
+
+/** Claims the repo that has been due for the longest. Undefined when none is due. */
+export async function claimDue(deps: MirrorDeps, holder: string): Promise<ClaimedMirror | undefined> {
+  const due = await deps.transactor.write(claimMirror, mirrorCall(deps), { holder, holdMs: HOLD_MS });
+  return due && { due, holder };
+}
 
 /**
- * Has the repo's tags follow those of its source, one after another: what was copied stays when a later one fails. Tags
- * that went there stay here. Throws what the signal says, and what our own stores do.
+ * Copies a claimed repo and records how that ended. Rejects when that cannot be recorded. `stopping`: the server shuts
+ * down; the repo stays due, for another process.
  */
-export async function runTurn(copying: Copying, { follows }: Pick<SyncSettings, "follows">): Promise<TurnResult> {
-  const stuck: string[] = [];
-  const failed: string[] = [];
-  let tagsSeen: number | undefined;
+export async function runMirror(runDeps: RunDeps, claimed: ClaimedMirror, stopping: AbortSignal): Promise<void> {
+  const { deps } = runDeps;
+  const lost = new AbortController();
+  const givenUp = AbortSignal.any([stopping, lost.signal]);
+  const signal = AbortSignal.any([givenUp, AbortSignal.timeout(LONGEST_RUN_MS)]);
+  const holding = setInterval(() => extendHold(deps, claimed, () => lost.abort()), HOLD_MS / 3);
+  const startedMs = performance.now();
+  deps.metrics.begin();
+  let outcome = "stopped";
   try {
-    const { followed, companions } = await listTags(copying, follows);
-    tagsSeen = followed.length;
-    const digests = new Set<string>();
-    for (const { tag, before } of await inOrder(copying, followed))
-      digests.add((await noted(tag, () => copyTag(copying, tag, before))) ?? "");
-    const wanted = companions.filter(({ digest }) => digests.has(digest)).map(({ tag }) => tag);
-    for (const { tag, before } of await inOrder(copying, wanted)) await noted(tag, () => copyTag(copying, tag, before));
-  } catch (error) {
-    if (!(error instanceof UpstreamError) || copying.signal.aborted) throw error;
-    const state = error.kind === "limited" ? SyncState.RATE_LIMITED : SyncState.FAILED;
-    return { state, message: error.message, ...counted(), retryAfterMs: error.retryAfterMs };
-  }
-  const told = [
-    listed("could not be copied", failed),
-    listed("moved at the source and must stay as they are here", stuck),
-  ];
-  const message = told.filter((text) => text !== "").join("; ");
-  return { state: failed.length > 0 ? SyncState.FAILED : SyncState.SUCCEEDED, message, ...counted() };
-
-  function counted(): { tagsSeen?: number } {
-    return tagsSeen === undefined ? {} : { tagsSeen };
-  }
-
-  /** Notes what is wrong with this tag alone. */
-  async function noted<T>(tag: string, work: () => Promise<T>): Promise<T | undefined> {
-    try {
-      return await work();
-    } catch (error) {
-      if (copying.signal.aborted) throw error;
-      if (error instanceof UpstreamError && error.kind === "wrong") failed.push(`${tag} (${error.message})`);
-      else if (
-        error instanceof MoorageError &&
-        (error.code === Code.FailedPrecondition || error.code === Code.InvalidArgument)
-      )
-        stuck.push(tag);
-      else throw error;
-      return undefined;
-    }
-  }
-}
-
-function listed(what: string, tags: string[]): string {
-  if (tags.length === 0) return "";
-  const more = tags.length > MAX_TOLD ? `, and ${tags.length - MAX_TOLD} more` : "";
-  return `${tags.length === 1 ? "1 tag" : `${tags.length} tags`} ${what}: ${tags.slice(0, MAX_TOLD).join(", ")}${more}`;
-}
-
-/** The tags to follow, and those that belong to digests. */
-interface Listed {
-  followed: string[];
-  companions: { tag: string; digest: string }[];
-}
-
-async function listTags({ upstream, signal }: Copying, follows: SyncSettings["follows"]): Promise<Listed> {
-  const followed = new Set<string>();
-  const companions = new Map<string, string>();
-  for await (const names of upstream.tags(signal)) {
-    for (const tag of names) {
-      const [, algorithm = "", hex = ""] = COMPANION.exec(tag) ?? [];
-      const digest = `${algorithm}:${hex}`;
-      // Nobody could tell them from what tags were at a time.
-      if (isReservedTag(tag)) continue;
-      if (follows(tag)) followed.add(tag);
-      else if (isDigest(digest)) companions.set(tag, digest);
-    }
-    if (Math.max(followed.size, companions.size) <= MAX_FOLLOWED) continue;
-    throw new UpstreamError("wrong", `more than ${MAX_FOLLOWED} tags are to be followed: narrow the tag pattern`);
-  }
-  return { followed: [...followed], companions: [...companions].map(([tag, digest]) => ({ tag, digest })) };
-}
-
-/**
- * The tags with what they point to here: first those that are not here, then the others in any order. A source that
- * lets a turn get only so far would otherwise keep us from the last ones for ever.
- */
-async function inOrder({ deps, place }: Copying, tags: string[]): Promise<{ tag: string; before: string }[]> {
-  const here = new Map<string, string>();
-  for (let at = 0; at < tags.length; at += CHUNK) {
-    const rows = await deps.transactor.read(mirrorCall(deps), (call) =>
-      call.tx
-        .selectFrom("tags")
-        .select(["name", "digest"])
-        .where("parent", "=", place.repo)
-        .where("name", "in", tags.slice(at, at + CHUNK))
-        .execute(),
+    const result = await copyRepo(runDeps, claimed, signal).catch((error: unknown) =>
+      givenUp.aborted ? undefined : failureOf(deps, error, signal),
     );
-    for (const { name, digest } of rows) here.set(name, digest);
+    if (result === undefined) await recordStopped(deps, claimed);
+    else {
+      outcome = OUTCOMES[result.state];
+      await recordResult(deps, claimed, result, startedMs);
+    }
+  } finally {
+    clearInterval(holding);
+    deps.metrics.end(outcome);
   }
-  const known = [...here]
-    .map(([tag, before]) => ({ tag, before, at: Math.random() }))
-    .toSorted((one, other) => one.at - other.at);
-  return [...tags.filter((tag) => !here.has(tag)).map((tag) => ({ tag, before: "" })), ...known];
+}
+
+/** Holds the repo for longer. Calls `lost` when another process holds it by now, or the repo is gone. */
+function extendHold(deps: MirrorDeps, { due: { repo }, holder }: ClaimedMirror, lost: () => void): void {
+  deps.transactor.write(holdMirror, mirrorCall(deps), { repo, holder, holdMs: HOLD_MS }).then(
+    ({ held }) => {
+      if (!held) lost();
+    },
+    (error: unknown) => deps.log.warn({ err: error, repo }, "extending the hold on a mirror failed"),
+  );
+}
+
+async function copyRepo(
+  { deps, sources, downloads }: RunDeps,
+  { due, holder }: ClaimedMirror,
+  signal: AbortSignal,
+): Promise<RunResult> {
+  const source = sources(due);
+  if (source === undefined) throw new UpstreamError("refused", "the repo's source is of no known form");
+  const { settings, upstream } = source;
+  const place = { repo: due.repo, sync: due.sync, holder };
+  const result = await copyTags({ deps, downloads, upstream, place, signal }, settings);
+  return { ...result, intervalMs: settings.intervalMs };
+}
+
+/** The result of a run that threw. Undefined when the run no longer holds the repo, or its source has changed. */
+function failureOf({ log }: MirrorDeps, error: unknown, signal: AbortSignal): RunResult | undefined {
+  if (error instanceof MoorageError && error.code === Code.Aborted) return undefined;
+  const failed = (message: string): RunResult => ({ state: SyncState.FAILED, message });
+  if (signal.aborted) return failed("the run took too long; the next one continues from there");
+  if (error instanceof UpstreamError) return failed(error.message);
+  log.warn({ err: error }, "a mirror run failed");
+  return failed(error instanceof MoorageError ? error.message : "an error of this server; its log has the details");
+}
+
+/** Records a run that was stopped: the repo is due immediately, for any process. */
+async function recordStopped(deps: MirrorDeps, { due: { repo }, holder }: ClaimedMirror): Promise<void> {
+  const end = { repo, holder, state: SyncState.PENDING, message: "", nextInMs: 0 };
+  await deps.transactor.write(endRun, mirrorCall(deps), end);
+}
+
+/** Records and logs the result of a run, and when the next one is due. */
+async function recordResult(
+  deps: MirrorDeps,
+  { due: { repo, failures }, holder }: ClaimedMirror,
+  result: RunResult,
+  startedMs: number,
+): Promise<void> {
+  const { transactor, log } = deps;
+  const { state, tagsSeen } = result;
+  const nextInMs = (state === SyncState.SUCCEEDED ? result.intervalMs : undefined) ?? backOffMs(failures, result);
+  const message = result.message.slice(0, MAX_MESSAGE);
+  await transactor.write(endRun, mirrorCall(deps), { repo, holder, nextInMs, message, state, tagsSeen });
+  const durationMs = Math.round(performance.now() - startedMs);
+  const fields = { repo, outcome: OUTCOMES[state], tags: tagsSeen, durationMs };
+  if (state === SyncState.SUCCEEDED) log.info(fields, "mirror copied");
+  else log.warn({ ...fields, problem: result.message }, "mirror not copied whole");
 }
 
 /**
- * Copies what the tag points to at the source, if that is not here, and moves the tag. Answers that digest; undefined
- * when the tag is gone there.
+ * The delay before the run after a failed one: it grows with each failure and is never shorter than the source's
+ * Retry-After. Random, so that repos do not all retry together.
  */
-async function copyTag(copying: Copying, tag: string, before: string): Promise<string | undefined> {
-  const { deps, place, upstream, signal } = copying;
-  const digest = await upstream.digestOf(tag, signal);
-  if (digest === undefined) return undefined;
-  if (await holds(copying, digest)) await copyReferrers(copying, digest);
-  else if (!(await copyAnew(copying, digest))) return undefined;
-  if (digest === before) return digest;
-  const { gone } = await deps.transactor.write(followTag, mirrorCall(deps), {
-    ...place,
-    tag,
-    digest,
-    before,
-  });
-  if (gone) throw new UpstreamError("wrong", "what it points to was deleted here meanwhile");
-  return digest;
-}
-
-async function copyAnew(copying: Copying, digest: string): Promise<boolean> {
-  const stored = await copying.upstream.manifest(digest, copying.signal);
-  if (stored !== undefined) await copyManifest(copying, stored);
-  return stored !== undefined;
+function backOffMs(failures: number, { retryAfterMs = 0 }: RunResult): number {
+  const longest = Math.min(LONGEST_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** Math.min(failures, 20));
+  return Math.round(Math.max(longest * (0.5 + Math.random() / 2), retryAfterMs * (1 + Math.random() / 10)));
 }

@@ -3,38 +3,39 @@ import { createLru } from "../lib/lru.ts";
 import { SecretError } from "../lib/secrets.ts";
 import { passwordPlace, type SyncSettings, syncSettings } from "../registry/index.ts";
 import type { MirrorDeps } from "./context.ts";
-import type { Patience } from "./request.ts";
+import type { RetryPolicy } from "./request.ts";
 import { openUpstream, type Upstream } from "./registry-client.ts";
 import { UpstreamError } from "./errors.ts";
 
-/** A repo with what says where it is copied from; `password` is sealed, or empty. */
+/** A repo with the configuration of its source; `password` is sealed, or empty when there is none. */
 export interface SourceRow {
   repo: string;
   sync: string;
   password: string;
 }
 
+/** The source of a repo: its settings, and a client for its registry. */
 export interface Source {
   settings: SyncSettings;
   upstream: Upstream;
 }
 
-// With each, the token that its registry gave lately is kept.
-const MAX_KEPT = 256;
+// A cached source includes the current token of its registry.
+const MAX_CACHED = 256;
 
 /**
- * Opens the sources of repos. The function answers undefined for a repo without one, and throws an UpstreamError when
- * its password cannot be read.
+ * Returns a function that opens the sources of repos. It returns undefined for a repo without a source, and throws an
+ * UpstreamError when the password cannot be unsealed.
  */
 export function createSources(
   { secrets, clock, config }: MirrorDeps,
   client: StreamClient,
-  patience: Patience,
+  retryPolicy: RetryPolicy,
 ): (row: SourceRow) => Source | undefined {
-  const kept = createLru<string, Source & { row: SourceRow }>(MAX_KEPT);
+  const cached = createLru<string, Source & { row: SourceRow }>(MAX_CACHED);
   return (row) => {
     const { repo, sync, password } = row;
-    const known = kept.get(repo);
+    const known = cached.get(repo);
     if (known?.row.sync === sync && known.row.password === password) return known;
     const settings = syncSettings(sync === "" ? null : sync);
     if (settings === undefined) return undefined;
@@ -52,11 +53,11 @@ export function createSources(
         origin,
         name,
         credentials,
-        patience,
+        retryPolicy,
         maxManifestBytes: config.maxManifestBytes,
       }),
     };
-    kept.set(repo, source);
+    cached.set(repo, source);
     return source;
   };
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { SyncState } from "@moorage/api";
 import { openCall } from "../../src/runtime/open-call.ts";
-import { claimMirror, endTurn, followTag, holdMirror } from "../../src/mirroring/commands.ts";
+import { claimMirror, endRun, followTag, holdMirror } from "../../src/mirroring/commands.ts";
 import type { Command } from "../../src/core/command.ts";
 import { newUid } from "../../src/lib/uid.ts";
 import type { Database } from "../../src/store/index.ts";
@@ -126,7 +126,7 @@ test("a turn that ends is due again in time, at once when somebody wished it, an
   const { run, mirror, row, ask } = await openMirrors(t);
   const repo = await mirror(0);
   const end = (holder: string, nowMs: number, state: SyncState) =>
-    run(endTurn, nowMs, { repo, holder, state, message: "m", nextInMs: 5_000, tagsSeen: 3 });
+    run(endRun, nowMs, { repo, holder, state, message: "m", nextInMs: 5_000, tagsSeen: 3 });
   await run(claimMirror, 1_000, { holder: "a", holdMs: 1_000 });
   await end("b", 1_100, SyncState.SUCCEEDED);
   assert.equal((await row(repo)).state, SyncState.RUNNING);
