@@ -16,7 +16,7 @@ import { openEventQueue } from "../support/event-queue.ts";
 import { systemCall } from "../../src/core/system-call.ts";
 import { expireEvents } from "../../src/events/index.ts";
 
-// Readers that come after what they were to read is gone, and those who wait for what comes.
+// Readers whose next events were removed, and readers that wait for new events.
 
 const KEY = Buffer.alloc(32, 7);
 const EMPTY_GROUP = {
@@ -46,7 +46,7 @@ async function happen(queue: Queue, group: string, count: number, nowMs: number)
   await queue.sequence(nowMs);
 }
 
-test("whose next events were removed is told, once; a quiet organization's cursor is good for ever", async (t) => {
+test("a reader whose next events were removed gets an error; the cursor of a quiet organization never expires", async (t) => {
   const queue = await openEventQueue(t);
   const [group, quiet] = [newUid(""), newUid("")];
   await happen(queue, group, 6, 1_000);
@@ -63,7 +63,7 @@ test("whose next events were removed is told, once; a quiet organization's curso
   );
   const behind = await read(queue, quiet, undefined);
   const whole = await read(queue, group, undefined);
-  // What happened at 1,000 is removed.
+  // The events of 1,000 are removed.
   await queue.write(expireEvents, 3_000, { what: "events", beforeMs: 1_500 });
   assert.deepEqual(
     (await queue.events()).map(({ seq }) => seq),
@@ -73,11 +73,11 @@ test("whose next events were removed is told, once; a quiet organization's curso
   assert.deepEqual(
     (await read(queue, group, second.next)).rows.map(({ seq }) => seq),
     [8, 9, 10],
-    "who had read them misses nothing",
+    "a reader that had read them misses nothing",
   );
   assert.deepEqual((await read(queue, group, whole.next)).rows, []);
   assert.deepEqual((await read(queue, quiet, behind.next)).rows, []);
-  // Who begins anew goes on from there.
+  // A reader that begins anew continues with the remaining events.
   const anew = await read(queue, group, undefined, 1);
   assert.deepEqual(
     [anew.rows.map(({ seq }) => seq), (await read(queue, group, anew.next)).rows.map(({ seq }) => seq)],
@@ -85,7 +85,7 @@ test("whose next events were removed is told, once; a quiet organization's curso
   );
   await queue.write(expireEvents, 4_000, { what: "events", beforeMs: 2_500 });
   await assert.rejects(read(queue, group, anew.next), isExpired);
-  // All is gone, but not how far it was.
+  // All events are removed, but the last number is not forgotten.
   assert.deepEqual((await read(queue, group, whole.next)).rows, []);
   await happen(queue, group, 1, 5_000);
   assert.deepEqual(
@@ -94,7 +94,7 @@ test("whose next events were removed is told, once; a quiet organization's curso
   );
 });
 
-test("an old event that an open delivery kept does not end readers that begin with it", async (t) => {
+test("an old event retained by an open delivery does not make the cursors of its readers expire", async (t) => {
   const queue = await openEventQueue(t);
   const group = newUid("");
   await queue.subscribe(group, { type_prefixes: '["dev.moorage.kept."]' });
@@ -110,14 +110,14 @@ test("an old event that an open delivery kept does not end readers that begin wi
   );
 });
 
-test("a cursor from after the newest event is of another past", async (t) => {
+test("a cursor beyond the newest event is rejected, as after a restored backup", async (t) => {
   const queue = await openEventQueue(t);
   const group = newUid("");
   await happen(queue, group, 1, 0);
   await assert.rejects(read(queue, group, { seq: 2, goneTo: 0 }), isExpired);
 });
 
-test("who waits is woken by its own organization, and told how far it is when nothing happens", async (t) => {
+test("a waiting reader is woken by events of its own organization, and gets a new cursor when nothing happens", async (t) => {
   const queue = await openEventQueue(t);
   const [group, other] = [newUid(""), newUid("")];
   const news = createNotifier(queue.reader, 5);
@@ -142,13 +142,13 @@ test("who waits is woken by its own organization, and told how far it is when no
   );
   await happen(queue, group, 1, 0);
   assert.equal(await waiting, 4, "up to the event that it is woken for");
-  // What came before anybody waited is not waited for; after a while without anybody it is as at first.
+  // Events from before the wait do not end it; after a while without readers the state is the initial one.
   await wait(30);
   assert.equal(await news.after(group, 3, 20_000, NEVER), 4);
   assert.equal(await news.after(group, 5, 20, NEVER), 5);
 });
 
-test("a stream on which nothing happens says how far it is", async (t) => {
+test("a stream without events still sends its cursor", async (t) => {
   const queue = await openEventQueue(t);
   const [group, other] = [newUid(""), newUid("")];
   await queue.db
@@ -179,16 +179,16 @@ test("a stream on which nothing happens says how far it is", async (t) => {
   let beat = await next();
   assert.deepEqual([beat.event, at(beat)], [undefined, 1]);
   await happen(queue, other, 3, 0);
-  for (let tries = 0; at(beat) < 4 && tries < 500; tries++) beat = await next();
+  for (let attempt = 0; at(beat) < 4 && attempt < 500; attempt++) beat = await next();
   assert.deepEqual([beat.event, at(beat)], [undefined, 4]);
   await happen(queue, group, 1, 0);
-  for (let tries = 0; beat.event === undefined && tries < 500; tries++) beat = await next();
+  for (let attempt = 0; beat.event === undefined && attempt < 500; attempt++) beat = await next();
   assert.equal(at(beat), 5);
   left.abort(new Error("left"));
   await assert.rejects(next(), /left/);
 });
 
-test("waiting ends with the signal, and with the database", async (t) => {
+test("waiting ends when the signal is aborted or the database fails", async (t) => {
   const queue = await openEventQueue(t);
   const group = newUid("");
   await happen(queue, group, 1, 0);

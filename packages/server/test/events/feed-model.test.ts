@@ -10,17 +10,17 @@ import { type Grpc, openConnect, openGrpc, openGrpcWeb } from "../support/grpc.t
 import { type Dice, diceOf } from "../support/dice.ts";
 import { startReplicas } from "../support/replicas.ts";
 
-// Readers of the feed that crash anywhere and go on from the last cursor they kept, beside writers and while a server
-// is killed.
+// Readers of the feed crash anywhere and continue from their last saved cursor, while others write and a server is
+// killed.
 
 const SEED = Number(process.env["MOORAGE_TEST_SEED"] ?? randomInt(2 ** 31));
 const WRITES = 40;
 const CRASHES = 0.08;
 const PREFIX = "dev.moorage.api.platform.registry.tag.";
-/** Told to readers that did nothing wrong: none of these may come. */
-const REFUSALS = new Set([3, 5, 7, 9, 12, 16]);
+/** Codes that a correct reader must never get. */
+const REJECTIONS = new Set([3, 5, 7, 9, 12, 16]);
 
-/** What a reader keeps, together. */
+/** What a reader saves in one step. */
 interface Kept {
   cursor: string;
   events: Seen[];
@@ -32,7 +32,7 @@ interface Seen {
   sequence: string;
   what: string;
 }
-/** Some events and the cursor behind them, which are kept together. */
+/** Some events and the cursor after them, which are saved together. */
 interface Step {
   events: Seen[];
   cursor: string;
@@ -41,7 +41,7 @@ interface Step {
 class Crash extends Error {}
 
 test(
-  "who goes on from its cursor after any crash has every event of its group exactly once and in order",
+  "a reader that continues from its cursor after any crash has every event of its group exactly once and in order",
   { timeout: 60_000 },
   async (t) => {
     t.diagnostic(`MOORAGE_TEST_SEED=${SEED}`);
@@ -67,7 +67,7 @@ test(
     const attempted = new Set<string>();
     const acknowledged = new Set<string>();
     let written = 0;
-    /** Makes tags and moves some. What a dying server did not answer it may have done. */
+    /** Makes tags and moves some. A change that a killed server did not answer may have happened or not. */
     const write = async (repo: string, who: string, dice: Dice): Promise<void> => {
       for (let done = 0; done < WRITES;) {
         const name = `${who}-${attempted.size}`;
@@ -140,7 +140,7 @@ test(
     while (written < WRITES) await wait(10);
     await house.replace(0);
     await writers;
-    // It is committed after all others, so whoever has it is to have all others before it.
+    // This event is committed after all others, so a reader that has it must have all others before it.
     await api("POST", `/registry/v2/tags/${own.repo}`, { name: "last", digest: `sha256:${"a".repeat(64)}` });
 
     const kept = await Promise.all(readers);
@@ -187,7 +187,7 @@ function seen({
   return { id, group, subject, sequence, what: `${name}@${digest.slice(7, 8)}` };
 }
 
-/** Reads until the last event, and crashes now and then, before or after something is kept. */
+/** Reads until the last event, and sometimes crashes before or after a step is saved. */
 async function follow(read: (kept: Kept) => AsyncIterable<Step>, dice: Dice, over: AbortSignal): Promise<Kept> {
   let kept: Kept = { cursor: "", events: [] };
   while (kept.events.at(-1)?.what !== "last@a" && !over.aborted) {
@@ -200,7 +200,7 @@ async function follow(read: (kept: Kept) => AsyncIterable<Step>, dice: Dice, ove
       }
     } catch (error) {
       if (error instanceof assert.AssertionError) throw error;
-      if (error instanceof ConnectError) assert.ok(!REFUSALS.has(error.code), error.message);
+      if (error instanceof ConnectError) assert.ok(!REJECTIONS.has(error.code), error.message);
       await wait(20);
     }
   }

@@ -6,7 +6,7 @@ import { startInstallation } from "../support/installation.ts";
 import { endOf, type Grpc, openConnect, openGrpc, openGrpcWeb } from "../support/grpc.ts";
 import { type Platform, startPlatform } from "../support/platform.ts";
 
-// Streams of the feed: where they begin, what they tell, and what ends them.
+// Streams of the feed: where they begin, what they send, and what ends them.
 
 let platform: Platform;
 let clients: Record<string, Grpc>;
@@ -21,17 +21,17 @@ after(async () => {
 });
 
 const LIMIT = { timeout: 30_000 };
-interface Told {
+interface Message {
   subject: string | undefined;
   cursor: string;
 }
-/** A stream that is listened to: what it told so far, and what it ended with. */
+/** An open stream: the messages it has sent, and the status it ended with. */
 interface Watched {
-  told: Told[];
+  messages: Message[];
   ended: Promise<{ code: number; message: string }>;
   leave(): void;
-  begun(): Promise<Told>;
-  events(count: number): Promise<Told[]>;
+  begun(): Promise<Message>;
+  events(count: number): Promise<Message[]>;
 }
 
 function watch(
@@ -40,12 +40,12 @@ function watch(
   request: { group: string; cursor?: string; subjectPrefixes?: string[] },
   token: string,
 ): Watched {
-  const told: Told[] = [];
+  const messages: Message[] = [];
   const left = new AbortController();
   const read = async (): Promise<{ code: number; message: string }> => {
     try {
       for await (const { event, cursor } of grpc.stream(EventsService.method.watchEvents, request, token, left.signal))
-        told.push({ subject: event?.subject, cursor });
+        messages.push({ subject: event?.subject, cursor });
       return { code: 0, message: "" };
     } catch (error) {
       return endOf(error) as { code: number; message: string };
@@ -56,15 +56,15 @@ function watch(
     left.abort();
     await ended;
   });
-  const enough = async (those: () => Told[], count: number): Promise<Told[]> => {
-    for (let tries = 0; those().length < count && tries < 1_000; tries++) await Promise.race([wait(10), ended]);
-    assert.ok(those().length >= count, `it told ${told.length} times`);
+  const enough = async (those: () => Message[], count: number): Promise<Message[]> => {
+    for (let attempt = 0; those().length < count && attempt < 1_000; attempt++) await Promise.race([wait(10), ended]);
+    assert.ok(those().length >= count, `${messages.length} messages came`);
     return those().slice(0, count);
   };
-  const begun = async (): Promise<Told> => (await enough(() => told, 1))[0] ?? assert.fail("it told nothing");
-  const events = (count: number): Promise<Told[]> =>
-    enough(() => told.filter(({ subject }) => subject !== undefined), count);
-  return { told, ended, leave: () => left.abort(), begun, events };
+  const begun = async (): Promise<Message> => (await enough(() => messages, 1))[0] ?? assert.fail("no message came");
+  const events = (count: number): Promise<Message[]> =>
+    enough(() => messages.filter(({ subject }) => subject !== undefined), count);
+  return { messages, ended, leave: () => left.abort(), begun, events };
 }
 
 async function place(parent: string = platform.organization): Promise<{ group: string; repo: string }> {
@@ -72,7 +72,7 @@ async function place(parent: string = platform.organization): Promise<{ group: s
   return { group, repo: (await platform.repo(group)).uid };
 }
 
-test("a stream catches up, tells what happens, and its cursors are those of the list", LIMIT, async (t) => {
+test("a stream catches up and sends new events, and its cursors are those of the list", LIMIT, async (t) => {
   for (const [name, grpc] of Object.entries(clients)) {
     const { group, repo } = await place();
     const sibling = await place();
@@ -100,13 +100,13 @@ test("a stream catches up, tells what happens, and its cursors are those of the 
       tags,
       name,
     );
-    // And those of the list are those of a stream.
+    // And a cursor of the list opens a stream.
     const { uid } = await platform.tag(repo);
     assert.equal((await watch(t, grpc, { group, cursor: nextCursor }, token).events(1))[0]?.subject, uid, name);
   }
 });
 
-test("a stream from now on says first where that was", LIMIT, async (t) => {
+test("a stream from now on first sends its cursor", LIMIT, async (t) => {
   const { group, repo } = await place();
   await watch(t, platform.grpc, { group }, await platform.token()).events(2);
   const stream = watch(t, platform.grpc, { group, cursor: "now" }, await platform.token());
@@ -122,7 +122,7 @@ test("a stream from now on says first where that was", LIMIT, async (t) => {
   );
 });
 
-test("a cursor that is none, or another's, opens no stream", LIMIT, async (t) => {
+test("an invalid cursor, or one of another group, opens no stream", LIMIT, async (t) => {
   const { group } = await place();
   const { cursor } = await watch(t, platform.grpc, { group }, await platform.token()).begun();
   for (const [name, grpc] of Object.entries(clients)) {
@@ -132,12 +132,12 @@ test("a cursor that is none, or another's, opens no stream", LIMIT, async (t) =>
       { group: platform.organization, cursor },
     ]) {
       const stream = watch(t, grpc, request, await platform.token());
-      assert.deepEqual([(await stream.ended).code, stream.told], [3, []], name);
+      assert.deepEqual([(await stream.ended).code, stream.messages], [3, []], name);
     }
   }
 });
 
-test("a stream ends when its caller may not read the events any more, before the next one", LIMIT, async (t) => {
+test("a stream ends before its next event once its caller may no longer read the events", LIMIT, async (t) => {
   for (const [others, code] of [
     [[], 5],
     [["viewer"], 7],
@@ -149,17 +149,21 @@ test("a stream ends when its caller may not read the events any more, before the
     const before = watch(t, platform.grpc, { group }, await platform.token());
     const stream = watch(t, platform.grpc, { group, cursor: "now" }, await platform.token(identity));
     await stream.begun();
-    const { length } = stream.told;
+    const { length } = stream.messages;
     await platform.ok("DELETE", `/iam/v2/roleBindings/${binding}`);
-    // A message goes out at most this long after the rights were looked at.
+    // A message is sent at most this long after the capabilities were checked.
     await wait(1_100);
     const { uid } = await platform.tag(repo);
     assert.equal((await stream.ended).code, code);
-    assert.ok(!stream.told.some(({ subject }) => subject === uid), `it told ${stream.told.length - length} times`);
-    for (let tries = 0; !before.told.some(({ subject }) => subject === uid) && tries < 500; tries++) await wait(10);
     assert.ok(
-      before.told.some(({ subject }) => subject === uid),
-      "who still may goes on",
+      !stream.messages.some(({ subject }) => subject === uid),
+      `${stream.messages.length - length} messages came`,
+    );
+    for (let attempt = 0; !before.messages.some(({ subject }) => subject === uid) && attempt < 500; attempt++)
+      await wait(10);
+    assert.ok(
+      before.messages.some(({ subject }) => subject === uid),
+      "the stream of a caller that still may read continues",
     );
   }
 });
@@ -176,7 +180,7 @@ test("a stream ends with its token, also while nothing happens, and with its gro
   assert.equal((await stream.ended).code, 16);
 });
 
-test("an identity has so many streams, and whoever leaves makes room", LIMIT, async (t) => {
+test("an identity has at most fifty streams, and closing one allows another", LIMIT, async (t) => {
   const { group } = await place();
   const token = await platform.token(await platform.identity(group, "owner"));
   const streams = Array.from({ length: 50 }, () => watch(t, platform.grpc, { group }, token));
@@ -185,27 +189,31 @@ test("an identity has so many streams, and whoever leaves makes room", LIMIT, as
   await watch(t, platform.grpc, { group }, await platform.token()).begun();
   streams[0]?.leave();
   await streams[0]?.ended;
-  for (let tries = 0; tries < 500; tries++) {
+  for (let attempt = 0; attempt < 500; attempt++) {
     const stream = watch(t, platform.grpc, { group }, token);
     await Promise.race([stream.ended, stream.begun().catch(() => {})]);
-    if (stream.told.length > 0) return;
+    if (stream.messages.length > 0) return;
     await wait(20);
   }
-  assert.fail("there is no room");
+  assert.fail("no other stream was accepted");
 });
 
-test("when the server shuts down streams end at once, and their readers are told to come again", LIMIT, async (t) => {
-  const installation = await startInstallation(t);
-  const grpc = openGrpc(installation.url);
-  t.after(() => grpc.close());
-  const stream = watch(
-    t,
-    grpc,
-    { group: installation.bootstrap.organization.uid, cursor: "now" },
-    installation.platform,
-  );
-  await stream.begun();
-  const closing = installation.close();
-  assert.equal((await stream.ended).code, 14);
-  await closing;
-});
+test(
+  "when the server shuts down, streams end immediately with a status that has readers to reconnect",
+  LIMIT,
+  async (t) => {
+    const installation = await startInstallation(t);
+    const grpc = openGrpc(installation.url);
+    t.after(() => grpc.close());
+    const stream = watch(
+      t,
+      grpc,
+      { group: installation.bootstrap.organization.uid, cursor: "now" },
+      installation.platform,
+    );
+    await stream.begun();
+    const closing = installation.close();
+    assert.equal((await stream.ended).code, 14);
+    await closing;
+  },
+);

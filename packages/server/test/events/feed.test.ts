@@ -7,7 +7,7 @@ import { type Answer, blamed, DIGEST, type Platform, startPlatform } from "../su
 import { jsonOf } from "../support/json-of.ts";
 import type { Row } from "../../src/store/index.ts";
 
-// What the feed answers: events as CloudEvents, filters, cursors, and that a page looks at so much and no more.
+// The answers of the feed: events as CloudEvents, filters, cursors, and the limit of the events that a page looks at.
 
 let platform: Platform;
 
@@ -29,7 +29,7 @@ interface Asked {
   subjectPrefixes?: string[];
 }
 
-/** What REST and gRPC answer alike. */
+/** The page of the request; REST and gRPC must answer the same. */
 const asked = async (request: Asked, token?: string): Promise<Answer> =>
   await both(platform, EventsService.method.listEvents, request, token ?? (await platform.token()));
 async function page(request: Asked): Promise<Page> {
@@ -38,13 +38,13 @@ async function page(request: Asked): Promise<Page> {
   return jsonOf<Page>(answer);
 }
 
-/** Waits until all that was done is in the feed. */
+/** Waits until the events of all changes are in the feed. */
 async function settled(): Promise<void> {
   while ((await platform.reader.selectFrom("event_outbox").select("n").executeTakeFirst()) !== undefined)
     await wait(10);
 }
 
-/** A new group with a repo, whose making is in the feed. */
+/** Makes a group with a repo, and waits until their events are in the feed. */
 async function place(parent: string = platform.organization): Promise<{ group: string; repo: string }> {
   const { uid: group } = await platform.group(parent);
   const { uid: repo } = await platform.repo(group);
@@ -54,7 +54,7 @@ async function place(parent: string = platform.organization): Promise<{ group: s
 
 const typesOf = ({ events }: Page): string[] => events.map(({ type }) => type.replace("com.example.api.", ""));
 
-test("an event is a CloudEvent in the JSON format, and its data is what deliveries carry", async () => {
+test("an event is a CloudEvent in the JSON format, with the same data as a delivery", async () => {
   const { group, repo } = await place();
   const start = (await page({ group, cursor: "now" })).nextCursor;
   const { uid } = await platform.tag(repo, { name: "v1", bundles: ["a"] });
@@ -89,13 +89,13 @@ test("an event is a CloudEvent in the JSON format, and its data is what deliveri
   });
 });
 
-test("the events of the group and of all below it, in order, by pages and by filters", async () => {
+test("the feed has the events of the group and of all groups below it, in order, by pages and by filters", async () => {
   const { group, repo } = await place();
   const below = await place(group);
   await place();
   await platform.tag(repo);
   await platform.tag(below.repo);
-  // An event for one subscription alone is nobody else's.
+  // An event for one subscription alone is not in the feed.
   const { uid: subscription } = await platform.subscription(group);
   await platform.ok("POST", `/events/v2/subscriptions/${subscription}:test`);
   await settled();
@@ -138,7 +138,7 @@ test("the events of the group and of all below it, in order, by pages and by fil
   );
 });
 
-test("a cursor is good for the group and the filters that it was given for, and cannot be made", async () => {
+test("a cursor is valid for its group and filters alone, and cannot be forged", async () => {
   const { group } = await place();
   const other = await place();
   const filters = { typePrefixes: ["com.example.api.", "com.example.registry."], subjectPrefixes: [group] };
@@ -174,7 +174,7 @@ test("a cursor is good for the group and the filters that it was given for, and 
   );
 });
 
-test("what is wrong with a request is told field by field", async () => {
+test("an invalid request is rejected with all its invalid fields", async () => {
   const { group } = await place();
   const many = Array.from({ length: 65 }, () => "com.example.api.");
   for (const [request, fields] of [
@@ -196,7 +196,7 @@ test("what is wrong with a request is told field by field", async () => {
   assert.equal((await asked({ group, pageSize: 1_000_000 })).status, 200);
 });
 
-test("now is where the next event will be, and an answer is not kept when there is one", async () => {
+test("the cursor `now` is before the next event, and an empty answer is not cached once there is one", async () => {
   const { group, repo } = await place();
   const { events, nextCursor: cursor, more } = await page({ group, cursor: "now" });
   assert.deepEqual([events, more], [[], false]);
@@ -205,13 +205,13 @@ test("now is where the next event will be, and an answer is not kept when there 
     ((await platform.ok("GET", url))["events"] as Event[]).map(({ subject }) => subject);
   assert.deepEqual(await subjects(), []);
   const { uid } = await platform.tag(repo);
-  // It is asked before the event has its number, and after.
+  // The feed is read before the event has its number, and after.
   let found = await subjects();
-  for (let tries = 0; found.length === 0 && tries < 500; tries++) found = await wait(10).then(subjects);
+  for (let attempt = 0; found.length === 0 && attempt < 500; attempt++) found = await wait(10).then(subjects);
   assert.deepEqual(found, [uid]);
 });
 
-test("a page looks at so many events of others, and goes on from there", async () => {
+test("a page looks at a limited number of events of others, and the next one continues from there", async () => {
   const { uid: organization } = await platform.ok("POST", "/iam/v2/groups", { name: "crowded" });
   const busy = await place(organization);
   const quiet = await place(organization);
@@ -234,7 +234,7 @@ test("a page looks at so many events of others, and goes on from there", async (
   ]);
 });
 
-/** Events of the group, as if they had happened. */
+/** Adds events of the group as if they had happened. */
 async function crowd(organization: string, group: string, count: number): Promise<void> {
   await platform.transact(async (tx) => {
     const { number } = await tx

@@ -7,14 +7,14 @@ import { anyDigest, type RegistryServer, startRegistry } from "../support/regist
 import { systemCall } from "../../src/core/system-call.ts";
 import { notePulls } from "../../src/events/index.ts";
 
-// Every pull that is answered is an event of its own, soon, and nothing else is one.
+// Every pull that is answered becomes one event soon after, and nothing else becomes a pull event.
 
 const REPO = "acme/team/app";
 const DATA = systemCall(0);
 const TIMEOUT_MS = 10_000;
 
-/** The pulls that were told of, in order, once there are so many. */
-async function told({ deps, reader }: RegistryServer, count: number) {
+/** The pull events in order, once there are `count`. */
+async function pullEvents({ deps, reader }: RegistryServer, count: number) {
   for (const endMs = performance.now() + TIMEOUT_MS; ; await wait(20)) {
     while ((await deps.transactor.write(notePulls, DATA, {})).count > 0);
     const rows = await reader
@@ -40,7 +40,7 @@ async function pushed(registry: RegistryServer, name = REPO) {
   return { ...image, repo: await registry.repoUid(name.slice(name.lastIndexOf("/") + 1)) };
 }
 
-test("a pull of a manifest, by tag and by digest, with GET and with HEAD, anew, as before, and not modified", async (t) => {
+test("a pull of a manifest is an event, by tag and by digest, with GET and HEAD, cached or not, and not modified", async (t) => {
   const registry = await startRegistry(t);
   const { digest, repo } = await pushed(registry);
   const act = { iss: "https://issuer.example.com", sub: "someone" };
@@ -57,14 +57,14 @@ test("a pull of a manifest, by tag and by digest, with GET and with HEAD, anew, 
     const answer = await registry.ask(`/v2/${REPO}/manifests/${reference}`, { token, method, headers: sent });
     assert.equal(answer.status, status);
     asked.push({ tag: reference === digest ? "" : reference, method, status });
-    // Times are told in milliseconds: so their order is that of the calls.
+    // Event times are in milliseconds: this keeps them in the order of the calls.
     await wait(2);
   };
   for (const reference of ["v1", digest]) {
     for (const method of ["GET", "GET", "HEAD", "HEAD"]) await ask(reference, method, 200);
     await ask(reference, "GET", 304, { "if-none-match": `"${digest}"` });
   }
-  const events = await told(registry, asked.length);
+  const events = await pullEvents(registry, asked.length);
   const body = {
     repository: REPO,
     repo_id: repo,
@@ -96,7 +96,7 @@ test("a pull of a manifest, by tag and by digest, with GET and with HEAD, anew, 
   assert.equal(new Set(events.map(({ id }) => id)).size, events.length);
 });
 
-test("a pull of a blob, whole, in parts, its head, and what the client has already", async (t) => {
+test("a pull of a blob is an event: the whole, a range, HEAD, and not modified", async (t) => {
   const registry = await startRegistry(t);
   const { layer, repo } = await pushed(registry);
   const large = "x".repeat(3 << 20);
@@ -121,7 +121,7 @@ test("a pull of a blob, whole, in parts, its head, and what the client has alrea
     await ask(digest, "GET", 304, { "if-none-match": `"${digest}"` });
   }
   await ask(empty, "GET", 200);
-  const events = await told(registry, wanted.length);
+  const events = await pullEvents(registry, wanted.length);
   assert.deepEqual(
     events.map(({ body: { method, digest } }) => `${method} ${digest}`),
     wanted,
@@ -132,7 +132,7 @@ test("a pull of a blob, whole, in parts, its head, and what the client has alrea
   }
 });
 
-test("what anybody pulls is told of without an identity", async (t) => {
+test("the event of an anonymous pull has no identity", async (t) => {
   const registry = await startRegistry(t);
   const image = await registry.image("public/tool", "one");
   assert.equal((await registry.pushManifest("public/tool", "latest", image.body)).status, 201);
@@ -140,12 +140,12 @@ test("what anybody pulls is told of without an identity", async (t) => {
   for (const target of ["manifests/latest", "manifests/latest", `blobs/${image.layer}`]) {
     assert.equal((await registry.ask(`/v2/public/tool/${target}`, { token })).status, 200);
   }
-  for (const { actor, body, parent } of await told(registry, 3)) {
+  for (const { actor, body, parent } of await pullEvents(registry, 3)) {
     assert.deepEqual([actor, body["repository"], parent], [{ subject: "", act: {} }, "public/tool", registry.open]);
   }
 });
 
-test("a pull as of a time names the tag as it was asked for, and the digest that it was", async (t) => {
+test("the event of a pull as of a time has the requested tag name and the digest at that time", async (t) => {
   const registry = await startRegistry(t);
   const { digest } = await pushed(registry);
   const second = new Date(registry.clock.nowMs()).toISOString().slice(0, 19).replaceAll(/[-:]/g, "");
@@ -156,11 +156,11 @@ test("a pull as of a time names the tag as it was asked for, and the digest that
     (await registry.ask(`/v2/${REPO}/manifests/v1--at--${second}Z`, { token: registry.ownerToken })).status,
     200,
   );
-  const [event] = await told(registry, 1);
+  const [event] = await pullEvents(registry, 1);
   assert.deepEqual([event?.body["tag"], event?.body["digest"]], [`v1--at--${second}Z`, digest]);
 });
 
-test("what is refused, not there, no pull, or a push is not told of as one", async (t) => {
+test("denied and failed pulls, other requests and pushes are no pull events", async (t) => {
   const registry = await startRegistry(t);
   const { digest, layer } = await pushed(registry);
   const token = registry.ownerToken;
@@ -180,10 +180,10 @@ test("what is refused, not there, no pull, or a push is not told of as one", asy
     assert.equal(await status(target), 200);
   assert.equal((await registry.ask(`/v2/${REPO}/manifests/v1`, { token, method: "DELETE" })).status, 202);
   assert.equal((await registry.ask(`/v2/${REPO}/manifests/${digest}`, { token })).status, 200);
-  assert.equal((await told(registry, 1))[0]?.body["digest"], digest);
+  assert.equal((await pullEvents(registry, 1))[0]?.body["digest"], digest);
 });
 
-test("a user agent that is too long is cut, and a text that is no JSON harms nobody", async (t) => {
+test("a user agent that is too long is truncated, and one with JSON syntax is escaped", async (t) => {
   const registry = await startRegistry(t);
   await pushed(registry);
   const agents = [`${"y".repeat(2_000)}`, `","when":"1970-01-01T00:00:00Z","x":"\\`, "größer"];
@@ -195,14 +195,14 @@ test("a user agent that is too long is cut, and a text that is no JSON harms nob
     assert.equal(answer.status, 200);
     await wait(2);
   }
-  const events = await told(registry, 3);
+  const events = await pullEvents(registry, 3);
   assert.deepEqual(
     events.map(({ body }) => body["user_agent"]),
     agents.map((agent) => agent.slice(0, 256)),
   );
 });
 
-test("pulls by the hundred are each told of once, whoever made them", async (t) => {
+test("each of hundreds of concurrent pulls by several identities is one event", async (t) => {
   const registry = await startRegistry(t);
   await pushed(registry);
   const tokens = await Promise.all(
@@ -215,7 +215,7 @@ test("pulls by the hundred are each told of once, whoever made them", async (t) 
       ),
     );
   }
-  const events = await told(registry, 600);
+  const events = await pullEvents(registry, 600);
   for (const identity of [registry.viewer, registry.owner, registry.pusher]) {
     for (const method of ["GET", "HEAD"]) {
       assert.equal(

@@ -17,13 +17,12 @@ import { openEventQueue, outcome, PREFIX } from "../support/event-queue.ts";
 import { planOf, type Ran, rowsRead, statementsRun } from "../support/statements.ts";
 import { systemCall } from "../../src/core/system-call.ts";
 
-// What is done for one subscription must take no more work because very many deliveries wait for another, or have
-// ended. Work is not time: on SQLite it is the engine's plan for the very statements that were run, on PostgreSQL the
-// rows that its plan reads.
+// Work for one subscription must not grow with the deliveries that wait for another or have ended. Work is not measured
+// as time: on SQLite it is the query plan of the statements that were run, on PostgreSQL the rows that the plan reads.
 
 const MANY = 20_000;
 const FEW = 20;
-// Each of the few passes through some steps of some statements; that many rows are far from the many.
+// The bound of rows read: a few for each of the few deliveries, far from the many.
 const MOST_ROWS = 40 * FEW;
 
 class Undone extends Error {}
@@ -38,7 +37,7 @@ const FIRST_OF_EACH = (index: string): string[] => [
   `SEARCH d USING COVERING INDEX ${index} (parent>?)`,
 ];
 
-/** How SQLite finds deliveries and events, each way once. */
+/** The distinct ways in which SQLite finds deliveries and events. */
 async function plansOf(db: Database, statements: readonly Ran[]): Promise<string[]> {
   const found = new Set<string>();
   for (const statement of statements) {
@@ -48,7 +47,7 @@ async function plansOf(db: Database, statements: readonly Ran[]): Promise<string
   return [...found];
 }
 
-test("what is done for one subscription does not look at what waits for others", { timeout: 120_000 }, async (t) => {
+test("work for one subscription does not read the deliveries of others", { timeout: 120_000 }, async (t) => {
   const queue = await openEventQueue(t);
   const group = newUid("");
   const [busy, quiet] = [await queue.subscribe(group), await queue.subscribe(newUid(""))];
@@ -58,7 +57,7 @@ test("what is done for one subscription does not look at what waits for others",
     queue.db,
   );
   await sql`insert into event_numbers (subject, number) values ('', ${sql.lit(MANY)})`.execute(queue.db);
-  // A quarter each waits for a first try, waits for another one, was delivered, and is dead.
+  // A quarter each waits for a first attempt, waits for another one, was delivered, and is a dead letter.
   await sql`insert into deliveries
     (uid, parent, seq, event_id, event_type, event_subject, state, tries, step, last_status, last_error, last_latency_ms, next_time,
      attempts, create_time, update_time)
@@ -102,7 +101,7 @@ test("what is done for one subscription does not look at what waits for others",
     actor: "{}",
     body: "{}",
   };
-  const told = (tx: Database) => tx.insertInto("event_outbox").values(event).execute();
+  const emit = (tx: Database) => tx.insertInto("event_outbox").values(event).execute();
   const asked: {
     title: string;
     before?: (tx: Database) => Promise<unknown>;
@@ -119,7 +118,7 @@ test("what is done for one subscription does not look at what waits for others",
     },
     {
       title: "sequence",
-      before: told,
+      before: emit,
       work: (tx) => sequenceEvents.run(call(tx, nowMs), { limit: 500, typePrefix: PREFIX }, undefined),
       plans: [EVENT],
     },

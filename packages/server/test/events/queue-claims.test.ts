@@ -4,11 +4,11 @@ import { newUid } from "../../src/lib/uid.ts";
 import { backlogs, claimDeliveries, dueSubscriptions, releaseLeases } from "../../src/events/index.ts";
 import { openEventQueue, outcome } from "../support/event-queue.ts";
 
-// How processes share what is to be sent, at times that the test says. A lease of the tests is for 30 seconds.
+// How processes share the deliveries to send, at times that the test gives. Leases in these tests last 30 seconds.
 
 const [PENDING, SENDING, RETRYING, DELIVERED, DEAD] = [1, 2, 3, 4, 5];
 
-test("what is claimed is noted as being tried, and what came of it is recorded", async (t) => {
+test("a claimed delivery is marked as being attempted, and its outcome is recorded", async (t) => {
   const queue = await openEventQueue(t);
   const group = newUid("");
   const subscription = await queue.subscribe(group, {
@@ -73,7 +73,7 @@ test("what is claimed is noted as being tried, and what came of it is recorded",
   assert.equal((await facts())?.[0], DEAD, "it is not being sent");
 });
 
-test("what was not tried after all is due as before and counts no try, the rest is delivered", async (t) => {
+test("a claimed delivery that was not attempted is due as before and counts no attempt; the others are delivered", async (t) => {
   const queue = await openEventQueue(t);
   const [one, two] = [await queue.subscribe(newUid("")), await queue.subscribe(newUid(""))];
   const uids = await queue.fill(one, 3, 5);
@@ -101,7 +101,7 @@ test("what was not tried after all is due as before and counts no try, the rest 
   assert.deepEqual([row?.state, row?.tries, row?.step, row?.next_time], [RETRYING, 1, 1, 20]);
 });
 
-test("new ones and retries take turns, the one that waits for the longest first", async (t) => {
+test("a claim takes new deliveries and retries in equal shares, the longest waiting first", async (t) => {
   const queue = await openEventQueue(t);
   const subscription = await queue.subscribe(newUid(""));
   const failed = await queue.fill(subscription, 4, 1);
@@ -117,7 +117,7 @@ test("new ones and retries take turns, the one that waits for the longest first"
   assert.deepEqual(await uids(9), []);
 });
 
-test("one process sends for a subscription at a time, until it says nothing more or gives it back", async (t) => {
+test("one process at a time sends for a subscription, until its lease ends or is released", async (t) => {
   const queue = await openEventQueue(t);
   const subscription = await queue.subscribe(newUid(""));
   const [first = "", second = "", third = ""] = await queue.fill(subscription, 3);
@@ -158,7 +158,7 @@ test("one process sends for a subscription at a time, until it says nothing more
   assert.deepEqual(await claimed("c", 100_003, 9), [second, third]);
 });
 
-test("of many who want a subscription at once one has it, and what it sends nobody else sends", async (t) => {
+test("of many processes that claim a subscription concurrently one gets it, and no other sends its deliveries", async (t) => {
   const queue = await openEventQueue(t, 3);
   const subscriptions = await Promise.all(Array.from({ length: 3 }, () => queue.subscribe(newUid(""))));
   for (const subscription of subscriptions) await queue.fill(subscription, 20);
@@ -191,7 +191,7 @@ test("of many who want a subscription at once one has it, and what it sends nobo
   assert.ok(taken.length >= 3 * 8);
 });
 
-test("nothing is sent for one that is paused, disabled or deleted, and what came of its last tries is recorded", async (t) => {
+test("nothing is claimed for a paused, disabled or deleted subscription, and the outcomes of its last attempts are recorded", async (t) => {
   const queue = await openEventQueue(t);
   const subscription = await queue.subscribe(newUid(""));
   const [first = "", second = ""] = await queue.fill(subscription, 2, 5);
@@ -216,14 +216,14 @@ test("nothing is sent for one that is paused, disabled or deleted, and what came
   assert.deepEqual(await facts(), [3, "it answered 410", 120, 19, 21]);
   await queue.record(subscription, 22, { disable: "it answered 410" });
   await queue.sequence(22);
-  const told = (await queue.events()).filter(({ type }) => type === "api.events.subscription.updated.v1");
+  const updates = (await queue.events()).filter(({ type }) => type === "api.events.subscription.updated.v1");
   const stateReasonOf = (body: string): string => (JSON.parse(body) as { stateReason: string }).stateReason;
   assert.deepEqual(
-    told.map(({ subject, actor }) => [subject, actor]),
+    updates.map(({ subject, actor }) => [subject, actor]),
     [[subscription, '{"subject":"","act":{"actor":"system"}}']],
   );
-  assert.equal(stateReasonOf(told[0]?.body ?? "{}"), "it answered 410");
-  assert.ok(!told[0]?.body.includes("secret"), "the secret is not told");
+  assert.equal(stateReasonOf(updates[0]?.body ?? "{}"), "it answered 410");
+  assert.ok(!updates[0]?.body.includes("secret"), "the event does not contain the secret");
   const entries = await queue.reader
     .selectFrom("audit_entries")
     .select(["method", "details"])
@@ -249,7 +249,7 @@ test("nothing is sent for one that is paused, disabled or deleted, and what came
   assert.equal(await queue.claim(newUid(newUid("")), 24), undefined);
 });
 
-test("the last fifty tries are kept", async (t) => {
+test("the last fifty attempts are retained", async (t) => {
   const queue = await openEventQueue(t);
   const subscription = await queue.subscribe(newUid(""));
   const [uid = ""] = await queue.fill(subscription, 1);
@@ -265,7 +265,7 @@ test("the last fifty tries are kept", async (t) => {
   );
 });
 
-test("what is due is told with what waits for the longest first, and what waits is counted", async (t) => {
+test("due subscriptions are listed with the longest waiting first, and waiting deliveries are counted", async (t) => {
   const queue = await openEventQueue(t);
   const [a, b, c, d] = await Promise.all(["a", "b", "c", "d"].map((letter) => queue.subscribe(letter.repeat(40))));
   const [, inB = "", inC = ""] = [

@@ -4,7 +4,7 @@ import { newUid } from "../../src/lib/uid.ts";
 import { eventRetention, expireEvents } from "../../src/events/index.ts";
 import { openEventQueue, outcome } from "../support/event-queue.ts";
 
-// What is removed when it is old. Times are days.
+// The removal of old deliveries and events. Times are in days.
 
 const DAY_MS = 24 * 3_600_000;
 const RETENTION_DAYS = 10;
@@ -13,13 +13,13 @@ async function openOld(t: Parameters<typeof openEventQueue>[0]) {
   const queue = await openEventQueue(t);
   return {
     ...queue,
-    /** A delivery of each subscription of an event that happened on that day. */
+    /** Emits an event on that day, with a delivery for each subscription. Returns its id. */
     happen: async (group: string, day: number, fields: { subject?: string; type?: string } = {}): Promise<string> => {
       const [id = ""] = await queue.tell([{ subject: group, group, ...fields }], { nowMs: day * DAY_MS });
       await queue.sequence(day * DAY_MS);
       return id;
     },
-    /** All that is due on that day ends as it is told. */
+    /** Claims all deliveries that are due on that day, and records the outcome `fields` for each. */
     end: async (subscription: string, day: number, fields: Parameters<typeof outcome>[1] = {}): Promise<void> => {
       const claimed = (await queue.claim(subscription, day * DAY_MS)) ?? [];
       assert.ok(claimed.length > 0);
@@ -53,7 +53,7 @@ async function openOld(t: Parameters<typeof openEventQueue>[0]) {
 
 const NOTHING = { delivered: 0, dead: 0, overdue: 0, waiting: 0, orphaned: 0, leases: 0, numbers: 0, events: 0 };
 
-test("what was delivered goes when it is old, a dead letter after thirty days, and an event when nothing needs it any more", async (t) => {
+test("old delivered deliveries are removed, dead letters after thirty days, and events that no delivery needs", async (t) => {
   const queue = await openOld(t);
   const group = newUid("");
   const [good, bad] = [await queue.subscribe(group), await queue.subscribe(group)];
@@ -85,7 +85,7 @@ test("what was delivered goes when it is old, a dead letter after thirty days, a
   );
 });
 
-test("what waits for one that is paused is kept as long as events are, and of a deleted one nothing is left", async (t) => {
+test("deliveries of a paused subscription are retained as long as events, and those of a deleted one are removed", async (t) => {
   const queue = await openOld(t);
   const [one, two, three] = [
     await queue.subscribe(newUid("")),
@@ -105,7 +105,7 @@ test("what waits for one that is paused is kept as long as events are, and of a 
   );
 });
 
-test("the numbers of what was deleted go when that is long ago, with all below it", async (t) => {
+test("the event numbers of a deleted resource and of all below it are removed after a long time", async (t) => {
   const queue = await openOld(t);
   const group = newUid("");
   const [repo, alike] = [`${group}/${"a".repeat(16)}`, `${group}/${"a".repeat(15)}b`];
@@ -115,7 +115,7 @@ test("the numbers of what was deleted go when that is long ago, with all below i
   await queue.happen(group, 2, { subject: repo, type: "api.platform.registry.repo.deleted.v1" });
   await queue.happen(group, 2, { subject: other, type: "api.platform.registry.repo.deleted.v1" });
   await queue.happen(group, 3, { subject: other, type: "registry.pull.v1" });
-  // It has the uid of its group, which stays.
+  // This resource has the uid of its group, which was not deleted.
   await queue.happen(group, 2, { subject: group, type: "api.iam.account_associations.deleted.v1" });
   assert.equal((await queue.expire(12)).numbers, 0);
   assert.equal((await queue.expire(12.5)).numbers, 2);
@@ -124,7 +124,7 @@ test("the numbers of what was deleted go when that is long ago, with all below i
   assert.deepEqual(await queue.subjects(), [group, ...beside].toSorted());
 });
 
-test("much goes in several transactions, of which each is bounded", async (t) => {
+test("many rows are removed in several transactions of bounded size", async (t) => {
   const queue = await openOld(t);
   const subscription = await queue.subscribe(newUid(""));
   const group = subscription.slice(0, 40);

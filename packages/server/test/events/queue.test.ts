@@ -5,9 +5,9 @@ import { newUid } from "../../src/lib/uid.ts";
 import { expireEvents, hasOutbox, keepPulls, notePulls, sequenceEvents } from "../../src/events/index.ts";
 import { openEventQueue, outcome, PREFIX, type Told } from "../support/event-queue.ts";
 
-// How events get their numbers and their subscriptions.
+// How events get their numbers and their deliveries.
 
-test("events get dense numbers in the order in which they happened, and those of a subject too", async (t) => {
+test("events get consecutive numbers in the order in which they happened, and so do those of each subject", async (t) => {
   const queue = await openEventQueue(t);
   const group = newUid("");
   const [a, b] = [newUid(group), newUid(group)];
@@ -47,7 +47,7 @@ test("events get dense numbers in the order in which they happened, and those of
   assert.ok(events.every(({ body }) => body === '{"response":""}'));
 });
 
-test("many write and many give numbers at once: a reader misses none, none is there twice, and what came first is first", async (t) => {
+test("with concurrent writers and sequencers a reader sees every event exactly once, in the order of each subject", async (t) => {
   const [processes, writers, each] = [3, 6, 25];
   const queue = await openEventQueue(t, processes);
   const group = newUid("");
@@ -57,15 +57,14 @@ test("many write and many give numbers at once: a reader misses none, none is th
     .insertInto("counters")
     .values(subjects.map((ancestor) => ({ kind: "test", ancestor, n: 0 })))
     .execute();
-  const told: string[][] = [];
+  const emitted: string[][] = [];
   const byCursor: string[] = [];
   const write = async (writer: number): Promise<void> => {
     const mine: string[] = [];
-    told.push(mine);
+    emitted.push(mine);
     for (let n = 0; n < each; n += 1) {
       const subject = subjects[(writer + n) % 2] ?? "";
-      // Each says how often its subject had been changed before: those of a subject cannot have happened in another
-      // order.
+      // Each event has how often its subject had been changed before, which shows the order of the subject's events.
       mine.push(
         ...(await queue.tell(
           async (tx) => {
@@ -121,11 +120,11 @@ test("many write and many give numbers at once: a reader misses none, none is th
     before = cursor;
     await read();
   }
-  const all = told.flat();
+  const all = emitted.flat();
   assert.equal(all.length, writers * each * 2);
   assert.deepEqual(byCursor.toSorted(), all.toSorted());
   assert.equal(cursor, all.length, "the numbers are dense");
-  for (const mine of told)
+  for (const mine of emitted)
     assert.deepEqual(
       byCursor.filter((id) => mine.includes(id)),
       mine,
@@ -142,7 +141,7 @@ test("many write and many give numbers at once: a reader misses none, none is th
   assert.deepEqual(await queue.ids(subscription), byCursor);
 });
 
-test("an event is for the subscriptions of its group and of every group above, and nobody else's", async (t) => {
+test("an event is delivered to the subscriptions of its group and of every group above, and to no others", async (t) => {
   const queue = await openEventQueue(t);
   const root = "a".repeat(40);
   const group = `${root}/aaaaaaaaaaaaaaaa`;
@@ -171,7 +170,7 @@ test("an event is for the subscriptions of its group and of every group above, a
   );
 });
 
-test("paused and disabled ones get it, filters choose by the whole type and the subject, and what is for one alone passes all filters", async (t) => {
+test("paused and disabled subscriptions get deliveries, filters match whole types and subjects, and a targeted event passes all", async (t) => {
   const queue = await openEventQueue(t);
   const group = newUid("");
   const [repo, other] = [newUid(group), newUid(group)];
@@ -201,7 +200,7 @@ test("paused and disabled ones get it, filters choose by the whole type and the 
   for (const subscription of [...all, pushes, ofRepo]) assert.ok(!(await queue.ids(subscription)).includes(own));
 });
 
-test("what many subscriptions get is given to them in several transactions", async (t) => {
+test("the deliveries for many subscriptions are created in several transactions", async (t) => {
   const queue = await openEventQueue(t);
   const group = newUid("");
   const subscriptions = await Promise.all(Array.from({ length: 90 }, () => queue.subscribe(group)));
@@ -213,7 +212,7 @@ test("what many subscriptions get is given to them in several transactions", asy
     assert.equal((await queue.ids(subscription ?? "")).length, 120);
 });
 
-test("numbers are given, and deliveries claimed and recorded, without a collision among them or with who writes", async (t) => {
+test("numbering, claiming and recording do not conflict with each other or with writers", async (t) => {
   const processes = 3;
   const queue = await openEventQueue(t, processes);
   const group = newUid("");
@@ -245,7 +244,7 @@ test("numbers are given, and deliveries claimed and recorded, without a collisio
           outcomes: claimed.map((one) => outcome(one)),
           release: true,
         });
-      // One does it for all.
+      // One process numbers the events for all.
       if (process === 0) await queue.write(expireEvents, 4, { what: "delivered", beforeMs: 4 }, process);
       await pause(2);
     }

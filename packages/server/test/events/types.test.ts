@@ -8,8 +8,8 @@ import { serverTells } from "../support/emitted/by-server.ts";
 import { registryTells } from "../support/emitted/by-registry.ts";
 import { openGround, type Told, typesOf } from "../support/emitted/events.ts";
 
-// Every type of events that docs/events-reference.md lists is emitted when its thing is done, with the group it happened
-// in, what it happened to and who did it; no other type is ever emitted, nothing secret, and nothing of what failed.
+// Every event type of docs/events-reference.md is emitted when its change is made, with the group, the subject and the
+// actor; no other type is emitted, no event contains a secret, and a failed change emits none.
 
 const PREFIX = "dev.moorage.";
 const page = readFileSync(new URL("../../../../docs/events-reference.md", import.meta.url), "utf8");
@@ -19,11 +19,11 @@ const ground = await openGround();
 const { platform, issuer, told, ask } = ground;
 after(() => ground.close());
 
-describe("a method of the API tells of what it answers", () => apiTells(ground));
-describe("the registry tells of what is pushed, pulled, moved and deleted", () => registryTells(ground));
-describe("the server tells of what it does by itself", () => serverTells(ground));
+describe("methods of the API emit events with what they answer", () => apiTells(ground));
+describe("the registry emits events for pushes, pulls, moves and deletions", () => registryTells(ground));
+describe("the server emits events for what it does by itself", () => serverTells(ground));
 
-test("who signs in is told of to the provider's group, and so is who accepts an invite", async () => {
+test("a sign-in emits an event in the provider's group, and accepting an invite one in the invite's group", async () => {
   const { uid: group } = await platform.group(platform.organization);
   const viewer = await platform.role("viewer");
   const oidc = { issuer: issuer.url, clientId: "moorage" };
@@ -86,7 +86,7 @@ test("who signs in is told of to the provider's group, and so is who accepts an 
   assert.deepEqual(await told(accept), [], "accepted once more, which changes nothing");
 });
 
-test("what fails tells of nothing", async () => {
+test("a failed change emits no event", async () => {
   const tagged = await openTaggedRepo(platform, "fails", { immutableTags: ["v1"] });
   const viewer = await platform.role("viewer");
   const member = await platform.identity(platform.organization);
@@ -103,7 +103,7 @@ test("what fails tells of nothing", async () => {
         token: await platform.token(),
         body: { parent: platform.organization, requests },
       }),
-    // The first tag moves before the second refuses.
+    // The first tag moves before the second is rejected.
     () => tagged.push(tagged.digests[1], 1, "?tag=v0&tag=v1"),
     () =>
       tagged.promote([
@@ -117,7 +117,7 @@ test("what fails tells of nothing", async () => {
     assert.deepEqual(await told(async () => assert.ok((await work()).status >= 400, String(at))), [], String(at));
 });
 
-test("nothing secret is told", async () => {
+test("no event contains a secret", async () => {
   const secrets = ["the client's secret", "the mirror's password"];
   const keep = await told(async () => {
     const { organization } = platform;
@@ -149,7 +149,7 @@ test("nothing secret is told", async () => {
   }
 });
 
-test("every type that is listed was told of, and no other", () => {
+test("every listed type was emitted, and no other", () => {
   assert.ok(listed.length > 40);
   assert.deepEqual([...ground.seen].sort(), listed.toSorted());
 });

@@ -12,7 +12,7 @@ import type { Database } from "../../src/store/index.ts";
 import { openTestStore } from "../support/database.ts";
 import { systemCall } from "../../src/core/system-call.ts";
 
-// The commands by which turns share repos, at times that the test says.
+// The commands by which runs share repos, at times that the test gives.
 
 const SYNC = '{"source":"registry.invalid/app"}';
 const DIGESTS = ["a", "b", "c"].map((letter) => `sha256:${letter.repeat(64)}`);
@@ -29,7 +29,7 @@ async function openMirrors(t: TestContext) {
   return {
     run: <Input, Output>(command: Command<Input, Output>, nowMs: number, input: NoInfer<Input>) =>
       write((tx) => command.run(openCall(systemCall(nowMs), tx), input, undefined)),
-    /** A repo that is due at the time; its uid. */
+    /** Makes a repo that is due at the time. Returns its uid. */
     async mirror(dueMs: number): Promise<string> {
       const uid = newUid(newUid(""));
       await write(async (tx) => {
@@ -105,7 +105,7 @@ async function openMirrors(t: TestContext) {
   };
 }
 
-test("the repo that has been due for the longest is taken, by one, until its time is over", async (t) => {
+test("the repo that has been due for the longest is claimed by one holder, until its hold ends", async (t) => {
   const { run, mirror } = await openMirrors(t);
   const [late, later, never] = [await mirror(1_000), await mirror(500), await mirror(99_000)];
   const claim = async (holder: string, nowMs: number) =>
@@ -122,7 +122,7 @@ test("the repo that has been due for the longest is taken, by one, until its tim
   assert.equal(await claim("h", 99_500), never);
 });
 
-test("a turn that ends is due again in time, at once when somebody wished it, and not at all by one who lost it", async (t) => {
+test("the end of a run schedules the next, unless one was requested; a run that lost the repo changes nothing", async (t) => {
   const { run, mirror, row, ask } = await openMirrors(t);
   const repo = await mirror(0);
   const end = (holder: string, nowMs: number, state: SyncState) =>
@@ -139,11 +139,14 @@ test("a turn that ends is due again in time, at once when somebody wished it, an
   await run(claimMirror, 7_000, { holder: "a", holdMs: 1_000 });
   await ask(repo, 7_500);
   await end("a", 8_000, SyncState.SUCCEEDED);
-  const wished = await row(repo);
-  assert.deepEqual([wished.next_time, wished.failures, wished.success_time, wished.holder], [7_500, 0, 8_000, ""]);
+  const requested = await row(repo);
+  assert.deepEqual(
+    [requested.next_time, requested.failures, requested.success_time, requested.holder],
+    [7_500, 0, 8_000, ""],
+  );
 });
 
-test("a tag moves only from where the turn saw it, and for nobody else than who holds the repo", async (t) => {
+test("a tag moves only from the digest that the run saw, and only for the holder of the repo", async (t) => {
   const { run, mirror, moves } = await openMirrors(t);
   const repo = await mirror(0);
   await run(claimMirror, 1_000, { holder: "a", holdMs: 1_000 });

@@ -15,7 +15,7 @@ import {
 import { LOOPBACK, startPair, type Sync, until } from "../support/mirror.ts";
 import { startFront } from "../support/upstream.ts";
 
-/** What the tag of the copy points to. */
+/** The digest that the tag has in the copy. */
 async function digestAt(here: Installation, tag: string): Promise<string | undefined> {
   const { status, headers } = await here.ask("HEAD", `/v2/acme/copy/manifests/${tag}`, { token: here.registry });
   return status === 200 ? (headers.get("docker-content-digest") ?? "") : undefined;
@@ -74,7 +74,7 @@ test("tags, every architecture and referrers are copied byte for byte, and moves
     );
   assert.deepEqual(await referrersOf(arms[1]?.digest ?? ""), [digestOf(JSON.stringify(onArm))]);
 
-  // A signature that comes later, beside a tag that moves.
+  // A signature is added later, and a tag moves.
   const onIndex = signature(digestOf(JSON.stringify(index)), JSON.stringify(index).length);
   await upstream.pushManifest("acme/app", digestOf(JSON.stringify(onIndex)), onIndex);
   const moved = await upstream.pushImage("acme/app", "amd64", "again");
@@ -89,7 +89,7 @@ test("tags, every architecture and referrers are copied byte for byte, and moves
   assert.equal((await copied(uid)).manifestsCopied, "6", "nothing new, nothing copied");
 });
 
-test("the password is sealed in the database and nowhere in clear; it goes to the host it was typed for, and to no other", async (t) => {
+test("the password is sealed in the database and nowhere in clear; it is sent to its host and to no other", async (t) => {
   const { upstream, front, here, configOf, mirror, copied } = await startPair(t);
   await upstream.pushImage("acme/app", "v1", "one");
   const uid = await mirror("copy", configOf("app"));
@@ -120,13 +120,13 @@ test("the password is sealed in the database and nowhere in clear; it goes to th
   assert.ok(exported.includes(await kept()) && !exported.includes(secret));
 
   const path = `/registry/v2/repos/${uid}`;
-  const told = [
+  const answers = [
     await here.api("GET", path),
     await here.api("PATCH", path, { description: "x" }),
     await here.api("GET", `${path}/sync`),
     await here.api("GET", "/registry/v2/repos"),
   ];
-  assert.ok(!JSON.stringify(told).includes(secret) && !JSON.stringify(told).includes("password"));
+  assert.ok(!JSON.stringify(answers).includes(secret) && !JSON.stringify(answers).includes("password"));
   assert.equal((await copied(uid)).state, "SYNC_STATE_SUCCEEDED", "a change of something else keeps it");
   await here.api("PATCH", path, {
     syncConfig: { source: `${front.url}/acme/app`, username: "robot", tagPattern: "v.*" },
@@ -160,7 +160,7 @@ test("the password is sealed in the database and nowhere in clear; it goes to th
   );
 });
 
-test("a wrong source, pattern, interval or user name is told by its field", async (t) => {
+test("an invalid source, pattern, interval or user name is rejected with its field", async (t) => {
   const { here } = await startPair(t);
   const parent = here.bootstrap.organization.uid;
   const blamed = async (syncConfig: object): Promise<string[]> => {
@@ -191,7 +191,7 @@ test("a wrong source, pattern, interval or user name is told by its field", asyn
   );
 });
 
-test("only tags of the pattern are followed, with the tags that belong to their digests; what is immutable here or gone there stays", async (t) => {
+test("only tags of the pattern are followed, with the tags of their digests; immutable tags and tags deleted at the source stay", async (t) => {
   const { upstream, here, configOf, mirror, copied } = await startPair(t);
   const one = await upstream.pushImage("acme/app", "v1", "one");
   await upstream.pushImage("acme/app", "v2", "two");
@@ -235,7 +235,7 @@ test("only tags of the pattern are followed, with the tags that belong to their 
   );
 });
 
-test("a source that asks to wait is waited for, and what is here is served", async (t) => {
+test("a source that asks to wait is waited for, and copied content is served meanwhile", async (t) => {
   const { upstream, front, here, configOf, mirror, copied, sync } = await startPair(t);
   const one = await upstream.pushImage("acme/app", "v1", "one");
   const uid = await mirror("copy", configOf("app"));
@@ -250,9 +250,9 @@ test("a source that asks to wait is waited for, and what is here is served", asy
   const limited = await copied(uid);
   assert.deepEqual([limited.state, limited.consecutiveFailures, asked], ["SYNC_STATE_RATE_LIMITED", 1, 1]);
   const waitMs = Date.parse(limited.nextTime ?? "") - Date.parse(limited.lastAttemptTime ?? "");
-  assert.ok(waitMs >= 7_200_000 && waitMs < 8_000_000, `it comes back when it was told to: ${waitMs}`);
+  assert.ok(waitMs >= 7_200_000 && waitMs < 8_000_000, `it retries after the requested time: ${waitMs}`);
   assert.equal(await digestAt(here, "v1"), one.digest);
-  // A short wait is waited in the turn.
+  // A short wait happens within the run.
   asked = 0;
   front.intercept = (_, res) => {
     asked += 1;
@@ -265,7 +265,7 @@ test("a source that asks to wait is waited for, and what is here is served", asy
   assert.notEqual(await digestAt(here, "v1"), one.digest);
 });
 
-test("a blob that breaks off goes on from there; errors of the source end the turn; wrong bytes are never kept", async (t) => {
+test("an interrupted blob is resumed; errors of the source end the run; wrong bytes are never stored", async (t) => {
   const { upstream, front, here, configOf, mirror, copied } = await startPair(t);
   const seed = "x".repeat(1 << 20);
   const image = await upstream.pushImage("acme/app", "v1", seed);
@@ -325,7 +325,7 @@ test("a blob that breaks off goes on from there; errors of the source end the tu
   assert.equal(await digestAt(here, "v3"), good.digest);
 });
 
-test("a redirect to another host is followed without the authorization, and not for ever", async (t) => {
+test("a redirect to another host is followed without the authorization, and redirects end after a limit", async (t) => {
   const { upstream, front, here, configOf, mirror, copied } = await startPair(t);
   const image = await upstream.pushImage("acme/app", "v1", "one");
   const shop = await startFront(t, upstream.url);
@@ -351,7 +351,7 @@ test("a redirect to another host is followed without the authorization, and not 
   );
   assert.equal(await digestAt(here, "v1"), image.digest);
 
-  // The shop asks for credentials: it is not answered.
+  // The redirect's host asks for credentials, and gets none.
   shop.intercept = (_, res) => {
     res.writeHead(401, { "www-authenticate": 'Basic realm="give"' }).end();
     return true;
@@ -372,7 +372,7 @@ test("a redirect to another host is followed without the authorization, and not 
   assert.match((await copied(uid)).message, /redirects more than 5 times/);
 });
 
-test("without leave for private networks no address of theirs is asked for anything", async (t) => {
+test("unless private networks are allowed, no request goes to a private address", async (t) => {
   const { upstream, front, configOf, mirror, copied } = await startPair(t, {});
   await upstream.pushImage("acme/app", "v1", "one");
   for (const [name, source] of [
@@ -386,7 +386,7 @@ test("without leave for private networks no address of theirs is asked for anyth
   assert.deepEqual(front.seen, []);
 });
 
-test("a repo that changes its source, or goes, while it is copied: the turn is over, and nothing of it is kept", async (t) => {
+test("a run ends, and stores nothing more, when the repo changes its source or is deleted", async (t) => {
   const { upstream, front, here, configOf, mirror, copied, sync } = await startPair(t);
   const [one, two] = [
     await upstream.pushImage("acme/app", "v1", "one"),
@@ -433,7 +433,7 @@ test("a repo that changes its source, or goes, while it is copied: the turn is o
   await close();
 });
 
-test("the password is sealed anew with a new secret key, and a turn counts in the metrics", async (t) => {
+test("the password is sealed again with a new secret key, and the metrics count runs", async (t) => {
   const [old, young] = [Buffer.alloc(32, 1).toString("base64"), Buffer.alloc(32, 2).toString("base64")];
   const { upstream, here, configOf, mirror, copied } = await startPair(t, { ...LOOPBACK, MOORAGE_SECRET_KEY: old });
   const image = await upstream.pushImage("acme/app", "v1", "one");

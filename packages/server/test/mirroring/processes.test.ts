@@ -7,7 +7,7 @@ import { LOOPBACK, type Sync, until } from "../support/mirror.ts";
 import { type ServerProcess, startProcess } from "../support/processes.ts";
 import { type Front, startFront } from "../support/upstream.ts";
 
-/** A server in processes of its own that copies from a Moorage of this process. */
+/** A server in a process of its own that copies from a Moorage in this process. */
 async function startCopier(t: TestContext, more: Record<string, string> = {}) {
   const upstream = await startInstallation(t);
   const front = await startFront(t, upstream.url);
@@ -56,7 +56,7 @@ async function push(upstream: Installation, name: string, tags: number): Promise
   for (let tag = 0; tag < tags; tag += 1) await upstream.pushImage(`acme/${name}`, `v${tag}`, `${name} ${tag}`);
 }
 
-test("several processes share the repos, and none copies what another one copies", { timeout: 120_000 }, async (t) => {
+test("several processes share the repos, and no two copy the same one", { timeout: 120_000 }, async (t) => {
   const { upstream, front, server, mirror, sync } = await startCopier(t, { MOORAGE_WORKERS: "3" });
   const names = ["one", "two", "three", "four"];
   for (const name of names) await push(upstream, name, 3);
@@ -79,7 +79,7 @@ test("several processes share the repos, and none copies what another one copies
 });
 
 test(
-  "a process that is killed leaves what it copied, and another one goes on from there",
+  "copied content stays when a process is killed, and another process continues",
   { timeout: 120_000 },
   async (t) => {
     const { upstream, front, server, dataDir, mirror, sync, start } = await startCopier(t);
@@ -89,7 +89,7 @@ test(
     front.intercept = (req) => {
       if (!req.url?.includes("/blobs/")) return false;
       first.add(req.url);
-      // Two images pass; of the third nothing comes.
+      // Two images pass; the blobs of the third never arrive.
       if (first.size > 4) resolve();
       return first.size > 4;
     };
@@ -99,13 +99,13 @@ test(
     front.intercept = () => false;
     const before = front.seen.length;
     const again = await start();
-    assert.equal((await sync(again, uid)).state, "SYNC_STATE_RUNNING", "nobody knows yet that it ended");
+    assert.equal((await sync(again, uid)).state, "SYNC_STATE_RUNNING", "the end of the process is not yet noticed");
     const { store, db, close } = await openTestStore(dataDir);
     assert.equal(
       (await store.reader.selectFrom("mirrors").select("hold_until").executeTakeFirstOrThrow()).hold_until > Date.now(),
       true,
     );
-    // Its time passes.
+    // The hold of the killed process ends.
     await db.updateTable("mirrors").set({ hold_until: 0 }).execute();
     await close();
     const done = await until(async () => {
@@ -128,7 +128,7 @@ test(
   },
 );
 
-test("a server that is told to end does not wait for its sources", { timeout: 60_000 }, async (t) => {
+test("a server that shuts down does not wait for its sources", { timeout: 60_000 }, async (t) => {
   const { upstream, front, server, mirror } = await startCopier(t, { MOORAGE_DRAIN_TIMEOUT: "5s" });
   await push(upstream, "app", 1);
   const { promise: stuck, resolve } = Promise.withResolvers<void>();

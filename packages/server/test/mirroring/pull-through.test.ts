@@ -3,10 +3,10 @@ import { test } from "node:test";
 import { digestOf, type Installation, OCI_IMAGE, OCI_INDEX } from "../support/installation.ts";
 import { type Pair, startPair, until } from "../support/mirror.ts";
 
-// Repos that fetch what they do not hold when it is pulled. Their turns are none of this: they are due long after the
-// test, or fail at once.
+// Repos that fetch missing content when it is pulled. Scheduled runs play no part here: they are due long after the
+// test, or fail immediately.
 
-/** A repo here that is pulled through, after its first turn, which found nothing. */
+/** Makes a repo that is pulled through, and waits for its first run. Returns its uid. */
 async function through(pair: Pair, change: object = {}): Promise<string> {
   await pair.upstream.pushImage("acme/app", "first", "first");
   const uid = await pair.mirror("copy", pair.configOf("app", { pullThrough: true, ...change }));
@@ -17,13 +17,13 @@ async function through(pair: Pair, change: object = {}): Promise<string> {
 
 const pull = (here: Installation, path: string, token = here.registry, method = "GET") =>
   here.ask(method, `/v2/acme/copy/${path}`, { token });
-/** How often the source was asked for it, challenges left out. */
+/** The number of authorized GET requests to the source whose path has the part. */
 const asked = ({ front }: Pair, part: string): number =>
   front.seen.filter(
     ({ method, path, authorization }) => method === "GET" && path.includes(part) && authorization !== undefined,
   ).length;
 
-test("a tag that is not here is answered from the source, byte for byte, and copied with all that belongs to it", async (t) => {
+test("a missing tag is served from the source, byte for byte, and copied with all that belongs to it", async (t) => {
   const pair = await startPair(t);
   const { upstream, here } = pair;
   await through(pair);
@@ -71,7 +71,7 @@ test("a tag that is not here is answered from the source, byte for byte, and cop
   }
 });
 
-test("without the setting, for tags that are not followed, and for what the source has not, it is 404 as ever", async (t) => {
+test("without the setting, for tags that are not followed, and for what the source lacks, the answer is 404", async (t) => {
   const pair = await startPair(t);
   const { upstream, here, front } = pair;
   const uid = await through(pair, { tagPattern: "v.*" });
@@ -99,7 +99,7 @@ test("without the setting, for tags that are not followed, and for what the sour
   );
 });
 
-test("who may not pull here gets nothing from there, and the source is not asked", async (t) => {
+test("a caller who may not pull gets nothing, and the source is not asked", async (t) => {
   const pair = await startPair(t);
   const { upstream, here, front } = pair;
   await through(pair);
@@ -118,7 +118,7 @@ test("who may not pull here gets nothing from there, and the source is not asked
   assert.deepEqual(front.seen, []);
 });
 
-test("anybody may pull what is public here and nothing else of the source", async (t) => {
+test("anonymous callers may pull what is public here and nothing else of the source", async (t) => {
   const pair = await startPair(t);
   const { upstream, here, front } = pair;
   const latest = await upstream.pushImage("acme/app", "latest", "latest");
@@ -140,7 +140,7 @@ test("anybody may pull what is public here and nothing else of the source", asyn
   assert.deepEqual(front.seen, []);
 });
 
-test("a source that is away or asks to wait makes 503 of what is not here, quickly, and says when to come back", async (t) => {
+test("while a source is unreachable or asks to wait, missing content is answered quickly with 503 and Retry-After", async (t) => {
   const pair = await startPair(t);
   const { upstream, here, front } = pair;
   await through(pair);
@@ -162,7 +162,7 @@ test("a source that is away or asks to wait makes 503 of what is not here, quick
   }
   assert.ok(count <= 4, `it is not asked every time: ${count}`);
   assert.equal((await pull(here, "manifests/first")).status, 200);
-  // Another configuration is another source: its troubles are its own.
+  // With another configuration the remembered errors no longer apply.
   status = 429;
   const { uid } = await here.api("POST", `/registry/v2/repos/${here.bootstrap.organization.uid}`, {
     name: "other",
@@ -173,7 +173,7 @@ test("a source that is away or asks to wait makes 503 of what is not here, quick
   await here.api("DELETE", `/registry/v2/repos/${uid}`);
 });
 
-test("many who want a large blob share one download; one that goes away stops nobody", async (t) => {
+test("clients that pull the same large blob share one download; one that disconnects stops no other", async (t) => {
   const pair = await startPair(t);
   const { upstream, here } = pair;
   await through(pair);
@@ -198,7 +198,7 @@ test("many who want a large blob share one download; one that goes away stops no
   assert.deepEqual([head.status, Number(head.headers.get("content-length")) > 0], [200, true]);
 });
 
-test("bytes that are not what the digest says never make a whole answer, and are not kept", async (t) => {
+test("bytes that do not match the digest never make a complete answer, and are not stored", async (t) => {
   const pair = await startPair(t);
   const { upstream, here, front } = pair;
   await through(pair);

@@ -18,7 +18,7 @@ import { digestOf, OCI_IMAGE, startInstallation } from "../support/installation.
 import { type Issuer, openIssuer } from "../support/issuer.ts";
 import { blamed, DIGEST, type Json, type Platform, rows, startPlatform } from "../support/platform.ts";
 
-// Who did what to which resource, from where, with which token, allowed or denied and why.
+// The audit log: who did what to which resource, from where, with which token, allowed or denied and why.
 
 interface Entry {
   uid: string;
@@ -58,7 +58,7 @@ after(async () => {
 const listed = async (asked: Record<string, string>): Promise<Entry[]> =>
   rows<Entry>(platform.ok("GET", query(asked)), "auditEntries");
 
-/** What the list has once it has so many: refusals are written within a second. */
+/** The entries of the list once it has this many; rejections are written within a second. */
 async function found(asked: Record<string, string>, count = 1): Promise<Entry[]> {
   for (const startMs = performance.now(); ;) {
     const entries = await listed(asked);
@@ -76,8 +76,8 @@ async function one(asked: Record<string, string>): Promise<Entry> {
   return entry;
 }
 
-describe("what is done is written with it", () => {
-  test("a method of the API: who, what, from where, with which token, and what it was about", async () => {
+describe("a change and its entry are written together", () => {
+  test("an API method has an entry with the caller, the method, the address, the token and the resource", async () => {
     const { uid: group } = await platform.group(platform.organization, { name: "audited" });
     const admin = await platform.identity(group, "owner");
     const token = await platform.token(admin);
@@ -113,7 +113,7 @@ describe("what is done is written with it", () => {
     );
   });
 
-  test("a binding tells who was given what; a batch has an entry for each; an invite's acceptance has the binding", async () => {
+  test("a binding's entry has the identity and the role; a batch has an entry each; accepting an invite has the binding", async () => {
     const { uid: group } = await platform.group(platform.organization);
     const [left, right] = [await platform.identity(group), await platform.identity(group)];
     const viewer = await platform.role("viewer");
@@ -142,7 +142,7 @@ describe("what is done is written with it", () => {
     );
   });
 
-  test("pushes, the repos they make, moves of tags and deletions in the registry", async () => {
+  test("pushes, the repos they make, tag moves and deletions in the registry have entries", async () => {
     const { uid: group, name } = await platform.group(platform.organization);
     const image = `${platform.bootstrap.organization.name}/${name}/deep/app`;
     const digest = await pushImage(platform, image, "v1");
@@ -152,7 +152,7 @@ describe("what is done is written with it", () => {
     assert.equal((await platform.call("DELETE", `/v2/${image}/manifests/v1`, { token })).status, 202);
     assert.equal((await platform.call("DELETE", `/v2/${image}/manifests/${digest}`, { token })).status, 202);
     const entries = await found({ "uidp.descendantsOf": group }, 7);
-    // Those of one transaction are of one time.
+    // Entries of one transaction have the same time.
     assert.deepEqual(entries.map(({ method }) => method.split(".").slice(-3).join(".")).sort(), [
       "registry.group.create",
       "registry.manifest.delete",
@@ -171,7 +171,7 @@ describe("what is done is written with it", () => {
     );
   });
 
-  test("exchanges have the external token's issuer and subject, and the id of what was given out", async () => {
+  test("exchanges have the external token's issuer and subject, and the id of the issued token", async () => {
     const { uid: group } = await platform.group(platform.organization);
     const { uid: identity } = await platform.ok("POST", `/iam/v2/identities/${group}`, {
       name: "job",
@@ -223,7 +223,7 @@ describe("what is done is written with it", () => {
     assert.match(refused.reason, /^CLAIM: /);
   });
 
-  test("a change that is taken back has no entry, and a wish that changes nothing has none", async () => {
+  test("a change that is rolled back has no entry, nor has a request that changes nothing", async () => {
     const { uid: group } = await platform.group(platform.organization);
     const { uid: repo } = await platform.repo(group, { name: "taken" });
     const token = await platform.token();
@@ -248,8 +248,8 @@ describe("what is done is written with it", () => {
   });
 });
 
-describe("what is refused is noted", () => {
-  test("with the reason: without a right, by whom nothing is seen, and what a resource is in the way of", async () => {
+describe("rejections are recorded", () => {
+  test("with the reason: a missing capability, a resource that the caller cannot see, and one that prevents the change", async () => {
     const { uid: group } = await platform.group(platform.organization);
     const { uid: repo } = await platform.repo(group);
     const viewer = await platform.identity(group, "viewer");
@@ -276,7 +276,7 @@ describe("what is refused is noted", () => {
     assert.equal((await platform.ok("GET", `/registry/v2/repos/${repo}`)).uid, repo, "nothing was changed");
   });
 
-  test("a token that is good elsewhere, of somebody who is gone, or of nobody; no token at all is no news", async () => {
+  test("tokens for another audience, of a deleted identity or of none are recorded; a request without a token is not", async () => {
     const { uid: group } = await platform.group(platform.organization);
     const gone = await platform.identity(group, "owner");
     const token = await platform.token(gone);
@@ -296,7 +296,7 @@ describe("what is refused is noted", () => {
     assert.deepEqual(await listed({ method: "moorage.iam.v2.IdentitiesService.ListIdentities", decision: DENIED }), []);
   });
 
-  test("two tokens at once are none", async () => {
+  test("a request with two tokens is denied and recorded", async () => {
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
       httpRequest(
         `${platform.url}/iam/v2/groups`,
@@ -315,7 +315,7 @@ describe("what is refused is noted", () => {
     );
   });
 
-  test("a push: where it would have gone, as far as that is there; nothing of it is made", async () => {
+  test("a rejected push has the existing part of its path as the resource, and creates nothing", async () => {
     const { uid: group, name } = await platform.group(platform.organization);
     const viewer = await platform.identity(group, "viewer");
     const token = await platform.token(viewer, { audience: new URL(platform.url).host });
@@ -336,7 +336,7 @@ describe("what is refused is noted", () => {
 });
 
 describe("the list", () => {
-  test("shows an organization what is its own, to whoever may read it there", async () => {
+  test("shows the entries of an organization to callers who may read them there", async () => {
     const { uid: other } = await platform.ok("POST", "/iam/v2/groups", { name: "another" });
     const theirs = await platform.identity(other, "owner");
     const viewer = await platform.identity(platform.organization, "viewer");
@@ -362,7 +362,7 @@ describe("the list", () => {
     );
   });
 
-  test("comes newest first, in pages that stay while entries are added, or oldest first", async () => {
+  test("is newest first or oldest first, in pages that are stable while entries are added", async () => {
     const { uid: group } = await platform.group(platform.organization);
     const { uid: repo } = await platform.repo(group);
     for (const name of ["a", "b", "c", "d", "e"]) {
@@ -419,7 +419,7 @@ describe("the list", () => {
   });
 });
 
-/** All rows of a data folder's log. */
+/** All rows of the audit log of a data folder. */
 async function logOf(dataDir: string): Promise<Row<"audit_entries">[]> {
   const { store, close } = await openTestStore(dataDir);
   try {
@@ -429,7 +429,7 @@ async function logOf(dataDir: string): Promise<Row<"audit_entries">[]> {
   }
 }
 
-test("an orderly stop loses no refusal, a flood of them fills nothing, and what the log holds is no secret", async (t) => {
+test("a clean shutdown loses no rejection, a flood of them is bounded, and the log contains no secrets", async (t) => {
   const house = await startInstallation(t);
   const organization = house.bootstrap.organization.uid;
   const { identity } = await house.addIdentity(organization, "viewer", "viewer");
@@ -473,7 +473,7 @@ test("an orderly stop loses no refusal, a flood of them fills nothing, and what 
   assert.ok(log.some(({ method, decision }) => method.endsWith("AcceptGroupInvite") && decision === 1));
 });
 
-test("what a transaction takes back takes its entries along, and the refusal is noted", async (t) => {
+test("a rollback removes the entries of the transaction, and the rejection is recorded", async (t) => {
   const strict = await startPlatform({}, [
     { id: "rules", label: "Rules", url: "https://moorage.example.com/rules", required: ["push"] },
   ]);
@@ -481,7 +481,7 @@ test("what a transaction takes back takes its entries along, and the refusal is 
   const token = await strict.token(strict.owner, { audience: new URL(strict.url).host });
   const digest = `sha256:${createHash("sha256").update("layer").digest("hex")}`;
   const name = strict.bootstrap.organization.name;
-  // The command makes the repo and says so in the log before it finds that the rules are not accepted.
+  // The command creates the repo with its entry before it finds that the rules are not accepted.
   const push = await strict.call("POST", `/v2/${name}/held/back/blobs/uploads/?digest=${digest}`, {
     token,
     raw: "layer",
@@ -507,7 +507,7 @@ test("what a transaction takes back takes its entries along, and the refusal is 
   );
 });
 
-test("what the server does by itself has no identity, and says so", async (t) => {
+test("what the server does by itself has no identity, and is marked so", async (t) => {
   const house = await startInstallation(t);
   const image = `${house.bootstrap.organization.name}/app`;
   await house.pushImage(image, "old", "one");
@@ -541,7 +541,7 @@ test("what the server does by itself has no identity, and says so", async (t) =>
   });
 });
 
-test("entries go when they are older than the settings say, a bounded number at a time, in every organization", async (t) => {
+test("entries older than the setting are removed in every organization, a bounded number at a time", async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), "moorage-audit-"));
   t.after(async () => {
     await dropDatabase(dataDir);

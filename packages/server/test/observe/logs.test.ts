@@ -6,11 +6,11 @@ import { fileURLToPath } from "node:url";
 import { createLog } from "../../src/observe/index.ts";
 import { startInstallation, temporaryFolder } from "../support/installation.ts";
 
-// What stands in the log, and what never does.
+// What the log contains, and what it never contains.
 
 const CLI = fileURLToPath(new URL("../../../cli/src/main.ts", import.meta.url));
 
-/** What `moorage serve` prints until it is told to end. `work` gets its URL. */
+/** The lines that `moorage serve` prints until it has shut down. `work` gets its URL. */
 async function printed(t: TestContext, flags: string[], work: (url: string) => Promise<void>): Promise<string> {
   const child = spawn(process.execPath, [CLI, "serve", "--port", "0", "--data-dir", temporaryFolder(t), ...flags], {
     stdio: ["ignore", "pipe", "inherit"],
@@ -31,7 +31,7 @@ async function printed(t: TestContext, flags: string[], work: (url: string) => P
   return text;
 }
 
-test("one JSON object a line, or text, by setting", async (t) => {
+test("the log has one JSON object a line, or text, by setting", async (t) => {
   const ping = async (url: string): Promise<void> => void (await (await fetch(`${url}/ping/v2/ping`)).text());
   const json = (await printed(t, [], ping))
     .split("\n")
@@ -69,7 +69,7 @@ test("tokens, passwords and query strings are not in the log", async (t) => {
   }
 });
 
-test("an error that repeats a secret is logged without it", () => {
+test("an error whose message has a secret is logged without it", () => {
   const lines: string[] = [];
   const log = createLog(
     { logLevel: "info", logFormat: "json" },

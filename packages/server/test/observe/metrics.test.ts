@@ -7,9 +7,9 @@ import { ConfigError, loadConfig, startServer } from "../../src/index.ts";
 import { openGrpc } from "../support/grpc.ts";
 import { digestOf, type Installation, startInstallation, temporaryFolder } from "../support/installation.ts";
 
-// What /metrics tells after calls that are known.
+// What /metrics reports after known calls.
 
-/** Each sample by its name with labels, as it stands in the text. */
+/** The samples by name with labels, as in the text format. */
 type Samples = Map<string, number>;
 
 async function scrape({ url }: { url: string }): Promise<Samples> {
@@ -31,7 +31,7 @@ function samplesOf(text: string): Samples {
   );
 }
 
-/** How much each sample of the metric grew while the work was done; those that did not are left out. */
+/** How much each sample of the metric grew during the work; samples that did not grow are left out. */
 async function growth(
   installation: Installation,
   metric: string,
@@ -50,7 +50,7 @@ async function growth(
 
 const LIST = `moorage.iam.v2.GroupsService.ListGroups`;
 
-test("calls of a method count by their code, REST and gRPC together", async (t) => {
+test("calls of a method are counted by code, REST and gRPC together", async (t) => {
   const installation = await startInstallation(t);
   const { ask, platform, url } = installation;
   const grpc = openGrpc(url);
@@ -82,7 +82,7 @@ test("calls of a method count by their code, REST and gRPC together", async (t) 
   assert.equal(samples.get(`moorage_rpc_requests_in_flight{method="${LIST}"}`), 0);
 });
 
-test("what the RPC library refuses by itself counts as well", async (t) => {
+test("requests that the RPC library itself rejects are counted as well", async (t) => {
   const installation = await startInstallation(t);
   const { ask, platform } = installation;
   const headers = { "content-type": "application/proto", "connect-protocol-version": "1" };
@@ -108,7 +108,7 @@ test("what the RPC library refuses by itself counts as well", async (t) => {
   );
 });
 
-test("pulls and pushes count by verb and status, with their bytes", async (t) => {
+test("pulls and pushes are counted by verb and status, with their bytes", async (t) => {
   const installation = await startInstallation(t);
   const { ask, registry: token, pushImage } = installation;
   let image = { digest: "", layer: "", size: 0 };
@@ -146,7 +146,7 @@ test("pulls and pushes count by verb and status, with their bytes", async (t) =>
   assert.deepEqual(sent, { [`{verb="manifest_get"}`]: 3 * image.size, [`{verb="blob_get"}`]: 3 });
 });
 
-test("bytes of large blobs, both ways, and what the blob store did", async (t) => {
+test("the bytes of large blobs are counted in both directions, and so are the operations of the blob store", async (t) => {
   const installation = await startInstallation(t);
   const { ask, registry: token, pushBlob, pushImage } = installation;
   await pushImage("acme/app", "v1", "one");
@@ -194,7 +194,7 @@ test("bytes of large blobs, both ways, and what the blob store did", async (t) =
   );
 });
 
-test("transactions count by command and outcome", async (t) => {
+test("transactions are counted by command and outcome", async (t) => {
   const installation = await startInstallation(t);
   const { ask, api, bootstrap, platform } = installation;
   const target = `/registry/v2/repos/${bootstrap.organization.uid}`;
@@ -202,7 +202,7 @@ test("transactions count by command and outcome", async (t) => {
     await api("POST", target, { name: "one" });
     assert.equal((await ask("POST", target, { token: platform, json: { name: "one" } })).status, 409);
   });
-  // What happened gets its number in a transaction of its own, whenever that may be.
+  // Events get their numbers in a transaction of their own, at an unknown time.
   assert.deepEqual(Object.fromEntries(Object.entries(grown).filter(([labels]) => !labels.includes("events."))), {
     [`{operation="method",outcome="OK"}`]: 1,
     [`{operation="method",outcome="ALREADY_EXISTS"}`]: 1,
@@ -216,7 +216,7 @@ test("transactions count by command and outcome", async (t) => {
   assert.equal([...samples].filter(([name]) => name.startsWith("moorage_build_info{version=")).length, 1);
 });
 
-test("a request under way is in flight, and one whose client goes away has been aborted", async (t) => {
+test("a request under way counts as in flight, and one whose client disconnects as aborted", async (t) => {
   const installation = await startInstallation(t);
   const { url, registry: token, pushImage } = installation;
   await pushImage("acme/app", "v1", "one");
@@ -227,7 +227,7 @@ test("a request under way is in flight, and one whose client goes away has been 
   });
   upload.on("error", () => undefined).write("half");
   await until(installation, (samples) => samples.get(`moorage_registry_requests_in_flight{verb="upload_patch"}`) === 1);
-  // The bytes are taken in once the store is asked to: by the next scrape they have been.
+  // The bytes are counted once the blob store reads them, which has happened by the next scrape.
   await until(installation, (samples) => samples.get(`moorage_blobs_operations_in_flight{operation="append"}`) === 1);
   await scrape(installation);
   upload.destroy();
@@ -239,7 +239,7 @@ test("a request under way is in flight, and one whose client goes away has been 
   assert.equal(after.get(`moorage_registry_received_bytes_total{verb="upload_patch"}`), 4);
 });
 
-/** Scrapes until it is so, for twenty seconds at the most. */
+/** Scrapes until the condition holds, for at most twenty seconds. */
 async function until(installation: { url: string }, isSo: (samples: Samples) => boolean): Promise<Samples> {
   const endMs = performance.now() + 20_000;
   for (;;) {
@@ -250,7 +250,7 @@ async function until(installation: { url: string }, isSo: (samples: Samples) => 
   }
 }
 
-test("names that callers make up are not in the metrics, however many they are", async (t) => {
+test("names that callers invent do not get into the metrics", async (t) => {
   const installation = await startInstallation(t);
   const { ask, url, registry: token } = installation;
   const wild = async (seed: string): Promise<void> => {
@@ -266,7 +266,7 @@ test("names that callers make up are not in the metrics, however many they are",
     await odd(url, seed.toUpperCase());
   };
   await wild("first");
-  // What a scrape itself is counted as is there from the second one on.
+  // The samples of scrapes themselves exist from the second scrape on.
   await scrape(installation);
   const few = ownNames(await scrape(installation));
   for (let count = 0; count < 20; count++) await wild(`made-up-${count}`);
@@ -276,12 +276,12 @@ test("names that callers make up are not in the metrics, however many they are",
   assert.equal(samples.get(`moorage_registry_requests_total{verb="other",status="405"}`), 21);
 });
 
-// Those of the process come and go with its handles.
+// The samples of the process vary with its open handles.
 function ownNames(samples: Samples): string[] {
   return [...samples.keys()].filter((name) => name.startsWith("moorage_")).toSorted();
 }
 
-/** A request with a method that is no common one; Node's parser knows a few dozen and refuses the others by itself. */
+/** Sends a request with an uncommon method. Node's parser knows a few dozen and rejects all others itself. */
 function odd(url: string, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
     request(`${url}/${path}`, { method: "PROPFIND" }, (response) => response.resume().once("end", resolve))
@@ -290,7 +290,7 @@ function odd(url: string, path: string): Promise<void> {
   });
 }
 
-test("/metrics is there for the networks of the setting alone, by the client's true address", async (t) => {
+test("/metrics answers only the networks of the setting, by the client's real address", async (t) => {
   const statusOf = async (env: Record<string, string>, headers: Record<string, string> = {}): Promise<number> => {
     const installation = await startInstallation(t, env);
     const { status, text } = await installation.ask("GET", "/metrics", { headers });
@@ -301,7 +301,7 @@ test("/metrics is there for the networks of the setting alone, by the client's t
   };
   assert.equal(await statusOf({}), 200);
   assert.equal(await statusOf({ MOORAGE_METRICS_NETWORKS: "10.0.0.0/8,192.0.2.7" }), 404);
-  // A proxy nobody trusts stands on this machine; its client does not.
+  // A forwarding header shows that a proxy forwards for another client; the proxy on this machine is not trusted.
   assert.equal(await statusOf({}, { "x-forwarded-for": "127.0.0.1" }), 404);
   assert.equal(await statusOf({}, { forwarded: "for=127.0.0.1" }), 404);
   const proxied = { MOORAGE_TRUSTED_PROXIES: "127.0.0.1", MOORAGE_METRICS_NETWORKS: "192.0.2.0/24" };
@@ -310,7 +310,7 @@ test("/metrics is there for the networks of the setting alone, by the client's t
   assert.equal(await statusOf(proxied), 404);
 });
 
-test("only GET and HEAD are for the metrics, and settings that are wrong are named", async (t) => {
+test("/metrics takes only GET and HEAD, and invalid settings are named", async (t) => {
   const { ask, url } = await startInstallation(t);
   assert.equal((await ask("POST", "/metrics", { json: {} })).status, 404);
   const head = await fetch(`${url}/metrics`, { method: "HEAD" });
@@ -339,7 +339,7 @@ test("only GET and HEAD are for the metrics, and settings that are wrong are nam
   }
 });
 
-test("what several processes counted is added up", async () => {
+test("the counts of several processes are added up", async () => {
   const { mergeSnapshots, openObservation } = await import("../../src/observe/index.ts");
   const { pino } = await import("pino");
   const workers = await Promise.all(
@@ -356,7 +356,7 @@ test("what several processes counted is added up", async () => {
       observed.end("200");
     }
   }
-  // As it comes out of a message between processes.
+  // In the form that messages between processes have.
   const snapshots = await Promise.all(workers.map(async ({ snapshot }) => structuredClone(await snapshot())));
   const samples = samplesOf(await mergeSnapshots(snapshots));
   assert.equal(samples.get(`moorage_rpc_requests_total{method="${LIST}",code="OK"}`), 3);

@@ -7,7 +7,7 @@ import { GroupsService } from "@moorage/api";
 import { openGrpc } from "../support/grpc.ts";
 import { type Installation, startInstallation } from "../support/installation.ts";
 
-// Traces as a collector gets them: OTLP/HTTP in its JSON form.
+// Traces as a collector receives them: OTLP/HTTP as JSON.
 
 interface Span {
   traceId: string;
@@ -25,7 +25,7 @@ interface Collector {
   close(): Promise<void>;
 }
 
-/** A collector that keeps what it gets. */
+/** A collector that records what it receives. */
 async function startCollector(t: TestContext): Promise<Collector> {
   const spans: Span[] = [];
   const service = new Set<string>();
@@ -67,14 +67,14 @@ const traceparent = (traceId: string, flags = "01"): { traceparent: string } => 
 });
 const traceOf = (letter: string): string => letter.repeat(32);
 
-/** The request's line in the log, by its path. */
+/** The log line of the request with the path. */
 function logged({ lines }: Installation, path: string): { traceId?: string; rpc?: string; verb?: string } | undefined {
   return lines
     .map((line) => JSON.parse(line) as { path?: string; traceId?: string; rpc?: string; verb?: string })
     .findLast((line) => line.path === path);
 }
 
-test("a request is a span below its caller's, its transactions and blob operations are spans below it", async (t) => {
+test("a request is a child span of its caller's, and its transactions and blob operations are child spans of it", async (t) => {
   const collector = await startCollector(t);
   const installation = await startInstallation(t, { MOORAGE_TRACES_URL: collector.url });
   const { ask, platform, registry, bootstrap, pushImage, close } = installation;
@@ -99,7 +99,7 @@ test("a request is a span below its caller's, its transactions and blob operatio
   const of = (letter: string): Span[] => collector.spans.filter(({ traceId }) => traceId === traceOf(letter));
   const create = of("a").find(({ parentSpanId }) => parentSpanId === PARENT);
   assert.ok(create);
-  // 2: a server's span.
+  // 2: SPAN_KIND_SERVER.
   assert.deepEqual(
     [create.name, create.kind, create.status.code ?? 0],
     ["moorage.registry.v2.ReposService.CreateRepo", 2, 0],
@@ -153,7 +153,7 @@ test("gRPC calls are traced, and requests without a caller's trace get one of th
   assert.deepEqual([line?.traceId, line?.rpc], [span?.traceId, "moorage.iam.v2.GroupsService.ListGroups"]);
 });
 
-test("whether a trace is kept is the caller's to say, and the setting's where it says nothing", async (t) => {
+test("the caller decides whether a trace is sampled, and the setting where the caller does not", async (t) => {
   const collector = await startCollector(t);
   const installation = await startInstallation(t, { MOORAGE_TRACES_URL: collector.url, MOORAGE_TRACES_SAMPLE: "0" });
   await installation.ask("GET", "/ping/v2/ping", { headers: traceparent(traceOf("a")) });
@@ -167,7 +167,7 @@ test("whether a trace is kept is the caller's to say, and the setting's where it
   );
 });
 
-test("without traces the caller's trace is told in the log all the same", async (t) => {
+test("the log has the caller's trace also without tracing", async (t) => {
   const installation = await startInstallation(t);
   await installation.ask("GET", "/ping/v2/ping", { headers: traceparent(traceOf("a")) });
   assert.equal(logged(installation, "/ping/v2/ping")?.traceId, traceOf("a"));
@@ -178,7 +178,7 @@ test("without traces the caller's trace is told in the log all the same", async 
   );
 });
 
-test("a collector that is gone fails no request, costs one warning, and does not hold up the end", async (t) => {
+test("an unreachable collector fails no request, causes one warning, and does not delay the shutdown", async (t) => {
   const collector = await startCollector(t);
   await collector.close();
   const installation = await startInstallation(t, { MOORAGE_TRACES_URL: collector.url });
@@ -189,7 +189,7 @@ test("a collector that is gone fails no request, costs one warning, and does not
   assert.ok(installation.lines.some((line) => line.includes('"closed"')));
 });
 
-test("a collector that takes the bytes and says nothing does not hold up the end either", async (t) => {
+test("a collector that never answers does not delay the shutdown either", async (t) => {
   const silent = createServer(() => undefined);
   await new Promise<void>((resolve) => void silent.listen(0, "127.0.0.1", resolve));
   t.after(() => {
@@ -203,7 +203,7 @@ test("a collector that takes the bytes and says nothing does not hold up the end
   await installation.close();
 });
 
-test("a collector that refuses is told in the log with what it lost", async (t) => {
+test("a collector that rejects spans is logged with the number of lost spans", async (t) => {
   const refusing = createServer((request, response) => {
     request.resume();
     response.writeHead(403).end();

@@ -6,7 +6,7 @@ import { addDeliveries, STATE } from "../support/deliveries.ts";
 import { blamed, type Json, type Platform, reason, rows, startPlatform } from "../support/platform.ts";
 
 const PATH = "/events/v2/deliveries";
-// All of the tests' deliveries are of a day in the past.
+// The deliveries of these tests are on one day in the past.
 const DAY_MS = Date.parse("2026-01-01T00:00:00Z");
 const { getDelivery, listDeliveries } = DeliveriesService.method;
 type Fields = Partial<Row<"deliveries">>;
@@ -25,7 +25,7 @@ before(async () => {
 after(() => platform.close());
 
 const newGroup = async (): Promise<string> => (await platform.group(platform.organization)).uid;
-/** One that gets nothing of what the tests do. */
+/** A subscription whose filter matches no event of these tests. */
 const newSubscription = async (group?: string): Promise<string> =>
   (await platform.subscription(group ?? (await newGroup()), { typePrefixes: ["com.example.hub.none."] })).uid;
 const add = (subscription: string, ...fields: Fields[]): Promise<string[]> =>
@@ -35,7 +35,7 @@ const redeliver = (subscription: string, body: object): Promise<Json> =>
   platform.ok("POST", `/events/v2/subscriptions/${subscription}:redeliver`, body);
 
 async function rowOf(uid: string): Promise<Row<"deliveries">> {
-  // Rows of an engine are not objects like others.
+  // Copied, because rows of an engine have another prototype than object literals.
   return {
     ...(await platform.reader.selectFrom("deliveries").selectAll().where("uid", "=", uid).executeTakeFirstOrThrow()),
   };
@@ -47,7 +47,7 @@ async function listed(query: string, token = owner): Promise<string[]> {
   return (await rows(answer.body, "deliveries")).map(({ uid }) => uid);
 }
 
-/** All pages of a list. */
+/** The deliveries of all pages of a list. */
 async function paged(query: string, size: number): Promise<string[]> {
   const found: string[] = [];
   for (let token = ""; ;) {
@@ -58,7 +58,7 @@ async function paged(query: string, size: number): Promise<string[]> {
   }
 }
 
-test("a delivery tells what became of its event, and when it is tried next only while it waits", async () => {
+test("a delivery has the outcome of its event, and the time of the next attempt only while it waits", async () => {
   const subscription = await newSubscription();
   const tried: Fields = {
     state: STATE.retrying,
@@ -109,10 +109,10 @@ test("a delivery tells what became of its event, and when it is tried next only 
   assert.deepEqual([message?.state, message?.tries, message?.nextTryTime], [DeliveryState.SENDING, 1, undefined]);
 });
 
-test("deliveries are listed newest first or oldest first; no page repeats or loses one of the same time", async () => {
+test("deliveries are listed newest or oldest first; no page repeats or omits deliveries of the same time", async () => {
   const group = await newGroup();
   const [one, other] = [await newSubscription(group), await newSubscription(group)];
-  // Three of each at each of three times.
+  // Three of each kind at each of three times.
   const times = [0, 0, 0, 1, 1, 1, 2, 2, 2].map((ms) => ({ create_time: DAY_MS + ms }));
   await add(one, ...times);
   await add(other, ...times);
@@ -142,7 +142,7 @@ test("deliveries are listed newest first or oldest first; no page repeats or los
   assert.deepEqual([skipped.totalCount, skipped.skipped], ["18", 13]);
 });
 
-test("the deliveries of many subscriptions are one list, up to a bound that is told", async () => {
+test("the deliveries of many subscriptions are one list, up to a limit that the error states", async () => {
   const group = await newGroup();
   const row = await platform.reader
     .selectFrom("subscriptions")
@@ -172,11 +172,11 @@ test("the deliveries of many subscriptions are one list, up to a bound that is t
   const answer = await platform.call("GET", `${PATH}?uidp.descendantsOf=${group}`, { token: owner });
   assert.deepEqual([answer.status, blamed(answer)], [400, ["uidp"]]);
   assert.deepEqual(await listed(`uidp.ids=${uid}`), [uid]);
-  // The lists of other tests are of all that there is.
+  // Other tests list all deliveries, so these are removed.
   await platform.transact((tx) => tx.deleteFrom("subscriptions").where("parent", "=", group).execute());
 });
 
-test("a list has only what its filters say, and all of it", async () => {
+test("a list has exactly the deliveries that its filters match", async () => {
   const group = await newGroup();
   const [one, other] = [await newSubscription(group), await newSubscription(group)];
   const eventId = "5b0c6d0e-6a57-4b1e-9d0b-0c5a3e0f7a11";
@@ -229,7 +229,7 @@ test("a list has only what its filters say, and all of it", async () => {
   }
 });
 
-test("what cannot be asked is refused by the name of the field", async () => {
+test("an invalid request is rejected with the name of the field", async () => {
   for (const [query, field] of [
     ["orderBy=tries", "order_by"],
     ["pageSize=-1", "page_size"],
@@ -261,7 +261,7 @@ test("what cannot be asked is refused by the name of the field", async () => {
   assert.deepEqual(blamed(other), ["page_token"]);
 });
 
-test("deliveries are seen by who may list the subscriptions there, and by nobody beside", async () => {
+test("only identities that may list the subscriptions of a group see their deliveries", async () => {
   const group = await newGroup();
   const [uid = ""] = await add(await newSubscription(group), { state: STATE.dead });
   const viewer = await platform.token(await platform.identity(group, "viewer"));
@@ -287,7 +287,7 @@ test("deliveries are seen by who may list the subscriptions there, and by nobody
   }
 });
 
-test("a redelivery begins a new schedule and remembers the tries; what waits or is being sent is left alone", async () => {
+test("a redelivery begins a new schedule and keeps the attempts; deliveries that wait or are being sent are left as they are", async () => {
   const subscription = await newSubscription();
   const attempts = JSON.stringify([[DAY_MS, 5, 500, "the sink answered 500"]]);
   const failed = {
@@ -305,8 +305,11 @@ test("a redelivery begins a new schedule and remembers the tries; what waits or 
     { state: STATE.retrying, next_time: DAY_MS + 90_000_000 },
   ]) {
     const [uid = ""] = await add(subscription, { ...ended, ...fields });
-    const { nextTryTime, updateTime, ...told } = await platform.ok("POST", `${PATH}/${uid}:redeliver`);
-    assert.deepEqual([told["state"], told["tries"], nextTryTime], ["DELIVERY_STATE_PENDING", 11, updateTime]);
+    const { nextTryTime, updateTime, ...redelivered } = await platform.ok("POST", `${PATH}/${uid}:redeliver`);
+    assert.deepEqual(
+      [redelivered["state"], redelivered["tries"], nextTryTime],
+      ["DELIVERY_STATE_PENDING", 11, updateTime],
+    );
     const row = await rowOf(uid);
     const updateMs = Date.parse(updateTime);
     assert.deepEqual(row, {
@@ -329,7 +332,7 @@ test("a redelivery begins a new schedule and remembers the tries; what waits or 
   }
 });
 
-test("a time range is redelivered, both its ends included, of the states that are asked for", async () => {
+test("a time range is redelivered, both ends included, in the requested states", async () => {
   const [subscription, other] = [await newSubscription(), await newSubscription()];
   const states = Object.values(STATE);
   const at = (ms: number): Fields[] =>
@@ -402,9 +405,9 @@ test("a time range is redelivered, both its ends included, of the states that ar
   }
 });
 
-test("of very many, a list does not count all, and a redelivery says where to go on: none is sent twice or not at all", async () => {
+test("with very many deliveries a list does not count all, and a redelivery in parts sends each exactly once", async () => {
   const subscription = await newSubscription();
-  // Seven of each millisecond, so that the bound falls within one; then one with more than the bound.
+  // Seven in each millisecond, so that the limit falls within one; then a millisecond with more than the limit.
   const spread = Array.from({ length: 10_500 }, (_, at) => ({
     state: STATE.dead,
     create_time: DAY_MS + Math.floor(at / 7),
@@ -418,7 +421,7 @@ test("of very many, a list does not count all, and a redelivery says where to go
   const body = { states: ["DELIVERY_STATE_DEAD"] };
   const first = await redeliver(subscription, { ...body, startTime: iso(0), endTime: iso(5000) });
   assert.deepEqual(first, { count: 9996, nextStartTime: iso(1428) });
-  // The first are dead once more before the next ones are asked for.
+  // The first deliveries become dead letters again before the next ones are requested.
   const die = (changes: Fields): Promise<unknown> =>
     platform.transact((tx) =>
       tx

@@ -10,7 +10,7 @@ const isDelivered = ({ state }: Delivery): boolean => state === "DELIVERY_STATE_
 
 let nextSeq = 1_000_000_000;
 
-/** Has so many events wait for the subscription. */
+/** Adds this many waiting events to the subscription. */
 async function seed(dataDir: string, subscription: string, count: number): Promise<void> {
   const { store, close } = await openTestStore(dataDir);
   const nowMs = Date.now();
@@ -68,7 +68,7 @@ async function seed(dataDir: string, subscription: string, count: number): Promi
   await close();
 }
 
-test("sinks that never answer and 10,000 events that wait for each take nothing from others", async (t) => {
+test("sinks that never answer, with 10,000 waiting events each, do not delay other sinks", async (t) => {
   const moorage = await startInstallation(t, QUICK);
   const { subscribe, test: send, deliveries } = eventsOf(moorage);
   const dead = await Promise.all([startReceiver(t), startReceiver(t)]);
@@ -94,7 +94,7 @@ test("sinks that never answer and 10,000 events that wait for each take nothing 
   for (const receiver of dead) assert.equal(receiver.open.most, 1, "a sink that does not answer has one try at a time");
 });
 
-test("a sink that answers has more and more tries at a time, and never more than the setting", async (t) => {
+test("a sink that answers gets more and more concurrent attempts, never more than the setting", async (t) => {
   const moorage = await startInstallation(t, { ...QUICK, MOORAGE_EVENTS_CONCURRENCY: "4" });
   const { subscribe, deliveries } = eventsOf(moorage);
   const receiver = await startReceiver(t);
@@ -102,7 +102,7 @@ test("a sink that answers has more and more tries at a time, and never more than
   let answered = 0;
   receiver.answer = (_, res) => {
     held.push(res);
-    // After the first few it answers only when it has been asked as often as it may be.
+    // After the first few requests it answers only once it has as many concurrent requests as the setting allows.
     if (answered < 8 || held.length === 4)
       for (const one of held.splice(0))
         one.writeHead(200).end(() => {
@@ -116,7 +116,7 @@ test("a sink that answers has more and more tries at a time, and never more than
   assert.equal(receiver.events().length, 60);
 });
 
-test("at its end a server waits for what is under way, and gives back what is not", async (t) => {
+test("a server that shuts down waits for the attempts under way, and releases the other deliveries", async (t) => {
   const dataDir = temporaryFolder(t);
   const env = { ...QUICK, MOORAGE_EVENTS_CONCURRENCY: "1", MOORAGE_EVENTS_TIMEOUT: "20s" };
   const moorage = await startInstallation(t, env, dataDir);
@@ -128,7 +128,7 @@ test("at its end a server waits for what is under way, and gives back what is no
   for (let n = 0; n < 3; n += 1) await send(uid);
   const res = await asked.promise;
   await until(async () => (await deliveries(uid)).length === 3);
-  // One more may begin before the server looks up.
+  // One more attempt may begin before the server notices.
   receiver.answer = 200;
   const closing = moorage.close();
   res.writeHead(200).end();
@@ -166,11 +166,11 @@ test("at its end a server waits for what is under way, and gives back what is no
   const interrupted = (await rows()).found.find((row) => row.event_id === id);
   assert.equal(interrupted?.tries, 1);
   const [attempt] = JSON.parse(interrupted?.attempts ?? "[]") as [number, number, number, string][];
-  assert.deepEqual([attempt?.[2], attempt?.[3]], [0, "interrupted: the server was told to end"]);
-  assert.ok((interrupted?.next_time ?? Infinity) <= Date.now(), "it is due at once");
+  assert.deepEqual([attempt?.[2], attempt?.[3]], [0, "interrupted: the server shuts down"]);
+  assert.ok((interrupted?.next_time ?? Infinity) <= Date.now(), "it is due immediately");
 });
 
-test("a process that is not to deliver still numbers events", async (t) => {
+test("a process that does not deliver still numbers events", async (t) => {
   const moorage = await startInstallation(t, { ...QUICK, MOORAGE_EVENTS_CONCURRENCY: "0" });
   const { subscribe, deliveries, organization } = eventsOf(moorage);
   const receiver = await startReceiver(t);
@@ -184,7 +184,7 @@ test("a process that is not to deliver still numbers events", async (t) => {
   assert.equal(receiver.got.length, 0);
 });
 
-test("the metrics and the log tell of a sink that fails, and of its end", async (t) => {
+test("the metrics and the log show a sink that fails, and that it works again", async (t) => {
   const moorage = await startInstallation(t, { ...QUICK, MOORAGE_EVENTS_RETRY: "1s,1s,1s,1s,1s,1s,1s,1s,1s,1s,1s,1s" });
   const { subscribe, test: send, deliveries } = eventsOf(moorage);
   const receiver = await startReceiver(t);
@@ -210,13 +210,13 @@ test("the metrics and the log tell of a sink that fails, and of its end", async 
   assert.match(failing, new RegExp(`^moorage_event_backlog_age_seconds\\{subscription="${uid}"\\} \\d`, "m"));
   receiver.answer = 200;
   await until(async () => (await deliveries(uid)).every(isDelivered));
-  const mended = await metrics();
-  assert.match(mended, /^moorage_event_tries_total\{subscription="[0-9a-f/]+",outcome="delivered"\} 2$/m);
-  assert.match(mended, /^moorage_event_try_duration_seconds_count\{outcome="delivered"\} 2$/m);
-  assert.doesNotMatch(mended, /^moorage_event_backlog\{/m);
-  const told = moorage.lines
+  const recovered = await metrics();
+  assert.match(recovered, /^moorage_event_tries_total\{subscription="[0-9a-f/]+",outcome="delivered"\} 2$/m);
+  assert.match(recovered, /^moorage_event_try_duration_seconds_count\{outcome="delivered"\} 2$/m);
+  assert.doesNotMatch(recovered, /^moorage_event_backlog\{/m);
+  const messages = moorage.lines
     .map((line) => JSON.parse(line) as { msg: string; subscription?: string })
     .filter(({ subscription }) => subscription === uid)
     .map(({ msg }) => msg);
-  assert.deepEqual(told, ["events are not delivered", "events are delivered again"]);
+  assert.deepEqual(messages, ["events are not delivered", "events are delivered again"]);
 });

@@ -7,7 +7,7 @@ import { temporaryFolder } from "../support/installation.ts";
 import { startProcess } from "../support/processes.ts";
 import { type Delivery, eventsOf, type Got, ONLY_TESTS, QUICK, startReceiver, until } from "../support/receiver.ts";
 
-/** An installation whose servers run in processes of their own. */
+/** An installation whose server runs in a process of its own. */
 async function openServers(t: TestContext, more: Record<string, string> = {}) {
   const dataDir = temporaryFolder(t);
   t.after(() => dropDatabase(dataDir));
@@ -35,7 +35,7 @@ async function openServers(t: TestContext, more: Record<string, string> = {}) {
     dataDir,
     ...eventsOf({ api, bootstrap: readBootstrap(dataDir) }),
     server: () => server,
-    /** Kills the server as a power cut does, and starts it again. */
+    /** Kills the server with SIGKILL, and starts it again. */
     async killed() {
       await server.stop("SIGKILL");
       server = await startProcess(t, env);
@@ -47,7 +47,7 @@ const isDelivered = ({ state }: Delivery): boolean => state === "DELIVERY_STATE_
 const idOf = ({ headers }: Got): string => String(headers["ce-id"]);
 
 test(
-  "several processes share the subscriptions, and no delivery is made twice at a time",
+  "several processes share the subscriptions, and no delivery is attempted twice concurrently",
   { timeout: 120_000 },
   async (t) => {
     const servers = await openServers(t, {
@@ -91,24 +91,24 @@ test(
 );
 
 test(
-  "a process that is killed before and after it sent loses nothing, and the log has each try",
+  "a process that is killed before or after it sent loses nothing, and each attempt is recorded",
   { timeout: 120_000 },
   async (t) => {
-    // The lease of the killed one ends after its time; where no other process can be, at once.
+    // The lease of the killed process ends after its time; on SQLite, where it is the only process, immediately.
     const servers = await openServers(t, {
       MOORAGE_EVENTS_CONCURRENCY: "1",
       MOORAGE_EVENTS_TIMEOUT: ENGINE === "sqlite" ? "60s" : "1s",
     });
     const receiver = await startReceiver(t);
     const asked = Promise.withResolvers<ServerResponse>();
-    // The sink has it, and the server does not know.
+    // The sink has received the event, and the server does not know that.
     receiver.answer = (_, res) => asked.resolve(res);
     const { uid } = await servers.subscribe(receiver.url, ONLY_TESTS);
     const ids: string[] = [];
     for (let n = 0; n < 3; n += 1) ids.push(await servers.test(uid));
     await asked.promise;
     receiver.answer = 200;
-    // This one is committed, and there was no time for anything else.
+    // This event is committed, but the server has no time to send it.
     ids.push(await servers.test(uid));
     await servers.killed();
     const all = await until(async () => {
@@ -129,7 +129,7 @@ test(
       assert.equal(tries, errors.length);
       assert.equal(errors.at(-1), "");
       if (eventId === idOf(first)) assert.deepEqual(errors, ["interrupted", ""]);
-      // Those that were about to be sent count as tried: nobody knows that they were not.
+      // Deliveries that were about to be sent count as attempted, because that cannot be ruled out.
       else
         assert.ok(
           errors.slice(0, -1).every((error) => error === "interrupted"),

@@ -21,14 +21,14 @@ const WAIT_MS = 30_000;
 const PUSHES = ["dev.moorage.registry.push."];
 const OLD_S = 600;
 
-/** A request of the server's, as it came. */
+/** A request of the server, as the sink received it. */
 interface Sent {
   path: string;
   headers: Record<string, string>;
   body: string;
 }
 
-/** A sink that keeps what it gets, hands it on where it is told to, and answers what is answered there. */
+/** A sink that records requests, forwards them to `target`, and returns the answers. */
 interface Relay {
   url: string;
   sent: Sent[];
@@ -40,7 +40,7 @@ interface Subscription {
   secret: string;
 }
 
-/** The example at work, and what it printed. */
+/** The running example, and what it printed. */
 interface Example {
   url: string;
   printed: string[];
@@ -48,7 +48,7 @@ interface Example {
 }
 
 test(
-  "the example receives a push of a real server once, and refuses whatever is not proven",
+  "the example accepts a push of a real server once, and rejects events with a wrong or missing proof",
   { timeout: 120_000 },
   async (t) => {
     const { installation, relay, organization } = await setUp(t);
@@ -88,8 +88,8 @@ test(
           signal: AbortSignal.timeout(WAIT_MS),
         })
       ).status;
-    assert.equal(await send({}), 204, "the same once more is taken,");
-    assert.equal(example.printed.filter((one) => one.includes(digest)).length, 1, "and not told again");
+    assert.equal(await send({}), 204, "the same event is accepted again,");
+    assert.equal(example.printed.filter((one) => one.includes(digest)).length, 1, "and not printed again");
 
     const id = event.headers["ce-id"] ?? "";
     const tampered = event.body.replace('"1.0"', '"1.1"');
@@ -141,7 +141,7 @@ test(
       assert.notEqual(await send(request).catch(() => 0), 204, what);
       assert.match(await until(() => example.refused[before]), reason, what);
     }
-    // What is made like those, and right, is taken: the others failed for what they are.
+    // A valid event made in the same way is accepted, so the others failed for their faults.
     const fresh = {
       ...(await tokenFor(tampered)),
       ...signature(subscription.secret, "fresh", tampered),
@@ -220,7 +220,7 @@ async function openRelay(t: TestContext): Promise<Relay> {
   return relay;
 }
 
-/** Without those that belong to the connection. */
+/** The headers without those of the connection. */
 function plain(headers: IncomingHttpHeaders): Record<string, string> {
   const ours = /^(?:ce-|webhook-|authorization$|content-type$|user-agent$)/;
   return Object.fromEntries(
@@ -234,7 +234,7 @@ async function subscribe({ api }: Installation, group: string, sink: string): Pr
   return await api<Subscription>("POST", `/events/v2/subscriptions/${group}`, { sink, typePrefixes: PUSHES });
 }
 
-/** Starts it as its document has it; it ends with the test. */
+/** Starts the example as its document says; it ends with the test. */
 async function startExample(t: TestContext, env: Record<string, string>): Promise<Example> {
   const child = spawn(process.execPath, [EXAMPLE], {
     env: { ...process.env, ...env, PORT: "0" },
@@ -284,7 +284,7 @@ function sha256(body: string): string {
   return `sha256:${createHash("sha256").update(body).digest("hex")}`;
 }
 
-/** Asks again until there is something. */
+/** Polls until `find` returns a value. */
 async function until<T>(find: () => T | undefined): Promise<T> {
   const endMs = performance.now() + WAIT_MS;
   for (;;) {

@@ -17,7 +17,7 @@ import {
   until,
 } from "../support/receiver.ts";
 
-/** A receiver with a subscription, and what became of its first event. */
+/** A receiver with a subscription. */
 async function startPair(t: TestContext, moorage: Installation, prepare: (receiver: Receiver) => void = () => {}) {
   const receiver = await startReceiver(t);
   prepare(receiver);
@@ -28,7 +28,7 @@ async function startPair(t: TestContext, moorage: Installation, prepare: (receiv
     uid,
     secret,
     ...events,
-    /** The delivery of the test event that is sent now, as soon as it is as wanted. */
+    /** Sends a test event, and waits until its delivery satisfies `isDone`. */
     async sent(isDone: (delivery: Delivery) => boolean) {
       const eventId = await events.test(uid);
       return await until(async () =>
@@ -42,7 +42,7 @@ const isDelivered = ({ state }: Delivery): boolean => state === "DELIVERY_STATE_
 const isTried = ({ attempts }: Delivery): boolean => attempts.length > 0;
 const tokenOf = ({ headers }: Got): string => headers.authorization?.replace("Bearer ", "") ?? "";
 
-test("an event is a CloudEvent with both proofs of where it comes from", async (t) => {
+test("an event is a CloudEvent with both proofs of its origin", async (t) => {
   const receiver = await startReceiver(t);
   const moorage = await startInstallation(t, QUICK);
   const { organization, subscribe } = eventsOf(moorage);
@@ -73,10 +73,13 @@ test("an event is a CloudEvent with both proofs of where it comes from", async (
   assert.equal(headers["content-length"], String(Buffer.byteLength(body)));
   const {
     actor,
-    body: told,
+    body: emitted,
     ...rest
   } = JSON.parse(body) as { actor: { subject: string; act: object }; body: { uid: string; name: string } };
-  assert.deepEqual([actor.subject, told.uid, told.name, rest], [moorage.bootstrap.identity.uid, group, "team", {}]);
+  assert.deepEqual(
+    [actor.subject, emitted.uid, emitted.name, rest],
+    [moorage.bootstrap.identity.uid, group, "team", {}],
+  );
   assert.equal(headers["webhook-id"], headers["ce-id"]);
   assert.deepEqual(headers["webhook-signature"], signatureBy(secret, got));
   const keys = createRemoteJWKSet(new URL("/.well-known/jwks.json", moorage.url));
@@ -112,10 +115,10 @@ function signatureBy(secret: string, { headers, body }: Got): string {
     .digest("base64")}`;
 }
 
-test("what sinks answer", async (t) => {
+test("the answers of sinks", async (t) => {
   const moorage = await startInstallation(t, { ...QUICK, MOORAGE_EVENTS_TIMEOUT: "500ms" });
 
-  await t.test("a try that failed is made again, with the same id and body and a new proof", async (t) => {
+  await t.test("a failed attempt is repeated with the same id and body and new proofs", async (t) => {
     let failures = 3;
     const { receiver, sent, uid, subscription } = await startPair(t, moorage, (receiver) => {
       receiver.answer = (_, res) => void res.writeHead(failures-- > 0 ? 503 : 200).end("fine");
@@ -139,7 +142,7 @@ test("what sinks answer", async (t) => {
     assert.equal((await subscription(uid)).state, "SUBSCRIPTION_STATE_ACTIVE");
   });
 
-  await t.test("after the last of the delays it is a dead letter", async (t) => {
+  await t.test("after the last delay the delivery is a dead letter", async (t) => {
     const { receiver, sent } = await startPair(t, moorage, (receiver) => {
       receiver.answer = 500;
     });
@@ -148,7 +151,7 @@ test("what sinks answer", async (t) => {
     assert.equal(receiver.events().length, attempts.length);
   });
 
-  await t.test("Retry-After is kept to", async (t) => {
+  await t.test("Retry-After is respected", async (t) => {
     const { receiver, sent } = await startPair(t, moorage, (receiver) => {
       receiver.answer = (_, res) => void res.writeHead(429, { "retry-after": "3600" }).end();
     });
@@ -162,7 +165,7 @@ test("what sinks answer", async (t) => {
     assert.equal(receiver.events().length, 1);
   });
 
-  await t.test("410 disables the subscription, and whoever resumes it has everything sent", async (t) => {
+  await t.test("410 disables the subscription, and resuming it sends everything that waits", async (t) => {
     const {
       receiver,
       uid,
@@ -196,7 +199,7 @@ test("what sinks answer", async (t) => {
     assert.equal(receiver.events().length, before + all.length, "each was sent once more");
   });
 
-  await t.test("redirects are failures, and nobody follows them", async (t) => {
+  await t.test("redirects are failures and are not followed", async (t) => {
     const elsewhere = await startReceiver(t);
     const { sent } = await startPair(t, moorage, (receiver) => {
       receiver.answer = (_, res) => void res.writeHead(307, { location: elsewhere.url }).end();
@@ -206,7 +209,7 @@ test("what sinks answer", async (t) => {
     assert.equal(elsewhere.got.length, 0);
   });
 
-  await t.test("an answer that does not come in time is a failure, and is asked for again", async (t) => {
+  await t.test("a missing answer is a failure after the timeout, and the attempt is repeated", async (t) => {
     let isFirst = true;
     const { receiver, sent } = await startPair(t, moorage, (receiver) => {
       receiver.answer = (_, res) => {
@@ -225,7 +228,7 @@ test("what sinks answer", async (t) => {
     assert.equal(receiver.open.most, 1, "never twice at the same time");
   });
 
-  await t.test("of an answer's body little is read, however much comes", async (t) => {
+  await t.test("only a little of an answer's body is read", async (t) => {
     const cut = Promise.withResolvers<number>();
     const { sent } = await startPair(t, moorage, (receiver) => {
       receiver.answer = (req, res) => {
@@ -239,11 +242,11 @@ test("what sinks answer", async (t) => {
       };
     });
     assert.equal((await sent(isTried)).state, "DELIVERY_STATE_DELIVERED", "its status said so");
-    // What the system buffers is not read.
+    // The operating system buffers more than the server reads.
     assert.ok((await cut.promise) < 16 << 20);
   });
 
-  await t.test("nor is the end of a slow one waited for", async (t) => {
+  await t.test("the end of a slow body is not waited for", async (t) => {
     const cut = Promise.withResolvers<void>();
     const { sent } = await startPair(t, moorage, (receiver) => {
       receiver.answer = (_, res) => {
@@ -259,7 +262,7 @@ test("what sinks answer", async (t) => {
     await cut.promise;
   });
 
-  await t.test("what is no answer is told in words of ours", async (t) => {
+  await t.test("a request without an answer has an error text of this server", async (t) => {
     const odd = createServer((socket) => void socket.on("error", () => {}).end("SSH-2.0-OpenSSH\r\n"));
     const silent = createServer((socket) => void socket.on("error", () => {}).once("data", () => socket.destroy()));
     const secure = await startReceiver(t, { tls: selfSigned() });
@@ -282,16 +285,16 @@ test("what sinks answer", async (t) => {
       const { uid } = await events.subscribe(sink, ONLY_TESTS);
       await events.test(uid);
       const tried = await until(async () => (await events.deliveries(uid)).find(isTried));
-      const told = (tried.attempts[0]?.error ?? "").replace("handshake: ", "");
-      // Resolvers differ in how they say that there is no such name.
-      if (sink.includes(".invalid")) assert.match(told, /^the sink's name /);
-      else assert.equal(told, error, sink);
+      const text = (tried.attempts[0]?.error ?? "").replace("handshake: ", "");
+      // Resolvers differ in the error for a name that does not exist.
+      if (sink.includes(".invalid")) assert.match(text, /^the sink's name /);
+      else assert.equal(text, error, sink);
       assert.equal(secure.got.length, 0);
       await moorage.api("DELETE", `/events/v2/subscriptions/${uid}`);
     }
   });
 
-  await t.test("while a secret is replaced, both sign", async (t) => {
+  await t.test("while a secret is being replaced, both secrets sign", async (t) => {
     const { receiver, uid, secret, sent, api } = { ...(await startPair(t, moorage)), api: moorage.api };
     const { secret: next } = await api<{ secret: string }>("POST", `/events/v2/subscriptions/${uid}:rotateSecret`, {});
     const { eventId } = await sent(isDelivered);

@@ -10,7 +10,7 @@ test("the handshake", async (t) => {
   const moorage = await startInstallation(t, QUICK);
   const { subscribe, subscription, test: send, deliveries, resume } = eventsOf(moorage);
 
-  await t.test("is offered before the first event, once, with our host name", async (t) => {
+  await t.test("is sent once before the first event, with the server's host name", async (t) => {
     const receiver = await startReceiver(t);
     receiver.handshake = (_, res) =>
       void res.writeHead(200, { "webhook-allowed-origin": "*", "webhook-allowed-rate": "6000" }).end();
@@ -26,7 +26,7 @@ test("the handshake", async (t) => {
     assert.equal((await subscription(uid)).allowedRate, 6000);
   });
 
-  await t.test("is asked again a day later", async (t) => {
+  await t.test("is sent again a day later", async (t) => {
     const receiver = await startReceiver(t);
     const { uid } = await subscribe(receiver.url, ONLY_TESTS);
     await send(uid);
@@ -47,7 +47,7 @@ test("the handshake", async (t) => {
   });
 
   await t.test(
-    "a sink that allows others alone gets nothing, and its subscription is disabled until it says otherwise",
+    "a sink that allows other origins alone gets no events, and its subscription is disabled until it allows this one",
     async (t) => {
       const receiver = await startReceiver(t);
       receiver.handshake = (_, res) =>
@@ -74,7 +74,7 @@ test("the handshake", async (t) => {
     },
   );
 
-  await t.test("no answer is a failed try, not a refusal", async (t) => {
+  await t.test("a missing answer is a failed attempt, not a rejection", async (t) => {
     let isFirst = true;
     const receiver = await startReceiver(t);
     receiver.handshake = (req, res) => {
@@ -94,19 +94,19 @@ test("the handshake", async (t) => {
     );
   });
 
-  await t.test("the rate it allows is kept to", async (t) => {
+  await t.test("the rate that the sink allows is respected", async (t) => {
     const receiver = await startReceiver(t);
     receiver.handshake = (_, res) =>
       void res.writeHead(200, { "webhook-allowed-origin": "*", "webhook-allowed-rate": "1" }).end();
     const { uid } = await subscribe(receiver.url, ONLY_TESTS);
     const other = await subscribe((await startReceiver(t)).url, ONLY_TESTS);
-    // They are all there when it is first asked.
+    // All events wait when the handshake is first sent.
     await moorage.api("POST", `/events/v2/subscriptions/${uid}:pause`, {});
     for (let n = 0; n < 3; n += 1) await send(uid);
     await until(async () => (await deliveries(uid)).length === 3);
     await resume(uid);
     await until(async () => (await deliveries(uid)).some(isDelivered));
-    // Meanwhile others are sent for, turn after turn.
+    // Meanwhile other subscriptions are sent for, run after run.
     for (let n = 1; n <= 5; n += 1) {
       await send(other.uid);
       await until(async () => (await deliveries(other.uid)).filter(isDelivered).length === n);
@@ -115,12 +115,12 @@ test("the handshake", async (t) => {
     assert.deepEqual(
       (await deliveries(uid)).map(({ tries }) => tries).toSorted(),
       [0, 0, 1],
-      "what waits was not tried",
+      "waiting deliveries were not attempted",
     );
   });
 });
 
-test("no address that is not public is sent to, by whatever name", async (t) => {
+test("addresses that are not public are not sent to, under any name", async (t) => {
   const dataDir = temporaryFolder(t);
   let connections = 0;
   const server = createServer((socket) => {

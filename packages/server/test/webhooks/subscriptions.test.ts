@@ -17,14 +17,15 @@ const SECRET = /^whsec_[A-Za-z0-9+/]{43}=$/;
 const { createSubscription, getSubscription, rotateSubscriptionSecret, testSubscription } = SubscriptionsService.method;
 
 /**
- * Private addresses are allowed in the first, and not in the second, where a document must be accepted first as well.
+ * Private addresses are allowed on the first platform. The second allows none, and requires that a document is
+ * accepted.
  */
 let platform: Platform;
 let closed: Platform;
 let owner: string;
 
 before(async () => {
-  // Nothing is sent by either.
+  // Neither server sends events.
   const quiet = { MOORAGE_EVENTS_CONCURRENCY: "0" };
   const terms = [{ id: "hooks", label: "Hooks", url: "https://moorage.example.com/hooks", required: true }];
   [platform, closed] = await Promise.all([
@@ -47,7 +48,7 @@ async function rowOf(uid: string): Promise<Row<"subscriptions">> {
 
 /** Waits until the event has its deliveries. */
 async function deliveriesOf(eventId: string): Promise<Row<"deliveries">[]> {
-  for (let tries = 0; tries < 200; tries += 1) {
+  for (let attempt = 0; attempt < 200; attempt += 1) {
     const found = await platform.reader.selectFrom("deliveries").selectAll().where("event_id", "=", eventId).execute();
     if (found.length > 0) return found;
     await new Promise((resolve) => setTimeout(resolve, 25));
@@ -55,7 +56,7 @@ async function deliveriesOf(eventId: string): Promise<Row<"deliveries">[]> {
   assert.fail("the event never got a delivery");
 }
 
-test("the secret is told once, and stands nowhere", async () => {
+test("the secret is returned once, and stored nowhere in clear", async () => {
   const group = await newGroup();
   const made = await platform.subscription(group, { secret: "whsec_mine", state: "SUBSCRIPTION_STATE_PAUSED" });
   const { uid, secret, ...rest } = made;
@@ -89,7 +90,7 @@ test("the secret is told once, and stands nowhere", async () => {
   assert.ok(!kept.includes("whsec_"), "a secret is in the database as it is");
 });
 
-test("what cannot be a subscription is refused, with every field that is wrong", async () => {
+test("an invalid subscription is rejected with all its invalid fields", async () => {
   const group = await newGroup();
   const refused = async (body: object): Promise<string[]> => {
     const answer = await create(group, body);
@@ -152,7 +153,7 @@ test("what cannot be a subscription is refused, with every field that is wrong",
   );
 });
 
-test("a sink that is no public address, or leads to none, is refused where the setting does not allow it; so is http", async () => {
+test("unless the setting allows it, a sink with plain http or an address that is not public is rejected", async () => {
   const token = await closed.token();
   const ask = (sink: string, group = closed.organization): Promise<Answer> =>
     closed.call("POST", `${PATH}/${group}`, { token, body: { sink } });
@@ -176,7 +177,7 @@ test("a sink that is no public address, or leads to none, is refused where the s
   ]) {
     const answer = await ask(sink);
     assert.deepEqual([answer.status, blamed(answer)], [400, ["sink"]], sink);
-    assert.doesNotMatch(answer.body.message, /127\.0\.0\.1|::1/, "it does not tell where a name leads");
+    assert.doesNotMatch(answer.body.message, /127\.0\.0\.1|::1/, "the message does not show the address of the name");
   }
   const { error } = await closed.grpc.call(
     createSubscription,
@@ -184,11 +185,11 @@ test("a sink that is no public address, or leads to none, is refused where the s
     token,
   );
   assert.equal((error as { code: number }).code, 3);
-  // A public one comes as far as the document that has to be accepted.
+  // A public address passes this check and fails because the document is not accepted.
   assert.equal(reason(await ask("https://9.9.9.9/")), "FAILED_PRECONDITION");
   await closed.ok("POST", `/iam/v2/terms/${closed.organization}`, { documentIds: ["hooks"] });
   assert.equal((await ask("https://9.9.9.9/")).status, 200);
-  // The answer tells something of where names lead: it is for those who may make one.
+  // The error shows whether a name has a private address, so only callers who may create a subscription get it.
   const viewer = await closed.token(await closed.identity(closed.organization, "viewer"));
   assert.equal(
     (
@@ -201,7 +202,7 @@ test("a sink that is no public address, or leads to none, is refused where the s
   );
 });
 
-test("who may only look sees the subscriptions and makes none; a sibling's owner sees nothing", async () => {
+test("a viewer sees the subscriptions and cannot create one; the owner of a sibling group sees none", async () => {
   const [group, sibling] = [await newGroup(), await newGroup()];
   const { uid } = await platform.subscription(group);
   const viewer = await platform.token(await platform.identity(group, "viewer"));
@@ -223,7 +224,7 @@ test("who may only look sees the subscriptions and makes none; a sibling's owner
   }
 });
 
-test("a subscription is paused and resumed; one that the sink had disabled is asked again", async () => {
+test("a subscription is paused and resumed; after the sink disabled it, resuming sends the handshake again", async () => {
   const { uid } = await platform.subscription(await newGroup());
   const { updateTime } = await act(uid, "resume");
   assert.equal((await act(uid, "resume")).updateTime, updateTime, "nothing changes where nothing is to change");
@@ -251,7 +252,7 @@ test("a subscription is paused and resumed; one that the sink had disabled is as
   assert.equal((await rowOf(uid)).handshake_time, null);
 });
 
-test("a new secret has the one before sign as well for a while, and only that one", async () => {
+test("after a rotation the previous secret signs as well for a while, and no older one", async () => {
   const { uid, secret: first } = await platform.subscription(await newGroup());
   const before = await rowOf(uid);
   const startMs = platform.clock.nowMs();
@@ -275,7 +276,7 @@ test("a new secret has the one before sign as well for a while, and only that on
   }
 });
 
-test("secrets are sealed anew when the secret key is another, the one before as well", async (t) => {
+test("secrets, the previous one included, are sealed again when the secret key changes", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "moorage-subscriptions-"));
   const { store, close } = await openTestStore(folder);
   t.after(async () => {
@@ -307,7 +308,7 @@ test("secrets are sealed anew when the secret key is another, the one before as 
   ]);
 });
 
-test("a test event goes to that subscription alone, whatever it chooses, also while it is paused", async () => {
+test("a test event goes to its subscription alone, whatever the filters, also while it is paused", async () => {
   const group = await newGroup();
   const { uid } = await platform.subscription(group, {
     typePrefixes: ["dev.moorage.registry."],
@@ -322,8 +323,8 @@ test("a test event goes to that subscription alone, whatever it chooses, also wh
     [uid, "events.test.v1", uid, 0],
   );
   const listed = await platform.ok("GET", `/events/v2/deliveries?uidp.childrenOf=${uid}&eventId=${String(eventId)}`);
-  const told = (await rows(listed, "deliveries")).map((each) => [each["eventType"], each["state"]]);
-  assert.deepEqual(told, [["dev.moorage.events.test.v1", "DELIVERY_STATE_PENDING"]]);
+  const found = (await rows(listed, "deliveries")).map((each) => [each["eventType"], each["state"]]);
+  assert.deepEqual(found, [["dev.moorage.events.test.v1", "DELIVERY_STATE_PENDING"]]);
   const event = await platform.reader
     .selectFrom("events")
     .selectAll()
@@ -334,7 +335,7 @@ test("a test event goes to that subscription alone, whatever it chooses, also wh
   assert.match((await platform.grpc.call(testSubscription, { uid }, owner)).message?.eventId ?? "", /^[0-9a-f-]{36}$/);
 });
 
-test("a deleted subscription and its deliveries are gone at once, and its group can be deleted", async () => {
+test("a deleted subscription and its deliveries are gone immediately, and its group can be deleted", async () => {
   const group = await newGroup();
   const { uid } = await platform.subscription(group);
   const viewer = await platform.token(await platform.identity(platform.organization, "viewer"));
@@ -389,7 +390,7 @@ test("a group has at most a hundred subscriptions", async () => {
   await platform.subscription(group);
 });
 
-test("subscriptions are listed in pages, oldest first, and sorted by what they are", async () => {
+test("subscriptions are listed in pages, oldest first or in the requested order", async () => {
   const group = await newGroup();
   const made: string[] = [];
   for (const at of [3, 1, 2]) {
