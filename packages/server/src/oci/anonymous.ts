@@ -1,21 +1,23 @@
 import type { Config } from "../config/index.ts";
 import type { Call } from "../core/call.ts";
 
-/** The settings that make images public. */
+/** The settings that make images readable without a log-in. */
 export type PublicSettings = Pick<Config, "publicOrganization" | "freeTierTags">;
 
-/** What is asked for: a tag (its manifest or its history), or a manifest, blob or list of referrers by digest. */
+/**
+ * The content a request names: a tag (its manifest or its history), or a manifest, blob or list of referrers by digest.
+ */
 export type PublicReference = { tag: string } | { digest: string };
 
-// Statements stay below every engine's limit of parameters.
+// The number of digests in one statement: below every engine's limit of parameters.
 const CHUNK = 500;
-// A digest with more manifests above it than this is not looked into further, and is not public.
+// A digest with more manifests above it than this is treated as not public.
 const MAX_VISITED = 100_000;
 
 /**
- * Whether anybody may read this of the repo: it is in the public organization, and the tag is one of the free tier, or
- * the digest is one that such a tag has ever pointed to, is referenced from there, or belongs to a referrer of any of
- * these. Source: contract §8.
+ * Whether an anonymous caller may read the tag or digest in the repo: the repo is in the public organization, and the
+ * tag is one of the free-tier tags, or the digest is one that a free-tier tag has ever pointed to, is referenced from
+ * such a digest, or belongs to a referrer of one of these. Source: docs/contract.md, "Public organization".
  */
 export async function publicMay(
   call: Call,
@@ -32,7 +34,7 @@ export async function publicMay(
     for (let at = 0; at < level.length; at += CHUNK) {
       const digests = level.slice(at, at + CHUNK);
       if (await wasFreeTier(call, settings, repoUid, digests)) return true;
-      above.push(...(await upwards(call, repoUid, digests)));
+      above.push(...(await parentsOf(call, repoUid, digests)));
     }
     level = [...new Set(above)].filter((digest) => !visited.has(digest));
     for (const digest of level) visited.add(digest);
@@ -64,8 +66,8 @@ async function wasFreeTier(call: Call, settings: PublicSettings, repo: string, d
   return found !== undefined;
 }
 
-/** The manifests that need these digests, and the subjects of those that are referrers. */
-async function upwards(call: Call, repo: string, digests: string[]): Promise<string[]> {
+/** The manifests that refer to these digests, and the subjects of those that are referrers. */
+async function parentsOf(call: Call, repo: string, digests: string[]): Promise<string[]> {
   const needing = await call.tx
     .selectFrom("manifest_references")
     .select("digest")

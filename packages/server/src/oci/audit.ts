@@ -6,8 +6,9 @@ import type { Exchange } from "./request.ts";
 const VERBS: Record<string, string> = { GET: "read", HEAD: "read" };
 
 /**
- * Has the auditor note a refused request: reads that are not allowed, changes that were not made. A token that covers
- * less than is asked for is none: clients are challenged to trade it, and do so all the time.
+ * Records a rejected request in the audit log: reads that are not allowed, and writes that were not made. A request
+ * whose registry token covers too little is not recorded: the client is challenged to get a wider token, which is part
+ * of the normal protocol.
  */
 export function noteRejection({ req, deps, name, caller, callData }: Exchange, error: unknown): void {
   const verb = VERBS[req.method ?? ""] ?? "write";
@@ -17,9 +18,9 @@ export function noteRejection({ req, deps, name, caller, callData }: Exchange, e
     (rejection.code === Code.Unauthenticated && (caller.identity !== "" || req.headers.authorization === undefined))
   )
     return;
-  const held = rejectedCaller(error) ?? caller;
+  const rejected = rejectedCaller(error) ?? caller;
   deps.auditor.note(
-    { ...callData, caller: held },
-    { method: `registry.${verb}`, resource: held.identity, ...(name !== "" && { repository: name }), ...rejection },
+    { ...callData, caller: rejected },
+    { method: `registry.${verb}`, resource: rejected.identity, ...(name !== "" && { repository: name }), ...rejection },
   );
 }

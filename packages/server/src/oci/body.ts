@@ -5,8 +5,8 @@ import type { Exchange } from "./request.ts";
 const IDLE_TIMEOUT_MS = 60_000;
 
 /**
- * The request's body. A client that sends nothing for too long is hung up on; stopping early leaves the connection fit
- * for an answer.
+ * The request's body. The connection of a client that sends nothing for `idleTimeoutMs` is closed. A consumer that
+ * stops early leaves the connection usable for the response.
  */
 export async function* bodyOf(exchange: Exchange): ByteSource {
   const { req, data, deps } = exchange;
@@ -25,7 +25,10 @@ export async function* bodyOf(exchange: Exchange): ByteSource {
   }
 }
 
-/** The request's body whole. Throws `tooLarge` for one beyond the limit; a client is hung up on as in `bodyOf`. */
+/**
+ * The whole body of the request. Throws the error that `tooLarge` makes when the body exceeds `maxBytes`. The idle
+ * timeout is that of `bodyOf`.
+ */
 export function wholeBodyOf({ req, data, deps }: Exchange, maxBytes: number, tooLarge: () => Error): Promise<Buffer> {
   const { idleTimeoutMs = IDLE_TIMEOUT_MS } = deps.config;
   return readBody(
@@ -36,28 +39,28 @@ export function wholeBodyOf({ req, data, deps }: Exchange, maxBytes: number, too
   );
 }
 
-/** Whether the request brings a body, by its headers. */
+/** Whether the request has a body, by its headers. */
 export function hasBody(req: Request): boolean {
   if (req.headers["content-length"] !== undefined) return req.headers["content-length"] !== "0";
   return req.httpVersionMajor >= 2 ? !req.complete : req.headers["transfer-encoding"] !== undefined;
 }
 
-/** The body's length as announced. Undefined: it is streamed. */
+/** The body's length in bytes by its Content-Length. Undefined when the body is sent in chunks. */
 export function announcedLength(req: Request): number | undefined {
   const length = req.headers["content-length"];
   return length === undefined ? undefined : Number(length);
 }
 
 /**
- * Writes chunks to the response. Each resolves when the bytes have left for the kernel, so that their buffer can be
- * used again, and rejects when the client is gone or takes nothing for too long.
+ * Writes chunks to the response. Each write resolves when the bytes were handed to the operating system, so that their
+ * buffer can be reused. It rejects when the client is gone or takes nothing for `idleTimeoutMs`.
  */
 export function responseSink(exchange: Exchange): ByteSink {
   const { res, data, deps } = exchange;
   const idleTimeoutMs = deps.config.idleTimeoutMs ?? IDLE_TIMEOUT_MS;
   const waiting = new Set<(error: Error) => void>();
   let gone = false;
-  // A write to a socket that is gone may never call back: the close tells.
+  // A write to a closed socket may never call back; the close event ends it.
   res.once("close", () => {
     gone = true;
     for (const reject of waiting) reject(new Error("the client went away"));

@@ -3,7 +3,7 @@ import { removeUnlinkedBlobs, removeUnneededBlobs, removeUnneededManifests } fro
 import { extendGrace, renewUpload } from "./gc/grace-commands.ts";
 import { deleteManifest, putManifest, removeTag } from "./manifests/commands.ts";
 
-/** All that the registry writes. */
+/** All commands of the registry. */
 export const ociCommands = [
   commitBlob,
   deleteBlob,

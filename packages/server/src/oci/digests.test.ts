@@ -5,7 +5,7 @@ import { algorithmOf, isDigest, isRepositoryName, isTag } from "./digests.ts";
 
 const HEX = "0123456789abcdef";
 
-test("digests of the two algorithms are told by name and length", () => {
+test("a digest needs a supported algorithm and the length of its hash", () => {
   const hex = (length: number): fc.Arbitrary<string> =>
     fc.string({ unit: fc.constantFrom(...HEX), minLength: length, maxLength: length });
   fc.assert(
@@ -27,7 +27,7 @@ test("digests of the two algorithms are told by name and length", () => {
   for (const text of wrong) assert.ok(!isDigest(text), text);
 });
 
-test("repository names are those of the specification", () => {
+test("repository names follow the grammar of the specification", () => {
   for (const name of ["acme", "acme/api", "acme/team-a/api", "a.b/c_d/e__f/g---h", "0/1", "a".repeat(255)])
     assert.ok(isRepositoryName(name), name);
   for (const name of [
@@ -51,7 +51,7 @@ test("repository names are those of the specification", () => {
   }
 });
 
-test("tags are those of the specification", () => {
+test("tags follow the grammar of the specification", () => {
   for (const tag of ["latest", "1.2.3", "_x", "A-b.C", "a".repeat(128)]) assert.ok(isTag(tag), tag);
   for (const tag of ["", ".x", "-x", "a b", "a/b", "a:b", "a".repeat(129), "a\n"]) assert.ok(!isTag(tag), tag);
 });

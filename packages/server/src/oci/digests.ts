@@ -7,9 +7,7 @@ const TAG = /^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}$/;
 const COMPONENT = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/;
 const MAX_NAME_LENGTH = 255;
 
-/**
- * Whether this is a digest of an algorithm the registry knows: sha256 or sha512, lower-case hex of the right length.
- */
+/** Whether this is a digest of a supported algorithm: sha256 or sha512, lower-case hex of the right length. */
 export function isDigest(text: string): boolean {
   return DIGEST.test(text);
 }
@@ -23,7 +21,10 @@ export function isTag(text: string): boolean {
   return TAG.test(text);
 }
 
-/** Whether this can be one segment of an image path. Names of groups and repos that cannot are not reachable. */
+/**
+ * Whether this can be one segment of an image path. Groups and repos with other names cannot be reached through the
+ * registry.
+ */
 export function isNameComponent(text: string): boolean {
   return text.length <= MAX_NAME_LENGTH && COMPONENT.test(text);
 }

@@ -1,9 +1,7 @@
 import { Code, MoorageError } from "../errors.ts";
 import type { ErrorDetails } from "../errors.ts";
 
-/**
- * The error codes of the OCI distribution specification v1.1, and the status and AIP-193 code each usually goes with.
- */
+/** The error codes of the OCI distribution specification v1.1, each with its usual HTTP status and AIP-193 code. */
 const OCI = {
   BLOB_UNKNOWN: [404, Code.NotFound],
   BLOB_UPLOAD_INVALID: [400, Code.InvalidArgument],
@@ -23,17 +21,17 @@ const OCI = {
 export type OciCode = keyof typeof OCI;
 
 export interface RegistryErrorOptions {
-  /** Instead of the code's usual status. */
+  /** Replaces the usual status of the code. */
   status?: number;
   headers?: Record<string, string>;
-  /** The `detail` of the OCI error: what may help the client. */
+  /** The `detail` of the OCI error: data that may help the client. */
   detail?: unknown;
   details?: ErrorDetails;
 }
 
 /**
- * An error in the registry's own words. Thrown inside a command it loses all but code and message: `ociCode` in the
- * metadata keeps its name.
+ * An error with an OCI error code. An error that crosses from the writer thread retains only its code, message and
+ * details, so the metadata carry `ociCode` as well.
  */
 export class RegistryError extends MoorageError {
   readonly ociCode: OciCode;
@@ -53,7 +51,7 @@ export class RegistryError extends MoorageError {
   }
 }
 
-/** How an error leaves the door. */
+/** The HTTP response to an error. */
 export interface ErrorAnswer {
   status: number;
   ociCode: OciCode | "UNKNOWN";
@@ -62,7 +60,8 @@ export interface ErrorAnswer {
   detail: unknown;
 }
 
-const PLAIN: Partial<Record<Code, readonly [number, OciCode]>> = {
+// The answers to errors without an OCI code, as the services throw them.
+const WITHOUT_OCI_CODE: Partial<Record<Code, readonly [number, OciCode]>> = {
   [Code.InvalidArgument]: [400, "UNSUPPORTED"],
   [Code.NotFound]: [404, "NAME_UNKNOWN"],
   [Code.AlreadyExists]: [409, "DENIED"],
@@ -78,13 +77,16 @@ function isOciCode(text: string | undefined): text is OciCode {
   return text !== undefined && text in OCI;
 }
 
-/** What a DENIED says of the missing right, from its metadata: see `denied` in names.ts. */
-function lackOf({ details: { metadata = {} } }: MoorageError): object | undefined {
+/**
+ * The `detail` of a DENIED error from its metadata, which `denied` in oci/names.ts wrote: the identity, the capability
+ * it lacks, and the repository.
+ */
+function missingRightOf({ details: { metadata = {} } }: MoorageError): object | undefined {
   const { identity, capability, repository } = metadata;
   return capability === undefined || repository === undefined ? undefined : { identity, capability, repository };
 }
 
-/** The answer to whatever was thrown. An error nobody foresaw shows nothing of itself but the request id. */
+/** The response to any thrown value. An unexpected error shows the client only the request id. */
 export function errorAnswer(thrown: unknown, requestId: string): ErrorAnswer {
   if (thrown instanceof RegistryError)
     return {
@@ -95,11 +97,11 @@ export function errorAnswer(thrown: unknown, requestId: string): ErrorAnswer {
       detail: thrown.detail,
     };
   if (thrown instanceof MoorageError) {
-    // What crossed from the writing thread is a plain MoorageError again; its name came along in the metadata.
+    // An error from the writer thread is a plain MoorageError; its OCI code is in the metadata.
     const ociCode = thrown.details.metadata?.["ociCode"];
     if (isOciCode(ociCode))
-      return { status: OCI[ociCode][0], ociCode, error: thrown, headers: {}, detail: lackOf(thrown) };
-    const plain = PLAIN[thrown.code];
+      return { status: OCI[ociCode][0], ociCode, error: thrown, headers: {}, detail: missingRightOf(thrown) };
+    const plain = WITHOUT_OCI_CODE[thrown.code];
     const headers: Record<string, string> = {};
     const retryAfterMs =
       thrown.details.retryAfterMs ??
@@ -114,8 +116,9 @@ export function errorAnswer(thrown: unknown, requestId: string): ErrorAnswer {
 }
 
 /**
- * For a list that is empty where there is no repository: answers nothing for NAME_UNKNOWN, throws anything else again.
+ * Error handler of lists that are empty when there is no repository: returns undefined for NAME_UNKNOWN, rethrows any
+ * other error.
  */
-export function noneIfUnknown(error: unknown): undefined {
+export function undefinedIfUnknown(error: unknown): undefined {
   if (!(error instanceof RegistryError) || error.ociCode !== "NAME_UNKNOWN") throw error;
 }

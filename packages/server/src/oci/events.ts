@@ -4,47 +4,47 @@ import { parentOf } from "../lib/uid.ts";
 import type { Call } from "../core/call.ts";
 import { pathOf } from "./names.ts";
 
-/** What of a repo an event tells of. */
+/** The content of a repo that an event is about. */
 export interface Content {
   repo: string;
   digest: string;
   type: "manifest" | "blob";
 }
-/** `repository`: the image's path. `tag`: absent when it was pushed by digest. */
+/** `repository` is the image's path. `tag` is absent for a push by digest. */
 export interface Pushed extends Content {
   repository: string;
   tag?: string;
   isSystem?: boolean;
 }
 
-// A digest takes some seventy characters, and the body of an event is bounded.
+// The number of digests in one event, whose body is bounded; a digest takes about 70 characters.
 const MAX_DIGESTS = 500;
 
-/** Tells that content came into a repo. Source: contract §9. */
+/** Emits the event of a push. Source: docs/contract.md, "Events". */
 export function emitPush(call: Call, { isSystem = false, ...pushed }: Pushed): void {
   call.emit(RegistryPushSchema, {
     type: "registry.push.v1",
-    ...placeOf(pushed.repo),
+    ...subjectOf(pushed.repo),
     isSystem,
-    body: { ...pushed, ...fromWhere(call), repoId: pushed.repo },
+    body: { ...pushed, ...requestOf(call), repoId: pushed.repo },
   });
 }
 
-/** Tells that content was copied into a repo from its source. */
+/** Emits the push event of content that was copied into a mirror from its source. */
 export async function emitCopy(call: Call, content: Content): Promise<void> {
   emitPush(call, { ...content, repository: await pathOf(call.tx, content.repo), isSystem: true });
 }
 
-/** Tells that somebody deleted content of a repo by its digest. `repository`: the image's path. */
+/** Emits the event of content that a caller deleted by its digest. `repository` is the image's path. */
 export function emitDelete(call: Call, deleted: Content & { repository: string }): void {
   call.emit(RegistryDeleteSchema, {
     type: "registry.delete.v1",
-    ...placeOf(deleted.repo),
-    body: { ...deleted, ...fromWhere(call), repoId: deleted.repo },
+    ...subjectOf(deleted.repo),
+    body: { ...deleted, ...requestOf(call), repoId: deleted.repo },
   });
 }
 
-/** Tells what garbage collection removed from a repo. */
+/** Emits the events of what garbage collection removed from a repo. */
 export async function emitCollection(
   call: Call,
   { repo, type, digests }: Omit<Content, "digest"> & { digests: readonly string[] },
@@ -59,14 +59,14 @@ export async function emitCollection(
       digests: digests.slice(at, at + MAX_DIGESTS),
       when: timestamp(call.nowMs),
     };
-    call.emit(RegistryCollectSchema, { type: "registry.collect.v1", ...placeOf(repo), isSystem: true, body });
+    call.emit(RegistryCollectSchema, { type: "registry.collect.v1", ...subjectOf(repo), isSystem: true, body });
   }
 }
 
-function placeOf(repo: string): { subject: string; group: string } {
+function subjectOf(repo: string): { subject: string; group: string } {
   return { subject: repo, group: parentOf(repo) };
 }
 
-function fromWhere({ nowMs, remoteAddress, userAgent }: Call) {
+function requestOf({ nowMs, remoteAddress, userAgent }: Call) {
   return { when: timestamp(nowMs), remoteAddress, userAgent };
 }

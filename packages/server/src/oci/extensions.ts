@@ -3,8 +3,8 @@ import type { Exchange } from "./request.ts";
 import { sendJson } from "./send.ts";
 
 /**
- * GET /v2/_oci/ext/discover, and the same of a repository: the extensions of the distribution API that are here.
- * Source: OCI distribution specification, extensions/_oci.md.
+ * GET /v2/_oci/ext/discover, and the same below a repository: the supported extensions of the distribution API. Source:
+ * OCI distribution specification, extensions/_oci.md.
  */
 export async function handleExtensions(exchange: Exchange): Promise<void> {
   const { name } = exchange;

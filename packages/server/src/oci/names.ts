@@ -7,12 +7,12 @@ import { RegistryError } from "./errors.ts";
 import { publicMay } from "./anonymous.ts";
 import type { PublicReference, PublicSettings } from "./anonymous.ts";
 
-/** What a pull takes. Source: contract §7. */
+/** The capabilities that a pull needs. Source: docs/contract.md, "Capabilities and roles". */
 export const PULL: Capability[] = [Capability.CAP_MANIFEST_LIST, Capability.CAP_REPO_BLOBS_GET];
-/** What a push takes, beside what its tag does. */
+/** The capabilities that a push needs, beside those for its tags. */
 export const PUSH: Capability[] = [Capability.CAP_MANIFEST_CREATE];
 
-/** The image's path by the names of today, as `acme/team/api`. */
+/** The path of an image by the current names of its groups and repo, as `acme/team/api`. */
 export async function pathOf(tx: Database, uid: string): Promise<string> {
   const repo = await tx.selectFrom("repos").select("name").where("uid", "=", uid).executeTakeFirst();
   const uids: string[] = [];
@@ -28,9 +28,9 @@ export async function pathOf(tx: Database, uid: string): Promise<string> {
 }
 
 /**
- * The uid of the repo, when the caller holds all the capabilities there. DENIED 403 without them — also where they
- * would be needed on the innermost group that exists, so that a stranger cannot tell what does; NAME_UNKNOWN 404 when
- * the caller would be allowed but there is no such repo.
+ * The uid of the repo, when the caller holds all the capabilities there. Throws DENIED 403 without them; for a path
+ * that does not exist they are checked on the innermost group that does, so that a stranger cannot find out which paths
+ * exist. Throws NAME_UNKNOWN 404 when the caller holds them but there is no such repo.
  */
 export async function repositoryFor(call: Call, name: string, ...capabilities: Capability[]): Promise<string> {
   const { repo, group } = await resolveRepository(call, name);
@@ -41,8 +41,9 @@ export async function repositoryFor(call: Call, name: string, ...capabilities: C
 }
 
 /**
- * The uid of the repo, when the caller may read the tag or digest there: by the capabilities, or because anybody may.
- * DENIED 403 and NAME_UNKNOWN 404 as in `repositoryFor`; which images the public organization has is no secret.
+ * The uid of the repo, when the caller may read the tag or digest there: by the capabilities, or because it is public.
+ * Throws DENIED 403 and NAME_UNKNOWN 404 as `repositoryFor` does; the names of the images in the public organization
+ * are not secret.
  */
 export async function pullableRepository(
   call: Call,
@@ -60,19 +61,20 @@ export async function pullableRepository(
 }
 
 /**
- * Where a push goes. DENIED without the capability to push there, or to create what is missing of the path. Nothing is
- * made yet. Source: contract §8.
+ * Resolves the path that a push goes to; creates nothing. Throws DENIED without the capability to push there, or to
+ * create what is missing of the path. Source: docs/contract.md, "Registry".
  */
-export async function pushPlace(call: Call, name: string): Promise<Resolved> {
-  const place = await resolveRepository(call, name);
-  const lacking = await lackingToPush(call, place);
+export async function resolveForPush(call: Call, name: string): Promise<Resolved> {
+  const resolved = await resolveRepository(call, name);
+  const lacking = await lackingToPush(call, resolved);
   if (lacking.length > 0) throw denied(call, name, lacking);
-  return place;
+  return resolved;
 }
 
 /**
- * What the caller lacks to push to a path, and to make what is missing of it; the organization is never made. Whoever
- * may not push at all lacks just that: what exists is not told.
+ * The capabilities that the caller lacks to push to a path and to create what is missing of it; a missing organization
+ * is never created. For a caller without the right to push only that right is listed, so that the answer does not
+ * reveal what exists.
  */
 export async function lackingToPush(call: Call, { repo, group, missing }: Resolved): Promise<Capability[]> {
   const lacking = await lackingOf(call, repo ?? group, PUSH);
@@ -84,32 +86,35 @@ export async function lackingToPush(call: Call, { repo, group, missing }: Resolv
   return lackingOf(call, group, create);
 }
 
-/** Which of the capabilities the caller does not hold at the place; all of them where there is none. */
+/**
+ * Those of the capabilities that the caller does not hold on the group or repo with the uid `scope`; all of them when
+ * that is undefined.
+ */
 export async function lackingOf(
   call: Call,
-  place: string | undefined,
+  scope: string | undefined,
   capabilities: readonly Capability[],
 ): Promise<Capability[]> {
   const lacking: Capability[] = [];
   for (const capability of capabilities)
-    if (place === undefined || !(await call.may(capability, place))) lacking.push(capability);
+    if (scope === undefined || !(await call.may(capability, scope))) lacking.push(capability);
   return lacking;
 }
 
 /**
- * Says which right is missing: of whom, which, and for what path as it was asked for. The rights asked for do not
- * depend on whether the repository exists, so the answer does not tell it. The metadata go along from the writing
- * thread.
+ * The error for a missing right. It names the identity, the capabilities and the path as it was requested. The
+ * capabilities do not depend on whether the repository exists, so the error does not reveal that. The metadata repeat
+ * the detail, which does not cross from the writer thread.
  */
 export function denied({ caller }: Pick<Call, "caller">, name: string, lacking: readonly Capability[]): RegistryError {
   const names = capabilityNames(lacking);
   const detail = { identity: caller.identity, capability: names.join(" and "), repository: name };
-  const words = lackInWords(caller, `${names.join(" and ")} for ${name}`);
+  const words = describeLack(caller, `${names.join(" and ")} for ${name}`);
   return new RegistryError("DENIED", `Permission denied: ${words}`, { detail, details: { metadata: detail } });
 }
 
-/** A narrowed token may lack what the bindings of its identity give. */
-function lackInWords({ identity, capabilities, scopes }: Caller, what: string): string {
+/** Describes the missing right; a narrowed token may lack a capability that the role bindings of its identity give. */
+function describeLack({ identity, capabilities, scopes }: Caller, what: string): string {
   if (identity === "") return `an anonymous caller lacks ${what}`;
   if (capabilities || scopes) return `the narrowed token of identity ${identity} lacks ${what}`;
   return `identity ${identity} lacks ${what}: no role binding on a group of that path gives it`;

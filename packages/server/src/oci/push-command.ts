@@ -4,8 +4,8 @@ import { resolveRepository } from "../core/image-path.ts";
 import type { TermsDocument } from "../core/service.ts";
 import { requireTerms } from "../iam/index.ts";
 
-/** Where a push goes: an image's name, or the uid of its repo. */
-type Place = { name: string } | { repo: string };
+/** The target of a push: the path of an image, or the uid of its repo. */
+type PushTarget = { name: string } | { repo: string };
 
 /** What a push command needs beside its call: the documents that a push may require to be accepted. */
 export interface PushContext {
@@ -13,21 +13,21 @@ export interface PushContext {
 }
 
 /**
- * Declares a command of a push, held back by documents that block pushing. They are looked at when the command is done:
- * whoever may not push is told so first, and what was done goes with the transaction.
+ * Declares a command of a push, which documents that block pushing can prevent. They are checked after the command has
+ * run, so that a caller without rights gets that error first; the transaction is rolled back when they block.
  */
-export function pushCommand<Input extends Place, Output>(
+export function pushCommand<Input extends PushTarget, Output>(
   name: string,
   run: (call: Call, input: Input) => Promise<Output>,
 ): Command<Input, Output, PushContext> {
   return command(name, async (call, input, { terms }) => {
     const output = await run(call, input);
-    if (terms.length > 0) await requireTerms(call, terms, "push", await placesOf(call, input));
+    if (terms.length > 0) await requireTerms(call, terms, "push", await scopesOf(call, input));
     return output;
   });
 }
 
-async function placesOf(call: Call, input: Place): Promise<string[]> {
+async function scopesOf(call: Call, input: PushTarget): Promise<string[]> {
   if ("repo" in input) return [input.repo];
   const { repo, group } = await resolveRepository(call, input.name);
   return [repo ?? group ?? ""];

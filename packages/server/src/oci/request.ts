@@ -17,7 +17,7 @@ import { capabilityNames, PULL, PUSH } from "./names.ts";
 import type { PullRecorder } from "./pulls/recorder.ts";
 import type { PullAnswer } from "./pulls/cache.ts";
 
-/** The settings of the registry. Without `gcGraceMs` nothing is ever collected. */
+/** The settings of the registry. Without `gcGraceMs` there is no garbage collection. */
 export interface RegistryConfig
   extends
     Pick<
@@ -32,40 +32,42 @@ export interface RegistryConfig
       | "uploadTtlMs"
     >,
     Partial<Pick<Config, "gcGraceMs" | "blobsRedirectTtlMs">> {
-  /** How long a client may send or take nothing before its transfer is given up. Default one minute. */
+  /** How long a client may send or take nothing before its connection is closed. Defaults to one minute. */
   idleTimeoutMs?: number;
 }
 
-/** What a repo does not hold, from its source, where that is set to be pulled through. Who asks may pull here. */
+/** The source registry of repos that pull through. Callers must have the right to pull from the repo here. */
 export interface Upstream {
   /**
-   * The manifest of a tag or digest. Undefined: the source has none, or there is none to be asked. Throws UNAVAILABLE
-   * when it cannot be asked. What it gives is copied soon.
+   * The manifest of a tag or digest; it is copied soon after. Undefined when the source has none, or the repo has no
+   * source. Throws UNAVAILABLE when the source cannot be reached.
    */
   manifest(repo: string, reference: string): Promise<StoredManifest | undefined>;
-  /** The size of a blob, as above. */
+  /** The size of a blob in bytes. Undefined and errors as for `manifest`. */
   blobSize(repo: string, digest: string): Promise<number | undefined>;
   /**
-   * Copies a blob. False: as above. `begin` is called when its bytes come and nobody else gets them yet: its sink gets
-   * them while they are stored, the last of them only when the digest was found to be right.
+   * Copies a blob. False when the source has none, or the repo has no source. `begin` is called when the first bytes
+   * arrive, unless another request is receiving them already. The sink that it returns receives the bytes while they
+   * are stored, the last of them only after the digest was verified.
    */
   blob(repo: string, digest: string, begin: (size: number) => ByteSink): Promise<boolean>;
 }
 
 export interface RegistryDeps {
   transactor: Transactor;
-  /** Absent: what is not here is nowhere. */
+  /** Optional source registry; without it, missing content is answered with 404. */
   upstream?: Upstream;
-  /** What pulls are answered from while nothing has changed. */
+  /** The response cache of pulls. */
   pulls: ResponseCache<PullAnswer>;
-  /** Told of what is pulled. Absent: no events tell of it. */
+  /** Records pulls. Without it pulls have no events. */
   pullRecorder?: Pick<PullRecorder, "note"> | undefined;
-  /** Told of what is refused. */
+  /** Records rejected requests. */
   auditor: Pick<Auditor, "note">;
   blobs: BlobStore;
   /**
-   * Verifies the Authorization header for the audience. An anonymous registry token gives an empty identity and its
-   * `repositories`. UNAUTHENTICATED: no valid token. PERMISSION_DENIED: one for another audience.
+   * Verifies the Authorization header for the audience. The caller of an anonymous registry token has an empty identity
+   * and `repositories`. Throws UNAUTHENTICATED without a valid token, PERMISSION_DENIED for a token of another
+   * audience.
    */
   authenticate(authorization: string | undefined, audience: "registry", nowMs: number): Promise<Caller>;
   config: RegistryConfig;
@@ -75,7 +77,9 @@ export interface RegistryDeps {
   statusJson(error: MoorageError, area: string, errorDomain: string): object;
 }
 
-/** One request to the registry. `caller` and `callData` are nobody's until `authorize` filled them. */
+/**
+ * One request to the registry. `caller` and `callData` are those of the anonymous caller until `authorize` sets them.
+ */
 export interface Exchange {
   req: Request;
   res: Response;
@@ -92,7 +96,7 @@ export interface Exchange {
 /** The actions of the distribution token protocol. */
 export type Action = "pull" | "push" | "delete";
 
-/** An exchange before its caller is known. The time of the call is taken here, once. */
+/** Creates an exchange, before its caller is authenticated. The time of the call is read here, once. */
 export function openExchange(
   req: Request,
   res: Response,
@@ -132,8 +136,8 @@ export function challenge(
 }
 
 /**
- * Whether the caller's token covers the actions on a repository; a platform token minted for the registry is not
- * narrowed.
+ * Whether the caller's token covers the actions on a repository; a platform token minted for the registry covers every
+ * action.
  */
 export function tokenCovers(caller: Caller, name: string, actions: Action[]): boolean {
   if (!caller.repositories) return true;
@@ -144,8 +148,8 @@ export function tokenCovers(caller: Caller, name: string, actions: Action[]): bo
 }
 
 /**
- * The repository a push wants to mount a blob from: its token must be good for pulling there as well. Empty: none, or
- * no name.
+ * The repository that a push wants to mount a blob from, which its token must cover for pulling as well. Empty without
+ * one, or when its name is invalid.
  */
 function mountSource({ query }: Exchange, actions: Action[]): string {
   const from = query.get("from") ?? "";
@@ -153,10 +157,10 @@ function mountSource({ query }: Exchange, actions: Action[]): string {
 }
 
 /**
- * Verifies the token and fills in the exchange's caller. For a named repository its `access` claim must cover the
- * actions; what the identity's bindings allow is `repositoryFor`'s to say, inside the transaction. Throws UNAUTHORIZED
- * 401 with a challenge, also for a token of this repository that covers less, or DENIED 403 — before anything is looked
- * up, so a 403 tells nothing of what exists.
+ * Verifies the token and sets the caller of the exchange. For a named repository the `access` claim must cover the
+ * actions; the rights of the identity are checked by `repositoryFor`, inside the transaction. Throws UNAUTHORIZED 401
+ * with a challenge, also for a token of this repository that covers less, or DENIED 403. No repository is looked up
+ * before that, so the errors do not reveal what exists.
  */
 export async function authorize(exchange: Exchange, actions: Action[]): Promise<void> {
   const { deps, name, callData } = exchange;
@@ -189,13 +193,13 @@ export async function authorize(exchange: Exchange, actions: Action[]): Promise<
   exchange.callData = { ...callData, caller };
   if (name === "" || tokenCovers(caller, name, actions)) return;
   const { words, detail } = notCovered(caller, name, actions);
-  // A token of this repository may be traded for one that covers more: clients do so when they are challenged, and only
-  // then.
+  // A client may exchange a token of this repository for one that covers more, which clients do only when they are
+  // challenged.
   if (caller.repositories?.some((repository) => repository.name === name)) {
     throw unauthorized(`Unauthenticated: the token does not cover this action: ${words}`, "insufficient_scope", detail);
   }
-  // Clients print this to people, who may not know that a log-in is missing, or that the token endpoint left out what
-  // they have no right to.
+  // Clients show this message to people, who may not know that they must log in, or that the token endpoint left out
+  // actions they have no right to.
   const why =
     caller.identity === ""
       ? "log in first; without a log-in only public images are pulled"
@@ -204,8 +208,8 @@ export async function authorize(exchange: Exchange, actions: Action[]): Promise<
 }
 
 /**
- * What the token would have to cover, and the capabilities an identity must hold to get such a token. They follow from
- * the action alone: nothing is looked up, and nothing is told of what exists.
+ * The actions that the token must cover, and the capabilities that an identity needs to get such a token. They follow
+ * from the action alone, so that the error does not reveal what exists.
  */
 function notCovered(
   caller: Caller,
@@ -213,15 +217,15 @@ function notCovered(
   actions: Action[],
 ): { words: string; detail: Record<string, string> } {
   const uncovered = actions.filter((action) => !tokenCovers(caller, name, [action]));
-  const takes = uncovered.map((action) => TAKES[action]);
-  const who = caller.identity === "" ? "an identity" : `identity ${caller.identity}`;
+  const needed = uncovered.map((action) => CAPABILITIES_FOR[action]);
+  const identity = caller.identity === "" ? "an identity" : `identity ${caller.identity}`;
   return {
-    words: `to ${uncovered.join(" and ")} ${name}, ${who} needs a role binding with ${takes.join(" and ")} on a group of that path`,
-    detail: { identity: caller.identity, capability: takes.join(" and "), repository: name },
+    words: `to ${uncovered.join(" and ")} ${name}, ${identity} needs a role binding with ${needed.join(" and ")} on a group of that path`,
+    detail: { identity: caller.identity, capability: needed.join(" and "), repository: name },
   };
 }
 
-const TAKES: Record<Action, string> = {
+const CAPABILITIES_FOR: Record<Action, string> = {
   pull: capabilityNames(PULL).join(" and "),
   push: capabilityNames(PUSH).join(" and "),
   delete: "CAP_MANIFEST_DELETE or CAP_TAG_DELETE",

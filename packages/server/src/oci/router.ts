@@ -10,13 +10,13 @@ import { handleExtensions } from "./extensions.ts";
 import { handleHistory } from "./tags/history.ts";
 import { handleManifest } from "./manifests/handler.ts";
 import { handleReferrers } from "./manifests/referrers.ts";
-import { answerAgain } from "./pulls/cache.ts";
+import { answerFromCache } from "./pulls/cache.ts";
 import { sendJson } from "./send.ts";
 import { handleTagHistory } from "./tags/history-extension.ts";
 import { handleTags } from "./tags/list.ts";
 import { handleUpload, handleUploads } from "./blobs/uploads.ts";
 
-/** `kind`: with the method it makes the verb under which requests are counted, such as `manifest_get`. */
+/** An endpoint. `kind` and the method make the verb under which requests are counted, such as `manifest_get`. */
 interface Route {
   kind: string;
   name: string;
@@ -24,14 +24,14 @@ interface Route {
   run: (exchange: Exchange) => Promise<void>;
 }
 
-/** The registry below `/v2/`. `matches` takes the path without the query. */
+/** The handler of the paths below `/v2/`. `matches` takes the path without the query. */
 export interface RegistryHandler {
   matches(path: string): boolean;
   handle: RequestHandler;
 }
 
 /**
- * The door of the OCI distribution API v1.1 and of the tag history. `handle` answers every request itself and never
+ * The handler of the OCI distribution API v1.1 and of the tag history. `handle` answers every request itself and never
  * throws.
  */
 export function registryHandler(deps: RegistryDeps): RegistryHandler {
@@ -42,7 +42,7 @@ export function registryHandler(deps: RegistryDeps): RegistryHandler {
       try {
         res.setHeader("docker-distribution-api-version", "registry/2.0");
         exchange.steps.admit();
-        if (answerAgain(exchange)) return;
+        if (answerFromCache(exchange)) return;
         const url = req.url ?? "/";
         const cut = url.indexOf("?");
         if (cut >= 0) exchange.query = new URLSearchParams(url.slice(cut + 1));
@@ -75,8 +75,8 @@ const VERBS: Record<string, string> = {
 };
 
 /**
- * Finds the end point, from the path's end, since the name has any number of segments. Throws 404, NAME_INVALID or
- * DIGEST_INVALID.
+ * Finds the endpoint of a path. It matches from the end of the path, since a name has any number of segments. Throws
+ * UNSUPPORTED 404, NAME_INVALID or DIGEST_INVALID.
  */
 export function findRoute(path: string, historySegments: string[]): Route {
   const texts = path.slice("/v2/".length).split("/");
@@ -101,7 +101,8 @@ export function findRoute(path: string, historySegments: string[]): Route {
     requireDigest(last);
     return route;
   }
-  // What is neither a tag nor a digest is a manifest that does not exist: the handler answers 404, and 400 to a push.
+  // A reference that is neither a tag nor a digest is a manifest that does not exist: the handler answers 404 to a
+  // pull, and 400 to a push.
   if (second === "manifests")
     return named("manifest", 2, ["GET", "HEAD", "PUT", "DELETE"], (exchange) =>
       handleManifest(exchange, { reference: last }),
@@ -115,7 +116,7 @@ export function findRoute(path: string, historySegments: string[]): Route {
   }
   if (second === "history" && historySegments.includes(third))
     return named("history", 3, ["GET", "HEAD"], (exchange) => handleHistory(exchange, { tag: last }));
-  // No part of a name begins with an underscore.
+  // These cannot be image names: no segment of a name begins with an underscore.
   if (third === "_oci" && second === "tag-history")
     return named("tag_history", 3, ["GET", "HEAD"], (exchange) => handleTagHistory(exchange, { tag: last }));
   if (third === "_oci" && second === "ext" && last === "discover") {
@@ -138,17 +139,20 @@ function requireDigest(digest: string): void {
     throw new RegistryError("DIGEST_INVALID", "The reference is neither a digest nor a tag", { detail: { digest } });
 }
 
-/** `/v2/`: whether this is a registry, and whether the token is any good. */
+/** Answers `/v2/`, by which clients check the API version and their token. */
 async function answerBase(exchange: Exchange): Promise<void> {
   await authorize(exchange, []);
   sendJson(exchange, 200, { "content-type": "application/json" }, {});
 }
 
-/** Answers in both vocabularies: OCI's `errors` and AIP-193's code, message, details. Source: contract §8. */
+/**
+ * Answers an error in both formats: the `errors` of OCI, and the code, message and details of AIP-193. Source:
+ * docs/contract.md, "Errors".
+ */
 export function answerError(exchange: Exchange, thrown: unknown): void {
   const { req, res, data, deps, name } = exchange;
   const { status, ociCode, error, headers, detail } = errorAnswer(thrown, data.requestId);
-  // A client that went away in the middle of its own body is nobody's fault and gets no answer.
+  // A client that closed the connection while sending its body gets no answer and causes no log line.
   const aborted = req.destroyed && !req.complete;
   if (error.code === Code.Internal && !aborted && !res.destroyed)
     deps.log.error({ requestId: data.requestId, err: thrown }, "registry request failed");
@@ -167,6 +171,6 @@ export function answerError(exchange: Exchange, thrown: unknown): void {
     headers["www-authenticate"] = challenge(deps.config, name, ["pull"]);
   const body = { errors: [{ code: ociCode, message: error.message, detail: detail ?? null }], code, message, details };
   sendJson(exchange, status, { ...headers, "content-type": "application/json" }, body);
-  // What the client still sends is thrown away, so that the connection can go on.
+  // The rest of the request body is discarded, so that the connection can be reused.
   if (!req.complete) req.resume();
 }

@@ -3,7 +3,7 @@ import type { Exchange } from "./request.ts";
 export type Headers = Record<string, string | string[]>;
 
 /**
- * Answers with a body that is at hand, bytes or a text of one byte a character; to a HEAD request with its length
+ * Answers with a body in memory: bytes, or a string with one character for each byte. A HEAD request gets its length
  * alone.
  */
 export function send({ req, res, data }: Exchange, status: number, headers: Headers, body: Uint8Array | string): void {
@@ -16,12 +16,11 @@ export function send({ req, res, data }: Exchange, status: number, headers: Head
   else res.end(body);
 }
 
-/** Answers with JSON. */
 export function sendJson(exchange: Exchange, status: number, headers: Headers, body: object): void {
   send(exchange, status, headers, Buffer.from(JSON.stringify(body)));
 }
 
-/** Answers without a body: 201 and 202 say so by a length of 0, a 204 and a 304 have none of their own. */
+/** Answers without a body: content-length is 0, except for 204 and 304, which have none. */
 export function sendEmpty({ res }: Exchange, status: number, headers: Headers): void {
   res.statusCode = status;
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);

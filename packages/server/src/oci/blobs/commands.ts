@@ -7,7 +7,7 @@ import { createGroupNamed } from "../../iam/index.ts";
 import { createRepoNamed } from "../../registry/index.ts";
 import { blobUnknown, findBlob } from "./find.ts";
 import { RegistryError } from "../errors.ts";
-import { denied, pullableRepository, PUSH, pushPlace, repositoryFor } from "../names.ts";
+import { denied, pullableRepository, PUSH, resolveForPush, repositoryFor } from "../names.ts";
 import type { Resolved } from "../../core/image-path.ts";
 import type { PublicSettings } from "../anonymous.ts";
 import { emitDelete, emitPush } from "../events.ts";
@@ -15,19 +15,20 @@ import { command } from "../../core/command.ts";
 import { pushCommand } from "../push-command.ts";
 
 /**
- * The uid of the repo of that name, made with the subgroups on its way when it is missing. The organization is never
- * made. DENIED without the capability to push, or to create what is missing. Source: contract §8.
+ * Answers the uid of the repo of that name. A missing repo is created, with the subgroups of its path that are missing;
+ * a missing organization is not. Throws DENIED without the capability to push, or to create what is missing. Source:
+ * docs/contract.md, "Registry".
  */
 export const ensureRepository = pushCommand(
   "oci.ensureRepository",
   async (call: Call, input: { name: string }): Promise<{ repo: string }> => {
-    return { repo: await makeRepository(call, await pushPlace(call, input.name)) };
+    return { repo: await makeRepository(call, await resolveForPush(call, input.name)) };
   },
 );
 
 /**
- * The repo of that place, made with the subgroups on its way when it is missing. The caller's rights have been looked
- * at.
+ * Answers the uid of the resolved repo. A missing repo is created, with the subgroups of its path that are missing. The
+ * caller must have checked the rights before.
  */
 export async function makeRepository(call: Call, { repo, group, missing }: Resolved): Promise<string> {
   if (repo !== undefined) return repo;
@@ -48,7 +49,8 @@ export async function makeRepository(call: Call, { repo, group, missing }: Resol
   return made;
 }
 
-// Groups and repos share their names. Who pushes knows of neither: it is told what to change in the image's name.
+// Groups and repos share one namespace. A client that pushes knows neither, so the message says what is wrong with the
+// image's name.
 function nameTaken(message: string): (error: unknown) => never {
   return (error) => {
     if (error instanceof MoorageError && error.code === Code.AlreadyExists)
@@ -57,7 +59,7 @@ function nameTaken(message: string): (error: unknown) => never {
   };
 }
 
-/** Records an upload session, bound to the repo and the identity. */
+/** Records an upload session of the repo and the identity. */
 export const startUpload = pushCommand(
   "oci.startUpload",
   async (call: Call, input: { repo: string; upload: string }): Promise<void> => {
@@ -73,9 +75,10 @@ export const startUpload = pushCommand(
 );
 
 /**
- * Makes a durable blob the repo's, and ends its session; a blob sent whole has none, and may be the first thing of its
- * repo. Answers the generation to keep: that of the copy that was there first. DENIED or NAME_UNKNOWN when the right or
- * the session's repo went away meanwhile.
+ * Links a stored blob to the repo and ends its upload session. A blob sent in one request (`whole`) has no session, and
+ * its repo is created when it is missing. Answers the generation to retain: when the same content was stored before,
+ * the generation of that copy. Throws DENIED or NAME_UNKNOWN when the right or the session's repo was removed
+ * meanwhile.
  */
 export const commitBlob = pushCommand(
   "oci.commitBlob",
@@ -84,7 +87,7 @@ export const commitBlob = pushCommand(
     input: StoredBlob & { name: string; upload: string; whole: boolean },
   ): Promise<{ generation: string }> => {
     const repo = input.whole
-      ? await makeRepository(call, await pushPlace(call, input.name))
+      ? await makeRepository(call, await resolveForPush(call, input.name))
       : await repositoryFor(call, input.name, ...PUSH);
     await call.tx.deleteFrom("uploads").where("uid", "=", input.upload).execute();
     emitPush(call, { repository: input.name, repo, digest: input.digest, type: "blob" });
@@ -93,8 +96,8 @@ export const commitBlob = pushCommand(
 );
 
 /**
- * Makes a durable blob the repo's. Answers the generation to keep: that of the copy that was there first. Asks for no
- * rights: the caller did.
+ * Links a stored blob to the repo, without a check of rights. Answers the generation to retain: when the same content
+ * was stored before, the generation of that copy.
  */
 export async function keepBlob(
   call: Call,
@@ -112,8 +115,8 @@ export async function keepBlob(
 }
 
 /**
- * Makes another repo's blob this repo's as well. False: the blob is not there, or the caller may not pull it from
- * there.
+ * Links another repo's blob to this repo. `mounted` is false when the source has no such blob, or the caller may not
+ * pull it from there.
  */
 export const mountBlob = pushCommand(
   "oci.mountBlob",
@@ -136,9 +139,9 @@ export const mountBlob = pushCommand(
 );
 
 /**
- * Takes a blob from the repo. `unused` is the generation to remove when no repo has it any more. While a manifest of
- * the repo needs it, it stays, so that what can be pulled stays whole: `neededBy` is that manifest. BLOB_UNKNOWN when
- * it is not there.
+ * Unlinks a blob from the repo. A blob that a manifest of the repo refers to is not unlinked, so that every image can
+ * still be pulled: `neededBy` is the digest of such a manifest. `unused` is the generation to remove from the blob
+ * store when no repo links to the blob any longer. Throws BLOB_UNKNOWN when the repo has no such blob.
  */
 export const deleteBlob = command(
   "oci.deleteBlob",
@@ -170,7 +173,7 @@ export const deleteBlob = command(
   },
 );
 
-/** Ends sessions. Those that are not there are no error. */
+/** Removes upload sessions; unknown ones are ignored. */
 export const dropUploads = command(
   "oci.dropUploads",
   async (call: Call, input: { uploads: string[] }): Promise<void> => {

@@ -6,7 +6,10 @@ const selectBlob = statement<{ size: number; generation: string; touch_time: num
   "select b.size, b.generation, r.touch_time from repo_blobs as r join blobs as b on b.digest = r.digest where r.repo = ? and r.digest = ?",
 );
 
-/** The blob as the repo may serve it. */
+/**
+ * The size and generation of a blob that the repo links to, and when the link was last touched (milliseconds since
+ * 1970). Undefined when the repo has no such blob.
+ */
 export async function findBlob(
   call: Call,
   repo: string,

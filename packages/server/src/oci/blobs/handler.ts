@@ -7,7 +7,7 @@ import { RegistryError } from "../errors.ts";
 import { needsGrace, renewGrace } from "../gc/grace.ts";
 import { pullableRepository } from "../names.ts";
 import { blobFromSource } from "../pulls/upstream.ts";
-import { answerPull, notePull } from "../pulls/cache.ts";
+import { answerPull, recordPull } from "../pulls/cache.ts";
 import type { Pull } from "../pulls/recorder.ts";
 import { blobUnknown, findBlob } from "./find.ts";
 import { parseRange } from "./ranges.ts";
@@ -15,12 +15,12 @@ import { sendEmpty } from "../send.ts";
 import { responseSink } from "../body.ts";
 import { deleteBlob } from "./commands.ts";
 
-// The content of a digest never changes, but who may read it does: only the client itself may keep it.
+// The content of a digest never changes, but the set of callers who may read it does: no shared cache may store it.
 const CACHE_CONTROL = "private, max-age=31536000, immutable";
 
 /**
- * GET, HEAD and DELETE of `/v2/<name>/blobs/<digest>`. A GET may be sent elsewhere. Source: OCI distribution v1.1 end-2
- * and end-10.
+ * GET, HEAD and DELETE of `/v2/<name>/blobs/<digest>`. A GET may be redirected to the blob store. Source: OCI
+ * distribution v1.1 end-2 and end-10.
  */
 export async function handleBlob(exchange: Exchange, params: { digest: string }): Promise<void> {
   if (exchange.req.method === "DELETE") return handleDelete(exchange, params.digest);
@@ -32,7 +32,7 @@ async function sendBlob(exchange: Exchange, digest: string): Promise<void> {
   await authorize(exchange, ["pull"]);
   let repo = "";
   const pull = (): Pull => ({ repository: exchange.name, repo, tag: "", digest, type: "blob" });
-  const answered = (): void => notePull(exchange, pull(), exchange.caller);
+  const onAnswered = (): void => recordPull(exchange, pull(), exchange.caller);
   const blob = await deps.transactor.read(exchange.callData, async (call) => {
     repo = await pullableRepository(call, deps.config, exchange.name, { digest });
     const found = await findBlob(call, repo, digest);
@@ -40,9 +40,9 @@ async function sendBlob(exchange: Exchange, digest: string): Promise<void> {
   });
   if (!blob || (blob.renews && !(await renewGrace(exchange, "blob", digest)))) {
     const found = await blobFromSource(exchange, repo, digest);
-    if (found === "nowhere") throw blobUnknown(digest);
-    // It is here by now: asked for again, it is served as all that is here.
-    return found === "here" ? sendBlob(exchange, digest) : answered();
+    if (found === "missing") throw blobUnknown(digest);
+    // Another request has just copied it, so it is now served from the local blob store.
+    return found === "copied" ? sendBlob(exchange, digest) : onAnswered();
   }
   const { size, generation } = blob;
   const etag = `"${digest}"`;
@@ -52,13 +52,13 @@ async function sendBlob(exchange: Exchange, digest: string): Promise<void> {
   res.setHeader("cache-control", CACHE_CONTROL);
   if (matchesEtag(req.headers["if-none-match"], etag)) {
     sendEmpty(exchange, 304, {});
-    return answered();
+    return onAnswered();
   }
-  const elsewhere = req.method === "GET" ? await redirectUrl(exchange, digest, generation) : undefined;
-  if (elsewhere !== undefined) {
-    // Asked again for a range or not, the client says the same at the new place.
-    sendEmpty(exchange, 307, { location: elsewhere, "cache-control": "no-store" });
-    return answered();
+  const redirect = req.method === "GET" ? await redirectUrl(exchange, digest, generation) : undefined;
+  if (redirect !== undefined) {
+    // A client repeats its Range header at the new address, so ranges need no handling here.
+    sendEmpty(exchange, 307, { location: redirect, "cache-control": "no-store" });
+    return onAnswered();
   }
   const ifRange = req.headers["if-range"];
   const asked = req.method === "GET" && (ifRange === undefined || ifRange === etag) ? req.headers.range : undefined;
@@ -78,7 +78,7 @@ async function sendBlob(exchange: Exchange, digest: string): Promise<void> {
   if (req.method === "HEAD" || size === 0) {
     begin();
     res.end();
-    return answered();
+    return onAnswered();
   }
   try {
     if (size <= SMALL_BLOB_BYTES && range === "whole") {
@@ -91,7 +91,7 @@ async function sendBlob(exchange: Exchange, digest: string): Promise<void> {
         "x-content-type-options": "nosniff",
       };
       const body = await deps.blobs.readWhole(digest, generation);
-      answerPull(exchange, { pull: pull(), headers, body, isKept: true });
+      answerPull(exchange, { pull: pull(), headers, body, isCacheable: true });
       return;
     }
     if (size <= SMALL_BLOB_BYTES) {
@@ -99,7 +99,7 @@ async function sendBlob(exchange: Exchange, digest: string): Promise<void> {
       begin();
       if (data.observed !== undefined) data.observed.sentBytes += part.end - part.start + 1;
       res.end(content.subarray(part.start, part.end + 1));
-      return answered();
+      return onAnswered();
     }
     const sink = responseSink(exchange);
     await deps.blobs.read(digest, generation, part, async (chunk) => {
@@ -107,15 +107,15 @@ async function sendBlob(exchange: Exchange, digest: string): Promise<void> {
       await sink(chunk);
     });
     res.end();
-    answered();
+    onAnswered();
   } catch (error) {
-    // Deleted between the look-up and the opening of the file.
+    // The blob was deleted between the look-up and the opening of the file.
     if (error instanceof MoorageError && error.code === Code.NotFound) throw blobUnknown(digest);
     throw error;
   }
 }
 
-/** Where the client may fetch the blob itself. Undefined: here. */
+/** The URL at which the client may fetch the blob itself. Undefined when the blob is served from here. */
 async function redirectUrl(
   { deps: { blobs, config } }: Exchange,
   digest: string,

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { parseContentRange, parseRange, uploadRange } from "./ranges.ts";
 
-test("any header gives the whole, nothing, or bytes that exist", () => {
+test("property: any Range header selects the whole, nothing, or bytes that exist", () => {
   const alike = fc.string({ unit: fc.constantFrom(..."bytes=-, 0123456789") });
   const header = fc.oneof(
     fc.string(),
@@ -19,7 +19,7 @@ test("any header gives the whole, nothing, or bytes that exist", () => {
   );
 });
 
-test("ranges are cut as slices are", () => {
+test("property: a range selects the same bytes as Array.slice", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 500 }), fc.nat({ max: 600 }), fc.nat({ max: 600 }), (size, first, more) => {
       const bytes = Array.from({ length: size }, (_, index) => index);
@@ -37,7 +37,7 @@ test("ranges are cut as slices are", () => {
   );
 });
 
-test("what is not one range of bytes means the whole", () => {
+test("a header that is not a single range of bytes selects the whole", () => {
   const others = [undefined, "", "bytes=", "bytes=-", "bytes=0-1,3-4", "lines=0-1", "bytes=a-b", "bytes=0-1x"];
   for (const header of others) assert.equal(parseRange(header, 10), "whole");
 });
@@ -46,7 +46,7 @@ test("a range that ends before it begins cannot be satisfied", () => {
   assert.equal(parseRange("bytes=5-2", 10), "unsatisfiable");
 });
 
-test("Content-Range is read in both spellings and refused otherwise", () => {
+test("Content-Range is read in both spellings and rejected otherwise", () => {
   fc.assert(
     fc.property(fc.nat(), fc.nat(), (start, more) => {
       const end = start + more;
@@ -59,7 +59,7 @@ test("Content-Range is read in both spellings and refused otherwise", () => {
   for (const text of wrong) assert.equal(parseContentRange(text), undefined, text);
 });
 
-test("an upload tells how far it came", () => {
+test("the Range header of an upload ends at the last byte received", () => {
   assert.equal(uploadRange(0), "0-0");
   assert.equal(uploadRange(10), "0-9");
 });

@@ -5,8 +5,9 @@ const RANGE = /^bytes=\s*(\d{0,15})\s*-\s*(\d{0,15})\s*$/i;
 const CONTENT_RANGE = /^(?:bytes )?(\d{1,15})-(\d{1,15})(?:\/(?:\d{1,15}|\*))?$/;
 
 /**
- * What a Range header asks of `size` bytes. Several ranges, another unit or a malformed header mean the whole, as RFC
- * 9110 §14.2 allows; a range that begins past the end, ends before it begins, or is of no bytes, is unsatisfiable.
+ * The bytes that a Range header selects from `size` bytes. Several ranges, another unit or a malformed header select
+ * the whole, as RFC 9110 §14.2 allows. A range that begins past the end, ends before it begins, or is of no bytes is
+ * unsatisfiable.
  */
 export function parseRange(header: string | undefined, size: number): ByteRange | "whole" | "unsatisfiable" {
   const match = header === undefined ? null : RANGE.exec(header);
@@ -23,8 +24,8 @@ export function parseRange(header: string | undefined, size: number): ByteRange 
 }
 
 /**
- * The bytes a chunk says it is: `<first>-<last>` (OCI), or RFC 9110's `bytes <first>-<last>/<size>`. Undefined:
- * malformed.
+ * Reads the Content-Range of a chunk: `<first>-<last>` (OCI), or `bytes <first>-<last>/<size>` (RFC 9110). Undefined
+ * when it is malformed.
  */
 export function parseContentRange(header: string): ByteRange | undefined {
   const match = CONTENT_RANGE.exec(header.trim());
@@ -33,7 +34,10 @@ export function parseContentRange(header: string): ByteRange | undefined {
   return range.end < range.start ? undefined : range;
 }
 
-/** The Range header of an upload of `size` bytes. An empty one has no true form; everybody says `0-0`. */
+/**
+ * The Range header of an upload of `size` bytes. The format cannot express an empty upload; like other registries this
+ * answers `0-0`.
+ */
 export function uploadRange(size: number): string {
   return `0-${Math.max(0, size - 1)}`;
 }

@@ -12,13 +12,14 @@ export interface CleanUploadsDeps {
   config: Pick<Config, "uploadTtlMs">;
 }
 
-// Statements stay below every engine's limit of parameters; a run ends, the next one goes on.
+// The number of sessions read or removed in one statement: below every engine's limit of parameters.
 const BATCH = 500;
 
 /**
- * Removes uploads that got no bytes for the time the settings say, their sessions, and files of blobs that no record
- * points to: what a crash between writing and recording leaves. Blobs younger than that time are left alone, since
- * theirs may be on its way. `signal` ends it between two steps; it rejects then.
+ * Removes uploads that received no bytes for `uploadTtlMs`, their sessions, and blob files without a record, which a
+ * crash between writing and recording leaves behind. Blob files younger than that are left alone, since their record
+ * may be about to be written. Rejects with the reason of `signal` when that is aborted; what was removed until then
+ * stays removed.
  */
 export async function cleanUploads(
   deps: CleanUploadsDeps,

@@ -4,7 +4,7 @@ import { authorize, tokenCovers } from "../request.ts";
 import type { Exchange } from "../request.ts";
 import { algorithmOf, isDigest, isRepositoryName } from "../digests.ts";
 import { RegistryError } from "../errors.ts";
-import { PUSH, pushPlace, repositoryFor } from "../names.ts";
+import { PUSH, resolveForPush, repositoryFor } from "../names.ts";
 import { resolveRepository } from "../../core/image-path.ts";
 import { parseContentRange, uploadRange } from "./ranges.ts";
 import { sendEmpty } from "../send.ts";
@@ -13,8 +13,8 @@ import { commitBlob, dropUploads, ensureRepository, mountBlob, startUpload } fro
 import { renewUpload } from "../gc/grace-commands.ts";
 
 /**
- * POST of `/v2/<name>/blobs/uploads/`: a session, a whole blob (`digest`) or a mount (`mount`, `from`). Source: OCI
- * distribution v1.1 end-4, end-11.
+ * POST of `/v2/<name>/blobs/uploads/`: starts a session, takes a whole blob (`digest`), or mounts one (`mount`,
+ * `from`). Source: OCI distribution v1.1 end-4, end-11.
  */
 export async function handleUploads(exchange: Exchange): Promise<void> {
   await authorize(exchange, ["push"]);
@@ -24,9 +24,10 @@ export async function handleUploads(exchange: Exchange): Promise<void> {
   const mount = query.get("mount");
   if (mount !== null) requireDigest(mount);
   const from = query.get("from");
-  // Only what arrives whole and right may make a repo: until then it is enough that the caller could.
+  // A repo is created only once the whole blob has arrived and its digest is right. Until then it is checked only that
+  // the caller may create it.
   if (digest !== null && (mount === null || from === null)) {
-    await exchange.deps.transactor.read(exchange.callData, (call) => pushPlace(call, exchange.name));
+    await exchange.deps.transactor.read(exchange.callData, (call) => resolveForPush(call, exchange.name));
     return takeWhole(exchange, digest);
   }
   const repo = await pushTarget(exchange);
@@ -54,7 +55,7 @@ export async function handleUpload(exchange: Exchange, params: { upload: string 
       return;
     case "PUT":
       requireDigest(digest);
-      // Without a body there may still be a Content-Range to be checked.
+      // A request without a body may still carry a Content-Range that must be checked.
       if (hasBody(req) || req.headers["content-range"] !== undefined) await takeChunk(exchange, upload, false, digest);
       await complete(exchange, upload, digest);
       return;
@@ -64,11 +65,11 @@ export async function handleUpload(exchange: Exchange, params: { upload: string 
       sendEmpty(exchange, 204, {});
       return;
     default:
-      answerProgress(exchange, upload, 204, await unknownUpload(upload, deps.blobs.uploadSize(upload)));
+      answerProgress(exchange, upload, 204, await mapUnknownUpload(upload, deps.blobs.uploadSize(upload)));
   }
 }
 
-/** The repo to push to; made when it is missing and the caller may. */
+/** The uid of the repo to push to, which is created when it is missing and the caller may create it. */
 async function pushTarget(exchange: Exchange): Promise<string> {
   const { deps, callData, name } = exchange;
   const found = await deps.transactor.read(callData, async (call) => {
@@ -80,7 +81,7 @@ async function pushTarget(exchange: Exchange): Promise<string> {
 
 async function mounted(exchange: Exchange, digest: string, from: string): Promise<boolean> {
   const { deps, callData, caller, name } = exchange;
-  // A source that cannot be mounted from is no error: the client uploads instead.
+  // A mount that is not possible is no error: the client uploads the blob instead.
   if (!isRepositoryName(from) || !tokenCovers(caller, from, ["pull"])) return false;
   const { publicOrganization, freeTierTags } = deps.config;
   const result = await deps.transactor.write(mountBlob, callData, {
@@ -92,7 +93,7 @@ async function mounted(exchange: Exchange, digest: string, from: string): Promis
   return result.mounted;
 }
 
-/** A blob in one request; it needs no session, since there is nothing to resume. */
+/** Takes a blob in one request. It needs no session, since such an upload cannot be resumed. */
 async function takeWhole(exchange: Exchange, digest: string): Promise<void> {
   const { blobs } = exchange.deps;
   const upload = newUploadId();
@@ -113,8 +114,8 @@ async function takeWhole(exchange: Exchange, digest: string): Promise<void> {
 }
 
 /**
- * Adds the body to the upload; answers how long it is now. 416 with the valid range when the chunk does not begin at
- * its end.
+ * Appends the body to the upload and answers its new size in bytes. Throws 416 with the valid range when the chunk does
+ * not begin at the end of the upload.
  */
 async function takeChunk(exchange: Exchange, upload: string, keepPartial: boolean, digest?: string): Promise<number> {
   const { req, deps } = exchange;
@@ -132,7 +133,7 @@ async function takeChunk(exchange: Exchange, upload: string, keepPartial: boolea
     keepPartial,
     givesChunks: true,
   };
-  const { accepted, size } = await unknownUpload(
+  const { accepted, size } = await mapUnknownUpload(
     upload,
     deps.blobs.append(upload, range?.start, bodyOf(exchange), options).catch(wrongLength),
   );
@@ -149,31 +150,31 @@ async function takeChunk(exchange: Exchange, upload: string, keepPartial: boolea
   });
 }
 
-/** Turns the upload into the repo's blob: first durably on the disk, then in one transaction. */
+/** Makes the upload a blob of the repo: first durably in the blob store, then in one transaction. */
 async function complete(exchange: Exchange, upload: string, digest: string, whole = false): Promise<void> {
   const { deps, callData, name } = exchange;
   const { blobs, transactor } = deps;
-  const stored = await unknownUpload(upload, blobs.finish(upload, digest)).catch(async (error: unknown) => {
+  const stored = await mapUnknownUpload(upload, blobs.finish(upload, digest)).catch(async (error: unknown) => {
     if (!(error instanceof MoorageError) || error.code !== Code.InvalidArgument) throw error;
     await transactor.write(dropUploads, callData, { uploads: [upload] });
     throw new RegistryError("DIGEST_INVALID", "The digest is not that of the content", { detail: { digest } });
   });
-  let kept: string;
+  let generation: string;
   try {
-    // A slow client's blob is new when it is whole, not when its first byte came.
+    // The blob of a slow client counts as new when it is complete, not when its first byte arrived.
     const now = { ...callData, nowMs: deps.clock.nowMs() };
-    ({ generation: kept } = await transactor.write(commitBlob, now, { name, upload, whole, ...stored }));
+    ({ generation } = await transactor.write(commitBlob, now, { name, upload, whole, ...stored }));
   } catch (error) {
-    // Only a refusal says that nothing was written. After anything else the copy may be in use: `cleanUploads` looks
-    // later.
-    if (error instanceof MoorageError && REFUSED.includes(error.code)) await blobs.remove(digest, stored.generation);
+    // Only these errors mean that nothing was written. After any other error the copy may be in use, so `cleanUploads`
+    // removes it later if it is not.
+    if (error instanceof MoorageError && REJECTED.includes(error.code)) await blobs.remove(digest, stored.generation);
     throw error;
   }
-  if (kept !== stored.generation) await blobs.remove(digest, stored.generation);
+  if (generation !== stored.generation) await blobs.remove(digest, stored.generation);
   created(exchange, digest);
 }
 
-const REFUSED: Code[] = [
+const REJECTED: Code[] = [
   Code.NotFound,
   Code.PermissionDenied,
   Code.InvalidArgument,
@@ -181,7 +182,7 @@ const REFUSED: Code[] = [
   Code.AlreadyExists,
 ];
 
-/** The session must be of this repo and this identity; another's does not exist. */
+/** Throws BLOB_UPLOAD_UNKNOWN unless the session belongs to this repo and this identity. */
 async function requireSession(exchange: Exchange, upload: string): Promise<void> {
   const { deps, callData, name } = exchange;
   const found = await deps.transactor.read(callData, async (call) => {
@@ -195,7 +196,7 @@ async function requireSession(exchange: Exchange, upload: string): Promise<void>
       .executeTakeFirst();
   });
   if (!found) throw uploadUnknown(upload);
-  // A session that is under way for long is still a push under way: what is collected meanwhile hangs on it.
+  // A session renewed in time protects the content of its repo from garbage collection for as long as the push takes.
   if (callData.nowMs - found.update_time > deps.config.uploadTtlMs / 2)
     await deps.transactor.write(renewUpload, callData, { upload });
 }
@@ -220,8 +221,8 @@ function created(exchange: Exchange, digest: string): void {
   sendEmpty(exchange, 201, { location, "docker-content-digest": digest });
 }
 
-/** What the store does not find is an upload that is gone. */
-async function unknownUpload<T>(upload: string, work: Promise<T>): Promise<T> {
+/** Turns NOT_FOUND of the blob store into BLOB_UPLOAD_UNKNOWN. */
+async function mapUnknownUpload<T>(upload: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {

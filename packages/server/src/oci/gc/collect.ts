@@ -6,27 +6,27 @@ import { expireRepoTags, expireTags } from "../../registry/index.ts";
 import { type Database, select } from "../../store/index.ts";
 import type { Transactor } from "../../core/transactor.ts";
 import {
-  BLOBS_AT_ONCE,
+  BLOB_BATCH,
   type Freed,
-  MANIFESTS_AT_ONCE,
+  MANIFEST_BATCH,
   removeUnlinkedBlobs,
   removeUnneededBlobs,
   removeUnneededManifests,
 } from "./commands.ts";
-import { type CollectTimes, type Place, placesOf } from "./repos.ts";
-import { wouldExpire, wouldGo } from "./dry-run.ts";
+import { type CollectTimes, type CollectedRepo, collectedRepos } from "./repos.ts";
+import { countExpiring, countRemovable } from "./dry-run.ts";
 import { linksAfter, manifestsAfter, unneededManifests } from "./reachability.ts";
 import { pathOf } from "../names.ts";
 import { systemCall } from "../../core/system-call.ts";
 
-/** What went, or would go. */
+/** What a collection removed; in a dry run, what it would remove. */
 export interface Collected {
-  /** Tags that the retention rules of their repo deleted. */
+  /** Tags that the retention rules of their repo delete. */
   tags: number;
   manifests: number;
-  /** Blobs that a repo no longer holds, each counted once for every such repo. */
+  /** Links of blobs to repos: a blob counts once for each repo that no longer holds it. */
   blobs: number;
-  /** What their content took in the blob store, counted once, and only where no repo holds it any longer. */
+  /** Bytes of content that no repo holds any longer, each content counted once. */
   bytes: number;
 }
 
@@ -36,43 +36,44 @@ export interface CollectDeps {
 }
 
 export interface CollectOptions extends CollectTimes {
-  /** The uid of the only repo to be looked at. Absent: all, and what no repo holds. */
+  /** The uid of the only repo to collect. Defaults to all repos, and blobs that no repo links to. */
   repo?: string | undefined;
-  /** Whether nothing is to be changed, and only counted. */
+  /** Whether to count only and change nothing. */
   dryRun: boolean;
-  /** Ends the collection between two steps; it rejects then. */
+  /** Ends the collection between two steps; `collectGarbage` rejects with its reason then. */
   signal: AbortSignal;
-  /** Told of each repo in which something went, by the image's path. */
+  /** Called for each repo in which something was removed, with the image's path. */
   onRepo?(name: string, collected: Collected): void;
 }
 
-/** A step of a collection: reads and writes as of its beginning, and waits in between. */
+/** The state that all steps of one collection share. All reads and writes use the time at which it began. */
 export interface Collection extends CollectDeps, CollectOptions {
   data: CallData;
-  /** Reads, and then lets others work for as long as that took. */
-  look<T>(work: (tx: Database) => Promise<T>): Promise<T>;
+  /** Reads, and then waits for as long as the read took, so that other work proceeds. */
+  read<T>(work: (tx: Database) => Promise<T>): Promise<T>;
 }
 
 export const NOTHING: Collected = { tags: 0, manifests: 0, blobs: 0, bytes: 0 };
-const MANIFESTS_A_LOOK = 200;
-const REMOVALS_AT_ONCE = 8;
-const LONGEST_PAUSE_MS = 50;
+const MANIFEST_PAGE = 200;
+const REMOVAL_CONCURRENCY = 8;
+const MAX_PAUSE_MS = 50;
 
 /**
- * One run over all repos: removes the tags whose time is over by the policy of their repo, then the manifests that
- * nothing needs, then the blobs that no manifest needs, and what is left of deleted repos. Any number may run at once,
- * on any number of processes, beside pushes: candidates are looked for outside of transactions, and judged in the short
- * ones that remove them. Every loop goes over what is there in one order and once, so that it ends whatever is pushed
- * meanwhile. Rejects with the signal's reason when it is told to end; what went is gone then.
+ * One collection over all repos: removes the tags that the retention rules of their repo expire, then the manifests
+ * that nothing needs, then the blobs that no manifest needs, and the content of deleted repos. Several collections may
+ * run concurrently, in any number of processes, beside pushes: candidates are read outside of transactions, and checked
+ * again in the short transactions that remove them. Every loop passes over the content once and in one order, so that
+ * it ends whatever is pushed meanwhile. Rejects with the reason of `signal` when that is aborted; what was removed
+ * until then stays removed.
  */
 export async function collectGarbage(deps: CollectDeps, options: CollectOptions): Promise<Collected> {
   const collection = begin(deps, options);
   const total = { ...NOTHING };
-  for await (const place of placesOf(collection.look, options, options.repo)) {
-    const collected = await collectRepo(collection, place);
+  for await (const repo of collectedRepos(collection.read, options, options.repo)) {
+    const collected = await collectRepo(collection, repo);
     if (Object.values(collected).every((count) => count === 0)) continue;
     add(total, collected);
-    options.onRepo?.(await collection.look((tx) => pathOf(tx, place.uid)), collected);
+    options.onRepo?.(await collection.read((tx) => pathOf(tx, repo.uid)), collected);
   }
   if (options.repo === undefined) add(total, await collectUnlinked(collection));
   return total;
@@ -84,25 +85,25 @@ function begin(deps: CollectDeps, options: CollectOptions): Collection {
     ...deps,
     ...options,
     data,
-    async look(work) {
+    async read(work) {
       options.signal.throwIfAborted();
       const startedMs = performance.now();
       const found = await deps.transactor.read(data, (call) => work(call.tx));
-      await wait(Math.min(performance.now() - startedMs, LONGEST_PAUSE_MS));
+      await wait(Math.min(performance.now() - startedMs, MAX_PAUSE_MS));
       options.signal.throwIfAborted();
       return found;
     },
   };
 }
 
-async function collectRepo(collection: Collection, place: Place): Promise<Collected> {
-  const tags = place.policy === null ? 0 : await (collection.dryRun ? wouldExpire : expireTagsOf)(collection, place);
-  if (collection.dryRun) return { tags, ...(await wouldGo(collection, place)) };
-  const manifests = await collectManifests(collection, place);
-  return { tags, manifests, ...(await collectBlobs(collection, place)) };
+async function collectRepo(collection: Collection, repo: CollectedRepo): Promise<Collected> {
+  const tags = repo.policy === null ? 0 : await (collection.dryRun ? countExpiring : expireTagsOf)(collection, repo);
+  if (collection.dryRun) return { tags, ...(await countRemovable(collection, repo)) };
+  const manifests = await collectManifests(collection, repo);
+  return { tags, manifests, ...(await collectBlobs(collection, repo)) };
 }
 
-async function expireTagsOf({ transactor, data, signal }: Collection, { uid }: Place): Promise<number> {
+async function expireTagsOf({ transactor, data, signal }: Collection, { uid }: CollectedRepo): Promise<number> {
   return await expireRepoTags(
     {
       read: (work) => transactor.read(data, work),
@@ -115,23 +116,26 @@ async function expireTagsOf({ transactor, data, signal }: Collection, { uid }: P
   );
 }
 
-async function collectManifests({ transactor, data, signal, look }: Collection, { rules }: Place): Promise<number> {
+async function collectManifests(
+  { transactor, data, signal, read }: Collection,
+  { rules }: CollectedRepo,
+): Promise<number> {
   let manifests = 0;
   for (let after: string | undefined = ""; after !== undefined;) {
     const from: string = after;
-    const { unneeded, last } = await look(async (tx) => {
-      const page = await manifestsAfter(tx, rules, from, MANIFESTS_A_LOOK);
+    const { unneeded, last } = await read(async (tx) => {
+      const page = await manifestsAfter(tx, rules, from, MANIFEST_PAGE);
       const unheld = page.filter(({ held }) => !held).map(({ digest }) => digest);
-      const going = new Set((await unneededManifests(tx, rules, unheld)).flat());
+      const removable = new Set((await unneededManifests(tx, rules, unheld)).flat());
       return {
-        unneeded: unheld.filter((digest) => going.has(digest)),
-        last: page.length < MANIFESTS_A_LOOK ? undefined : page.at(-1)?.digest,
+        unneeded: unheld.filter((digest) => removable.has(digest)),
+        last: page.length < MANIFEST_PAGE ? undefined : page.at(-1)?.digest,
       };
     });
-    for (let at = 0; at < unneeded.length; at += MANIFESTS_AT_ONCE) {
+    for (let at = 0; at < unneeded.length; at += MANIFEST_BATCH) {
       for (let more = true; more;) {
         signal.throwIfAborted();
-        const digests = unneeded.slice(at, at + MANIFESTS_AT_ONCE);
+        const digests = unneeded.slice(at, at + MANIFEST_BATCH);
         const done = await unlessContended(transactor.write(removeUnneededManifests, data, { rules, digests }), {
           manifests: 0,
           more: false,
@@ -145,12 +149,15 @@ async function collectManifests({ transactor, data, signal, look }: Collection, 
   return manifests;
 }
 
-async function collectBlobs(collection: Collection, { rules }: Place): Promise<Pick<Collected, "blobs" | "bytes">> {
-  const { transactor, data, look } = collection;
+async function collectBlobs(
+  collection: Collection,
+  { rules }: CollectedRepo,
+): Promise<Pick<Collected, "blobs" | "bytes">> {
+  const { transactor, data, read } = collection;
   const collected = { blobs: 0, bytes: 0 };
   for (let after: string | undefined = ""; after !== undefined;) {
     const from: string = after;
-    const page = await look((tx) => linksAfter(tx, rules, from, BLOBS_AT_ONCE));
+    const page = await read((tx) => linksAfter(tx, rules, from, BLOB_BATCH));
     const digests = page.filter(({ held }) => !held).map(({ digest }) => digest);
     if (digests.length > 0) {
       const { blobs, freed } = await unlessContended(transactor.write(removeUnneededBlobs, data, { rules, digests }), {
@@ -160,17 +167,17 @@ async function collectBlobs(collection: Collection, { rules }: Place): Promise<P
       collected.blobs += blobs;
       collected.bytes += await removeContent(collection, freed);
     }
-    after = page.length < BLOBS_AT_ONCE ? undefined : page.at(-1)?.digest;
+    after = page.length < BLOB_BATCH ? undefined : page.at(-1)?.digest;
   }
   return collected;
 }
 
 async function collectUnlinked(collection: Collection): Promise<Collected> {
-  const { transactor, data, look, dryRun } = collection;
+  const { transactor, data, read, dryRun } = collection;
   const collected = { ...NOTHING };
   for (let after: string | undefined = ""; after !== undefined;) {
     const from: string = after;
-    const page = await look((tx) => blobsAfter(tx, from));
+    const page = await read((tx) => blobsAfter(tx, from));
     const unlinked = page.filter(({ linked }) => !linked);
     if (dryRun) {
       collected.blobs += unlinked.length;
@@ -183,12 +190,15 @@ async function collectUnlinked(collection: Collection): Promise<Collected> {
       collected.blobs += freed.length;
       collected.bytes += await removeContent(collection, freed);
     }
-    after = page.length < BLOBS_AT_ONCE ? undefined : page.at(-1)?.digest;
+    after = page.length < BLOB_BATCH ? undefined : page.at(-1)?.digest;
   }
   return collected;
 }
 
-/** Where others change the same all the time, the next run will come through: this one goes on elsewhere. */
+/**
+ * Answers `nothing` where others change the same rows all the time: this collection continues elsewhere, and a later
+ * one removes them.
+ */
 async function unlessContended<T>(work: Promise<T>, nothing: T): Promise<T> {
   try {
     return await work;
@@ -203,20 +213,20 @@ async function blobsAfter(tx: Database, after: string): Promise<{ digest: string
     tx,
     `select b.digest, b.size, (select 1 from repo_blobs as l where l.digest = b.digest limit 1) is not null as linked
     from blobs as b where b.digest > ? order by b.digest limit ?`,
-    [after, BLOBS_AT_ONCE],
+    [after, BLOB_BATCH],
   );
-  // One engine says 1, the other true.
+  // SQLite answers 1, PostgreSQL true.
   return rows.map(({ digest, size, linked }) => ({ digest, size, linked: Boolean(linked) }));
 }
 
 /**
- * Removes what no record names any longer. A crash on the way leaves content that cleanUploads finds once it is older
- * than an upload may be.
+ * Removes content that no record refers to any longer, and answers its size in bytes. After a crash in between,
+ * `cleanUploads` removes the rest once it is older than `uploadTtlMs`.
  */
 async function removeContent({ blobs }: Collection, freed: readonly Freed[]): Promise<number> {
-  for (let at = 0; at < freed.length; at += REMOVALS_AT_ONCE) {
+  for (let at = 0; at < freed.length; at += REMOVAL_CONCURRENCY) {
     await Promise.all(
-      freed.slice(at, at + REMOVALS_AT_ONCE).map(({ digest, generation }) => blobs.remove(digest, generation)),
+      freed.slice(at, at + REMOVAL_CONCURRENCY).map(({ digest, generation }) => blobs.remove(digest, generation)),
     );
   }
   return sum(freed);

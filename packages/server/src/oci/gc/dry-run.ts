@@ -1,21 +1,21 @@
 import { expiringTags, planRetention, policyOf } from "../../registry/index.ts";
 import { type Database, select } from "../../store/index.ts";
 import type { Collected, Collection } from "./collect.ts";
-import { type Place, placeOf } from "./repos.ts";
+import { type CollectedRepo, collectedRepo } from "./repos.ts";
 import { manifestsAfter, type RepoRules, unneededManifests } from "./reachability.ts";
 
-// What a collection would do, found out without doing it: where it looks whether a manifest is still there, this looks
-// whether it would be.
+// The dry run of a collection: it counts what would be removed. Where a collection checks whether a manifest still
+// exists, this checks whether it would.
 
-const MANIFESTS_A_LOOK = 200;
-const BLOBS_A_LOOK = 50;
-const REFERENCES_AT_ONCE = 50;
-const REPOS_AT_ONCE = 50;
+const MANIFEST_PAGE = 200;
+const BLOB_PAGE = 50;
+const REFERENCE_PAGE = 50;
+const REPO_PAGE = 50;
 
-/** How many tags the repo's retention rules would delete. */
-export async function wouldExpire(
+/** The number of tags that the repo's retention rules would delete. */
+export async function countExpiring(
   { transactor, data, signal }: Collection,
-  { uid, policy: text }: Place,
+  { uid, policy: text }: CollectedRepo,
 ): Promise<number> {
   const policy = policyOf(text);
   if (policy.rules.length === 0) return 0;
@@ -30,33 +30,33 @@ export async function wouldExpire(
 }
 
 /**
- * The manifests and blobs that would go. A tag that retention would delete still counts as a reason: in its place there
- * would be the grace.
+ * The manifests and blobs that would be removed. A tag that retention would delete still holds its image here, since
+ * the image would have its grace after that.
  */
-export async function wouldGo(collection: Collection, place: Place): Promise<Omit<Collected, "tags">> {
-  const { look } = collection;
-  const { rules } = place;
+export async function countRemovable(collection: Collection, repo: CollectedRepo): Promise<Omit<Collected, "tags">> {
+  const { read } = collection;
+  const { rules } = repo;
   const collected = { manifests: 0, blobs: 0, bytes: 0 };
   for (let after: string | undefined = ""; after !== undefined;) {
     const from: string = after;
-    after = await look(async (tx) => {
-      const page = await manifestsAfter(tx, rules, from, MANIFESTS_A_LOOK);
+    after = await read(async (tx) => {
+      const page = await manifestsAfter(tx, rules, from, MANIFEST_PAGE);
       const unheld = page.filter(({ held }) => !held).map(({ digest }) => digest);
-      const going = new Set((await unneededManifests(tx, rules, unheld)).flat());
-      collected.manifests += unheld.filter((digest) => going.has(digest)).length;
-      return page.length < MANIFESTS_A_LOOK ? undefined : page.at(-1)?.digest;
+      const removable = new Set((await unneededManifests(tx, rules, unheld)).flat());
+      collected.manifests += unheld.filter((digest) => removable.has(digest)).length;
+      return page.length < MANIFEST_PAGE ? undefined : page.at(-1)?.digest;
     });
   }
   for (let after: string | undefined = ""; after !== undefined;) {
     const from: string = after;
-    after = await look(async (tx) => {
+    after = await read(async (tx) => {
       const page = await oldLinks(tx, rules, from);
       for (const { digest, old, size } of page) {
         if (!old || !(await wouldBeUnneeded(tx, rules, digest))) continue;
         collected.blobs += 1;
-        if (await wouldBeFreed(tx, collection, place, digest)) collected.bytes += size;
+        if (await wouldBeFreed(tx, collection, repo, digest)) collected.bytes += size;
       }
-      return page.length < BLOBS_A_LOOK ? undefined : page.at(-1)?.digest;
+      return page.length < BLOB_PAGE ? undefined : page.at(-1)?.digest;
     });
   }
   return collected;
@@ -72,29 +72,34 @@ async function oldLinks(
     `
     select l.digest, l.touch_time, coalesce((select b.size from blobs as b where b.digest = l.digest), 0) as size
     from repo_blobs as l where l.repo = ? and l.digest > ? order by l.digest limit ?`,
-    [repo, after, BLOBS_A_LOOK],
+    [repo, after, BLOB_PAGE],
   );
   return rows.map(({ digest, touch_time: touchMs, size }) => ({ digest, old: touchMs <= graceCutMs, size }));
 }
 
-/** Whether no manifest would be left in the repo that refers to it. */
+/** Whether no manifest that refers to the blob would remain in the repo. */
 async function wouldBeUnneeded(tx: Database, rules: RepoRules, digest: string): Promise<boolean> {
   for (let after: string | undefined = ""; after !== undefined;) {
     const rows: { digest: string }[] = await select(
       tx,
       "select digest from manifest_references where repo = ? and target = ? and digest > ? order by digest limit ?",
-      [rules.repo, digest, after, REFERENCES_AT_ONCE],
+      [rules.repo, digest, after, REFERENCE_PAGE],
     );
     const digests = rows.map((row) => row.digest);
-    const going = new Set((await unneededManifests(tx, rules, digests)).flat());
-    if (!digests.every((each) => going.has(each))) return false;
-    after = rows.length < REFERENCES_AT_ONCE ? undefined : digests.at(-1);
+    const removable = new Set((await unneededManifests(tx, rules, digests)).flat());
+    if (!digests.every((each) => removable.has(each))) return false;
+    after = rows.length < REFERENCE_PAGE ? undefined : digests.at(-1);
   }
   return true;
 }
 
-/** Whether this repo would be the last one that lets go of it. Repos come in the order of their uids. */
-async function wouldBeFreed(tx: Database, collection: Collection, { uid }: Place, digest: string): Promise<boolean> {
+/** Whether no repo would hold the blob after this one is collected. Repos are collected in the order of their uids. */
+async function wouldBeFreed(
+  tx: Database,
+  collection: Collection,
+  { uid }: CollectedRepo,
+  digest: string,
+): Promise<boolean> {
   const later = await tx
     .selectFrom("repo_blobs")
     .select("repo")
@@ -111,15 +116,15 @@ async function wouldBeFreed(tx: Database, collection: Collection, { uid }: Place
       .where("repo", ">", after)
       .where("repo", "<", uid)
       .orderBy("repo")
-      .limit(REPOS_AT_ONCE)
+      .limit(REPO_PAGE)
       .execute();
     if (others.length > 0 && collection.repo !== undefined) return false;
     for (const { repo, touch_time: touchMs } of others) {
-      const rules = (await placeOf(tx, collection, repo))?.rules;
+      const rules = (await collectedRepo(tx, collection, repo))?.rules;
       if (rules === undefined || touchMs > rules.graceCutMs || !(await wouldBeUnneeded(tx, rules, digest)))
         return false;
     }
-    after = others.length < REPOS_AT_ONCE ? undefined : others.at(-1)?.repo;
+    after = others.length < REPO_PAGE ? undefined : others.at(-1)?.repo;
   }
   return true;
 }

@@ -2,20 +2,21 @@ import type { Call } from "../../core/call.ts";
 import { PUSH, repositoryFor } from "../names.ts";
 import { command } from "../../core/command.ts";
 
-/** Content that a client may build on. */
-export interface Wanted {
+/** Content that a client was answered with and may build a push on. */
+export interface GraceContent {
   name: string;
   digest: string;
   kind: "blob" | "manifest";
 }
 
 /**
- * Gives content a new grace, since somebody who may push was told that it is there and may leave it out of a push.
- * False: it has gone meanwhile. DENIED or NAME_UNKNOWN when the right or the repo went away.
+ * Starts a new grace for content: a client with the right to push was answered that it exists, and may leave it out of
+ * its push. `held` is false when the content was removed meanwhile. Throws DENIED or NAME_UNKNOWN when the right or the
+ * repo was removed.
  */
 export const extendGrace = command(
   "oci.extendGrace",
-  async (call: Call, { name, digest, kind }: Wanted): Promise<{ held: boolean }> => {
+  async (call: Call, { name, digest, kind }: GraceContent): Promise<{ held: boolean }> => {
     const repo = await repositoryFor(call, name, ...PUSH);
     const { numUpdatedRows } = await call.tx
       .updateTable(kind === "blob" ? "repo_blobs" : "manifests")
@@ -27,7 +28,7 @@ export const extendGrace = command(
   },
 );
 
-/** Notes that bytes still come for an upload, so that its repo's content is not collected under the push. */
+/** Records that an upload still receives bytes, so that the content of its repo is not collected during the push. */
 export const renewUpload = command(
   "oci.renewUpload",
   async (call: Call, { upload }: { upload: string }): Promise<void> => {
@@ -36,10 +37,10 @@ export const renewUpload = command(
 );
 
 /**
- * Starts the grace of what hangs on a manifest that is about to be deleted: what it refers to, its subject and its
- * referrers. Whoever deletes by mistake can push it again with little to upload.
+ * Starts a new grace for the manifests and blobs connected to a manifest that is about to be deleted: what it refers
+ * to, its subject and its referrers. After a deletion by mistake little must be uploaded again.
  */
-export async function graceAround(call: Call, repo: string, digest: string): Promise<void> {
+export async function startGraceAround(call: Call, repo: string, digest: string): Promise<void> {
   const { tx, nowMs } = call;
   for (const table of ["manifests", "repo_blobs"] as const) {
     await tx

@@ -2,12 +2,12 @@ import { Capability } from "@moorage/api";
 import type { Call } from "../../core/call.ts";
 import { Code, MoorageError } from "../../errors.ts";
 import { type Exchange, tokenCovers } from "../request.ts";
-import { extendGrace, type Wanted } from "./grace-commands.ts";
+import { extendGrace, type GraceContent } from "./grace-commands.ts";
 
 /**
- * Whether the grace of what is about to be answered is to be renewed: at most once in a quarter of it, and for those
- * alone who could push. The answer may be kept for another quarter, so that half of the grace is left to whoever gets
- * it.
+ * Whether to renew the grace of content before it is answered: at most once in a quarter of the grace, and only for a
+ * caller with the right to push. The answer may be cached for another quarter, so that the client has at least half of
+ * the grace left.
  */
 export async function needsGrace(
   { deps: { config }, caller, name }: Exchange,
@@ -20,12 +20,12 @@ export async function needsGrace(
 }
 
 /**
- * Renews the grace of content before its client is told that it is there. False: it has gone meanwhile. Where nothing
- * can be written a GET is answered all the same; a HEAD, which is what comes before a push, is not.
+ * Renews the grace of content before a client is answered that it exists. False when the content was removed meanwhile.
+ * When the database accepts no writes, a GET is answered nevertheless, but a HEAD, which precedes a push, fails.
  */
 export async function renewGrace(
   { req, deps, callData, name }: Exchange,
-  kind: Wanted["kind"],
+  kind: GraceContent["kind"],
   digest: string,
 ): Promise<boolean> {
   try {

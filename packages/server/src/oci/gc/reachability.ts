@@ -1,43 +1,49 @@
 import { type Database, select } from "../../store/index.ts";
 
-/** What the answer to "is this needed?" hangs on in a repo. Times in milliseconds since 1970. */
+/** The rules by which content of a repo is needed. Times in milliseconds since 1970. */
 export interface RepoRules {
   /** The repo's uid. */
   repo: string;
-  /** What was touched, or lost its reason, after this is in its grace. */
+  /** Content that was touched, or lost its last reason to stay, after this time is in its grace. */
   graceCutMs: number;
-  /** What a tag pointed to until after this is kept by history. Undefined: whatever a tag ever pointed to. */
+  /**
+   * History holds what a tag pointed to at some time after this. Undefined when it holds all that a tag ever pointed
+   * to.
+   */
   historyCutMs: number | undefined;
 }
 
 /**
- * A manifest or the link of a blob, and whether something needs it that stands with itself, not with another manifest.
+ * A manifest, or the link of a blob to the repo. `held`: whether it is held by itself (by a tag, by history or by its
+ * grace) rather than by another manifest.
  */
 export interface Held {
   digest: string;
   held: boolean;
 }
 
-// Statements stay below every engine's limit of parameters, and SQLite answers one without letting go of the thread.
+// The number of digests in one statement: below every engine's limit of parameters, and few, since SQLite blocks the
+// thread while it answers.
 const CHUNK = 200;
-// So many manifests that hang together, counted by what binds them, are looked at. What hangs together with more is
-// kept: nobody has that many, but for a purpose.
-const MAX_CLIMBED = 100_000;
-// Later than any time: of what has not ended.
+// The most connected manifests that are examined, counted by their connections. All of a larger set are retained;
+// normal use does not create one.
+const MAX_VISITED = 100_000;
+// Stands for the end of a period that has not ended.
 const NEVER_MS = Number.MAX_SAFE_INTEGER;
 
-// Subqueries with a limit are asked row by row, by their index, on every engine. The cheap ones stand first: the rest
-// is not asked then.
+// Both engines evaluate a subquery with a limit row by row, through its index. The cheap ones come first, so that the
+// others are skipped.
 const IS_TAGGED = "(select 1 from tags as t where t.parent = m.repo and t.digest = m.digest limit 1) is not null";
 const WAS_TAGGED = "(select 1 from tag_history as h where h.repo = m.repo and h.digest = m.digest limit 1) is not null";
 
-/** Of the records of tag `h.tag` that come after a time, the first one's. */
+/** A column of the first record of tag `h.tag` after a time. */
 const next = (column: string, time: string, where = ""): string =>
   `(select n.${column} from tag_history as n where n.repo = m.repo and n.tag = h.tag and n.time > ${time}${where} order by n.time limit 1)`;
 
-// Of each tag that pointed to it: when it last came to do so, when that ended, and when another digest took its place.
-// From then on it is what a rollback goes back to, until a third digest takes that place, or while the tag is there:
-// its deletion ends it as well, and the other's return undoes that.
+// For each tag that pointed to the manifest: when it last came to do so (`time`), when that ended (`ended`), when
+// another digest replaced it (`replaced`), and which (`other`). Since `replaced` the manifest is the target of a
+// rollback, until a third digest replaces `other`. The deletion of the tag ends that period as well, and a push of
+// `other` to the tag resumes it.
 const LAST =
   "select r.tag, max(r.time) as time from tag_history as r where r.repo = m.repo and r.digest = m.digest group by r.tag";
 const OTHER = " and n.digest <> '' and n.digest <> m.digest";
@@ -50,7 +56,7 @@ const TAGGED_LATELY = `(select 1 from (${PERIODS}) as h where coalesce(h.ended, 
 function heldColumn({ graceCutMs, historyCutMs }: RepoRules): { text: string; parameters: number[] } {
   const history = historyCutMs === undefined ? WAS_TAGGED : TAGGED_LATELY;
   const cuts = historyCutMs === undefined ? [] : [Math.min(historyCutMs, graceCutMs), graceCutMs];
-  // Tags are asked first: their index tells without a look at the row, which is behind the manifest's content.
+  // Tags come first: their index answers without a read of the manifest's row, which is stored behind its content.
   return {
     text: `case when ${IS_TAGGED} then 1 when m.touch_time > ? then 1 when ${history} then 1 else 0 end as held`,
     parameters: [graceCutMs, ...cuts],
@@ -70,48 +76,48 @@ async function manifestsOf(
   digests: readonly string[],
 ): Promise<(Held & { subject: string })[]> {
   const { text, parameters } = heldColumn(rules);
-  const these = `select m.digest, m.subject, ${text} from manifests as m where m.repo = ? and m.digest in (${marks(digests)})`;
+  const these = `select m.digest, m.subject, ${text} from manifests as m where m.repo = ? and m.digest in (${placeholders(digests)})`;
   const rows = await select<HeldRow & { subject: string }>(tx, these, [...parameters, rules.repo, ...digests]);
   return rows.map((row) => ({ ...row, held: row.held === 1 }));
 }
 
 /**
- * The manifests among these that nothing needs, and all that they hang on, which nothing needs either: whatever refers
- * to one of them, is its subject, or has it as its subject. In levels, each above the one before it.
+ * Those of the manifests that nothing needs, with all manifests above them, which nothing needs either: those that
+ * refer to one of them, their subjects and their referrers. In levels, each above the one before it.
  */
 export async function unneededManifests(
   tx: Database,
   rules: RepoRules,
   digests: readonly string[],
 ): Promise<string[][]> {
-  // Most are needed by what refers to them: only for the others it is worth while to look at referrers, which may be
+  // Most manifests are needed by one that refers to them. Only for the others are referrers read, of which there may be
   // many.
-  const above = (await climb(tx, rules, digests, false)).flat();
-  const asked = new Set(digests);
-  const left = above.filter((digest) => asked.has(digest));
-  return left.length === 0 ? [] : climb(tx, rules, left, true);
+  const above = (await findUnneeded(tx, rules, digests, false)).flat();
+  const requested = new Set(digests);
+  const left = above.filter((digest) => requested.has(digest));
+  return left.length === 0 ? [] : findUnneeded(tx, rules, left, true);
 }
 
 /**
- * Climbs from the digests to all that could be a reason to keep them, and answers what has none. `sideways`: over their
- * referrers as well.
+ * Walks from the digests to all manifests that could be a reason to retain them, and answers those without a reason, in
+ * levels. `withReferrers`: over their referrers as well.
  */
-async function climb(
+async function findUnneeded(
   tx: Database,
   rules: RepoRules,
   digests: readonly string[],
-  sideways: boolean,
+  withReferrers: boolean,
 ): Promise<string[][]> {
   const seen = new Set(digests);
   const levels: string[][] = [];
-  const kept: string[] = [];
-  const keeps = new Map<string, string[]>();
+  const roots: string[] = [];
+  const retains = new Map<string, string[]>();
   for (let level = [...digests]; level.length > 0;) {
     const open: string[] = [];
     const above: string[] = [];
     for (let at = 0; at < level.length; at += CHUNK) {
       const rows = await manifestsOf(tx, rules, level.slice(at, at + CHUNK));
-      kept.push(...rows.filter((row) => row.held).map(({ digest }) => digest));
+      roots.push(...rows.filter((row) => row.held).map(({ digest }) => digest));
       const unheld = rows.filter((row) => !row.held);
       const subjects = unheld
         .filter(({ subject }) => subject !== "")
@@ -120,59 +126,59 @@ async function climb(
         tx,
         rules.repo,
         unheld.map(({ digest }) => digest),
-        sideways,
+        withReferrers,
       );
       open.push(...unheld.map(({ digest }) => digest));
       for (const { reason, digest } of [...subjects, ...others]) {
-        const known = keeps.get(reason);
-        if (known === undefined) keeps.set(reason, [digest]);
+        const known = retains.get(reason);
+        if (known === undefined) retains.set(reason, [digest]);
         else known.push(digest);
         above.push(reason);
       }
-      if (seen.size + above.length > MAX_CLIMBED) return [];
+      if (seen.size + above.length > MAX_VISITED) return [];
     }
     levels.push(open);
     level = [...new Set(above)].filter((digest) => !seen.has(digest));
     for (const digest of level) seen.add(digest);
   }
   const needed = new Set<string>();
-  while (kept.length > 0) {
-    const digest = kept.pop() ?? "";
+  while (roots.length > 0) {
+    const digest = roots.pop() ?? "";
     if (needed.has(digest)) continue;
     needed.add(digest);
-    for (const other of keeps.get(digest) ?? []) kept.push(other);
+    for (const other of retains.get(digest) ?? []) roots.push(other);
   }
   return levels.map((level) => level.filter((digest) => !needed.has(digest)));
 }
 
-/** As long as one manifest is kept, so is the other. */
+/** As long as the manifest `reason` is retained, so is `digest`. */
 interface Reason {
   reason: string;
   digest: string;
 }
 
-/** The manifests that refer to these, and with `sideways` those whose subject they are. */
+/** The manifests that refer to these digests, and with `withReferrers` their referrers. */
 async function reasonsFor(
   tx: Database,
   repo: string,
   digests: readonly string[],
-  sideways: boolean,
+  withReferrers: boolean,
 ): Promise<Reason[]> {
   if (digests.length === 0) return [];
-  const ask = (text: string): Promise<Reason[]> =>
-    select(tx, `${text} in (${marks(digests)}) limit ${MAX_CLIMBED + 1}`, [repo, ...digests]);
-  const parents = await ask(
+  const query = (text: string): Promise<Reason[]> =>
+    select(tx, `${text} in (${placeholders(digests)}) limit ${MAX_VISITED + 1}`, [repo, ...digests]);
+  const parents = await query(
     "select digest as reason, target as digest from manifest_references where repo = ? and target",
   );
-  return sideways
+  return withReferrers
     ? [
         ...parents,
-        ...(await ask("select digest as reason, subject as digest from manifests where repo = ? and subject")),
+        ...(await query("select digest as reason, subject as digest from manifests where repo = ? and subject")),
       ]
     : parents;
 }
 
-// A blob is pulled by way of a manifest: while there is one, whatever becomes of it, its blobs are.
+// A blob is pulled by way of a manifest, so a blob is held for as long as any manifest of the repo refers to it.
 const LINK_HELD = `case when l.touch_time > ? then 1
   when (select 1 from manifest_references as r where r.repo = l.repo and r.target = l.digest limit 1) is not null then 1 else 0 end as held`;
 
@@ -187,18 +193,18 @@ export async function linksAfter(
   return held(await select(tx, page, [graceCutMs, repo, after, limit]));
 }
 
-/** The blobs among these that the repo links to and nothing in it needs. At most CHUNK. */
+/** Those of the blobs that the repo links to and nothing in it needs. At most CHUNK digests. */
 export async function unneededLinks(
   tx: Database,
   { repo, graceCutMs }: RepoRules,
   digests: readonly string[],
 ): Promise<string[]> {
-  const these = `select l.digest, ${LINK_HELD} from repo_blobs as l where l.repo = ? and l.digest in (${marks(digests)})`;
+  const these = `select l.digest, ${LINK_HELD} from repo_blobs as l where l.repo = ? and l.digest in (${placeholders(digests)})`;
   const rows = held(await select(tx, these, [graceCutMs, repo, ...digests]));
   return rows.filter((row) => !row.held).map(({ digest }) => digest);
 }
 
-/** As the database says it. */
+/** A row as the database answers it. */
 interface HeldRow {
   digest: string;
   held: number;
@@ -208,7 +214,7 @@ function held(rows: HeldRow[]): Held[] {
   return rows.map((row) => ({ digest: row.digest, held: row.held === 1 }));
 }
 
-/** A question mark for each, for a list of values. */
-export function marks(values: readonly unknown[]): string {
+/** One parameter placeholder for each value. */
+export function placeholders(values: readonly unknown[]): string {
   return values.map(() => "?").join(", ");
 }

@@ -2,57 +2,65 @@ import { historyRetentionMs } from "../../registry/index.ts";
 import type { Database } from "../../store/index.ts";
 import type { RepoRules } from "./reachability.ts";
 
-/** What a collection goes by, in milliseconds. */
+/** The times that a collection depends on, in milliseconds. */
 export interface CollectTimes {
-  /** When it began: nothing that happens later is judged. */
+  /** When it began, since 1970: nothing that happens later is judged. */
   nowMs: number;
-  /** How long content stays after the last thing that needed it went. */
+  /** How long content stays after the last thing that needed it was removed. */
   graceMs: number;
-  /** How long an upload may lie without new bytes; its session is part of a push for so long. */
+  /** How long an upload may receive no bytes; until then its session counts as part of a push. */
   uploadTtlMs: number;
 }
 
-/** A repo in a collection. */
-export interface Place {
+/** A repo that a collection examines. `policy` is its tag policy as JSON. */
+export interface CollectedRepo {
   uid: string;
   policy: string | null;
   rules: RepoRules;
 }
 
-const REPOS_AT_ONCE = 100;
+const REPO_PAGE = 100;
 
-/** All repos in the order of their uids, or one alone, page by page. */
-export async function* placesOf(
+/** Reads all repos in the order of their uids, or the one with the uid `only`, page by page. */
+export async function* collectedRepos(
   read: <T>(work: (tx: Database) => Promise<T>) => Promise<T>,
   times: CollectTimes,
   only?: string,
-): AsyncGenerator<Place> {
+): AsyncGenerator<CollectedRepo> {
   for (let after = ""; ;) {
     const page = await read(async (tx) => {
-      const all = tx.selectFrom("repos").select(["uid", "tag_policy"]).orderBy("uid").limit(REPOS_AT_ONCE);
+      const all = tx.selectFrom("repos").select(["uid", "tag_policy"]).orderBy("uid").limit(REPO_PAGE);
       const rows = await (only === undefined ? all.where("uid", ">", after) : all.where("uid", "=", only)).execute();
-      return placed(tx, times, rows);
+      return withRules(tx, times, rows);
     });
     yield* page;
-    if (only !== undefined || page.length < REPOS_AT_ONCE) return;
+    if (only !== undefined || page.length < REPO_PAGE) return;
     after = page.at(-1)?.uid ?? "";
   }
 }
 
-/** A repo as another one's look at a blob needs it. Undefined: it is gone. */
-export async function placeOf(tx: Database, times: CollectTimes, uid: string): Promise<Place | undefined> {
+/** One repo, which the collection of another repo needs to know. Undefined when it was deleted. */
+export async function collectedRepo(
+  tx: Database,
+  times: CollectTimes,
+  uid: string,
+): Promise<CollectedRepo | undefined> {
   return (
-    await placed(tx, times, await tx.selectFrom("repos").select(["uid", "tag_policy"]).where("uid", "=", uid).execute())
+    await withRules(
+      tx,
+      times,
+      await tx.selectFrom("repos").select(["uid", "tag_policy"]).where("uid", "=", uid).execute(),
+    )
   )[0];
 }
 
-async function placed(
+async function withRules(
   tx: Database,
   times: CollectTimes,
   rows: { uid: string; tag_policy: string | null }[],
-): Promise<Place[]> {
+): Promise<CollectedRepo[]> {
   if (rows.length === 0) return [];
-  // A session that begins after now protects nothing that is not young by now.
+  // Sessions that begin after this read need no protection: the content that they build on is within its grace.
   const sessions = await tx
     .selectFrom("uploads")
     .select(({ fn }) => ["repo", fn.min("create_time").as("since")])
@@ -73,8 +81,8 @@ async function placed(
 }
 
 /**
- * While a push is under way, time stands still for the grace of what it may have found in the repo: since its first
- * session began.
+ * While a push is under way, grace is counted until the beginning of its first session instead of now, so that content
+ * that the push may build on is not collected.
  */
 function rulesOf(
   { nowMs, graceMs }: CollectTimes,
@@ -85,7 +93,7 @@ function rulesOf(
   return { repo, graceCutMs: Math.min(nowMs, pushingSinceMs) - graceMs, historyCutMs: historyCutOf(policy, nowMs) };
 }
 
-/** The same for a policy that may have changed since. */
+/** The `historyCutMs` of a tag policy, which may have changed since the rules were read. */
 export function historyCutOf(policy: string | null, nowMs: number): number | undefined {
   const retentionMs = historyRetentionMs(policy);
   return Number.isFinite(retentionMs) ? Math.floor(nowMs - retentionMs) : undefined;

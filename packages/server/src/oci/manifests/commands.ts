@@ -4,17 +4,17 @@ import type { Call } from "../../core/call.ts";
 import { deleteTag, moveTag } from "../../registry/index.ts";
 import { makeRepository } from "../blobs/commands.ts";
 import { RegistryError } from "../errors.ts";
-import { graceAround } from "../gc/grace-commands.ts";
+import { startGraceAround } from "../gc/grace-commands.ts";
 import type { ParsedManifest } from "./parse.ts";
-import { denied, lackingOf, pushPlace, repositoryFor } from "../names.ts";
+import { denied, lackingOf, resolveForPush, repositoryFor } from "../names.ts";
 import { emitDelete, emitPush } from "../events.ts";
 import { command } from "../../core/command.ts";
 import { pushCommand } from "../push-command.ts";
 
-// Statements stay below every engine's limit of parameters.
+// The number of rows in one statement: below every engine's limit of parameters.
 const CHUNK = 500;
 
-/** A manifest's bytes with what was read in them. */
+/** The bytes of a manifest and its parsed form. */
 export interface StoredManifest {
   digest: string;
   content: Uint8Array;
@@ -24,21 +24,22 @@ export interface StoredManifest {
 export interface PutManifestInput extends StoredManifest {
   /** `<organization>/<image…>` */
   name: string;
-  /** The tags to make point to it. */
+  /** The tags that will point to it. */
   tags: string[];
 }
 
 /**
- * Stores a manifest and moves its tags, in one transaction. `missing`: what it refers to and the repo does not hold;
- * nothing is stored then. The repo is made when it is missing. DENIED without the rights to push, to make the repo, or
- * to create or move one of the tags.
+ * Stores a manifest and moves its tags, in one transaction. `missing` lists the digests that the manifest refers to and
+ * the repo does not hold; if there are any, nothing is stored. A missing repo is created. Throws DENIED without the
+ * rights to push, to create the repo, or to create or move one of the tags.
  */
 export const putManifest = pushCommand(
   "oci.putManifest",
   async (call: Call, input: PutManifestInput): Promise<{ missing: string[] }> => {
     const { digest, content, manifest, tags } = input;
-    const place = await pushPlace(call, input.name);
-    // What is not there holds nothing: a refused push leaves no repo behind.
+    const place = await resolveForPush(call, input.name);
+    // A repo that does not exist holds none of the references. The check comes first, so that a rejected push does not
+    // create the repo.
     if (place.repo === undefined && manifest.references.length > 0)
       return { missing: manifest.references.map((reference) => reference.digest) };
     const repo = await makeRepository(call, place);
@@ -60,8 +61,9 @@ export const putManifest = pushCommand(
 );
 
 /**
- * Makes the repo hold the manifest, as it is and with what it refers to noted. `missing`: what of that the repo does
- * not hold; nothing is stored then. `isNew`: it was not there. Asks for no rights: the caller did.
+ * Stores a manifest in the repo unchanged, with the references it contains, and without a check of rights. `missing`
+ * lists the references that the repo does not hold; if there are any, nothing is stored. `isNew` is false when the repo
+ * held the manifest before.
  */
 export async function storeManifest(
   call: Call,
@@ -88,7 +90,7 @@ export async function storeManifest(
     .values(row)
     .onConflict((on) => on.columns(["repo", "digest"]).doNothing())
     .executeTakeFirst();
-  // Pushed again: the bytes are the same, and so is what they refer to.
+  // A repeated push has the same bytes and so the same references.
   const isNew = (result.numInsertedOrUpdatedRows ?? 0n) > 0n;
   if (!isNew)
     await call.tx
@@ -105,8 +107,8 @@ export async function storeManifest(
 }
 
 /**
- * A new tag needs the right to create tags, an existing one that moves the right to update them. Who has neither is
- * told so of both: which tags there are is not told.
+ * Throws DENIED unless the caller may create those of the tags that are new and update those that move. The error lists
+ * both rights where both are lacking, so that it does not reveal which tags exist.
  */
 async function checkTagRights(call: Call, repo: string, { name, tags, digest }: PutManifestInput): Promise<void> {
   if (tags.length === 0) return;
@@ -124,7 +126,7 @@ async function checkTagRights(call: Call, repo: string, { name, tags, digest }: 
   if (needed.some((capability) => lacking.includes(capability))) throw denied(call, name, lacking);
 }
 
-/** What of the references the repo does not hold. */
+/** The digests among the references that the repo does not hold. */
 export async function missingReferences(
   call: Call,
   repo: string,
@@ -147,14 +149,15 @@ export async function missingReferences(
 }
 
 /**
- * Deletes a manifest by digest, with the tags that point to it; their history stays, and what hung on it begins its
- * grace. MANIFEST_UNKNOWN when it is not there. Source: contract §8.
+ * Deletes a manifest by digest, with the tags that point to it. The history of these tags is retained, and the grace of
+ * the content that the manifest refers to starts. Throws MANIFEST_UNKNOWN when the repo has no such manifest. Source:
+ * docs/contract.md, "Registry".
  */
 export const deleteManifest = command(
   "oci.deleteManifest",
   async (call: Call, { name, digest }: { name: string; digest: string }): Promise<void> => {
     const repo = await repositoryFor(call, name, Capability.CAP_MANIFEST_DELETE);
-    await graceAround(call, repo, digest);
+    await startGraceAround(call, repo, digest);
     const { numDeletedRows } = await call.tx
       .deleteFrom("manifests")
       .where("repo", "=", repo)
@@ -178,7 +181,7 @@ export const deleteManifest = command(
   },
 );
 
-/** Deletes a tag alone. MANIFEST_UNKNOWN when it is not there. */
+/** Deletes a tag and leaves its manifest. Throws MANIFEST_UNKNOWN when the repo has no such tag. */
 export const removeTag = command(
   "oci.removeTag",
   async (call: Call, { name, tag }: { name: string; tag: string }): Promise<void> => {
@@ -188,7 +191,7 @@ export const removeTag = command(
   },
 );
 
-/** There is no such tag or manifest in the repo. */
+/** The error for a tag or manifest that the repo does not have. */
 export function manifestUnknown(reference: string): RegistryError {
   return new RegistryError("MANIFEST_UNKNOWN", `Manifest not found: ${reference}`, {
     detail: { reference },

@@ -27,7 +27,7 @@ const selectByTag = statement<Pulled>(
 
 /**
  * GET, HEAD, PUT and DELETE of `/v2/<name>/manifests/<reference>`; a reference is a tag, a digest, or a tag as of a
- * time. Source: OCI distribution v1.1.
+ * time (read only). Source: OCI distribution v1.1.
  */
 export async function handleManifest(exchange: Exchange, { reference }: { reference: string }): Promise<void> {
   if (exchange.req.method === "PUT") return handlePut(exchange, reference);
@@ -36,8 +36,8 @@ export async function handleManifest(exchange: Exchange, { reference }: { refere
 }
 
 /**
- * As it was pushed: its media type is never converted, whatever Accept says, since another form would have another
- * digest.
+ * Answers the manifest byte by byte as it was pushed. Its media type is never converted, whatever the Accept header
+ * says, since another form would have another digest.
  */
 async function sendManifest(exchange: Exchange, reference: string): Promise<void> {
   const { deps, name } = exchange;
@@ -59,8 +59,8 @@ async function sendManifest(exchange: Exchange, reference: string): Promise<void
   });
   const isGone =
     found !== undefined && "renews" in found && found.renews && !(await renewGrace(exchange, "manifest", reference));
-  const here = isGone ? undefined : found;
-  const pulled = here ?? (await manifestFromSource(exchange, repo, reference));
+  const local = isGone ? undefined : found;
+  const pulled = local ?? (await manifestFromSource(exchange, repo, reference));
   if (pulled === undefined)
     throw reference.includes(":") && !isDigest(reference) ? digestInvalid() : notPulled(reference);
   const headers = {
@@ -77,8 +77,8 @@ async function sendManifest(exchange: Exchange, reference: string): Promise<void
     digest: pulled.digest,
     type: "manifest",
   } as const;
-  // What a source says holds for this moment alone.
-  answerPull(exchange, { pull, headers, body: pulled.content, isKept: here !== undefined });
+  // An answer of the source registry is not cached, since the source may change at any time.
+  answerPull(exchange, { pull, headers, body: pulled.content, isCacheable: local !== undefined });
 }
 
 async function handlePut(exchange: Exchange, reference: string): Promise<void> {
@@ -92,7 +92,7 @@ async function handlePut(exchange: Exchange, reference: string): Promise<void> {
       "MANIFEST_INVALID",
       "Invalid argument: tag: must be an OCI tag, as [a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}",
     );
-  // Not MANIFEST_INVALID: after that some clients try every other format that they can turn the image into.
+  // Not MANIFEST_INVALID: some clients answer that by retrying with every other format they can convert the image to.
   if (tags.some(isReservedTag)) throw invalidArgument({ field: "tag", description: RESERVED_TAG });
   if (tags.length > MAX_TAGS)
     throw new RegistryError("MANIFEST_INVALID", `Invalid argument: tag: more than ${MAX_TAGS} tags in one push`, {
@@ -108,8 +108,8 @@ async function handlePut(exchange: Exchange, reference: string): Promise<void> {
   const manifest = parseManifest(content, req.headers["content-type"] ?? "");
   if ("problem" in manifest)
     throw new RegistryError("MANIFEST_INVALID", `Invalid argument: manifest: ${manifest.problem}`);
-  // A tag has moved when the push is taken in, not when a slow client began to send it: what a time names must not
-  // change long after it.
+  // The tag moves when the push is complete, not when a slow client began to send it: an earlier time would change what
+  // a pull as of that time finds.
   const callData = { ...exchange.callData, nowMs: deps.clock.nowMs() };
   const { missing } = await deps.transactor.write(putManifest, callData, {
     name,
@@ -148,7 +148,7 @@ async function handleDelete(exchange: Exchange, reference: string): Promise<void
   sendEmpty(exchange, 202, {});
 }
 
-/** The whole body. 413 when it is larger than a manifest may be. */
+/** The whole body. Throws SIZE_INVALID with status 413 when it exceeds `maxManifestBytes`. */
 function readContent(exchange: Exchange): Promise<Uint8Array> {
   const limit = exchange.deps.config.maxManifestBytes;
   return wholeBodyOf(

@@ -25,7 +25,7 @@ const problem = (body: unknown, contentType = ""): string => {
   return "problem" in found ? found.problem : "";
 };
 
-test("an image: its references, once each, and what it is", () => {
+test("parsing an image gives each reference once, its subject, artifact type and annotations", () => {
   assert.deepEqual(
     parse(
       image({ layers: [descriptor("1"), descriptor("1")], annotations: { a: "b" }, subject: descriptor("5", IMAGE) }),
@@ -49,7 +49,7 @@ test("an image: its references, once each, and what it is", () => {
   assert.ok("artifactType" in artifact && artifact.artifactType === "application/x.sbom");
 });
 
-test("non-distributable layers are not needed", () => {
+test("non-distributable layers are not among the references", () => {
   for (const type of [
     "application/vnd.oci.image.layer.nondistributable.v1.tar+gzip",
     "application/vnd.docker.image.rootfs.foreign.diff.tar.gzip",
@@ -60,7 +60,7 @@ test("non-distributable layers are not needed", () => {
   }
 });
 
-test("an index: manifests by their media type, anything else as blobs", () => {
+test("entries of an index are manifests by their media type, all others are blobs", () => {
   const manifests = [
     { ...descriptor("1", IMAGE), platform: { architecture: "arm64", os: "linux" } },
     descriptor("2", OCI_INDEX),
@@ -79,14 +79,14 @@ test("an index: manifests by their media type, anything else as blobs", () => {
   );
 });
 
-test("a key given twice is tolerated, the last counts", () => {
+test("of a duplicate key the last value counts", () => {
   const found = parse(
     JSON.stringify(image()).replace("{", `{"artifactType":"application/a","artifactType":"application/b",`),
   );
   assert.ok("artifactType" in found && found.artifactType === "application/b");
 });
 
-test("what is not a manifest is refused, and said why", () => {
+test("an invalid manifest is rejected with the reason", () => {
   const cases: [unknown, RegExp, string?][] = [
     ["", /JSON/],
     ["null", /object/],
@@ -136,11 +136,11 @@ test("what is not a manifest is refused, and said why", () => {
   assert.match((parseManifest(Uint8Array.of(0x7b, 0xff, 0x7d), IMAGE) as { problem: string }).problem, /UTF-8/);
 });
 
-test("brackets inside strings do not count as depth", () => {
+test("brackets inside strings do not count as nesting", () => {
   assert.equal(problem(image({ annotations: { a: `${"[{".repeat(500)}\\"${"[".repeat(500)}` } })), "");
 });
 
-test("property: any bytes and any JSON are read or refused, never thrown upon", () => {
+test("property: any bytes and any JSON are parsed or rejected without an exception", () => {
   fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => assert.ok(parseManifest(bytes, IMAGE))));
   const key = fc.constantFrom(
     "schemaVersion",

@@ -8,47 +8,46 @@ const DOCKER_LIST = "application/vnd.docker.distribution.manifest.list.v2+json";
 const IMAGES: ReadonlySet<string> = new Set([OCI_MANIFEST, DOCKER_MANIFEST]);
 const INDEXES: ReadonlySet<string> = new Set([OCI_INDEX, DOCKER_LIST]);
 
-// Layers that a client may leave where they are: the registry need not hold them.
-const ELSEWHERE = /^application\/vnd\.(?:oci\.image\.layer\.nondistributable\.|docker\.image\.rootfs\.foreign\.)/;
+// Media types of non-distributable layers: clients may leave such layers out of a push, so the registry need not hold
+// them.
+const NON_DISTRIBUTABLE =
+  /^application\/vnd\.(?:oci\.image\.layer\.nondistributable\.|docker\.image\.rootfs\.foreign\.)/;
 const MEDIA_TYPE = /^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}\/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}$/;
 const MAX_DEPTH = 64;
 const MAX_REFERENCES = 10_000;
 
-/** What a manifest needs to be of use. */
+/** A digest that a manifest refers to. */
 export interface Reference {
   digest: string;
   kind: "blob" | "manifest";
 }
 
-/** A manifest as far as the registry reads it. */
+/** The parts of a manifest that the registry reads. */
 export interface ParsedManifest {
   mediaType: string;
-  /** The digest it is about; empty without one. */
+  /** The digest of its subject; empty without one. */
   subject: string;
-  /**
-   * What kind of artifact it is: its artifactType, for an image without one its configuration's media type. May be
-   * empty.
-   */
+  /** Its artifactType; an image without one has its configuration's media type. May be empty. */
   artifactType: string;
   annotations: Record<string, string>;
-  /** Each digest once. Neither the subject nor non-distributable layers. */
+  /** Each digest once, without the subject and without non-distributable layers. */
   references: Reference[];
 }
 
-/** What is wrong with a manifest, for people. */
+/** Why a manifest is invalid, as a message for people. */
 export interface ManifestProblem {
   problem: string;
 }
 
 type Json = Record<string, unknown>;
 
-/** Stops the reading; never leaves this file. */
+/** Ends the parsing; caught in `parseManifest`. */
 class Invalid extends Error {}
 
 /**
- * Reads and validates an OCI image manifest or index, or their Docker schema 2 counterparts. Of a key given twice the
- * last counts, as in every JSON parser a client may use. `contentType` is the request's header; empty: the body's own
- * `mediaType` counts. Source: OCI image specification v1.1, Docker image manifest V2 schema 2.
+ * Parses and validates an OCI image manifest or index, or their Docker schema 2 counterparts. Of a duplicate JSON key
+ * the last value counts, as in the JSON parsers of clients. `contentType` is the Content-Type header; when it is empty,
+ * the `mediaType` of the body counts. Source: OCI image specification v1.1, Docker image manifest V2 schema 2.
  */
 export function parseManifest(content: Uint8Array, contentType: string): ParsedManifest | ManifestProblem {
   try {
@@ -73,7 +72,8 @@ function read(content: Uint8Array, contentType: string): ParsedManifest {
   if (docker && !own) throw new Invalid("mediaType is missing");
   if (body["schemaVersion"] !== 2) throw new Invalid("schemaVersion must be 2");
   const isImage = IMAGES.has(mediaType);
-  // One document that two clients could take for two things: refused, as the image specification advises.
+  // A document that one client would read as an image and another as an index is rejected, as the image specification
+  // advises.
   if (isImage ? "manifests" in body : "layers" in body || "config" in body)
     throw new Invalid("a manifest is either an image or an index");
   const { references, configType } = isImage ? readImage(body) : readIndex(body);
@@ -95,7 +95,7 @@ function read(content: Uint8Array, contentType: string): ParsedManifest {
 function readImage(body: Json): { references: Reference[]; configType: string } {
   const config = descriptor(body["config"], "config");
   const layers = list(body["layers"], "layers").map((layer, index) => descriptor(layer, `layers[${index}]`));
-  const needed = layers.filter(({ mediaType }) => !ELSEWHERE.test(mediaType));
+  const needed = layers.filter(({ mediaType }) => !NON_DISTRIBUTABLE.test(mediaType));
   return {
     references: [config, ...needed].map(({ digest }) => ({ digest, kind: "blob" })),
     configType: config.mediaType,
@@ -107,7 +107,7 @@ function readIndex(body: Json): { references: Reference[]; configType: string } 
     const path = `manifests[${index}]`;
     const { digest, mediaType } = descriptor(entry, path);
     platform(object(entry, path)["platform"], `${path}.platform`);
-    // An index may also name blobs directly: build caches do.
+    // An index may also refer to blobs: build caches do so.
     return { digest, kind: IMAGES.has(mediaType) || INDEXES.has(mediaType) ? "manifest" : "blob" };
   });
   return { references, configType: "" };

@@ -2,16 +2,16 @@ import { Capability } from "@moorage/api";
 import { authorize } from "../request.ts";
 import type { Exchange } from "../request.ts";
 import { isDigest } from "../digests.ts";
-import { noneIfUnknown, RegistryError } from "../errors.ts";
+import { undefinedIfUnknown, RegistryError } from "../errors.ts";
 import { OCI_INDEX } from "./parse.ts";
 import { pullableRepository } from "../names.ts";
 import { sendJson } from "../send.ts";
 import { nextLink, pageSize } from "../tags/list.ts";
 
 /**
- * GET /v2/<name>/referrers/<digest>: the manifests whose subject it is, as an image index; an unknown digest or
- * repository has none. Ordered by digest, at most 1000 a page, then a Link (with `n` and `last`, as for tags). Source:
- * OCI distribution specification v1.1, "Listing Referrers".
+ * GET /v2/<name>/referrers/<digest>: the manifests whose subject is the digest, as an image index. The list is empty
+ * for an unknown digest or repository. Ordered by digest, at most 1000 a page, then a Link (with `n` and `last`, as for
+ * tags). Source: OCI distribution specification v1.1, "Listing Referrers".
  */
 export async function handleReferrers(exchange: Exchange, { digest }: { digest: string }): Promise<void> {
   await authorize(exchange, ["pull"]);
@@ -21,10 +21,10 @@ export async function handleReferrers(exchange: Exchange, { digest }: { digest: 
   const count = pageSize(query);
   const artifactType = query.get("artifactType") ?? "";
   const found = await deps.transactor.read(exchange.callData, async (call) => {
-    // To a 404 clients answer by looking for the tags that stood in for this list in version 1.0: a repo that is not
-    // there has no referrers.
+    // After a 404 clients fall back to the referrers tag schema of version 1.0, so a missing repo answers an empty
+    // list.
     const repo = await pullableRepository(call, deps.config, name, { digest }, [Capability.CAP_REFERRERS_LIST]).catch(
-      noneIfUnknown,
+      undefinedIfUnknown,
     );
     if (repo === undefined) return [];
     const all = call.tx

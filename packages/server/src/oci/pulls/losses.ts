@@ -1,13 +1,13 @@
 export interface LossesDeps {
   log: { error(fields: object, message: string): void };
-  /** Counts pulls that no event will tell of. */
+  /** Counts pulls that will have no event. */
   dropped(count: number): void;
 }
 
-/** Pulls that were dropped: counted each time, and logged now and then together. */
+/** Pulls that were dropped: each is counted, and they are logged together, at most once a minute. */
 export interface Losses {
   add(count: number, error?: unknown): void;
-  /** Logs what was dropped since the last time, unless that is less than so long ago. */
+  /** Logs the number dropped since the last report, unless that was less than `everyMs` ago. */
   report(everyMs?: number): void;
 }
 
@@ -22,7 +22,7 @@ export function createLosses({ log, dropped }: LossesDeps): Losses {
     if (lost === 0 || nowMs - loggedMs < everyMs) return;
     log.error(
       { count: lost, ...(lastError !== undefined && { err: lastError }) },
-      "pulls were dropped that no event tells of",
+      "pulls were dropped without an event",
     );
     [lost, loggedMs, lastError] = [0, nowMs, undefined];
   };

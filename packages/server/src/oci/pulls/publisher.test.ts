@@ -25,9 +25,9 @@ const PULL: BufferedPull = {
 };
 const DATA = systemCall(5);
 
-/** A database, and what is kept in it told of in this thread. */
+/** A database, and a publisher that writes the events of its buffered pulls in this thread. */
 async function open(t: TestContext) {
-  const dataDir = mkdtempSync(join(tmpdir(), "moorage-teller-"));
+  const dataDir = mkdtempSync(join(tmpdir(), "moorage-publisher-"));
   const store = await openStore(loadConfig({ MOORAGE_DATA_DIR: dataDir }));
   await store.migrate();
   const logged: string[] = [];
@@ -42,7 +42,7 @@ async function open(t: TestContext) {
         async write(command, data, input) {
           counts.calls += 1;
           if (counts.failures-- > 0) throw new Error("on purpose");
-          // Elsewhere it is not this thread that writes.
+          // In production another thread writes.
           await wait(10);
           return await store.transact((tx) => command.run(openCall(data, tx), input, undefined));
         },
@@ -59,7 +59,7 @@ async function open(t: TestContext) {
     start,
     counts,
     logged,
-    /** Keeps the pulls, so often. Answers whether the last ones were. */
+    /** Buffers the pulls `times` times. Answers whether the last ones were accepted. */
     keep: (pulls: BufferedPull[] = [PULL], times = 1) =>
       store.transact(async (tx) => {
         let isKept = false;
@@ -67,7 +67,7 @@ async function open(t: TestContext) {
           isKept = (await keepPulls.run(openCall(DATA, tx), { pulls }, undefined)).kept;
         return isKept;
       }),
-    async told(count: number): Promise<string[]> {
+    async emitted(count: number): Promise<string[]> {
       for (; ; await wait(5)) {
         const rows = await store.reader.selectFrom("event_outbox").select("body").orderBy("n").execute();
         if (rows.length >= count) return rows.map(({ body }) => body);
@@ -76,17 +76,17 @@ async function open(t: TestContext) {
   };
 }
 
-test("what was kept before it was started is told of, and what is kept later once it is woken", async (t) => {
-  const { start, keep, told } = await open(t);
+test("pulls buffered before the start are published, and later ones once it is woken", async (t) => {
+  const { start, keep, emitted } = await open(t);
   assert.equal(await keep(), true);
   const publisher = start(false);
-  assert.equal((await told(2)).length, 2);
+  assert.equal((await emitted(2)).length, 2);
   await keep([
     { ...PULL, timesMs: [9, 7] },
     { ...PULL, digest: "sha256:d", timesMs: [8] },
   ]);
   publisher.wake();
-  const bodies = (await told(5)).slice(2).map((body) => JSON.parse(body) as { digest: string; when: string });
+  const bodies = (await emitted(5)).slice(2).map((body) => JSON.parse(body) as { digest: string; when: string });
   assert.deepEqual(
     bodies.map(({ when }) => when),
     ["1970-01-01T00:00:00.007Z", "1970-01-01T00:00:00.008Z", "1970-01-01T00:00:00.009Z"],
@@ -97,8 +97,8 @@ test("what was kept before it was started is told of, and what is kept later onc
   );
 });
 
-test("while requests keep the thread busy it goes slowly, where they share the processor, and makes up for it afterwards", async (t) => {
-  const { start, keep, told, counts } = await open(t);
+test("while requests keep a shared processor busy it publishes slowly, and catches up afterwards", async (t) => {
+  const { start, keep, emitted, counts } = await open(t);
   await keep([PULL], 50);
   const spin = async (): Promise<void> => {
     for (
@@ -106,18 +106,18 @@ test("while requests keep the thread busy it goes slowly, where they share the p
       performance.now() < endMs;
       await new Promise((resolve) => setImmediate(resolve))
     ) {
-      for (const turnMs = performance.now() + 10; performance.now() < turnMs;);
+      for (const busyMs = performance.now() + 10; performance.now() < busyMs;);
     }
   };
   const spinning = spin();
   const publisher = start(true);
   await spinning;
   assert.ok(counts.calls < 10, `${counts.calls} of 50 while it was busy`);
-  assert.equal((await told(100)).length, 100);
+  assert.equal((await emitted(100)).length, 100);
   await publisher.close();
 });
 
-test("where they have a processor of their own it does not wait, and nor does it when very many are kept", async (t) => {
+test("it does not wait when requests have their own processor, nor when very many pulls are buffered", async (t) => {
   for (const [isShared, batches] of [
     [false, 50],
     [true, 1_050],
@@ -125,10 +125,11 @@ test("where they have a processor of their own it does not wait, and nor does it
     const { start, keep, counts } = await open(t);
     await keep([PULL], batches);
     const publisher = start(isShared);
-    // Busy until it has told of so many: waiting in between it would not get there.
+    // The loop keeps the thread busy until 40 batches are published; a publisher that waits in between would not get
+    // there in time.
     const endMs = performance.now() + 20_000;
     while (counts.calls < 40 && performance.now() < endMs) {
-      for (const turnMs = performance.now() + 10; performance.now() < turnMs;);
+      for (const busyMs = performance.now() + 10; performance.now() < busyMs;);
       await new Promise((resolve) => setImmediate(resolve));
     }
     assert.ok(counts.calls >= 40);
@@ -136,18 +137,18 @@ test("where they have a processor of their own it does not wait, and nor does it
   }
 });
 
-test("what fails is tried again", async (t) => {
-  const { start, keep, told, counts, logged } = await open(t);
+test("a failed write is attempted again", async (t) => {
+  const { start, keep, emitted, counts, logged } = await open(t);
   counts.failures = 1;
   await keep();
   const publisher = start(false);
   while (logged.length === 0) await wait(5);
   publisher.wake();
-  assert.equal((await told(2)).length, 2);
-  assert.deepEqual(logged, ["telling of pulls failed"]);
+  assert.equal((await emitted(2)).length, 2);
+  assert.deepEqual(logged, ["publishing pull events failed"]);
 });
 
-test("no more are kept than can be told of in good time", async (t) => {
+test("the number of buffered batches is bounded", async (t) => {
   const { keep } = await open(t);
   assert.equal(await keep([PULL], 2_001), true);
   assert.equal(await keep(), false);

@@ -9,73 +9,73 @@ export interface PullPublisherDeps {
   reader: Database;
   clock: { nowMs(): number };
   log: { warn(fields: object, message: string): void };
-  /** Whether requests wait for the same processor: then they come first. */
+  /** Whether requests are served by the same processor. They have priority then. */
   isShared: boolean;
 }
 
-/** Makes events of the pulls that were kept, those of processes that have died as well. */
+/** Emits the events of buffered pulls, including those that a crashed process left behind. */
 export interface PullPublisher {
-  /** There are some. */
+  /** Reports that pulls were buffered. */
   wake(): void;
-  /** Ends it; what is kept stays. */
+  /** Stops publishing. Buffered pulls remain in the database. */
   close(): Promise<void>;
 }
 
 const NONE: PublishedPulls = { count: 0, isMany: false };
-const LOOK_EVERY_MS = 2_000;
-// Before it tells of some, it looks whether the process is busy; as long as it is, so often.
-const BUSY_LOOK_MS = 200;
-const BUSY_LOOKS = 10;
-// The share of the time in which the event loop does something.
-const BUSY = 0.6;
+const POLL_MS = 2_000;
+// Before a batch is published, the load of the process is sampled, and publishing waits while it is busy: at most so
+// many samples, each of this length.
+const BUSY_SAMPLE_MS = 200;
+const MAX_BUSY_SAMPLES = 10;
+// The event loop counts as busy above this share of its time.
+const BUSY_UTILIZATION = 0.6;
 
 /**
- * Starts it. While requests keep the process busy it goes slowly, so that they are answered as if there were no events,
- * and makes up for it afterwards; when very many wait, it goes as fast as it can all the same, since none is to be
- * lost.
+ * Starts the publisher. While requests keep the process busy it publishes slowly, so that they are not delayed, and
+ * catches up afterwards. When very many pulls are buffered it publishes as fast as it can, since none may be lost.
  */
 export function startPullPublisher({ writer, reader, clock, log, isShared }: PullPublisherDeps): PullPublisher {
   let isClosing = false;
   let isWoken = false;
-  let awake: (isClosing: boolean) => void = () => {};
-  const tell = async (): Promise<PublishedPulls> => {
+  let endSleep: (isClosing: boolean) => void = () => {};
+  const publish = async (): Promise<PublishedPulls> => {
     if (!(await hasBufferedPulls(reader))) return NONE;
     return await writer.write(notePulls, systemCall(clock.nowMs()), {});
   };
   const failed = (error: unknown): PublishedPulls => {
-    log.warn({ err: error }, "telling of pulls failed");
+    log.warn({ err: error }, "publishing pull events failed");
     return NONE;
   };
-  /** Until the time is over, it is closed, or, when it may be, woken. */
+  /** Waits for `timeMs`, or until `close`, or, with `mayWake`, until `wake`. */
   const sleep = async (timeMs: number, mayWake: boolean): Promise<void> => {
     if (isClosing || (mayWake && isWoken)) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, timeMs).unref();
-    awake = (closing) => {
+    endSleep = (closing) => {
       if (closing || mayWake) resolve();
     };
     await promise;
     clearTimeout(timer);
   };
-  /** Whether the event loop is busy while the work is done: what is going on now is what counts. */
+  /** Whether the event loop is busy while the work is done. */
   const isBusyDuring = async (work: () => Promise<unknown>): Promise<boolean> => {
     const before = performance.eventLoopUtilization();
     await work();
-    return performance.eventLoopUtilization(before).utilization > BUSY;
+    return performance.eventLoopUtilization(before).utilization > BUSY_UTILIZATION;
   };
   const run = async (): Promise<void> => {
-    let told = NONE;
+    let published = NONE;
     let isBusy = true;
     while (!isClosing) {
       isWoken = false;
-      const looks = isShared && !told.isMany ? BUSY_LOOKS : 0;
-      for (let look = 0; isBusy && look < looks; look += 1)
-        isBusy = await isBusyDuring(() => sleep(BUSY_LOOK_MS, false));
+      const samples = isShared && !published.isMany ? MAX_BUSY_SAMPLES : 0;
+      for (let sample = 0; isBusy && sample < samples; sample += 1)
+        isBusy = await isBusyDuring(() => sleep(BUSY_SAMPLE_MS, false));
       isBusy = await isBusyDuring(async () => {
-        told = await tell().catch(failed);
+        published = await publish().catch(failed);
       });
-      if (told.count > 0) continue;
-      await sleep(LOOK_EVERY_MS, true);
+      if (published.count > 0) continue;
+      await sleep(POLL_MS, true);
       isBusy = true;
     }
   };
@@ -83,11 +83,11 @@ export function startPullPublisher({ writer, reader, clock, log, isShared }: Pul
   return {
     wake() {
       isWoken = true;
-      awake(false);
+      endSleep(false);
     },
     async close() {
       isClosing = true;
-      awake(true);
+      endSleep(true);
       await running;
     },
   };

@@ -9,18 +9,18 @@ const PULL: Pull = { repository: "acme/app", repo: "a/b", tag: "v1", digest: "sh
 const ANN: Caller = { identity: "ann", act: { iss: "https://issuer.example.com", sub: "ann" } };
 const BOB: Caller = { identity: "bob" };
 
-/** A recorder whose writer does what `write` says; what was written is in `written`, one list for each time. */
+/** A recorder whose writer does what `write` says; `written` lists the batches that were written. */
 function open(
   t: TestContext,
   write: (pulls: BufferedPull[]) => Promise<{ kept: boolean }> = async () => ({ kept: true }),
 ) {
   const written: BufferedPull[][] = [];
   const logged: object[] = [];
-  const counts = { dropped: 0, kept: 0, tried: 0 };
+  const counts = { dropped: 0, kept: 0, attempts: 0 };
   const recorder = createPullRecorder({
     writer: {
       async write(_name, _data, { pulls }) {
-        counts.tried += 1;
+        counts.attempts += 1;
         const answer = await write(pulls);
         if (answer.kept) written.push(structuredClone(pulls));
         return answer;
@@ -51,7 +51,7 @@ function open(
 const times = (batch: BufferedPull[] = []): number[] =>
   batch.flatMap(({ timesMs }) => timesMs).sort((one, other) => one - other);
 
-test("pulls that are alike but for their time are one note, others are not", async (t) => {
+test("pulls that differ only in their time share one entry, others do not", async (t) => {
   const { recorder, note, written } = open(t);
   note(ANN, { nowMs: 1 });
   note(ANN, { nowMs: 2 });
@@ -78,7 +78,7 @@ test("pulls that are alike but for their time are one note, others are not", asy
   assert.equal(rest.at(-1)?.userAgent.length, 256);
 });
 
-test("a thousand go at once, whether alike or not, and the rest at the end", async (t) => {
+test("pulls are written in batches of a thousand, alike or not, and the rest at close", async (t) => {
   const { recorder, note, written, counts } = open(t);
   for (let at = 0; at < 2_200; at += 1) note(ANN, { nowMs: at, ...(at % 2 === 0 && { tag: `v${at}` }) });
   await recorder.close();
@@ -91,10 +91,10 @@ test("a thousand go at once, whether alike or not, and the rest at the end", asy
     Array.from({ length: 2_200 }, (_, at) => at),
     "in their order",
   );
-  assert.deepEqual(counts, { dropped: 0, kept: 3, tried: 3 });
+  assert.deepEqual(counts, { dropped: 0, kept: 3, attempts: 3 });
 });
 
-test("the same pull again, by others and by the same, is noted for each", async (t) => {
+test("a repeated pull is recorded for each client, method and user agent", async (t) => {
   const { recorder, written } = open(t);
   const data = { caller: ANN, requestId: "", nowMs: 1, remoteAddress: "192.0.2.1", userAgent: "client/1" };
   const again = [
@@ -125,19 +125,19 @@ test("the same pull again, by others and by the same, is noted for each", async 
   ]);
 });
 
-test("a few are written soon, by themselves", async (t) => {
+test("a few pulls are written soon without a full batch", async (t) => {
   const { note, written } = open(t);
   note();
   while (written.length === 0) await wait(10);
   assert.deepEqual(written.map(times), [[5]]);
 });
 
-test("while nothing is written ten thousand wait, what is more is dropped, counted and logged once; afterwards all goes on", async (t) => {
+test("while writes are blocked at most ten thousand pulls wait; more are dropped, counted and logged once; then recording continues", async (t) => {
   const gate = Promise.withResolvers<void>();
   const { recorder, note, written, counts, logged } = open(t, () => gate.promise.then(() => ({ kept: true })));
   for (let at = 0; at < 10_300; at += 1) note(ANN, { nowMs: at });
   assert.equal(counts.dropped, 300);
-  assert.deepEqual(logged, [{ count: 1 }], "the first at once");
+  assert.deepEqual(logged, [{ count: 1 }], "the first immediately");
   gate.resolve();
   while (written.length < 10) await wait(1);
   note(ANN, { nowMs: 99_999 });
@@ -147,7 +147,7 @@ test("while nothing is written ten thousand wait, what is more is dropped, count
   assert.deepEqual(logged, [{ count: 1 }, { count: 299 }], "the others a minute later, or at the end");
 });
 
-test("what cannot be written is tried three times, then dropped; what is not kept is dropped too", async (t) => {
+test("a batch that cannot be written is dropped after three attempts; one that the buffer does not take is dropped too", async (t) => {
   let failures = 2;
   const { recorder, note, written, counts, logged } = open(t, async () => {
     if (failures > 0) {
@@ -158,14 +158,14 @@ test("what cannot be written is tried three times, then dropped; what is not kep
   });
   for (let at = 0; at < 1_000; at += 1) note(ANN, { nowMs: at });
   while (written.length === 0) await wait(10);
-  assert.deepEqual([times(written[0]).length, counts.tried, counts.dropped], [1_000, 3, 0]);
+  assert.deepEqual([times(written[0]).length, counts.attempts, counts.dropped], [1_000, 3, 0]);
   failures = 3;
   note();
   await recorder.close();
-  assert.deepEqual([written.length, counts.tried, counts.dropped, logged.length], [1, 6, 1, 1]);
+  assert.deepEqual([written.length, counts.attempts, counts.dropped, logged.length], [1, 6, 1, 1]);
 
   const full = open(t, async () => ({ kept: false }));
   full.note();
   await full.recorder.close();
-  assert.deepEqual([full.counts.tried, full.counts.dropped, full.counts.kept], [1, 1, 0]);
+  assert.deepEqual([full.counts.attempts, full.counts.dropped, full.counts.kept], [1, 1, 0]);
 });

@@ -5,20 +5,20 @@ import { keepPulls, type BufferedPull } from "../../events/index.ts";
 import { type Batch, createBatch, numberedCallers } from "./batch.ts";
 import { createLosses } from "./losses.ts";
 
-/** What was answered with. `tag`: as it was asked for; empty: it was asked for by digest. */
+/** The content that was pulled. `tag` is the reference of the request; empty when it was requested by digest. */
 export type Pull = Pick<BufferedPull, "repository" | "repo" | "tag" | "digest" | "type">;
 
 /**
- * Notes pulls, to have them told of by events: outside of a transaction, since a pull has none and is not to wait for
- * one.
+ * Records pulls in the pull buffer, from which their events are emitted. It does not use the transaction of a request:
+ * a pull has none, and must not wait for one.
  */
 export interface PullRecorder {
   /**
-   * Takes it down, to be written within half a second. Never throws, never waits. The caller may be found out without
-   * being in the call's data.
+   * Records a pull, to be written within half a second. Never throws and never waits. `caller` is given apart, since
+   * that of `data` may not be authenticated yet.
    */
   note(data: CallData, caller: Caller, pull: Pull, method: BufferedPull["method"]): void;
-  /** Writes what is left. */
+  /** Writes all pulls recorded so far. */
   close(): Promise<void>;
 }
 
@@ -31,23 +31,26 @@ export interface PullRecorderDeps {
   writer: PullWriter;
   clock: { nowMs(): number };
   log: { error(fields: object, message: string): void };
-  /** Called when there are pulls that no event tells of yet. */
+  /** Called when pulls were written that have no events yet. */
   kept(): void;
-  /** Counts pulls that no event will tell of. */
+  /** Counts pulls that will have no event. */
   dropped(count: number): void;
 }
 
 const FLUSH_EVERY_MS = 500;
-const PULLS_AT_ONCE = 1_000;
-/** So many may wait: no more are noted until they are written, and no more are lost when the process is killed. */
+const BATCH_PULLS = 1_000;
+/**
+ * The most pulls in memory: more are dropped until these are written, and at most these are lost when the process is
+ * killed.
+ */
 const MAX_WAITING = 10_000;
 const MAX_ATTEMPTS = 3;
 const PAUSE_MS = 100;
 
 /**
- * A recorder that writes some pulls at a time: twice a second, and sooner when there are many. Pulls that are alike in
- * all but their time, of which a busy registry has many, are one note until they are events. What cannot be written is
- * tried again, then dropped and counted.
+ * Creates a recorder that writes pulls in batches: twice a second, and sooner when a batch is full. Pulls that differ
+ * only in their time are one entry in the buffer, since a busy registry has many of these. A failed write is attempted
+ * again, then its pulls are dropped and counted.
  */
 export function createPullRecorder({ writer, clock, log, kept, dropped }: PullRecorderDeps): PullRecorder {
   const numberOf = numberedCallers();
@@ -55,15 +58,16 @@ export function createPullRecorder({ writer, clock, log, kept, dropped }: PullRe
   const full: Batch[] = [];
   let filling = createBatch(numberOf);
   let flushing: Promise<void> | undefined;
-  // What is being written waits as well.
+  // Includes the pulls that are being written.
   let waiting = 0;
 
-  const nobody = (): CallData => systemCall(clock.nowMs());
-  const write = async ({ notes, count }: Batch): Promise<void> => {
-    const pulls = [...notes];
+  const newCall = (): CallData => systemCall(clock.nowMs());
+  const write = async (batch: Batch): Promise<void> => {
+    const { count } = batch;
+    const pulls = [...batch.pulls];
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const answer = await writer.write(keepPulls, nobody(), { pulls });
+        const answer = await writer.write(keepPulls, newCall(), { pulls });
         return answer.kept ? kept() : losses.add(count);
       } catch (error) {
         if (attempt === MAX_ATTEMPTS) return losses.add(count, error);
@@ -96,7 +100,7 @@ export function createPullRecorder({ writer, clock, log, kept, dropped }: PullRe
       if (waiting >= MAX_WAITING) return losses.add(1);
       filling.add(data, caller, pull, method);
       waiting += 1;
-      if (filling.count >= PULLS_AT_ONCE) void flushAll();
+      if (filling.count >= BATCH_PULLS) void flushAll();
     },
     async close() {
       clearInterval(timer);

@@ -5,8 +5,8 @@ import { responseSink } from "../body.ts";
 import type { Pulled } from "../tags/timed-pull.ts";
 
 /**
- * The manifest as the repo's source has it, for one who may pull it here. Undefined: there is none, or the repo is not
- * pulled through.
+ * The manifest from the source of the repo, for a caller who may pull it here. Undefined when the source has none, or
+ * the repo does not pull through.
  */
 export async function manifestFromSource(
   { deps }: Exchange,
@@ -19,14 +19,14 @@ export async function manifestFromSource(
 }
 
 /**
- * Answers with a blob of the repo's source, whole, while it is copied; `here`: somebody else has just had it copied.
- * `nowhere`: the source has none, or the repo is not pulled through.
+ * Answers with a whole blob from the source of the repo, while it is copied. "copied" when another request has copied
+ * it meanwhile and nothing was answered; "missing" when the source has no such blob, or the repo does not pull through.
  */
 export async function blobFromSource(
   exchange: Exchange,
   repo: string,
   digest: string,
-): Promise<"answered" | "here" | "nowhere"> {
+): Promise<"answered" | "copied" | "missing"> {
   const {
     req,
     res,
@@ -42,16 +42,16 @@ export async function blobFromSource(
     for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
     res.setHeader("content-length", size);
   };
-  if (upstream === undefined) return "nowhere";
+  if (upstream === undefined) return "missing";
   if (req.method === "HEAD") {
     const size = await upstream.blobSize(repo, digest);
-    if (size === undefined) return "nowhere";
+    if (size === undefined) return "missing";
     begin(size);
     res.end();
     return "answered";
   }
   let length: number | undefined;
-  const there = await upstream.blob(repo, digest, (size) => {
+  const exists = await upstream.blob(repo, digest, (size) => {
     length = size;
     const sink = responseSink(exchange);
     return async (chunk) => {
@@ -59,8 +59,8 @@ export async function blobFromSource(
       await sink(chunk);
     };
   });
-  if (!there) return "nowhere";
-  if (length === undefined) return "here";
+  if (!exists) return "missing";
+  if (length === undefined) return "copied";
   if (!res.headersSent) begin(length);
   res.end();
   return "answered";

@@ -4,14 +4,14 @@ import { type Database, statement } from "../../store/index.ts";
 import { authorize } from "../request.ts";
 import type { Exchange } from "../request.ts";
 import { isDigest } from "../digests.ts";
-import { noneIfUnknown, RegistryError } from "../errors.ts";
+import { undefinedIfUnknown, RegistryError } from "../errors.ts";
 import { OCI_INDEX } from "../manifests/parse.ts";
 import { pullableRepository } from "../names.ts";
 import { sendJson } from "../send.ts";
 import { nextLink, pageSize } from "./list.ts";
 import { parseIso8601 } from "./iso8601.ts";
 
-/** What became of the tag. The manifest's type and size are not known where it is held no more. */
+/** A move or deletion of a tag. The media type and size of a manifest that is no longer stored are null. */
 interface Entry {
   timeMs: number;
   event: "created" | "deleted";
@@ -19,7 +19,7 @@ interface Entry {
   media_type: string | null;
   size: number | null;
 }
-/** Entries between these two, in milliseconds since 1970, neither included, newest first and at most so many. */
+/** Selects entries between these times (milliseconds since 1970, both excluded), newest first, at most `limit`. */
 interface Window {
   sinceMs: number;
   beforeMs: number;
@@ -31,10 +31,10 @@ const UNKNOWN_TYPE = "application/octet-stream";
 const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
 /**
- * GET /v2/<name>/_oci/tag-history/<tag>: each manifest the tag came to point to and each of its deletions, newest
- * first, as an image index: `n` of them (at most 1000), between `since` and `before`, of one `digest`; a Link leads on.
- * A tag or a repository that never was has none. Source: opencontainers/distribution-spec pull request 606,
- * extensions/_oci.md, which is not merged yet.
+ * GET /v2/<name>/_oci/tag-history/<tag>: each manifest that the tag came to point to and each of its deletions, newest
+ * first, as an image index: `n` of them (at most 1000), between `since` and `before`, of one `digest`; a Link leads to
+ * the next page. A tag or a repository that never existed has an empty history. Source:
+ * opencontainers/distribution-spec pull request 606, extensions/_oci.md, which is not merged yet.
  */
 export async function handleTagHistory(exchange: Exchange, { tag }: { tag: string }): Promise<void> {
   await authorize(exchange, ["pull"]);
@@ -51,7 +51,7 @@ export async function handleTagHistory(exchange: Exchange, { tag }: { tag: strin
     throw new RegistryError("DIGEST_INVALID", "Invalid argument: digest: must be a sha256 or sha512 digest");
   const found = await deps.transactor.read(exchange.callData, async (call) => {
     const repo = await pullableRepository(call, deps.config, name, { tag }, [Capability.CAP_TAG_LIST]).catch(
-      noneIfUnknown,
+      undefinedIfUnknown,
     );
     if (repo === undefined || count === 0) return [];
     return digest === null
@@ -83,8 +83,8 @@ const selectRecords = statement<Pick<Entry, "digest" | "media_type" | "size"> & 
 );
 
 /**
- * A deletion is told with what the tag pointed to before: the next older record, which is read with it even when it is
- * too old itself.
+ * The entry of a deletion names the digest that the tag pointed to before, which is in the next older record; that
+ * record is read even when it is outside of the window.
  */
 async function entriesOf(
   db: Database,
@@ -111,7 +111,7 @@ const selectOfDigest = statement<Pick<Entry, "media_type" | "size"> & { time: nu
     where h.repo = ? and h.digest = ? and h.tag = ? and h.time < ? order by h.time desc limit ?`,
 );
 
-/** The deletions of a digest are those that follow one of its own records. */
+/** The entries of one digest: its own records, and the deletions that follow them. */
 async function entriesOfDigest(
   db: Database,
   repo: string,
@@ -127,9 +127,9 @@ async function entriesOfDigest(
   return entries.filter(({ timeMs }) => timeMs > sinceMs && timeMs < beforeMs).slice(0, limit);
 }
 
-// An instant between two milliseconds is rounded to the side that leaves "older than" and "newer than" as they are.
+// A time between two milliseconds is rounded so that comparisons with `since` and `before` stay correct.
 function readTime(query: URLSearchParams, field: string): ReturnType<typeof parseIso8601> {
-  // A "+" before a zone that was not escaped arrives as a space.
+  // A "+" before the zone that was not percent-encoded arrives as a space.
   const text = query.get(field)?.replaceAll(" ", "+");
   if (text === undefined) return undefined;
   const moment = RFC_3339.test(text) ? parseIso8601(text) : undefined;

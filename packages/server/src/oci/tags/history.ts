@@ -9,14 +9,14 @@ import { sendJson } from "../send.ts";
 import { parseIso8601 } from "./iso8601.ts";
 import type { Moment } from "./iso8601.ts";
 
-/** Source: spec.md, Limits. */
+/** Source: docs/contract.md, "Limits". */
 const MAX_RECORDS = 1000;
 
 /**
- * GET /v2/<organization>/<image>/_service/history/<tag>: the digests the tag came to point to, oldest first, at most
- * 1000, between the optional `start` and `end`, both included; a date as `end` includes its whole day. A deleted tag
- * answers its history. 401 without a token, 403 for another audience or repository, 400 naming a bad parameter, 404 for
- * an unknown image or tag. Source: spec.md, Tag History API; contract §8.
+ * GET /v2/<organization>/<image>/_service/history/<tag>: the digests that the tag came to point to, oldest first, at
+ * most 1000, between the optional `start` and `end`, both included; a date as `end` includes its whole day. The history
+ * of a deleted tag is answered too. 401 without a token, 403 for another audience or repository, 400 naming an invalid
+ * parameter, 404 for an unknown image or tag. Source: docs/contract.md, "Tag history".
  */
 export async function handleHistory(exchange: Exchange, { tag }: { tag: string }): Promise<void> {
   await authorize(exchange, ["pull"]);
@@ -36,7 +36,7 @@ export async function handleHistory(exchange: Exchange, { tag }: { tag: string }
       .orderBy("time")
       .limit(MAX_RECORDS)
       .execute();
-    // An empty window is an answer; a tag that never was is not.
+    // A window without records is answered as an empty list, a tag that never existed with 404.
     if (found.length === 0 && !(await records.limit(1).executeTakeFirst())) {
       throw new RegistryError("MANIFEST_UNKNOWN", `Tag not found: ${tag}`, {
         details: { resource: { type: "moorage.registry.v2.Tag", name: tag } },
@@ -50,7 +50,7 @@ export async function handleHistory(exchange: Exchange, { tag }: { tag: string }
   sendJson(exchange, 200, { "content-type": "application/json" }, body);
 }
 
-/** The window in milliseconds. All that is wrong with the query is said at once. */
+/** The window in milliseconds since 1970. Throws INVALID_ARGUMENT with all that is wrong with the query. */
 function readWindow(query: URLSearchParams): { startMs: number; endMs: number } {
   const violations: FieldViolation[] = [];
   for (const key of new Set(query.keys())) {
@@ -62,7 +62,8 @@ function readWindow(query: URLSearchParams): { startMs: number; endMs: number } 
   const end = readMoment(query, "end", violations);
   const startMs = start?.firstMs ?? Number.MIN_SAFE_INTEGER;
   const endMs = end?.lastMs ?? Number.MAX_SAFE_INTEGER;
-  // An instant between two milliseconds is its own end.
+  // For a time between two milliseconds `lastMs` is before `firstMs`; as both start and end it is a valid, empty
+  // window.
   if (start && end && end.lastMs < Math.min(start.firstMs, start.lastMs))
     violations.push({ field: "end", description: "must not be before start" });
   if (violations.length > 0) throw invalidArgument(...violations);
@@ -72,7 +73,7 @@ function readWindow(query: URLSearchParams): { startMs: number; endMs: number } 
 function readMoment(query: URLSearchParams, field: string, violations: FieldViolation[]): Moment | undefined {
   const text = query.get(field);
   if (text === null || violations.some((violation) => violation.field === field)) return undefined;
-  // A "+" before a zone that was not escaped arrives as a space, which no ISO 8601 text holds.
+  // A "+" before the zone that was not percent-encoded arrives as a space, which no ISO 8601 text contains.
   const moment = parseIso8601(text.replaceAll(" ", "+"));
   if (!moment)
     violations.push({ field, description: "must be an ISO 8601 date or date-time, as 2026-01-02T03:04:05Z" });

@@ -12,7 +12,7 @@ const last = (text: string): string | undefined => {
   return moment && new Date(moment.lastMs).toISOString();
 };
 
-test("date-times in every form", () => {
+test("a date-time in every form denotes its instant", () => {
   for (const [text, instant] of [
     ["2026-01-02T03:04:05Z", "2026-01-02T03:04:05.000Z"],
     ["2026-01-02T03:04:05", "2026-01-02T03:04:05.000Z"],
@@ -38,7 +38,7 @@ test("date-times in every form", () => {
   }
 });
 
-test("a date stands for all of its days", () => {
+test("a date denotes all of its days", () => {
   for (const [text, from, to] of [
     ["2026-01-02", "2026-01-02T00:00:00.000Z", "2026-01-02T23:59:59.999Z"],
     ["20240229", "2024-02-29T00:00:00.000Z", "2024-02-29T23:59:59.999Z"],
@@ -53,13 +53,13 @@ test("a date stands for all of its days", () => {
   }
 });
 
-test("finer fractions are rounded inwards", () => {
+test("fractions finer than a millisecond are rounded inwards", () => {
   assert.equal(first("2026-01-02T00:00:00.0005Z"), "2026-01-02T00:00:00.001Z");
   assert.equal(last("2026-01-02T00:00:00.0005Z"), "2026-01-02T00:00:00.000Z");
   assert.equal(first("2026-01-02T00:00:00.123000000000Z"), "2026-01-02T00:00:00.123Z");
 });
 
-test("what is no ISO 8601 is refused", () => {
+test("a text that is not ISO 8601 is rejected", () => {
   for (const text of [
     "",
     "T",
@@ -103,7 +103,7 @@ test("what is no ISO 8601 is refused", () => {
     assert.equal(parseIso8601(text), undefined, JSON.stringify(text));
 });
 
-test("property: what Date prints is read back, in any zone and form", () => {
+test("property: a printed Date is parsed to the same instant, in any zone and form", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: -62_135_596_800_000 + 90_000_000, max: 253_402_300_799_999 - 90_000_000 }),
@@ -120,7 +120,7 @@ test("property: what Date prints is read back, in any zone and form", () => {
   );
 });
 
-test("property: any text is read or refused, never thrown upon", () => {
+test("property: any text is parsed or rejected without an exception", () => {
   const alphabet = fc.string({ unit: fc.constantFrom(..."0123456789-:.,TWZ+ tz"), maxLength: 40 });
   fc.assert(
     fc.property(fc.oneof(alphabet, fc.string()), (text) => {

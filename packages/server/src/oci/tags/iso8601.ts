@@ -1,7 +1,7 @@
 /**
- * What an ISO 8601 text stands for, in whole milliseconds since 1970, both ends included. A date stands for all of its
- * days, so that `end=2026-01-02` takes in the second of January; a date-time stands for its instant (finer fractions
- * than milliseconds are rounded inwards, so `lastMs` may be `firstMs` - 1).
+ * The range that an ISO 8601 text denotes, in milliseconds since 1970, both ends included. A date denotes all its days,
+ * so that `end=2026-01-02` includes the second of January. A date-time denotes an instant; a fraction finer than a
+ * millisecond is rounded inwards, so that `lastMs` may be `firstMs` - 1.
  */
 export interface Moment {
   firstMs: number;
@@ -13,7 +13,7 @@ const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 const MAX_LENGTH = 64;
 
-// Calendar, week and ordinal dates, extended and basic; a year, a month or a week may stand alone.
+// Calendar, week and ordinal dates, extended and basic; a year, a month or a week alone is valid too.
 const DATE = new RegExp(
   [
     "(?<y1>\\d{4})(?:-(?<m1>\\d\\d)(?:-(?<d1>\\d\\d))?)?",
@@ -32,9 +32,10 @@ const BASIC_TIME = /^(\d\d)(?:(\d\d)(\d\d)?)?(?:[.,](\d+))?$/;
 const ZONE = /(?:Z|([+-])(\d\d)(?::?(\d\d))?)$/i;
 
 /**
- * Reads a date or a date-time of ISO 8601:2019 in the common era: calendar, week and ordinal dates, basic or extended
- * (not mixed), a fraction on the last part of the time, `24:00` and a leap second, and a zone; without one it is UTC.
- * Lower-case `t` and `z` are read as well (RFC 3339). Undefined: it is none. Source: contract §8.
+ * Parses an ISO 8601:2019 date or date-time of the common era: calendar, week and ordinal dates, basic or extended (not
+ * mixed), a fraction on the last part of the time, `24:00`, a leap second, and a zone, which defaults to UTC.
+ * Lower-case `t` and `z` are accepted as well (RFC 3339). Undefined when the text is none. Source: docs/contract.md,
+ * "Tag history".
  */
 export function parseIso8601(text: string): Moment | undefined {
   if (text.length > MAX_LENGTH) return undefined;
@@ -42,7 +43,7 @@ export function parseIso8601(text: string): Moment | undefined {
   if (cut < 0) return readDate(text);
   const datePart = text.slice(0, cut);
   const day = readDate(datePart);
-  // Only a whole day has a time.
+  // A time is valid only with a date of one day.
   if (!day || day.lastMs - day.firstMs !== DAY_MS - 1) return undefined;
   const rest = text.slice(cut + 1);
   const zone = ZONE.exec(rest);
@@ -107,7 +108,7 @@ function readTime(text: string, form: RegExp): Moment | undefined {
   return { firstMs: numerator % denominator === 0n ? flooredMs : flooredMs + 1, lastMs: flooredMs };
 }
 
-/** Also `+0200` after an extended time: `date +%FT%T%z` prints it so. */
+/** Accepts `+0200` after an extended time as well, which `date +%FT%T%z` prints. */
 function readOffset(zone: RegExpExecArray): number | undefined {
   const [, sign, hours = "0", minutes = "0"] = zone;
   if (Number(hours) > 23 || Number(minutes) > 59) return undefined;
@@ -115,7 +116,7 @@ function readOffset(zone: RegExpExecArray): number | undefined {
 }
 
 function dayMs(year: number, month: number, day: number): number {
-  // Date.UTC takes the years 0 to 99 for 1900 to 1999.
+  // Date.UTC would treat the years 0 to 99 as 1900 to 1999.
   return new Date(0).setUTCFullYear(year, month, day);
 }
 

@@ -5,7 +5,7 @@ import { invalidArgument } from "../../errors.ts";
 import { repositoryFor } from "../names.ts";
 import { sendJson } from "../send.ts";
 
-/** So many names a page at most; a client that asks for more follows the Link. */
+/** The most tags in a page; the rest follows by the Link. */
 const MAX_PAGE = 1000;
 
 /**
@@ -35,7 +35,10 @@ export async function handleTags(exchange: Exchange): Promise<void> {
   sendJson(exchange, 200, { "content-type": "application/json", ...more }, { name, tags });
 }
 
-/** The query's `n`, at most 1000, which it is when absent. INVALID_ARGUMENT when it is not a number of tags. */
+/**
+ * The page size from the query's `n`: at most 1000, which is the default. Throws INVALID_ARGUMENT when it is not a
+ * whole number.
+ */
 export function pageSize(query: URLSearchParams): number {
   const text = query.get("n");
   if (text === null) return MAX_PAGE;
@@ -44,7 +47,7 @@ export function pageSize(query: URLSearchParams): number {
   return Math.min(Number(text), MAX_PAGE);
 }
 
-/** The header that leads to the next page. Source: RFC 8288. */
+/** The Link header to the next page. Source: RFC 8288. */
 export function nextLink(path: string, query: Record<string, string>): { link: string } {
   return { link: `<${path}?${new URLSearchParams(query)}>; rel="next"` };
 }

@@ -3,21 +3,21 @@ import type { Call } from "../../core/call.ts";
 import { type Row, statement } from "../../store/index.ts";
 import { RegistryError } from "../errors.ts";
 
-/** A manifest as a pull needs it. */
+/** The columns of a manifest that a pull needs. */
 export type Pulled = Pick<Row<"manifests">, "digest" | "media_type" | "content">;
 
 const SECOND_MS = 1_000;
 
-// The record is found from the end of the tag's part of the primary key, however long it is.
+// The primary key leads to the last record before the time, however long the tag's history is.
 const selectAsOf = statement<Pulled | { digest: string; media_type: null; content: null }>(
   `select h.digest, m.media_type, m.content from (select digest from tag_history where repo = ? and tag = ? and time <= ? order by time desc limit 1) as h
     left join manifests as m on m.repo = ? and m.digest = h.digest`,
 );
 
 /**
- * The manifest that the tag led to at the end of that second; until the second is over, that it leads to now. The tag
- * may be gone since. MANIFEST_UNKNOWN when there was no such tag then, when the second has not begun by this server's
- * clock, and when the manifest is held no more, with its digest.
+ * The manifest that the tag pointed to at the end of that second; during the second, the manifest that it points to
+ * now. The tag may have been deleted since. Throws MANIFEST_UNKNOWN when the tag did not exist then, when the second
+ * has not begun by the clock of this server, and, with its digest, when the manifest is no longer stored.
  */
 export async function manifestAsOf(
   call: Call,
@@ -32,7 +32,10 @@ export async function manifestAsOf(
   return found;
 }
 
-/** There is no such tag or manifest in the repo; a time that was mistyped is told from a tag that is not there. */
+/**
+ * The error for a tag or manifest that the repo does not have. For a reserved tag that is not a valid time, the message
+ * explains the format.
+ */
 export function notPulled(reference: string): RegistryError {
   return unknown(
     reference,

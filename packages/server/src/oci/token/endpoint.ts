@@ -14,18 +14,18 @@ import { wholeBodyOf } from "../body.ts";
 import { grantedScopes } from "./grants.ts";
 import { parseScopes } from "./scopes.ts";
 
-/** What the token endpoint needs beside what the registry does. */
+/** The dependencies of the token endpoint, beside those of the registry. */
 export interface TokenDeps extends RegistryDeps {
   tokens: Pick<Tokens, "mint" | "read">;
   exchanger: Pick<Exchanger, "exchange">;
   refreshTokens: Pick<RefreshTokens, "read">;
-  /** How long a registry token lives; one hour at most. */
+  /** The lifetime of a registry token; one hour at most. */
   registryTokenTtlMs: number;
 }
 
 const MAX_FORM_BYTES = 65_536;
 const MAX_CREDENTIAL_LENGTH = 20_000;
-const MAX_TOLD = 10;
+const MAX_LOGGED_SCOPES = 10;
 
 /** A user name, possibly an identity's uid, and a token of some kind as the password. */
 interface Credential {
@@ -35,10 +35,10 @@ interface Credential {
 
 /**
  * GET and POST of `/token`: the distribution token protocol and its OAuth 2 form (grant_type `password` or
- * `refresh_token`). Answers a registry token for what the caller may have of the scopes it asks for; an anonymous one
- * without credentials. `service` and `account` are read by nobody: there is one service, and the token says who it is.
- * 400 names a malformed `scope`, 401 bad credentials. Source: spec.md, Token endpoint; contract §8. The door answers
- * every request itself and never throws.
+ * `refresh_token`). Answers a registry token for those of the requested scopes that the caller has rights for; without
+ * credentials the token is anonymous. `service` and `account` are ignored: there is one service, and the credential
+ * names the identity. Answers 400 naming a malformed `scope`, 401 for invalid credentials. The handler answers every
+ * request itself and never throws. Source: docs/contract.md, "Registry tokens".
  */
 export function tokenEndpoint(deps: TokenDeps): RequestHandler {
   return async (req, res, data) => {
@@ -70,10 +70,10 @@ async function answerToken(deps: TokenDeps, exchange: Exchange): Promise<void> {
   const { granted, leftOut } = await deps.transactor.read({ ...callData, caller }, (call) =>
     grantedScopes(call, deps.config, wanted.scopes),
   );
-  // Left out without a word to the client, as the protocol has it: whoever wonders finds here what was missing.
+  // The protocol leaves scopes out without an error, so the log says which rights were missing.
   if (leftOut.length > 0 && caller.identity !== "") {
     deps.log.info(
-      { requestId: callData.requestId, identity: caller.identity, leftOut: leftOut.slice(0, MAX_TOLD) },
+      { requestId: callData.requestId, identity: caller.identity, leftOut: leftOut.slice(0, MAX_LOGGED_SCOPES) },
       "scopes left out of a registry token",
     );
   }
@@ -84,7 +84,7 @@ async function answerToken(deps: TokenDeps, exchange: Exchange): Promise<void> {
     ttlMs: deps.registryTokenTtlMs,
     nowMs: callData.nowMs,
     access: granted.map(({ name, actions }) => ({ type: "repository", name, actions })),
-    // A token gotten for another is never wider and never outlives it.
+    // The token never grants more than the one it was exchanged for, and never expires later.
     ...(caller.expiresAtMs !== undefined && { notAfterMs: caller.expiresAtMs }),
     ...(caller.act && { act: caller.act }),
     ...(caller.external && { external: caller.external }),
@@ -102,7 +102,7 @@ async function answerToken(deps: TokenDeps, exchange: Exchange): Promise<void> {
   sendJson(exchange, 200, headers, req.method === "POST" ? { ...body, scope, token_type: "Bearer" } : body);
 }
 
-/** Basic, or the platform token as Bearer. Undefined: nobody says who it is. */
+/** The credential of the Authorization header: Basic, or a platform token as Bearer. Undefined without the header. */
 function headerCredential(deps: TokenDeps, authorization: string | undefined): Credential | undefined {
   if (authorization === undefined) return undefined;
   const [, scheme = "", value = ""] =
@@ -122,9 +122,9 @@ function formCredential(form: URLSearchParams): Credential {
 }
 
 /**
- * Who shows the credential: a platform token, a refresh token (which is not used up: docker keeps what it logged in
- * with), or the token of an external issuer, with the identity to become as the user name. Throws UNAUTHORIZED for all
- * others, registry tokens included; that of an external token says why.
+ * The caller of the credential: a platform token, a refresh token (which stays valid, since docker stores what it
+ * logged in with), or the token of an external issuer, with the identity to assume as the user name. Throws
+ * UNAUTHORIZED for all others, registry tokens included; the error gives the reason for an external token only.
  */
 async function callerOf(deps: TokenDeps, { callData }: Exchange, { user, secret }: Credential): Promise<Caller> {
   try {
@@ -138,13 +138,16 @@ async function callerOf(deps: TokenDeps, { callData }: Exchange, { user, secret 
     const { token } = await deps.exchanger.exchange(request, callData);
     return await deps.tokens.read(token, callData.nowMs);
   } catch (error) {
-    const refused =
+    const isRejected =
       error instanceof MoorageError && (error.code === Code.Unauthenticated || error.code === Code.PermissionDenied);
-    throw refused ? badCredential(deps, error) : error;
+    throw isRejected ? badCredential(deps, error) : error;
   }
 }
 
-/** Of the token of another issuer it says why, as far as the exchange does; of all others it says nothing. */
+/**
+ * The error for rejected credentials. It gives the reason for the token of an external issuer, as far as the token
+ * exchange does, and none for other credentials.
+ */
 function badCredential({ config }: TokenDeps, error?: MoorageError): RegistryError {
   const words = error && rejectionMessage(error);
   const metadata = words === undefined ? undefined : error?.details.metadata;

@@ -6,7 +6,7 @@ import { type Resolved, resolveRepository } from "../../core/image-path.ts";
 import type { PublicSettings } from "../anonymous.ts";
 import type { RepositoryScope } from "./scopes.ts";
 
-/** What was left out of a token, and the capabilities (CAP_…) that were missing for it. */
+/** An action left out of a token, and the capabilities (CAP_…) that the caller lacks for it. */
 export interface LeftOut {
   repository: string;
   action: Action;
@@ -14,9 +14,9 @@ export interface LeftOut {
 }
 
 /**
- * What of the wanted scopes the caller may have now; the rest is left out, not an error. The rights are asked again at
- * every use of the token: it only narrows. Anybody may have `pull` in the public organization, where tag and digest
- * decide later. Source: contract §8.
+ * The requested scopes that the caller has rights for; the others are left out without an error. The rights are checked
+ * again at every use of the token, which only narrows them. Every caller, also an anonymous one, gets `pull` in the
+ * public organization; tag and digest decide when it pulls. Source: docs/contract.md, "Registry tokens".
  */
 export async function grantedScopes(
   call: Call,
@@ -26,11 +26,11 @@ export async function grantedScopes(
   const granted: RepositoryScope[] = [];
   const leftOut: LeftOut[] = [];
   for (const { name, actions } of wanted) {
-    const place = await resolveRepository(call, name);
+    const resolved = await resolveRepository(call, name);
     const allowed: Action[] = [];
     for (const action of actions) {
-      const open = action === "pull" && name.startsWith(`${settings.publicOrganization}/`);
-      const lacking = open ? [] : await lackingFor(call, place, action);
+      const isPublic = action === "pull" && name.startsWith(`${settings.publicOrganization}/`);
+      const lacking = isPublic ? [] : await lackingFor(call, resolved, action);
       if (lacking.length === 0) allowed.push(action);
       else leftOut.push({ repository: name, action, lacking: capabilityNames(lacking) });
     }
@@ -40,15 +40,15 @@ export async function grantedScopes(
 }
 
 /**
- * On a repo that does not exist, the rights at the innermost group that does count; to push, those to make what is
- * missing as well.
+ * The capabilities that the caller lacks for the action. For a repo that does not exist, the rights at the innermost
+ * existing group count; a push needs those to create what is missing as well.
  */
 async function lackingFor(call: Call, resolved: Resolved, action: Action): Promise<Capability[]> {
-  const place = resolved.repo ?? resolved.group;
-  if (action === "pull") return lackingOf(call, place, PULL);
+  const scope = resolved.repo ?? resolved.group;
+  if (action === "pull") return lackingOf(call, scope, PULL);
   if (action === "push") return lackingToPush(call, resolved);
-  const lacking = await lackingOf(call, place, DELETE);
-  // One of them is enough.
+  const lacking = await lackingOf(call, scope, DELETE);
+  // Either capability is enough.
   return lacking.length < DELETE.length ? [] : lacking;
 }
 

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { parseScopes } from "./scopes.ts";
 
-test("scopes are split, joined by repository and freed of what is not known", () => {
+test("scopes are split and joined by repository; unknown types and actions are ignored", () => {
   assert.deepEqual(parseScopes([]), { scopes: [] });
   assert.deepEqual(parseScopes([""]), { scopes: [] });
   assert.deepEqual(parseScopes(["repository:acme/app:pull"]), { scopes: [{ name: "acme/app", actions: ["pull"] }] });
@@ -22,7 +22,7 @@ test("scopes are split, joined by repository and freed of what is not known", ()
   assert.deepEqual(parseScopes(["repository:acme/app:metadata_read"]), { scopes: [{ name: "acme/app", actions: [] }] });
 });
 
-test("malformed scopes are refused", () => {
+test("malformed scopes are rejected", () => {
   for (const text of [
     "repository",
     "repository:acme/app",
@@ -41,7 +41,7 @@ test("malformed scopes are refused", () => {
   }
 });
 
-test("property: what is read was asked for, and no text throws", () => {
+test("property: parsed scopes are among the requested ones, and no text throws", () => {
   const text = fc
     .array(fc.constantFrom("repository", ":", "acme/app", "pull", "push", ",", "*", " ", "/", "A", "(x)"))
     .map((parts) => parts.join(""));

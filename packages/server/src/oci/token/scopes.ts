@@ -1,7 +1,7 @@
 import type { Action } from "../request.ts";
 import { isRepositoryName } from "../digests.ts";
 
-/** What may be done with one repository, as an entry of a token's `access` claim has it. */
+/** The actions granted on one repository, as an entry of the `access` claim. */
 export interface RepositoryScope {
   name: string;
   actions: Action[];
@@ -10,13 +10,13 @@ export interface RepositoryScope {
 const MAX_SCOPES = 100;
 const MAX_LENGTH = 16_384;
 const KNOWN: readonly Action[] = ["pull", "push", "delete"];
-// resourcetype, with a class; resourcename, which may hold colons; actions.
+// resourcetype, optionally with a class; resourcename, which may contain colons; actions.
 const FORM = /^([a-z0-9]+(?:\([a-z0-9]+\))?):(.+):((?:\*|[a-z_]*)(?:,(?:\*|[a-z_]*))*)$/;
 
 /**
- * Reads the `scope` parameters of a token request: each may hold several scopes, separated by spaces. Entries for one
- * repository are joined, `*` is all actions; other kinds of resources and unknown actions are left out. Source:
- * distribution token scope documentation.
+ * Parses the `scope` parameters of a token request; each may hold several scopes, separated by spaces. Entries for one
+ * repository are joined, `*` means all actions; other resource types and unknown actions are ignored. `problem` says
+ * why a parameter is malformed. Source: distribution token scope documentation.
  */
 export function parseScopes(values: readonly string[]): { scopes: RepositoryScope[] } | { problem: string } {
   if (values.reduce((sum, value) => sum + value.length, 0) > MAX_LENGTH)
