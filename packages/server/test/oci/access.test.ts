@@ -3,10 +3,10 @@ import { test } from "node:test";
 import { generateKeyPair, exportJWK, SignJWT } from "jose";
 import { digestOf, OCI_IMAGE, OCI_INDEX, startInstallation } from "../support/installation.ts";
 
-// What contract.md §1, §2, §7 and §8 and spec.md's registry parts say of names, rights and images, against the whole
-// server.
+// Names, rights and images of the registry (docs/contract.md, "Resource names", "Capabilities and roles" and "Registry"
+// to "Tag history"), against the whole server.
 
-test("an image path follows the names of today, and leads only to names that can stand in it", async (t) => {
+test("an image path follows renames, and reaches only groups and repos with valid image names", async (t) => {
   const {
     bootstrap: {
       organization: { uid: org },
@@ -36,7 +36,7 @@ test("an image path follows the names of today, and leads only to names that can
     [image.digest],
   );
 
-  // Groups and repos share their names under one parent, on creation, by renaming and by a push.
+  // Groups and repos under one parent share one namespace: on creation, on renaming and on a push.
   await api("POST", `/iam/v2/groups/${team.uid}`, { name: "inner" });
   assert.equal(
     (await ask("POST", `/registry/v2/repos/${team.uid}`, { token: platform, json: { name: "inner" } })).status,
@@ -54,13 +54,13 @@ test("an image path follows the names of today, and leads only to names that can
     ["inner", /^"inner" is a group of images here/],
     ["api2/below", /^"api2" is an image here/],
   ] as const) {
-    const refused = await ask("POST", `/v2/acme/team-c/${name}/blobs/uploads/`, { token: registry });
-    assert.equal(refused.status, 409);
-    assert.match(refused.json.errors[0]?.message ?? "", message);
+    const rejected = await ask("POST", `/v2/acme/team-c/${name}/blobs/uploads/`, { token: registry });
+    assert.equal(rejected.status, 409);
+    assert.match(rejected.json.errors[0]?.message ?? "", message);
   }
 });
 
-test("a refused push leaves no repo and no group", async (t) => {
+test("a rejected push creates no repo and no group", async (t) => {
   const {
     bootstrap: {
       organization: { uid: org },
@@ -99,7 +99,7 @@ test("a refused push leaves no repo and no group", async (t) => {
   );
 });
 
-test("the free tier of the public organization is anybody's, with all that belongs to it, and nothing else is", async (t) => {
+test("anonymous callers can pull the free tier of the public organization with all that belongs to it, and nothing else", async (t) => {
   const { ask, pushImage, pushBlob, pushManifest, registry, grantsOf } = await startInstallation(t);
   const old = await pushImage("public/app", "latest", "old");
   await pushImage("public/app", "latest", "new");
@@ -167,7 +167,7 @@ test("the free tier of the public organization is anybody's, with all that belon
   assert.equal((await ask("GET", "/v2/public/app/manifests/latest")).status, 401);
 });
 
-test("every credential of the token endpoint, and a deleted identity's are dead at once", async (t) => {
+test("the token endpoint takes every kind of credential, and none of a deleted identity", async (t) => {
   const {
     bootstrap: {
       organization: { uid: org },
@@ -242,7 +242,7 @@ test("every credential of the token endpoint, and a deleted identity's are dead 
   assert.equal((await ask("GET", "/token", { basic: `x:${exchanged.refreshToken}` })).status, 401);
 });
 
-test("a token narrowed to capabilities or groups is as narrow at the registry", async (t) => {
+test("a token narrowed to capabilities or groups is narrowed at the registry too", async (t) => {
   const {
     bootstrap: {
       organization: { uid: org },
@@ -263,14 +263,14 @@ test("a token narrowed to capabilities or groups is as narrow at the registry", 
   assert.equal((await ask("GET", "/v2/acme/app/manifests/v1", { token: history })).status, 403);
   assert.equal((await ask("GET", "/v2/acme/team/app/manifests/v1", { token: inTeam })).status, 200);
   assert.equal((await ask("GET", "/v2/acme/app/manifests/v1", { token: inTeam })).status, 403);
-  // Nor does it make organizations, though its identity may.
+  // A narrowed token cannot create organizations either, though its identity may.
   for (const query of ["cap=CAP_REPO_LIST", `scopes=${org}`]) {
     const { token } = (await ask("GET", `/sts/exchange?${query}`, { token: platform })).json;
     assert.equal((await ask("POST", "/iam/v2/groups", { token, json: { name: "sneaky" } })).status, 403);
   }
 });
 
-test("an identity of a subgroup sees nothing of the organization's own registry", async (t) => {
+test("an identity of a subgroup has no access to the organization's own images", async (t) => {
   const {
     ask,
     api,
@@ -300,7 +300,7 @@ test("an identity of a subgroup sees nothing of the organization's own registry"
   );
 });
 
-test("the architectures and sizes of what was pushed", async (t) => {
+test("the architectures and sizes of pushed images", async (t) => {
   const { ask, api, pushImage, pushManifest, platform } = await startInstallation(t);
   const [one, two] = [
     await pushImage("acme/app", "one", "one"),
@@ -336,7 +336,7 @@ test("the architectures and sizes of what was pushed", async (t) => {
   );
 });
 
-test("what the built-in roles may do at the registry", async (t) => {
+test("the rights of the built-in roles at the registry", async (t) => {
   const {
     bootstrap: {
       organization: { uid: org },
@@ -346,7 +346,7 @@ test("what the built-in roles may do at the registry", async (t) => {
     addIdentity,
     tokenFor,
   } = await startInstallation(t);
-  // Pull, read tags and history, move a tag, make a repo, make a subgroup on the way, delete.
+  // Pull, list tags, read the history, move a tag, create a repo, create a subgroup, delete.
   const roles: Record<
     string,
     [pull: number, tags: number, history: number, move: number, repo: number, subgroup: number, remove: number]

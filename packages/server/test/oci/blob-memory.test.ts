@@ -8,32 +8,32 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { begin, folder, owner, REPO } from "../support/registry-endpoint-client.ts";
 
-// How much memory the server's process takes at most while a blob goes up and comes down, in MiB, for a small one and
-// one sixteen times as large.
+// The peak memory of the server process while a blob is pushed and pulled, in MiB: for a small blob, and for one
+// sixteen times as large.
 
 const MIB = 1024 * 1024;
-const PATIENCE_MS = 60_000;
-// What the collector leaves lying about differs from run to run by some tens of MiB; a blob held in memory would be a
-// good 200 more.
+const TIMEOUT_MS = 60_000;
+// The garbage that is not yet collected differs between runs by some tens of MiB; a blob held in memory would add more
+// than 200.
 const SLACK_MIB = 96;
 
 function peakMib(pid: number): number {
   return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
 }
 
-/** A body whose every MiB is another. */
+/** One MiB of a body, different for each index. */
 function block(index: number): Buffer {
   const content = Buffer.alloc(MIB, "moorage ");
   content.writeUInt32LE(index);
   return content;
 }
 
-async function pushed(url: string, mib: number): Promise<string> {
+async function pushBlob(url: string, mib: number): Promise<string> {
   const hash = createHash("sha256");
   const put = request(url + (await begin({ url })), {
     method: "PATCH",
     headers: { authorization: owner, "content-length": mib * MIB },
-    timeout: PATIENCE_MS,
+    timeout: TIMEOUT_MS,
   });
   const answered = once(put, "response") as Promise<[IncomingMessage]>;
   for (let index = 0; index < mib; index += 1) {
@@ -52,7 +52,7 @@ async function pushed(url: string, mib: number): Promise<string> {
   return digest;
 }
 
-async function pulled(url: string, digest: string): Promise<string> {
+async function pullBlob(url: string, digest: string): Promise<string> {
   const response = await fetch(`${url}/v2/${REPO}/blobs/${digest}`, { headers: { authorization: owner } });
   assert.equal(response.status, 200);
   const hash = createHash("sha256");
@@ -62,7 +62,7 @@ async function pulled(url: string, digest: string): Promise<string> {
 
 test(
   "peak memory does not grow with the size of a blob",
-  { skip: !existsSync("/proc/self/clear_refs") && "only Linux tells of it" },
+  { skip: !existsSync("/proc/self/clear_refs") && "only Linux reports it" },
   async () => {
     const child = spawn(
       process.execPath,
@@ -76,10 +76,10 @@ test(
       const url = line.toString().trim();
       const pid = child.pid ?? 0;
       const peakOf = async (mib: number): Promise<number> => {
-        // Makes the kernel measure the peak anew.
+        // Resets the peak that the kernel reports.
         writeFileSync(`/proc/${pid}/clear_refs`, "5");
-        const digest = await pushed(url, mib);
-        assert.equal(await pulled(url, digest), digest);
+        const digest = await pushBlob(url, mib);
+        assert.equal(await pullBlob(url, digest), digest);
         return peakMib(pid);
       };
       await peakOf(16);

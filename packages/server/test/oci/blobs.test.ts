@@ -15,7 +15,7 @@ import {
   ask,
   begin,
   bytes,
-  door,
+  endpoint,
   filesIn,
   folder,
   identityOf,
@@ -27,7 +27,7 @@ import {
   waitFor,
 } from "../support/registry-endpoint-client.ts";
 
-test("a blob goes up in one request and comes down whole, by HEAD and by GET", async () => {
+test("a blob is pushed in one request and pulled whole, by HEAD and by GET", async () => {
   for (const size of [0, 1, 64 * 1024, 64 * 1024 + 1, 3_000_000]) {
     const content = randomBytes(size);
     const digest = await push(content);
@@ -47,7 +47,7 @@ test("a blob goes up in one request and comes down whole, by HEAD and by GET", a
   }
 });
 
-test("a Range gives what a slice gives", async () => {
+test("a Range request answers the selected bytes", async () => {
   const content = randomBytes(200_000);
   const path = `/v2/${REPO}/blobs/${await push(content)}`;
   await fc.assert(
@@ -76,7 +76,7 @@ test("a Range gives what a slice gives", async () => {
   assert.equal((await ask("GET", path, { headers: { range: "bytes=0-1", "if-range": '"other"' } })).status, 200);
 });
 
-test("no header and no path makes the door fail", async () => {
+test("no header and no path causes an internal error", async () => {
   const upload = await begin();
   const text = fc.string({ unit: "grapheme-ascii", maxLength: 30 });
   await fc.assert(
@@ -111,7 +111,7 @@ test("a blob is mounted from a repo the caller may pull from, and from no other"
   assert.ok((await bytes(await ask("GET", `/v2/acme/target/blobs/${digest}`))).equals(content));
 });
 
-test("a deleted blob is gone from its repo, and from the disk with its last repo", async () => {
+test("a deleted blob is removed from its repo, and from the disk with its last repo", async () => {
   const content = randomBytes(1000);
   const digest = await push(content, "acme/one");
   await push(content, "acme/two");
@@ -127,24 +127,24 @@ test("a deleted blob is gone from its repo, and from the disk with its last repo
   assert.ok((await bytes(await ask("GET", `/v2/acme/one/blobs/${digest}`))).equals(content));
 });
 
-test("a blob that a manifest needs is not deleted", async () => {
+test("a blob that a manifest refers to is not deleted", async () => {
   const digest = await push(Buffer.from("needed"), "acme/needing");
-  const { uid } = await door.db
+  const { uid } = await endpoint.db
     .selectFrom("repos")
     .select("uid")
     .where("name", "=", "needing")
     .executeTakeFirstOrThrow();
-  await door.db
+  await endpoint.db
     .insertInto("manifest_references")
     .values({ repo: uid, digest: sha(Buffer.from("manifest")), target: digest, kind: "blob" })
     .execute();
-  const refused = await ask("DELETE", `/v2/acme/needing/blobs/${digest}`);
-  assert.equal(refused.headers.get("allow"), "GET, HEAD");
-  await rejection(refused, 405, "UNSUPPORTED");
+  const rejected = await ask("DELETE", `/v2/acme/needing/blobs/${digest}`);
+  assert.equal(rejected.headers.get("allow"), "GET, HEAD");
+  await rejection(rejected, 405, "UNSUPPORTED");
   assert.equal((await ask("GET", `/v2/acme/needing/blobs/${digest}`)).status, 200);
 });
 
-test("tokens are looked at before anything else", async () => {
+test("tokens are checked before anything else", async () => {
   const path = `/v2/${REPO}/blobs/${await push(Buffer.from("guarded"))}`;
   const bare = await ask("GET", path, { as: "" });
   assert.equal(
@@ -158,7 +158,7 @@ test("tokens are looked at before anything else", async () => {
   assert.match(
     mount.headers.get("www-authenticate") ?? "",
     /scope="repository:acme\/api:pull,push repository:acme\/other:pull"$/,
-    "a mount needs its source too",
+    "a mount needs the scope of its source too",
   );
   const broken = await ask("POST", `/v2/${REPO}/blobs/uploads/`, { as: "Bearer broken" });
   assert.match(
@@ -173,20 +173,20 @@ test("tokens are looked at before anything else", async () => {
   assert.match(
     more.headers.get("www-authenticate") ?? "",
     /scope="repository:acme\/api:pull,push",error="insufficient_scope"$/,
-    "clients trade it for one that covers more",
+    "clients exchange it for one that covers more",
   );
   await rejection(more, 401, "UNAUTHORIZED");
   for (const name of ["acme/missing", "nobody/x", "acme/other"])
     await rejection(await ask("GET", path.replace(REPO, name), { as: pull }), 403, "DENIED");
 });
 
-test("rights are those of the bindings, and a stranger cannot tell what exists", async () => {
+test("rights come from role bindings, and a stranger cannot find out what exists", async () => {
   const digest = await push(Buffer.from("rights"));
   const reader = bearer({
-    identity: await makeIdentity(door.db, acme, [Capability.CAP_MANIFEST_LIST, Capability.CAP_REPO_BLOBS_GET]),
+    identity: await makeIdentity(endpoint.db, acme, [Capability.CAP_MANIFEST_LIST, Capability.CAP_REPO_BLOBS_GET]),
   });
-  const pusher = bearer({ identity: await makeIdentity(door.db, acme, [Capability.CAP_MANIFEST_CREATE]) });
-  const stranger = bearer({ identity: await makeIdentity(door.db, await makeGroup(door.db, "elsewhere")) });
+  const pusher = bearer({ identity: await makeIdentity(endpoint.db, acme, [Capability.CAP_MANIFEST_CREATE]) });
+  const stranger = bearer({ identity: await makeIdentity(endpoint.db, await makeGroup(endpoint.db, "elsewhere")) });
   assert.equal((await ask("GET", `/v2/${REPO}/blobs/${digest}`, { as: reader })).status, 200);
   await rejection(await ask("GET", `/v2/acme/missing/blobs/${digest}`, { as: reader }), 404, "NAME_UNKNOWN");
   await rejection(await ask("POST", `/v2/${REPO}/blobs/uploads/`, { as: reader }), 403, "DENIED");
@@ -200,18 +200,18 @@ test("rights are those of the bindings, and a stranger cannot tell what exists",
   }
 });
 
-test("a push makes the repo and its subgroups, once, whoever comes first", async () => {
+test("concurrent pushes create the repo and its subgroups once", async () => {
   await Promise.all(
     Array.from({ length: 5 }, (_, index) => push(Buffer.from(`blob ${index}`), "acme/team-a/deep/api")),
   );
-  const found = await door.db.selectFrom("repos").select("uid").where("name", "=", "api").execute();
+  const found = await endpoint.db.selectFrom("repos").select("uid").where("name", "=", "api").execute();
   assert.equal(found.filter(({ uid }) => uid.split("/").length === 4).length, 1);
-  // An organization is no image.
+  // An organization cannot be an image.
   await rejection(await ask("POST", "/v2/acme/blobs/uploads/"), 403, "DENIED");
   await rejection(await ask("POST", "/v2/new-organization/api/blobs/uploads/"), 403, "DENIED");
 });
 
-test("a client that takes nothing is hung up on, and so is one that sends nothing", async () => {
+test("the connection of a client that takes or sends nothing is closed", async () => {
   const quiet = await openHandler(folder, { idleTimeoutMs: 100 });
   try {
     const digest = await push(randomBytes(64 * 1024 * 1024));
@@ -231,19 +231,19 @@ test("a client that takes nothing is hung up on, and so is one that sends nothin
     });
     half.write("abc");
     await assert.rejects(once(half, "response"));
-    // What came before the client was hung up on is still being written.
-    const goOn = async (): Promise<number> =>
+    // What arrived before the connection was closed may still be being written.
+    const resume = async (): Promise<number> =>
       (await ask("PATCH", upload, { body: "defghij", headers: { "content-range": "3-9" } })).status;
     let status = 409;
-    await waitFor(async () => (status = await goOn()) !== 409);
+    await waitFor(async () => (status = await resume()) !== 409);
     assert.equal(status, 202);
   } finally {
     await quiet.close();
   }
 });
 
-test("the door is the same over HTTP/2", async () => {
-  const handler = registryHandler(door.deps);
+test("the registry works over HTTP/2", async () => {
+  const handler = registryHandler(endpoint.deps);
   const server = createHttp2((req, res) => void handler.handle(req, res, { requestId: "h2", remoteAddress: "" }));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
@@ -292,7 +292,7 @@ test("the door is the same over HTTP/2", async () => {
   }
 });
 
-test("the base, unknown paths, wrong methods and bad names answer as they should", async () => {
+test("the base path, unknown paths, wrong methods and invalid names", async () => {
   assert.deepEqual(await (await ask("GET", "/v2/")).json(), {});
   assert.equal((await ask("GET", "/v2/", { as: bearer({ repositories: [] }) })).status, 200);
   const bare = await ask("GET", "/v2/", { as: "" });

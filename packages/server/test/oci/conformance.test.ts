@@ -16,18 +16,18 @@ import {
 import { type Run, VERSIONS } from "../support/conformance/settings.ts";
 import { startInstallation } from "../support/installation.ts";
 
-// What the conformance suite of the OCI distribution specification asks of a registry, and what else of that
-// specification its clients rely on: .ci/conformance.sh runs the suite itself, where it can be had. Here nothing may be
-// skipped that the suite would only count as unsupported, except for a mount without a source.
+// Checks what the conformance suite of the OCI distribution specification checks, and other parts of the specification
+// that clients rely on. Where the suite itself is available, .ci/conformance.sh runs it. Nothing is skipped here that
+// the suite would only count as unsupported, except for a mount without a source.
 
 interface Setting {
   version: keyof typeof VERSIONS;
-  /** The password at the token endpoint. */
+  /** The token used as the password at the token endpoint. */
   password: "platform" | "registry";
   cachesTokens: boolean;
 }
 
-/** Each version, each kind of credential, and a client with and without a token cache, at least once. */
+/** Covers each version, each kind of credential, and clients with and without a token cache. */
 const SETTINGS: Record<string, Setting> = {
   "version 1.0 with a registry token": { version: "1.0", password: "registry", cachesTokens: true },
   "version 1.1 with a platform token": { version: "1.1", password: "platform", cachesTokens: true },
@@ -79,7 +79,7 @@ async function checkAll(t: TestContext, run: Run): Promise<void> {
   if (run.expects.tagParameters)
     for (const algorithm of ["sha256", "sha512"] as const)
       await t.test(`tags as parameters, by ${algorithm}`, (t) => checkContent(t, run, tagged(algorithm), true));
-  await t.test("manifests that are rejected or not there", (t) => checkRejections(t, run));
+  await t.test("manifests that are rejected or do not exist", (t) => checkRejections(t, run));
   await t.test("sparse manifests", (t) => checkSparse(t, run));
   await t.test("pages of tags", (t) => checkTagPages(t, run));
   await t.test("content negotiation", (t) => checkNegotiation(t, run));

@@ -5,7 +5,7 @@ import type { Body } from "../support/registry-server.ts";
 
 type Entry = Body["history"][number];
 
-test("a tag's history: each move, oldest first, in strictly increasing time", async (t) => {
+test("the history of a tag lists each move, oldest first, in strictly increasing time", async (t) => {
   const registry = await startRegistry(t);
   const [one, two] = [await registry.image("acme/app", "one"), await registry.image("acme/app", "two")];
   for (const { body } of [one, two, two, one])
@@ -22,7 +22,7 @@ test("a tag's history: each move, oldest first, in strictly increasing time", as
   const times: string[] = json.history.map((entry: Entry) => entry.updateTimestamp);
   for (const time of times) assert.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   assert.deepEqual(times, [...new Set(times)].sort());
-  // Pinned by the first digest.
+  // The image is still pulled by the digest of the first move.
   assert.equal(
     (await registry.ask(`/v2/acme/app/manifests/${one.digest}`, { token: registry.ownerToken })).text,
     one.body,
@@ -34,7 +34,7 @@ test("a tag's history: each move, oldest first, in strictly increasing time", as
   );
 });
 
-test("time goes on within a tag when the clock goes back", async (t) => {
+test("the times of a tag increase even when the clock goes back", async (t) => {
   const registry = await startRegistry(t);
   const [one, two] = [await registry.image("acme/app", "one"), await registry.image("acme/app", "two")];
   await registry.pushManifest("acme/app", "v1", one.body);
@@ -44,7 +44,7 @@ test("time goes on within a tag when the clock goes back", async (t) => {
   assert.equal(Date.parse(second?.updateTimestamp ?? ""), Date.parse(first?.updateTimestamp ?? "") + 1);
 });
 
-test("a window is inclusive, in any form of ISO 8601, and a bad one is refused by name", async (t) => {
+test("a window is inclusive and takes any form of ISO 8601; an invalid parameter is named", async (t) => {
   const registry = await startRegistry(t);
   const repo = "acme/app";
   await registry.pushManifest(repo, "seed", (await registry.image(repo, "x")).body);
@@ -93,7 +93,7 @@ test("a window is inclusive, in any form of ISO 8601, and a bad one is refused b
   }
 });
 
-test("at most 1000 records, oldest first; the rest by narrowing the window", async (t) => {
+test("a history answers at most 1000 records, oldest first; a narrower window answers the rest", async (t) => {
   const registry = await startRegistry(t);
   await registry.pushManifest("acme/app", "seed", (await registry.image("acme/app", "x")).body);
   const uid = await registry.repoUid("app");
@@ -112,7 +112,7 @@ test("at most 1000 records, oldest first; the rest by narrowing the window", asy
   assert.equal(rest.at(-1)?.digest, tag.digest);
 });
 
-test("a hundred concurrent pushes of one tag leave a hundred records in one order, and the tag is the last of them", async (t) => {
+test("a hundred concurrent pushes of one tag leave a hundred ordered records, and the tag points to the last", async (t) => {
   const registry = await startRegistry(t);
   const base = await registry.image("acme/app", "base");
   const bodies = Array.from({ length: 100 }, (_, index) =>
@@ -134,7 +134,7 @@ test("a hundred concurrent pushes of one tag leave a hundred records in one orde
   assert.equal(pulled.headers.get("docker-content-digest"), history.at(-1)?.digest);
 });
 
-test("a deleted tag answers its history; made again, it has one record more, with the same digest too", async (t) => {
+test("a deleted tag still has its history; creating it again adds a record, even with the same digest", async (t) => {
   const registry = await startRegistry(t);
   const one = await registry.image("acme/app", "one");
   await registry.pushManifest("acme/app", "v1", one.body);
@@ -153,7 +153,7 @@ test("a deleted tag answers its history; made again, it has one record more, wit
   );
 });
 
-test("401 without a token, 403 for another audience or repository before 404, and 404 for what never was", async (t) => {
+test("401 without a token, 403 for another audience or repository before 404, and 404 for a tag that never existed", async (t) => {
   const registry = await startRegistry(t);
   await registry.pushManifest("acme/app", "v1", (await registry.image("acme/app", "one")).body);
   const none = await registry.ask("/v2/acme/app/_service/history/v1");

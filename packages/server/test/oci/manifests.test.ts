@@ -42,7 +42,7 @@ test("an image and an index are pushed and pulled by tag and digest, byte for by
   }
 });
 
-test("sha512 and several tags in one push by digest", async (t) => {
+test("a push by digest takes sha512 and several tags", async (t) => {
   const registry = await startRegistry(t);
   const { body } = await registry.image(REPO, "one");
   const digest = digestOf(body, "sha512");
@@ -55,7 +55,7 @@ test("sha512 and several tags in one push by digest", async (t) => {
   assert.deepEqual([pulled.headers.get("docker-content-digest"), pulled.text], [digest, body]);
 });
 
-test("what is wrong is refused and leaves nothing", async (t) => {
+test("an invalid push is rejected and leaves nothing behind", async (t) => {
   const registry = await startRegistry(t);
   const { body, manifest } = await registry.image(REPO, "one");
   const [gone, other] = [anyDigest(), anyDigest()];
@@ -92,14 +92,14 @@ test("what is wrong is refused and leaves nothing", async (t) => {
   }
 });
 
-test("references of another repository do not count", async (t) => {
+test("references that only another repository holds are missing", async (t) => {
   const registry = await startRegistry(t);
   const { body } = await registry.image("acme/one", "x");
   const answer = await registry.pushManifest("acme/two", "t", body);
   assert.deepEqual([answer.status, answer.json.errors[0]?.code], [400, "MANIFEST_BLOB_UNKNOWN"]);
 });
 
-test("a new tag needs tag.create, an existing one that moves tag.update", async (t) => {
+test("a new tag needs CAP_TAG_CREATE, an existing one that moves CAP_TAG_UPDATE", async (t) => {
   const registry = await startRegistry(t);
   const [one, two] = [await registry.image(REPO, "one"), await registry.image(REPO, "two")];
   const [pusher, tagger, viewer] = [
@@ -124,7 +124,7 @@ test("a new tag needs tag.create, an existing one that moves tag.update", async 
   assert.equal((await registry.ask(`/v2/${REPO}/manifests/t`, { method: "DELETE", token: pusher })).status, 403);
 });
 
-test("deleting by tag leaves the manifest, by digest takes the tags along", async (t) => {
+test("deleting a tag leaves the manifest; deleting a digest deletes its tags too", async (t) => {
   const registry = await startRegistry(t);
   const token = registry.ownerToken;
   const { body, digest } = await registry.image(REPO, "one");
@@ -152,7 +152,7 @@ test("deleting by tag leaves the manifest, by digest takes the tags along", asyn
   assert.equal(counter.n, 0);
 });
 
-test("a tag may name a digest that is not held", async (t) => {
+test("a tag may point to a digest that the repo does not hold", async (t) => {
   const registry = await startRegistry(t);
   await registry.pushManifest(REPO, "seed", (await registry.image(REPO, "x")).body);
   const digest = anyDigest();
@@ -165,7 +165,7 @@ test("a tag may name a digest that is not held", async (t) => {
   );
 });
 
-test("tags are listed in the order of their bytes, by pages", async (t) => {
+test("tags are listed in byte order, in pages", async (t) => {
   const registry = await startRegistry(t);
   const token = registry.ownerToken;
   const { body } = await registry.image(REPO, "one");
@@ -194,7 +194,7 @@ test("tags are listed in the order of their bytes, by pages", async (t) => {
   );
 });
 
-test("referrers: an index of what has the digest as its subject, filtered and by pages", async (t) => {
+test("referrers are listed as an index of the manifests with that subject, filtered and in pages", async (t) => {
   const registry = await startRegistry(t);
   const token = registry.ownerToken;
   const subject = await registry.image(REPO, "subject");
@@ -205,7 +205,7 @@ test("referrers: an index of what has the digest as its subject, filtered and by
     annotations: { of: "subject" },
   });
   const plain = await registry.image(REPO, "plain", about);
-  // A referrer may come before its subject.
+  // A referrer may be pushed before its subject.
   for (const { digest, body } of [sbom, plain]) {
     const pushed = await registry.pushManifest(REPO, digest, body);
     assert.deepEqual([pushed.status, pushed.headers.get("oci-subject")], [201, subject.digest]);
@@ -243,7 +243,7 @@ test("referrers: an index of what has the digest as its subject, filtered and by
   assert.deepEqual(
     [(await registry.ask(`/v2/acme/not-yet/referrers/${anyDigest()}`, { token: registry.ownerToken })).status],
     [200],
-    "a repository that is not there has none",
+    "a repository that does not exist has none",
   );
   const none = await referrers("", anyDigest());
   assert.deepEqual([none.status, none.json.manifests], [200, []]);

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { digestOf, OCI_IMAGE, type RegistryServer, startRegistry } from "../support/registry-server.ts";
 
-// A pull that was answered before is answered from memory while the database stands still. Whatever changes, the very
-// next pull must see.
+// A repeated pull is answered from memory while the database does not change. After any change the next pull must see
+// it.
 
 const REPO = "acme/team/app";
 
@@ -20,7 +20,7 @@ async function pulled(registry: RegistryServer, token = "") {
   return { image, targets, statuses };
 }
 
-/** Pulls by tag, by digest and of a blob before, twice, and after a change, twice. */
+/** Pulls by tag, by digest and a blob: twice before the change and twice after it. */
 async function changes(
   registry: RegistryServer,
   token: string,
@@ -35,9 +35,9 @@ async function changes(
   assert.deepEqual(await statuses(), after);
 }
 
-const REFUSED = [403, 403, 403];
+const DENIED = [403, 403, 403];
 
-test("a binding taken away, and given back", async (t) => {
+test("the next pull sees it when a role binding is removed and created again", async (t) => {
   const registry = await startRegistry(t);
   const { db, viewer } = registry;
   const token = await registry.mint(viewer);
@@ -46,27 +46,22 @@ test("a binding taken away, and given back", async (t) => {
     .selectAll()
     .where("identity_uid", "=", viewer)
     .executeTakeFirstOrThrow();
-  await changes(
-    registry,
-    token,
-    () => db.deleteFrom("role_bindings").where("uid", "=", binding.uid).execute(),
-    REFUSED,
-  );
+  await changes(registry, token, () => db.deleteFrom("role_bindings").where("uid", "=", binding.uid).execute(), DENIED);
   await db.insertInto("role_bindings").values(binding).execute();
   assert.equal((await registry.ask(`/v2/${REPO}/manifests/v1`, { token })).status, 200);
 });
 
-test("a role that gives less", async (t) => {
+test("the next pull sees it when a role loses capabilities", async (t) => {
   const registry = await startRegistry(t);
   await changes(
     registry,
     await registry.mint(registry.viewer),
     () => registry.db.updateTable("roles").set({ capabilities: "[]" }).where("uid", "=", registry.pullRole).execute(),
-    REFUSED,
+    DENIED,
   );
 });
 
-test("an identity that is deleted", async (t) => {
+test("the next pull sees it when an identity is deleted", async (t) => {
   const registry = await startRegistry(t);
   await changes(
     registry,
@@ -76,7 +71,7 @@ test("an identity that is deleted", async (t) => {
   );
 });
 
-test("a group that is renamed, and a repo", async (t) => {
+test("the next pull sees it when a group and a repo are renamed", async (t) => {
   const registry = await startRegistry(t);
   const { db } = registry;
   await changes(
@@ -90,7 +85,7 @@ test("a group that is renamed, and a repo", async (t) => {
   assert.equal((await registry.ask("/v2/acme/crew/app/manifests/v1", { token: registry.ownerToken })).status, 404);
 });
 
-test("a tag that moves, and goes; a manifest and a blob that are deleted", async (t) => {
+test("the next pull sees it when a tag moves and is deleted, and a manifest and a blob are deleted", async (t) => {
   const registry = await startRegistry(t);
   const token = await registry.mint(registry.viewer);
   const { image, targets } = await pulled(registry, token);
@@ -115,7 +110,7 @@ test("a tag that moves, and goes; a manifest and a blob that are deleted", async
   assert.equal((await registry.ask(blob, { token })).status, 404);
 });
 
-test("a token that ends, and a key that is taken out of use", async (t) => {
+test("the next pull sees it when a token expires, and a signing key is removed", async (t) => {
   const registry = await startRegistry(t);
   const { clock, db } = registry;
   const short = await registry.mint(registry.viewer, { ttlMs: 60_000 });
@@ -132,7 +127,7 @@ test("a token that ends, and a key that is taken out of use", async (t) => {
   const token = await registry.mint(registry.viewer);
   assert.deepEqual(await statuses(token), [200, 200, 200]);
   await db.deleteFrom("signing_keys").execute();
-  // What was known of the keys holds for 30 s, and not a moment longer for a pull that was answered before.
+  // The signing keys are cached for 30 s, also for a pull that is answered from the cache.
   assert.deepEqual(
     [await statuses(token), await statuses(token)],
     [
@@ -144,7 +139,7 @@ test("a token that ends, and a key that is taken out of use", async (t) => {
   assert.deepEqual(await statuses(token), [401, 401, 401]);
 });
 
-test("what one token gets, another does not", async (t) => {
+test("an answer cached for one token is not given to another", async (t) => {
   const registry = await startRegistry(t);
   const { statuses } = await pulled(registry, registry.ownerToken);
   assert.deepEqual(
@@ -154,12 +149,12 @@ test("what one token gets, another does not", async (t) => {
       [200, 200, 200],
     ],
   );
-  assert.deepEqual(await statuses(await registry.mint(registry.stranger)), REFUSED);
+  assert.deepEqual(await statuses(await registry.mint(registry.stranger)), DENIED);
   assert.deepEqual(
     await statuses(await registry.mint(registry.owner, { audiences: ["https://elsewhere.test"] })),
-    REFUSED,
+    DENIED,
   );
-  assert.deepEqual(await statuses(await registry.mint(registry.owner, { capabilities: [] })), REFUSED);
+  assert.deepEqual(await statuses(await registry.mint(registry.owner, { capabilities: [] })), DENIED);
   const other = { type: "registry", access: [{ type: "repository", name: "acme/other", actions: ["pull"] }] } as const;
   assert.deepEqual(
     await statuses(
@@ -168,12 +163,12 @@ test("what one token gets, another does not", async (t) => {
         access: [...other.access].map((one) => ({ ...one, actions: [...one.actions] })),
       }),
     ),
-    REFUSED,
+    DENIED,
   );
   assert.deepEqual(await statuses("nonsense"), [401, 401, 401]);
 });
 
-test("what anybody may pull, until it is public no longer", async (t) => {
+test("an image is pulled anonymously until it is no longer public", async (t) => {
   const registry = await startRegistry(t);
   const image = await registry.image("public/tool", "one");
   for (const tag of ["latest", "nightly"])
@@ -190,7 +185,7 @@ test("what anybody may pull, until it is public no longer", async (t) => {
     assert.equal(await status(target), 404);
 });
 
-test("the same bytes and headers again, whatever the method and the conditions", async (t) => {
+test("a cached answer has the same bytes and headers, for every method and condition", async (t) => {
   const registry = await startRegistry(t);
   const token = registry.ownerToken;
   const everyByte = Buffer.from(Uint8Array.from({ length: 512 }, (_, at) => at & 255));
@@ -235,11 +230,11 @@ test("the same bytes and headers again, whatever the method and the conditions",
       );
     }
     assert.deepEqual(await get("GET", { "if-none-match": `"other"` }), first);
-    const kept = registry.pulls.get(`${target} Bearer ${token}`, registry.clock.nowMs());
+    const cached = registry.pulls.get(`${target} Bearer ${token}`, registry.clock.nowMs());
     assert.equal(
-      kept !== undefined,
+      cached !== undefined,
       registry.pulls.snapshot() !== undefined,
-      "an engine that tells of commits keeps the answer",
+      "the answer is cached where the engine reports commits",
     );
   }
   const part = await fetch(`${registry.baseUrl}/v2/${REPO}/blobs/${digestOf(everyByte)}`, {

@@ -4,30 +4,30 @@ import { type IncomingMessage, request } from "node:http";
 import { test } from "node:test";
 import { anyDigest, type Ask, OCI_IMAGE, OCI_INDEX, startRegistry } from "../support/registry-server.ts";
 
-// `<tag>--at--<yyyymmddThhmmssZ>` in a pull is what the tag was at the end of that second.
+// A pull of `<tag>--at--<yyyymmddThhmmssZ>` answers what the tag pointed to at the end of that second.
 
 const REPO = "acme/app";
-// The begin of a second, soon, so that tokens are good then.
-// Later than any time at which the registry gives out a token, however long other files of this process take.
+// The beginning of a second that is later than any time at which the registry issues a token, however long other files
+// of this process take, and soon enough that these tokens are valid then.
 const START_MS = Math.ceil(Date.now() / 1_000) * 1_000 + 600_000;
 
-/** The name of the tag as of that time. */
+/** The reference of the tag as of that time. */
 function at(tag: string, ms: number): string {
   return `${tag}--at--${new Date(ms).toISOString().slice(0, 19).replaceAll(/[-:]/g, "")}Z`;
 }
 
-/** A registry whose clock stands at START_MS, with pulls by reference. */
-async function travelling(t: Parameters<typeof startRegistry>[0]) {
+/** A registry whose clock stands still at START_MS, with pulls by reference. */
+async function openRegistry(t: Parameters<typeof startRegistry>[0]) {
   const registry = await startRegistry(t);
-  // A clock that stands: what a test does at a time is done at that time to the millisecond.
+  // The clock stands still, so that each step of a test happens at an exact millisecond.
   let nowMs = START_MS;
-  let asked = Promise.withResolvers<void>();
+  let clockRead = Promise.withResolvers<void>();
   registry.clock.nowMs = () => {
-    asked.resolve();
+    clockRead.resolve();
     return nowMs;
   };
-  /** Until the clock is asked the next time: when a request begins. */
-  const nextAsked = (): Promise<void> => (asked = Promise.withResolvers<void>()).promise;
+  /** Resolves when the clock is read the next time, which is when a request begins. */
+  const nextRead = (): Promise<void> => (clockRead = Promise.withResolvers<void>()).promise;
   const goTo = (ms: number): void => {
     nowMs = ms;
   };
@@ -38,11 +38,11 @@ async function travelling(t: Parameters<typeof startRegistry>[0]) {
   const push = async (tag: string, body: string): Promise<void> => {
     assert.equal((await registry.pushManifest(REPO, tag, body)).status, 201);
   };
-  return { registry, goTo, nextAsked, pull, digestAt, push };
+  return { registry, goTo, nextRead, pull, digestAt, push };
 }
 
-test("a tag as of a time is the digest that it had at the end of that second, also once it is deleted", async (t) => {
-  const { registry, goTo, pull, digestAt, push } = await travelling(t);
+test("a tag as of a time has the digest that it had at the end of that second, even after its deletion", async (t) => {
+  const { registry, goTo, pull, digestAt, push } = await openRegistry(t);
   const [one, two, three] = [
     await registry.image(REPO, "one"),
     await registry.image(REPO, "two"),
@@ -97,8 +97,8 @@ test("a tag as of a time is the digest that it had at the end of that second, al
   }
 });
 
-test("an index is pulled as of a time, and what it leads to by digest", async (t) => {
-  const { registry, goTo, pull, push } = await travelling(t);
+test("an index is pulled as of a time, and its manifests by digest", async (t) => {
+  const { registry, goTo, pull, push } = await openRegistry(t);
   const image = await registry.image(REPO, "one");
   await push(image.digest, image.body);
   const manifests = [{ mediaType: OCI_IMAGE, digest: image.digest, size: image.body.length }];
@@ -109,8 +109,8 @@ test("an index is pulled as of a time, and what it leads to by digest", async (t
   assert.deepEqual([text, headers.get("content-type")], [index, OCI_INDEX]);
 });
 
-test("what is not held any more, or never was, is named", async (t) => {
-  const { registry, goTo, pull, push } = await travelling(t);
+test("the error for a manifest that is not stored names its digest", async (t) => {
+  const { registry, goTo, pull, push } = await openRegistry(t);
   const image = await registry.image(REPO, "one");
   await push("v1", image.body);
   goTo(START_MS + 5_000);
@@ -132,8 +132,8 @@ test("what is not held any more, or never was, is named", async (t) => {
   }
 });
 
-test("nothing is pushed, deleted or listed under the name of a time", async (t) => {
-  const { registry, goTo, pull, push } = await travelling(t);
+test("a tag as of a time cannot be pushed, deleted or listed", async (t) => {
+  const { registry, goTo, pull, push } = await openRegistry(t);
   const image = await registry.image(REPO, "one");
   await push("v1", image.body);
   goTo(START_MS + 5_000);
@@ -157,8 +157,8 @@ test("nothing is pushed, deleted or listed under the name of a time", async (t) 
   assert.deepEqual((await registry.ask(`/v2/${REPO}/tags/list`, { token: registry.ownerToken })).json.tags, ["v1"]);
 });
 
-test("the rights are those of a pull by the tag itself", async (t) => {
-  const { registry, goTo } = await travelling(t);
+test("a pull as of a time needs the same rights as a pull of the tag", async (t) => {
+  const { registry, goTo } = await openRegistry(t);
   const image = await registry.image("public/tool", "one");
   for (const tag of ["latest", "nightly"])
     assert.equal((await registry.pushManifest("public/tool", tag, image.body)).status, 201);
@@ -180,8 +180,8 @@ test("the rights are those of a pull by the tag itself", async (t) => {
   );
 });
 
-test("within the running second each pull sees the last move, and one that was answered before is not answered again after a move", async (t) => {
-  const { registry, goTo, digestAt, push } = await travelling(t);
+test("within the current second each pull sees the last move, and no cached answer from before it", async (t) => {
+  const { registry, goTo, digestAt, push } = await openRegistry(t);
   const [one, two] = [await registry.image(REPO, "one"), await registry.image(REPO, "two")];
   goTo(START_MS + 100);
   await push("v1", one.body);
@@ -190,7 +190,7 @@ test("within the running second each pull sees the last move, and one that was a
   goTo(START_MS + 300);
   await push("v1", two.body);
   for (let again = 0; again < 3; again += 1) assert.equal(await digestAt("v1", START_MS), two.digest);
-  // A second that has not begun is not answered, and its refusal not kept.
+  // A pull of a second that has not begun is rejected, and the rejection is not cached.
   assert.equal(await digestAt("v1", START_MS + 1_000), null);
   goTo(START_MS + 1_000);
   for (let again = 0; again < 2; again += 1) assert.equal(await digestAt("v1", START_MS + 1_000), two.digest);
@@ -202,10 +202,10 @@ test("within the running second each pull sees the last move, and one that was a
   assert.deepEqual([await digestAt("v1", START_MS), await digestAt("v1", START_MS + 1_000)], [two.digest, null]);
 });
 
-test("a push belongs to the time at which its last byte came, however long it took to send", async (t) => {
-  const { registry, goTo, nextAsked, digestAt } = await travelling(t);
+test("a push counts from the arrival of its last byte, however long it took to send", async (t) => {
+  const { registry, goTo, nextRead, digestAt } = await openRegistry(t);
   const image = await registry.image(REPO, "one");
-  const began = nextAsked();
+  const began = nextRead();
   const headers = {
     authorization: `Bearer ${registry.ownerToken}`,
     "content-type": OCI_IMAGE,

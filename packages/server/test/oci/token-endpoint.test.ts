@@ -16,7 +16,7 @@ const form = (fields: Record<string, string>): Ask => ({
   body: new URLSearchParams(fields).toString(),
 });
 
-/** What a token gotten with the credentials grants, as `name:actions`. */
+/** The access of the token that the credentials get, as `name:actions`. */
 async function granted(
   registry: RegistryServer,
   query: string,
@@ -28,7 +28,7 @@ async function granted(
   return access.map(({ name, actions }) => `${name}:${actions.join(",")}`);
 }
 
-test("the answer, and a token that is valid for the repository named alone", async (t) => {
+test("a token is valid only for the requested repository, and has the fields of the protocol", async (t) => {
   const registry = await startRegistry(t);
   await registry.pushManifest("acme/app", "v1", (await registry.image("acme/app", "one")).body);
   await registry.pushManifest("acme/other", "v1", (await registry.image("acme/other", "one")).body);
@@ -53,7 +53,7 @@ test("the answer, and a token that is valid for the repository named alone", asy
   assert.equal((await registry.ask("/v2/acme/app/manifests/v1", { token: json.token })).status, 401);
 });
 
-test("scopes the caller may not have are left out", async (t) => {
+test("scopes that the caller has no right to are left out", async (t) => {
   const registry = await startRegistry(t);
   await registry.pushManifest("acme/app", "v1", (await registry.image("acme/app", "one")).body);
   const as = async (identity: string): Promise<{ authorization: string }> =>
@@ -81,7 +81,7 @@ test("scopes the caller may not have are left out", async (t) => {
   assert.deepEqual(await granted(registry, every, basic(elsewhere)), []);
 });
 
-test("a narrowed platform token stays narrowed in the registry token, and ends with it", async (t) => {
+test("a registry token is as narrow as its platform token, and expires with it", async (t) => {
   const registry = await startRegistry(t);
   const { body } = await registry.image("acme/app", "one");
   const narrowed = await registry.mint(registry.owner, {
@@ -99,7 +99,7 @@ test("a narrowed platform token stays narrowed in the registry token, and ends w
   );
 });
 
-test("bad credentials are 401, never anonymous; a malformed scope is 400 and named", async (t) => {
+test("invalid credentials get 401, never an anonymous token; a malformed scope gets 400", async (t) => {
   const registry = await startRegistry(t);
   const registryToken = await registry.mint(registry.owner, { type: "registry", access: [] });
   const gone = await registry.mint("0".repeat(40), { audiences: [registry.baseUrl] });
@@ -135,7 +135,7 @@ test("bad credentials are 401, never anonymous; a malformed scope is 400 and nam
   );
 });
 
-test("the OAuth 2 form, Bearer, refresh tokens that can be used again, and pull tokens of static keys", async (t) => {
+test("the endpoint takes the OAuth 2 form, Bearer, reusable refresh tokens, and pull tokens of static keys", async (t) => {
   const registry = await startRegistry(t);
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const jwk = { ...publicKey.export({ format: "jwk" }), kid: "k", alg: "ES256" };
@@ -183,7 +183,7 @@ test("the OAuth 2 form, Bearer, refresh tokens that can be used again, and pull 
   assert.equal((await registry.ask("/token", form({ grant_type: "password", password: "wrong" }))).status, 401);
 });
 
-test("anonymously: what the free tier of the public organization ever pointed to, and nothing else", async (t) => {
+test("an anonymous token pulls what free-tier tags ever pointed to, and nothing else", async (t) => {
   const registry = await startRegistry(t);
   const name = "public/app";
   const [old, now, nightly, base] = [
@@ -250,22 +250,22 @@ test("anonymously: what the free tier of the public organization ever pointed to
   ])
     assert.equal(await status(path), 403, path);
   assert.equal((await registry.ask("/v2/public/app/manifests/latest")).status, 401);
-  const refused = await registry.ask("/v2/acme/app/manifests/latest", { token });
-  assert.equal(refused.status, 403);
-  assert.match(refused.json.errors[0]?.message ?? "", /: log in first/);
+  const rejected = await registry.ask("/v2/acme/app/manifests/latest", { token });
+  assert.equal(rejected.status, 403);
+  assert.match(rejected.json.errors[0]?.message ?? "", /: log in first/);
   assert.equal(
     (await registry.pushManifest(name, "latest", old.body, { token })).status,
     401,
-    "challenged for more than anybody has",
+    "challenged for a token that covers more",
   );
   assert.equal((await registry.ask("/v2/", { token })).status, 200);
   const missing = (await registry.ask("/token?scope=repository:public/none:pull")).json.token;
   assert.equal((await registry.ask("/v2/public/none/_service/history/latest", { token: missing })).status, 404);
-  // Whoever has a name may do no less than who has none.
+  // An authenticated caller may do no less than an anonymous one.
   const stranger = await registry.mint(registry.stranger);
   assert.equal((await registry.ask(`/v2/${name}/manifests/latest`, { token: stranger })).status, 200);
   assert.equal((await registry.ask(`/v2/${name}/manifests/nightly`, { token: stranger })).status, 403);
-  // A tag that was deleted was public all the same.
+  // The content of a deleted free-tier tag stays public.
   await registry.ask(`/v2/${name}/manifests/latest`, { method: "DELETE", token: registry.ownerToken });
   assert.equal(await status(`manifests/${now.digest}`), 200);
   assert.equal(await status("_service/history/latest"), 200);

@@ -14,7 +14,7 @@ import {
   ask,
   begin,
   bytes,
-  door,
+  endpoint,
   filesIn,
   folder,
   owner,
@@ -25,7 +25,7 @@ import {
   waitFor,
 } from "../support/registry-endpoint-client.ts";
 
-test("a blob goes up by POST and PUT, streamed, and in chunks, with either algorithm", async () => {
+test("a blob is uploaded by POST and PUT, streamed, and in chunks, with either algorithm", async () => {
   for (const algorithm of ["sha256", "sha512"]) {
     const content = randomBytes(100_000);
     const digest = sha(content, algorithm);
@@ -52,14 +52,14 @@ test("a blob goes up by POST and PUT, streamed, and in chunks, with either algor
   assert.deepEqual(await filesIn("uploads"), []);
 });
 
-test("a chunk out of order is 416 with the valid range, and the upload goes on", async () => {
+test("a chunk out of order is answered with 416 and the valid range, and the upload can continue", async () => {
   const content = randomBytes(30);
   const upload = await begin();
   const chunk = (method: string, from: number, to: number, path = upload): Promise<Response> =>
     ask(method, path, { body: content.subarray(from, to + 1), headers: { "content-range": `${from}-${to}` } });
   await rejection(await chunk("PATCH", 10, 19), 416, "BLOB_UPLOAD_INVALID");
   assert.equal((await chunk("PATCH", 0, 9)).status, 202);
-  // The same chunk again, as a client repeats it that lost the answer.
+  // The same chunk again, as from a client that lost the answer.
   const repeated = await chunk("PATCH", 0, 9);
   assert.equal(repeated.headers.get("range"), "0-9");
   assert.equal(repeated.headers.get("location"), upload);
@@ -72,7 +72,7 @@ test("a chunk out of order is 416 with the valid range, and the upload goes on",
   assert.equal((await chunk("PUT", 20, 29, `${upload}?digest=${sha(content)}`)).status, 201);
 });
 
-test("malformed and lying chunk headers are told", async () => {
+test("malformed and contradicting chunk headers are rejected", async () => {
   const upload = await begin();
   for (const range of ["x", "5-2", "0-", "bytes=0-1"]) {
     await rejection(
@@ -89,7 +89,7 @@ test("malformed and lying chunk headers are told", async () => {
   assert.equal((await ask("GET", upload)).headers.get("range"), "0-0");
 });
 
-test("a wrong digest is refused and leaves nothing", async () => {
+test("a wrong digest is rejected and leaves nothing behind", async () => {
   const blobs = await filesIn("blobs");
   const wrong = sha(Buffer.from("something else"));
   const upload = await begin();
@@ -118,7 +118,7 @@ test("a wrong digest is refused and leaves nothing", async () => {
   assert.deepEqual(await filesIn("blobs"), blobs);
 });
 
-test("a cancelled upload is gone", async () => {
+test("a cancelled upload is removed", async () => {
   const upload = await begin();
   await ask("PATCH", upload, { body: "content" });
   assert.equal((await ask("DELETE", upload)).status, 204);
@@ -127,30 +127,30 @@ test("a cancelled upload is gone", async () => {
   }
 });
 
-test("an upload is its repo's and its identity's alone", async () => {
+test("an upload is accessible only in its repo and to its identity", async () => {
   const upload = await begin();
   const id = upload.slice(upload.lastIndexOf("/") + 1);
-  const other = bearer({ identity: await makeIdentity(door.db, acme) });
+  const other = bearer({ identity: await makeIdentity(endpoint.db, acme) });
   await rejection(await ask("GET", upload, { as: other }), 404, "BLOB_UPLOAD_UNKNOWN");
-  await push(Buffer.from("makes the repo"), "acme/other");
+  await push(Buffer.from("creates the repo"), "acme/other");
   await rejection(await ask("GET", `/v2/acme/other/blobs/uploads/${id}`), 404, "BLOB_UPLOAD_UNKNOWN");
 });
 
-test("a client that hangs up can go on where it was", async () => {
+test("a client that disconnects can resume its upload", async () => {
   const content = randomBytes(2_000_000);
   const upload = await begin();
-  const half = request(door.url + upload, {
+  const half = request(endpoint.url + upload, {
     method: "PATCH",
     headers: { authorization: owner, "content-length": content.length },
   });
   half.on("error", () => undefined);
   half.write(content.subarray(0, 1_000_000));
-  // On the disk, though not yet synced.
+  // The bytes are on the disk, though not yet synced.
   await waitFor(async () => (await stat(join(folder, "uploads", upload.slice(upload.lastIndexOf("/") + 1)))).size > 0);
   half.destroy();
   let received = 0;
   await waitFor(async () => {
-    // Busy until the server saw the hang-up.
+    // The upload is busy until the server notices that the client has disconnected.
     const status = await ask("GET", upload);
     received = Number(status.headers.get("range")?.slice(2)) + 1;
     const rest = await ask("PATCH", upload, {
@@ -162,7 +162,7 @@ test("a client that hangs up can go on where it was", async () => {
   assert.equal((await ask("PUT", `${upload}?digest=${sha(content)}`)).status, 201);
 });
 
-test("of two clients that write one upload, one wins and the blob is whole", async () => {
+test("of several concurrent writes to one upload, one succeeds and the blob is complete", async () => {
   const content = randomBytes(500_000);
   const upload = await begin();
   const headers = { "content-range": `0-${content.length - 1}` };
@@ -176,7 +176,7 @@ test("of two clients that write one upload, one wins and the blob is whole", asy
   assert.equal((await ask("PUT", `${upload}?digest=${sha(content)}`)).status, 201);
 });
 
-test("many clients push one blob at once and it is kept once", async () => {
+test("a blob that many clients push concurrently is stored once", async () => {
   const content = randomBytes(100_000);
   await Promise.all(Array.from({ length: 8 }, (_, index) => push(content, `acme/many-${index % 3}`)));
   const hex = sha(content).slice("sha256:".length);
@@ -185,31 +185,31 @@ test("many clients push one blob at once and it is kept once", async () => {
     assert.ok((await bytes(await ask("GET", `/v2/acme/many-${index}/blobs/${sha(content)}`))).equals(content));
 });
 
-test("abandoned uploads and files without a record are cleaned; what is used stays", async () => {
+test("abandoned uploads and files without a record are removed; content in use stays", async () => {
   const content = randomBytes(1000);
   const digest = await push(content);
   const upload = await begin();
   await ask("PATCH", upload, { body: "abandoned" });
   const orphan = "0".repeat(32);
-  await door.deps.blobs.startUpload(orphan);
-  const lost = await door.deps.blobs.finish(orphan, sha(Buffer.alloc(0), "sha512"));
-  assert.deepEqual(await cleanUploads(door.deps), { uploads: 0, blobs: 0 });
+  await endpoint.deps.blobs.startUpload(orphan);
+  const lost = await endpoint.deps.blobs.finish(orphan, sha(Buffer.alloc(0), "sha512"));
+  assert.deepEqual(await cleanUploads(endpoint.deps), { uploads: 0, blobs: 0 });
   assert.equal((await ask("GET", upload)).status, 204);
-  door.advance(door.deps.config.uploadTtlMs + 60_000);
+  endpoint.advance(endpoint.deps.config.uploadTtlMs + 60_000);
   try {
-    const cleaned = await cleanUploads(door.deps);
+    const cleaned = await cleanUploads(endpoint.deps);
     assert.ok(cleaned.uploads >= 1);
     assert.equal(cleaned.blobs, 1);
   } finally {
-    door.advance(-door.deps.config.uploadTtlMs - 60_000);
+    endpoint.advance(-endpoint.deps.config.uploadTtlMs - 60_000);
   }
   await rejection(await ask("GET", upload), 404, "BLOB_UPLOAD_UNKNOWN");
-  await assert.rejects(door.deps.blobs.readWhole(lost.digest, lost.generation));
+  await assert.rejects(endpoint.deps.blobs.readWhole(lost.digest, lost.generation));
   assert.ok((await bytes(await ask("GET", `/v2/${REPO}/blobs/${digest}`))).equals(content));
   assert.deepEqual(await filesIn("uploads"), []);
 });
 
-test("a killed server leaves what was synced; the upload goes on with the next one", async () => {
+test("after a server is killed, an upload resumes on the next one from what was synced", async () => {
   const content = randomBytes(3_000_000);
   const start = async (): Promise<{ child: ReturnType<typeof spawn>; url: string }> => {
     const child = spawn(
@@ -231,7 +231,7 @@ test("a killed server leaves what was synced; the upload goes on with the next o
   half.write(content.subarray(1_000_000, 2_000_000));
   const id = upload.slice(upload.lastIndexOf("/") + 1);
   await waitFor(async () => (await stat(join(folder, "uploads", id))).size > 1_000_000);
-  assert.equal(await door.deps.blobs.uploadSize(id), 1_000_000, "to another process only what is synced counts");
+  assert.equal(await endpoint.deps.blobs.uploadSize(id), 1_000_000, "another process counts only what is synced");
   first.child.kill("SIGKILL");
   await once(first.child, "exit");
   half.destroy();

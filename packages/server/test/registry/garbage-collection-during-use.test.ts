@@ -11,12 +11,12 @@ import { anyDigest, digestOf, OCI_IMAGE, type RegistryServer } from "../support/
 import { removeUnlinkedBlobs, removeUnneededBlobs, removeUnneededManifests } from "../../src/oci/gc/commands.ts";
 
 const REMOVALS = [removeUnlinkedBlobs, removeUnneededBlobs, removeUnneededManifests].map(({ name }) => name);
-/** Whether the command is one by which a collection removes content. */
+/** Whether the command is one with which a collection removes content. */
 const isRemoval = (name: string): boolean => REMOVALS.includes(name);
 
-// Collections beside pulls, pushes, a server and each other.
+// Collections beside pulls, pushes, a server and other collections.
 
-test("a pull of what is being collected gets all of it or a clean 404", { timeout: 60_000 }, async (t) => {
+test("a pull of a blob that is being collected answers all of it or 404", { timeout: 60_000 }, async (t) => {
   const { pass, pushBlob, run, ask, mint, viewer, stored } = await startCollecting(t);
   const contents = Array.from({ length: 40 }, (_, at) => `${at} `.padEnd(at % 2 === 0 ? 100 : 100_000, "x"));
   const digests: string[] = [];
@@ -42,7 +42,7 @@ test("a pull of what is being collected gets all of it or a clean 404", { timeou
   assert.equal(await stored(), 0);
 });
 
-/** Adds manifests that nothing needs to the repo, without pushing each. */
+/** Adds manifests that nothing needs to the repo, without a push of each. */
 async function addGarbage({ db, repoUid }: RegistryServer, name: string, count: number): Promise<void> {
   const repo = await repoUid(name);
   const rows = Array.from({ length: count }, () => ({
@@ -64,24 +64,28 @@ async function addGarbage({ db, repoUid }: RegistryServer, name: string, count: 
       .execute();
 }
 
-test("pushes go on beside collections that run at once, and each thing goes once", { timeout: 120_000 }, async (t) => {
-  const gc = await startCollecting(t);
-  const { pushBlob, push, run, hasManifest } = gc;
-  await pushBlob("acme/app", "x");
-  await addGarbage(gc, "app", 3000);
-  const running = [run(), run(), run()];
-  const pushed: string[] = [];
-  for (let at = 0; at < 20; at++) pushed.push((await push("acme/app", `t${at}`, `pushed ${at}`)).digest);
-  const went = await Promise.all(running);
-  assert.equal(
-    went.reduce((sum, { manifests }) => sum + manifests, 0),
-    3000,
-  );
-  assert.deepEqual(await run(), NOTHING);
-  for (const digest of pushed) assert.ok(await hasManifest("acme/app", digest));
-});
+test(
+  "pushes continue beside concurrent collections, and each manifest is removed once",
+  { timeout: 120_000 },
+  async (t) => {
+    const gc = await startCollecting(t);
+    const { pushBlob, push, run, hasManifest } = gc;
+    await pushBlob("acme/app", "x");
+    await addGarbage(gc, "app", 3000);
+    const running = [run(), run(), run()];
+    const pushed: string[] = [];
+    for (let at = 0; at < 20; at++) pushed.push((await push("acme/app", `t${at}`, `pushed ${at}`)).digest);
+    const went = await Promise.all(running);
+    assert.equal(
+      went.reduce((sum, { manifests }) => sum + manifests, 0),
+      3000,
+    );
+    assert.deepEqual(await run(), NOTHING);
+    for (const digest of pushed) assert.ok(await hasManifest("acme/app", digest));
+  },
+);
 
-test("what gets a reason between the look and the removal stays", async (t) => {
+test("content that becomes needed between the read and the removal stays", async (t) => {
   const gc = await startCollecting(t);
   const { pass, push, pushBlob, pushManifest, hasManifest, hasBlob, deps, clock } = gc;
   const tagged = await push("acme/app", undefined, "tagged in between");
@@ -97,7 +101,7 @@ test("what gets a reason between the look and the removal stays", async (t) => {
     assert.equal((await pushManifest("acme/app", again.digest, again.manifest)).status, 201);
     await pushBlob("acme/app", "linked again in between");
   };
-  // Everything is done right before the collection's first write, when it has looked at all of the repo's manifests.
+  // Runs right before the first write of the collection, when it has read all manifests of the repo.
   const meanwhile = async (name: string): Promise<void> => {
     const act = isRemoval(name) ? between : undefined;
     if (act === undefined) return;
@@ -125,7 +129,7 @@ test("what gets a reason between the look and the removal stays", async (t) => {
   assert.ok(await hasBlob("acme/app", blob));
 });
 
-test("a collection that is told to end does so between two steps, and the next one goes on", async (t) => {
+test("an aborted collection ends between two steps, and the next one continues", async (t) => {
   const gc = await startCollecting(t);
   await gc.pushBlob("acme/app", "x");
   await addGarbage(gc, "app", 600);
@@ -141,19 +145,19 @@ test("a collection that is told to end does so between two steps, and the next o
   assert.equal((await gc.run()).manifests, n);
 });
 
-test("where others change the same all the time a collection goes on elsewhere, and the next one comes through", async (t) => {
+test("a collection skips rows under contention, and the next one removes them", async (t) => {
   const gc = await startCollecting(t);
   for (const name of ["acme/one", "acme/two"]) {
     await gc.pushBlob(name, `blob of ${name}`);
     await addGarbage(gc, name.slice("acme/".length), 60);
   }
   gc.pass(5);
-  let refused = 0;
+  let writes = 0;
   const { transactor } = gc.deps;
   const contended: typeof transactor = {
     ...transactor,
     write: (command, data, input) =>
-      isRemoval(command.name) && (refused += 1) % 2 === 1
+      isRemoval(command.name) && (writes += 1) % 2 === 1
         ? Promise.reject(new MoorageError(Code.Aborted, "Aborted: others change the same all the time"))
         : transactor.write(command, data, input),
   };
@@ -177,7 +181,7 @@ test("where others change the same all the time a collection goes on elsewhere, 
   await assert.rejects(collectGarbage({ ...gc.deps, transactor: broken }, options), /cannot be reached/);
 });
 
-test("a tree larger than one transaction goes whole", async (t) => {
+test("a tree larger than one transaction is removed completely", async (t) => {
   const { pass, push, pushBlob, run, db, repoUid } = await startCollecting(t);
   await pushBlob("acme/app", "x");
   const image = await push("acme/app", undefined, "image");
@@ -204,7 +208,7 @@ test("a tree larger than one transaction goes whole", async (t) => {
   assert.equal((await run()).manifests, 2501);
 });
 
-/** A server on a grace of a moment, and what collects beside it. */
+/** A server with a very short grace, and the configuration for collections beside it. */
 async function startBeside(t: TestContext, env: Record<string, string>) {
   const dataDir = temporaryFolder(t);
   const settings = { MOORAGE_GC_GRACE: "100ms", ...env };
@@ -215,23 +219,23 @@ async function startBeside(t: TestContext, env: Record<string, string>) {
   return { ...server, config, blobStatus };
 }
 
-/** Looks again and again until it is so. */
+/** Polls until the condition holds. */
 async function until(what: string, isSo: () => Promise<boolean> | boolean): Promise<void> {
   for (const deadlineMs = Date.now() + 20_000; !(await isSo());) {
-    assert.ok(Date.now() < deadlineMs, `${what} did not come to be`);
+    assert.ok(Date.now() < deadlineMs, `${what} did not happen`);
     await wait(20);
   }
 }
 
-test("a server collects by itself, says so in its log and counts it", { timeout: 60_000 }, async (t) => {
+test("a server collects by itself, logs it and counts it", { timeout: 60_000 }, async (t) => {
   const { pushBlob, pushImage, ask, registry, lines, url, close } = await startBeside(t, {
     MOORAGE_GC_INTERVAL: "50ms",
     MOORAGE_GC_GRACE: "1500ms",
   });
-  // The grace outlasts the push of an image on a machine that does much else.
+  // The grace is longer than the push of an image takes, even on a busy machine.
   const kept = await pushImage("acme/app", "v1", "kept");
   const digest = await pushBlob("acme/app", "nobody needs this");
-  // Every look by somebody who may push would keep it.
+  // The blob is not polled: a request of a caller with the right to push would renew its grace.
   await until("the collection", () =>
     lines.some((line) => line.includes(`"bytes":17`) && line.includes("garbage collected")),
   );
@@ -247,7 +251,7 @@ test("a server collects by itself, says so in its log and counts it", { timeout:
   assert.deepEqual(
     lines.filter((line) => (JSON.parse(line) as { level: number }).level >= 40),
     [],
-    "its end is no failure of the collection",
+    "stopping the server is no failure of the collection",
   );
 });
 
@@ -303,7 +307,7 @@ test("with an interval of 0 only the command collects, beside the server", { tim
   await assert.rejects(collectInstallation(nowhere, { dryRun: true }), /there is no installation/);
 });
 
-test("a server ends while it collects, and its log shows no failure", { timeout: 60_000 }, async (t) => {
+test("a server that stops during a collection logs no failure", { timeout: 60_000 }, async (t) => {
   const { pushBlob, lines, close } = await startBeside(t, { MOORAGE_GC_INTERVAL: "10ms", MOORAGE_GC_GRACE: "1ms" });
   for (let at = 0; at < 20; at++) await pushBlob(`acme/app${at % 4}`, `blob ${at}`);
   await until("a collection", () => lines.some((line) => line.includes("garbage collected")));

@@ -4,11 +4,11 @@ import type { Collected } from "../../src/oci/index.ts";
 import { MINUTE_MS, NOTHING, startCollecting } from "../support/garbage-collection.ts";
 import { anyDigest, digestOf, OCI_IMAGE, OCI_INDEX } from "../support/registry-server.ts";
 
-// What a collection takes and what it leaves. Collections beside others are in garbage-collection-during-use.test.ts.
+// What a collection removes and what it leaves. Concurrent use is tested in garbage-collection-during-use.test.ts.
 
 const SHORT = { historyRetention: "60s" };
 
-test("a tag keeps its image; once it is gone the grace does, and then all of it goes", async (t) => {
+test("an image stays while it is tagged and during the grace after that, and is then removed", async (t) => {
   const { pass, push, policy, untag, collect, hasManifest, hasBlob, stored } = await startCollecting(t);
   const { digest, layer, config } = await push("acme/app", "v1", "one");
   await policy("app", SHORT);
@@ -34,7 +34,7 @@ test("a tag keeps its image; once it is gone the grace does, and then all of it 
   assert.deepEqual(await collect(), NOTHING);
 });
 
-test("a tag keeps its image whatever its history says", async (t) => {
+test("a tag holds its image even without a history", async (t) => {
   const { pass, push, policy, collect, db } = await startCollecting(t);
   await push("acme/app", "v1", "one");
   await db.deleteFrom("tag_history").execute();
@@ -45,7 +45,7 @@ test("a tag keeps its image whatever its history says", async (t) => {
   }
 });
 
-test("what was never tagged goes after its grace, and being pushed again begins a new one", async (t) => {
+test("untagged content is removed after its grace, and a repeated push starts a new one", async (t) => {
   const { pass, push, pushBlob, collect, hasManifest, hasBlob } = await startCollecting(t);
   const { digest } = await push("acme/app", undefined, "one");
   const again = await push("acme/app", undefined, "two");
@@ -60,12 +60,12 @@ test("what was never tagged goes after its grace, and being pushed again begins 
   assert.deepEqual((await collect()).manifests, 1);
 });
 
-test("history keeps what a tag pointed to, for ever or for the time that the repo says", async (t) => {
+test("history holds what a tag pointed to, without limit or for the repo's history retention", async (t) => {
   const { pass, push, policy, untag, collect, hasManifest } = await startCollecting(t);
   const { digest } = await push("acme/app", "v1", "one");
   await untag("acme/app", "v1");
   pass(30);
-  assert.deepEqual(await collect(), NOTHING, "for ever by default");
+  assert.deepEqual(await collect(), NOTHING, "without limit by default");
   await policy("app", { historyRetention: "2400s" });
   pass(9);
   assert.deepEqual(await collect(), NOTHING);
@@ -74,7 +74,7 @@ test("history keeps what a tag pointed to, for ever or for the time that the rep
   assert.equal(await hasManifest("acme/app", digest), false);
 });
 
-test("the time of history begins when the tag left, not when it came", async (t) => {
+test("history retention starts when the tag left the digest, not when it came to it", async (t) => {
   const { pass, push, policy, collect, hasManifest } = await startCollecting(t);
   await push("acme/app", "v1", "zero");
   const { digest } = await push("acme/app", "v1", "one");
@@ -86,11 +86,11 @@ test("the time of history begins when the tag left, not when it came", async (t)
   assert.equal((await collect()).manifests, 1, "zero left twenty-nine minutes ago");
   assert.ok(await hasManifest("acme/app", digest));
   pass(2);
-  assert.equal((await collect()).manifests, 1, "two is what a rollback goes to");
+  assert.equal((await collect()).manifests, 1, "two is the target of a rollback");
   assert.equal(await hasManifest("acme/app", digest), false);
 });
 
-test("what a rollback goes to stays as long as its tag does, and has a grace after that", async (t) => {
+test("the target of a rollback stays as long as its tag, and during the grace after that", async (t) => {
   const { pass, push, policy, untag, collect, hasManifest } = await startCollecting(t);
   const [one, two] = [await push("acme/app", "v1", "one"), await push("acme/app", "v1", "two")];
   await policy("app", SHORT);
@@ -102,7 +102,7 @@ test("what a rollback goes to stays as long as its tag does, and has a grace aft
   assert.deepEqual(await collect(), NOTHING, "the deletion in between does not change what was there before");
   await push("acme/app", "v1", "three");
   pass(3);
-  assert.deepEqual(await collect(), NOTHING, "one has its grace, two is where a rollback goes now");
+  assert.deepEqual(await collect(), NOTHING, "one has its grace, two is the target of a rollback now");
   pass(2);
   assert.equal((await collect()).manifests, 1);
   assert.ok(!(await hasManifest("acme/app", one.digest)) && (await hasManifest("acme/app", two.digest)));
@@ -111,7 +111,7 @@ test("what a rollback goes to stays as long as its tag does, and has a grace aft
   assert.equal((await collect()).manifests, 2);
 });
 
-test("what an index refers to goes when the index does, in the same run", async (t) => {
+test("the manifests of an index are removed with it, in the same run", async (t) => {
   const { pass, push, pushIndex, policy, untag, collect, hasManifest, stored } = await startCollecting(t);
   const [one, two, both] = [
     await push("acme/app", undefined, "one"),
@@ -133,7 +133,7 @@ test("what an index refers to goes when the index does, in the same run", async 
   assert.equal(await stored(), 2);
 });
 
-test("referrers stay with what they refer to, and keep it when a tag keeps them", async (t) => {
+test("referrers stay with their subject, and a tagged referrer holds its subject", async (t) => {
   const { pass, push, policy, untag, collect, hasManifest, pushManifest } = await startCollecting(t);
   const descriptor = (digest: string): object => ({ subject: { mediaType: OCI_IMAGE, digest, size: 1 } });
   const image = await push("acme/app", "v1", "image");
@@ -143,7 +143,7 @@ test("referrers stay with what they refer to, and keep it when a tag keeps them"
   await policy("app", SHORT);
   pass(20);
   assert.equal((await collect()).manifests, 1);
-  assert.equal(await hasManifest("acme/app", stray.digest), false, "its subject is not held");
+  assert.equal(await hasManifest("acme/app", stray.digest), false, "its subject is not stored");
   assert.equal((await pushManifest("acme/app", "kept", sbom.manifest)).status, 201);
   await untag("acme/app", "v1");
   pass(20);
@@ -151,10 +151,10 @@ test("referrers stay with what they refer to, and keep it when a tag keeps them"
   for (const { digest } of [image, sbom, signature]) assert.ok(await hasManifest("acme/app", digest));
   await untag("acme/app", "kept");
   pass(5);
-  assert.equal((await collect()).manifests, 3, "those that only hold each other go together");
+  assert.equal((await collect()).manifests, 3, "manifests that only hold each other are removed together");
 });
 
-test("who may push and is told that content is there has half a grace to build on it; who may only pull has none", async (t) => {
+test("content that a caller with the right to push was answered stays for half a grace; a pull without that right renews nothing", async (t) => {
   const { pass, push, pushBlob, collect, hasManifest, hasBlob, ask, ownerToken, mint, pusher } =
     await startCollecting(t);
   const [blob, image] = [await pushBlob("acme/app", "base"), await push("acme/app", undefined, "one")];
@@ -186,16 +186,17 @@ test("who may push and is told that content is there has half a grace to build o
   assert.deepEqual(await both(), [false, false]);
 });
 
-test("an answer that is kept in memory does not keep the look at the grace away", async (t) => {
+test("a cached answer does not prevent the renewal of the grace", async (t) => {
   const { pass, pushBlob, collect, hasBlob, ask, ownerToken, owner, mint, deps } = await startCollecting(t);
-  // Short enough that the answer would be kept for longer, were it not for the grace.
+  // An answer is cached for at most a quarter of the grace, which is less than the time that passes below.
   deps.config.gcGraceMs = 40_000;
   const blob = await pushBlob("acme/app", "base");
   const get = async (): Promise<void> =>
     assert.equal((await ask(`/v2/acme/app/blobs/${blob}`, { token: ownerToken })).status, 200);
   await get();
   pass(0.5);
-  // The keys are read anew, by which the token is known to be good still.
+  // Minting a token reloads the signing keys; otherwise the cached answer would be dropped because of them, and not
+  // because of its age.
   await mint(owner);
   await get();
   pass(0.5);
@@ -203,7 +204,7 @@ test("an answer that is kept in memory does not keep the look at the grace away"
   assert.ok(await hasBlob("acme/app", blob));
 });
 
-test("while a push is under way what it may have found or brought stays", async (t) => {
+test("during a push the content that it found or uploaded stays", async (t) => {
   const { pass, pushBlob, collect, hasBlob, ask, ownerToken, deps } = await startCollecting(t);
   const before = await pushBlob("acme/app", "before");
   pass(3);
@@ -229,10 +230,10 @@ test("while a push is under way what it may have found or brought stays", async 
   assert.ok(!(await hasBlob("acme/app", before)) && (await hasBlob("acme/app", digestOf("slow"))));
   await ask("/v2/acme/app/blobs/uploads/", { method: "POST", token: ownerToken });
   pass(deps.config.uploadTtlMs / MINUTE_MS + 1);
-  assert.equal((await collect()).blobs, 1, "a session that was left behind holds nothing for ever");
+  assert.equal((await collect()).blobs, 1, "an abandoned session does not hold content for ever");
 });
 
-test("a session is alive for as long as bytes come", async (t) => {
+test("an upload session stays alive for as long as bytes arrive", async (t) => {
   const { pass, pushBlob, collect, ask, mint, owner, deps } = await startCollecting(t);
   const { headers } = await ask("/v2/acme/app/blobs/uploads/", { method: "POST", token: await mint(owner) });
   const session = headers.get("location") ?? "";
@@ -251,7 +252,7 @@ test("a session is alive for as long as bytes come", async (t) => {
   assert.deepEqual(await collect(), NOTHING);
 });
 
-test("a blob of several repos stays until the last lets go of it; mounting it begins a new grace", async (t) => {
+test("a blob of several repos stays until the last one releases it; a mount starts a new grace", async (t) => {
   const { pass, push, pushBlob, policy, untag, collect, run, hasBlob, ask, ownerToken, stored, repoUid } =
     await startCollecting(t);
   const mount = async (digest: string): Promise<void> => {
@@ -276,7 +277,7 @@ test("a blob of several repos stays until the last lets go of it; mounting it be
   pass(3);
   assert.deepEqual(await collect(), { tags: 0, manifests: 0, blobs: 1, bytes: 6 });
   assert.equal(await stored(), 0);
-  // Both let go of it in one run: its bytes count once, and not at all for one of them alone.
+  // Both repos release the blob in one run: its bytes count once, and not at all in a dry run of one repo alone.
   const image = await push("acme/first", "v1", "image");
   await pushBlob("acme/second", "own");
   await mount(image.layer);
@@ -296,7 +297,7 @@ test("a blob of several repos stays until the last lets go of it; mounting it be
   assert.equal(await stored(), 0);
 });
 
-test("the content of a deleted repo goes at the next run", async (t) => {
+test("the content of a deleted repo is removed in the next run", async (t) => {
   const { push, run, collect, db, stored, hasBlob, ask, ownerToken, repoUid } = await startCollecting(t);
   const image = await push("acme/gone", "v1", "one");
   await push("acme/stays", "v1", "other");
@@ -312,7 +313,7 @@ test("the content of a deleted repo goes at the next run", async (t) => {
   assert.ok(await hasBlob("acme/stays", image.layer));
 });
 
-test("what hung on a manifest that was deleted has a grace", async (t) => {
+test("content connected to a deleted manifest has a grace", async (t) => {
   const { pass, push, pushIndex, untag, collect, hasManifest, hasBlob } = await startCollecting(t);
   const child = await push("acme/app", undefined, "child");
   const index = await pushIndex("acme/app", "v1", [child.digest]);
@@ -334,7 +335,7 @@ test("what hung on a manifest that was deleted has a grace", async (t) => {
   assert.deepEqual(await collect(), { tags: 0, manifests: 2, blobs: 6, bytes: 11 + 19 + 14 + 22 + 12 + 20 });
 });
 
-test("a dry run over repos of all kinds writes nothing and foretells every number", async (t) => {
+test("a dry run writes nothing and predicts every number, over repos of all kinds", async (t) => {
   const { pass, push, pushIndex, pushBlob, policy, run, collect, db, ask, ownerToken, pushManifest } =
     await startCollecting(t);
   for (const name of ["a", "b", "c"]) {

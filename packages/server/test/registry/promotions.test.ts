@@ -21,7 +21,7 @@ const recordsOf = async (image: string, tag: string): Promise<{ digest: string; 
 const historyOf = async (image: string, tag: string): Promise<string[]> =>
   (await recordsOf(image, tag)).map(({ digest }) => digest);
 
-test("what is asked wrongly is named field by field", async () => {
+test("every invalid field is named", async () => {
   const {
     uid,
     promote,
@@ -61,7 +61,7 @@ test("what is asked wrongly is named field by field", async () => {
   assert.match(JSON.stringify(error), /rollbacks\[0\]\.time: must be between the years 1 and 9999/);
 });
 
-test("tags are promoted together, in the order that was asked for, and their history says so", async () => {
+test("tags are promoted together, in the requested order, and their history records it", async () => {
   const {
     uid,
     promote,
@@ -92,7 +92,7 @@ test("tags are promoted together, in the order that was asked for, and their his
   for (const tag of answer.body["tags"] as Json[])
     assert.deepEqual(tag, await platform.ok("GET", `/registry/v2/tags/${tag.uid}`));
   assert.deepEqual(await historyOf("together", "stable"), [one, two]);
-  // Nothing moves, and nothing is added to the history.
+  // A promotion to the digest that the tag has adds no record.
   assert.equal((await promote([{ name: "stable", fromTag: "staging" }])).status, 200);
   assert.deepEqual(await historyOf("together", "stable"), [one, two]);
   assert.equal((await platform.ok("GET", `/registry/v2/tags?uidp.children_of=${uid}`)).totalCount, "4");
@@ -119,7 +119,7 @@ test("two tags are swapped", async () => {
   assert.deepEqual(await tags(), { blue: two, green: one });
 });
 
-test("a tag that is not where it was expected is a conflict, and nothing is moved", async () => {
+test("a tag without its expected digest is a conflict, and no tag moves", async () => {
   const {
     promote,
     rollback,
@@ -158,7 +158,7 @@ test("a tag that is not where it was expected is a conflict, and nothing is move
   assert.deepEqual([fine.status, await tags()], [200, { a: three, b: two, c: three }]);
 });
 
-test("a promotion needs manifests that are held and tags that are there, and names all that it lacks", async () => {
+test("a promotion needs stored manifests and existing tags, and names all that are missing", async () => {
   const {
     promote,
     set,
@@ -184,7 +184,7 @@ test("a promotion needs manifests that are held and tags that are there, and nam
   assert.deepEqual(await tags(), { empty: ABSENT });
 });
 
-test("new tags need the right to create tags", async () => {
+test("a promotion to a new tag needs the right to create tags", async () => {
   const {
     uid,
     promote,
@@ -215,7 +215,7 @@ test("new tags need the right to create tags", async () => {
   );
 });
 
-test("what is only validated is answered and refused as it would be, and not done", async () => {
+test("with validate_only a promotion is answered or rejected as usual, and changes nothing", async () => {
   const {
     promote,
     rollback,
@@ -256,7 +256,7 @@ test("what is only validated is answered and refused as it would be, and not don
   assert.deepEqual([await tags(), await historyOf("validated", "a")], [{ a: two }, [one, two]]);
 });
 
-test("tags go back: to the digest before, to one of theirs, to a time", async () => {
+test("tags are rolled back to the digest before, to a digest of their history, or to a time", async () => {
   const {
     promote,
     rollback,
@@ -302,7 +302,8 @@ test("tags go back: to the digest before, to one of theirs, to a time", async ()
       assert.equal(await move(130, back({ time })), digest, time);
     for (const time of [at(19), at(105), "0001-01-01T00:00:00Z"])
       assert.deepEqual(await move(140, back({ time })), ["NOT_IN_HISTORY a"], time);
-    // To the millisecond: the record's own time is as of it, the one before is not.
+    // Exact to the millisecond: at the time of a record the tag has its digest, one millisecond earlier the digest
+    // before.
     const recordMs = Date.parse((await recordsOf("back", "a"))[1]?.updateTimestamp ?? "");
     assert.equal(await move(150, back({ time: new Date(recordMs).toISOString() })), two);
     assert.equal(await move(160, back({ time: new Date(recordMs - 1).toISOString().replace("Z", "999999Z") })), one);
@@ -318,7 +319,7 @@ test("tags go back: to the digest before, to one of theirs, to a time", async ()
   }
 });
 
-test("of promotions at the same time that expect the same, exactly one is done", { timeout: 60_000 }, async () => {
+test("of concurrent promotions that expect the same digest, exactly one succeeds", { timeout: 60_000 }, async () => {
   const ROUNDS = 5;
   const RIVALS = 8;
   const repo: TaggedRepo = await openTaggedRepo(platform, "rivals");
@@ -335,7 +336,7 @@ test("of promotions at the same time that expect the same, exactly one is done",
     const answers = await Promise.all(
       Array.from({ length: RIVALS }, async (_, rival) => {
         const digest = others[rival % 2] ?? "";
-        // In either order: what takes locks must not end in a deadlock.
+        // In either order: locks that are taken must not lead to a deadlock.
         const order = rival % 3 === 0 ? names : names.toReversed();
         return { digest, answer: await promote(order.map((name) => ({ name, digest, expectedDigest: expected }))) };
       }),

@@ -28,7 +28,7 @@ interface Expiring {
   rule: number;
 }
 
-test("a preview says what each rule would delete, the first that matches deciding, and deletes nothing", async () => {
+test("a preview lists what each rule would delete, by the first rule that matches, and deletes nothing", async () => {
   const retention = [
     { tagPattern: "pr-.*", keepFor: "86400s" },
     { tagPattern: "v.*", keepLast: 2 },
@@ -64,7 +64,8 @@ test("a preview says what each rule would delete, the first that matches decidin
     "tags"
   ] as Json[];
   assert.deepEqual([first?.digest, first?.updateTime], [one, tag?.updateTime]);
-  // With both, what either of them keeps is kept. A rule that keeps all shields its tags from the rules after it.
+  // With both conditions, a tag is retained that meets either of them. Tags that a rule retains are not subject to the
+  // rules after it.
   assert.deepEqual(await names({ retention: [{ keepLast: 1, keepFor: "216000s" }] }), [
     "latest 0",
     "pr-1 0",
@@ -77,8 +78,8 @@ test("a preview says what each rule would delete, the first that matches decidin
     "pr-1 1",
   ]);
   assert.deepEqual(await names({ retention: [{ tagPattern: "none", keepLast: 1 }] }), []);
-  assert.deepEqual(await names({}), [], "a policy without rules, in the place of the repo's own");
-  // A move makes a tag young again, the same digest does not.
+  assert.deepEqual(await names({}), [], "a policy without rules replaces the repo's own");
+  // A move to another digest makes a tag young again, a push of the same digest does not.
   await make(0, "pr-1");
   assert.equal((await names())[0], "pr-1 0");
   assert.equal((await repo.set("pr-1", repo.digests[1])).status, 200);
@@ -86,7 +87,7 @@ test("a preview says what each rule would delete, the first that matches decidin
   assert.equal(Object.keys(await repo.tags()).length, 10);
 });
 
-test("a tag of exactly the age that is kept is kept, and goes a millisecond later", async (t) => {
+test("a tag of exactly the retained age stays, and is deleted a millisecond later", async (t) => {
   const { expired, seed } = await openRepo(t, { retention: [{ keepFor: "3600s" }] });
   await seed([
     { name: "old", update_time: NOW_MS - 3_600_001 },
@@ -96,7 +97,7 @@ test("a tag of exactly the age that is kept is kept, and goes a millisecond late
   assert.deepEqual(await expired(), ["old"]);
 });
 
-test("the pages of a preview are those of a list", async () => {
+test("a preview has pages like any list", async () => {
   const {
     uid,
     set,
@@ -135,10 +136,10 @@ test("the pages of a preview are those of a list", async () => {
     pageSize: 1,
   });
   platform.clock.offsetMs = 0;
-  assert.equal((late["expiringTags"] as Expiring[])[0]?.name, "t0", "an old token begins anew");
+  assert.equal((late["expiringTags"] as Expiring[])[0]?.name, "t0", "an expired page token starts from the first page");
 });
 
-// What follows stands on rows of its own: more than a slice of them, with times that meet.
+// The tests below use rows of their own: more than one slice of them, with equal times among them.
 const NOW_MS = Date.UTC(2026, 6, 4);
 const DIGEST = `sha256:${"a".repeat(64)}`;
 interface Seeded {
@@ -215,7 +216,7 @@ async function openRepo(t: TestContext, tagPolicy: object) {
           .execute();
       return rows;
     },
-    /** Expires tags, and answers which went. `meanwhile` is done before each transaction. */
+    /** Expires tags, and answers the names of those removed. `meanwhile` runs before each transaction. */
     async expired(meanwhile: (() => Promise<unknown>) | undefined = undefined): Promise<string[]> {
       const before = await names();
       const count = await expireRepoTags(
@@ -237,7 +238,7 @@ async function openRepo(t: TestContext, tagPolicy: object) {
 }
 
 test(
-  "over more tags than a slice, what goes is what the rules say tag by tag, and goes once, with a record of it",
+  "over many slices of tags, exactly the tags that the rules select are deleted, once, each with a record",
   { timeout: 60_000 },
   async (t) => {
     const retention = [
@@ -247,7 +248,7 @@ test(
       { keepLast: 1 },
     ];
     const { db, uid, seed, names, expired } = await openRepo(t, { protectedTags: [".*7"], retention });
-    // Many moved in the same millisecond: the last of a number may fall between any two of them.
+    // Many tags moved in the same millisecond, so that the limit of keepLast may fall between any two of them.
     const tags = await seed(
       Array.from({ length: 1800 }, (_, at) => {
         return {
@@ -260,7 +261,7 @@ test(
       tags
         .filter(({ name }) => name.startsWith(letter) && !name.endsWith("7"))
         .sort((one, other) => other.update_time - one.update_time || (other.uid < one.uid ? -1 : 1));
-    const goes = [
+    const removable = [
       ...groupOf("a").slice(300),
       ...groupOf("b")
         .slice(40)
@@ -270,10 +271,10 @@ test(
     ]
       .map(({ name }) => name)
       .sort();
-    assert.ok(goes.length > 600 && goes.length < 1500);
-    assert.deepEqual(await expired(), goes);
+    assert.ok(removable.length > 600 && removable.length < 1500);
+    assert.deepEqual(await expired(), removable);
     assert.deepEqual(await expired(), []);
-    assert.equal((await names()).length, 1800 - goes.length);
+    assert.equal((await names()).length, 1800 - removable.length);
     const records = await db.selectFrom("tag_history").selectAll().where("repo", "=", uid).orderBy("tag").execute();
     const counted = await db
       .selectFrom("counters")
@@ -284,18 +285,18 @@ test(
     assert.deepEqual(
       counted.map(({ ancestor, n }) => [ancestor, n]),
       [
-        [parentOf(uid), -goes.length],
-        [uid, -goes.length],
+        [parentOf(uid), -removable.length],
+        [uid, -removable.length],
       ],
     );
     assert.deepEqual(
       records.map(({ tag, digest, reason, actor }) => [tag, digest, reason, actor]),
-      goes.map((name) => [name, "", "retention", ""]),
+      removable.map((name) => [name, "", "retention", ""]),
     );
   },
 );
 
-test("a tag that moves meanwhile stays, and nothing goes by a policy that is no longer the repo's", async (t) => {
+test("a tag that moves meanwhile stays, and a policy that was replaced meanwhile deletes nothing", async (t) => {
   const { db, uid, seed, names, expired } = await openRepo(t, { retention: [{ keepFor: "10s" }] });
   const old = Array.from({ length: 120 }, (_, at) => ({
     name: `t${String(at).padStart(3, "0")}`,

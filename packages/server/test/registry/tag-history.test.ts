@@ -2,17 +2,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Answer, anyDigest, OCI_IMAGE, OCI_INDEX, startRegistry } from "../support/registry-server.ts";
 
-// GET /v2/<name>/_oci/tag-history/<tag>, as opencontainers/distribution-spec pull request 606 proposes it.
+// Tests of GET /v2/<name>/_oci/tag-history/<tag>, as opencontainers/distribution-spec pull request 606 proposes it.
 
 const REPO = "acme/app";
-// Later than any time at which the registry gives out a token, however long other files of this process take.
+// Later than any time at which the registry issues a token, however long other files of this process take.
 const START_MS = Math.ceil(Date.now() / 1_000) * 1_000 + 600_000;
 const [TIME, EVENT] = ["org.opencontainers.distribution.tag.timestamp", "org.opencontainers.distribution.tag.event"];
 
-/** An entry as the tests tell it: the second after START_MS, what happened and to which digest. */
-type Told = [second: number, event: string, digest: string];
+/** An entry in short: the second after START_MS, the event and the digest. */
+type Entry = [second: number, event: string, digest: string];
 
-function told({ status, text, json }: Answer): Told[] {
+function entriesOf({ status, text, json }: Answer): Entry[] {
   assert.equal(status, 200, text);
   return json.manifests.map(({ digest, annotations = {} }) => [
     (Date.parse(annotations[TIME] ?? "") - START_MS) / 1_000,
@@ -25,8 +25,8 @@ function time(second: number): string {
   return new Date(START_MS + second * 1_000).toISOString();
 }
 
-/** A registry with a tag that was moved, deleted and made again, and what its history must be. */
-async function historic(t: Parameters<typeof startRegistry>[0]) {
+/** A registry with a tag that was moved, deleted and created again, and the expected history. */
+async function openRegistry(t: Parameters<typeof startRegistry>[0]) {
   const registry = await startRegistry(t);
   let nowMs = START_MS;
   registry.clock.nowMs = () => nowMs;
@@ -44,7 +44,7 @@ async function historic(t: Parameters<typeof startRegistry>[0]) {
   await step(4, push(one.body));
   await step(5, push(two.body));
   await step(6, remove);
-  const history: Told[] = [
+  const history: Entry[] = [
     [6, "deleted", two.digest],
     [5, "created", two.digest],
     [4, "created", one.digest],
@@ -58,10 +58,10 @@ async function historic(t: Parameters<typeof startRegistry>[0]) {
   return { registry, one, two, history, get };
 }
 
-test("each move and each deletion, newest first, with the manifest it is about; a deleted tag has a history as well", async (t) => {
-  const { registry, one, two, history, get } = await historic(t);
+test("each move and deletion is listed, newest first, with its manifest, for a deleted tag as well", async (t) => {
+  const { registry, one, two, history, get } = await openRegistry(t);
   const answer = await get();
-  assert.deepEqual(told(answer), history);
+  assert.deepEqual(entriesOf(answer), history);
   assert.deepEqual([answer.headers.get("content-type"), answer.headers.get("link")], [OCI_INDEX, null]);
   const { manifests, ...rest } = answer.json;
   assert.deepEqual(rest, { schemaVersion: 2, mediaType: OCI_INDEX });
@@ -79,26 +79,27 @@ test("each move and each deletion, newest first, with the manifest it is about; 
   });
   const head = await registry.ask(`/v2/${REPO}/_oci/tag-history/v1`, { method: "HEAD", token: registry.ownerToken });
   assert.deepEqual([head.status, head.text, head.headers.get("content-length")], [200, "", String(answer.text.length)]);
-  // The other history shows the moves alone, oldest first.
+  // The history API (`_service/history`) lists the moves only, oldest first.
   assert.equal((await registry.historyOf(REPO, "v1")).json.history.length, 5);
 });
 
-test("pages of any size lead through all of it by their Link, and by the last timestamp", async (t) => {
-  const { registry, one, two, history, get } = await historic(t);
-  const wanted = (filter: string): Told[] => history.filter(([, , digest]) => filter === "" || filter.endsWith(digest));
+test("pages of any size cover the whole history, by their Link and by the last timestamp", async (t) => {
+  const { registry, one, two, history, get } = await openRegistry(t);
+  const wanted = (filter: string): Entry[] =>
+    history.filter(([, , digest]) => filter === "" || filter.endsWith(digest));
   for (const filter of ["", `&digest=${one.digest}`, `&digest=${two.digest}`]) {
     for (let n = 1; n <= 8; n += 1) {
-      const [byLink, byTime]: [Told[], Told[]] = [[], []];
+      const [byLink, byTime]: [Entry[], Entry[]] = [[], []];
       for (let path: string | undefined = `/v2/${REPO}/_oci/tag-history/v1?n=${n}${filter}`; path !== undefined;) {
         const answer: Answer = await registry.ask(path, { token: registry.ownerToken });
-        const page = told(answer);
+        const page = entriesOf(answer);
         byLink.push(...page);
         const link = answer.headers.get("link");
         assert.ok(page.length === n || link === null, `a page of ${n} is full, but for the last`);
         path = link === null ? undefined : /^<([^>]+)>; rel="next"$/.exec(link)?.[1];
       }
       for (let before = ""; ;) {
-        const page = told(await get(`?n=${n}${filter}${before}`));
+        const page = entriesOf(await get(`?n=${n}${filter}${before}`));
         byTime.push(...page);
         if (page.length < n) break;
         before = `&before=${time(page.at(-1)?.[0] ?? 0)}`;
@@ -109,9 +110,9 @@ test("pages of any size lead through all of it by their Link, and by the last ti
   }
 });
 
-test("windows exclude both their ends, with a digest too", async (t) => {
-  const { one, two, history, get } = await historic(t);
-  const seconds = async (query: string): Promise<number[]> => told(await get(query)).map(([second]) => second);
+test("a window excludes both its ends, with a digest too", async (t) => {
+  const { one, two, history, get } = await openRegistry(t);
+  const seconds = async (query: string): Promise<number[]> => entriesOf(await get(query)).map(([second]) => second);
   for (let since = -1; since <= 6; since += 1) {
     for (let before = since; before <= 7; before += 1) {
       for (const digest of ["", one.digest, two.digest]) {
@@ -132,22 +133,22 @@ test("windows exclude both their ends, with a digest too", async (t) => {
   assert.match(link, /since=.*digest=|digest=.*since=/);
 });
 
-test("n=0 asks whether this is here; a tag or repository that never was has an empty history", async (t) => {
-  const { registry, get } = await historic(t);
+test("n=0 answers an empty page; a tag or repository that never existed has an empty history", async (t) => {
+  const { registry, get } = await openRegistry(t);
   const zero = await get("?n=0");
-  assert.deepEqual([told(zero), zero.headers.get("link")], [[], null]);
-  assert.deepEqual(told(await get(`?digest=${anyDigest()}`)), []);
+  assert.deepEqual([entriesOf(zero), zero.headers.get("link")], [[], null]);
+  assert.deepEqual(entriesOf(await get(`?digest=${anyDigest()}`)), []);
   for (const path of [
     `${REPO}/_oci/tag-history/never`,
     "acme/never/_oci/tag-history/v1",
     `${REPO}/_oci/tag-history/v1--at--20310102T000000Z`,
   ]) {
-    assert.deepEqual(told(await registry.ask(`/v2/${path}`, { token: registry.ownerToken })), [], path);
+    assert.deepEqual(entriesOf(await registry.ask(`/v2/${path}`, { token: registry.ownerToken })), [], path);
   }
 });
 
-test("a bad parameter is refused by name", async (t) => {
-  const { get } = await historic(t);
+test("an invalid parameter is named", async (t) => {
+  const { get } = await openRegistry(t);
   const bad = [
     ["?n=-1", "n"],
     ["?n=many", "n"],
@@ -164,20 +165,20 @@ test("a bad parameter is refused by name", async (t) => {
   assert.deepEqual([status, json.errors[0]?.code], [400, "DIGEST_INVALID"]);
 });
 
-test("what is not held any more stays in the history, of a type and size that nobody knows", async (t) => {
-  const { registry, one, history, get } = await historic(t);
+test("a manifest that is no longer stored stays in the history, with unknown type and size", async (t) => {
+  const { registry, one, history, get } = await openRegistry(t);
   assert.equal(
     (await registry.ask(`/v2/${REPO}/manifests/${one.digest}`, { method: "DELETE", token: registry.ownerToken }))
       .status,
     202,
   );
   const answer = await get();
-  assert.deepEqual(told(answer), history);
+  assert.deepEqual(entriesOf(answer), history);
   const { mediaType, size } = answer.json.manifests.at(-1) ?? {};
   assert.deepEqual([mediaType, size], ["application/octet-stream", 0]);
 });
 
-test("it may be read by whom the tag history may be read, and by nobody else", async (t) => {
+test("reading it needs the same rights as the tag history API", async (t) => {
   const registry = await startRegistry(t);
   const image = await registry.image("public/tool", "one");
   for (const tag of ["latest", "nightly"])
@@ -201,7 +202,7 @@ test("it may be read by whom the tag history may be read, and by nobody else", a
   );
 });
 
-test("the extension is told of, for the registry and for a repository", async (t) => {
+test("the extension is listed, for the registry and for a repository", async (t) => {
   const registry = await startRegistry(t);
   const discover = async (path: string): Promise<{ name: string; url: string; endpoints: string[] }[]> => {
     const { status, text, headers } = await registry.ask(path, { token: registry.ownerToken });

@@ -3,8 +3,8 @@ import { after, before, test } from "node:test";
 import { type Answer, blamed, type Platform, startPlatform } from "../support/platform.ts";
 import { openTaggedRepo, unmet } from "../support/tagged-repo.ts";
 
-// What a repo's policy forbids is forbidden by every way to a tag: a push, the API, a promotion, a rollback, a deletion
-// by tag, by digest or of the repo.
+// A tag policy holds for every operation on a tag: a push, the API, a promotion, a rollback, and a deletion by tag, by
+// digest or of the repo.
 let platform: Platform;
 before(async () => {
   platform = await startPlatform({ MOORAGE_GC_INTERVAL: "0" });
@@ -12,10 +12,10 @@ before(async () => {
 after(() => platform.close());
 
 const IMMUTABLE = { immutableTags: ["v[0-9.]+"] };
-const refused = (answer: Answer, violation: string): void =>
+const assertUnmet = (answer: Answer, violation: string): void =>
   assert.deepEqual([answer.status, unmet(answer)], [400, [violation]], answer.text);
 
-test("a policy that means nothing is refused, with every field that is wrong", async () => {
+test("an invalid policy is rejected, with every field that is wrong", async () => {
   const token = await platform.token();
   const tagPolicy = {
     immutableTags: ["(", "v.*"],
@@ -43,7 +43,7 @@ test("a policy that means nothing is refused, with every field that is wrong", a
   ];
   const created = await platform.call("POST", `/registry/v2/repos/${platform.organization}`, {
     token,
-    body: { name: "refused", tagPolicy },
+    body: { name: "rejected", tagPolicy },
   });
   assert.deepEqual(blamed(created), wrong);
   const { uid } = await openTaggedRepo(platform, "wrong");
@@ -56,11 +56,11 @@ test("a policy that means nothing is refused, with every field that is wrong", a
     ["tagPolicy.immutableTags", "tagPolicy.protectedTags", "tagPolicy.retention"],
   );
   const large = ["a", "b", "c"].map((letter) => `${letter}{900}`.repeat(4));
-  assert.deepEqual(blamed(await update({ immutableTags: large })), ["tagPolicy"], "too much to try on every push");
+  assert.deepEqual(blamed(await update({ immutableTags: large })), ["tagPolicy"], "too large to match on every push");
   assert.equal((await platform.ok("GET", `/registry/v2/repos/${uid}`))["tagPolicy"], undefined);
 });
 
-test("an immutable tag takes its own digest again and no other, by no way, and not after its deletion either", async () => {
+test("an immutable tag takes only its own digest, by every operation, and after its deletion too", async () => {
   const repo = await openTaggedRepo(platform, "immutable", IMMUTABLE);
   const [one, two] = repo.digests;
   assert.equal((await repo.push("v1", 0)).status, 201);
@@ -68,14 +68,14 @@ test("an immutable tag takes its own digest again and no other, by no way, and n
   const other = async (): Promise<void> => {
     const pushed = await repo.push("v1", 1);
     assert.equal(pushed.status, 400);
-    const [told] = pushed.body["errors"] as { code: string; message: string }[];
+    const [error] = pushed.body["errors"] as { code: string; message: string }[];
     assert.deepEqual(
-      [told?.code, /v1 is immutable by the repo's tag policy/.test(told?.message ?? "")],
+      [error?.code, /v1 is immutable by the repo's tag policy/.test(error?.message ?? "")],
       ["DENIED", true],
       pushed.text,
     );
-    refused(await repo.set("v1", two), "TAG_IMMUTABLE v1");
-    refused(await repo.promote([{ name: "v1", fromTag: "free" }]), "TAG_IMMUTABLE v1");
+    assertUnmet(await repo.set("v1", two), "TAG_IMMUTABLE v1");
+    assertUnmet(await repo.promote([{ name: "v1", fromTag: "free" }]), "TAG_IMMUTABLE v1");
   };
   const same = async (): Promise<void> => {
     assert.equal((await repo.push("v1", 0)).status, 201);
@@ -95,55 +95,55 @@ test("an immutable tag takes its own digest again and no other, by no way, and n
   assert.equal((await repo.push("v10-rc", 1)).status, 201, "a pattern matches the whole name");
 });
 
-test("a push under several tags of which one is immutable leaves nothing", async () => {
+test("a push of several tags of which one is immutable stores nothing", async () => {
   const repo = await openTaggedRepo(platform, "several", IMMUTABLE);
   const [one, two, three] = repo.digests;
   await repo.push("v1", 0);
   assert.equal((await repo.remove(three)).status, 202);
   assert.equal((await repo.push(three, 2, "?tag=a&tag=v1&tag=b")).status, 400);
   assert.deepEqual(await repo.tags(), { v1: one });
-  refused(await repo.promote([{ name: "a", digest: three }]), `MANIFEST_MISSING ${three}`);
+  assertUnmet(await repo.promote([{ name: "a", digest: three }]), `MANIFEST_MISSING ${three}`);
   assert.equal((await repo.push(one, 0, "?tag=a&tag=v1&tag=b")).status, 201);
   assert.equal((await repo.push(two, 1, "?tag=a&tag=v2&tag=b")).status, 201);
   assert.deepEqual(await repo.tags(), { a: two, b: two, v1: one, v2: two });
 });
 
-test("tags that were there before are subject to a policy at once, at the digest they have then, and free when it goes", async () => {
+test("a policy holds immediately for existing tags, at their current digest, and until it is removed", async () => {
   const repo = await openTaggedRepo(platform, "later");
   const [one, two] = repo.digests;
   await repo.push("v1", 0);
   await repo.push("v1", 1);
   await repo.change({ ...IMMUTABLE, protectedTags: [".*"] });
-  refused(await repo.set("v1", one), "TAG_IMMUTABLE v1");
-  refused(await repo.rollback([{ name: "v1" }]), "TAG_IMMUTABLE v1");
-  refused(await repo.drop("v1"), "TAG_PROTECTED v1");
+  assertUnmet(await repo.set("v1", one), "TAG_IMMUTABLE v1");
+  assertUnmet(await repo.rollback([{ name: "v1" }]), "TAG_IMMUTABLE v1");
+  assertUnmet(await repo.drop("v1"), "TAG_PROTECTED v1");
   await repo.change(IMMUTABLE);
   assert.equal((await repo.drop("v1")).status, 200);
-  refused(await repo.set("v1", one), "TAG_IMMUTABLE v1");
+  assertUnmet(await repo.set("v1", one), "TAG_IMMUTABLE v1");
   await repo.change(undefined);
   assert.equal((await repo.set("v1", one)).status, 200);
   assert.deepEqual(await repo.tags(), { v1: one });
   assert.notEqual(one, two);
 });
 
-test("a protected tag is deleted by nobody, but moved", async () => {
+test("a protected tag cannot be deleted, but can be moved", async () => {
   const repo = await openTaggedRepo(platform, "protected", { protectedTags: ["latest|stable"] });
   const [one, two] = repo.digests;
   for (const tag of ["latest", "other"]) assert.equal((await repo.push(tag, 0)).status, 201);
-  refused(await repo.drop("latest"), "TAG_PROTECTED latest");
+  assertUnmet(await repo.drop("latest"), "TAG_PROTECTED latest");
   for (const reference of ["latest", one]) {
     const answer = await repo.remove(reference);
-    const [told] = answer.body["errors"] as { code: string; message: string }[];
+    const [error] = answer.body["errors"] as { code: string; message: string }[];
     const message = "Precondition failed: tag latest is protected from deletion by the repo's tag policy";
-    assert.deepEqual([answer.status, told?.code, told?.message], [400, "DENIED", message]);
+    assert.deepEqual([answer.status, error?.code, error?.message], [400, "DENIED", message]);
   }
-  assert.deepEqual(await repo.tags(), { latest: one, other: one }, "nothing of a refused deletion is done");
+  assert.deepEqual(await repo.tags(), { latest: one, other: one }, "a rejected deletion changes nothing");
   assert.equal((await repo.push("latest", 1)).status, 201);
   assert.equal((await repo.remove(one)).status, 202);
   assert.deepEqual(await repo.tags(), { latest: two });
 });
 
-test("a repo with protected tags is not deleted, and says which", async () => {
+test("a repo with protected tags cannot be deleted, and the error names them", async () => {
   const repo = await openTaggedRepo(platform, "kept", { protectedTags: ["p-.*"] });
   const remove = async (): Promise<Answer> =>
     platform.call("DELETE", `/registry/v2/repos/${repo.uid}`, { token: await platform.token() });
@@ -161,7 +161,7 @@ test("a repo with protected tags is not deleted, and says which", async () => {
   assert.equal((await remove()).status, 200);
 });
 
-test("a name that stands for a tag as of a time is made by no way", async () => {
+test("no operation creates a tag with the name of a tag as of a time", async () => {
   const repo = await openTaggedRepo(platform, "timed");
   const [one] = repo.digests;
   const name = "v1--at--20260704T093015Z";

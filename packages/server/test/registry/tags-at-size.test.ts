@@ -15,25 +15,25 @@ import { ENGINE } from "../support/database.ts";
 import { anyDigest, type RegistryServer, startRegistry } from "../support/registry-server.ts";
 import { forgetStatements, planOf, type Ran, rowsRead, statementsRun } from "../support/statements.ts";
 
-// What is asked of a repo with many tags, and of a tag with a long history, must take no more work than with few. Work
-// is not time: on SQLite it is the engine's plan for the very statements that were run, on PostgreSQL the rows that its
-// plan reads.
+// Requests for a repo with many tags, and for a tag with a long history, must take no more work than with few. The
+// measure is not time: on SQLite it is the query plan of each statement that ran, on PostgreSQL the number of rows that
+// its plan reads.
 
 const [FEW, MANY] = [100, 20_000];
 const EPOCH_MS = 1_760_000_000_000;
 const PAGE = 50;
-// What a page may read: each row of it passes through at most six steps of a plan.
-const MOST_ROWS = 6 * (PAGE + 1);
+// The most rows that a page may read: each row of it passes through at most six steps of a plan.
+const MAX_ROWS = 6 * (PAGE + 1);
 
 type Request = Exclude<MessageInitShape<typeof ListTagsRequestSchema>, Message>;
-/** A repo of the test: its uid and how many tags it has, and records the first of them. */
+/** A repo of the test: its uid, the number of its tags, and of the records of the first one. */
 interface Sized {
   name: string;
   uid: string;
   size: number;
 }
 
-/** The statements that the work reads by. */
+/** The select statements that the work runs. */
 async function statementsOf(work: () => Promise<unknown>): Promise<Ran[]> {
   return (await statementsRun(work)).filter(({ text }) => /^\s*select/.test(text));
 }
@@ -42,7 +42,7 @@ const name = (index: number): string => `v-${1_000_000 + index}`;
 const digest = (index: number): string => `sha256:${"0".repeat(57)}${1_000_000 + index}`;
 
 /**
- * Repos with few and with many tags, each moved once a second; the first tag of each has as many records, of nine
+ * Creates repos with few and with many tags, each moved once a second. The first tag of each has as many records: nine
  * digests in turn and then a deletion.
  */
 async function seeded({ db, acme }: RegistryServer): Promise<Sized[]> {
@@ -83,14 +83,14 @@ async function seeded({ db, acme }: RegistryServer): Promise<Sized[]> {
 }
 
 /**
- * What is asked of a repo, and how SQLite must find it: the plans of the statements about tags and records, in their
+ * A request for a repo, and how SQLite must execute it: the plans of the statements about tags and records, in their
  * order.
  */
-interface Asked {
+interface MeasuredRequest {
   title: string;
   ask(repo: Sized): Promise<unknown>;
   plans: string[];
-  mostRows?: number;
+  maxRows?: number;
 }
 
 const BY_NAME = "SEARCH t USING INDEX tags_parent (parent=?)";
@@ -100,7 +100,7 @@ const SORTED = "USE TEMP B-TREE FOR ORDER BY";
 const TIES_SORTED = "USE TEMP B-TREE FOR LAST TERM OF ORDER BY";
 const MANIFEST = "SEARCH m USING INDEX sqlite_autoindex_manifests_1 (repo=? AND digest=?) LEFT-JOIN";
 
-async function askedOf(registry: RegistryServer): Promise<Asked[]> {
+async function requestsOf(registry: RegistryServer): Promise<MeasuredRequest[]> {
   const { reader, db, owner, ownerToken: token, ask } = registry;
   const data = { caller: { identity: owner }, requestId: "test", nowMs: Date.now(), remoteAddress: "", userAgent: "" };
   const secrets = createSecrets([randomBytes(32)]);
@@ -119,8 +119,8 @@ async function askedOf(registry: RegistryServer): Promise<Asked[]> {
     return (isStored(answer) ? messageOf(answer) : answer) as ListTagsResponse;
   };
   const ofRepo = ({ uid }: Sized) => ({ uidp: { childrenOf: uid } });
-  /** A list from its start, and from a page nearly at its end, whose token is asked for beforehand. */
-  const listed = (title: string, orderBy: string, plans: string[], deepPlans = plans): Asked[] => {
+  /** Two requests: a list from its start, and from a page near its end, whose page token is fetched beforehand. */
+  const listed = (title: string, orderBy: string, plans: string[], deepPlans = plans): MeasuredRequest[] => {
     const tokens = new Map<Sized, string>();
     const deep = async (repo: Sized): Promise<unknown> => {
       const pageToken = tokens.get(repo);
@@ -147,7 +147,7 @@ async function askedOf(registry: RegistryServer): Promise<Asked[]> {
       { title: `list ${title}, deep page`, plans: deepPlans, ask: deep },
     ];
   };
-  const across = (orderBy: string, plans: string[], deepPlans: string[]): Asked[] => [
+  const across = (orderBy: string, plans: string[], deepPlans: string[]): MeasuredRequest[] => [
     {
       title: `list of all repos ${orderBy}, first page`,
       plans,
@@ -166,7 +166,12 @@ async function askedOf(registry: RegistryServer): Promise<Asked[]> {
       },
     },
   ];
-  const filtered = (title: string, request: (repo: Sized) => Request, found: number, plans: string[]): Asked => ({
+  const filtered = (
+    title: string,
+    request: (repo: Sized) => Request,
+    found: number,
+    plans: string[],
+  ): MeasuredRequest => ({
     title: `list ${title}`,
     plans,
     async ask(repo) {
@@ -255,18 +260,18 @@ async function askedOf(registry: RegistryServer): Promise<Asked[]> {
       },
     },
     {
-      title: "list of an organization with few",
+      title: "list of an organization with few tags",
       plans: ["SEARCH t USING INDEX sqlite_autoindex_tags_1 (uid>? AND uid<?)", SORTED],
       async ask() {
         assert.equal((await list({ uidp: { descendantsOf: registry.open } })).totalCount, 0n);
       },
     },
     {
-      title: "list of somebody who sees nothing of it",
+      title: "list of an identity without access",
       plans: [BY_NAME, "SEARCH t USING COVERING INDEX tags_create (parent=?)"],
       async ask(repo) {
-        const nobody = openCall({ ...data, caller: { identity: registry.stranger } }, reader);
-        const answer = await listTags(nobody, create(ListTagsRequestSchema, ofRepo(repo)));
+        const stranger = openCall({ ...data, caller: { identity: registry.stranger } }, reader);
+        const answer = await listTags(stranger, create(ListTagsRequestSchema, ofRepo(repo)));
         assert.equal(((isStored(answer) ? messageOf(answer) : answer) as ListTagsResponse).totalCount, 0n);
       },
     },
@@ -274,7 +279,7 @@ async function askedOf(registry: RegistryServer): Promise<Asked[]> {
       title: "history from its start",
       ask: get(() => `_service/history/${name(0)}`),
       plans: [HISTORY],
-      mostRows: 3 * 1_000,
+      maxRows: 3 * 1_000,
     },
     {
       title: "history near its end",
@@ -336,14 +341,14 @@ async function askedOf(registry: RegistryServer): Promise<Asked[]> {
   ];
 }
 
-// A list's page, its count and what it is asked about rights are statements of their own.
+// The page of a list, its count and the checks of rights are separate statements.
 const isAbout = ({ text }: Ran): boolean =>
   /\bfrom "?(?:tags|tag_history)\b|\(select digest from tag_history/.test(text);
 
-test("lists, histories and pulls as of a time take no more work in a repo with many tags, and for a tag with a long history", async (t) => {
+test("lists, histories and pulls as of a time take no more work with many tags or a long history", async (t) => {
   const registry = await startRegistry(t);
   const repos = await seeded(registry);
-  for (const { title, ask, plans, mostRows = MOST_ROWS } of await askedOf(registry)) {
+  for (const { title, ask, plans, maxRows = MAX_ROWS } of await requestsOf(registry)) {
     await t.test(title, async () => {
       for (const repo of repos) {
         const statements = await statementsOf(() => ask(repo));
@@ -352,7 +357,7 @@ test("lists, histories and pulls as of a time take no more work in a repo with m
         if (ENGINE === "postgres") {
           let rows = 0;
           for (const statement of about) rows += await rowsRead(registry.db, statement);
-          assert.ok(rows <= mostRows, `${rows} rows were read in a repo of ${repo.size}`);
+          assert.ok(rows <= maxRows, `${rows} rows were read in a repo of ${repo.size}`);
           continue;
         }
         const found: string[] = [];

@@ -10,14 +10,14 @@ import { bearer, makeGroup, makeIdentity, openHandler } from "./registry-endpoin
 // client's requests.
 
 export const REPO = "acme/api";
-export const folder = await mkdtemp(join(tmpdir(), "moorage-door-"));
-export const door = await openHandler(folder);
-export const acme = await makeGroup(door.db, "acme");
+export const folder = await mkdtemp(join(tmpdir(), "moorage-endpoint-"));
+export const endpoint = await openHandler(folder);
+export const acme = await makeGroup(endpoint.db, "acme");
 /** The Authorization header of an identity with all rights in acme. */
-export const owner = bearer({ identity: await makeIdentity(door.db, acme) });
+export const owner = bearer({ identity: await makeIdentity(endpoint.db, acme) });
 
 after(async () => {
-  await door.close();
+  await endpoint.close();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -31,7 +31,7 @@ export interface Options {
 export function ask(
   method: string,
   path: string,
-  { body, headers = {}, as = owner, url = door.url }: Options = {},
+  { body, headers = {}, as = owner, url = endpoint.url }: Options = {},
 ): Promise<Response> {
   const authorization: Record<string, string> = as === "" ? {} : { authorization: as };
   return fetch(url + path, { method, body, headers: { ...authorization, ...headers } });
