@@ -95,7 +95,7 @@ test("a rejected push creates no repo and no group", async (t) => {
   assert.equal(
     (await pushImage("nowhere/image", "v1", "one")).answer.status,
     403,
-    "an organization is never made by a push",
+    "a push never creates an organization",
   );
 });
 
@@ -160,7 +160,7 @@ test("anonymous callers can pull the free tier of the public organization with a
   assert.equal(
     (await ask("POST", "/v2/public/app/blobs/uploads/", { token })).status,
     401,
-    "challenged for more than anybody has",
+    "challenged for a token that covers more",
   );
   assert.equal((await ask("DELETE", "/v2/public/app/manifests/latest", { token })).status, 401);
   assert.equal((await ask("GET", "/v2/acme/app/manifests/latest", { token })).status, 403);
@@ -220,12 +220,12 @@ test("the token endpoint takes every kind of credential, and none of a deleted i
   assert.deepEqual((await grantsOf(scopes, `x:${platform}`)).access, { "acme/app": ["pull", "push"] });
   const { token } = await grantsOf(scopes, `x:${pull}`);
   for (const secret of ["x:bad", `x:${token}`, "x:"])
-    assert.equal((await ask("GET", "/token", { basic: secret })).status, 401, "what is no credential");
+    assert.equal((await ask("GET", "/token", { basic: secret })).status, 401, "not a credential");
   for (const bearer of [token, registry])
     assert.equal(
       (await ask("GET", "/iam/v2/groups", { token: bearer })).status,
       401,
-      "the registry's tokens open nothing of the platform's",
+      "a registry token is not valid for the platform API",
     );
 
   const manifest = "/v2/acme/app/manifests/v1";
@@ -234,10 +234,10 @@ test("the token endpoint takes every kind of credential, and none of a deleted i
   for (const bearer of [token, asItIs]) assert.equal((await ask("GET", manifest, { token: bearer })).status, 200);
   await api("DELETE", `/iam/v2/roleBindings/${binding.uid}`);
   for (const bearer of [token, asItIs])
-    assert.equal((await ask("GET", manifest, { token: bearer })).status, 403, "rights taken away");
+    assert.equal((await ask("GET", manifest, { token: bearer })).status, 403, "the rights were removed");
   await api("DELETE", `/iam/v2/identities/${uid}`);
   for (const bearer of [token, asItIs])
-    assert.equal((await ask("GET", manifest, { token: bearer })).status, 401, "the identity is gone");
+    assert.equal((await ask("GET", manifest, { token: bearer })).status, 401, "the identity is deleted");
   assert.equal((await ask("GET", "/iam/v2/groups", { token: exchanged.token })).status, 401);
   assert.equal((await ask("GET", "/token", { basic: `x:${exchanged.refreshToken}` })).status, 401);
 });

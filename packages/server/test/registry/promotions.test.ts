@@ -281,9 +281,9 @@ test("tags are rolled back to the digest before, to a digest of their history, o
     () =>
       rollback([{ name: "a", ...rollback_ }]);
   try {
-    assert.deepEqual(await move(10, back({})), ["NOT_IN_HISTORY a"], "there never was such a tag");
+    assert.deepEqual(await move(10, back({})), ["NOT_IN_HISTORY a"], "the tag never existed");
     await move(20, () => set("a", one));
-    assert.deepEqual(await move(30, back({})), ["NOT_IN_HISTORY a"], "there is nothing before");
+    assert.deepEqual(await move(30, back({})), ["NOT_IN_HISTORY a"], "there is no digest before");
     await move(40, () => set("a", two));
     assert.equal(await move(50, back({})), one);
     assert.equal(await move(60, back({})), two, "a rollback is rolled back");
@@ -292,7 +292,7 @@ test("tags are rolled back to the digest before, to a digest of their history, o
     assert.deepEqual(await move(90, back({ digest: ABSENT })), ["NOT_IN_HISTORY a"]);
     await move(100, () => drop("a"));
     assert.equal(await move(110, back({})), one, "a deleted tag goes back to its last digest");
-    assert.equal(await move(120, back({})), three, "and then to the one before");
+    assert.equal(await move(120, back({})), three, "another rollback goes to the digest before that");
     for (const [time, digest] of [
       [at(45), two],
       [at(55), one],

@@ -213,7 +213,7 @@ async function requestsOf(registry: RegistryServer): Promise<MeasuredRequest[]> 
       ["SEARCH t USING INDEX tags_update (parent=? AND (update_time,uid)>(?,?))"],
     ),
     ...listed(
-      "by the last move downwards",
+      "by the last move, descending",
       "update_time desc",
       [BY_UPDATE],
       ["SEARCH t USING INDEX tags_update (parent=? AND (update_time,uid)<(?,?))"],
@@ -231,7 +231,7 @@ async function requestsOf(registry: RegistryServer): Promise<MeasuredRequest[]> 
       ["SEARCH t USING INDEX tags_digest (parent=? AND digest>?)", TIES_SORTED],
     ),
     ...listed("by uid", "uid", [BY_UID, TIES_SORTED]),
-    ...listed("by uid downwards", "uid desc", [BY_UID, TIES_SORTED]),
+    ...listed("by uid, descending", "uid desc", [BY_UID, TIES_SORTED]),
     filtered("of a name", () => ({ name: name(70) }), 1, [
       "SEARCH t USING INDEX tags_parent (parent=? AND name=?)",
       "SEARCH t USING COVERING INDEX tags_parent (parent=? AND name=?)",
