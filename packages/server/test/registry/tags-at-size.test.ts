@@ -205,7 +205,12 @@ async function requestsOf(registry: RegistryServer): Promise<MeasuredRequest[]> 
       plans: [NAMES],
     },
     ...listed("by name", "", [BY_NAME], ["SEARCH t USING INDEX tags_parent (parent=? AND name>?)"]),
-    ...listed("by name downwards", "name desc", [BY_NAME], ["SEARCH t USING INDEX tags_parent (parent=? AND name<?)"]),
+    ...listed(
+      "by name, descending",
+      "name desc",
+      [BY_NAME],
+      ["SEARCH t USING INDEX tags_parent (parent=? AND name<?)"],
+    ),
     ...listed(
       "by the last move",
       "update_time",
