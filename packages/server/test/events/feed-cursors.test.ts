@@ -39,7 +39,7 @@ const isExpired = (error: unknown): boolean =>
   error instanceof MoorageError && error.details.preconditionViolations?.[0]?.type === "CURSOR_EXPIRED";
 
 async function happen(queue: Queue, group: string, count: number, nowMs: number): Promise<void> {
-  await queue.tell(
+  await queue.emit(
     Array.from({ length: count }, () => ({ subject: group, group })),
     { nowMs },
   );
@@ -98,7 +98,7 @@ test("an old event retained by an open delivery does not make the cursors of its
   const queue = await openEventQueue(t);
   const group = newUid("");
   await queue.subscribe(group, { type_prefixes: '["dev.moorage.kept."]' });
-  await queue.tell([{ subject: group, group, type: "kept.v1" }]);
+  await queue.emit([{ subject: group, group, type: "kept.v1" }]);
   await happen(queue, group, 2, 0);
   await queue.write(expireEvents, 2_000, { what: "events", beforeMs: 1_000 });
   await happen(queue, group, 1, 3_000);

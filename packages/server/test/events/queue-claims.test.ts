@@ -18,7 +18,7 @@ test("a claimed delivery is marked as being attempted, and its outcome is record
     allowed_rate: 60,
     handshake_time: 4,
   });
-  const [id] = await queue.tell([{ subject: group, group }], { nowMs: 3 });
+  const [id] = await queue.emit([{ subject: group, group }], { nowMs: 3 });
   await queue.sequence(5);
   const first = await queue.write(claimDeliveries, 10, { subscription, holder: "a", holdMs: 30_000, limit: 9 });
   const uid = `${subscription}/0000000000000001`;

@@ -15,7 +15,7 @@ async function openOld(t: Parameters<typeof openEventQueue>[0]) {
     ...queue,
     /** Emits an event on that day, with a delivery for each subscription. Returns its id. */
     happen: async (group: string, day: number, fields: { subject?: string; type?: string } = {}): Promise<string> => {
-      const [id = ""] = await queue.tell([{ subject: group, group, ...fields }], { nowMs: day * DAY_MS });
+      const [id = ""] = await queue.emit([{ subject: group, group, ...fields }], { nowMs: day * DAY_MS });
       await queue.sequence(day * DAY_MS);
       return id;
     },
@@ -129,7 +129,7 @@ test("many rows are removed in several transactions of bounded size", async (t) 
   const subscription = await queue.subscribe(newUid(""));
   const group = subscription.slice(0, 40);
   const subjects = Array.from({ length: 600 }, () => newUid(group));
-  await queue.tell(
+  await queue.emit(
     subjects.map((subject) => ({ subject, group, type: "x.deleted.v1" })),
     { nowMs: DAY_MS },
   );

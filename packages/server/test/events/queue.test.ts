@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { newUid } from "../../src/lib/uid.ts";
 import { expireEvents, hasOutbox, keepPulls, notePulls, sequenceEvents } from "../../src/events/index.ts";
-import { openEventQueue, outcome, PREFIX, type Told } from "../support/event-queue.ts";
+import { openEventQueue, outcome, PREFIX, type Emitted } from "../support/event-queue.ts";
 
 // How events get their numbers and their deliveries.
 
@@ -13,13 +13,13 @@ test("events get consecutive numbers in the order in which they happened, and so
   const [a, b] = [newUid(group), newUid(group)];
   assert.equal(await hasOutbox(queue.reader), false);
   const ids = [
-    ...(await queue.tell([a, b, a].map((subject) => ({ subject, group })))),
-    ...(await queue.tell([{ subject: b, group }])),
+    ...(await queue.emit([a, b, a].map((subject) => ({ subject, group })))),
+    ...(await queue.emit([{ subject: b, group }])),
   ];
   assert.equal(await hasOutbox(queue.reader), true);
   assert.equal(await queue.sequence(7, 3), 4);
   assert.equal(await hasOutbox(queue.reader), false);
-  const more = await queue.tell([
+  const more = await queue.emit([
     { subject: a, group: newUid(group) },
     { subject: "", group: "" },
   ]);
@@ -66,7 +66,7 @@ test("with concurrent writers and sequencers a reader sees every event exactly o
       const subject = subjects[(writer + n) % 2] ?? "";
       // Each event has how often its subject had been changed before, which shows the order of the subject's events.
       mine.push(
-        ...(await queue.tell(
+        ...(await queue.emit(
           async (tx) => {
             const { n: before } = await tx
               .selectFrom("counters")
@@ -156,7 +156,7 @@ test("an event is delivered to the subscriptions of its group and of every group
   ];
   const near = await Promise.all([root, group, inner].map((place) => queue.subscribe(place)));
   const far = await Promise.all(others.map((place) => queue.subscribe(place)));
-  const [id = ""] = await queue.tell([
+  const [id = ""] = await queue.emit([
     { subject: `${inner}/dddddddddddddddd`, group: inner },
     { subject: root, group: "" },
   ]);
@@ -181,20 +181,20 @@ test("paused and disabled subscriptions get deliveries, filters match whole type
   const tooShort = await by([`${PREFIX.slice(0, 3)}x`, "registry.push"]);
   const ofRepo = await by([], [repo]);
   const both = await by([`${PREFIX}.registry`], [other]);
-  const events: Told[] = [
+  const events: Emitted[] = [
     { subject: repo, group, type: "registry.push.v1" },
     { subject: `${repo}/0123456789abcdef`, group, type: "registry.pushed.v1" },
     { subject: `${repo}0`, group, type: "api.iam.group.created.v1" },
     { subject: other, group, type: "registry.pull.v1" },
   ];
-  const [push = "", below = "", alike = "", pull = ""] = await queue.tell(events);
+  const [push = "", below = "", alike = "", pull = ""] = await queue.emit(events);
   await queue.sequence();
   for (const subscription of all) assert.deepEqual(await queue.ids(subscription), [push, below, alike, pull]);
   assert.deepEqual(await queue.ids(pushes), [push, alike]);
   assert.deepEqual(await queue.ids(tooShort), []);
   assert.deepEqual(await queue.ids(ofRepo), [push, below]);
   assert.deepEqual(await queue.ids(both), [pull]);
-  const [own = ""] = await queue.tell([{ subject: tooShort, group, type: "events.test.v1", target: tooShort }]);
+  const [own = ""] = await queue.emit([{ subject: tooShort, group, type: "events.test.v1", target: tooShort }]);
   await queue.sequence();
   assert.deepEqual(await queue.ids(tooShort), [own]);
   for (const subscription of [...all, pushes, ofRepo]) assert.ok(!(await queue.ids(subscription)).includes(own));
@@ -204,7 +204,7 @@ test("the deliveries for many subscriptions are created in several transactions"
   const queue = await openEventQueue(t);
   const group = newUid("");
   const subscriptions = await Promise.all(Array.from({ length: 90 }, () => queue.subscribe(group)));
-  await queue.tell(Array.from({ length: 120 }, () => ({ subject: group, group })));
+  await queue.emit(Array.from({ length: 120 }, () => ({ subject: group, group })));
   const first = await queue.write(sequenceEvents, 0, { limit: 500, typePrefix: PREFIX });
   assert.deepEqual(first, { count: 111 });
   assert.equal(await queue.sequence(), 9);
@@ -251,7 +251,7 @@ test("numbering, claiming and recording do not conflict with each other or with 
   };
   const working = Array.from({ length: processes }, (_, process) => work(process));
   const write = async (process: number): Promise<void> => {
-    for (let n = 0; n < 15; n += 1) await queue.tell([{ subject: newUid(group), group }], { process });
+    for (let n = 0; n < 15; n += 1) await queue.emit([{ subject: newUid(group), group }], { process });
   };
   await Promise.all(Array.from({ length: processes }, (_, process) => write(process)));
   isWriting = false;

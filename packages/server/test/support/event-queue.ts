@@ -32,7 +32,7 @@ interface TellOptions {
   process?: number;
 }
 /** The attributes of an event that matter to the queue. */
-export interface Told {
+export interface Emitted {
   subject: string;
   group: string;
   type?: string;
@@ -88,12 +88,12 @@ export async function openEventQueue(t: TestContext, processes = 1) {
     /**
      * Appends events in one transaction of a process; a function may write more in it. Returns the ids of the events.
      */
-    async tell(
-      events: readonly Told[] | ((tx: Database) => Promise<readonly Told[]>),
+    async emit(
+      events: readonly Emitted[] | ((tx: Database) => Promise<readonly Emitted[]>),
       { nowMs = 0, process = 0 }: TellOptions = {},
     ): Promise<string[]> {
       return await at(process).store.store.transact(async (tx) => {
-        const told = (typeof events === "function" ? await events(tx) : events).map(
+        const emitted = (typeof events === "function" ? await events(tx) : events).map(
           ({ type = "test.v1", target, ...event }) => ({
             id: newUid("").slice(0, 32),
             type,
@@ -103,8 +103,8 @@ export async function openEventQueue(t: TestContext, processes = 1) {
             body: create(PingResponseSchema),
           }),
         );
-        await appendEvents(tx, data(nowMs), told);
-        return told.map(({ id }) => id);
+        await appendEvents(tx, data(nowMs), emitted);
+        return emitted.map(({ id }) => id);
       });
     },
     /** Numbers all pending events. */
@@ -152,7 +152,7 @@ export async function openEventQueue(t: TestContext, processes = 1) {
     /** Appends `count` pending deliveries of the subscription, all at one time. */
     async fill(subscription: string, count: number, nowMs = 0): Promise<string[]> {
       const group = subscription.slice(0, subscription.lastIndexOf("/"));
-      await this.tell(
+      await this.emit(
         Array.from({ length: count }, () => ({ subject: group, group, target: subscription })),
         { nowMs },
       );
