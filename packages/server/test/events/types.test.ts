@@ -3,10 +3,10 @@ import { readFileSync } from "node:fs";
 import { after, describe, test } from "node:test";
 import type { Answer } from "../support/platform.ts";
 import { openTaggedRepo } from "../support/tagged-repo.ts";
-import { apiTells } from "../support/emitted/by-api.ts";
-import { serverTells } from "../support/emitted/by-server.ts";
-import { registryTells } from "../support/emitted/by-registry.ts";
-import { openGround, type Told, typesOf } from "../support/emitted/events.ts";
+import { apiEmits } from "../support/emitted/by-api.ts";
+import { serverEmits } from "../support/emitted/by-server.ts";
+import { registryEmits } from "../support/emitted/by-registry.ts";
+import { openGround, type EmittedEvent, typesOf } from "../support/emitted/events.ts";
 
 // Every event type of docs/events-reference.md is emitted when its change is made, with the group, the subject and the
 // actor; no other type is emitted, no event contains a secret, and a failed change emits none.
@@ -16,12 +16,12 @@ const page = readFileSync(new URL("../../../../docs/events-reference.md", import
 const listed = [...page.matchAll(/^## `(.+)`$/gm)].map(([, name = ""]) => name.slice(PREFIX.length));
 
 const ground = await openGround();
-const { platform, issuer, told, ask } = ground;
+const { platform, issuer, emitted, ask } = ground;
 after(() => ground.close());
 
-describe("methods of the API emit events with what they answer", () => apiTells(ground));
-describe("the registry emits events for pushes, pulls, moves and deletions", () => registryTells(ground));
-describe("the server emits events for what it does by itself", () => serverTells(ground));
+describe("methods of the API emit events with what they answer", () => apiEmits(ground));
+describe("the registry emits events for pushes, pulls, moves and deletions", () => registryEmits(ground));
+describe("the server emits events for what it does by itself", () => serverEmits(ground));
 
 test("a sign-in emits an event in the provider's group, and accepting an invite one in the invite's group", async () => {
   const { uid: group } = await platform.group(platform.organization);
@@ -53,7 +53,7 @@ test("a sign-in emits an event in the provider's group, and accepting an invite 
         .sub,
     );
   };
-  const first = await told(signIn);
+  const first = await emitted(signIn);
   const who = { subject: identity, act: { iss: issuer.url, sub: "ann" } };
   const signedIn = {
     subject: identity,
@@ -67,7 +67,7 @@ test("a sign-in emits an event in the provider's group, and accepting an invite 
     first.slice(1).map(({ type, group: place, actor: by }) => [type, place, by]),
     [["api.iam.rolebindings.created.v1", group, who]],
   );
-  assert.deepEqual(await told(signIn), [{ type: "api.auth.signed_in.v1", ...signedIn }]);
+  assert.deepEqual(await emitted(signIn), [{ type: "api.auth.signed_in.v1", ...signedIn }]);
 
   const { uid, code } = await platform.ok("POST", `/iam/v2/groupInvites/${group}`, {
     roleUid: await platform.role("editor"),
@@ -75,15 +75,15 @@ test("a sign-in emits an event in the provider's group, and accepting an invite 
   });
   const token = await platform.token(identity);
   const accept = (): Promise<Answer> => ask("POST", "/iam/v2/groupInvites:accept", { token, body: { code } });
-  const accepted = await told(accept);
-  const [bound, invited] = accepted as [Told, Told];
+  const accepted = await emitted(accept);
+  const [bound, invited] = accepted as [EmittedEvent, EmittedEvent];
   assert.deepEqual(typesOf(accepted), ["api.iam.rolebindings.created.v1", "api.iam.group_invite.accepted.v1"]);
   assert.deepEqual([bound.group, bound.actor.subject], [group, identity]);
   assert.deepEqual(
     [invited.subject, invited.group, invited.body],
     [uid, group, { uid, identity, roleBinding: bound.subject }],
   );
-  assert.deepEqual(await told(accept), [], "accepted once more, which changes nothing");
+  assert.deepEqual(await emitted(accept), [], "accepted once more, which changes nothing");
 });
 
 test("a failed change emits no event", async () => {
@@ -114,12 +114,12 @@ test("a failed change emits no event", async () => {
       platform.call("DELETE", `/registry/v2/repos/${tagged.uid}/${"0".repeat(16)}`, { token: await platform.token() }),
   ];
   for (const [at, work] of failing.entries())
-    assert.deepEqual(await told(async () => assert.ok((await work()).status >= 400, String(at))), [], String(at));
+    assert.deepEqual(await emitted(async () => assert.ok((await work()).status >= 400, String(at))), [], String(at));
 });
 
 test("no event contains a secret", async () => {
   const secrets = ["the client's secret", "the mirror's password"];
-  const keep = await told(async () => {
+  const keep = await emitted(async () => {
     const { organization } = platform;
     const oidc = { issuer: issuer.url, clientId: "b", clientSecret: secrets[0] };
     await platform.ok("POST", `/iam/v2/identityProviders/${organization}`, { name: "secret", oidc });

@@ -37,9 +37,9 @@ export async function startCollecting(t: TestContext) {
     });
   /** Collects, and asserts that a dry run before it has the same result. */
   const collect = async (): Promise<Collected> => {
-    const told = await run({ dryRun: true });
+    const expected = await run({ dryRun: true });
     const went = await run();
-    assert.deepEqual(told, went, "the dry run tells what goes");
+    assert.deepEqual(expected, went, "the dry run reports what is collected");
     return went;
   };
   const look = async (name: string, kind: "manifests" | "blobs", digest: string): Promise<boolean> => {

@@ -5,11 +5,11 @@ import { EmptySchema } from "@bufbuild/protobuf/wkt";
 import * as api from "@moorage/api";
 import { type Answer, DIGEST } from "../platform.ts";
 import { requestsOf } from "../requests.ts";
-import { type Ground, parentOf, type Told, typesOf } from "./events.ts";
+import { type Ground, parentOf, type EmittedEvent, typesOf } from "./events.ts";
 import { restCallOf } from "../rest-call.ts";
 
 /** Tests that the methods of the API emit events with their answers. */
-export function apiTells({ platform, issuer, actor, told, ask }: Ground): void {
+export function apiEmits({ platform, issuer, actor, emitted, ask }: Ground): void {
   const methods = Object.values(api)
     .flatMap((value) => (typeof value === "object" && "kind" in value && value.kind === "service" ? value.methods : []))
     .filter(
@@ -48,14 +48,14 @@ export function apiTells({ platform, issuer, actor, told, ask }: Ground): void {
       assert.ok(rest);
       const before = await groups();
       let answer: Answer | undefined;
-      const events = await told(
+      const events = await emitted(
         async () => (answer = await ask(rest.verb, rest.path, { body: rest.body, token: await platform.token() })),
       );
       assert.ok(answer);
       // The subscription was active already.
       if (method.name === "ResumeSubscription") return assert.deepEqual(events, []);
       assert.equal(events.length, 1, JSON.stringify(events));
-      const [event] = events as [Told];
+      const [event] = events as [EmittedEvent];
       const body = { ...answer.body } as Record<string, unknown>;
       for (const name of SECRET) delete body[name];
       if (method.output.typeName === EmptySchema.typeName) body["uid"] = (request as Message & { uid: string }).uid;
@@ -69,7 +69,7 @@ export function apiTells({ platform, issuer, actor, told, ask }: Ground): void {
 
   test("a change of a readme emits an event of its repo; a test event goes to its subscription alone", async () => {
     const { uid: repo } = await platform.repo(platform.organization, { name: "read" });
-    const events = await told(() =>
+    const events = await emitted(() =>
       platform.ok("PATCH", `/registry/v2/repos/${repo}/readme`, { content: "# Read me" }),
     );
     const type = "api.platform.registry.repo.updated.v1";
@@ -78,7 +78,7 @@ export function apiTells({ platform, issuer, actor, told, ask }: Ground): void {
     assert.equal(events[0]?.body["readme"], "# Read me");
     const { uid: group } = await platform.group(platform.organization);
     const { uid } = await platform.subscription(group);
-    const [event] = await told(() => platform.ok("POST", `/events/v2/subscriptions/${uid}:test`, {}));
+    const [event] = await emitted(() => platform.ok("POST", `/events/v2/subscriptions/${uid}:test`, {}));
     assert.deepEqual(
       [event?.type, event?.subject, event?.group, event?.target, event?.body["subscription"]],
       ["events.test.v1", uid, group, uid, uid],
@@ -93,8 +93,8 @@ export function apiTells({ platform, issuer, actor, told, ask }: Ground): void {
       parent,
       roleBinding: { identityUid: uids[at], roleUid: viewer },
     }));
-    const events = await told(() => platform.ok("POST", "/iam/v2/roleBindings:batchCreate", { requests }));
-    const identities = ({ body }: Told) =>
+    const events = await emitted(() => platform.ok("POST", "/iam/v2/roleBindings:batchCreate", { requests }));
+    const identities = ({ body }: EmittedEvent) =>
       (body["roleBindings"] as { identity: { uid: string } }[]).map(({ identity }) => identity.uid);
     assert.deepEqual(
       events.map((event) => [event.type, event.subject, event.group, identities(event)]),
@@ -107,7 +107,7 @@ export function apiTells({ platform, issuer, actor, told, ask }: Ground): void {
     const { uid: group } = await platform.group(platform.organization);
     const identity = await platform.identity(platform.organization);
     const binding = await platform.bind(group, identity, viewer);
-    const gone = await told(() => platform.ok("DELETE", `/iam/v2/identities/${identity}`));
+    const gone = await emitted(() => platform.ok("DELETE", `/iam/v2/identities/${identity}`));
     assert.deepEqual(
       gone.map(({ type, subject, group: place, body }) => [type, subject, place, body]),
       [
@@ -125,7 +125,7 @@ export function apiTells({ platform, issuer, actor, told, ask }: Ground): void {
       roleUid: viewer,
       scope: group,
     });
-    const emptied = await told(() => platform.ok("DELETE", `/iam/v2/groups/${group}`));
+    const emptied = await emitted(() => platform.ok("DELETE", `/iam/v2/groups/${group}`));
     assert.deepEqual(
       emptied.map(({ type, subject, group: place }) => [type, subject, place]),
       [
@@ -133,9 +133,9 @@ export function apiTells({ platform, issuer, actor, told, ask }: Ground): void {
         ["api.iam.group.deleted.v1", group, group],
       ],
     );
-    const made = await told(() => platform.ok("POST", "/iam/v2/groups", { name: "another" }));
+    const made = await emitted(() => platform.ok("POST", "/iam/v2/groups", { name: "another" }));
     assert.deepEqual(typesOf(made), ["api.iam.rolebindings.created.v1", "api.iam.group.created.v1"]);
-    const [bound, organization] = made as [Told, Told];
+    const [bound, organization] = made as [EmittedEvent, EmittedEvent];
     assert.deepEqual(
       [bound.group, (bound.body["identity"] as { uid: string }).uid],
       [organization.subject, platform.owner],
@@ -156,7 +156,7 @@ export function apiTells({ platform, issuer, actor, told, ask }: Ground): void {
       exp: seconds + 600,
     });
     const { body } = await platform.call("POST", "/sts/exchange", { token: external });
-    const [event] = await told(() =>
+    const [event] = await emitted(() =>
       ask("POST", `/registry/v2/repos/${group}`, { token: String(body["token"]), body: { name: "app" } }),
     );
     assert.equal(event?.actor.subject, identity);

@@ -4,10 +4,10 @@ import { pushImage } from "../image.ts";
 import { digestOf, OCI_INDEX } from "../installation.ts";
 import { type Answer, rows } from "../platform.ts";
 import { openTaggedRepo } from "../tagged-repo.ts";
-import { type Ground, parentOf, TAG, type Told, typesOf } from "./events.ts";
+import { type Ground, parentOf, TAG, type EmittedEvent, typesOf } from "./events.ts";
 
 /** Tests that the registry emits events for pushes, pulls, moved tags and deletions. */
-export function registryTells({ platform, actor, told, pulls, ask }: Ground): void {
+export function registryEmits({ platform, actor, emitted, pulls, ask }: Ground): void {
   const here = { remote_address: "127.0.0.1", user_agent: "tester/1" };
   const headers = { "user-agent": "tester/1" };
   const blob = (name: string, content: string): Promise<Answer> =>
@@ -21,7 +21,7 @@ export function registryTells({ platform, actor, told, pulls, ask }: Ground): vo
       headers: { ...headers, "content-type": OCI_INDEX },
     });
   const index = (text: string) => ({ schemaVersion: 2, mediaType: OCI_INDEX, manifests: [], annotations: { text } });
-  const withoutTime = ({ body: { when, ...body }, ...event }: Told) => {
+  const withoutTime = ({ body: { when, ...body }, ...event }: EmittedEvent) => {
     assert.match(String(when), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     return { ...event, body };
   };
@@ -29,8 +29,8 @@ export function registryTells({ platform, actor, told, pulls, ask }: Ground): vo
   test("a push emits events for new groups and a new repo, for blobs, manifests and tags", async () => {
     const { uid: team } = await platform.group(platform.organization, { name: "pushers" });
     const name = "acme/pushers/deep/app";
-    const first = await told(() => blob(name, "layer"));
-    const [group, repo, pushed] = first as [Told, Told, Told];
+    const first = await emitted(() => blob(name, "layer"));
+    const [group, repo, pushed] = first as [EmittedEvent, EmittedEvent, EmittedEvent];
     assert.deepEqual(typesOf(first), [
       "api.iam.group.created.v1",
       "api.platform.registry.repo.created.v1",
@@ -54,29 +54,29 @@ export function registryTells({ platform, actor, told, pulls, ask }: Ground): vo
 
     const one = index("one");
     const digest = digestOf(JSON.stringify(one));
-    const tagged = await told(() => manifest(name, "v1", one));
+    const tagged = await emitted(() => manifest(name, "v1", one));
     assert.deepEqual(typesOf(tagged), ["registry.push.v1", `${TAG}.created.v1`]);
-    assert.deepEqual(withoutTime(tagged[0] as Told), {
+    assert.deepEqual(withoutTime(tagged[0] as EmittedEvent), {
       type: "registry.push.v1",
       ...place,
       body: { ...body, tag: "v1", digest, type: "manifest" },
     });
-    const { subject: uid } = tagged[1] as Told;
+    const { subject: uid } = tagged[1] as EmittedEvent;
     const tag = { uid, name: "v1", digest, previousDigest: "", reason: "push", deprecated: false, bundles: [] };
     assert.deepEqual(tagged[1], { type: `${TAG}.created.v1`, ...place, subject: uid, body: tag });
     assert.equal(parentOf(uid), repo.subject);
 
     assert.deepEqual(
-      typesOf(await told(() => manifest(name, "v1", one))),
+      typesOf(await emitted(() => manifest(name, "v1", one))),
       ["registry.push.v1"],
       "pushed again: the tag did not move",
     );
-    const byDigest = await told(() => manifest(name, digest, one));
+    const byDigest = await emitted(() => manifest(name, digest, one));
     assert.deepEqual(
       byDigest.map((event) => event.body["tag"]),
       [""],
     );
-    const both = await told(() => manifest(name, `${digest}?tag=v2&tag=v3`, one));
+    const both = await emitted(() => manifest(name, `${digest}?tag=v2&tag=v3`, one));
     assert.deepEqual(
       both.map(({ type, body: { tag: pushedAs, name: named } }) => [type, pushedAs ?? named]),
       [
@@ -86,7 +86,7 @@ export function registryTells({ platform, actor, told, pulls, ask }: Ground): vo
         [`${TAG}.created.v1`, "v3"],
       ],
     );
-    const mounted = await told(() =>
+    const mounted = await emitted(() =>
       ask("POST", `/v2/acme/pushers/deep/app/blobs/uploads/?mount=${digestOf("layer")}&from=${name}`, { headers }),
     );
     assert.deepEqual(
@@ -99,7 +99,7 @@ export function registryTells({ platform, actor, told, pulls, ask }: Ground): vo
     const tagged = await openTaggedRepo(platform, "moves");
     const [one, two] = tagged.digests;
     const changes = async (work: () => Promise<unknown>): Promise<unknown[][]> =>
-      (await told(work)).map(({ type, group, body: { digest, previousDigest, reason, deprecated } }) => {
+      (await emitted(work)).map(({ type, group, body: { digest, previousDigest, reason, deprecated } }) => {
         assert.equal(group, platform.organization);
         return [type.slice(TAG.length + 1), digest, previousDigest, reason, deprecated];
       });
@@ -135,22 +135,25 @@ export function registryTells({ platform, actor, told, pulls, ask }: Ground): vo
       ["c", two],
     ] as const)
       await tagged.set(name, digest);
-    const gone = await told(() => ask("DELETE", `/v2/acme/deletes/manifests/${one}`, { headers }));
+    const gone = await emitted(() => ask("DELETE", `/v2/acme/deletes/manifests/${one}`, { headers }));
     assert.deepEqual(typesOf(gone), ["registry.delete.v1", `${TAG}.deleted.v1`, `${TAG}.deleted.v1`]);
     const place = { type: "registry.delete.v1", subject: tagged.uid, group: platform.organization, target: "", actor };
     const body = { repository: "acme/deletes", repo_id: tagged.uid, ...here };
-    assert.deepEqual(withoutTime(gone[0] as Told), { ...place, body: { ...body, digest: one, type: "manifest" } });
+    assert.deepEqual(withoutTime(gone[0] as EmittedEvent), {
+      ...place,
+      body: { ...body, digest: one, type: "manifest" },
+    });
     assert.deepEqual(
       gone.slice(1).map((event) => event.body["name"]),
       ["a", "b"],
     );
     await blob("acme/deletes", "alone");
-    const [unlinked] = await told(() => ask("DELETE", `/v2/acme/deletes/blobs/${digestOf("alone")}`, { headers }));
-    assert.deepEqual(withoutTime(unlinked as Told), {
+    const [unlinked] = await emitted(() => ask("DELETE", `/v2/acme/deletes/blobs/${digestOf("alone")}`, { headers }));
+    assert.deepEqual(withoutTime(unlinked as EmittedEvent), {
       ...place,
       body: { ...body, digest: digestOf("alone"), type: "blob" },
     });
-    const repo = await told(() => platform.ok("DELETE", `/registry/v2/repos/${tagged.uid}`));
+    const repo = await emitted(() => platform.ok("DELETE", `/registry/v2/repos/${tagged.uid}`));
     const type = "api.platform.registry.repo.deleted.v1";
     assert.deepEqual(repo, [
       { type, subject: tagged.uid, group: platform.organization, target: "", actor, body: { uid: tagged.uid } },
@@ -163,7 +166,7 @@ export function registryTells({ platform, actor, told, pulls, ask }: Ground): vo
     await ask("GET", "/v2/acme/pulled/manifests/v1", { headers });
     const [event, ...others] = await pulls(1);
     assert.deepEqual(others, []);
-    assert.deepEqual(withoutTime(event as Told), {
+    assert.deepEqual(withoutTime(event as EmittedEvent), {
       type: "registry.pull.v1",
       subject: repo?.uid,
       group: platform.organization,

@@ -5,10 +5,10 @@ import { loadConfig } from "../../../src/index.ts";
 import { databaseEnv } from "../database.ts";
 import { digestOf, OCI_IMAGE, startInstallation } from "../installation.ts";
 import { startPair } from "../mirror.ts";
-import { type Ground, SYSTEM, TAG, type Told } from "./events.ts";
+import { type Ground, SYSTEM, TAG, type EmittedEvent } from "./events.ts";
 
 /** Tests that the server emits events for its own jobs. */
-export function serverTells({ toldIn }: Ground): void {
+export function serverEmits({ emittedIn }: Ground): void {
   test("retention and garbage collection emit events", async (t) => {
     const house = await startInstallation(t);
     const { uid: group } = house.bootstrap.organization;
@@ -29,8 +29,8 @@ export function serverTells({ toldIn }: Ground): void {
     assert.equal((await house.pushManifest(image, digestOf(JSON.stringify(untagged)), untagged)).status, 201);
     await house.close();
     const settings = loadConfig({ MOORAGE_DATA_DIR: house.dataDir, ...(await databaseEnv(house.dataDir)) });
-    const events = await toldIn(house, () => collectInstallation(settings, { dryRun: false, graceMs: 0 }));
-    const [tag, manifests, blobs] = events as [Told, Told, Told];
+    const events = await emittedIn(house, () => collectInstallation(settings, { dryRun: false, graceMs: 0 }));
+    const [tag, manifests, blobs] = events as [EmittedEvent, EmittedEvent, EmittedEvent];
     assert.deepEqual([events.length, tag.type, tag.group, tag.actor], [3, `${TAG}.deleted.v1`, group, SYSTEM]);
     assert.deepEqual([tag.body["name"], tag.body["digest"], tag.body["reason"]], ["old", old.digest, "retention"]);
     const collected = { type: "registry.collect.v1", subject: uid, group, target: "", actor: SYSTEM };
@@ -54,7 +54,7 @@ export function serverTells({ toldIn }: Ground): void {
   test("mirroring emits events", async (t) => {
     const { upstream, here, configOf, mirror, copied } = await startPair(t);
     const { digest, layer, config } = await upstream.pushImage("acme/app", "v1", "one");
-    const events = await toldIn(here, async () =>
+    const events = await emittedIn(here, async () =>
       assert.equal((await copied(await mirror("copy", configOf("app")))).state, "SYNC_STATE_SUCCEEDED"),
     );
     const { organization } = here.bootstrap;

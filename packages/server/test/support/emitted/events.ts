@@ -7,7 +7,7 @@ import { type Issuer, openIssuer } from "../issuer.ts";
 import { type Answer, type Ask, type Platform, startPlatform } from "../platform.ts";
 
 /** An event as stored, without its number, which is assigned later. */
-export interface Told {
+export interface EmittedEvent {
   /** Without the prefix. */
   type: string;
   subject: string;
@@ -31,7 +31,7 @@ const PULL = "registry.pull.v1";
 const TIMEOUT_MS = 10_000;
 
 /** The actor of the server's own jobs. */
-export const SYSTEM: Told["actor"] = { subject: "", act: { actor: "system" } };
+export const SYSTEM: EmittedEvent["actor"] = { subject: "", act: { actor: "system" } };
 export const TAG = "api.platform.registry.tag";
 
 /** The fixture of the tests of events: a platform whose events are read, and an issuer of tokens. */
@@ -39,15 +39,15 @@ export interface Ground {
   platform: Platform;
   issuer: Issuer;
   /** The owner, with a token issued by the platform. */
-  actor: Told["actor"];
+  actor: EmittedEvent["actor"];
   /** The types of events emitted so far. */
   seen: Set<string>;
   /** The events that the work emitted, in order, without pulls. */
-  told(work: () => Promise<unknown>): Promise<Told[]>;
+  emitted(work: () => Promise<unknown>): Promise<EmittedEvent[]>;
   /** The same in another installation. */
-  toldIn(installation: Installation, work: () => Promise<unknown>): Promise<Told[]>;
+  emittedIn(installation: Installation, work: () => Promise<unknown>): Promise<EmittedEvent[]>;
   /** Waits for that many pulls. */
-  pulls(count: number): Promise<Told[]>;
+  pulls(count: number): Promise<EmittedEvent[]>;
   /** Every actor and body so far. */
   text(): string;
   /** Calls the registry as the owner, or with the token. Fails the test when the answer is an error. */
@@ -58,9 +58,9 @@ export interface Ground {
 export async function openGround(): Promise<Ground> {
   const platform = await startPlatform({ MOORAGE_ALLOW_PRIVATE_NETWORK: "1" });
   const issuer = await openIssuer();
-  const ear = listen(platform.transact);
+  const listener = listen(platform.transact);
   const seen = new Set<string>();
-  const noted = (events: Told[]): Told[] => {
+  const noted = (events: EmittedEvent[]): EmittedEvent[] => {
     for (const { type } of events) seen.add(type);
     return events;
   };
@@ -69,9 +69,9 @@ export async function openGround(): Promise<Ground> {
     issuer,
     seen,
     actor: { subject: platform.owner, act: {} },
-    text: ear.text,
-    told: async (work) => noted(await ear.during(work)),
-    async toldIn({ dataDir }, work) {
+    text: listener.text,
+    emitted: async (work) => noted(await listener.during(work)),
+    async emittedIn({ dataDir }, work) {
       const { store, close } = await openTestStore(dataDir);
       try {
         return noted(await listen((read) => store.transact(read)).during(work));
@@ -79,7 +79,7 @@ export async function openGround(): Promise<Ground> {
         await close();
       }
     },
-    pulls: async (count) => noted(await ear.pulls(count)),
+    pulls: async (count) => noted(await listener.pulls(count)),
     async ask(method, path, { token, ...how } = {}) {
       const owners = (): Promise<string> => platform.token(platform.owner, { audience: new URL(platform.url).host });
       const answer = await platform.call(method, path, { token: token ?? (await owners()), ...how });
@@ -93,7 +93,7 @@ export async function openGround(): Promise<Ground> {
   };
 }
 
-export function typesOf(events: Told[]): string[] {
+export function typesOf(events: EmittedEvent[]): string[] {
   return events.map(({ type }) => type);
 }
 
@@ -105,7 +105,7 @@ export function parentOf(uid: string): string {
 function listen(transact: <T>(work: (tx: Database) => Promise<T>) => Promise<T>) {
   const known = new Set<string>();
   let text = "";
-  const news = async (): Promise<Told[]> => {
+  const news = async (): Promise<EmittedEvent[]> => {
     const kept = await transact(async (tx): Promise<Kept[]> => [
       ...(await tx.selectFrom("events").selectAll().orderBy("seq").execute()),
       ...(await tx.selectFrom("event_outbox").selectAll().orderBy("n").execute()),
@@ -120,12 +120,12 @@ function listen(transact: <T>(work: (tx: Database) => Promise<T>) => Promise<T>)
       subject,
       group: parent,
       target,
-      actor: JSON.parse(actor) as Told["actor"],
-      body: JSON.parse(body) as Told["body"],
+      actor: JSON.parse(actor) as EmittedEvent["actor"],
+      body: JSON.parse(body) as EmittedEvent["body"],
     }));
   };
-  const pulls: Told[] = [];
-  const look = async (): Promise<Told[]> => {
+  const pulls: EmittedEvent[] = [];
+  const look = async (): Promise<EmittedEvent[]> => {
     const found = await news();
     // Pulls are written a little later, so they do not belong to the call that was just made.
     pulls.push(...found.filter(({ type }) => type === PULL));
@@ -133,13 +133,13 @@ function listen(transact: <T>(work: (tx: Database) => Promise<T>) => Promise<T>)
   };
   return {
     /** The events that the work emitted, in order, without pulls. */
-    async during(work: () => Promise<unknown>): Promise<Told[]> {
+    async during(work: () => Promise<unknown>): Promise<EmittedEvent[]> {
       await look();
       await work();
       return look();
     },
     /** Waits for that many pulls. */
-    async pulls(count: number): Promise<Told[]> {
+    async pulls(count: number): Promise<EmittedEvent[]> {
       for (const endMs = performance.now() + TIMEOUT_MS; pulls.length < count && performance.now() < endMs;) {
         await look();
         await wait(20);

@@ -62,15 +62,15 @@ function judge(
     if (!fine) wrong.push(`${at}: ${eventId}: ${text}`);
   };
   const running = state === "DELIVERY_STATE_SENDING" ? 1 : 0;
-  unless(tries === attempts.length + running, `${tries} tries, ${attempts.length} of them told of, ${state}`);
+  unless(tries === attempts.length + running, `${tries} tries, ${attempts.length} of them logged, ${state}`);
   unless(got.length <= tries, `${got.length} requests of ${tries} tries`);
   const unanswered = attempts.filter(({ status = 0 }) => status === 0).length + running;
   for (const [status, same] of gathered(
     got.filter((each) => each.status !== 0),
     (each) => String(each.status),
   )) {
-    const told = attempts.filter((attempt) => attempt.status === Number(status)).length;
-    unless(same.length <= told + unanswered, `${same.length} answers ${status}, ${told} of them told of`);
+    const logged = attempts.filter((attempt) => attempt.status === Number(status)).length;
+    unless(same.length <= logged + unanswered, `${same.length} answers ${status}, ${logged} of them logged`);
   }
   const good = attempts.filter(({ error = "" }) => error === "").length;
   unless(good === (state === "DELIVERY_STATE_DELIVERED" ? 1 : 0), `${good} tries that went well, ${state}`);

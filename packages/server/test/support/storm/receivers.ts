@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
-import type { Got, Said, Told, Trust } from "./records.ts";
+import type { Got, Said, Instruction, Trust } from "./records.ts";
 
 /** The receivers of a storm. */
 export interface Receivers {
@@ -32,15 +32,15 @@ export async function startReceivers(t: TestContext, seed: number): Promise<Rece
   });
   const said = async (): Promise<Said> =>
     ((await once(child, "message", { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) })) as [Said])[0];
-  const tell = (told: Told): void => void child.send(told);
+  const send = (instruction: Instruction): void => void child.send(instruction);
   const first = await said();
   if (first.say !== "listening") throw new Error("the receivers do not listen");
   return {
     url: `http://127.0.0.1:${first.port}`,
-    trust: (issuer, keys, by) => tell({ tell: "trust", issuer, keys, by }),
+    trust: (issuer, keys, by) => send({ kind: "trust", issuer, keys, by }),
     async got() {
       const flushed = said();
-      tell({ tell: "flush" });
+      send({ kind: "flush" });
       await flushed;
       return readFileSync(notes, "utf8")
         .split("\n")

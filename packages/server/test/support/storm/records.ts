@@ -30,9 +30,9 @@ export interface Trust {
   secret: string;
 }
 
-/** What the receivers are told. */
-export type Told =
-  { tell: "trust"; issuer: string; keys: { keys: object[] }; by: Record<string, Trust> } | { tell: "flush" };
+/** What the receivers are instruction. */
+export type Instruction =
+  { kind: "trust"; issuer: string; keys: { keys: object[] }; by: Record<string, Trust> } | { kind: "flush" };
 
 /** What the receivers say: where they listen, and that everything until now is written down. */
 export type Said = { say: "listening"; port: number } | { say: "flushed" };

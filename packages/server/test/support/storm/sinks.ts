@@ -1,4 +1,4 @@
-// The receivers of a storm, in a process of their own: healthy, slow, flapping and malicious ones, told apart by the
+// The receivers of a storm, in a process of their own: healthy, slow, flapping and malicious ones, distinguished by the
 // first part of the path. All that comes is written to the file of the first argument, a line of JSON for each request
 // (records.ts). The second argument is the seed.
 import { createHash } from "node:crypto";
@@ -10,7 +10,7 @@ import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from "jose";
 import { Webhook } from "standardwebhooks";
 import { diceOf } from "../dice.ts";
 import { MALICE } from "./malice.ts";
-import type { Got, Said, Told, Trust } from "./records.ts";
+import type { Got, Said, Instruction, Trust } from "./records.ts";
 
 const ATTRIBUTES = ["specversion", "id", "source", "type", "subject", "time", "group", "audience", "actor", "sequence"];
 const VERIFY_FIRST = 20;
@@ -138,10 +138,12 @@ async function prove(at: string, headers: IncomingHttpHeaders, content: Buffer):
   }
 }
 
-process.on("message", (told: Told) => {
-  if (told.tell === "flush") return void file.write("", () => say({ say: "flushed" }));
-  const by = Object.entries(told.by).map(([at, each]) => [at, { ...each, webhook: new Webhook(each.secret) }] as const);
-  trust = { issuer: told.issuer, keys: createLocalJWKSet(told.keys as JSONWebKeySet), by: new Map(by) };
+process.on("message", (instruction: Instruction) => {
+  if (instruction.kind === "flush") return void file.write("", () => say({ say: "flushed" }));
+  const by = Object.entries(instruction.by).map(
+    ([at, each]) => [at, { ...each, webhook: new Webhook(each.secret) }] as const,
+  );
+  trust = { issuer: instruction.issuer, keys: createLocalJWKSet(instruction.keys as JSONWebKeySet), by: new Map(by) };
 });
 process.on("disconnect", () => process.exit(0));
 server.listen(0, "127.0.0.1", () => say({ say: "listening", port: (server.address() as AddressInfo).port }));

@@ -4,7 +4,7 @@ import { diceOf } from "../dice.ts";
 import type { Replicas } from "../replicas.ts";
 import type { Place } from "./world.ts";
 
-/** What the server said was done: events tell of it, of these types below this subject. */
+/** Acknowledged writes: each emits events of these types below this subject. */
 export interface Written {
   place: Place;
   digest: string;
@@ -16,7 +16,7 @@ export interface Written {
 export interface Writers {
   /** In the order in which each writer wrote; a tag has one writer. */
   written: Written[];
-  /** Events that tell of what is written. */
+  /** The number of events for the writes. */
   events(): number;
   /** Resolves when so many events are made; rejects when a writer cannot go on. */
   done: Promise<void>;
