@@ -187,9 +187,8 @@ test("content that a caller with the right to push was answered stays for half a
 });
 
 test("a cached answer does not prevent the renewal of the grace", async (t) => {
-  const { pass, pushBlob, collect, hasBlob, ask, ownerToken, owner, mint, deps } = await startCollecting(t);
   // An answer is cached for at most a quarter of the grace, which is less than the time that passes below.
-  deps.config.gcGraceMs = 40_000;
+  const { pass, pushBlob, collect, hasBlob, ask, ownerToken, owner, mint } = await startCollecting(t, 40_000);
   const blob = await pushBlob("acme/app", "base");
   const get = async (): Promise<void> =>
     assert.equal((await ask(`/v2/acme/app/blobs/${blob}`, { token: ownerToken })).status, 200);

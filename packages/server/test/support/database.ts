@@ -48,12 +48,19 @@ export async function openTestStore(
     ...told,
   });
   await store.migrate();
-  const db = ENGINE === "sqlite" ? openWriter(databasePath(dataDir)).db : store.reader;
+  const { db, close: closeDb } = openForWriting(dataDir, store);
   const close = async (): Promise<void> => {
-    if (db !== store.reader) await db.destroy();
+    await closeDb();
     await store.close();
   };
   return { store, db, close };
+}
+
+/** A connection to the data folder's database that a test may write to outside of transactions. */
+export function openForWriting(dataDir: string, { reader }: Store): { db: Database; close(): Promise<void> } {
+  if (ENGINE === "postgres") return { db: reader, close: async () => {} };
+  const { db } = openWriter(databasePath(dataDir));
+  return { db, close: () => db.destroy() };
 }
 
 /** Makes the migrated database that all others are copies of. Once for a server; answers the server's version. */

@@ -11,10 +11,9 @@ export const NOTHING = { tags: 0, manifests: 0, blobs: 0, bytes: 0 };
  * A registry whose garbage is collected when a test says so. Its clock is moved, so that a grace of minutes passes
  * immediately. Content is checked as a viewer, because a check by an identity that may push gives content a new grace.
  */
-export async function startCollecting(t: TestContext) {
-  const registry = await startRegistry(t);
+export async function startCollecting(t: TestContext, graceMs = GRACE_MS) {
+  const registry = await startRegistry(t, { MOORAGE_GC_GRACE: `${graceMs / 1000}s` });
   const { clock, ask, db, deps, pushManifest } = registry;
-  deps.config.gcGraceMs = GRACE_MS;
   const viewer = await registry.mint(registry.viewer);
   const pass = (minutes: number): void => {
     clock.offsetMs += minutes * MINUTE_MS;
@@ -29,7 +28,7 @@ export async function startCollecting(t: TestContext) {
   ): Promise<Collected> =>
     collectGarbage(deps, {
       nowMs: clock.nowMs(),
-      graceMs: deps.config.gcGraceMs ?? GRACE_MS,
+      graceMs,
       uploadTtlMs: deps.config.uploadTtlMs,
       dryRun: false,
       signal: new AbortController().signal,

@@ -1,29 +1,17 @@
 import { createHash, randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { Capability, CapabilitySchema, TagsService } from "@moorage/api";
+import { Capability, TagsService } from "@moorage/api";
 import { create } from "@bufbuild/protobuf";
-import { createAuditor } from "../../src/audit/index.ts";
-import { createAccess, createSigningKey } from "../../src/auth/index.ts";
 import type { MintRequest } from "../../src/auth/index.ts";
-import { openFilesystemBlobs } from "../../src/blobs/index.ts";
-import { createSecrets, type Secrets } from "../../src/lib/secrets.ts";
-import { newUid } from "../../src/lib/uid.ts";
 import type { CallData } from "../../src/core/call.ts";
-import { createPullRecorder } from "../../src/oci/pulls/recorder.ts";
-import { createPullCache } from "../../src/oci/pulls/cache.ts";
-import { registryHandler } from "../../src/oci/router.ts";
-import { tokenEndpoint } from "../../src/oci/token/endpoint.ts";
-import { createDispatch } from "../../src/runtime/dispatch.ts";
-import { methodsOf } from "../../src/runtime/methods.ts";
+import type { Installation } from "../../src/installation/bootstrap.ts";
+import { newUid } from "../../src/lib/uid.ts";
 import type { Database } from "../../src/store/index.ts";
-import { statusJson } from "../../src/transport/status.ts";
-import { openTransactor } from "../../src/runtime/transactor.ts";
-import { dropDatabase, openTestStore } from "./database.ts";
+import { openComposition } from "./composition.ts";
+import { dropDatabase } from "./database.ts";
 
 export const OCI_IMAGE = "application/vnd.oci.image.manifest.v1+json";
 export const OCI_INDEX = "application/vnd.oci.image.index.v1+json";
@@ -66,94 +54,27 @@ export interface Ask {
 
 /**
  * A registry over real sockets, SQLite and files, with two organizations (acme, public) and identities: owner of both,
- * viewer, pusher and tagger of acme, stranger.
+ * viewer, pusher and tagger of acme, stranger. `env`: settings beside those of every test.
  */
-export async function startRegistry(t: TestContext) {
+export async function startRegistry(t: TestContext, env: Record<string, string> = {}) {
   const dir = await mkdtemp(join(tmpdir(), "moorage-registry-"));
-  const { store, db, close: closeStore } = await openTestStore(dir);
-  const { reader } = store;
-  const secretKeys = [randomBytes(32)];
-  const secrets = createSecrets(secretKeys);
   const clock = { offsetMs: 0, nowMs: () => Date.now() + clock.offsetMs };
-  const people = await seed(db, secrets, clock.nowMs());
-
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const baseUrl = `http://${host}`;
-  const pageTokenKey = randomBytes(32);
-  const faults: unknown[] = [];
-  const methods = methodsOf({
-    pageTokenKey,
-    ownerRole: people.ownerRole,
-    secrets,
-    eventsPrefix: "dev.moorage",
-    readBlob: async () => undefined,
-  });
-  const writer = await openTransactor(store, {
-    dataDir: dir,
-    methods,
-    pageTokenKey,
-    ownerRole: people.ownerRole,
-    admins: [],
-    secretKeys,
-    eventsPrefix: "dev.moorage",
-    onFault: (error) => faults.push(error),
-  });
-  const log = { info: () => {}, error: (fields: object) => faults.push(fields) };
-  const config = {
-    registryUrl: baseUrl,
-    registryAudience: host,
-    historySegments: ["_service"],
-    freeTierTags: ["latest", "latest-dev"],
-    publicOrganization: "public",
-    errorDomain: "moorage.dev",
-    maxManifestBytes: 4 << 20,
-    uploadTtlMs: 3_600_000,
-    gcGraceMs: 86_400_000,
-    idleTimeoutMs: 10_000,
-  };
-  const auditor = createAuditor({ writer, clock, log, dropped: () => {} });
-  const access = createAccess({
-    auditor,
-    config: { ...config, baseUrl, accessTokenTtlMs: 3_600_000, allowPrivateNetwork: true },
-    reader,
-    writer,
-    secrets,
-    log,
-  });
-  const blobs = await openFilesystemBlobs(join(dir, "files"));
-  const pullRecorder = createPullRecorder({ writer, clock, log, kept: () => {}, dropped: () => {} });
-  const deps = {
-    transactor: writer,
-    auditor,
-    pullRecorder,
-    pulls: createPullCache(reader, access.tokens.isStillGood, config.gcGraceMs),
-    blobs,
-    authenticate: access.authenticate,
-    config,
-    clock,
-    log,
-    statusJson,
-  };
-  const door = registryHandler(deps);
-  const token = tokenEndpoint({ ...deps, ...access, registryTokenTtlMs: 300_000 });
-  server.on("request", (req, res) => {
-    const data = { requestId: randomBytes(4).toString("hex"), remoteAddress: "127.0.0.1" };
-    void (door.matches((req.url ?? "").split("?", 1)[0] ?? "") ? door.handle(req, res, data) : token(req, res, data));
-  });
-  const dispatch = createDispatch({ methods, outside: new Map(), reader, transactor: writer, admins: [], auditor });
+  const settings = { MOORAGE_ALLOW_PRIVATE_NETWORK: "1", MOORAGE_UPLOAD_TTL: "1h", ...env };
+  const composition = await openComposition(dir, settings, { clock });
   t.after(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-    await auditor.close();
-    await pullRecorder.close();
-    await writer.close();
-    await closeStore();
+    await composition[Symbol.asyncDispose]();
     await dropDatabase(dir);
     await rm(dir, { recursive: true });
-    if (faults.length > 0) throw new Error("the server logged errors", { cause: faults });
   });
+  const {
+    access,
+    db,
+    dispatch,
+    registry: deps,
+    store: { reader },
+  } = composition;
+  const { baseUrl, registryAudience: host } = composition.config;
+  const people = await seed(db, composition.installation, clock.nowMs());
 
   const mint = async (identity: string, change: Partial<MintRequest> = {}): Promise<string> =>
     (
@@ -279,27 +200,8 @@ export async function startRegistry(t: TestContext) {
 
 export type RegistryServer = Awaited<ReturnType<typeof startRegistry>>;
 
-async function seed(db: Database, secrets: Secrets, nowMs: number) {
-  await createSigningKey(db, secrets, nowMs);
-  const group = async (name: string): Promise<string> => {
-    const uid = newUid("");
-    await db
-      .insertInto("groups")
-      .values({
-        uid,
-        parent: "",
-        name,
-        description: "",
-        verified: 0,
-        kind: 0,
-        status: 0,
-        resource_limits: "{}",
-        create_time: nowMs,
-        update_time: nowMs,
-      })
-      .execute();
-    return uid;
-  };
+async function seed(db: Database, { bootstrap, ownerRole }: Installation, nowMs: number) {
+  const [acme, open] = [bootstrap.organization.uid, bootstrap.publicOrganization.uid];
   const role = async (name: string, capabilities: number[]): Promise<string> => {
     const uid = newUid("");
     await db
@@ -318,9 +220,6 @@ async function seed(db: Database, secrets: Secrets, nowMs: number) {
   };
   const identity = (name: string, bindings: [string, string][]): Promise<string> =>
     insertIdentity(db, name, bindings, "{}");
-  const [acme, open] = [await group("acme"), await group("public")];
-  const all = CapabilitySchema.values.map((value) => value.number).filter((number) => number !== 0);
-  const ownerRole = await role("owner", all);
   const [pull, push, retag] = [
     await role("pull", PULL),
     await role("push", [...PUSH, C.CAP_TAG_CREATE]),
@@ -331,7 +230,8 @@ async function seed(db: Database, secrets: Secrets, nowMs: number) {
     open,
     ownerRole,
     pullRole: pull,
-    owner: await identity("owner", [
+    // The installation's own owner may create organizations; this one may not.
+    owner: await identity("owner-of-both", [
       [acme, ownerRole],
       [open, ownerRole],
     ]),

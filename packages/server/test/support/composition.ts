@@ -1,0 +1,42 @@
+import { pino } from "pino";
+import { compose, type Composition, type CompositionOptions } from "../../src/boot/compose.ts";
+import { loadConfig } from "../../src/index.ts";
+import type { Database } from "../../src/store/index.ts";
+import { databaseEnv, openForWriting } from "./database.ts";
+import { UNLIMITED } from "./no-rate-limits.ts";
+
+/** The server's parts, as the program composes them, on a data folder and a port. No jobs run. */
+export interface TestComposition extends Composition {
+  /** A connection that a test may write to outside of transactions. */
+  db: Database;
+  /** Closes everything; rejects when the server logged errors. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** `env`: settings beside those of every test. */
+export async function openComposition(
+  dataDir: string,
+  env: Record<string, string> = {},
+  options: Pick<CompositionOptions, "clock" | "prepared"> = {},
+): Promise<TestComposition> {
+  const errors: unknown[] = [];
+  const log = pino({ level: "error" }, { write: (line: string) => void errors.push(JSON.parse(line)) });
+  const config = loadConfig({
+    MOORAGE_PORT: "0",
+    ...UNLIMITED,
+    MOORAGE_DATA_DIR: dataDir,
+    ...(await databaseEnv(dataDir)),
+    ...env,
+  });
+  const composition = await compose(config, { ...options, log });
+  const { db, close } = openForWriting(dataDir, composition.store);
+  return {
+    ...composition,
+    db,
+    async [Symbol.asyncDispose]() {
+      await close();
+      await composition[Symbol.asyncDispose]();
+      if (errors.length > 0) throw new Error("the server logged errors", { cause: errors });
+    },
+  };
+}
