@@ -1,15 +1,12 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test, type TestContext } from "node:test";
-import { createSecrets } from "../../src/lib/secrets.ts";
 import { newUid, parentOf } from "../../src/lib/uid.ts";
-import { methodsOf } from "../../src/runtime/methods.ts";
 import { expireRepoTags, expireTags } from "../../src/registry/index.ts";
-import { openTransactor } from "../../src/runtime/transactor.ts";
-import { dropDatabase, openTestStore } from "../support/database.ts";
+import { openComposition } from "../support/composition.ts";
+import { dropDatabase } from "../support/database.ts";
 import { blamed, type Json, type Platform, startPlatform } from "../support/platform.ts";
 import { openTaggedRepo } from "../support/tagged-repo.ts";
 import { systemCall } from "../../src/core/system-call.ts";
@@ -150,23 +147,10 @@ interface Seeded {
 
 async function openRepo(t: TestContext, tagPolicy: object) {
   const dir = await mkdtemp(join(tmpdir(), "moorage-retention-"));
-  const { store, db, close } = await openTestStore(dir);
-  const secretKeys = [randomBytes(32)];
-  const settings = { pageTokenKey: randomBytes(32), ownerRole: "", eventsPrefix: "dev.moorage" };
-  const methods = methodsOf({ ...settings, secrets: createSecrets(secretKeys), readBlob: async () => undefined });
-  const writer = await openTransactor(store, {
-    dataDir: dir,
-    methods,
-    ...settings,
-    admins: [],
-    secretKeys,
-    onFault: (error) => {
-      throw error;
-    },
-  });
+  const composition = await openComposition(dir);
+  const { db, transactor } = composition;
   t.after(async () => {
-    await writer.close();
-    await close();
+    await composition[Symbol.asyncDispose]();
     await dropDatabase(dir);
     await rm(dir, { recursive: true });
   });
@@ -221,10 +205,10 @@ async function openRepo(t: TestContext, tagPolicy: object) {
       const before = await names();
       const count = await expireRepoTags(
         {
-          read: (work) => writer.read(data, work),
+          read: (work) => transactor.read(data, work),
           async expire(input) {
             await meanwhile?.();
-            return await writer.write(expireTags, data, input);
+            return await transactor.write(expireTags, data, input);
           },
         },
         uid,
