@@ -1,8 +1,9 @@
-// The server that the Connect project's conformance runner calls: its ConformanceService over our doors, no more of
-// Moorage. Started by .ci/connect-conformance.sh; its argument is the service's descriptors. Services set no headers,
-// trailers or details of their own choice, the service does: they are put onto the stream's answer here, so that of
-// those it is the carrying that is tested, not the making. The ErrorInfo that every error of ours has (contract §6) is
-// taken off: the runner expects errors without details.
+// The server that the Connect project's conformance runner calls: its ConformanceService over Moorage's gRPC handler,
+// without the rest of Moorage. Started by .ci/connect-conformance.sh; its argument is a file with the service's
+// descriptors. Moorage's services cannot set headers, trailers or error details, but the ConformanceService must: they
+// are added to the HTTP/2 stream's answer here, so the runner tests how they are sent, not how they are made. The
+// ErrorInfo that every error of Moorage has (docs/contract.md, "Errors") is removed, because the runner expects errors
+// without details.
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerHttp2Stream } from "node:http2";
@@ -22,7 +23,7 @@ import { rpcHandler } from "../../src/transport/rpc/handler.ts";
 
 const PACKAGE = "connectrpc.conformance.v1";
 
-/** The messages as their JSON. */
+/** The ConformanceService's messages in JSON. */
 interface Header {
   name: string;
   value?: string[];
@@ -52,18 +53,18 @@ function fault(text: string): never {
   throw new Error(text);
 }
 
-/** What an answer has beside what the door gives it. A failure is one block of headers and has no trailers. */
+/** Headers and trailers to add to an answer. An error is sent as one block of headers, without trailers. */
 interface Extra {
   headers: OutgoingHttpHeaders;
   trailers: OutgoingHttpHeaders;
 }
 
-/** Calls under way, by request id: what the service is to tell of them, and where it puts its headers. */
+/** Running calls by request id: the headers and trailers to add to the answer, and the request's headers. */
 const calls = new Map<string, { answer: Extra; headers: IncomingHttpHeaders }>();
 
 const dispatch: PipelineDeps["dispatch"] = {
   async answer(method, { requestId }, message): Promise<Message> {
-    const { answer, headers } = calls.get(requestId) ?? fault("the call did not come as a stream");
+    const { answer, headers } = calls.get(requestId) ?? fault("the call did not come over an HTTP/2 stream");
     const { responseDefinition: asked = {} } = toJson(method.input, message, { registry }) as {
       responseDefinition?: Definition;
     };
@@ -92,7 +93,7 @@ const dispatch: PipelineDeps["dispatch"] = {
       { "@type": `type.googleapis.com/${PACKAGE}.ConformancePayload.RequestInfo`, ...info },
     ];
     const status = toBinary(StatusSchema, fromJson(StatusSchema, { code, message: text, details }, { registry }));
-    // A failure is one block of headers.
+    // An error is sent as one block of headers.
     answer.headers = {
       ...outgoing(asked.responseHeaders),
       ...outgoing(asked.responseTrailers),
@@ -101,7 +102,7 @@ const dispatch: PipelineDeps["dispatch"] = {
     // The request id lets an INTERNAL error keep its message.
     throw new MoorageError(code as Code, text, { metadata: { requestId } });
   },
-  stream: () => fault("no method that streams is served"),
+  stream: () => fault("streaming methods are not served"),
 };
 
 function requestInfo(headers: IncomingHttpHeaders): JsonObject {
@@ -118,7 +119,7 @@ function outgoing(headers: Header[] = []): OutgoingHttpHeaders {
   return Object.fromEntries(headers.map(({ name, value = [] }) => [name.toLowerCase(), value]));
 }
 
-/** Adds to the stream's answer what the service will have named by then. */
+/** Adds headers and trailers to the stream's answer. The service sets them before the answer is sent. */
 function decorate(stream: ServerHttp2Stream): Extra {
   const extra: Extra = { headers: {}, trailers: {} };
   const respond = stream.respond.bind(stream);
@@ -129,7 +130,7 @@ function decorate(stream: ServerHttp2Stream): Extra {
   return extra;
 }
 
-/** Messages on standard input and output have their length in four bytes before them. */
+/** Messages on standard input and output are prefixed with their length in four bytes. */
 function readStart(bytes: Buffer): Start {
   return toJson(messageOf("ServerCompatRequest"), fromBinary(messageOf("ServerCompatRequest"), bytes.subarray(4)), {
     registry,
@@ -150,7 +151,7 @@ const start = readStart(await buffer(process.stdin));
 const log = pino({ level: "warn" }, pino.destination(2));
 const shutdown = new AbortController();
 const methods = service.methods.filter((method) => method.methodKind === "unary" && method.name !== "Unimplemented");
-const door = rpcHandler({
+const rpc = rpcHandler({
   pipeline: createPipeline({ dispatch, clock: { nowMs: () => Date.now() }, authenticate: async () => ANONYMOUS }),
   log,
   services: [{ ...service, methods }],
@@ -171,14 +172,14 @@ const port = await listen({
   log,
   errorDomain: "conformance.test",
   takeStream(stream, headers) {
-    const answer = door.unary(headers);
+    const answer = rpc.unary(headers);
     if (answer === undefined) return false;
     const requestId = randomUUID();
     calls.set(requestId, { answer: decorate(stream), headers });
     void answer(stream, headers, { requestId, remoteAddress: "" }).finally(() => calls.delete(requestId));
     return true;
   },
-  handler: (request, response) => door.handle(request, response, { requestId: randomUUID(), remoteAddress: "" }),
+  handler: (request, response) => rpc.handle(request, response, { requestId: randomUUID(), remoteAddress: "" }),
 });
 process.once("SIGTERM", () => void port.close(1000));
 writeAnswer({ port: port.port, ...(tls && { pemCert: start.serverCreds?.cert ?? "" }) });
