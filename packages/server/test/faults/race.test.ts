@@ -13,7 +13,7 @@ import {
   pushGarbage,
   storedBlobs,
 } from "../support/race/check.ts";
-import { api, ensureBlob, type Hand, nowMs, type Race } from "../support/race/client.ts";
+import { api, ensureBlob, type OperationContext, nowMs, type Race } from "../support/race/client.ts";
 import { poolOf } from "../support/race/content.ts";
 import { diceOf } from "../support/dice.ts";
 import { disturberOf } from "../support/race/disturb.ts";
@@ -76,9 +76,9 @@ async function race(t: TestContext, replicas: Replicas): Promise<void> {
     counts: {},
     isOver: () => over,
   };
-  const hand = checker(race, replicas.url);
-  t.after(() => hand.close());
-  const shared = await makeRepos(hand);
+  const context = checker(race, replicas.url);
+  t.after(() => context.close());
+  const shared = await makeRepos(context);
   const workers = Array.from({ length: WORKERS }, (_, at) => newWorker(at, organization.name, shared));
   const paths = [...shared.map(({ path }) => path), ...workers.map(({ own }) => own.path)];
   const disturber = disturberOf(replicas, GRACE_MS);
@@ -99,11 +99,11 @@ async function race(t: TestContext, replicas: Replicas): Promise<void> {
       over = true;
     }
     for (const each of await working) trouble += each.trouble;
-    checked += await checkNeeded(hand, workers);
+    checked += await checkNeeded(context, workers);
     assert.deepEqual(allWrong(), [], "while it ran");
 
     // From here on no process is killed, and content without references is removed.
-    const garbage = await pushGarbage(hand, shared[0]?.path ?? "", rounds);
+    const garbage = await pushGarbage(context, shared[0]?.path ?? "", rounds);
     const before = await storedBlobs(config);
     assert.ok(garbage.every((digest) => before.has(digest)));
     await wait(Math.max(GRACE_MS, UPLOAD_TTL_MS + GRACE_MS, RETENTION_MS) + 500);
@@ -114,11 +114,11 @@ async function race(t: TestContext, replicas: Replicas): Promise<void> {
       [],
       `seed ${SEED}: what nobody needs has left the blob store`,
     );
-    const left = await checkGone(hand, workers);
+    const left = await checkGone(context, workers);
     gone += left.manifests;
-    checked += await checkNeeded(hand, workers);
-    await checkStores(hand, config);
-    orphans = await checkRecords(hand, workers, config);
+    checked += await checkNeeded(context, workers);
+    await checkStores(context, config);
+    orphans = await checkRecords(context, workers, config);
     assert.deepEqual(allWrong(), [], "once what nobody needs is gone");
     assert.deepEqual(errorsOf(replicas), [], "the log has no errors");
     assert.ok(left.blobs > 0, `seed ${SEED}: some blobs of the pool are needed by nobody somewhere`);
@@ -147,22 +147,22 @@ function errorsOf({ all, servers }: Replicas): LogLine[] {
 }
 
 /** Repos in two groups; one of them retains what its tags pointed to for a short time. */
-async function makeRepos(hand: Hand): Promise<Shared[]> {
-  const { race } = hand;
+async function makeRepos(context: OperationContext): Promise<Shared[]> {
+  const { race } = context;
   const shared: Shared[] = [
     { path: `${race.organization}/apps/web`, history: "ever" },
     { path: `${race.organization}/base/os`, history: "ever" },
     { path: `${race.organization}/base/tools`, history: "short" },
   ];
   for (const { path, history } of shared) {
-    await ensureBlob({ ...hand, paths: shared.map((each) => each.path) }, path, hand.dice.pick(race.pool.blobs));
+    await ensureBlob({ ...context, paths: shared.map((each) => each.path) }, path, context.dice.pick(race.pool.blobs));
     const { repos } = await api<{ repos: { uid: string }[] }>(
-      hand,
+      context,
       "GET",
       `/registry/v2/repos?name=${path.slice(path.lastIndexOf("/") + 1)}`,
     );
     if (history === "ever") continue;
-    await api(hand, "PATCH", `/registry/v2/repos/${repos[0]?.uid}?updateMask=tagPolicy`, {
+    await api(context, "PATCH", `/registry/v2/repos/${repos[0]?.uid}?updateMask=tagPolicy`, {
       tagPolicy: { historyRetention: `${RETENTION_MS / 1_000}s` },
     });
   }

@@ -2,9 +2,9 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Client, Reply, Send } from "../api-client.ts";
 import { type Content, digestOf, type Manifest, type Pool } from "./content.ts";
 import type { Dice } from "../dice.ts";
-import { change, noteMove, notePush, type Shelf } from "./facts.ts";
+import { change, noteMove, notePush, type RepoFacts } from "./facts.ts";
 
-/** What all clients of a race have in common. */
+/** The state that all clients of a race share. */
 export interface Race {
   seed: number;
   /** The organization's name. */
@@ -24,7 +24,7 @@ export interface Race {
 }
 
 /** One client during its operations. */
-export interface Hand {
+export interface OperationContext {
   race: Race;
   client: Client;
   dice: Dice;
@@ -41,7 +41,10 @@ export interface Hand {
   paths: readonly string[];
 }
 
-/** What the server said is there: since when, and until when it must be, on this client's clock. */
+/**
+ * How long content that the server has confirmed must stay, in milliseconds on this client's clock: from the confirming
+ * request until the end of its grace.
+ */
 export interface Promised {
   sinceMs: number;
   untilMs: number;
@@ -56,31 +59,31 @@ const MOST_PUSHES = 8;
 
 export const nowMs = (): number => performance.now();
 
-/** What was pushed is promised for the grace. */
-function whole({ race }: Hand, sinceMs: number): Promised {
+/** Pushed content is retained for the whole grace. */
+function wholeGrace({ race }: OperationContext, sinceMs: number): Promised {
   return { sinceMs, untilMs: sinceMs + race.graceMs };
 }
 
-/** Who may push is promised half of the grace by a look. */
-function half({ race }: Hand, sinceMs: number): Promised {
+/** Content that a HEAD by a client with the right to push finds is retained for at least half of the grace. */
+function halfGrace({ race }: OperationContext, sinceMs: number): Promised {
   return { sinceMs, untilMs: sinceMs + race.graceMs / 2 };
 }
 
-export function reportWrong({ race, doing }: Pick<Hand, "race" | "doing">, what: string): void {
+export function reportWrong({ race, doing }: Pick<OperationContext, "race" | "doing">, what: string): void {
   if (race.wrong.length < MOST_WRONG) race.wrong.push(`${doing}: ${what}`);
 }
 
-export function count({ race }: Hand, what: string): void {
+export function count({ race }: OperationContext, what: string): void {
   race.counts[what] = (race.counts[what] ?? 0) + 1;
 }
 
 export async function send(
-  hand: Hand,
+  context: OperationContext,
   method: string,
   target: string,
   options: Send = {},
 ): Promise<Reply & { retried: boolean; sentMs: number }> {
-  const { client, race, patient } = hand;
+  const { client, race, patient } = context;
   const sentMs = nowMs();
   const full = { token: target.startsWith("/v2/") ? race.registry : race.platform, ...options };
   if (patient) return { ...(await client.ask(method, target, full)), sentMs };
@@ -94,9 +97,9 @@ export async function send(
   throw new GivenUp();
 }
 
-export async function api<T>(hand: Hand, method: string, target: string, body?: object): Promise<T> {
+export async function api<T>(context: OperationContext, method: string, target: string, body?: object): Promise<T> {
   const reply = await send(
-    hand,
+    context,
     method,
     target,
     body === undefined ? {} : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) },
@@ -110,101 +113,112 @@ export function codeOf(reply: Reply): string {
 }
 
 /**
- * As clients do it: what is said to be there is not sent. Some ask to mount it without asking whether it is there, and
- * some just send it.
+ * Like real clients: sends HEAD, and uploads or mounts the blob only when it is missing. Sometimes mounts or uploads it
+ * without HEAD.
  */
-export async function ensureBlob(hand: Hand, path: string, blob: Content): Promise<Promised> {
-  const habit = hand.dice.below(8);
-  if (habit === 0) return mountBlob(hand, path, hand.dice.pick(hand.paths), blob);
-  if (habit === 1) return giveBlob(hand, path, blob);
-  const head = await send(hand, "HEAD", `/v2/${path}/blobs/${blob.digest}`);
+export async function ensureBlob(context: OperationContext, path: string, blob: Content): Promise<Promised> {
+  const habit = context.dice.below(8);
+  if (habit === 0) return mountBlob(context, path, context.dice.pick(context.paths), blob);
+  if (habit === 1) return giveBlob(context, path, blob);
+  const head = await send(context, "HEAD", `/v2/${path}/blobs/${blob.digest}`);
   if (head.status === 200) {
-    count(hand, "blobs that were there");
-    return half(hand, head.sentMs);
+    count(context, "blobs found by HEAD");
+    return halfGrace(context, head.sentMs);
   }
-  if (head.status !== 404) reportWrong(hand, `HEAD of blob ${path} ${blob.digest}: ${head.status}`);
-  const way = hand.dice.below(4);
-  if (way === 0) return mountBlob(hand, path, hand.dice.pick(hand.paths), blob);
-  if (way === 1) return uploadBlob(hand, path, blob);
-  return giveBlob(hand, path, blob);
+  if (head.status !== 404) reportWrong(context, `HEAD of blob ${path} ${blob.digest}: ${head.status}`);
+  const way = context.dice.below(4);
+  if (way === 0) return mountBlob(context, path, context.dice.pick(context.paths), blob);
+  if (way === 1) return uploadBlob(context, path, blob);
+  return giveBlob(context, path, blob);
 }
 
 /** Pushes in one request. */
-export async function giveBlob(hand: Hand, path: string, { digest, bytes }: Content): Promise<Promised> {
-  const reply = await send(hand, "POST", `/v2/${path}/blobs/uploads/?digest=${digest}`, {
+export async function giveBlob(context: OperationContext, path: string, { digest, bytes }: Content): Promise<Promised> {
+  const reply = await send(context, "POST", `/v2/${path}/blobs/uploads/?digest=${digest}`, {
     body: bytes,
     headers: OCTETS,
   });
-  if (reply.status !== 201) reportWrong(hand, `blob ${path} ${digest}: ${reply.status} ${reply.body.toString()}`);
-  count(hand, "blobs sent");
-  return whole(hand, reply.sentMs);
+  if (reply.status !== 201) reportWrong(context, `blob ${path} ${digest}: ${reply.status} ${reply.body.toString()}`);
+  count(context, "blobs sent");
+  return wholeGrace(context, reply.sentMs);
 }
 
-/** In a session, of two chunks. Whatever comes between, it begins again in one request. */
-async function uploadBlob(hand: Hand, path: string, blob: Content): Promise<Promised> {
+/** Uploads in a session of two chunks. After a failure, uploads again in one request. */
+async function uploadBlob(context: OperationContext, path: string, blob: Content): Promise<Promised> {
   const { digest, bytes } = blob;
   const middle = Math.ceil(bytes.length / 2);
-  const begun = await send(hand, "POST", `/v2/${path}/blobs/uploads/`);
-  if (begun.status !== 202) reportWrong(hand, `upload ${path}: ${begun.status} ${begun.body.toString()}`);
+  const begun = await send(context, "POST", `/v2/${path}/blobs/uploads/`);
+  if (begun.status !== 202) reportWrong(context, `upload ${path}: ${begun.status} ${begun.body.toString()}`);
   const location = String(begun.headers["location"]);
   const chunk = { body: bytes.subarray(0, middle), headers: { ...OCTETS, "content-range": `0-${middle - 1}` } };
-  const first = await send(hand, "PATCH", location, chunk);
-  if (first.status !== 202) return giveBlob(hand, path, blob);
-  const last = await send(hand, "PUT", `${location}?digest=${digest}`, {
+  const first = await send(context, "PATCH", location, chunk);
+  if (first.status !== 202) return giveBlob(context, path, blob);
+  const last = await send(context, "PUT", `${location}?digest=${digest}`, {
     body: bytes.subarray(middle),
     headers: OCTETS,
   });
-  return last.status === 201 ? whole(hand, last.sentMs) : giveBlob(hand, path, blob);
+  return last.status === 201 ? wholeGrace(context, last.sentMs) : giveBlob(context, path, blob);
 }
 
 /** Mounts from another repo; uploads a blob that cannot be mounted. */
-export async function mountBlob(hand: Hand, path: string, from: string, blob: Content): Promise<Promised> {
-  const reply = await send(hand, "POST", `/v2/${path}/blobs/uploads/?mount=${blob.digest}&from=${from}`);
+export async function mountBlob(
+  context: OperationContext,
+  path: string,
+  from: string,
+  blob: Content,
+): Promise<Promised> {
+  const reply = await send(context, "POST", `/v2/${path}/blobs/uploads/?mount=${blob.digest}&from=${from}`);
   if (reply.status === 201) {
-    count(hand, "blobs mounted");
-    return whole(hand, reply.sentMs);
+    count(context, "blobs mounted");
+    return wholeGrace(context, reply.sentMs);
   }
-  if (reply.status !== 202) reportWrong(hand, `mount ${path} ${blob.digest}: ${reply.status} ${reply.body.toString()}`);
-  // The session that it came with is left to itself now and then.
-  if (hand.dice.chance(0.2)) return giveBlob(hand, path, blob);
-  const put = await send(hand, "PUT", `${String(reply.headers["location"])}?digest=${blob.digest}`, {
+  if (reply.status !== 202)
+    reportWrong(context, `mount ${path} ${blob.digest}: ${reply.status} ${reply.body.toString()}`);
+  // The upload session that the answer opened is sometimes left unused.
+  if (context.dice.chance(0.2)) return giveBlob(context, path, blob);
+  const put = await send(context, "PUT", `${String(reply.headers["location"])}?digest=${blob.digest}`, {
     body: blob.bytes,
     headers: OCTETS,
   });
-  return put.status === 201 ? whole(hand, put.sentMs) : giveBlob(hand, path, blob);
+  return put.status === 201 ? wholeGrace(context, put.sentMs) : giveBlob(context, path, blob);
 }
 
-/** What is said to be there is not pushed; some push it all the same. */
-async function ensureManifest(hand: Hand, shelf: Shelf, manifest: Manifest): Promise<Promised> {
-  const quick = { ...hand, lingers: false };
-  if (hand.dice.chance(0.35)) return pushManifest(quick, shelf, manifest);
-  const head = await send(hand, "HEAD", `/v2/${shelf.path}/manifests/${manifest.digest}`);
+/** Pushes a manifest that HEAD does not find; sometimes pushes it without HEAD. */
+async function ensureManifest(context: OperationContext, repo: RepoFacts, manifest: Manifest): Promise<Promised> {
+  const quick = { ...context, lingers: false };
+  if (context.dice.chance(0.35)) return pushManifest(quick, repo, manifest);
+  const head = await send(context, "HEAD", `/v2/${repo.path}/manifests/${manifest.digest}`);
   if (head.status === 200) {
-    count(hand, "manifests that were there");
-    return half(hand, head.sentMs);
+    count(context, "manifests found by HEAD");
+    return halfGrace(context, head.sentMs);
   }
-  if (head.status !== 404) reportWrong(hand, `HEAD of manifest ${shelf.path} ${manifest.digest}: ${head.status}`);
-  return pushManifest(quick, shelf, manifest);
+  if (head.status !== 404) reportWrong(context, `HEAD of manifest ${repo.path} ${manifest.digest}: ${head.status}`);
+  return pushManifest(quick, repo, manifest);
 }
 
-/** Pushes what it refers to where it is not there, and then itself, by its digest or under a tag. */
-export async function pushManifest(hand: Hand, shelf: Shelf, manifest: Manifest, tag?: string): Promise<Promised> {
-  const { race } = hand;
-  const { path } = shelf;
+/** Pushes the missing content that the manifest refers to, and then the manifest, by its digest or with a tag. */
+export async function pushManifest(
+  context: OperationContext,
+  repo: RepoFacts,
+  manifest: Manifest,
+  tag?: string,
+): Promise<Promised> {
+  const { race } = context;
+  const { path } = repo;
   for (let tries = 0; tries < MOST_PUSHES; tries++) {
     const promises = new Map<string, Promised>();
-    for (const child of manifest.children) promises.set(child.digest, await ensureManifest(hand, shelf, child));
-    for (const blob of manifest.blobs) promises.set(blob.digest, await ensureBlob(hand, path, blob));
+    for (const child of manifest.children) promises.set(child.digest, await ensureManifest(context, repo, child));
+    for (const blob of manifest.blobs) promises.set(blob.digest, await ensureBlob(context, path, blob));
     // A slow client: the server's earlier answers still hold.
-    if (hand.lingers || hand.dice.chance(0.2)) await wait(hand.dice.below(race.graceMs * 0.45));
+    if (context.lingers || context.dice.chance(0.2)) await wait(context.dice.below(race.graceMs * 0.45));
     const sentMs = nowMs();
     const note = (sure: boolean): void =>
-      change(shelf, { sentMs, doneMs: nowMs(), graceMs: race.graceMs }, () => {
-        notePush(shelf, manifest, sentMs, sure);
-        if (tag !== undefined) noteMove(shelf, tag, manifest.digest, sure);
+      change(repo, { sentMs, doneMs: nowMs(), graceMs: race.graceMs }, () => {
+        notePush(repo, manifest, sentMs, sure);
+        if (tag !== undefined) noteMove(repo, tag, manifest.digest, sure);
       });
     const options = { headers: { "content-type": manifest.mediaType }, body: manifest.bytes };
-    const reply = await send(hand, "PUT", `/v2/${path}/manifests/${tag ?? manifest.digest}`, options).catch(
+    const reply = await send(context, "PUT", `/v2/${path}/manifests/${tag ?? manifest.digest}`, options).catch(
       (error: unknown) => {
         note(false);
         throw error;
@@ -212,81 +226,85 @@ export async function pushManifest(hand: Hand, shelf: Shelf, manifest: Manifest,
     );
     if (reply.status === 201) {
       note(true);
-      count(hand, "manifests pushed");
-      return whole(hand, sentMs);
+      count(context, "manifests pushed");
+      return wholeGrace(context, sentMs);
     }
     if (codeOf(reply) !== "MANIFEST_BLOB_UNKNOWN") {
-      reportWrong(hand, `manifest ${path} ${manifest.digest}: ${reply.status} ${reply.body.toString()}`);
+      reportWrong(context, `manifest ${path} ${manifest.digest}: ${reply.status} ${reply.body.toString()}`);
       throw new GivenUp();
     }
-    judgeMissing(hand, path, reply, promises);
+    judgeMissing(context, path, reply, promises);
   }
-  reportWrong(hand, `${path} ${manifest.digest}: after ${MOST_PUSHES} pushes something is missing still`);
+  reportWrong(context, `${path} ${manifest.digest}: after ${MOST_PUSHES} pushes content is still missing`);
   throw new GivenUp();
 }
 
-/** What was there may be gone only when that was too long ago, or somebody deleted it on purpose. */
-function judgeMissing(hand: Hand, path: string, reply: Reply, promises: Map<string, Promised>): void {
+/** Confirmed content may be missing only when its retention is over, or when a client has deleted it on purpose. */
+function judgeMissing(context: OperationContext, path: string, reply: Reply, promises: Map<string, Promised>): void {
   const { errors } = JSON.parse(reply.body.toString()) as { errors: { detail?: { digest: string }[] }[] };
-  for (const { digest } of errors[0]?.detail ?? []) judgeGone(hand, path, digest, promises.get(digest));
+  for (const { digest } of errors[0]?.detail ?? []) judgeGone(context, path, digest, promises.get(digest));
 }
 
 function judgeGone(
-  hand: Hand,
+  context: OperationContext,
   path: string,
   digest: string,
   { sinceMs, untilMs }: Promised = { sinceMs: 0, untilMs: 0 },
 ): void {
-  const deleted = hand.race.blobDeletions.some(
+  const deleted = context.race.blobDeletions.some(
     (each) => each.path === path && each.digest === digest && each.doneMs >= sinceMs,
   );
   if (!deleted && nowMs() < untilMs)
-    reportWrong(hand, `${path} ${digest} is gone, and was there ${Math.round(nowMs() - sinceMs)} ms before`);
-  count(hand, "found gone while pushing");
+    reportWrong(context, `${path} ${digest} is gone, and was there ${Math.round(nowMs() - sinceMs)} ms before`);
+  count(context, "found gone while pushing");
 }
 
-/**
- * The last manifest that needed these blobs has perhaps just gone: they stay for the grace, in case that was a mistake.
- */
-export async function checkGrace(hand: Hand, path: string, blobs: readonly Content[], sinceMs: number): Promise<void> {
+/** Checks that blobs stay for the grace after the deletion of a manifest that needed them. */
+export async function checkGrace(
+  context: OperationContext,
+  path: string,
+  blobs: readonly Content[],
+  sinceMs: number,
+): Promise<void> {
   for (const { digest } of blobs) {
-    const head = await send(hand, "HEAD", `/v2/${path}/blobs/${digest}`);
-    if (head.status === 404) judgeGone(hand, path, digest, whole(hand, sinceMs));
+    const head = await send(context, "HEAD", `/v2/${path}/blobs/${digest}`);
+    if (head.status === 404) judgeGone(context, path, digest, wholeGrace(context, sinceMs));
   }
 }
 
 /**
- * Pulls it by the reference, with all that it refers to, and compares. Answers its digest, or what is missing first.
+ * Pulls a manifest with everything that it refers to, and checks the digests. Returns its digest, or the first missing
+ * content.
  */
 export async function pullWhole(
-  hand: Hand,
+  context: OperationContext,
   path: string,
   reference: string,
   seen: Set<string> = new Set(),
 ): Promise<{ digest: string } | { missing: string }> {
-  const reply = await send(hand, "GET", `/v2/${path}/manifests/${reference}`);
+  const reply = await send(context, "GET", `/v2/${path}/manifests/${reference}`);
   if (reply.status === 404) return { missing: `manifest ${reference}` };
   const digest = digestOf(reply.body);
   if (reply.status !== 200 || (reference.includes(":") && digest !== reference)) {
-    reportWrong(hand, `manifest ${path} ${reference}: ${reply.status} with ${digest}`);
+    reportWrong(context, `manifest ${path} ${reference}: ${reply.status} with ${digest}`);
     return { missing: `manifest ${reference}` };
   }
   const body = JSON.parse(reply.body.toString()) as { manifests?: Content[]; config?: Content; layers?: Content[] };
   for (const child of body.manifests ?? []) {
     if (seen.has(child.digest)) continue;
     seen.add(child.digest);
-    const pulled = await pullWhole(hand, path, child.digest, seen);
+    const pulled = await pullWhole(context, path, child.digest, seen);
     if ("missing" in pulled) return { missing: `${pulled.missing} of ${reference}` };
   }
   for (const blob of [...(body.config ? [body.config] : []), ...(body.layers ?? [])]) {
     if (seen.has(blob.digest)) continue;
     seen.add(blob.digest);
-    const pulled = await send(hand, "GET", `/v2/${path}/blobs/${blob.digest}`);
+    const pulled = await send(context, "GET", `/v2/${path}/blobs/${blob.digest}`);
     if (pulled.status === 404) return { missing: `blob ${blob.digest} of ${reference}` };
     const found = digestOf(pulled.body);
     if (pulled.status !== 200 || found !== blob.digest)
-      reportWrong(hand, `blob ${path} ${blob.digest}: ${pulled.status} with ${found}`);
+      reportWrong(context, `blob ${path} ${blob.digest}: ${pulled.status} with ${found}`);
   }
-  count(hand, "manifests pulled whole");
+  count(context, "manifests pulled whole");
   return { digest };
 }

@@ -9,16 +9,19 @@ export interface Content {
   bytes: Buffer;
 }
 
-/** A manifest with all that it refers to, so that it can be pushed anywhere. */
+/** A manifest with the content that it refers to, so that it can be pushed to any repo. */
 export interface Manifest extends Content {
   mediaType: string;
   blobs: readonly Content[];
   children: readonly Manifest[];
-  /** Empty without one. */
+  /** The subject's digest; empty without a subject. */
   subject: string;
 }
 
-/** What all push again and again, so that digests meet in every repo. Nobody deletes these manifests by digest. */
+/**
+ * Content that all clients push repeatedly, so that every repo shares digests with others. No client deletes these
+ * manifests by digest.
+ */
 export interface Pool {
   blobs: readonly Content[];
   manifests: readonly Manifest[];
@@ -30,7 +33,7 @@ const POOL_IMAGES = 6;
 /** The same seed makes the same pool. */
 export function poolOf(seed: number): Pool {
   const dice = diceOf(seed, 0);
-  // One in eight is too large to be read whole.
+  // One blob in eight is larger than 64 KiB.
   const blobs = Array.from({ length: POOL_BLOBS }, (_, at) =>
     contentOf(dice.bytes(at % 8 === 0 ? 70_000 + dice.below(30_000) : 100 + dice.below(5_000))),
   );
@@ -47,7 +50,7 @@ export interface Parts {
   blobs?: readonly Content[];
   children?: readonly Manifest[];
   subject?: Manifest | undefined;
-  /** Makes it another one than all else. */
+  /** Makes the digest unique. */
   nonce?: string;
 }
 
@@ -90,7 +93,7 @@ function about(subject: Manifest | undefined, nonce: string | undefined): object
   };
 }
 
-/** Two to four blobs of the pool, one of them new now and then. */
+/** Two to four blobs of the pool, and in half of the cases a new one. */
 export function someBlobs(dice: Dice, { blobs }: Pool): Content[] {
   const some = Array.from({ length: 2 + dice.below(3) }, () => dice.pick(blobs));
   if (dice.chance(0.5)) some.push(contentOf(dice.bytes(200 + dice.below(3_000))));

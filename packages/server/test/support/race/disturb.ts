@@ -12,10 +12,11 @@ export type Disturbances = Record<(typeof KINDS)[number], number>;
 export interface Disturber {
   done: Disturbances;
   /**
-   * One disturbance after the other, the first a death, until the race is over; every server answers when it resolves.
+   * Disturbs the servers one way after the other, first with a kill, until the race is over. Every server answers again
+   * when it resolves.
    */
   disturb(dice: Dice, isOver: () => boolean): Promise<void>;
-  /** `moorage gc` to its end. Throws with what it said when it fails. */
+  /** Runs `moorage gc` to its end and returns its output. Throws with the output when it fails. */
   collect(): Promise<string>;
 }
 
@@ -42,8 +43,8 @@ interface Collecting {
 }
 
 /**
- * Collects without end, kills as power cuts do, and stops processes for longer than the grace, as a paused virtual
- * machine does. `graceMs`: the servers' setting.
+ * Runs collections continuously, kills processes with SIGKILL, and stops them for up to one and a half times the grace,
+ * like a paused virtual machine. `graceMs`: the servers' setting.
  */
 export function disturberOf(replicas: Replicas, graceMs: number): Disturber {
   const done = Object.fromEntries(KINDS.map((kind) => [kind, 0])) as Disturbances;
@@ -95,7 +96,7 @@ export function disturberOf(replicas: Replicas, graceMs: number): Disturber {
     done.workerKills += 1;
     while (listening().length === before.length) await wait(20);
   };
-  /** Where collections follow one another, the next one has begun, or nearly, a moment after one ended. */
+  /** Kills a server shortly after it ended a collection, at about the time when its next one begins. */
   const aim = async (dice: Dice): Promise<void> => {
     const index = dice.below(servers.length);
     const lines = servers[index]?.lines ?? [];
@@ -114,13 +115,13 @@ export function disturberOf(replicas: Replicas, graceMs: number): Disturber {
     done.stalls += 1;
   };
   const killCollection = async (dice: Dice): Promise<void> => {
-    // It takes about so long to start.
+    // The range includes the time that the process takes to start.
     const { status, said } = await collect({ killAfterMs: 250 + dice.below(800) });
     if (status !== 0 && status !== "SIGKILL") throw new Error(`moorage gc ended with ${status}: ${said}`);
     done[status === 0 ? "collections" : "collectionKills"] += 1;
   };
 
-  /** It runs for moments, with long ones in between: what it has seen is old when it acts. */
+  /** Stops a collection again and again, so that what it has read is old when it deletes. */
   const slowCollection = async (dice: Dice): Promise<void> => {
     const halt = async (child: ChildProcess): Promise<void> => {
       for (let times = 0; times < MOST_HALTS && child.exitCode === null && child.signalCode === null; times++) {
@@ -136,10 +137,10 @@ export function disturberOf(replicas: Replicas, graceMs: number): Disturber {
   };
 
   const collections = [killCollection, killCollection, collectWhole, slowCollection, slowCollection];
-  // A server of several processes is away for long when it dies whole: its workers are killed more often.
+  // A server of several processes takes long to start again, so single workers are killed more often.
   const kills = workers > 1 ? [killWorker, killWorker, killWorker, aim] : [killServer, aim, stall];
   const all: ((dice: Dice) => Promise<unknown>)[] = [...collections, ...kills];
-  // Servers collect as well, but not for minutes after one was killed at it: its lease must run out first.
+  // Servers collect as well, but after a kill during a collection not until its lease has run out, which takes minutes.
   const collectOften = async (isOver: () => boolean): Promise<void> => {
     while (!isOver()) {
       await wait(PAUSE_MS);

@@ -9,23 +9,23 @@ export type History = "ever" | "short";
 /** A manifest that the client pushed, or tried to push. */
 export interface Known {
   manifest: Manifest;
-  /** It is there: it was acknowledged, and has been needed since, or its grace is not over. */
+  /** Whether it must be stored: its push was acknowledged, and it has been needed since or its grace is not over. */
   sure: boolean;
-  /** Not later than when its grace last began. */
+  /** A lower bound of the time when its grace last began, in milliseconds on this client's clock. */
   touchedMs: number;
-  /** Grows whenever it is needed no longer: what was its referrer before may have gone. */
+  /** Incremented whenever the manifest stops being needed, because its referrers may be collected then. */
   era: number;
   /** The subject's era at the last push. */
   subjectEra: number;
 }
 
-/** A tag came to point to a digest; empty: it was deleted. Not sure: perhaps it did. */
+/** A tag was set to a digest; empty when it was deleted. Without `sure` the request was not answered. */
 export interface Move {
   digest: string;
   sure: boolean;
 }
 
-export interface Shelf {
+export interface RepoFacts {
   /** The image's path, with its organization. */
   path: string;
   history: History;
@@ -35,35 +35,35 @@ export interface Shelf {
    * out.
    */
   moves: Map<string, Move[]>;
-  /** What tags have pointed to and nobody deleted since; and what they may have pointed to. */
+  /** Digests that tags have pointed to and that were not deleted since; and digests that tags may have pointed to. */
   named: Set<string>;
   perhapsNamed: Set<string>;
 }
 
-export function newShelf(path: string, history: History): Shelf {
+export function newRepoFacts(path: string, history: History): RepoFacts {
   return { path, history, known: new Map(), moves: new Map(), named: new Set(), perhapsNamed: new Set() };
 }
 
-/** All that the tag may point to now; empty: there is no such tag. */
-export function mayPointTo(shelf: Shelf, tag: string): Set<string> {
-  const moves = shelf.moves.get(tag) ?? [];
+/** The digests that the tag may point to now; an empty one stands for a missing tag. */
+export function mayPointTo(repo: RepoFacts, tag: string): Set<string> {
+  const moves = repo.moves.get(tag) ?? [];
   const lastSure = moves.findLastIndex(({ sure }) => sure);
   return new Set([...(lastSure === -1 ? [""] : []), ...moves.slice(Math.max(0, lastSure)).map(({ digest }) => digest)]);
 }
 
-/** What must be there, whatever else happens: from tags and history down to all children, and the referrers of each. */
-export function needed(shelf: Shelf): Map<string, Known> {
+/** Manifests that must be stored in any case: those of tags and history, with all children and referrers of each. */
+export function needed(repo: RepoFacts): Map<string, Known> {
   const found = new Map<string, Known>();
   const open = [
-    ...shelf.named,
-    ...[...shelf.moves.values()].flatMap((moves) =>
-      shelf.history === "ever" ? current(moves) : currentAndBefore(moves),
+    ...repo.named,
+    ...[...repo.moves.values()].flatMap((moves) =>
+      repo.history === "ever" ? current(moves) : currentAndBefore(moves),
     ),
   ];
-  const referrers = Map.groupBy(shelf.known.values(), ({ manifest }) => manifest.subject);
+  const referrers = Map.groupBy(repo.known.values(), ({ manifest }) => manifest.subject);
   while (open.length > 0) {
     const digest = open.pop() ?? "";
-    const known = shelf.known.get(digest);
+    const known = repo.known.get(digest);
     if (known === undefined || !known.sure || found.has(digest)) continue;
     found.set(digest, known);
     open.push(...known.manifest.children.map((child) => child.digest));
@@ -81,21 +81,24 @@ function current(moves: readonly Move[]): string[] {
   return last?.sure && last.digest !== "" ? [last.digest] : [];
 }
 
-// With a last move that may or may not have been done, the one before it is either what the tag points to or what it
-// goes back to.
+// When the outcome of the last move is unknown, the digest before it is either current or the one to which a rollback
+// returns: it is needed in both cases.
 function currentAndBefore(moves: readonly Move[]): string[] {
   const [before, last] = [moves.at(-2), moves.at(-1)];
   if (last === undefined || last.digest === "") return [];
   return [...current(moves), ...(before?.sure && before.digest !== "" ? [before.digest] : [])];
 }
 
-/** What may be there for ever: from all that clients may have given a reason to stay. All shelves are of one repo. */
-export function perhapsNeeded(shelves: readonly Shelf[]): Set<string> {
+/**
+ * Digests that may stay stored, because a client may have tagged them or content that needs them. `repos`: what each
+ * client knows of the same repo.
+ */
+export function perhapsNeeded(repos: readonly RepoFacts[]): Set<string> {
   const all = new Map(
-    shelves.flatMap(({ known }) => [...known].map(([digest, { manifest }]) => [digest, manifest] as const)),
+    repos.flatMap(({ known }) => [...known].map(([digest, { manifest }]) => [digest, manifest] as const)),
   );
   const referrers = Map.groupBy(all.values(), ({ subject }) => subject);
-  const open = shelves.flatMap(({ perhapsNamed, history, moves }) => [
+  const open = repos.flatMap(({ perhapsNamed, history, moves }) => [
     ...(history === "ever" ? perhapsNamed : []),
     ...[...moves.values()].flatMap((each) => each.map(({ digest }) => digest)),
   ]);
@@ -109,33 +112,33 @@ export function perhapsNeeded(shelves: readonly Shelf[]): Set<string> {
       ...manifest.children.map((child) => child.digest),
       ...(referrers.get(digest) ?? []).map((referrer) => referrer.digest),
     );
-    // A referrer that stays is of no use without its subject.
+    // A referrer that stays keeps its subject.
     if (manifest.subject !== "") open.push(manifest.subject);
   }
   return found;
 }
 
 export interface When {
-  /** When the request began and when its answer came, in milliseconds on this client's clock. */
+  /** When the request was sent and answered, in milliseconds on this client's clock. */
   sentMs: number;
   doneMs: number;
   graceMs: number;
 }
 
-/** Changes what is known, and follows what that does to what is needed. */
-export function change(shelf: Shelf, { sentMs, doneMs, graceMs }: When, edit: () => void): void {
-  const before = needed(shelf);
+/** Changes the facts, and updates the manifests that are needed no longer or needed again. */
+export function change(repo: RepoFacts, { sentMs, doneMs, graceMs }: When, edit: () => void): void {
+  const before = needed(repo);
   edit();
-  // What is needed again is there only if it was not away too long.
+  // A manifest that is needed again may have been collected if its grace was over.
   for (let late = true; late;) {
     late = false;
-    for (const [digest, known] of needed(shelf)) {
+    for (const [digest, known] of needed(repo)) {
       if (before.has(digest) || doneMs - known.touchedMs < graceMs) continue;
       known.sure = false;
       late = true;
     }
   }
-  const after = needed(shelf);
+  const after = needed(repo);
   for (const [digest, known] of before) {
     if (after.has(digest)) continue;
     known.era += 1;
@@ -143,32 +146,32 @@ export function change(shelf: Shelf, { sentMs, doneMs, graceMs }: When, edit: ()
   }
 }
 
-/** A push of the manifest; `sure`: it was acknowledged, so all that it refers to is there. */
-export function notePush(shelf: Shelf, manifest: Manifest, sentMs: number, sure: boolean): void {
+/** Notes a push of the manifest; `sure`: it was acknowledged, so everything that it refers to is stored. */
+export function notePush(repo: RepoFacts, manifest: Manifest, sentMs: number, sure: boolean): void {
   const { digest, subject } = manifest;
-  const known = shelf.known.get(digest) ?? { manifest, sure: false, touchedMs: sentMs, era: 0, subjectEra: -1 };
-  shelf.known.set(digest, known);
+  const known = repo.known.get(digest) ?? { manifest, sure: false, touchedMs: sentMs, era: 0, subjectEra: -1 };
+  repo.known.set(digest, known);
   if (!sure) return;
   known.sure = true;
   known.touchedMs = Math.max(known.touchedMs, sentMs);
-  known.subjectEra = shelf.known.get(subject)?.era ?? -1;
-  for (const child of manifest.children) notePush(shelf, child, sentMs, true);
+  known.subjectEra = repo.known.get(subject)?.era ?? -1;
+  for (const child of manifest.children) notePush(repo, child, sentMs, true);
 }
 
-export function noteMove(shelf: Shelf, tag: string, digest: string, sure: boolean): void {
-  const moves = shelf.moves.get(tag) ?? [];
+export function noteMove(repo: RepoFacts, tag: string, digest: string, sure: boolean): void {
+  const moves = repo.moves.get(tag) ?? [];
   const last = moves.at(-1) ?? { digest: "", sure: true };
   if (digest !== "") {
-    shelf.perhapsNamed.add(digest);
-    if (sure && shelf.history === "ever") shelf.named.add(digest);
+    repo.perhapsNamed.add(digest);
+    if (sure && repo.history === "ever") repo.named.add(digest);
   }
-  // The same digest again is no move.
+  // Setting a tag to the same digest is not a move.
   if (!(last.sure && last.digest === digest)) moves.push({ digest, sure });
-  shelf.moves.set(tag, telling(moves));
+  repo.moves.set(tag, relevantMoves(moves));
 }
 
-/** Leaves out what lies before the last two digests that the tag surely pointed to. */
-function telling(moves: readonly Move[]): Move[] {
+/** Leaves out the moves before the last two digests that the tag certainly pointed to. */
+function relevantMoves(moves: readonly Move[]): Move[] {
   const seen = new Set<string>();
   for (let at = moves.length - 1; at >= 0; at--) {
     const { digest, sure } = moves[at] ?? { digest: "", sure: false };
@@ -178,24 +181,24 @@ function telling(moves: readonly Move[]): Move[] {
   return [...moves];
 }
 
-/** The tag was seen to point to this. False: it may not. */
-export function noteSeen(shelf: Shelf, tag: string, digest: string): boolean {
-  if (!mayPointTo(shelf, tag).has(digest)) return false;
-  const moves = shelf.moves.get(tag) ?? [];
+/** Notes the digest that a pull of the tag found. Returns false when the tag cannot point to it. */
+export function noteSeen(repo: RepoFacts, tag: string, digest: string): boolean {
+  if (!mayPointTo(repo, tag).has(digest)) return false;
+  const moves = repo.moves.get(tag) ?? [];
   const at = moves.findLastIndex((move) => move.digest === digest);
   if (at !== -1) moves.length = at;
-  noteMove(shelf, tag, digest, true);
+  noteMove(repo, tag, digest, true);
   return true;
 }
 
-/** The manifest was deleted by its digest, and with it the tags that pointed to it. Not sure: perhaps. */
-export function noteDeletion(shelf: Shelf, digest: string, sure: boolean): void {
-  for (const tag of shelf.moves.keys()) if (mayPointTo(shelf, tag).has(digest)) noteMove(shelf, tag, "", sure);
-  shelf.named.delete(digest);
-  const known = shelf.known.get(digest);
+/** Notes a deletion by digest, which deletes the tags that point to it; without `sure` its outcome is unknown. */
+export function noteDeletion(repo: RepoFacts, digest: string, sure: boolean): void {
+  for (const tag of repo.moves.keys()) if (mayPointTo(repo, tag).has(digest)) noteMove(repo, tag, "", sure);
+  repo.named.delete(digest);
+  const known = repo.known.get(digest);
   if (known !== undefined) known.sure = false;
-  // Its content is this client's alone and is never pushed again.
+  // No other client pushes this content, and it is never pushed again.
   if (!sure) return;
-  shelf.known.delete(digest);
-  shelf.perhapsNamed.delete(digest);
+  repo.known.delete(digest);
+  repo.perhapsNamed.delete(digest);
 }

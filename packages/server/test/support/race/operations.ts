@@ -7,7 +7,7 @@ import {
   count,
   ensureBlob,
   GivenUp,
-  type Hand,
+  type OperationContext,
   mountBlob,
   nowMs,
   pullWhole,
@@ -23,22 +23,22 @@ import {
   type Known,
   mayPointTo,
   needed,
-  newShelf,
+  newRepoFacts,
   noteDeletion,
   noteMove,
   notePush,
   noteSeen,
-  type Shelf,
+  type RepoFacts,
 } from "./facts.ts";
 
 /**
- * One client of the race: its shelves of the repos that all share, and of a repo of its own, which it deletes now and
- * then.
+ * One client of the race, with what it knows of the repos that all clients share and of a repo of its own, which it
+ * sometimes deletes.
  */
 export interface Worker {
   number: number;
-  shelves: Shelf[];
-  own: Shelf;
+  repos: RepoFacts[];
+  own: RepoFacts;
   steps: number;
 }
 
@@ -47,8 +47,8 @@ export interface Shared {
   history: "ever" | "short";
 }
 
-/** One of the things that clients do. The shelf is of a repo that was picked. */
-type Operation = (hand: Hand, shelf: Shelf, worker: Worker) => Promise<void>;
+/** One kind of operation, on a repo that was picked at random. */
+type Operation = (context: OperationContext, repo: RepoFacts, worker: Worker) => Promise<void>;
 
 const TAGS = ["a", "b", "c"];
 const MOST_KNOWN = 120;
@@ -57,7 +57,7 @@ const LONGEST_PAUSE_MS = 60;
 const OPERATIONS: readonly { name: string; weight: number; run: Operation }[] = [
   { name: "push an image", weight: 26, run: pushImage },
   { name: "push an index", weight: 10, run: pushIndex },
-  { name: "push what all push", weight: 12, run: pushPooled },
+  { name: "push shared content", weight: 12, run: pushPooled },
   { name: "attach referrers", weight: 12, run: attach },
   { name: "push first, tag later", weight: 6, run: tagLater },
   { name: "come back late", weight: 12, run: comeBackLate },
@@ -67,7 +67,7 @@ const OPERATIONS: readonly { name: string; weight: number; run: Operation }[] = 
   { name: "delete a tag", weight: 4, run: deleteTag },
   { name: "delete a manifest", weight: 6, run: deleteManifest },
   { name: "delete a blob", weight: 6, run: deleteBlob },
-  { name: "push a blob for nothing", weight: 5, run: strayBlob },
+  { name: "push a blob without a manifest", weight: 5, run: strayBlob },
   { name: "mount a blob", weight: 5, run: mount },
   { name: "leave an upload", weight: 1, run: leaveUpload },
   { name: "delete a repo", weight: 2, run: deleteRepo },
@@ -75,13 +75,13 @@ const OPERATIONS: readonly { name: string; weight: number; run: Operation }[] = 
 const ALL = OPERATIONS.flatMap((operation) => Array.from({ length: operation.weight }, () => operation));
 
 export function newWorker(number: number, organization: string, shared: readonly Shared[]): Worker {
-  const own = newShelf(`${organization}/apps/own-${number}`, "ever");
-  return { number, own, shelves: [...shared.map(({ path, history }) => newShelf(path, history)), own], steps: 0 };
+  const own = newRepoFacts(`${organization}/apps/own-${number}`, "ever");
+  return { number, own, repos: [...shared.map(({ path, history }) => newRepoFacts(path, history)), own], steps: 0 };
 }
 
 /**
- * Works until the race is over, or the round. What a step does follows from the seed, the worker's number and the
- * step's.
+ * Performs operations until the round is over. What a step does is determined by the seed, the worker's number and the
+ * step's number.
  */
 export async function work(
   race: Race,
@@ -95,15 +95,23 @@ export async function work(
       const step = worker.steps++;
       const dice = diceOf(race.seed, worker.number + 1, step);
       const operation = dice.pick(ALL);
-      const shelf = dice.pick(worker.shelves);
-      const doing = `worker ${worker.number} step ${step} (${operation.name} in ${shelf.path})`;
-      const hand: Hand = { race, client, dice, paths, patient: dice.chance(0.75), lingers: false, doing };
+      const repo = dice.pick(worker.repos);
+      const doing = `worker ${worker.number} step ${step} (${operation.name} in ${repo.path})`;
+      const context: OperationContext = {
+        race,
+        client,
+        dice,
+        paths,
+        patient: dice.chance(0.75),
+        lingers: false,
+        doing,
+      };
       try {
-        await (shelf.known.size > MOST_KNOWN ? deleteManifest : operation.run)(hand, shelf, worker);
-        count(hand, operation.name);
+        await (repo.known.size > MOST_KNOWN ? deleteManifest : operation.run)(context, repo, worker);
+        count(context, operation.name);
       } catch (error) {
-        if (!(error instanceof GivenUp)) reportWrong(hand, String(error));
-        count(hand, "given up");
+        if (!(error instanceof GivenUp)) reportWrong(context, String(error));
+        count(context, "given up");
       }
       await wait(dice.below(LONGEST_PAUSE_MS));
     }
@@ -113,117 +121,122 @@ export async function work(
   }
 }
 
-function nonceOf(hand: Hand, worker: Worker): string {
-  return `${worker.number}-${worker.steps}-${hand.dice.below(1_000_000)}`;
+function nonceOf(context: OperationContext, worker: Worker): string {
+  return `${worker.number}-${worker.steps}-${context.dice.below(1_000_000)}`;
 }
 
 /** A tag with this client as its only writer. */
-function someTag(hand: Hand, worker: Worker): string {
-  return `w${worker.number}-${hand.dice.pick(TAGS)}`;
+function someTag(context: OperationContext, worker: Worker): string {
+  return `w${worker.number}-${context.dice.pick(TAGS)}`;
 }
 
-async function pushImage(hand: Hand, shelf: Shelf, worker: Worker): Promise<void> {
-  const image = imageOf({ blobs: someBlobs(hand.dice, hand.race.pool), nonce: nonceOf(hand, worker) });
-  await pushManifest(hand, shelf, image, hand.dice.chance(0.65) ? someTag(hand, worker) : undefined);
+async function pushImage(context: OperationContext, repo: RepoFacts, worker: Worker): Promise<void> {
+  const image = imageOf({ blobs: someBlobs(context.dice, context.race.pool), nonce: nonceOf(context, worker) });
+  await pushManifest(context, repo, image, context.dice.chance(0.65) ? someTag(context, worker) : undefined);
 }
 
-async function pushIndex(hand: Hand, shelf: Shelf, worker: Worker): Promise<void> {
-  const { dice, race } = hand;
-  const known = [...shelf.known.values()].map(({ manifest }) => manifest).filter(({ subject }) => subject === "");
+async function pushIndex(context: OperationContext, repo: RepoFacts, worker: Worker): Promise<void> {
+  const { dice, race } = context;
+  const known = [...repo.known.values()].map(({ manifest }) => manifest).filter(({ subject }) => subject === "");
   const children = Array.from({ length: 1 + dice.below(3) }, (): Manifest => {
     if (known.length > 0 && dice.chance(0.4)) return dice.pick(known);
     return dice.chance(0.3)
       ? dice.pick(race.pool.manifests)
-      : imageOf({ blobs: someBlobs(dice, race.pool), nonce: nonceOf(hand, worker) });
+      : imageOf({ blobs: someBlobs(dice, race.pool), nonce: nonceOf(context, worker) });
   });
   await pushManifest(
-    hand,
-    shelf,
-    indexOf({ children, nonce: nonceOf(hand, worker) }),
-    dice.chance(0.7) ? someTag(hand, worker) : undefined,
+    context,
+    repo,
+    indexOf({ children, nonce: nonceOf(context, worker) }),
+    dice.chance(0.7) ? someTag(context, worker) : undefined,
   );
 }
 
-async function pushPooled(hand: Hand, shelf: Shelf, worker: Worker): Promise<void> {
+async function pushPooled(context: OperationContext, repo: RepoFacts, worker: Worker): Promise<void> {
   await pushManifest(
-    hand,
-    shelf,
-    hand.dice.pick(hand.race.pool.manifests),
-    hand.dice.chance(0.6) ? someTag(hand, worker) : undefined,
+    context,
+    repo,
+    context.dice.pick(context.race.pool.manifests),
+    context.dice.chance(0.6) ? someTag(context, worker) : undefined,
   );
 }
 
-/** To something that is there: a referrer, and often another one to that. */
-async function attach(hand: Hand, shelf: Shelf, worker: Worker): Promise<void> {
-  const { dice, race } = hand;
-  const there = [...needed(shelf).values()];
+/** Pushes a referrer, usually of a needed manifest, and in half of the cases a referrer of that referrer. */
+async function attach(context: OperationContext, repo: RepoFacts, worker: Worker): Promise<void> {
+  const { dice, race } = context;
+  const there = [...needed(repo).values()];
   let subject =
     there.length > 0 && dice.chance(0.8)
       ? dice.pick(there).manifest
-      : imageOf({ blobs: someBlobs(dice, race.pool), nonce: nonceOf(hand, worker) });
-  if (!shelf.known.has(subject.digest)) await pushManifest(hand, shelf, subject);
+      : imageOf({ blobs: someBlobs(dice, race.pool), nonce: nonceOf(context, worker) });
+  if (!repo.known.has(subject.digest)) await pushManifest(context, repo, subject);
   for (let count = 1 + dice.below(2); count > 0; count--) {
-    const referrer = imageOf({ blobs: someBlobs(dice, race.pool), subject, nonce: nonceOf(hand, worker) });
-    await pushManifest(hand, shelf, referrer, dice.chance(0.1) ? someTag(hand, worker) : undefined);
+    const referrer = imageOf({ blobs: someBlobs(dice, race.pool), subject, nonce: nonceOf(context, worker) });
+    await pushManifest(context, repo, referrer, dice.chance(0.1) ? someTag(context, worker) : undefined);
     subject = referrer;
   }
 }
 
-/** As a build that signs before it releases. */
-async function tagLater(hand: Hand, shelf: Shelf, worker: Worker): Promise<void> {
-  const { dice, race } = hand;
-  const image = imageOf({ blobs: someBlobs(dice, race.pool), nonce: nonceOf(hand, worker) });
-  await pushManifest(hand, shelf, image);
+/** Pushes by digest and tags later, like a build that signs before it releases. */
+async function tagLater(context: OperationContext, repo: RepoFacts, worker: Worker): Promise<void> {
+  const { dice, race } = context;
+  const image = imageOf({ blobs: someBlobs(dice, race.pool), nonce: nonceOf(context, worker) });
+  await pushManifest(context, repo, image);
   await wait(dice.below(race.graceMs));
-  await moveTo(hand, shelf, someTag(hand, worker), image);
+  await moveTo(context, repo, someTag(context, worker), image);
 }
 
-/** As a build that was halted: what it has pushed is used at about the time when it is collected. */
-async function comeBackLate(hand: Hand, shelf: Shelf, worker: Worker): Promise<void> {
-  const { dice, race } = hand;
+/** Uses pushed content at about the time of its collection, like a build that was halted. */
+async function comeBackLate(context: OperationContext, repo: RepoFacts, worker: Worker): Promise<void> {
+  const { dice, race } = context;
   const blobs = Array.from({ length: 4 }, () => contentOf(dice.bytes(300)));
   const images = blobs.map((blob) =>
-    imageOf({ blobs: [blob, dice.pick(race.pool.blobs)], nonce: nonceOf(hand, worker) }),
+    imageOf({ blobs: [blob, dice.pick(race.pool.blobs)], nonce: nonceOf(context, worker) }),
   );
   const withManifests = dice.chance(0.5);
-  if (withManifests) for (const image of images) await pushManifest(hand, shelf, image);
-  else for (const blob of blobs) await ensureBlob(hand, shelf.path, blob);
+  if (withManifests) for (const image of images) await pushManifest(context, repo, image);
+  else for (const blob of blobs) await ensureBlob(context, repo.path, blob);
   await wait(race.graceMs + dice.below(1_500));
   const whole = withManifests
-    ? indexOf({ children: images, nonce: nonceOf(hand, worker) })
-    : imageOf({ blobs, nonce: nonceOf(hand, worker) });
-  await pushManifest({ ...hand, lingers: true }, shelf, whole, dice.chance(0.5) ? someTag(hand, worker) : undefined);
+    ? indexOf({ children: images, nonce: nonceOf(context, worker) })
+    : imageOf({ blobs, nonce: nonceOf(context, worker) });
+  await pushManifest(
+    { ...context, lingers: true },
+    repo,
+    whole,
+    dice.chance(0.5) ? someTag(context, worker) : undefined,
+  );
 }
 
-/** To something that the client has known: what is gone meanwhile is pushed again. */
-async function retag(hand: Hand, shelf: Shelf, worker: Worker): Promise<void> {
-  const all = [...shelf.known.values()];
-  if (all.length === 0) return pushImage(hand, shelf, worker);
-  await moveTo(hand, shelf, someTag(hand, worker), hand.dice.pick(all).manifest);
+/** Sets a tag to a known manifest, which is pushed again if it has been collected. */
+async function retag(context: OperationContext, repo: RepoFacts, worker: Worker): Promise<void> {
+  const all = [...repo.known.values()];
+  if (all.length === 0) return pushImage(context, repo, worker);
+  await moveTo(context, repo, someTag(context, worker), context.dice.pick(all).manifest);
 }
 
-async function moveTo(hand: Hand, shelf: Shelf, tag: string, manifest: Manifest): Promise<void> {
-  const { race } = hand;
+async function moveTo(context: OperationContext, repo: RepoFacts, tag: string, manifest: Manifest): Promise<void> {
+  const { race } = context;
   const { digest } = manifest;
-  const known = shelf.known.get(digest);
-  const before = await send(hand, "HEAD", `/v2/${shelf.path}/manifests/${digest}`);
+  const known = repo.known.get(digest);
+  const before = await send(context, "HEAD", `/v2/${repo.path}/manifests/${digest}`);
   if (before.status === 404) {
-    if (needed(shelf).has(digest)) reportWrong(hand, `${digest} is needed and gone`);
+    if (needed(repo).has(digest)) reportWrong(context, `${digest} is needed and gone`);
     else if (known?.sure && nowMs() - known.touchedMs < race.graceMs)
-      reportWrong(hand, `${digest} is gone before its grace was over`);
-    await pushManifest(hand, shelf, manifest);
+      reportWrong(context, `${digest} is gone before its grace is over`);
+    await pushManifest(context, repo, manifest);
   } else if (known !== undefined) {
-    // Who may push is promised half of the grace by a look.
+    // The HEAD extends the retention to at least half of the grace.
     known.touchedMs = Math.max(known.touchedMs, before.sentMs - race.graceMs / 2);
     known.sure = true;
   }
-  const uid = await uidOf(hand, shelf);
+  const uid = await uidOf(context, repo);
   if (uid === undefined) return;
   const sentMs = nowMs();
   const note = (sure: boolean): void =>
-    change(shelf, { sentMs, doneMs: nowMs(), graceMs: race.graceMs }, () => noteMove(shelf, tag, digest, sure));
+    change(repo, { sentMs, doneMs: nowMs(), graceMs: race.graceMs }, () => noteMove(repo, tag, digest, sure));
   const body = JSON.stringify({ name: tag, digest });
-  const reply = await send(hand, "POST", `/registry/v2/tags/${uid}`, {
+  const reply = await send(context, "POST", `/registry/v2/tags/${uid}`, {
     headers: { "content-type": "application/json" },
     body,
   }).catch((error: unknown) => {
@@ -231,155 +244,155 @@ async function moveTo(hand: Hand, shelf: Shelf, tag: string, manifest: Manifest)
     throw error;
   });
   if (reply.status !== 200)
-    return reportWrong(hand, `tag ${shelf.path}:${tag}: ${reply.status} ${reply.body.toString()}`);
+    return reportWrong(context, `tag ${repo.path}:${tag}: ${reply.status} ${reply.body.toString()}`);
   note(true);
 }
 
-async function uidOf(hand: Hand, shelf: Shelf): Promise<string | undefined> {
-  const name = shelf.path.slice(shelf.path.lastIndexOf("/") + 1);
-  const { repos } = await api<{ repos: { uid: string }[] }>(hand, "GET", `/registry/v2/repos?name=${name}`);
+async function uidOf(context: OperationContext, repo: RepoFacts): Promise<string | undefined> {
+  const name = repo.path.slice(repo.path.lastIndexOf("/") + 1);
+  const { repos } = await api<{ repos: { uid: string }[] }>(context, "GET", `/registry/v2/repos?name=${name}`);
   return repos[0]?.uid;
 }
 
-export async function pullTag(hand: Hand, shelf: Shelf): Promise<void> {
-  if (shelf.moves.size === 0) return;
-  const tag = hand.dice.pick([...shelf.moves.keys()]);
-  await checkTag({ ...hand, patient: true }, shelf, tag);
+export async function pullTag(context: OperationContext, repo: RepoFacts): Promise<void> {
+  if (repo.moves.size === 0) return;
+  const tag = context.dice.pick([...repo.moves.keys()]);
+  await checkTag({ ...context, patient: true }, repo, tag);
 }
 
-/** The tag points to what it may point to, and that is whole. */
-export async function checkTag(hand: Hand, shelf: Shelf, tag: string): Promise<void> {
-  const { race } = hand;
-  const may = mayPointTo(shelf, tag);
+/** Checks that the tag points to an expected digest, and that everything it refers to is stored. */
+export async function checkTag(context: OperationContext, repo: RepoFacts, tag: string): Promise<void> {
+  const { race } = context;
+  const may = mayPointTo(repo, tag);
   const sentMs = nowMs();
-  const pulled = await pullWhole(hand, shelf.path, tag);
+  const pulled = await pullWhole(context, repo.path, tag);
   const see = (digest: string, known?: Known): boolean => {
     let expected = false;
-    change(shelf, { sentMs, doneMs: nowMs(), graceMs: race.graceMs }, () => {
-      if (known !== undefined) notePush(shelf, known.manifest, sentMs, true);
-      expected = noteSeen(shelf, tag, digest);
+    change(repo, { sentMs, doneMs: nowMs(), graceMs: race.graceMs }, () => {
+      if (known !== undefined) notePush(repo, known.manifest, sentMs, true);
+      expected = noteSeen(repo, tag, digest);
     });
     return expected;
   };
   if ("digest" in pulled) {
-    const expected = see(pulled.digest, shelf.known.get(pulled.digest));
+    const expected = see(pulled.digest, repo.known.get(pulled.digest));
     if (!expected)
-      reportWrong(hand, `${shelf.path}:${tag} points to ${pulled.digest}, not to ${[...may].join(" or ")}`);
+      reportWrong(context, `${repo.path}:${tag} points to ${pulled.digest}, not to ${[...may].join(" or ")}`);
   } else if (pulled.missing !== `manifest ${tag}`) {
-    reportWrong(hand, `${shelf.path}:${tag} is not whole: no ${pulled.missing}`);
+    reportWrong(context, `${repo.path}:${tag} is not whole: no ${pulled.missing}`);
   } else if (may.has("")) {
     see("");
-  } else if ([...may].every((digest) => shelf.known.get(digest)?.sure)) {
-    reportWrong(hand, `${shelf.path}:${tag} is gone; it pointed to ${[...may].join(" or ")}`);
+  } else if ([...may].every((digest) => repo.known.get(digest)?.sure)) {
+    reportWrong(context, `${repo.path}:${tag} is gone; it pointed to ${[...may].join(" or ")}`);
   }
 }
 
-async function pullNeeded(hand: Hand, shelf: Shelf): Promise<void> {
-  const there = [...needed(shelf).keys()];
+async function pullNeeded(context: OperationContext, repo: RepoFacts): Promise<void> {
+  const there = [...needed(repo).keys()];
   if (there.length === 0) return;
-  const digest = hand.dice.pick(there);
-  const pulled = await pullWhole({ ...hand, patient: true }, shelf.path, digest);
-  if ("missing" in pulled) reportWrong(hand, `${shelf.path}@${digest} is needed and not whole: no ${pulled.missing}`);
+  const digest = context.dice.pick(there);
+  const pulled = await pullWhole({ ...context, patient: true }, repo.path, digest);
+  if ("missing" in pulled) reportWrong(context, `${repo.path}@${digest} is needed and not whole: no ${pulled.missing}`);
 }
 
-async function deleteTag(hand: Hand, shelf: Shelf): Promise<void> {
-  if (shelf.moves.size === 0) return;
-  const tag = hand.dice.pick([...shelf.moves.keys()]);
-  await remove(hand, shelf, tag, mayPointTo(shelf, tag).has(""), (sure) => noteMove(shelf, tag, "", sure));
+async function deleteTag(context: OperationContext, repo: RepoFacts): Promise<void> {
+  if (repo.moves.size === 0) return;
+  const tag = context.dice.pick([...repo.moves.keys()]);
+  await remove(context, repo, tag, mayPointTo(repo, tag).has(""), (sure) => noteMove(repo, tag, "", sure));
 }
 
-/** One of the client's own that nothing else of its own refers to; the oldest first. */
-async function deleteManifest(hand: Hand, shelf: Shelf): Promise<void> {
+/** Deletes one of the oldest manifests of this client that none of its other manifests refers to. */
+async function deleteManifest(context: OperationContext, repo: RepoFacts): Promise<void> {
   const children = new Set(
-    [...shelf.known.values()].flatMap(({ manifest }) => manifest.children.map(({ digest }) => digest)),
+    [...repo.known.values()].flatMap(({ manifest }) => manifest.children.map(({ digest }) => digest)),
   );
-  const pooled = new Set(hand.race.pool.manifests.map(({ digest }) => digest));
+  const pooled = new Set(context.race.pool.manifests.map(({ digest }) => digest));
   const unclear = new Set(
-    [...shelf.moves.keys()]
-      .map((tag) => mayPointTo(shelf, tag))
+    [...repo.moves.keys()]
+      .map((tag) => mayPointTo(repo, tag))
       .filter(({ size }) => size > 1)
       .flatMap((may) => [...may]),
   );
-  const all = [...shelf.known.keys()].filter(
+  const all = [...repo.known.keys()].filter(
     (digest) => !children.has(digest) && !pooled.has(digest) && !unclear.has(digest),
   );
   if (all.length === 0) return;
-  const digest = hand.dice.pick(all.slice(0, 5));
-  const known = needed(shelf).get(digest);
+  const digest = context.dice.pick(all.slice(0, 5));
+  const known = needed(repo).get(digest);
   const sentMs = nowMs();
-  await remove(hand, shelf, digest, known === undefined, (sure) => noteDeletion(shelf, digest, sure));
-  if (known === undefined || hand.dice.chance(0.3)) return;
-  await wait(hand.dice.below(hand.race.graceMs * 0.9));
-  await checkGrace(hand, shelf.path, known.manifest.blobs, sentMs);
+  await remove(context, repo, digest, known === undefined, (sure) => noteDeletion(repo, digest, sure));
+  if (known === undefined || context.dice.chance(0.3)) return;
+  await wait(context.dice.below(context.race.graceMs * 0.9));
+  await checkGrace(context, repo.path, known.manifest.blobs, sentMs);
 }
 
 async function remove(
-  hand: Hand,
-  shelf: Shelf,
+  context: OperationContext,
+  repo: RepoFacts,
   reference: string,
   mayBeGone: boolean,
   edit: (sure: boolean) => void,
 ): Promise<void> {
   const sentMs = nowMs();
   const note = (sure: boolean): void =>
-    change(shelf, { sentMs, doneMs: nowMs(), graceMs: hand.race.graceMs }, () => edit(sure));
-  const reply = await send(hand, "DELETE", `/v2/${shelf.path}/manifests/${reference}`).catch((error: unknown) => {
+    change(repo, { sentMs, doneMs: nowMs(), graceMs: context.race.graceMs }, () => edit(sure));
+  const reply = await send(context, "DELETE", `/v2/${repo.path}/manifests/${reference}`).catch((error: unknown) => {
     note(false);
     throw error;
   });
   const wasGone = reply.status === 404 && (mayBeGone || reply.retried);
   if (reply.status !== 202 && !wasGone)
-    reportWrong(hand, `${shelf.path} ${reference}: ${reply.status} ${reply.body.toString()}`);
+    reportWrong(context, `${repo.path} ${reference}: ${reply.status} ${reply.body.toString()}`);
   note(true);
 }
 
 /** A blob that all clients push: its deletion is refused while content needs it. */
-async function deleteBlob(hand: Hand, shelf: Shelf): Promise<void> {
-  const { race, dice } = hand;
+async function deleteBlob(context: OperationContext, repo: RepoFacts): Promise<void> {
+  const { race, dice } = context;
   const { digest } = dice.pick(race.pool.blobs);
-  const owner = [...needed(shelf).values()].find(({ manifest }) =>
+  const owner = [...needed(repo).values()].find(({ manifest }) =>
     manifest.blobs.some((blob) => blob.digest === digest),
   );
-  const deletion = { path: shelf.path, digest, doneMs: Infinity };
+  const deletion = { path: repo.path, digest, doneMs: Infinity };
   race.blobDeletions.push(deletion);
   // Whether a request that was given up will still be done is unknown: this one is repeated until it is answered.
-  const reply = await send({ ...hand, patient: true }, "DELETE", `/v2/${shelf.path}/blobs/${digest}`);
+  const reply = await send({ ...context, patient: true }, "DELETE", `/v2/${repo.path}/blobs/${digest}`);
   deletion.doneMs = nowMs();
   const lately = nowMs() - 60_000;
   race.blobDeletions = race.blobDeletions.filter(({ doneMs }) => doneMs > lately);
   const refused = reply.status === 405 && codeOf(reply) === "UNSUPPORTED";
   if (!refused && ![202, 404].includes(reply.status))
-    reportWrong(hand, `DELETE of blob ${digest}: ${reply.status} ${reply.body.toString()}`);
+    reportWrong(context, `DELETE of blob ${digest}: ${reply.status} ${reply.body.toString()}`);
   if (!refused && owner !== undefined)
-    reportWrong(hand, `DELETE of blob ${digest}, which ${owner.manifest.digest} needs: ${reply.status}`);
-  if (reply.status === 202) count(hand, "blobs deleted");
+    reportWrong(context, `DELETE of blob ${digest}, which ${owner.manifest.digest} needs: ${reply.status}`);
+  if (reply.status === 202) count(context, "blobs deleted");
 }
 
-async function strayBlob(hand: Hand, shelf: Shelf): Promise<void> {
-  await ensureBlob(hand, shelf.path, hand.dice.pick(someBlobs(hand.dice, hand.race.pool)));
+async function strayBlob(context: OperationContext, repo: RepoFacts): Promise<void> {
+  await ensureBlob(context, repo.path, context.dice.pick(someBlobs(context.dice, context.race.pool)));
 }
 
-async function mount(hand: Hand, shelf: Shelf): Promise<void> {
-  await mountBlob(hand, shelf.path, hand.dice.pick(hand.paths), hand.dice.pick(hand.race.pool.blobs));
+async function mount(context: OperationContext, repo: RepoFacts): Promise<void> {
+  await mountBlob(context, repo.path, context.dice.pick(context.paths), context.dice.pick(context.race.pool.blobs));
 }
 
-async function leaveUpload(hand: Hand, shelf: Shelf): Promise<void> {
-  const begun = await send(hand, "POST", `/v2/${shelf.path}/blobs/uploads/`);
-  if (begun.status === 202 && hand.dice.chance(0.7)) {
-    await send(hand, "PATCH", String(begun.headers["location"]), {
-      body: hand.dice.bytes(500),
+async function leaveUpload(context: OperationContext, repo: RepoFacts): Promise<void> {
+  const begun = await send(context, "POST", `/v2/${repo.path}/blobs/uploads/`);
+  if (begun.status === 202 && context.dice.chance(0.7)) {
+    await send(context, "PATCH", String(begun.headers["location"]), {
+      body: context.dice.bytes(500),
       headers: { "content-type": "application/octet-stream" },
     });
   }
 }
 
-/** Its own, with all that is in it. */
-async function deleteRepo(hand: Hand, _shelf: Shelf, { own }: Worker): Promise<void> {
-  const patient = { ...hand, patient: true };
+/** Deletes the worker's own repo with its content. */
+async function deleteRepo(context: OperationContext, _shelf: RepoFacts, { own }: Worker): Promise<void> {
+  const patient = { ...context, patient: true };
   const uid = await uidOf(patient, own);
   if (uid === undefined) return;
   const reply = await send(patient, "DELETE", `/registry/v2/repos/${uid}`);
   if (reply.status !== 200 && !(reply.status === 404 && reply.retried))
-    reportWrong(hand, `DELETE of repo ${own.path}: ${reply.status} ${reply.body.toString()}`);
+    reportWrong(context, `DELETE of repo ${own.path}: ${reply.status} ${reply.body.toString()}`);
   for (const facts of [own.known, own.moves, own.named, own.perhapsNamed]) facts.clear();
 }

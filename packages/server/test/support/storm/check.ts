@@ -8,14 +8,14 @@ import type { Written } from "./writers.ts";
 const TAG = ".api.platform.registry.tag.";
 const PUSH = ".registry.push.";
 
-/** Which of the two an event is; the type itself for another. */
+/** TAG or PUSH for their events; the type itself for others. */
 const kindOf = ({ type }: Got): string => [TAG, PUSH].find((kind) => type.includes(kind)) ?? type;
 const took = ({ status }: Got): boolean => status >= 200 && status < 300;
 const isBelow = (uid: string, ancestor: string): boolean => uid === ancestor || uid.startsWith(`${ancestor}/`);
 const isWanted = (text: string, prefixes: readonly string[]): boolean =>
   prefixes.length === 0 || prefixes.some((prefix) => text.startsWith(prefix));
 
-/** Lists by key, in the order of the entries. */
+/** Groups entries by key, in their order. */
 export function gathered<T>(entries: Iterable<T>, keyOf: (entry: T) => string): Map<string, T[]> {
   const lists = new Map<string, T[]>();
   for (const entry of entries) {
@@ -27,7 +27,7 @@ export function gathered<T>(entries: Iterable<T>, keyOf: (entry: T) => string): 
   return lists;
 }
 
-/** Acknowledged writes whose events a receiver that takes them has not got. */
+/** Acknowledged writes whose events have not reached a receiver that accepts events. */
 export function lost({ listeners }: World, written: readonly Written[], all: readonly Got[]): string[] {
   const byReceiver = gathered(all.filter(took), ({ at }) => at);
   return listeners
@@ -46,7 +46,7 @@ export function lost({ listeners }: World, written: readonly Written[], all: rea
     });
 }
 
-/** Events that were sent where they do not belong, and requests that should not have been made. */
+/** Events sent to a receiver outside of their group or filters, and requests to unknown paths. */
 export function foreign({ listeners }: World, written: readonly Written[], all: readonly Got[]): string[] {
   const byPath = new Map(listeners.map((listener) => [listener.at, listener]));
   const groups = new Map(written.map(({ digest, place }) => [digest, place.group]));
@@ -63,12 +63,12 @@ export function foreign({ listeners }: World, written: readonly Written[], all: 
       const listener = byPath.get(got.at);
       return listener === undefined || !belongs(got, listener);
     })
-    .map(({ at, type, subject, group }) => `${at}: not for it: ${type} of ${subject} in ${group}`);
+    .map(({ at, type, subject, group }) => `${at}: not meant for this receiver: ${type} of ${subject} in ${group}`);
 }
 
 /**
- * Numbers of a subject that are missing, or stand for two events; and tags whose moves were sent in another order than
- * they were made.
+ * Sequence numbers of a subject that are missing or used twice; and tags whose moves were numbered in another order
+ * than they were made.
  */
 export function disordered({ listeners, places }: World, written: readonly Written[], all: readonly Got[]): string[] {
   const whole = new Set(listeners.filter(({ at }) => at.startsWith("healthy/")).map(({ at }) => at));
@@ -77,7 +77,7 @@ export function disordered({ listeners, places }: World, written: readonly Writt
   const made = gathered(written, ({ place, tag }) => `${place.repo} ${tag}`);
   return [...gathered(events.values(), ({ subject }) => subject)].flatMap(([subject, unsorted]) => {
     const sorted = unsorted.toSorted((a, b) => a.sequence - b.sequence);
-    // Only what was there before the subscriptions may have older events.
+    // Only organizations existed before the subscriptions, so only they may have older events.
     const first = roots.has(subject) ? (sorted[0]?.sequence ?? 1) : 1;
     const wrong = sorted.findIndex(({ sequence }, at) => sequence !== first + at);
     if (wrong >= 0) return [`${subject}: number ${sorted[wrong]?.sequence} in place of ${first + wrong}`];
@@ -92,7 +92,7 @@ export function disordered({ listeners, places }: World, written: readonly Writt
   });
 }
 
-/** Events that were not the same for everybody and at each try; proofs that do not hold, or were never looked at. */
+/** Events that differed between requests; invalid signatures and tokens; receivers that verified no event. */
 export function unproven({ listeners }: World, all: readonly Got[]): string[] {
   const different = [
     ...gathered(
@@ -101,7 +101,7 @@ export function unproven({ listeners }: World, all: readonly Got[]): string[] {
     ),
   ]
     .filter(([, [first, ...others]]) => others.some(({ hash }) => hash !== first?.hash))
-    .map(([id]) => `${id}: not always the same`);
+    .map(([id]) => `${id}: differs between requests`);
   const bad = all
     .filter(({ proof = "" }) => proof !== "" && proof !== "valid")
     .map(({ at, id, proof }) => `${at}: ${id}: ${proof}`);
@@ -113,15 +113,15 @@ export function unproven({ listeners }: World, all: readonly Got[]): string[] {
   ];
 }
 
-// A receiver that had no processor for a while learns of the end of one try and of the next one together, in any order.
-const RECEIVERS_LAG_MS = 250;
+// A receiver that got no CPU time for a while sees the end of one attempt and the start of the next in any order.
+const RECEIVER_LAG_MS = 250;
 
-/** Deliveries that were under way twice at the same time. */
+/** Deliveries with two attempts at the same time. */
 export function doubled(all: readonly Got[]): string[] {
-  return [...gathered(all, ({ at, id }) => `${at} ${id}`)].flatMap(([key, tries]) => {
-    const sorted = tries.toSorted((a, b) => a.fromMs - b.fromMs);
-    return sorted.some(({ fromMs }, at) => fromMs + RECEIVERS_LAG_MS < (sorted[at - 1]?.toMs ?? 0))
-      ? [`${key}: two tries at once`]
+  return [...gathered(all, ({ at, id }) => `${at} ${id}`)].flatMap(([key, attempts]) => {
+    const sorted = attempts.toSorted((a, b) => a.fromMs - b.fromMs);
+    return sorted.some(({ fromMs }, at) => fromMs + RECEIVER_LAG_MS < (sorted[at - 1]?.toMs ?? 0))
+      ? [`${key}: two attempts at the same time`]
       : [];
   });
 }

@@ -2,13 +2,13 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
 import type { Dice } from "../dice.ts";
 
-/** What a malicious receiver does with a request that it has read. Answers the status that it said, 0 for none. */
+/** How a malicious receiver handles a request that it has read. Returns the status that it sent, 0 for none. */
 type Malice = (req: IncomingMessage, res: ServerResponse, dice: Dice) => number;
 
 const MIB = 2 ** 20;
 const CHUNK = Buffer.alloc(65_536, "a");
 const DRIP_MS = 100;
-// 64 MiB of nothing, packed twice.
+// 64 MiB of zeros, compressed twice.
 const BOMB = gzipSync(gzipSync(Buffer.alloc(64 * MIB)));
 const RETRY_AFTER = [
   "-1",
@@ -21,10 +21,10 @@ const RETRY_AFTER = [
   "",
 ];
 
-/** Where a redirect leads; nobody may ever come there. */
+/** The path of a redirect's target, which must never be requested. */
 export const TRAP = "trap";
 
-/** What they do, by the second part of the path. */
+/** The behaviours by the second segment of the path. */
 export const MALICE: Record<string, Malice> = {
   redirect: (_req, res, dice) => answer(res, dice.pick([301, 302, 303, 307, 308]), { location: `/${TRAP}` }),
   gone: (_req, res) => answer(res, 410),
@@ -72,7 +72,7 @@ function raw({ socket }: IncomingMessage, text: string, status = 0): number {
   return status;
 }
 
-/** Something every now and then, without end. */
+/** Writes repeatedly, without end. */
 function drip({ socket }: IncomingMessage, first: string, more: string, status = 0): number {
   socket.write(first);
   const timer = setInterval(() => socket.write(more), DRIP_MS);

@@ -3,7 +3,7 @@ import type { Replicas } from "../replicas.ts";
 import { MALICE } from "./malice.ts";
 import type { Trust } from "./records.ts";
 
-/** A group with a repo of its own. */
+/** A group and its repo. */
 export interface Place {
   organization: number;
   group: string;
@@ -11,7 +11,7 @@ export interface Place {
   path: string;
 }
 
-/** A subscription: which events it is to get, and whether it must get them. */
+/** A subscription: the events that it may get, and whether it must get them. */
 export interface Listener {
   /** The path of its receiver. */
   at: string;
@@ -19,7 +19,7 @@ export interface Listener {
   group: string;
   typePrefixes: string[];
   subjectPrefixes: string[];
-  /** Whether its receiver takes events, sooner or later. */
+  /** Whether its receiver accepts every event in the end. */
   takes: boolean;
 }
 
@@ -29,7 +29,7 @@ export interface World {
   trust: Record<string, Trust>;
 }
 
-/** What a storm asks of the API, whoever answers. */
+/** Calls the API; any server may answer. */
 export interface Api {
   client: Client;
   call<T>(method: string, target: string, body?: object): Promise<T>;
@@ -44,7 +44,7 @@ interface Wanted {
   sink?: string;
 }
 
-// Nobody listens there: the port is the system's, for a service of another age.
+// No process listens on this port: it is reserved for the discard service (RFC 863).
 const DEAD_SINK = "http://127.0.0.1:9/dead";
 const TAGS = "dev.moorage.api.platform.registry.tag.";
 const PUSHES = "dev.moorage.registry.push.";
@@ -64,8 +64,8 @@ export function apiOf({ url, platform }: Pick<Replicas, "url" | "platform">): Ap
 }
 
 /**
- * Organizations of three groups with a repo each: one, one below it, and one beside it; and subscriptions on all
- * levels. `sinks`: the receivers' URL.
+ * Creates organizations with three groups, a parent, its child and a sibling, each with a repo; and subscriptions on
+ * all levels. `sinks`: the receivers' URL.
  */
 export async function makeWorld(
   api: Api,
@@ -95,7 +95,7 @@ export async function makeWorld(
   };
   for (let number = 0; number < organizations; number++) {
     const root = number === 0 ? first : { name: `storm-${number}`, ...(await groupOf("", `storm-${number}`)) };
-    // From before the first repo: it sees every event of what is made in it.
+    // Created before the first repo, so it gets every event of the repos.
     await listen({ at: `healthy/${root.name}`, group: root.uid });
     const parent = await groupOf(root.uid, "parent");
     const [child, sibling] = [await groupOf(parent.uid, "child"), await groupOf(root.uid, "sibling")];
@@ -114,8 +114,8 @@ export async function makeWorld(
     if (number === 1)
       await listen({ at: "flapping/one-repo", group: root.uid, subjectPrefixes: [inChild?.repo ?? ""] });
     if (number === 1) await listen({ at: "dead", group: root.uid, sink: DEAD_SINK, takes: false });
-    const way = number === organizations - 1 ? Object.keys(MALICE) : [];
-    for (const each of way)
+    const behaviours = number === organizations - 1 ? Object.keys(MALICE) : [];
+    for (const each of behaviours)
       await listen({
         at: `malicious/${each}`,
         group: sibling.uid,
