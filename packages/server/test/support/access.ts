@@ -25,7 +25,7 @@ import { Code, MoorageError } from "../../src/errors.ts";
 import type { Database } from "../../src/store/index.ts";
 import { dropDatabase, openTestStore } from "./database.ts";
 
-/** The access room on a real database, behind a real socket, with a clock that tests move. */
+/** Authentication and the token exchange on a real database, behind a real socket, with a clock that tests move. */
 export interface AccessHouse extends Access {
   baseUrl: string;
   registryAudience: string;
@@ -88,17 +88,17 @@ export async function openAccess({ allowPrivateNetwork = true } = {}): Promise<A
     exchanger: access.exchanger,
     grants: access.signIn.grants,
     answerError(response, error, _data, status) {
-      const told = error instanceof MoorageError ? error : new MoorageError(Code.Internal, String(error));
-      response.statusCode = status ?? STATUS[told.code] ?? 500;
+      const known = error instanceof MoorageError ? error : new MoorageError(Code.Internal, String(error));
+      response.statusCode = status ?? STATUS[known.code] ?? 500;
       // The only server here speaks HTTP/1.1.
       (response as ServerResponse).end(
-        JSON.stringify({ code: told.code, message: told.message, fields: told.details.fieldViolations }),
+        JSON.stringify({ code: known.code, message: known.message, fields: known.details.fieldViolations }),
       );
     },
   });
   server.on("request", (request, response) => {
-    const door = handlers[new URL(request.url ?? "/", baseUrl).pathname];
-    if (door) void door(request, response, { requestId: "test", remoteAddress: "127.0.0.1" });
+    const handle = handlers[new URL(request.url ?? "/", baseUrl).pathname];
+    if (handle) void handle(request, response, { requestId: "test", remoteAddress: "127.0.0.1" });
     else response.writeHead(404).end();
   });
 

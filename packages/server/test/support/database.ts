@@ -41,11 +41,11 @@ export async function dropDatabase(dataDir: string): Promise<void> {
  */
 export async function openTestStore(
   dataDir: string,
-  told: Pick<StoreSettings, "onRetry"> = {},
+  callbacks: Pick<StoreSettings, "onRetry"> = {},
 ): Promise<{ store: Store; db: Database; close(): Promise<void> }> {
   const store = await openStore({
     ...loadConfig({ MOORAGE_DATA_DIR: dataDir, ...(await databaseEnv(dataDir)) }),
-    ...told,
+    ...callbacks,
   });
   await store.migrate();
   const { db, close: closeDb } = openForWriting(dataDir, store);

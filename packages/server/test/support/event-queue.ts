@@ -27,7 +27,7 @@ import { systemCall } from "../../src/core/system-call.ts";
 export const PREFIX = "dev.moorage";
 const HOLD_MS = 30_000;
 
-interface TellOptions {
+interface EmitOptions {
   nowMs?: number;
   process?: number;
 }
@@ -90,7 +90,7 @@ export async function openEventQueue(t: TestContext, processes = 1) {
      */
     async emit(
       events: readonly Emitted[] | ((tx: Database) => Promise<readonly Emitted[]>),
-      { nowMs = 0, process = 0 }: TellOptions = {},
+      { nowMs = 0, process = 0 }: EmitOptions = {},
     ): Promise<string[]> {
       return await at(process).store.store.transact(async (tx) => {
         const emitted = (typeof events === "function" ? await events(tx) : events).map(

@@ -18,7 +18,7 @@ import type { Transactor } from "../../src/core/transactor.ts";
 import { statusJson } from "../../src/transport/status.ts";
 import { openTestStore } from "./database.ts";
 
-/** The registry's door by itself: real sockets, files and database; only who calls is said outright, by `bearer`. */
+/** The registry's handler alone: real sockets, files and database; the caller is named by `bearer`, without a token. */
 export interface Endpoint {
   url: string;
   deps: RegistryDeps;
@@ -30,12 +30,12 @@ export interface Endpoint {
   close(): Promise<void>;
 }
 
-/** The Authorization header that makes the door see this caller. `audience`: another than the registry's. */
+/** The Authorization header that names the caller. `audience`: another than the registry's. */
 export function bearer(caller: Partial<Caller>, audience = "registry"): string {
   return `Bearer ${Buffer.from(JSON.stringify({ caller: { identity: "", ...caller }, audience })).toString("base64url")}`;
 }
 
-/** Opens the door on a folder, a new one or one that was used before. */
+/** Serves the registry from a folder, a new one or one that was used before. */
 export async function openHandler(folder: string, settings: Partial<RegistryConfig> = {}): Promise<Endpoint> {
   const { store, db, close: closeStore } = await openTestStore(folder);
   let shiftMs = 0;
@@ -89,9 +89,9 @@ export async function openHandler(folder: string, settings: Partial<RegistryConf
       ...settings,
     },
   };
-  const door = registryHandler(deps);
+  const handler = registryHandler(deps);
   const server = createServer((req, res) => {
-    void door.handle(req, res, {
+    void handler.handle(req, res, {
       requestId: randomBytes(8).toString("hex"),
       remoteAddress: req.socket.remoteAddress ?? "",
     });
@@ -164,6 +164,6 @@ export async function makeIdentity(db: Database, group: string, capabilities = A
 
 // Run as a program it is a process that can be killed: the folder is its argument, the URL what it prints.
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  const door = await openHandler(process.argv[2] ?? "");
-  process.stdout.write(`${door.url}\n`);
+  const endpoint = await openHandler(process.argv[2] ?? "");
+  process.stdout.write(`${endpoint.url}\n`);
 }
