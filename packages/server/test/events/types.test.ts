@@ -6,7 +6,7 @@ import { openTaggedRepo } from "../support/tagged-repo.ts";
 import { apiEmits } from "../support/emitted/by-api.ts";
 import { serverEmits } from "../support/emitted/by-server.ts";
 import { registryEmits } from "../support/emitted/by-registry.ts";
-import { openGround, type EmittedEvent, typesOf } from "../support/emitted/events.ts";
+import { openEventFixture, type EmittedEvent, typesOf } from "../support/emitted/events.ts";
 
 // Every event type of docs/events-reference.md is emitted when its change is made, with the group, the subject and the
 // actor; no other type is emitted, no event contains a secret, and a failed change emits none.
@@ -15,13 +15,13 @@ const PREFIX = "dev.moorage.";
 const page = readFileSync(new URL("../../../../docs/events-reference.md", import.meta.url), "utf8");
 const listed = [...page.matchAll(/^## `(.+)`$/gm)].map(([, name = ""]) => name.slice(PREFIX.length));
 
-const ground = await openGround();
-const { platform, issuer, emitted, ask } = ground;
-after(() => ground.close());
+const fixture = await openEventFixture();
+const { platform, issuer, emitted, ask } = fixture;
+after(() => fixture.close());
 
-describe("methods of the API emit events with what they answer", () => apiEmits(ground));
-describe("the registry emits events for pushes, pulls, moves and deletions", () => registryEmits(ground));
-describe("the server emits events for what it does by itself", () => serverEmits(ground));
+describe("methods of the API emit events with what they answer", () => apiEmits(fixture));
+describe("the registry emits events for pushes, pulls, moves and deletions", () => registryEmits(fixture));
+describe("the server emits events for what it does by itself", () => serverEmits(fixture));
 
 test("a sign-in emits an event in the provider's group, and accepting an invite one in the invite's group", async () => {
   const { uid: group } = await platform.group(platform.organization);
@@ -145,11 +145,11 @@ test("no event contains a secret", async () => {
   assert.equal(keep.length, 6);
   for (const secret of secrets) {
     assert.ok(secret.length > 16, secret);
-    assert.ok(!ground.text().includes(secret), secret);
+    assert.ok(!fixture.text().includes(secret), secret);
   }
 });
 
 test("every listed type was emitted, and no other", () => {
   assert.ok(listed.length > 40);
-  assert.deepEqual([...ground.seen].sort(), listed.toSorted());
+  assert.deepEqual([...fixture.seen].sort(), listed.toSorted());
 });

@@ -5,18 +5,18 @@ import { EmptySchema } from "@bufbuild/protobuf/wkt";
 import * as api from "@moorage/api";
 import { type Answer, DIGEST } from "../platform.ts";
 import { requestsOf } from "../requests.ts";
-import { type Ground, parentOf, type EmittedEvent, typesOf } from "./events.ts";
+import { type EventFixture, parentOf, type EmittedEvent, typesOf } from "./events.ts";
 import { restCallOf } from "../rest-call.ts";
 
 /** Tests that the methods of the API emit events with their answers. */
-export function apiEmits({ platform, issuer, actor, emitted, ask }: Ground): void {
+export function apiEmits({ platform, issuer, actor, emitted, ask }: EventFixture): void {
   const methods = Object.values(api)
     .flatMap((value) => (typeof value === "object" && "kind" in value && value.kind === "service" ? value.methods : []))
     .filter(
       (method): method is DescMethodUnary => method.methodKind === "unary" && getOption(method, api.event) !== "",
     );
   // These emit more than their answer, or something else: they have tests of their own.
-  const OTHERS = new Set([
+  const TESTED_ELSEWHERE = new Set([
     "CreateTag",
     "DeleteTag",
     "PromoteTags",
@@ -25,7 +25,7 @@ export function apiEmits({ platform, issuer, actor, emitted, ask }: Ground): voi
     "AcceptGroupInvite",
     "TestSubscription",
   ]);
-  const SECRET = ["code", "secret"];
+  const SECRET_FIELDS = ["code", "secret"];
   let requests: ReturnType<typeof requestsOf>;
   before(async () => {
     const { uid: group } = await platform.group(platform.organization, { name: "asked" });
@@ -33,15 +33,15 @@ export function apiEmits({ platform, issuer, actor, emitted, ask }: Ground): voi
     requests = requestsOf(platform, { group, repo, digest: DIGEST });
   });
 
-  /** The nearest group above a resource, among the groups that existed before. */
-  async function holder(uid: string, before: ReadonlySet<string>): Promise<string> {
-    for (let at = uid; at !== ""; at = parentOf(at)) if (before.has(at)) return at;
+  /** The nearest group at or above a resource, among the given groups; empty without one. */
+  async function holder(uid: string, known: ReadonlySet<string>): Promise<string> {
+    for (let at = uid; at !== ""; at = parentOf(at)) if (known.has(at)) return at;
     return "";
   }
   const groups = async (): Promise<string[]> =>
     (await platform.reader.selectFrom("groups").select("uid").execute()).map(({ uid }) => uid);
 
-  for (const method of methods.filter(({ name }) => !OTHERS.has(name))) {
+  for (const method of methods.filter(({ name }) => !TESTED_ELSEWHERE.has(name))) {
     test(method.name, async () => {
       const request = await (requests.get(`${method.parent.typeName}.${method.name}`) as () => Promise<Message>)();
       const rest = restCallOf(method, request);
@@ -57,7 +57,7 @@ export function apiEmits({ platform, issuer, actor, emitted, ask }: Ground): voi
       assert.equal(events.length, 1, JSON.stringify(events));
       const [event] = events as [EmittedEvent];
       const body = { ...answer.body } as Record<string, unknown>;
-      for (const name of SECRET) delete body[name];
+      for (const name of SECRET_FIELDS) delete body[name];
       if (method.output.typeName === EmptySchema.typeName) body["uid"] = (request as Message & { uid: string }).uid;
       // The event of a batch belongs to its parent; accepting terms answers the group.
       const subject = String(body["uid"] ?? body["group"] ?? (request as Message & { parent: string }).parent);

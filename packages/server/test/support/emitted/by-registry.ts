@@ -4,10 +4,10 @@ import { pushImage } from "../image.ts";
 import { digestOf, OCI_INDEX } from "../installation.ts";
 import { type Answer, rows } from "../platform.ts";
 import { openTaggedRepo } from "../tagged-repo.ts";
-import { type Ground, parentOf, TAG, type EmittedEvent, typesOf } from "./events.ts";
+import { type EventFixture, parentOf, TAG, type EmittedEvent, typesOf } from "./events.ts";
 
 /** Tests that the registry emits events for pushes, pulls, moved tags and deletions. */
-export function registryEmits({ platform, actor, emitted, pulls, ask }: Ground): void {
+export function registryEmits({ platform, actor, emitted, pulls, ask }: EventFixture): void {
   const here = { remote_address: "127.0.0.1", user_agent: "tester/1" };
   const headers = { "user-agent": "tester/1" };
   const blob = (name: string, content: string): Promise<Answer> =>
@@ -69,7 +69,7 @@ export function registryEmits({ platform, actor, emitted, pulls, ask }: Ground):
     assert.deepEqual(
       typesOf(await emitted(() => manifest(name, "v1", one))),
       ["registry.push.v1"],
-      "pushed again: the tag did not move",
+      "a repeated push does not move the tag",
     );
     const byDigest = await emitted(() => manifest(name, digest, one));
     assert.deepEqual(

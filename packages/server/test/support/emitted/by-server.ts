@@ -5,31 +5,34 @@ import { loadConfig } from "../../../src/index.ts";
 import { databaseEnv } from "../database.ts";
 import { digestOf, OCI_IMAGE, startInstallation } from "../installation.ts";
 import { startPair } from "../mirror.ts";
-import { type Ground, SYSTEM, TAG, type EmittedEvent } from "./events.ts";
+import { type EventFixture, SYSTEM, TAG, type EmittedEvent } from "./events.ts";
 
 /** Tests that the server emits events for its own jobs. */
-export function serverEmits({ emittedIn }: Ground): void {
+export function serverEmits({ emittedIn }: EventFixture): void {
   test("retention and garbage collection emit events", async (t) => {
-    const house = await startInstallation(t);
-    const { uid: group } = house.bootstrap.organization;
-    const image = `${house.bootstrap.organization.name}/app`;
-    const old = await house.pushImage(image, "old", "one");
-    const [repo] = (await house.api("GET", "/registry/v2/repos?name=app")).repos;
+    const installation = await startInstallation(t);
+    const { uid: group } = installation.bootstrap.organization;
+    const image = `${installation.bootstrap.organization.name}/app`;
+    const old = await installation.pushImage(image, "old", "one");
+    const [repo] = (await installation.api("GET", "/registry/v2/repos?name=app")).repos;
     const uid = repo?.uid ?? "";
-    await house.api("PATCH", `/registry/v2/repos/${uid}?update_mask=tag_policy`, {
+    await installation.api("PATCH", `/registry/v2/repos/${uid}?update_mask=tag_policy`, {
       tagPolicy: { retention: [{ tagPattern: ".*", keepLast: 1 }] },
     });
-    await house.pushImage(image, "new", "two");
+    await installation.pushImage(image, "new", "two");
     const config = {
       mediaType: "application/vnd.oci.image.config.v1+json",
-      digest: await house.pushBlob(image, "{}"),
+      digest: await installation.pushBlob(image, "{}"),
       size: 2,
     };
     const untagged = { schemaVersion: 2, mediaType: OCI_IMAGE, config, layers: [] };
-    assert.equal((await house.pushManifest(image, digestOf(JSON.stringify(untagged)), untagged)).status, 201);
-    await house.close();
-    const settings = loadConfig({ MOORAGE_DATA_DIR: house.dataDir, ...(await databaseEnv(house.dataDir)) });
-    const events = await emittedIn(house, () => collectInstallation(settings, { dryRun: false, graceMs: 0 }));
+    assert.equal((await installation.pushManifest(image, digestOf(JSON.stringify(untagged)), untagged)).status, 201);
+    await installation.close();
+    const settings = loadConfig({
+      MOORAGE_DATA_DIR: installation.dataDir,
+      ...(await databaseEnv(installation.dataDir)),
+    });
+    const events = await emittedIn(installation, () => collectInstallation(settings, { dryRun: false, graceMs: 0 }));
     const [tag, manifests, blobs] = events as [EmittedEvent, EmittedEvent, EmittedEvent];
     assert.deepEqual([events.length, tag.type, tag.group, tag.actor], [3, `${TAG}.deleted.v1`, group, SYSTEM]);
     assert.deepEqual([tag.body["name"], tag.body["digest"], tag.body["reason"]], ["old", old.digest, "retention"]);

@@ -8,7 +8,7 @@ import { type Answer, type Ask, type Platform, startPlatform } from "../platform
 
 /** An event as stored, without its number, which is assigned later. */
 export interface EmittedEvent {
-  /** Without the prefix. */
+  /** Without the prefix `dev.moorage.`. */
   type: string;
   subject: string;
   group: string;
@@ -17,7 +17,7 @@ export interface EmittedEvent {
   body: Record<string, unknown>;
 }
 
-interface Kept {
+interface StoredEvent {
   id: string;
   type: string;
   subject: string;
@@ -35,7 +35,7 @@ export const SYSTEM: EmittedEvent["actor"] = { subject: "", act: { actor: "syste
 export const TAG = "api.platform.registry.tag";
 
 /** The fixture of the tests of events: a platform whose events are read, and an issuer of tokens. */
-export interface Ground {
+export interface EventFixture {
   platform: Platform;
   issuer: Issuer;
   /** The owner, with a token issued by the platform. */
@@ -48,19 +48,19 @@ export interface Ground {
   emittedIn(installation: Installation, work: () => Promise<unknown>): Promise<EmittedEvent[]>;
   /** Waits for that many pulls. */
   pulls(count: number): Promise<EmittedEvent[]>;
-  /** Every actor and body so far. */
+  /** The actors and bodies of all events so far, as JSON. */
   text(): string;
   /** Calls the registry as the owner, or with the token. Fails the test when the answer is an error. */
   ask(method: string, path: string, how?: Ask): Promise<Answer>;
   close(): Promise<void>;
 }
 
-export async function openGround(): Promise<Ground> {
+export async function openEventFixture(): Promise<EventFixture> {
   const platform = await startPlatform({ MOORAGE_ALLOW_PRIVATE_NETWORK: "1" });
   const issuer = await openIssuer();
   const listener = listen(platform.transact);
   const seen = new Set<string>();
-  const noted = (events: EmittedEvent[]): EmittedEvent[] => {
+  const withSeen = (events: EmittedEvent[]): EmittedEvent[] => {
     for (const { type } of events) seen.add(type);
     return events;
   };
@@ -70,16 +70,16 @@ export async function openGround(): Promise<Ground> {
     seen,
     actor: { subject: platform.owner, act: {} },
     text: listener.text,
-    emitted: async (work) => noted(await listener.during(work)),
+    emitted: async (work) => withSeen(await listener.during(work)),
     async emittedIn({ dataDir }, work) {
       const { store, close } = await openTestStore(dataDir);
       try {
-        return noted(await listen((read) => store.transact(read)).during(work));
+        return withSeen(await listen((read) => store.transact(read)).during(work));
       } finally {
         await close();
       }
     },
-    pulls: async (count) => noted(await listener.pulls(count)),
+    pulls: async (count) => withSeen(await listener.pulls(count)),
     async ask(method, path, { token, ...how } = {}) {
       const owners = (): Promise<string> => platform.token(platform.owner, { audience: new URL(platform.url).host });
       const answer = await platform.call(method, path, { token: token ?? (await owners()), ...how });
@@ -105,12 +105,12 @@ export function parentOf(uid: string): string {
 function listen(transact: <T>(work: (tx: Database) => Promise<T>) => Promise<T>) {
   const known = new Set<string>();
   let text = "";
-  const news = async (): Promise<EmittedEvent[]> => {
-    const kept = await transact(async (tx): Promise<Kept[]> => [
+  const readNew = async (): Promise<EmittedEvent[]> => {
+    const stored = await transact(async (tx): Promise<StoredEvent[]> => [
       ...(await tx.selectFrom("events").selectAll().orderBy("seq").execute()),
       ...(await tx.selectFrom("event_outbox").selectAll().orderBy("n").execute()),
     ]);
-    const found = kept.filter(({ id }) => !known.has(id));
+    const found = stored.filter(({ id }) => !known.has(id));
     for (const { id, actor, body } of found) {
       known.add(id);
       text += actor + body;
@@ -125,8 +125,8 @@ function listen(transact: <T>(work: (tx: Database) => Promise<T>) => Promise<T>)
     }));
   };
   const pulls: EmittedEvent[] = [];
-  const look = async (): Promise<EmittedEvent[]> => {
-    const found = await news();
+  const readNewWithoutPulls = async (): Promise<EmittedEvent[]> => {
+    const found = await readNew();
     // Pulls are written a little later, so they do not belong to the call that was just made.
     pulls.push(...found.filter(({ type }) => type === PULL));
     return found.filter(({ type }) => type !== PULL);
@@ -134,19 +134,19 @@ function listen(transact: <T>(work: (tx: Database) => Promise<T>) => Promise<T>)
   return {
     /** The events that the work emitted, in order, without pulls. */
     async during(work: () => Promise<unknown>): Promise<EmittedEvent[]> {
-      await look();
+      await readNewWithoutPulls();
       await work();
-      return look();
+      return readNewWithoutPulls();
     },
     /** Waits for that many pulls. */
     async pulls(count: number): Promise<EmittedEvent[]> {
       for (const endMs = performance.now() + TIMEOUT_MS; pulls.length < count && performance.now() < endMs;) {
-        await look();
+        await readNewWithoutPulls();
         await wait(20);
       }
       return pulls;
     },
-    /** Every actor and body so far. */
+    /** The actors and bodies of all events so far, as JSON. */
     text: (): string => text,
   };
 }

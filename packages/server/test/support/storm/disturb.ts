@@ -7,8 +7,8 @@ const POLL_MS = 20;
 const DRAINING_PAUSE_MS = 1_500;
 
 /**
- * Kills servers with SIGKILL, one or all together, at moments spread over the making of the events. Returns their
- * number; each has been started again then.
+ * Kills servers with SIGKILL, one or all together, at moments spread over the writing of the events. Returns the number
+ * of kills, after each server has been started again.
  */
 export async function killDuring(
   replicas: Replicas,
@@ -31,7 +31,7 @@ export async function killDuring(
   return killed;
 }
 
-/** The same while pending events are sent, with no more events made. */
+/** Kills servers likewise while pending events are sent and no more are written. */
 export async function killAfter(replicas: Replicas, kills: number, dice: Dice): Promise<number> {
   let killed = 0;
   for (let number = 0; number < kills; number++) {

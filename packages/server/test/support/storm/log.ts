@@ -13,10 +13,10 @@ interface Delivery {
 
 const PAGE = 200;
 // These answer that they accept the event before they do something else.
-const SAY_YES = ["endless", "bomb", "slow-body", "short"];
+const ACCEPTING_MALICE = ["endless", "bomb", "slow-body", "short"];
 
 /**
- * The faults of the log, and its numbers of deliveries and attempts. The receivers' records must have been read before.
+ * The faults of the log, and its numbers of deliveries and attempts. `all` must hold the records of all requests.
  */
 export async function unaccounted(
   api: Api,
@@ -34,7 +34,7 @@ export async function unaccounted(
       found.tries += delivery.tries ?? 0;
       found.interrupted += (delivery.attempts ?? []).filter(({ error }) => error === "interrupted").length;
     }
-    for (const id of seen.keys()) found.wrong.push(`${listener.at}: ${id} was sent, and is not in the log`);
+    for (const id of seen.keys()) found.wrong.push(`${listener.at}: ${id} was sent but is not in the log`);
   }
   return found;
 }
@@ -62,8 +62,8 @@ function judge(
     if (!fine) wrong.push(`${at}: ${eventId}: ${text}`);
   };
   const running = state === "DELIVERY_STATE_SENDING" ? 1 : 0;
-  unless(tries === attempts.length + running, `${tries} tries, ${attempts.length} of them logged, ${state}`);
-  unless(got.length <= tries, `${got.length} requests of ${tries} tries`);
+  unless(tries === attempts.length + running, `${tries} attempts, ${attempts.length} of them logged, ${state}`);
+  unless(got.length <= tries, `${got.length} requests in ${tries} attempts`);
   const unanswered = attempts.filter(({ status = 0 }) => status === 0).length + running;
   for (const [status, same] of gathered(
     got.filter((each) => each.status !== 0),
@@ -73,9 +73,9 @@ function judge(
     unless(same.length <= logged + unanswered, `${same.length} answers ${status}, ${logged} of them logged`);
   }
   const good = attempts.filter(({ error = "" }) => error === "").length;
-  unless(good === (state === "DELIVERY_STATE_DELIVERED" ? 1 : 0), `${good} tries that went well, ${state}`);
+  unless(good === (state === "DELIVERY_STATE_DELIVERED" ? 1 : 0), `${good} successful attempts, ${state}`);
   if (takes) unless(state === "DELIVERY_STATE_DELIVERED" && got.length > 0, `${state} after ${got.length} requests`);
-  else if (!SAY_YES.includes(at.split("/")[1] ?? ""))
-    unless(state !== "DELIVERY_STATE_DELIVERED", "is said to be delivered");
+  else if (!ACCEPTING_MALICE.includes(at.split("/")[1] ?? ""))
+    unless(state !== "DELIVERY_STATE_DELIVERED", "is logged as delivered");
   return wrong;
 }

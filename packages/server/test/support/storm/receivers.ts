@@ -10,16 +10,16 @@ import type { Got, Said, Instruction, Trust } from "./records.ts";
 /** The receivers of a storm. */
 export interface Receivers {
   url: string;
-  /** From now on they verify what comes, by the issuer's keys and the secrets of the paths. */
+  /** Makes them verify requests from now on, by the issuer's keys and the secret of each path. */
   trust(issuer: string, keys: { keys: object[] }, by: Record<string, Trust>): void;
-  /** What they got so far, without what is under way. */
+  /** The records of all requests that have ended. */
   got(): Promise<Got[]>;
 }
 
 const PROGRAM = fileURLToPath(new URL("./sinks.ts", import.meta.url));
 const ANSWER_TIMEOUT_MS = 30_000;
 
-/** Starts them in a process of their own; they end with the test. */
+/** Starts the receivers in a child process, which ends with the test. */
 export async function startReceivers(t: TestContext, seed: number): Promise<Receivers> {
   const folder = mkdtempSync(join(tmpdir(), "moorage-storm-"));
   const notes = join(folder, "notes");

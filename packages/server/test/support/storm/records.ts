@@ -1,38 +1,37 @@
 /**
- * One request that a receiver of a storm got, as it wrote it down. Times are on the receivers' own clock, in
- * milliseconds.
+ * A receiver's record of one request. Times are in milliseconds on the receivers' clock.
  */
 export interface Got {
-  /** The path it came to, without the first slash: which receiver, and which of its subscriptions. */
+  /** The path without the first slash: it names the receiver and one of its subscriptions. */
   at: string;
   id: string;
   type: string;
   subject: string;
   group: string;
   sequence: number;
-  /** Of the attributes and the body. Empty: the receiver did not read them to the end. */
+  /** The hash of the attributes and the body; empty when the receiver did not read the body to its end. */
   hash: string;
-  /** What a tag came to point to, or what was pushed, and the tag; empty for all else. */
+  /** The new digest and the name of a tag, or the pushed digest and its tag; empty for other events. */
   digest: string;
   tag: string;
-  /** From its headers until its answer was written, or its connection ended. */
+  /** From the receipt of the headers until the answer was written or the connection closed. */
   fromMs: number;
   toMs: number;
-  /** What was answered; 0: nothing that HTTP knows. */
+  /** The status of the answer; 0 without a valid HTTP answer. */
   status: number;
-  /** What became of the verification of both proofs, where they were verified: `valid`, or why not. */
+  /** The result of verifying token and signature: `valid` or the error; empty or undefined when not verified. */
   proof?: string;
 }
 
-/** Where a subscription's proofs come from. */
+/** The data that verifies a subscription's tokens and signatures. */
 export interface Trust {
   group: string;
   secret: string;
 }
 
-/** What the receivers are instruction. */
+/** A message to the receivers' process. */
 export type Instruction =
   { kind: "trust"; issuer: string; keys: { keys: object[] }; by: Record<string, Trust> } | { kind: "flush" };
 
-/** What the receivers say: where they listen, and that everything until now is written down. */
+/** A message from the receivers' process: the port that it listens on, or that all records so far are written. */
 export type Said = { say: "listening"; port: number } | { say: "flushed" };

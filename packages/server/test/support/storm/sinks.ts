@@ -1,6 +1,6 @@
-// The receivers of a storm, in a process of their own: healthy, slow, flapping and malicious ones, distinguished by the
-// first part of the path. All that comes is written to the file of the first argument, a line of JSON for each request
-// (records.ts). The second argument is the seed.
+// The receivers of a storm, in a child process: healthy, slow, flapping and malicious ones, distinguished by the first
+// segment of the path. Each request is recorded as a line of JSON (records.ts) in the file that the first argument
+// names. The second argument is the seed.
 import { createHash } from "node:crypto";
 import { createWriteStream } from "node:fs";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
@@ -16,24 +16,24 @@ const ATTRIBUTES = ["specversion", "id", "source", "type", "subject", "time", "g
 const VERIFY_FIRST = 20;
 const VERIFY_EVERY = 40;
 const SLOW_MS = { least: 20, more: 60 };
-const WELL_MS = { least: 1_000, more: 2_000 };
-const ILL_MS = { least: 300, more: 600 };
+const WORKING_MS = { least: 1_000, more: 2_000 };
+const FAILING_MS = { least: 300, more: 600 };
 
 const [, , path = "", seed = "0"] = process.argv;
 const file = createWriteStream(path);
 const dice = diceOf(Number(seed), 401);
-const came: Record<string, number> = {};
+const received: Record<string, number> = {};
 let trust:
   | { issuer: string; keys: ReturnType<typeof createLocalJWKSet>; by: Map<string, Trust & { webhook: Webhook }> }
   | undefined;
 
 const say = (said: Said): void => void process.send?.(said);
 
-// The flapping one is well and ill in turn.
-let ill = false;
+// The flapping receiver alternates between working and failing.
+let failing = false;
 const flap = (): void => {
-  ill = !ill;
-  const { least, more } = ill ? ILL_MS : WELL_MS;
+  failing = !failing;
+  const { least, more } = failing ? FAILING_MS : WORKING_MS;
   setTimeout(flap, least + dice.below(more)).unref();
 };
 flap();
@@ -52,18 +52,18 @@ const server = createServer({ maxHeaderSize: 65_536 }, (req, res) => {
   res.once("finish", end).once("close", end);
   req.on("error", () => {});
   receive(at, got, req, res).catch((error: unknown) => {
-    // Its sender may have died in the middle.
+    // An incomplete request is no fault: its sender may have been killed.
     if (req.complete) got.proof = String(error);
     res.destroy();
   });
 });
 
 async function receive(at: string, got: Got, req: IncomingMessage, res: ServerResponse): Promise<void> {
-  const [receiver, way = ""] = at.split("/");
-  if (receiver === "flapping" && ill && dice.chance(0.2)) return void res.destroy();
+  const [receiver, behaviour = ""] = at.split("/");
+  if (receiver === "flapping" && failing && dice.chance(0.2)) return void res.destroy();
   const content = await buffer(req);
   noteBody(got, req.headers, content);
-  got.proof = await prove(at, req.headers, content);
+  got.proof = await verifyProofs(at, req.headers, content);
   const reply = (status: number, headers: Record<string, string> = {}): void => {
     got.status = status;
     res.writeHead(status, headers).end();
@@ -74,14 +74,14 @@ async function receive(at: string, got: Got, req: IncomingMessage, res: ServerRe
     case "slow":
       return void setTimeout(() => reply(200), SLOW_MS.least + dice.below(SLOW_MS.more));
     case "flapping": {
-      // Some have taken the event when they fail.
-      if (!ill) return dice.chance(0.02) ? void res.destroy() : reply(202);
-      const mood = dice.below(5);
-      if (mood === 0) return void res.destroy();
-      return reply(dice.pick([500, 502, 503, 429]), mood === 1 ? { "retry-after": "1" } : {});
+      // In some cases the connection closes after the event was accepted.
+      if (!failing) return dice.chance(0.02) ? void res.destroy() : reply(202);
+      const failure = dice.below(5);
+      if (failure === 0) return void res.destroy();
+      return reply(dice.pick([500, 502, 503, 429]), failure === 1 ? { "retry-after": "1" } : {});
     }
     default:
-      got.status = MALICE[way]?.(req, res, dice) ?? (reply(200), 200);
+      got.status = MALICE[behaviour]?.(req, res, dice) ?? (reply(200), 200);
   }
 }
 
@@ -113,10 +113,10 @@ function noteBody(got: Got, headers: IncomingHttpHeaders, content: Buffer): void
   got.tag = body.tag ?? body.name ?? "";
 }
 
-/** Both proofs of a sample. */
-async function prove(at: string, headers: IncomingHttpHeaders, content: Buffer): Promise<string> {
-  const count = (came[at] ?? 0) + 1;
-  came[at] = count;
+/** Verifies token and signature of a sample of the requests. Returns `valid`, the error, or empty for the others. */
+async function verifyProofs(at: string, headers: IncomingHttpHeaders, content: Buffer): Promise<string> {
+  const count = (received[at] ?? 0) + 1;
+  received[at] = count;
   const known = trust?.by.get(at);
   if (trust === undefined || known === undefined || (count > VERIFY_FIRST && count % VERIFY_EVERY !== 0)) return "";
   try {

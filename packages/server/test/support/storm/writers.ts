@@ -4,7 +4,7 @@ import { diceOf } from "../dice.ts";
 import type { Replicas } from "../replicas.ts";
 import type { Place } from "./world.ts";
 
-/** Acknowledged writes: each emits events of these types below this subject. */
+/** An acknowledged write, which emits an event of the tag and, when it was pushed, one of the push. */
 export interface Written {
   place: Place;
   digest: string;
@@ -12,14 +12,15 @@ export interface Written {
   pushed: boolean;
 }
 
-/** Writers at work. */
+/** The running writers. */
 export interface Writers {
-  /** In the order in which each writer wrote; a tag has one writer. */
+  /** The acknowledged writes. Those of one tag are in order, because each tag has one writer. */
   written: Written[];
   /** The number of events for the writes. */
   events(): number;
-  /** Resolves when so many events are made; rejects when a writer cannot go on. */
+  /** Resolves when the requested number of events is reached; rejects when a writer fails. */
   done: Promise<void>;
+  /** The number of failed requests: broken connections and answers of unavailability. */
   trouble(): number;
 }
 
@@ -40,8 +41,8 @@ const OCI_INDEX = "application/vnd.oci.image.index.v1+json";
 const JSON_TYPE = { "content-type": "application/json" };
 
 /**
- * `each` writers a place make and move tags of their own, by pushes, one by one, and a `fleet` of them together, until
- * there are so many events.
+ * Starts `each` writers per place. Each writer creates and moves its own tags, by pushes, by single calls of the API
+ * and by promotions of `fleet` tags together, until the number of `events` is reached.
  */
 export function startWriters(
   { url, platform, registry }: Tokens,
@@ -60,7 +61,7 @@ export function startWriters(
       for (let attempt = 1; ; attempt += 1) {
         const { status, body } = await client.ask(method, target, options);
         if (status === expected) return;
-        // ABORTED changed nothing, and asks to be sent again: other writers changed the same for ten seconds.
+        // ABORTED changed nothing and may be retried: other writers changed the same data for ten seconds.
         const isAborted = status === 409 && body.toString().includes('"ABORTED"');
         if (!isAborted || attempt === MAX_ATTEMPTS)
           throw new Error(`${method} ${target}: ${status} ${body.toString()}`);
@@ -72,17 +73,17 @@ export function startWriters(
       written.push(...tags.map((tag) => ({ place, digest, tag, pushed })));
       made += pushed ? 2 : tags.length;
     };
-    const fleet = Array.from({ length: size }, (_, ship) => `w${number}-fleet-${ship}`);
+    const fleet = Array.from({ length: size }, (_, at) => `w${number}-fleet-${at}`);
     let held: string | undefined;
     let promoted: string | undefined;
-    for (let turn = 0; made < events; turn++) {
+    for (let round = 0; made < events; round++) {
       const tag = `w${number}-${dice.below(TAGS)}`;
-      // No other is like it: of no layers, and of this writer's turn alone.
+      // An empty index with a digest that no other round or writer has.
       const content = JSON.stringify({
         schemaVersion: 2,
         mediaType: OCI_INDEX,
         manifests: [],
-        annotations: { turn: `${seed} ${number} ${turn}` },
+        annotations: { round: `${seed} ${number} ${round}` },
       });
       const digest = `sha256:${createHash("sha256").update(content).digest("hex")}`;
       if (dice.chance(PUSH_SHARE)) {
@@ -114,7 +115,7 @@ export function startWriters(
     .finally(() => {
       for (const client of clients) client.close();
     });
-  // Whoever waits for it sees what went wrong.
+  // Avoids an unhandled rejection; callers that await `done` get the error.
   done.catch(() => {});
   const trouble = (): number =>
     clients.reduce((sum, client) => sum + client.trouble.connections + client.trouble.unavailable, 0);
