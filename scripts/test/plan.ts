@@ -28,27 +28,19 @@ const USES_DATABASE = /^packages\/server\/(test\/|src\/store\/)/;
  * Tests that run on PostgreSQL in `npm test` too, since their result may depend on the engine: hand-written SQL,
  * isolation and collisions, the order of text. All others run there in `npm run test:all`.
  */
-export const DEPENDS_ON_ENGINE = [
-  "src/store/",
-  "test/engines/",
-  "test/events/queue",
-  "test/registry/promotions",
-  "test/registry/tags-at-size",
-  "test/api/lists.",
-  "test/api/read-your-writes",
-  "test/oci/uploads",
-];
+export const DEPENDS_ON_ENGINE = ["src/store/", "test/engines/", "test/events/queue", "test/registry/promotions"];
 
-/** Tests that take too long for `npm test`: servers that are killed again and again, lost databases, documents. */
+/**
+ * Tests that take too long for `npm test`: processes that are killed again and again, lost databases, whole
+ * installations by the command line, packages that are built and installed, documents.
+ */
 export const TAKES_LONG = [
-  "test/faults/postgres",
-  "test/faults/pull-events",
-  "test/faults/race",
-  "test/faults/replicas",
-  "test/faults/storm",
-  "test/faults/webhooks",
-  "test/faults/workers",
+  "test/faults/",
+  "test/mirroring/processes",
+  "test/webhooks/processes",
   "cli/test/docs.",
+  "cli/test/export-import",
+  "cli/test/pack",
 ];
 
 /** Files with a longer version, for `npm run test:all` (support/extent.ts). */

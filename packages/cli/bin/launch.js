@@ -2,7 +2,8 @@
 // run (Node strips no types below node_modules), and the machine's own Node may be older than the one Moorage needs.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { createRequire } from "node:module";
+import * as modules from "node:module";
+import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 
 const LEAST_NODE_MAJOR = 24;
@@ -12,7 +13,7 @@ const LEAST_NODE_MAJOR = 24;
  */
 function nodeFromPackages() {
   try {
-    const folder = dirname(createRequire(import.meta.url).resolve("node/package.json"));
+    const folder = dirname(modules.createRequire(import.meta.url).resolve("node/package.json"));
     return [join(folder, "bin", "node"), join(folder, "bin", "node.exe")].find((path) => existsSync(path));
   } catch {
     return undefined; // not installed
@@ -31,11 +32,28 @@ function runUnder(binary) {
 }
 
 /**
+ * Has Node cache compiled code for later starts, below `XDG_CACHE_HOME` or `~/.cache`, unless its own variables
+ * NODE_COMPILE_CACHE or NODE_DISABLE_COMPILE_CACHE say otherwise. Worker threads and child processes find the folder
+ * by the variable. Where the folder cannot be written, nothing is cached.
+ */
+function cacheCompiledCode() {
+  if (process.env.NODE_COMPILE_CACHE || process.env.NODE_DISABLE_COMPILE_CACHE) return;
+  try {
+    const folder = join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "moorage");
+    if (modules.enableCompileCache(folder).status === modules.constants.compileCacheStatus.ENABLED)
+      process.env.NODE_COMPILE_CACHE = folder;
+  } catch {
+    // A user without a home folder.
+  }
+}
+
+/**
  * Runs a program of this package by its path below src, without the ending; under a newer Node where this one is too
  * old.
  */
 export async function launch(program) {
   if (Number(process.versions.node.split(".")[0]) >= LEAST_NODE_MAJOR) {
+    cacheCompiledCode();
     const source = new URL(`../src/${program}.ts`, import.meta.url);
     await import((existsSync(source) ? source : new URL(`../dist/${program}.js`, import.meta.url)).href);
     return;

@@ -2,7 +2,7 @@
 // part of it: a command that needs neither answers without delay, and one import at the top of a file of commands would
 // slow them all down without any other test noticing.
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { pathToFileURL } from "node:url";
@@ -98,4 +98,17 @@ test("the help of serve has a flag for each setting, and only the settings are l
   assert.deepEqual(matching(modules, SERVING), []);
   const asked = await loadedBy(t, ["help", "serve"]);
   assert.equal(asked.stdout, stdout);
+});
+
+test("compiled code is cached for the next start, unless Node is set not to", async (t) => {
+  const cachedBy = async (env: Record<string, string>): Promise<boolean> => {
+    const cache = temporaryFolder(t);
+    const { code, stderr } = await run(process.execPath, [LAUNCHER, "--help"], {
+      env: { NODE_COMPILE_CACHE: "", XDG_CACHE_HOME: cache, ...env },
+    });
+    assert.equal(code, 0, stderr);
+    return existsSync(join(cache, "moorage"));
+  };
+  assert.equal(await cachedBy({}), true);
+  assert.equal(await cachedBy({ NODE_DISABLE_COMPILE_CACHE: "1" }), false);
 });
