@@ -31,11 +31,12 @@ const USES_DATABASE = /^packages\/server\/(test\/|src\/store\/)/;
 export const DEPENDS_ON_ENGINE = ["src/store/", "test/engines/", "test/events/queue", "test/registry/promotions"];
 
 /**
- * Tests that take too long for `npm test`: processes that are killed again and again, lost databases, whole
- * installations by the command line, packages that are built and installed, documents.
+ * Tests that take too long for `npm test`: processes that are killed again and again, lost databases, exports of whole
+ * installations, packages that are built and installed, documents.
  */
 export const TAKES_LONG = [
   "test/faults/",
+  "test/admin/export-import",
   "test/mirroring/processes",
   "test/webhooks/processes",
   "cli/test/docs.",
