@@ -1,25 +1,26 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { request } from "node:http";
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
-import { connect, createServer as createHttp2 } from "node:http2";
-import type { AddressInfo } from "node:net";
+import { connect } from "node:http2";
+import type { Socket } from "node:net";
 import { test } from "node:test";
 import { Capability } from "@moorage/api";
 import fc from "fast-check";
-import { registryHandler } from "../../src/oci/router.ts";
-import { bearer, makeGroup, makeIdentity, openHandler } from "../support/registry-endpoint.ts";
+import { openEndpoint } from "../support/registry-endpoint.ts";
 import {
   acme,
   ask,
+  bearer,
   begin,
   bytes,
   endpoint,
   filesIn,
   folder,
-  identityOf,
   owner,
+  ownerIdentity,
   push,
   rejection,
   REPO,
@@ -98,8 +99,8 @@ test("a blob is mounted from a repo the caller may pull from, and from no other"
   const mount = (as: string, from = "acme/source"): Promise<Response> =>
     ask("POST", `/v2/acme/target/blobs/uploads/?mount=${digest}&from=${from}`, { as });
   await begin({}, "acme/target");
-  const covered = bearer({
-    identity: identityOf(owner),
+  const covered = await bearer({
+    identity: ownerIdentity,
     repositories: [{ name: "acme/target", actions: ["pull", "push"] }],
   });
   assert.equal((await mount(covered)).status, 202);
@@ -166,8 +167,12 @@ test("tokens are checked before anything else", async () => {
     /scope="repository:acme\/api:pull,push",error="invalid_token"$/,
   );
   await rejection(broken, 401, "UNAUTHORIZED");
-  await rejection(await ask("GET", path, { as: bearer({ identity: identityOf(owner) }, "elsewhere") }), 403, "DENIED");
-  const pull = bearer({ identity: identityOf(owner), repositories: [{ name: REPO, actions: ["pull"] }] });
+  await rejection(
+    await ask("GET", path, { as: await bearer({ identity: ownerIdentity }, "elsewhere") }),
+    403,
+    "DENIED",
+  );
+  const pull = await bearer({ identity: ownerIdentity, repositories: [{ name: REPO, actions: ["pull"] }] });
   assert.equal((await ask("GET", path, { as: pull })).status, 200);
   const more = await ask("POST", `/v2/${REPO}/blobs/uploads/`, { as: pull });
   assert.match(
@@ -182,11 +187,11 @@ test("tokens are checked before anything else", async () => {
 
 test("rights come from role bindings, and a stranger cannot find out what exists", async () => {
   const digest = await push(Buffer.from("rights"));
-  const reader = bearer({
-    identity: await makeIdentity(endpoint.db, acme, [Capability.CAP_MANIFEST_LIST, Capability.CAP_REPO_BLOBS_GET]),
+  const reader = await bearer({
+    identity: await endpoint.addIdentity(acme, [Capability.CAP_MANIFEST_LIST, Capability.CAP_REPO_BLOBS_GET]),
   });
-  const pusher = bearer({ identity: await makeIdentity(endpoint.db, acme, [Capability.CAP_MANIFEST_CREATE]) });
-  const stranger = bearer({ identity: await makeIdentity(endpoint.db, await makeGroup(endpoint.db, "elsewhere")) });
+  const pusher = await bearer({ identity: await endpoint.addIdentity(acme, [Capability.CAP_MANIFEST_CREATE]) });
+  const stranger = await bearer({ identity: await endpoint.addIdentity(endpoint.elsewhere) });
   assert.equal((await ask("GET", `/v2/${REPO}/blobs/${digest}`, { as: reader })).status, 200);
   await rejection(await ask("GET", `/v2/acme/missing/blobs/${digest}`, { as: reader }), 404, "NAME_UNKNOWN");
   await rejection(await ask("POST", `/v2/${REPO}/blobs/uploads/`, { as: reader }), 403, "DENIED");
@@ -212,14 +217,22 @@ test("concurrent pushes create the repo and its subgroups once", async () => {
 });
 
 test("the connection of a client that takes or sends nothing is closed", async () => {
-  const quiet = await openHandler(folder, { idleTimeoutMs: 100 });
+  const quiet = await openEndpoint(folder, { prepared: true });
+  quiet.deps.config.idleTimeoutMs = 100;
+  const sockets: Socket[] = [];
+  const accepted = (message: unknown): void => {
+    const { socket } = message as { socket: Socket };
+    if (String(socket.localPort) === new URL(quiet.url).port) sockets.push(socket);
+  };
+  subscribe("net.server.socket", accepted);
   try {
     const digest = await push(randomBytes(64 * 1024 * 1024));
     const download = request(`${quiet.url}/v2/${REPO}/blobs/${digest}`, { headers: { authorization: owner } });
     download.end();
     const [response] = (await once(download, "response")) as [IncomingMessage];
     let received = 0;
-    await waitFor(async () => (await quiet.connections()) === 0);
+    assert.equal(sockets.length, 1);
+    await waitFor(async () => sockets.every(({ closed }) => closed));
     await assert.rejects(async () => {
       for await (const chunk of response) received += (chunk as Buffer).length;
     });
@@ -238,15 +251,13 @@ test("the connection of a client that takes or sends nothing is closed", async (
     await waitFor(async () => (status = await resume()) !== 409);
     assert.equal(status, 202);
   } finally {
+    unsubscribe("net.server.socket", accepted);
     await quiet.close();
   }
 });
 
 test("the registry works over HTTP/2", async () => {
-  const handler = registryHandler(endpoint.deps);
-  const server = createHttp2((req, res) => void handler.handle(req, res, { requestId: "h2", remoteAddress: "" }));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const session = connect(endpoint.url);
   const ask2 = async (
     headers: Record<string, string>,
     body?: Buffer,
@@ -288,13 +299,12 @@ test("the registry works over HTTP/2", async () => {
     );
   } finally {
     session.destroy();
-    await new Promise((resolve) => server.close(resolve));
   }
 });
 
 test("the base path, unknown paths, wrong methods and invalid names", async () => {
   assert.deepEqual(await (await ask("GET", "/v2/")).json(), {});
-  assert.equal((await ask("GET", "/v2/", { as: bearer({ repositories: [] }) })).status, 200);
+  assert.equal((await ask("GET", "/v2/", { as: await bearer({ repositories: [] }) })).status, 200);
   const bare = await ask("GET", "/v2/", { as: "" });
   assert.equal(
     bare.headers.get("www-authenticate"),

@@ -8,10 +8,10 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { cleanUploads } from "../../src/oci/blobs/stale-uploads.ts";
-import { bearer, makeIdentity } from "../support/registry-endpoint.ts";
 import {
   acme,
   ask,
+  bearer,
   begin,
   bytes,
   endpoint,
@@ -130,7 +130,7 @@ test("a cancelled upload is removed", async () => {
 test("an upload is accessible only in its repo and to its identity", async () => {
   const upload = await begin();
   const id = upload.slice(upload.lastIndexOf("/") + 1);
-  const other = bearer({ identity: await makeIdentity(endpoint.db, acme) });
+  const other = await bearer({ identity: await endpoint.addIdentity(acme) });
   await rejection(await ask("GET", upload, { as: other }), 404, "BLOB_UPLOAD_UNKNOWN");
   await push(Buffer.from("creates the repo"), "acme/other");
   await rejection(await ask("GET", `/v2/acme/other/blobs/uploads/${id}`), 404, "BLOB_UPLOAD_UNKNOWN");

@@ -4,20 +4,24 @@ import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after } from "node:test";
-import { bearer, makeGroup, makeIdentity, openHandler } from "./registry-endpoint.ts";
+import { dropDatabase } from "./database.ts";
+import { openEndpoint } from "./registry-endpoint.ts";
 
-// A registry handler of its own for each test file that imports this module, with an organization, its owner, and a
+// A server of its own for each test file that imports this module, with an identity that may do all in acme, and a
 // client's requests.
 
 export const REPO = "acme/api";
 export const folder = await mkdtemp(join(tmpdir(), "moorage-endpoint-"));
-export const endpoint = await openHandler(folder);
-export const acme = await makeGroup(endpoint.db, "acme");
-/** The Authorization header of an identity with all rights in acme. */
-export const owner = bearer({ identity: await makeIdentity(endpoint.db, acme) });
+export const endpoint = await openEndpoint(folder);
+export const { acme, bearer } = endpoint;
+/** An identity with all rights in acme. */
+export const ownerIdentity = await endpoint.addIdentity(acme);
+/** Its Authorization header. */
+export const owner = await bearer({ identity: ownerIdentity });
 
 after(async () => {
   await endpoint.close();
+  await dropDatabase(folder);
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -77,13 +81,6 @@ export async function bytes(response: Response): Promise<Buffer> {
 export async function filesIn(part: string): Promise<string[]> {
   const entries = await readdir(join(folder, part), { recursive: true, withFileTypes: true });
   return entries.filter((entry) => entry.isFile()).map((entry) => entry.name);
-}
-
-export function identityOf(authorization: string): string {
-  const token = JSON.parse(Buffer.from(authorization.slice("Bearer ".length), "base64url").toString()) as {
-    caller: { identity: string };
-  };
-  return token.caller.identity;
 }
 
 /** Repeats the check until it is true; when it never is, the test fails by the runner's timeout. */

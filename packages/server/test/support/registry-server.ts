@@ -8,10 +8,10 @@ import { create } from "@bufbuild/protobuf";
 import type { MintRequest } from "../../src/auth/index.ts";
 import type { CallData } from "../../src/core/call.ts";
 import type { Installation } from "../../src/installation/bootstrap.ts";
-import { newUid } from "../../src/lib/uid.ts";
 import type { Database } from "../../src/store/index.ts";
 import { openComposition } from "./composition.ts";
 import { dropDatabase } from "./database.ts";
+import { insertIdentity, insertRole } from "./identities.ts";
 
 export const OCI_IMAGE = "application/vnd.oci.image.manifest.v1+json";
 export const OCI_INDEX = "application/vnd.oci.image.index.v1+json";
@@ -74,7 +74,7 @@ export async function startRegistry(t: TestContext, env: Record<string, string> 
     store: { reader },
   } = composition;
   const { baseUrl, registryAudience: host } = composition.config;
-  const people = await seed(db, composition.installation, clock.nowMs());
+  const people = await seed(db, composition.installation);
 
   const mint = async (identity: string, change: Partial<MintRequest> = {}): Promise<string> =>
     (
@@ -200,30 +200,12 @@ export async function startRegistry(t: TestContext, env: Record<string, string> 
 
 export type RegistryServer = Awaited<ReturnType<typeof startRegistry>>;
 
-async function seed(db: Database, { bootstrap, ownerRole }: Installation, nowMs: number) {
+async function seed(db: Database, { bootstrap, ownerRole }: Installation) {
   const [acme, open] = [bootstrap.organization.uid, bootstrap.publicOrganization.uid];
-  const role = async (name: string, capabilities: number[]): Promise<string> => {
-    const uid = newUid("");
-    await db
-      .insertInto("roles")
-      .values({
-        uid,
-        parent: "",
-        name,
-        description: "",
-        capabilities: JSON.stringify(capabilities),
-        create_time: nowMs,
-        update_time: nowMs,
-      })
-      .execute();
-    return uid;
-  };
-  const identity = (name: string, bindings: [string, string][]): Promise<string> =>
-    insertIdentity(db, name, bindings, "{}");
   const [pull, push, retag] = [
-    await role("pull", PULL),
-    await role("push", [...PUSH, C.CAP_TAG_CREATE]),
-    await role("retag", [...PUSH, C.CAP_TAG_UPDATE]),
+    await insertRole(db, "pull", PULL),
+    await insertRole(db, "push", [...PUSH, C.CAP_TAG_CREATE]),
+    await insertRole(db, "retag", [...PUSH, C.CAP_TAG_UPDATE]),
   ];
   return {
     acme,
@@ -231,51 +213,15 @@ async function seed(db: Database, { bootstrap, ownerRole }: Installation, nowMs:
     ownerRole,
     pullRole: pull,
     // The installation's own owner may create organizations; this one may not.
-    owner: await identity("owner-of-both", [
+    owner: await insertIdentity(db, "owner-of-both", [
       [acme, ownerRole],
       [open, ownerRole],
     ]),
-    viewer: await identity("viewer", [[acme, pull]]),
-    pusher: await identity("pusher", [[acme, push]]),
-    tagger: await identity("tagger", [[acme, retag]]),
-    stranger: await identity("stranger", []),
+    viewer: await insertIdentity(db, "viewer", [[acme, pull]]),
+    pusher: await insertIdentity(db, "pusher", [[acme, push]]),
+    tagger: await insertIdentity(db, "tagger", [[acme, retag]]),
+    stranger: await insertIdentity(db, "stranger", []),
   };
-}
-
-async function insertIdentity(
-  db: Database,
-  name: string,
-  bindings: [string, string][],
-  relationship: string,
-): Promise<string> {
-  const uid = newUid("");
-  const nowMs = Date.now();
-  await db
-    .insertInto("identities")
-    .values({
-      uid,
-      parent: "",
-      name,
-      description: "",
-      email: "",
-      email_unverified: "",
-      company: "",
-      relationship_type: 0,
-      relationship,
-      issuer: "",
-      subject: "",
-      last_seen_time: null,
-      create_time: nowMs,
-      update_time: nowMs,
-    })
-    .execute();
-  for (const [place, role] of bindings) {
-    await db
-      .insertInto("role_bindings")
-      .values({ uid: newUid(place), parent: place, identity_uid: uid, role_uid: role, create_time: nowMs })
-      .execute();
-  }
-  return uid;
 }
 
 export function digestOf(content: string | Uint8Array, algorithm: "sha256" | "sha512" = "sha256"): string {
