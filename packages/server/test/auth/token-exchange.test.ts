@@ -10,6 +10,7 @@ import { newUid } from "../../src/lib/uid.ts";
 import { type AccessHouse, openAccess } from "../support/access.ts";
 import { newKey } from "../support/issuer.ts";
 import { openProvider, type RealProvider } from "../support/openid-provider.ts";
+import type { Detail } from "../support/platform.ts";
 
 // A real OpenID provider on one side, this server's endpoints on real sockets on the other.
 let house: AccessHouse;
@@ -63,6 +64,10 @@ async function call(path: string, { bearer, form, json, method }: CallOptions = 
     body: text === "" ? {} : (JSON.parse(text) as Record<string, unknown>),
   };
 }
+
+/** The names of the fields that an INVALID_ARGUMENT blames. */
+const blamed = ({ body }: Answer): string[] =>
+  (body["details"] as Detail[]).flatMap(({ fieldViolations = [] }) => fieldViolations).map(({ field }) => field);
 
 const whoIs = (token: unknown, audience: "platform" | "registry" = "platform") =>
   house.authenticate(`Bearer ${String(token)}`, audience, house.clock.nowMs);
@@ -120,10 +125,7 @@ test("only the platform's and the registry's audience can be requested", async (
   assert.deepEqual(decodeJwt(String(both.body["token"])).aud, [house.registryAudience, house.baseUrl]);
   const other = await call("/sts/exchange?aud=https://else.where", { bearer });
   assert.equal(other.status, 400);
-  assert.deepEqual(
-    (other.body["fields"] as { field: string }[]).map(({ field }) => field),
-    ["aud"],
-  );
+  assert.deepEqual(blamed(other), ["aud"]);
 });
 
 test("tokens can be narrowed to capabilities and groups; an invalid value is an error, never ignored", async () => {
@@ -145,9 +147,9 @@ test("tokens can be narrowed to capabilities and groups; an invalid value is an 
     ["identity=a&identity=b", "identity"],
     ["identity=a&identity_provider=x", "identity"],
   ] as const) {
-    const { status, body } = await call(`/sts/exchange?${query}`, { bearer });
-    assert.equal(status, 400, query);
-    assert.equal((body["fields"] as { field: string }[])[0]?.field, field, query);
+    const answer = await call(`/sts/exchange?${query}`, { bearer });
+    assert.equal(answer.status, 400, query);
+    assert.equal(blamed(answer)[0], field, query);
   }
 });
 
@@ -179,7 +181,7 @@ test("of several identities with one subject the request must name one", async (
   const bearer = await provider.token();
   const answer = await call("/sts/exchange", { bearer });
   assert.equal(answer.status, 400);
-  assert.equal((answer.body["fields"] as { field: string }[])[0]?.field, "identity");
+  assert.equal(blamed(answer)[0], "identity");
   assert.equal((await whoIs((await call(`/sts/exchange?identity=${twin}`, { bearer })).body["token"])).identity, twin);
 });
 

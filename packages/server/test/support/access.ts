@@ -1,31 +1,22 @@
-import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create, type MessageInitShape, toJsonString } from "@bufbuild/protobuf";
 import { type Identity, IdentitySchema } from "@moorage/api";
 import {
   type Access,
-  createAccess,
   createSecurityTokenService,
-  createSigningKey,
-  createStsEndpoints,
   rotateSigningKey,
   type SecurityTokenService,
 } from "../../src/auth/index.ts";
-import { createSecrets } from "../../src/lib/secrets.ts";
-import { newUid } from "../../src/lib/uid.ts";
-import { commandContext, commandNamed } from "../../src/runtime/commands.ts";
-import type { CommandWriter } from "../../src/core/transactor.ts";
 import type { AuditEvent } from "../../src/audit/index.ts";
 import { ANONYMOUS, type CallData } from "../../src/core/call.ts";
-import { Code, MoorageError } from "../../src/errors.ts";
+import { newUid } from "../../src/lib/uid.ts";
 import type { Database } from "../../src/store/index.ts";
-import { dropDatabase, openTestStore } from "./database.ts";
+import { openComposition } from "./composition.ts";
+import { dropDatabase } from "./database.ts";
 
-/** Authentication and the token exchange on a real database, behind a real socket, with a clock that tests move. */
+/** Authentication and the token exchange of a server, with a clock that tests move. */
 export interface AccessHouse extends Access {
   baseUrl: string;
   registryAudience: string;
@@ -40,77 +31,36 @@ export interface AccessHouse extends Access {
   close(): Promise<void>;
 }
 
-const STATUS: Record<number, number> = { 3: 400, 7: 403, 14: 503, 16: 401 };
-
 export async function openAccess({ allowPrivateNetwork = true } = {}): Promise<AccessHouse> {
   const folder = mkdtempSync(join(tmpdir(), "moorage-access-"));
-  const { store, db, close: closeStore } = await openTestStore(folder);
-  const { reader } = store;
-  const secrets = createSecrets([randomBytes(32)]);
-  const context = commandContext({ methods: new Map(), admins: [], secrets });
   const clock = { nowMs: Date.now() };
-  const data = (): CallData => ({
-    caller: ANONYMOUS,
-    requestId: "test",
-    nowMs: clock.nowMs,
-    remoteAddress: "127.0.0.1",
-    userAgent: "",
-  });
-  const writer: CommandWriter = {
-    async write({ name }, callData, input) {
-      const { run } = commandNamed(name);
-      const call = { ...callData, may: async () => false, visible: async () => [], heldBy: async () => false };
-      // The command of that name takes the input, and gives the answer.
-      return (await store.transact((tx) => run({ ...call, tx, emit: () => "" }, input as never, context))) as never;
-    },
-  };
-  await store.transact((tx) => createSigningKey(tx, secrets, clock.nowMs));
-
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  const baseUrl = `http://127.0.0.1:${port}`;
-  const registryAudience = `127.0.0.1:${port}`;
-  const config = { baseUrl, registryAudience, accessTokenTtlMs: 3_600_000, allowPrivateNetwork };
+  const composition = await openComposition(
+    folder,
+    { MOORAGE_ALLOW_PRIVATE_NETWORK: allowPrivateNetwork ? "1" : "0" },
+    { clock: { nowMs: () => clock.nowMs } },
+  );
+  const { access, auditor, config, db, secrets, store } = composition;
   const noted: AuditEvent[] = [];
-  const access = createAccess({
-    config,
-    reader,
-    writer,
-    secrets,
-    auditor: { note: (_data, event) => void noted.push(event) },
-    log: { info() {} },
-  });
-  const handlers = createStsEndpoints({
-    config,
-    clock: { nowMs: () => clock.nowMs },
-    keyring: access.keyring,
-    exchanger: access.exchanger,
-    grants: access.signIn.grants,
-    answerError(response, error, _data, status) {
-      const known = error instanceof MoorageError ? error : new MoorageError(Code.Internal, String(error));
-      response.statusCode = status ?? STATUS[known.code] ?? 500;
-      // The only server here speaks HTTP/1.1.
-      (response as ServerResponse).end(
-        JSON.stringify({ code: known.code, message: known.message, fields: known.details.fieldViolations }),
-      );
-    },
-  });
-  server.on("request", (request, response) => {
-    const handle = handlers[new URL(request.url ?? "/", baseUrl).pathname];
-    if (handle) void handle(request, response, { requestId: "test", remoteAddress: "127.0.0.1" });
-    else response.writeHead(404).end();
-  });
-
+  const { note } = auditor;
+  auditor.note = (data, event) => {
+    noted.push(event);
+    note(data, event);
+  };
   return {
     ...access,
-    baseUrl,
-    registryAudience,
+    baseUrl: config.baseUrl,
+    registryAudience: config.registryAudience,
     db,
     clock,
-    data,
     noted,
     service: createSecurityTokenService(access.exchanger),
+    data: () => ({
+      caller: ANONYMOUS,
+      requestId: "test",
+      nowMs: clock.nowMs,
+      remoteAddress: "127.0.0.1",
+      userAgent: "",
+    }),
     async addIdentity(relationship, parent = "") {
       const identity = create(IdentitySchema, { relationship });
       const uid = newUid(parent);
@@ -140,9 +90,7 @@ export async function openAccess({ allowPrivateNetwork = true } = {}): Promise<A
       return kid;
     },
     async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-      await closeStore();
+      await composition[Symbol.asyncDispose]();
       await dropDatabase(folder);
       rmSync(folder, { recursive: true });
     },
