@@ -5,11 +5,19 @@ import type { DigestAlgorithm } from "./index.ts";
 
 const READ_BYTES = 512 * 1024;
 
+/** How many hash states of uploads a store keeps in memory, while no request is writing to them. */
+export const MAX_IDLE_HASHES = 1000;
+
 /** A hash over the first `bytes` bytes of an upload. */
 export interface HashState {
   algorithm: DigestAlgorithm;
   hash: Hash;
   bytes: number;
+}
+
+/** The algorithm of a digest. */
+export function algorithmOf(digest: string): DigestAlgorithm {
+  return digest.startsWith("sha512:") ? "sha512" : "sha256";
 }
 
 export function emptyHash(algorithm: DigestAlgorithm): HashState {

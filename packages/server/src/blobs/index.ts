@@ -53,6 +53,17 @@ export interface StoredBlob {
   generation: string;
 }
 
+/** An upload, and the time of its last bytes in milliseconds since 1970. */
+export interface ListedUpload {
+  id: string;
+  modifiedMs: number;
+}
+
+/** A blob, its size in bytes, and when it was finished, in milliseconds since 1970. */
+export interface ListedBlob extends StoredBlob {
+  modifiedMs: number;
+}
+
 /**
  * Receives the bytes of a blob. The chunk's memory is reused once the promise resolves. A rejected promise ends the
  * reading.
@@ -94,13 +105,9 @@ export interface BlobStore {
   remove(digest: string, generation: string): Promise<void>;
   /** Removes an upload. Does nothing when it is missing. */
   removeUpload(id: string): Promise<void>;
-  /** All uploads, with the time of their last bytes in milliseconds since 1970. */
-  listUploads(): AsyncIterable<{ id: string; modifiedMs: number }>;
-  /**
-   * All blobs, with their sizes in bytes and when they were finished, in milliseconds since 1970: to find blobs without
-   * a record.
-   */
-  listBlobs(): AsyncIterable<{ digest: string; generation: string; size: number; modifiedMs: number }>;
+  listUploads(): AsyncIterable<ListedUpload>;
+  /** Finds blobs without a record. */
+  listBlobs(): AsyncIterable<ListedBlob>;
 }
 
 /** A blob of at most this size is read whole rather than streamed. */

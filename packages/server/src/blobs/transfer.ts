@@ -1,5 +1,6 @@
 import type { FileHandle } from "node:fs/promises";
-import type { ByteRange, ByteSink, ByteSource } from "./index.ts";
+import { invalidArgument } from "../errors.ts";
+import type { AppendOptions, ByteRange, ByteSink, ByteSource } from "./index.ts";
 import type { HashState } from "./digesting.ts";
 
 // Measured (docs/performance.md): batches of 256 KiB are written 1.3 times as fast as each chunk of a socket by itself,
@@ -89,6 +90,16 @@ export async function receive(
     written.bytes += chunk.length;
     await take(chunk);
   }
+}
+
+/** Why the bytes of an append are not kept: there are too many or too few, or a part of them is not wanted. */
+export function rejectionOf(
+  { bytes, overflow, sourceError }: Written,
+  { length, keepPartial }: AppendOptions,
+): { thrown: unknown } | undefined {
+  if (overflow || (!sourceError && length !== undefined && bytes < length))
+    return { thrown: invalidArgument({ field: "length", description: "is not the number of bytes that came" }) };
+  return keepPartial === false ? sourceError : undefined;
 }
 
 /**

@@ -11,7 +11,7 @@ import { type Database, type Store, StoreError, type StoreSettings } from "./sto
 //   <data>/moorage.db        the database (with -wal and -shm beside it while it is open)
 //   <data>/moorage.lock      held by the installation that runs on the folder
 //   <data>/bootstrap.json    tokens and uids of the first start, for people and scripts
-//   <data>/blobs/, uploads/  see blobs/filesystem.ts
+//   <data>/blobs/, uploads/  see blobs/filesystem-layout.ts
 
 export function databasePath(dataDir: string): string {
   return join(dataDir, "moorage.db");

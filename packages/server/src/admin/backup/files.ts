@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import type { BlobRow } from "../blob-files.ts";
 import { errorCode } from "../../lib/error-code.ts";
 
-// Blobs have the same paths in a backup as in a data folder; see blobs/filesystem.ts.
+// Blobs have the same paths in a backup as in a data folder; see blobs/filesystem-layout.ts.
 
 const CANNOT_LINK: ReadonlySet<unknown> = new Set(["EXDEV", "EPERM", "ENOTSUP", "EOPNOTSUPP", "EMLINK", "ENOSYS"]);
 const BLOB_FILE = /^([0-9a-f]{64,128})\.([0-9a-f]{16})$/;
