@@ -65,6 +65,31 @@ export function isUnsupported(error: unknown): boolean {
   return status === 501 || name === "NotImplemented";
 }
 
+/** Wraps an error of the source or sink, so that it is not mistaken for one of S3. */
+export class SourceFailed extends Error {
+  constructor(cause: unknown) {
+    super("not the store's error", { cause });
+  }
+}
+
+/** Runs the work and translates its errors; a missing object is NOT_FOUND of that type and name. */
+export async function withS3Errors<T>(type: string, name: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof SourceFailed ? error.cause : translated(error, type, name);
+  }
+}
+
+/** The items of a list, with its errors translated. */
+export async function* eachWithS3Errors<T>(list: () => AsyncGenerator<T>): AsyncGenerator<T> {
+  try {
+    yield* list();
+  } catch (error) {
+    throw translated(error, "Bucket", "");
+  }
+}
+
 /**
  * Translates an error for the services. An error that only the operator can fix, such as rejected credentials, is
  * returned unchanged and logged as unexpected.

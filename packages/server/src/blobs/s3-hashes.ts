@@ -1,0 +1,54 @@
+import { createHash } from "node:crypto";
+import { createLru } from "../lib/lru.ts";
+import { copyHash, emptyHash, MAX_IDLE_HASHES } from "./digesting.ts";
+import type { HashState } from "./digesting.ts";
+import type { DigestAlgorithm } from "./index.ts";
+import type { Segment } from "./s3-parts.ts";
+
+/** The hash over the first segments of an upload, and the fingerprint of those segments. */
+interface KnownHash {
+  state: HashState;
+  segments: string;
+}
+
+/**
+ * Hash states by upload, in memory, so that segments are not read again. One is only used for segments with the same
+ * ETags. The least recently used are dropped.
+ */
+export class SegmentHashes {
+  readonly #known = createLru<string, KnownHash>(MAX_IDLE_HASHES);
+
+  /**
+   * The known hash state for the longest possible beginning of the upload, and the segments after it. Without a known
+   * state: an empty one and all segments.
+   */
+  resume(id: string, segments: Segment[], algorithm: DigestAlgorithm): { state: HashState; rest: Segment[] } {
+    const known = this.#known.get(id);
+    const count =
+      known?.state.algorithm === algorithm
+        ? segments.findLastIndex(({ offset, size }) => offset + size === known.state.bytes) + 1
+        : 0;
+    if (known === undefined || count === 0 || fingerprint(segments.slice(0, count)) !== known.segments)
+      return { state: emptyHash(algorithm), rest: segments };
+    return { state: copyHash(known.state), rest: segments.slice(count) };
+  }
+
+  /** The algorithm of the known state; undefined when there is none. */
+  algorithmOf(id: string): DigestAlgorithm | undefined {
+    return this.#known.get(id)?.state.algorithm;
+  }
+
+  remember(id: string, state: HashState, segments: Segment[]): void {
+    this.#known.set(id, { state, segments: fingerprint(segments) });
+  }
+
+  forget(id: string): void {
+    this.#known.delete(id);
+  }
+}
+
+function fingerprint(segments: Segment[]): string {
+  const hash = createHash("sha256");
+  for (const { offset, size, etag } of segments) hash.update(`${offset} ${size} ${etag}\n`);
+  return hash.digest("hex");
+}

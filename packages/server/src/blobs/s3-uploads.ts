@@ -1,0 +1,202 @@
+import { randomBytes } from "node:crypto";
+import { Code, invalidArgument, MoorageError, notFound } from "../errors.ts";
+import { algorithmOf } from "./digesting.ts";
+import type { HashState } from "./digesting.ts";
+import type { Appended, AppendOptions, ByteSource, StoredBlob } from "./index.ts";
+import { assemble } from "./s3-assemble.ts";
+import type { S3Bucket } from "./s3-bucket.ts";
+import { aborted, isConflict, SourceFailed, withS3Errors } from "./s3-errors.ts";
+import { SegmentHashes } from "./s3-hashes.ts";
+import type { S3Keys, UploadKeys } from "./s3-keys.ts";
+import type { Segment } from "./s3-parts.ts";
+import { writeSegments } from "./s3-writer.ts";
+import { rejectionOf } from "./transfer.ts";
+
+// Every append lists the whole upload, and an object is assembled from at most 10,000 parts.
+const MAX_SEGMENTS = 8000;
+const REMOVAL_CONCURRENCY = 8;
+
+/** Sizes of requests; see `S3Options`. */
+export interface TransferSizes {
+  partBytes: number;
+  maxParts?: number | undefined;
+  copyBytes?: number | undefined;
+}
+
+interface Upload {
+  segments: Segment[];
+  size: number;
+}
+
+/**
+ * The uploads of a store in S3, as in `BlobStore`. All state of an upload is in the bucket, so any process can continue
+ * it. When two processes append at the same offset, the first to finish writes its segment and the other fails with a
+ * conflict.
+ */
+export class S3Uploads {
+  readonly #bucket: S3Bucket;
+  readonly #keys: S3Keys;
+  readonly #sizes: TransferSizes;
+  /** Uploads that a request of this process is working on. */
+  readonly #busy = new Set<string>();
+  readonly #hashes = new SegmentHashes();
+
+  constructor(bucket: S3Bucket, keys: S3Keys, sizes: TransferSizes) {
+    this.#bucket = bucket;
+    this.#keys = keys;
+    this.#sizes = sizes;
+  }
+
+  async start(id: string): Promise<void> {
+    await withS3Errors("Upload", id, async () => {
+      try {
+        await this.#bucket.put(this.#keys.upload(id).start, Buffer.alloc(0), { fresh: true });
+      } catch (error) {
+        throw isConflict(error) ? new MoorageError(Code.AlreadyExists, "Upload exists already") : error;
+      }
+    });
+  }
+
+  size(id: string): Promise<number> {
+    return withS3Errors("Upload", id, async () => (await this.#find(id)).size);
+  }
+
+  append(id: string, offset: number | undefined, source: ByteSource, options: AppendOptions = {}): Promise<Appended> {
+    return this.#exclusively(id, () => this.#append(id, offset, source, options));
+  }
+
+  finish(id: string, expectedDigest: string): Promise<StoredBlob> {
+    return this.#exclusively(id, () => this.#finish(id, expectedDigest));
+  }
+
+  remove(id: string): Promise<void> {
+    return withS3Errors("Upload", id, () => this.#remove(id));
+  }
+
+  /** Works on an upload; ABORTED while another request of this process does. */
+  #exclusively<T>(id: string, work: () => Promise<T>): Promise<T> {
+    return withS3Errors("Upload", id, async () => {
+      if (this.#busy.has(id)) throw aborted();
+      this.#busy.add(id);
+      try {
+        return await work();
+      } finally {
+        this.#busy.delete(id);
+      }
+    });
+  }
+
+  /** The upload as it is in the bucket: the segments that follow one another from its beginning. */
+  async #find(id: string): Promise<Upload> {
+    const keys = this.#keys.upload(id);
+    const upload: Upload = { segments: [], size: 0 };
+    let started = false;
+    for await (const { key, size, etag } of this.#bucket.list(keys.folder)) {
+      if (key === keys.start) started = true;
+      if (keys.offsetOf(key) !== upload.size) continue;
+      upload.segments.push({ key, offset: upload.size, size, etag });
+      upload.size += size;
+    }
+    if (!started) throw notFound("Upload", id);
+    return upload;
+  }
+
+  async #append(id: string, offset: number | undefined, source: ByteSource, options: AppendOptions): Promise<Appended> {
+    const { size, segments } = await this.#find(id);
+    if (offset !== undefined && offset !== size) return { accepted: false, size };
+    if (segments.length >= MAX_SEGMENTS)
+      throw new MoorageError(Code.ResourceExhausted, "The upload came in too many chunks");
+    const hash = this.#hashOfAll(id, segments, options);
+    const keys = this.#keys.upload(id);
+    const received = await writeSegments(this.#bucket, source, {
+      offset: size,
+      keyOf: (at) => keys.segment(at),
+      hash,
+      limit: options.length ?? Number.MAX_SAFE_INTEGER,
+      freeChunks: options.givesChunks === true,
+      partBytes: this.#sizes.partBytes,
+      maxParts: this.#sizes.maxParts,
+    });
+    const rejection = rejectionOf(received, options);
+    if (rejection) {
+      await received.drop();
+      throw rejection.thrown;
+    }
+    const added = await received.keep();
+    if (hash) this.#hashes.remember(id, hash, [...segments, ...added]);
+    if (received.sourceError) throw new SourceFailed(received.sourceError.thrown);
+    return { accepted: true, size: size + received.bytes };
+  }
+
+  /** The hash over all segments. Undefined when another process received some: then `finish` reads and hashes them. */
+  #hashOfAll(id: string, segments: Segment[], options: AppendOptions): HashState | undefined {
+    const algorithm = this.#hashes.algorithmOf(id) ?? options.algorithm ?? "sha256";
+    const { state, rest } = this.#hashes.resume(id, segments, algorithm);
+    return rest.length === 0 ? state : undefined;
+  }
+
+  async #finish(id: string, expectedDigest: string): Promise<StoredBlob> {
+    const generation = randomBytes(8).toString("hex");
+    const key = this.#keys.blob(expectedDigest, generation);
+    const { segments, size } = await this.#find(id);
+    const digest = await this.#digest(id, segments, expectedDigest);
+    this.#hashes.forget(id);
+    if (digest !== expectedDigest) {
+      await this.#remove(id);
+      throw invalidArgument({ field: "digest", description: "is not the digest of the content" });
+    }
+    const keys = this.#keys.upload(id);
+    const into = keys.into({ digest, generation });
+    let announced = false;
+    await assemble(this.#bucket, segments, key, {
+      copyBytes: this.#sizes.copyBytes,
+      announce: async () => {
+        announced = true;
+        await this.#bucket.put(into, Buffer.alloc(0));
+      },
+    });
+    // The blob exists now; if removing the upload fails, what remains is removed with the abandoned uploads.
+    const left = [keys.start, ...segments.map((segment) => segment.key), ...(announced ? [into] : [])];
+    await removeAll(this.#bucket, left).catch(() => undefined);
+    return { digest, size, generation };
+  }
+
+  /** The digest of the segments, in the algorithm of the expected one. Reads those after the known hash state. */
+  async #digest(id: string, segments: Segment[], expectedDigest: string): Promise<string> {
+    const algorithm = algorithmOf(expectedDigest);
+    const { state, rest } = this.#hashes.resume(id, segments, algorithm);
+    for (const segment of rest)
+      for await (const chunk of await this.#bucket.get({ ...segment, start: 0, end: segment.size - 1 }))
+        state.hash.update(chunk);
+    return `${algorithm}:${state.hash.digest("hex")}`;
+  }
+
+  async #remove(id: string): Promise<void> {
+    const upload = this.#keys.upload(id);
+    this.#hashes.forget(id);
+    // Without `start` the upload does not exist, even if the rest cannot be removed.
+    await this.#bucket.remove(upload.start);
+    const keys: string[] = [];
+    for await (const { key } of this.#bucket.list(upload.folder)) keys.push(key);
+    await this.#abortMultiparts(upload, keys);
+    await removeAll(this.#bucket, keys);
+  }
+
+  /** Aborts the multipart uploads of an upload: those of the blobs that it was being assembled into, and its own. */
+  async #abortMultiparts(upload: UploadKeys, keys: string[]): Promise<void> {
+    for (const key of keys) {
+      const blob = upload.intoOf(key);
+      if (blob) await abortAll(this.#bucket, this.#keys.blob(blob.digest, blob.generation));
+    }
+    await abortAll(this.#bucket, upload.folder);
+  }
+}
+
+async function removeAll(bucket: S3Bucket, keys: string[]): Promise<void> {
+  for (let at = 0; at < keys.length; at += REMOVAL_CONCURRENCY)
+    await Promise.all(keys.slice(at, at + REMOVAL_CONCURRENCY).map((key) => bucket.remove(key)));
+}
+
+async function abortAll(bucket: S3Bucket, keyPrefix: string): Promise<void> {
+  for await (const { key, uploadId } of bucket.listMultiparts(keyPrefix)) await bucket.abortMultipart(key, uploadId);
+}
