@@ -1,5 +1,6 @@
 import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
 import { type AuditMetrics, auditMetrics } from "./audit-metrics.ts";
+import { type DatabaseMetrics, databaseMetrics } from "./database-metrics.ts";
 import { type EventMetrics, eventMetrics } from "./event-metrics.ts";
 import { type GcMetrics, gcMetrics } from "./gc-metrics.ts";
 import { type GoldenSignals, goldenSignals } from "./golden-signals.ts";
@@ -11,25 +12,6 @@ const HANDLER_LABEL = "door";
 
 /** The metrics of one server, as plain data that can be sent between processes. */
 export type Snapshot = object[];
-
-/** The load of the database, read at each scrape. */
-export interface DatabaseGauges {
-  /**
-   * Connections: open ones, the idle ones among them, and callers that wait for one. Undefined when the engine has no
-   * pool.
-   */
-  pool?: { total: number; idle: number; waiting: number } | undefined;
-  /** Writes that wait or run. */
-  writes: number;
-}
-
-/** Metrics that only the database engine knows. */
-export interface DatabaseMetrics {
-  /** Counts a transaction that is retried. `reason`: from a bounded set. */
-  retried(reason: string): void;
-  /** Sets the source of the gauges. */
-  watch(read: () => DatabaseGauges): void;
-}
 
 /** All metrics of one server. */
 export interface Metrics {
@@ -57,42 +39,18 @@ export const METRICS_CONTENT_TYPE = Registry.PROMETHEUS_CONTENT_TYPE;
  */
 export function createMetrics(version: string): Metrics {
   const registry = new Registry();
-  const registers = [registry];
-  const bytes = <L extends string>(name: string, help: string, labelNames: L[]): Counter<L> =>
-    new Counter({ name, help, labelNames, registers });
-  const info = new Gauge({
-    name: "moorage_build_info",
-    help: "Always 1; the labels say what runs.",
-    labelNames: ["version", "node"],
-    registers,
-    aggregator: "first",
-  });
-  info.set({ version, node: process.versions.node }, 1);
-  const received = bytes("moorage_registry_received_bytes_total", "Bytes of request bodies that the registry read.", [
-    "verb",
-  ]);
-  const sent = bytes("moorage_registry_sent_bytes_total", "Bytes of answers that the registry wrote.", ["verb"]);
-  const read = bytes("moorage_blobs_read_bytes_total", "Bytes read from the blob store.", []);
-  const written = bytes("moorage_blobs_written_bytes_total", "Bytes written to the blob store.", []);
-  const retries = new Counter({
-    name: "moorage_database_retries_total",
-    help: "Transactions that were retried.",
-    labelNames: ["reason"],
-    registers,
-  });
+  setBuildInfo(registry, version);
   const limited = new Counter({
     name: "moorage_rate_limited_total",
     help: "Requests rejected by a rate limit, by handler and by what was counted.",
     labelNames: [HANDLER_LABEL, "kind"],
-    registers,
+    registers: [registry],
   });
   const mirror = mirrorMetrics(registry);
   const gc = gcMetrics(registry);
   const audit = auditMetrics(registry);
   const pulls = pullMetrics(registry);
   const events = eventMetrics(registry);
-  let gauges = (): DatabaseGauges => ({ writes: 0 });
-  databaseGauges(registry, () => gauges());
   const common = processRegistry();
   const metrics = {
     http: goldenSignals({
@@ -103,41 +61,9 @@ export function createMetrics(version: string): Metrics {
       outcome: "status",
     }),
     rpc: goldenSignals({ prefix: "moorage_rpc", noun: "request", what: "API calls", label: "method", outcome: "code" }),
-    registry: {
-      ...goldenSignals({
-        prefix: "moorage_registry",
-        noun: "request",
-        what: "registry requests",
-        label: "verb",
-        outcome: "status",
-      }),
-      received: (verb: string, count: number) => received.inc({ verb }, count),
-      sent: (verb: string, count: number) => sent.inc({ verb }, count),
-    },
-    database: {
-      ...goldenSignals({
-        prefix: "moorage_database",
-        noun: "transaction",
-        what: "database transactions",
-        label: "operation",
-        outcome: "outcome",
-      }),
-      retried: (reason: string) => retries.inc({ reason }),
-      watch: (from: () => DatabaseGauges) => {
-        gauges = from;
-      },
-    },
-    blobs: {
-      ...goldenSignals({
-        prefix: "moorage_blobs",
-        noun: "operation",
-        what: "blob store operations",
-        label: "operation",
-        outcome: "outcome",
-      }),
-      read: (count: number) => read.inc(count),
-      written: (count: number) => written.inc(count),
-    },
+    registry: registrySignals(registry),
+    database: databaseSignals(registry),
+    blobs: blobSignals(registry),
   };
   return {
     ...metrics,
@@ -157,6 +83,65 @@ export function createMetrics(version: string): Metrics {
         ...ofProcess,
       ];
     },
+  };
+}
+
+function setBuildInfo(registry: Registry, version: string): void {
+  const info = new Gauge({
+    name: "moorage_build_info",
+    help: "Always 1; the labels say what runs.",
+    labelNames: ["version", "node"],
+    registers: [registry],
+    aggregator: "first",
+  });
+  info.set({ version, node: process.versions.node }, 1);
+}
+
+function registrySignals(registry: Registry): Metrics["registry"] {
+  const bytes = (name: string, help: string): Counter<"verb"> =>
+    new Counter({ name, help, labelNames: ["verb"], registers: [registry] });
+  const received = bytes("moorage_registry_received_bytes_total", "Bytes of request bodies that the registry read.");
+  const sent = bytes("moorage_registry_sent_bytes_total", "Bytes of answers that the registry wrote.");
+  return {
+    ...goldenSignals({
+      prefix: "moorage_registry",
+      noun: "request",
+      what: "registry requests",
+      label: "verb",
+      outcome: "status",
+    }),
+    received: (verb, count) => received.inc({ verb }, count),
+    sent: (verb, count) => sent.inc({ verb }, count),
+  };
+}
+
+function databaseSignals(registry: Registry): Metrics["database"] {
+  return {
+    ...goldenSignals({
+      prefix: "moorage_database",
+      noun: "transaction",
+      what: "database transactions",
+      label: "operation",
+      outcome: "outcome",
+    }),
+    ...databaseMetrics(registry),
+  };
+}
+
+function blobSignals(registry: Registry): Metrics["blobs"] {
+  const bytes = (name: string, help: string): Counter => new Counter({ name, help, registers: [registry] });
+  const read = bytes("moorage_blobs_read_bytes_total", "Bytes read from the blob store.");
+  const written = bytes("moorage_blobs_written_bytes_total", "Bytes written to the blob store.");
+  return {
+    ...goldenSignals({
+      prefix: "moorage_blobs",
+      noun: "operation",
+      what: "blob store operations",
+      label: "operation",
+      outcome: "outcome",
+    }),
+    read: (count) => read.inc(count),
+    written: (count) => written.inc(count),
   };
 }
 
@@ -181,33 +166,4 @@ let sharedRegistry: Registry | undefined;
 function processRegistry(): Registry {
   if (sharedRegistry === undefined) collectDefaultMetrics({ register: (sharedRegistry = new Registry()) });
   return sharedRegistry;
-}
-
-function databaseGauges(registry: Registry, read: () => DatabaseGauges): void {
-  const registers = [registry];
-  registry.registerMetric(
-    new Gauge({
-      name: "moorage_database_connections",
-      help: "Connections of the pool, by state; waiting: calls that wait for one.",
-      labelNames: ["state"],
-      registers,
-      collect() {
-        const { pool } = read();
-        if (pool === undefined) return;
-        this.set({ state: "busy" }, pool.total - pool.idle);
-        this.set({ state: "idle" }, pool.idle);
-        this.set({ state: "waiting" }, pool.waiting);
-      },
-    }),
-  );
-  registry.registerMetric(
-    new Gauge({
-      name: "moorage_database_write_queue_length",
-      help: "Writes that wait or run; past 10,000 they are rejected.",
-      registers,
-      collect() {
-        this.set(read().writes);
-      },
-    }),
-  );
 }
