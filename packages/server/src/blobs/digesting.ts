@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Hash } from "node:crypto";
 import type { FileHandle } from "node:fs/promises";
-import type { DigestAlgorithm } from "./index.ts";
+import type { DigestAlgorithm } from "./blob-store.ts";
 
 const READ_BYTES = 512 * 1024;
 

@@ -1,6 +1,6 @@
 import { mkdir, open } from "node:fs/promises";
 import { join } from "node:path";
-import type { DigestAlgorithm } from "./index.ts";
+import type { DigestAlgorithm } from "./blob-store.ts";
 import { blobName, checkedUploadId } from "./names.ts";
 
 // <root>

@@ -1,7 +1,7 @@
 import { lstat, opendir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { FilesystemLayout } from "./filesystem-layout.ts";
-import type { ListedBlob, ListedUpload } from "./index.ts";
+import type { ListedBlob, ListedUpload } from "./blob-store.ts";
 import { isUploadId } from "./names.ts";
 
 const LEFT_LOCK = /^([0-9a-f]{32})\.(?:lock|takeover)$/;

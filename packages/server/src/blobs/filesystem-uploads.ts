@@ -9,7 +9,7 @@ import type { HashState } from "./digesting.ts";
 import { withFilesystemErrors } from "./filesystem-errors.ts";
 import { syncFolder } from "./filesystem-layout.ts";
 import type { FilesystemLayout } from "./filesystem-layout.ts";
-import type { Appended, AppendOptions, ByteSource, DigestAlgorithm, StoredBlob } from "./index.ts";
+import type { Appended, AppendOptions, ByteSource, DigestAlgorithm, StoredBlob } from "./blob-store.ts";
 import { rejectionOf, writeFrom } from "./transfer.ts";
 import type { Written } from "./transfer.ts";
 import { lockHolder, removeLocks, takeLock } from "./upload-lock.ts";

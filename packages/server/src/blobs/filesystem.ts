@@ -4,7 +4,7 @@ import { withFilesystemErrors } from "./filesystem-errors.ts";
 import { createFolders, filesystemLayout } from "./filesystem-layout.ts";
 import { listBlobs, listUploads } from "./filesystem-lists.ts";
 import { FilesystemUploads } from "./filesystem-uploads.ts";
-import type { BlobStore } from "./index.ts";
+import type { BlobStore } from "./blob-store.ts";
 import { readTo } from "./transfer.ts";
 
 /**

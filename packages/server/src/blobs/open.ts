@@ -1,5 +1,5 @@
 import { openFilesystemBlobs } from "./filesystem.ts";
-import type { BlobStore } from "./index.ts";
+import type { BlobStore } from "./blob-store.ts";
 
 /**
  * The store that the settings name: S3 by its URL, or files in the data folder. Throws a BlobsUrlError for a URL that

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { createLru } from "../lib/lru.ts";
 import { copyHash, emptyHash, MAX_IDLE_HASHES } from "./digesting.ts";
 import type { HashState } from "./digesting.ts";
-import type { DigestAlgorithm } from "./index.ts";
+import type { DigestAlgorithm } from "./blob-store.ts";
 import type { Segment } from "./s3-parts.ts";
 
 /** The hash over the first segments of an upload, and the fingerprint of those segments. */

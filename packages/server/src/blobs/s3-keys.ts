@@ -1,5 +1,5 @@
 import { blobName, checkedUploadId } from "./names.ts";
-import type { StoredBlob } from "./index.ts";
+import type { StoredBlob } from "./blob-store.ts";
 
 // <prefix>/
 // ├── blobs/sha256/9f/9f86d0….1c2d3e4f5a6b7c8d   <hex>.<generation>, never replaced

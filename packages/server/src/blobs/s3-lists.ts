@@ -1,4 +1,4 @@
-import type { ListedBlob, ListedUpload } from "./index.ts";
+import type { ListedBlob, ListedUpload } from "./blob-store.ts";
 import type { S3Bucket } from "./s3-bucket.ts";
 import type { S3Keys } from "./s3-keys.ts";
 

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { Code, invalidArgument, MoorageError, notFound } from "../errors.ts";
 import { algorithmOf } from "./digesting.ts";
 import type { HashState } from "./digesting.ts";
-import type { Appended, AppendOptions, ByteSource, StoredBlob } from "./index.ts";
+import type { Appended, AppendOptions, ByteSource, StoredBlob } from "./blob-store.ts";
 import { assemble } from "./s3-assemble.ts";
 import type { S3Bucket } from "./s3-bucket.ts";
 import { aborted, isConflict, SourceFailed, withS3Errors } from "./s3-errors.ts";

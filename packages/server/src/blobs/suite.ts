@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { Code, MoorageError } from "../errors.ts";
-import type { BlobStore, DigestAlgorithm } from "./index.ts";
+import type { BlobStore, DigestAlgorithm } from "./blob-store.ts";
 
 /** How the suite opens a store: an empty one, and the same one again, as after a restart of the process. */
 export interface Engine {

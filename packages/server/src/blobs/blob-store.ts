@@ -1,0 +1,110 @@
+import type { Readable } from "node:stream";
+
+export type DigestAlgorithm = "sha256" | "sha512";
+
+/** The first and the last byte of the range, both inclusive. */
+export interface ByteRange {
+  start: number;
+  end: number;
+}
+
+/** Bytes in the order of arrival; iterating over the body of an HTTP request gives such a source. */
+export type ByteSource = AsyncIterable<Uint8Array> | ReturnType<Readable["iterator"]>;
+
+export interface AppendOptions {
+  /**
+   * The algorithm to hash with during the append; a guess, since the client sends the digest only at the end. Defaults
+   * to sha256.
+   */
+  algorithm?: DigestAlgorithm;
+  /**
+   * The exact number of bytes expected. With more or fewer, the append fails with INVALID_ARGUMENT on `length`, and the
+   * upload is as before.
+   */
+  length?: number;
+  /**
+   * Whether the bytes that arrived before an error of the source stay. If false, the upload is set back to its size
+   * before. Defaults to true.
+   */
+  keepPartial?: boolean;
+  /**
+   * Whether the source never uses its chunks again, so that their memory may be freed once they are written. Defaults
+   * to false.
+   */
+  givesChunks?: boolean;
+}
+
+/**
+ * The result of an append. Not accepted: the offset was not the end of the upload, and nothing was read. `size` is the
+ * synced size of the upload.
+ */
+export interface Appended {
+  accepted: boolean;
+  size: number;
+}
+
+export interface StoredBlob {
+  digest: string;
+  size: number;
+  generation: string;
+}
+
+/** An upload, and the time of its last bytes in milliseconds since 1970. */
+export interface ListedUpload {
+  id: string;
+  modifiedMs: number;
+}
+
+/** A blob, its size in bytes, and when it was finished, in milliseconds since 1970. */
+export interface ListedBlob extends StoredBlob {
+  modifiedMs: number;
+}
+
+/**
+ * Receives the bytes of a blob. The chunk's memory is reused once the promise resolves. A rejected promise ends the
+ * reading.
+ */
+export type ByteSink = (chunk: Buffer) => Promise<void>;
+
+/**
+ * Content-addressed storage of bytes, without knowledge of repositories and rights. Memory use does not grow with the
+ * size of a blob. Unknown uploads and blobs are NOT_FOUND; a full disk is RESOURCE_EXHAUSTED and leaves the data as it
+ * was; a store that cannot be reached is UNAVAILABLE. Any process that opened the same storage may continue an upload.
+ * The tests in suite.ts define what every engine must do.
+ */
+export interface BlobStore {
+  /** Creates an empty upload. The id is 32 hex characters. */
+  startUpload(id: string): Promise<void>;
+  /** The number of synced bytes of an upload. */
+  uploadSize(id: string): Promise<number>;
+  /**
+   * Adds the source's bytes at the offset (defaults to the end) and syncs them. Only one append at a time: a concurrent
+   * one is ABORTED. When the source fails, its error is thrown after the bytes that arrived were kept or removed, by
+   * `keepPartial`.
+   */
+  append(id: string, offset: number | undefined, source: ByteSource, options?: AppendOptions): Promise<Appended>;
+  /**
+   * Turns the upload into a blob with the digest and a new generation, durably: it survives a power failure. A digest
+   * that does not match the content is INVALID_ARGUMENT on `digest`, and the upload is removed.
+   */
+  finish(id: string, expectedDigest: string): Promise<StoredBlob>;
+  /** Reads a whole small blob, of at most SMALL_BLOB_BYTES. */
+  readWhole(digest: string, generation: string): Promise<Buffer>;
+  /** Sends the bytes of the range in order. The range must lie within the blob. */
+  read(digest: string, generation: string, range: ByteRange, sink: ByteSink): Promise<void>;
+  /**
+   * A URL from which any client may GET the blob, or ranges of it, for that long, without this server. Absent when the
+   * engine has no such URLs.
+   */
+  redirectUrl?(digest: string, generation: string, ttlMs: number): Promise<string>;
+  /** Removes one generation of a blob. Does nothing when it is missing. */
+  remove(digest: string, generation: string): Promise<void>;
+  /** Removes an upload. Does nothing when it is missing. */
+  removeUpload(id: string): Promise<void>;
+  listUploads(): AsyncIterable<ListedUpload>;
+  /** Finds blobs without a record. */
+  listBlobs(): AsyncIterable<ListedBlob>;
+}
+
+/** A blob of at most this size is read whole rather than streamed. */
+export const SMALL_BLOB_BYTES = 64 * 1024;
