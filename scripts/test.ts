@@ -15,7 +15,8 @@ import { runUnit } from "./test/unit.ts";
 const root = dirname(import.meta.dirname);
 const startMs = performance.now();
 const given = process.argv.slice(2);
-const extent: Extent = given.includes("--all") ? "all" : given.includes("--rest") ? "rest" : "quick";
+// `npm run test:all -- --rest` gives both.
+const extent: Extent = given.includes("--rest") ? "rest" : given.includes("--all") ? "all" : "quick";
 const options = given.filter((each) => each.startsWith("-") && each !== "--all" && each !== "--rest");
 const words = given.filter((each) => !each.startsWith("-"));
 const engines = (process.env.MOORAGE_TEST_ENGINES ?? "sqlite,postgres").split(",") as Engine[];
