@@ -11,6 +11,8 @@ export interface Policy {
   isProtected(tag: string): boolean;
   /** Whether there is any pattern of protected tags. */
   protects: boolean;
+  /** Whether there is any pattern of immutable tags. */
+  fixes: boolean;
   /** In order: the first rule that matches a tag decides. */
   rules: readonly RetentionRule[];
   /** How long the history of tags is retained, in milliseconds; Infinity means for ever. */
@@ -29,6 +31,7 @@ const NOTHING: Policy = {
   isImmutable: () => false,
   isProtected: () => false,
   protects: false,
+  fixes: false,
   rules: [],
   historyRetentionMs: Infinity,
 };
@@ -55,6 +58,7 @@ export function compilePolicy({ immutableTags, protectedTags, retention, history
     isImmutable: anyOf(immutableTags),
     isProtected: anyOf(protectedTags),
     protects: protectedTags.length > 0,
+    fixes: immutableTags.length > 0,
     rules: retention.map(({ tagPattern, keepLast, keepFor }) => {
       return {
         matches: tagPattern === "" ? () => true : anyOf([tagPattern]),

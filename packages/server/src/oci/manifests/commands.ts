@@ -5,6 +5,7 @@ import { deleteTag, moveTag } from "../../registry/index.ts";
 import { makeRepository } from "../blobs/commands.ts";
 import { RegistryError } from "../errors.ts";
 import { startGraceAround } from "../gc/grace-commands.ts";
+import { type FixedTag, fixedTagAbove } from "./fixed-tags.ts";
 import type { ParsedManifest } from "./parse.ts";
 import { denied, lackingOf, resolveForPush, repositoryFor } from "../names.ts";
 import { emitDelete, emitPush } from "../events.ts";
@@ -150,13 +151,16 @@ export async function missingReferences(
 
 /**
  * Deletes a manifest by digest, with the tags that point to it. The history of these tags is retained, and the grace of
- * the content that the manifest refers to starts. Throws MANIFEST_UNKNOWN when the repo has no such manifest. Source:
+ * the content that the manifest refers to starts. A manifest below an index that a protected or immutable tag points to
+ * is not deleted: `neededBy` is that tag. Throws MANIFEST_UNKNOWN when the repo has no such manifest. Source:
  * docs/contract.md, "Registry".
  */
 export const deleteManifest = command(
   "oci.deleteManifest",
-  async (call: Call, { name, digest }: { name: string; digest: string }): Promise<void> => {
+  async (call: Call, { name, digest }: { name: string; digest: string }): Promise<{ neededBy?: FixedTag }> => {
     const repo = await repositoryFor(call, name, Capability.CAP_MANIFEST_DELETE);
+    const neededBy = await fixedTagAbove(call, repo, digest);
+    if (neededBy !== undefined) return { neededBy };
     await startGraceAround(call, repo, digest);
     const { numDeletedRows } = await call.tx
       .deleteFrom("manifests")
@@ -178,6 +182,7 @@ export const deleteManifest = command(
       resource: repo,
       details: { digest, tags: tags.map((tag) => tag.name).join(" ") },
     });
+    return {};
   },
 );
 

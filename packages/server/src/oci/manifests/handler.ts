@@ -15,6 +15,7 @@ import { sendEmpty } from "../send.ts";
 import { wholeBodyOf } from "../body.ts";
 import { manifestAsOf, notPulled, type Pulled } from "../tags/timed-pull.ts";
 import { deleteManifest, putManifest, removeTag } from "./commands.ts";
+import type { FixedTag } from "./fixed-tags.ts";
 
 const MAX_TAGS = 100;
 
@@ -143,9 +144,19 @@ async function handleDelete(exchange: Exchange, reference: string): Promise<void
       headers: { allow: "GET, HEAD" },
     });
   }
-  if (isDigest(reference)) await deps.transactor.write(deleteManifest, exchange.callData, { name, digest: reference });
-  else await deps.transactor.write(removeTag, exchange.callData, { name, tag: reference });
+  if (isDigest(reference)) {
+    const { neededBy } = await deps.transactor.write(deleteManifest, exchange.callData, { name, digest: reference });
+    if (neededBy !== undefined) throw needed(neededBy);
+  } else await deps.transactor.write(removeTag, exchange.callData, { name, tag: reference });
   sendEmpty(exchange, 202, {});
+}
+
+/** The error for deleting a manifest that a tag needs, like that for a blob which a manifest needs. */
+function needed({ tag, kind, manifest }: FixedTag): RegistryError {
+  return new RegistryError("UNSUPPORTED", `Tag ${tag} is ${kind} and needs this manifest`, {
+    headers: { allow: "GET, HEAD" },
+    detail: { tag, manifest },
+  });
 }
 
 /** The whole body. Throws SIZE_INVALID with status 413 when it exceeds `maxManifestBytes`. */
