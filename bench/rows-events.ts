@@ -30,7 +30,7 @@ const BODY = JSON.stringify({
   tag: "latest",
   digest: `sha256:${"0".repeat(64)}`,
   type: "manifest",
-  when: "2026-11-21T00:00:00.000Z",
+  when: "2026-11-21T00:00:00.000000",
   remote_address: "192.0.2.10",
   user_agent: "bench/1.0",
 });

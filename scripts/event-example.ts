@@ -67,6 +67,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   reason: "push",
   remote_address: "192.0.2.7",
   user_agent: "docker/28.0.1",
+  when: "2026-01-15T10:00:00.000000",
   method: "GET",
   message: "a test of this subscription",
   email: "ann@example.com",

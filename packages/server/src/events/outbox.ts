@@ -53,9 +53,16 @@ export async function appendRows(tx: Database, rows: readonly OutboxRow[]): Prom
   }
 }
 
-/** The actor as JSON text. */
+/**
+ * The actor as JSON text. All claims are texts, since receivers read `act` as a map of texts: `true` becomes "true",
+ * 12 becomes "12", and a claim with parts its JSON. Source: docs/contract.md, "Events".
+ */
 export function actorOf({ identity, act }: Actor): string {
-  return JSON.stringify({ subject: identity, act });
+  const texts = Object.entries(act).map(([name, value]) => [
+    name,
+    typeof value === "string" ? value : JSON.stringify(value),
+  ]);
+  return JSON.stringify({ subject: identity, act: Object.fromEntries(texts) });
 }
 
 function rowOf(

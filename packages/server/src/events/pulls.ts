@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import { type RegistryPull, RegistryPullSchema } from "@moorage/api";
-import { timestamp } from "../lib/timestamps.ts";
+import { civilTime } from "../lib/timestamps.ts";
 import { parentOf } from "../lib/uid.ts";
 import type { Actor, Call } from "../core/call.ts";
 import { type Database, statement, takeAdvisoryLock } from "../store/index.ts";
@@ -87,17 +87,16 @@ function rowsOf({ repo, actor, timesMs: [firstMs, ...otherMs], ...pull }: Buffer
   const row = { type: TYPE, subject: repo, group: parentOf(repo), target: "", actor: actorOf(actor) };
   const body = bodyOf(
     RegistryPullSchema,
-    create(RegistryPullSchema, { ...pull, repoId: repo, when: timestamp(firstMs) }),
+    create(RegistryPullSchema, { ...pull, repoId: repo, when: civilTime(firstMs) }),
   );
-  // Quotation marks inside JSON strings are escaped, so the first match is this field. All timestamps have the same
-  // length.
+  // Quotation marks inside JSON strings are escaped, so the first match is this field. All times have the same length.
   const at = body.indexOf(WHEN) + WHEN.length;
   const [head, tail] = [body.slice(0, at), body.slice(body.indexOf('"', at))];
   const rowAt = (timeMs: number): OutboxRow => ({
     ...row,
     id: randomUUID(),
     timeMs,
-    body: head + new Date(timeMs).toISOString() + tail,
+    body: head + civilTime(timeMs) + tail,
   });
   return [{ ...row, id: randomUUID(), timeMs: firstMs, body }, ...otherMs.map(rowAt)];
 }

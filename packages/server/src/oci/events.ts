@@ -1,5 +1,5 @@
 import { RegistryCollectSchema, RegistryDeleteSchema, RegistryPushSchema } from "@moorage/api";
-import { timestamp } from "../lib/timestamps.ts";
+import { civilTime } from "../lib/timestamps.ts";
 import { parentOf } from "../lib/uid.ts";
 import type { Call } from "../core/call.ts";
 import { pathOf } from "./names.ts";
@@ -57,7 +57,7 @@ export async function emitCollection(
       repoId: repo,
       type,
       digests: digests.slice(at, at + MAX_DIGESTS),
-      when: timestamp(call.nowMs),
+      when: civilTime(call.nowMs),
     };
     call.emit(RegistryCollectSchema, { type: "registry.collect.v1", ...subjectOf(repo), isSystem: true, body });
   }
@@ -68,5 +68,5 @@ function subjectOf(repo: string): { subject: string; group: string } {
 }
 
 function requestOf({ nowMs, remoteAddress, userAgent }: Call) {
-  return { when: timestamp(nowMs), remoteAddress, userAgent };
+  return { when: civilTime(nowMs), remoteAddress, userAgent };
 }

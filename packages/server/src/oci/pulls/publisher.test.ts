@@ -89,7 +89,7 @@ test("pulls buffered before the start are published, and later ones once it is w
   const bodies = (await emitted(5)).slice(2).map((body) => JSON.parse(body) as { digest: string; when: string });
   assert.deepEqual(
     bodies.map(({ when }) => when),
-    ["1970-01-01T00:00:00.007Z", "1970-01-01T00:00:00.008Z", "1970-01-01T00:00:00.009Z"],
+    ["1970-01-01T00:00:00.007000", "1970-01-01T00:00:00.008000", "1970-01-01T00:00:00.009000"],
   );
   assert.deepEqual(
     bodies.map(({ digest }) => digest),

@@ -4,8 +4,7 @@
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_struct, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
 import { file_moorage_common_options } from "../../common/options_pb.ts";
 import type { JsonObject, Message } from "@bufbuild/protobuf";
 
@@ -13,7 +12,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file moorage/events/v2/event_bodies.proto.
  */
 export const file_moorage_events_v2_event_bodies: GenFile = /*@__PURE__*/
-  fileDesc("CiRtb29yYWdlL2V2ZW50cy92Mi9ldmVudF9ib2RpZXMucHJvdG8SEW1vb3JhZ2UuZXZlbnRzLnYyIj4KBUFjdG9yEg8KB3N1YmplY3QYASABKAkSJAoDYWN0GAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCLvAQoMUmVnaXN0cnlQdXNoEhIKCnJlcG9zaXRvcnkYASABKAkSGAoHcmVwb19pZBgCIAEoCVIHcmVwb19pZBILCgN0YWcYAyABKAkSDgoGZGlnZXN0GAQgASgJEgwKBHR5cGUYBSABKAkSKAoEd2hlbhgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJgoOcmVtb3RlX2FkZHJlc3MYByABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYCCABKAlSCnVzZXJfYWdlbnQ6FMK8GBByZWdpc3RyeS5wdXNoLnYxIv8BCgxSZWdpc3RyeVB1bGwSEgoKcmVwb3NpdG9yeRgBIAEoCRIYCgdyZXBvX2lkGAIgASgJUgdyZXBvX2lkEgsKA3RhZxgDIAEoCRIOCgZkaWdlc3QYBCABKAkSDAoEdHlwZRgFIAEoCRIoCgR3aGVuGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCg5yZW1vdGVfYWRkcmVzcxgHIAEoCVIOcmVtb3RlX2FkZHJlc3MSHgoKdXNlcl9hZ2VudBgIIAEoCVIKdXNlcl9hZ2VudBIOCgZtZXRob2QYCSABKAk6FMK8GBByZWdpc3RyeS5wdWxsLnYxIuYBCg5SZWdpc3RyeURlbGV0ZRISCgpyZXBvc2l0b3J5GAEgASgJEhgKB3JlcG9faWQYAiABKAlSB3JlcG9faWQSDgoGZGlnZXN0GAMgASgJEgwKBHR5cGUYBCABKAkSKAoEd2hlbhgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJgoOcmVtb3RlX2FkZHJlc3MYBiABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYByABKAlSCnVzZXJfYWdlbnQ6FsK8GBJyZWdpc3RyeS5kZWxldGUudjEioQEKD1JlZ2lzdHJ5Q29sbGVjdBISCgpyZXBvc2l0b3J5GAEgASgJEhgKB3JlcG9faWQYAiABKAlSB3JlcG9faWQSDwoHZGlnZXN0cxgDIAMoCRIMCgR0eXBlGAQgASgJEigKBHdoZW4YBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wOhfCvBgTcmVnaXN0cnkuY29sbGVjdC52MSL+AQoJVGFnQ2hhbmdlEgsKA3VpZBgBIAEoCRIMCgRuYW1lGAIgASgJEg4KBmRpZ2VzdBgDIAEoCRIXCg9wcmV2aW91c19kaWdlc3QYBCABKAkSDgoGcmVhc29uGAUgASgJEhIKCmRlcHJlY2F0ZWQYBiABKAgSDwoHYnVuZGxlcxgHIAMoCTp4wrwYJGFwaS5wbGF0Zm9ybS5yZWdpc3RyeS50YWcuY3JlYXRlZC52McK8GCRhcGkucGxhdGZvcm0ucmVnaXN0cnkudGFnLnVwZGF0ZWQudjHCvBgkYXBpLnBsYXRmb3JtLnJlZ2lzdHJ5LnRhZy5kZWxldGVkLnYxInAKBlNpZ25JbhIQCghpZGVudGl0eRgBIAEoCRIQCghwcm92aWRlchgCIAEoCRINCgVlbWFpbBgDIAEoCTozwrwYFmFwaS5hdXRoLnJlZ2lzdGVyZWQudjHCvBgVYXBpLmF1dGguc2lnbmVkX2luLnYxImsKDkludml0ZUFjY2VwdGVkEgsKA3VpZBgBIAEoCRIQCghpZGVudGl0eRgCIAEoCRIUCgxyb2xlX2JpbmRpbmcYAyABKAk6JMK8GCBhcGkuaWFtLmdyb3VwX2ludml0ZS5hY2NlcHRlZC52MSIeCg9SZXNvdXJjZURlbGV0ZWQSCwoDdWlkGAEgASgJIk0KEFN1YnNjcmlwdGlvblRlc3QSFAoMc3Vic2NyaXB0aW9uGAEgASgJEg8KB21lc3NhZ2UYAiABKAk6EsK8GA5ldmVudHMudGVzdC52MWIGcHJvdG8z", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_moorage_common_options]);
+  fileDesc("CiRtb29yYWdlL2V2ZW50cy92Mi9ldmVudF9ib2RpZXMucHJvdG8SEW1vb3JhZ2UuZXZlbnRzLnYyIj4KBUFjdG9yEg8KB3N1YmplY3QYASABKAkSJAoDYWN0GAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCLTAQoMUmVnaXN0cnlQdXNoEhIKCnJlcG9zaXRvcnkYASABKAkSGAoHcmVwb19pZBgCIAEoCVIHcmVwb19pZBILCgN0YWcYAyABKAkSDgoGZGlnZXN0GAQgASgJEgwKBHR5cGUYBSABKAkSDAoEd2hlbhgGIAEoCRImCg5yZW1vdGVfYWRkcmVzcxgHIAEoCVIOcmVtb3RlX2FkZHJlc3MSHgoKdXNlcl9hZ2VudBgIIAEoCVIKdXNlcl9hZ2VudDoUwrwYEHJlZ2lzdHJ5LnB1c2gudjEi4wEKDFJlZ2lzdHJ5UHVsbBISCgpyZXBvc2l0b3J5GAEgASgJEhgKB3JlcG9faWQYAiABKAlSB3JlcG9faWQSCwoDdGFnGAMgASgJEg4KBmRpZ2VzdBgEIAEoCRIMCgR0eXBlGAUgASgJEgwKBHdoZW4YBiABKAkSJgoOcmVtb3RlX2FkZHJlc3MYByABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYCCABKAlSCnVzZXJfYWdlbnQSDgoGbWV0aG9kGAkgASgJOhTCvBgQcmVnaXN0cnkucHVsbC52MSLKAQoOUmVnaXN0cnlEZWxldGUSEgoKcmVwb3NpdG9yeRgBIAEoCRIYCgdyZXBvX2lkGAIgASgJUgdyZXBvX2lkEg4KBmRpZ2VzdBgDIAEoCRIMCgR0eXBlGAQgASgJEgwKBHdoZW4YBSABKAkSJgoOcmVtb3RlX2FkZHJlc3MYBiABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYByABKAlSCnVzZXJfYWdlbnQ6FsK8GBJyZWdpc3RyeS5kZWxldGUudjEihQEKD1JlZ2lzdHJ5Q29sbGVjdBISCgpyZXBvc2l0b3J5GAEgASgJEhgKB3JlcG9faWQYAiABKAlSB3JlcG9faWQSDwoHZGlnZXN0cxgDIAMoCRIMCgR0eXBlGAQgASgJEgwKBHdoZW4YBSABKAk6F8K8GBNyZWdpc3RyeS5jb2xsZWN0LnYxIv4BCglUYWdDaGFuZ2USCwoDdWlkGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGZGlnZXN0GAMgASgJEhcKD3ByZXZpb3VzX2RpZ2VzdBgEIAEoCRIOCgZyZWFzb24YBSABKAkSEgoKZGVwcmVjYXRlZBgGIAEoCBIPCgdidW5kbGVzGAcgAygJOnjCvBgkYXBpLnBsYXRmb3JtLnJlZ2lzdHJ5LnRhZy5jcmVhdGVkLnYxwrwYJGFwaS5wbGF0Zm9ybS5yZWdpc3RyeS50YWcudXBkYXRlZC52McK8GCRhcGkucGxhdGZvcm0ucmVnaXN0cnkudGFnLmRlbGV0ZWQudjEicAoGU2lnbkluEhAKCGlkZW50aXR5GAEgASgJEhAKCHByb3ZpZGVyGAIgASgJEg0KBWVtYWlsGAMgASgJOjPCvBgWYXBpLmF1dGgucmVnaXN0ZXJlZC52McK8GBVhcGkuYXV0aC5zaWduZWRfaW4udjEiawoOSW52aXRlQWNjZXB0ZWQSCwoDdWlkGAEgASgJEhAKCGlkZW50aXR5GAIgASgJEhQKDHJvbGVfYmluZGluZxgDIAEoCTokwrwYIGFwaS5pYW0uZ3JvdXBfaW52aXRlLmFjY2VwdGVkLnYxIh4KD1Jlc291cmNlRGVsZXRlZBILCgN1aWQYASABKAkiTQoQU3Vic2NyaXB0aW9uVGVzdBIUCgxzdWJzY3JpcHRpb24YASABKAkSDwoHbWVzc2FnZRgCIAEoCToSwrwYDmV2ZW50cy50ZXN0LnYxYgZwcm90bzM", [file_google_protobuf_struct, file_moorage_common_options]);
 
 /**
  * Actor is who caused an event.
@@ -29,8 +28,8 @@ export type Actor = Message<"moorage.events.v2.Actor"> & {
   subject: string;
 
   /**
-   * Claims of the external token that the identity was assumed by, such as iss and sub; {actor: system} for the server
-   * itself.
+   * Claims of the external token that the identity was assumed by, such as iss and sub, each as text ("true", "12");
+   * {actor: system} for the server itself.
    *
    * @generated from field: google.protobuf.Struct act = 2;
    */
@@ -86,11 +85,11 @@ export type RegistryPush = Message<"moorage.events.v2.RegistryPush"> & {
   type: string;
 
   /**
-   * When.
+   * When, as civil time in UTC with microseconds and without a zone: 2026-11-22T08:15:30.123456.
    *
-   * @generated from field: google.protobuf.Timestamp when = 6;
+   * @generated from field: string when = 6;
    */
-  when?: Timestamp | undefined;
+  when: string;
 
   /**
    * Where the request came from.
@@ -156,11 +155,11 @@ export type RegistryPull = Message<"moorage.events.v2.RegistryPull"> & {
   type: string;
 
   /**
-   * When.
+   * When, as civil time in UTC with microseconds and without a zone: 2026-11-22T08:15:30.123456.
    *
-   * @generated from field: google.protobuf.Timestamp when = 6;
+   * @generated from field: string when = 6;
    */
-  when?: Timestamp | undefined;
+  when: string;
 
   /**
    * Where the request came from.
@@ -226,11 +225,11 @@ export type RegistryDelete = Message<"moorage.events.v2.RegistryDelete"> & {
   type: string;
 
   /**
-   * When.
+   * When, as civil time in UTC with microseconds and without a zone: 2026-11-22T08:15:30.123456.
    *
-   * @generated from field: google.protobuf.Timestamp when = 5;
+   * @generated from field: string when = 5;
    */
-  when?: Timestamp | undefined;
+  when: string;
 
   /**
    * Where the request came from.
@@ -289,11 +288,11 @@ export type RegistryCollect = Message<"moorage.events.v2.RegistryCollect"> & {
   type: string;
 
   /**
-   * When.
+   * When, as civil time in UTC with microseconds and without a zone: 2026-11-22T08:15:30.123456.
    *
-   * @generated from field: google.protobuf.Timestamp when = 5;
+   * @generated from field: string when = 5;
    */
-  when?: Timestamp | undefined;
+  when: string;
 };
 
 /**
