@@ -8,7 +8,7 @@ import { createRemoteJWKSet, decodeJwt, jwtVerify, SignJWT } from "jose";
 import { Code } from "../../src/errors.ts";
 import { newUid } from "../../src/lib/uid.ts";
 import { type AccessHouse, openAccess } from "../support/access.ts";
-import { newKey } from "../support/issuer.ts";
+import { newKey, openIssuer } from "../support/issuer.ts";
 import { openProvider, type RealProvider } from "../support/openid-provider.ts";
 import type { Detail } from "../support/platform.ts";
 
@@ -238,6 +238,47 @@ test("static keys: a token needs the issuer, subject, audience and keys given, u
     401,
   );
   house.clock.nowMs = Date.now();
+});
+
+test("a token for the host name of the installation, without a scheme, is accepted where the identity names no audience", async () => {
+  const host = new URL(house.baseUrl).host;
+  const byName = await openIssuer();
+  const token = (): Promise<string> =>
+    byName.sign({ iss: byName.url, sub: "ci", aud: host, exp: Math.floor(house.clock.nowMs / 1000) + 600 });
+  try {
+    const uid = await house.addIdentity({
+      case: "claimMatch",
+      value: { iss: { case: "issuer", value: byName.url }, sub: { case: "subject", value: "ci" } },
+    });
+    const answer = await call("/sts/exchange", { bearer: await token() });
+    assert.equal((await whoIs(answer.body["token"])).identity, uid);
+    const named = await house.addIdentity({
+      case: "claimMatch",
+      value: {
+        iss: { case: "issuer", value: byName.url },
+        sub: { case: "subject", value: "ci" },
+        aud: { case: "audience", value: house.baseUrl },
+      },
+    });
+    const bearer = await token();
+    assert.equal((await call(`/sts/exchange?identity=${named}`, { bearer })).status, 401, "another audience is named");
+  } finally {
+    await byName.close();
+  }
+  const key = newKey("k");
+  const value = { issuer: "offline", subject: "robot", issuerKeys: JSON.stringify({ keys: [key.jwk] }) };
+  await house.addIdentity({ case: "staticKeys", value });
+  for (const [aud, status] of [
+    [host, 200],
+    [house.baseUrl, 200],
+    [`other.${host}`, 401],
+    [`//${host}`, 401],
+  ] as const) {
+    const bearer = await new SignJWT({ iss: "offline", sub: "robot", aud, exp: Math.floor(Date.now() / 1000) + 3600 })
+      .setProtectedHeader({ alg: "RS256", kid: "k" })
+      .sign(key.privateKey);
+    assert.equal((await call("/sts/exchange", { bearer })).status, status, aud);
+  }
 });
 
 test("a refresh token is good for one exchange, for the same rights or fewer; its second use revokes the family", async () => {

@@ -688,7 +688,7 @@ export const COMMENTS: Readonly<Record<string, string>> = {
   "moorage.iam.v2.ServicePrincipal": "ServicePrincipal names a service of the installation.",
   "moorage.iam.v2.ServicePrincipal.SERVICE_PRINCIPAL_UNSPECIFIED": "None.",
   "moorage.iam.v2.StaticKeys": "StaticKeys accepts tokens of an issuer that publishes no keys.",
-  "moorage.iam.v2.StaticKeys.audiences": "The audiences accepted; none: the platform's own.",
+  "moorage.iam.v2.StaticKeys.audiences": "The audiences accepted; none: the platform's URL and its host[:port].",
   "moorage.iam.v2.StaticKeys.expiration_time": "When the keys stop being accepted.",
   "moorage.iam.v2.StaticKeys.issuer": "The token's `iss`, exactly.",
   "moorage.iam.v2.StaticKeys.issuer_keys": "A JWKS document with public keys.",

@@ -6,7 +6,7 @@ import { isUid } from "../../lib/uid.ts";
 import type { Database } from "../../store/index.ts";
 import { withAuditReason } from "../audit.ts";
 import type { Jwt } from "../tokens/jwt.ts";
-import { mismatch, namesIssuer, type Relationship, staticKeys } from "./claim-match.ts";
+import { mismatch, namesIssuer, ownAudiencesOf, type Relationship, staticKeys } from "./claim-match.ts";
 import { findIdentity, identitiesWithSubject, type IdentityRow } from "./identity-rows.ts";
 import { type ExternalVerifier, pickKey, verifySignature } from "./issuer-keys.ts";
 import { loggedClaims, loggedValue, notAccepted, type TokenRejection, rejectionError } from "./rejections.ts";
@@ -48,6 +48,7 @@ export async function acceptingIdentity(
   { nowMs, requestId }: CallData,
 ): Promise<Accepted> {
   const checkSignature = signatureCheck(deps.external, jwt, nowMs);
+  const ownAudiences = ownAudiencesOf(deps.config.baseUrl);
   const accepted: Accepted[] = [];
   let failure: unknown;
   let rejected: TokenRejection & { identity: string } = {
@@ -58,7 +59,7 @@ export async function acceptingIdentity(
   for (const row of rows.length === 0 && identity !== "" ? [undefined] : rows) {
     const relationship = row ? relationshipOf(row) : NO_RELATIONSHIP;
     try {
-      const reason = await judge(relationship, jwt, deps.config.baseUrl, nowMs, checkSignature);
+      const reason = await judge(relationship, jwt, ownAudiences, nowMs, checkSignature);
       if (reason) rejected = { ...reason, identity: row?.uid ?? identity };
       else if (row) accepted.push({ row, relationship });
     } catch (error) {
@@ -87,14 +88,14 @@ async function candidates(reader: Database, { claims }: Jwt, identity: string): 
 async function judge(
   relationship: Relationship,
   jwt: Jwt,
-  ownAudience: string,
+  ownAudiences: readonly string[],
   nowMs: number,
   checkSignature: SignatureCheck,
 ): Promise<TokenRejection | undefined> {
   if (!namesIssuer(relationship, jwt.claims))
     return notAccepted("the identity does not name the issuer, cannot be assumed, or does not exist");
   const error = await checkSignature(relationship);
-  if (error === undefined) return mismatch(relationship, jwt.claims, ownAudience, nowMs);
+  if (error === undefined) return mismatch(relationship, jwt.claims, ownAudiences, nowMs);
   if (!(error instanceof MoorageError) || error.code !== Code.Unauthenticated) throw error;
   return notAccepted(error.cause instanceof Error ? error.cause.message : "bad signature or unknown key");
 }

@@ -33,10 +33,10 @@ export function namesIssuer(relationship: Relationship, { iss: issuer }: Claims)
 export function mismatch(
   relationship: Relationship,
   claims: Claims,
-  ownAudience: string,
+  ownAudiences: readonly string[],
   nowMs: number,
 ): TokenRejection | undefined {
-  if (!acceptsAudience(relationship, claims, ownAudience)) return rejected("AUDIENCE", "aud");
+  if (!acceptsAudience(relationship, claims, ownAudiences)) return rejected("AUDIENCE", "aud");
   const time = timeFault(claims, nowMs);
   if (time !== undefined) return rejected(time === "exp" ? "EXPIRED" : "NOT_YET_VALID", time);
   if (endOf(relationship) <= nowMs) return rejected("KEYS_EXPIRED", "");
@@ -65,17 +65,24 @@ export function endOf(relationship: Relationship): number {
     : Infinity;
 }
 
-function acceptsAudience(relationship: Relationship, claims: Claims, ownAudience: string): boolean {
+/**
+ * The audiences of an identity that names none: the URL of the installation, and its host[:port] without the scheme, as
+ * it stands in the tokens of issuers that take no URL as an audience.
+ */
+export function ownAudiencesOf(baseUrl: string): readonly string[] {
+  return [baseUrl, new URL(baseUrl).host];
+}
+
+function acceptsAudience(relationship: Relationship, claims: Claims, ownAudiences: readonly string[]): boolean {
   const found = audiencesOf(claims);
   if (relationship.case === "staticKeys") {
     const { audiences } = relationship.value;
-    return found.some((one) => (audiences.length === 0 ? [ownAudience] : audiences).includes(one));
+    return found.some((one) => (audiences.length === 0 ? ownAudiences : audiences).includes(one));
   }
   if (relationship.case !== "claimMatch") return false;
   const { aud } = relationship.value;
-  return found.some((one) =>
-    agrees(aud.case === "audiencePattern", aud.case === undefined ? ownAudience : aud.value, one),
-  );
+  if (aud.case === undefined) return found.some((one) => ownAudiences.includes(one));
+  return found.some((one) => agrees(aud.case === "audiencePattern", aud.value, one));
 }
 
 /** The name of the first claim that does not match; undefined when all do. */

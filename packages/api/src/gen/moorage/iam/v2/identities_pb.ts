@@ -188,7 +188,7 @@ export type ClaimMatch = Message<"moorage.iam.v2.ClaimMatch"> & {
   } | { case: undefined; value?: undefined };
 
   /**
-   * The token's audience. Without it, the platform's own audience.
+   * The token's audience. Without it, the platform's URL or its host[:port].
    *
    * @generated from oneof moorage.iam.v2.ClaimMatch.aud
    */
@@ -267,7 +267,7 @@ export type StaticKeys = Message<"moorage.iam.v2.StaticKeys"> & {
   expirationTime?: Timestamp | undefined;
 
   /**
-   * The audiences accepted; none: the platform's own.
+   * The audiences accepted; none: the platform's URL and its host[:port].
    *
    * @generated from field: repeated string audiences = 5;
    */
