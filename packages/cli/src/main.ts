@@ -7,6 +7,7 @@ import { addCall } from "./call.ts";
 import { addExport } from "./export.ts";
 import { addFsck } from "./fsck.ts";
 import { addGc } from "./gc.ts";
+import { addHints } from "./hints.ts";
 import { addImport } from "./import.ts";
 import { addLogin } from "./login.ts";
 import { addLogout } from "./logout.ts";
@@ -30,6 +31,7 @@ const program = new Command("moorage")
   .exitOverride();
 for (const add of [
   addServe,
+  addHints,
   addToken,
   addMigrate,
   addBackup,

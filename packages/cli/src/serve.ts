@@ -1,6 +1,7 @@
 // `moorage serve`: the server in the foreground until SIGTERM or SIGINT.
 import type { Config, Workers } from "@moorage/server";
 import type { Command } from "commander";
+import { hintsFor } from "./hints.ts";
 import { addSettings, type FlagValues } from "./settings.ts";
 
 /** Adds `moorage serve`, with a flag for every setting. */
@@ -13,23 +14,14 @@ export function addServe(program: Command): void {
 }
 
 async function serve(settings: Config): Promise<void> {
-  const [{ readBootstrap, startServer, startWorkers }, { findClients }, { hints }] = await Promise.all([
-    import("@moorage/server"),
-    import("./clients.ts"),
-    import("./hints.ts"),
-  ]);
+  const { hasBootstrap, startServer, startWorkers } = await import("@moorage/server");
+  // A log that something else reads has nothing but its lines.
+  const wantsHints = process.stdout.isTTY && !hasBootstrap(settings.dataDir);
   const server: Pick<Workers, "config" | "close"> & { failed?: Promise<never> } =
     settings.workers > 1 ? await startWorkers(settings) : await startServer(settings);
   const { promise: signalled, resolve: stop } = Promise.withResolvers<void>();
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stop());
-  process.stdout.write(
-    hints({
-      config: server.config,
-      bootstrap: readBootstrap(server.config.dataDir),
-      clients: findClients(process.env.PATH ?? ""),
-      folder: process.cwd(),
-    }),
-  );
+  if (wantsHints) process.stdout.write(await hintsFor(server.config));
   try {
     await Promise.race([signalled, ...(server.failed ? [server.failed] : [])]);
   } finally {

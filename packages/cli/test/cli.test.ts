@@ -39,7 +39,7 @@ test("an unknown flag and an unknown command end with an error on stderr", async
   }
 });
 
-test("a server listens, prints what to try next, issues tokens that it accepts, and ends with 0 on SIGTERM", async (t) => {
+test("a server listens, issues tokens that it accepts, and ends with 0 on SIGTERM", async (t) => {
   const cwd = temporaryFolder(t);
   const server = await startServing(t, NODE, [LAUNCHER, "serve", "--port", "0"], { cwd });
   const { code, stdout } = await moorage(["token"], { cwd });
@@ -61,7 +61,6 @@ test("a server listens, prints what to try next, issues tokens that it accepts, 
   const called = await moorage(["call", "RolesService/ListRoles", '{"name": "viewer"}', "--url", server.url], { cwd });
   assert.equal(called.code, 0, called.stderr);
   assert.equal((JSON.parse(called.stdout) as { roles: { name: string }[] }).roles[0]?.name, "viewer");
-  assert.match(server.output(), /npx moorage token/);
   assert.equal(await terminate(server), 0);
   const after = await moorage(["token"], { cwd });
   assert.equal(after.code, 0, "a token needs no running server");

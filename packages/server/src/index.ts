@@ -1,4 +1,4 @@
-export { type Bootstrap, readBootstrap } from "./installation/bootstrap-file.ts";
+export { type Bootstrap, hasBootstrap, readBootstrap } from "./installation/bootstrap-file.ts";
 export type { Collected } from "./oci/index.ts";
 export { gcPromise } from "./jobs/jobs.ts";
 export { type Config, ConfigError, flagOf, loadConfig, parseDuration, type Setting, SETTINGS } from "./config/index.ts";

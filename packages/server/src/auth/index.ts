@@ -38,6 +38,7 @@ export {
   type Tokens,
 } from "./tokens/tokens.ts";
 export { createSignInEndpoints } from "./sign-in/index.ts";
+export { answerPage, escaped, type Page } from "./sign-in/pages.ts";
 export { type AnswerError, createStsEndpoints, type StsDeps } from "./http/endpoints.ts";
 export { createSecurityTokenService, type SecurityTokenService } from "./http/sts-service.ts";
 

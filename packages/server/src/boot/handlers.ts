@@ -11,6 +11,7 @@ import { registryHandler, type RegistryDeps, tokenEndpoint } from "../oci/index.
 import { createMethodAuthenticator } from "../runtime/authenticate.ts";
 import { createPipeline } from "../runtime/pipeline.ts";
 import { createMethodCache } from "../runtime/response-cache.ts";
+import { homeEndpoint } from "../transport/http/home.ts";
 import { metricsEndpoint } from "../transport/http/metrics.ts";
 import type { Handlers } from "../transport/http/select-route.ts";
 import { answerErrors } from "../transport/http/send-error.ts";
@@ -56,8 +57,9 @@ export function handlersOf(
     errorDomain,
     log,
   };
+  const rest = restHandler({ ...shared, services, violationsOf, maxBodyBytes: config.maxJsonBytes });
   return {
-    rest: restHandler({ ...shared, services, violationsOf, maxBodyBytes: config.maxJsonBytes }),
+    rest,
     rpc: rpcHandler({
       ...shared,
       services: [...services, SecurityTokenService],
@@ -77,6 +79,7 @@ export function handlersOf(
       contentType: METRICS_CONTENT_TYPE,
     }),
     paths: {
+      "/": homeEndpoint({ ...config, draining, otherwise: rest.handle }),
       ...createStsEndpoints({
         config,
         clock,

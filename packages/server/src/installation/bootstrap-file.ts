@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** What the first start created; `<data>/bootstrap.json` has the same for people and scripts. */
@@ -19,6 +19,11 @@ export function writeBootstrap(dataDir: string, bootstrap: Bootstrap): void {
   const file = fileOf(dataDir);
   writeFileSync(`${file}.new`, `${JSON.stringify(bootstrap, null, 2)}\n`, { mode: 0o600 });
   renameSync(`${file}.new`, file);
+}
+
+/** Whether a server was started on the data folder before. */
+export function hasBootstrap(dataDir: string): boolean {
+  return existsSync(fileOf(dataDir));
 }
 
 export function readBootstrap(dataDir: string): Bootstrap {

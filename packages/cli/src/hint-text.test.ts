@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { loadConfig } from "@moorage/server";
 import type { Client } from "./clients.ts";
-import { hints } from "./hints.ts";
+import { hints } from "./hint-text.ts";
 import { pushLines } from "./push-lines.ts";
 import { quote } from "./shell.ts";
 

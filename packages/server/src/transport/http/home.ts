@@ -1,0 +1,53 @@
+import { answerPage, escaped, type Page } from "../../auth/index.ts";
+import type { RequestHandler } from "../../core/http.ts";
+
+export interface HomeOptions {
+  /** The URL of the platform. */
+  baseUrl: string;
+  /** The host[:port] in the names of images. */
+  registryAudience: string;
+  /** Aborted when the server ends. */
+  draining: AbortSignal;
+  /** Answers everything but a browser. */
+  otherwise: RequestHandler;
+}
+
+const LINKS: readonly [path: string, text: string][] = [
+  ["/docs", "The platform API: read it and try it"],
+  ["/openapi.json", "The same as an OpenAPI document, for tools"],
+  ["/healthz", "Whether the process answers"],
+  ["/readyz", "Whether it takes requests"],
+];
+
+/**
+ * GET and HEAD of `/`: a page for people who open the server's address in a browser. It needs no token, so it has
+ * nothing of the installation but its addresses. Programs, which do not ask for HTML, get what an unknown path answers.
+ */
+export function homeEndpoint({ baseUrl, registryAudience, draining, otherwise }: HomeOptions): RequestHandler {
+  return async (request, response, data) => {
+    const isRead = request.method === "GET" || request.method === "HEAD";
+    if (!isRead || !takesHtml(request.headers.accept ?? "")) return otherwise(request, response, data);
+    response.setHeader("vary", "accept");
+    answerPage(response, homePage(baseUrl, registryAudience, !draining.aborted));
+  };
+}
+
+function homePage(baseUrl: string, registryAudience: string, isReady: boolean): Page {
+  const links = LINKS.map(([path, text]) => `<li><a href="${path}">${path}</a>: ${text}</li>`).join("\n");
+  const body =
+    `<p>This is Moorage, a container registry with the API that controls it.</p>\n` +
+    `<p>${isReady ? "The server is ready." : "The server is shutting down."}</p>\n` +
+    `<ul>\n${links}\n</ul>\n` +
+    `<p>Images are named <code>${escaped(registryAudience)}/organization/image:tag</code>. To sign in on the command line:</p>\n` +
+    `<pre>moorage login --url ${escaped(baseUrl)}\nmoorage token --url ${escaped(baseUrl)} | docker login ${escaped(registryAudience)} --username any --password-stdin</pre>`;
+  return { status: 200, title: "Moorage", body };
+}
+
+/** Whether the Accept header names HTML, as those of browsers do. Source: RFC 9110 §12.5.1. */
+function takesHtml(accept: string): boolean {
+  return accept
+    .toLowerCase()
+    .split(",")
+    .map((range) => range.split(";").map((part) => part.trim()))
+    .some(([type, ...parameters]) => type === "text/html" && !parameters.some((one) => /^q=0(?:\.0*)?$/.test(one)));
+}
