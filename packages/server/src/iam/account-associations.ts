@@ -88,7 +88,10 @@ export function accountAssociationsService({
     },
     async checkAccountAssociation(call, { uid, providerType }) {
       if (!PROVIDERS.has(providerType))
-        throw invalidArgument({ field: "providerType", description: "must be GOOGLE, AMAZON or AZURE" });
+        throw invalidArgument({
+          field: "providerType",
+          description: "must be Google, Amazon or Azure (ACCOUNT_PROVIDER_TYPE_…)",
+        });
       if (providers === undefined) throw new Error("no provider can be asked here");
       const association = associations.toMessage(await associations.get(call.tx, uid));
       const failure = await checkAccount(providers, association, providerType, call.nowMs);

@@ -147,7 +147,7 @@ async function organization(
       name,
       description: "",
       verified: 0,
-      kind: OrgKind.ORG_KIND_UNSPECIFIED,
+      kind: OrgKind.UNSPECIFIED,
       status: OrgStatus.READY,
       resource_limits: "{}",
       create_time: nowMs,

@@ -257,7 +257,7 @@ describe("the check", () => {
   test("asks Amazon for a role of the account", async () => {
     const body = `<AssumeRoleWithWebIdentityResponse><AssumeRoleWithWebIdentityResult>${KEYS}</AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>`;
     assert.deepEqual(await check(group, Provider.AMAZON, xml(200, body)), [
-      "READY",
+      "CHECK_STATUS_READY",
       "",
       "the provider lets this installation in",
     ]);
@@ -271,7 +271,7 @@ describe("the check", () => {
     const rejection =
       "<ErrorResponse><Error><Code>AccessDenied</Code><Message>Not authorized\n to assume</Message></Error></ErrorResponse>";
     assert.deepEqual(await check(group, Provider.AMAZON, xml(403, rejection)), [
-      "NOT_READY",
+      "CHECK_STATUS_NOT_READY",
       "REFUSED",
       "the provider answered 403: AccessDenied: Not authorized to assume",
     ]);
@@ -279,7 +279,7 @@ describe("the check", () => {
   });
 
   test("exchanges a token with Google for the pool of the project", async () => {
-    assert.equal((await check(group, Provider.GOOGLE, GOOD))[0], "READY");
+    assert.equal((await check(group, Provider.GOOGLE, GOOD))[0], "CHECK_STATUS_READY");
     const { path: target, form } = asked[0] ?? assert.fail();
     const pool =
       "//iam.googleapis.com/projects/998877665544/locations/global/workloadIdentityPools/moorage/providers/moorage";
@@ -291,13 +291,13 @@ describe("the check", () => {
     assert.deepEqual([sub, aud], [group, `https:${pool}`]);
     assert.deepEqual(
       await check(group, Provider.GOOGLE, json(400, { error: "invalid_target", error_description: "no such pool" })),
-      ["NOT_READY", "REFUSED", "the provider answered 400: invalid_target: no such pool"],
+      ["CHECK_STATUS_NOT_READY", "REFUSED", "the provider answered 400: invalid_target: no such pool"],
     );
     assert.equal((await check(group, Provider.GOOGLE, json(200, { access_token: "" })))[1], "UNEXPECTED_ANSWER");
   });
 
   test("signs in to Azure as each client", async () => {
-    assert.equal((await check(group, Provider.AZURE, GOOD))[0], "READY");
+    assert.equal((await check(group, Provider.AZURE, GOOD))[0], "CHECK_STATUS_READY");
     // Called by REST and by gRPC.
     assert.deepEqual(new Set(asked.map(({ form }) => form.get("client_id"))), new Set(Object.values(CLIENTS)));
     const { path: target, form } = asked[0] ?? assert.fail();
@@ -306,7 +306,7 @@ describe("the check", () => {
     const one: Play = (ask, res) =>
       (ask.form.get("client_id") === CLIENTS.pusher ? json(401, { error: "invalid_client" }) : GOOD)(ask, res);
     assert.deepEqual(await check(group, Provider.AZURE, one), [
-      "NOT_READY",
+      "CHECK_STATUS_NOT_READY",
       "REFUSED",
       "the provider answered 401: invalid_client",
     ]);
@@ -330,7 +330,7 @@ describe("the check", () => {
     ];
     for (const [what, reason, answer] of cases) {
       const result = await check(group, Provider.GOOGLE, answer);
-      assert.deepEqual(result.slice(0, 2), ["NOT_READY", reason], what);
+      assert.deepEqual(result.slice(0, 2), ["CHECK_STATUS_NOT_READY", reason], what);
       for (const { form } of asked)
         assert.ok(!String(result[2]).includes(form.get("subject_token")?.slice(0, 50) ?? "-"), what);
       assert.ok(String(result[2]).length < 400, what);
@@ -343,9 +343,15 @@ describe("the check", () => {
     async () => {
       [asked, play] = [[], () => {}];
       const ask = (): Promise<Answer> =>
-        platform.call("POST", `${path(group)}:checkAccountAssociation`, { token, body: { providerType: "AMAZON" } });
+        platform.call("POST", `${path(group)}:checkAccountAssociation`, {
+          token,
+          body: { providerType: "ACCOUNT_PROVIDER_TYPE_AMAZON" },
+        });
       const slow = await ask();
-      assert.deepEqual([slow.status, slow.body["status"], slow.body["reason"]], [200, "NOT_READY", "UNREACHABLE"]);
+      assert.deepEqual(
+        [slow.status, slow.body["status"], slow.body["reason"]],
+        [200, "CHECK_STATUS_NOT_READY", "UNREACHABLE"],
+      );
       const gone = await startPlatform({
         MOORAGE_ALLOW_PRIVATE_NETWORK: "1",
         MOORAGE_AWS_STS_URL: "http://127.0.0.1:1",
@@ -357,7 +363,7 @@ describe("the check", () => {
           const { status, reason } = await gone.ok("POST", `${path(gone.organization)}:checkAccountAssociation`, {
             providerType,
           });
-          assert.deepEqual([status, reason], ["NOT_READY", "UNREACHABLE"]);
+          assert.deepEqual([status, reason], ["CHECK_STATUS_NOT_READY", "UNREACHABLE"]);
         }
       } finally {
         await gone.close();
@@ -373,10 +379,10 @@ describe("the check", () => {
       [Provider.GOOGLE, "INCOMPLETE"],
       [Provider.AZURE, "INCOMPLETE"],
     ] as const) {
-      assert.deepEqual((await check(bare, type, GOOD)).slice(0, 2), ["NOT_READY", reason]);
+      assert.deepEqual((await check(bare, type, GOOD)).slice(0, 2), ["CHECK_STATUS_NOT_READY", reason]);
       assert.deepEqual(asked, []);
     }
-    for (const providerType of [Provider.ACCOUNT_PROVIDER_TYPE_UNSPECIFIED, 7 as Provider]) {
+    for (const providerType of [Provider.UNSPECIFIED, 7 as Provider]) {
       const { message, error } = await platform.grpc.call(
         METHODS.checkAccountAssociation,
         { uid: bare, providerType },

@@ -315,7 +315,7 @@ test("an owner of an organization cannot take over an administrator who signs in
   for (const changes of [
     { clientId: "mine" },
     { issuer: "https://mine.example.com" },
-    { correlationRule: "OID_EQUALS_EXTERNAL_ID" },
+    { correlationRule: "CORRELATION_RULE_OID_EQUALS_EXTERNAL_ID" },
   ]) {
     assert.equal(await patch(owners, { oidc: { ...oidc, ...changes } }), 403, JSON.stringify(changes));
   }

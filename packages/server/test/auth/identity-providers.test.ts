@@ -45,7 +45,7 @@ test("a provider can be created, read, updated and deleted", async () => {
       clientSecret: "s3cret",
       additionalScopes: ["groups", "email"],
       groupsClaim: "https://example.com/groups",
-      correlationRule: "OID_EQUALS_EXTERNAL_ID",
+      correlationRule: "CORRELATION_RULE_OID_EQUALS_EXTERNAL_ID",
       pkceEnabled: true,
     },
   });
@@ -62,7 +62,7 @@ test("a provider can be created, read, updated and deleted", async () => {
       ...OIDC,
       additionalScopes: ["groups", "email"],
       groupsClaim: "https://example.com/groups",
-      correlationRule: "OID_EQUALS_EXTERNAL_ID",
+      correlationRule: "CORRELATION_RULE_OID_EQUALS_EXTERNAL_ID",
       pkceEnabled: true,
     },
   });

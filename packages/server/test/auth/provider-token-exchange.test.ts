@@ -306,7 +306,7 @@ test("an e-mail address counts only when the provider says that it is verified",
 });
 
 test("people are distinguished by the claim that the provider's settings name", async () => {
-  const to = await provider(await newGroup(), { correlationRule: "OID_EQUALS_EXTERNAL_ID" });
+  const to = await provider(await newGroup(), { correlationRule: "CORRELATION_RULE_OID_EQUALS_EXTERNAL_ID" });
   const ann = await signIn(to, { sub: "pairwise 1", oid: "ann" });
   assert.equal((await signIn(to, { sub: "pairwise 2", oid: "ann" })).identity, ann.identity);
   assert.notEqual((await signIn(to, { sub: "pairwise 1", oid: "bob" })).identity, ann.identity);

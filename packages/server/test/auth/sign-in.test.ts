@@ -138,7 +138,10 @@ test("an e-mail address that the provider has not verified is not stored", async
 test("a person is identified by oid where the provider's settings say so, and groups come from the claim that is set", async () => {
   people.claims = { oid: "object-1", groups: "builders" };
   const byObject = {
-    identity_provider: await provider({ correlationRule: "OID_EQUALS_EXTERNAL_ID", additionalScopes: ["groups"] }),
+    identity_provider: await provider({
+      correlationRule: "CORRELATION_RULE_OID_EQUALS_EXTERNAL_ID",
+      additionalScopes: ["groups"],
+    }),
   };
   const answer = await signIn("ada", byObject);
   const claims = decodeJwt(answer["access_token"] ?? "");

@@ -46,16 +46,21 @@ export function scalarReader(scalar: ScalarType): Read {
   }
 }
 
-/** The reader of an enumeration: accepts its names and its numbers. */
+/**
+ * The reader of an enumeration: accepts its names and its numbers, and its names without their type's prefix (`READY`
+ * for `ORG_STATUS_READY`), which are never written. Source: docs/contract.md, "JSON".
+ */
 export function enumReader(desc: DescEnum): Read {
   const numbers = new Map(desc.values.map((value) => [value.name, value.number]));
+  const prefixLength = desc.sharedPrefix?.length ?? 0;
+  const bare = new Map(desc.values.map((value) => [value.name.slice(prefixLength), value.number]));
   const known = new Set(numbers.values());
   const description =
     desc.values.length > MAX_LISTED
       ? `must be a value of ${desc.name}`
       : `must be one of ${[...numbers.keys()].join(", ")}`;
   return (json, at, bad) => {
-    if (typeof json === "string") return numbers.get(json) ?? fail(bad, at, description);
+    if (typeof json === "string") return numbers.get(json) ?? bare.get(json) ?? fail(bad, at, description);
     return typeof json === "number" && known.has(json) ? json : fail(bad, at, description);
   };
 }

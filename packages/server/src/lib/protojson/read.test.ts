@@ -111,7 +111,7 @@ test("numbers, enumerations and times are checked", () => {
   for (const wrong of ["9223372036854775808", 2 ** 60, 1.5, "", "01", "1e3", true, {}])
     assert.equal(limits(wrong)[0]?.field, "totalCount", String(wrong));
   assert.deepEqual(read(RepoSchema, { catalogTier: "CATALOG_TIER_FIPS" }).bad, []);
-  for (const wrong of ["FIPS", "toString", 99, 1.5])
+  for (const wrong of ["TIER_FIPS", "fips", "toString", 99, 1.5])
     assert.equal(read(RepoSchema, { catalogTier: wrong }).bad.length, 1, String(wrong));
   assert.deepEqual(read(RepoSchema, { catalogTier: null }).bad, []);
   assert.deepEqual(read(RoleSchema, { capabilities: ["CAP_TAG_LIST", 101, "NO_SUCH"] }).fields, ["capabilities[2]"]);
@@ -135,6 +135,21 @@ test("numbers, enumerations and times are checked", () => {
   for (const wrong of [...noTimes, "2024-01-01", "0001-01-01T00:00:00+01:00", 5, {}]) {
     assert.equal(time(wrong)[0]?.field, "staticKeys.expirationTime", String(wrong));
   }
+});
+
+test("names of enumeration values are read without their type's prefix, and written with it", () => {
+  for (const desc of [RepoSchema, GroupSchema] as DescMessage[]) {
+    for (const field of desc.fields.filter((each) => each.enum !== undefined && !isOutputOnly(each))) {
+      for (const { name, number } of field.enum?.values ?? []) {
+        const prefix = `${(field.enum?.name ?? "").replaceAll(/(?<=[a-z])(?=[A-Z])/g, "_").toUpperCase()}_`;
+        assert.ok(name.startsWith(prefix), name);
+        const { message, bad } = read(desc, { [field.name]: name.slice(prefix.length) });
+        assert.deepEqual([bad, (message as Fields)[field.localName]], [[], number], name);
+        assert.ok(jsonWriter(desc)(message as Fields).includes(`"${field.jsonName}":"${name}"`), name);
+      }
+    }
+  }
+  assert.match(read(GroupSchema, { kind: "TEST" }).bad[0]?.description ?? "", /one of ORG_KIND_UNSPECIFIED, /);
 });
 
 test("text that is not valid Unicode is rejected", () => {

@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file moorage/iam/v2/groups.proto.
  */
 export const file_moorage_iam_v2_groups: GenFile = /*@__PURE__*/
-  fileDesc("Chttb29yYWdlL2lhbS92Mi9ncm91cHMucHJvdG8SDm1vb3JhZ2UuaWFtLnYyIrgDCgVHcm91cBIQCgN1aWQYASABKAlCA+BBAxIqCgRuYW1lGAIgASgJQhzgQQLyuxgVChBbYS16MC05IC5fLV17MSx9EP8BEhwKC2Rlc2NyaXB0aW9uGAMgASgJQgfyuxgDEIAgEkcKD3Jlc291cmNlX2xpbWl0cxgEIAMoCzIpLm1vb3JhZ2UuaWFtLnYyLkdyb3VwLlJlc291cmNlTGltaXRzRW50cnlCA+BBAxIQCgh2ZXJpZmllZBgFIAEoCBI0CgtjcmVhdGVfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0Cgt1cGRhdGVfdGltZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIlCgRraW5kGAggASgOMhcubW9vcmFnZS5pYW0udjIuT3JnS2luZBIuCgZzdGF0dXMYCSABKA4yGS5tb29yYWdlLmlhbS52Mi5PcmdTdGF0dXNCA+BBAxo1ChNSZXNvdXJjZUxpbWl0c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoBToCOAEiIwoPR2V0R3JvdXBSZXF1ZXN0EhAKA3VpZBgBIAEoCUID4EECIpIBChFMaXN0R3JvdXBzUmVxdWVzdBIoCgR1aWRwGAEgASgLMhoubW9vcmFnZS5jb21tb24uVUlEUEZpbHRlchIMCgRuYW1lGAIgASgJEhEKCXBhZ2Vfc2l6ZRgDIAEoBRISCgpwYWdlX3Rva2VuGAQgASgJEhAKCG9yZGVyX2J5GAUgASgJEgwKBHNraXAYBiABKAUijwEKEkxpc3RHcm91cHNSZXNwb25zZRIlCgZncm91cHMYASADKAsyFS5tb29yYWdlLmlhbS52Mi5Hcm91cBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSGAoLdG90YWxfY291bnQYAyABKANIAIgBARIPCgdza2lwcGVkGAQgASgFQg4KDF90b3RhbF9jb3VudCJPChJDcmVhdGVHcm91cFJlcXVlc3QSDgoGcGFyZW50GAEgASgJEikKBWdyb3VwGAIgASgLMhUubW9vcmFnZS5pYW0udjIuR3JvdXBCA+BBAiJwChJVcGRhdGVHcm91cFJlcXVlc3QSKQoFZ3JvdXAYASABKAsyFS5tb29yYWdlLmlhbS52Mi5Hcm91cEID4EECEi8KC3VwZGF0ZV9tYXNrGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzayImChJEZWxldGVHcm91cFJlcXVlc3QSEAoDdWlkGAEgASgJQgPgQQIqZwoHT3JnS2luZBIYChRPUkdfS0lORF9VTlNQRUNJRklFRBAAEgsKB1NUQVJURVIQARIMCghDVVNUT01FUhACEgcKA0RFVhADEgkKBUlORlJBEAQSEwoPQVdTX01BUktFVFBMQUNFEAUqUwoJT3JnU3RhdHVzEhoKFk9SR19TVEFUVVNfVU5TUEVDSUZJRUQQABIQCgxJTklUSUFMSVpJTkcQARIJCgVSRUFEWRACEg0KCVNVU1BFTkRFRBADMuIGCg1Hcm91cHNTZXJ2aWNlEosBCghHZXRHcm91cBIfLm1vb3JhZ2UuaWFtLnYyLkdldEdyb3VwUmVxdWVzdBoVLm1vb3JhZ2UuaWFtLnYyLkdyb3VwIkeiuxggGgFnIgN1aWQqFG1vb3JhZ2UuaWFtLnYyLkdyb3VwMGeouxgBgtPkkwIZEhcvaWFtL3YyL2dyb3Vwcy97dWlkPSoqfRJ2CgpMaXN0R3JvdXBzEiEubW9vcmFnZS5pYW0udjIuTGlzdEdyb3Vwc1JlcXVlc3QaIi5tb29yYWdlLmlhbS52Mi5MaXN0R3JvdXBzUmVzcG9uc2UiIaK7GAMaAWeouxgBgtPkkwIQEg4vaWFtL3YyL2dyb3VwcxLWAQoLQ3JlYXRlR3JvdXASIi5tb29yYWdlLmlhbS52Mi5DcmVhdGVHcm91cFJlcXVlc3QaFS5tb29yYWdlLmlhbS52Mi5Hcm91cCKLAaK7GCUaAWUiBnBhcmVudCoUbW9vcmFnZS5pYW0udjIuR3JvdXAwZzgBqLsYArK7GBhhcGkuaWFtLmdyb3VwLmNyZWF0ZWQudjGC0+STAjw6BWdyb3VwWhc6BWdyb3VwIg4vaWFtL3YyL2dyb3VwcyIaL2lhbS92Mi9ncm91cHMve3BhcmVudD0qKn0SwAEKC1VwZGF0ZUdyb3VwEiIubW9vcmFnZS5pYW0udjIuVXBkYXRlR3JvdXBSZXF1ZXN0GhUubW9vcmFnZS5pYW0udjIuR3JvdXAidqK7GCYaAWYiCWdyb3VwLnVpZCoUbW9vcmFnZS5pYW0udjIuR3JvdXAwZ6i7GAKyuxgYYXBpLmlhbS5ncm91cC51cGRhdGVkLnYxgtPkkwImOgVncm91cDIdL2lhbS92Mi9ncm91cHMve2dyb3VwLnVpZD0qKn0SrgEKC0RlbGV0ZUdyb3VwEiIubW9vcmFnZS5pYW0udjIuRGVsZXRlR3JvdXBSZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5ImOiuxggGgFoIgN1aWQqFG1vb3JhZ2UuaWFtLnYyLkdyb3VwMGeouxgCsrsYGGFwaS5pYW0uZ3JvdXAuZGVsZXRlZC52MYLT5JMCGSoXL2lhbS92Mi9ncm91cHMve3VpZD0qKn1iBnByb3RvMw", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_moorage_common_options, file_moorage_common_uidp]);
+  fileDesc("Chttb29yYWdlL2lhbS92Mi9ncm91cHMucHJvdG8SDm1vb3JhZ2UuaWFtLnYyIrgDCgVHcm91cBIQCgN1aWQYASABKAlCA+BBAxIqCgRuYW1lGAIgASgJQhzgQQLyuxgVChBbYS16MC05IC5fLV17MSx9EP8BEhwKC2Rlc2NyaXB0aW9uGAMgASgJQgfyuxgDEIAgEkcKD3Jlc291cmNlX2xpbWl0cxgEIAMoCzIpLm1vb3JhZ2UuaWFtLnYyLkdyb3VwLlJlc291cmNlTGltaXRzRW50cnlCA+BBAxIQCgh2ZXJpZmllZBgFIAEoCBI0CgtjcmVhdGVfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0Cgt1cGRhdGVfdGltZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIlCgRraW5kGAggASgOMhcubW9vcmFnZS5pYW0udjIuT3JnS2luZBIuCgZzdGF0dXMYCSABKA4yGS5tb29yYWdlLmlhbS52Mi5PcmdTdGF0dXNCA+BBAxo1ChNSZXNvdXJjZUxpbWl0c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoBToCOAEiIwoPR2V0R3JvdXBSZXF1ZXN0EhAKA3VpZBgBIAEoCUID4EECIpIBChFMaXN0R3JvdXBzUmVxdWVzdBIoCgR1aWRwGAEgASgLMhoubW9vcmFnZS5jb21tb24uVUlEUEZpbHRlchIMCgRuYW1lGAIgASgJEhEKCXBhZ2Vfc2l6ZRgDIAEoBRISCgpwYWdlX3Rva2VuGAQgASgJEhAKCG9yZGVyX2J5GAUgASgJEgwKBHNraXAYBiABKAUijwEKEkxpc3RHcm91cHNSZXNwb25zZRIlCgZncm91cHMYASADKAsyFS5tb29yYWdlLmlhbS52Mi5Hcm91cBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSGAoLdG90YWxfY291bnQYAyABKANIAIgBARIPCgdza2lwcGVkGAQgASgFQg4KDF90b3RhbF9jb3VudCJPChJDcmVhdGVHcm91cFJlcXVlc3QSDgoGcGFyZW50GAEgASgJEikKBWdyb3VwGAIgASgLMhUubW9vcmFnZS5pYW0udjIuR3JvdXBCA+BBAiJwChJVcGRhdGVHcm91cFJlcXVlc3QSKQoFZ3JvdXAYASABKAsyFS5tb29yYWdlLmlhbS52Mi5Hcm91cEID4EECEi8KC3VwZGF0ZV9tYXNrGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzayImChJEZWxldGVHcm91cFJlcXVlc3QSEAoDdWlkGAEgASgJQgPgQQIqlAEKB09yZ0tpbmQSGAoUT1JHX0tJTkRfVU5TUEVDSUZJRUQQABIUChBPUkdfS0lORF9TVEFSVEVSEAESFQoRT1JHX0tJTkRfQ1VTVE9NRVIQAhIQCgxPUkdfS0lORF9ERVYQAxISCg5PUkdfS0lORF9JTkZSQRAEEhwKGE9SR19LSU5EX0FXU19NQVJLRVRQTEFDRRAFKnQKCU9yZ1N0YXR1cxIaChZPUkdfU1RBVFVTX1VOU1BFQ0lGSUVEEAASGwoXT1JHX1NUQVRVU19JTklUSUFMSVpJTkcQARIUChBPUkdfU1RBVFVTX1JFQURZEAISGAoUT1JHX1NUQVRVU19TVVNQRU5ERUQQAzLiBgoNR3JvdXBzU2VydmljZRKLAQoIR2V0R3JvdXASHy5tb29yYWdlLmlhbS52Mi5HZXRHcm91cFJlcXVlc3QaFS5tb29yYWdlLmlhbS52Mi5Hcm91cCJHorsYIBoBZyIDdWlkKhRtb29yYWdlLmlhbS52Mi5Hcm91cDBnqLsYAYLT5JMCGRIXL2lhbS92Mi9ncm91cHMve3VpZD0qKn0SdgoKTGlzdEdyb3VwcxIhLm1vb3JhZ2UuaWFtLnYyLkxpc3RHcm91cHNSZXF1ZXN0GiIubW9vcmFnZS5pYW0udjIuTGlzdEdyb3Vwc1Jlc3BvbnNlIiGiuxgDGgFnqLsYAYLT5JMCEBIOL2lhbS92Mi9ncm91cHMS1gEKC0NyZWF0ZUdyb3VwEiIubW9vcmFnZS5pYW0udjIuQ3JlYXRlR3JvdXBSZXF1ZXN0GhUubW9vcmFnZS5pYW0udjIuR3JvdXAiiwGiuxglGgFlIgZwYXJlbnQqFG1vb3JhZ2UuaWFtLnYyLkdyb3VwMGc4Aai7GAKyuxgYYXBpLmlhbS5ncm91cC5jcmVhdGVkLnYxgtPkkwI8OgVncm91cFoXOgVncm91cCIOL2lhbS92Mi9ncm91cHMiGi9pYW0vdjIvZ3JvdXBzL3twYXJlbnQ9Kip9EsABCgtVcGRhdGVHcm91cBIiLm1vb3JhZ2UuaWFtLnYyLlVwZGF0ZUdyb3VwUmVxdWVzdBoVLm1vb3JhZ2UuaWFtLnYyLkdyb3VwInaiuxgmGgFmIglncm91cC51aWQqFG1vb3JhZ2UuaWFtLnYyLkdyb3VwMGeouxgCsrsYGGFwaS5pYW0uZ3JvdXAudXBkYXRlZC52MYLT5JMCJjoFZ3JvdXAyHS9pYW0vdjIvZ3JvdXBzL3tncm91cC51aWQ9Kip9Eq4BCgtEZWxldGVHcm91cBIiLm1vb3JhZ2UuaWFtLnYyLkRlbGV0ZUdyb3VwUmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSJjorsYIBoBaCIDdWlkKhRtb29yYWdlLmlhbS52Mi5Hcm91cDBnqLsYArK7GBhhcGkuaWFtLmdyb3VwLmRlbGV0ZWQudjGC0+STAhkqFy9pYW0vdjIvZ3JvdXBzL3t1aWQ9Kip9YgZwcm90bzM", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_moorage_common_options, file_moorage_common_uidp]);
 
 /**
  * Group holds repos, identities, roles and further groups.
@@ -303,40 +303,40 @@ export const OrgKind = {
    *
    * @generated from enum value: ORG_KIND_UNSPECIFIED = 0;
    */
-  ORG_KIND_UNSPECIFIED: 0,
+  UNSPECIFIED: 0,
 
   /**
    * An organization that evaluates the service.
    *
-   * @generated from enum value: STARTER = 1;
+   * @generated from enum value: ORG_KIND_STARTER = 1;
    */
   STARTER: 1,
 
   /**
    * A customer.
    *
-   * @generated from enum value: CUSTOMER = 2;
+   * @generated from enum value: ORG_KIND_CUSTOMER = 2;
    */
   CUSTOMER: 2,
 
   /**
    * For development.
    *
-   * @generated from enum value: DEV = 3;
+   * @generated from enum value: ORG_KIND_DEV = 3;
    */
   DEV: 3,
 
   /**
    * For the installation itself.
    *
-   * @generated from enum value: INFRA = 4;
+   * @generated from enum value: ORG_KIND_INFRA = 4;
    */
   INFRA: 4,
 
   /**
    * Came through the AWS marketplace.
    *
-   * @generated from enum value: AWS_MARKETPLACE = 5;
+   * @generated from enum value: ORG_KIND_AWS_MARKETPLACE = 5;
    */
   AWS_MARKETPLACE: 5,
 } as const;
@@ -365,26 +365,26 @@ export const OrgStatus = {
    *
    * @generated from enum value: ORG_STATUS_UNSPECIFIED = 0;
    */
-  ORG_STATUS_UNSPECIFIED: 0,
+  UNSPECIFIED: 0,
 
   /**
    * Being made.
    *
-   * @generated from enum value: INITIALIZING = 1;
+   * @generated from enum value: ORG_STATUS_INITIALIZING = 1;
    */
   INITIALIZING: 1,
 
   /**
    * In use.
    *
-   * @generated from enum value: READY = 2;
+   * @generated from enum value: ORG_STATUS_READY = 2;
    */
   READY: 2,
 
   /**
    * Not to be used.
    *
-   * @generated from enum value: SUSPENDED = 3;
+   * @generated from enum value: ORG_STATUS_SUSPENDED = 3;
    */
   SUSPENDED: 3,
 } as const;
