@@ -27,6 +27,36 @@ export function secretPlace(provider: string): string {
   return `identity_provider:${provider}`;
 }
 
+const MAX_NESTED = 8;
+const MAX_LISTED = 100;
+
+/**
+ * The identity providers of the group with this path, such as `acme` or `acme/team`, by name; at most 100. None when
+ * there is no such group.
+ */
+export async function providersIn(db: Database, path: string): Promise<Pick<Provider, "uid" | "name">[]> {
+  const names = path.split("/");
+  if (names.length > MAX_NESTED) return [];
+  let parent = "";
+  for (const name of names) {
+    const group = await db
+      .selectFrom("groups")
+      .select("uid")
+      .where("parent", "=", parent)
+      .where("name", "=", name)
+      .executeTakeFirst();
+    if (group === undefined) return [];
+    parent = group.uid;
+  }
+  return db
+    .selectFrom("identity_providers")
+    .select(["uid", "name"])
+    .where("parent", "=", parent)
+    .orderBy("name")
+    .limit(MAX_LISTED)
+    .execute();
+}
+
 /** The provider. Undefined when no provider has the uid. */
 export async function providerOf(db: Database, uid: string): Promise<Provider | undefined> {
   if (!isUid(uid)) return undefined;

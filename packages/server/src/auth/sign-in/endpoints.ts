@@ -6,6 +6,7 @@ import { hostCookie } from "./cookies.ts";
 import { deviceAuthorizationEndpoint, devicePageEndpoint } from "./device-endpoints.ts";
 import { createGuesses } from "./guess-limit.ts";
 import type { SignIn } from "./index.ts";
+import { providerListEndpoint } from "./provider-list.ts";
 import { revokeEndpoint } from "./revoke-endpoint.ts";
 import { sessionEndpoint, sessionTokenEndpoint } from "./session-endpoints.ts";
 
@@ -30,6 +31,8 @@ export function createSignInEndpoints(deps: SignInEndpointDeps): Record<string, 
     "/oauth/callback": guarded(deps, ["GET"], callbackEndpoint(shared)),
     "/oauth/device_authorization": guarded(deps, ["POST"], deviceAuthorizationEndpoint(shared)),
     "/oauth/device": guarded(deps, ["GET", "POST"], devicePageEndpoint(shared)),
+    // Names of organizations and codes of devices are counted apart.
+    "/oauth/providers": guarded(deps, ["GET"], providerListEndpoint({ ...shared, guesses: createGuesses() })),
     "/oauth/revoke": guarded(deps, ["POST"], revokeEndpoint(shared)),
     "/sign-in": guarded(deps, ["GET"], signInEndpoint(shared)),
     "/session": guarded(deps, ["GET", "DELETE"], sessionEndpoint(shared)),
