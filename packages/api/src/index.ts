@@ -1,5 +1,6 @@
 // Everything that a client needs: messages, services and the error details.
 export * from "./gen/moorage/common/capabilities_pb.ts";
+export * from "./gen/moorage/common/names_pb.ts";
 export * from "./gen/moorage/common/options_pb.ts";
 export * from "./gen/moorage/common/uidp_pb.ts";
 export * from "./gen/moorage/iam/v2/groups_pb.ts";

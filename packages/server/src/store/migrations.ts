@@ -163,6 +163,22 @@ export const MIGRATIONS: Migration[] = [
     name: "pulls",
     statements: [`create table pull_notes (id KEY primary key, pulls text not null)`],
   },
+  {
+    version: 9,
+    name: "numbers of CAP_IAM_AUDIT_LIST and CAP_EVENTS_LIST",
+    statements: [
+      // 2301 becomes 9001 and 1505 becomes 9002. A role's numbers are sorted and have four digits at most: the new ones
+      // are appended, and the old ones, each now followed by another, are removed.
+      `update roles set capabilities = replace(capabilities, ']', ',9001]') where capabilities like '%2301%'`,
+      `update roles set capabilities = replace(capabilities, ']', ',9002]') where capabilities like '%1505%'`,
+      `update roles set capabilities = replace(replace(capabilities, '2301,', ''), '1505,', '')`,
+      // Who narrowed a token to one of them signs in again; the digits elsewhere in its text end a narrowed token too.
+      ...["refresh_tokens", "sessions", "authorization_codes", "device_codes"].map(
+        (table) =>
+          `delete from ${table} where caller like '%"capabilities":[%' and (caller like '%2301%' or caller like '%1505%')`,
+      ),
+    ],
+  },
 ];
 
 /** The schema version of this program. */

@@ -187,8 +187,8 @@ const CAPABILITIES: Record<string, number> = {
   CAP_TERMS_ACCEPT: 2201,
   CAP_TERMS_LIST: 2202,
   // Beyond those of the contract.
-  CAP_EVENTS_LIST: 1505,
-  CAP_IAM_AUDIT_LIST: 2301,
+  CAP_EVENTS_LIST: 9002,
+  CAP_IAM_AUDIT_LIST: 9001,
 };
 
 function fourFrom(prefix: string, first: number): Record<string, number> {

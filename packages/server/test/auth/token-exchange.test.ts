@@ -153,6 +153,35 @@ test("tokens can be narrowed to capabilities and groups; an invalid value is an 
   }
 });
 
+test("a token is narrowed by the dotted names of capabilities too, by every way to ask", async () => {
+  const wanted = ["repo.list", "manifest.metadata.list", "CAP_EVENTS_LIST"];
+  const expected = [Capability.CAP_REPO_LIST, Capability.CAP_MANIFEST_METADATA_LIST, Capability.CAP_EVENTS_LIST];
+  const bearer = await provider.token();
+  const type = "urn:ietf:params:oauth:token-type:";
+  for (const [path, options] of [
+    [`/sts/exchange?${wanted.map((cap) => `cap=${cap}`).join("&")}`, { bearer }],
+    ["/sts/exchange", { bearer, json: { cap: wanted } }],
+    [
+      "/sts/token",
+      {
+        form: [
+          ["grant_type", "urn:ietf:params:oauth:grant-type:token-exchange"],
+          ["subject_token", bearer],
+          ["subject_token_type", `${type}jwt`],
+          ["scope", wanted.join(" ")],
+        ],
+      },
+    ],
+  ] satisfies [string, CallOptions][]) {
+    const { status, body } = await call(path, options);
+    assert.equal(status, 200, JSON.stringify(body));
+    assert.deepEqual((await whoIs(body["token"] ?? body["access_token"])).capabilities, expected);
+  }
+  const data = house.data();
+  const raw = await house.service.exchange(data, create(ExchangeRequestSchema, { cap: wanted }), `Bearer ${bearer}`);
+  assert.deepEqual((await whoIs(raw.token)).capabilities, expected);
+});
+
 test("a missing or malformed token, another HTTP method, and a body too large or of another type are refused", async () => {
   assert.equal((await call("/sts/exchange")).status, 401);
   assert.equal((await call("/sts/exchange", { bearer: "nonsense" })).status, 401);

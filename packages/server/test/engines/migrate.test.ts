@@ -197,3 +197,41 @@ test("the content of a first-version database is retained from the time of its s
     await store.close();
   }
 });
+
+test("roles keep the capabilities whose numbers changed, and refresh tokens narrowed to those end", async (t) => {
+  const config = loadConfig(await emptyPlace(t));
+  const role = (uid: string, capabilities: number[]) =>
+    `insert into roles values ('${uid}', 'g', '${uid}', '', '${JSON.stringify(capabilities)}', 5, 6)`;
+  const refreshToken = (hash: string, caller: object) =>
+    `insert into refresh_tokens values ('${hash}', 'f', 'i', '${JSON.stringify({ audiences: ["a"], ...caller })}', 7, null)`;
+  await makeFirst(config, [
+    role("both", [103, 1505, 1605, 2301]),
+    role("audit", [2301]),
+    role("events", [1505, 1605]),
+    role("none", [103, 1605]),
+    refreshToken("narrowed", { capabilities: [1605, 2301] }),
+    refreshToken("kept", { capabilities: [1605] }),
+    refreshToken("whole", { act: { sub: "1505" } }),
+  ]);
+  await migrateInstallation(config, { check: false });
+  const store = await openStore(config);
+  try {
+    const roles = await store.reader.selectFrom("roles").select(["uid", "capabilities"]).orderBy("uid").execute();
+    assert.deepEqual(
+      roles.map(({ uid, capabilities }) => [uid, JSON.parse(capabilities)]),
+      [
+        ["audit", [9001]],
+        ["both", [103, 1605, 9001, 9002]],
+        ["events", [1605, 9002]],
+        ["none", [103, 1605]],
+      ],
+    );
+    const tokens = await store.reader.selectFrom("refresh_tokens").select("hash").orderBy("hash").execute();
+    assert.deepEqual(
+      tokens.map(({ hash }) => hash),
+      ["kept", "whole"],
+    );
+  } finally {
+    await store.close();
+  }
+});

@@ -8,7 +8,7 @@ import { capabilityOf } from "../tokens/tokens.ts";
 export interface NarrowingRequest {
   /** Empty: the platform, or, for a token of this issuer or a refresh token, the audiences of that token. */
   audiences: string[];
-  /** Names of capabilities (CAP_…). Empty: not narrowed. */
+  /** Names of capabilities, `CAP_…` or dotted. Empty: not narrowed. */
   capabilities?: string[];
   /** Uids of groups. Empty: not narrowed. */
   scopes?: string[];

@@ -31,7 +31,7 @@ export interface OAuthRequest {
 }
 
 /**
- * Parses the form of a token request. `scope` holds names of capabilities (CAP_…) and uids of groups, separated by
+ * Parses the form of a token request. `scope` holds names of capabilities and uids of groups, separated by
  * spaces; `resource` is taken as an audience. Unknown parameters are ignored, as RFC 6749 §3.2 demands. Throws an
  * OAuthError.
  */

@@ -1,5 +1,6 @@
 import { hash, type KeyObject, randomUUID, sign } from "node:crypto";
-import { Capability } from "@moorage/api";
+import { getOption } from "@bufbuild/protobuf";
+import { type Capability, CapabilitySchema, other_name } from "@moorage/api";
 import { compactVerify } from "jose";
 import { createLru } from "../../lib/lru.ts";
 import { isObject } from "../../lib/json.ts";
@@ -26,10 +27,17 @@ const TYPS: Record<TokenType, string> = {
 
 /** No token of ours lives longer, whatever is requested. */
 export const MAX_TOKEN_TTL_MS = 3_600_000;
-const CAPABILITIES = new Map<string, Capability>(
-  Object.entries(Capability).filter(([name]) => name.startsWith("CAP_")),
+const CAPABILITY_NAMES = new Map(
+  CapabilitySchema.values
+    .filter(({ name }) => name.startsWith("CAP_"))
+    .map((value) => [value.number as Capability, value]),
 );
-const CAPABILITY_NAMES = new Map([...CAPABILITIES].map(([name, number]) => [number, name]));
+const CAPABILITIES = new Map<string, Capability>(
+  [...CAPABILITY_NAMES].flatMap(([number, value]) => [
+    [value.name, number],
+    [getOption(value, other_name), number],
+  ]),
+);
 const MAX_TOKEN_LENGTH = 8192;
 const MAX_CACHED = 10_000;
 
@@ -184,7 +192,7 @@ export function createTokens({ issuer, keyring }: { issuer: string; keyring: Key
           jti: tokenId,
           ...(act && { act }),
           ...(external && external.untilMs > nowMs && groupClaims(external)),
-          ...(capabilities && { cap: capabilities.map((one) => CAPABILITY_NAMES.get(one)) }),
+          ...(capabilities && { cap: capabilities.map((one) => CAPABILITY_NAMES.get(one)?.name) }),
           ...(scopes && { scopes }),
           ...(access && { access }),
           ...(webhook && { webhook }),
@@ -246,7 +254,7 @@ function externalOf(provider: unknown, groups: unknown, end: unknown): NonNullab
   return { provider, groups, untilMs: end * 1000 };
 }
 
-/** The capability of that name (CAP_…); undefined when there is none. */
+/** The capability of that name (`CAP_REPO_LIST`) or dotted name (`repo.list`); undefined when there is none. */
 export function capabilityOf(name: string): Capability | undefined {
   return CAPABILITIES.get(name);
 }

@@ -1,5 +1,6 @@
-import { type DescEnum, ScalarType } from "@bufbuild/protobuf";
+import { type DescEnum, getOption, ScalarType } from "@bufbuild/protobuf";
 import { base64Decode } from "@bufbuild/protobuf/wire";
+import { other_name } from "@moorage/api";
 import { violate } from "./fields.ts";
 import type { FieldViolation } from "../../errors.ts";
 
@@ -47,20 +48,26 @@ export function scalarReader(scalar: ScalarType): Read {
 }
 
 /**
- * The reader of an enumeration: accepts its names and its numbers, and its names without their type's prefix (`READY`
- * for `ORG_STATUS_READY`), which are never written. Source: docs/contract.md, "JSON".
+ * The reader of an enumeration: accepts its names and its numbers; its names without their type's prefix (`READY` for
+ * `ORG_STATUS_READY`) and the other names that its values declare (`repo.list` for `CAP_REPO_LIST`), which are never
+ * written. Source: docs/contract.md, "JSON".
  */
 export function enumReader(desc: DescEnum): Read {
   const numbers = new Map(desc.values.map((value) => [value.name, value.number]));
   const prefixLength = desc.sharedPrefix?.length ?? 0;
-  const bare = new Map(desc.values.map((value) => [value.name.slice(prefixLength), value.number]));
+  const others = new Map(
+    desc.values.flatMap((value) => [
+      [value.name.slice(prefixLength), value.number],
+      [getOption(value, other_name) || value.name, value.number],
+    ]),
+  );
   const known = new Set(numbers.values());
   const description =
     desc.values.length > MAX_LISTED
       ? `must be a value of ${desc.name}`
       : `must be one of ${[...numbers.keys()].join(", ")}`;
   return (json, at, bad) => {
-    if (typeof json === "string") return numbers.get(json) ?? bare.get(json) ?? fail(bad, at, description);
+    if (typeof json === "string") return numbers.get(json) ?? others.get(json) ?? fail(bad, at, description);
     return typeof json === "number" && known.has(json) ? json : fail(bad, at, description);
   };
 }

@@ -11,6 +11,7 @@ import {
   type Repo,
   RepoSchema,
   RoleBindingSchema,
+  type Role,
   RoleSchema,
   UIDPFilterSchema,
 } from "@moorage/api";
@@ -99,6 +100,15 @@ test("names with a meaning in JavaScript are read like any other field", () => {
   assert.deepEqual(fields, ["__proto__", "constructor", "toString", "claimMatch.claims.__proto__"]);
   assert.deepEqual(((message as Identity).relationship.value as ClaimMatch).claims, { constructor: "y" });
   assert.equal(Object.hasOwn(Object.prototype, "polluted"), false);
+});
+
+test("capabilities are read by their dotted names too", () => {
+  const { message, bad } = read(RoleSchema, {
+    capabilities: ["repo.list", "groups.list", "audit.list", "CAP_TAG_LIST"],
+  });
+  assert.deepEqual([(message as Role).capabilities, bad], [[1605, 103, 9001, 1613], []]);
+  for (const wrong of ["Repo.list", "repo", "cap.repo.list", "", "toString"])
+    assert.equal(read(RoleSchema, { capabilities: [wrong] }).bad.length, 1, wrong);
 });
 
 test("numbers, enumerations and times are checked", () => {

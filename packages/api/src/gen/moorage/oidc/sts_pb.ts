@@ -43,7 +43,8 @@ export type ExchangeRequest = Message<"moorage.oidc.ExchangeRequest"> & {
   identity: string;
 
   /**
-   * The capabilities the token is narrowed to, by name; none: all the identity holds.
+   * The capabilities the token is narrowed to, by name (CAP_REPO_LIST) or dotted name (repo.list); none: all the
+   * identity holds.
    *
    * @generated from field: repeated string cap = 5;
    */
