@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { create, type DescField, type DescMessage, getOption, type Message, ScalarType } from "@bufbuild/protobuf";
 import { DurationSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
-import { access, Capability, OrgKind, OrgStatus, ResourceDeletedSchema } from "@moorage/api";
+import { access, Capability, OrgKind, OrgStatus, ResourceDeletedSchema, TagChangeSchema } from "@moorage/api";
 import type { EventType } from "../packages/server/src/events/types.ts";
 
 const TIME = time("2026-01-15T10:00:00Z");
@@ -61,6 +61,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   repository: "acme/team-a/api",
   tag: "v1.4",
   digest: DIGEST,
+  "RegistryVersionMoved.tag": "v1.4.2",
   previous_digest: `sha256:${hex("previous", 64)}`,
   digests: DIGEST,
   type: "manifest",
@@ -108,7 +109,7 @@ export function exampleBody({ type, body, methods: [method] }: EventType): Messa
   if (body === ResourceDeletedSchema && method !== undefined)
     message["uid"] = named(getOption(method, access).resource, "uid");
   // Only a tag that was updated has a previous digest.
-  if ("previousDigest" in message && !type.includes(".updated.")) message["previousDigest"] = "";
+  if (body === TagChangeSchema && !type.includes(".updated.")) message["previousDigest"] = "";
   if ("reason" in message && type.includes(".deleted.")) message["reason"] = "retention";
   return message;
 }

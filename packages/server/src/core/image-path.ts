@@ -1,5 +1,5 @@
 import { parentOf } from "../lib/uid.ts";
-import { statement } from "../store/index.ts";
+import { type Database, statement } from "../store/index.ts";
 import type { Call } from "./call.ts";
 
 /** The repo and groups that an image path names. */
@@ -39,4 +39,19 @@ export async function resolveRepository(call: Call, name: string): Promise<Resol
     group = found.uid;
   }
   return { group, missing: segments };
+}
+
+/** The path of an image by the current names of its groups and repo, as `acme/team/api`. */
+export async function pathOf(tx: Database, uid: string): Promise<string> {
+  const repo = await tx.selectFrom("repos").select("name").where("uid", "=", uid).executeTakeFirst();
+  const uids: string[] = [];
+  for (let group = parentOf(uid); group !== ""; group = parentOf(group)) uids.push(group);
+  const groups = new Map(
+    (await tx.selectFrom("groups").select(["uid", "name"]).where("uid", "in", uids).execute()).map(
+      ({ uid: group, name }) => [group, name],
+    ),
+  );
+  return [...uids.toReversed().map((group) => groups.get(group)), repo?.name]
+    .filter((name) => name !== undefined)
+    .join("/");
 }

@@ -2,7 +2,7 @@ import { RegistryCollectSchema, RegistryDeleteSchema, RegistryPushSchema } from 
 import { civilTime } from "../lib/timestamps.ts";
 import { parentOf } from "../lib/uid.ts";
 import type { Call } from "../core/call.ts";
-import { pathOf } from "./names.ts";
+import { pathOf } from "../core/image-path.ts";
 
 /** The content of a repo that an event is about. */
 export interface Content {

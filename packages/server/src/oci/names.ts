@@ -1,7 +1,5 @@
 import { Capability, CapabilitySchema } from "@moorage/api";
-import { parentOf } from "../lib/uid.ts";
 import type { Call, Caller } from "../core/call.ts";
-import type { Database } from "../store/index.ts";
 import { type Resolved, resolveRepository } from "../core/image-path.ts";
 import { RegistryError } from "./errors.ts";
 import { publicMay } from "./anonymous.ts";
@@ -11,21 +9,6 @@ import type { PublicReference, PublicSettings } from "./anonymous.ts";
 export const PULL: Capability[] = [Capability.CAP_MANIFEST_LIST, Capability.CAP_REPO_BLOBS_GET];
 /** The capabilities that a push needs, beside those for its tags. */
 export const PUSH: Capability[] = [Capability.CAP_MANIFEST_CREATE];
-
-/** The path of an image by the current names of its groups and repo, as `acme/team/api`. */
-export async function pathOf(tx: Database, uid: string): Promise<string> {
-  const repo = await tx.selectFrom("repos").select("name").where("uid", "=", uid).executeTakeFirst();
-  const uids: string[] = [];
-  for (let group = parentOf(uid); group !== ""; group = parentOf(group)) uids.push(group);
-  const groups = new Map(
-    (await tx.selectFrom("groups").select(["uid", "name"]).where("uid", "in", uids).execute()).map(
-      ({ uid: group, name }) => [group, name],
-    ),
-  );
-  return [...uids.toReversed().map((group) => groups.get(group)), repo?.name]
-    .filter((name) => name !== undefined)
-    .join("/");
-}
 
 /**
  * The uid of the repo, when the caller holds all the capabilities there. Throws DENIED 403 without them; for a path

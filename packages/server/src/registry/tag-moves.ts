@@ -5,6 +5,7 @@ import type { Call } from "../core/call.ts";
 import { failedPrecondition, invalidArgument, notFound } from "../errors.ts";
 import { changeCount, statement } from "../store/index.ts";
 import { immutableTag, policyOf, protectedTag } from "./policies.ts";
+import { emitVersionMoved, isVersionTag } from "./version-moves.ts";
 
 /** Why a tag moved; stored in its history. Source: docs/contract.md, "Tag history". */
 export type MoveReason = "push" | "api" | "mirror" | "promote" | "rollback" | DeleteReason;
@@ -69,9 +70,10 @@ const insertRecord = statement(
 
 /**
  * Makes the tag point to the digest and writes its history, in the call's transaction. A move to the same digest
- * changes only `deprecated` and `bundles`. `found`: the result of findTag in the same transaction, if it was called
- * before. The times of a tag's records strictly increase, also after deletions. Checks no rights: the caller of this
- * function does. Throws NOT_FOUND if the repo does not exist, INVALID_ARGUMENT on `name` for a reserved name, and
+ * changes only `deprecated` and `bundles`. A tag that looks like a version and came to point elsewhere emits an event
+ * of its own, also when it was deleted in between. `found`: the result of findTag in the same transaction, if it was
+ * called before. The times of a tag's records strictly increase, also after deletions. Checks no rights: the caller of
+ * this function does. Throws NOT_FOUND if the repo does not exist, INVALID_ARGUMENT on `name` for a reserved name, and
  * FAILED_PRECONDITION (TAG_IMMUTABLE) if the repo's policy fixes the tag to another digest. Source: docs/contract.md,
  * "Tag history".
  */
@@ -89,6 +91,8 @@ export async function moveTag(
   const moved = before?.digest !== digest;
   const fixedAt = moved ? await fixedDigest(call, repo, name, place) : undefined;
   if (fixedAt !== undefined && fixedAt !== digest) throw failedPrecondition(immutableTag(name, fixedAt));
+  const versionDigest =
+    moved && isVersionTag(name) ? (before?.digest ?? (await lastDigest(call, repo, name))) : undefined;
   const updateTimeMs = moved ? await record(call, repo, name, digest, move.reason) : before.update_time;
   const uid = before?.uid ?? newUid(repo);
   const changed =
@@ -123,6 +127,11 @@ export async function moveTag(
       bundles,
     });
   }
+  if (versionDigest !== undefined && versionDigest !== digest) {
+    const { reason } = move;
+    const isSystem = BY_SYSTEM.has(reason);
+    await emitVersionMoved(call, { repo, tag: name, digest, previousDigest: versionDigest, reason, isSystem });
+  }
   return { uid, created: before === undefined, moved, updateTimeMs, deprecated, bundles };
 }
 
@@ -144,7 +153,12 @@ export async function fixedDigest(
   { policy, tag }: TagPlace,
 ): Promise<string | undefined> {
   if (!policyOf(policy).isImmutable(name)) return undefined;
-  return tag?.digest ?? (await selectLastDigest(call.tx, repo, name))[0]?.digest;
+  return tag?.digest ?? (await lastDigest(call, repo, name));
+}
+
+/** What the tag pointed to last, also when it was deleted since; undefined when its history has no digest. */
+async function lastDigest(call: Call, repo: string, name: string): Promise<string | undefined> {
+  return (await selectLastDigest(call.tx, repo, name))[0]?.digest;
 }
 
 /**

@@ -16,7 +16,7 @@ import {
 import { type CollectTimes, type CollectedRepo, collectedRepos } from "./repos.ts";
 import { countExpiring, countRemovable } from "./dry-run.ts";
 import { linksAfter, manifestsAfter, unneededManifests } from "./reachability.ts";
-import { pathOf } from "../names.ts";
+import { pathOf } from "../../core/image-path.ts";
 import { systemCall } from "../../core/system-call.ts";
 
 /** What a collection removed; in a dry run, what it would remove. */

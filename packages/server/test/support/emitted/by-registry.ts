@@ -126,6 +126,65 @@ export function registryEmits({ platform, actor, emitted, pulls, ask }: EventFix
     assert.deepEqual(await changes(() => tagged.remove("v")), [["deleted.v1", two, "", "delete", false]]);
   });
 
+  test("a tag that looks like a version emits an event of its own when it moves elsewhere, by whatever way", async () => {
+    const tagged = await openTaggedRepo(platform, "versions");
+    const [one, two, three] = tagged.digests;
+    const type = "registry.version_moved.v1";
+    const alarms = async (work: () => Promise<Answer>): Promise<unknown[][]> => {
+      const found = await emitted(async () => assert.equal(Math.floor((await work()).status / 100), 2));
+      return found
+        .filter((event) => event.type === type)
+        .map(({ body }) => [body["tag"], body["previous_digest"], body["digest"], body["reason"]]);
+    };
+    const set = (tag: string, digest: string) => alarms(() => tagged.set(tag, digest));
+    for (const tag of [
+      "1.2.3",
+      "v1.2.3",
+      "2026.11.22",
+      "1.2.3-rc.1",
+      "1.2.3.4_x",
+      "latest",
+      "v1",
+      "1.2",
+      "1.2.x",
+      "a1.2.3",
+    ])
+      assert.deepEqual(await set(tag, one), [], `a new tag ${tag}`);
+    for (const tag of ["1.2.3", "v1.2.3", "2026.11.22", "1.2.3-rc.1", "1.2.3.4_x"]) {
+      assert.deepEqual(await set(tag, one), [], `${tag} stays where it is`);
+      assert.deepEqual(await set(tag, two), [[tag, one, two, "api"]]);
+    }
+    for (const tag of ["latest", "v1", "1.2", "1.2.x", "a1.2.3"]) assert.deepEqual(await set(tag, two), [], tag);
+
+    assert.deepEqual(await alarms(() => tagged.push("1.2.3", 2)), [["1.2.3", two, three, "push"]]);
+    assert.deepEqual(await alarms(() => tagged.rollback([{ name: "1.2.3" }])), [["1.2.3", three, two, "rollback"]]);
+    assert.deepEqual(await alarms(() => tagged.promote([{ name: "1.2.3", fromTag: "1.2.3-rc.1" }])), []);
+    assert.deepEqual(await alarms(() => tagged.promote([{ name: "1.2.3", digest: one }])), [
+      ["1.2.3", two, one, "promote"],
+    ]);
+    assert.deepEqual(await alarms(() => tagged.drop("1.2.3")), []);
+    assert.deepEqual(await alarms(() => tagged.push("1.2.3", 0)), [], "made again where it was");
+    await tagged.drop("1.2.3");
+    const event = (await emitted(() => tagged.push("1.2.3", 1))).find((each) => each.type === type);
+    assert.deepEqual(withoutTime(event as EmittedEvent), {
+      type,
+      subject: tagged.uid,
+      group: platform.organization,
+      target: "",
+      actor,
+      body: {
+        repository: "acme/versions",
+        repo_id: tagged.uid,
+        tag: "1.2.3",
+        digest: two,
+        previous_digest: one,
+        reason: "push",
+        ...here,
+        user_agent: event?.body["user_agent"],
+      },
+    });
+  });
+
   test("a deletion by digest emits events for the content and its tags; a deleted repo emits one event", async () => {
     const tagged = await openTaggedRepo(platform, "deletes");
     const [one, two] = tagged.digests;

@@ -12,7 +12,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file moorage/events/v2/event_bodies.proto.
  */
 export const file_moorage_events_v2_event_bodies: GenFile = /*@__PURE__*/
-  fileDesc("CiRtb29yYWdlL2V2ZW50cy92Mi9ldmVudF9ib2RpZXMucHJvdG8SEW1vb3JhZ2UuZXZlbnRzLnYyIj4KBUFjdG9yEg8KB3N1YmplY3QYASABKAkSJAoDYWN0GAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCLTAQoMUmVnaXN0cnlQdXNoEhIKCnJlcG9zaXRvcnkYASABKAkSGAoHcmVwb19pZBgCIAEoCVIHcmVwb19pZBILCgN0YWcYAyABKAkSDgoGZGlnZXN0GAQgASgJEgwKBHR5cGUYBSABKAkSDAoEd2hlbhgGIAEoCRImCg5yZW1vdGVfYWRkcmVzcxgHIAEoCVIOcmVtb3RlX2FkZHJlc3MSHgoKdXNlcl9hZ2VudBgIIAEoCVIKdXNlcl9hZ2VudDoUwrwYEHJlZ2lzdHJ5LnB1c2gudjEi4wEKDFJlZ2lzdHJ5UHVsbBISCgpyZXBvc2l0b3J5GAEgASgJEhgKB3JlcG9faWQYAiABKAlSB3JlcG9faWQSCwoDdGFnGAMgASgJEg4KBmRpZ2VzdBgEIAEoCRIMCgR0eXBlGAUgASgJEgwKBHdoZW4YBiABKAkSJgoOcmVtb3RlX2FkZHJlc3MYByABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYCCABKAlSCnVzZXJfYWdlbnQSDgoGbWV0aG9kGAkgASgJOhTCvBgQcmVnaXN0cnkucHVsbC52MSLKAQoOUmVnaXN0cnlEZWxldGUSEgoKcmVwb3NpdG9yeRgBIAEoCRIYCgdyZXBvX2lkGAIgASgJUgdyZXBvX2lkEg4KBmRpZ2VzdBgDIAEoCRIMCgR0eXBlGAQgASgJEgwKBHdoZW4YBSABKAkSJgoOcmVtb3RlX2FkZHJlc3MYBiABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYByABKAlSCnVzZXJfYWdlbnQ6FsK8GBJyZWdpc3RyeS5kZWxldGUudjEihQEKD1JlZ2lzdHJ5Q29sbGVjdBISCgpyZXBvc2l0b3J5GAEgASgJEhgKB3JlcG9faWQYAiABKAlSB3JlcG9faWQSDwoHZGlnZXN0cxgDIAMoCRIMCgR0eXBlGAQgASgJEgwKBHdoZW4YBSABKAk6F8K8GBNyZWdpc3RyeS5jb2xsZWN0LnYxIv4BCglUYWdDaGFuZ2USCwoDdWlkGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGZGlnZXN0GAMgASgJEhcKD3ByZXZpb3VzX2RpZ2VzdBgEIAEoCRIOCgZyZWFzb24YBSABKAkSEgoKZGVwcmVjYXRlZBgGIAEoCBIPCgdidW5kbGVzGAcgAygJOnjCvBgkYXBpLnBsYXRmb3JtLnJlZ2lzdHJ5LnRhZy5jcmVhdGVkLnYxwrwYJGFwaS5wbGF0Zm9ybS5yZWdpc3RyeS50YWcudXBkYXRlZC52McK8GCRhcGkucGxhdGZvcm0ucmVnaXN0cnkudGFnLmRlbGV0ZWQudjEicAoGU2lnbkluEhAKCGlkZW50aXR5GAEgASgJEhAKCHByb3ZpZGVyGAIgASgJEg0KBWVtYWlsGAMgASgJOjPCvBgWYXBpLmF1dGgucmVnaXN0ZXJlZC52McK8GBVhcGkuYXV0aC5zaWduZWRfaW4udjEiawoOSW52aXRlQWNjZXB0ZWQSCwoDdWlkGAEgASgJEhAKCGlkZW50aXR5GAIgASgJEhQKDHJvbGVfYmluZGluZxgDIAEoCTokwrwYIGFwaS5pYW0uZ3JvdXBfaW52aXRlLmFjY2VwdGVkLnYxIh4KD1Jlc291cmNlRGVsZXRlZBILCgN1aWQYASABKAkiTQoQU3Vic2NyaXB0aW9uVGVzdBIUCgxzdWJzY3JpcHRpb24YASABKAkSDwoHbWVzc2FnZRgCIAEoCToSwrwYDmV2ZW50cy50ZXN0LnYxYgZwcm90bzM", [file_google_protobuf_struct, file_moorage_common_options]);
+  fileDesc("CiRtb29yYWdlL2V2ZW50cy92Mi9ldmVudF9ib2RpZXMucHJvdG8SEW1vb3JhZ2UuZXZlbnRzLnYyIj4KBUFjdG9yEg8KB3N1YmplY3QYASABKAkSJAoDYWN0GAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCLTAQoMUmVnaXN0cnlQdXNoEhIKCnJlcG9zaXRvcnkYASABKAkSGAoHcmVwb19pZBgCIAEoCVIHcmVwb19pZBILCgN0YWcYAyABKAkSDgoGZGlnZXN0GAQgASgJEgwKBHR5cGUYBSABKAkSDAoEd2hlbhgGIAEoCRImCg5yZW1vdGVfYWRkcmVzcxgHIAEoCVIOcmVtb3RlX2FkZHJlc3MSHgoKdXNlcl9hZ2VudBgIIAEoCVIKdXNlcl9hZ2VudDoUwrwYEHJlZ2lzdHJ5LnB1c2gudjEi4wEKDFJlZ2lzdHJ5UHVsbBISCgpyZXBvc2l0b3J5GAEgASgJEhgKB3JlcG9faWQYAiABKAlSB3JlcG9faWQSCwoDdGFnGAMgASgJEg4KBmRpZ2VzdBgEIAEoCRIMCgR0eXBlGAUgASgJEgwKBHdoZW4YBiABKAkSJgoOcmVtb3RlX2FkZHJlc3MYByABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYCCABKAlSCnVzZXJfYWdlbnQSDgoGbWV0aG9kGAkgASgJOhTCvBgQcmVnaXN0cnkucHVsbC52MSLKAQoOUmVnaXN0cnlEZWxldGUSEgoKcmVwb3NpdG9yeRgBIAEoCRIYCgdyZXBvX2lkGAIgASgJUgdyZXBvX2lkEg4KBmRpZ2VzdBgDIAEoCRIMCgR0eXBlGAQgASgJEgwKBHdoZW4YBSABKAkSJgoOcmVtb3RlX2FkZHJlc3MYBiABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYByABKAlSCnVzZXJfYWdlbnQ6FsK8GBJyZWdpc3RyeS5kZWxldGUudjEihQEKD1JlZ2lzdHJ5Q29sbGVjdBISCgpyZXBvc2l0b3J5GAEgASgJEhgKB3JlcG9faWQYAiABKAlSB3JlcG9faWQSDwoHZGlnZXN0cxgDIAMoCRIMCgR0eXBlGAQgASgJEgwKBHdoZW4YBSABKAk6F8K8GBNyZWdpc3RyeS5jb2xsZWN0LnYxIv4BCglUYWdDaGFuZ2USCwoDdWlkGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGZGlnZXN0GAMgASgJEhcKD3ByZXZpb3VzX2RpZ2VzdBgEIAEoCRIOCgZyZWFzb24YBSABKAkSEgoKZGVwcmVjYXRlZBgGIAEoCBIPCgdidW5kbGVzGAcgAygJOnjCvBgkYXBpLnBsYXRmb3JtLnJlZ2lzdHJ5LnRhZy5jcmVhdGVkLnYxwrwYJGFwaS5wbGF0Zm9ybS5yZWdpc3RyeS50YWcudXBkYXRlZC52McK8GCRhcGkucGxhdGZvcm0ucmVnaXN0cnkudGFnLmRlbGV0ZWQudjEikAIKFFJlZ2lzdHJ5VmVyc2lvbk1vdmVkEhIKCnJlcG9zaXRvcnkYASABKAkSGAoHcmVwb19pZBgCIAEoCVIHcmVwb19pZBILCgN0YWcYAyABKAkSDgoGZGlnZXN0GAQgASgJEigKD3ByZXZpb3VzX2RpZ2VzdBgFIAEoCVIPcHJldmlvdXNfZGlnZXN0Eg4KBnJlYXNvbhgGIAEoCRIMCgR3aGVuGAcgASgJEiYKDnJlbW90ZV9hZGRyZXNzGAggASgJUg5yZW1vdGVfYWRkcmVzcxIeCgp1c2VyX2FnZW50GAkgASgJUgp1c2VyX2FnZW50Oh3CvBgZcmVnaXN0cnkudmVyc2lvbl9tb3ZlZC52MSJwCgZTaWduSW4SEAoIaWRlbnRpdHkYASABKAkSEAoIcHJvdmlkZXIYAiABKAkSDQoFZW1haWwYAyABKAk6M8K8GBZhcGkuYXV0aC5yZWdpc3RlcmVkLnYxwrwYFWFwaS5hdXRoLnNpZ25lZF9pbi52MSJrCg5JbnZpdGVBY2NlcHRlZBILCgN1aWQYASABKAkSEAoIaWRlbnRpdHkYAiABKAkSFAoMcm9sZV9iaW5kaW5nGAMgASgJOiTCvBggYXBpLmlhbS5ncm91cF9pbnZpdGUuYWNjZXB0ZWQudjEiHgoPUmVzb3VyY2VEZWxldGVkEgsKA3VpZBgBIAEoCSJNChBTdWJzY3JpcHRpb25UZXN0EhQKDHN1YnNjcmlwdGlvbhgBIAEoCRIPCgdtZXNzYWdlGAIgASgJOhLCvBgOZXZlbnRzLnRlc3QudjFiBnByb3RvMw", [file_google_protobuf_struct, file_moorage_common_options]);
 
 /**
  * Actor is who caused an event.
@@ -366,6 +366,84 @@ export const TagChangeSchema: GenMessage<TagChange> = /*@__PURE__*/
   messageDesc(file_moorage_events_v2_event_bodies, 5);
 
 /**
+ * RegistryVersionMoved: a tag that looks like a version, such as 1.2.3, came to point to another digest than it had,
+ * also when it was deleted in between.
+ *
+ * @generated from message moorage.events.v2.RegistryVersionMoved
+ */
+export type RegistryVersionMoved = Message<"moorage.events.v2.RegistryVersionMoved"> & {
+  /**
+   * The repo, as in the image's name: <organization>/<image>.
+   *
+   * @generated from field: string repository = 1;
+   */
+  repository: string;
+
+  /**
+   * The repo's uid.
+   *
+   * @generated from field: string repo_id = 2 [json_name = "repo_id"];
+   */
+  repoId: string;
+
+  /**
+   * The tag: three numbers or more with dots between them, after a v or not, with anything after -, _ or a dot.
+   *
+   * @generated from field: string tag = 3;
+   */
+  tag: string;
+
+  /**
+   * What it points to now.
+   *
+   * @generated from field: string digest = 4;
+   */
+  digest: string;
+
+  /**
+   * What it pointed to before.
+   *
+   * @generated from field: string previous_digest = 5 [json_name = "previous_digest"];
+   */
+  previousDigest: string;
+
+  /**
+   * Why: push, api, mirror, promote or rollback.
+   *
+   * @generated from field: string reason = 6;
+   */
+  reason: string;
+
+  /**
+   * When, as civil time in UTC with microseconds and without a zone: 2026-11-22T08:15:30.123456.
+   *
+   * @generated from field: string when = 7;
+   */
+  when: string;
+
+  /**
+   * Where the request came from; empty for the server itself.
+   *
+   * @generated from field: string remote_address = 8 [json_name = "remote_address"];
+   */
+  remoteAddress: string;
+
+  /**
+   * What the client calls itself.
+   *
+   * @generated from field: string user_agent = 9 [json_name = "user_agent"];
+   */
+  userAgent: string;
+};
+
+/**
+ * Describes the message moorage.events.v2.RegistryVersionMoved.
+ * Use `create(RegistryVersionMovedSchema)` to create a new message.
+ */
+export const RegistryVersionMovedSchema: GenMessage<RegistryVersionMoved> = /*@__PURE__*/
+  messageDesc(file_moorage_events_v2_event_bodies, 6);
+
+/**
  * SignIn: a person signed in through an identity provider of the group, for the first time (registered) or again
  * (signed_in).
  *
@@ -399,7 +477,7 @@ export type SignIn = Message<"moorage.events.v2.SignIn"> & {
  * Use `create(SignInSchema)` to create a new message.
  */
 export const SignInSchema: GenMessage<SignIn> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 6);
+  messageDesc(file_moorage_events_v2_event_bodies, 7);
 
 /**
  * InviteAccepted: somebody accepted an invite, and got its role.
@@ -434,7 +512,7 @@ export type InviteAccepted = Message<"moorage.events.v2.InviteAccepted"> & {
  * Use `create(InviteAcceptedSchema)` to create a new message.
  */
 export const InviteAcceptedSchema: GenMessage<InviteAccepted> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 7);
+  messageDesc(file_moorage_events_v2_event_bodies, 8);
 
 /**
  * ResourceDeleted: a resource is gone.
@@ -455,7 +533,7 @@ export type ResourceDeleted = Message<"moorage.events.v2.ResourceDeleted"> & {
  * Use `create(ResourceDeletedSchema)` to create a new message.
  */
 export const ResourceDeletedSchema: GenMessage<ResourceDeleted> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 8);
+  messageDesc(file_moorage_events_v2_event_bodies, 9);
 
 /**
  * SubscriptionTest: a test event was requested for a subscription.
@@ -483,5 +561,5 @@ export type SubscriptionTest = Message<"moorage.events.v2.SubscriptionTest"> & {
  * Use `create(SubscriptionTestSchema)` to create a new message.
  */
 export const SubscriptionTestSchema: GenMessage<SubscriptionTest> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 9);
+  messageDesc(file_moorage_events_v2_event_bodies, 10);
 
