@@ -1,4 +1,12 @@
-import { type DescField, type DescMessage, getOption, hasOption, type Message, ScalarType } from "@bufbuild/protobuf";
+import {
+  create,
+  type DescField,
+  type DescMessage,
+  getOption,
+  hasOption,
+  type Message,
+  ScalarType,
+} from "@bufbuild/protobuf";
 import { reflect, type ReflectMessage } from "@bufbuild/protobuf/reflect";
 import { type Rule, rule as ruleOption } from "@moorage/api";
 import { field_behavior as behaviorOption, FieldBehavior } from "@moorage/api/gen/google/api/field_behavior_pb";
@@ -21,6 +29,23 @@ export function violationsOf(schema: DescMessage, message: Message, path = ""): 
 /** Throws INVALID_ARGUMENT with all the violations, if there are any. */
 export function validate(schema: DescMessage, message: Message, path = ""): void {
   const violations = violationsOf(schema, message, path);
+  if (violations.length > 0) throw invalidArgument(...violations);
+}
+
+/**
+ * Throws INVALID_ARGUMENT when a request lacks a message that it must have, such as the resource to create: to the
+ * services it would look like one whose fields are all empty. Blames what such a resource lacks, as for an empty one,
+ * and the field itself where it lacks nothing.
+ */
+export function requireMessages(request: DescMessage, message: Message): void {
+  const needed = planOf(request).filter(({ field, required }) => required && field.fieldKind === "message");
+  if (needed.length === 0) return;
+  const given = reflect(request, message);
+  const violations = needed.flatMap(({ field }) => {
+    if (given.isSet(field) || field.message === undefined) return [];
+    const lacking = violationsOf(field.message, create(field.message));
+    return lacking.length > 0 ? lacking : [{ field: field.jsonName, description: "is required" }];
+  });
   if (violations.length > 0) throw invalidArgument(...violations);
 }
 

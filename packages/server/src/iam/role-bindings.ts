@@ -1,5 +1,12 @@
 import { create } from "@bufbuild/protobuf";
-import { Capability, GroupSchema, type RoleBinding, RoleBindingSchema, RoleBindingsService } from "@moorage/api";
+import {
+  Capability,
+  type CreateRoleBindingRequest,
+  GroupSchema,
+  type RoleBinding,
+  RoleBindingSchema,
+  RoleBindingsService,
+} from "@moorage/api";
 import { columnIsIfSet, listOf, listPage } from "../aip/list.ts";
 import { sortable } from "../aip/order.ts";
 import { resource } from "../aip/resource.ts";
@@ -58,10 +65,7 @@ export function roleBindingsService({ pageTokenKey }: ServiceContext): Service<t
           roleUid: roleBinding?.roleUid || roleUid,
         }),
       }));
-      const violations = batchViolations(
-        parent,
-        requests.map((request) => request.parent),
-      );
+      const violations = batchViolations(parent, roleUid, requests);
       if (violations.length > 0) throw invalidArgument(...violations);
       for (const { parent: group } of filled) await requireCreate(call, group);
       const rows: Row<"role_bindings">[] = [];
@@ -84,15 +88,28 @@ export function roleBindingsService({ pageTokenKey }: ServiceContext): Service<t
 
 const MAX_BATCH = 25;
 
-function batchViolations(parent: string, parents: string[]): FieldViolation[] {
-  if (parents.length === 0) return [{ field: "requests", description: "is required" }];
-  if (parents.length > MAX_BATCH) return [{ field: "requests", description: `must have at most ${MAX_BATCH} entries` }];
-  return parents.flatMap((own, at) => {
+/** What one request names must be what the batch names, where both name it. Source: AIP-233. */
+function batchViolations(
+  parent: string,
+  roleUid: string,
+  requests: readonly CreateRoleBindingRequest[],
+): FieldViolation[] {
+  if (requests.length === 0) return [{ field: "requests", description: "is required" }];
+  if (requests.length > MAX_BATCH)
+    return [{ field: "requests", description: `must have at most ${MAX_BATCH} entries` }];
+  const differs = (own: string, common: string): boolean => own !== "" && common !== "" && own !== common;
+  return requests.flatMap((request, at) => {
+    const violations: FieldViolation[] = [];
     const field = `requests[${at}].parent`;
-    if (own === "" && parent === "") return [{ field, description: "is required" }];
-    return own !== "" && parent !== "" && own !== parent
-      ? [{ field, description: "must be empty or the batch's own parent" }]
-      : [];
+    if (request.parent === "" && parent === "") violations.push({ field, description: "is required" });
+    if (differs(request.parent, parent))
+      violations.push({ field, description: "must be empty or the batch's own parent" });
+    if (differs(request.roleBinding?.roleUid ?? "", roleUid))
+      violations.push({
+        field: `requests[${at}].roleBinding.roleUid`,
+        description: "must be empty or the batch's own role",
+      });
+    return violations;
   });
 }
 

@@ -6,6 +6,7 @@ import {
   toBinary,
 } from "@bufbuild/protobuf";
 import { Transaction } from "@moorage/api";
+import { requireMessages } from "../aip/validate.ts";
 import { authorize, placesOf } from "../auth/index.ts";
 import type { Stored } from "../core/stored.ts";
 import { type Auditor, rejectionOf } from "../audit/index.ts";
@@ -87,6 +88,7 @@ export function createDispatch({
     try {
       await authorize(desc, method.access, call, message, admins.includes(data.caller.identity));
       isAuthorized = true;
+      requireMessages(desc.input, message);
       if (!writes) return await method.run(call, message);
       await checks?.get(name)?.(data, message);
       return fromBinary(

@@ -210,7 +210,8 @@ function authorizationOf({ rawHeaders }: Request): string | undefined {
 }
 
 /**
- * The parameters of the query and, for a POST, of the body: a form, or a JSON object of strings and lists of strings.
+ * The parameters of the query and, for a POST, of the body: a form, or a JSON object of strings and lists of strings,
+ * which is what a body without a Content-Type is taken for.
  */
 async function parametersOf(request: Request): Promise<URLSearchParams> {
   const parameters = new URL(request.url ?? "/", "http://localhost").searchParams;
@@ -222,7 +223,7 @@ async function parametersOf(request: Request): Promise<URLSearchParams> {
 
 function entriesOf(body: string, type: string): Iterable<[string, string]> {
   if (type === FORM) return new URLSearchParams(body);
-  if (type === "application/json") return jsonEntries(body);
+  if (type === "application/json" || type === "") return jsonEntries(body);
   throw invalidArgument({ field: "body", description: `must be ${FORM} or application/json` });
 }
 

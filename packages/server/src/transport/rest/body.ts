@@ -2,10 +2,10 @@ import { type FieldViolation, invalidArgument } from "../../errors.ts";
 import { type BodyProblem, readBody, type Request } from "../../core/http.ts";
 
 /**
- * Reads a request's JSON body; undefined without a body. Throws INVALID_ARGUMENT on `body` when it is too large, too
- * slow, cut short or not JSON in UTF-8, and on `content-type` or `content-encoding` when those are not supported. The
- * rest of a rejected body is dropped unread; the port limits for how long. Source: docs/contract.md, "Errors"; RFC
- * 8259.
+ * Reads a request's JSON body; undefined without a body. Without a Content-Type it is taken for JSON. Throws
+ * INVALID_ARGUMENT on `body` when it is too large, too slow, cut short or not JSON in UTF-8, and on `content-type` or
+ * `content-encoding` when those are not supported. The rest of a rejected body is dropped unread; the port limits for
+ * how long. Source: docs/contract.md, "Errors"; RFC 8259.
  */
 export async function readJsonBody(
   request: Request,
@@ -42,7 +42,7 @@ function kindViolation(request: Request): FieldViolation | undefined {
     return { field: "content-encoding", description: "must be absent: compressed bodies are not read" };
   }
   const header = request.headers["content-type"];
-  if (header === undefined) return undefined;
+  if (header === undefined || header.trim() === "") return undefined;
   const [type = "", ...parameters] = header
     .toLowerCase()
     .split(";")

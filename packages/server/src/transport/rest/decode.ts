@@ -25,7 +25,8 @@ type FillPath = (message: Fields, values: readonly string[], bad: FieldViolation
  * Compiles the decoder of a binding. The decoder throws INVALID_ARGUMENT with everything that is wrong in path, query
  * and body, and, where the body is a new resource, with the violations that `violationsOf` finds in it as well. The
  * path takes precedence over the body. The message of an update always has a mask: the caller's, or the fields that the
- * body has, so that an empty body changes nothing. Source: docs/contract.md, "JSON", "Listing", "Updating" and
+ * body has, so that an empty body changes nothing. With a mask there must be a body, because an absent one would clear
+ * what the mask names. Source: docs/contract.md, "JSON", "Listing", "Updating" and
  * "Errors".
  */
 export function compileDecoder(binding: Binding, violationsOf: ViolationsOf): Decode {
@@ -65,7 +66,8 @@ function compileBody(binding: Binding, violationsOf: ViolationsOf): ReadBody | u
   const read = jsonReader(resource);
   if (mask !== undefined) return updateReader(read, body, mask);
   return (message, json, bad) => {
-    const value = read(json === undefined ? {} : json, "", bad, 0);
+    // Without a body the field stays unset: dispatch refuses that where it is required, in every protocol.
+    const value = json === undefined ? undefined : read(json, "", bad, 0);
     if (value === undefined) return message;
     setField(message, body, value);
     if (bad.length > 0)
@@ -83,6 +85,7 @@ function updateReader(read: ReturnType<typeof jsonReader>, body: DescField, mask
       selection: given.length === 0 ? undefined : selectionOf(given),
     });
     if (value !== undefined) setField(message, body, value);
+    if (json === undefined && given.length > 0) violate(bad, "body", "is required with a mask");
     if (given.includes("")) violate(bad, "updateMask", "has an empty path");
     if (given.length === 0) setField(message, mask, create(FieldMaskSchema, { paths: maskOfPresent(present) }));
     return message;

@@ -376,7 +376,7 @@ export const CreateRoleBindingRequestSchema: GenMessage<CreateRoleBindingRequest
  */
 export type BatchCreateRoleBindingsRequest = Message<"moorage.iam.v2.BatchCreateRoleBindingsRequest"> & {
   /**
-   * The group of every request that names none.
+   * The group of every request. A request names none, or the same.
    *
    * @generated from field: string parent = 1;
    */
@@ -390,7 +390,7 @@ export type BatchCreateRoleBindingsRequest = Message<"moorage.iam.v2.BatchCreate
   requests: CreateRoleBindingRequest[];
 
   /**
-   * The role of every request that names none.
+   * The role of every request that names none; where it is given, a request names none, or the same.
    *
    * @generated from field: string role_uid = 3;
    */
