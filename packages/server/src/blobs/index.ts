@@ -13,4 +13,5 @@ export {
 } from "./blob-store.ts";
 export { openFilesystemBlobs } from "./filesystem.ts";
 export { openBlobs } from "./open.ts";
+export { readInto } from "./whole.ts";
 export { BlobsUrlError } from "./s3-url.ts";

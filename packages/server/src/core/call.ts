@@ -64,6 +64,11 @@ export interface Call extends CallData {
    */
   emit<D extends DescMessage>(schema: D, event: NewEvent<D>): string;
   /**
+   * Throws ABORTED when the client has left: for reads of many steps, between two of them. A transaction never depends
+   * on it.
+   */
+  requireCaller(): void;
+  /**
    * Whether another identity holds the capability there, by its bindings: for work that an identity requested earlier
    * and that is done only now.
    */

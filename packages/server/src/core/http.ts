@@ -19,6 +19,8 @@ export interface RequestData {
    * many.
    */
   admit?: ((identity: string) => void) | undefined;
+  /** Whether the client has disconnected. */
+  hasLeft?: (() => boolean) | undefined;
 }
 
 /** Answers a request completely. */

@@ -24,7 +24,7 @@ export interface MirrorDeps {
 
 /** A copy job: the source repository and the repo it goes to. */
 export interface CopyJob {
-  deps: Pick<MirrorDeps, "transactor" | "clock" | "metrics">;
+  deps: Pick<MirrorDeps, "transactor" | "blobs" | "clock" | "metrics">;
   downloads: Downloads;
   upstream: Upstream;
   place: MirrorPlace;

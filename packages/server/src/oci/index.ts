@@ -5,6 +5,7 @@ export { algorithmOf, isDigest, isTag } from "./digests.ts";
 export { keepBlob } from "./blobs/commands.ts";
 export { ociCommands } from "./commands.ts";
 export { emitCopy } from "./events.ts";
+export { architectureOf } from "./manifests/architecture.ts";
 export { missingReferences, storeManifest, type StoredManifest } from "./manifests/commands.ts";
 export { parseManifest, type Reference } from "./manifests/parse.ts";
 export { createPullRecorder } from "./pulls/recorder.ts";

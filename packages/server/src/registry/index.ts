@@ -1,4 +1,5 @@
 // The services and functions of registry that other features use.
+export { architectureIn, MAX_CONFIG_BYTES } from "./image-config.ts";
 export { imagesService } from "./images.ts";
 export { historyRetentionMs, policyOf } from "./policies.ts";
 export { createRepoNamed, repos, reposService } from "./repos.ts";

@@ -34,7 +34,7 @@ export interface Dispatch {
     method: DescMethodUnary,
     data: CallData,
     message: Message,
-    extra?: { authorization?: string },
+    extra?: { authorization?: string; hasLeft?: (() => boolean) | undefined },
   ): Promise<Message | Stored>;
   /** Calls a streaming method. The caller's rights are checked when it begins and again while it runs. */
   stream(
@@ -82,7 +82,7 @@ export function createDispatch({
     if (loose !== undefined) return await loose(data, message, extra?.authorization);
     const method = methods.get(name);
     if (method?.kind !== "unary") throw unknown(name);
-    const call = openCall(data, reader);
+    const call = openCall(data, reader, extra?.hasLeft);
     const writes = method.transaction === Transaction.WRITE;
     let isAuthorized = false;
     try {

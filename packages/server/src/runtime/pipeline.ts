@@ -88,7 +88,10 @@ export function createPipeline({ dispatch, authenticate, clock, cache }: Pipelin
     userAgent,
   });
   const dispatched = (head: CallHead<DescMethodUnary>, caller: Caller, message: Message): Promise<Message | Stored> =>
-    dispatch.answer(head.method, callData(head, caller), message, { authorization: head.authorization ?? "" });
+    dispatch.answer(head.method, callData(head, caller), message, {
+      authorization: head.authorization ?? "",
+      hasLeft: head.data.hasLeft,
+    });
   return {
     admit: (data) => new RequestSteps(data).admit(),
     verify,

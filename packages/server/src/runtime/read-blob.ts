@@ -1,4 +1,4 @@
-import { type BlobStore, SMALL_BLOB_BYTES } from "../blobs/index.ts";
+import { type BlobStore, readInto } from "../blobs/index.ts";
 import type { ServiceContext } from "../core/service.ts";
 
 /** Reads blobs for services, after looking up in the database that the repo holds them. */
@@ -12,11 +12,6 @@ export function blobReader(blobs: BlobStore): ServiceContext["readBlob"] {
       .where("repo_blobs.digest", "=", digest)
       .executeTakeFirst();
     if (row === undefined || row.size > maxBytes) return undefined;
-    if (row.size <= SMALL_BLOB_BYTES) return await blobs.readWhole(digest, row.generation);
-    const chunks: Buffer[] = [];
-    await blobs.read(digest, row.generation, { start: 0, end: row.size - 1 }, async (chunk) => {
-      chunks.push(Buffer.from(chunk));
-    });
-    return Buffer.concat(chunks);
+    return await readInto(blobs, { digest, ...row });
   };
 }

@@ -179,6 +179,14 @@ export const MIGRATIONS: Migration[] = [
       ),
     ],
   },
+  {
+    version: 10,
+    name: "architectures of images",
+    statements: [
+      `alter table manifests add column architecture text`,
+      `alter table manifests add column image_size INT8`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

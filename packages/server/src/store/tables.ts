@@ -257,6 +257,12 @@ export interface Tables {
      * what needed it.
      */
     touch_time: number;
+    /**
+     * Of an image: the architecture that its configuration names, such as `arm/v7` or empty, and the bytes of the
+     * configuration and all layers. Null for an index, and for what was stored before there were these columns.
+     */
+    architecture: string | null;
+    image_size: number | null;
   };
   /** The content that a manifest needs: kind is blob or manifest. Its subject is not included. */
   manifest_references: { repo: string; digest: string; target: string; kind: string };

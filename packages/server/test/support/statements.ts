@@ -40,6 +40,11 @@ export async function statementsRun(work: () => Promise<unknown>): Promise<Ran[]
   return [...ran];
 }
 
+/** The statements executed since the last reset, while others may still run. */
+export function statementsSoFar(): readonly Ran[] {
+  return ran;
+}
+
 /** Forgets the statements executed so far. */
 export function forgetStatements(): void {
   ran = [];

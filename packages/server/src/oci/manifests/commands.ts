@@ -20,6 +20,8 @@ export interface StoredManifest {
   digest: string;
   content: Uint8Array;
   manifest: ParsedManifest;
+  /** The architecture of an image, empty when its configuration names none. Undefined when it is not known. */
+  architecture?: string | undefined;
 }
 
 export interface PutManifestInput extends StoredManifest {
@@ -37,7 +39,7 @@ export interface PutManifestInput extends StoredManifest {
 export const putManifest = pushCommand(
   "oci.putManifest",
   async (call: Call, input: PutManifestInput): Promise<{ missing: string[] }> => {
-    const { digest, content, manifest, tags } = input;
+    const { digest, manifest, tags } = input;
     const place = await resolveForPush(call, input.name);
     // A repo that does not exist holds none of the references. The check comes first, so that a rejected push does not
     // create the repo.
@@ -45,7 +47,7 @@ export const putManifest = pushCommand(
       return { missing: manifest.references.map((reference) => reference.digest) };
     const repo = await makeRepository(call, place);
     await checkTagRights(call, repo, input);
-    const { missing } = await storeManifest(call, repo, { digest, content, manifest });
+    const { missing } = await storeManifest(call, repo, input);
     if (missing.length > 0) return { missing };
     const pushed = { repository: input.name, repo, digest, type: "manifest" } as const;
     if (tags.length === 0) {
@@ -69,11 +71,12 @@ export const putManifest = pushCommand(
 export async function storeManifest(
   call: Call,
   repo: string,
-  { digest, content, manifest }: StoredManifest,
+  { digest, content, manifest, architecture }: StoredManifest,
 ): Promise<{ missing: string[]; isNew: boolean }> {
   const missing = await missingReferences(call, repo, manifest);
   if (missing.length > 0) return { missing, isNew: false };
   const { mediaType, subject, artifactType, annotations, references } = manifest;
+  const image = { architecture: architecture ?? null, image_size: manifest.image?.size ?? null };
   const row = {
     repo,
     digest,
@@ -85,6 +88,7 @@ export async function storeManifest(
     annotations: JSON.stringify(annotations),
     create_time: call.nowMs,
     touch_time: call.nowMs,
+    ...image,
   };
   const result = await call.tx
     .insertInto("manifests")
@@ -96,7 +100,7 @@ export async function storeManifest(
   if (!isNew)
     await call.tx
       .updateTable("manifests")
-      .set({ touch_time: call.nowMs })
+      .set({ touch_time: call.nowMs, ...(architecture !== undefined && image) })
       .where("repo", "=", repo)
       .where("digest", "=", digest)
       .execute();

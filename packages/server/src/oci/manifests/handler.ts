@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { isReservedTag, parseTimedTag, RESERVED_TAG } from "../../registry/index.ts";
+import { resolveRepository } from "../../core/image-path.ts";
 import { invalidArgument } from "../../errors.ts";
 import { authorize } from "../request.ts";
 import type { Exchange } from "../request.ts";
@@ -14,6 +15,7 @@ import { answerPull } from "../pulls/cache.ts";
 import { sendEmpty } from "../send.ts";
 import { wholeBodyOf } from "../body.ts";
 import { manifestAsOf, notPulled, type Pulled } from "../tags/timed-pull.ts";
+import { architectureOf } from "./architecture.ts";
 import { deleteManifest, putManifest, removeTag } from "./commands.ts";
 import type { FixedTag } from "./fixed-tags.ts";
 
@@ -112,11 +114,18 @@ async function handlePut(exchange: Exchange, reference: string): Promise<void> {
   // The tag moves when the push is complete, not when a slow client began to send it: an earlier time would change what
   // a pull as of that time finds.
   const callData = { ...exchange.callData, nowMs: deps.clock.nowMs() };
+  const architecture = await architectureOf(
+    deps,
+    callData,
+    manifest,
+    async (call) => (await resolveRepository(call, name)).repo,
+  );
   const { missing } = await deps.transactor.write(putManifest, callData, {
     name,
     digest,
     content,
     manifest,
+    architecture,
     tags,
   });
   if (missing.length > 0) {

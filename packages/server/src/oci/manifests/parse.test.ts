@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { OCI_INDEX, parseManifest } from "./parse.ts";
+import { OCI_INDEX } from "../../core/media-types.ts";
+import { parseManifest } from "./parse.ts";
 
 const IMAGE = "application/vnd.oci.image.manifest.v1+json";
 const DOCKER = "application/vnd.docker.distribution.manifest.v2+json";
@@ -40,6 +41,7 @@ test("parsing an image gives each reference once, its subject, artifact type and
         { digest: digest("c"), kind: "blob" },
         { digest: digest("1"), kind: "blob" },
       ],
+      image: { config: digest("c"), size: 3 },
     },
   );
   const artifact = parse(

@@ -1,12 +1,6 @@
 import { isObject, parseJson } from "../../lib/json.ts";
+import { DOCKER_LIST, DOCKER_MANIFEST, isImageType, isIndexType } from "../../core/media-types.ts";
 import { isDigest } from "../digests.ts";
-
-export const OCI_INDEX = "application/vnd.oci.image.index.v1+json";
-const OCI_MANIFEST = "application/vnd.oci.image.manifest.v1+json";
-const DOCKER_MANIFEST = "application/vnd.docker.distribution.manifest.v2+json";
-const DOCKER_LIST = "application/vnd.docker.distribution.manifest.list.v2+json";
-const IMAGES: ReadonlySet<string> = new Set([OCI_MANIFEST, DOCKER_MANIFEST]);
-const INDEXES: ReadonlySet<string> = new Set([OCI_INDEX, DOCKER_LIST]);
 
 // Media types of non-distributable layers: clients may leave such layers out of a push, so the registry need not hold
 // them.
@@ -32,6 +26,8 @@ export interface ParsedManifest {
   annotations: Record<string, string>;
   /** Each digest once, without the subject and without non-distributable layers. */
   references: Reference[];
+  /** The digest of an image's configuration, and the bytes of it and all layers. Undefined for an index. */
+  image?: { config: string; size: number };
 }
 
 /** Why a manifest is invalid, as a message for people. */
@@ -64,19 +60,19 @@ function read(content: Uint8Array, contentType: string): ParsedManifest {
   if (own !== undefined && typeof own !== "string") throw new Invalid("mediaType must be a string");
   const mediaType = contentType || own || "";
   if (mediaType === "") throw new Invalid("a Content-Type header or a mediaType is needed");
-  if (!IMAGES.has(mediaType) && !INDEXES.has(mediaType))
+  if (!isImageType(mediaType) && !isIndexType(mediaType))
     throw new Invalid("the media type is not that of a manifest this registry takes");
   if (own !== undefined && own !== "" && own !== mediaType)
     throw new Invalid("mediaType and the Content-Type header differ");
   const docker = mediaType === DOCKER_MANIFEST || mediaType === DOCKER_LIST;
   if (docker && !own) throw new Invalid("mediaType is missing");
   if (body["schemaVersion"] !== 2) throw new Invalid("schemaVersion must be 2");
-  const isImage = IMAGES.has(mediaType);
+  const isImage = isImageType(mediaType);
   // A document that one client would read as an image and another as an index is rejected, as the image specification
   // advises.
   if (isImage ? "manifests" in body : "layers" in body || "config" in body)
     throw new Invalid("a manifest is either an image or an index");
-  const { references, configType } = isImage ? readImage(body) : readIndex(body);
+  const { references, configType, image } = isImage ? readImage(body) : readIndex(body);
   const artifactType = docker ? "" : optionalMediaType(body["artifactType"], "artifactType");
   const subject =
     docker || body["subject"] === undefined || body["subject"] === null
@@ -89,42 +85,52 @@ function read(content: Uint8Array, contentType: string): ParsedManifest {
     artifactType: artifactType || configType,
     annotations: notes,
     references: unique(references),
+    ...(image && { image }),
   };
 }
 
-function readImage(body: Json): { references: Reference[]; configType: string } {
+type Contents = Pick<ParsedManifest, "references" | "image"> & { configType: string };
+
+function readImage(body: Json): Contents {
   const config = descriptor(body["config"], "config");
   const layers = list(body["layers"], "layers").map((layer, index) => descriptor(layer, `layers[${index}]`));
   const needed = layers.filter(({ mediaType }) => !NON_DISTRIBUTABLE.test(mediaType));
   return {
     references: [config, ...needed].map(({ digest }) => ({ digest, kind: "blob" })),
     configType: config.mediaType,
+    image: {
+      config: config.digest,
+      size: Math.min(
+        layers.reduce((sum, layer) => sum + layer.size, config.size),
+        Number.MAX_SAFE_INTEGER,
+      ),
+    },
   };
 }
 
-function readIndex(body: Json): { references: Reference[]; configType: string } {
+function readIndex(body: Json): Contents {
   const references = list(body["manifests"], "manifests").map((entry, index): Reference => {
     const path = `manifests[${index}]`;
     const { digest, mediaType } = descriptor(entry, path);
     platform(object(entry, path)["platform"], `${path}.platform`);
     // An index may also refer to blobs: build caches do so.
-    return { digest, kind: IMAGES.has(mediaType) || INDEXES.has(mediaType) ? "manifest" : "blob" };
+    return { digest, kind: isImageType(mediaType) || isIndexType(mediaType) ? "manifest" : "blob" };
   });
   return { references, configType: "" };
 }
 
-function descriptor(value: unknown, path: string): { mediaType: string; digest: string } {
+function descriptor(value: unknown, path: string): { mediaType: string; digest: string; size: number } {
   const { mediaType, digest, size, urls, annotations: notes } = object(value, path);
   if (typeof mediaType !== "string" || !MEDIA_TYPE.test(mediaType))
     throw new Invalid(`${path}.mediaType must be a media type`);
   if (typeof digest !== "string" || !isDigest(digest))
     throw new Invalid(`${path}.digest must be a sha256 or sha512 digest`);
-  if (!Number.isSafeInteger(size) || (size as number) < 0)
+  if (typeof size !== "number" || !Number.isSafeInteger(size) || size < 0)
     throw new Invalid(`${path}.size must be a whole number, not negative`);
   const urlList = urls === undefined || urls === null ? [] : list(urls, `${path}.urls`);
   if (!urlList.every((url) => typeof url === "string")) throw new Invalid(`${path}.urls must be strings`);
   annotations(notes, `${path}.annotations`);
-  return { mediaType, digest };
+  return { mediaType, digest, size };
 }
 
 function platform(value: unknown, path: string): void {

@@ -1,9 +1,9 @@
 import { Capability } from "@moorage/api";
+import { OCI_INDEX } from "../../core/media-types.ts";
 import { authorize } from "../request.ts";
 import type { Exchange } from "../request.ts";
 import { isDigest } from "../digests.ts";
 import { undefinedIfUnknown, RegistryError } from "../errors.ts";
-import { OCI_INDEX } from "./parse.ts";
 import { pullableRepository } from "../names.ts";
 import { sendJson } from "../send.ts";
 import { nextLink, pageSize } from "../tags/list.ts";

@@ -1,11 +1,11 @@
 import { Capability } from "@moorage/api";
+import { OCI_INDEX } from "../../core/media-types.ts";
 import { invalidArgument } from "../../errors.ts";
 import { type Database, statement } from "../../store/index.ts";
 import { authorize } from "../request.ts";
 import type { Exchange } from "../request.ts";
 import { isDigest } from "../digests.ts";
 import { undefinedIfUnknown, RegistryError } from "../errors.ts";
-import { OCI_INDEX } from "../manifests/parse.ts";
 import { pullableRepository } from "../names.ts";
 import { sendJson } from "../send.ts";
 import { nextLink, pageSize } from "./list.ts";

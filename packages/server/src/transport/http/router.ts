@@ -72,6 +72,7 @@ export function createRouter(options: RouterOptions): Router {
 async function handleRequest(routing: Routing, request: Request, response: Response): Promise<void> {
   const { log, observer, answerError } = routing;
   const data = identify(routing, request.socket.remoteAddress, request.headers);
+  data.hasLeft = () => hasLeft(request);
   response.setHeader("x-request-id", data.requestId);
   const path = (request.url ?? "/").split("?", 1)[0] ?? "/";
   if (path === "/healthz" || path === "/readyz") {
@@ -104,6 +105,7 @@ function takeUnary(
   const answer = routing.handlers?.rpc.unary(headers);
   if (answer === undefined || hasTwoTokens(rawHeaders)) return false;
   const data = identify(routing, stream.session?.socket.remoteAddress, headers);
+  data.hasLeft = () => stream.destroyed;
   const head = { method: headers[":method"], url: headers[":path"], headers };
   const observed = observe(routing.observer, head, "rpc", data);
   logWhenDone(routing.log, head, stream, data);
@@ -113,6 +115,12 @@ function takeUnary(
     observed?.end(stream.headersSent ? "200" : "aborted");
   });
   return true;
+}
+
+/** An HTTP/1.1 client that has ended its side of the connection takes no answer: Node then ends the other side too. */
+function hasLeft(request: Request): boolean {
+  if ("stream" in request) return request.stream.destroyed;
+  return request.socket.destroyed || request.socket.readableEnded;
 }
 
 /** The request's id and its client's address. */
