@@ -29,7 +29,7 @@ import { reflection } from "./reflection.ts";
 import type { RpcHandlerOptions } from "./handler.ts";
 import { completeErrors, readableMessage, toConnectError } from "./errors.ts";
 import { isServerStreaming, isUnary } from "../../core/method-kinds.ts";
-import { pathOf, serviceOf, trueNamesOf, withAliases } from "./names.ts";
+import { pathOf, serviceOf, trueNamesOf, servedNames } from "./names.ts";
 import { areaOf, asMoorageError, statusJson } from "../status.ts";
 
 /**
@@ -64,7 +64,7 @@ export function connectHandler(options: RpcHandlerOptions): RequestHandler {
   const router = connectRouter(options);
   const routes = new Map<string, Handler>(
     router.handlers.flatMap((handler) =>
-      withAliases(handler.requestPath.slice(1), aliases).map((path) => [`/${path}`, handler] as const),
+      servedNames(handler.requestPath.slice(1), aliases).map((path) => [`/${path}`, handler] as const),
     ),
   );
   const trueNames = trueNamesOf(services, aliases);
@@ -146,7 +146,7 @@ function connectRouter(options: RpcHandlerOptions): ConnectRouter {
   });
   for (const service of services) for (const method of service.methods) addMethod(router, method, options, toRejection);
   const reflected = reflection([...services, Health, ServerReflection, AlphaReflection]);
-  const names = services.flatMap(({ typeName }) => withAliases(typeName, aliases));
+  const names = services.flatMap(({ typeName }) => servedNames(typeName, aliases));
   return router
     .service(Health, health(names, options.shutdown))
     .service(ServerReflection, reflected.v1)

@@ -234,6 +234,31 @@ test("an unexpected error shows only its request id", LIMIT, async () => {
   }
 });
 
+test("packages of v2beta1 reach v2, below each alias as well, in every protocol", LIMIT, async () => {
+  for (const prefix of ["moorage", "acme.platform", "old"]) {
+    const path = `/${prefix}.iam.v2beta1.GroupsService/GetGroup`;
+    assert.equal(fromBinary(GroupSchema, await grpcJs(path, groupRequest("a"))).name, "me", prefix);
+    const json = await post(path, { "content-type": "application/json", ...bearer }, `{"uid":"a"}`);
+    assert.deepEqual([json.status, (JSON.parse(json.body) as { name: string }).name], [200, "me"], prefix);
+    const missing = await grpcJs(path, groupRequest("missing")).then(
+      () => assert.fail("the call succeeded"),
+      (thrown: ServiceError) => thrown,
+    );
+    const [bytes] = missing.metadata.get("grpc-status-details-bin");
+    const expected = toStatus(failures["missing"] ?? assert.fail(), "iam", "moorage.dev");
+    assert.ok(equals(StatusSchema, fromBinary(StatusSchema, bytes as Buffer), expected), prefix);
+    const { status } = await createClient(Health, transports["grpc"] ?? assert.fail()).check({
+      service: `${prefix}.iam.v2beta1.GroupsService`,
+    });
+    assert.equal(status, ServingStatus.SERVING, prefix);
+  }
+  const unknown = await grpcJs("/moorage.iam.v2beta2.GroupsService/GetGroup", groupRequest("a")).then(
+    () => assert.fail("the call succeeded"),
+    (thrown: ServiceError) => thrown,
+  );
+  assert.equal(unknown.code, 12);
+});
+
 test("aliases name the same services", LIMIT, async () => {
   for (const alias of ["acme.platform", "old"]) {
     assert.equal(

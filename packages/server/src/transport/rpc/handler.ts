@@ -5,7 +5,7 @@ import { grpcUnary, isBinaryGrpc } from "./grpc.ts";
 import type { AnswerStream } from "./grpc.ts";
 import type { Request, RequestHandler } from "../../core/http.ts";
 import { isUnary } from "../../core/method-kinds.ts";
-import { serviceOf, trueNamesOf, withAliases } from "./names.ts";
+import { serviceOf, trueNamesOf, servedNames } from "./names.ts";
 import type { ErrorLog } from "../status.ts";
 
 export interface RpcHandlerOptions {
@@ -45,7 +45,7 @@ export function rpcHandler(options: RpcHandlerOptions): RpcHandler {
     services.flatMap(({ typeName, methods }) =>
       methods.filter(isUnary).flatMap((method) => {
         const answer = grpcUnary(options, method);
-        return withAliases(`${typeName}/${method.name}`, aliases).map((path) => [`/${path}`, answer] as const);
+        return servedNames(`${typeName}/${method.name}`, aliases).map((path) => [`/${path}`, answer] as const);
       }),
     ),
   );

@@ -5,18 +5,25 @@ import { ServerReflection as AlphaReflection } from "@moorage/api/gen/grpc/refle
 import type { Request } from "../../core/http.ts";
 
 const OWN_PREFIX = "moorage.";
+// The version is what comes before the service's own name; an alias may have a part `v2` as well.
+const BETA_OF = /\.v2\.([^.]+)$/;
 
-/** The full name, or a path that begins with it, unchanged and below each alias. */
-export function withAliases(name: string, aliases: readonly string[]): string[] {
+/**
+ * Every name under which a service is served: its full name, or a path that begins with it, unchanged, below each
+ * alias, and each of these with the package version `v2beta1` in place of `v2`. Messages are the same under all of
+ * them. Source: docs/contract.md, "Versions".
+ */
+export function servedNames(name: string, aliases: readonly string[]): string[] {
   if (!name.startsWith(OWN_PREFIX)) return [name];
-  return [name, ...aliases.map((alias) => `${alias}.${name.slice(OWN_PREFIX.length)}`)];
+  const names = [name, ...aliases.map((alias) => `${alias}.${name.slice(OWN_PREFIX.length)}`)];
+  return [...names, ...names.filter((each) => BETA_OF.test(each)).map((each) => each.replace(BETA_OF, ".v2beta1.$1"))];
 }
 
 /** Every name of each service, aliases included, with the service's own name; health and reflection are among them. */
 export function trueNamesOf(services: readonly DescService[], aliases: readonly string[]): Map<string, string> {
   return new Map(
     [...services, Health, ServerReflection, AlphaReflection].flatMap(({ typeName }) =>
-      withAliases(typeName, aliases).map((name) => [name, typeName]),
+      servedNames(typeName, aliases).map((name) => [name, typeName]),
     ),
   );
 }
