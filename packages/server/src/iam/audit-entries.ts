@@ -1,5 +1,6 @@
 import { AuditDecision, AuditEntrySchema, AuditEntriesService, type ListAuditEntriesRequest } from "@moorage/api";
 import { sql } from "kysely";
+import { rejectUnlistable } from "../aip/access.ts";
 import { columnIsIfSet, listFound, listOf } from "../aip/list.ts";
 import { sortable } from "../aip/order.ts";
 import type { Condition } from "../aip/scope.ts";
@@ -28,6 +29,7 @@ export function auditEntriesService({
     async listAuditEntries(call, request) {
       const violations = timeViolations({ since: request.since, until: request.until });
       if (violations.length > 0) throw invalidArgument(...violations);
+      await rejectUnlisted(call, admins, request);
       let scoped: Omit<AuditQuery, "page"> | undefined;
       const page = await listFound(
         call,
@@ -74,6 +76,16 @@ function seesRest(
     scopes === undefined &&
     (uidp?.descendantsOf ?? "") === ""
   );
+}
+
+/** A list about one resource is refused to callers that see its group and may not read any entry below it. */
+async function rejectUnlisted(call: Call, admins: readonly string[], request: ListAuditEntriesRequest): Promise<void> {
+  const { resource, uidp } = request;
+  const about = resource || uidp?.childrenOf || uidp?.descendantsOf || "";
+  if (about === "" || !isUid(about) || seesRest(call, admins, request)) return;
+  const visible = await call.visible(...LIST.needs);
+  if (visible.some((group) => isWithin(group, about))) return;
+  await rejectUnlistable(call, LIST.needs, about);
 }
 
 /** An entry is stored below its resource. */

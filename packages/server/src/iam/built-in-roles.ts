@@ -6,8 +6,8 @@ import { toColumn } from "./roles.ts";
 const ALL = CapabilitySchema.values
   .map(({ number }) => number as Capability)
   .filter((capability) => capability !== Capability.CAPABILITY_UNSPECIFIED);
-// Audit entries are only for owners, and events only for callers that may subscribe to them: both contain personal
-// data, and data of deleted resources.
+// Audit entries are only for owners and auditors, and events only for them and for callers that may subscribe to them:
+// both contain personal data, and data of deleted resources.
 const LISTS = CapabilitySchema.values
   .filter(({ name }) => name.endsWith("_LIST") && name !== "CAP_IAM_AUDIT_LIST" && name !== "CAP_EVENTS_LIST")
   .map(({ number }) => number as Capability);
@@ -38,24 +38,48 @@ const VIEWER = [...LISTS, Capability.CAP_REPO_BLOBS_GET];
 
 /** The roles that every installation has. Source: docs/contract.md, "Capabilities and roles". */
 export const BUILT_IN_ROLES: readonly { name: string; description: string; capabilities: Capability[] }[] = [
-  { name: "owner", description: "everything", capabilities: ALL },
+  { name: "owner", description: "all capabilities", capabilities: ALL },
   {
     name: "editor",
-    description: "sees everything, pulls and pushes images, changes repos and subscriptions",
+    description:
+      "lists everything but the audit log, reads events, pulls and pushes images, changes and deletes repos, tags and subscriptions",
     capabilities: [...VIEWER, ...REPOS, ...SUBSCRIPTIONS],
   },
-  { name: "viewer", description: "sees everything and pulls images", capabilities: VIEWER },
+  {
+    name: "viewer",
+    description: "lists everything but the audit log and events, pulls images",
+    capabilities: VIEWER,
+  },
+  {
+    name: "auditor",
+    description: "lists everything, the audit log and events included, pulls and changes nothing",
+    capabilities: [...LISTS, Capability.CAP_IAM_AUDIT_LIST, Capability.CAP_EVENTS_LIST],
+  },
   {
     name: "limited_owner",
-    description: "sees everything, pulls images, makes identities and gives them roles it holds",
+    description:
+      "lists everything but the audit log and events, pulls images, creates identities and gives them roles that it holds",
     capabilities: [...VIEWER, Capability.CAP_IAM_IDENTITY_CREATE, Capability.CAP_IAM_ROLE_BINDINGS_CREATE],
   },
-  { name: "console_viewer", description: "sees everything, pulls nothing", capabilities: LISTS },
-  { name: "registry.pull", description: "pulls images", capabilities: PULL },
-  { name: "registry.push", description: "pulls and pushes images", capabilities: [...PULL, ...PUSH] },
+  {
+    name: "console_viewer",
+    description: "lists everything but the audit log and events, pulls and changes nothing",
+    capabilities: LISTS,
+  },
+  {
+    name: "registry.pull",
+    description: "lists groups, repos, tags and manifests, pulls images",
+    capabilities: PULL,
+  },
+  {
+    name: "registry.push",
+    description: "lists groups, repos, tags and manifests, pulls and pushes images, creates and changes repos",
+    capabilities: [...PULL, ...PUSH],
+  },
   {
     name: "registry.pull_token_creator",
-    description: "pulls images and makes identities that can",
+    description:
+      "lists groups, repos, tags, manifests, identities, roles and role bindings, pulls images, creates identities and gives them roles that it holds",
     capabilities: [
       ...PULL,
       Capability.CAP_IAM_IDENTITY_CREATE,
@@ -93,7 +117,7 @@ export async function ensureBuiltInRoles(tx: Database, nowMs: number): Promise<M
         .updateTable("roles")
         .set({ description, capabilities: column, update_time: nowMs })
         .where("uid", "=", uid)
-        .where("capabilities", "!=", column)
+        .where((where) => where.or([where("capabilities", "!=", column), where("description", "!=", description)]))
         .execute();
     }
   }

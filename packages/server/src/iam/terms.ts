@@ -1,5 +1,6 @@
 import { AcceptTermsRequestSchema, GroupSchema, ListTermsAcceptancesRequestSchema, TermsService } from "@moorage/api";
 import { sql } from "kysely";
+import { rejectUnlistable } from "../aip/access.ts";
 import { listOf, listPage } from "../aip/list.ts";
 import { sortable } from "../aip/order.ts";
 import { violationsOf } from "../aip/validate.ts";
@@ -47,6 +48,7 @@ export function termsService({ pageTokenKey, terms = [] }: ServiceContext): Serv
       const violations = violationsOf(ListTermsAcceptancesRequestSchema, request);
       if (violations.length > 0) throw invalidArgument(...violations);
       if (!isUid(group)) throw notFound(GroupSchema.typeName, group);
+      await rejectUnlistable(call, LIST.needs, group);
       // What an ancestor accepted counts for the group: a caller that may see the group's acceptances may see those of
       // its ancestors.
       const places = sql`t.parent in (${sql.join([group, ...ancestorsOf(group)])})`;

@@ -8,6 +8,7 @@ import {
   RoleBindingsService,
   RolesService,
 } from "@moorage/api";
+import { BUILT_IN_ROLES, ensureBuiltInRoles } from "../../src/iam/index.ts";
 import { both } from "../support/rest-and-grpc.ts";
 import { type Answer, blamed, type Json, type Platform, reason, startPlatform } from "../support/platform.ts";
 
@@ -442,6 +443,7 @@ describe("built-in roles and organizations", () => {
     assert.deepEqual(
       (listed.body["roles"] as Json[]).map(({ name }) => name),
       [
+        "auditor",
         "console_viewer",
         "editor",
         "limited_owner",
@@ -452,6 +454,27 @@ describe("built-in roles and organizations", () => {
         "viewer",
       ],
     );
+  });
+
+  test("a built-in role's description says what it holds, those of an older version too", async () => {
+    const described = async (): Promise<Map<string, string>> => {
+      const { roles } = await platform.ok("GET", "/iam/v2/roles?uidp.in_root=true");
+      return new Map((roles as Json[]).map(({ name, description }) => [name, description]));
+    };
+    const now = await described();
+    for (const { name, capabilities } of BUILT_IN_ROLES) {
+      const says = (word: RegExp): boolean => word.test(now.get(name) ?? "") || name === "owner";
+      const holds = (capability: Capability): boolean => capabilities.includes(capability);
+      assert.equal(says(/(?<!but )the audit log/), holds(Capability.CAP_IAM_AUDIT_LIST), `${name}, audit log`);
+      assert.equal(says(/pulls (?:images|and pushes)/), holds(Capability.CAP_REPO_BLOBS_GET), `${name}, pulls`);
+      assert.equal(says(/pushes/), holds(Capability.CAP_MANIFEST_CREATE), `${name}, pushes`);
+      assert.equal(says(/creates identities/), holds(Capability.CAP_IAM_IDENTITY_CREATE), `${name}, identities`);
+    }
+    await platform.transact(async (tx) => {
+      await tx.updateTable("roles").set({ description: "old" }).where("parent", "=", "").execute();
+      await ensureBuiltInRoles(tx, platform.clock.nowMs());
+    });
+    assert.deepEqual(await described(), now);
   });
 
   test("only administrators create organizations, and own the ones they created", async () => {

@@ -9,7 +9,7 @@ import { readTerms } from "../../src/installation/terms-file.ts";
 import { both } from "../support/rest-and-grpc.ts";
 import { pushImage } from "../support/image.ts";
 import { OCI_INDEX, temporaryFolder } from "../support/installation.ts";
-import { type Answer, blamed, type Json, type Platform, rows, startPlatform } from "../support/platform.ts";
+import { type Answer, blamed, type Json, type Platform, reason, rows, startPlatform } from "../support/platform.ts";
 
 // Groups accept documents, and a required document blocks its methods until then. Source: docs/contract.md,
 // "Resources".
@@ -127,6 +127,15 @@ test("a list contains what ancestors accepted, in pages", async () => {
     403,
   );
   assert.equal((await both(platform, METHODS.listTermsAcceptances, { group: "no-uid" }, token)).status, 404);
+});
+
+test("acceptances of a group that the caller sees are refused to who may not list them", async () => {
+  const { uid: group } = await organization();
+  await accept(group, ...ALL);
+  const identity = await platform.identity(group, "registry.pull");
+  const refused = await both(platform, METHODS.listTermsAcceptances, { group }, await platform.token(identity));
+  assert.deepEqual([refused.status, reason(refused)], [403, "PERMISSION_DENIED"], refused.text);
+  assert.equal(refused.body.details[0]?.metadata?.["missing"], "CAP_TERMS_LIST");
 });
 
 test("the error for unknown documents names them, and nothing is accepted", async () => {

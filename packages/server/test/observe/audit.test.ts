@@ -16,7 +16,7 @@ import { databaseEnv, dropDatabase, openTestStore } from "../support/database.ts
 import { pushImage } from "../support/image.ts";
 import { digestOf, OCI_IMAGE, startInstallation } from "../support/installation.ts";
 import { type Issuer, openIssuer } from "../support/issuer.ts";
-import { blamed, DIGEST, type Json, type Platform, rows, startPlatform } from "../support/platform.ts";
+import { blamed, DIGEST, type Json, type Platform, reason, rows, startPlatform } from "../support/platform.ts";
 
 // The audit log: who did what to which resource, from where, with which token, allowed or denied and why.
 
@@ -360,6 +360,42 @@ describe("the list", () => {
       (await seenBy(platform.owner)).some(({ resource }) => resource.startsWith(`${other}/`)),
       "who made it holds it",
     );
+  });
+
+  test("is open to auditors; who sees a group and may not read its log is refused, not shown an empty one", async () => {
+    const { uid: group } = await platform.group(platform.organization);
+    const { uid: team } = await platform.group(group);
+    const { uid: repo } = await platform.repo(team);
+    const token = async (role: string, at = group): Promise<string> =>
+      await platform.token(await platform.identity(at, role));
+    const { uid: another } = await platform.ok("POST", "/iam/v2/groups", { name: "of strangers" });
+    const auditor = await token("auditor");
+    const [viewer, lead, stranger] = [await token("viewer"), await token("owner", team), await token("owner", another)];
+    const about: Record<string, string>[] = [
+      { "uidp.descendantsOf": group },
+      { "uidp.childrenOf": group },
+      { resource: group },
+      { resource: repo },
+    ];
+    for (const asked of about) {
+      const path = query({ pageSize: "200", ...asked });
+      const seen = await platform.call("GET", path, { token: auditor });
+      assert.equal(seen.status, 200, seen.text);
+      assert.notEqual(seen.body.totalCount, "0", JSON.stringify(asked));
+      const refused = await platform.call("GET", path, { token: viewer });
+      assert.deepEqual([refused.status, reason(refused)], [403, "PERMISSION_DENIED"], refused.text);
+      assert.equal(refused.body.details[0]?.metadata?.["missing"], "CAP_IAM_AUDIT_LIST");
+      const hidden = await platform.call("GET", path, { token: stranger });
+      assert.deepEqual([hidden.status, hidden.body.totalCount], [200, "0"], "what it may not see is not there");
+    }
+    const part = await platform.call("GET", query({ "uidp.descendantsOf": group }), { token: lead });
+    assert.notEqual(part.body.totalCount, "0", "whoever may read a part of it reads that part");
+    const anywhere = await platform.call("GET", query({}), { token: viewer });
+    assert.deepEqual([anywhere.status, anywhere.body.totalCount], [200, "0"], "no group was asked for");
+    const found = await platform.call("GET", `/registry/v2/repos/${repo}`, { token: auditor });
+    assert.equal(found.status, 200, "an auditor sees what the entries are about");
+    const change = await platform.call("DELETE", `/registry/v2/repos/${repo}`, { token: auditor });
+    assert.equal(change.status, 403);
   });
 
   test("is newest first or oldest first, in pages that are stable while entries are added", async () => {

@@ -316,6 +316,8 @@ export const AuditDecisionSchema: GenEnum<AuditDecision> = /*@__PURE__*/
 export const AuditEntriesService: GenService<{
   /**
    * ListAuditEntries answers the entries of the resources below the groups whose log the caller may read, newest first.
+   * A list about one resource, by uidp or resource, is PERMISSION_DENIED to callers that see its group and may not read
+   * its log.
    *
    * @generated from rpc moorage.iam.v2.AuditEntriesService.ListAuditEntries
    */

@@ -225,8 +225,8 @@ export const TermsService: GenService<{
     output: typeof AcceptTermsResponseSchema;
   },
   /**
-   * ListTermsAcceptances answers what was accepted for the group and its ancestors. Without the right to list it the
-   * page is empty.
+   * ListTermsAcceptances answers what was accepted for the group and its ancestors. Callers that
+   * see the group and may not list them get PERMISSION_DENIED.
    *
    * @generated from rpc moorage.iam.v2.TermsService.ListTermsAcceptances
    */
