@@ -1,7 +1,7 @@
 // `npm run pack`: compiles each package and packs it into build/*.tgz, in the form for publishing. An installed package
 // cannot contain TypeScript (Node strips no types below node_modules), so `exports` change from src/*.ts to dist/*.js.
 import { spawnSync } from "node:child_process";
-import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 const PACKAGES = ["api", "server", "cli"];
@@ -89,7 +89,9 @@ function packOne(name: string): void {
   const folders = manifest.bin ? ["bin", "dist"] : ["dist"];
   if (manifest.bin) cpSync(join(source, "bin"), join(stage, "bin"), { recursive: true });
   writeFileSync(join(stage, "package.json"), `${JSON.stringify({ ...manifest, exports, files: folders }, null, 2)}\n`);
-  for (const file of ["LICENSE", "README.md"]) cpSync(join(root, file), join(stage, file));
+  cpSync(join(root, "LICENSE"), join(stage, "LICENSE"));
+  const own = join(source, "README.md");
+  cpSync(existsSync(own) ? own : join(root, "README.md"), join(stage, "README.md"));
   run("npm", ["pack", "--silent", "--pack-destination", build], stage);
 }
 

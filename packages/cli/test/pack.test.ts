@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
-import { existsSync, globSync, mkdirSync } from "node:fs";
+import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { run, startServing, temporaryFolder, terminate } from "./commands.ts";
 
 const PACK = fileURLToPath(new URL("../../../scripts/pack.ts", import.meta.url));
+const MODULES = fileURLToPath(new URL("../../../node_modules", import.meta.url));
 const BUILD = fileURLToPath(new URL("../../../build", import.meta.url));
 
 test("the packed packages install into an empty folder, and serve and token run there", async (t) => {
@@ -47,6 +48,23 @@ test("the packed packages install into an empty folder, and serve and token run 
   const answer = await fetch(`${server.url}/iam/v2/roles?name=viewer`, { headers });
   assert.equal(answer.status, 200);
   assert.equal(((await answer.json()) as { totalCount: string }).totalCount, "1");
+  // The lines of the API package's own README, in a project that has only the packed packages.
+  const readme = readFileSync(join(home, "node_modules", "@moorage", "api", "README.md"), "utf8");
+  const [, program = ""] = /```ts\n([^]*?)```/.exec(readme) ?? [];
+  writeFileSync(join(home, "list.mts"), program);
+  const types = ["--types", "node", "--typeRoots", join(MODULES, "@types")];
+  const strict = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2024", "--skipLibCheck", ...types];
+  const checked = await run(process.execPath, [join(MODULES, "typescript/bin/tsc"), ...strict, "list.mts"], {
+    cwd: home,
+  });
+  assert.equal(checked.code, 0, checked.stdout);
+  const listed = await run(process.execPath, [join(home, "list.mts")], {
+    cwd: home,
+    env: { MOORAGE_URL: server.url, MOORAGE_TOKEN: stdout.trim() },
+  });
+  assert.equal(listed.code, 0, listed.stderr);
+  assert.match(listed.stdout, /^from-typescript was made in 20\d\d$/m);
+  assert.equal(listed.stderr, "");
   const viewer = await fetch(`${server.url}/docs/swagger-ui-bundle.js`);
   assert.equal(viewer.status, 200);
   assert.match(await viewer.text(), /SwaggerUIBundle/);

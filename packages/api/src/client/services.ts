@@ -1,0 +1,39 @@
+// The services of the API under the names that a client has for them.
+import { DeliveriesService } from "../gen/moorage/events/v2/deliveries_pb.ts";
+import { EventsService } from "../gen/moorage/events/v2/events_pb.ts";
+import { SubscriptionsService } from "../gen/moorage/events/v2/subscriptions_pb.ts";
+import { AccountAssociationsService } from "../gen/moorage/iam/v2/account_associations_pb.ts";
+import { AuditEntriesService } from "../gen/moorage/iam/v2/audit_pb.ts";
+import { ExternalGroupRoleMappingsService } from "../gen/moorage/iam/v2/external_group_role_mappings_pb.ts";
+import { GroupInvitesService } from "../gen/moorage/iam/v2/group_invites_pb.ts";
+import { GroupsService } from "../gen/moorage/iam/v2/groups_pb.ts";
+import { IdentitiesService } from "../gen/moorage/iam/v2/identities_pb.ts";
+import { IdentityProvidersService } from "../gen/moorage/iam/v2/identity_providers_pb.ts";
+import { RoleBindingsService } from "../gen/moorage/iam/v2/role_bindings_pb.ts";
+import { RolesService } from "../gen/moorage/iam/v2/roles_pb.ts";
+import { TermsService } from "../gen/moorage/iam/v2/terms_pb.ts";
+import { PingService } from "../gen/moorage/ping/v2/ping_pb.ts";
+import { ImagesService } from "../gen/moorage/registry/v2/images_pb.ts";
+import { ReposService } from "../gen/moorage/registry/v2/repos_pb.ts";
+import { TagsService } from "../gen/moorage/registry/v2/tags_pb.ts";
+
+/** The services of a client, by name. */
+export const SERVICES = {
+  accountAssociations: AccountAssociationsService,
+  auditEntries: AuditEntriesService,
+  deliveries: DeliveriesService,
+  events: EventsService,
+  externalGroupRoleMappings: ExternalGroupRoleMappingsService,
+  groupInvites: GroupInvitesService,
+  groups: GroupsService,
+  identities: IdentitiesService,
+  identityProviders: IdentityProvidersService,
+  images: ImagesService,
+  ping: PingService,
+  repos: ReposService,
+  roleBindings: RoleBindingsService,
+  roles: RolesService,
+  subscriptions: SubscriptionsService,
+  tags: TagsService,
+  terms: TermsService,
+} as const;
