@@ -19,6 +19,11 @@ interface Spec {
   template?: { metadata: { labels: Record<string, string> }; spec: Pod };
   selector?: Record<string, string> & { matchLabels?: Record<string, string> };
 }
+interface Policy {
+  podSelector: { matchLabels: Record<string, string> };
+  policyTypes: string[];
+  ingress: { ports: { port: number }[] }[];
+}
 interface Pod {
   containers: Container[];
   volumes: { name: string; persistentVolumeClaim?: { claimName: string } }[];
@@ -65,6 +70,19 @@ for (const file of process.argv.slice(2)) {
         `${file}: ${selecting.kind} selects no other pod`,
       );
   }
+  // Every pod is under the policy, and nobody connects to anything but the server's port.
+  const policy = resources.find(({ kind }) => kind === "NetworkPolicy")?.spec as Policy | undefined;
+  assert.ok(policy, `${file}: a network policy`);
+  for (const { kind, metadata, spec } of resources) {
+    const pod = spec?.template?.metadata.labels ?? (kind === "Pod" ? metadata.labels : undefined);
+    for (const [name, value] of Object.entries(pod === undefined ? {} : policy.podSelector.matchLabels))
+      assert.equal(pod?.[name], value, `${file}: the network policy selects the pod of ${kind}`);
+  }
+  assert.deepEqual(policy.policyTypes, ["Ingress", "Egress"]);
+  assert.deepEqual(
+    policy.ingress.flatMap(({ ports }) => ports.map(({ port }) => port)),
+    [8080],
+  );
   console.log(`${file.replace(/^.*\//, "")}: ${ids.length} objects`);
 }
 

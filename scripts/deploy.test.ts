@@ -28,6 +28,8 @@ interface Compose {
   networks: Record<string, unknown>;
 }
 interface Service {
+  cap_drop?: string[];
+  security_opt?: string[];
   environment?: Record<string, string>;
   depends_on?: Record<string, { condition: string }>;
   healthcheck?: unknown;
@@ -51,6 +53,14 @@ test("deploy/ and the documents use no unknown setting", () => {
         `${name}: ${variable} is no setting`,
       );
     }
+  }
+});
+
+test("no service of the compose file keeps capabilities that it was not given, or gains any", () => {
+  assert.ok(Object.keys(compose.services).length >= 5);
+  for (const [name, { cap_drop, security_opt }] of Object.entries(compose.services)) {
+    assert.deepEqual(cap_drop, ["ALL"], name);
+    assert.deepEqual(security_opt, ["no-new-privileges:true"], name);
   }
 });
 
