@@ -62,7 +62,9 @@ document() (
   mkdir -p document
   cd document
   cp -r "$WORK/nobody" home
-  ln -s "$WORK/sample" "$ROOT/node_modules" "$ROOT/packages" .
+  mkdir scratch
+  ln -s "$WORK/sample" scratch/sample
+  ln -s "$ROOT/node_modules" "$ROOT/packages" .
   unset DOCKER_CONFIG
   export HOME="$PWD/home" REGISTRY_AUTH_FILE="$PWD/auth.json" HOST TOKEN="$PLATFORM_TOKEN" PATH="$TOOLS:$PATH" npm_config_offline=true
   timeout 120 bash -euc "$commands" </dev/null

@@ -12,6 +12,7 @@
 //   empty otherwise, and the server is new: organizations acme and public.
 // - The variables given are MOORAGE_URL and those of NEEDS. A reader has none of them, so each is used once, with the
 //   reader's value as its default.
+// - What a document writes goes to scratch/, which git ignores: files outside it that git would take are a fault.
 // - A document may use bash, curl, node, npx moorage, and the programs that every Linux has. A command that waits must
 //   have a time limit.
 // A document begins like this, and says so to its reader: "You need a server (`npm start`) and, in another terminal in
@@ -23,10 +24,10 @@
 // One document alone: node --test --test-name-pattern=tags.md packages/cli/test/docs.test.ts
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { globSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { copyFileSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { LAUNCHER, run, startServing, temporaryFolder } from "./commands.ts";
@@ -80,15 +81,15 @@ const NEEDS: Readonly<Record<string, Needs>> = {
   "api/subscriptions.md": { settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" } },
   "api/terms.md": {
     files: {
-      "terms.json": JSON.stringify([
+      "scratch/terms.json": JSON.stringify([
         { id: "privacy", label: "Privacy notice", url: "https://moorage.example.com/privacy", required: false },
       ]),
     },
-    settings: { MOORAGE_TERMS_FILE: "terms.json" },
+    settings: { MOORAGE_TERMS_FILE: "scratch/terms.json" },
   },
   "mirroring.md": {
     settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" },
-    others: { UPSTREAM_URL: anotherServer("upstream") },
+    others: { UPSTREAM_URL: anotherServer("scratch/upstream") },
   },
   "tutorial.md": {
     settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" },
@@ -109,6 +110,7 @@ export function testDocuments(paths: readonly string[]): void {
       const stage = await setStage(t, name);
       const fault = faultOf(name, blocks, await play(blocks, stage));
       if (fault !== undefined) assert.fail(fault);
+      assert.deepEqual(await unignored(stage.folder), [], "files that git would take: write them to scratch/");
     });
   }
 }
@@ -117,7 +119,10 @@ async function setStage(t: TestContext, name: string): Promise<Stage> {
   const { settings = {}, files = {}, others = {} } = NEEDS[name] ?? {};
   const folder = temporaryFolder(t);
   for (const link of ["node_modules", "packages", "examples"]) symlinkSync(join(ROOT, link), join(folder, link));
-  for (const [file, content] of Object.entries(files)) writeFileSync(join(folder, file), content);
+  for (const [file, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    writeFileSync(join(folder, file), content);
+  }
   const env: Record<string, string> = {
     MOORAGE_URL: await startMoorage(t, folder, [], settings),
     PATH: `${join(ROOT, "node_modules", ".bin")}:${process.env.PATH ?? ""}`,
@@ -127,6 +132,23 @@ async function setStage(t: TestContext, name: string): Promise<Stage> {
   };
   for (const [variable, start] of Object.entries(others)) env[variable] = await start(t, folder);
   return { name, folder, env, timeoutMs: DOCUMENT_TIMEOUT_MS };
+}
+
+/**
+ * The files below a folder that the repository's .gitignore does not name: a document that leaves secrets there leads
+ * its reader to commit them.
+ */
+async function unignored(folder: string): Promise<string[]> {
+  copyFileSync(join(ROOT, ".gitignore"), join(folder, ".gitignore"));
+  const git = async (...args: string[]): Promise<string> => {
+    const { code, stdout, stderr } = await run("git", ["-C", folder, ...args]);
+    assert.equal(code, 0, stderr);
+    return stdout;
+  };
+  await git("init", "--quiet");
+  const files = await git("ls-files", "--others", "--exclude-standard");
+  const given = /^(\.gitignore|\.printed\/.*|node_modules|packages|examples)$/;
+  return files.split("\n").filter((file) => file !== "" && !given.test(file));
 }
 
 async function startMoorage(
@@ -141,7 +163,8 @@ async function startMoorage(
 
 async function missingPrograms(): Promise<string[]> {
   const missing: string[] = [];
-  for (const program of ["bash", "curl"]) if ((await run(program, ["--version"])).code !== 0) missing.push(program);
+  for (const program of ["bash", "curl", "git"])
+    if ((await run(program, ["--version"])).code !== 0) missing.push(program);
   return missing;
 }
 
