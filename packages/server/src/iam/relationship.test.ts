@@ -122,3 +122,15 @@ test("a service principal is rejected; an AWS identity needs an account, and an 
     ["awsIdentity.arn", "awsIdentity.userIdPattern"],
   );
 });
+
+test("the patterns of an identity together may be as complex as one", () => {
+  const pattern = "x{0,900}y";
+  const claimPatterns = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`claim${at}`, pattern]));
+  const match = (count: number) => ({
+    case: "claimMatch" as const,
+    value: { iss: issuer("https://issuer.example"), sub: subject("robot"), claimPatterns: claimPatterns(count) },
+  });
+  assert.deepEqual(faults(match(5)), []);
+  assert.deepEqual(new Set(faults(match(20))), new Set(["claimMatch.claimPatterns"]));
+});

@@ -7,6 +7,9 @@ import { compilePattern, PatternError } from "../lib/patterns.ts";
 import type { FieldViolation } from "../errors.ts";
 
 const MAX_MATCHERS = 64;
+// All patterns of one identity together: what they may cost in an exchange is bounded, see auth/exchange.
+const MAX_PATTERN_STEPS = 10_000;
+const TOO_COMPLEX = "is too complex, together with the other patterns of the identity";
 const MAX_JWKS_DEPTH = 8;
 
 /**
@@ -34,6 +37,7 @@ function claimMatchFaults({ iss, sub, aud, claims, claimPatterns }: ClaimMatch):
   const add = (field: string, description: string | undefined) => {
     if (description !== undefined) faults.push({ field: `claimMatch.${field}`, description });
   };
+  const patternFault = patternCheck();
   if (iss.case === "issuerPattern") add("issuerPattern", patternFault(iss.value));
   else add("issuer", iss.value ? issuerFault(iss.value) : "is required");
   if (sub.case === "subjectPattern") add("subjectPattern", patternFault(sub.value));
@@ -75,6 +79,7 @@ function awsIdentityFaults({ awsAccount, awsArn, awsUserId }: AWSIdentity): Fiel
   const faults: FieldViolation[] = [];
   if (!/^\d{12}$/.test(awsAccount))
     faults.push({ field: "awsIdentity.awsAccount", description: "must be an account number of 12 digits" });
+  const patternFault = patternCheck();
   for (const one of [awsArn, awsUserId]) {
     const fault = one.case?.endsWith("Pattern")
       ? patternFault(one.value ?? "")
@@ -102,13 +107,19 @@ function issuerFault(text: string): string | undefined {
   return isIssuerUrl(text) ? undefined : "must be an http or https URL without user, query, fragment and dot segments";
 }
 
-function patternFault(pattern: string): string | undefined {
-  if (pattern === "") return "must not be empty";
-  try {
-    compilePattern(pattern);
-    return undefined;
-  } catch (error) {
-    if (error instanceof PatternError) return error.message;
-    throw error;
-  }
+/** Checks the patterns of one identity, one after the other: what is wrong with each; undefined when nothing is. */
+function patternCheck(): (pattern: string) => string | undefined {
+  let steps = 0;
+  return (pattern) => {
+    if (pattern === "") return "must not be empty";
+    // Compiling takes time too.
+    if (steps > MAX_PATTERN_STEPS) return TOO_COMPLEX;
+    try {
+      steps += compilePattern(pattern).steps;
+    } catch (error) {
+      if (error instanceof PatternError) return error.message;
+      throw error;
+    }
+    return steps > MAX_PATTERN_STEPS ? TOO_COMPLEX : undefined;
+  };
 }

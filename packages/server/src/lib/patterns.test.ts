@@ -41,7 +41,19 @@ test("a pattern that is valid only inside other parentheses, or compiles to a la
 test("patterns that defeat backtracking engines take no longer than others", () => {
   for (const pattern of ["(x+x+)+y", "((a*)*)*b", "(a|a)*c"])
     assert.ok(!compilePattern(pattern).matches("x".repeat(10_000)));
-  assert.ok(!compilePattern("x*").matches("x".repeat(20_000)), "over the bound nothing matches");
+});
+
+test("what takes more than 1.28 million steps matches nothing, and every pattern can be matched with a tag", () => {
+  const short = compilePattern("x*");
+  const length = Math.floor(1_280_000 / short.steps);
+  assert.ok(short.matches("x".repeat(length)));
+  assert.ok(!short.matches("x".repeat(length + 1)), "over the bound nothing matches");
+  // Compiled with 10,000 steps, which took 3.5 s for a text of 16 KiB.
+  const large = compilePattern("x{0,900}".repeat(5));
+  assert.ok(large.steps > 8_000, `${large.steps}`);
+  assert.ok(large.matches("x".repeat(128)));
+  assert.ok(!large.matches("x".repeat(4_000)));
+  assert.equal(large.costOf("x".repeat(10)), 10 * large.steps);
 });
 
 test("an escaped literal matches only itself", () => {

@@ -3,7 +3,10 @@ import { createLru } from "./lru.ts";
 
 /** A user's regular expression that must match the whole value. */
 export interface Pattern {
+  /** Whether it matches. False for a text for which `costOf` is over 1.28 million. */
   matches(text: string): boolean;
+  /** The maximum number of steps that matching the text takes: those of the pattern for each character. */
+  costOf(text: string): number;
   /** The maximum number of steps it takes for each character of a text. */
   steps: number;
 }
@@ -12,16 +15,16 @@ export interface Pattern {
 export class PatternError extends Error {}
 
 const MAX_PATTERN_LENGTH = 2048;
-// RE2 takes time proportional to program size times text length: with 10,000 steps a character, 16 KiB of text take
-// well under a second.
 const MAX_PROGRAM_SIZE = 10_000;
-const MAX_TEXT_LENGTH = 16_384;
+// RE2 takes time proportional to program size times text length, at about ten million steps a second for patterns made
+// to be slow. Every pattern that compiles can be matched against a whole tag name, which has 128 characters at most.
+const MAX_COST = MAX_PROGRAM_SIZE * 128;
 const cache = createLru<string, Pattern>(500);
 
 /**
  * Compiles RE2 syntax, which has no backtracking. The pattern must match the WHOLE value, whatever alternations or
- * flags it has: `a|b` does not match `ab`, and `$` does not match before a newline. Texts over 16 KiB match nothing.
- * Throws a PatternError for a pattern that does not compile, or whose program is too large.
+ * flags it has: `a|b` does not match `ab`, and `$` does not match before a newline. Throws a PatternError for a pattern
+ * that does not compile, or whose program is too large.
  */
 export function compilePattern(pattern: string): Pattern {
   const known = cache.get(pattern);
@@ -32,9 +35,19 @@ export function compilePattern(pattern: string): Pattern {
   const whole = compile(`^(?:${pattern})$`);
   const steps = whole.programSize();
   if (steps > MAX_PROGRAM_SIZE) throw new PatternError("is too complex");
-  const compiled: Pattern = { steps, matches: (text) => text.length <= MAX_TEXT_LENGTH && whole.testExact(text) };
+  const costOf = (text: string): number => steps * text.length;
+  const compiled: Pattern = {
+    steps,
+    costOf,
+    matches: (text) => costOf(text) <= MAX_COST && whole.testExact(text),
+  };
   cache.set(pattern, compiled);
   return compiled;
+}
+
+/** Whether `compilePattern` has the pattern at hand; compiling takes as long as matching a long text. */
+export function isCompiled(pattern: string): boolean {
+  return cache.get(pattern) !== undefined;
 }
 
 function compile(source: string): RE2JS {

@@ -19,6 +19,12 @@ export function parentOf(uid: string): string {
   return cut < 0 ? "" : uid.slice(0, cut);
 }
 
+/** The uid of the organization that it belongs to. */
+export function organizationOf(uid: string): string {
+  const cut = uid.indexOf("/");
+  return cut < 0 ? uid : uid.slice(0, cut);
+}
+
 /** The ancestors without the uid itself, outermost first. */
 export function ancestorsOf(uid: string): string[] {
   const found: string[] = [];

@@ -1,4 +1,5 @@
 import { SyncState } from "@moorage/api";
+import { createTurns } from "../lib/turns.ts";
 import { isReservedTag } from "../registry/index.ts";
 import { isDigest } from "../oci/index.ts";
 import { Code, MoorageError } from "../errors.ts";
@@ -92,6 +93,7 @@ interface Listed {
 async function listTags({ upstream, signal }: CopyJob, follows: SyncSettings["follows"]): Promise<Listed> {
   const followed = new Set<string>();
   const companions = new Map<string, string>();
+  const turn = createTurns();
   for await (const names of upstream.tags(signal)) {
     for (const tag of names) {
       const [, algorithm = "", hex = ""] = COMPANION.exec(tag) ?? [];
@@ -100,6 +102,7 @@ async function listTags({ upstream, signal }: CopyJob, follows: SyncSettings["fo
       if (isReservedTag(tag)) continue;
       if (follows(tag)) followed.add(tag);
       else if (isDigest(digest)) companions.set(tag, digest);
+      await turn();
     }
     if (Math.max(followed.size, companions.size) <= MAX_FOLLOWED) continue;
     throw new UpstreamError("wrong", `more than ${MAX_FOLLOWED} tags are to be followed: narrow the tag pattern`);

@@ -1,5 +1,5 @@
-import { setImmediate } from "node:timers/promises";
 import type { Call } from "../core/call.ts";
+import { createTurns } from "../lib/turns.ts";
 import { type Database, statement } from "../store/index.ts";
 import { type Policy, policyOf } from "./policies.ts";
 
@@ -38,7 +38,7 @@ export interface ExpireInput {
   tags: Pick<RetainedTag, "uid" | "name" | "update_time">[];
 }
 
-// Reading a slice and matching its tags blocks the event loop for a few milliseconds.
+// The event loop is blocked while a slice is read, for a few milliseconds.
 const SLICE = 250;
 // Tags deleted in one transaction: few, because other writers wait for it.
 const BATCH = 100;
@@ -61,6 +61,7 @@ export async function planRetention(db: Database, repo: string, policy: Policy, 
     isProtected(name) ? -1 : among.findIndex((rule) => rule.matches(name));
   const missing = rules.map(({ keepLast }) => keepLast);
   const lastKept: (RetainedTag | undefined)[] = rules.map(() => undefined);
+  const turn = createTurns();
   let last: Pick<RetainedTag, "uid" | "update_time"> | undefined = { uid: "", update_time: Number.MAX_SAFE_INTEGER };
   while (last !== undefined && missing.some((n) => n > 0)) {
     const slice: RetainedTag[] = await selectNewest(db, repo, last.update_time, last.uid);
@@ -68,13 +69,13 @@ export async function planRetention(db: Database, repo: string, policy: Policy, 
     const unfilled = rules.slice(0, missing.findLastIndex((n) => n > 0) + 1);
     for (const tag of slice) {
       const rule = ruleOf(tag.name, unfilled);
+      await turn();
       const wanted = missing[rule] ?? 0;
       if (wanted === 0) continue;
       missing[rule] = wanted - 1;
       if (wanted === 1) lastKept[rule] = tag;
     }
     last = slice.length < SLICE ? undefined : slice.at(-1);
-    await setImmediate();
   }
   const lastMs = rules.map(({ keepLast, keepForMs }, at) => {
     return Math.min(
@@ -100,16 +101,19 @@ export async function planRetention(db: Database, repo: string, policy: Policy, 
  * and only tags that are old enough.
  */
 export async function* expiringTags(db: Database, repo: string, plan: RetentionPlan): AsyncGenerator<Expiring[]> {
+  const turn = createTurns();
   let last: Pick<RetainedTag, "uid" | "update_time"> | undefined =
     plan.lastMs === -Infinity ? undefined : { uid: "", update_time: Number.MIN_SAFE_INTEGER };
   while (last !== undefined) {
     const slice: RetainedTag[] = await selectOldest(db, repo, last.update_time, last.uid, plan.lastMs);
-    yield slice.flatMap((tag) => {
+    const expiring: Expiring[] = [];
+    for (const tag of slice) {
       const rule = plan.expiredBy(tag);
-      return rule === undefined ? [] : [{ tag, rule }];
-    });
+      if (rule !== undefined) expiring.push({ tag, rule });
+      await turn();
+    }
+    yield expiring;
     last = slice.length < SLICE ? undefined : slice.at(-1);
-    await setImmediate();
   }
 }
 

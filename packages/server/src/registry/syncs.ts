@@ -2,6 +2,7 @@ import { fromJson, type JsonValue, type MessageInitShape, toJsonString } from "@
 import { type RepoSyncSchema, type SyncConfig, SyncConfigSchema, SyncState } from "@moorage/api";
 import { parseImageSource } from "./image-source.ts";
 import { compilePattern, PatternError } from "../lib/patterns.ts";
+import { MAX_TAG_STEPS } from "./policies.ts";
 import type { Secrets } from "../lib/secrets.ts";
 import { timestamp } from "../lib/timestamps.ts";
 import type { Call } from "../core/call.ts";
@@ -58,7 +59,7 @@ function violationsOf({ source, tagPattern, interval, username, password }: Sync
   if (source !== "" && parseImageSource(source) === undefined)
     wrong("source", "must be of the form host[:port]/name, without a tag");
   try {
-    if (tagPattern !== "") compilePattern(tagPattern);
+    if (tagPattern !== "" && compilePattern(tagPattern).steps > MAX_TAG_STEPS) wrong("tagPattern", "is too complex");
   } catch (error) {
     if (!(error instanceof PatternError)) throw error;
     wrong("tagPattern", error.message);

@@ -1,10 +1,15 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test, type TestContext } from "node:test";
+import { create } from "@bufbuild/protobuf";
+import { TagPolicySchema } from "@moorage/api";
 import { newUid, parentOf } from "../../src/lib/uid.ts";
 import { expireRepoTags, expireTags } from "../../src/registry/index.ts";
+import { compilePolicy, policyViolations } from "../../src/registry/policies.ts";
+import { expiringTags, planRetention } from "../../src/registry/retention.ts";
 import { openComposition } from "../support/composition.ts";
 import { dropDatabase } from "../support/database.ts";
 import { blamed, type Json, type Platform, startPlatform } from "../support/platform.ts";
@@ -305,4 +310,30 @@ test("a tag that moves meanwhile stays, and a policy that was replaced meanwhile
       .execute();
   });
   assert.deepEqual([changed, changes, (await names()).length], [[], 1, 12]);
+});
+
+test("retention with slow patterns lets other work through between two tags, not only between two slices", async (t) => {
+  const { db, uid, seed } = await openRepo(t, {});
+  // Names of random letters a and b, with which no state of the pattern's automaton occurs twice: each tag takes some
+  // milliseconds of processor time.
+  const nameOf = (at: number): string =>
+    Array.from(createHash("sha512").update(`${at}`).digest().subarray(0, 15), (byte) =>
+      byte.toString(2).padStart(8, "0").replaceAll("0", "a").replaceAll("1", "b"),
+    ).join("");
+  await seed(Array.from({ length: 240 }, (_, at) => ({ name: nameOf(at), update_time: at })));
+  const policy = create(TagPolicySchema, {
+    retention: [{ tagPattern: "(?:[ab]*a[ab]{60}){13}" }, { tagPattern: ".*" }].map((rule) => ({
+      ...rule,
+      keepFor: { seconds: 1n, nanos: 0 },
+    })),
+  });
+  assert.deepEqual(policyViolations(policy, "tagPolicy"), []);
+  const plan = await planRetention(db, uid, compilePolicy(policy), NOW_MS);
+  let turns = 0;
+  const timer = setInterval(() => (turns += 1), 0);
+  let count = 0;
+  for await (const found of expiringTags(db, uid, plan)) count += found.length;
+  clearInterval(timer);
+  assert.equal(count, 240);
+  assert.ok(turns > 10, `${turns} turns`);
 });

@@ -1,9 +1,11 @@
 import type { Caller, CallData } from "../../core/call.ts";
+import { withAuditReason } from "../audit.ts";
 import { type Jwt, rejection } from "../tokens/jwt.ts";
 import { type AcceptDeps, acceptingIdentity } from "./accept.ts";
 import { actClaims, MAX_ACT_LENGTH, MAX_PERSON_ACT_LENGTH } from "./act-claims.ts";
 import { endOf } from "./claim-match.ts";
 import { findIdentity, type IdentityRow } from "./identity-rows.ts";
+import { lengthRejection, rejectionError } from "./rejections.ts";
 import { type ProviderExchangeDeps, type ProviderRequest, signInByToken } from "./provider.ts";
 
 export interface AssumeDeps extends AcceptDeps, ProviderExchangeDeps {}
@@ -31,6 +33,8 @@ export async function assumeIdentity(
   { identity, identityProvider }: Requested,
   data: CallData,
 ): Promise<Assumed> {
+  const tooLong = lengthRejection(jwt);
+  if (tooLong) throw withAuditReason(rejectionError(tooLong, jwt, {}), { ...tooLong, identity });
   if (identityProvider !== "")
     return assumePerson(deps, jwt, { provider: identityProvider, named: { identityProvider } }, data);
   const { row, relationship } = await acceptingIdentity(deps, jwt, identity, data);

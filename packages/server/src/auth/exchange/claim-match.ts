@@ -1,9 +1,9 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ClaimMatch, Identity, StaticKeys } from "@moorage/api";
-import { compilePattern } from "../../lib/patterns.ts";
 import { parseJson } from "../../lib/json.ts";
 import { usableKeys, type VerificationKey } from "../../lib/jwks.ts";
 import { audiencesOf, timeFault } from "../tokens/jwt.ts";
+import type { PatternMatcher } from "./pattern-budget.ts";
 import type { RejectionReason, TokenRejection } from "./rejections.ts";
 
 export type Relationship = Identity["relationship"];
@@ -14,15 +14,26 @@ type Claims = Record<string, unknown>;
  * answer to a token that the issuer signed say more than that it is not accepted. Relationships that cannot be assumed
  * name no issuer.
  */
-export function namesIssuer(relationship: Relationship, { iss: issuer }: Claims): boolean {
+export async function namesIssuer(
+  relationship: Relationship,
+  { iss: issuer }: Claims,
+  matches: PatternMatcher,
+): Promise<boolean> {
   switch (relationship.case) {
-    case "claimMatch":
-      return agrees(relationship.value.iss.case === "issuerPattern", relationship.value.iss.value, issuer);
+    case "claimMatch": {
+      const { iss } = relationship.value;
+      return iss.case === "issuerPattern" ? await fits(matches, iss.value, issuer) : equals(iss.value, issuer);
+    }
     case "staticKeys":
-      return agrees(false, relationship.value.issuer, issuer);
+      return equals(relationship.value.issuer, issuer);
     default:
       return false;
   }
+}
+
+/** Whether a pattern says which issuers the relationship names. */
+export function hasIssuerPattern(relationship: Relationship): boolean {
+  return relationship.case === "claimMatch" && relationship.value.iss.case === "issuerPattern";
 }
 
 /**
@@ -30,19 +41,20 @@ export function namesIssuer(relationship: Relationship, { iss: issuer }: Claims)
  * token's issuer and that the signature is verified. The audience is compared first: for a token that was issued for
  * another service nothing else is reported. Source: docs/contract.md, "Authentication".
  */
-export function mismatch(
+export async function mismatch(
   relationship: Relationship,
   claims: Claims,
   ownAudiences: readonly string[],
   nowMs: number,
-): TokenRejection | undefined {
-  if (!acceptsAudience(relationship, claims, ownAudiences)) return rejected("AUDIENCE", "aud");
+  matches: PatternMatcher,
+): Promise<TokenRejection | undefined> {
+  if (!(await acceptsAudience(relationship, claims, ownAudiences, matches))) return rejected("AUDIENCE", "aud");
   const time = timeFault(claims, nowMs);
   if (time !== undefined) return rejected(time === "exp" ? "EXPIRED" : "NOT_YET_VALID", time);
   if (endOf(relationship) <= nowMs) return rejected("KEYS_EXPIRED", "");
   const claim =
     relationship.case === "claimMatch"
-      ? claimMismatch(relationship.value, claims)
+      ? await claimMismatch(relationship.value, claims, matches)
       : relationship.case === "staticKeys"
         ? staticMismatch(relationship.value, claims)
         : "iss";
@@ -73,7 +85,12 @@ export function ownAudiencesOf(baseUrl: string): readonly string[] {
   return [baseUrl, new URL(baseUrl).host];
 }
 
-function acceptsAudience(relationship: Relationship, claims: Claims, ownAudiences: readonly string[]): boolean {
+async function acceptsAudience(
+  relationship: Relationship,
+  claims: Claims,
+  ownAudiences: readonly string[],
+  matches: PatternMatcher,
+): Promise<boolean> {
   const found = audiencesOf(claims);
   if (relationship.case === "staticKeys") {
     const { audiences } = relationship.value;
@@ -82,26 +99,38 @@ function acceptsAudience(relationship: Relationship, claims: Claims, ownAudience
   if (relationship.case !== "claimMatch") return false;
   const { aud } = relationship.value;
   if (aud.case === undefined) return found.some((one) => ownAudiences.includes(one));
-  return found.some((one) => agrees(aud.case === "audiencePattern", aud.value, one));
+  if (aud.case === "audience") return found.some((one) => equals(aud.value, one));
+  for (const one of found) if (await fits(matches, aud.value, one)) return true;
+  return false;
 }
 
 /** The name of the first claim that does not match; undefined when all do. */
-function claimMismatch({ sub, claims: exact, claimPatterns }: ClaimMatch, claims: Claims): string | undefined {
-  if (!agrees(sub.case === "subjectPattern", sub.value, claims["sub"])) return "sub";
+async function claimMismatch(
+  { sub, claims: exact, claimPatterns }: ClaimMatch,
+  claims: Claims,
+  matches: PatternMatcher,
+): Promise<string | undefined> {
+  const isSubject =
+    sub.case === "subjectPattern" ? await fits(matches, sub.value, claims["sub"]) : equals(sub.value, claims["sub"]);
+  if (!isSubject) return "sub";
   for (const [name, value] of Object.entries(exact)) if (textOf(claims, name) !== value) return name;
   for (const [name, pattern] of Object.entries(claimPatterns))
-    if (!agrees(true, pattern, textOf(claims, name))) return name;
+    if (!(await fits(matches, pattern, textOf(claims, name)))) return name;
   return undefined;
 }
 
 function staticMismatch({ subject }: StaticKeys, claims: Claims): string | undefined {
-  return agrees(false, subject, claims["sub"]) ? undefined : "sub";
+  return equals(subject, claims["sub"]) ? undefined : "sub";
 }
 
-/** An absent or empty expectation matches nothing; only strings match. */
-function agrees(pattern: boolean, expected: string | undefined, found: unknown): boolean {
-  if (typeof found !== "string" || !expected) return false;
-  return pattern ? compilePattern(expected).matches(found) : found === expected;
+/** Whether both are the same text; an absent or empty expectation equals nothing. */
+function equals(expected: string | undefined, found: unknown): boolean {
+  return found === expected && typeof found === "string" && found !== "";
+}
+
+/** Whether the pattern matches the claim; an empty pattern matches nothing, and only strings match. */
+async function fits(matches: PatternMatcher, pattern: string, found: unknown): Promise<boolean> {
+  return typeof found === "string" && pattern !== "" && (await matches(pattern, found));
 }
 
 /**

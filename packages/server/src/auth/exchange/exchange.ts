@@ -7,6 +7,7 @@ import { type Jwt, parseJwt, rejection } from "../tokens/jwt.ts";
 import { assumeIdentity, type AssumeDeps, type Requested } from "./assume.ts";
 import { findIdentity } from "./identity-rows.ts";
 import { type Audiences, narrow, type Narrowing, type NarrowingRequest, parseNarrowing } from "./narrowing.ts";
+import { createPatternBudgets } from "./pattern-budget.ts";
 import { narrowAudiences, type RefreshTokens } from "../tokens/refresh.ts";
 import type { MintedToken, Tokens } from "../tokens/tokens.ts";
 import { noteSeen } from "../tokens/commands.ts";
@@ -41,7 +42,7 @@ export interface Exchanger {
   /**
    * Throws UNAUTHENTICATED when the token is not accepted, with as much of the reason as `rejections.ts` allows;
    * INVALID_ARGUMENT for a malformed request; PERMISSION_DENIED when more is requested than a token of this issuer
-   * holds; UNAVAILABLE when an issuer cannot be asked for its keys.
+   * holds; UNAVAILABLE when an issuer cannot be asked for its keys; RESOURCE_EXHAUSTED when patterns cost too much.
    */
   exchange(request: ExchangeRequest, data: CallData): Promise<ExchangeAnswer>;
   /**
@@ -51,7 +52,7 @@ export interface Exchanger {
   refresh(request: ExchangeRequest, data: CallData): Promise<ExchangeAnswer>;
 }
 
-export interface ExchangeDeps extends AssumeDeps {
+export interface ExchangeDeps extends Omit<AssumeDeps, "patterns"> {
   config: Pick<Config, "baseUrl" | "registryAudience" | "accessTokenTtlMs">;
   tokens: Tokens;
   refreshTokens: RefreshTokens;
@@ -60,7 +61,7 @@ export interface ExchangeDeps extends AssumeDeps {
 }
 
 /** What the steps of an exchange work with. */
-interface Context extends ExchangeDeps {
+interface Context extends ExchangeDeps, Pick<AssumeDeps, "patterns"> {
   audiences: Audiences;
 }
 
@@ -71,7 +72,11 @@ const SEEN_EVERY_MS = 60_000;
 /** Token exchange. Source: docs/contract.md, "Authentication"; RFC 8693 for the idea. */
 export function createExchanger(deps: ExchangeDeps): Exchanger {
   const { config, tokens, auditor } = deps;
-  const context = { ...deps, audiences: { platform: config.baseUrl, registry: config.registryAudience } };
+  const context = {
+    ...deps,
+    patterns: createPatternBudgets(),
+    audiences: { platform: config.baseUrl, registry: config.registryAudience },
+  };
   const ownCaller = (bearer: string, nowMs: number): Promise<Caller | undefined> =>
     tokens.read(bearer, nowMs).catch(() => undefined);
   return {

@@ -17,6 +17,10 @@ export interface ExternalVerifier {
    * its keys. Of the claims it reads `iss` alone.
    */
   verify(jwt: Jwt, nowMs: number): Promise<void>;
+  /**
+   * Whether the issuer signed the token, by the keys that are cached; asks nobody. Undefined when these do not decide.
+   */
+  isSigned(jwt: Jwt, nowMs: number): Promise<boolean | undefined>;
 }
 
 interface Issuer {
@@ -72,7 +76,7 @@ export function createExternalVerifier(fetch: GuardedFetch): ExternalVerifier {
   };
   const keyFor = async ({ header }: Jwt, issuer: string, nowMs: number): Promise<VerificationKey | undefined> => {
     const cached = known.get(issuer);
-    const fresh = cached && Math.abs(nowMs - cached.loadedAtMs) < FRESH_MS ? cached : await loadOnce(issuer, nowMs);
+    const fresh = isFresh(cached, nowMs) ? cached : await loadOnce(issuer, nowMs);
     const key = pickKey(fresh.keys, header);
     if (key || nowMs - fresh.attemptedAtMs < UNKNOWN_KID_COOLDOWN_MS) return key;
     // Set before the fetch, so that a failing one counts too.
@@ -86,7 +90,22 @@ export function createExternalVerifier(fetch: GuardedFetch): ExternalVerifier {
       if (typeof issuer !== "string" || !isIssuerUrl(issuer)) throw rejection();
       await verifySignature(jwt, await keyFor(jwt, issuer, nowMs));
     },
+    async isSigned(jwt, nowMs) {
+      const cached = known.get(String(jwt.claims["iss"]));
+      const key = cached && pickKey(cached.keys, jwt.header);
+      if (key === undefined) return undefined;
+      const isGood = await verifySignature(jwt, key).then(
+        () => true,
+        () => false,
+      );
+      // The issuer may have other keys by now.
+      return isGood || isFresh(cached, nowMs) ? isGood : undefined;
+    },
   };
+}
+
+function isFresh(issuer: Issuer | undefined, nowMs: number): issuer is Issuer {
+  return issuer !== undefined && Math.abs(nowMs - issuer.loadedAtMs) < FRESH_MS;
 }
 
 /**

@@ -4,9 +4,10 @@ import type { Jwt } from "../tokens/jwt.ts";
 /**
  * Why an external token is rejected; `reason` in the metadata of ErrorInfo. NOT_ACCEPTED is the only answer for an
  * identity that does not name the token's issuer, and for a token that the issuer did not sign. The other reasons are
- * given for tokens that the issuer signed.
+ * given for tokens that the issuer signed, and TOO_LONG for every token, since it says nothing of an identity.
  */
-export type RejectionReason = "NOT_ACCEPTED" | "AUDIENCE" | "EXPIRED" | "NOT_YET_VALID" | "CLAIM" | "KEYS_EXPIRED";
+export type RejectionReason =
+  "NOT_ACCEPTED" | "TOO_LONG" | "AUDIENCE" | "EXPIRED" | "NOT_YET_VALID" | "CLAIM" | "KEYS_EXPIRED";
 
 /**
  * `claim`: the name of the claim that did not match; "" for none. `why`: the full reason, for the logs alone where the
@@ -27,6 +28,19 @@ export function notAccepted(why: string): TokenRejection {
 export interface Named {
   identity?: string;
   identityProvider?: string;
+}
+
+/** Of `iss` and of `sub` in tokens of other issuers. OpenID Connect Core 1.0 §2 allows 255 for a subject. */
+const MAX_NAME_CHARS = 512;
+
+/** The rejection of a token whose issuer or subject is too long; undefined for others. */
+export function lengthRejection({ claims }: Jwt): TokenRejection | undefined {
+  const claim = ["iss", "sub"].find((name) => {
+    const value = claimOf(claims, name);
+    return typeof value === "string" && value.length > MAX_NAME_CHARS;
+  });
+  if (claim === undefined) return undefined;
+  return { reason: "TOO_LONG", claim, why: `the token's ${claim} is longer than ${MAX_NAME_CHARS} characters` };
 }
 
 const PREFIX = "the token was not accepted: ";
@@ -80,6 +94,8 @@ function textOf(
       return named === undefined
         ? `no identity was named, and none with its issuer and subject accepts this token of issuer ${issuer}`
         : `no ${named} accepts this token of issuer ${issuer}`;
+    case "TOO_LONG":
+      return `claim ${claim} is longer than ${MAX_NAME_CHARS} characters: ${value}`;
     case "EXPIRED":
       return `it has expired: claim ${claim} is ${value}`;
     case "NOT_YET_VALID":

@@ -1,3 +1,4 @@
+import { organizationOf } from "../../lib/uid.ts";
 import { failedPrecondition } from "../../errors.ts";
 import { type Bindable, type Database, select, statement } from "../../store/index.ts";
 import type { FeedScope, Position } from "./cursor.ts";
@@ -46,11 +47,6 @@ export async function headOf(db: Database): Promise<number> {
  */
 export function goneKey(organization: string): string {
   return `gone:${organization}`;
-}
-
-/** The uid of the organization that the group belongs to. */
-export function organizationOf(group: string): string {
-  return group.split("/", 1)[0] ?? "";
 }
 
 /**

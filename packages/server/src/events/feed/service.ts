@@ -2,13 +2,14 @@ import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
 import type { EventSchema, EventsService, ListEventsRequest, WatchEventsRequest } from "@moorage/api";
 import { timestamp } from "../../lib/timestamps.ts";
+import { organizationOf } from "../../lib/uid.ts";
 import type { Call } from "../../core/call.ts";
 import { type FieldViolation, invalidArgument } from "../../errors.ts";
 import { groups } from "../../iam/index.ts";
 import type { Service, ServiceContext } from "../../core/service.ts";
 import { type FeedScope, openCursor, type Position, sealCursor } from "./cursor.ts";
 import { notifierOf } from "./notifier.ts";
-import { type FeedPage, type FeedRow, headOf, organizationOf, readFeed } from "./page.ts";
+import { type FeedPage, type FeedRow, headOf, readFeed } from "./page.ts";
 import { prefixViolations } from "../subscriptions/fields.ts";
 
 const DEFAULT_PAGE_SIZE = 50;
