@@ -145,7 +145,6 @@ test("an audience that is almost ours is refused: another case, a part, a longer
     1,
     {},
     { 0: own, length: 1 },
-    house.registryAudience,
   ])
     await saying(
       exchange(await issuer.sign(claims({ aud }))),

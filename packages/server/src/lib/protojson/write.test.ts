@@ -109,7 +109,7 @@ test("a Struct is written as the JSON object it holds, and fields have the JSON 
   );
   assert.equal(
     pull,
-    '{"repository":"","repo_id":"r","tag":"","digest":"","type":"","remote_address":"a","user_agent":"u","method":""}',
+    '{"repository":"","repo_id":"r","tag":"","digest":"","type":"","when":"","remote_address":"a","user_agent":"u","method":""}',
   );
 });
 
