@@ -98,7 +98,7 @@ async function refreshed(url: string, { refreshToken }: Login): Promise<Omit<Log
 }
 
 async function takeLock(lock: string): Promise<void> {
-  const endMs = Date.now() + LOCK_WAIT_MS;
+  const endMs = performance.now() + LOCK_WAIT_MS;
   for (;;) {
     try {
       mkdirSync(lock);
@@ -108,8 +108,9 @@ async function takeLock(lock: string): Promise<void> {
     }
     // A process that held the lock for so long was killed: it only makes one request with a shorter time-out.
     const sinceMs = statSync(lock, { throwIfNoEntry: false })?.mtimeMs;
-    if (sinceMs !== undefined && Date.now() - sinceMs > LOCK_STALE_MS) rmSync(lock, { recursive: true, force: true });
-    else if (Date.now() > endMs) throw new Error(`${lock} is held by another process`);
+    if (sinceMs !== undefined && Math.abs(Date.now() - sinceMs) > LOCK_STALE_MS)
+      rmSync(lock, { recursive: true, force: true });
+    else if (performance.now() > endMs) throw new Error(`${lock} is held by another process`);
     else await sleep(LOCK_POLL_MS);
   }
 }

@@ -30,8 +30,8 @@ export async function signInByDevice(
   if (typeof deviceCode !== "string" || typeof userCode !== "string" || typeof page !== "string")
     throw new Error(`the sign-in failed: ${plain(String(description))}`);
   show(plain(page), plain(userCode));
-  const endMs = Date.now() + timeoutMs;
-  for (let everyMs = Math.max(1, Number(interval) || 5) * 1000; Date.now() + everyMs < endMs;) {
+  const endMs = performance.now() + timeoutMs;
+  for (let everyMs = Math.max(1, Number(interval) || 5) * 1000; performance.now() + everyMs < endMs;) {
     await sleep(everyMs);
     const answer = await tokenRequest(token, { grant_type: GRANT, device_code: deviceCode, client_id: CLIENT });
     if ("tokens" in answer) return answer.tokens;

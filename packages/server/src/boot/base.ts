@@ -13,7 +13,7 @@ export interface Base extends OpenedInstallation {
 }
 
 export interface BaseOptions {
-  clock: Clock;
+  clock: Pick<Clock, "nowMs">;
   log: Logger;
   /** Whether another process has locked the data folder and brought the database to the newest version. */
   prepared: boolean;

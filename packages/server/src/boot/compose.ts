@@ -1,7 +1,8 @@
 import type { Logger } from "pino";
 import type { Config } from "../config/index.ts";
 import { writeBootstrap } from "../installation/bootstrap-file.ts";
-import { type Clock, systemClock } from "../lib/clock.ts";
+import { type Clock, clockOf, systemClock } from "../lib/clock.ts";
+import { openAgreedTime } from "../jobs/agreed-time.ts";
 import { createLog, type Snapshot } from "../observe/index.ts";
 import type { RegistryDeps } from "../oci/index.ts";
 import { type Api, openApi } from "./api.ts";
@@ -15,7 +16,8 @@ import { createShutdown, type Shutdown } from "./shutdown.ts";
 import { openStorage, type Storage } from "./storage.ts";
 
 export interface CompositionOptions {
-  clock?: Clock;
+  /** A clock that a test moves: all times follow it. Defaults to the system's clocks and the agreed time. */
+  clock?: Pick<Clock, "nowMs">;
   /** Defaults to lines on standard output, at the level and in the format of the settings. */
   log?: Logger;
   /**
@@ -55,15 +57,21 @@ export interface Composition extends AsyncDisposable, Base, Storage, Api {
  */
 export async function compose(
   settings: Config,
-  { clock = systemClock, log = createLog(settings), collectMetrics, prepared = false }: CompositionOptions = {},
+  { clock: given, log = createLog(settings), collectMetrics, prepared = false }: CompositionOptions = {},
 ): Promise<Composition> {
   const checked = preflight(settings);
   const shutdown = createShutdown();
+  const ownClock = given === undefined ? systemClock : clockOf(() => given.nowMs());
   try {
     const wakers: Wakers = { written: () => {}, pulled: () => {} };
-    const base = await openBase(settings, { clock, log, prepared }, shutdown);
+    const base = await openBase(settings, { clock: ownClock, log, prepared }, shutdown);
     const { observation, installation } = base;
-    const { router, port, config, draining } = await openPort(settings, checked, { clock, log, observation }, shutdown);
+    const { router, port, config, draining } = await openPort(
+      settings,
+      checked,
+      { clock: ownClock, log, observation },
+      shutdown,
+    );
     if (!prepared) writeBootstrap(config.dataDir, { ...urlsOf(config), ...installation.bootstrap });
     const storage = await openStorage(
       config,
@@ -71,6 +79,7 @@ export async function compose(
       { log, terms: checked.terms, tokens: () => api.access.tokens, written: () => wakers.written() },
       shutdown,
     );
+    const clock = given === undefined ? await openClock(base, storage, log, shutdown) : ownClock;
     const api = openApi(config, base, storage, { clock, log }, shutdown);
     const { registry, mirroring } = openRegistry(
       config,
@@ -100,6 +109,13 @@ export async function compose(
     await closeAfter(shutdown, log);
     throw error;
   }
+}
+
+/** The system's clocks, with the agreed time of the installation. */
+async function openClock({ store }: Base, { transactor }: Storage, log: Logger, shutdown: Shutdown): Promise<Clock> {
+  const agreed = await openAgreedTime({ store, transactor, clock: systemClock, log });
+  shutdown.at("pull publisher", () => agreed.close());
+  return { ...systemClock, agreedMs: agreed.nowMs };
 }
 
 /**

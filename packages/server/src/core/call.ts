@@ -43,12 +43,21 @@ export interface CallData {
   requestId: string;
   /** Milliseconds since 1970: the time of the call. Services never read the clock. */
   nowMs: number;
+  /** The agreed time of the call (lib/clock.ts), for leases and due times. Defaults to `nowMs`. */
+  agreedMs?: number;
   remoteAddress: string;
   userAgent: string;
 }
 
+/** The time of day, in milliseconds since 1970, at which something is due by the agreed time; to be shown. */
+export function timeOfDayMs({ nowMs, agreedMs }: Pick<Call, "nowMs" | "agreedMs">, dueMs: number): number {
+  // Differences below a second are none: they would show another time in every answer.
+  return dueMs - Math.trunc((agreedMs - nowMs) / 1000) * 1000;
+}
+
 /** A call in the form that a service gets: its caller, its time, and its transaction. */
 export interface Call extends CallData {
+  agreedMs: number;
   /** The transaction of a writing call, otherwise a reader. The only access to the database. */
   tx: Database;
   /** Whether the caller holds the capability on the resource or any of its ancestors. */

@@ -64,7 +64,7 @@ const removeWaiting = statement("delete from event_outbox where n in (select cas
 export const sequenceEvents = command(
   "events.sequenceEvents",
   async (call: Call, { limit, typePrefix }: SequenceRequest): Promise<{ count: number }> => {
-    const { tx, nowMs } = call;
+    const { tx, nowMs, agreedMs } = call;
     await takeAdvisoryLock(tx, "sequence");
     const waiting = await selectWaiting(tx, limit);
     if (waiting.length === 0) return { count: 0 };
@@ -93,7 +93,7 @@ export const sequenceEvents = command(
     }
     await insertEvents(tx, JSON.stringify(events));
     await putCounts(tx, counter.changed());
-    if (sent > 0) await insertDeliveries(tx, nowMs, nowMs, nowMs, JSON.stringify(deliveries));
+    if (sent > 0) await insertDeliveries(tx, agreedMs, nowMs, nowMs, JSON.stringify(deliveries));
     await removeWaiting(tx, keysOf(Object.keys(events)));
     return { count };
   },

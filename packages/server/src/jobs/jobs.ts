@@ -7,7 +7,7 @@ import { eventRetention } from "../events/index.ts";
 import { cleanUploads, type Collected, collectGarbage } from "../oci/index.ts";
 import type { Database } from "../store/index.ts";
 import { type Job, longestIntervalMs, periodicJob, type PeriodicJobDeps } from "./periodic-job.ts";
-import { systemCall } from "../core/system-call.ts";
+import { systemCallNow } from "../core/system-call.ts";
 
 export interface JobsDeps extends Omit<PeriodicJobDeps, "holder"> {
   reader: Database;
@@ -79,7 +79,7 @@ function jobsOf(deps: JobsDeps): Job[] {
 }
 
 async function rotateOldKeys({ transactor, clock, keyring, config, log }: JobsDeps): Promise<void> {
-  const { rotated } = await transactor.write(rotateKeys, systemCall(clock.nowMs(), randomUUID()), {
+  const { rotated } = await transactor.write(rotateKeys, systemCallNow(clock), {
     maxAgeMs: config.signingKeyAgeMs,
   });
   if (!rotated) return;
@@ -95,13 +95,13 @@ function collection({ transactor, blobs, clock, config, collected }: JobsDeps): 
     done: "garbage collected",
     async run(signal) {
       const nowMs = clock.nowMs();
+      const startedMs = clock.monotonicMs();
       const result = await collectGarbage(
         { transactor, blobs },
         { nowMs, graceMs, uploadTtlMs, dryRun: false, signal },
       );
-      const endedMs = clock.nowMs();
-      collected(result, endedMs);
-      return { ...result, durationMs: endedMs - nowMs };
+      collected(result, clock.nowMs());
+      return { ...result, durationMs: Math.round(clock.monotonicMs() - startedMs) };
     },
   };
 }

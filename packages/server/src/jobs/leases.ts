@@ -1,6 +1,7 @@
 import type { Call } from "../core/call.ts";
 import { parseJson } from "../lib/json.ts";
 import { command } from "../core/command.ts";
+import { correctTime } from "./agreed-time.ts";
 
 /** A request for the lease of work that one process does for the whole installation. */
 export interface LeaseRequest {
@@ -12,7 +13,7 @@ export interface LeaseRequest {
   holdMs: number;
 }
 
-// The row of a lease: its holder, when it expires, and when the work is due, both in milliseconds since 1970.
+// The row of a lease: its holder, when it expires, and when the work is due, both in milliseconds of the agreed time.
 interface Lease {
   holder: string;
   untilMs: number;
@@ -35,9 +36,12 @@ export const takeLease = command(
       .executeTakeFirst();
     // `put` below writes the value.
     const lease = row === undefined ? undefined : (parseJson(row.value, 4) as Lease);
-    if (lease !== undefined && (call.nowMs < lease.dueMs || (call.nowMs < lease.untilMs && lease.holder !== holder)))
+    if (
+      lease !== undefined &&
+      (call.agreedMs < lease.dueMs || (call.agreedMs < lease.untilMs && lease.holder !== holder))
+    )
       return { taken: false };
-    await put(call, work, { holder, untilMs: call.nowMs + holdMs, dueMs: 0 });
+    await put(call, work, { holder, untilMs: call.agreedMs + holdMs, dueMs: 0 });
     return { taken: true };
   },
   { wakesDelivery: false },
@@ -56,7 +60,7 @@ export const endLease = command(
       .where("key", "=", keyOf(work))
       .executeTakeFirst();
     if (row === undefined || (parseJson(row.value, 4) as Lease).holder !== holder) return;
-    await put(call, work, { holder, untilMs: 0, dueMs: call.nowMs + dueInMs });
+    await put(call, work, { holder, untilMs: 0, dueMs: call.agreedMs + dueInMs });
   },
   { wakesDelivery: false },
 );
@@ -71,4 +75,4 @@ async function put(call: Call, work: string, lease: Lease): Promise<void> {
 }
 
 /** The commands of jobs. */
-export const jobCommands = [takeLease, endLease] as const;
+export const jobCommands = [takeLease, endLease, correctTime] as const;

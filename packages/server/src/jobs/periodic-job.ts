@@ -1,9 +1,8 @@
-import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import type { CallData } from "../core/call.ts";
 import type { Transactor } from "../core/transactor.ts";
 import type { Clock } from "../lib/clock.ts";
-import { systemCall } from "../core/system-call.ts";
+import { systemCallNow } from "../core/system-call.ts";
 import { endLease, takeLease } from "./leases.ts";
 
 /** Periodic work that one process does for the whole installation. */
@@ -46,14 +45,14 @@ export function longestIntervalMs(everyMs: number): number {
 
 /**
  * Starts the job in this process: it checks periodically whether the job is due, and runs it under the job's lease in
- * the database, which one process holds at a time. Two concurrent runs, of processes with very different clocks, would
+ * the database, which one process holds at a time. Two concurrent runs, after a process was suspended in its run, would
  * do no harm.
  */
 export function periodicJob({ name, everyMs, done, run }: Job, deps: PeriodicJobDeps): PeriodicJob {
   const { transactor, clock, log, holder } = deps;
   const stopping = new AbortController();
   let running: Promise<unknown> = Promise.resolve();
-  const data = (): CallData => systemCall(clock.nowMs(), randomUUID());
+  const data = (): CallData => systemCallNow(clock);
   const take = (): Promise<{ taken: boolean }> =>
     transactor.write(takeLease, data(), { work: name, holder, holdMs: HOLD_MS });
   const runOnce = async (): Promise<void> => {
@@ -68,9 +67,9 @@ export function periodicJob({ name, everyMs, done, run }: Job, deps: PeriodicJob
       HOLD_MS / 3,
     ).unref();
     try {
-      const startedMs = clock.nowMs();
+      const startedMs = clock.monotonicMs();
       await runOnce();
-      const tookMs = clock.nowMs() - startedMs;
+      const tookMs = clock.monotonicMs() - startedMs;
       await transactor.write(endLease, data(), { work: name, holder, dueInMs: Math.max(0, everyMs - tookMs) });
     } finally {
       clearInterval(held);

@@ -8,13 +8,16 @@ export interface RateLimit {
 
 /** A token bucket for each key. */
 export interface RateLimiter {
-  /** Takes one token and returns 0. Without a token, takes nothing and returns the milliseconds until there is one. */
+  /**
+   * Takes one token and returns 0. Without a token, takes nothing and returns the milliseconds until there is one.
+   * `nowMs`: the monotonic clock, whose times never go back.
+   */
   take(key: string, nowMs: number): number;
   /** Takes one more token for a request that was already allowed; the bucket may then be in debt by one. */
   charge(key: string, nowMs: number): void;
 }
 
-/** The time at which the bucket will be full again, in milliseconds since 1970. */
+/** The time at which the bucket will be full again, in milliseconds of the monotonic clock. */
 interface Bucket {
   fullMs: number;
 }
@@ -29,11 +32,11 @@ export function createRateLimiter({ perSecond, burst }: RateLimit, maxKeys: numb
   const bucketOf = (key: string): Bucket => {
     const known = buckets.get(key);
     if (known !== undefined) return known;
-    const bucket = { fullMs: 0 };
+    const bucket = { fullMs: -Infinity };
     buckets.set(key, bucket);
     return bucket;
   };
-  // A clock that was set back must not block a key until the clock reaches its old time again.
+  // Charges leave a bucket in debt by one token at most.
   const fullFrom = ({ fullMs }: Bucket, nowMs: number): number =>
     Math.max(nowMs, Math.min(fullMs, nowMs + (burst + 1) * tokenMs));
   return {

@@ -35,14 +35,16 @@ export interface DueMirror {
   /** The password of the source: sealed, or empty when there is none. */
   password: string;
   failures: number;
-  /** How long it has been due, in milliseconds. */
-  lateMs: number;
+  /** When it was due, in milliseconds of the agreed time. */
+  dueMs: number;
 }
 
 /** How a run ended. */
 export interface RunEnd {
   repo: string;
   holder: string;
+  /** When the run was due, as its claim said. */
+  dueMs: number;
   state: SyncState;
   /** What went wrong, for the operator; empty when nothing did. */
   message: string;
@@ -60,20 +62,20 @@ export const claimMirror = command(
       .selectFrom("mirrors as m")
       .innerJoin("repos as r", "r.uid", "m.repo")
       .select(["m.repo", "m.password", "m.failures", "m.next_time", "r.sync_config"])
-      .where("m.next_time", "<=", call.nowMs)
-      .where("m.hold_until", "<=", call.nowMs)
+      .where("m.next_time", "<=", call.agreedMs)
+      .where("m.hold_until", "<=", call.agreedMs)
       .orderBy("m.next_time")
       .limit(1)
       .executeTakeFirst();
     if (due === undefined) return undefined;
-    const values = { holder, hold_until: call.nowMs + holdMs, state: SyncState.RUNNING, attempt_time: call.nowMs };
+    const values = { holder, hold_until: call.agreedMs + holdMs, state: SyncState.RUNNING, attempt_time: call.nowMs };
     await call.tx.updateTable("mirrors").set(values).where("repo", "=", due.repo).execute();
     return {
       repo: due.repo,
       sync: due.sync_config ?? "",
       password: due.password,
       failures: due.failures,
-      lateMs: call.nowMs - due.next_time,
+      dueMs: due.next_time,
     };
   },
 );
@@ -87,7 +89,7 @@ export const holdMirror = command(
   ): Promise<{ held: boolean }> => {
     const { numUpdatedRows } = await call.tx
       .updateTable("mirrors")
-      .set({ hold_until: call.nowMs + holdMs })
+      .set({ hold_until: call.agreedMs + holdMs })
       .where("repo", "=", repo)
       .where("holder", "=", holder)
       .executeTakeFirst();
@@ -98,18 +100,18 @@ export const holdMirror = command(
 /** Records how a run ended and releases the repo. Does nothing when the run no longer holds it. */
 export const endRun = command(
   "mirroring.endRun",
-  async (call: Call, { repo, holder, state, message, nextInMs, tagsSeen }: RunEnd): Promise<void> => {
+  async (call: Call, { repo, holder, dueMs, state, message, nextInMs, tagsSeen }: RunEnd): Promise<void> => {
     const row = await call.tx
       .selectFrom("mirrors")
-      .select(["next_time", "attempt_time", "success_time", "failures", "tags_seen"])
+      .select(["next_time", "success_time", "failures", "tags_seen"])
       .where("repo", "=", repo)
       .where("holder", "=", holder)
       .executeTakeFirst();
     if (row === undefined) return;
     const succeeded = state === SyncState.SUCCEEDED;
     const failed = state === SyncState.FAILED || state === SyncState.RATE_LIMITED;
-    // The repo was due when the run began, so a later time means that a run was requested since then.
-    const isRequested = row.attempt_time !== null && row.next_time > row.attempt_time;
+    // Another time than that of the claim means that a run was requested since then.
+    const isRequested = row.next_time !== dueMs;
     await call.tx
       .updateTable("mirrors")
       .set({
@@ -118,7 +120,7 @@ export const endRun = command(
         state,
         message,
         tags_seen: tagsSeen ?? row.tags_seen,
-        next_time: isRequested ? row.next_time : call.nowMs + nextInMs,
+        next_time: isRequested ? row.next_time : call.agreedMs + nextInMs,
         success_time: succeeded ? call.nowMs : row.success_time,
         failures: failed ? row.failures + 1 : succeeded ? 0 : row.failures,
       })

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { Clock } from "../lib/clock.ts";
 import type { Secrets } from "../lib/secrets.ts";
 import type { BlobStore } from "../blobs/index.ts";
@@ -9,7 +8,7 @@ import type { MirrorMetrics } from "../observe/index.ts";
 import type { Transactor } from "../core/transactor.ts";
 import type { Downloads } from "./downloads.ts";
 import type { Upstream } from "./registry-client.ts";
-import { systemCall } from "../core/system-call.ts";
+import { systemCallNow } from "../core/system-call.ts";
 
 /** The dependencies of mirroring. */
 export interface MirrorDeps {
@@ -33,5 +32,5 @@ export interface CopyJob {
 
 /** The call data of the server itself, at the current time. */
 export function mirrorCall({ clock }: Pick<MirrorDeps, "clock">): CallData {
-  return systemCall(clock.nowMs(), randomUUID());
+  return systemCallNow(clock);
 }

@@ -65,11 +65,11 @@ function createManifestCache(clock: Clock): ManifestCache {
   return {
     get(source, reference) {
       const found = cached.get(keyOf(source, reference));
-      return found !== undefined && clock.nowMs() < found.untilMs ? found.stored : undefined;
+      return found !== undefined && clock.monotonicMs() < found.untilMs ? found.stored : undefined;
     },
     set(source, reference, stored) {
       for (const name of new Set([reference, stored.digest]))
-        cached.set(keyOf(source, name), { stored, untilMs: clock.nowMs() + MANIFEST_MS });
+        cached.set(keyOf(source, name), { stored, untilMs: clock.monotonicMs() + MANIFEST_MS });
     },
   };
 }

@@ -104,15 +104,15 @@ function failureOf({ log }: MirrorDeps, error: unknown, signal: AbortSignal): Ru
 }
 
 /** Records a run that was stopped: the repo is due immediately, for any process. */
-async function recordStopped(deps: MirrorDeps, { due: { repo }, holder }: ClaimedMirror): Promise<void> {
-  const end = { repo, holder, state: SyncState.PENDING, message: "", nextInMs: 0 };
+async function recordStopped(deps: MirrorDeps, { due: { repo, dueMs }, holder }: ClaimedMirror): Promise<void> {
+  const end = { repo, holder, dueMs, state: SyncState.PENDING, message: "", nextInMs: 0 };
   await deps.transactor.write(endRun, mirrorCall(deps), end);
 }
 
 /** Records and logs the result of a run, and when the next one is due. */
 async function recordResult(
   deps: MirrorDeps,
-  { due: { repo, failures }, holder }: ClaimedMirror,
+  { due: { repo, dueMs, failures }, holder }: ClaimedMirror,
   result: RunResult,
   startedMs: number,
 ): Promise<void> {
@@ -120,7 +120,7 @@ async function recordResult(
   const { state, tagsSeen } = result;
   const nextInMs = (state === SyncState.SUCCEEDED ? result.intervalMs : undefined) ?? backOffMs(failures, result);
   const message = result.message.slice(0, MAX_MESSAGE);
-  await transactor.write(endRun, mirrorCall(deps), { repo, holder, nextInMs, message, state, tagsSeen });
+  await transactor.write(endRun, mirrorCall(deps), { repo, holder, dueMs, nextInMs, message, state, tagsSeen });
   const durationMs = Math.round(performance.now() - startedMs);
   const fields = { repo, outcome: OUTCOMES[state], tags: tagsSeen, durationMs };
   if (state === SyncState.SUCCEEDED) log.info(fields, "mirror copied");

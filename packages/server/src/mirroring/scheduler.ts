@@ -81,7 +81,7 @@ class Scheduler implements MirrorScheduler {
 
 /** Whether a repo is due and not held. Reports how late the first one is to the metrics. */
 async function isAnyDue(deps: MirrorDeps): Promise<boolean> {
-  const nowMs = deps.clock.nowMs();
+  const nowMs = deps.clock.agreedMs();
   const due = await deps.transactor.read(mirrorCall(deps), (call) =>
     call.tx
       .selectFrom("mirrors")

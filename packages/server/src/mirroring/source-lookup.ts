@@ -60,7 +60,7 @@ class Lookup {
 
   async ask<T>(wanted: Wanted, work: (source: PullSource) => Promise<T | undefined>): Promise<T | undefined> {
     const { clock, metrics } = this.#deps;
-    const nowMs = clock.nowMs();
+    const nowMs = clock.monotonicMs();
     let source: PullSource | undefined;
     let outcome = "trouble";
     try {
@@ -73,7 +73,7 @@ class Lookup {
       outcome = "missing";
       if (nowMs < (this.#missing.get(keys.content) ?? 0)) return undefined;
       const content = await this.#bounded(() => work(found));
-      if (content === undefined) this.#missing.set(keys.content, clock.nowMs() + MISSING_MS);
+      if (content === undefined) this.#missing.set(keys.content, clock.monotonicMs() + MISSING_MS);
       else outcome = "found";
       return content;
     } catch (error) {
@@ -120,7 +120,7 @@ class Lookup {
     // A wrong answer about one manifest or blob does not show that the others are wrong.
     const key = error.kind === "wrong" ? keys.content : keys.source;
     const forMs = error.kind === "limited" ? retryAfterMs : ERROR_MS;
-    this.#errors.set(key, { error: unavailable, untilMs: clock.nowMs() + forMs });
+    this.#errors.set(key, { error: unavailable, untilMs: clock.monotonicMs() + forMs });
     log.warn({ repo: wanted.repo, kind: wanted.kind, problem: error.message }, "fetching from a source failed");
     return unavailable;
   }

@@ -5,7 +5,7 @@ import { compilePattern, PatternError } from "../lib/patterns.ts";
 import { MAX_TAG_STEPS } from "./policies.ts";
 import type { Secrets } from "../lib/secrets.ts";
 import { timestamp } from "../lib/timestamps.ts";
-import type { Call } from "../core/call.ts";
+import { type Call, timeOfDayMs } from "../core/call.ts";
 import { failedPrecondition, type FieldViolation, invalidArgument } from "../errors.ts";
 import type { Row } from "../store/index.ts";
 
@@ -113,7 +113,7 @@ export async function updateMirror(
     repo,
     ...counts,
     password,
-    next_time: call.nowMs,
+    next_time: call.agreedMs,
     holder: "",
     hold_until: 0,
     state: SyncState.PENDING,
@@ -144,7 +144,7 @@ export async function readSync(call: Call, repo: string): Promise<MessageInitSha
     message: row.message,
     lastAttemptTime: time(row.attempt_time),
     lastSuccessTime: time(row.success_time),
-    nextTime: timestamp(row.next_time),
+    nextTime: timestamp(timeOfDayMs(call, row.next_time)),
     tagsSeen: row.tags_seen,
     manifestsCopied: BigInt(row.manifests_copied),
     bytesCopied: BigInt(row.bytes_copied),
@@ -161,7 +161,7 @@ export async function requestSync(call: Call, repo: string): Promise<MessageInit
   if (row === undefined)
     throw failedPrecondition({ type: "NO_SOURCE", subject: repo, description: "the repo has no syncConfig.source" });
   const state = row.state === SyncState.RUNNING ? row.state : SyncState.PENDING;
-  await call.tx.updateTable("mirrors").set({ next_time: call.nowMs, state }).where("repo", "=", repo).execute();
+  await call.tx.updateTable("mirrors").set({ next_time: call.agreedMs, state }).where("repo", "=", repo).execute();
   return await readSync(call, repo);
 }
 

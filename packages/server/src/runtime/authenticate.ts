@@ -19,7 +19,7 @@ export interface MethodAuthenticatorDeps {
   authenticate: Authenticator;
   /** Records rejected tokens. */
   auditor: Pick<Auditor, "note">;
-  clock: Clock;
+  clock: Pick<Clock, "nowMs">;
 }
 
 /**

@@ -21,6 +21,7 @@ export function openCall(data: CallData, tx: Database, hasLeft: () => boolean = 
     (rights ??= rightsOf(data.caller, await callerGrants(tx, data.caller, data.nowMs)));
   return {
     ...data,
+    agreedMs: data.agreedMs ?? data.nowMs,
     tx,
     pendingEvents,
     emit(schema, { body, ...event }) {

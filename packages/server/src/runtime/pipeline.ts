@@ -84,6 +84,7 @@ export function createPipeline({ dispatch, authenticate, clock, cache }: Pipelin
     caller,
     requestId: data.requestId,
     nowMs: clock.nowMs(),
+    agreedMs: clock.agreedMs(),
     remoteAddress: data.remoteAddress,
     userAgent,
   });

@@ -50,7 +50,7 @@ export function createDestination(
       sink ??= await sinkOf(target);
       if (isAllowed) return { kind: "ready" };
       const nowMs = clock.nowMs();
-      if (target.handshakeMs !== undefined && nowMs - target.handshakeMs < HANDSHAKE_EVERY_MS) {
+      if (target.handshakeMs !== undefined && Math.abs(nowMs - target.handshakeMs) < HANDSHAKE_EVERY_MS) {
         adaptiveRate.allow(target.allowedRate, performance.now(), false);
         return { kind: "ready" };
       }

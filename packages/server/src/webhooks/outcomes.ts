@@ -77,7 +77,13 @@ export function createOutcomeRecorder(
   return {
     ended({ uid, step }, reply, start) {
       const nowMs = performance.now();
-      const verdict = judge(reply, { step, nowMs: clock.nowMs(), retryMs, random: Math.random() });
+      const verdict = judge(reply, {
+        step,
+        nowMs: clock.nowMs(),
+        agreedMs: clock.agreedMs(),
+        retryMs,
+        random: Math.random(),
+      });
       const { error, nextMs, restMs } = verdict;
       const latencyMs = Math.round(nowMs - start.ms);
       const isDelivered = error === "";

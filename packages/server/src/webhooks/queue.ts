@@ -12,7 +12,7 @@ import {
 } from "../events/index.ts";
 import type { DeliveryDeps } from "./context.ts";
 import { createSemaphore } from "../lib/semaphore.ts";
-import { systemCall } from "../core/system-call.ts";
+import { systemCallNow } from "../core/system-call.ts";
 
 /** The queue of deliveries in the database, as one process uses it. */
 export interface DeliveryQueue {
@@ -34,13 +34,13 @@ export function deliveryQueue({
   const holder = randomUUID();
   // Half of the database connections are left to requests, however many subscriptions are sent for.
   const semaphore = createSemaphore(Math.ceil(config.databasePoolSize / 2));
-  const data = (): CallData => systemCall(clock.nowMs(), randomUUID());
+  const data = (): CallData => systemCallNow(clock);
   return {
     async sequence(limit) {
       if (!(await hasOutbox(reader))) return 0;
       return (await transactor.write(sequenceEvents, data(), { limit, typePrefix: config.eventsPrefix })).count;
     },
-    due: (limit) => dueSubscriptions(reader, { nowMs: clock.nowMs(), holder, limit }),
+    due: (limit) => dueSubscriptions(reader, { agreedMs: clock.agreedMs(), holder, limit }),
     claim: (request) => semaphore(() => transactor.write(claimDeliveries, data(), { ...request, holder })),
     record: async (request) =>
       (await semaphore(() => transactor.write(recordOutcomes, data(), { ...request, holder }))).held,

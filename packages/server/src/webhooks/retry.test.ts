@@ -11,7 +11,7 @@ interface Circumstances {
   error?: string;
 }
 const at = (status: number, { step = 0, random = 0.5, retryAfter, error = "" }: Circumstances = {}): Verdict =>
-  judge({ status, error, retryAfter }, { step, nowMs: NOW, retryMs: RETRY, random });
+  judge({ status, error, retryAfter }, { step, nowMs: NOW, agreedMs: NOW, retryMs: RETRY, random });
 
 test("only a 2xx answer counts as delivered", () => {
   for (const status of [200, 202, 204, 299]) assert.deepEqual(at(status), { error: "" });
@@ -62,7 +62,7 @@ test("Retry-After delays the next attempt by a day at most, and never makes it e
 
 test("an attempt that this server interrupted is due immediately, and does not count against the sink", () => {
   const reply = { status: 0, error: "interrupted: the server shuts down", isInterrupted: true };
-  assert.deepEqual(judge(reply, { step: 9, nowMs: NOW, retryMs: RETRY, random: 0.5 }), {
+  assert.deepEqual(judge(reply, { step: 9, nowMs: NOW, agreedMs: NOW, retryMs: RETRY, random: 0.5 }), {
     error: reply.error,
     nextMs: NOW,
   });

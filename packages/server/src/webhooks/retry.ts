@@ -15,7 +15,8 @@ export interface Verdict {
   /** Why the attempt failed; empty when the event was delivered. */
   error: string;
   /**
-   * Time of the next attempt, in milliseconds since 1970. Undefined when the delivery is delivered or a dead letter.
+   * When the next attempt is due, in milliseconds of the agreed time. Undefined when the delivery is delivered or a
+   * dead letter.
    */
   nextMs?: number;
   /** How long the sink asked not to be sent to, in milliseconds. */
@@ -30,24 +31,31 @@ const JITTER = 0.2;
 
 /**
  * Judges an attempt. `step`: the attempts before it in the current schedule. `retryMs`: the delays after the first
- * failed attempt, the second, and so on; after the last one the delivery is a dead letter. `random`: 0 to 1.
+ * failed attempt, the second, and so on; after the last one the delivery is a dead letter. `nowMs`: the time of day,
+ * for dates in the reply; `agreedMs`: the agreed time. `random`: 0 to 1.
  */
 export function judge(
   reply: Reply,
-  { step, nowMs, retryMs, random }: { step: number; nowMs: number; retryMs: readonly number[]; random: number },
+  {
+    step,
+    nowMs,
+    agreedMs,
+    retryMs,
+    random,
+  }: { step: number; nowMs: number; agreedMs: number; retryMs: readonly number[]; random: number },
 ): Verdict {
   const { status } = reply;
   if (status >= 200 && status < 300) return { error: "" };
   const error = reply.error || errorOf(status);
-  if (reply.isInterrupted) return { error, nextMs: nowMs };
+  if (reply.isInterrupted) return { error, nextMs: agreedMs };
   // The delivery stays due, so that it is sent as soon as the subscription is resumed.
-  if (status === 410) return { error, nextMs: nowMs, disable: error };
+  if (status === 410) return { error, nextMs: agreedMs, disable: error };
   const delayMs = retryMs[step];
   const restMs = reply.retryAfter === undefined ? undefined : retryAfterMs(reply.retryAfter, nowMs);
   const rest = restMs === undefined ? {} : { restMs };
   if (delayMs === undefined) return { error, ...rest };
   const jittered = delayMs * (1 - JITTER + 2 * JITTER * random);
-  return { error, nextMs: Math.round(nowMs + Math.max(jittered, restMs ?? 0)), ...rest };
+  return { error, nextMs: Math.round(agreedMs + Math.max(jittered, restMs ?? 0)), ...rest };
 }
 
 function errorOf(status: number): string {

@@ -15,6 +15,7 @@ import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { StatusSchema } from "@moorage/api/gen/google/rpc/status_pb";
 import { pino } from "pino";
 import { ANONYMOUS } from "../../src/core/call.ts";
+import { systemClock } from "../../src/lib/clock.ts";
 import { type Code, MoorageError } from "../../src/errors.ts";
 import { grpcTimeoutMs } from "../../src/transport/rpc/grpc-timeout.ts";
 import { listen } from "../../src/transport/http/listen.ts";
@@ -152,7 +153,7 @@ const log = pino({ level: "warn" }, pino.destination(2));
 const shutdown = new AbortController();
 const methods = service.methods.filter((method) => method.methodKind === "unary" && method.name !== "Unimplemented");
 const rpc = rpcHandler({
-  pipeline: createPipeline({ dispatch, clock: { nowMs: () => Date.now() }, authenticate: async () => ANONYMOUS }),
+  pipeline: createPipeline({ dispatch, clock: systemClock, authenticate: async () => ANONYMOUS }),
   log,
   services: [{ ...service, methods }],
   aliases: [],

@@ -113,7 +113,7 @@ test("work for one subscription does not read the deliveries of others", { timeo
     { title: "record", before: claim(quiet), work: record, plans: [BY_UID] },
     {
       title: "what is due",
-      work: (tx) => dueSubscriptions(tx, { nowMs, holder: "a", limit: 100 }),
+      work: (tx) => dueSubscriptions(tx, { agreedMs: nowMs, holder: "a", limit: 100 }),
       plans: [...FIRST_OF_EACH("deliveries_due"), DUE("d", "<"), DUE("d", ">")],
     },
     {

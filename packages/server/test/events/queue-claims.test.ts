@@ -123,7 +123,7 @@ test("one process at a time sends for a subscription, until its lease ends or is
   const [first = "", second = "", third = ""] = await queue.fill(subscription, 3);
   const claimed = async (holder: string, nowMs: number, limit = 1) =>
     (await queue.claim(subscription, nowMs, { holder, limit }))?.map(({ uid }) => uid);
-  const due = (holder: string, nowMs: number) => dueSubscriptions(queue.reader, { nowMs, holder, limit: 9 });
+  const due = (holder: string, nowMs: number) => dueSubscriptions(queue.reader, { agreedMs: nowMs, holder, limit: 9 });
   const attempts = async () => (await queue.rows(subscription)).map((row) => row.attempts);
   assert.deepEqual(await claimed("a", 1_000), [first]);
   assert.equal(await claimed("b", 30_999), undefined);
@@ -195,7 +195,7 @@ test("nothing is claimed for a paused, disabled or deleted subscription, and the
   const queue = await openEventQueue(t);
   const subscription = await queue.subscribe(newUid(""));
   const [first = "", second = ""] = await queue.fill(subscription, 2, 5);
-  const due = () => dueSubscriptions(queue.reader, { nowMs: 100, holder: "a", limit: 9 });
+  const due = () => dueSubscriptions(queue.reader, { agreedMs: 100, holder: "a", limit: 9 });
   const set = (state: number) =>
     queue.db.updateTable("subscriptions").set({ state }).where("uid", "=", subscription).execute();
   await queue.claim(subscription, 10, { limit: 1 });
@@ -280,7 +280,8 @@ test("due subscriptions are listed with the longest waiting first, and waiting d
     await queue.claim(subscription ?? "", 40, { limit: 1 });
     await queue.record(subscription ?? "", 41, { outcomes: [outcome({ uid }, { error: "no", nextMs })] });
   }
-  const due = (nowMs: number, holder = "a", limit = 9) => dueSubscriptions(queue.reader, { nowMs, holder, limit });
+  const due = (nowMs: number, holder = "a", limit = 9) =>
+    dueSubscriptions(queue.reader, { agreedMs: nowMs, holder, limit });
   assert.deepEqual(await due(19), []);
   assert.deepEqual(await due(49), [c]);
   assert.deepEqual(await due(69), [c, a]);

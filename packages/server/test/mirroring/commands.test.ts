@@ -125,12 +125,12 @@ test("the repo that has been due for the longest is claimed by one holder, until
 test("the end of a run schedules the next, unless one was requested; a run that lost the repo changes nothing", async (t) => {
   const { run, mirror, row, ask } = await openMirrors(t);
   const repo = await mirror(0);
-  const end = (holder: string, nowMs: number, state: SyncState) =>
-    run(endRun, nowMs, { repo, holder, state, message: "m", nextInMs: 5_000, tagsSeen: 3 });
+  const end = (holder: string, nowMs: number, dueMs: number, state: SyncState) =>
+    run(endRun, nowMs, { repo, holder, dueMs, state, message: "m", nextInMs: 5_000, tagsSeen: 3 });
   await run(claimMirror, 1_000, { holder: "a", holdMs: 1_000 });
-  await end("b", 1_100, SyncState.SUCCEEDED);
+  await end("b", 1_100, 0, SyncState.SUCCEEDED);
   assert.equal((await row(repo)).state, SyncState.RUNNING);
-  await end("a", 1_200, SyncState.FAILED);
+  await end("a", 1_200, 0, SyncState.FAILED);
   const failed = await row(repo);
   assert.deepEqual(
     [failed.state, failed.next_time, failed.failures, failed.success_time, failed.attempt_time, failed.tags_seen],
@@ -138,7 +138,7 @@ test("the end of a run schedules the next, unless one was requested; a run that 
   );
   await run(claimMirror, 7_000, { holder: "a", holdMs: 1_000 });
   await ask(repo, 7_500);
-  await end("a", 8_000, SyncState.SUCCEEDED);
+  await end("a", 8_000, 6_200, SyncState.SUCCEEDED);
   const requested = await row(repo);
   assert.deepEqual(
     [requested.next_time, requested.failures, requested.success_time, requested.holder],

@@ -78,7 +78,7 @@ export function createExternalVerifier(fetch: GuardedFetch): ExternalVerifier {
     const cached = known.get(issuer);
     const fresh = isFresh(cached, nowMs) ? cached : await loadOnce(issuer, nowMs);
     const key = pickKey(fresh.keys, header);
-    if (key || nowMs - fresh.attemptedAtMs < UNKNOWN_KID_COOLDOWN_MS) return key;
+    if (key || Math.abs(nowMs - fresh.attemptedAtMs) < UNKNOWN_KID_COOLDOWN_MS) return key;
     // Set before the fetch, so that a failing one counts too.
     fresh.attemptedAtMs = nowMs;
     return pickKey((await loadOnce(issuer, nowMs)).keys, header);

@@ -113,7 +113,9 @@ export const pollDevice = command(
       const granted = await grantTokens(call, row, refreshHash);
       return granted === undefined ? { outcome: "denied" } : { outcome: "granted", granted };
     }
-    const early = call.nowMs - row.poll_time < row.interval_ms - EARLY_MS;
+    const sinceMs = call.nowMs - row.poll_time;
+    // Less than nothing: the clock was set back since.
+    const early = sinceMs >= 0 && sinceMs < row.interval_ms - EARLY_MS;
     await change.set({ poll_time: call.nowMs, ...(early && { interval_ms: row.interval_ms + SLOWER_MS }) }).execute();
     return { outcome: early ? "slow_down" : "pending" };
   },

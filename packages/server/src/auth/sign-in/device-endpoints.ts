@@ -159,6 +159,8 @@ async function requireCapacity(reader: Database, { remoteAddress, nowMs }: CallD
     .select((query) => query.fn.countAll<number>().as("n"))
     .where("address", "=", remoteAddress)
     .where("expire_time", ">", nowMs)
+    // Those that end later were begun before the clock was set back.
+    .where("expire_time", "<=", nowMs + TTL_S * 1000)
     .executeTakeFirstOrThrow();
   if (Number(n) >= MAX_WAITING_PER_ADDRESS)
     throw new OAuthError(429, "slow_down", "too many devices of your address wait already: try again in ten minutes");

@@ -11,6 +11,7 @@ export interface Jwt {
 const FORM = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 const MAX_DEPTH = 16;
 const SKEW_MS = 60_000;
+const OWN_AHEAD_MS = 3_600_000 + SKEW_MS;
 const MAX_TIME_S = 100_000_000_000;
 
 /**
@@ -37,18 +38,28 @@ export function parseJwt(token: string, maxLength: number): Jwt | undefined {
 }
 
 /**
- * Whether the token is valid at this time. `exp` is required and has no tolerance; `nbf` and `iat` may be 60 s ahead,
- * since clocks differ. Claims are in seconds since 1970. Source: RFC 7519 §4.1.
+ * Whether a token that this installation issued is valid at this time. `nbf` and `iat` may be an hour ahead, as long as
+ * our tokens live: then the clock was set back since, which must not shut out everybody who has a token. It ends at its
+ * `exp` all the same.
  */
 export function isWithinTimes(claims: Record<string, unknown>, nowMs: number): boolean {
-  return timeFault(claims, nowMs) === undefined;
+  return timeFault(claims, nowMs, OWN_AHEAD_MS) === undefined;
 }
 
-/** The first time claim by which the token is not valid now; undefined when it is valid. */
-export function timeFault(claims: Record<string, unknown>, nowMs: number): "exp" | "nbf" | "iat" | undefined {
+/**
+ * The first time claim by which the token is not valid now; undefined when it is valid. `exp` is required and has no
+ * tolerance; `nbf` and `iat` may be `mayBeAheadMs` ahead, by default 60 s, since clocks differ. Claims are in seconds
+ * since 1970. Source: RFC 7519 §4.1.
+ */
+export function timeFault(
+  claims: Record<string, unknown>,
+  nowMs: number,
+  mayBeAheadMs = SKEW_MS,
+): "exp" | "nbf" | "iat" | undefined {
   const { exp, nbf, iat } = claims;
   if (!isTime(exp) || exp * 1000 <= nowMs) return "exp";
-  const ahead = (time: unknown): boolean => time !== undefined && !(isTime(time) && time * 1000 <= nowMs + SKEW_MS);
+  const ahead = (time: unknown): boolean =>
+    time !== undefined && !(isTime(time) && time * 1000 <= nowMs + mayBeAheadMs);
   return ahead(nbf) ? "nbf" : ahead(iat) ? "iat" : undefined;
 }
 

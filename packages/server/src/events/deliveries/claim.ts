@@ -68,18 +68,21 @@ const selectEvents =
  */
 export const claimDeliveries = command(
   "events.claimDeliveries",
-  async ({ tx, nowMs }: Call, { subscription, holder, holdMs, limit }: ClaimRequest): Promise<ClaimAnswer> => {
+  async (
+    { tx, nowMs, agreedMs }: Call,
+    { subscription, holder, holdMs, limit }: ClaimRequest,
+  ): Promise<ClaimAnswer> => {
     const [row] = await selectTarget(tx, subscription);
     if (row === undefined) return { held: false };
-    const untilMs = nowMs + holdMs;
+    const untilMs = agreedMs + holdMs;
     let left: string[] = [];
-    if ((await keepLease(tx, untilMs, subscription, holder, nowMs)).length === 0) {
-      if ((await takeLease(tx, subscription, holder, untilMs, nowMs)).length === 0) return { held: false };
+    if ((await keepLease(tx, untilMs, subscription, holder, agreedMs)).length === 0) {
+      if ((await takeLease(tx, subscription, holder, untilMs, agreedMs)).length === 0) return { held: false };
       left = await interruptAll(tx, subscription, nowMs);
     }
     const target = targetOf(row, nowMs);
     if (limit <= 0) return { held: true, target, deliveries: [] };
-    const due = await selectDue(tx, subscription, nowMs, limit, subscription, nowMs, limit);
+    const due = await selectDue(tx, subscription, agreedMs, limit, subscription, agreedMs, limit);
     const uids = chosen(left, due, limit);
     return { held: true, target, deliveries: uids.length === 0 ? [] : await marked(tx, uids, nowMs) };
   },

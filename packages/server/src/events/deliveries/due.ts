@@ -50,9 +50,9 @@ export async function hasOutbox(db: Database): Promise<boolean> {
  */
 export async function dueSubscriptions(
   db: Database,
-  { nowMs, holder, limit }: { nowMs: number; holder: string; limit: number },
+  { agreedMs, holder, limit }: { agreedMs: number; holder: string; limit: number },
 ): Promise<string[]> {
-  return (await selectDue(db, nowMs, nowMs, nowMs, holder, nowMs, limit)).map(({ uid }) => uid);
+  return (await selectDue(db, agreedMs, agreedMs, agreedMs, holder, agreedMs, limit)).map(({ uid }) => uid);
 }
 
 /** The backlog of each subscription that has one, also of paused ones, in the order of their uids. At most `limit`. */

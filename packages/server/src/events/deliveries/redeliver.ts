@@ -18,8 +18,13 @@ const ENDED: readonly DeliveryState[] = [DeliveryState.DELIVERED, DeliveryState.
 const MAX_DELIVERIES = 10_000;
 
 /** The columns of a delivery that is sent again: its schedule restarts; its attempts stay recorded. */
-export function sentAgain(nowMs: number): { state: number; step: number; next_time: number; update_time: number } {
-  return { state: DeliveryState.PENDING, step: 0, next_time: nowMs, update_time: nowMs };
+export function sentAgain({ nowMs, agreedMs }: Call): {
+  state: number;
+  step: number;
+  next_time: number;
+  update_time: number;
+} {
+  return { state: DeliveryState.PENDING, step: 0, next_time: agreedMs, update_time: nowMs };
 }
 
 /** Sends the deliveries of a time range again, the oldest first. Throws INVALID_ARGUMENT that names the fields. */
@@ -51,7 +56,7 @@ export async function redeliver(
   const nextMs = firstMs === undefined || beyondMs === undefined ? endMs + 1 : Math.max(beyondMs, firstMs + 1);
   const { numUpdatedRows } = await call.tx
     .updateTable("deliveries as t")
-    .set(sentAgain(call.nowMs))
+    .set(sentAgain(call))
     .where(where(Math.min(endMs, nextMs - 1)))
     .executeTakeFirstOrThrow();
   return { count: Number(numUpdatedRows), ...(nextMs <= endMs && { nextStartTime: timestamp(nextMs) }) };

@@ -14,7 +14,7 @@ import type { Condition } from "../../aip/scope.ts";
 import { timeViolations } from "../../aip/times.ts";
 import { milliseconds, timestamp } from "../../lib/timestamps.ts";
 import { isUid } from "../../lib/uid.ts";
-import type { Call } from "../../core/call.ts";
+import { type Call, timeOfDayMs } from "../../core/call.ts";
 import { invalidArgument, notFound } from "../../errors.ts";
 import type { Service, ServiceContext } from "../../core/service.ts";
 import type { Row } from "../../store/index.ts";
@@ -32,9 +32,10 @@ const LIST = listOf({
 });
 
 export function deliveriesService({ pageTokenKey, eventsPrefix }: ServiceContext): Service<typeof DeliveriesService> {
-  const toMessage = (row: Delivery): MessageInitShape<typeof DeliverySchema> => messageOf(row, eventsPrefix);
+  const toMessage = (call: Call, row: Delivery): MessageInitShape<typeof DeliverySchema> =>
+    messageOf(call, row, eventsPrefix);
   return {
-    getDelivery: async (call, { uid }) => toMessage(await getDelivery(call, uid)),
+    getDelivery: async (call, { uid }) => toMessage(call, await getDelivery(call, uid)),
     async listDeliveries(call, request) {
       const violations = timeViolations({ start_time: request.startTime, end_time: request.endTime });
       if (DeliveryStateSchema.value[request.state] === undefined)
@@ -59,16 +60,16 @@ export function deliveriesService({ pageTokenKey, eventsPrefix }: ServiceContext
       return {
         ...rest,
         ...(totalCount <= MAX_COUNTED && { totalCount }),
-        deliveries: rows.map((row) => toMessage(row as Delivery)),
+        deliveries: rows.map((row) => toMessage(call, row as Delivery)),
       };
     },
     async redeliverEvent(call, { uid }) {
       const row = await getDelivery(call, uid);
       // A delivery that waits or is being sent needs no change.
-      if (!REDELIVERABLE.has(row.state)) return toMessage(row);
-      const changes = sentAgain(call.nowMs);
+      if (!REDELIVERABLE.has(row.state)) return toMessage(call, row);
+      const changes = sentAgain(call);
       await call.tx.updateTable("deliveries").set(changes).where("uid", "=", uid).execute();
-      return toMessage({ ...row, ...changes });
+      return toMessage(call, { ...row, ...changes });
     },
   };
 }
@@ -87,7 +88,7 @@ async function getDelivery(call: Call, uid: string): Promise<Delivery> {
   return row;
 }
 
-function messageOf(row: Delivery, eventsPrefix: string): MessageInitShape<typeof DeliverySchema> {
+function messageOf(call: Call, row: Delivery, eventsPrefix: string): MessageInitShape<typeof DeliverySchema> {
   const attempts = attemptsOf(row.attempts);
   const waits = row.state === DeliveryState.PENDING || row.state === DeliveryState.RETRYING;
   return {
@@ -108,7 +109,7 @@ function messageOf(row: Delivery, eventsPrefix: string): MessageInitShape<typeof
       error,
     })),
     ...(attempts.length > 0 && { lastLatency: duration(row.last_latency_ms) }),
-    ...(waits && row.next_time !== null && { nextTryTime: timestamp(row.next_time) }),
+    ...(waits && row.next_time !== null && { nextTryTime: timestamp(timeOfDayMs(call, row.next_time)) }),
   };
 }
 

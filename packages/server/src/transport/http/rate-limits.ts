@@ -23,7 +23,7 @@ export interface AdmissionOptions {
   /** Undefined when requests of an identity are not limited. */
   identity: RateLimit | undefined;
   address: RateLimit | undefined;
-  clock: Clock;
+  clock: Pick<Clock, "monotonicMs">;
   /** Called for each request that is rejected. */
   limited(handler: string, kind: "identity" | "address"): void;
 }
@@ -51,7 +51,7 @@ export function createAdmission({ identity, address, clock, limited }: Admission
   };
   return {
     address(handler, from) {
-      const waitMs = addresses?.take(keyOf(from), clock.nowMs()) ?? 0;
+      const waitMs = addresses?.take(keyOf(from), clock.monotonicMs()) ?? 0;
       if (waitMs === 0) return undefined;
       limited(handler, "address");
       return tooMany("this address", waitMs);
@@ -61,7 +61,7 @@ export function createAdmission({ identity, address, clock, limited }: Admission
       if (known !== undefined) return known;
       const admit = (caller: string): void => {
         // Anonymous requests are counted by their address alone.
-        const waitMs = caller === "" ? 0 : (identities?.take(caller, clock.nowMs()) ?? 0);
+        const waitMs = caller === "" ? 0 : (identities?.take(caller, clock.monotonicMs()) ?? 0);
         if (waitMs === 0) return;
         limited(handler, "identity");
         throw tooMany("this identity", waitMs);
@@ -69,7 +69,7 @@ export function createAdmission({ identity, address, clock, limited }: Admission
       admitters.set(handler, admit);
       return admit;
     },
-    failed: (from) => addresses?.charge(keyOf(from), clock.nowMs()),
+    failed: (from) => addresses?.charge(keyOf(from), clock.monotonicMs()),
   };
 }
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { request as http1Request } from "node:http";
 import { connect } from "node:http2";
 import { after, before, test } from "node:test";
+import { clockOf } from "../../lib/clock.ts";
 import { create, type DescMessage, type DescMethod, type Message } from "@bufbuild/protobuf";
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
 import {
@@ -68,7 +69,7 @@ const rest = restHandler({
       if (authorization === "Bearer bad") throw unauthenticated("the token is not valid");
       return { identity: authorization ?? "" };
     },
-    clock: { nowMs: () => 42 },
+    clock: clockOf(() => 42),
   }),
   services: SERVICES,
   violationsOf: (_: DescMessage, message) =>
@@ -147,6 +148,7 @@ test("a GET gives the method its message and call, and is answered with JSON and
     caller: { identity: "Bearer x" },
     requestId: "request-1",
     nowMs: 42,
+    agreedMs: 42,
     remoteAddress: "127.0.0.1",
     userAgent: "ua",
   });
@@ -365,7 +367,7 @@ test("a caller that disconnects before its answer, or during its body, does not 
             stream: () => assert.fail("no method here streams"),
           },
           authenticate: async () => ({ identity: "" }),
-          clock: { nowMs: () => 0 },
+          clock: clockOf(() => 0),
         }),
       });
       const call = late.handle(request, response, { requestId: "r", remoteAddress: "" });

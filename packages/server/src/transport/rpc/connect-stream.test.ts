@@ -4,6 +4,7 @@ import { request as httpRequest } from "node:http";
 import type { IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import { after, before, test } from "node:test";
+import { clockOf } from "../../lib/clock.ts";
 import { setTimeout as wait } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
 import type { Message } from "@bufbuild/protobuf";
@@ -63,7 +64,7 @@ before(async () => {
   const rpc = rpcHandler({
     pipeline: createPipeline({
       dispatch,
-      clock: { nowMs: () => 42 },
+      clock: clockOf(() => 42),
       async authenticate(authorization) {
         if (authorization !== headers.authorization) throw unauthenticated("a token is needed");
         return { identity: "me", expiresAtMs: 50 };

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { connect } from "node:http2";
 import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http2";
 import { after, before, beforeEach, test } from "node:test";
+import { clockOf } from "../../lib/clock.ts";
 import { brotliCompressSync, gunzipSync, gzipSync } from "node:zlib";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { Message } from "@bufbuild/protobuf";
@@ -40,7 +41,7 @@ before(async () => {
     shutdown: new AbortController().signal,
     maxMessageBytes: MAX_BYTES,
     pipeline: createPipeline({
-      clock: { nowMs: () => 42 },
+      clock: clockOf(() => 42),
       async authenticate(authorization) {
         // Takes as long as a database in another process: chunks that arrive meanwhile must not be lost.
         await new Promise((resolve) => {

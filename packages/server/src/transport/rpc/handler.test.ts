@@ -5,6 +5,7 @@ import { connect as http2Connect } from "node:http2";
 import { once } from "node:events";
 import { buffer, text } from "node:stream/consumers";
 import { after, before, test } from "node:test";
+import { clockOf } from "../../lib/clock.ts";
 import { Client, credentials, Metadata } from "@grpc/grpc-js";
 import type { ServiceError } from "@grpc/grpc-js";
 import { create, equals, fromBinary, toBinary } from "@bufbuild/protobuf";
@@ -75,7 +76,7 @@ before(async () => {
   const rpc = rpcHandler({
     pipeline: createPipeline({
       dispatch,
-      clock: { nowMs: () => 42 },
+      clock: clockOf(() => 42),
       async authenticate(authorization, method) {
         if (method.parent !== GroupsService) return ANONYMOUS;
         if (authorization !== "Bearer good") throw unauthenticated("a token is needed");
