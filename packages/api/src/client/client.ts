@@ -154,8 +154,8 @@ async function* streamed(
   call: CallOptions = {},
 ): AsyncIterable<unknown> {
   const token = await tokenOf(options, undefined);
-  // Whoever breaks off a loop ends the request as well. The time limit is kept here, since the transport's timer would go
-  // on, and keep the process alive.
+  // Whoever breaks off a loop ends the request as well. The time limit is kept here, since the transport's timer would
+  // go on, and keep the process alive.
   const { timeoutMs, signal: callers, ...rest } = call;
   const ending = new AbortController();
   const ended = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);

@@ -24,7 +24,7 @@ export function retryDelayMs(
   const refused = error.retryDelayMs !== undefined;
   const again = error.code === Code.ResourceExhausted ? refused : error.code === Code.Unavailable && (reads || refused);
   if (!again) return undefined;
-  // Full jitter: many clients that failed at once do not come back at once.
+  // Full jitter: many clients that failed together do not come back together.
   const delayMs = error.retryDelayMs ?? Math.random() * Math.min(maxDelayMs, FIRST_DELAY_MS * 2 ** attempt);
   return delayMs > maxDelayMs ? undefined : delayMs;
 }
