@@ -9,7 +9,8 @@ import {
   type Registry,
 } from "@bufbuild/protobuf";
 import * as api from "@moorage/api";
-import { connect, type ServerFlags } from "./connection.ts";
+import type { ServerFlags } from "./caller.ts";
+import { connect } from "./connection.ts";
 
 /** Every message and service of the API package. */
 export function apiRegistry(): Registry {

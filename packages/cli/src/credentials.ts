@@ -12,9 +12,14 @@ export interface Login {
   expiresAtMs: number;
   /** Valid for one use; the response has the next one. */
   refreshToken: string;
-  /** The uid of the identity provider. */
+  /** The uid of the identity provider; empty when the person chose it in the browser. */
   identityProvider: string;
+  /** The host[:port] in the names of the server's images; absent where an older version wrote the file. */
+  registry?: string;
 }
+
+/** What a sign-in, or a refresh, gives. */
+export type Tokens = Pick<Login, "accessToken" | "expiresAtMs" | "refreshToken">;
 
 /** Sign-ins by the URL of the server. */
 export type Logins = Record<string, Login>;
@@ -67,11 +72,12 @@ export async function changeLogins(
 }
 
 /**
- * A valid token for the server. A token that is about to expire is refreshed first, by one process at a time, since a
- * refresh token that is used twice ends the sign-in. Throws an Error that says to sign in again.
+ * A token for the server that is good for `spareMs` more, by default a minute, as far as the server's tokens are. One
+ * with less time left is refreshed first, by one process at a time, since a refresh token that is used twice ends the
+ * sign-in. Throws an Error that says to sign in again.
  */
-export async function accessTokenFor(url: string, file = credentialsFile()): Promise<string> {
-  const isGood = ({ expiresAtMs }: Login): boolean => expiresAtMs - SPARE_MS > Date.now();
+export async function accessTokenFor(url: string, spareMs = SPARE_MS, file = credentialsFile()): Promise<string> {
+  const isGood = ({ expiresAtMs }: Login): boolean => expiresAtMs - spareMs > Date.now();
   const known = readLogins(file)[url];
   if (known !== undefined && isGood(known)) return known.accessToken;
   let token = "";
@@ -85,12 +91,18 @@ export async function accessTokenFor(url: string, file = credentialsFile()): Pro
   return token;
 }
 
+/** The sign-in whose server has this registry, by its host[:port], with the server's URL. */
+export function loginOfRegistry(host: string, logins = readLogins()): (Login & { url: string }) | undefined {
+  const found = Object.entries(logins).find(([url, { registry }]) => (registry ?? new URL(url).host) === host);
+  return found && { url: found[0], ...found[1] };
+}
+
 /** The error for commands that need a sign-in to the server. */
 export function notSignedIn(url: string): Error {
   return new Error(`not signed in to ${url}: moorage login --url ${url}`);
 }
 
-async function refreshed(url: string, { refreshToken }: Login): Promise<Omit<Login, "identityProvider">> {
+async function refreshed(url: string, { refreshToken }: Login): Promise<Tokens> {
   const answer = await tokenRequest(`${url}/sts/token`, { grant_type: "refresh_token", refresh_token: refreshToken });
   if ("tokens" in answer) return answer.tokens;
   if (answer.error === "invalid_grant") throw new Error(`the sign-in to ${url} has ended: moorage login --url ${url}`);

@@ -1,6 +1,6 @@
 // A sign-in without a browser on this machine: the person enters a code on another device. Source: RFC 8628.
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Login } from "./credentials.ts";
+import type { Tokens } from "./credentials.ts";
 import { CLIENT } from "./loopback.ts";
 import { type Endpoints, formRequest, tokenRequest } from "./oauth.ts";
 import { plain } from "./printable.ts";
@@ -18,7 +18,7 @@ export async function signInByDevice(
   identityProvider: string,
   show: (url: string, code: string) => void,
   timeoutMs: number,
-): Promise<Omit<Login, "identityProvider">> {
+): Promise<Tokens> {
   const codes = await formRequest(device, { client_id: CLIENT, identity_provider: identityProvider });
   const {
     device_code: deviceCode,

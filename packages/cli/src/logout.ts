@@ -9,7 +9,7 @@ export function addLogout(program: Command): void {
   program
     .command("logout")
     .description("end a sign-in: its tokens are revoked at the server and removed here")
-    .option("--url <url>", "URL of the server (default: the only one that you are signed in to)")
+    .option("--url <url>", "URL of the server (MOORAGE_URL; default: the only one that you are signed in to)")
     .action(async ({ url }: { url?: string }) => {
       const server = signedInTo(url);
       let revoked = true;

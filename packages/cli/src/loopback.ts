@@ -3,7 +3,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Login } from "./credentials.ts";
+import type { Tokens } from "./credentials.ts";
 import { type Endpoints, tokenRequest } from "./oauth.ts";
 import { plain } from "./printable.ts";
 
@@ -13,9 +13,9 @@ export async function signInByLoopback(
   identityProvider: string,
   show: (url: string) => void,
   timeoutMs: number,
-): Promise<Omit<Login, "identityProvider">> {
+): Promise<Tokens> {
   const [state, verifier] = [randomBytes(32).toString("base64url"), randomBytes(32).toString("base64url")];
-  const { promise: signedIn, resolve, reject } = Promise.withResolvers<Omit<Login, "identityProvider">>();
+  const { promise: signedIn, resolve, reject } = Promise.withResolvers<Tokens>();
   let done = false;
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? "/", "http://127.0.0.1");
@@ -36,7 +36,7 @@ export async function signInByLoopback(
   });
   await new Promise<void>((listening, failed) => server.once("error", failed).listen(0, "127.0.0.1", listening));
   const redirectUri = `http://127.0.0.1:${(server.address() as AddressInfo).port}/callback`;
-  const redeem = async (query: URLSearchParams): Promise<Omit<Login, "identityProvider">> => {
+  const redeem = async (query: URLSearchParams): Promise<Tokens> => {
     if (query.get("iss") !== issuer) throw new Error("the response comes from another server");
     const code = query.get("code");
     if (code === null)

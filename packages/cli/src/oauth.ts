@@ -1,10 +1,11 @@
 // How commands use a server's OAuth endpoints.
-import type { Login } from "./credentials.ts";
+import type { Tokens } from "./credentials.ts";
+import { plain } from "./printable.ts";
 
 const TIMEOUT_MS = 15_000;
 
 /** Tokens, or why there are none, in the terms of OAuth. */
-export type TokenAnswer = { tokens: Omit<Login, "identityProvider"> } | { error: string; description: string };
+export type TokenAnswer = { tokens: Tokens } | { error: string; description: string };
 
 /** The URLs of a server's endpoints. */
 export interface Endpoints {
@@ -50,9 +51,32 @@ export async function tokenRequest(endpoint: string, form: Record<string, string
   };
 }
 
+/**
+ * Trades an access token for one with another audience, which ends no later. Throws an Error that says why there is
+ * none. Source: RFC 8693 §2.1.
+ */
+export async function tradeToken(endpoint: string, token: string, audience: string): Promise<string> {
+  const answer = await formRequest(endpoint, {
+    grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
+    subject_token: token,
+    subject_token_type: "urn:ietf:params:oauth:token-type:access_token",
+    audience,
+  });
+  const { access_token: traded, error_description: description } = answer;
+  if (typeof traded === "string") return traded;
+  throw new Error(
+    `${new URL(endpoint).host} gives no token for ${audience}: ${plain(typeof description === "string" ? description : "it does not say why")}`,
+  );
+}
+
 /** Posts a form and returns the JSON of the response, whatever the status. */
 export function formRequest(endpoint: string, form: Record<string, string>): Promise<Record<string, unknown>> {
   return asked(endpoint, { method: "POST", body: new URLSearchParams(form) });
+}
+
+/** Gets a document of the server as JSON, whatever the status. */
+export function jsonOf(url: string): Promise<Record<string, unknown>> {
+  return asked(url, {});
 }
 
 async function asked(url: string, init: RequestInit): Promise<Record<string, unknown>> {

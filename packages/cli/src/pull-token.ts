@@ -1,6 +1,6 @@
 // `moorage pull-token`: passwords for machines that pull, each with its own identity.
 import type { Command } from "commander";
-import type { ServerFlags } from "./connection.ts";
+import { addServerOptions, type ServerFlags } from "./caller.ts";
 import type { CreateFlags } from "./pull-tokens.ts";
 
 /** Adds `moorage pull-token` with `create`, `list` and `revoke`. */
@@ -9,11 +9,7 @@ export function addPullToken(program: Command): void {
     .command("pull-token")
     .description("passwords for machines that pull: make, list and revoke them");
   const command = (name: string, description: string): Command =>
-    parent
-      .command(name)
-      .description(description)
-      .option("--url <url>", "URL of the server (default: what bootstrap.json in the data folder says)")
-      .option("--data-dir <folder>", "data folder of the server (MOORAGE_DATA_DIR, default ./data)");
+    addServerOptions(parent.command(name).description(description));
   command("create", "make a pull token, and print the line that logs docker in with it")
     .requiredOption("--group <uid>", "the group whose images it pulls, and those of the groups below it")
     .requiredOption("--name <name>", "what the token is for, such as ci or cluster-1")

@@ -2,14 +2,14 @@
 import { type Timestamp, timestampDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { IdentitiesService, type Identity, RelationshipType, RoleBindingsService, RolesService } from "@moorage/api";
 import { parseDuration } from "@moorage/server/config";
-import { type Connection, connect, type ServerFlags } from "./connection.ts";
-import { parseChallenge } from "./oci/registry.ts";
+import type { ServerFlags } from "./caller.ts";
+import { type Connection, connect } from "./connection.ts";
 import { makePullToken, PULL_TOKEN_ISSUER, type PullToken } from "./pull-key.ts";
+import { registryHost } from "./registry-host.ts";
 import { quote } from "./shell.ts";
 
 // A password that is not changed for over a year is usually a forgotten one.
 const MAX_TTL_MS = 366 * 86_400_000;
-const REQUEST_TIMEOUT_MS = 30_000;
 const PAGE_SIZE = 200;
 const MAX_PAGES = 100;
 
@@ -132,13 +132,4 @@ function isPullToken({ relationship }: Identity): boolean {
 
 function timeText(time: Timestamp | undefined): string {
   return time === undefined ? "never" : timestampDate(time).toISOString();
-}
-
-/** The host[:port] in the names of this server's images, from its response to an anonymous request. */
-async function registryHost(url: string): Promise<string> {
-  const response = await fetch(new URL("/v2/", url), { signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) });
-  await response.body?.cancel();
-  const service = parseChallenge(response.headers.get("www-authenticate"))?.service ?? "";
-  if (!/^[\w.:[\]-]+$/.test(service)) throw new Error(`${url} does not answer as a registry does`);
-  return service;
 }

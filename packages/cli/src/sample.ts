@@ -2,18 +2,17 @@
 // directly.
 import { join } from "node:path";
 import { InvalidArgumentError, type Command } from "commander";
-import { dataDirOf, signOwnToken } from "./owner-token.ts";
+import { addServerOptions, originOf, platformToken, type ServerFlags } from "./caller.ts";
+import { accessTokenFor, loginOfRegistry } from "./credentials.ts";
 
-const TOKEN_TTL_MS = 300_000;
 const PASSWORD_MAX_CHARS = 65_536;
 
-type Flags = {
+type Flags = ServerFlags & {
   layout?: string;
   push?: Target;
   build: number;
   user?: string;
   passwordStdin?: boolean;
-  dataDir?: string;
 };
 type Target = { readonly url: string; readonly repository: string; readonly tag: string };
 
@@ -32,8 +31,12 @@ function parseBuild(text: string): number {
   return Number(text);
 }
 
-function ownerToken(dataDir: string | undefined): Promise<string> {
-  return signOwnToken({ dataDir: dataDirOf(dataDir), audience: "platform", ttlMs: TOKEN_TTL_MS });
+/** A token for the registry of the target: the one that is named, of the sign-in to it, or of its data folder. */
+async function tokenFor(target: Target, { url = target.url, ...flags }: ServerFlags): Promise<string> {
+  const isNamed = flags.token ?? flags.dataDir ?? (process.env["MOORAGE_TOKEN"] || process.env["MOORAGE_DATA_DIR"]);
+  const login = isNamed ? undefined : loginOfRegistry(new URL(target.url).host);
+  if (login !== undefined) return accessTokenFor(login.url);
+  return (await platformToken(await originOf({ url, ...flags }))).token;
 }
 
 /** The first line of standard input. Throws an Error when there is none. */
@@ -50,38 +53,35 @@ async function readPassword(): Promise<string> {
 
 /** Adds `moorage sample`. */
 export function addSample(program: Command): void {
-  program
-    .command("sample")
-    .description("make a small image for two architectures: as an OCI layout, or pushed to a registry")
-    .option("--layout <folder>", "write builds 1 and 2 there as OCI layouts, in the folders build1 and build2")
-    .option("--push <reference>", "push one build to http://host:port/organization/image:tag", parseTarget)
-    .option("--build <number>", "which build to push; each has its own digest", parseBuild, 1)
-    .option("--user <name>", "push as this user, with --password-stdin")
-    .option(
-      "--password-stdin",
-      "read the password from standard input, instead of signing a token from the data folder",
-    )
-    .option("--data-dir <folder>", "data folder of the server, for the token (MOORAGE_DATA_DIR, default ./data)")
-    .action(async ({ layout, push, build, user, passwordStdin = false, dataDir }: Flags) => {
-      if (passwordStdin !== (user !== undefined)) throw new Error("--user and --password-stdin go together");
-      if (layout === undefined && push === undefined)
-        throw new Error("say where the image goes: --layout <folder> or --push <reference>");
-      const { buildSampleImage } = await import("./oci/image.ts");
-      if (layout !== undefined) {
-        const { writeLayout } = await import("./oci/layout.ts");
-        for (const number of [1, 2]) await writeLayout(join(layout, `build${number}`), await buildSampleImage(number));
-        console.log(layout);
-      }
-      if (push !== undefined) {
-        const { openRegistry } = await import("./oci/registry.ts");
-        const credential =
-          user === undefined ? { password: await ownerToken(dataDir) } : { user, password: await readPassword() };
-        const digest = await openRegistry({ url: push.url, ...credential }).pushImage(
-          push.repository,
-          push.tag,
-          await buildSampleImage(build),
-        );
-        console.log(`${new URL(push.url).host}/${push.repository}@${digest}`);
-      }
-    });
+  addServerOptions(
+    program
+      .command("sample")
+      .description("make a small image for two architectures: as an OCI layout, or pushed to a registry")
+      .option("--layout <folder>", "write builds 1 and 2 there as OCI layouts, in the folders build1 and build2")
+      .option("--push <reference>", "push one build to http://host:port/organization/image:tag", parseTarget)
+      .option("--build <number>", "which build to push; each has its own digest", parseBuild, 1)
+      .option("--user <name>", "push as this user, with --password-stdin")
+      .option("--password-stdin", "read the password from standard input, instead of using a token"),
+  ).action(async ({ layout, push, build, user, passwordStdin = false, ...server }: Flags) => {
+    if (passwordStdin !== (user !== undefined)) throw new Error("--user and --password-stdin go together");
+    if (layout === undefined && push === undefined)
+      throw new Error("say where the image goes: --layout <folder> or --push <reference>");
+    const { buildSampleImage } = await import("./oci/image.ts");
+    if (layout !== undefined) {
+      const { writeLayout } = await import("./oci/layout.ts");
+      for (const number of [1, 2]) await writeLayout(join(layout, `build${number}`), await buildSampleImage(number));
+      console.log(layout);
+    }
+    if (push !== undefined) {
+      const { openRegistry } = await import("./oci/registry.ts");
+      const credential =
+        user === undefined ? { password: await tokenFor(push, server) } : { user, password: await readPassword() };
+      const digest = await openRegistry({ url: push.url, ...credential }).pushImage(
+        push.repository,
+        push.tag,
+        await buildSampleImage(build),
+      );
+      console.log(`${new URL(push.url).host}/${push.repository}@${digest}`);
+    }
+  });
 }

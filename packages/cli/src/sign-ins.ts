@@ -17,17 +17,19 @@ export function serverUrl(text: string): string {
   ) {
     throw new Error(`--url: must be an http or https URL without a path, not ${text}`);
   }
-  const isHere = url.hostname === "localhost" || url.hostname === "[::1]" || url.hostname.startsWith("127.");
-  if (url.protocol === "http:" && !isHere)
-    console.error(
-      "moorage: warning: plain http is not encrypted: anyone on the network path can take over your sign-in",
-    );
   return url.origin;
 }
 
-/** The server of the flag, or the only one. Throws an Error when there are several or none. */
-export function signedInTo(url: string | undefined): string {
-  if (url !== undefined) return serverUrl(url);
+/** The server of the flag or of MOORAGE_URL. Undefined without both. */
+export function namedServer(flag: string | undefined): string | undefined {
+  const named = flag || process.env["MOORAGE_URL"];
+  return named ? serverUrl(named) : undefined;
+}
+
+/** The server of the flag, of MOORAGE_URL, or the only one. Throws an Error when there are several or none. */
+export function signedInTo(flag: string | undefined): string {
+  const named = namedServer(flag);
+  if (named !== undefined) return named;
   const servers = Object.keys(readLogins());
   const [server] = servers;
   if (server === undefined) throw new Error("not signed in to any server: moorage login --url <url>");

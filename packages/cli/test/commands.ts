@@ -12,6 +12,9 @@ import { fileURLToPath } from "node:url";
 /** The launcher in the source tree. */
 export const LAUNCHER = fileURLToPath(new URL("../bin/moorage.js", import.meta.url));
 
+/** `docker-credential-moorage` in the source tree. */
+export const HELPER = fileURLToPath(new URL("../bin/docker-credential-moorage.js", import.meta.url));
+
 const START_TIMEOUT_MS = 60_000;
 const COMMAND_TIMEOUT_MS = 180_000;
 
@@ -56,6 +59,23 @@ export function moorage(
   options: { cwd?: string; env?: Record<string, string> } = {},
 ): Promise<Outcome> {
   return run(process.execPath, [LAUNCHER, ...args], options);
+}
+
+/**
+ * Runs `docker-credential-moorage` as clients do: one argument, the request on standard input. It has neither the
+ * variables of a CI job nor the sign-ins of this machine, unless `env` names them.
+ */
+export function helper(action: string, input: string, env: Record<string, string> = {}): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const own = Object.fromEntries(
+      Object.entries(environment({})).filter(([name]) => !/^(?:ACTIONS|GITHUB)_/.test(name)),
+    );
+    const settings = { env: { ...own, XDG_CONFIG_HOME: "/nowhere", ...env }, timeout: COMMAND_TIMEOUT_MS };
+    const child = execFile(process.execPath, [HELPER, action], settings, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code ?? -1), stdout, stderr });
+    });
+    child.stdin?.on("error", () => {}).end(input);
+  });
 }
 
 /** Starts `<program> <args>` and waits for the line with the word `listening`; kills it when the test ends. */

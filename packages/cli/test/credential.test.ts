@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -7,12 +6,11 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
-import { environment, LAUNCHER, moorage, type Outcome, run, startServing, temporaryFolder } from "./commands.ts";
+import { HELPER, helper, LAUNCHER, moorage, run, startServing, temporaryFolder } from "./commands.ts";
 
 // `docker-credential-moorage` as clients call it: one argument, the request on standard input, the answer or the error
 // on standard output.
 
-const HELPER = fileURLToPath(new URL("../bin/docker-credential-moorage.js", import.meta.url));
 const CI_PROVIDER = fileURLToPath(new URL("../src/demo/ci-provider.ts", import.meta.url));
 const TIMEOUT_MS = 60_000;
 const NOT_FOUND = "credentials not found in native keychain\n";
@@ -23,23 +21,6 @@ const OURS = {
   MOORAGE_IDENTITY: UID,
   MOORAGE_ID_TOKEN: JWT,
 };
-
-function helper(action: string, input: string, env: Record<string, string> = {}): Promise<Outcome> {
-  return new Promise((resolve) => {
-    const own = Object.fromEntries(
-      Object.entries(environment({})).filter(([name]) => !/^(?:ACTIONS|GITHUB)_/.test(name)),
-    );
-    const child = execFile(
-      process.execPath,
-      [HELPER, action],
-      { env: { ...own, ...env }, timeout: TIMEOUT_MS },
-      (error, stdout, stderr) => {
-        resolve({ code: error === null ? 0 : Number(error.code ?? -1), stdout, stderr });
-      },
-    );
-    child.stdin?.on("error", () => {}).end(input);
-  });
-}
 
 /** A stand-in for GitHub's token service, and the requests it got. */
 async function openGitHub(

@@ -1,6 +1,8 @@
 // The credential helper protocol of docker, which podman, buildah, skopeo, crane and others use as well: one word on
 // the command line, input on standard input, output on standard output. A failure is exit code 1 with its message on
 // standard OUTPUT, where clients read it. Source: docker/docker-credential-helpers, credentials/credentials.go.
+import { claimsOf } from "../claims.ts";
+import { accessTokenFor, credentialsFile, loginOfRegistry, type Logins, readLogins } from "../credentials.ts";
 import { idToken, type JobEnvironment } from "./id-token.ts";
 
 /** The output and the exit code of the helper. `note` goes to standard error. */
@@ -12,12 +14,15 @@ export interface Answer {
 
 /** Clients recognize exactly this text as "no credentials", and continue without any. */
 const NOT_FOUND = "credentials not found in native keychain";
+// A client that pulls or pushes for minutes logs in once.
+const SPARE_MS = 300_000;
 const UID = /^[0-9a-f]{40}(?:\/[0-9a-f]{16})*$/;
 
 /**
- * Answers `get`, `store`, `erase`, `list` and `version`. It returns credentials only for the registries in
- * MOORAGE_REGISTRY_HOST, so that a job's token is sent nowhere else: the user name is MOORAGE_IDENTITY, the secret is
- * the job's own OIDC token for MOORAGE_AUDIENCE, requested when needed. Nothing is stored.
+ * Answers `get`, `store`, `erase`, `list` and `version`. It returns credentials for two kinds of registries alone, so
+ * that a token is sent nowhere else. For those in MOORAGE_REGISTRY_HOST the user name is MOORAGE_IDENTITY, the secret
+ * is the job's own OIDC token for MOORAGE_AUDIENCE, requested when needed. For those of a server that `moorage login`
+ * signed in to, they are the person's identity and access token, refreshed when needed. Clients can store nothing.
  */
 export async function answer(action: string, input: string, env: JobEnvironment, version: string): Promise<Answer> {
   switch (action) {
@@ -29,10 +34,7 @@ export async function answer(action: string, input: string, env: JobEnvironment,
     case "erase":
       return { code: 0, output: "" };
     case "list":
-      return {
-        code: 0,
-        output: JSON.stringify(Object.fromEntries(hostsOf(env).map((host) => [host, env["MOORAGE_IDENTITY"] ?? ""]))),
-      };
+      return { code: 0, output: JSON.stringify({ ...signedIn(loginsOf(env)), ...configured(env) }) };
     case "version":
     case "--version":
       return { code: 0, output: `docker-credential-moorage (moorage) v${version}` };
@@ -44,7 +46,7 @@ export async function answer(action: string, input: string, env: JobEnvironment,
 async function get(server: string, env: JobEnvironment): Promise<Answer> {
   if (server === "") return failure("no credentials server URL");
   const host = hostOf(server);
-  if (!hostsOf(env).includes(host)) return failure(NOT_FOUND);
+  if (!hostsOf(env).includes(host)) return getSignedIn(server, host, env);
   const identity = env["MOORAGE_IDENTITY"] ?? "";
   // Not "not found": the client would continue without credentials, and the rejection that follows would hide the
   // reason.
@@ -57,9 +59,21 @@ async function get(server: string, env: JobEnvironment): Promise<Answer> {
   }
 }
 
+/** The credentials of the person who is signed in to the registry's server. */
+async function getSignedIn(server: string, host: string, env: JobEnvironment): Promise<Answer> {
+  const login = loginOfRegistry(host, loginsOf(env));
+  if (login === undefined) return failure(NOT_FOUND);
+  try {
+    const secret = await accessTokenFor(login.url, SPARE_MS, credentialsFile(env));
+    return { code: 0, output: JSON.stringify({ ServerURL: server, Username: userOf(secret), Secret: secret }) };
+  } catch (error) {
+    return failure(error instanceof Error ? error.message : "the sign-in gives no token");
+  }
+}
+
 /**
- * `docker login` stores the credentials that it logged in with. For a configured registry this succeeds without effect,
- * since `get` provides a token. For other registries it fails, since the password would be lost.
+ * `docker login` stores the credentials that it logged in with. For a registry that `get` has credentials for this
+ * succeeds without effect. For other registries it fails, since the password would be lost.
  */
 function store(input: string, env: JobEnvironment): Answer {
   let server: unknown;
@@ -70,13 +84,40 @@ function store(input: string, env: JobEnvironment): Answer {
   }
   if (typeof server !== "string" || server === "") return failure("no credentials server URL");
   const host = hostOf(server);
-  if (!hostsOf(env).includes(host))
-    return failure(`docker-credential-moorage stores nothing, and has no credentials of its own for ${host}`);
-  return { code: 0, output: "", note: "docker-credential-moorage: nothing is stored; the job's own token is used" };
+  const isConfigured = hostsOf(env).includes(host);
+  if (!isConfigured && loginOfRegistry(host, loginsOf(env)) === undefined)
+    return failure(
+      `docker-credential-moorage stores nothing, and has no credentials of its own for ${host}: sign in with moorage login`,
+    );
+  const used = isConfigured ? "the job's own token" : "the sign-in of moorage login";
+  return { code: 0, output: "", note: `docker-credential-moorage: nothing is stored; ${used} is used` };
 }
 
 function failure(output: string): Answer {
   return { code: 1, output };
+}
+
+function loginsOf(env: JobEnvironment): Logins {
+  return readLogins(credentialsFile(env));
+}
+
+/** The user name of a person's token: the identity's uid. */
+function userOf(token: string): string {
+  return String(claimsOf(token)["sub"]);
+}
+
+/** The user names by registry: of the sign-ins, and of the job. */
+function signedIn(logins: Logins): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(logins).map(([url, { registry, accessToken }]) => [
+      registry ?? new URL(url).host,
+      userOf(accessToken),
+    ]),
+  );
+}
+
+function configured(env: JobEnvironment): Record<string, string> {
+  return Object.fromEntries(hostsOf(env).map((host) => [host, env["MOORAGE_IDENTITY"] ?? ""]));
 }
 
 function hostsOf(env: JobEnvironment): string[] {
