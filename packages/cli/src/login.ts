@@ -1,11 +1,13 @@
 // `moorage login`: a person signs in to a server through the OpenID provider of an organization.
 import type { Command } from "commander";
-import { changeLogins, credentialsFile, readLogins } from "./credentials.ts";
-import { endpointsOf } from "./oauth.ts";
-import { serverUrl } from "./sign-ins.ts";
+import { changeLogins, credentialsFile, readLogins, type Tokens } from "./credentials.ts";
+import { type Endpoints, endpointsOf } from "./oauth.ts";
+import { isInteractive, question } from "./question.ts";
+import { namedServer, serverUrl } from "./sign-ins.ts";
 
 interface LoginFlags {
-  url: string;
+  url?: string;
+  organization?: string;
   identityProvider?: string;
   device?: true;
   open?: true;
@@ -19,43 +21,62 @@ export function addLogin(program: Command): void {
   program
     .command("login")
     .description("sign in to a server through your organization's OpenID provider")
-    .requiredOption("--url <url>", "URL of the server")
+    .option("--url <url>", "URL of the server (MOORAGE_URL; default: that of the only sign-in, or you are asked)")
+    .option("--organization <name>", "whose providers to choose from, such as acme, or acme/team for a group's own")
     .option(
-      "--identity-provider <uid>",
-      "the identity provider's uid, from its administrators (default: that of the last sign-in to the server)",
+      "--identity-provider <name>",
+      "the provider, by its name in the organization or by its uid (default: that of the last sign-in, or you are asked)",
     )
     .option("--device", "sign in with a browser elsewhere: this machine has none")
     .option("--open", "open the browser; otherwise the address is printed alone")
-    .action(async ({ url, identityProvider: named, device, open }: LoginFlags) => {
-      const server = serverUrl(url);
-      const identityProvider = named ?? readLogins()[server]?.identityProvider;
-      if (identityProvider === undefined)
-        throw new Error("--identity-provider: is required for the first sign-in to a server");
+    .action(async (flags: LoginFlags) => {
+      const server = await serverOf(flags.url);
+      warnOfPlainHttp(server);
       const endpoints = await endpointsOf(server);
-      const tokens =
-        device === true
-          ? await (
-              await import("./device.ts")
-            ).signInByDevice(
-              endpoints,
-              identityProvider,
-              (page, code) => console.log(`Open ${page} in a browser anywhere, and type the code ${code}`),
-              DEVICE_TIMEOUT_MS,
-            )
-          : await (
-              await import("./loopback.ts")
-            ).signInByLoopback(
-              endpoints,
-              identityProvider,
-              (page) => {
-                console.log(`Open this address in a browser on this machine:\n${page}`);
-                if (open === true) void openBrowser(page);
-              },
-              BROWSER_TIMEOUT_MS,
-            );
-      await changeLogins(async (logins) => ({ ...logins, [server]: { ...tokens, identityProvider } }));
+      const last = readLogins()[server]?.identityProvider;
+      const { chooseProvider } = await import("./providers.ts");
+      const identityProvider = await chooseProvider(server, flags, last);
+      const tokens = await signIn(endpoints, identityProvider, flags);
+      const { registryHost } = await import("./registry-host.ts");
+      // Where the registry does not answer under the server's own address, it is taken to have the same host.
+      const registry = await registryHost(server).catch(() => new URL(server).host);
+      await changeLogins(async (logins) => ({ ...logins, [server]: { ...tokens, identityProvider, registry } }));
       console.log(`Signed in to ${server}; the tokens are in ${credentialsFile()}`);
     });
+}
+
+/** The server of the flag or of MOORAGE_URL, the only one there is a sign-in to, or the one that the person types. */
+async function serverOf(flag: string | undefined): Promise<string> {
+  const named = namedServer(flag);
+  if (named !== undefined) return named;
+  const [only, second] = Object.keys(readLogins());
+  if (only !== undefined && second === undefined) return only;
+  if (!isInteractive()) throw new Error("--url: is required, or MOORAGE_URL: which server to sign in to");
+  return serverUrl(await question("URL of the server: "));
+}
+
+async function signIn(endpoints: Endpoints, identityProvider: string, { device, open }: LoginFlags): Promise<Tokens> {
+  if (device === true) {
+    const { signInByDevice } = await import("./device.ts");
+    const show = (page: string, code: string): void =>
+      console.log(`Open ${page} in a browser anywhere, and type the code ${code}`);
+    return signInByDevice(endpoints, identityProvider, show, DEVICE_TIMEOUT_MS);
+  }
+  const { signInByLoopback } = await import("./loopback.ts");
+  const show = (page: string): void => {
+    console.log(`Open this address in a browser on this machine:\n${page}`);
+    if (open === true) void openBrowser(page);
+  };
+  return signInByLoopback(endpoints, identityProvider, show, BROWSER_TIMEOUT_MS);
+}
+
+function warnOfPlainHttp(server: string): void {
+  const { protocol, hostname } = new URL(server);
+  const isHere = hostname === "localhost" || hostname === "[::1]" || hostname.startsWith("127.");
+  if (protocol === "http:" && !isHere)
+    console.error(
+      "moorage: warning: plain http is not encrypted: anyone on the network path can take over your sign-in",
+    );
 }
 
 async function openBrowser(url: string): Promise<void> {

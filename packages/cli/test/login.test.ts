@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { openBrowser } from "../../server/test/support/browser.ts";
 import { CLIENT, openPeopleProvider, type PeopleProvider } from "../../server/test/support/people-provider.ts";
-import { environment, LAUNCHER, moorage, type Outcome, startServing, temporaryFolder } from "./commands.ts";
+import { environment, LAUNCHER, moorage, type Outcome, run, startServing, temporaryFolder } from "./commands.ts";
 
 // Signing in on the command line through a real OpenID provider, with a browser on the same machine and on another one.
 
@@ -76,12 +76,19 @@ async function open(t: TestContext): Promise<House> {
   };
 }
 
-function begin(t: TestContext, { url, folder, provider }: House, ...extra: string[]): Signing {
-  const args = [LAUNCHER, "login", "--url", `${url}/`, "--identity-provider", provider, ...extra];
-  const child = spawn(process.execPath, args, {
+function begin(t: TestContext, house: House, ...extra: string[]): Signing {
+  return beginWith(t, house, ["--url", `${house.url}/`, "--identity-provider", house.provider, ...extra]);
+}
+
+function beginWith(t: TestContext, house: House, flags: readonly string[]): Signing {
+  return started(t, house, process.execPath, [LAUNCHER, "login", ...flags]);
+}
+
+function started(t: TestContext, { folder }: House, program: string, args: readonly string[]): Signing {
+  const child = spawn(program, args, {
     cwd: folder,
     env: environment({ XDG_CONFIG_HOME: join(folder, "config") }),
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["pipe", "pipe", "pipe"],
   });
   t.after(() => child.kill("SIGKILL"));
   let output = "";
@@ -210,4 +217,77 @@ test("a failure is reported in one line, and nothing is stored", async (t) => {
     lines.map(() => [1, 2]),
   );
   assert.throws(() => statSync(house.file));
+});
+
+/** Adds another provider of the organization, and one of another organization. */
+async function addProviders({ folder }: House): Promise<void> {
+  const dataDir = join(folder, "server");
+  const call = async (method: string, request: object): Promise<{ uid: string }> => {
+    const { code, stdout, stderr } = await moorage(["call", "--data-dir", dataDir, method, JSON.stringify(request)]);
+    assert.equal(code, 0, stderr);
+    return JSON.parse(stdout) as { uid: string };
+  };
+  const { organization } = JSON.parse(readFileSync(join(dataDir, "bootstrap.json"), "utf8")) as {
+    organization: { uid: string };
+  };
+  const other = await call("GroupsService/CreateGroup", { group: { name: "secretive" } });
+  for (const [parent, name] of [
+    [organization.uid, "partners"],
+    [other.uid, "hidden"],
+  ])
+    await call("IdentityProvidersService/CreateIdentityProvider", {
+      parent,
+      identityProvider: { name, oidc: { issuer: "https://login.example.com", clientId: "moorage" } },
+    });
+}
+
+test("the provider is named, and nothing has to be known by its uid", async (t) => {
+  const house = await open(t);
+  const { run, url, provider } = house;
+  const nameless = await run("login", "--url", url);
+  assert.match(nameless.stderr, /^moorage: --organization: is required for the first sign-in to a server/);
+  const only = beginWith(t, house, ["--url", url, "--organization", "acme"]);
+  assert.ok((await only.until(/^(http\S+\/oauth\/authorize\S+)$/m)).includes(encodeURIComponent(provider)));
+  assert.match(only.output(), /^Signing in through people$/m);
+
+  await addProviders(house);
+  const named = beginWith(t, house, ["--url", url, "--organization", "acme", "--identity-provider", "people"]);
+  assert.ok((await named.until(/^(http\S+\/oauth\/authorize\S+)$/m)).includes(encodeURIComponent(provider)));
+  for (const [flags, message] of [
+    [["--organization", "acme"], "--identity-provider: is required, one of partners, people"],
+    [
+      ["--organization", "acme", "--identity-provider", "staff"],
+      "--identity-provider: acme has no staff, but partners, people",
+    ],
+    [["--organization", "nowhere"], "nowhere has no identity provider at "],
+  ] as [string[], string][]) {
+    const { code, stdout, stderr } = await run("login", "--url", url, ...flags);
+    assert.deepEqual([code, stdout], [1, ""]);
+    assert.ok(stderr.startsWith(`moorage: ${message}`), stderr);
+    assert.equal(stderr.trimEnd().split("\n").length, 1, stderr);
+  }
+});
+
+test("`login` alone on a terminal asks for server and organization, lists its providers, and lets choose", async (t) => {
+  if ((await run("script", ["--version"])).code !== 0) return t.skip("not on this machine: script");
+  const house = await open(t);
+  await addProviders(house);
+  const command = `'${process.execPath}' '${LAUNCHER}' login`;
+  const asking = started(t, house, "script", ["-qefc", command, "/dev/null"]);
+  for (const [asked, typed] of [
+    [/(URL of the server: )/, house.url],
+    [/(Name of your organization: )/, "acme"],
+    [/(Which one \(1 to 2, or its name\)\? )/, "people"],
+  ] as const) {
+    await asking.until(asked);
+    asking.child.stdin?.write(`${typed}\n`);
+  }
+  const address = await asking.until(/(http\S+\/oauth\/authorize\S+)\r?$/m);
+  assert.match(asking.output(), /Sign in through\r?\n +1\. partners\r?\n +2\. people\r?\n/);
+  assert.doesNotMatch(asking.output(), /hidden|secretive/);
+  assert.equal((await openBrowser().signIn(address, "ada")).status, 200);
+  assert.equal(await asking.ended, 0, asking.output());
+  // The next time there is nothing to ask.
+  const again = beginWith(t, house, []);
+  assert.ok((await again.until(/^(http\S+\/oauth\/authorize\S+)$/m)).includes(encodeURIComponent(house.provider)));
 });
