@@ -1,14 +1,17 @@
-// `npm run pack`: compiles each package and packs it into build/*.tgz, in the form for publishing. An installed package
+// `npm run pack`: compiles each package and packs it into build/*.tgz, in the form for publishing, and the credential
+// helper by itself. An installed package
 // cannot contain TypeScript (Node strips no types below node_modules), so `exports` change from src/*.ts to dist/*.js.
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 
 const PACKAGES = ["api", "server", "cli"];
 const root = dirname(import.meta.dirname);
 const build = join(root, "build");
 
 type Manifest = {
+  version: string;
+  license: string;
   private?: boolean;
   devDependencies?: Record<string, string>;
   exports: Record<string, string>;
@@ -95,9 +98,53 @@ function packOne(name: string): void {
   run("npm", ["pack", "--silent", "--pack-destination", build], stage);
 }
 
+const HELPER = "docker-credential-moorage";
+
+/** The compiled files that a file needs, itself included: what it imports by a relative path, and so on. */
+function closure(file: string, found = new Set<string>()): Set<string> {
+  if (found.has(file)) return found;
+  found.add(file);
+  for (const [, path = ""] of readFileSync(file, "utf8").matchAll(/(?:\bfrom |\bimport\(|\bimport )"([^"]+)"/g)) {
+    if (path.startsWith(".")) closure(join(dirname(file), path), found);
+    else if (!path.startsWith("node:")) throw new Error(`${HELPER} has no dependencies, but ${file} imports ${path}`);
+  }
+  return found;
+}
+
+/**
+ * Packs docker's credential helper by itself: a CI job that logs in with its own token installs some kilobytes, not the
+ * server. It consists of the same files as in the package `moorage`.
+ */
+function packHelper(): void {
+  const stage = join(build, HELPER);
+  const compiled = join(build, "compiled", "cli", "src");
+  for (const file of closure(join(compiled, "credential", "main.js")))
+    cpSync(file, join(stage, "dist", relative(compiled, file)));
+  mkdirSync(join(stage, "bin"));
+  const program = '#!/usr/bin/env node\nimport "../dist/credential/main.js";\n';
+  writeFileSync(join(stage, "bin", `${HELPER}.js`), program, { mode: 0o755 });
+  const { version, license } = JSON.parse(readFileSync(join(root, "packages/cli/package.json"), "utf8")) as Manifest;
+  const manifest = {
+    name: HELPER,
+    version,
+    description:
+      "Docker's credential helper for Moorage: CI jobs log in with their own OIDC token, people with their sign-in.",
+    license,
+    type: "module",
+    engines: { node: ">=22" },
+    bin: { [HELPER]: `./bin/${HELPER}.js` },
+    files: ["bin", "dist"],
+  };
+  writeFileSync(join(stage, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
+  cpSync(join(root, "LICENSE"), join(stage, "LICENSE"));
+  cpSync(join(root, "docs/keyless.md"), join(stage, "README.md"));
+  run("npm", ["pack", "--silent", "--pack-destination", build], stage);
+}
+
 // Other content of the folder stays, such as tools that took minutes to build.
-for (const folder of ["compiled", ...PACKAGES]) rmSync(join(build, folder), { recursive: true, force: true });
+for (const folder of ["compiled", HELPER, ...PACKAGES]) rmSync(join(build, folder), { recursive: true, force: true });
 for (const archive of globSync("*.tgz", { cwd: build })) rmSync(join(build, archive));
 mkdirSync(build, { recursive: true });
 compile();
 for (const name of PACKAGES) packOne(name);
+packHelper();

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -14,13 +14,23 @@ test("the packed packages install into an empty folder, and serve and token run 
   const packed = await run(process.execPath, [PACK]);
   assert.equal(packed.code, 0, `${packed.stdout}\n${packed.stderr}`);
   const tarballs = globSync("*.tgz", { cwd: BUILD }).map((name) => join(BUILD, name));
-  assert.equal(tarballs.length, 3);
+  assert.equal(tarballs.length, 4);
+  const helperTarball = tarballs.find((path) => path.includes("docker-credential-moorage-")) ?? assert.fail();
+  await installsAlone(helperTarball, join(folder, "job"));
 
   const home = join(folder, "home");
   mkdirSync(home);
   const installed = await run(
     "npm",
-    ["install", "--prefix", home, "--prefer-offline", "--no-audit", "--no-fund", ...tarballs],
+    [
+      "install",
+      "--prefix",
+      home,
+      "--prefer-offline",
+      "--no-audit",
+      "--no-fund",
+      ...tarballs.filter((path) => path !== helperTarball),
+    ],
     { cwd: home },
   );
   assert.equal(installed.code, 0, installed.stderr);
@@ -70,3 +80,28 @@ test("the packed packages install into an empty folder, and serve and token run 
   assert.match(await viewer.text(), /SwaggerUIBundle/);
   assert.equal(await terminate(server), 0);
 });
+
+/** The helper's own package works with nothing beside it: what a CI job installs. */
+async function installsAlone(tarball: string, job: string): Promise<void> {
+  mkdirSync(job);
+  const args = ["install", "--prefix", job, "--offline", "--no-audit", "--no-fund", tarball];
+  const installed = await run("npm", args, { cwd: job });
+  assert.equal(installed.code, 0, installed.stderr);
+  assert.deepEqual(
+    readdirSync(join(job, "node_modules")).filter((name) => !name.startsWith(".")),
+    ["docker-credential-moorage"],
+  );
+  const helper = join(job, "node_modules", ".bin", "docker-credential-moorage");
+  const env = {
+    MOORAGE_REGISTRY_HOST: "registry.example.com",
+    MOORAGE_IDENTITY: "c".repeat(40),
+    MOORAGE_ID_TOKEN: "e30.e30.e30",
+  };
+  const got = await run("bash", ["-c", `echo registry.example.com | ${helper} get`], { cwd: job, env });
+  assert.equal(got.code, 0, got.stdout);
+  assert.deepEqual(JSON.parse(got.stdout), {
+    ServerURL: "registry.example.com",
+    Username: "c".repeat(40),
+    Secret: "e30.e30.e30",
+  });
+}
