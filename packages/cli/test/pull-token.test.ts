@@ -123,6 +123,20 @@ test("a pull token logs in and pulls the images of its group, and no others", as
   assert.ok(days > 29 && days <= 30, made.expirationTime);
 });
 
+test("a pull token is listed as never seen until it logged in, and then with that time", async (t) => {
+  const server = await start(t);
+  const made = await server.create("--group", server.team, "--name", "cluster");
+  const lastSeen = async (): Promise<string | undefined> => {
+    const { code, stdout, stderr } = await server.pullToken(["list", "--group", server.team]);
+    assert.equal(code, 0, stderr);
+    return / last seen (\S+)$/m.exec(stdout)?.[1];
+  };
+  assert.equal(await lastSeen(), "never");
+  const beforeMs = Date.now();
+  await server.granted(made, "acme/team/app:pull");
+  assert.ok(Date.parse((await lastSeen()) ?? "") >= beforeMs, "soon after it was made");
+});
+
 test("standard output is one shell command with the password in it, and nothing else", async (t) => {
   const server = await start(t);
   const { code, stdout, stderr } = await server.pullToken([

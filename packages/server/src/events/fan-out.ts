@@ -10,6 +10,8 @@ export interface Addressed {
   parent: string;
   /** The only subscription that gets it, or empty. */
   target: string;
+  /** 1 for a push or pull that is not by a tag. */
+  untagged: number;
 }
 
 /** A subscription's filters. Without prefixes it gets all events. */
@@ -17,6 +19,7 @@ interface Subscriber {
   uid: string;
   typePrefixes: string[];
   subjectPrefixes: string[];
+  taggedOnly: boolean;
 }
 
 interface SubscriberRow {
@@ -24,10 +27,11 @@ interface SubscriberRow {
   parent: string;
   type_prefixes: string;
   subject_prefixes: string;
+  tagged_only: number;
 }
 
 const selectSubscribers = statement<SubscriberRow>(
-  "select uid, parent, type_prefixes, subject_prefixes from subscriptions where parent in (select key from json_each(?)) order by uid",
+  "select uid, parent, type_prefixes, subject_prefixes, tagged_only from subscriptions where parent in (select key from json_each(?)) order by uid",
 );
 
 /**
@@ -42,14 +46,13 @@ export async function openFanOut(
   const byGroup = new Map<string, Subscriber[]>();
   const groups = new Set(events.flatMap(groupsOf));
   if (groups.size > 0) {
-    for (const { uid, parent, type_prefixes: types, subject_prefixes: subjects } of await selectSubscribers(
-      db,
-      keysOf(groups),
-    )) {
+    for (const row of await selectSubscribers(db, keysOf(groups))) {
+      const { uid, parent, type_prefixes: types, subject_prefixes: subjects, tagged_only: taggedOnly } = row;
       const subscriber = {
         uid,
         typePrefixes: JSON.parse(types) as string[],
         subjectPrefixes: JSON.parse(subjects) as string[],
+        taggedOnly: taggedOnly === 1,
       };
       byGroup.set(parent, [...(byGroup.get(parent) ?? []), subscriber]);
     }
@@ -77,16 +80,17 @@ function groupsOf({ parent, target }: Addressed): string[] {
 }
 
 /**
- * Whether the filters match: the full type begins with one of the type prefixes, and the subject is at or below one of
- * the subjects.
+ * Whether the filters match: the full type begins with one of the type prefixes, the subject is at or below one of the
+ * subjects, and a push or pull is by a tag where only these are wanted.
  */
 function matches(
-  { typePrefixes, subjectPrefixes }: Subscriber,
-  { type, subject }: Addressed,
+  { typePrefixes, subjectPrefixes, taggedOnly }: Subscriber,
+  { type, subject, untagged }: Addressed,
   typePrefix: string,
 ): boolean {
   const full = `${typePrefix}.${type}`;
   return (
+    !(taggedOnly && untagged === 1) &&
     (typePrefixes.length === 0 || typePrefixes.some((prefix) => full.startsWith(prefix))) &&
     (subjectPrefixes.length === 0 || subjectPrefixes.some((uid) => isWithin(subject, uid)))
   );

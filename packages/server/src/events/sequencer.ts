@@ -3,6 +3,7 @@ import { type Database, statement, takeAdvisoryLock } from "../store/index.ts";
 import { keysOf, openFanOut } from "./fan-out.ts";
 import { command } from "../core/command.ts";
 import { QUEUE } from "./queue-options.ts";
+import { IS_UNTAGGED } from "./untagged.ts";
 
 export interface SequenceRequest {
   /** The most events to number. */
@@ -18,6 +19,7 @@ interface Waiting {
   subject: string;
   parent: string;
   target: string;
+  untagged: number;
 }
 interface Count {
   subject: string;
@@ -35,7 +37,8 @@ const PART_DELETED = "api.iam.account_associations.deleted.v1";
 const ALL = "";
 
 const selectWaiting = statement<Waiting>(
-  "select n, id, type, subject, parent, target from event_outbox order by n limit ?",
+  `select n, id, type, subject, parent, target, case when ${IS_UNTAGGED} then 1 else 0 end as untagged
+    from event_outbox order by n limit ?`,
 );
 const selectCounts = statement<Count>(
   "select subject, number, end_time from event_numbers where subject in (select key from json_each(?))",

@@ -74,17 +74,17 @@ export function identitiesService({ pageTokenKey, admins = [] }: ServiceContext)
     async createIdentity(call, { parent, identity = create(IdentitySchema) }) {
       check(identity);
       await groups.get(call.tx, parent);
-      return identities.toMessage(
-        await identities.insert(call, parent, {
-          ...toRow(identity),
-          provider: "",
-          email: "",
-          email_unverified: "",
-          last_seen_time: call.nowMs,
-          create_time: call.nowMs,
-          update_time: call.nowMs,
-        }),
-      );
+      const row = await identities.insert(call, parent, {
+        ...toRow(identity),
+        provider: "",
+        email: "",
+        email_unverified: "",
+        last_seen_time: null,
+        create_time: call.nowMs,
+        update_time: call.nowMs,
+      });
+      // The answer of create has the field set; it stays empty until the identity got its first token.
+      return identities.toMessage({ ...row, last_seen_time: call.nowMs });
     },
     async updateIdentity(call, { identity = create(IdentitySchema), updateMask }) {
       return await identities.patch(call, identity.uid, identity, updateMask, async (before, after) => {

@@ -187,6 +187,15 @@ export const MIGRATIONS: Migration[] = [
       `alter table manifests add column image_size INT8`,
     ],
   },
+  {
+    version: 11,
+    name: "what was never seen, pushes by a tag",
+    statements: [
+      // What was made by CreateIdentity was seen when it was made, also if it never got a token.
+      `update identities set last_seen_time = null where last_seen_time = create_time and provider = ''`,
+      `alter table subscriptions add column tagged_only INT8 not null default 0`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

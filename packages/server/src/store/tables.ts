@@ -338,6 +338,8 @@ export interface Tables {
     state_reason: string;
     type_prefixes: string;
     subject_prefixes: string;
+    /** 1: of pushes and pulls only those by a tag. */
+    tagged_only: number;
     secret: string;
     old_secret: string;
     old_secret_expire_time: number | null;

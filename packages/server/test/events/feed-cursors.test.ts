@@ -32,7 +32,7 @@ const EMPTY_GROUP = {
 const NEVER = new AbortController().signal;
 type Queue = Awaited<ReturnType<typeof openEventQueue>>;
 
-const scopeOf = (group: string) => ({ group, typePrefixes: [], subjectPrefixes: [] });
+const scopeOf = (group: string) => ({ group, typePrefixes: [], subjectPrefixes: [], taggedOnly: false });
 const read = (queue: Queue, group: string, after?: Position, limit = 50) =>
   readFeed(queue.reader, scopeOf(group), [], after, limit);
 const isExpired = (error: unknown): boolean =>

@@ -127,6 +127,7 @@ export async function openEventQueue(t: TestContext, processes = 1) {
           state_reason: "",
           type_prefixes: "[]",
           subject_prefixes: "[]",
+          tagged_only: 0,
           secret: "s",
           old_secret: "",
           old_secret_expire_time: null,

@@ -10,6 +10,8 @@ export interface FeedScope {
   typePrefixes: readonly string[];
   /** Prefixes of subjects; empty for all subjects. */
   subjectPrefixes: readonly string[];
+  /** Of pushes and pulls only those by a tag. */
+  taggedOnly: boolean;
 }
 
 /** A reader's position in the feed. */
@@ -55,10 +57,11 @@ const fingerprints = new WeakMap<FeedScope, string>();
 function fingerprint(scope: FeedScope): string {
   const known = fingerprints.get(scope);
   if (known !== undefined) return known;
-  const { group, typePrefixes, subjectPrefixes } = scope;
+  const { group, typePrefixes, subjectPrefixes, taggedOnly } = scope;
   const made = hash(
     "sha256",
-    JSON.stringify([group, typePrefixes.toSorted(), subjectPrefixes.toSorted()]),
+    // Cursors from before there was the filter stay valid.
+    JSON.stringify([group, typePrefixes.toSorted(), subjectPrefixes.toSorted(), ...(taggedOnly ? ["tagged"] : [])]),
     "base64url",
   ).slice(0, 22);
   fingerprints.set(scope, made);

@@ -1,6 +1,7 @@
 import { organizationOf } from "../../lib/uid.ts";
 import { failedPrecondition } from "../../errors.ts";
 import { type Bindable, type Database, select, statement } from "../../store/index.ts";
+import { IS_UNTAGGED } from "../untagged.ts";
 import type { FeedScope, Position } from "./cursor.ts";
 
 /** The columns of an event that the feed reads. */
@@ -82,7 +83,7 @@ export async function readFeed(
 
 async function rowsOf(
   db: Database,
-  { group, subjectPrefixes }: FeedScope,
+  { group, subjectPrefixes, taggedOnly }: FeedScope,
   storedTypes: readonly string[],
   { organization, from, last, limit }: { organization: string; from: number; last: number; limit: number },
 ): Promise<FeedRow[]> {
@@ -101,6 +102,7 @@ async function rowsOf(
     conditions.push(`(${prefixes.map(() => `substr(${column}, 1, ?) = ?`).join(" or ")})`);
     parameters.push(...prefixes.flatMap((prefix) => [prefix.length, prefix]));
   }
+  if (taggedOnly) conditions.push(`not ${IS_UNTAGGED}`);
   const text = `select seq, id, type, subject, parent, number, time, actor, body from events where ${conditions.join(" and ")} order by seq limit ?`;
   return await select<FeedRow>(db, text, [...parameters, limit]);
 }

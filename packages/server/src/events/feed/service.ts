@@ -108,14 +108,14 @@ function scopeOf(
   eventsPrefix: string,
   violations: FieldViolation[],
 ): FeedScope {
-  const { group, typePrefixes, subjectPrefixes } = request;
+  const { group, typePrefixes, subjectPrefixes, taggedOnly } = request;
   const found = [...violations];
   for (const [field, prefixes] of Object.entries({ typePrefixes, subjectPrefixes })) {
     if (prefixes.length > MAX_PREFIXES) found.push({ field, description: `must be at most ${MAX_PREFIXES}` });
   }
   if (found.length === 0) found.push(...prefixViolations({ typePrefixes, subjectPrefixes }, eventsPrefix));
   if (found.length > 0) throw invalidArgument(...found);
-  return { group, typePrefixes, subjectPrefixes };
+  return { group, typePrefixes, subjectPrefixes, taggedOnly };
 }
 
 /** The type prefixes without the configured prefix; empty for all types. */

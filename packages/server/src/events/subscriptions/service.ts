@@ -26,7 +26,7 @@ const MAX_PER_GROUP = 100;
 // Only the responses that create a secret contain it.
 const LAYOUT = layoutOf(SubscriptionSchema, { without: ["secret"] });
 
-const toRow = columnsOf(LAYOUT, "subscriptions", ["sink", "type_prefixes", "subject_prefixes"]);
+const toRow = columnsOf(LAYOUT, "subscriptions", ["sink", "type_prefixes", "subject_prefixes", "tagged_only"]);
 
 const subscriptions = resource({ message: SubscriptionSchema, table: "subscriptions", toMessage: LAYOUT.ofRow, toRow });
 

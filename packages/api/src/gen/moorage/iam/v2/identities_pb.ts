@@ -68,7 +68,8 @@ export type Identity = Message<"moorage.iam.v2.Identity"> & {
   company: string;
 
   /**
-   * When it last got a token.
+   * When it last got a token, exact to a minute; absent: it never got one. The answer of CreateIdentity has the time it
+   * was made.
    *
    * @generated from field: google.protobuf.Timestamp last_seen_time = 8;
    */
