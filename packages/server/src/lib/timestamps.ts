@@ -15,7 +15,12 @@ export function civilTime(ms: number): string {
   return new Date(ms).toISOString().replace("Z", "000");
 }
 
-/** The time of a Timestamp in milliseconds since 1970, rounded up, so that `>=` comparisons stay correct. */
+/** The time of a Timestamp in milliseconds since 1970, rounded up, so that `>=` and `<` comparisons stay correct. */
 export function milliseconds(time: Timestamp): number {
   return Number(time.seconds) * 1000 + Math.ceil(time.nanos / 1_000_000);
+}
+
+/** The time of a Timestamp in milliseconds since 1970, rounded down, so that `<=` and `>` comparisons stay correct. */
+export function wholeMilliseconds(time: Timestamp): number {
+  return Number(time.seconds) * 1000 + Math.floor(time.nanos / 1_000_000);
 }

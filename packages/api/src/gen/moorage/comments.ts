@@ -832,7 +832,7 @@ export const COMMENTS: Readonly<Record<string, string>> = {
   "moorage.registry.v2.ListTagsRequest.page_token": "Where the page before ended.",
   "moorage.registry.v2.ListTagsRequest.skip": "So many results are passed over first.",
   "moorage.registry.v2.ListTagsRequest.uidp": "Where.",
-  "moorage.registry.v2.ListTagsRequest.updated_since": "Only those moved at or after this time.",
+  "moorage.registry.v2.ListTagsRequest.updated_since": "Only those moved since this time, this time included.",
   "moorage.registry.v2.ListTagsResponse": "ListTagsResponse is a page of tags.",
   "moorage.registry.v2.ListTagsResponse.next_page_token": "Where the next page begins; empty on the last.",
   "moorage.registry.v2.ListTagsResponse.skipped": "The request's skip.",

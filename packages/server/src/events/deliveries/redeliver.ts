@@ -1,7 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { DeliveryState, type RedeliverEventsRequest, type RedeliverEventsResponseSchema } from "@moorage/api";
 import { type RawBuilder, sql } from "kysely";
-import { milliseconds, timestamp } from "../../lib/timestamps.ts";
+import { milliseconds, timestamp, wholeMilliseconds } from "../../lib/timestamps.ts";
 import type { Call } from "../../core/call.ts";
 import { type FieldViolation, invalidArgument } from "../../errors.ts";
 import { stateIs } from "./query.ts";
@@ -37,7 +37,7 @@ export async function redeliver(
   if (violations.length > 0 || startTime === undefined) throw invalidArgument(...violations);
   const wanted = states.length === 0 ? ENDED : [...new Set(states)];
   const startMs = milliseconds(startTime);
-  const endMs = endTime === undefined ? call.nowMs : milliseconds(endTime);
+  const endMs = endTime === undefined ? call.nowMs : wholeMilliseconds(endTime);
   const where = (untilMs: number): RawBuilder<boolean> =>
     sql.join(
       [sql`t.parent = ${uid} and t.create_time >= ${startMs} and t.create_time <= ${untilMs}`, ...stateIs(wanted)],
@@ -69,7 +69,7 @@ function violationsIn({ startTime, endTime, states }: RedeliverEventsRequest): F
     found.length === 0 &&
     startTime !== undefined &&
     endTime !== undefined &&
-    milliseconds(endTime) < milliseconds(startTime)
+    wholeMilliseconds(endTime) < wholeMilliseconds(startTime)
   ) {
     found.push({ field: "endTime", description: "must not be before startTime" });
   }

@@ -12,7 +12,7 @@ import { columnIs, columnIsIfSet, listFound, listOf } from "../../aip/list.ts";
 import { sortable } from "../../aip/order.ts";
 import type { Condition } from "../../aip/scope.ts";
 import { timeViolations } from "../../aip/times.ts";
-import { milliseconds, timestamp } from "../../lib/timestamps.ts";
+import { milliseconds, timestamp, wholeMilliseconds } from "../../lib/timestamps.ts";
 import { isUid } from "../../lib/uid.ts";
 import { type Call, timeOfDayMs } from "../../core/call.ts";
 import { invalidArgument, notFound } from "../../errors.ts";
@@ -129,7 +129,7 @@ function filtersOf(
       ? []
       : [isType ? columnIs("event_type", eventType.slice(eventsPrefix.length + 1)) : sql`1 = 0`]),
     ...(startTime === undefined ? [] : [sql`t.create_time >= ${milliseconds(startTime)}`]),
-    ...(endTime === undefined ? [] : [sql`t.create_time <= ${milliseconds(endTime)}`]),
+    ...(endTime === undefined ? [] : [sql`t.create_time <= ${wholeMilliseconds(endTime)}`]),
   ];
 }
 

@@ -117,7 +117,7 @@ export type ListTagsRequest = Message<"moorage.registry.v2.ListTagsRequest"> & {
   name: string;
 
   /**
-   * Only those moved at or after this time.
+   * Only those moved since this time, this time included.
    *
    * @generated from field: google.protobuf.Timestamp updated_since = 3;
    */
