@@ -6,6 +6,7 @@ import {
   toBinary,
 } from "@bufbuild/protobuf";
 import { Transaction } from "@moorage/api";
+import { requireKnownValues } from "../aip/known-values.ts";
 import { requireMessages } from "../aip/validate.ts";
 import { authorize, placesOf } from "../auth/index.ts";
 import type { Stored } from "../core/stored.ts";
@@ -82,6 +83,7 @@ export function createDispatch({
     if (loose !== undefined) return await loose(data, message, extra?.authorization);
     const method = methods.get(name);
     if (method?.kind !== "unary") throw unknown(name);
+    requireKnownValues(desc, message);
     const call = openCall(data, reader, extra?.hasLeft);
     const writes = method.transaction === Transaction.WRITE;
     let isAuthorized = false;
@@ -119,6 +121,7 @@ export function createDispatch({
   const stream: Dispatch["stream"] = async function* (desc, data, message, { signal, renew }) {
     const method = methods.get(nameOf(desc));
     if (method?.kind !== "stream") throw unknown(nameOf(desc));
+    requireKnownValues(desc, message);
     const allow = async (asked: CallData): Promise<void> => {
       try {
         await authorize(desc, method.access, openCall(asked, reader), message, admins.includes(asked.caller.identity));

@@ -47,10 +47,19 @@ export function scalarReader(scalar: ScalarType): Read {
   }
 }
 
+/** Which numbers are values of the enumeration, and what is said of others. */
+export function enumRule(desc: DescEnum): { accepts(number: number): boolean; description: string } {
+  const known = new Set(desc.values.map((value) => value.number));
+  const description =
+    desc.values.length > MAX_LISTED
+      ? `must be a value of ${desc.name}`
+      : `must be one of ${desc.values.map((value) => value.name).join(", ")}`;
+  return { accepts: (number) => known.has(number), description };
+}
+
 /**
- * The reader of an enumeration: accepts its names and its numbers; its names without their type's prefix (`READY` for
- * `ORG_STATUS_READY`) and the other names that its values declare (`repo.list` for `CAP_REPO_LIST`), which are never
- * written. Source: docs/contract.md, "JSON".
+ * The reader of an enumeration: accepts its names and its numbers, and its names without their type's prefix (`READY`
+ * for `ORG_STATUS_READY`), which are never written. Source: docs/contract.md, "JSON".
  */
 export function enumReader(desc: DescEnum): Read {
   const numbers = new Map(desc.values.map((value) => [value.name, value.number]));
@@ -61,14 +70,10 @@ export function enumReader(desc: DescEnum): Read {
       [getOption(value, other_name) || value.name, value.number],
     ]),
   );
-  const known = new Set(numbers.values());
-  const description =
-    desc.values.length > MAX_LISTED
-      ? `must be a value of ${desc.name}`
-      : `must be one of ${[...numbers.keys()].join(", ")}`;
+  const { accepts, description } = enumRule(desc);
   return (json, at, bad) => {
     if (typeof json === "string") return numbers.get(json) ?? others.get(json) ?? fail(bad, at, description);
-    return typeof json === "number" && known.has(json) ? json : fail(bad, at, description);
+    return typeof json === "number" && accepts(json) ? json : fail(bad, at, description);
   };
 }
 

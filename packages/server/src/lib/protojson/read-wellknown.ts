@@ -15,6 +15,9 @@ const DURATION = /^(-?)(\d{1,12})(?:\.(\d{1,9}))?s$/;
 const MIN_SECONDS = -62_135_596_800;
 const MAX_SECONDS = 253_402_300_799;
 const MAX_DURATION_SECONDS = 315_576_000_000n;
+const NANOS = 1_000_000_000;
+const OUT_OF_YEARS = "must lie in the years 1 to 9999";
+const TOO_LONG = "must be at most 10000 years";
 
 /**
  * The reader of a well-known type whose JSON form is a string. Throws for well-known types that no message of the API
@@ -31,6 +34,20 @@ export function wellKnownReader(desc: DescMessage): Read {
     default:
       throw new Error(`there is no JSON form for ${desc.typeName} here`);
   }
+}
+
+/** Why a time that did not come as text has no JSON form; undefined when it has one. */
+export function timestampRule({ seconds, nanos }: Timestamp): string | undefined {
+  if (seconds < MIN_SECONDS || seconds > MAX_SECONDS) return OUT_OF_YEARS;
+  return nanos >= 0 && nanos < NANOS ? undefined : "must have nanos from 0 to 999999999";
+}
+
+/** Why a duration that did not come as text has no JSON form; undefined when it has one. */
+export function durationRule({ seconds, nanos }: Duration): string | undefined {
+  if (seconds > MAX_DURATION_SECONDS || seconds < -MAX_DURATION_SECONDS) return TOO_LONG;
+  if (nanos <= -NANOS || nanos >= NANOS) return "must have nanos from -999999999 to 999999999";
+  const differs = (seconds > 0n && nanos < 0) || (seconds < 0n && nanos > 0);
+  return differs ? "must have seconds and nanos of the same sign" : undefined;
 }
 
 function readTimestamp(json: unknown, at: string, bad: FieldViolation[]): Timestamp | undefined {
@@ -54,7 +71,7 @@ function readTimestamp(json: unknown, at: string, bad: FieldViolation[]): Timest
   const isDay = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
   if (!isDay || hour > 23 || minute > 59 || second > 59 || offsetHour > 23 || offsetMinute > 59)
     return fail(bad, at, "is not a time that exists");
-  if (seconds < MIN_SECONDS || seconds > MAX_SECONDS) return fail(bad, at, "must lie in the years 1 to 9999");
+  if (seconds < MIN_SECONDS || seconds > MAX_SECONDS) return fail(bad, at, OUT_OF_YEARS);
   return create(TimestampSchema, { seconds: BigInt(seconds), nanos: toNanos(parts[7]) });
 }
 
@@ -62,7 +79,7 @@ function readDuration(json: unknown, at: string, bad: FieldViolation[]): Duratio
   const parts = typeof json === "string" ? DURATION.exec(json) : null;
   if (parts === null) return fail(bad, at, "must be a number of seconds followed by s, as 3600s");
   const seconds = BigInt(parts[2] ?? 0);
-  if (seconds > MAX_DURATION_SECONDS) return fail(bad, at, "must be at most 10000 years");
+  if (seconds > MAX_DURATION_SECONDS) return fail(bad, at, TOO_LONG);
   const nanos = toNanos(parts[3]);
   return create(
     DurationSchema,
