@@ -35,7 +35,7 @@ async function open(t: TestContext): Promise<House> {
     [LAUNCHER, "serve", "--port", "0", "--data-dir", join(folder, "server")],
     { env: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" } },
   );
-  const people = await openPeopleProvider(`${server.url}/oauth/callback`);
+  const people = await openPeopleProvider();
   t.after(() => people.close());
   people.claims = { email: "ada@example.com", email_verified: true, groups: ["builders"] };
   const { organization } = JSON.parse(readFileSync(join(folder, "server", "bootstrap.json"), "utf8")) as {
@@ -66,11 +66,13 @@ async function open(t: TestContext): Promise<House> {
     request,
   ]);
   assert.equal(made.code, 0, made.stderr);
+  const { uid: provider, redirectUri } = JSON.parse(made.stdout) as { uid: string; redirectUri: string };
+  people.register(CLIENT.id, redirectUri);
   return {
     url: server.url,
     folder,
     people,
-    provider: (JSON.parse(made.stdout) as { uid: string }).uid,
+    provider,
     file: join(folder, "config", "moorage", "credentials.json"),
     run: (...args) => moorage(args, { cwd: folder, env: { XDG_CONFIG_HOME: join(folder, "config") } }),
   };

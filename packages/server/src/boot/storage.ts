@@ -61,6 +61,7 @@ export async function openStorage(
     admins,
     secretKeys,
     eventsPrefix,
+    baseUrl,
     terms,
     onFault: (error) => log.fatal({ err: error }, "the writer thread died"),
   });

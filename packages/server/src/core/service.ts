@@ -33,7 +33,7 @@ export interface ServiceContext {
   ownerRole: string;
   /** Encrypts secrets that are stored in the database. */
   secrets: Secrets;
-  /** The URL of the installation, the source of its events. Undefined where none are emitted. */
+  /** The URL of the installation: the source of its events, and where people sign in. */
   baseUrl?: string;
   /** The prefix of event types, e.g. `dev.moorage`. */
   eventsPrefix: string;

@@ -18,15 +18,16 @@ import type { Secrets } from "../lib/secrets.ts";
 import type { Call } from "../core/call.ts";
 import { failedPrecondition, type FieldViolation, invalidArgument } from "../errors.ts";
 import type { Service, ServiceContext } from "../core/service.ts";
+import type { Row } from "../store/index.ts";
 import { requireGivable } from "./give-role.ts";
 import { groups } from "./groups.ts";
 import { requireAdminFor } from "./identities.ts";
-import { secretPlace } from "./sign-in-provider.ts";
+import { ownCallback, secretPlace } from "./sign-in-provider.ts";
 
-const LAYOUT = layoutOf(IdentityProviderSchema, { without: ["oidc"] });
+const LAYOUT = layoutOf(IdentityProviderSchema, { without: ["oidc", "redirect_uri"] });
 // The OIDC configuration is stored in the same row.
 const OIDC_LAYOUT = layoutOf(IdentityProvider_OIDCSchema, { without: ["client_secret"] });
-const ownColumns = columnsOf(LAYOUT, "identity_providers", ["name", "description", "default_role"]);
+const ownColumns = columnsOf(LAYOUT, "identity_providers", ["name", "description", "default_role", "shared_callback"]);
 const oidcColumns = columnsOf(OIDC_LAYOUT, "identity_providers", [
   "issuer",
   "client_id",
@@ -62,18 +63,23 @@ export function identityProvidersService({
   pageTokenKey,
   secrets,
   admins = [],
+  baseUrl = "",
 }: ServiceContext): Service<typeof IdentityProvidersService> {
+  const withRedirectUri = (provider: IdentityProvider): IdentityProvider => {
+    provider.redirectUri = `${baseUrl}${ownCallback(provider.uid)}`;
+    return provider;
+  };
+  const shown = (row: Row<"identity_providers">): IdentityProvider => withRedirectUri(identityProviders.toMessage(row));
   return {
-    getIdentityProvider: async (call, { uid }) =>
-      identityProviders.toMessage(await identityProviders.get(call.tx, uid)),
+    getIdentityProvider: async (call, { uid }) => shown(await identityProviders.get(call.tx, uid)),
     async listIdentityProviders(call, request) {
       const page = await listPage(call, pageTokenKey, LIST, request, {
         filters: ({ name }) => columnIsIfSet("name", name),
       });
-      return { ...page, identityProviders: page.rows.map(identityProviders.toMessage) };
+      return { ...page, identityProviders: page.rows.map(shown) };
     },
     async createIdentityProvider(call, { parent, identityProvider = create(IdentityProviderSchema) }) {
-      const { clientSecret } = check(identityProvider);
+      const { clientSecret } = check(identityProvider, false);
       await groups.get(call.tx, parent);
       if (identityProvider.defaultRole !== "")
         await requireGivable(call, parent, identityProvider.defaultRole, "defaultRole");
@@ -85,16 +91,16 @@ export function identityProvidersService({
       });
       // The secret is sealed for the row's uid, which the insert has assigned.
       if (clientSecret !== "") await storeSecret(call, row.uid, secrets.seal(clientSecret, secretPlace(row.uid)));
-      return identityProviders.toMessage(row);
+      return shown(row);
     },
     async updateIdentityProvider(call, { identityProvider = create(IdentityProviderSchema), updateMask }) {
-      return await identityProviders.patch(
+      const changed = await identityProviders.patch(
         call,
         identityProvider.uid,
         identityProvider,
         updateMask,
         async (before, after) => {
-          const { clientSecret } = check(after);
+          const { clientSecret } = check(after, before.shared_callback === 1);
           const row = toRow(after);
           if (before.name !== row.name) await identityProviders.requireFree(call.tx, before.parent, row.name);
           const changesRights = RIGHTS_COLUMNS.some((column) => before[column] !== row[column]);
@@ -113,6 +119,7 @@ export function identityProvidersService({
           else if (!sameClient || namesSecret(updateMask)) await storeSecret(call, before.uid, "");
         },
       );
+      return withRedirectUri(changed);
     },
     async deleteIdentityProvider(call, { uid }) {
       const row = await identityProviders.get(call.tx, uid);
@@ -136,12 +143,14 @@ const RIGHTS_COLUMNS = [...IDENTITY_COLUMNS, "groups_claim"] as const;
 // Source: RFC 6749 §3.3.
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]{1,256}$/;
 
-/** Throws INVALID_ARGUMENT with all violations. */
-function check(provider: IdentityProvider): OIDC {
+/** Throws INVALID_ARGUMENT with all violations. `mayShare`: whether it has the shared callback now. */
+function check(provider: IdentityProvider, mayShare: boolean): OIDC {
   const violations: FieldViolation[] = violationsOf(IdentityProviderSchema, provider);
   const add = (field: string, description: string): void => {
     if (!violations.some((known) => known.field === field)) violations.push({ field, description });
   };
+  if (provider.sharedCallback && !mayShare)
+    add("sharedCallback", "cannot be set to true: register redirectUri at the provider");
   const oidc = provider.configuration.value;
   if (oidc === undefined) add("oidc", "is required");
   else {

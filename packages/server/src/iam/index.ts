@@ -10,7 +10,15 @@ export { identityProvidersService, resealProviders } from "./identity-providers.
 export { validateRelationship } from "./relationship.ts";
 export { type Person, personOf, subjectClaim } from "./sign-in-claims.ts";
 export { iamCommands, type SignedIn, type SignIn, signIn, signInPerson } from "./sign-in.ts";
-export { type Provider, providerOf, providersIn, secretPlace } from "./sign-in-provider.ts";
+export {
+  isOnlyProvider,
+  ownCallback,
+  type Provider,
+  providerOf,
+  providersIn,
+  secretPlace,
+  SHARED_CALLBACK,
+} from "./sign-in-provider.ts";
 export { roleBindingsService } from "./role-bindings.ts";
 export { requireTerms, termsService } from "./terms.ts";
 export { capabilitiesOf, capabilityName, roles, rolesService, toColumn } from "./roles.ts";

@@ -20,6 +20,19 @@ export interface Provider {
   pkceEnabled: boolean;
   /** A role's uid; empty for none. */
   defaultRole: string;
+  /** Whether people come back to `SHARED_CALLBACK`, not to the provider's own callback. */
+  sharedCallback: boolean;
+}
+
+/** The path to which the browser came back from every provider, before providers had callbacks of their own. */
+export const SHARED_CALLBACK = "/oauth/callback";
+
+/**
+ * The path to which the browser comes back from that provider alone. An answer of one provider that arrives at the
+ * callback of another is thereby recognized. Source: RFC 9700 §4.4.2.
+ */
+export function ownCallback(uid: string): string {
+  return `${SHARED_CALLBACK}/${uid}`;
 }
 
 /** The purpose for which a provider's client secret is sealed. */
@@ -57,6 +70,17 @@ export async function providersIn(db: Database, path: string): Promise<Pick<Prov
     .execute();
 }
 
+/** Whether it is the only identity provider of the installation. */
+export async function isOnlyProvider(db: Database, uid: string): Promise<boolean> {
+  const other = await db
+    .selectFrom("identity_providers")
+    .select("uid")
+    .where("uid", "!=", uid)
+    .limit(1)
+    .executeTakeFirst();
+  return other === undefined;
+}
+
 /** The provider. Undefined when no provider has the uid. */
 export async function providerOf(db: Database, uid: string): Promise<Provider | undefined> {
   if (!isUid(uid)) return undefined;
@@ -74,6 +98,7 @@ export async function providerOf(db: Database, uid: string): Promise<Provider | 
       correlationRule: row.correlation_rule,
       pkceEnabled: row.pkce_enabled === 1,
       defaultRole: row.default_role,
+      sharedCallback: row.shared_callback === 1,
     }
   );
 }

@@ -15,6 +15,8 @@ export interface WriterThreadData {
   admins: readonly string[];
   secretKeys: readonly Uint8Array[];
   eventsPrefix: string;
+  /** The URL of the installation. */
+  baseUrl?: string;
   terms?: readonly TermsDocument[];
 }
 /** A command sent to the thread. */
@@ -33,7 +35,7 @@ if (parentPort !== null) serve(parentPort, workerData as WriterThreadData);
 
 function serve(
   port: MessagePort,
-  { path, pageTokenKey, ownerRole, admins, secretKeys, eventsPrefix, terms }: WriterThreadData,
+  { path, pageTokenKey, ownerRole, admins, secretKeys, eventsPrefix, baseUrl, terms }: WriterThreadData,
 ): void {
   const { db, raw } = openWriter(path, { waits: false });
   // Methods that read blobs or call other providers are not writing methods, so they never run in this thread.
@@ -43,6 +45,7 @@ function serve(
     ownerRole,
     secrets,
     eventsPrefix,
+    ...(baseUrl !== undefined && { baseUrl }),
     terms,
     admins,
     readBlob: async () => undefined,

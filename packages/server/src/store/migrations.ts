@@ -196,6 +196,12 @@ export const MIGRATIONS: Migration[] = [
       `alter table subscriptions add column tagged_only INT8 not null default 0`,
     ],
   },
+  {
+    version: 12,
+    name: "a callback for each identity provider",
+    // At the providers that are there, the redirect URI that all shared is registered.
+    statements: [`alter table identity_providers add column shared_callback INT8 not null default 1`],
+  },
 ];
 
 /** The schema version of this program. */

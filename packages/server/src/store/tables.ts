@@ -121,6 +121,8 @@ export interface Tables {
     groups_claim: string;
     correlation_rule: number;
     pkce_enabled: number;
+    /** 1 for a provider from before providers had callbacks of their own, until it is moved. */
+    shared_callback: number;
     create_time: number;
     update_time: number;
   };

@@ -219,6 +219,7 @@ test("rows without an owner are found and removed", { timeout: 120_000 }, async 
       groups_claim: "",
       correlation_rule: 0,
       pkce_enabled: 0,
+      shared_callback: 0,
       create_time: nowMs,
       update_time: nowMs,
     })

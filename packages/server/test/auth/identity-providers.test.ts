@@ -58,6 +58,8 @@ test("a provider can be created, read, updated and deleted", async () => {
     createTime,
     updateTime,
     defaultRole: viewer,
+    redirectUri: `${platform.url}/oauth/callback/${uid}`,
+    sharedCallback: false,
     oidc: {
       ...OIDC,
       additionalScopes: ["groups", "email"],

@@ -19,7 +19,8 @@ let root: string;
 let viewer: string;
 before(async () => {
   platform = await startPlatform({ MOORAGE_ALLOW_PRIVATE_NETWORK: "1" });
-  real = await openPeopleProvider(REDIRECT);
+  real = await openPeopleProvider();
+  for (const { id } of [CLIENT, OTHER_CLIENT]) real.register(id, REDIRECT);
   issuer = await openIssuer();
   root = platform.organization;
   viewer = await platform.role("viewer");

@@ -25,7 +25,7 @@ let idp: string;
 
 before(async () => {
   platform = await startPlatform({ MOORAGE_ALLOW_PRIVATE_NETWORK: "1" });
-  people = await openPeopleProvider(`${platform.url}/oauth/callback`);
+  people = await openPeopleProvider();
   people.claims = { email: "ada@example.com", email_verified: true, name: "Ada" };
   idp = await addProvider(platform, people);
 });

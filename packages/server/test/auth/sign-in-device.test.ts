@@ -18,7 +18,7 @@ let idp: string;
 
 before(async () => {
   platform = await startPlatform({ MOORAGE_ALLOW_PRIVATE_NETWORK: "1", MOORAGE_TRUSTED_PROXIES: "127.0.0.1" });
-  people = await openPeopleProvider(`${platform.url}/oauth/callback`);
+  people = await openPeopleProvider();
   idp = await addProvider(platform, people);
 });
 after(async () => {

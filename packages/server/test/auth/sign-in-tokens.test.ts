@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { after, before, test } from "node:test";
 import { openBrowser } from "../support/browser.ts";
 import { type Issuer, newKey, openIssuer } from "../support/issuer.ts";
-import { addProvider, CLIENT, type PeopleProvider } from "../support/people-provider.ts";
+import { addProvider, CLIENT } from "../support/people-provider.ts";
 import { type Platform, startPlatform } from "../support/platform.ts";
 
 // A provider, or an attacker in its place, that answers any ID token for the code.
@@ -38,7 +38,7 @@ before(async () => {
         );
       });
   });
-  idp = await addProvider(platform, { url: issuer.url } as PeopleProvider);
+  idp = await addProvider(platform, { url: issuer.url, register: () => {} });
 });
 after(async () => {
   await issuer?.close();
@@ -95,10 +95,10 @@ async function attempt(): Promise<URLSearchParams> {
       asked.get("scope"),
       asked.get("code_challenge_method"),
     ],
-    ["code", CLIENT.id, `${platform.url}/oauth/callback`, "openid email profile", "S256"],
+    ["code", CLIENT.id, `${platform.url}/oauth/callback/${idp}`, "openid email profile", "S256"],
   );
   const back = new URLSearchParams({ code: asked.get("nonce") ?? "", state: asked.get("state") ?? "" });
-  const landed = await browser.open(`${platform.url}/oauth/callback?${back}`, LANDING);
+  const landed = await browser.open(`${platform.url}/oauth/callback/${idp}?${back}`, LANDING);
   const verifier = seen?.form.get("code_verifier") ?? "";
   assert.equal(createHash("sha256").update(verifier).digest("base64url"), asked.get("code_challenge"));
   return new URL(landed.location).searchParams;
@@ -228,7 +228,7 @@ test("redirects from the provider's endpoints are not followed", async () => {
       ? new URL(
           (
             await browser.open(
-              `${platform.url}/oauth/callback?${new URLSearchParams({ code: searchParams.get("nonce") ?? "", state: searchParams.get("state") ?? "" })}`,
+              `${platform.url}/oauth/callback/${idp}?${new URLSearchParams({ code: searchParams.get("nonce") ?? "", state: searchParams.get("state") ?? "" })}`,
               LANDING,
             )
           ).location,

@@ -26,7 +26,7 @@ before(async () => {
     MOORAGE_ALLOW_PRIVATE_NETWORK: "1",
     MOORAGE_OAUTH_REDIRECT_URIS: "https://console.example.com/signed-in",
   });
-  people = await openPeopleProvider(`${platform.url}/oauth/callback`);
+  people = await openPeopleProvider();
   viewer = await platform.role("viewer");
   idp = await provider();
 });

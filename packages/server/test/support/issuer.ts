@@ -9,7 +9,7 @@ export interface Issuer {
   key: IssuerKey;
   /** The published key set; tests may change it. */
   jwks: { keys: JWK[] };
-  /** Answers that replace the usual ones, by path. */
+  /** Answers that replace the usual ones, by path with or without a query. */
   routes: Map<string, (request: IncomingMessage, response: ServerResponse) => void>;
   /** The requested paths, in order. */
   requests: string[];
@@ -46,7 +46,7 @@ export async function openIssuer(): Promise<Issuer> {
   const server = createServer((request, response) => {
     const path = request.url ?? "/";
     requests.push(path);
-    const route = routes.get(path);
+    const route = routes.get(path) ?? routes.get(path.split("?", 1)[0] ?? "");
     if (route) return route(request, response);
     const document =
       path === "/.well-known/openid-configuration"

@@ -8,6 +8,8 @@ import type { Platform } from "./platform.ts";
 /** A real OpenID provider (oidc-provider) on loopback where people sign in on its own pages. */
 export interface PeopleProvider {
   url: string;
+  /** Registers a redirect URI of a client; only exactly these are accepted. */
+  register(clientId: string, redirectUri: string): void;
   /** The claims of every person who signs in, beside `sub`, which is the login name. */
   claims: Record<string, unknown>;
   /** Handles requests first when set; returns whether it answered. */
@@ -18,11 +20,14 @@ export interface PeopleProvider {
   close(): Promise<void>;
 }
 
+// A client needs one from the beginning.
+const NOWHERE = "https://nowhere.example.com/";
 export const CLIENT = { id: "moorage", secret: "a secret of the provider" };
 export const OTHER_CLIENT = { id: "another organization", secret: "another secret" };
 
-/** Its clients are CLIENT and OTHER_CLIENT, both sent back to `redirectUri`. */
-export async function openPeopleProvider(redirectUri: string): Promise<PeopleProvider> {
+/** Its clients are CLIENT and OTHER_CLIENT; people are sent back to the redirect URIs that are registered for them. */
+export async function openPeopleProvider(): Promise<PeopleProvider> {
+  const registered = new Set<string>();
   let handle: (request: IncomingMessage, response: ServerResponse) => void = () => {};
   const server = createServer((request, response) => {
     if (people.intercept?.(request, response) !== true) handle(request, response);
@@ -31,6 +36,7 @@ export async function openPeopleProvider(redirectUri: string): Promise<PeoplePro
   let keys = 0;
   const people: PeopleProvider = {
     url,
+    register: (clientId, redirectUri) => void registered.add(`${clientId} ${redirectUri}`),
     claims: {},
     intercept: undefined,
     async rotate() {
@@ -47,12 +53,12 @@ export async function openPeopleProvider(redirectUri: string): Promise<PeoplePro
       await new Promise((resolve) => server.close(resolve));
     },
   };
-  const provider = (key: object): Provider =>
-    new Provider(url, {
+  const provider = (key: object): Provider => {
+    const made = new Provider(url, {
       clients: [CLIENT, OTHER_CLIENT].map(({ id, secret }) => ({
         client_id: id,
         client_secret: secret,
-        redirect_uris: [redirectUri],
+        redirect_uris: [NOWHERE],
         response_types: ["code"],
         grant_types: ["authorization_code"],
       })),
@@ -65,23 +71,34 @@ export async function openPeopleProvider(redirectUri: string): Promise<PeoplePro
       findAccount: (_context, sub) => ({ accountId: sub, claims: async () => ({ sub, ...people.claims }) }),
       features: { devInteractions: { enabled: true } },
     });
+    Object.assign(made.Client.prototype, {
+      redirectUriAllowed(this: { clientId: string }, redirectUri: string): boolean {
+        return registered.has(`${this.clientId} ${redirectUri}`);
+      },
+    });
+    return made;
+  };
   await people.rotate();
   return people;
 }
 
-/** Creates an identity provider of the organization, whose people become viewers there. Returns its uid. */
+/**
+ * Creates an identity provider of the organization, whose people become viewers there, and registers its redirect URI
+ * at the provider. Returns its uid.
+ */
 export async function addProvider(
   platform: Platform,
-  people: PeopleProvider,
+  people: Pick<PeopleProvider, "url" | "register">,
   oidc: object = {},
   parent = platform.organization,
 ): Promise<string> {
-  const { uid } = await platform.ok("POST", `/iam/v2/identityProviders/${parent}`, {
+  const clientId = (oidc as { clientId?: string }).clientId ?? CLIENT.id;
+  const { uid, redirectUri } = await platform.ok("POST", `/iam/v2/identityProviders/${parent}`, {
     name: `people ${randomUUID()}`,
     defaultRole: await platform.role("viewer"),
     oidc: {
       issuer: people.url,
-      clientId: CLIENT.id,
+      clientId,
       clientSecret: CLIENT.secret,
       additionalScopes: ["email", "profile"],
       groupsClaim: "groups",
@@ -89,6 +106,7 @@ export async function addProvider(
       ...oidc,
     },
   });
+  people.register(clientId, String(redirectUri));
   return uid;
 }
 

@@ -498,6 +498,8 @@ export const COMMENTS: Readonly<Record<string, string>> = {
   "moorage.iam.v2.IdentityProvider.description": "What it is for.",
   "moorage.iam.v2.IdentityProvider.name": "What it is called; unique in its group.",
   "moorage.iam.v2.IdentityProvider.oidc": "By OpenID Connect.",
+  "moorage.iam.v2.IdentityProvider.redirect_uri": "The redirect URI to register at the provider, for this client alone and exactly as it stands: no other provider's answers are accepted there.",
+  "moorage.iam.v2.IdentityProvider.shared_callback": "Whether people still come back to <URL of the installation>/oauth/callback, which all providers made before redirect_uri share. Set it to false when redirect_uri is registered at the provider; it cannot be set to true. While it is true and there are other providers, sign-ins succeed only where the provider names itself in its answers (RFC 9207).",
   "moorage.iam.v2.IdentityProvider.uid": "Identifies the provider.",
   "moorage.iam.v2.IdentityProvider.update_time": "When it was last changed.",
   "moorage.iam.v2.IdentityProvidersService": "IdentityProvidersService manages the OpenID providers that the people of a group sign in through.",

@@ -63,11 +63,16 @@ export function signInEndpoint(deps: BrowserDeps): RequestHandler {
   });
 }
 
-/** GET /oauth/callback: the redirect URI that is registered at identity providers. */
+/** GET /oauth/callback and below: the redirect URIs that are registered at identity providers. */
 export function callbackEndpoint(deps: BrowserDeps): RequestHandler {
   const { config, flow, browserCookie, sessionCookie, callData } = deps;
   return onPage(async (request, response, data) => {
-    const ending = await flow.finish(parametersOf(request), browserCookie.read(request), callData(request, data));
+    const ending = await flow.finish(
+      pathOf(request),
+      parametersOf(request),
+      browserCookie.read(request),
+      callData(request, data),
+    );
     if (ending === undefined) {
       return answerPage(
         response,
@@ -117,6 +122,10 @@ export function onPage(handler: RequestHandler): RequestHandler {
       answerPage(response, plainPage(error.status, FAILED, sentence(error.message)));
     }
   };
+}
+
+function pathOf({ url = "/" }: Request): string {
+  return url.split("?", 1)[0] ?? "/";
 }
 
 /** The parameters in the request's URL. */

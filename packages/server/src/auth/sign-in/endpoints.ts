@@ -1,6 +1,7 @@
 import type { Config } from "../../config/index.ts";
 import type { RequestHandler } from "../../core/http.ts";
 import { callDataOf, guarded, type StsDeps } from "../http/endpoints.ts";
+import { SHARED_CALLBACK } from "../../iam/index.ts";
 import { authorizeEndpoint, callbackEndpoint, signInEndpoint } from "./browser-endpoints.ts";
 import { hostCookie } from "./cookies.ts";
 import { deviceAuthorizationEndpoint, devicePageEndpoint } from "./device-endpoints.ts";
@@ -15,7 +16,7 @@ export interface SignInEndpointDeps extends Pick<StsDeps, "clock" | "answerError
   signIn: SignIn;
 }
 
-/** The endpoints by which people sign in and out, by path. */
+/** The endpoints by which people sign in and out, by path; see `paths` of the router's handlers. */
 export function createSignInEndpoints(deps: SignInEndpointDeps): Record<string, RequestHandler> {
   const { config, clock, signIn } = deps;
   const shared = {
@@ -26,9 +27,11 @@ export function createSignInEndpoints(deps: SignInEndpointDeps): Record<string, 
     browserCookie: hostCookie("moorage_sign_in", config.baseUrl),
     sessionCookie: hostCookie("moorage_session", config.baseUrl),
   };
+  const callback = guarded(deps, ["GET"], callbackEndpoint(shared));
   return {
     "/oauth/authorize": guarded(deps, ["GET"], authorizeEndpoint(shared)),
-    "/oauth/callback": guarded(deps, ["GET"], callbackEndpoint(shared)),
+    [SHARED_CALLBACK]: callback,
+    [`${SHARED_CALLBACK}/*`]: callback,
     "/oauth/device_authorization": guarded(deps, ["POST"], deviceAuthorizationEndpoint(shared)),
     "/oauth/device": guarded(deps, ["GET", "POST"], devicePageEndpoint(shared)),
     // Names of organizations and codes of devices are counted apart.

@@ -3,7 +3,7 @@ import type { Auditor } from "../../audit/index.ts";
 import type { Secrets } from "../../lib/secrets.ts";
 import type { Caller, CallData } from "../../core/call.ts";
 import { Code, MoorageError } from "../../errors.ts";
-import { personOf, providerOf } from "../../iam/index.ts";
+import { isOnlyProvider, ownCallback, personOf, type Provider, providerOf, SHARED_CALLBACK } from "../../iam/index.ts";
 import type { Database } from "../../store/index.ts";
 import type { CommandWriter } from "../../core/transactor.ts";
 import { actClaims, MAX_PERSON_ACT_LENGTH } from "../exchange/act-claims.ts";
@@ -32,10 +32,16 @@ export interface Flow {
    */
   begin(target: Target, providerUid: string, browser: string, data: CallData): Promise<URL>;
   /**
-   * Finishes a sign-in with the parameters that the identity provider sent the browser back with. Undefined when no
-   * sign-in with this state was begun in this browser within the last ten minutes, or it was finished already.
+   * Finishes a sign-in with the parameters that the identity provider sent the browser back with, to the path
+   * `callback`. Undefined when no sign-in with this state was begun in this browser within the last ten minutes, or it
+   * was finished already.
    */
-  finish(answer: URLSearchParams, browser: string | undefined, data: CallData): Promise<Ending | undefined>;
+  finish(
+    callback: string,
+    answer: URLSearchParams,
+    browser: string | undefined,
+    data: CallData,
+  ): Promise<Ending | undefined>;
 }
 
 export interface FlowDeps {
@@ -62,17 +68,32 @@ interface StoredSignIn {
   nonce: string;
   verifier: string;
   target: Target;
+  /** The path to which the provider sends the browser back. Absent in those begun before there was more than one. */
+  callback?: string;
 }
 
 export function createFlow({ config, reader, writer, secrets, provider: client, auditor }: FlowDeps): Flow {
-  const redirectUri = `${config.baseUrl}/oauth/callback`;
   const sealContext = (hash: string): string => `sign_ins:${hash}`;
 
-  const end = async (stored: StoredSignIn, answer: URLSearchParams, state: string, data: CallData): Promise<string> => {
+  const end = async (
+    stored: StoredSignIn,
+    callback: string,
+    answer: URLSearchParams,
+    state: string,
+    data: CallData,
+  ): Promise<string> => {
     const { nonce, verifier, target } = stored;
+    if (callback !== (stored.callback ?? SHARED_CALLBACK)) throw mixedUp();
     const provider = await providerOf(reader, stored.provider);
-    if (provider === undefined || provider.issuer !== stored.issuer || provider.clientId !== stored.clientId)
+    if (
+      provider === undefined ||
+      provider.issuer !== stored.issuer ||
+      provider.clientId !== stored.clientId ||
+      callbackOf(provider) !== callback
+    )
       throw gone();
+    if (provider.sharedCallback) await requireNamedIssuer(reader, provider, answer);
+    const redirectUri = `${config.baseUrl}${callback}`;
     const claims = await client.finish(provider, redirectUri, answer, { state, nonce, verifier }, data.nowMs);
     const person = personOf(provider, claims);
     if (person === undefined)
@@ -109,6 +130,8 @@ export function createFlow({ config, reader, writer, secrets, provider: client, 
         throw new OAuthError(400, "invalid_request", "identity_provider names no identity provider of this server");
       await requireCapacity(reader, data);
       const [state, nonce, verifier] = [newSecret(), newSecret(), newSecret()];
+      const callback = callbackOf(provider);
+      const redirectUri = `${config.baseUrl}${callback}`;
       const url = await client.begin(provider, redirectUri, { state, nonce, verifier }, data.nowMs);
       const hash = hashOf(state);
       const stored: StoredSignIn = {
@@ -118,6 +141,7 @@ export function createFlow({ config, reader, writer, secrets, provider: client, 
         nonce,
         verifier,
         target,
+        callback,
       };
       await writer.write(openSignIn, data, {
         hash,
@@ -128,7 +152,7 @@ export function createFlow({ config, reader, writer, secrets, provider: client, 
       });
       return url;
     },
-    async finish(answer, browser, data) {
+    async finish(callback, answer, browser, data) {
       const denied = (resource: string, reason: string): void =>
         auditor.note(data, { method: "iam.signIn", resource, decision: "denied", code: Code.Unauthenticated, reason });
       const state = answer.get("state");
@@ -145,7 +169,7 @@ export function createFlow({ config, reader, writer, secrets, provider: client, 
       // Written by `begin` above.
       const stored = JSON.parse(secrets.open(content, sealContext(hash))) as StoredSignIn;
       try {
-        return { target: stored.target, secret: await end(stored, answer, state, data) };
+        return { target: stored.target, secret: await end(stored, callback, answer, state, data) };
       } catch (error) {
         if (!(error instanceof OAuthError)) throw error;
         denied(stored.provider, `${error.error}: ${error.message}`);
@@ -177,6 +201,32 @@ function outcomeOf(target: Target, hash: string, nowMs: number): Outcome {
     case "session":
       return { kind: "session", hash, expireTimeMs: nowMs + SESSION_TTL_MS };
   }
+}
+
+function callbackOf({ uid, sharedCallback }: Provider): string {
+  return sharedCallback ? SHARED_CALLBACK : ownCallback(uid);
+}
+
+/**
+ * Where several providers answer at one callback, an answer must say which of them gives it: otherwise a code that one
+ * provider issued could be posted to the token endpoint of another. Whether that is the provider asked is checked with
+ * the rest of the answer. Source: RFC 9207 §2.4, RFC 9700 §4.4.
+ */
+async function requireNamedIssuer(reader: Database, provider: Provider, answer: URLSearchParams): Promise<void> {
+  if (answer.has("iss") || (await isOnlyProvider(reader, provider.uid))) return;
+  throw new OAuthError(
+    400,
+    "invalid_request",
+    "the identity provider does not name itself in its answer, and still has the callback that providers share: its administrators must register its own redirect URI there",
+  );
+}
+
+function mixedUp(): OAuthError {
+  return new OAuthError(
+    400,
+    "invalid_request",
+    "the answer came from another identity provider than the one that was asked, so nobody was signed in: begin again, and not from a link that somebody sent",
+  );
 }
 
 /**

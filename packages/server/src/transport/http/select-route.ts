@@ -14,7 +14,7 @@ export interface Handlers {
   distribution: { matches(path: string): boolean; handle: RequestHandler };
   /** Takes `/metrics` from clients that may read it; for all others the path does not exist. */
   metrics?: { matches(path: string, request: Request, data: RequestData): boolean; handle: RequestHandler };
-  /** Endpoints of the platform, by exact path. */
+  /** Endpoints of the platform, by exact path; `/name/*` takes all paths below `/name/`. */
   paths: Readonly<Record<string, RequestHandler>>;
   /** Endpoints of the registry, by exact path; their errors have the registry's form. */
   registryPaths: Readonly<Record<string, RequestHandler>>;
@@ -38,12 +38,26 @@ export function selectRoute(handlers: Handlers, path: string, request: Request, 
   const { paths, registryPaths, distribution, rpc, metrics, rest } = handlers;
   const endpoint = Object.hasOwn(paths, path) ? paths[path] : undefined;
   if (endpoint !== undefined) return { name: path, handle: endpoint };
+  for (const name of treesOf(paths)) {
+    const handle = path.startsWith(name.slice(0, -1)) ? paths[name] : undefined;
+    if (handle !== undefined) return { name, handle };
+  }
   const registryEndpoint = Object.hasOwn(registryPaths, path) ? registryPaths[path] : undefined;
   if (registryEndpoint !== undefined) return { name: path, handle: registryEndpoint, answersRejection: true };
   if (distribution.matches(path)) return { name: "registry", handle: distribution.handle, answersRejection: true };
   if (rpc.matches(request)) return { name: "rpc", handle: rpc.handle, answersRejection: true };
   if (metrics?.matches(path, request, data) === true) return { name: "metrics", handle: metrics.handle };
   return { name: "rest", handle: rest.handle };
+}
+
+const knownTrees = new WeakMap<Handlers["paths"], readonly string[]>();
+
+function treesOf(paths: Handlers["paths"]): readonly string[] {
+  const known = knownTrees.get(paths);
+  if (known !== undefined) return known;
+  const trees = Object.keys(paths).filter((path) => path.endsWith("/*"));
+  knownTrees.set(paths, trees);
+  return trees;
 }
 
 /**
