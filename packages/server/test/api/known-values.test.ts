@@ -105,3 +105,23 @@ test("a time or a duration out of range is refused over gRPC, and nothing fails 
     assert.deepEqual([code, blamed({ body: { details } })], [3, [field]], method.toString());
   }
 });
+
+test("Connect reads JSON as REST does: the other names of values, and nothing that it does not know", async () => {
+  const rpc = (method: string, body: object) => platform.call("POST", `/moorage.iam.v2.${method}`, { token, body });
+  const named = (name: string, kind: string) =>
+    rpc("GroupsService/CreateGroup", { parent: group, group: { name, kind } });
+  for (const [name, kind] of [
+    ["bare", "CUSTOMER"],
+    ["whole", "ORG_KIND_CUSTOMER"],
+  ] as const) {
+    const { status, body, text } = await named(name, kind);
+    assert.deepEqual([status, body["kind"]], [200, "ORG_KIND_CUSTOMER"], text);
+  }
+  for (const answer of [
+    await named("unknown", "NO_SUCH"),
+    await rpc("GroupsService/CreateGroup", { parent: group, group: { name: "unknown", colour: "red" } }),
+  ])
+    assert.deepEqual([answer.status, answer.body.code], [400, "invalid_argument"], answer.text);
+  const list = await platform.ok("GET", `/iam/v2/groups?uidp.children_of=${group}&name=unknown`);
+  assert.equal(list.totalCount, "0");
+});

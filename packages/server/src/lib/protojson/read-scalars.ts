@@ -1,4 +1,4 @@
-import { type DescEnum, getOption, ScalarType } from "@bufbuild/protobuf";
+import { type DescEnum, type DescEnumValue, getOption, ScalarType } from "@bufbuild/protobuf";
 import { base64Decode } from "@bufbuild/protobuf/wire";
 import { other_name } from "@moorage/api";
 import { violate } from "./fields.ts";
@@ -57,19 +57,19 @@ export function enumRule(desc: DescEnum): { accepts(number: number): boolean; de
   return { accepts: (number) => known.has(number), description };
 }
 
+/** The names by which a value is read and never written. Its own may be among them. */
+export function otherNamesOf(value: DescEnumValue): string[] {
+  const prefixLength = value.parent.sharedPrefix?.length ?? 0;
+  return [value.name.slice(prefixLength), getOption(value, other_name) || value.name];
+}
+
 /**
  * The reader of an enumeration: accepts its names and its numbers, and its names without their type's prefix (`READY`
  * for `ORG_STATUS_READY`), which are never written. Source: docs/contract.md, "JSON".
  */
 export function enumReader(desc: DescEnum): Read {
   const numbers = new Map(desc.values.map((value) => [value.name, value.number]));
-  const prefixLength = desc.sharedPrefix?.length ?? 0;
-  const others = new Map(
-    desc.values.flatMap((value) => [
-      [value.name.slice(prefixLength), value.number],
-      [getOption(value, other_name) || value.name, value.number],
-    ]),
-  );
+  const others = new Map(desc.values.flatMap((value) => otherNamesOf(value).map((name) => [name, value.number])));
   const { accepts, description } = enumRule(desc);
   return (json, at, bad) => {
     if (typeof json === "string") return numbers.get(json) ?? others.get(json) ?? fail(bad, at, description);

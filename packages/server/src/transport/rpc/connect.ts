@@ -30,6 +30,7 @@ import type { RpcHandlerOptions } from "./handler.ts";
 import { completeErrors, readableMessage, toConnectError } from "./errors.ts";
 import { isServerStreaming, isUnary } from "../../core/method-kinds.ts";
 import { pathOf, serviceOf, trueNamesOf, servedNames } from "./names.ts";
+import { servicesForJson } from "./json-names.ts";
 import { areaOf, asMoorageError, statusJson } from "../status.ts";
 
 /**
@@ -124,6 +125,8 @@ function connectRouter(options: RpcHandlerOptions): ConnectRouter {
     acceptCompression: [compressionGzip, compressionBrotli],
     readMaxBytes: options.maxMessageBytes ?? MAX_MESSAGE_BYTES,
     maxTimeoutMs: MAX_DEADLINE_MS,
+    // As in REST: what is not known is refused, where it would be dropped without a word.
+    jsonOptions: { ignoreUnknownFields: false },
     requestGate: (context) =>
       gate(context).catch((error: unknown) => {
         throw toRejection(error, context.values);
@@ -144,7 +147,12 @@ function connectRouter(options: RpcHandlerOptions): ConnectRouter {
       },
     ],
   });
-  for (const service of services) for (const method of service.methods) addMethod(router, method, options, toRejection);
+  const readable = servicesForJson(services);
+  for (const service of services)
+    for (const method of service.methods) {
+      const read = readable.get(service.typeName)?.method[method.localName];
+      if (read !== undefined) addMethod(router, method, read, options, toRejection);
+    }
   const reflected = reflection([...services, Health, ServerReflection, AlphaReflection]);
   const names = services.flatMap(({ typeName }) => servedNames(typeName, aliases));
   return router
@@ -158,7 +166,7 @@ function connectRouter(options: RpcHandlerOptions): ConnectRouter {
  * caller.
  */
 function gateOf({ services, errorDomain, pipeline }: RpcHandlerOptions): (context: HandlerContext) => Promise<void> {
-  const served = new Set(services);
+  const served = new Map(services.map((service) => [service.typeName, service]));
   return async (context) => {
     completeErrors(context, errorDomain, () => context.values.get(IS_READ));
     const request = context.values.get(REQUEST);
@@ -172,8 +180,8 @@ function gateOf({ services, errorDomain, pipeline }: RpcHandlerOptions): (contex
     }
     pipeline.admit(request);
     if (unknown) throw new MoorageError(Code.Unimplemented, "Unimplemented: no such method");
-    if (!served.has(context.service)) return;
-    context.values.set(CALLER, await pipeline.identify(headOf(context.method, context)));
+    const method = served.get(context.service.typeName)?.method[context.method.localName];
+    if (method !== undefined) context.values.set(CALLER, await pipeline.identify(headOf(method, context)));
   };
 }
 
@@ -206,18 +214,20 @@ function universalRequest(
   }
 }
 
+/** `read` is the method with the descriptors by which Connect reads and writes its messages. */
 function addMethod(
   router: ConnectRouter,
   method: DescMethod,
+  read: DescMethod,
   { pipeline, shutdown }: RpcHandlerOptions,
   toRejection: ToRejection,
 ): void {
-  if (isUnary(method)) {
-    router.rpc(method, (message, context) =>
+  if (isUnary(method) && isUnary(read)) {
+    router.rpc(read, (message, context) =>
       unlessAborted(context.signal, pipeline.unary(headOf(method, context), context.values.get(CALLER), message)),
     );
-  } else if (isServerStreaming(method)) {
-    router.rpc(method, (message, context) => {
+  } else if (isServerStreaming(method) && isServerStreaming(read)) {
+    router.rpc(read, (message, context) => {
       context.values.set(IS_READ, true);
       const answers = (signal: AbortSignal): AsyncIterable<Message> =>
         pipeline.stream(headOf(method, context), context.values.get(CALLER), message, signal);
