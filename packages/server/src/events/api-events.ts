@@ -5,6 +5,7 @@ import {
   AccountAssociationSchema,
   ExternalGroupRoleMappingSchema,
   GroupSchema,
+  IdentitySchema,
   ResourceDeletedSchema,
   TagSchema,
 } from "@moorage/api";
@@ -61,13 +62,12 @@ export function groupOf(typeName: string, uid: string): string {
 }
 
 function emitDeleted(type: string, resource: string): Emit {
-  return (call, scope) =>
-    void call.emit(ResourceDeletedSchema, {
-      type,
-      subject: scope,
-      group: groupOf(resource, scope),
-      body: { uid: scope },
-    });
+  return (call, scope) => {
+    const group = groupOf(resource, scope);
+    // The service emits the event of a person, for the group of the person's identity provider.
+    if (group === "" && resource === IdentitySchema.typeName) return;
+    call.emit(ResourceDeletedSchema, { type, subject: scope, group, body: { uid: scope } });
+  };
 }
 
 function emitAnswer(type: string, output: DescMessage, resource: string): Emit {

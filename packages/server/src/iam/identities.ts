@@ -3,6 +3,7 @@ import {
   IdentitiesService,
   type Identity,
   IdentitySchema,
+  type ListIdentitiesRequest,
   LookupIdentityRequestSchema,
   RelationshipType,
 } from "@moorage/api";
@@ -11,21 +12,23 @@ import { columnIsIfSet, listOf, listPage } from "../aip/list.ts";
 import { sortable } from "../aip/order.ts";
 import { resource } from "../aip/resource.ts";
 import { columnsOf, layoutOf } from "../core/stored.ts";
-import { within } from "../aip/scope.ts";
+import type { Condition } from "../aip/scope.ts";
+import { timeViolations } from "../aip/times.ts";
 import { validate, violationsOf } from "../aip/validate.ts";
 import type { Call } from "../core/call.ts";
 import { invalidArgument, notFound, permissionDenied } from "../errors.ts";
+import { milliseconds } from "../lib/timestamps.ts";
 import { requireHolds, type Service, type ServiceContext } from "../core/service.ts";
 import type { Row } from "../store/index.ts";
-import { emitLostBindings } from "./binding-answers.ts";
 import { groups } from "./groups.ts";
+import { removeIdentity, seesPeople, withinOrPeople, withPeople } from "./people.ts";
 import { validateRelationship } from "./relationship.ts";
 import { capabilitiesOf, capabilityName } from "./roles.ts";
 import { sql } from "kysely";
 
 // The oneof `relationship` is stored in columns of its own.
 const LAYOUT = layoutOf(IdentitySchema, {
-  without: ["claim_match", "static_keys", "aws_identity", "service_principal"],
+  without: ["claim_match", "static_keys", "aws_identity", "service_principal", "identity_provider"],
 });
 const namesOf = columnsOf(LAYOUT, "identities", ["name", "description", "company"]);
 const toRow = (identity: Identity) => ({ ...namesOf(identity), ...relationshipColumns(identity.relationship) });
@@ -34,7 +37,11 @@ export const identities = resource({
   message: IdentitySchema,
   table: "identities",
   kind: "identities",
-  toMessage: (row) => ({ ...LAYOUT.fieldsOf(row), relationship: relationshipOf(row) }),
+  toMessage: (row) => ({
+    ...LAYOUT.fieldsOf(row),
+    relationship: relationshipOf(row),
+    identityProvider: row.provider,
+  }),
   toRow,
 });
 
@@ -51,11 +58,12 @@ export function identitiesService({ pageTokenKey, admins = [] }: ServiceContext)
   return {
     getIdentity: async (call, { uid }) => identities.toMessage(await identities.get(call.tx, uid)),
     async listIdentities(call, request) {
+      const { seenSince, seenUntil } = request;
+      const violations = timeViolations({ seenSince, seenUntil });
+      if (violations.length > 0) throw invalidArgument(...violations);
       const page = await listPage(call, pageTokenKey, LIST, request, {
-        filters: ({ name, relationshipType }) => [
-          ...columnIsIfSet("name", name),
-          ...columnIsIfSet("relationship_type", relationshipType),
-        ],
+        filters,
+        ...((await seesPeople(call, await call.visible(...LIST.needs))) && { scope: withPeople }),
       });
       return { ...page, identities: page.rows.map(identities.toMessage) };
     },
@@ -65,7 +73,7 @@ export function identitiesService({ pageTokenKey, admins = [] }: ServiceContext)
       const visible = await call.visible(...LOOKUP_NEEDS);
       const { rows } = await sql<{
         uid: string;
-      }>`select t.uid from identities as t where t.issuer = ${issuer} and t.subject = ${subject} and ${within(visible)}
+      }>`select t.uid from identities as t where t.issuer = ${issuer} and t.subject = ${subject} and ${withinOrPeople(visible)}
         order by t.create_time, t.uid limit 1`.execute(call.tx);
       const [found] = rows;
       if (found === undefined) throw notFound(IdentitySchema.typeName, `${issuer} ${subject}`);
@@ -77,6 +85,7 @@ export function identitiesService({ pageTokenKey, admins = [] }: ServiceContext)
       const row = await identities.insert(call, parent, {
         ...toRow(identity),
         provider: "",
+        creator: call.caller.identity,
         email: "",
         email_unverified: "",
         last_seen_time: null,
@@ -97,21 +106,28 @@ export function identitiesService({ pageTokenKey, admins = [] }: ServiceContext)
     async deleteIdentity(call, { uid }) {
       const row = await identities.get(call.tx, uid);
       requireAdminFor(call, admins, uid);
-      // Each binding belongs to a group of its own, which gets the event.
-      const bindings = await call.tx
-        .deleteFrom("role_bindings")
-        .where("identity_uid", "=", uid)
-        .returning("uid")
-        .execute();
-      emitLostBindings(
-        call,
-        bindings.map((binding) => binding.uid),
-      );
-      await call.tx.deleteFrom("refresh_tokens").where("identity", "=", uid).execute();
-      await identities.remove(call, row);
+      await removeIdentity(call, row);
       return {};
     },
   };
+}
+
+function filters({
+  name,
+  relationshipType,
+  identityProvider,
+  seenSince,
+  seenUntil,
+}: ListIdentitiesRequest): Condition[] {
+  return [
+    ...columnIsIfSet("name", name),
+    ...columnIsIfSet("relationship_type", relationshipType),
+    ...columnIsIfSet("provider", identityProvider),
+    ...(seenSince === undefined ? [] : [sql`t.last_seen_time >= ${milliseconds(seenSince)}`]),
+    ...(seenUntil === undefined
+      ? []
+      : [sql`(t.last_seen_time is null or t.last_seen_time < ${milliseconds(seenUntil)})`]),
+  ];
 }
 
 function check(identity: Identity): void {

@@ -63,6 +63,7 @@ export async function signInPerson(call: Call, person: SignIn): Promise<SignedIn
     description: "",
     company: "",
     provider: provider.uid,
+    creator: "",
     last_seen_time: call.nowMs,
     create_time: call.nowMs,
     update_time: call.nowMs,

@@ -202,6 +202,14 @@ export const MIGRATIONS: Migration[] = [
     // At the providers that are there, the redirect URI that all shared is registered.
     statements: [`alter table identity_providers add column shared_callback INT8 not null default 1`],
   },
+  {
+    version: 13,
+    name: "creators of identities",
+    statements: [
+      `alter table identities add column creator KEY not null default ''`,
+      `create index identities_creator on identities (creator) where creator <> ''`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

@@ -54,6 +54,8 @@ export interface Tables {
      * identities.
      */
     provider: Generated<string>;
+    /** The identity that created it; empty when it is not known. */
+    creator: Generated<string>;
     last_seen_time: number | null;
     create_time: number;
     update_time: number;

@@ -97,7 +97,21 @@ async function holds(call: Call, rule: Access, capability: Capability, uid: stri
   }
   // An identity always sees itself.
   if (capability === Capability.CAP_IAM_IDENTITY_LIST && uid === call.caller.identity) return true;
+  if (rule.resource === IdentitySchema.typeName && parentOf(uid) === "")
+    return await holdsOfPerson(call, capability, uid);
   return await call.may(capability, uid);
+}
+
+const OF_PEOPLE: readonly Capability[] = [Capability.CAP_IAM_IDENTITY_LIST, Capability.CAP_IAM_IDENTITY_DELETE];
+
+/**
+ * A person is in no group. Who may list or delete identities of the group of the person's identity provider may list or
+ * delete the person; nobody changes one.
+ */
+async function holdsOfPerson(call: Call, capability: Capability, uid: string): Promise<boolean> {
+  if (!OF_PEOPLE.includes(capability)) return false;
+  const row = await call.tx.selectFrom("identities").select("provider").where("uid", "=", uid).executeTakeFirst();
+  return row !== undefined && row.provider !== "" && (await call.may(capability, row.provider));
 }
 
 /**

@@ -1,0 +1,75 @@
+import { type ListIdentitiesRequest, RelationshipType, ResourceDeletedSchema } from "@moorage/api";
+import { sql } from "kysely";
+import { type Condition, type Scope, within } from "../aip/scope.ts";
+import { audit } from "../audit/index.ts";
+import type { Call } from "../core/call.ts";
+import { parentOf } from "../lib/uid.ts";
+import { type Database, removeFromAncestors, type Row } from "../store/index.ts";
+import { emitLostBindings } from "./binding-answers.ts";
+
+// People are identities at the root, in no group. They belong to the group of the identity provider through which they
+// signed in: who may list or delete identities there may list or delete them. See also auth/permissions/authorize.ts.
+
+/** The `iss` of tokens that `moorage pull-token` makes, by which their identities are distinguished. */
+const PULL_TOKEN_ISSUER = "moorage-pull-token";
+const DELETED = "api.iam.identity.deleted.v1";
+const DELETE_METHOD = "moorage.iam.v2.IdentitiesService.DeleteIdentity";
+
+/** Matches identities in one of the groups or below, and the people of their identity providers. */
+export function withinOrPeople(groups: string[]): Condition {
+  return sql`(${within(groups)} or (t.provider <> '' and ${within(groups, sql`t.provider`)}))`;
+}
+
+/** Whether anybody signed in through an identity provider of the groups. Lists without people are faster. */
+export async function seesPeople({ tx }: { tx: Database }, groups: string[]): Promise<boolean> {
+  if (groups.length === 0) return false;
+  const { rows } = await sql`select 1 from identities as t
+    where t.provider <> '' and ${within(groups, sql`t.provider`)} limit 1`.execute(tx);
+  return rows.length > 0;
+}
+
+/** Adds the people to a list of identities, but not to a list of the children of one group. */
+export function withPeople(scope: Scope, { uidp }: ListIdentitiesRequest): Scope {
+  if (scope.roots.length === 0 || (uidp?.childrenOf ?? "") !== "") return scope;
+  return { roots: [], everywhere: true, conditions: [...scope.conditions, withinOrPeople(scope.roots)] };
+}
+
+/**
+ * Removes an identity with its role bindings, sessions and refresh tokens: nothing that it holds is accepted from the
+ * commit on. With a person go the pull tokens that the person made, which are identities of their own.
+ */
+export async function removeIdentity(call: Call, row: Row<"identities">): Promise<void> {
+  await removeOne(call, row);
+  if (parentOf(row.uid) !== "") return;
+  // The method's event would be for the group that the identity is in, and a person is in none.
+  const group = parentOf(row.provider);
+  call.emit(ResourceDeletedSchema, { type: DELETED, subject: row.uid, group, body: { uid: row.uid } });
+  if (row.provider === "") return;
+  await audit(call, { method: DELETE_METHOD, resource: row.provider, details: { identity: row.uid, name: row.name } });
+  const pullTokens = await call.tx
+    .selectFrom("identities")
+    .selectAll()
+    .where("creator", "=", row.uid)
+    .where("relationship_type", "=", RelationshipType.STATIC)
+    .where("issuer", "=", PULL_TOKEN_ISSUER)
+    .execute();
+  for (const pullToken of pullTokens) {
+    const { uid, name } = pullToken;
+    await removeOne(call, pullToken);
+    call.emit(ResourceDeletedSchema, { type: DELETED, subject: uid, group: parentOf(uid), body: { uid } });
+    await audit(call, { method: DELETE_METHOD, resource: uid, details: { name, creator: row.uid } });
+  }
+}
+
+async function removeOne(call: Call, { uid, name }: Row<"identities">): Promise<void> {
+  // Each binding belongs to a group of its own, which gets the event.
+  const bindings = await call.tx.deleteFrom("role_bindings").where("identity_uid", "=", uid).returning("uid").execute();
+  emitLostBindings(
+    call,
+    bindings.map((binding) => binding.uid),
+  );
+  for (const table of ["refresh_tokens", "sessions", "authorization_codes", "device_codes"] as const)
+    await call.tx.deleteFrom(table).where("identity", "=", uid).execute();
+  await call.tx.deleteFrom("identities").where("uid", "=", uid).execute();
+  await removeFromAncestors(call.tx, "identities", uid, name);
+}
