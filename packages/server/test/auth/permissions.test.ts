@@ -220,7 +220,8 @@ describe("a caller gives no rights that it does not hold", () => {
     const batch = async (requests: object[], parent = group, roleUid = "") =>
       both(platform, RoleBindingsService.method.batchCreateRoleBindings, { parent, requests, roleUid }, manager.token);
     denied(await batch([request(mine), request(await platform.role("owner"))]), "CAP_REPO_DELETE");
-    denied(await batch([request(mine), request("")], group, await platform.role("viewer")), "CAP_TAG_LIST");
+    const viewer = await platform.role("viewer");
+    denied(await batch([request(viewer), request("")], group, viewer), "CAP_TAG_LIST");
     assert.equal((await batch([request(mine, group), request(mine, root)], "")).status, 404);
     const wrong = await batch([
       request(mine),
