@@ -2,6 +2,8 @@ import type { Logger } from "pino";
 import { type Config, settingError, withUrls } from "../config/index.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Observation } from "../observe/index.ts";
+import { createConnectionLimit } from "../transport/http/connections.ts";
+import { PORT_LIMITS } from "../transport/http/limits.ts";
 import { type Listening, listen } from "../transport/http/listen.ts";
 import { createAdmission } from "../transport/http/rate-limits.ts";
 import { type Router, createRouter } from "../transport/http/router.ts";
@@ -27,7 +29,7 @@ export interface PortOptions {
 /** Listens at the address of the settings. Throws a ConfigError that names the setting at fault. */
 export async function openPort(
   settings: Config,
-  { tls, addressOf }: Preflight,
+  { tls, addressOf, isProxy }: Preflight,
   { clock, log, observation }: PortOptions,
   shutdown: Shutdown,
 ): Promise<OpenedPort> {
@@ -38,13 +40,26 @@ export async function openPort(
     clock,
     limited: observation.limited,
   });
-  const router = createRouter({ log, addressOf, errorDomain, admission, observer: observation.requests });
+  const router = createRouter({
+    log,
+    addressOf,
+    errorDomain,
+    admission,
+    bodyTimeoutMs: settings.bodyTimeoutMs,
+    observer: observation.requests,
+  });
   shutdown.at("readiness", () => router.close());
   const port = await listen({
     host,
     port: settings.port,
     tls,
     handler: router.handle,
+    takeConnection: createConnectionLimit({
+      maxConnections: PORT_LIMITS.maxConnections,
+      maxPerNetwork: settings.connectionsAddress,
+      isExempt: isProxy,
+      rejected: () => observation.limited("connection", "address"),
+    }),
     takeStream: router.takeStream,
     errorDomain,
     log,

@@ -13,6 +13,8 @@ export interface Preflight {
   terms: readonly TermsDocument[];
   /** The address of a request's client. */
   addressOf: ClientAddress;
+  /** Whether the address is that of a trusted proxy, which speaks for many clients. */
+  isProxy: (address: string) => boolean;
   /** Whether the address may read /metrics. */
   mayReadMetrics: (address: string) => boolean;
 }
@@ -23,6 +25,7 @@ export function preflight(settings: Config): Preflight {
     tls: settings.tlsCert === "" ? undefined : readTls(settings),
     terms: readTerms(settings.termsFile),
     addressOf: addressRule(() => clientAddress(settings.trustedProxies)),
+    isProxy: addressRule(() => networks(variableOf("trustedProxies"), settings.trustedProxies)),
     mayReadMetrics: addressRule(() => networks(variableOf("metricsNetworks"), settings.metricsNetworks)),
   };
 }

@@ -127,6 +127,19 @@ export const TABLE = {
     "1000/s:4000",
     "The same for one client address; an IPv6 /64 counts as one. A request with invalid credentials counts twice. Behind a proxy set MOORAGE_TRUSTED_PROXIES, or all its clients count as one.",
   ),
+  /** Zero when connections of one address are not limited. */
+  connectionsAddress: setting(
+    integer(0, 10_000),
+    "MOORAGE_CONNECTIONS_ADDRESS",
+    "1000",
+    "Connections of one client address to one process, which takes 10000 in all and reserves the last tenth for addresses with few; an IPv6 /64 counts as one, addresses of MOORAGE_TRUSTED_PROXIES are not limited. 0 sets no limit.",
+  ),
+  bodyTimeoutMs: setting(
+    duration({ maxMs: HOUR_MS }),
+    "MOORAGE_BODY_TIMEOUT",
+    "30s",
+    "How long a request's body may take to arrive before its sender is authenticated; afterwards it may take any time.",
+  ),
   logLevel: setting(
     logLevel,
     "MOORAGE_LOG_LEVEL",

@@ -19,6 +19,8 @@ export interface RequestData {
    * many.
    */
   admit?: ((identity: string) => void) | undefined;
+  /** Called when the caller is authenticated: from then on its body may take any time. */
+  authenticated?: (() => void) | undefined;
   /** Whether the client has disconnected. */
   hasLeft?: (() => boolean) | undefined;
 }

@@ -46,6 +46,7 @@ export class RequestSteps<A> {
   async identify(authenticate: () => Promise<Caller>): Promise<Caller> {
     this.#snapshot = this.#key === undefined ? undefined : this.#cache?.snapshot();
     this.#caller = await authenticate();
+    if (this.#caller.identity !== "") this.#data.authenticated?.();
     this.#data.admit?.(this.#caller.identity);
     return this.#caller;
   }

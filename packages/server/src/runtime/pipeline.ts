@@ -78,8 +78,11 @@ export interface PipelineDeps {
 }
 
 export function createPipeline({ dispatch, authenticate, clock, cache }: PipelineDeps): Pipeline {
-  const verify = ({ authorization, method, data }: CallHead): Promise<Caller> =>
-    authenticate(authorization, method, data);
+  const verify = async ({ authorization, method, data }: CallHead): Promise<Caller> => {
+    const caller = await authenticate(authorization, method, data);
+    if (caller.identity !== "") data.authenticated?.();
+    return caller;
+  };
   const callData = ({ data, userAgent }: CallHead, caller: Caller): CallData => ({
     caller,
     requestId: data.requestId,

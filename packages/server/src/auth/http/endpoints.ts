@@ -52,12 +52,14 @@ export function createStsEndpoints(deps: StsDeps): Record<string, RequestHandler
       answerJson(request, response, 200, await keyring.jwks(clock.nowMs()), "public, max-age=60");
     }),
     "/sts/exchange": guarded(deps, ["GET", "POST"], async (request, response, data) => {
-      const exchange = parseExchangeParameters(await parametersOf(request), requireBearer(authorizationOf(request)));
+      const bearer = requireBearer(authorizationOf(request));
+      const exchange = parseExchangeParameters(await parametersOf(request), bearer);
       const { token, refreshToken, expiresAtMs } = await exchanger.exchange(exchange, callData(request, data));
       answerJson(request, response, 200, rawToken(token, refreshToken, expiresAtMs));
     }),
     "/sts/exchange_refresh_token": guarded(deps, ["GET", "POST"], async (request, response, data) => {
-      const refresh = parseExchangeParameters(await parametersOf(request), requireBearer(authorizationOf(request)));
+      const bearer = requireBearer(authorizationOf(request));
+      const refresh = parseExchangeParameters(await parametersOf(request), bearer);
       const { identity, identityProvider, ...rest } = refresh;
       if (identity || identityProvider)
         throw invalidArgument({ field: identity ? "identity" : "identityProvider", description: "is not a parameter" });

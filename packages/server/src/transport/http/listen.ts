@@ -5,6 +5,7 @@ import type { Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import type { Server as TlsServer } from "node:tls";
 import type { Request, Response } from "../../core/http.ts";
+import type { TakeConnection } from "./connections.ts";
 import { http1 } from "./http1.ts";
 import { PORT_LIMITS } from "./limits.ts";
 import type { PortLimits } from "./limits.ts";
@@ -35,6 +36,8 @@ export interface ListenOptions {
   /** With it the port also accepts TLS, beside clear text. */
   tls?: KeyPair | undefined;
   handler: Handler;
+  /** Called first for each connection. Defaults to taking all. */
+  takeConnection?: TakeConnection;
   /** Called first for each HTTP/2 stream. */
   takeStream?: TakeStream;
   /** The suffix of ErrorInfo's domain, for the errors that the port itself answers. */
@@ -83,6 +86,11 @@ export async function listen(options: ListenOptions): Promise<Listening> {
       else h1.accept(socket);
     });
   h1.server.on("connection", (socket) => {
+    if (options.takeConnection !== undefined) {
+      const closed = options.takeConnection(socket.remoteAddress ?? "");
+      if (closed === undefined) return void socket.destroy();
+      socket.once("close", closed);
+    }
     track(sockets, socket);
     undecided.add(socket);
     peek(socket, limits.peekTimeoutMs, (protocol) => {

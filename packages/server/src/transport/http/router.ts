@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import type { Logger } from "pino";
-import { Code, MoorageError, unauthenticated } from "../../errors.ts";
+import { Code, invalidArgument, MoorageError, unauthenticated } from "../../errors.ts";
 import type { Request, RequestData, RequestHandler, Response } from "../../core/http.ts";
 import type { Observed, ObservedHead, RequestObserver } from "../../core/observed.ts";
 import { logWhenDone } from "./access-log.ts";
+import { awaitsBody, cutStream, limitBody } from "./body-deadline.ts";
 import type { ClientAddress } from "./client-address.ts";
 import type { Handler, TakeStream } from "./listen.ts";
 import type { Admission } from "./rate-limits.ts";
@@ -30,6 +31,8 @@ export interface RouterOptions {
   errorDomain: string;
   /** Undefined when there are no rate limits. */
   admission?: Admission | undefined;
+  /** How long a body may take to arrive before its sender is authenticated. Defaults to 30 seconds. */
+  bodyTimeoutMs?: number;
   /** Observes every request but `/healthz` and `/readyz`. */
   observer?: RequestObserver;
 }
@@ -43,6 +46,7 @@ interface Routing extends RouterOptions {
   isClosing: boolean;
 }
 
+const DEFAULT_BODY_TIMEOUT_MS = 30_000;
 const UNLIMITED_PATHS = "/grpc.health.v1.Health/";
 
 /**
@@ -83,17 +87,36 @@ async function handleRequest(routing: Routing, request: Request, response: Respo
   if (name !== "metrics" && !path.startsWith(UNLIMITED_PATHS)) limit(routing, data, name);
   const observed = observe(observer, request, name, data);
   logWhenDone(log, request, response, data);
+  const arrived = awaitsBody(request) ? limitBodyOf(routing, request, response, data) : undefined;
   try {
     if (data.rejection !== undefined && answersRejection !== true) throw data.rejection;
     await within(observed, () => handle(request, response, data));
   } catch (error) {
     answerError(response, error, data);
   } finally {
+    arrived?.();
     const { authorization } = request.headers;
     if (isFailedAuthentication(name, data, authorization, response.statusCode))
       routing.admission?.failed(data.remoteAddress);
     observed?.end(response.headersSent ? String(response.statusCode) : "aborted");
   }
+}
+
+/** Answers and ends a request whose body is late. */
+function limitBodyOf(
+  { answerError, bodyTimeoutMs = DEFAULT_BODY_TIMEOUT_MS }: Routing,
+  request: Request,
+  response: Response,
+  data: RequestData,
+): () => void {
+  return limitBody(data, bodyTimeoutMs, () => {
+    if (request.complete) return;
+    if (response.headersSent) return void ("stream" in request ? cutStream(request.stream) : request.socket.destroy());
+    if (!("stream" in request)) response.setHeader("connection", "close");
+    answerError(response, invalidArgument({ field: "body", description: "did not arrive in time" }), data);
+    // The handler still reads: it ends when its request does.
+    response.once("finish", () => ("stream" in request ? cutStream(request.stream) : request.socket.destroySoon()));
+  });
 }
 
 function takeUnary(
@@ -110,7 +133,9 @@ function takeUnary(
   const observed = observe(routing.observer, head, "rpc", data);
   logWhenDone(routing.log, head, stream, data);
   limit(routing, data, "rpc");
+  const arrived = limitBody(data, routing.bodyTimeoutMs ?? DEFAULT_BODY_TIMEOUT_MS, () => cutStream(stream));
   void within(observed, () => answer(stream, headers, data)).then(() => {
+    arrived();
     if (isFailedAuthentication("rpc", data, headers.authorization)) routing.admission?.failed(data.remoteAddress);
     observed?.end(stream.headersSent ? "200" : "aborted");
   });

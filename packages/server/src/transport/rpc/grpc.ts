@@ -4,7 +4,6 @@ import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { DescMethodUnary, Message } from "@bufbuild/protobuf";
 import { packed, unpacked } from "../../runtime/latin1.ts";
 import type { UnaryCodec } from "../../runtime/pipeline.ts";
-import type { Caller } from "../../core/call.ts";
 import type { RequestData } from "../../core/http.ts";
 import { messageOf } from "../../core/stored.ts";
 import { Code, MoorageError } from "../../errors.ts";
@@ -64,7 +63,9 @@ export function grpcUnary(options: GrpcOptions, method: DescMethodUnary): Answer
         timer = setTimeout(() => fail(DEADLINE_EXCEEDED, deadlineTrailers(area, errorDomain)), grpcTimeoutMs(timeout));
       const { authorization, "user-agent": userAgent = "" } = headers;
       const head = { method, data, authorization, userAgent };
-      let verified: Promise<Caller> | undefined;
+      // Without a token nothing is read of a message that needs one.
+      let verified = authorization === undefined ? pipeline.verify(head) : undefined;
+      await verified;
       const body = await bodyOf(stream, maxMessageBytes, () => (verified ??= pipeline.verify(head)));
       if (body === undefined) return;
       const key =

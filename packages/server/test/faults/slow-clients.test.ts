@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { request as httpRequest } from "node:http";
+import { connect as http2Connect } from "node:http2";
+import { connect, type Socket } from "node:net";
+import { test, type TestContext } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { startInstallation } from "../support/installation.ts";
+
+// An attacker without a token that opens many connections and sends a byte now and then. Linux answers on all addresses
+// of 127.0.0.0/8, so that the attacker and others come from different ones.
+
+const LIMIT = { timeout: 120_000 };
+const ATTACKER = "127.0.0.1";
+const OTHER = "127.0.0.2";
+const PER_ADDRESS = 40;
+const BODY_TIMEOUT_MS = 1_000;
+const DRIP_EVERY_MS = 100;
+
+async function startServer(t: TestContext) {
+  const server = await startInstallation(t, {
+    MOORAGE_BODY_TIMEOUT: `${BODY_TIMEOUT_MS}ms`,
+    MOORAGE_CONNECTIONS_ADDRESS: String(PER_ADDRESS),
+  });
+  const port = Number(new URL(server.url).port);
+  return { ...server, port };
+}
+
+/** A connection that begins a request and then sends a byte of its body now and then, for as long as it may. */
+function drip(t: TestContext, port: number, head: string): { socket: Socket; ended: Promise<string>; last(): void } {
+  const socket = connect({ port, host: "127.0.0.1", localAddress: ATTACKER });
+  let text = "";
+  socket.on("data", (bytes) => (text += bytes.toString("latin1")));
+  socket.on("error", () => {});
+  socket.write(`${head}\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`);
+  const timer = setInterval(() => socket.write("1\r\na\r\n"), DRIP_EVERY_MS);
+  const ended = new Promise<string>((resolve) => socket.once("close", () => resolve(text)));
+  void ended.then(() => clearInterval(timer));
+  t.after(() => {
+    clearInterval(timer);
+    socket.destroy();
+  });
+  /** Ends the body. */
+  const last = (): void => {
+    clearInterval(timer);
+    socket.write("0\r\n\r\n");
+  };
+  return { socket, ended, last };
+}
+
+/** The status of a request by another client, from another address. */
+async function statusFor(port: number, path: string, token: string): Promise<number | undefined> {
+  const headers = { authorization: `Bearer ${token}` };
+  const asked = httpRequest({ port, host: "127.0.0.1", localAddress: OTHER, path, headers, agent: false });
+  asked.end();
+  const [answer] = await once(asked, "response");
+  answer.resume();
+  return answer.statusCode as number;
+}
+
+const FORM = "Content-Type: application/x-www-form-urlencoded";
+const HEADS = {
+  "an exchange": "POST /sts/exchange HTTP/1.1\r\nAuthorization: Bearer x.y.z",
+  "an exchange without a token": "POST /sts/exchange HTTP/1.1",
+  "a token request": `POST /sts/token HTTP/1.1\r\n${FORM}`,
+  "the registry's token endpoint": `POST /token HTTP/1.1\r\n${FORM}`,
+  "a device": `POST /oauth/device_authorization HTTP/1.1\r\n${FORM}`,
+  "a method by REST": "POST /iam/v2/groups HTTP/1.1\r\nContent-Type: application/json",
+  "a public method by Connect": "POST /moorage.ping.v2.PingService/Ping HTTP/1.1\r\nContent-Type: application/json",
+  "an upload": "POST /v2/acme/app/blobs/uploads/ HTTP/1.1",
+  nothing: "POST /no-such-path HTTP/1.1",
+};
+
+test("a body that is dripped without a token is ended, at every endpoint", LIMIT, async (t) => {
+  const { port } = await startServer(t);
+  const all = Object.entries(HEADS).map(([what, head]) =>
+    drip(t, port, head).ended.then((text) => [what, text] as const),
+  );
+  for (const [what, text] of await Promise.all(all)) assert.match(text, /^HTTP\/1\.1 4/, what);
+});
+
+test("a message that is dripped into gRPC without a token is ended", LIMIT, async (t) => {
+  const { url } = await startServer(t);
+  const session = http2Connect(url);
+  session.on("error", () => {});
+  t.after(() => session.destroy());
+  for (const path of ["/moorage.iam.v2.GroupsService/ListGroups", "/moorage.ping.v2.PingService/Ping"]) {
+    const stream = session.request({
+      ":method": "POST",
+      ":path": path,
+      "content-type": "application/grpc",
+      te: "trailers",
+    });
+    stream.on("error", () => {});
+    stream.write(Buffer.from([0, 0, 0, 1]));
+    const timer = setInterval(() => stream.destroyed || stream.write(Buffer.from([0])), DRIP_EVERY_MS * 5);
+    t.after(() => clearInterval(timer));
+    const { promise: ended, resolve } = Promise.withResolvers<void>();
+    stream.resume().once("close", resolve);
+    await ended;
+    clearInterval(timer);
+  }
+});
+
+test("who is authenticated may take any time for a body", LIMIT, async (t) => {
+  const { port, ask, registry } = await startServer(t);
+  const begun = await ask("POST", "/v2/acme/app/blobs/uploads/", { token: registry });
+  const path = new URL(begun.headers.get("location") ?? "", "http://x").pathname;
+  const head = `PATCH ${path} HTTP/1.1\r\nAuthorization: Bearer ${registry}\r\nContent-Type: application/octet-stream\r\nConnection: close`;
+  const { ended, last } = drip(t, port, head);
+  await wait(3 * BODY_TIMEOUT_MS);
+  last();
+  assert.match(await ended, /^HTTP\/1\.1 202 /);
+});
+
+test("an address takes so many connections and no more, and others are answered", LIMIT, async (t) => {
+  const { port, platform } = await startServer(t);
+  const held = Array.from({ length: 2 * PER_ADDRESS }, () =>
+    drip(t, port, "PUT /v2/acme/app/blobs/uploads/x HTTP/1.1\r\nExpect: 100-continue"),
+  );
+  await Promise.all(
+    held.map(({ socket }) => (socket.connecting ? once(socket, "connect").catch(() => {}) : undefined)),
+  );
+  // Those above the limit are closed without an answer.
+  const closed = held.map(({ ended }) => ended);
+  assert.equal(await statusFor(port, "/iam/v2/groups", platform), 200);
+  const texts = await Promise.all(closed);
+  const unanswered = texts.filter((text) => text === "").length;
+  assert.equal(unanswered, PER_ADDRESS);
+  assert.equal(await statusFor(port, "/iam/v2/groups", platform), 200);
+});
