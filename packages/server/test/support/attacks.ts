@@ -13,6 +13,7 @@ export interface Wish {
   audiences?: string[];
   capabilities?: string[];
   scopes?: string[];
+  organizations?: string[];
 }
 
 /** One part of a JWT. */

@@ -2,6 +2,7 @@ import type { CallData } from "../../core/call.ts";
 import type { Config } from "../../config/index.ts";
 import { Code, invalidArgument, MoorageError } from "../../errors.ts";
 import { relationshipOf } from "../../iam/index.ts";
+import { createTurns } from "../../lib/turns.ts";
 import { isUid, organizationOf } from "../../lib/uid.ts";
 import type { Database } from "../../store/index.ts";
 import { withAuditReason } from "../audit.ts";
@@ -14,7 +15,14 @@ import {
   type Relationship,
   staticKeys,
 } from "./claim-match.ts";
-import { findIdentity, identitiesWithSubject, type IdentityRow } from "./identity-rows.ts";
+import {
+  findIdentity,
+  identitiesWithSubject,
+  type IdentityRow,
+  organizationNames,
+  organizationOfIdentity,
+  organizationsNamed,
+} from "./identity-rows.ts";
 import { type ExternalVerifier, pickKey, verifySignature } from "./issuer-keys.ts";
 import type { PatternMatcher, RequestPatterns } from "./pattern-budget.ts";
 import { loggedClaims, loggedValue, notAccepted, type TokenRejection, rejectionError } from "./rejections.ts";
@@ -34,7 +42,16 @@ export interface Accepted {
   relationship: Relationship;
 }
 
-/** The signature of one token. */
+/** What the request says of the identity: its uid or "", and otherwise the organizations that it may be in. */
+export interface Asked {
+  identity: string;
+  /** The uids of groups that the token shall be narrowed to. */
+  scopes: readonly string[];
+  /** The names of organizations. */
+  organizations: readonly string[];
+}
+
+/** The signature of one token, for the identities of one organization. */
 interface SignatureCheck {
   /** Verifies it. Answers the error instead of throwing it; undefined for a good signature. */
   verify(relationship: Relationship): Promise<unknown>;
@@ -44,50 +61,60 @@ interface SignatureCheck {
 
 /** Stands for an identity that does not exist: it names no issuer, so it is rejected as one that accepts nothing. */
 const NO_RELATIONSHIP: Relationship = { case: undefined };
+const MAX_CHOICES = 10;
 
 /**
  * The one identity that accepts the token: `identity`, or, when that is empty, the one with the token's issuer and
- * subject. The token's signature is verified.
+ * subject. When several accept it, one in the organizations that were asked for wins, if it is the only one there. The
+ * token's signature is verified.
  *
  * An issuer is asked for its keys only when an identity names it. Claims are compared after the signature is verified,
  * so that only the holder of a token that the issuer signed learns more of the identity than that it does not accept
  * the token. An identity that does not exist is answered like one that accepts nothing. A pattern of issuers must be
  * matched before the keys can be asked for, unless they are cached.
  *
- * Throws UNAUTHENTICATED when no identity accepts the token, INVALID_ARGUMENT when several do, UNAVAILABLE when the
- * issuer cannot be asked, and RESOURCE_EXHAUSTED when the patterns cost too much.
+ * Throws UNAUTHENTICATED when no identity accepts the token, INVALID_ARGUMENT with the choices when several do,
+ * UNAVAILABLE when the issuer cannot be asked, and RESOURCE_EXHAUSTED when the patterns cost too much.
  */
 export async function acceptingIdentity(
   deps: AcceptDeps,
   jwt: Jwt,
-  identity: string,
+  asked: Asked,
   { nowMs, requestId }: CallData,
 ): Promise<Accepted> {
+  const { identity } = asked;
   const signature = signatureCheck(deps.external, jwt, nowMs);
   const patterns = deps.patterns();
   const ownAudiences = ownAudiencesOf(deps.config.baseUrl);
+  const turn = createTurns();
   const accepted: Accepted[] = [];
   let failure: unknown;
   let rejected: TokenRejection & { identity: string } = {
     ...notAccepted("no identity has the issuer and subject"),
     identity,
   };
-  const rows = await candidates(deps.reader, jwt, identity);
+  const organizations = await organizationsAsked(deps.reader, asked);
+  const rows = await candidates(deps.reader, jwt, identity, organizations);
   for (const row of rows.length === 0 && identity !== "" ? [undefined] : rows) {
     const relationship = row ? relationshipOf(row) : NO_RELATIONSHIP;
+    const organization = row ? organizationOfIdentity(row) : "";
+    // Those of the organizations asked for come first, and win.
+    const [best] = accepted;
+    if (best && organizations.includes(organizationOfIdentity(best.row)) && !organizations.includes(organization))
+      break;
     try {
-      const reason = await judge(relationship, jwt, ownAudiences, nowMs, signature, (isSigned) =>
-        patterns(organizationOf(row?.uid ?? ""), isSigned),
+      const reason = await judge(relationship, jwt, ownAudiences, nowMs, signature.of(organization), (isSigned) =>
+        patterns(organization, isSigned),
       );
       if (reason) rejected = { ...reason, identity: row?.uid ?? identity };
       else if (row) accepted.push({ row, relationship });
     } catch (error) {
       failure = error;
     }
+    await turn();
   }
   const [first, second] = accepted;
-  if (second)
-    throw invalidArgument({ field: "identity", description: "several identities accept this token: name one of them" });
+  if (second) throw await ambiguous(deps.reader, accepted);
   if (first) return first;
   if (failure !== undefined) throw failure;
   deps.log.info(
@@ -97,8 +124,33 @@ export async function acceptingIdentity(
   throw withAuditReason(rejectionError(rejected, jwt, identity === "" ? {} : { identity }), rejected);
 }
 
-async function candidates(reader: Database, { claims }: Jwt, identity: string): Promise<IdentityRow[]> {
-  if (identity === "") return identitiesWithSubject(reader, claims);
+/** The organizations that the request asks for, by uid: those of its scopes, and those of the images that it is for. */
+async function organizationsAsked(reader: Database, { identity, scopes, organizations }: Asked): Promise<string[]> {
+  if (identity !== "") return [];
+  return [...new Set([...scopes.map(organizationOf), ...(await organizationsNamed(reader, organizations))])];
+}
+
+/** The error when several identities accept a token: whoever holds the token may assume each, so each is named. */
+async function ambiguous(reader: Database, accepted: Accepted[]): Promise<MoorageError> {
+  const choices = accepted.slice(0, MAX_CHOICES).map(({ row }) => row);
+  const names = await organizationNames(reader, [...new Set(choices.map(organizationOfIdentity))]);
+  const listed = choices.map((row) => `${row.uid} (${names.get(organizationOfIdentity(row)) ?? "no organization"})`);
+  const more = accepted.length > MAX_CHOICES ? `, and ${accepted.length - MAX_CHOICES} more` : "";
+  const error = invalidArgument({
+    field: "identity",
+    description: `several identities accept this token; name one, or a group of its organization as the scope: ${listed.join(", ")}${more}`,
+  });
+  error.details.metadata = { identities: choices.map(({ uid }) => uid).join(",") };
+  return error;
+}
+
+async function candidates(
+  reader: Database,
+  { claims }: Jwt,
+  identity: string,
+  organizations: readonly string[],
+): Promise<IdentityRow[]> {
+  if (identity === "") return await identitiesWithSubject(reader, claims, organizations);
   const row = isUid(identity) ? await findIdentity(reader, identity) : undefined;
   return row ? [row] : [];
 }
@@ -122,16 +174,27 @@ async function judge(
   return notAccepted(error.cause instanceof Error ? error.cause.message : "bad signature or unknown key");
 }
 
-/** Checks static keys for each relationship, and the published keys of the issuer once for all of them. */
-function signatureCheck(external: ExternalVerifier, jwt: Jwt, nowMs: number): SignatureCheck {
-  let published: Promise<unknown> | undefined;
+/**
+ * Checks static keys for each relationship, and the published keys of the issuer once for all those of an organization:
+ * whether the issuer can be asked depends on what the organization asks for otherwise.
+ */
+function signatureCheck(
+  external: ExternalVerifier,
+  jwt: Jwt,
+  nowMs: number,
+): { of(organization: string): SignatureCheck } {
+  const published = new Map<string, Promise<unknown>>();
   let cached: Promise<boolean | undefined> | undefined;
   return {
-    verify: ({ case: kind, value }) =>
-      kind === "staticKeys"
-        ? errorOf(verifySignature(jwt, pickKey(staticKeys(value), jwt.header)))
-        : (published ??= errorOf(external.verify(jwt, nowMs))),
-    byCachedKeys: () => (cached ??= external.isSigned(jwt, nowMs)),
+    of: (organization) => ({
+      verify({ case: kind, value }) {
+        if (kind === "staticKeys") return errorOf(verifySignature(jwt, pickKey(staticKeys(value), jwt.header)));
+        const known = published.get(organization) ?? errorOf(external.verify(jwt, nowMs, organization));
+        published.set(organization, known);
+        return known;
+      },
+      byCachedKeys: () => (cached ??= external.isSigned(jwt, nowMs)),
+    }),
   };
 }
 

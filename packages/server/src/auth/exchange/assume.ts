@@ -1,7 +1,7 @@
 import type { Caller, CallData } from "../../core/call.ts";
 import { withAuditReason } from "../audit.ts";
 import { type Jwt, rejection } from "../tokens/jwt.ts";
-import { type AcceptDeps, acceptingIdentity } from "./accept.ts";
+import { type AcceptDeps, acceptingIdentity, type Asked } from "./accept.ts";
 import { actClaims, MAX_ACT_LENGTH, MAX_PERSON_ACT_LENGTH } from "./act-claims.ts";
 import { endOf } from "./claim-match.ts";
 import { findIdentity, type IdentityRow } from "./identity-rows.ts";
@@ -17,9 +17,8 @@ export interface Assumed extends Pick<Caller, "act" | "external"> {
   end: number;
 }
 
-/** The identity or the identity provider that the request names; at most one of them is not empty. */
-export interface Requested {
-  identity: string;
+/** `identityProvider`: the one that the request names, or "". At most one of it and `identity` is not empty. */
+export interface Requested extends Asked {
   identityProvider: string;
 }
 
@@ -30,14 +29,15 @@ export interface Requested {
 export async function assumeIdentity(
   deps: AssumeDeps,
   jwt: Jwt,
-  { identity, identityProvider }: Requested,
+  requested: Requested,
   data: CallData,
 ): Promise<Assumed> {
+  const { identity, identityProvider } = requested;
   const tooLong = lengthRejection(jwt);
   if (tooLong) throw withAuditReason(rejectionError(tooLong, jwt, {}), { ...tooLong, identity });
   if (identityProvider !== "")
     return assumePerson(deps, jwt, { provider: identityProvider, named: { identityProvider } }, data);
-  const { row, relationship } = await acceptingIdentity(deps, jwt, identity, data);
+  const { row, relationship } = await acceptingIdentity(deps, jwt, requested, data);
   if (row.provider === "") return { row, end: endOf(relationship), act: actClaims(jwt.claims, MAX_ACT_LENGTH) };
   const named = identity === "" ? {} : { identity };
   return assumePerson(deps, jwt, { provider: row.provider, named, subject: row.subject }, data);

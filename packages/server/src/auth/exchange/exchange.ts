@@ -15,8 +15,13 @@ import { noteSeen } from "../tokens/commands.ts";
 export interface ExchangeRequest extends NarrowingRequest {
   /** The external token or a token of this issuer; for `refresh`, the refresh token. */
   bearer: string;
-  /** The identity to assume. Defaults to the one with the token's issuer and subject. */
+  /**
+   * The identity to assume. Defaults to the one with the token's issuer and subject, in the organizations of `scopes`
+   * when there are several.
+   */
   identity?: string;
+  /** Names of the organizations whose images the token is for: of several identities, theirs are preferred. */
+  organizations?: string[];
   /** Instead of an identity: the identity provider that the token was issued for; the token's person is signed in. */
   identityProvider?: string;
   /**
@@ -93,14 +98,16 @@ export function createExchanger(deps: ExchangeDeps): Exchanger {
 }
 
 async function exchange(context: Context, request: ExchangeRequest, data: CallData): Promise<ExchangeAnswer> {
-  const { bearer, identity = "", identityProvider = "", isForRegistry = false } = request;
+  const { bearer, identity = "", identityProvider = "", isForRegistry = false, organizations = [] } = request;
   const wanted = parseNarrowing(request, context.audiences);
   if (identity !== "" && identityProvider !== "")
     throw invalidArgument({ field: "identity", description: "cannot be named together with an identity provider" });
   const jwt = parseJwt(bearer, MAX_EXTERNAL_LENGTH);
   if (!jwt) throw rejection();
-  if (jwt.claims["iss"] !== context.config.baseUrl)
-    return exchangeExternal(context, jwt, wanted, { identity, identityProvider }, data);
+  if (jwt.claims["iss"] !== context.config.baseUrl) {
+    const requested = { identity, identityProvider, scopes: wanted.scopes ?? [], organizations };
+    return exchangeExternal(context, jwt, wanted, requested, data);
+  }
   if (identityProvider !== "") throw rejection();
   return exchangeOwn(context, jwt, wanted, { identity, isForRegistry }, data);
 }

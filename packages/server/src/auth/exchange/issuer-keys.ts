@@ -14,9 +14,9 @@ import { type Jwt, rejection } from "../tokens/jwt.ts";
 export interface ExternalVerifier {
   /**
    * Throws UNAUTHENTICATED for a token that its issuer did not sign, UNAVAILABLE when the issuer cannot be asked for
-   * its keys. Of the claims it reads `iss` alone.
+   * its keys. Of the claims it reads `iss` alone. `organization`: the one whose identity or provider names the issuer.
    */
-  verify(jwt: Jwt, nowMs: number): Promise<void>;
+  verify(jwt: Jwt, nowMs: number, organization: string): Promise<void>;
   /**
    * Whether the issuer signed the token, by the keys that are cached; asks nobody. Undefined when these do not decide.
    */
@@ -34,7 +34,10 @@ interface Failure {
 }
 
 const MAX_ISSUERS = 256;
-const MAX_UNDER_WAY = 32;
+// Issuers whose keys were never read that are asked concurrently: for all organizations, and for one. Those whose keys
+// were read before are asked whatever the others do.
+const MAX_NEW = 64;
+const MAX_NEW_OF_ONE = 8;
 const FRESH_MS = 600_000;
 const UNKNOWN_KID_COOLDOWN_MS = 30_000;
 const FAILED_MS = 5_000;
@@ -42,12 +45,15 @@ const MAX_DEPTH = 16;
 
 /**
  * Source: OpenID Connect Discovery 1.0 §4. Keys are cached for ten minutes. An unknown kid has them fetched again at
- * most every 30 s, a failure is cached for 5 s, and concurrent callers for the same issuer share one fetch.
+ * most every 30 s, a failure is cached for 5 s, and concurrent callers for the same issuer share one fetch. One
+ * organization has at most eight issuers asked concurrently whose keys were never read, and all together 64.
  */
 export function createExternalVerifier(fetch: GuardedFetch): ExternalVerifier {
   const known = createLru<string, Issuer>(MAX_ISSUERS);
   const failed = createLru<string, Failure>(MAX_ISSUERS);
   const underWay = new Map<string, Promise<Issuer>>();
+  /** The organizations for which new issuers are being asked. */
+  const asking: string[] = [];
 
   const load = async (issuer: string, nowMs: number): Promise<Issuer> => {
     try {
@@ -61,34 +67,49 @@ export function createExternalVerifier(fetch: GuardedFetch): ExternalVerifier {
       throw issuerFailure;
     }
   };
-  const loadOnce = (issuer: string, nowMs: number): Promise<Issuer> => {
+  const loadNew = async (issuer: string, nowMs: number, organization: string): Promise<Issuer> => {
+    asking.push(organization);
+    try {
+      return await load(issuer, nowMs);
+    } finally {
+      asking.splice(asking.indexOf(organization), 1);
+    }
+  };
+  const loadOnce = (issuer: string, nowMs: number, organization: string): Promise<Issuer> => {
     const running = underWay.get(issuer);
     if (running) return running;
     const failure = failed.get(issuer);
     if (failure && Math.abs(nowMs - failure.attemptedAtMs) < FAILED_MS) throw failure.error;
-    if (underWay.size >= MAX_UNDER_WAY)
+    const isNew = known.get(issuer) === undefined;
+    if (isNew && (asking.length >= MAX_NEW || asking.filter((one) => one === organization).length >= MAX_NEW_OF_ONE))
       throw new MoorageError(Code.Unavailable, "Unavailable: too many issuers are being asked", {
         retryAfterMs: 1_000,
       });
-    const started = load(issuer, nowMs).finally(() => underWay.delete(issuer));
+    const loading = isNew ? loadNew(issuer, nowMs, organization) : load(issuer, nowMs);
+    const started = loading.finally(() => underWay.delete(issuer));
     underWay.set(issuer, started);
     return started;
   };
-  const keyFor = async ({ header }: Jwt, issuer: string, nowMs: number): Promise<VerificationKey | undefined> => {
+  const keyFor = async (
+    { header }: Jwt,
+    issuer: string,
+    nowMs: number,
+    organization: string,
+  ): Promise<VerificationKey | undefined> => {
     const cached = known.get(issuer);
-    const fresh = isFresh(cached, nowMs) ? cached : await loadOnce(issuer, nowMs);
+    const fresh = isFresh(cached, nowMs) ? cached : await loadOnce(issuer, nowMs, organization);
     const key = pickKey(fresh.keys, header);
     if (key || Math.abs(nowMs - fresh.attemptedAtMs) < UNKNOWN_KID_COOLDOWN_MS) return key;
     // Set before the fetch, so that a failing one counts too.
     fresh.attemptedAtMs = nowMs;
-    return pickKey((await loadOnce(issuer, nowMs)).keys, header);
+    return pickKey((await loadOnce(issuer, nowMs, organization)).keys, header);
   };
 
   return {
-    async verify(jwt, nowMs) {
+    async verify(jwt, nowMs, organization) {
       const issuer = jwt.claims["iss"];
       if (typeof issuer !== "string" || !isIssuerUrl(issuer)) throw rejection();
-      await verifySignature(jwt, await keyFor(jwt, issuer, nowMs));
+      await verifySignature(jwt, await keyFor(jwt, issuer, nowMs, organization));
     },
     async isSigned(jwt, nowMs) {
       const cached = known.get(String(jwt.claims["iss"]));

@@ -1,6 +1,7 @@
 import type { Caller, CallData } from "../../core/call.ts";
 import { Code, MoorageError } from "../../errors.ts";
 import { type Person, personOf, type Provider, providerOf, signIn, subjectClaim } from "../../iam/index.ts";
+import { organizationOf } from "../../lib/uid.ts";
 import type { Database } from "../../store/index.ts";
 import { withAuditReason } from "../audit.ts";
 import type { CommandWriter } from "../../core/transactor.ts";
@@ -90,7 +91,7 @@ async function judge(
   if (claims["iss"] !== provider.issuer) return notAccepted("the provider has another issuer");
   if (!isFor(claims, provider.clientId)) return notAccepted("the token was not issued for the provider's client");
   try {
-    await external.verify(jwt, nowMs);
+    await external.verify(jwt, nowMs, organizationOf(provider.uid));
   } catch (error) {
     if (!(error instanceof MoorageError) || error.code !== Code.Unauthenticated) throw error;
     return notAccepted(error.cause instanceof Error ? error.cause.message : "bad signature or unknown key");

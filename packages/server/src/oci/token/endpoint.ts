@@ -12,7 +12,7 @@ import { answerError } from "../router.ts";
 import { sendJson } from "../send.ts";
 import { wholeBodyOf } from "../body.ts";
 import { grantedScopes } from "./grants.ts";
-import { parseScopes } from "./scopes.ts";
+import { parseScopes, type RepositoryScope } from "./scopes.ts";
 
 /** The dependencies of the token endpoint, beside those of the registry. */
 export interface TokenDeps extends RegistryDeps {
@@ -65,7 +65,7 @@ async function answerToken(deps: TokenDeps, exchange: Exchange): Promise<void> {
   const credential =
     req.method === "POST" ? formCredential(parameters) : headerCredential(deps, req.headers.authorization);
   const caller = await exchange.steps.identify(async () =>
-    credential ? callerOf(deps, exchange, credential) : ANONYMOUS,
+    credential ? callerOf(deps, exchange, credential, organizationsIn(wanted.scopes)) : ANONYMOUS,
   );
   const { granted, leftOut } = await deps.transactor.read({ ...callData, caller }, (call) =>
     grantedScopes(call, deps.config, wanted.scopes),
@@ -121,17 +121,28 @@ function formCredential(form: URLSearchParams): Credential {
   throw invalidArgument({ field: "grant_type", description: "must be password or refresh_token" });
 }
 
+/** The names of the organizations of the repositories. */
+function organizationsIn(scopes: RepositoryScope[]): string[] {
+  return [...new Set(scopes.map(({ name }) => name.split("/", 1)[0] ?? ""))];
+}
+
 /**
  * The caller of the credential: a platform token, a refresh token (which stays valid, since docker stores what it
  * logged in with), or the token of an external issuer, with the identity to assume as the user name. Throws
  * UNAUTHORIZED for all others, registry tokens included; the error gives the reason for an external token only.
  */
-async function callerOf(deps: TokenDeps, { callData }: Exchange, { user, secret }: Credential): Promise<Caller> {
+async function callerOf(
+  deps: TokenDeps,
+  { callData }: Exchange,
+  { user, secret }: Credential,
+  organizations: string[],
+): Promise<Caller> {
   try {
     if (isRefreshToken(secret)) return await deps.refreshTokens.read(secret, callData);
     const request = {
       bearer: secret,
       ...(isUid(user) && { identity: user }),
+      organizations,
       audiences: [deps.config.registryAudience],
       isForRegistry: true,
     };
