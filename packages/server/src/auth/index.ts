@@ -43,7 +43,7 @@ export { type AnswerError, createStsEndpoints, type StsDeps } from "./http/endpo
 export { createSecurityTokenService, type SecurityTokenService } from "./http/sts-service.ts";
 
 export interface AccessDeps {
-  config: Pick<Config, "baseUrl" | "registryAudience" | "accessTokenTtlMs" | "allowPrivateNetwork">;
+  config: Pick<Config, "baseUrl" | "registryAudience" | "accessTokenTtlMs" | "allowPrivateNetwork" | "dnsServers">;
   /** Sees committed data; never written to. */
   reader: Database;
   writer: CommandWriter;
@@ -73,6 +73,7 @@ export function createAccess({ config, reader, writer, secrets, auditor, log }: 
   const refreshTokens = createRefreshTokens({ reader, writer });
   const fetch = guardedFetch({
     allowPrivateNetwork: config.allowPrivateNetwork,
+    dnsServers: config.dnsServers,
     timeoutMs: FETCH_TIMEOUT_MS,
     maxBytes: FETCH_MAX_BYTES,
   });

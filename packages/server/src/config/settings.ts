@@ -101,6 +101,15 @@ export const TABLE = {
     "0",
     "1 allows the server to fetch from, and send events to, loopback and private addresses, and over plain HTTP: for development.",
   ),
+  dnsServers: setting(
+    listOf(
+      /^(?:\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?|\[[0-9a-f:]+\](?::\d{1,5})?|[0-9a-f]*:[0-9a-f:]+)$/i,
+      "an address",
+    ),
+    "MOORAGE_DNS_SERVERS",
+    "",
+    "Name servers to ask for issuers, sinks, mirrors and cloud providers, as address[:port], comma-separated. Default: those of the operating system, with its hosts file and search list, which do not count when this is set.",
+  ),
   trustedProxies: setting(
     list,
     "MOORAGE_TRUSTED_PROXIES",

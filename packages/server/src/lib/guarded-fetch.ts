@@ -1,11 +1,13 @@
-import { lookup as resolve, type LookupAddress } from "node:dns";
 import type { LookupFunction } from "node:net";
 import ipaddr from "ipaddr.js";
+import { createResolver } from "./dns/resolver.ts";
 
 /** The limits of a request to a URL that a user supplied. */
 export interface FetchOptions {
   /** Allows loopback and private addresses, and plain http. For development and tests. */
   allowPrivateNetwork: boolean;
+  /** The name servers; with none, those of the operating system. */
+  dnsServers?: readonly string[];
   /** For the whole exchange: name resolution, connection, headers and body. */
   timeoutMs: number;
   /** Of the response body. */
@@ -44,13 +46,14 @@ export class FetchError extends Error {
  * bodies over the limit are refused. Every call has its own connection, closed at its end. Throws a FetchError.
  */
 export function guardedFetch(options: FetchOptions): GuardedFetch {
+  const lookup = checkedLookup(options);
   return async (text, init = {}) => {
     const url = checkedUrl(text, options);
     // Imported on first use: a server that never fetches saves 10 MiB of memory. The signal also ends a connection
     // attempt.
     const { Agent, request } = await import("undici");
     const agent = new Agent({
-      connect: { lookup: checkedLookup(options), timeout: options.timeoutMs },
+      connect: { lookup, timeout: options.timeoutMs },
       connections: 1,
       maxHeaderSize: 16_384,
     });
@@ -97,17 +100,28 @@ export function checkedUrl(text: string, { allowPrivateNetwork }: Pick<FetchOpti
   return url;
 }
 
-/** Resolves a name for the connection, and returns its addresses only if every one of them may be reached. */
-export function checkedLookup({ allowPrivateNetwork }: Pick<FetchOptions, "allowPrivateNetwork">): LookupFunction {
+/** What may be reached, and who is asked for names. */
+export type LookupRules = Pick<FetchOptions, "allowPrivateNetwork" | "dnsServers">;
+
+/**
+ * Resolves a name for the connection, and returns its addresses only if every one of them may be reached. Look-ups take
+ * no thread and end after 5 seconds (lib/dns/resolver.ts).
+ */
+export function checkedLookup({ allowPrivateNetwork, dnsServers = [] }: LookupRules): LookupFunction {
   const mayReach = (address: string): boolean => allowPrivateNetwork || isPublicAddress(address);
-  return (hostname, options, callback) => {
-    resolve(hostname, { ...options, all: true }, (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => {
-      const first = addresses?.[0];
-      if (error || !first) return callback(error ?? new FetchError("failed", "the name has no address"), "");
-      if (!addresses.every(({ address }) => mayReach(address)))
-        return callback(new FetchError("refused", "the address is not a public one"), "");
-      return options.all ? callback(null, addresses) : callback(null, first.address, first.family);
-    });
+  const resolve = createResolver({ servers: dnsServers });
+  return (hostname, { all, family }, callback) => {
+    resolve(hostname).then(
+      (addresses) => {
+        if (!addresses.every(({ address }) => mayReach(address)))
+          return callback(new FetchError("refused", "the address is not a public one"), "");
+        const fit = addresses.filter((one) => (family !== 4 && family !== 6) || one.family === family);
+        const [first] = fit;
+        if (first === undefined) return callback(new FetchError("failed", "the name has no address"), "");
+        return all ? callback(null, fit) : callback(null, first.address, first.family);
+      },
+      (error: NodeJS.ErrnoException) => callback(error, ""),
+    );
   };
 }
 

@@ -1,3 +1,19 @@
+/** A semaphore for each key; those that nothing runs under are dropped. */
+export function createSemaphores(limit: number): <T>(key: string, work: () => Promise<T>) => Promise<T> {
+  const semaphores = new Map<string, { run: ReturnType<typeof createSemaphore>; users: number }>();
+  return async (key, work) => {
+    const semaphore = semaphores.get(key) ?? { run: createSemaphore(limit), users: 0 };
+    semaphores.set(key, semaphore);
+    semaphore.users += 1;
+    try {
+      return await semaphore.run(work);
+    } finally {
+      semaphore.users -= 1;
+      if (semaphore.users === 0) semaphores.delete(key);
+    }
+  };
+}
+
 /** A semaphore: runs at most so many of its tasks concurrently; the others wait in order. */
 export function createSemaphore(limit: number): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];

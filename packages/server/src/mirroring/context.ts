@@ -18,7 +18,7 @@ export interface MirrorDeps {
   clock: Clock;
   metrics: MirrorMetrics;
   log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
-  config: Pick<Config, "allowPrivateNetwork" | "maxManifestBytes" | "mirrorWorkers">;
+  config: Pick<Config, "allowPrivateNetwork" | "dnsServers" | "maxManifestBytes" | "mirrorWorkers">;
 }
 
 /** A copy job: the source repository and the repo it goes to. */

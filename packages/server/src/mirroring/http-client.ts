@@ -5,6 +5,8 @@ import { checkedLookup, checkedUrl, FetchError, fetchError, isEncoded } from "..
 export interface StreamOptions {
   /** Allows loopback and private addresses, and plain http. For development and tests. */
   allowPrivateNetwork: boolean;
+  /** The name servers; with none, those of the operating system. */
+  dnsServers?: readonly string[];
   /** For resolving a name and connecting. */
   connectTimeoutMs: number;
   /** From the request to the headers of the answer. */

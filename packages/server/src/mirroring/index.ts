@@ -29,6 +29,7 @@ const FOR_PULLS = { retries: 1, maxWaitMs: 1_000 };
 export function openMirroring(deps: MirrorDeps): Mirroring {
   const client = openStreamClient({
     allowPrivateNetwork: deps.config.allowPrivateNetwork,
+    dnsServers: deps.config.dnsServers,
     connections: CONNECTIONS,
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
     headTimeoutMs: HEAD_TIMEOUT_MS,

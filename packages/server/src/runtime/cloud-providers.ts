@@ -8,19 +8,19 @@ const FETCH_TIMEOUT_MS = 5_000;
 const FETCH_MAX_BYTES = 64 * 1024;
 const TOKEN_TTL_MS = 300_000;
 
-type Settings = Pick<Config, "awsStsUrl" | "googleStsUrl" | "azureLoginUrl" | "allowPrivateNetwork">;
+type Settings = Pick<Config, "awsStsUrl" | "googleStsUrl" | "azureLoginUrl" | "allowPrivateNetwork" | "dnsServers">;
 
 /**
  * The cloud providers of the settings, with tokens that grant nothing in this installation. `tokens` is called when the
  * first one is made.
  */
 export function accountProviders(config: Settings, tokens: () => Pick<Tokens, "mint">): AccountProviders {
-  const { awsStsUrl, googleStsUrl, azureLoginUrl, allowPrivateNetwork } = config;
+  const { awsStsUrl, googleStsUrl, azureLoginUrl, allowPrivateNetwork, dnsServers } = config;
   return {
     awsStsUrl,
     googleStsUrl,
     azureLoginUrl,
-    fetch: guardedFetch({ allowPrivateNetwork, timeoutMs: FETCH_TIMEOUT_MS, maxBytes: FETCH_MAX_BYTES }),
+    fetch: guardedFetch({ allowPrivateNetwork, dnsServers, timeoutMs: FETCH_TIMEOUT_MS, maxBytes: FETCH_MAX_BYTES }),
     async idToken(group, audience, nowMs) {
       const { token } = await tokens().mint({
         type: "account",

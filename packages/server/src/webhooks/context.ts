@@ -19,6 +19,7 @@ export interface DeliveryDeps {
   config: Pick<
     Config,
     | "allowPrivateNetwork"
+    | "dnsServers"
     | "baseUrl"
     | "databasePoolSize"
     | "drainTimeoutMs"

@@ -10,7 +10,7 @@ const ask = (
   isFailing = false,
 ): Promise<string | string[]> =>
   new Promise((resolve) =>
-    lookups(() => isFailing)(name, options, (error, found) => {
+    lookups("acme", () => isFailing)(name, options, (error, found) => {
       resolve(
         error ? error.message : typeof found === "string" ? found : found.map(({ address }: LookupAddress) => address),
       );

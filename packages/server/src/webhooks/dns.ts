@@ -1,37 +1,36 @@
 import type { LookupAddress } from "node:dns";
 import type { LookupFunction } from "node:net";
-import { checkedLookup, FetchError } from "../lib/guarded-fetch.ts";
-import { createSemaphore } from "../lib/semaphore.ts";
+import { checkedLookup, FetchError, type LookupRules } from "../lib/guarded-fetch.ts";
+import { createSemaphores } from "../lib/semaphore.ts";
 
-export interface LookupOptions {
-  allowPrivateNetwork: boolean;
+export interface LookupOptions extends LookupRules {
   timeoutMs: number;
 }
 
 type Found = { error: Error } | { addresses: LookupAddress[] };
 
-// Node resolves names on its small thread pool, which also reads files: slow names must not occupy all its threads.
-// Sinks that fail have their own limit, so that they delay only each other.
-const CONCURRENCY = { failing: 1, others: 2 };
+// Of one organization's sinks. Those that fail have their own limit, so that they delay only each other.
+const CONCURRENCY = { failing: 2, others: 8 };
 
 /**
- * Makes the lookup functions of sinks. Addresses are checked as in lib/guarded-fetch.ts; few lookups run concurrently,
- * and connections that are opened together to one name share one. `isFailing`: whether the last attempt to reach the
- * sink failed. A lookup that cannot start within `timeoutMs` fails.
+ * Makes the lookup functions of sinks. Addresses are checked as in lib/guarded-fetch.ts; few lookups of an organization
+ * run concurrently, and connections that are opened together to one name share one. `isFailing`: whether the last
+ * attempt to reach the sink failed. A lookup that cannot start within `timeoutMs` fails.
  */
 export function createLookups({
-  allowPrivateNetwork,
   timeoutMs,
-}: LookupOptions): (isFailing: () => boolean) => LookupFunction {
-  const resolve = checkedLookup({ allowPrivateNetwork });
+  ...rules
+}: LookupOptions): (organization: string, isFailing: () => boolean) => LookupFunction {
+  const resolve = checkedLookup(rules);
   const underWay = new Map<string, Promise<Found>>();
-  const semaphores = { failing: createSemaphore(CONCURRENCY.failing), others: createSemaphore(CONCURRENCY.others) };
-  const find = (name: string, kind: keyof typeof semaphores): Promise<Found> => {
-    const key = `${kind} ${name}`;
+  const semaphores = { failing: createSemaphores(CONCURRENCY.failing), others: createSemaphores(CONCURRENCY.others) };
+  const find = (organization: string, name: string, kind: keyof typeof semaphores): Promise<Found> => {
+    const key = `${organization} ${kind} ${name}`;
     const known = underWay.get(key);
     if (known !== undefined) return known;
     const askedMs = performance.now();
     const found = semaphores[kind](
+      organization,
       () =>
         new Promise<Found>((done) => {
           if (performance.now() - askedMs > timeoutMs)
@@ -44,9 +43,9 @@ export function createLookups({
     underWay.set(key, found);
     return found;
   };
-  return (isFailing) =>
+  return (organization, isFailing) =>
     (name, { all, family }, callback) => {
-      void find(name, isFailing() ? "failing" : "others").then((found) => {
+      void find(organization, name, isFailing() ? "failing" : "others").then((found) => {
         if ("error" in found) return callback(found.error, "");
         const fit = found.addresses.filter((one) => (family !== 4 && family !== 6) || one.family === family);
         const [first] = fit;

@@ -1,4 +1,5 @@
 import type { DeliveryTarget } from "../events/index.ts";
+import { organizationOf } from "../lib/uid.ts";
 import type { DeliveryDeps } from "./context.ts";
 import { type AdaptiveRate, createAdaptiveRate } from "./adaptive-rate.ts";
 import { createLookups } from "./dns.ts";
@@ -50,15 +51,16 @@ const WARN_EVERY_MS = 60_000;
 export function createSubscriptionStates(deps: Pick<DeliveryDeps, "config" | "log" | "metrics">): SubscriptionStates {
   const {
     allowPrivateNetwork,
+    dnsServers,
     eventsTimeoutMs: timeoutMs,
     eventsConcurrency: connections,
     eventsRetryMs,
   } = deps.config;
   const all = new Map<string, Entry>();
-  const lookups = createLookups({ allowPrivateNetwork, timeoutMs });
+  const lookups = createLookups({ allowPrivateNetwork, dnsServers, timeoutMs });
   const add = (subscription: string): Entry => {
     const adaptiveRate = createAdaptiveRate(connections, eventsRetryMs[0]);
-    const lookup = lookups(() => adaptiveRate.failures() > 0);
+    const lookup = lookups(organizationOf(subscription), () => adaptiveRate.failures() > 0);
     const entry: Entry = {
       usedMs: 0,
       adaptiveRate,

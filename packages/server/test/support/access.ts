@@ -31,12 +31,16 @@ export interface AccessHouse extends Access {
   close(): Promise<void>;
 }
 
-export async function openAccess({ allowPrivateNetwork = true } = {}): Promise<AccessHouse> {
+/** `env`: settings beside those of every test. */
+export async function openAccess({
+  allowPrivateNetwork = true,
+  env = {} as Record<string, string>,
+} = {}): Promise<AccessHouse> {
   const folder = mkdtempSync(join(tmpdir(), "moorage-access-"));
   const clock = { nowMs: Date.now() };
   const composition = await openComposition(
     folder,
-    { MOORAGE_ALLOW_PRIVATE_NETWORK: allowPrivateNetwork ? "1" : "0" },
+    { MOORAGE_ALLOW_PRIVATE_NETWORK: allowPrivateNetwork ? "1" : "0", ...env },
     { clock: { nowMs: () => clock.nowMs } },
   );
   const { access, auditor, config, db, secrets, store } = composition;

@@ -3,20 +3,24 @@ import { create } from "@bufbuild/protobuf";
 import { type CreateSubscriptionRequest, SubscriptionSchema } from "@moorage/api";
 import type { Config } from "../../config/index.ts";
 import { checkedLookup, checkedUrl, FetchError } from "../../lib/guarded-fetch.ts";
+import { createSemaphores } from "../../lib/semaphore.ts";
+import { organizationOf } from "../../lib/uid.ts";
 import { invalidArgument } from "../../errors.ts";
 import { subscriptionViolations } from "./fields.ts";
 
 export interface SinkRules extends Pick<Config, "allowPrivateNetwork" | "eventsPrefix"> {
+  /** The name servers; with none, those of the operating system. */
+  dnsServers?: readonly string[];
   /** The time for resolving a name, in milliseconds. Defaults to 5 seconds. */
   timeoutMs?: number;
-  /** Defaults to the resolver of the operating system. */
+  /** Defaults to the look-up of the guarded fetch. */
   lookup?: LookupFunction;
 }
 
 export type SinkCheck = (request: CreateSubscriptionRequest) => Promise<void>;
 
 const TIMEOUT_MS = 5_000;
-// Names are resolved in a small thread pool that also reads files.
+// Of the subscriptions of one organization.
 const LOOKUP_CONCURRENCY = 2;
 
 /**
@@ -28,48 +32,48 @@ const LOOKUP_CONCURRENCY = 2;
 export function createSinkCheck({
   allowPrivateNetwork,
   eventsPrefix,
+  dnsServers = [],
   timeoutMs = TIMEOUT_MS,
   lookup,
 }: SinkRules): SinkCheck {
-  const resolve = lookup ?? checkedLookup({ allowPrivateNetwork });
-  const queues = Array.from({ length: LOOKUP_CONCURRENCY }, (): Promise<unknown> => Promise.resolve());
-  let started = 0;
+  const resolve = lookup ?? checkedLookup({ allowPrivateNetwork, dnsServers });
+  const semaphores = createSemaphores(LOOKUP_CONCURRENCY);
 
   /**
-   * Looks a name up after those before it in its queue. Null when it may be used. Undefined when the result is not
-   * known in time.
+   * Looks a name up when fewer than two of the organization's are being looked up. Null when it may be used. Undefined
+   * when the result is not known in time.
    */
-  const lookUp = async (name: string): Promise<Error | null | undefined> => {
+  const lookUp = async (organization: string, name: string): Promise<Error | null | undefined> => {
     const { promise: late, resolve: giveUp } = Promise.withResolvers<undefined>();
     let isLate = false;
     const timer = setTimeout(() => {
       isLate = true;
       giveUp(undefined);
     }, timeoutMs);
-    const queue = started++ % queues.length;
-    const found = (queues[queue] ?? late).then(() =>
-      isLate ? undefined : new Promise<Error | null>((done) => resolve(name, {}, done)),
+    const found = semaphores(organization, async () =>
+      isLate ? undefined : await new Promise<Error | null>((done) => resolve(name, {}, done)),
     );
-    queues[queue] = found.catch(() => {});
     const result = await Promise.race([found, late]);
     clearTimeout(timer);
     return result;
   };
-  const faultOf = async (sink: string): Promise<string | undefined> => {
+  const faultOf = async (organization: string, sink: string): Promise<string | undefined> => {
     if (allowPrivateNetwork) return undefined;
     try {
       const { hostname, protocol } = new URL(sink);
       if (protocol !== "https:") return "must be an https URL";
       checkedUrl(sink, { allowPrivateNetwork });
-      return faultIn(await lookUp(hostname.replace(/^\[|\]$/g, "")));
+      return faultIn(await lookUp(organization, hostname.replace(/^\[|\]$/g, "")));
     } catch (error) {
       if (error instanceof FetchError) return faultIn(error);
       throw error;
     }
   };
-  return async ({ subscription = create(SubscriptionSchema) }) => {
+  return async ({ parent, subscription = create(SubscriptionSchema) }) => {
     const violations = subscriptionViolations(subscription, eventsPrefix);
-    const description = violations.some(({ field }) => field === "sink") ? undefined : await faultOf(subscription.sink);
+    const description = violations.some(({ field }) => field === "sink")
+      ? undefined
+      : await faultOf(organizationOf(parent), subscription.sink);
     if (description !== undefined) violations.push({ field: "sink", description });
     if (violations.length > 0) throw invalidArgument(...violations);
   };
