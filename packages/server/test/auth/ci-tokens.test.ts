@@ -347,11 +347,21 @@ test("without a uid as the user name, the one identity with the issuer and subje
     await issuer.sign(githubClaims(issuer, server.url), {}, newKey("one").privateKey),
     nobody,
   );
+  const { uid: beta } = await server.api("POST", "/iam/v2/groups", { name: "beta" });
+  const { uid: planted } = await server.api("POST", `/iam/v2/identities/${beta}`, {
+    name: "planted",
+    claimMatch: exact,
+  });
+  assert.equal((await askToken(house, "moorage", token)).status, 200, "the image's organization is acme");
+  const elsewhere = await askToken(house, "moorage", token, "repository:gamma/app:pull");
+  assert.equal(elsewhere.status, 400);
+  assert.ok(elsewhere.json.message.includes(`${planted} (beta)`), elsewhere.text);
   await house.identity(exact);
   const twice = await askToken(house, "moorage", token);
-  assert.deepEqual(
-    [twice.status, twice.json.message],
-    [400, "Invalid argument: identity: several identities accept this token: name one of them"],
+  assert.equal(twice.status, 400);
+  assert.match(
+    twice.json.message,
+    /^Invalid argument: identity: several identities accept this token; name one, or a group of its organization as the scope: \S+ \(acme\), \S+ \(acme\)$/,
   );
 });
 
