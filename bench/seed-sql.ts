@@ -93,7 +93,6 @@ export function seedStatements(
     `insert into groups (uid, parent, name, description, verified, kind, status, resource_limits, create_time, update_time)
       select '${organization}/' || ${hex(16)}, '${organization}', 'team-' || ${pad("s.i")}, '', 0, 0, 0, '{}', ${times} from ${series(groups)} as s`,
     `create temporary table bench_groups as select cast(substr(name, 6) as integer) as i, uid, name from groups where parent = '${organization}'`,
-    `insert into group_names (parent, name, uid) select '${organization}', name, uid from bench_groups`,
     `insert into ancestry (kind, ancestor, name, uid)
       select 'groups', '${organization}', name, uid from bench_groups union all select 'groups', uid, name, uid from bench_groups`,
     `insert into counters (kind, ancestor, n)
@@ -105,7 +104,6 @@ export function seedStatements(
       (tags) => `insert into repos ${REPO_COLUMNS}
       select '${organization}/' || ${hex(16)}, '${organization}', ${repoValues(`'${taggedName(tags)}'`)} from ${series(1)} as s`,
     ),
-    `insert into group_names (parent, name, uid) select parent, name, uid from repos order by parent, name`,
     `insert into ancestry (kind, ancestor, name, uid) select 'repos', '${organization}', name, uid from repos where ${inOrganization} order by name, uid`,
     `insert into ancestry (kind, ancestor, name, uid)
       select 'repos', parent, name, uid from repos where parent <> '${organization}' order by parent, name, uid`,

@@ -41,7 +41,6 @@ export const EXPORTED_TABLES: readonly ExportedTable[] = [
   { name: "device_codes", key: ["hash"] },
   { name: "sessions", key: ["hash"] },
   { name: "audit_entries", key: ["uid"] },
-  { name: "group_names", key: ["parent", "name"] },
   { name: "repos", key: ["uid"], weight: "length(readme) + length(description) + length(active_tags)" },
   { name: "tags", key: ["uid"] },
   { name: "tag_history", key: ["repo", "tag", "time"] },

@@ -2,13 +2,12 @@ import type { DescMessage, Message, MessageInitShape, MessageShape } from "@bufb
 import { create } from "@bufbuild/protobuf";
 import type { FieldMask } from "@bufbuild/protobuf/wkt";
 import type { Kysely } from "kysely";
-import { isUid, newUid, parentOf } from "../lib/uid.ts";
+import { isUid, newUid } from "../lib/uid.ts";
 import type { Call } from "../core/call.ts";
 import { alreadyExists, notFound } from "../errors.ts";
 import {
   addToAncestors,
   type Database,
-  dropName,
   type Kind,
   removeFromAncestors,
   renameInAncestors,
@@ -16,7 +15,6 @@ import {
   type Row,
   selectArrays,
   statement,
-  takeName,
 } from "../store/index.ts";
 import { applyMask } from "./masks.ts";
 import { type Layout, type Stored, storedRow } from "../core/stored.ts";
@@ -28,8 +26,6 @@ export interface ResourceSpec<D extends DescMessage, T extends ResourceTable> {
   table: T;
   /** Set if the resource is counted and found through its ancestors. */
   kind?: Kind;
-  /** Whether its names are unique among both groups and repos of the parent. */
-  sharesNames?: boolean;
   toMessage: (row: Row<T>) => MessageInitShape<D>;
   /** The columns that an update can change. */
   toRow: (message: MessageShape<D>) => Partial<Row<T>>;
@@ -93,7 +89,6 @@ export function resource<D extends DescMessage, T extends ResourceTable>(spec: R
       const uid = newUid(parent);
       const row = { ...values, uid, parent } as unknown as Row<T>;
       const { name = "" } = named(row);
-      if (spec.sharesNames && !(await takeName(call.tx, parent, name, uid))) throw alreadyExists(type, name);
       const result = await plain(call.tx)
         .insertInto(spec.table as ResourceTable)
         .values({ ...row })
@@ -116,10 +111,6 @@ export function resource<D extends DescMessage, T extends ResourceTable>(spec: R
       const changes: Record<string, unknown> = { ...spec.toRow(after) };
       if ("update_time" in before) changes["update_time"] = call.nowMs;
       const [from, to] = [named(before).name ?? "", String(changes["name"] ?? "")];
-      if (from !== to && spec.sharesNames) {
-        if (!(await takeName(call.tx, parentOf(uid), to, uid))) throw alreadyExists(type, to);
-        await dropName(call.tx, uid, from);
-      }
       if (from !== to && spec.kind !== undefined) await renameInAncestors(call.tx, spec.kind, uid, from, to);
       await plain(call.tx)
         .updateTable(spec.table as ResourceTable)
@@ -134,7 +125,6 @@ export function resource<D extends DescMessage, T extends ResourceTable>(spec: R
         .deleteFrom(spec.table as ResourceTable)
         .where("uid", "=", uid)
         .execute();
-      if (spec.sharesNames) await dropName(call.tx, uid, name);
       if (spec.kind !== undefined) await removeFromAncestors(call.tx, spec.kind, uid, name);
     },
   };

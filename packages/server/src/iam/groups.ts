@@ -19,7 +19,6 @@ export const groups = resource({
   message: GroupSchema,
   table: "groups",
   kind: "groups",
-  sharesNames: true,
   toMessage: LAYOUT.ofRow,
   toRow,
 });
@@ -51,7 +50,9 @@ export function groupsService({ pageTokenKey, ownerRole }: ServiceContext): Serv
       return groups.toMessage(made);
     },
     updateGroup: (call, { group = create(GroupSchema), updateMask }) =>
-      groups.patch(call, group.uid, group, updateMask),
+      groups.patch(call, group.uid, group, updateMask, async (before, after) => {
+        if (before.name !== after.name) await groups.requireFree(call.tx, before.parent, after.name);
+      }),
     async deleteGroup(call, { uid }) {
       const row = await groups.get(call.tx, uid);
       const left = await leftBelow(call, uid);

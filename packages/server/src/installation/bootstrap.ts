@@ -9,7 +9,7 @@ import { resealSubscriptions } from "../events/index.ts";
 import { ensureBuiltInRoles, resealProviders } from "../iam/index.ts";
 import { requireFinished } from "./marker.ts";
 import { resealMirrors } from "../registry/index.ts";
-import { addToAncestors, type Database, type Store, takeName } from "../store/index.ts";
+import { addToAncestors, type Database, type Store } from "../store/index.ts";
 
 /** What the server needs to know about its installation. */
 export interface Installation {
@@ -138,7 +138,6 @@ async function organization(
   nowMs: number,
 ): Promise<string> {
   const uid = newUid("");
-  await takeName(tx, "", name, uid);
   await tx
     .insertInto("groups")
     .values({

@@ -34,7 +34,6 @@ export const repos = resource({
   message: RepoSchema,
   table: "repos",
   kind: "repos",
-  sharesNames: true,
   toMessage: LAYOUT.ofRow,
   toRow,
 });
@@ -66,9 +65,10 @@ export function reposService({ pageTokenKey, secrets }: ServiceContext): Service
       return repos.toMessage(row);
     },
     updateRepo: (call, { repo = create(RepoSchema), updateMask }) =>
-      repos.patch(call, repo.uid, repo, updateMask, (before, after) => {
+      repos.patch(call, repo.uid, repo, updateMask, async (before, after) => {
         validatePolicy(after.tagPolicy);
-        return updateMirror(call, secrets, before.uid, before.sync_config, after.syncConfig);
+        if (before.name !== after.name) await repos.requireFree(call.tx, before.parent, after.name);
+        await updateMirror(call, secrets, before.uid, before.sync_config, after.syncConfig);
       }),
     async deleteRepo(call, { uid }) {
       const row = await repos.get(call.tx, uid);

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { ancestorsOf, parentOf } from "../lib/uid.ts";
+import { ancestorsOf } from "../lib/uid.ts";
 import type { Database } from "./store.ts";
 
 // Lists below a group, in the order of names, come from one index instead of a sort over all resources: (kind,
@@ -69,19 +69,4 @@ export async function renameInAncestors(
     .where("name", "=", from)
     .where("uid", "=", uid)
     .execute();
-}
-
-/** Reserves a name under a parent, for a group or a repo. False when it is taken. */
-export async function takeName(tx: Database, parent: string, name: string, uid: string): Promise<boolean> {
-  const result = await tx
-    .insertInto("group_names")
-    .values({ parent, name, uid })
-    .onConflict((conflict) => conflict.doNothing())
-    .executeTakeFirst();
-  return (result.numInsertedOrUpdatedRows ?? 0n) > 0n;
-}
-
-/** Releases a name. */
-export async function dropName(tx: Database, uid: string, name: string): Promise<void> {
-  await tx.deleteFrom("group_names").where("parent", "=", parentOf(uid)).where("name", "=", name).execute();
 }

@@ -1,12 +1,4 @@
-export {
-  addToAncestors,
-  changeCount,
-  dropName,
-  type Kind,
-  removeFromAncestors,
-  renameInAncestors,
-  takeName,
-} from "./ancestry.ts";
+export { addToAncestors, changeCount, type Kind, removeFromAncestors, renameInAncestors } from "./ancestry.ts";
 export { type Bindable, embeddedOf } from "./embedded.ts";
 export { TransientError } from "./failures.ts";
 export { commitTogether, type Work } from "./group-commit.ts";

@@ -210,6 +210,16 @@ export const MIGRATIONS: Migration[] = [
       `create index identities_creator on identities (creator) where creator <> ''`,
     ],
   },
+  {
+    version: 14,
+    name: "groups and repos of one name",
+    statements: [
+      // A name was taken by a group or a repo; now by one of each.
+      `create unique index groups_name on groups (parent, name)`,
+      `create unique index repos_parent_name on repos (parent, name)`,
+      `drop table group_names`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

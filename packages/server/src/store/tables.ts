@@ -208,8 +208,6 @@ export interface Tables {
     remote_address: string;
     user_agent: string;
   };
-  /** The names under a parent, unique among groups and repos. */
-  group_names: { parent: string; name: string; uid: string };
   repos: {
     uid: string;
     parent: string;

@@ -18,8 +18,8 @@ const addEvent = statement(
 const numberIt = statement(
   "insert into event_numbers (subject, number) values ('c', 1) on conflict (subject) do update set number = number + 1",
 );
-const addName = statement("insert into group_names (parent, name, uid) values ('', ?, 'u')");
-const readNames = statement<{ name: string }>("select name from group_names");
+const addName = statement("insert into installation (key, value) values (?, 'u')");
+const readNames = statement<{ name: string }>("select key as name from installation order by key");
 const take = statement<{ id: string }>("delete from event_outbox returning id");
 
 function open(t: TestContext) {
@@ -67,7 +67,7 @@ test("commits that change only uncached tables are not counted, all others are",
   assert.equal(await change([(tx) => addName(tx, "three")], other), true, "another process's connection");
   assert.equal(await change([(tx) => addName(tx, "four"), FAILS]), true);
   assert.equal(
-    await change([(tx) => tx.insertInto("group_names").values({ parent: "", name: "five", uid: "u" }).execute()]),
+    await change([(tx) => tx.insertInto("installation").values({ key: "five", value: "u" }).execute()]),
     true,
     "by the query builder",
   );
@@ -76,10 +76,10 @@ test("commits that change only uncached tables are not counted, all others are",
     false,
   );
   assert.equal(
-    await change([(tx) => tx.deleteFrom("group_names").where("name", "=", "five").returning("name").execute()]),
+    await change([(tx) => tx.deleteFrom("installation").where("key", "=", "five").returning("key").execute()]),
     true,
   );
-  assert.equal(await change([async () => writer.raw.exec("update group_names set uid = 'v'")]), true, "by hand");
+  assert.equal(await change([async () => writer.raw.exec("update installation set value = 'v'")]), true, "by hand");
   assert.deepEqual(
     (await readNames(writer.db)).map(({ name }) => name),
     ["four", "one", "three", "two"],
@@ -96,9 +96,9 @@ test("writes outside of a transaction are counted too", async (t) => {
   assert.equal(await version(), before);
   for (const write of [
     () => addName(db, "one"),
-    () => db.deleteFrom("group_names").execute(),
+    () => db.deleteFrom("installation").execute(),
     async () => raw.exec("create table more (n integer)"),
-    async () => raw.exec("begin immediate; update group_names set uid = ''; commit"),
+    async () => raw.exec("begin immediate; update installation set value = ''; commit"),
     () => db.transaction().execute((tx) => addName(tx, "two")),
   ]) {
     const old = await version();

@@ -291,26 +291,6 @@ const derived: [string, string[], (db: Database, broken: Broken) => Promise<unkn
         .values({ kind: "repos", ancestor: newUid(""), name: "api", uid: repo })
         .execute(),
   ],
-  ["names that are missing", ["name-missing"], (db) => db.deleteFrom("group_names").execute()],
-  [
-    "a name that nobody has",
-    ["name-stale"],
-    (db, { organization }) =>
-      db
-        .insertInto("group_names")
-        .values({ parent: organization, name: "taken", uid: newUid(organization) })
-        .execute(),
-  ],
-  [
-    "a name that another holds",
-    ["name-missing", "name-stale"],
-    (db, { web }) =>
-      db
-        .updateTable("group_names")
-        .set({ uid: newUid("") })
-        .where("uid", "=", web)
-        .execute(),
-  ],
 ];
 
 test("values that derive from other rows are recomputed", { timeout: 120_000 }, async (t) => {
@@ -320,7 +300,6 @@ test("values that derive from other rows are recomputed", { timeout: 120_000 }, 
       const before = await Promise.all([
         broken.db.selectFrom("counters").selectAll().where("n", "<>", 0).orderBy("kind").orderBy("ancestor").execute(),
         broken.db.selectFrom("ancestry").selectAll().orderBy("uid").orderBy("ancestor").execute(),
-        broken.db.selectFrom("group_names").selectAll().orderBy("uid").execute(),
       ]);
       await breakIt(broken.db, broken);
       await foundAndMended(broken, expected);
@@ -334,7 +313,6 @@ test("values that derive from other rows are recomputed", { timeout: 120_000 }, 
             .orderBy("ancestor")
             .execute(),
           broken.db.selectFrom("ancestry").selectAll().orderBy("uid").orderBy("ancestor").execute(),
-          broken.db.selectFrom("group_names").selectAll().orderBy("uid").execute(),
         ]),
         before,
         "as it was before",

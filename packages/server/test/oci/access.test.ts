@@ -15,7 +15,6 @@ test("an image path follows renames, and reaches only groups and repos with vali
     api,
     pushImage,
     registry,
-    platform,
   } = await startInstallation(t);
   const team = await api("POST", `/iam/v2/groups/${org}`, { name: "team-a" });
   const spaced = await api("POST", `/iam/v2/groups/${org}`, { name: "team b" });
@@ -35,29 +34,6 @@ test("an image path follows renames, and reaches only groups and repos with vali
     history.map(({ digest }) => digest),
     [image.digest],
   );
-
-  // Groups and repos under one parent share one namespace: on creation, on renaming and on a push.
-  await api("POST", `/iam/v2/groups/${team.uid}`, { name: "inner" });
-  assert.equal(
-    (await ask("POST", `/registry/v2/repos/${team.uid}`, { token: platform, json: { name: "inner" } })).status,
-    409,
-  );
-  assert.equal(
-    (await ask("PATCH", `/registry/v2/repos/${repo?.uid}`, { token: platform, json: { name: "inner" } })).status,
-    409,
-  );
-  assert.equal(
-    (await ask("POST", `/iam/v2/groups/${team.uid}`, { token: platform, json: { name: "api2" } })).status,
-    409,
-  );
-  for (const [name, message] of [
-    ["inner", /^"inner" is a group of images here/],
-    ["api2/below", /^"api2" is an image here/],
-  ] as const) {
-    const rejected = await ask("POST", `/v2/acme/team-c/${name}/blobs/uploads/`, { token: registry });
-    assert.equal(rejected.status, 409);
-    assert.match(rejected.json.errors[0]?.message ?? "", message);
-  }
 });
 
 test("a rejected push creates no repo and no group", async (t) => {

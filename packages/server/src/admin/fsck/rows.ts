@@ -163,32 +163,6 @@ export const ROW_CHECKS: readonly RowCheck[] = [
     show: ["kind", "uid"],
   },
   {
-    kind: "name-stale",
-    meaning: "a name is taken by a group or a repo that is gone or has another one",
-    find: `select n.parent, n.name, n.uid from group_names as n where not exists (select 1 from groups as g where g.uid = n.uid and g.parent = n.parent and g.name = n.name)
-      and not exists (select 1 from repos as r where r.uid = n.uid and r.parent = n.parent and r.name = n.name)`,
-    show: ["parent", "name", "uid"],
-    repair: remove("group_names", ["parent", "name"]),
-  },
-  {
-    kind: "name-missing",
-    meaning: "a group or a repo does not hold its name; where another holds it, rename one of the two",
-    find: ["groups", "repos"]
-      .map(
-        (table) =>
-          `select x.parent as parent, x.name as name, x.uid as uid from ${table} as x where not exists (select 1 from group_names as n where n.parent = x.parent and n.name = x.name and n.uid = x.uid)`,
-      )
-      .join(" union all "),
-    show: ["parent", "name", "uid"],
-    async repair(tx, { parent, name, uid }) {
-      await ask(tx, "insert into group_names (parent, name, uid) values (?, ?, ?) on conflict do nothing", [
-        parent,
-        name,
-        uid,
-      ]);
-    },
-  },
-  {
     kind: "ancestry-stale",
     meaning: "lists by group would show what is not there, or under another name",
     find: `select a.kind, a.ancestor, a.name, a.uid from ancestry as a where not (

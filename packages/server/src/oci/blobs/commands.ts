@@ -2,7 +2,6 @@ import { Capability } from "@moorage/api";
 import type { StoredBlob } from "../../blobs/index.ts";
 import { audit } from "../../audit/index.ts";
 import type { Call } from "../../core/call.ts";
-import { Code, MoorageError } from "../../errors.ts";
 import { createGroupNamed } from "../../iam/index.ts";
 import { createRepoNamed } from "../../registry/index.ts";
 import { blobUnknown, findBlob } from "./find.ts";
@@ -37,26 +36,12 @@ export async function makeRepository(call: Call, { repo, group, missing }: Resol
     throw denied(call, missing.join("/"), [Capability.CAP_IAM_GROUPS_CREATE]);
   let parent = group;
   for (const subgroup of missing.slice(0, -1)) {
-    parent = await createGroupNamed(call, parent, subgroup).catch(
-      nameTaken(`"${subgroup}" is an image here, so no image can have a name below it`),
-    );
+    parent = await createGroupNamed(call, parent, subgroup);
     await audit(call, { method: "registry.group.create", resource: parent, details: { name: subgroup } });
   }
-  const made = await createRepoNamed(call, parent, image).catch(
-    nameTaken(`"${image}" is a group of images here, so no image can have that name`),
-  );
+  const made = await createRepoNamed(call, parent, image);
   await audit(call, { method: "registry.repo.create", resource: made, details: { name: image } });
   return made;
-}
-
-// Groups and repos share one namespace. A client that pushes knows neither, so the message says what is wrong with the
-// image's name.
-function nameTaken(message: string): (error: unknown) => never {
-  return (error) => {
-    if (error instanceof MoorageError && error.code === Code.AlreadyExists)
-      throw new MoorageError(error.code, message, error.details);
-    throw error;
-  };
 }
 
 /** Records an upload session of the repo and the identity. */
