@@ -119,7 +119,12 @@ function tooMany(size: number, rule: Rule | undefined, path: string): FieldViola
 }
 
 function ruled(value: string, rule: Rule, path: string): FieldViolation[] {
-  if (rule.maxLength > 0 && value.length > rule.maxLength)
+  // Characters are Unicode code points, as in JSON Schema; only a long text is counted.
+  if (
+    rule.maxLength > 0 &&
+    value.length > rule.maxLength &&
+    [...value.slice(0, 2 * rule.maxLength + 2)].length > rule.maxLength
+  )
     return [{ field: path, description: `must have at most ${rule.maxLength} characters` }];
   if (rule.pattern === "" || compilePattern(rule.pattern).matches(value)) return [];
   return [{ field: path, description: rule.message || `must match the regular expression ^${rule.pattern}$` }];

@@ -152,8 +152,7 @@ function check(provider: IdentityProvider, mayShare: boolean): OIDC {
   if (provider.sharedCallback && !mayShare)
     add("sharedCallback", "cannot be set to true: register redirectUri at the provider");
   const oidc = provider.configuration.value;
-  if (oidc === undefined) add("oidc", "is required");
-  else {
+  if (oidc !== undefined) {
     if (oidc.issuer !== "" && !isIssuerUrl(oidc.issuer))
       add("oidc.issuer", "must be an http or https URL without user, query, fragment and dot segments");
     for (const [at, scope] of oidc.additionalScopes.entries())

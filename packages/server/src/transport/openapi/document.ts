@@ -1,11 +1,12 @@
 import { type DescField, type DescMessage, type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
 import { access as accessOption, CapabilitySchema } from "@moorage/api";
+import { FieldBehavior } from "@moorage/api/gen/google/api/field_behavior_pb";
 import { isWellKnown } from "../../lib/protojson/write-wellknown.ts";
 import type { Code } from "../../errors.ts";
 import { type Binding, bindingsOf } from "../rest/routes.ts";
 import { ERROR_RESPONSES, ERROR_SCHEMAS, errorResponses } from "./errors.ts";
-import { type Comments, createSchemas, type Schema, type Schemas } from "./schemas.ts";
+import { type Comments, createSchemas, hasBehavior, type Schema, type Schemas } from "./schemas.ts";
 
 export interface DocumentOptions {
   services: readonly DescService[];
@@ -28,7 +29,6 @@ const IF_NONE_MATCH = {
   schema: { type: "string" },
 };
 const MAX_DEPTH = 2;
-const PAGING = new Set(["page_size", "page_token", "order_by", "skip"]);
 
 /**
  * The platform API as OpenAPI 3.1, generated from the descriptors: paths, parameters, bodies, answers, errors, and the
@@ -174,7 +174,7 @@ function pathParameters({ template, method }: Binding, names: readonly string[],
       in: "path",
       required: true,
       ...(description !== "" && { description }),
-      schema: { type: "string" },
+      schema: { type: "string", minLength: 1 },
     };
   });
 }
@@ -194,8 +194,9 @@ function queryParameters({ template, body, method }: Binding, { schemas, comment
       found.push({
         name: name === "update_mask" ? "updateMask" : name,
         in: "query",
+        ...(hasBehavior(field, FieldBehavior.REQUIRED) && { required: true }),
         ...(description !== undefined && { description }),
-        schema: { ...schemas.ofField(field, "input"), ...(PAGING.has(name) && name === "page_size" && { minimum: 0 }) },
+        schema: schemas.ofField(field, "input"),
       });
     }
   };
@@ -218,7 +219,9 @@ function bodyOf({ body, method, verb, template }: Binding, { schemas }: Place): 
     left.length === schemas.requiredOf(message).length
       ? schemas.refOf(message, "input")
       : schemas.relaxed(message, left);
-  return { required: true, content: { "application/json": { schema } } };
+  // A body that holds the whole request may be absent where nothing of it is required.
+  const isOptional = body === "*" && left.length === 0;
+  return { required: !isOptional, content: { "application/json": { schema } } };
 }
 
 function fieldAt(desc: DescMessage, path: string): DescField | undefined {

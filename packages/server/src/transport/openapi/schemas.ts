@@ -3,6 +3,8 @@ import { rule as ruleOption } from "@moorage/api";
 import { field_behavior as behaviorOption, FieldBehavior } from "@moorage/api/gen/google/api/field_behavior_pb";
 import { isWellKnown } from "../../lib/protojson/write-wellknown.ts";
 
+const INTEGER = "^-?(?:0|[1-9][0-9]{0,18})$";
+
 /** A schema of JSON Schema 2020-12, which OpenAPI 3.1 uses unchanged. */
 export type Schema = Record<string, unknown>;
 /** Which form of a message a schema describes: as the server answers it, or as a client may send it. */
@@ -62,21 +64,35 @@ export function createSchemas(comments: Comments): Schemas {
 
   const ofField = (field: DescField, form: Form): Schema => {
     if (field.fieldKind === "map")
-      return { type: "object", additionalProperties: valueSchema(field, form), ...bound(field, "maxProperties") };
-    if (field.fieldKind === "list")
-      return { type: "array", items: valueSchema(field, form), ...bound(field, "maxItems") };
-    return { ...valueSchema(field, form), ...textRule(field, form) };
+      return {
+        type: "object",
+        ...keyRule(field.mapKey),
+        additionalProperties: valueSchema(field, form),
+        ...bound(field, "maxProperties"),
+      };
+    if (field.fieldKind === "list") {
+      const isNeeded = form === "input" && hasBehavior(field, FieldBehavior.REQUIRED);
+      return {
+        type: "array",
+        items: valueSchema(field, form),
+        ...(isNeeded && { minItems: 1 }),
+        ...bound(field, "maxItems"),
+      };
+    }
+    return { ...valueSchema(field, form), ...textRule(field, form), ...countRule(field, form) };
   };
 
   const valueSchema = (field: DescField, form: Form): Schema => {
     if (field.message !== undefined)
       return isWellKnown(field.message) ? wellKnown(field.message) : refOf(field.message, form);
-    if (field.enum !== undefined) return enumSchema(field.enum, form);
+    if (field.enum !== undefined) return enumSchema(field.enum, form, hasBehavior(field, FieldBehavior.REQUIRED));
     return scalarSchema(field.scalar);
   };
 
-  const enumSchema = (desc: DescEnum, form: Form): Schema => {
-    const names = desc.values.map((value) => value.name);
+  const enumSchema = (desc: DescEnum, form: Form, isRequired: boolean): Schema => {
+    // Zero is the same as no value, which a required field must not have.
+    const values = form === "input" && isRequired ? desc.values.filter(({ number }) => number !== 0) : desc.values;
+    const names = values.map((value) => value.name);
     // An enum number without a name in this version is written as a number.
     return form === "answer"
       ? { anyOf: [{ type: "string", enum: names }, { type: "integer" }] }
@@ -102,7 +118,7 @@ function isAlwaysPrinted(field: DescField): boolean {
   return field.message === undefined && !field.proto.proto3Optional;
 }
 
-function hasBehavior(field: DescField, wanted: FieldBehavior): boolean {
+export function hasBehavior(field: DescField, wanted: FieldBehavior): boolean {
   return hasOption(field, behaviorOption) && getOption(field, behaviorOption).includes(wanted);
 }
 
@@ -115,19 +131,28 @@ function behavior(field: DescField): Schema {
 
 /** Rules apply to input only: stored values may be older than a rule. */
 function textRule(field: DescField, form: Form): Schema {
-  if (
-    form === "answer" ||
-    field.fieldKind !== "scalar" ||
-    field.scalar !== ScalarType.STRING ||
-    !hasOption(field, ruleOption)
-  )
-    return {};
-  const { pattern, maxLength } = getOption(field, ruleOption);
+  if (form === "answer" || field.fieldKind !== "scalar" || field.scalar !== ScalarType.STRING) return {};
   const isRequired = hasBehavior(field, FieldBehavior.REQUIRED);
+  const { pattern, maxLength } = hasOption(field, ruleOption)
+    ? getOption(field, ruleOption)
+    : { pattern: "", maxLength: 0 };
   return {
+    ...(isRequired && { minLength: 1 }),
     ...(pattern !== "" && { pattern: isRequired ? `^(?:${pattern})$` : `^(?:${pattern})?$` }),
     ...(maxLength > 0 && { maxLength }),
   };
+}
+
+// Numbers that every method takes from zero on.
+const COUNTS: ReadonlySet<string> = new Set(["page_size", "skip", "keep_last"]);
+
+function countRule(field: DescField, form: Form): Schema {
+  return form === "input" && COUNTS.has(field.name) ? { minimum: 0 } : {};
+}
+
+/** Keys of a JSON object are strings: those of integers have their form. */
+function keyRule(key: ScalarType): Schema {
+  return key === ScalarType.STRING ? {} : { propertyNames: { pattern: INTEGER } };
 }
 
 function bound(field: DescField, name: "maxItems" | "maxProperties"): Schema {
@@ -140,7 +165,7 @@ function wellKnown(desc: DescMessage): Schema {
     case "google.protobuf.Timestamp":
       return { type: "string", format: "date-time" };
     case "google.protobuf.Duration":
-      return { type: "string", pattern: "^-?[0-9]+(?:\\.[0-9]{1,9})?s$", examples: ["3600s"] };
+      return { type: "string", pattern: "^-?[0-9]{1,12}(?:\\.[0-9]{1,9})?s$", examples: ["3600s"] };
     case "google.protobuf.FieldMask":
       return { type: "string", examples: ["description"] };
     case "google.protobuf.Struct":
@@ -161,16 +186,16 @@ function scalarSchema(scalar: ScalarType | undefined): Schema {
     case ScalarType.INT32:
     case ScalarType.SINT32:
     case ScalarType.SFIXED32:
-      return { type: "integer", format: "int32" };
+      return { type: "integer", format: "int32", minimum: -(2 ** 31), maximum: 2 ** 31 - 1 };
     case ScalarType.UINT32:
     case ScalarType.FIXED32:
-      return { type: "integer", format: "int64", minimum: 0 };
+      return { type: "integer", format: "int64", minimum: 0, maximum: 2 ** 32 - 1 };
     case ScalarType.DOUBLE:
     case ScalarType.FLOAT:
       return { type: "number" };
     // JSON numbers do not hold 64 bits everywhere. Source: ProtoJSON.
     default:
-      return { type: "string", format: "int64", pattern: "^-?[0-9]+$" };
+      return { type: "string", format: "int64", pattern: INTEGER };
   }
 }
 
