@@ -22,6 +22,7 @@ import { requireHolds, type Service, type ServiceContext } from "../core/service
 import type { Row } from "../store/index.ts";
 import { groups } from "./groups.ts";
 import { removeIdentity, seesPeople, withinOrPeople, withPeople } from "./people.ts";
+import { pushTokenFaults } from "./registry-passwords.ts";
 import { validateRelationship } from "./relationship.ts";
 import { capabilitiesOf, capabilityName } from "./roles.ts";
 import { sql } from "kysely";
@@ -80,7 +81,7 @@ export function identitiesService({ pageTokenKey, admins = [] }: ServiceContext)
       return { uid: found.uid };
     },
     async createIdentity(call, { parent, identity = create(IdentitySchema) }) {
-      check(identity);
+      check(identity, call.nowMs);
       await groups.get(call.tx, parent);
       const row = await identities.insert(call, parent, {
         ...toRow(identity),
@@ -97,8 +98,9 @@ export function identitiesService({ pageTokenKey, admins = [] }: ServiceContext)
     },
     async updateIdentity(call, { identity = create(IdentitySchema), updateMask }) {
       return await identities.patch(call, identity.uid, identity, updateMask, async (before, after) => {
-        check(after);
-        if (toRow(after).relationship === before.relationship) return;
+        const changes = toRow(after).relationship !== before.relationship;
+        check(after, changes ? call.nowMs : undefined);
+        if (!changes) return;
         requireAdminFor(call, admins, before.uid);
         await requireHoldsAllOf(call, before.uid);
       });
@@ -130,12 +132,11 @@ function filters({
   ];
 }
 
-function check(identity: Identity): void {
+/** `nowMs`: the time by which a new relationship is judged; undefined when it stays. */
+function check(identity: Identity, nowMs: number | undefined): void {
   const fields = violationsOf(IdentitySchema, identity);
-  const violations = [
-    ...fields,
-    ...validateRelationship(identity).filter(({ field }) => !fields.some((known) => known.field === field)),
-  ];
+  const own = [...validateRelationship(identity), ...(nowMs === undefined ? [] : pushTokenFaults(identity, nowMs))];
+  const violations = [...fields, ...own.filter(({ field }) => !fields.some((known) => known.field === field))];
   if (violations.length > 0) throw invalidArgument(...violations);
 }
 

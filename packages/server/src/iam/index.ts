@@ -7,6 +7,7 @@ export { groupInvitesService } from "./group-invites.ts";
 export { createGroupNamed, groups, groupsService } from "./groups.ts";
 export { identities, identitiesService, relationshipOf } from "./identities.ts";
 export { identityProvidersService, resealProviders } from "./identity-providers.ts";
+export { isPasswordIssuer } from "./registry-passwords.ts";
 export { validateRelationship } from "./relationship.ts";
 export { type Person, personOf, subjectClaim } from "./sign-in-claims.ts";
 export { iamCommands, type SignedIn, type SignIn, signIn, signInPerson } from "./sign-in.ts";

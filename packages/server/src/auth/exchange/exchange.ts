@@ -8,6 +8,7 @@ import { assumeIdentity, type AssumeDeps, type Requested } from "./assume.ts";
 import { findIdentity } from "./identity-rows.ts";
 import { type Audiences, narrow, type Narrowing, type NarrowingRequest, parseNarrowing } from "./narrowing.ts";
 import { createPatternBudgets } from "./pattern-budget.ts";
+import { heldByPassword } from "./registry-password.ts";
 import { narrowAudiences, type RefreshTokens } from "../tokens/refresh.ts";
 import type { MintedToken, Tokens } from "../tokens/tokens.ts";
 import { noteSeen } from "../tokens/commands.ts";
@@ -121,7 +122,9 @@ async function exchangeExternal(
   data: CallData,
 ): Promise<ExchangeAnswer> {
   const { row, end, ...carried } = await assumeIdentity(context, jwt, requested, data);
-  const caller = { identity: row.uid, ...wanted, audiences: requestedAudiences(context, wanted), ...carried };
+  const audiences = requestedAudiences(context, wanted);
+  const held = heldByPassword(jwt, audiences, context.audiences.registry);
+  const caller = { identity: row.uid, ...narrow(held, wanted), audiences, ...carried };
   const minted = await mint(context, caller, data.nowMs, end);
   const event = exchangeEntry("sts.exchange", caller, minted.tokenId);
   const [issued] = await Promise.all([
