@@ -12,7 +12,7 @@ import { addImport } from "./import.ts";
 import { addLogin } from "./login.ts";
 import { addLogout } from "./logout.ts";
 import { addMigrate } from "./migrate.ts";
-import { addPullToken } from "./pull-token.ts";
+import { addPullToken, addPushToken } from "./password-commands.ts";
 import { addRestore } from "./restore.ts";
 import { addSample } from "./sample.ts";
 import { addServe } from "./serve.ts";
@@ -45,6 +45,7 @@ for (const add of [
   addWhoami,
   addCall,
   addPullToken,
+  addPushToken,
   addSample,
 ])
   add(program);

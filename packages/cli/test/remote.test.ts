@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { makePullToken } from "../src/pull-key.ts";
+import { makePassword } from "../src/password-key.ts";
 import { helper, LAUNCHER, moorage, type Outcome, startServing, temporaryFolder } from "./commands.ts";
 
 // Commands on a machine that has no data folder: with the sign-in of `moorage login`, or with a token that is given.
@@ -37,7 +37,8 @@ async function open(t: TestContext, extra: object = {}): Promise<Laptop> {
   const { organization } = JSON.parse(readFileSync(join(house, "data", "bootstrap.json"), "utf8")) as {
     organization: { uid: string };
   };
-  const key = makePullToken(url, Date.now(), Date.now() + 3_600_000);
+  const nowMs = Date.now();
+  const key = makePassword({ issuer: "https://ci.example.com", audience: url, nowMs, endMs: nowMs + 3_600_000 });
   const staticKeys = { issuer: key.issuer, subject: key.subject, issuerKeys: key.issuerKeys, audiences: [url] };
   const { uid: identity } = (await owner("IdentitiesService/CreateIdentity", {
     parent: organization.uid,

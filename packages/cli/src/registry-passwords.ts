@@ -1,0 +1,175 @@
+// Passwords for machines, each with its own identity: creates, lists and revokes them.
+import { type Timestamp, timestampDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { IdentitiesService, type Identity, RelationshipType, RoleBindingsService, RolesService } from "@moorage/api";
+import { parseDuration } from "@moorage/server/config";
+import type { ServerFlags } from "./caller.ts";
+import { type Connection, connect } from "./connection.ts";
+import { makePassword, type Password } from "./password-key.ts";
+import { groupAt, repoAt } from "./places.ts";
+import { plain } from "./printable.ts";
+import { registryHost } from "./registry-host.ts";
+import { quote } from "./shell.ts";
+
+const DAY_MS = 86_400_000;
+const PAGE_SIZE = 200;
+const MAX_PAGES = 100;
+
+/** What distinguishes the kinds of passwords. The server knows them by the issuer. */
+export interface Kind {
+  /** What people call one. */
+  noun: string;
+  issuer: string;
+  /** A password that is not changed for longer is usually a forgotten one. */
+  maxDays: number;
+  /** Said when one is made. */
+  advice?: string;
+}
+
+/** Pulls what is in a group and below it. */
+export const PULL_TOKEN: Kind = { noun: "pull token", issuer: "moorage-pull-token", maxDays: 366 };
+/** Pushes too, to a group and below it or to one repo. */
+export const PUSH_TOKEN: Kind = {
+  noun: "push token",
+  issuer: "moorage-push-token",
+  maxDays: 90,
+  advice: "whoever reads it can push; a CI job needs no password: see docs/keyless.md",
+};
+
+export interface CreateFlags extends ServerFlags {
+  group?: string;
+  repo?: string;
+  name: string;
+  role: string;
+  ttl: string;
+  json?: boolean;
+}
+
+/** Creates a password, and prints the line that logs docker in with it. */
+export async function createToken(kind: Kind, { name, role, ttl, json, ...flags }: CreateFlags): Promise<void> {
+  const ttlMs = parseDuration(ttl);
+  if (ttlMs === undefined || ttlMs < 1000 || ttlMs > kind.maxDays * DAY_MS)
+    throw new Error(`--ttl: must be a duration such as 12h or 30d, at most ${kind.maxDays}d, not ${ttl}`);
+  const connection = await connect(flags);
+  const { group, scopes } = await placeOf(connection, flags);
+  const registry = await registryHost(connection.url);
+  const {
+    roles: [found],
+  } = await connection.ask(RolesService.method.listRoles, { name: role, uidp: { inRoot: true }, pageSize: 1 });
+  if (found === undefined) throw new Error(`--role: there is no built-in role ${role}`);
+  const nowMs = Date.now();
+  // The expiry of a token is in whole seconds.
+  const endMs = Math.floor((nowMs + ttlMs) / 1000) * 1000;
+  const made = makePassword({ issuer: kind.issuer, audience: registry, nowMs, endMs, ...(scopes && { scopes }) });
+  const description = flags.repo === undefined ? kind.noun : `${kind.noun} for ${flags.repo} alone`;
+  const identity = await makeIdentity(connection, made, { group, name, description, role: found.uid, endMs });
+  const end = new Date(endMs).toISOString();
+  if (json === true)
+    return console.log(
+      JSON.stringify({ registry, username: identity, password: made.token, expirationTime: end }, null, 2),
+    );
+  console.error(`${kind.noun} ${name}, good until ${end}; it is shown this once`);
+  if (kind.advice !== undefined) console.error(kind.advice);
+  console.log(`printf %s ${quote(made.token)} | docker login ${registry} --username ${identity} --password-stdin`);
+}
+
+/** The group that the identity belongs to, and the repo that its password is narrowed to. */
+async function placeOf(
+  connection: Connection,
+  { group, repo }: Pick<CreateFlags, "group" | "repo">,
+): Promise<{ group: string; scopes?: string[] }> {
+  if ((group === undefined) === (repo === undefined)) throw new Error("name either --group or --repo");
+  if (repo === undefined) return { group: await groupAt(connection, group ?? "") };
+  const uid = await repoAt(connection, repo);
+  return { group: uid.slice(0, uid.lastIndexOf("/")), scopes: [uid] };
+}
+
+interface Wanted {
+  group: string;
+  name: string;
+  description: string;
+  role: string;
+  endMs: number;
+}
+
+/** Creates the identity and its role binding, or neither. Returns the identity's uid. */
+async function makeIdentity(
+  { ask }: Connection,
+  { issuer, subject, issuerKeys, audience }: Password,
+  { group, name, description, role, endMs }: Wanted,
+): Promise<string> {
+  const value = { issuer, subject, issuerKeys, expirationTime: timestampFromMs(endMs), audiences: [audience] };
+  const identity = { name, description, relationship: { case: "staticKeys" as const, value } };
+  try {
+    const { uid } = await ask(IdentitiesService.method.createIdentity, { parent: group, identity });
+    await ask(RoleBindingsService.method.createRoleBinding, {
+      parent: group,
+      roleBinding: { identityUid: uid, roleUid: role },
+    });
+    return uid;
+  } catch (error) {
+    // The response may have been lost: ask the server whether the identity was created. No other identity has this
+    // subject.
+    const left = await ask(IdentitiesService.method.lookupIdentity, { issuer, subject }).then(
+      ({ uid }) => uid,
+      () => undefined,
+    );
+    const removed =
+      left === undefined ||
+      (await ask(IdentitiesService.method.deleteIdentity, { uid: left }).then(
+        () => true,
+        () => false,
+      ));
+    if (removed) throw error;
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(`${why}; identity ${left} was made for it and could not be removed: it can do nothing`, {
+      cause: error,
+    });
+  }
+}
+
+/** Prints a line for each password of the kind. */
+export async function listTokens(
+  { noun, issuer }: Kind,
+  { group: place, ...flags }: ServerFlags & { group: string },
+): Promise<void> {
+  const { ask } = await connect(flags);
+  const group = place === "" ? "" : await groupAt({ ask }, place);
+  const found: Identity[] = [];
+  let pageToken = "";
+  for (let page = 0; page < MAX_PAGES && (page === 0 || pageToken !== ""); page += 1) {
+    const asked = {
+      pageSize: PAGE_SIZE,
+      pageToken,
+      relationshipType: RelationshipType.STATIC,
+      orderBy: "name",
+      uidp: { descendantsOf: group },
+    };
+    const { identities, nextPageToken } = await ask(IdentitiesService.method.listIdentities, asked);
+    found.push(...identities.filter((identity) => isOf(issuer, identity)));
+    pageToken = nextPageToken;
+  }
+  for (const { uid, name, description, relationship, createTime, lastSeenTime } of found) {
+    const end = relationship.case === "staticKeys" ? relationship.value.expirationTime : undefined;
+    const times = [`made ${timeText(createTime)}`, `ends ${timeText(end)}`, `last seen ${timeText(lastSeenTime)}`];
+    // The description names the repo of one that is narrowed.
+    console.log([uid, name, ...times, ...(description === noun ? [] : [plain(description)])].join("  "));
+  }
+  if (pageToken !== "") throw new Error("there are more: name a group");
+}
+
+/** Revokes a password of the kind, by the uid of its identity. */
+export async function revokeToken({ noun, issuer }: Kind, uid: string, flags: ServerFlags): Promise<void> {
+  const { ask } = await connect(flags);
+  const identity = await ask(IdentitiesService.method.getIdentity, { uid });
+  if (!isOf(issuer, identity)) throw new Error(`identity ${uid} is no ${noun}`);
+  await ask(IdentitiesService.method.deleteIdentity, { uid });
+  console.log(`${noun} ${identity.name} is revoked`);
+}
+
+function isOf(issuer: string, { relationship }: Identity): boolean {
+  return relationship.case === "staticKeys" && relationship.value.issuer === issuer;
+}
+
+function timeText(time: Timestamp | undefined): string {
+  return time === undefined ? "never" : timestampDate(time).toISOString();
+}
