@@ -119,13 +119,16 @@ function tooMany(size: number, rule: Rule | undefined, path: string): FieldViola
 }
 
 function ruled(value: string, rule: Rule, path: string): FieldViolation[] {
-  // Characters are Unicode code points, as in JSON Schema; only a long text is counted.
-  if (
-    rule.maxLength > 0 &&
-    value.length > rule.maxLength &&
-    [...value.slice(0, 2 * rule.maxLength + 2)].length > rule.maxLength
-  )
+  if (rule.maxLength > 0 && isLonger(value, rule.maxLength))
     return [{ field: path, description: `must have at most ${rule.maxLength} characters` }];
   if (rule.pattern === "" || compilePattern(rule.pattern).matches(value)) return [];
   return [{ field: path, description: rule.message || `must match the regular expression ^${rule.pattern}$` }];
+}
+
+/** Whether the text has more characters than that: Unicode code points, as in JSON Schema. */
+function isLonger(value: string, maxLength: number): boolean {
+  if (value.length <= maxLength) return false;
+  let length = 0;
+  for (const _ of value) if ((length += 1) > maxLength) return true;
+  return false;
 }
