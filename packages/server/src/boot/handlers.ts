@@ -94,9 +94,6 @@ export function handlersOf(
     registryPaths: {
       "/token": tokenEndpoint({
         ...registry,
-        tokens: access.tokens,
-        exchanger: access.exchanger,
-        refreshTokens: access.refreshTokens,
         registryTokenTtlMs: config.registryTokenTtlMs,
       }),
     },

@@ -45,6 +45,7 @@ export function openRegistry(
     blobs,
     upstream: mirroring.upstream,
     authenticate: access.authenticate,
+    credentials: access,
     config,
     clock,
     log,

@@ -168,16 +168,16 @@ export const TABLE = {
     "Largest request body of the platform API, in bytes.",
   ),
   accessTokenTtlMs: setting(
-    duration({ maxMs: HOUR_MS }),
+    duration({ min: "1m", maxMs: HOUR_MS }),
     "MOORAGE_ACCESS_TOKEN_TTL",
     "1h",
-    "Longest lifetime of a platform token; at most 1h.",
+    "Longest lifetime of a platform token; from 1m to 1h.",
   ),
   registryTokenTtlMs: setting(
-    duration({ maxMs: HOUR_MS }),
+    duration({ min: "1m", maxMs: HOUR_MS }),
     "MOORAGE_REGISTRY_TOKEN_TTL",
     "5m",
-    "Lifetime of a registry token; at most 1h.",
+    "Lifetime of a registry token; from 1m to 1h: clients do not work with shorter ones.",
   ),
   uploadTtlMs: setting(
     duration({ maxMs: 30 * DAY_MS }),

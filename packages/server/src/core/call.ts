@@ -21,6 +21,8 @@ export interface Caller {
    * when not restricted.
    */
   repositories?: { name: string; actions: string[] }[];
+  /** Whether a caller who is restricted to repositories may list those that it can see. */
+  catalog?: boolean;
   /** The `jti` of the token. */
   tokenId?: string;
   /** The token's audiences. */

@@ -1,7 +1,10 @@
-import { Code, MoorageError } from "../errors.ts";
-import type { ErrorDetails } from "../errors.ts";
+import { Code, invalidArgument, MoorageError } from "../errors.ts";
+import type { ErrorDetails, FieldViolation } from "../errors.ts";
 
-/** The error codes of the OCI distribution specification v1.1, each with its usual HTTP status and AIP-193 code. */
+/**
+ * The error codes of the OCI distribution specification v1.1, and two of the Docker registry API, each with its usual
+ * HTTP status and AIP-193 code.
+ */
 const OCI = {
   BLOB_UNKNOWN: [404, Code.NotFound],
   BLOB_UPLOAD_INVALID: [400, Code.InvalidArgument],
@@ -13,6 +16,8 @@ const OCI = {
   NAME_INVALID: [400, Code.InvalidArgument],
   NAME_UNKNOWN: [404, Code.NotFound],
   SIZE_INVALID: [400, Code.InvalidArgument],
+  PAGINATION_NUMBER_INVALID: [400, Code.InvalidArgument],
+  RANGE_INVALID: [416, Code.InvalidArgument],
   UNAUTHORIZED: [401, Code.Unauthenticated],
   DENIED: [403, Code.PermissionDenied],
   UNSUPPORTED: [405, Code.Unimplemented],
@@ -113,6 +118,12 @@ export function errorAnswer(thrown: unknown, requestId: string): ErrorAnswer {
   }
   const error = new MoorageError(Code.Internal, "Internal error", { metadata: { requestId }, cause: thrown });
   return { status: 500, ociCode: "UNKNOWN", error, headers: {}, detail: undefined };
+}
+
+/** A parameter of a request is invalid: 400 with this code, and every violated parameter. */
+export function rejected(ociCode: OciCode, ...violations: FieldViolation[]): RegistryError {
+  const { message, details } = invalidArgument(...violations);
+  return new RegistryError(ociCode, message, { status: 400, details });
 }
 
 /**

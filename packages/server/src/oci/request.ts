@@ -14,6 +14,14 @@ import { isRepositoryName } from "./digests.ts";
 import { RegistryError } from "./errors.ts";
 import type { StoredManifest } from "./manifests/commands.ts";
 import { capabilityNames, PULL, PUSH } from "./names.ts";
+import {
+  badCredential,
+  callerOf,
+  type CredentialDeps,
+  headerCredential,
+  isBasic,
+  organizationsOf,
+} from "./token/credentials.ts";
 import type { PullRecorder } from "./pulls/recorder.ts";
 import type { PullAnswer } from "./pulls/cache.ts";
 
@@ -70,6 +78,8 @@ export interface RegistryDeps {
    * audience.
    */
   authenticate(authorization: string | undefined, audience: "registry", nowMs: number): Promise<Caller>;
+  /** Checks user names and passwords. */
+  credentials: CredentialDeps;
   config: RegistryConfig;
   clock: Clock;
   log: { error(fields: object, message: string): void; info(fields: object, message: string): void };
@@ -118,21 +128,25 @@ export function openExchange(
 }
 
 /**
- * The WWW-Authenticate header that sends a client to the token endpoint. Source: distribution token protocol, RFC 6750
- * §3.
+ * The WWW-Authenticate header that sends a client to the token endpoint, for a token with the scope. Source:
+ * distribution token protocol, RFC 6750 §3.
  */
 export function challenge(
   config: RegistryConfig,
-  name: string,
-  actions: Action[],
+  scope: string,
   error?: "invalid_token" | "insufficient_scope",
-  source = "",
 ): string {
   const parts = [`realm="${config.registryUrl}/token"`, `service="${config.registryAudience}"`];
-  if (name !== "")
-    parts.push(`scope="repository:${name}:${actions.join(",")}${source === "" ? "" : ` repository:${source}:pull`}"`);
+  if (scope !== "") parts.push(`scope="${scope}"`);
   if (error) parts.push(`error="${error}"`);
   return `Bearer ${parts.join(",")}`;
+}
+
+/** The scope for these actions on a repository, and for pulling from another one; empty without a name. */
+export function scopeOf(name: string, actions: readonly Action[], source = ""): string {
+  return name === ""
+    ? ""
+    : `repository:${name}:${actions.join(",")}${source === "" ? "" : ` repository:${source}:pull`}`;
 }
 
 /**
@@ -156,55 +170,107 @@ function mountSource({ query }: Exchange, actions: Action[]): string {
   return actions.includes("push") && query.has("mount") && isRepositoryName(from) ? from : "";
 }
 
+/** For `authorize`: a valid token for another audience is answered with 403 instead of a challenge. */
+export const DENY_OTHER_AUDIENCES = { deniesOtherAudiences: true };
+
 /**
- * Verifies the token and sets the caller of the exchange. For a named repository the `access` claim must cover the
+ * Authenticates the caller and sets it in the exchange. For a named repository the `access` claim must cover the
  * actions; the rights of the identity are checked by `repositoryFor`, inside the transaction. Throws UNAUTHORIZED 401
  * with a challenge, also for a token of this repository that covers less, or DENIED 403. No repository is looked up
  * before that, so the errors do not reveal what exists.
  */
-export async function authorize(exchange: Exchange, actions: Action[]): Promise<void> {
-  const { deps, name, callData } = exchange;
+export async function authorize(
+  exchange: Exchange,
+  actions: Action[],
+  options: { deniesOtherAudiences?: boolean } = {},
+): Promise<void> {
+  const { name } = exchange;
   const asked: Action[] = actions.includes("push") && !actions.includes("pull") ? ["pull", ...actions] : actions;
-  const unauthorized = (
-    message: string,
-    error?: "invalid_token" | "insufficient_scope",
-    detail?: Record<string, string>,
-  ): RegistryError =>
-    new RegistryError("UNAUTHORIZED", message, {
-      ...(detail && { detail, details: { metadata: detail } }),
-      headers: { "www-authenticate": challenge(deps.config, name, asked, error, mountSource(exchange, actions)) },
-    });
-  const authorization = exchange.req.headers.authorization;
-  if (authorization === undefined) throw unauthorized("Unauthenticated: a registry token is required");
-  const caller = await exchange.steps.identify(async () => {
-    try {
-      return (exchange.caller = await deps.authenticate(authorization, "registry", callData.nowMs));
-    } catch (error) {
-      if (!(error instanceof MoorageError)) throw error;
-      if (error.code === Code.Unauthenticated)
-        throw withRejectedCaller(unauthorized(error.message, "invalid_token"), error);
-      if (error.code === Code.PermissionDenied)
-        throw withRejectedCaller(new RegistryError("DENIED", error.message, { details: error.details }), error);
-      throw error;
-    }
-  });
-  if (caller.identity === "" && !caller.repositories)
-    throw unauthorized("Unauthenticated: a registry token is required");
-  exchange.callData = { ...callData, caller };
+  const scope = scopeOf(name, asked, mountSource(exchange, actions));
+  const caller = await authenticate(exchange, scope, options);
   if (name === "" || tokenCovers(caller, name, actions)) return;
   const { words, detail } = notCovered(caller, name, actions);
+  const others = caller.repositories?.map((repository) => repository.name) ?? [];
   // A client may exchange a token of this repository for one that covers more, which clients do only when they are
   // challenged.
-  if (caller.repositories?.some((repository) => repository.name === name)) {
-    throw unauthorized(`Unauthenticated: the token does not cover this action: ${words}`, "insufficient_scope", detail);
+  if (others.includes(name)) {
+    const message = `Unauthenticated: the token does not cover this action: ${words}`;
+    throw unauthorized(exchange, scope, message, "insufficient_scope", detail);
   }
   // Clients show this message to people, who may not know that they must log in, or that the token endpoint left out
   // actions they have no right to.
+  const isPublic = name.startsWith(`${exchange.deps.config.publicOrganization}/`);
   const why =
-    caller.identity === ""
+    caller.identity === "" && (others.length === 0 || !isPublic)
       ? "log in first; without a log-in only public images are pulled"
-      : `the token does not cover this repository: ${words}`;
+      : others.length > 0
+        ? `the token covers another repository: ${others.slice(0, MAX_NAMED).join(", ")}; ask for one for ${name}`
+        : `the token does not cover this repository: ${words}`;
   throw new RegistryError("DENIED", `Permission denied: ${why}`, { detail, details: { metadata: detail } });
+}
+
+/**
+ * Authenticates the caller, by a token or by a user name and password, and sets it in the exchange. Throws UNAUTHORIZED
+ * 401 with a challenge for the scope, or DENIED 403.
+ */
+export async function authenticate(
+  exchange: Exchange,
+  scope: string,
+  { deniesOtherAudiences = false }: { deniesOtherAudiences?: boolean } = {},
+): Promise<Caller> {
+  const { deps, callData } = exchange;
+  const { authorization } = exchange.req.headers;
+  const credential = isBasic(authorization) ? headerCredential(authorization) : "bearer";
+  if (authorization === undefined || credential === undefined) throw unauthorized(exchange, scope, TOKEN_REQUIRED);
+  const caller = await exchange.steps.identify(async () => {
+    try {
+      if (credential === "bearer")
+        return (exchange.caller = await deps.authenticate(authorization, "registry", callData.nowMs));
+      const rejected = challenge(deps.config, scope, "invalid_token");
+      if (credential === "malformed") throw badCredential(rejected);
+      return (exchange.caller = await callerOf(deps.credentials, credential, {
+        organizations: exchange.name === "" ? [] : organizationsOf([exchange.name]),
+        registryAudience: deps.config.registryAudience,
+        authenticate: rejected,
+        callData,
+      }));
+    } catch (error) {
+      if (!(error instanceof MoorageError) || error instanceof RegistryError) throw error;
+      if (error.code === Code.PermissionDenied && deniesOtherAudiences)
+        throw withRejectedCaller(new RegistryError("DENIED", error.message, { details: error.details }), error);
+      if (error.code === Code.Unauthenticated || error.code === Code.PermissionDenied)
+        throw withRejectedCaller(
+          unauthorized(
+            exchange,
+            scope,
+            error.message.replace(/^Permission denied/, "Unauthenticated"),
+            "invalid_token",
+          ),
+          error,
+        );
+      throw error;
+    }
+  });
+  if (caller.identity === "" && !caller.repositories) throw unauthorized(exchange, scope, TOKEN_REQUIRED);
+  exchange.callData = { ...callData, caller };
+  return caller;
+}
+
+const TOKEN_REQUIRED = "Unauthenticated: a registry token is required";
+const MAX_NAMED = 3;
+
+/** The error that has the client get a token for the scope. */
+export function unauthorized(
+  { deps }: Exchange,
+  scope: string,
+  message: string,
+  error?: "invalid_token" | "insufficient_scope",
+  detail?: Record<string, string>,
+): RegistryError {
+  return new RegistryError("UNAUTHORIZED", message, {
+    ...(detail && { detail, details: { metadata: detail } }),
+    headers: { "www-authenticate": challenge(deps.config, scope, error) },
+  });
 }
 
 /**

@@ -2,10 +2,11 @@ import { Code } from "../errors.ts";
 import type { RequestHandler } from "../core/http.ts";
 import { noteRejection } from "./audit.ts";
 import { handleBlob } from "./blobs/handler.ts";
-import { authorize, challenge, openExchange } from "./request.ts";
+import { authorize, challenge, openExchange, scopeOf } from "./request.ts";
 import type { Exchange, RegistryDeps } from "./request.ts";
 import { isDigest, isRepositoryName } from "./digests.ts";
 import { errorAnswer, RegistryError } from "./errors.ts";
+import { handleCatalog } from "./catalog/handler.ts";
 import { handleExtensions } from "./extensions.ts";
 import { handleHistory } from "./tags/history.ts";
 import { handleManifest } from "./manifests/handler.ts";
@@ -81,6 +82,7 @@ const VERBS: Record<string, string> = {
 export function findRoute(path: string, historySegments: string[]): Route {
   const texts = path.slice("/v2/".length).split("/");
   const parts = path.includes("%") ? texts.map(decoded) : texts;
+  if (path === "/v2/_catalog") return { kind: "catalog", name: "", methods: ["GET", "HEAD"], run: handleCatalog };
   const [third = "", second = "", last = ""] = [parts.at(-3), parts.at(-2), parts.at(-1)];
   const named = (kind: string, depth: number, methods: string[], run: Route["run"]): Route => {
     const name = parts.slice(0, -depth).join("/");
@@ -168,7 +170,7 @@ export function answerError(exchange: Exchange, thrown: unknown): void {
     ...deps.statusJson(error, "registry", deps.config.errorDomain),
   };
   if (status === 401 && headers["www-authenticate"] === undefined)
-    headers["www-authenticate"] = challenge(deps.config, name, ["pull"]);
+    headers["www-authenticate"] = challenge(deps.config, scopeOf(name, ["pull"]));
   const body = { errors: [{ code: ociCode, message: error.message, detail: detail ?? null }], code, message, details };
   sendJson(exchange, status, { ...headers, "content-type": "application/json" }, body);
   // The rest of the request body is discarded, so that the connection can be reused.

@@ -31,6 +31,8 @@ test("the error for an invalid setting names it", async (t) => {
     MOORAGE_ADMINS: { MOORAGE_ADMINS: "me" },
     MOORAGE_TLS_CERT: { MOORAGE_TLS_CERT: join(dataDir, "foreign.key"), MOORAGE_TLS_KEY: join(dataDir, "foreign.key") },
     MOORAGE_TLS_KEY: { MOORAGE_TLS_CERT: file, MOORAGE_TLS_KEY: join(dataDir, "foreign.key") },
+    MOORAGE_ACCESS_TOKEN_TTL: { MOORAGE_ACCESS_TOKEN_TTL: "59s" },
+    MOORAGE_REGISTRY_TOKEN_TTL: { MOORAGE_REGISTRY_TOKEN_TTL: "59s" },
     MOORAGE_ALLOW_PRIVATE_NETWORK: { MOORAGE_ALLOW_PRIVATE_NETWORK: "maybe" },
     MOORAGE_TRUSTED_PROXIES: { MOORAGE_TRUSTED_PROXIES: "10.0.0.0/33" },
   };

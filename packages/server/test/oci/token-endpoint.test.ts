@@ -59,7 +59,7 @@ test("scopes that the caller has no right to are left out", async (t) => {
   const as = async (identity: string): Promise<{ authorization: string }> =>
     basic(await registry.mint(identity, { audiences: [registry.baseUrl] }));
   const every =
-    "?scope=repository:acme/app:pull,push,delete&scope=repository:acme/new/deep:push,pull%20registry:catalog:*";
+    "?scope=repository:acme/app:pull,push,delete&scope=repository:acme/new/deep:push,pull%20registry:other:*";
   assert.deepEqual(await granted(registry, every, await as(registry.owner)), [
     "acme/app:pull,push,delete",
     "acme/new/deep:pull,push",

@@ -42,7 +42,8 @@ const MAX_TOKEN_LENGTH = 8192;
 const MAX_CACHED = 10_000;
 
 export interface RepositoryAccess {
-  type: "repository";
+  /** `registry` with the name `catalog`: the list of repositories. */
+  type: "repository" | "registry";
   name: string;
   actions: string[];
 }
@@ -241,6 +242,7 @@ function callerOf(typ: unknown, claims: Record<string, unknown>): Caller {
     ...(scopes && { scopes }),
     ...(isObject(act) && { act }),
     ...(registry && { repositories: repositoriesOf(access) }),
+    ...(registry && listsRepositories(access) && { catalog: true }),
   };
 }
 
@@ -261,11 +263,26 @@ export function capabilityOf(name: string): Capability | undefined {
 
 function repositoriesOf(access: unknown): { name: string; actions: string[] }[] {
   if (!Array.isArray(access)) throw rejection();
-  return access.map((one: unknown) => {
-    if (!isObject(one) || one["type"] !== "repository" || typeof one["name"] !== "string" || !isStrings(one["actions"]))
-      throw rejection();
-    return { name: one["name"], actions: one["actions"] };
-  });
+  return access
+    .filter((one) => !isCatalog(one))
+    .map((one: unknown) => {
+      if (
+        !isObject(one) ||
+        one["type"] !== "repository" ||
+        typeof one["name"] !== "string" ||
+        !isStrings(one["actions"])
+      )
+        throw rejection();
+      return { name: one["name"], actions: one["actions"] };
+    });
+}
+
+function listsRepositories(access: unknown): boolean {
+  return Array.isArray(access) && access.some(isCatalog);
+}
+
+function isCatalog(one: unknown): boolean {
+  return isObject(one) && one["type"] === "registry" && one["name"] === "catalog";
 }
 
 function isStrings(value: unknown): value is string[] {

@@ -65,7 +65,7 @@ async function sendBlob(exchange: Exchange, digest: string): Promise<void> {
   const range = parseRange(asked, size);
   if (range === "unsatisfiable") {
     const headers = { "content-range": `bytes */${size}`, "cache-control": "no-store" };
-    throw new RegistryError("SIZE_INVALID", "Range not satisfiable", { status: 416, headers });
+    throw new RegistryError("RANGE_INVALID", "Range not satisfiable", { headers });
   }
   const part = range === "whole" ? { start: 0, end: size - 1 } : range;
   const begin = (): void => {

@@ -4,6 +4,7 @@ import type { Request } from "../../core/http.ts";
 import { createResponseCache, type ResponseCache, type ResponseCacheOptions } from "../../core/response-cache.ts";
 import type { Database } from "../../store/index.ts";
 import type { Exchange } from "../request.ts";
+import { isBasic } from "../token/credentials.ts";
 import type { Pull } from "./recorder.ts";
 import { type Headers, send, sendEmpty } from "../send.ts";
 
@@ -40,7 +41,11 @@ export function createPullCache(
  */
 function keyOf({ headers, method, url }: Request): string | undefined {
   const isCacheable =
-    (method === "GET" || method === "HEAD") && headers.authorization !== undefined && headers.range === undefined;
+    (method === "GET" || method === "HEAD") &&
+    headers.authorization !== undefined &&
+    // A password is checked at every request.
+    !isBasic(headers.authorization) &&
+    headers.range === undefined;
   return isCacheable ? `${url} ${headers.authorization}` : undefined;
 }
 

@@ -1,11 +1,10 @@
 import { Capability } from "@moorage/api";
 import { OCI_INDEX } from "../../core/media-types.ts";
-import { invalidArgument } from "../../errors.ts";
 import { type Database, statement } from "../../store/index.ts";
-import { authorize } from "../request.ts";
+import { authorize, DENY_OTHER_AUDIENCES } from "../request.ts";
 import type { Exchange } from "../request.ts";
 import { isDigest } from "../digests.ts";
-import { undefinedIfUnknown, RegistryError } from "../errors.ts";
+import { rejected, undefinedIfUnknown, RegistryError } from "../errors.ts";
 import { pullableRepository } from "../names.ts";
 import { sendJson } from "../send.ts";
 import { nextLink, pageSize } from "./list.ts";
@@ -37,7 +36,7 @@ const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\
  * opencontainers/distribution-spec pull request 606, extensions/_oci.md, which is not merged yet.
  */
 export async function handleTagHistory(exchange: Exchange, { tag }: { tag: string }): Promise<void> {
-  await authorize(exchange, ["pull"]);
+  await authorize(exchange, ["pull"], DENY_OTHER_AUDIENCES);
   const { deps, name, query } = exchange;
   const count = pageSize(query);
   const [since, before] = [readTime(query, "since"), readTime(query, "before")];
@@ -134,7 +133,10 @@ function readTime(query: URLSearchParams, field: string): ReturnType<typeof pars
   if (text === undefined) return undefined;
   const moment = RFC_3339.test(text) ? parseIso8601(text) : undefined;
   if (moment === undefined)
-    throw invalidArgument({ field, description: "must be an RFC 3339 date-time, as 2026-01-02T03:04:05.678Z" });
+    throw rejected("RANGE_INVALID", {
+      field,
+      description: "must be an RFC 3339 date-time, as 2026-01-02T03:04:05.678Z",
+    });
   return moment;
 }
 

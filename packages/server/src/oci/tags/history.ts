@@ -1,8 +1,7 @@
 import { Capability } from "@moorage/api";
-import { authorize } from "../request.ts";
+import { authorize, DENY_OTHER_AUDIENCES } from "../request.ts";
 import type { Exchange } from "../request.ts";
-import { RegistryError } from "../errors.ts";
-import { invalidArgument } from "../../errors.ts";
+import { rejected, RegistryError } from "../errors.ts";
 import type { FieldViolation } from "../../errors.ts";
 import { pullableRepository } from "../names.ts";
 import { sendJson } from "../send.ts";
@@ -19,7 +18,7 @@ const MAX_RECORDS = 1000;
  * parameter, 404 for an unknown image or tag. Source: docs/contract.md, "Tag history".
  */
 export async function handleHistory(exchange: Exchange, { tag }: { tag: string }): Promise<void> {
-  await authorize(exchange, ["pull"]);
+  await authorize(exchange, ["pull"], DENY_OTHER_AUDIENCES);
   const { deps, name } = exchange;
   const { startMs, endMs } = readWindow(exchange.query);
   const history = await deps.transactor.read(exchange.callData, async (call) => {
@@ -50,7 +49,7 @@ export async function handleHistory(exchange: Exchange, { tag }: { tag: string }
   sendJson(exchange, 200, { "content-type": "application/json" }, body);
 }
 
-/** The window in milliseconds since 1970. Throws INVALID_ARGUMENT with all that is wrong with the query. */
+/** The window in milliseconds since 1970. Throws RANGE_INVALID 400 with all that is wrong with the query. */
 function readWindow(query: URLSearchParams): { startMs: number; endMs: number } {
   const violations: FieldViolation[] = [];
   for (const key of new Set(query.keys())) {
@@ -66,7 +65,7 @@ function readWindow(query: URLSearchParams): { startMs: number; endMs: number } 
   // window.
   if (start && end && end.lastMs < Math.min(start.firstMs, start.lastMs))
     violations.push({ field: "end", description: "must not be before start" });
-  if (violations.length > 0) throw invalidArgument(...violations);
+  if (violations.length > 0) throw rejected("RANGE_INVALID", ...violations);
   return { startMs, endMs };
 }
 

@@ -1,7 +1,7 @@
 import { Capability } from "@moorage/api";
 import { authorize } from "../request.ts";
 import type { Exchange } from "../request.ts";
-import { invalidArgument } from "../../errors.ts";
+import { rejected } from "../errors.ts";
 import { repositoryFor } from "../names.ts";
 import { sendJson } from "../send.ts";
 
@@ -36,14 +36,14 @@ export async function handleTags(exchange: Exchange): Promise<void> {
 }
 
 /**
- * The page size from the query's `n`: at most 1000, which is the default. Throws INVALID_ARGUMENT when it is not a
- * whole number.
+ * The page size from the query's `n`: at most 1000, which is the default. Throws PAGINATION_NUMBER_INVALID 400 when it
+ * is not a whole number.
  */
 export function pageSize(query: URLSearchParams): number {
   const text = query.get("n");
   if (text === null) return MAX_PAGE;
   if (!/^\d{1,15}$/.test(text))
-    throw invalidArgument({ field: "n", description: "must be a whole number, not negative" });
+    throw rejected("PAGINATION_NUMBER_INVALID", { field: "n", description: "must be a whole number, not negative" });
   return Math.min(Number(text), MAX_PAGE);
 }
 

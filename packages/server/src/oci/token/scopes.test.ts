@@ -4,9 +4,12 @@ import fc from "fast-check";
 import { parseScopes } from "./scopes.ts";
 
 test("scopes are split and joined by repository; unknown types and actions are ignored", () => {
-  assert.deepEqual(parseScopes([]), { scopes: [] });
-  assert.deepEqual(parseScopes([""]), { scopes: [] });
-  assert.deepEqual(parseScopes(["repository:acme/app:pull"]), { scopes: [{ name: "acme/app", actions: ["pull"] }] });
+  assert.deepEqual(parseScopes([]), { scopes: [], catalog: false });
+  assert.deepEqual(parseScopes([""]), { scopes: [], catalog: false });
+  assert.deepEqual(parseScopes(["repository:acme/app:pull"]), {
+    scopes: [{ name: "acme/app", actions: ["pull"] }],
+    catalog: false,
+  });
   assert.deepEqual(
     parseScopes(["repository:acme/app:pull,push repository:acme/base:pull", "repository:acme/app:delete,pull"]),
     {
@@ -14,12 +17,17 @@ test("scopes are split and joined by repository; unknown types and actions are i
         { name: "acme/app", actions: ["pull", "push", "delete"] },
         { name: "acme/base", actions: ["pull"] },
       ],
+      catalog: false,
     },
   );
   assert.deepEqual(parseScopes(["registry:catalog:* repository(plugin):acme/x:pull repository:acme/app:*"]), {
     scopes: [{ name: "acme/app", actions: ["pull", "push", "delete"] }],
+    catalog: true,
   });
-  assert.deepEqual(parseScopes(["repository:acme/app:metadata_read"]), { scopes: [{ name: "acme/app", actions: [] }] });
+  assert.deepEqual(parseScopes(["repository:acme/app:metadata_read"]), {
+    scopes: [{ name: "acme/app", actions: [] }],
+    catalog: false,
+  });
 });
 
 test("malformed scopes are rejected", () => {

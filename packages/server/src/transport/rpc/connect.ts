@@ -14,6 +14,9 @@ import {
   universalResponseToNodeResponse,
 } from "@connectrpc/connect-node";
 import type { UniversalServerRequest } from "@connectrpc/connect/protocol";
+import { file_google_rpc_code } from "@moorage/api/gen/google/rpc/code_pb";
+import { file_google_rpc_error_details } from "@moorage/api/gen/google/rpc/error_details_pb";
+import { file_google_rpc_status } from "@moorage/api/gen/google/rpc/status_pb";
 import { Health } from "@moorage/api/gen/health/v1/health_pb";
 import { ServerReflection } from "@moorage/api/gen/grpc/reflection/v1/reflection_pb";
 import { ServerReflection as AlphaReflection } from "@moorage/api/gen/grpc/reflection/v1alpha/reflection_pb";
@@ -45,6 +48,8 @@ interface RpcRequest extends RequestData {
 /** Turns an error into the form in which it is answered. */
 type ToRejection = (error: unknown, values: ContextValues) => ConnectError;
 
+// What the details of errors are made of.
+const ERROR_FILES = [file_google_rpc_status, file_google_rpc_error_details, file_google_rpc_code];
 const REQUEST = createContextKey<RpcRequest>({
   requestId: "",
   remoteAddress: "",
@@ -153,7 +158,7 @@ function connectRouter(options: RpcHandlerOptions): ConnectRouter {
       const read = readable.get(service.typeName)?.method[method.localName];
       if (read !== undefined) addMethod(router, method, read, options, toRejection);
     }
-  const reflected = reflection([...services, Health, ServerReflection, AlphaReflection]);
+  const reflected = reflection([...services, Health, ServerReflection, AlphaReflection], ERROR_FILES);
   const names = services.flatMap(({ typeName }) => servedNames(typeName, aliases));
   return router
     .service(Health, health(names, options.shutdown))

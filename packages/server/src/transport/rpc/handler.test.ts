@@ -392,9 +392,11 @@ test("reflection lists the services and gives every file they need, in both vers
         },
       },
       { messageRequest: { case: "fileContainingSymbol" as const, value: "no.Such" } },
+      { messageRequest: { case: "fileContainingSymbol" as const, value: "google.rpc.BadRequest.FieldViolation" } },
+      { messageRequest: { case: "fileContainingSymbol" as const, value: "google.rpc.Status" } },
     );
     for await (const { messageResponse } of info(requests)) answers.push(messageResponse);
-    const [list, symbol, file, numbers, extension, none] = answers;
+    const [list, symbol, file, numbers, extension, none, details, status] = answers;
     assert.deepEqual(list?.case === "listServicesResponse" && list.value.service.map((service) => service.name), [
       "grpc.health.v1.Health",
       "grpc.reflection.v1.ServerReflection",
@@ -413,6 +415,8 @@ test("reflection lists the services and gives every file they need, in both vers
     assert.equal(files(file)[0]?.name, "moorage/ping/v2/ping.proto");
     assert.ok(numbers?.case === "allExtensionNumbersResponse" && numbers.value.extensionNumber.includes(50100));
     assert.equal(files(extension)[0]?.name, "google/api/annotations.proto");
+    assert.equal(files(details)[0]?.name, "google/rpc/error_details.proto");
+    assert.equal(files(status)[0]?.name, "google/rpc/status.proto");
     assert.equal(none?.case === "errorResponse" && none.value.errorCode, Code.NotFound);
   }
 });

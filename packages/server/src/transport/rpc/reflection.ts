@@ -27,12 +27,18 @@ interface Index {
   byExtendee: Map<string, Map<number, DescFile>>;
 }
 
-/** grpc.reflection.v1 and v1alpha over the descriptors of the services. Source: the gRPC server reflection protocol. */
-export function reflection(services: readonly DescService[]): {
+/**
+ * grpc.reflection.v1 and v1alpha over the descriptors of the services, and of other files that declare what answers
+ * carry as `Any`. Source: the gRPC server reflection protocol.
+ */
+export function reflection(
+  services: readonly DescService[],
+  others: readonly DescFile[],
+): {
   v1: ServiceImpl<typeof ServerReflection>;
   v1alpha: ServiceImpl<typeof AlphaReflection>;
 } {
-  const index = indexOf(services);
+  const index = indexOf(services, others);
   const respond = (request: ServerReflectionRequest) =>
     create(ServerReflectionResponseSchema, {
       validHost: request.host,
@@ -104,14 +110,14 @@ function collect(file: DescFile, into: Map<string, DescFile>): void {
   for (const dependency of file.dependencies) collect(dependency, into);
 }
 
-function indexOf(services: readonly DescService[]): Index {
+function indexOf(services: readonly DescService[], others: readonly DescFile[]): Index {
   const index: Index = {
     services: services.map((service) => service.typeName).sort(),
     byName: new Map(),
     bySymbol: new Map(),
     byExtendee: new Map(),
   };
-  for (const service of services) collect(service.file, index.byName);
+  for (const file of [...services.map((service) => service.file), ...others]) collect(file, index.byName);
   for (const file of index.byName.values()) {
     const name = (symbol: string): void => void index.bySymbol.set(symbol, file);
     for (const message of file.messages) indexMessage(message, file, name, index);
