@@ -1,4 +1,5 @@
 import { createLru } from "../lib/lru.ts";
+import { networkOf } from "../lib/network.ts";
 import type { CallData } from "../core/call.ts";
 import type { AuditEvent } from "./entry.ts";
 import { ENTRIES_PER_TRANSACTION, noteRejections, type Rejection } from "./commands.ts";
@@ -144,9 +145,4 @@ export function createAuditor({ writer, clock, log, dropped }: AuditorDeps): Aud
       await flushOnce();
     },
   };
-}
-
-/** A client usually has a whole IPv6 /64 network: addresses with the same first half count as one. */
-function networkOf(address: string): string {
-  return address.includes(":") && !address.includes(".") ? address.split(":").slice(0, 4).join(":") : address;
 }

@@ -220,6 +220,16 @@ export const MIGRATIONS: Migration[] = [
       `drop table group_names`,
     ],
   },
+  {
+    version: 15,
+    name: "sign-ins and devices by network",
+    statements: [
+      `alter table sign_ins rename column address to network`,
+      `alter table device_codes add column network KEY not null default ''`,
+      `drop index device_codes_address`,
+      `create index device_codes_network on device_codes (network, expire_time)`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

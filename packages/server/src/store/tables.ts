@@ -139,9 +139,10 @@ export interface Tables {
   };
   /**
    * Sign-ins in progress at a provider. `hash`: SHA-256 of the state; `browser`: SHA-256 of the cookie of the browser
-   * that must return. `content` is sealed: the request, and values that must stay secret until then.
+   * that must return; `network`: as networkOf has it. `content` is sealed: the request, and values that must stay
+   * secret until then.
    */
-  sign_ins: { hash: string; browser: string; address: string; content: string; expire_time: number };
+  sign_ins: { hash: string; browser: string; network: string; content: string; expire_time: number };
   /**
    * Authorization codes of this issuer, by their SHA-256. `caller`: as in refresh_tokens; `family`: of the refresh
    * tokens that the code gave.
@@ -169,6 +170,7 @@ export interface Tables {
     provider: string;
     request: string;
     address: string;
+    network: string;
     user_agent: string;
     state: string;
     identity: string;

@@ -12,6 +12,7 @@ export interface OpenDevice {
   provider: string;
   request: string;
   address: string;
+  network: string;
   userAgent: string;
   family: string;
   intervalMs: number;
@@ -47,8 +48,19 @@ export const openDevice = command("auth.openDevice", async (call: Call, device: 
     .where("user_code_hash", "=", device.userCodeHash)
     .executeTakeFirst();
   if (taken !== undefined) return false;
-  const { hash, userCodeHash, clientId, provider, request, address, userAgent, family, intervalMs, expireTimeMs } =
-    device;
+  const {
+    hash,
+    userCodeHash,
+    clientId,
+    provider,
+    request,
+    address,
+    network,
+    userAgent,
+    family,
+    intervalMs,
+    expireTimeMs,
+  } = device;
   await call.tx
     .insertInto("device_codes")
     .values({
@@ -58,6 +70,7 @@ export const openDevice = command("auth.openDevice", async (call: Call, device: 
       provider,
       request,
       address,
+      network,
       user_agent: userAgent,
       state: "pending",
       identity: "",

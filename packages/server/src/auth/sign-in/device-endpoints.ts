@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { networkOf } from "../../lib/network.ts";
 import type { CallData } from "../../core/call.ts";
 import { providerOf } from "../../iam/index.ts";
 import type { Database, Row } from "../../store/index.ts";
@@ -24,7 +25,7 @@ export interface DeviceDeps extends BrowserDeps {
 
 const TTL_S = 600;
 const INTERVAL_S = 5;
-const MAX_WAITING_PER_ADDRESS = 100;
+const MAX_WAITING_PER_NETWORK = 100;
 const MAX_AGENT_CHARS = 200;
 const TITLE = "Sign in a device";
 
@@ -49,6 +50,7 @@ export function deviceAuthorizationEndpoint({ config, reader, writer, callData }
       provider: provider.uid,
       request: JSON.stringify(narrowed),
       address: call.remoteAddress,
+      network: networkOf(call.remoteAddress),
       userAgent: call.userAgent.slice(0, MAX_AGENT_CHARS),
       family: randomUUID(),
       intervalMs: INTERVAL_S * 1000,
@@ -157,13 +159,13 @@ async function requireCapacity(reader: Database, { remoteAddress, nowMs }: CallD
   const { n } = await reader
     .selectFrom("device_codes")
     .select((query) => query.fn.countAll<number>().as("n"))
-    .where("address", "=", remoteAddress)
+    .where("network", "=", networkOf(remoteAddress))
     .where("expire_time", ">", nowMs)
     // Those that end later were begun before the clock was set back.
     .where("expire_time", "<=", nowMs + TTL_S * 1000)
     .executeTakeFirstOrThrow();
-  if (Number(n) >= MAX_WAITING_PER_ADDRESS)
-    throw new OAuthError(429, "slow_down", "too many devices of your address wait already: try again in ten minutes");
+  if (Number(n) >= MAX_WAITING_PER_NETWORK)
+    throw new OAuthError(429, "slow_down", "too many devices of your network wait already: try again in ten minutes");
 }
 
 /** The proof that a form of this browser must hold: other sites cannot read the cookie that it is derived from. */

@@ -7,7 +7,7 @@ import { command } from "../../core/command.ts";
 export interface OpenSignIn {
   hash: string;
   browser: string;
-  address: string;
+  network: string;
   content: string;
   expireTimeMs: number;
 }
@@ -40,7 +40,7 @@ const CLEANUP_BATCH = 100;
 
 export const openSignIn = command(
   "auth.openSignIn",
-  async (call: Call, { hash, browser, address, content, expireTimeMs }: OpenSignIn): Promise<void> => {
+  async (call: Call, { hash, browser, network, content, expireTimeMs }: OpenSignIn): Promise<void> => {
     const ended = call.tx
       .selectFrom("sign_ins")
       .select("hash")
@@ -50,7 +50,7 @@ export const openSignIn = command(
     await call.tx.deleteFrom("sign_ins").where("hash", "in", ended).execute();
     await call.tx
       .insertInto("sign_ins")
-      .values({ hash, browser, address, content, expire_time: expireTimeMs })
+      .values({ hash, browser, network, content, expire_time: expireTimeMs })
       .execute();
   },
 );

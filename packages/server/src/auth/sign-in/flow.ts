@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Auditor } from "../../audit/index.ts";
+import { networkOf } from "../../lib/network.ts";
 import type { Secrets } from "../../lib/secrets.ts";
 import type { Caller, CallData } from "../../core/call.ts";
 import { Code, MoorageError } from "../../errors.ts";
@@ -59,7 +60,7 @@ export const SIGN_IN_TTL_MS = 600_000;
 /** The longest life of a browser session, used or not. */
 export const SESSION_TTL_MS = 12 * 3_600_000;
 const CODE_TTL_MS = 60_000;
-const MAX_UNDER_WAY_PER_ADDRESS = 500;
+const MAX_UNDER_WAY_PER_NETWORK = 500;
 
 interface StoredSignIn {
   provider: string;
@@ -146,7 +147,7 @@ export function createFlow({ config, reader, writer, secrets, provider: client, 
       await writer.write(openSignIn, data, {
         hash,
         browser: hashOf(browser),
-        address: data.remoteAddress,
+        network: networkOf(data.remoteAddress),
         content: secrets.seal(JSON.stringify(stored), sealContext(hash)),
         expireTimeMs: data.nowMs + SIGN_IN_TTL_MS,
       });
@@ -237,16 +238,16 @@ async function requireCapacity(reader: Database, { remoteAddress, nowMs }: CallD
   const { n } = await reader
     .selectFrom("sign_ins")
     .select((query) => query.fn.countAll<number>().as("n"))
-    .where("address", "=", remoteAddress)
+    .where("network", "=", networkOf(remoteAddress))
     .where("expire_time", ">", nowMs)
     // Those that end later were begun before the clock was set back.
     .where("expire_time", "<=", nowMs + SIGN_IN_TTL_MS)
     .executeTakeFirstOrThrow();
-  if (Number(n) >= MAX_UNDER_WAY_PER_ADDRESS)
+  if (Number(n) >= MAX_UNDER_WAY_PER_NETWORK)
     throw new OAuthError(
       429,
       "temporarily_unavailable",
-      "too many sign-ins were begun from your address: try again in ten minutes",
+      "too many sign-ins were begun from your network: try again in ten minutes",
     );
 }
 

@@ -1,6 +1,11 @@
 import { createLru } from "../../lib/lru.ts";
+import { networkOf } from "../../lib/network.ts";
 
-/** Counts wrong user codes in this process: per address and in total, within ten minutes. */
+/**
+ * Counts wrong guesses in this process, by network: an IPv4 address, or the /64 of an IPv6 address. A network may guess
+ * wrongly ten times within ten minutes; three times while there were a thousand wrong guesses in all. Whoever types a
+ * code correctly is never shut out by the guesses of others.
+ */
 export interface Guesses {
   /** Whether the address may enter another code. */
   mayGuess(address: string, nowMs: number): boolean;
@@ -8,9 +13,10 @@ export interface Guesses {
 }
 
 const WINDOW_MS = 600_000;
-const MAX_PER_ADDRESS = 10;
-const MAX_IN_ALL = 1000;
-const MAX_ADDRESSES = 10_000;
+const MAX_PER_NETWORK = 10;
+const MANY = 1000;
+const MAX_PER_NETWORK_OF_MANY = 3;
+const MAX_NETWORKS = 10_000;
 
 interface Count {
   n: number;
@@ -19,16 +25,18 @@ interface Count {
 
 /** Source: RFC 8628 §5.1. */
 export function createGuesses(): Guesses {
-  const byAddress = createLru<string, Count>(MAX_ADDRESSES);
+  const byNetwork = createLru<string, Count>(MAX_NETWORKS);
   let all: Count = { n: 0, sinceMs: 0 };
   const current = (count: Count | undefined, nowMs: number): Count =>
     count !== undefined && Math.abs(nowMs - count.sinceMs) < WINDOW_MS ? count : { n: 0, sinceMs: nowMs };
   return {
     mayGuess: (address, nowMs) =>
-      current(all, nowMs).n < MAX_IN_ALL && current(byAddress.get(address), nowMs).n < MAX_PER_ADDRESS,
+      current(byNetwork.get(networkOf(address)), nowMs).n <
+      (current(all, nowMs).n < MANY ? MAX_PER_NETWORK : MAX_PER_NETWORK_OF_MANY),
     failed(address, nowMs) {
-      const [own, total] = [current(byAddress.get(address), nowMs), current(all, nowMs)];
-      byAddress.set(address, { ...own, n: own.n + 1 });
+      const network = networkOf(address);
+      const [own, total] = [current(byNetwork.get(network), nowMs), current(all, nowMs)];
+      byNetwork.set(network, { ...own, n: own.n + 1 });
       all = { ...total, n: total.n + 1 };
     },
   };

@@ -1,4 +1,4 @@
-import { networkOf } from "./rate-limits.ts";
+import { networkOf } from "../../lib/network.ts";
 
 export interface ConnectionLimits {
   /** Connections of the port in all. */

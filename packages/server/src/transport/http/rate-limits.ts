@@ -1,5 +1,6 @@
 import type { Clock } from "../../lib/clock.ts";
 import { createLru } from "../../lib/lru.ts";
+import { networkOf } from "../../lib/network.ts";
 import { createRateLimiter, type RateLimit } from "../../lib/rate-limit.ts";
 import { Code, MoorageError } from "../../errors.ts";
 
@@ -78,26 +79,4 @@ function tooMany(whose: string, waitMs: number): MoorageError {
     area: "platform",
     retryAfterMs: Math.ceil(waitMs),
   });
-}
-
-/**
- * The network that counts as one client: an IPv4 address, or the first 64 bits of an IPv6 address, because one customer
- * has at least a whole /64. Source: RFC 6177 §2.
- */
-export function networkOf(address: string): string {
-  if (!address.includes(":")) return address;
-  if (address.startsWith("::ffff:") && address.includes(".")) return address.slice("::ffff:".length);
-  const [head = "", tail] = address.split("::");
-  const groups = head.split(":");
-  if (tail !== undefined && groups.length < 4) {
-    const last = tail === "" ? [] : tail.split(":");
-    const all = last.length + (tail.includes(".") ? 1 : 0);
-    if (head === "") groups.pop();
-    for (let zeros = 8 - groups.length - all; zeros > 0 && groups.length < 4; zeros--) groups.push("0");
-    groups.push(...last);
-  }
-  return groups
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(":");
 }

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { networkOf } from "./rate-limits.ts";
+import { networkOf } from "./network.ts";
 
-test("the rate limit counts an IPv4 address by itself and an IPv6 address by its /64, in every notation", () => {
+test("an IPv4 address counts by itself, an IPv6 address by its /64, in every notation", () => {
   for (const [address, network] of [
     ["192.0.2.7", "192.0.2.7"],
     ["::ffff:192.0.2.7", "192.0.2.7"],
