@@ -167,3 +167,28 @@ test(
     assert.equal(given.status, 200, JSON.stringify(given.body));
   },
 );
+
+test(
+  "a person chooses the provider of a device on the page, by the organization's name",
+  { timeout: 180_000 },
+  async (t) => {
+    const context = await openChromium(t);
+    if (context === undefined) return;
+    const { body: codes } = await tokenCall(platform, { client_id: "moorage-cli" }, "/oauth/device_authorization");
+    const page = await context.newPage();
+    const faults: string[] = [];
+    page.on("console", (message) => {
+      if (message.type() === "error" && /Content Security Policy/.test(message.text())) faults.push(message.text());
+    });
+    await page.goto(`${platform.url}/oauth?user_code=${String(codes["user_code"])}`);
+    await page.click("button");
+    await page.click('button[value="go"]');
+    await page.fill('input[name="organization"]', "acme");
+    await page.click("button");
+    await page.click(`button[value="${idp}"]`);
+    await signInThere(page);
+    await page.waitForURL(/\/oauth\/callback/);
+    assert.match(await page.innerText("body"), /You may close this page/);
+    assert.deepEqual(faults, []);
+  },
+);

@@ -121,8 +121,7 @@ test("a sign-in never redirects to another site, and a forged cookie is no sessi
   ]) {
     assert.equal((await openBrowser().open(url({ return_to: path }))).status, 400, path);
   }
-  for (const change of [{ identity_provider: "" }, { identity_provider: "f".repeat(40) }])
-    assert.equal((await openBrowser().open(url(change as Record<string, string>))).status, 400);
+  assert.equal((await openBrowser().open(url({ identity_provider: "f".repeat(40) }))).status, 400);
   for (const value of ["", "short", "A".repeat(43), `${"A".repeat(43)}; moorage_session=${"B".repeat(43)}`]) {
     assert.equal(
       (await platform.call("GET", "/session", { headers: { cookie: `moorage_session=${value}` } })).status,

@@ -9,6 +9,7 @@ import { isSecret } from "./secrets.ts";
 export interface AuthorizeRequest {
   challenge: string;
   state: string;
+  /** A uid; empty when the person is to choose. */
   identityProvider: string;
   narrowed: Narrowed;
 }
@@ -41,7 +42,7 @@ export function parseAuthorize(parameters: URLSearchParams): AuthorizeRequest {
   const challenge = required(parameters, "code_challenge");
   if (required(parameters, "code_challenge_method") !== "S256") throw invalid("code_challenge_method must be S256");
   if (!isSecret(challenge)) throw invalid("code_challenge must be a SHA-256 in base64url");
-  const identityProvider = required(parameters, "identity_provider");
+  const identityProvider = one(parameters, "identity_provider");
   return { challenge, identityProvider, state: stateOf(parameters), narrowed: parseScope(one(parameters, "scope")) };
 }
 

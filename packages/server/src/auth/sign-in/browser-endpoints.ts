@@ -1,13 +1,15 @@
 import type { Request, RequestData, RequestHandler, Response } from "../../core/http.ts";
 import type { CallData } from "../../core/call.ts";
 import { OAuthError } from "../http/oauth.ts";
-import { one, parseAuthorize, parseTarget, required, stateOf } from "./authorize.ts";
+import { one, parseAuthorize, parseTarget, stateOf } from "./authorize.ts";
+import { choiceByLink } from "./choice-page.ts";
 import type { Cookie } from "./cookies.ts";
 import { type Ending, type Flow, SIGN_IN_TTL_MS, SESSION_TTL_MS } from "./flow.ts";
 import { answerPage, plainPage, redirect } from "./pages.ts";
+import { type OfferDeps, offeredProviders } from "./offered-providers.ts";
 import { newSecret } from "./secrets.ts";
 
-export interface BrowserDeps {
+export interface BrowserDeps extends OfferDeps {
   config: { baseUrl: string; oauthRedirectUris: readonly string[] };
   flow: Flow;
   /** Ties a sign-in to the browser in which it began. */
@@ -30,16 +32,27 @@ export function authorizeEndpoint(deps: BrowserDeps): RequestHandler {
     const { client, redirectUri } = parseTarget(parameters, config.oauthRedirectUris);
     try {
       const { identityProvider, ...wanted } = parseAuthorize(parameters);
-      const target = { kind: "client", clientId: client.id, redirectUri, ...wanted } as const;
-      redirect(
-        response,
-        (await flow.begin(target, identityProvider, browserOf(deps, request, response), callData(request, data))).href,
-      );
+      if (identityProvider !== "") {
+        const target = { kind: "client", clientId: client.id, redirectUri, ...wanted } as const;
+        const browser = browserOf(deps, request, response);
+        const url = await flow.begin(target, identityProvider, browser, callData(request, data));
+        return redirect(response, url.href);
+      }
     } catch (error) {
       if (!(error instanceof OAuthError)) throw error;
-      redirect(response, clientUrl(redirectUri, config.baseUrl, stateOf(parameters), faultOf(error)));
+      return redirect(response, clientUrl(redirectUri, config.baseUrl, stateOf(parameters), faultOf(error)));
     }
+    await answerChoice(deps, request, response, data);
   });
+}
+
+/** Lets the person choose an identity provider, with which the request is then made again. */
+async function answerChoice(deps: BrowserDeps, request: Request, response: Response, data: RequestData): Promise<void> {
+  const parameters = parametersOf(request);
+  const organization = one(parameters, "organization");
+  const providers = organization === "" ? [] : await offeredProviders(deps, organization, deps.callData(request, data));
+  const kept = [...parameters].filter(([name]) => name !== "organization" && name !== "identity_provider");
+  answerPage(response, choiceByLink({ action: pathOf(request), kept, organization, providers }));
 }
 
 /** GET /sign-in: redirects the browser to the identity provider, to start a browser session of this server. */
@@ -48,18 +61,11 @@ export function signInEndpoint(deps: BrowserDeps): RequestHandler {
     const parameters = parametersOf(request);
     const returnTo = one(parameters, "return_to") || "/";
     if (!isOwnPath(returnTo)) throw new OAuthError(400, "invalid_request", "return_to must be a path of this server");
+    const identityProvider = one(parameters, "identity_provider");
+    if (identityProvider === "") return answerChoice(deps, request, response, data);
     const browser = browserOf(deps, request, response);
-    redirect(
-      response,
-      (
-        await deps.flow.begin(
-          { kind: "session", returnTo },
-          required(parameters, "identity_provider"),
-          browser,
-          deps.callData(request, data),
-        )
-      ).href,
-    );
+    const call = deps.callData(request, data);
+    redirect(response, (await deps.flow.begin({ kind: "session", returnTo }, identityProvider, browser, call)).href);
   });
 }
 

@@ -110,7 +110,7 @@ export const pollDevice = command(
       await revokeFamily(call, row.family);
       await audit(call, {
         method: REDEEM,
-        resource: row.provider,
+        resource: row.provider || row.identity,
         identity: row.identity,
         decision: "denied",
         code: Code.Unauthenticated,

@@ -9,10 +9,12 @@ import type { Request, RequestHandler, Response } from "../../core/http.ts";
 import { answerJson, formOf } from "../http/endpoints.ts";
 import { one, parseScope, required } from "./authorize.ts";
 import { type BrowserDeps, browserOf, onPage, parametersOf } from "./browser-endpoints.ts";
+import { choiceByForm } from "./choice-page.ts";
 import { CLI_CLIENT, clientOf } from "./clients.ts";
 import type { Narrowed } from "./flow.ts";
 import type { Guesses } from "./guess-limit.ts";
 import { answerPage, escaped, type Page, plainPage, redirect } from "./pages.ts";
+import { offeredProviders } from "./offered-providers.ts";
 import { hashOf, newSecret } from "./secrets.ts";
 import { newUserCode, readUserCode, shownUserCode } from "./user-code.ts";
 import { denyDevice, openDevice } from "./device-commands.ts";
@@ -39,15 +41,16 @@ export function deviceAuthorizationEndpoint({ config, reader, writer, callData }
     // A client with a browser does not need the device flow.
     if (required(form, "client_id") !== CLI_CLIENT)
       throw new OAuthError(400, "unauthorized_client", "the client may not use the device flow");
-    const provider = await providerOf(reader, required(form, "identity_provider"));
-    if (provider === undefined)
+    // Without one, the person chooses on the page.
+    const provider = one(form, "identity_provider");
+    if (provider !== "" && (await providerOf(reader, provider)) === undefined)
       throw new OAuthError(400, "invalid_request", "identity_provider names no identity provider of this server");
     const narrowed = parseScope(one(form, "scope"));
     const call = callData(request, data);
     await requireCapacity(reader, call);
     const device = {
       clientId: CLI_CLIENT,
-      provider: provider.uid,
+      provider,
       request: JSON.stringify(narrowed),
       address: call.remoteAddress,
       network: networkOf(call.remoteAddress),
@@ -116,11 +119,13 @@ export function devicePageEndpoint(deps: DeviceDeps): RequestHandler {
           plainPage(200, "Declined", "The device is not signed in. You may close this page."),
         );
       case "go": {
+        const provider = device.provider || one(form, "identity_provider");
+        if (provider === "") return answerChoice(deps, response, form, proofOf(browser), call);
         // Written by `deviceAuthorizationEndpoint` above.
         const narrowed = JSON.parse(device.request) as Narrowed;
         return redirect(
           response,
-          (await deps.flow.begin({ kind: "device", hash: device.hash, narrowed }, device.provider, browser, call)).href,
+          (await deps.flow.begin({ kind: "device", hash: device.hash, narrowed }, provider, browser, call)).href,
           303,
         );
       }
@@ -128,6 +133,24 @@ export function devicePageEndpoint(deps: DeviceDeps): RequestHandler {
         throw new OAuthError(400, "invalid_request", "answer must be go or deny");
     }
   });
+}
+
+/** Lets the person choose an identity provider for the device. */
+async function answerChoice(
+  deps: DeviceDeps,
+  response: Response,
+  form: URLSearchParams,
+  proof: string,
+  call: CallData,
+): Promise<void> {
+  const organization = one(form, "organization");
+  const providers = organization === "" ? [] : await offeredProviders(deps, organization, call);
+  const kept = [
+    ["user_code", one(form, "user_code")],
+    ["proof", proof],
+    ["answer", "go"],
+  ] as const;
+  answerForm(deps, response, choiceByForm({ action: "/oauth/device", kept, organization, providers }));
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Config } from "../../config/index.ts";
 import type { RequestHandler } from "../../core/http.ts";
 import { callDataOf, guarded, type StsDeps } from "../http/endpoints.ts";
 import { SHARED_CALLBACK } from "../../iam/index.ts";
-import { authorizeEndpoint, callbackEndpoint, signInEndpoint } from "./browser-endpoints.ts";
+import { authorizeEndpoint, callbackEndpoint, parametersOf, signInEndpoint } from "./browser-endpoints.ts";
 import { hostCookie } from "./cookies.ts";
 import { deviceAuthorizationEndpoint, devicePageEndpoint } from "./device-endpoints.ts";
 import { createGuesses } from "./guess-limit.ts";
@@ -24,18 +24,24 @@ export function createSignInEndpoints(deps: SignInEndpointDeps): Record<string, 
     ...signIn,
     callData: callDataOf(clock),
     guesses: createGuesses(),
+    // Names of organizations and codes of devices are counted apart.
+    names: createGuesses(),
     browserCookie: hostCookie("moorage_sign_in", config.baseUrl),
     sessionCookie: hostCookie("moorage_session", config.baseUrl),
   };
   const callback = guarded(deps, ["GET"], callbackEndpoint(shared));
+  const [authorize, devicePage] = [authorizeEndpoint(shared), devicePageEndpoint(shared)];
   return {
-    "/oauth/authorize": guarded(deps, ["GET"], authorizeEndpoint(shared)),
+    // The entry for browsers: a program's request, or the page on which the code of a device is typed.
+    "/oauth": guarded(deps, ["GET"], (request, response, data) =>
+      (parametersOf(request).has("client_id") ? authorize : devicePage)(request, response, data),
+    ),
+    "/oauth/authorize": guarded(deps, ["GET"], authorize),
     [SHARED_CALLBACK]: callback,
     [`${SHARED_CALLBACK}/*`]: callback,
     "/oauth/device_authorization": guarded(deps, ["POST"], deviceAuthorizationEndpoint(shared)),
-    "/oauth/device": guarded(deps, ["GET", "POST"], devicePageEndpoint(shared)),
-    // Names of organizations and codes of devices are counted apart.
-    "/oauth/providers": guarded(deps, ["GET"], providerListEndpoint({ ...shared, guesses: createGuesses() })),
+    "/oauth/device": guarded(deps, ["GET", "POST"], devicePage),
+    "/oauth/providers": guarded(deps, ["GET"], providerListEndpoint(shared)),
     "/oauth/revoke": guarded(deps, ["POST"], revokeEndpoint(shared)),
     "/sign-in": guarded(deps, ["GET"], signInEndpoint(shared)),
     "/session": guarded(deps, ["GET", "DELETE"], sessionEndpoint(shared)),
