@@ -17,6 +17,8 @@ export interface Policy {
   rules: readonly RetentionRule[];
   /** How long the history of tags is retained, in milliseconds; Infinity means for ever. */
   historyRetentionMs: number;
+  /** Whether an index is accepted without all the manifests that it names. */
+  allowsSparse: boolean;
 }
 
 export interface RetentionRule {
@@ -34,6 +36,7 @@ const NOTHING: Policy = {
   fixes: false,
   rules: [],
   historyRetentionMs: Infinity,
+  allowsSparse: false,
 };
 const MAX_KNOWN = 1000;
 const known = createLru<string, Policy>(MAX_KNOWN);
@@ -56,7 +59,8 @@ export function policyOf(text: string | null): Policy {
 }
 
 /** Compiles a policy from a message in which policyViolations finds nothing. */
-export function compilePolicy({ immutableTags, protectedTags, retention, historyRetention }: TagPolicy): Policy {
+export function compilePolicy(policy: TagPolicy): Policy {
+  const { immutableTags, protectedTags, retention, historyRetention, allowSparse } = policy;
   return {
     isImmutable: anyOf(immutableTags),
     isProtected: anyOf(protectedTags),
@@ -70,6 +74,7 @@ export function compilePolicy({ immutableTags, protectedTags, retention, history
       };
     }),
     historyRetentionMs: durationMs(historyRetention) ?? Infinity,
+    allowsSparse: allowSparse,
   };
 }
 

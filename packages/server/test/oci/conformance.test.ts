@@ -51,7 +51,12 @@ test("OCI conformance", { concurrency: true }, async (t) => {
       cachesTokens,
       repository: `acme/conformance/run-${at}`,
       source: `acme/conformance/source-${at}`,
+      sparse: `acme/sparse-${at}`,
     };
+    await installation.api("POST", `/registry/v2/repos/${installation.bootstrap.organization.uid}`, {
+      name: `sparse-${at}`,
+      tagPolicy: { allowSparse: true },
+    });
     await t.test(name, async (t) => {
       try {
         await checkAll(t, run);

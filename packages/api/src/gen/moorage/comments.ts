@@ -927,6 +927,7 @@ export const COMMENTS: Readonly<Record<string, string>> = {
   "moorage.registry.v2.Tag.uid": "Identifies the tag and names its repo.",
   "moorage.registry.v2.Tag.update_time": "When it last came to point to another digest.",
   "moorage.registry.v2.TagPolicy": "TagPolicy says what may happen to the tags of a repo. Its patterns are RE2 regular expressions that match a tag's whole name.",
+  "moorage.registry.v2.TagPolicy.allow_sparse": "Whether a push may leave out manifests that its index names, so that only some of the platforms are here. The blobs of an image are always needed.",
   "moorage.registry.v2.TagPolicy.history_retention": "For how long after a tag pointed to a digest that is kept, although no tag does so any longer. Absent: for ever.",
   "moorage.registry.v2.TagPolicy.immutable_tags": "Tags that never point to another digest once they point to one, not even after they were deleted. The same digest again is accepted.",
   "moorage.registry.v2.TagPolicy.protected_tags": "Tags that are not deleted: by nobody, and not by retention.",

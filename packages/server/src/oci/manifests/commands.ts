@@ -1,7 +1,7 @@
 import { Capability } from "@moorage/api";
 import { audit } from "../../audit/index.ts";
 import type { Call } from "../../core/call.ts";
-import { deleteTag, moveTag } from "../../registry/index.ts";
+import { deleteTag, moveTag, policyOf } from "../../registry/index.ts";
 import { makeRepository } from "../blobs/commands.ts";
 import { RegistryError } from "../errors.ts";
 import { startGraceAround } from "../gc/grace-commands.ts";
@@ -47,7 +47,7 @@ export const putManifest = pushCommand(
       return { missing: manifest.references.map((reference) => reference.digest) };
     const repo = await makeRepository(call, place);
     await checkTagRights(call, repo, input);
-    const { missing } = await storeManifest(call, repo, input);
+    const { missing } = await storeManifest(call, repo, input, await allowsSparse(call, repo, manifest));
     if (missing.length > 0) return { missing };
     const pushed = { repository: input.name, repo, digest, type: "manifest" } as const;
     if (tags.length === 0) {
@@ -65,15 +65,18 @@ export const putManifest = pushCommand(
 
 /**
  * Stores a manifest in the repo unchanged, with the references it contains, and without a check of rights. `missing`
- * lists the references that the repo does not hold; if there are any, nothing is stored. `isNew` is false when the repo
+ * lists the references that the repo does not hold; if there are any, nothing is stored. With `isSparse` the repo need
+ * not hold manifests. `isNew` is false when the repo
  * held the manifest before.
  */
 export async function storeManifest(
   call: Call,
   repo: string,
   { digest, content, manifest, architecture }: StoredManifest,
+  isSparse = false,
 ): Promise<{ missing: string[]; isNew: boolean }> {
-  const missing = await missingReferences(call, repo, manifest);
+  const needed = isSparse ? manifest.references.filter(({ kind }) => kind === "blob") : manifest.references;
+  const missing = await missingReferences(call, repo, { references: needed });
   if (missing.length > 0) return { missing, isNew: false };
   const { mediaType, subject, artifactType, annotations, references } = manifest;
   const image = { architecture: architecture ?? null, image_size: manifest.image?.size ?? null };
@@ -109,6 +112,13 @@ export async function storeManifest(
     await call.tx.insertInto("manifest_references").values(rows).execute();
   }
   return { missing: [], isNew };
+}
+
+/** Whether the repo's policy accepts the manifest without the manifests that it names. */
+async function allowsSparse(call: Call, repo: string, { references }: ParsedManifest): Promise<boolean> {
+  if (!references.some(({ kind }) => kind === "manifest")) return false;
+  const row = await call.tx.selectFrom("repos").select("tag_policy").where("uid", "=", repo).executeTakeFirst();
+  return policyOf(row?.tag_policy ?? null).allowsSparse;
 }
 
 /**

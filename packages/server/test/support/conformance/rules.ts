@@ -78,8 +78,9 @@ export const checkRejections: Checks = async (t, run) => {
 };
 
 /**
- * The suite has a setting to push manifests whose content is missing (OCI_DATA_SPARSE, off by default). This registry
- * rejects them on purpose, so that every tagged image can be pulled. The error names all that is missing.
+ * The suite has a setting to push indexes whose manifests are missing (OCI_DATA_SPARSE, off by default). This registry
+ * accepts them where the repo's policy says so. Elsewhere it rejects them, so that every tagged image can be pulled,
+ * and images without their blobs everywhere. The error names all that is missing.
  */
 export const checkSparse: Checks = async (t, run) => {
   const content = emptyContent();
@@ -108,6 +109,30 @@ export const checkSparse: Checks = async (t, run) => {
     for (const { body } of indexes.manifests.values())
       assert.deepEqual(await detailOf("sparse", body, OCI.index), [{ digest: missing.digest }]);
     assertStatus(await run.client.send("HEAD", `/v2/${run.repository}/manifests/sparse`, { headers: ACCEPT }), 404);
+  });
+  await t.test("an index without one of its manifests is accepted where the repo's policy allows it", async () => {
+    const there = { ...run, repository: run.sparse };
+    await pushBlobs(there, content);
+    await assertPut(there, complete.digest, complete.digest, image);
+    const indexes = emptyContent();
+    const later = addImage(indexes, { architecture: "riscv64" });
+    addIndexOf(indexes, [complete, later]);
+    await pushBlobs(there, indexes);
+    const [lateImage, index] = [...indexes.manifests].map(([digest, manifest]) => ({ digest, manifest }));
+    assert.ok(lateImage && index && lateImage.digest === later.digest);
+    const head = (digest: string) =>
+      run.client.send("HEAD", `/v2/${run.sparse}/manifests/${digest}`, { headers: ACCEPT });
+    await assertPut(there, "sparse", index.digest, index.manifest);
+    await assertPut(there, index.digest, index.digest, index.manifest);
+    assertStatus(await head("sparse"), 200);
+    assertStatus(await head(later.digest), 404);
+    assertError(
+      await putManifest(there, "broken", { body: sparse.body, mediaType: OCI.image }),
+      400,
+      "MANIFEST_BLOB_UNKNOWN",
+    );
+    await assertPut(there, later.digest, later.digest, lateImage.manifest);
+    assertStatus(await head(later.digest), 200);
   });
   content.manifests.delete(incomplete.digest);
   await deleteContent(run, content);

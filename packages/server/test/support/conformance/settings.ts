@@ -31,6 +31,8 @@ export interface Run {
   repository: string;
   /** The repository that blobs are mounted from, OCI_REPO2. */
   source: string;
+  /** A repository whose policy accepts indexes without all of their manifests; the suite's OCI_DATA_SPARSE. */
+  sparse: string;
 }
 
 /** Checks of a run, as subtests of `t`. */
