@@ -19,7 +19,7 @@ export async function inSnapshot<T>(store: Store, dataDir: string, work: (db: Da
 async function inSqlite<T>(path: string, work: (db: Database) => Promise<T>): Promise<T> {
   const raw = connect(path, { readOnly: true });
   // The transaction is opened here, not for each statement as a server's reader does.
-  const db = sqliteDatabase(raw, { readOnly: false });
+  const db = sqliteDatabase(raw);
   try {
     raw.exec("begin");
     return await work(db);

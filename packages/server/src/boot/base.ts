@@ -4,6 +4,7 @@ import { bringUp, type OpenedInstallation, openInstallation, takeDataDir } from 
 import type { Clock } from "../lib/clock.ts";
 import { type Observation, openObservation } from "../observe/index.ts";
 import { openStore, type Store } from "../store/index.ts";
+import type { Health } from "./health.ts";
 import type { Shutdown } from "./shutdown.ts";
 
 /** The observation, store and installation that all other parts use. */
@@ -15,6 +16,7 @@ export interface Base extends OpenedInstallation {
 export interface BaseOptions {
   clock: Pick<Clock, "nowMs">;
   log: Logger;
+  health: Health;
   /** Whether another process has locked the data folder and brought the database to the newest version. */
   prepared: boolean;
 }
@@ -22,7 +24,7 @@ export interface BaseOptions {
 /** Locks the data folder, opens the database of the settings, and creates what the installation lacks. */
 export async function openBase(
   settings: Config,
-  { clock, log, prepared }: BaseOptions,
+  { clock, log, health, prepared }: BaseOptions,
   shutdown: Shutdown,
 ): Promise<Base> {
   const lock = prepared ? undefined : takeDataDir(settings.dataDir);
@@ -32,6 +34,7 @@ export async function openBase(
   const store = await openStore({
     ...settings,
     log: (err, message) => log.warn({ err }, message),
+    onDamage: health.damaged,
     onRetry: (kind) => observation.database.retried(kind),
   });
   shutdown.at("store", () => store.close());

@@ -8,6 +8,7 @@ import type { RegistryDeps } from "../oci/index.ts";
 import { type Api, openApi } from "./api.ts";
 import { startBackground, type Wakers } from "./background.ts";
 import { type Base, openBase } from "./base.ts";
+import { createHealth } from "./health.ts";
 import { handlersOf } from "./handlers.ts";
 import { openPort } from "./port.ts";
 import { preflight } from "./preflight.ts";
@@ -61,22 +62,23 @@ export async function compose(
 ): Promise<Composition> {
   const checked = preflight(settings);
   const shutdown = createShutdown();
+  const health = createHealth(log);
   const ownClock = given === undefined ? systemClock : clockOf(() => given.nowMs());
   try {
     const wakers: Wakers = { written: () => {}, pulled: () => {} };
-    const base = await openBase(settings, { clock: ownClock, log, prepared }, shutdown);
+    const base = await openBase(settings, { clock: ownClock, log, health, prepared }, shutdown);
     const { observation, installation } = base;
     const { router, port, config, draining } = await openPort(
       settings,
       checked,
-      { clock: ownClock, log, observation },
+      { clock: ownClock, log, observation, health },
       shutdown,
     );
     if (!prepared) writeBootstrap(config.dataDir, { ...urlsOf(config), ...installation.bootstrap });
     const storage = await openStorage(
       config,
       base,
-      { log, terms: checked.terms, tokens: () => api.access.tokens, written: () => wakers.written() },
+      { health, terms: checked.terms, tokens: () => api.access.tokens, written: () => wakers.written() },
       shutdown,
     );
     const clock = given === undefined ? await openClock(base, storage, log, shutdown) : ownClock;

@@ -7,6 +7,7 @@ import { PORT_LIMITS } from "../transport/http/limits.ts";
 import { type Listening, listen } from "../transport/http/listen.ts";
 import { createAdmission } from "../transport/http/rate-limits.ts";
 import { type Router, createRouter } from "../transport/http/router.ts";
+import type { Health } from "./health.ts";
 import type { Preflight } from "./preflight.ts";
 import type { Shutdown } from "./shutdown.ts";
 
@@ -24,13 +25,14 @@ export interface PortOptions {
   clock: Clock;
   log: Logger;
   observation: Observation;
+  health: Health;
 }
 
 /** Listens at the address of the settings. Throws a ConfigError that names the setting at fault. */
 export async function openPort(
   settings: Config,
   { tls, addressOf, isProxy }: Preflight,
-  { clock, log, observation }: PortOptions,
+  { clock, log, observation, health }: PortOptions,
   shutdown: Shutdown,
 ): Promise<OpenedPort> {
   const { host, errorDomain } = settings;
@@ -45,6 +47,7 @@ export async function openPort(
     addressOf,
     errorDomain,
     admission,
+    problem: health.problem,
     bodyTimeoutMs: settings.bodyTimeoutMs,
     observer: observation.requests,
   });

@@ -1,4 +1,3 @@
-import type { Logger } from "pino";
 import type { Tokens } from "../auth/index.ts";
 import type { BlobStore } from "../blobs/index.ts";
 import type { Config } from "../config/index.ts";
@@ -11,6 +10,7 @@ import { blobReader } from "../runtime/read-blob.ts";
 import { openTransactor } from "../runtime/transactor.ts";
 import { wakingTransactor } from "../webhooks/index.ts";
 import type { Base } from "./base.ts";
+import type { Health } from "./health.ts";
 import type { Shutdown } from "./shutdown.ts";
 
 /** The blob store, the methods, and the transactor. */
@@ -24,7 +24,7 @@ export interface Storage {
 }
 
 export interface StorageOptions {
-  log: Logger;
+  health: Health;
   terms: readonly TermsDocument[];
   /** Called when the first token for a cloud provider is signed. */
   tokens(): Tokens;
@@ -35,7 +35,7 @@ export interface StorageOptions {
 export async function openStorage(
   config: Config,
   { observation, store, installation, secretKeys, secrets }: Base,
-  { log, terms, tokens, written }: StorageOptions,
+  { health, terms, tokens, written }: StorageOptions,
   shutdown: Shutdown,
 ): Promise<Storage> {
   const { pageTokenKey, ownerRole, bootstrap } = installation;
@@ -63,7 +63,8 @@ export async function openStorage(
     eventsPrefix,
     baseUrl,
     terms,
-    onFault: (error) => log.fatal({ err: error }, "the writer thread died"),
+    onFault: health.writerDied,
+    onDamage: health.damaged,
   });
   shutdown.at("writer", () => writer.close());
   observation.database.watch(() => ({ pool: store.use?.(), writes: writer.waiting() }));

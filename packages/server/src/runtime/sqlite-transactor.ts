@@ -19,12 +19,12 @@ export interface Writer extends Transactor {
 
 /**
  * The transactor of SQLite: reads on this thread, writes in the writer thread. `onFault` is called when that thread
- * dies, which is a defect.
+ * dies, which is a defect, and `onDamage` when it finds the file damaged.
  */
 export async function startWriter(
   data: WriterThreadData,
   reader: Database,
-  onFault: (error: Error) => void,
+  { onFault, onDamage = () => {} }: { onFault(error: Error): void; onDamage?(error: Error): void },
 ): Promise<Writer> {
   const worker = new Worker(new URL(`./sqlite-writer-thread${extname(import.meta.url)}`, import.meta.url), {
     workerData: data,
@@ -57,7 +57,11 @@ export async function startWriter(
     waiting.delete(answer.id);
     if ("value" in answer) caller?.resolve(answer.value);
     else if ("error" in answer) caller?.reject(fromPlain(answer.error));
-    else caller?.reject(new Error(answer.fault));
+    else {
+      const error = new Error(answer.fault);
+      if (answer.isDamage) onDamage(error);
+      caller?.reject(error);
+    }
   };
   // All commands of one turn of the event loop are sent in one message: waking the thread costs more than most commands
   // do.

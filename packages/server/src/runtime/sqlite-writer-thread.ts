@@ -4,7 +4,7 @@ import type { CallData } from "../core/call.ts";
 import { type CommandContext, commandContext, commandNamed, runCommand } from "./commands.ts";
 import { Code, MoorageError, type PlainError, toPlain } from "../errors.ts";
 import { methodsOf } from "./methods.ts";
-import { commitTogether, type Database, openWriter, type Work } from "../store/index.ts";
+import { commitTogether, type Database, isDamage, openWriter, type Work } from "../store/index.ts";
 import type { TermsDocument } from "../core/service.ts";
 
 /** The data that the thread starts with. */
@@ -26,8 +26,12 @@ export interface WriteRequest {
   data: CallData;
   input: unknown;
 }
-/** Its result. `fault` describes an unexpected error, for the log. */
-export type WriteAnswer = { id: number } & ({ value: unknown } | { error: PlainError } | { fault: string });
+/** Its result. `fault` describes an unexpected error, for the log; `isDamage`: the database's file is damaged. */
+export type WriteAnswer = { id: number } & ({ value: unknown } | { error: PlainError } | Fault);
+interface Fault {
+  fault: string;
+  isDamage: boolean;
+}
 
 const MAX_TOGETHER = 256;
 
@@ -93,11 +97,12 @@ async function runNamed(context: CommandContext, tx: Database, { name, data, inp
   return await runCommand(commandNamed(name), { data, input, tx, context });
 }
 
-function plainly(error: unknown): { error: PlainError } | { fault: string } {
+function plainly(error: unknown): { error: PlainError } | Fault {
   if (error instanceof MoorageError) return { error: toPlain(error) };
   if (isFull(error))
     return { error: toPlain(new MoorageError(Code.ResourceExhausted, "Resource exhausted: storage is full")) };
-  return { fault: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  const fault = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return { fault, isDamage: isDamage(error) };
 }
 
 // SQLITE_FULL, and the I/O error that some file systems return instead when a quota is reached.

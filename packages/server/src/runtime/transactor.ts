@@ -10,12 +10,14 @@ export interface TransactorSettings extends Omit<WriterThreadData, "path"> {
   methods: Map<string, Method>;
   /** Called when the writer thread dies, which is a defect. */
   onFault(error: Error): void;
+  /** Called when the writer thread finds the database's file damaged. */
+  onDamage?(error: Error): void;
 }
 
 /** The transactor of the store's engine. */
 export async function openTransactor(
   store: Store,
-  { dataDir, methods, onFault, ...data }: TransactorSettings,
+  { dataDir, methods, onFault, onDamage, ...data }: TransactorSettings,
 ): Promise<Writer> {
   if (store.engine === "postgres")
     return postgresTransactor(store, {
@@ -24,5 +26,8 @@ export async function openTransactor(
       terms: data.terms,
       secrets: createSecrets(data.secretKeys),
     });
-  return startWriter({ ...data, path: databasePath(dataDir) }, store.reader, onFault);
+  return startWriter({ ...data, path: databasePath(dataDir) }, store.reader, {
+    onFault,
+    ...(onDamage && { onDamage }),
+  });
 }

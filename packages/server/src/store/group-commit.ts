@@ -23,11 +23,19 @@ export async function commitTogether(db: Database, raw: DatabaseSync, works: Wor
     for (const work of works) results.push(await underSavepoint(db, raw, work));
     raw.exec("commit");
   } catch (error) {
-    if (raw.isTransaction) raw.exec("rollback");
+    rollBack(raw);
     for (const work of works) work.settle({ error });
     return;
   }
   works.forEach((work, at) => work.settle(results[at] ?? { error: new Error("the work was not run") }));
+}
+
+function rollBack(raw: DatabaseSync): void {
+  try {
+    if (raw.isTransaction) raw.exec("rollback");
+  } catch {
+    // The writes get the first error; a damaged file may not even let go of the transaction.
+  }
 }
 
 const prepared = new WeakMap<DatabaseSync, Record<"savepoint" | "release" | "rollback", StatementSync>>();

@@ -1,4 +1,5 @@
 export { addToAncestors, changeCount, type Kind, removeFromAncestors, renameInAncestors } from "./ancestry.ts";
+export { isDamage } from "./damage.ts";
 export { type Bindable, embeddedOf } from "./embedded.ts";
 export { TransientError } from "./failures.ts";
 export { commitTogether, type Work } from "./group-commit.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { commitTogether } from "./group-commit.ts";
 import { MIGRATIONS, NEWEST_VERSION } from "./migrations.ts";
-import { connect, sqliteDatabase } from "./sqlite.ts";
+import { connect, readingDatabase, sqliteDatabase } from "./sqlite.ts";
 import { type Database, type Store, StoreError, type StoreSettings } from "./store.ts";
 
 // The data folder:
@@ -68,9 +68,9 @@ function forSqlite(statement: string): string {
     .replace(/\bSERIAL8\b/g, "integer primary key autoincrement");
 }
 
-/** A read-only connection: statements see what is committed. */
-export function openReader(path: string): Database {
-  return sqliteDatabase(connect(path, { readOnly: true }), { readOnly: true });
+/** A read-only connection: statements see what is committed. `onDamage` is called when the file is found damaged. */
+export function openReader(path: string, onDamage?: (error: Error) => void): Database {
+  return readingDatabase(() => connect(path, { readOnly: true }), onDamage);
 }
 
 /**
@@ -83,11 +83,11 @@ export function openWriter(path: string, { waits = true } = {}): { db: Database;
   // log of up to 32 MiB.
   raw.exec("pragma wal_autocheckpoint = 8000");
   if (!waits) raw.exec("pragma busy_timeout = 0");
-  return { db: sqliteDatabase(raw, { readOnly: false }), raw };
+  return { db: sqliteDatabase(raw), raw };
 }
 
 /** The store of the data folder. `migrate` creates its file. */
-export function openSqliteStore({ dataDir }: Pick<StoreSettings, "dataDir">): Store {
+export function openSqliteStore({ dataDir, onDamage }: Pick<StoreSettings, "dataDir" | "onDamage">): Store {
   const path = databasePath(dataDir);
   let reader: Database | undefined;
   let writer: ReturnType<typeof openWriter> | undefined;
@@ -105,7 +105,7 @@ export function openSqliteStore({ dataDir }: Pick<StoreSettings, "dataDir">): St
   return {
     engine: "sqlite",
     get reader() {
-      return (reader ??= openReader(path));
+      return (reader ??= openReader(path, onDamage));
     },
     transact(work) {
       const done = last.then(() => transact(work));

@@ -20,7 +20,13 @@ export function snapshots(database: DatabaseSync): () => boolean {
     if (!isOpen) return;
     isOpen = false;
     open.delete(end);
-    if (database.isOpen) commit.run();
+    if (!database.isOpen) return;
+    try {
+      commit.run();
+    } catch {
+      // A statement that met a damaged page may have ended the transaction: its caller has the error.
+      if (database.isTransaction) database.exec("rollback");
+    }
   };
   // A tick requested by a promise callback runs only when no other promise callback is ready.
   const endSoon = (): void => process.nextTick(end);

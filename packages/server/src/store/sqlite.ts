@@ -10,6 +10,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from "kysely";
+import { isDamage } from "./damage.ts";
 import { type Bindable, type Embedded, setEmbedded } from "./embedded.ts";
 import { changesOnlyUncachedTables } from "./uncached-tables.ts";
 import { endSnapshots, snapshots } from "./snapshots.ts";
@@ -64,15 +65,59 @@ class WritingDatabase extends DatabaseSync {
   }
 }
 
+/** A Database over one open connection, whose transactions are opened by its owner, such as group-commit.ts. */
+export function sqliteDatabase(database: DatabaseSync): Database {
+  return databaseOf(
+    database,
+    engineOf(database, endSnapshots, () => database instanceof WritingDatabase && database.changed()),
+  );
+}
+
 /**
- * A Database over one open connection. A connection that writes has its transactions opened by group-commit.ts; one
- * that only reads uses the snapshots of snapshots.ts.
+ * A Database that only reads, by the snapshots of snapshots.ts. When the engine finds the file damaged, `onDamage` is
+ * called, and the statement's caller gets the error; the connection is opened again for the next statement, since it
+ * may have kept what it read wrongly.
  */
-export function sqliteDatabase(database: DatabaseSync, { readOnly }: { readOnly: boolean }): Database {
-  const engine = readOnly
-    ? readingEngine(database)
-    : engineOf(database, endSnapshots, () => database instanceof WritingDatabase && database.changed());
-  const db = new Kysely<Tables>({ dialect: sqliteDialect(database, engine) });
+export function readingDatabase(open: () => DatabaseSync, onDamage: (error: Error) => void = () => {}): Database {
+  const openEngine = (): { database: DatabaseSync; engine: ReadingEngine } => {
+    const database = open();
+    return { database, engine: readingEngine(database) };
+  };
+  let current: ReturnType<typeof openEngine> | undefined = openEngine();
+  let isClosed = false;
+  const closeCurrent = (): void => {
+    const { database } = current ?? {};
+    current = undefined;
+    if (database?.isOpen === true) database.close();
+  };
+  const guarded = <T>(work: (engine: ReadingEngine) => T): T => {
+    if (isClosed) throw new Error("the database is closed");
+    try {
+      return work((current ??= openEngine()).engine);
+    } catch (error) {
+      if (isDamage(error)) {
+        closeCurrent();
+        onDamage(error);
+      }
+      throw error;
+    }
+  };
+  const engine: ReadingEngine = {
+    all: (text, parameters) => guarded((opened) => opened.all(text, parameters)),
+    arrays: (text, parameters) => guarded((opened) => opened.arrays(text, parameters)),
+    execute: (text, parameters) => guarded((opened) => opened.execute(text, parameters)),
+    version: () => guarded((opened) => opened.version()),
+    versionAlone: () => guarded((opened) => opened.versionAlone()),
+  };
+  const close = (): void => {
+    isClosed = true;
+    closeCurrent();
+  };
+  return databaseOf({ exec: (text) => void engine.execute(text, []), close }, engine);
+}
+
+function databaseOf(connection: Pick<DatabaseSync, "exec" | "close">, engine: Engine): Database {
+  const db = new Kysely<Tables>({ dialect: sqliteDialect(connection, engine) });
   setEmbedded(db, engine);
   // The query builder closes only connections that it has used.
   void db.getExecutor().provideConnection(async () => {});
@@ -86,6 +131,8 @@ interface Engine extends Embedded {
     parameters: readonly Bindable[],
   ): { rows: unknown[]; changes?: bigint; lastInsertRowid?: bigint };
 }
+
+type ReadingEngine = Engine & Required<Embedded>;
 
 interface Prepared {
   statement: StatementSync;
@@ -122,7 +169,7 @@ function engineOf(database: DatabaseSync, before: () => void, changed: () => voi
   };
 }
 
-function readingEngine(database: DatabaseSync): Engine {
+function readingEngine(database: DatabaseSync): ReadingEngine {
   const opened = snapshots(database);
   const numberOf = (pragma: string): (() => number) => {
     const statement = database.prepare(`pragma ${pragma}`);
@@ -169,7 +216,7 @@ function preparer(database: DatabaseSync, asArrays: boolean): (text: string) => 
   };
 }
 
-function sqliteDialect(database: DatabaseSync, engine: Engine): Dialect {
+function sqliteDialect(database: Pick<DatabaseSync, "exec" | "close">, engine: Engine): Dialect {
   const connection: DatabaseConnection = {
     async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
       const { rows, changes, lastInsertRowid } = engine.execute(sql, parameters.map(bindable));

@@ -16,6 +16,8 @@ export interface StoreSettings {
   databaseTlsCa: string;
   /** Called when an idle connection ends. */
   log?(error: Error, message: string): void;
+  /** Called when SQLite finds its file damaged. */
+  onDamage?(error: Error): void;
   /** Called at every retry. */
   onRetry?(kind: TransientError["kind"]): void;
 }

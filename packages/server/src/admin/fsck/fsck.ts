@@ -1,8 +1,9 @@
 import type { BlobStore } from "../../blobs/index.ts";
 import type { Config } from "../../config/index.ts";
 import { takeDataDir } from "../../installation/open.ts";
-import type { Store } from "../../store/index.ts";
+import { isDamage, type Store } from "../../store/index.ts";
 import { type BlobFault, repairBlob, wrongBlobs } from "./blobs.ts";
+import { damagesOf } from "./engine.ts";
 import { repairManifest, wrongManifests } from "./manifests.ts";
 import { ROW_CHECKS, type RowCheck } from "./rows.ts";
 import { requireFinished } from "../../installation/marker.ts";
@@ -49,6 +50,9 @@ const BLOB_MEANINGS: Record<BlobFault, string> = {
   "blob-damaged": "the content of a blob is not what its digest says; without it its next push brings it back",
   "content-without-blob": "the blob store holds content that nothing names, and that no push under way can own",
 };
+const DAMAGED = "database-damaged";
+const DAMAGED_MEANING =
+  "the engine finds the database's file damaged; restore a backup, or export what can still be read";
 const MANIFEST_MEANING = "a manifest is not what its digest or size says; without it its next push brings it back";
 
 /**
@@ -104,9 +108,32 @@ function tally() {
   };
 }
 
-/** Runs all checks. With `repair`, blobs and manifests are repaired as they are found. */
-async function runChecks({ store, blobs, config, deep, report }: Place, repair: boolean): Promise<Found> {
+/**
+ * Runs all checks. With `repair`, blobs and manifests are repaired as they are found. Where the engine finds the file
+ * damaged, the other checks go as far as they can read.
+ */
+async function runChecks(place: Place, repair: boolean): Promise<Found> {
   const found = tally();
+  // PostgreSQL has no check that is always there.
+  if (place.store.engine === "sqlite") {
+    place.report.progress({ step: "the engine's check", done: 0, total: 1, unit: "pages" });
+    const damages = damagesOf(place.config.dataDir);
+    if (damages.length > 0) found.add(DAMAGED, DAMAGED_MEANING, damages);
+  }
+  try {
+    await checkContent(place, repair, found);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    if (found.countOf(DAMAGED) === 0) found.add(DAMAGED, DAMAGED_MEANING, [error.message]);
+  }
+  return found;
+}
+
+async function checkContent(
+  { store, blobs, config, deep, report }: Place,
+  repair: boolean,
+  found: Found,
+): Promise<void> {
   for await (const wrong of wrongBlobs({ store, blobs, deep, report, olderThanMs: Date.now() - config.uploadTtlMs })) {
     found.add(wrong.fault, BLOB_MEANINGS[wrong.fault], [`${wrong.digest} generation ${wrong.generation}`]);
     if (repair) await repairBlob(store, blobs, wrong);
@@ -133,7 +160,6 @@ async function runChecks({ store, blobs, config, deep, report }: Place, repair: 
       );
     }
   });
-  return found;
 }
 
 /** Repairs the rows of a check, a batch per transaction, until none is left, or none that can be repaired. */
@@ -163,10 +189,14 @@ function resultOf(before: Found, after: Found | undefined, checked: FsckResult["
   return { clean: findings.every(({ notice, left }) => notice || left === 0), findings, checked };
 }
 
+/** How much there is; without the tables that cannot be read. */
 async function sizeOf(store: Store): Promise<FsckResult["checked"]> {
   let [rows, blobs] = [0, 0];
   for (const table of EXPORTED_TABLES) {
-    const count = await countOf(store.reader, table);
+    const count = await countOf(store.reader, table).catch((error: unknown) => {
+      if (!isDamage(error)) throw error;
+      return 0;
+    });
     rows += count;
     if (table.name === "blobs") blobs = count;
   }

@@ -31,6 +31,8 @@ export interface RouterOptions {
   errorDomain: string;
   /** Undefined when there are no rate limits. */
   admission?: Admission | undefined;
+  /** What keeps the server from being ready, in a few words. Undefined when nothing does. */
+  problem?(): string | undefined;
   /** How long a body may take to arrive before its sender is authenticated. Defaults to 30 seconds. */
   bodyTimeoutMs?: number;
   /** Observes every request but `/healthz` and `/readyz`. */
@@ -222,10 +224,16 @@ function oneHeader(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value.join(",") : value;
 }
 
-function answerHealth({ handlers, isClosing }: Routing, path: "/healthz" | "/readyz", response: Response): void {
+function answerHealth(
+  { handlers, isClosing, problem }: Routing,
+  path: "/healthz" | "/readyz",
+  response: Response,
+): void {
   if (path === "/healthz") return answerPlain(response, 200, "ok");
-  const isReady = handlers !== undefined && !isClosing;
-  answerPlain(response, isReady ? 200 : 503, isReady ? "ready" : "not ready");
+  const wrong = problem?.();
+  const isReady = handlers !== undefined && !isClosing && wrong === undefined;
+  const reason = wrong === undefined ? "" : `: ${wrong}`;
+  answerPlain(response, isReady ? 200 : 503, isReady ? "ready" : `not ready${reason}`);
 }
 
 function answerPlain(response: Response, status: number, text: string): void {
