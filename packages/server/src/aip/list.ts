@@ -1,6 +1,7 @@
 import {
   create,
   type DescMessage,
+  type DescMethod,
   type DescMethodUnary,
   equals,
   fromBinary,
@@ -49,10 +50,21 @@ export interface List<T extends ResourceTable, I extends DescMessage, O extends 
   needs: readonly Capability[];
 }
 
+const orders = new WeakMap<DescMethod, { fields: readonly string[]; fallback: string }>();
+
+/**
+ * The fields that a List method can be sorted by, and the order without any. Undefined for a method of which no list
+ * was made.
+ */
+export function orderOf(method: DescMethod): { fields: readonly string[]; fallback: string } | undefined {
+  return orders.get(method);
+}
+
 /** Makes a list. Throws if the method's access option names no capability. */
 export function listOf<T extends ResourceTable, I extends DescMessage, O extends DescMessage>(
   spec: ListSpec<T, I, O>,
 ): List<T, I, O> {
+  orders.set(spec.method, { fields: Object.keys(spec.orderBy), fallback: spec.defaultOrder });
   return { ...spec, request: spec.method.input, needs: neededFor(spec.method) };
 }
 

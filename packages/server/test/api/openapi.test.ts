@@ -46,6 +46,28 @@ test("the check finds an answer that differs from the OpenAPI document", async (
   );
 });
 
+test("order_by names the fields that the server sorts by, and no others", async () => {
+  const token = await platform.token();
+  const { paths } = (await platform.call("GET", "/openapi.json")).body as unknown as {
+    paths: Record<
+      string,
+      { get?: { parameters: { name: string; description?: string; schema: { default?: string } }[] } }
+    >;
+  };
+  let lists = 0;
+  for (const [path, { get }] of Object.entries(paths)) {
+    const order = get?.parameters.find(({ name }) => name === "order_by");
+    if (order === undefined) continue;
+    lists += 1;
+    const [, names = ""] = /There are ([^,]+(?:, [a-zA-Z]+)*), each/.exec(order.description ?? "") ?? [];
+    const wrong = `${path.replace(/\{[^}]+\}/, platform.organization)}?order_by=`;
+    const rejected = await platform.call("GET", `${wrong}nonsense`, { token });
+    assert.ok(rejected.body.message.includes(`there are ${names}`), `${path}: ${names}: ${rejected.text}`);
+    assert.ok(names.split(", ").includes(order.schema.default?.split(" ")[0] ?? ""), path);
+  }
+  assert.ok(lists > 10, String(lists));
+});
+
 test("the HTML page of the document loads nothing from other servers", async () => {
   const page = await platform.call("GET", "/docs");
   assert.equal(page.status, 200);

@@ -22,6 +22,9 @@ import {
 } from "@moorage/api";
 import { http } from "@moorage/api/gen/google/api/annotations_pb";
 import { COMMENTS } from "@moorage/api/gen/moorage/comments";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import formats from "ajv-formats";
+import { isUpdatable } from "../../lib/protojson/fields.ts";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { openApiDocument } from "./document.ts";
 
@@ -48,8 +51,10 @@ const document = openApiDocument({ services: SERVICES, comments: COMMENTS, baseU
 
 interface Operation {
   operationId: string;
+  summary: string;
   description: string;
-  parameters: { name: string; in: string }[];
+  parameters: { name: string; in: string; description?: string; schema: { examples?: string[] } }[];
+  requestBody?: { content: { "application/json": { schema: object; example?: Record<string, unknown> } } };
   security?: unknown[];
   responses: Record<string, object>;
   "x-moorage-capabilities"?: string[];
@@ -79,12 +84,58 @@ test("every method with a REST path is an operation of its own, with a descripti
   const ids = operations.map(({ operationId }) => operationId);
   assert.equal(new Set(ids).size, ids.length);
   assert.deepEqual(
-    ids.filter((id) => id !== "GroupsService_CreateGroup_2").toSorted(),
+    ids.filter((id) => id !== "GroupsService_CreateGroupAtRoot").toSorted(),
     SERVICES.flatMap((service) =>
       service.methods.filter((method) => hasOption(method, http)).map((method) => `${service.name}_${method.name}`),
     ).toSorted(),
   );
   for (const { operationId, description } of operations) assert.ok(description?.length > 10, operationId);
+});
+
+test("a summary is a few words and not the description, and no operation is numbered", () => {
+  for (const { operationId, summary, description } of Object.values(paths).flatMap((path) => Object.values(path))) {
+    assert.match(summary, /^[A-Z][a-z ]{3,60}$/, operationId);
+    assert.notEqual(description.split(/[.:]/)[0], summary, operationId);
+    assert.doesNotMatch(operationId, /_\d+$/);
+  }
+  assert.equal(paths["/iam/v2/roleBindings:batchCreate"]?.["post"]?.summary, "Batch create role bindings");
+});
+
+test("every body has an example that its schema accepts, and every mask one that fits the resource", () => {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  formats.default(ajv);
+  ajv.addSchema(document, "api");
+  for (const { operationId, requestBody, parameters } of Object.values(paths).flatMap((path) => Object.values(path))) {
+    if (requestBody === undefined) continue;
+    const { schema, example } = requestBody.content["application/json"];
+    assert.ok(example !== undefined, operationId);
+    const absolute = JSON.stringify(schema).replaceAll('"#/components/', '"api#/components/');
+    assert.ok(ajv.validate(JSON.parse(absolute) as object, example), `${operationId}: ${ajv.errorsText()}`);
+    const mask = parameters.find(({ name }) => name === "updateMask")?.schema.examples?.[0];
+    if (!operationId.includes("_Update")) continue;
+    const method = SERVICES.flatMap(({ methods }) => methods).find(
+      (each) => `${each.parent.name}_${each.name}` === operationId,
+    );
+    const resource = method?.input.fields[0]?.message ?? assert.fail(operationId);
+    for (const names of [mask?.split(",") ?? [], Object.keys(example)]) {
+      assert.ok(names.length > 0, operationId);
+      for (const name of names) {
+        const field =
+          resource.fields.find(({ jsonName }) => jsonName === name) ?? assert.fail(`${operationId}: ${name}`);
+        assert.ok(isUpdatable(field), `${operationId}: ${name}`);
+      }
+    }
+  }
+});
+
+test("what an operation takes as parent is called so, where its path shares a variable with others too", () => {
+  const creations = Object.values(paths).flatMap(({ post }) => (post?.operationId.includes("_Create") ? [post] : []));
+  assert.ok(creations.length > 8);
+  for (const { operationId, parameters } of creations) {
+    if (operationId.endsWith("AtRoot")) continue;
+    const parent = parameters.find((each) => each.in === "path");
+    assert.match(parent?.description ?? "", /^`parent`: /, operationId);
+  }
 });
 
 test("every variable of a path is a parameter of each of its operations", () => {

@@ -2,9 +2,12 @@ import { type DescField, type DescMessage, type DescMethod, type DescService, ge
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
 import { access as accessOption, CapabilitySchema } from "@moorage/api";
 import { FieldBehavior } from "@moorage/api/gen/google/api/field_behavior_pb";
+import { orderOf } from "../../aip/list.ts";
+import { DEFAULT_PAGE_SIZE } from "../../aip/page-query.ts";
 import { isWellKnown } from "../../lib/protojson/write-wellknown.ts";
 import type { Code } from "../../errors.ts";
 import { type Binding, bindingsOf } from "../rest/routes.ts";
+import { bodyExample, maskExample } from "./examples.ts";
 import { ERROR_RESPONSES, ERROR_SCHEMAS, errorResponses } from "./errors.ts";
 import { type Comments, createSchemas, hasBehavior, type Schema, type Schemas } from "./schemas.ts";
 
@@ -135,7 +138,8 @@ function operation(binding: Binding, path: string, place: Place): Schema {
   return {
     operationId: idOf(binding),
     tags: [method.parent.name],
-    ...(description !== undefined && { summary: firstSentence(description), description }),
+    summary: titleOf(binding),
+    ...(description !== undefined && { description }),
     ...(access.public && { security: [] }),
     ...(access.capabilities.length > 0 && {
       "x-moorage-capabilities": access.capabilities.map((each) => CapabilitySchema.value[each]?.name ?? String(each)),
@@ -154,19 +158,34 @@ function operation(binding: Binding, path: string, place: Place): Schema {
   };
 }
 
-/** A method with several paths has an operation id for each. */
-function idOf({ method, template }: Binding): string {
-  const at = bindingsOf([method.parent])
-    .filter((each) => each.method === method)
-    .findIndex((each) => each.template.shape === template.shape);
-  return `${method.parent.name}_${method.name}${at === 0 ? "" : `_${at + 1}`}`;
+/** A method with two paths has an operation for each: the one without a parent works at the root. */
+function isAtRoot({ method, template }: Binding): boolean {
+  const all = bindingsOf([method.parent]).filter((each) => each.method === method);
+  return all.length > 1 && template.variables.length === 0;
+}
+
+function idOf(binding: Binding): string {
+  const { name, parent } = binding.method;
+  return `${parent.name}_${name}${isAtRoot(binding) ? "AtRoot" : ""}`;
+}
+
+/** The method's name in words: `Create role binding`. */
+function titleOf(binding: Binding): string {
+  const words = binding.method.name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase();
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}${isAtRoot(binding) ? " at the root" : ""}`;
 }
 
 function pathParameters({ template, method }: Binding, names: readonly string[], { comments }: Place): Schema[] {
   return template.variables.map((variable, at) => {
     const field = fieldAt(method.input, variable.field);
     const isWide = template.segments[variable.index] === "**";
-    const description = [commentOf(field, comments), isWide ? "Its slashes may stand as they are, or as %2F." : ""]
+    // Operations of one path share the names of its variables: what this one takes there is said in words.
+    const own = lastPart(variable.field);
+    const description = [
+      own === names[at] ? "" : `\`${own}\`:`,
+      commentOf(field, comments),
+      isWide ? "Its slashes may stand as they are, or as %2F." : "",
+    ]
       .filter(Boolean)
       .join(" ");
     return {
@@ -190,18 +209,38 @@ function queryParameters({ template, body, method }: Binding, { schemas, comment
       const isMessage = field.message !== undefined && !isWellKnown(field.message);
       if (isMessage && depth < MAX_DEPTH && field.fieldKind === "message") visit(field.message, `${name}.`, depth + 1);
       if (isMessage) continue;
-      const description = commentOf(field, comments);
+      const description = [commentOf(field, comments) ?? "", name === "order_by" ? orderText(method) : ""]
+        .filter(Boolean)
+        .join(" ");
       found.push({
         name: name === "update_mask" ? "updateMask" : name,
         in: "query",
         ...(hasBehavior(field, FieldBehavior.REQUIRED) && { required: true }),
-        ...(description !== undefined && { description }),
-        schema: schemas.ofField(field, "input"),
+        ...(description !== "" && { description }),
+        schema: { ...schemas.ofField(field, "input"), ...hintOf(name, method, body) },
       });
     }
   };
   visit(method.input, "", 0);
   return found;
+}
+
+/** What helps to fill in a parameter of a list or an update: examples, and the values it may have. */
+function hintOf(name: string, method: DescMethod, body: string): Schema {
+  if (name === "update_mask") {
+    const resource = method.input.fields.find((field) => field.name === body)?.message;
+    return resource === undefined ? {} : { examples: [maskExample(resource)] };
+  }
+  if (name === "page_size") return { default: DEFAULT_PAGE_SIZE };
+  const order = name === "order_by" ? orderOf(method) : undefined;
+  return order === undefined ? {} : { default: order.fallback, examples: [`${order.fields[0] ?? ""} desc`] };
+}
+
+function orderText(method: DescMethod): string {
+  const { fields = [] } = orderOf(method) ?? {};
+  return fields.length === 0
+    ? ""
+    : `There are ${fields.join(", ")}, each with asc or desc after it if wanted, several by commas.`;
 }
 
 function bodyOf({ body, method, verb, template }: Binding, { schemas }: Place): Schema {
@@ -221,7 +260,11 @@ function bodyOf({ body, method, verb, template }: Binding, { schemas }: Place): 
       : schemas.relaxed(message, left);
   // A body that holds the whole request may be absent where nothing of it is required.
   const isOptional = body === "*" && left.length === 0;
-  return { required: !isOptional, content: { "application/json": { schema } } };
+  const example = bodyExample(method);
+  return {
+    required: !isOptional,
+    content: { "application/json": { schema, ...(example !== undefined && { example }) } },
+  };
 }
 
 function fieldAt(desc: DescMessage, path: string): DescField | undefined {
@@ -232,9 +275,4 @@ function fieldAt(desc: DescMessage, path: string): DescField | undefined {
 
 function commentOf(field: DescField | undefined, comments: Comments): string | undefined {
   return field === undefined ? undefined : comments[`${field.parent.typeName}.${field.name}`];
-}
-
-function firstSentence(text: string): string {
-  const end = text.search(/[.:](?:\s|$)/);
-  return end < 0 ? text : text.slice(0, end);
 }
