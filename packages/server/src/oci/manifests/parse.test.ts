@@ -138,6 +138,26 @@ test("an invalid manifest is rejected with the reason", () => {
   assert.match((parseManifest(Uint8Array.of(0x7b, 0xff, 0x7d), IMAGE) as { problem: string }).problem, /UTF-8/);
 });
 
+test("a key that differs from a known one only by case is rejected, at every level", () => {
+  const variant = (key: string): Record<string, unknown> => ({ ...descriptor("1"), [key]: digest("2") });
+  const entry = { ...descriptor("1", IMAGE), platform: { os: "linux", architecture: "amd64", Architecture: "arm64" } };
+  const index = { schemaVersion: 2, mediaType: OCI_INDEX, manifests: [entry] };
+  for (const [body, said] of [
+    [image({ Layers: [descriptor("3")] }), "the manifest has the key Layers; layers is meant"],
+    [image({ layerſ: [descriptor("3")] }), "the manifest has the key layerſ; layers is meant"],
+    [image({ MEDIATYPE: IMAGE }), "the manifest has the key MEDIATYPE; mediaType is meant"],
+    [image({ Subject: descriptor("3", IMAGE) }), "the manifest has the key Subject; subject is meant"],
+    [image({ manifestS: [] }), "the manifest has the key manifestS; manifests is meant"],
+    [image({ layers: [variant("Digest")] }), "layers[0] has the key Digest; digest is meant"],
+    [image({ config: variant("SIZE") }), "config has the key SIZE; size is meant"],
+    [image({ subject: variant("Urls") }), "subject has the key Urls; urls is meant"],
+    [index, "manifests[0].platform has the key Architecture; architecture is meant"],
+  ] as const)
+    assert.equal(problem(body), said);
+  const own = image({ annotations: { Config: "x", config: "y" }, "com.example.Layers": 1 });
+  assert.equal(problem(own), "", "keys of others are theirs");
+});
+
 test("brackets inside strings do not count as nesting", () => {
   assert.equal(problem(image({ annotations: { a: `${"[{".repeat(500)}\\"${"[".repeat(500)}` } })), "");
 });

@@ -37,6 +37,35 @@ export interface ManifestProblem {
 
 type Json = Record<string, unknown>;
 
+/** Keys by their form without case. */
+type KnownKeys = ReadonlyMap<string, string>;
+// By way of upper case, since ſ is another s to such parsers.
+const folded = (key: string): string => key.toUpperCase().toLowerCase();
+const keysOf = (...keys: string[]): KnownKeys => new Map(keys.map((key) => [folded(key), key]));
+const NO_KEYS = keysOf();
+// Every key of the specifications, those that the registry does not read as well.
+const MANIFEST_KEYS = keysOf(
+  "schemaVersion",
+  "mediaType",
+  "artifactType",
+  "config",
+  "layers",
+  "manifests",
+  "subject",
+  "annotations",
+);
+const DESCRIPTOR_KEYS = keysOf(
+  "mediaType",
+  "digest",
+  "size",
+  "urls",
+  "annotations",
+  "data",
+  "artifactType",
+  "platform",
+);
+const PLATFORM_KEYS = keysOf("architecture", "os", "os.version", "os.features", "variant", "features");
+
 /** Ends the parsing; caught in `parseManifest`. */
 class Invalid extends Error {}
 
@@ -55,7 +84,7 @@ export function parseManifest(content: Uint8Array, contentType: string): ParsedM
 }
 
 function read(content: Uint8Array, contentType: string): ParsedManifest {
-  const body = object(decode(content), "the manifest");
+  const body = object(decode(content), "the manifest", MANIFEST_KEYS);
   const own = body["mediaType"];
   if (own !== undefined && typeof own !== "string") throw new Invalid("mediaType must be a string");
   const mediaType = contentType || own || "";
@@ -120,7 +149,7 @@ function readIndex(body: Json): Contents {
 }
 
 function descriptor(value: unknown, path: string): { mediaType: string; digest: string; size: number } {
-  const { mediaType, digest, size, urls, annotations: notes } = object(value, path);
+  const { mediaType, digest, size, urls, annotations: notes } = object(value, path, DESCRIPTOR_KEYS);
   if (typeof mediaType !== "string" || !MEDIA_TYPE.test(mediaType))
     throw new Invalid(`${path}.mediaType must be a media type`);
   if (typeof digest !== "string" || !isDigest(digest))
@@ -135,7 +164,7 @@ function descriptor(value: unknown, path: string): { mediaType: string; digest: 
 
 function platform(value: unknown, path: string): void {
   if (value === undefined || value === null) return;
-  const { architecture, os } = object(value, path);
+  const { architecture, os } = object(value, path, PLATFORM_KEYS);
   if (typeof architecture !== "string" || typeof os !== "string")
     throw new Invalid(`${path} needs an architecture and an os`);
 }
@@ -154,8 +183,14 @@ function optionalMediaType(value: unknown, path: string): string {
   return value;
 }
 
-function object(value: unknown, path: string): Json {
+function object(value: unknown, path: string, known: KnownKeys = NO_KEYS): Json {
   if (!isObject(value)) throw new Invalid(`${path} must be an object`);
+  for (const key of Object.keys(value)) {
+    const meant = known.get(folded(key));
+    // Some JSON parsers, such as Go's, do not distinguish upper and lower case: to their clients the key is the one
+    // that it looks like, and the manifest another than to this registry.
+    if (meant !== undefined && meant !== key) throw new Invalid(`${path} has the key ${key}; ${meant} is meant`);
+  }
   return value;
 }
 
