@@ -37,6 +37,8 @@ export interface ErrorDetails {
   metadata?: Record<string, string>;
   fieldViolations?: FieldViolation[];
   preconditionViolations?: PreconditionViolation[];
+  /** The required documents that are not accepted. */
+  missingTerms?: { id: string; label: string; url: string }[];
   /** The resource that was not found or already exists: the message's full name and the uid or name. */
   resource?: { type: string; name: string };
   retryAfterMs?: number;
@@ -104,6 +106,19 @@ export function failedPrecondition(...violations: PreconditionViolation[]): Moor
     `Precondition failed: ${violations.map((violation) => violation.description).join("; ")}`,
     { preconditionViolations: violations },
   );
+}
+
+/** FAILED_PRECONDITION for required documents that are not accepted, with a detail that lists them. */
+export function termsNotAccepted(missing: readonly { id: string; label: string; url: string }[]): MoorageError {
+  const { code, message, details } = failedPrecondition(
+    ...missing.map(({ id, label, url }) => ({
+      type: "TERMS_NOT_ACCEPTED",
+      subject: id,
+      description: `${label} is not accepted: ${url}`,
+    })),
+  );
+  const missingTerms = missing.map(({ id, label, url }) => ({ id, label, url }));
+  return new MoorageError(code, message, { ...details, missingTerms });
 }
 
 export function permissionDenied(message: string, metadata: Record<string, string> = {}): MoorageError {

@@ -12,8 +12,9 @@ import { columnsOf, layoutOf } from "../core/stored.ts";
 import { validate, violationsOf } from "../aip/validate.ts";
 import { isWithin, parentOf } from "../lib/uid.ts";
 import type { Call } from "../core/call.ts";
-import { invalidArgument, notFound } from "../errors.ts";
+import { alreadyExists, invalidArgument } from "../errors.ts";
 import { requireHolds, type Service, type ServiceContext } from "../core/service.ts";
+import type { Row } from "../store/index.ts";
 import { noSuchRole, roleFor } from "./give-role.ts";
 import { groups } from "./groups.ts";
 import { identityProviders } from "./identity-providers.ts";
@@ -54,6 +55,7 @@ export function externalGroupRoleMappingsService({
     ) {
       const provider = await identityProviders.get(call.tx, parent);
       await check(call, provider.parent, mapping);
+      await requireNew(call, { ...toRow(mapping), uid: "", parent });
       return mappings.toMessage(
         await mappings.insert(call, parent, {
           ...toRow(mapping),
@@ -66,9 +68,10 @@ export function externalGroupRoleMappingsService({
       { externalGroupRoleMapping: mapping = create(ExternalGroupRoleMappingSchema), updateMask },
     ) =>
       // The group is the parent of the mapping's provider.
-      mappings.patch(call, mapping.uid, mapping, updateMask, (before, after) =>
-        check(call, parentOf(before.parent), after),
-      ),
+      mappings.patch(call, mapping.uid, mapping, updateMask, async (before, after) => {
+        await check(call, parentOf(before.parent), after);
+        await requireNew(call, { ...toRow(after), uid: before.uid, parent: before.parent });
+      }),
     async deleteExternalGroupRoleMapping(call, { uid }) {
       await mappings.remove(call, await mappings.get(call.tx, uid));
       return {};
@@ -79,10 +82,16 @@ export function externalGroupRoleMappingsService({
       await identityProviders.get(call.tx, parent);
       if (new Set(names).size !== names.length)
         throw invalidArgument({ field: "names", description: "must name each mapping once" });
+      const strange = names.findIndex((uid) => parentOf(uid) !== parent);
+      if (strange >= 0)
+        throw invalidArgument({
+          field: `names[${strange}]`,
+          description: "must be a mapping of the identity provider",
+        });
       const deleted = [];
       for (const uid of names) {
-        if (parentOf(uid) !== parent) throw notFound(ExternalGroupRoleMappingSchema.typeName, uid);
-        const row = await mappings.get(call.tx, uid);
+        const row = await mappings.find(call.tx, uid);
+        if (row === undefined) continue;
         await mappings.remove(call, row);
         deleted.push(mappings.toMessage(row));
       }
@@ -105,4 +114,21 @@ async function check(call: Call, group: string, mapping: ExternalGroupRoleMappin
   if (roleUid !== "" && role === undefined) violations.push(noSuchRole("roleUid"));
   if (violations.length > 0 || role === undefined) throw invalidArgument(...violations);
   await requireHolds(call, capabilitiesOf(role), scope, capabilityName);
+}
+
+/** Throws ALREADY_EXISTS if the provider has another mapping of the same group to the same role and scope. */
+async function requireNew(
+  { tx }: Call,
+  mapping: Pick<Row<"external_group_role_mappings">, "uid" | "parent" | "external_group_id" | "role_uid" | "scope">,
+): Promise<void> {
+  const same = await tx
+    .selectFrom("external_group_role_mappings")
+    .select("uid")
+    .where("parent", "=", mapping.parent)
+    .where("external_group_id", "=", mapping.external_group_id)
+    .where("role_uid", "=", mapping.role_uid)
+    .where("scope", "=", mapping.scope)
+    .where("uid", "!=", mapping.uid)
+    .executeTakeFirst();
+  if (same !== undefined) throw alreadyExists(ExternalGroupRoleMappingSchema.typeName, mapping.external_group_id);
 }

@@ -22,6 +22,7 @@ import type { Row } from "../store/index.ts";
 import { requireGivable } from "./give-role.ts";
 import { groups } from "./groups.ts";
 import { requireAdminFor } from "./identities.ts";
+import { subjectClaim } from "./sign-in-claims.ts";
 import { ownCallback, secretPlace } from "./sign-in-provider.ts";
 
 const LAYOUT = layoutOf(IdentityProviderSchema, { without: ["oidc", "redirect_uri"] });
@@ -112,6 +113,7 @@ export function identityProvidersService({
             for (const uid of await peopleAmong(call, admins, before.uid)) requireAdminFor(call, admins, uid);
             await endRefreshTokens(call, before.uid);
           }
+          if (subjectClaim(ruleOf(before)) !== subjectClaim(ruleOf(row))) await requireNoPeople(call, before.uid);
           const sameClient = before.issuer === row.issuer && before.client_id === row.client_id;
           if (clientSecret !== "")
             await storeSecret(call, before.uid, secrets.seal(clientSecret, secretPlace(before.uid)));
@@ -123,6 +125,10 @@ export function identityProvidersService({
     },
     async deleteIdentityProvider(call, { uid }) {
       const row = await identityProviders.get(call.tx, uid);
+      // What ends with a provider is what a change of its issuer would end or take over: it needs the same rights.
+      if (row.default_role !== "") await requireGivable(call, row.parent, row.default_role, "defaultRole");
+      await requireGivableRoles(call, uid);
+      for (const person of await peopleAmong(call, admins, uid)) requireAdminFor(call, admins, person);
       const n = await countBelow(call.tx, "external_group_role_mappings", uid);
       if (n > 0)
         throw failedPrecondition({
@@ -205,6 +211,24 @@ async function peopleAmong(call: Call, identities: readonly string[], provider: 
     .where("uid", "in", [...identities])
     .execute();
   return rows.map(({ uid }) => uid);
+}
+
+const ruleOf = ({ correlation_rule: correlationRule }: Pick<Row<"identity_providers">, "correlation_rule">) => ({
+  correlationRule,
+});
+
+/**
+ * Throws FAILED_PRECONDITION if anybody signed in through the provider: by another claim everybody would be somebody
+ * else, with an identity of their own.
+ */
+async function requireNoPeople(call: Call, uid: string): Promise<void> {
+  const person = await call.tx.selectFrom("identities").select("uid").where("provider", "=", uid).executeTakeFirst();
+  if (person === undefined) return;
+  throw failedPrecondition({
+    type: "RESOURCE_IN_USE",
+    subject: uid,
+    description: "oidc.correlationRule cannot be changed once people have signed in through the identity provider",
+  });
 }
 
 async function endRefreshTokens(call: Call, uid: string): Promise<void> {

@@ -7,7 +7,7 @@ import { violationsOf } from "../aip/validate.ts";
 import { timestamp } from "../lib/timestamps.ts";
 import { ancestorsOf, isUid, isWithin, newUid } from "../lib/uid.ts";
 import type { Call } from "../core/call.ts";
-import { failedPrecondition, type FieldViolation, invalidArgument, notFound } from "../errors.ts";
+import { type FieldViolation, invalidArgument, notFound, termsNotAccepted } from "../errors.ts";
 import type { Service, ServiceContext, TermsDocument } from "../core/service.ts";
 import { groups } from "./groups.ts";
 
@@ -100,10 +100,5 @@ export async function requireTerms(
       if (!rows.some((row) => row.doc_id === document.id)) missing.set(document.id, document);
   }
   if (missing.size === 0) return;
-  const violations = [...missing.values()].map(({ id, label, url }) => ({
-    type: "TERMS_NOT_ACCEPTED",
-    subject: id,
-    description: `${label} is not accepted: ${url}`,
-  }));
-  throw failedPrecondition(...violations);
+  throw termsNotAccepted([...missing.values()]);
 }

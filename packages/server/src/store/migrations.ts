@@ -230,6 +230,15 @@ export const MIGRATIONS: Migration[] = [
       `create index device_codes_network on device_codes (network, expire_time)`,
     ],
   },
+  {
+    version: 16,
+    name: "each mapping once",
+    statements: [
+      `delete from external_group_role_mappings where exists (select 1 from external_group_role_mappings as o where o.parent = external_group_role_mappings.parent and o.external_group_id = external_group_role_mappings.external_group_id and o.role_uid = external_group_role_mappings.role_uid and o.scope = external_group_role_mappings.scope and o.uid < external_group_role_mappings.uid)`,
+      `drop index external_group_role_mappings_group`,
+      `create unique index external_group_role_mappings_group on external_group_role_mappings (parent, external_group_id, role_uid, scope)`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

@@ -1,5 +1,6 @@
 import { create, createRegistry, toJson } from "@bufbuild/protobuf";
 import type { DescMessage, JsonObject, Message } from "@bufbuild/protobuf";
+import { TermsNotAcceptedDetailSchema } from "@moorage/api";
 import { anyPack, durationFromMs } from "@bufbuild/protobuf/wkt";
 import {
   BadRequestSchema,
@@ -17,7 +18,7 @@ import { Code, MoorageError } from "../errors.ts";
 /** The log for unexpected errors. */
 export type ErrorLog = Pick<Logger, "error">;
 
-/** A detail of a status with its descriptor: a message of google/rpc/error_details.proto. */
+/** A detail of a status with its descriptor: a message of google/rpc/error_details.proto, or one of ours. */
 export interface Detail {
   desc: DescMessage;
   value: Message;
@@ -30,6 +31,7 @@ const DETAILS = createRegistry(
   ResourceInfoSchema,
   RetryInfoSchema,
   RequestInfoSchema,
+  TermsNotAcceptedDetailSchema,
 );
 
 // Source: docs/contract.md, "Errors".
@@ -62,7 +64,14 @@ export function areaOf(typeName: string): string {
  * unless the error has its own; `errorDomain` is the configured suffix. Source: docs/contract.md, "Errors"; AIP-193.
  */
 export function errorDetails(error: MoorageError, area: string, errorDomain: string): Detail[] {
-  const { metadata = {}, fieldViolations = [], preconditionViolations = [], resource, retryAfterMs } = error.details;
+  const {
+    metadata = {},
+    fieldViolations = [],
+    preconditionViolations = [],
+    missingTerms = [],
+    resource,
+    retryAfterMs,
+  } = error.details;
   const domain = `${error.details.area ?? area}.${errorDomain}`;
   const details: Detail[] = [
     { desc: ErrorInfoSchema, value: create(ErrorInfoSchema, { reason: error.reason, domain, metadata }) },
@@ -74,6 +83,10 @@ export function errorDetails(error: MoorageError, area: string, errorDomain: str
       desc: PreconditionFailureSchema,
       value: create(PreconditionFailureSchema, { violations: preconditionViolations }),
     });
+  }
+  if (missingTerms.length > 0) {
+    const value = create(TermsNotAcceptedDetailSchema, { missing: missingTerms });
+    details.push({ desc: TermsNotAcceptedDetailSchema, value });
   }
   if (resource !== undefined) {
     const value = create(ResourceInfoSchema, {

@@ -5,7 +5,7 @@ import { decodeJwt } from "jose";
 import { newUid } from "../../src/lib/uid.ts";
 import { both } from "../support/rest-and-grpc.ts";
 import { type Issuer, openIssuer } from "../support/issuer.ts";
-import { type Answer, blamed, type Json, type Platform, rows, startPlatform } from "../support/platform.ts";
+import { type Answer, blamed, type Json, type Platform, reason, rows, startPlatform } from "../support/platform.ts";
 
 // The groups in a provider's token give roles, as long as the token lasts, and never more than the mapping's creator
 // held. Source: docs/contract.md, "Resources" and "Capabilities and roles".
@@ -194,7 +194,7 @@ describe("mappings", () => {
     ];
     const statuses = asked.map(({ status }) => status);
     assert.deepEqual(statuses, [403, 403, 403, 200, 200]);
-    const made = (await make(viewer, here)).body.uid;
+    const made = asked[3]?.body.uid;
     const change = async (fields: object): Promise<number> =>
       (await platform.call("PATCH", `${PATH}/${made}`, { token, body: fields })).status;
     assert.deepEqual(
@@ -216,7 +216,7 @@ describe("mappings", () => {
     assert.equal(unbound.status, 403, "mappings need the right to bind as well");
   });
 
-  test("several of one provider are deleted together, or none of them", async () => {
+  test("several of one provider are deleted together; those that are gone are passed over", async () => {
     const group = await newGroup();
     const [to, other] = [await provider(group), await provider(await newGroup(group))];
     const made = await Promise.all(["a", "b", "c"].map((each) => map(to, each, group)));
@@ -238,20 +238,16 @@ describe("mappings", () => {
         [400, ["names"]],
       ],
     );
-    assert.deepEqual(
-      [
-        (await remove([a, b, newUid(to)])).status,
-        (await remove([a, strange.uid])).status,
-        (await remove([a], newUid(group))).status,
-      ],
-      [404, 404, 404],
-    );
+    const foreign = await remove([a, strange.uid]);
+    assert.deepEqual([foreign.status, blamed(foreign)], [400, ["names[1]"]], "another provider's");
+    assert.deepEqual(blamed(await remove([newUid(group), a])), ["names[0]"]);
+    assert.equal((await remove([a], newUid(group))).status, 404);
     assert.equal(
       (await rows(platform.ok("GET", `${PATH}?identity_provider_uid=${to}`), "externalGroupRoleMappings")).length,
       3,
       "nothing went",
     );
-    const gone = await remove([b, a]);
+    const gone = await remove([newUid(to), b, a]);
     assert.deepEqual([gone.status, gone.body], [200, { parent: to, externalGroupRoleMappings: [made[1], made[0]] }]);
     const { message } = await platform.grpc.call(
       METHODS.batchDeleteExternalGroupRoleMappings,
@@ -259,6 +255,25 @@ describe("mappings", () => {
       token,
     );
     assert.equal(message?.externalGroupRoleMappings[0]?.externalGroupId, "c");
+    const again = await remove([a, b, c]);
+    assert.deepEqual([again.status, again.body["externalGroupRoleMappings"]], [200, []]);
+  });
+
+  test("the same mapping is there once", async () => {
+    const group = await newGroup();
+    const to = await provider(group);
+    const token = await platform.token();
+    const [first, second] = [await map(to, "twice", group), await map(to, "another", group)];
+    const roleUid = String(first["roleUid"]);
+    const body = { externalGroupId: "twice", roleUid, scope: group };
+    const twice = await platform.call("POST", `${PATH}/${to}`, { token, body });
+    assert.deepEqual([twice.status, reason(twice)], [409, "ALREADY_EXISTS"], twice.text);
+    const narrower = await newGroup(group);
+    await platform.ok("POST", `${PATH}/${to}`, { ...body, scope: narrower });
+    const made = await platform.ok("POST", `${PATH}/${to}`, { ...body, roleUid: await platform.role("editor") });
+    const changed = await platform.call("PATCH", `${PATH}/${made.uid}`, { token, body: { roleUid } });
+    assert.deepEqual([changed.status, reason(changed)], [409, "ALREADY_EXISTS"], "nor by a change");
+    assert.equal((await platform.call("PATCH", `${PATH}/${second.uid}`, { token, body: { roleUid } })).status, 200);
   });
 });
 

@@ -311,6 +311,54 @@ describe("a caller gives no rights through a provider that it does not hold", ()
     assert.equal((await change({ oidc: { ...OIDC, clientId: "another" } })).status, 200, "it gives nothing now");
   });
 
+  test("deleting a provider needs the rights that changing its issuer needs", async () => {
+    const group = await newGroup();
+    const token = await manager(group, "CAP_IAM_ROLE_BINDINGS_CREATE", "CAP_IAM_IDENTITY_PROVIDERS_DELETE");
+    const remove = (uid: string) => platform.call("DELETE", `${PATH}/${uid}`, { token });
+    const large = await roleOf(group, "CAP_IAM_IDENTITY_PROVIDERS_LIST", "CAP_REPO_LIST");
+    const given = await platform.ok("POST", `${PATH}/${group}`, { name: "given", defaultRole: large, oidc: OIDC });
+    const refused = await remove(given.uid);
+    assert.deepEqual([refused.status, missing(refused)], [403, "CAP_REPO_LIST"]);
+
+    const plain = await platform.ok("POST", `${PATH}/${group}`, { name: "plain", oidc: OIDC });
+    const person = await platform.identity(group);
+    await platform.bind(group, person, large);
+    await platform.transact(async (tx) => {
+      await tx.updateTable("identities").set({ provider: plain.uid }).where("uid", "=", person).execute();
+    });
+    const people = await remove(plain.uid);
+    assert.deepEqual([people.status, missing(people)], [403, "CAP_REPO_LIST"], "its people hold more than the caller");
+    await platform.ok("GET", `${PATH}/${plain.uid}`);
+
+    const harmless = await platform.ok("POST", `${PATH}/${group}`, { name: "harmless", oidc: OIDC });
+    assert.equal((await remove(harmless.uid)).status, 200);
+    for (const { uid } of [given, plain]) await platform.ok("DELETE", `${PATH}/${uid}`);
+  });
+
+  test("the correlation rule stays as it is once people have signed in", async () => {
+    const group = await newGroup();
+    const made = await platform.ok("POST", `${PATH}/${group}`, { name: "login", oidc: OIDC });
+    const rule = async (correlationRule: string): Promise<Answer> =>
+      platform.call("PATCH", `${PATH}/${made.uid}?updateMask=oidc.correlationRule`, {
+        token: await platform.token(),
+        body: { oidc: { correlationRule } },
+      });
+    const [bySub, byOid] = ["CORRELATION_RULE_SUB_EQUALS_EXTERNAL_ID", "CORRELATION_RULE_OID_EQUALS_EXTERNAL_ID"];
+    assert.equal((await rule(byOid)).status, 200);
+    assert.equal((await rule("CORRELATION_RULE_UNSPECIFIED")).status, 200);
+    const person = await platform.identity(group);
+    await platform.transact(async (tx) => {
+      await tx.updateTable("identities").set({ provider: made.uid }).where("uid", "=", person).execute();
+    });
+    const refused = await rule(byOid);
+    assert.deepEqual([refused.status, refused.body.code], [400, 9], refused.text);
+    const [violation] = refused.body.details.flatMap(({ violations = [] }) => violations);
+    assert.deepEqual([violation?.type, violation?.subject], ["RESOURCE_IN_USE", made.uid]);
+    assert.equal((await rule(bySub)).status, 200, "the same rule by its name");
+    await platform.ok("DELETE", `/iam/v2/identities/${person}`);
+    assert.equal((await rule(byOid)).status, 200);
+  });
+
   test("changing the issuer or the client needs the rights that the mappings give", async () => {
     const group = await newGroup();
     const token = await manager(group, "CAP_IAM_ROLE_BINDINGS_CREATE");

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { TermsService } from "@moorage/api";
+import { ReposService, TermsService } from "@moorage/api";
 import { type Config, ConfigError, loadConfig, startServer } from "../../src/index.ts";
 import { readTerms } from "../../src/installation/terms-file.ts";
 import { both } from "../support/rest-and-grpc.ts";
@@ -136,6 +136,27 @@ test("acceptances of a group that the caller sees are refused to who may not lis
   const refused = await both(platform, METHODS.listTermsAcceptances, { group }, await platform.token(identity));
   assert.deepEqual([refused.status, reason(refused)], [403, "PERMISSION_DENIED"], refused.text);
   assert.equal(refused.body.details[0]?.metadata?.["missing"], "CAP_TERMS_LIST");
+});
+
+test("what is held back says which documents are missing, as details of REST and gRPC", async () => {
+  const { uid: group } = await organization();
+  await accept(group, "house-rules");
+  const answer = await post(`/registry/v2/repos/${group}`, { name: "app" });
+  const detail = answer.body.details.find((each) => each["@type"].endsWith("TermsNotAcceptedDetail"));
+  assert.deepEqual(detail, {
+    "@type": "type.googleapis.com/moorage.iam.TermsNotAcceptedDetail",
+    missing: [{ id: "terms-of-service", label: "The terms-of-service", url: url("terms-of-service") }],
+  });
+  assert.deepEqual(missing(answer), ["terms-of-service"], "PreconditionFailure is there as before");
+  const { error } = await platform.grpc.call(
+    ReposService.method.createRepo,
+    { parent: group, repo: { name: "app" } },
+    token,
+  );
+  assert.deepEqual(
+    error?.details.find((each) => each["@type"].endsWith("TermsNotAcceptedDetail")),
+    detail,
+  );
 });
 
 test("the error for unknown documents names them, and nothing is accepted", async () => {

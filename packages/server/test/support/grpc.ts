@@ -9,6 +9,7 @@ import {
   toJson,
 } from "@bufbuild/protobuf";
 import { AnySchema } from "@bufbuild/protobuf/wkt";
+import { TermsNotAcceptedDetailSchema } from "@moorage/api";
 import { ConnectError, type Transport } from "@connectrpc/connect";
 import {
   createConnectTransport,
@@ -54,6 +55,7 @@ export interface Grpc {
 
 const TIMEOUT_MS = 20_000;
 const DETAILS = createRegistry(
+  TermsNotAcceptedDetailSchema,
   ErrorInfoSchema,
   BadRequestSchema,
   PreconditionFailureSchema,

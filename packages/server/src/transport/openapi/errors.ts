@@ -3,9 +3,11 @@ import { httpStatus } from "../status.ts";
 import type { Schema } from "./schemas.ts";
 
 const text = { type: "string" };
+const fullName = (name: string): string => (name.includes(".") ? name : `google.rpc.${name}`);
+/** `name`: of a message of google.rpc, or the full name of one of ours. */
 const detail = (name: string, properties: Record<string, Schema>, required: string[]): Schema => ({
   type: "object",
-  properties: { "@type": { const: `type.googleapis.com/google.rpc.${name}` }, ...properties },
+  properties: { "@type": { const: `type.googleapis.com/${fullName(name)}` }, ...properties },
   required: ["@type", ...required],
   additionalProperties: false,
 });
@@ -36,11 +38,16 @@ const DETAILS: Record<string, Schema> = {
   ]),
   RetryInfo: detail("RetryInfo", { retryDelay: text }, ["retryDelay"]),
   RequestInfo: detail("RequestInfo", { requestId: text }, ["requestId"]),
+  "moorage.iam.TermsNotAcceptedDetail": detail(
+    "moorage.iam.TermsNotAcceptedDetail",
+    { missing: listOf(["id", "label", "url"]) },
+    ["missing"],
+  ),
 };
 
 /** The schemas of an error's body, by name. */
 export const ERROR_SCHEMAS: Record<string, Schema> = {
-  ...Object.fromEntries(Object.entries(DETAILS).map(([name, schema]) => [`google.rpc.${name}`, schema])),
+  ...Object.fromEntries(Object.entries(DETAILS).map(([name, schema]) => [fullName(name), schema])),
   "google.rpc.Status": {
     type: "object",
     description: "An error. Exactly one of its details is an ErrorInfo.",
@@ -49,7 +56,7 @@ export const ERROR_SCHEMAS: Record<string, Schema> = {
       message: { type: "string", description: "What is wrong, for people." },
       details: {
         type: "array",
-        items: { oneOf: Object.keys(DETAILS).map((name) => ({ $ref: `#/components/schemas/google.rpc.${name}` })) },
+        items: { oneOf: Object.keys(DETAILS).map((name) => ({ $ref: `#/components/schemas/${fullName(name)}` })) },
       },
     },
     required: ["code", "message", "details"],

@@ -314,7 +314,7 @@ export type BatchDeleteExternalGroupRoleMappingsResponse = Message<"moorage.iam.
   parent: string;
 
   /**
-   * The mappings, as they were, in the order of the request.
+   * The deleted mappings, as they were, in the order of the request.
    *
    * @generated from field: repeated moorage.iam.v2.ExternalGroupRoleMapping external_group_role_mappings = 2;
    */
@@ -388,7 +388,8 @@ export const ExternalGroupRoleMappingsService: GenService<{
     output: typeof EmptySchema;
   },
   /**
-   * BatchDeleteExternalGroupRoleMappings deletes several mappings of one provider, all of them or none.
+   * BatchDeleteExternalGroupRoleMappings deletes several mappings of one provider, and answers those it
+   * deleted: names of mappings that are gone are passed over.
    *
    * @generated from rpc moorage.iam.v2.ExternalGroupRoleMappingsService.BatchDeleteExternalGroupRoleMappings
    */
