@@ -26,6 +26,7 @@ export const EXPORTED_TABLES: readonly ExportedTable[] = [
   { name: "signing_keys", key: ["kid"] },
   { name: "refresh_tokens", key: ["hash"] },
   { name: "groups", key: ["uid"] },
+  { name: "freed_names", key: ["name"] },
   { name: "identities", key: ["uid"], weight: "length(relationship) + length(description)" },
   { name: "roles", key: ["uid"] },
   { name: "role_bindings", key: ["uid"] },

@@ -11,6 +11,7 @@ import { failedPrecondition, invalidArgument, type PreconditionViolation } from 
 import type { Service, ServiceContext } from "../core/service.ts";
 import type { Row } from "../store/index.ts";
 import { emitBinding } from "./binding-answers.ts";
+import { keepFreedName, requireNameFree } from "./organization-names.ts";
 
 const LAYOUT = layoutOf(GroupSchema);
 const toRow = columnsOf(LAYOUT, "groups", ["name", "description", "kind", "verified"]);
@@ -45,13 +46,17 @@ export function groupsService({ pageTokenKey, ownerRole }: ServiceContext): Serv
     async createGroup(call, { parent, group = create(GroupSchema) }) {
       validate(GroupSchema, group);
       if (parent !== "") await groups.get(call.tx, parent);
+      else await requireNameFree(call, group.name);
       const made = await insertGroup(call, parent, group);
       if (parent === "") await bindOwner(call, made.uid, ownerRole);
       return groups.toMessage(made);
     },
     updateGroup: (call, { group = create(GroupSchema), updateMask }) =>
       groups.patch(call, group.uid, group, updateMask, async (before, after) => {
-        if (before.name !== after.name) await groups.requireFree(call.tx, before.parent, after.name);
+        if (before.name === after.name) return;
+        if (before.parent === "") await requireNameFree(call, after.name, before.uid);
+        await groups.requireFree(call.tx, before.parent, after.name);
+        if (before.parent === "") await keepFreedName(call, before.name, before.uid);
       }),
     async deleteGroup(call, { uid }) {
       const row = await groups.get(call.tx, uid);
@@ -67,6 +72,7 @@ export function groupsService({ pageTokenKey, ownerRole }: ServiceContext): Serv
         .returning("uid")
         .execute();
       for (const mapping of mappings) emitLostMapping(call, mapping.uid);
+      if (row.parent === "") await keepFreedName(call, row.name, uid);
       await groups.remove(call, row);
       return {};
     },

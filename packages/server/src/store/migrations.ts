@@ -239,6 +239,14 @@ export const MIGRATIONS: Migration[] = [
       `create unique index external_group_role_mappings_group on external_group_role_mappings (parent, external_group_id, role_uid, scope)`,
     ],
   },
+  {
+    version: 17,
+    name: "freed names of organizations",
+    statements: [
+      `create table freed_names (name KEY primary key, uid KEY not null, free_time INT8 not null)`,
+      `create index freed_names_time on freed_names (free_time)`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

@@ -34,6 +34,8 @@ export interface Tables {
     create_time: number;
     update_time: number;
   };
+  /** Names that organizations had until `free_time`; `uid`: the organization that had it last. */
+  freed_names: { name: string; uid: string; free_time: number };
   identities: {
     uid: string;
     parent: string;
