@@ -164,3 +164,23 @@ test("a sample image is pushed, and written as an OCI layout with the same diges
   assert.match(wrong.stderr, /must look like/);
   assert.equal(await terminate(server), 0);
 });
+
+test("a push that the server refuses ends with the server's reason, in one line", async (t) => {
+  const cwd = temporaryFolder(t);
+  const { url } = await startServing(t, NODE, [LAUNCHER, "serve", "--port", "0"], { cwd });
+  const push = (reference: string, ...more: string[]): ReturnType<typeof moorage> =>
+    moorage(["sample", "--push", `${url}/${reference}`, ...more], { cwd });
+  const rejections: [Promise<{ code: number; stdout: string; stderr: string }>, RegExp][] = [
+    // The owner has no right to push into an organization that is not there.
+    [push("nowhere/app:v1"), /HTTP 403 DENIED: .*identity [0-9a-f]{40} needs a role binding with CAP_MANIFEST_CREATE/],
+    [push("acme/app:v1--at--20260101T000000Z"), /is read-only and is never pushed/],
+    [push("acme/app:v1", "--token", "nonsense"), /the credentials were not accepted/],
+  ];
+  for (const [outcome, words] of rejections) {
+    const { code, stdout, stderr } = await outcome;
+    assert.deepEqual([code, stdout, stderr.trimEnd().split("\n").length], [1, "", 1], stderr);
+    assert.match(stderr, words);
+  }
+  const nobody = await moorage(["sample", "--push", "http://127.0.0.1:1/acme/app:v1", "--token", "x"], { cwd });
+  assert.match(nobody.stderr, /^moorage: http:\/\/127\.0\.0\.1:1 does not answer: [^\n]+\n$/);
+});

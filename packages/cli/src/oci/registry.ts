@@ -54,6 +54,15 @@ export function parseChallenge(header: string | null): { realm: string; service:
     : { realm, service: found.get("service") ?? "", scope: found.get("scope") ?? "" };
 }
 
+/** Fetches. Throws an Error that says which server does not answer, and why. */
+async function ask(url: URL, init: RequestInit): Promise<Response> {
+  return fetch(url, init).catch((error: unknown) => {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`${url.origin} does not answer: ${why}`, { cause: error });
+  });
+}
+
 async function failure(action: string, response: Response): Promise<RegistryError> {
   const text = await response.text();
   try {
@@ -90,7 +99,7 @@ export function openRegistry({ url, user = "moorage", password }: RegistryOption
     if (challenge.scope) target.searchParams.set("scope", challenge.scope);
     const headers =
       password === undefined ? {} : { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}` };
-    const response = await fetch(target, { headers, signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) });
+    const response = await ask(target, { headers, signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) });
     if (!response.ok) throw await failure("token", response);
     return ((await response.json()) as { token: string }).token;
   }
@@ -106,7 +115,7 @@ export function openRegistry({ url, user = "moorage", password }: RegistryOption
       const token = tokens.get(kind);
       const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
       const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
-      const response = await fetch(target, {
+      const response = await ask(target, {
         method,
         headers: { ...headers, ...authorization },
         body: body ? new Uint8Array(body) : null,
@@ -123,8 +132,15 @@ export function openRegistry({ url, user = "moorage", password }: RegistryOption
   }
 
   async function pushBlob(repository: string, blob: Content): Promise<void> {
-    const head = await send(repository, `blobs/${blob.digest}`, { method: "HEAD", accept: [200, 404] });
-    if (head.status === 200) return;
+    // The answer to a HEAD has no body, so a rejection is left to the request that follows, whose answer says why.
+    const isThere = await send(repository, `blobs/${blob.digest}`, { method: "HEAD" }).then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof RegistryError) return false;
+        throw error;
+      },
+    );
+    if (isThere) return;
     const started = await send(repository, "blobs/uploads/", { method: "POST", accept: [202] });
     const target = new URL(started.headers.get("location") ?? "", `${url}/v2/${repository}/blobs/uploads/`);
     target.searchParams.set("digest", blob.digest);
