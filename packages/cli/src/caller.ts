@@ -65,7 +65,10 @@ export async function originOf(flags: ServerFlags): Promise<Origin> {
   return only === undefined ? { kind: "data folder", url, dataDir } : { kind: "sign-in", url: only };
 }
 
-/** An access token of the platform, good for some minutes, and the URL of its server. */
+/**
+ * An access token of the platform and the URL of its server. The token is good for `spareMs` more, by default some
+ * minutes, as far as it can be; an hour at most.
+ */
 export async function platformToken(origin: Origin, spareMs?: number): Promise<{ url: string; token: string }> {
   switch (origin.kind) {
     case "given":
@@ -74,7 +77,11 @@ export async function platformToken(origin: Origin, spareMs?: number): Promise<{
       return { url: origin.url, token: await accessTokenFor(origin.url, spareMs) };
     case "data folder": {
       const { dataDir } = origin;
-      const token = await signOwnToken({ dataDir, audience: "platform", ttlMs: OWN_TOKEN_TTL_MS });
+      const token = await signOwnToken({
+        dataDir,
+        audience: "platform",
+        ttlMs: Math.max(OWN_TOKEN_TTL_MS, spareMs ?? 0),
+      });
       return { url: origin.url ?? (await knownUrl(dataDir)), token };
     }
   }

@@ -1,5 +1,11 @@
 // How commands call the platform API: over gRPC, as the caller of caller.ts.
-import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import type {
+  DescMessage,
+  DescMethodServerStreaming,
+  DescMethodUnary,
+  MessageInitShape,
+  MessageShape,
+} from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { originOf, platformToken, type ServerFlags } from "./caller.ts";
@@ -15,14 +21,20 @@ export interface Connection {
     method: DescMethodUnary<I, O>,
     request: MessageInitShape<I>,
   ): Promise<MessageShape<O>>;
+  /** Calls a method that answers a stream, until the signal is aborted. Throws a CallError. */
+  watch<I extends DescMessage, O extends DescMessage>(
+    method: DescMethodServerStreaming<I, O>,
+    request: MessageInitShape<I>,
+    signal: AbortSignal,
+  ): AsyncIterable<MessageShape<O>>;
 }
 
 /** A failed call, in one line: the name of the gRPC code, and the message. */
 export class CallError extends Error {}
 
-/** The server and the caller of the flags. */
-export async function connect(flags: ServerFlags): Promise<Connection> {
-  const { url, token } = await platformToken(await originOf(flags));
+/** The server and the caller of the flags, with a token as `platformToken` gives it. */
+export async function connect(flags: ServerFlags, spareMs?: number): Promise<Connection> {
+  const { url, token } = await platformToken(await originOf(flags), spareMs);
   const transport = createGrpcTransport({ baseUrl: url });
   const headers = { authorization: `Bearer ${token}` };
   return {
@@ -34,7 +46,18 @@ export async function connect(flags: ServerFlags): Promise<Connection> {
         throw callError(error);
       }
     },
+    async *watch(method, request, signal) {
+      try {
+        yield* (await transport.stream(method, signal, undefined, headers, once(request))).message;
+      } catch (error) {
+        if (!signal.aborted) throw callError(error);
+      }
+    },
   };
+}
+
+async function* once<T>(message: T): AsyncGenerator<T> {
+  yield message;
 }
 
 function callError(cause: unknown): CallError {
