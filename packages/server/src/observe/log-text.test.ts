@@ -34,6 +34,22 @@ test("control characters in values neither start new lines nor reach the termina
   assert.deepEqual(text.match(/\p{Cc}/gu), ["\n"]);
 });
 
+test("characters that end a line, hide or turn text around are escaped, in values, messages and stacks", () => {
+  // Right-to-left override, line and paragraph separator, next line and CSI of C1, zero width space, tag of a language.
+  const characters = ["\u202e", "\u2028", "\u2029", "\u0085", "\u009b", "\u200b", "\u{e0041}"];
+  for (const character of characters) {
+    const value = `a${character}b`;
+    const text = textLine(
+      line({ path: value, list: [value], err: { message: value, stack: `Error\n at ${value}` }, msg: value }),
+      false,
+    );
+    const escaped = `a\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}b`;
+    assert.ok(!text.includes(character), escaped);
+    assert.equal(text.split(escaped).length - 1, 5, text);
+    assert.equal(text.split("\n").length, 3);
+  }
+});
+
 test("colour is used only on terminals", () => {
   assert.ok(textLine(line({ msg: "x" }), true).includes("\u001b[32mINFO "));
   assert.ok(!textLine(line({ msg: "x" }), false).includes("\u001b"));

@@ -7,7 +7,10 @@ const LEVELS: Record<number, { name: string; colour: number }> = {
   60: { name: "FATAL", colour: 35 },
 };
 const DIM = 2;
-const BARE = /^[^\s"=\\\p{Cc}]+$/u;
+// Control characters, those that format text without being seen (such as U+202E, which turns it around), and
+// separators of lines and paragraphs.
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+const BARE = /^[^\s"=\\\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+$/u;
 
 /**
  * Turns a JSON line of the log into readable text: time (UTC), level, message, `name=value` fields. The stack of an
@@ -47,9 +50,9 @@ export function textLine(json: string, colour: boolean): string {
   return `${parts.join(" ")}\n${trail}`;
 }
 
-// Escapes control characters: values from requests must not control the reader's terminal, or look like another line.
+// Values from requests must not control the reader's terminal, or look like another line or another text.
 function printable(text: string): string {
-  return text.replace(/\p{Cc}/gu, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return text.replace(UNSEEN, (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`);
 }
 
 function fieldText(value: unknown): string {
