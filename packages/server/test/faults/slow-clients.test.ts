@@ -129,3 +129,34 @@ test("an address takes so many connections and no more, and others are answered"
   assert.equal(unanswered, PER_ADDRESS);
   assert.equal(await statusFor(port, "/iam/v2/groups", platform), 200);
 });
+
+test("without a token 401 is answered before any body arrives", LIMIT, async (t) => {
+  const { url } = await startInstallation(t);
+  const port = Number(new URL(url).port);
+  const json = "Content-Type: application/json";
+  for (const head of [
+    "POST /sts/exchange HTTP/1.1",
+    "POST /sts/exchange_refresh_token HTTP/1.1",
+    `POST /iam/v2/groups HTTP/1.1\r\n${json}`,
+    `POST /moorage.iam.v2.GroupsService/ListGroups HTTP/1.1\r\n${json}`,
+    "PUT /v2/acme/app/manifests/v1 HTTP/1.1",
+    "POST /v2/acme/app/blobs/uploads/ HTTP/1.1",
+  ]) {
+    const socket = connect({ port, host: "127.0.0.1" });
+    t.after(() => socket.destroy());
+    socket.write(`${head}\r\nHost: x\r\nContent-Length: 100\r\n\r\n`);
+    const [answer] = (await once(socket, "data")) as [Buffer];
+    assert.match(answer.toString("latin1"), /^HTTP\/1\.1 401 /, head);
+  }
+  const session = http2Connect(url);
+  t.after(() => session.destroy());
+  const stream = session.request({
+    ":method": "POST",
+    ":path": "/moorage.iam.v2.GroupsService/ListGroups",
+    "content-type": "application/grpc",
+    te: "trailers",
+  });
+  stream.on("error", () => {});
+  const [headers] = (await once(stream, "response")) as [Record<string, unknown>];
+  assert.equal(headers["grpc-status"], "16");
+});
