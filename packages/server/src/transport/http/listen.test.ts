@@ -341,3 +341,32 @@ test(
     assert.match(await text(socket), /^HTTP\/1\.1 400 /);
   },
 );
+
+test("answers over TLS demand TLS from then on, but those on clear text and of localhost do not", LIMIT, async () => {
+  const port = await start(echo, { tls: pair });
+  const hsts = async (url: string, host?: string): Promise<unknown> => {
+    const stream = session(url).request({ ":method": "POST", ":path": "/", ...(host && { ":authority": host }) });
+    stream.end();
+    const [headers] = (await once(stream, "response")) as [Record<string, unknown>];
+    return headers["strict-transport-security"];
+  };
+  const overTls1 = async (headers: Record<string, string>): Promise<unknown> => {
+    const sent = httpsRequest({
+      host: "127.0.0.1",
+      servername: "localhost",
+      port,
+      ca: pair.cert,
+      agent: false,
+      headers,
+    });
+    sent.end();
+    const [response] = (await once(sent, "response")) as [IncomingMessage];
+    response.resume();
+    return response.headers["strict-transport-security"];
+  };
+  assert.equal(await hsts(`https://127.0.0.1:${port}`, "moorage.example.com"), "max-age=31536000");
+  assert.equal(await overTls1({ host: "moorage.example.com" }), "max-age=31536000");
+  assert.equal(await overTls1({ host: `localhost:${port}` }), undefined);
+  assert.equal(await hsts(`https://127.0.0.1:${port}`, `localhost:${port}`), undefined);
+  assert.equal(await hsts(`http://127.0.0.1:${port}`, "moorage.example.com"), undefined);
+});

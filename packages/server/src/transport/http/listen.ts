@@ -68,6 +68,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
 
   const serve: Handler = (request, response) => {
     cutUnreadBody(request, response, limits.lingerTimeoutMs);
+    demandTls(request, response);
     return answer(request, response, options);
   };
   const h1 = http1(serve, limits, options.errorDomain);
@@ -144,6 +145,19 @@ function rejectTls(socket: Socket, timeoutMs: number): void {
   socket.end(
     `HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: ${NO_TLS.length}\r\nconnection: close\r\n\r\n${NO_TLS}`,
   );
+}
+
+const HSTS = "max-age=31536000";
+
+/**
+ * Has browsers use nothing but TLS for this host for a year. Not for localhost, which is the host of other
+ * programs as well. Source: RFC 6797 §6.1, §7.2.
+ */
+function demandTls(request: Request, response: Response): void {
+  const { socket, headers } = request;
+  if (!("encrypted" in socket) || socket.encrypted !== true) return;
+  const host = "stream" in request ? request.authority : (headers.host ?? "");
+  if (!/^localhost(?::|$)/i.test(host)) response.setHeader("strict-transport-security", HSTS);
 }
 
 /**
