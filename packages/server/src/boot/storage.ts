@@ -39,7 +39,7 @@ export async function openStorage(
   shutdown: Shutdown,
 ): Promise<Storage> {
   const { pageTokenKey, ownerRole, bootstrap } = installation;
-  const { dataDir, eventsPrefix, baseUrl } = config;
+  const { dataDir, eventsPrefix, baseUrl, emailIssuers } = config;
   const admins = [bootstrap.identity.uid, ...config.admins];
   const blobs = observation.blobs(await openBlobsOf(config));
   const methods = methodsOf({
@@ -48,6 +48,7 @@ export async function openStorage(
     secrets,
     eventsPrefix,
     baseUrl,
+    emailIssuers,
     terms,
     admins,
     readBlob: blobReader(blobs),
@@ -62,6 +63,7 @@ export async function openStorage(
     secretKeys,
     eventsPrefix,
     baseUrl,
+    emailIssuers,
     terms,
     onFault: health.writerDied,
     onDamage: health.damaged,

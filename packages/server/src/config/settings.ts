@@ -93,6 +93,15 @@ export const TABLE = {
     "",
     "Uids of identities that may create organizations, comma-separated.",
   ),
+  emailIssuers: setting(
+    listOf(
+      /^[a-z0-9-]+(?:\.[a-z0-9-]+)+=https?:\/\/\S+$/,
+      "a domain and an issuer, such as example.com=https://login.example.com",
+    ),
+    "MOORAGE_EMAIL_ISSUERS",
+    "",
+    "Issuers whose word on e-mail addresses of a domain every organization's invites accept, such as example.com=https://login.example.com, comma-separated.",
+  ),
   tlsCert: setting(text, "MOORAGE_TLS_CERT", "", "File with the TLS certificate chain, PEM."),
   tlsKey: setting(text, "MOORAGE_TLS_KEY", "", "File with the TLS private key, PEM."),
   allowPrivateNetwork: setting(

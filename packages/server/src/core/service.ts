@@ -41,6 +41,8 @@ export interface ServiceContext {
   readBlob(call: Call, repo: string, digest: string, maxBytes: number): Promise<Uint8Array | undefined>;
   /** Uids of identities that may create organizations, and read audit entries that belong to none. Defaults to none. */
   admins?: readonly string[];
+  /** `domain=issuer`: who may vouch for e-mail addresses of a domain to every organization. Defaults to none. */
+  emailIssuers?: readonly string[];
   /** The documents that can be accepted. Defaults to none. */
   terms?: readonly TermsDocument[];
   /** Undefined where no network requests are made. */

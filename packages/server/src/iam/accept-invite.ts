@@ -18,6 +18,7 @@ import { hydratedBinding } from "./binding-answers.ts";
 import { identities } from "./identities.ts";
 import { bindings, ensureBinding } from "./role-bindings.ts";
 import { capabilitiesOf, roles } from "./roles.ts";
+import { providerOf } from "./sign-in-provider.ts";
 
 const CREATE_NEEDS = neededFor(GroupInvitesService.method.createGroupInvite);
 
@@ -45,11 +46,12 @@ type Rejection =
 /**
  * Binds the caller to the invite's role. A caller that accepted it before gets the same binding, even if the invite has
  * ended since. An invite gives an identity its role once: accepting it again does not restore a binding that was
- * removed. Nor does it give rights that its creator has lost.
+ * removed. Nor does it give rights that its creator has lost. `emailIssuers`: as in ServiceContext.
  */
 export async function acceptInvite(
   call: Call,
   request: AcceptGroupInviteRequest,
+  emailIssuers: readonly string[],
 ): Promise<MessageInitShape<typeof RoleBindingSchema>> {
   validate(AcceptGroupInviteRequestSchema, request);
   const { identity: uid, capabilities, scopes } = call.caller;
@@ -76,7 +78,7 @@ export async function acceptInvite(
     return await hydratedBinding(call, binding);
   }
   await requireValid(call, invite);
-  await requireInvitee(call, invite, uid);
+  await requireInvitee(call, invite, uid, emailIssuers);
   await requireInviterRights(call, invite);
   const binding = await ensureBinding(call, invite.parent, uid, invite.role_uid);
   await call.tx
@@ -128,17 +130,45 @@ async function requireValid(
  * Throws PERMISSION_DENIED unless the invite is for this identity and its group is within the identity's reach: an
  * identity's rights never reach above its parent group. Source: docs/contract.md, "Capabilities and roles".
  */
-async function requireInvitee(call: Call, { email, parent: group }: Row<"group_invites">, uid: string): Promise<void> {
+async function requireInvitee(
+  call: Call,
+  { email, parent: group }: Row<"group_invites">,
+  uid: string,
+  emailIssuers: readonly string[],
+): Promise<void> {
   const identity = await identities.get(call.tx, uid);
-  if (email !== "" && comparable(email) !== comparable(identity.email)) {
-    throw permissionDenied("the invite is for another verified e-mail address", reasoned("INVITE_FOR_ANOTHER_EMAIL"));
-  }
+  const isInvited =
+    email === "" ||
+    (comparable(email) === comparable(identity.email) && (await isVouchedFor(call, identity, group, emailIssuers)));
+  // One answer for both, so that nobody learns by it whom the invite is for.
+  if (!isInvited)
+    throw permissionDenied(
+      "the invite is for another e-mail address, or none of the identity providers whose word counts for it has verified the address",
+      reasoned("INVITE_FOR_ANOTHER_EMAIL"),
+    );
   if (identity.parent !== "" && !isWithin(group, identity.parent)) {
     throw permissionDenied(
       "the identity's rights cannot reach the group of the invite",
       reasoned("INVITE_OUT_OF_REACH"),
     );
   }
+}
+
+/**
+ * Whether the identity's e-mail address was verified by a provider whose word counts for the group: one of the group
+ * itself or of a group above it, or one that the operator trusts for the address's domain. Whoever owns another
+ * organization, or a group below, can have a provider of its own say anything.
+ */
+async function isVouchedFor(
+  call: Call,
+  { provider: uid, issuer, email }: Row<"identities">,
+  group: string,
+  emailIssuers: readonly string[],
+): Promise<boolean> {
+  const provider = await providerOf(call.tx, uid);
+  if (provider === undefined || provider.issuer !== issuer) return false;
+  const domain = comparable(email).slice(email.lastIndexOf("@") + 1);
+  return isWithin(group, provider.group) || emailIssuers.includes(`${domain}=${issuer}`);
 }
 
 /**

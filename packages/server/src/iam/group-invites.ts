@@ -40,7 +40,10 @@ const LIST = listOf({
 const MAX_TTL_MS = 30 * 86_400_000;
 const CODE_BYTES = 32;
 
-export function groupInvitesService({ pageTokenKey }: ServiceContext): Service<typeof GroupInvitesService> {
+export function groupInvitesService({
+  pageTokenKey,
+  emailIssuers = [],
+}: ServiceContext): Service<typeof GroupInvitesService> {
   return {
     getGroupInvite: async (call, { uid }) => await hydrateOne(call, await invites.get(call.tx, uid)),
     async listGroupInvites(call, request) {
@@ -65,7 +68,7 @@ export function groupInvitesService({ pageTokenKey }: ServiceContext): Service<t
       });
       return { ...(await hydrateOne(call, row)), code };
     },
-    acceptGroupInvite: acceptInvite,
+    acceptGroupInvite: (call, request) => acceptInvite(call, request, emailIssuers),
     async updateGroupInvite(call, { groupInvite = create(GroupInviteSchema), updateMask }) {
       // A caller that changes an invite's address decides which identity gets its role, so it must hold the role.
       await invites.patch(call, groupInvite.uid, groupInvite, updateMask, (before) =>

@@ -17,6 +17,7 @@ export interface WriterThreadData {
   eventsPrefix: string;
   /** The URL of the installation. */
   baseUrl?: string;
+  emailIssuers?: readonly string[];
   terms?: readonly TermsDocument[];
 }
 /** A command sent to the thread. */
@@ -39,7 +40,7 @@ if (parentPort !== null) serve(parentPort, workerData as WriterThreadData);
 
 function serve(
   port: MessagePort,
-  { path, pageTokenKey, ownerRole, admins, secretKeys, eventsPrefix, baseUrl, terms }: WriterThreadData,
+  { path, pageTokenKey, ownerRole, admins, secretKeys, eventsPrefix, baseUrl, emailIssuers, terms }: WriterThreadData,
 ): void {
   const { db, raw } = openWriter(path, { waits: false });
   // Methods that read blobs or call other providers are not writing methods, so they never run in this thread.
@@ -50,6 +51,7 @@ function serve(
     secrets,
     eventsPrefix,
     ...(baseUrl !== undefined && { baseUrl }),
+    ...(emailIssuers !== undefined && { emailIssuers }),
     terms,
     admins,
     readBlob: async () => undefined,

@@ -181,9 +181,13 @@ describe("a rejection says why, and changes nothing", () => {
     const group = await newGroup();
     const code = codeOf(await invite(group, { email: "Ann@Example.com" }));
     const [nobody, bob, small, ann] = [await newcomer(), await newcomer(), await newcomer(), await newcomer()];
-    await platform.verifyEmail(bob, "bob@example.com");
-    await platform.verifyEmail(small, "ann@example.com");
-    await platform.verifyEmail(ann, "Ann@EXAMPLE.com");
+    const { uid: provider } = await platform.ok("POST", `/iam/v2/identityProviders/${root}`, {
+      name: "staff",
+      oidc: { issuer: "https://login.example.com", clientId: "moorage" },
+    });
+    await platform.verifyEmail(bob, "bob@example.com", provider);
+    await platform.verifyEmail(small, "ann@example.com", provider);
+    await platform.verifyEmail(ann, "Ann@EXAMPLE.com", provider);
     for (const identity of [nobody, bob, small]) {
       const answer = await refused(code, identity, [403, "INVITE_FOR_ANOTHER_EMAIL"]);
       assert.ok(!/ann@/i.test(answer.text), "the answer does not name the invited person");

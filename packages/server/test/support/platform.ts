@@ -80,8 +80,8 @@ export interface Platform {
   /** A new identity below the group, holding the built-in role there, if one is named. */
   identity(parent: string, role?: string): Promise<string>;
   bind(group: string, identityUid: string, roleUid: string): Promise<string>;
-  /** Gives the identity a verified e-mail address, as a sign-in does. */
-  verifyEmail(identity: string, email: string): Promise<void>;
+  /** Gives the identity a verified e-mail address, as a sign-in through the provider does. */
+  verifyEmail(identity: string, email: string, provider: string): Promise<void>;
   /** What is committed, past the API. */
   reader: Database;
   /** Changes what is there, past the API. */
@@ -177,10 +177,15 @@ export async function startPlatform(env: Record<string, string> = {}, terms: unk
     repo: made("/registry/v2/repos"),
     reader: store.reader,
     transact: (work) => store.transact(work),
-    verifyEmail: (uid, email) =>
-      store.transact(
-        async (tx) => void (await tx.updateTable("identities").set({ email }).where("uid", "=", uid).execute()),
-      ),
+    verifyEmail: (uid, email, provider) =>
+      store.transact(async (tx) => {
+        const { issuer } = await tx
+          .selectFrom("identity_providers")
+          .select("issuer")
+          .where("uid", "=", provider)
+          .executeTakeFirstOrThrow();
+        await tx.updateTable("identities").set({ email, provider, issuer, subject: uid }).where("uid", "=", uid).execute();
+      }),
     subscription: (group, fields) =>
       ok("POST", `/events/v2/subscriptions/${group}`, { sink: "http://127.0.0.1:9/", ...fields }),
     tag: (repo, fields) => tag(repo, { digest: DIGEST, ...fields }),
