@@ -184,7 +184,11 @@ export async function startPlatform(env: Record<string, string> = {}, terms: unk
           .select("issuer")
           .where("uid", "=", provider)
           .executeTakeFirstOrThrow();
-        await tx.updateTable("identities").set({ email, provider, issuer, subject: uid }).where("uid", "=", uid).execute();
+        await tx
+          .updateTable("identities")
+          .set({ email, provider, issuer, subject: uid })
+          .where("uid", "=", uid)
+          .execute();
       }),
     subscription: (group, fields) =>
       ok("POST", `/events/v2/subscriptions/${group}`, { sink: "http://127.0.0.1:9/", ...fields }),
