@@ -89,7 +89,12 @@ export function handlersOf(
         answerError,
       }),
       ...createSignInEndpoints({ config, clock, signIn: access.signIn, answerError }),
-      ...openApiEndpoints({ services, baseUrl: config.baseUrl, answerError }),
+      ...openApiEndpoints({
+        services,
+        baseUrl: config.baseUrl,
+        historySegments: config.historySegments,
+        answerError,
+      }),
     },
     registryPaths: {
       "/token": tokenEndpoint({

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { type Platform, startPlatform } from "../support/platform.ts";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import formats from "ajv-formats";
+import { type Answer, type Platform, startPlatform } from "../support/platform.ts";
 import { checkAnswer, REST_SERVICES } from "../support/openapi.ts";
 
 let platform: Platform;
@@ -66,6 +68,62 @@ test("order_by names the fields that the server sorts by, and no others", async 
     assert.ok(names.split(", ").includes(order.schema.default?.split(" ")[0] ?? ""), path);
   }
   assert.ok(lists > 10, String(lists));
+});
+
+test("tokens and the history of tags are in the document, as the server answers them", async () => {
+  const document = (await platform.call("GET", "/openapi.json")).body;
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  formats.default(ajv);
+  ajv.addSchema(document, "api");
+  const check = (path: string, verb: string, { status, text, headers }: Answer, expected = 200): void => {
+    assert.equal(status, expected, `${verb} ${path}: ${text}`);
+    const operations = document["paths"] as Record<string, Record<string, { responses: Record<string, object> }>>;
+    const response = JSON.stringify(operations[path]?.[verb]?.responses[status] ?? assert.fail(`${path} ${status}`));
+    const [, shared] = /"\$ref":"#\/components\/responses\/(\w+)"/.exec(response) ?? [];
+    const { responses } = document["components"] as { responses: Record<string, object> };
+    const { content } = (shared === undefined ? JSON.parse(response) : responses[shared]) as {
+      content: Record<string, { schema: object }>;
+    };
+    const type = String(headers["content-type"]).split(";")[0] ?? "";
+    const schema = JSON.stringify(content[type]?.schema ?? assert.fail(`${path} ${type}`));
+    const absolute = JSON.parse(schema.replaceAll('"#/components/', '"api#/components/')) as object;
+    const valid = ajv.validate(absolute, JSON.parse(text));
+    assert.ok(valid, `${verb} ${path}: ${ajv.errorsText()} ${text}`);
+  };
+  const { name, uid } = await platform.repo(platform.organization, { name: "documented" });
+  await platform.tag(uid, { name: "1.0" });
+  const image = `${platform.bootstrap.organization.name}/${name}`;
+  const basic = Buffer.from(`me:${await platform.token()}`).toString("base64");
+  const got = await platform.call("GET", `/token?scope=repository:${image}:pull`, {
+    headers: { authorization: `Basic ${basic}` },
+  });
+  check("/token", "get", got);
+  check("/token", "get", await platform.call("GET", "/token?scope=nonsense"), 400);
+  const form = new URLSearchParams({ grant_type: "password", username: "me", password: await platform.token() });
+  const formed = await platform.call("POST", "/token", {
+    raw: form.toString(),
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+  });
+  check("/token", "post", formed);
+  const token = String(got.body["token"]);
+  for (const [path, parameter] of [
+    ["/v2/{name}/_service/history/{tag}", "start=never"],
+    ["/v2/{name}/_oci/tag-history/{tag}", "since=never"],
+  ] as const) {
+    const real = path.replace("{name}", image).replace("{tag}", "1.0");
+    check(path, "get", await platform.call("GET", real, { token }));
+    check(path, "get", await platform.call("GET", real), 401);
+    check(path, "get", await platform.call("GET", `${real}?${parameter}`, { token }), 400);
+  }
+  const wrong = await platform.call("POST", "/sts/token", {
+    raw: "grant_type=other",
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+  });
+  check("/sts/token", "post", wrong, 400);
+  for (const path of ["/sts/exchange", "/sts/exchange_refresh_token"]) {
+    check(path, "post", await platform.call("POST", path, { body: { aud: platform.url } }), 401);
+    check(path, "get", await platform.call("GET", `${path}?colour=red`, { token }), 400);
+  }
 });
 
 test("the HTML page of the document loads nothing from other servers", async () => {

@@ -45,7 +45,12 @@ export const REST_SERVICES = [
   EventsService,
 ];
 
-const document = openApiDocument({ services: REST_SERVICES, comments: COMMENTS, baseUrl: "http://127.0.0.1" });
+const document = openApiDocument({
+  services: REST_SERVICES,
+  comments: COMMENTS,
+  baseUrl: "http://127.0.0.1",
+  historySegments: [],
+});
 const routes = compileRoutes(bindingsOf(REST_SERVICES), (binding: Binding) => binding);
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 formats.default(ajv);

@@ -9,6 +9,8 @@ import type { Code } from "../../errors.ts";
 import { type Binding, bindingsOf } from "../rest/routes.ts";
 import { bodyExample, maskExample } from "./examples.ts";
 import { ERROR_RESPONSES, ERROR_SCHEMAS, errorResponses } from "./errors.ts";
+import { REGISTRY_ERROR, registryPaths } from "./registry-paths.ts";
+import { STS_PATHS } from "./token-paths.ts";
 import { type Comments, createSchemas, hasBehavior, type Schema, type Schemas } from "./schemas.ts";
 
 export interface DocumentOptions {
@@ -16,6 +18,8 @@ export interface DocumentOptions {
   comments: Comments;
   /** The URL of the platform; no slash at the end. */
   baseUrl: string;
+  /** The path segments of the tag history; the first is documented. */
+  historySegments: readonly string[];
 }
 
 interface Place {
@@ -37,7 +41,7 @@ const MAX_DEPTH = 2;
  * The platform API as OpenAPI 3.1, generated from the descriptors: paths, parameters, bodies, answers, errors, and the
  * capabilities that a method needs. Source: https://spec.openapis.org/oas/v3.1.1.html, docs/contract.md.
  */
-export function openApiDocument({ services, comments, baseUrl }: DocumentOptions): Schema {
+export function openApiDocument({ services, comments, baseUrl, historySegments }: DocumentOptions): Schema {
   const schemas = createSchemas(comments);
   const paths: Record<string, Record<string, Schema>> = {};
   for (const [path, bindings] of byShape(bindingsOf(services))) {
@@ -59,18 +63,22 @@ export function openApiDocument({ services, comments, baseUrl }: DocumentOptions
         "Query parameters and fields are taken in camelCase and in snake_case. `/v2beta1/` answers as `/v2/`.",
     },
     servers: [{ url: baseUrl }],
-    tags: services
-      .filter((service) =>
-        service.methods.some((method) => bindingsOf([service]).some((binding) => binding.method === method)),
-      )
-      .map((service) => ({
-        name: service.name,
-        ...(comments[service.typeName] !== undefined && { description: comments[service.typeName] }),
-      })),
+    tags: [
+      ...services
+        .filter((service) =>
+          service.methods.some((method) => bindingsOf([service]).some((binding) => binding.method === method)),
+        )
+        .map((service) => ({
+          name: service.name,
+          ...(comments[service.typeName] !== undefined && { description: comments[service.typeName] }),
+        })),
+      { name: "Tokens", description: "The token issuer." },
+      { name: "Registry", description: "What the registry has beside its protocol, OCI distribution 1.1." },
+    ],
     security: [{ bearer: [] }],
-    paths,
+    paths: { ...paths, ...STS_PATHS, ...registryPaths(historySegments) },
     components: {
-      schemas: { ...schemas.components, ...ERROR_SCHEMAS },
+      schemas: { ...schemas.components, ...ERROR_SCHEMAS, "oci.Error": REGISTRY_ERROR },
       responses: ERROR_RESPONSES,
       securitySchemes: {
         bearer: {
@@ -79,6 +87,8 @@ export function openApiDocument({ services, comments, baseUrl }: DocumentOptions
           bearerFormat: "JWT",
           description: "A token of this issuer for the platform's audience, by token exchange.",
         },
+        registryToken: { type: "http", scheme: "bearer", description: "A token of `/token`." },
+        basic: { type: "http", scheme: "basic", description: "A platform token, or a pull token, as the password." },
       },
     },
   };

@@ -6,13 +6,14 @@ export interface OpenApiOptions extends Pick<StaticOptions, "answerError"> {
   services: readonly DescService[];
   /** The URL of the platform; no slash at the end. */
   baseUrl: string;
+  historySegments: readonly string[];
 }
 
 /**
  * The document of the platform API at `/openapi.json`, and a page that shows it at `/docs`. They need no token: they
  * reveal nothing of the installation but its URL.
  */
-export function openApiEndpoints({ services, baseUrl, answerError }: OpenApiOptions): Record<string, StaticEndpoint> {
+export function openApiEndpoints({ answerError, ...options }: OpenApiOptions): Record<string, StaticEndpoint> {
   const read = async () => {
     // Loaded at the first request for the document.
     const [{ openApiDocument }, { COMMENTS }] = await Promise.all([
@@ -21,7 +22,7 @@ export function openApiEndpoints({ services, baseUrl, answerError }: OpenApiOpti
     ]);
     return {
       type: "application/json",
-      content: JSON.stringify(openApiDocument({ services, comments: COMMENTS, baseUrl })),
+      content: JSON.stringify(openApiDocument({ ...options, comments: COMMENTS })),
     };
   };
   return {
