@@ -125,6 +125,25 @@ test("a device that asks too often is slowed down", async () => {
   platform.clock.offsetMs = 0;
 });
 
+test("a clock that is set back by an hour neither slows a device down nor keeps new ones out", async () => {
+  const { device_code: code } = await begin();
+  assert.equal((await poll(code)).body["error"], "authorization_pending");
+  // As many devices as may wait for one network.
+  const params = { client_id: "moorage-cli", identity_provider: idp };
+  const more = () => tokenCall<Codes>(platform, params, "/oauth/device_authorization");
+  let status = 200;
+  for (let count = 0; count < 200 && status === 200; count += 1) ({ status } = await more());
+  assert.equal(status, 429);
+  platform.clock.offsetMs -= 3_600_000;
+  try {
+    assert.equal((await poll(code)).body["error"], "authorization_pending");
+    assert.equal((await more()).status, 200);
+  } finally {
+    platform.clock.offsetMs += 3_600_000;
+    await platform.transact((tx) => tx.deleteFrom("device_codes").execute());
+  }
+});
+
 test("a code that was declined, has expired, is unknown or belongs to another client gets no tokens", async () => {
   const declined = await begin();
   const browser = openBrowser();
