@@ -68,10 +68,12 @@ export async function startCollecting(t: TestContext, graceMs = GRACE_MS) {
     return image;
   };
   const pushIndex = async (name: string, reference: string | undefined, digests: string[]): Promise<string> => {
+    const rows = await db.selectFrom("manifests").select(["digest", "size"]).where("digest", "in", digests).execute();
+    const sizes = new Map(rows.map(({ digest, size }) => [digest, Number(size)]));
     const index = {
       schemaVersion: 2,
       mediaType: OCI_INDEX,
-      manifests: digests.map((digest) => ({ mediaType: OCI_IMAGE, digest, size: 1 })),
+      manifests: digests.map((digest) => ({ mediaType: OCI_IMAGE, digest, size: sizes.get(digest) ?? 1 })),
     };
     const answer = await pushManifest(name, reference ?? digestOf(JSON.stringify(index)), index);
     assert.equal(answer.status, 201, answer.text);

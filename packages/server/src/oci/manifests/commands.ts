@@ -31,24 +31,33 @@ export interface PutManifestInput extends StoredManifest {
   tags: string[];
 }
 
+/** Why a manifest was not stored; both are empty when it was. */
+interface Rejected {
+  /** The digests that the manifest refers to and the repo does not hold. */
+  missing: string[];
+  /** Content of another size than the manifest states, with its size in bytes. */
+  wrongSizes: { digest: string; size: number }[];
+}
+
 /**
- * Stores a manifest and moves its tags, in one transaction. `missing` lists the digests that the manifest refers to and
- * the repo does not hold; if there are any, nothing is stored. A missing repo is created. Throws DENIED without the
- * rights to push, to create the repo, or to create or move one of the tags.
+ * Stores a manifest and moves its tags, in one transaction, unless it is rejected. A missing repo is created. Throws
+ * DENIED without the rights to push, to create the repo, or to create or move one of the tags.
  */
 export const putManifest = pushCommand(
   "oci.putManifest",
-  async (call: Call, input: PutManifestInput): Promise<{ missing: string[] }> => {
+  async (call: Call, input: PutManifestInput): Promise<Rejected> => {
     const { digest, manifest, tags } = input;
     const place = await resolveForPush(call, input.name);
     // A repo that does not exist holds none of the references. The check comes first, so that a rejected push does not
     // create the repo.
     if (place.repo === undefined && manifest.references.length > 0)
-      return { missing: manifest.references.map((reference) => reference.digest) };
+      return { missing: manifest.references.map((reference) => reference.digest), wrongSizes: [] };
     const repo = await makeRepository(call, place);
     await checkTagRights(call, repo, input);
+    const wrongSizes = await differingSizes(call, repo, manifest);
+    if (wrongSizes.length > 0) return { missing: [], wrongSizes };
     const { missing } = await storeManifest(call, repo, input, await allowsSparse(call, repo, manifest));
-    if (missing.length > 0) return { missing };
+    if (missing.length > 0) return { missing, wrongSizes };
     const pushed = { repository: input.name, repo, digest, type: "manifest" } as const;
     if (tags.length === 0) {
       await audit(call, { method: "registry.manifest.put", resource: repo, details: { digest } });
@@ -59,7 +68,7 @@ export const putManifest = pushCommand(
       const { uid } = await moveTag(call, { repo, name, digest, reason: "push" });
       await audit(call, { method: "registry.manifest.put", resource: uid, details: { name, digest } });
     }
-    return { missing: [] };
+    return { missing: [], wrongSizes };
   },
 );
 
@@ -161,6 +170,35 @@ export async function missingReferences(
     }
   }
   return references.map(({ digest }) => digest).filter((digest) => !held.has(digest));
+}
+
+/** The references that the repo holds and whose content has another size than the manifest states, with that size. */
+async function differingSizes(
+  call: Call,
+  repo: string,
+  { references }: ParsedManifest,
+): Promise<Rejected["wrongSizes"]> {
+  const stated = new Map(references.map(({ digest, size }) => [digest, size]));
+  const wrong: Rejected["wrongSizes"] = [];
+  for (let at = 0; at < references.length; at += CHUNK) {
+    const digests = references.slice(at, at + CHUNK).map(({ digest }) => digest);
+    const blobs = await call.tx
+      .selectFrom("repo_blobs as l")
+      .innerJoin("blobs as b", "b.digest", "l.digest")
+      .select(["b.digest", "b.size"])
+      .where("l.repo", "=", repo)
+      .where("l.digest", "in", digests)
+      .execute();
+    const manifests = await call.tx
+      .selectFrom("manifests")
+      .select(["digest", "size"])
+      .where("repo", "=", repo)
+      .where("digest", "in", digests)
+      .execute();
+    for (const { digest, size } of [...blobs, ...manifests])
+      if (stated.get(digest) !== size) wrong.push({ digest, size });
+  }
+  return wrong;
 }
 
 /**

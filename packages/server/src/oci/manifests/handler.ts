@@ -120,7 +120,7 @@ async function handlePut(exchange: Exchange, reference: string): Promise<void> {
     manifest,
     async (call) => (await resolveRepository(call, name)).repo,
   );
-  const { missing } = await deps.transactor.write(putManifest, callData, {
+  const { missing, wrongSizes } = await deps.transactor.write(putManifest, callData, {
     name,
     digest,
     content,
@@ -128,6 +128,12 @@ async function handlePut(exchange: Exchange, reference: string): Promise<void> {
     architecture,
     tags,
   });
+  if (wrongSizes.length > 0)
+    throw new RegistryError(
+      "SIZE_INVALID",
+      "Invalid argument: manifest: states another size than the content has that it refers to",
+      { detail: wrongSizes },
+    );
   if (missing.length > 0) {
     throw new RegistryError(
       "MANIFEST_BLOB_UNKNOWN",

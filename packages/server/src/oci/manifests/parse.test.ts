@@ -38,8 +38,8 @@ test("parsing an image gives each reference once, its subject, artifact type and
       artifactType: "application/vnd.oci.image.config.v1+json",
       annotations: { a: "b" },
       references: [
-        { digest: digest("c"), kind: "blob" },
-        { digest: digest("1"), kind: "blob" },
+        { digest: digest("c"), kind: "blob", size: 1 },
+        { digest: digest("1"), kind: "blob", size: 1 },
       ],
       image: { config: digest("c"), size: 3 },
     },
@@ -58,7 +58,7 @@ test("non-distributable layers are not among the references", () => {
   ]) {
     const found = parse(image({ layers: [{ ...descriptor("9", type), urls: ["https://example.com/layer"] }] }));
     assert.ok("references" in found);
-    assert.deepEqual(found.references, [{ digest: digest("c"), kind: "blob" }]);
+    assert.deepEqual(found.references, [{ digest: digest("c"), kind: "blob", size: 1 }]);
   }
 });
 

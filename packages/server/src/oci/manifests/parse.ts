@@ -14,6 +14,8 @@ const MAX_REFERENCES = 10_000;
 export interface Reference {
   digest: string;
   kind: "blob" | "manifest";
+  /** In bytes, as the manifest states it. */
+  size: number;
 }
 
 /** The parts of a manifest that the registry reads. */
@@ -125,7 +127,7 @@ function readImage(body: Json): Contents {
   const layers = list(body["layers"], "layers").map((layer, index) => descriptor(layer, `layers[${index}]`));
   const needed = layers.filter(({ mediaType }) => !NON_DISTRIBUTABLE.test(mediaType));
   return {
-    references: [config, ...needed].map(({ digest }) => ({ digest, kind: "blob" })),
+    references: [config, ...needed].map(({ digest, size }) => ({ digest, kind: "blob", size })),
     configType: config.mediaType,
     image: {
       config: config.digest,
@@ -140,10 +142,10 @@ function readImage(body: Json): Contents {
 function readIndex(body: Json): Contents {
   const references = list(body["manifests"], "manifests").map((entry, index): Reference => {
     const path = `manifests[${index}]`;
-    const { digest, mediaType } = descriptor(entry, path);
+    const { digest, mediaType, size } = descriptor(entry, path);
     platform(object(entry, path)["platform"], `${path}.platform`);
     // An index may also refer to blobs: build caches do so.
-    return { digest, kind: isImageType(mediaType) || isIndexType(mediaType) ? "manifest" : "blob" };
+    return { digest, kind: isImageType(mediaType) || isIndexType(mediaType) ? "manifest" : "blob", size };
   });
   return { references, configType: "" };
 }
@@ -201,7 +203,14 @@ function list(value: unknown, path: string): unknown[] {
 }
 
 function unique(references: Reference[]): Reference[] {
-  return [...new Map(references.map((reference) => [reference.digest, reference])).values()];
+  const byDigest = new Map<string, Reference>();
+  for (const reference of references) {
+    const known = byDigest.get(reference.digest);
+    if (known !== undefined && known.size !== reference.size)
+      throw new Invalid(`${reference.digest} is named with two sizes`);
+    byDigest.set(reference.digest, reference);
+  }
+  return [...byDigest.values()];
 }
 
 function decode(content: Uint8Array): unknown {
