@@ -58,7 +58,7 @@ test("every invalid field is named", async () => {
   ]);
   const far = { repoUid: uid, rollbacks: [{ name: "a", time: { seconds: 1n << 60n, nanos: 0 } }] };
   const { error } = await platform.grpc.call(TagsService.method.rollbackTags, far, await platform.token());
-  assert.match(JSON.stringify(error), /rollbacks\[0\]\.time: must be between the years 1 and 9999/);
+  assert.match(JSON.stringify(error), /rollbacks\[0\]\.time: must lie in the years 1 to 9999/);
 });
 
 test("tags are promoted together, in the requested order, and their history records it", async () => {
