@@ -19,7 +19,10 @@ export async function signInByDevice(
   show: (url: string, code: string) => void,
   timeoutMs: number,
 ): Promise<Tokens> {
-  const codes = await formRequest(device, { client_id: CLIENT, identity_provider: identityProvider });
+  const codes = await formRequest(device, {
+    client_id: CLIENT,
+    ...(identityProvider !== "" && { identity_provider: identityProvider }),
+  });
   const {
     device_code: deviceCode,
     user_code: userCode,

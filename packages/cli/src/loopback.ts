@@ -62,7 +62,7 @@ export async function signInByLoopback(
     code_challenge: createHash("sha256").update(verifier).digest("base64url"),
     code_challenge_method: "S256",
     state,
-    identity_provider: identityProvider,
+    ...(identityProvider !== "" && { identity_provider: identityProvider }),
   }).toString();
   show(url.href);
   try {

@@ -17,15 +17,16 @@ interface Provider {
 const UID = /^[0-9a-f]{40}(?:\/[0-9a-f]{16})*$/;
 
 /**
- * The uid of the provider. Without names it is the one of the last sign-in; without that the person at the terminal
- * says the organization, since a server does not list its organizations, and chooses. Throws an Error that says what to
- * name.
+ * The uid of the provider; empty when the person chooses it in the browser. Without names it is the one of the last
+ * sign-in; without that the person at the terminal says the organization, since a server does not list its
+ * organizations, and chooses. Throws an Error that says what to name.
  */
 export async function chooseProvider(server: string, named: Named, last: string | undefined): Promise<string> {
   const { identityProvider = "" } = named;
   if (UID.test(identityProvider)) return identityProvider;
   if (named.organization === undefined && identityProvider === "" && last) return last;
   const organization = named.organization ?? (await askOrganization());
+  if (organization === "" && identityProvider === "") return "";
   const found = await providersOf(server, organization);
   if (found.length === 0)
     throw new Error(
@@ -43,7 +44,7 @@ export async function chooseProvider(server: string, named: Named, last: string 
 async function askOrganization(): Promise<string> {
   if (!isInteractive())
     throw new Error("--organization: is required for the first sign-in to a server, or --identity-provider with a uid");
-  return question("Name of your organization: ");
+  return question("Name of your organization (or nothing, to choose in the browser): ");
 }
 
 /** Names may be numbers too, so a name that is typed whole goes before the number of a line. */

@@ -278,7 +278,7 @@ test("`login` alone on a terminal asks for server and organization, lists its pr
   const asking = started(t, house, "script", ["-qefc", command, "/dev/null"]);
   for (const [asked, typed] of [
     [/(URL of the server: )/, house.url],
-    [/(Name of your organization: )/, "acme"],
+    [/(Name of your organization \(or nothing, to choose in the browser\): )/, "acme"],
     [/(Which one \(1 to 2, or its name\)\? )/, "people"],
   ] as const) {
     await asking.until(asked);
@@ -292,4 +292,26 @@ test("`login` alone on a terminal asks for server and organization, lists its pr
   // The next time there is nothing to ask.
   const again = beginWith(t, house, []);
   assert.ok((await again.until(/^(http\S+\/oauth\/authorize\S+)$/m)).includes(encodeURIComponent(house.provider)));
+});
+
+test("who names no organization on the terminal chooses in the browser", async (t) => {
+  if ((await run("script", ["--version"])).code !== 0) return t.skip("not on this machine: script");
+  const house = await open(t);
+  await addProviders(house);
+  const command = `'${process.execPath}' '${LAUNCHER}' login --url ${house.url}`;
+  const asking = started(t, house, "script", ["-qefc", command, "/dev/null"]);
+  await asking.until(/(Name of your organization)/);
+  asking.child.stdin?.write("\n");
+  const address = await asking.until(/(http\S+\/oauth\/authorize\S+)\r?$/m);
+  assert.equal(new URL(address).searchParams.has("identity_provider"), false);
+  const browser = openBrowser();
+  const asked = await browser.open(`${address}&organization=acme`);
+  const [, link = ""] = /<a href="([^"]+)">people<\/a>/.exec(asked.text) ?? [];
+  const chosen = new URL(
+    link.replace(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code))),
+    asked.url,
+  );
+  assert.equal((await browser.signIn(chosen.href, "ada")).status, 200);
+  assert.equal(await asking.ended, 0, asking.output());
+  assert.match((await house.run("whoami")).stdout, /^identity: [0-9a-f]{40}$/m);
 });
