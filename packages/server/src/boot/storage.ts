@@ -39,7 +39,7 @@ export async function openStorage(
   shutdown: Shutdown,
 ): Promise<Storage> {
   const { pageTokenKey, ownerRole, bootstrap } = installation;
-  const { dataDir, eventsPrefix, baseUrl, emailIssuers } = config;
+  const { dataDir, eventsPrefix, baseUrl, allowPrivateNetwork, emailIssuers } = config;
   const admins = [bootstrap.identity.uid, ...config.admins];
   const blobs = observation.blobs(await openBlobsOf(config));
   const methods = methodsOf({
@@ -48,6 +48,7 @@ export async function openStorage(
     secrets,
     eventsPrefix,
     baseUrl,
+    allowPrivateNetwork,
     emailIssuers,
     terms,
     admins,
@@ -63,6 +64,7 @@ export async function openStorage(
     secretKeys,
     eventsPrefix,
     baseUrl,
+    allowPrivateNetwork,
     emailIssuers,
     terms,
     onFault: health.writerDied,

@@ -35,6 +35,8 @@ export interface ServiceContext {
   secrets: Secrets;
   /** The URL of the installation: the source of its events, and where people sign in. */
   baseUrl?: string;
+  /** Whether sources of mirrors may be plain http and at addresses that are not public. Defaults to true. */
+  allowPrivateNetwork?: boolean;
   /** The prefix of event types, e.g. `dev.moorage`. */
   eventsPrefix: string;
   /** Reads a small blob of a repo whole. Undefined when the repo does not hold it, or it is larger than `maxBytes`. */

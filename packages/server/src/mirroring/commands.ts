@@ -3,7 +3,7 @@ import type { StoredBlob } from "../blobs/index.ts";
 import { audit } from "../audit/index.ts";
 import type { Call } from "../core/call.ts";
 import { Code, MoorageError } from "../errors.ts";
-import { moveTag } from "../registry/index.ts";
+import { type LocalMirror, localSourceOf, moveTag } from "../registry/index.ts";
 import {
   keepBlob,
   missingReferences,
@@ -34,6 +34,8 @@ export interface DueMirror {
   sync: string;
   /** The password of the source: sealed, or empty when there is none. */
   password: string;
+  /** The identity that set the source. */
+  actor: string;
   failures: number;
   /** When it was due, in milliseconds of the agreed time. */
   dueMs: number;
@@ -61,7 +63,7 @@ export const claimMirror = command(
     const due = await call.tx
       .selectFrom("mirrors as m")
       .innerJoin("repos as r", "r.uid", "m.repo")
-      .select(["m.repo", "m.password", "m.failures", "m.next_time", "r.sync_config"])
+      .select(["m.repo", "m.password", "m.actor", "m.failures", "m.next_time", "r.sync_config"])
       .where("m.next_time", "<=", call.agreedMs)
       .where("m.hold_until", "<=", call.agreedMs)
       .orderBy("m.next_time")
@@ -74,6 +76,7 @@ export const claimMirror = command(
       repo: due.repo,
       sync: due.sync_config ?? "",
       password: due.password,
+      actor: due.actor,
       failures: due.failures,
       dueMs: due.next_time,
     };
@@ -166,6 +169,30 @@ export const keepCopiedBlob = command(
     await count(call, place, { manifests: 0, bytes: blob.size });
     await emitCopy(call, { repo: place.repo, digest: blob.digest, type: "blob" });
     return keepBlob(call, place.repo, blob);
+  },
+);
+
+/** Links a blob of a source of this installation to the repo. */
+export const linkLocalBlob = command(
+  "mirroring.linkLocalBlob",
+  async (
+    call: Call,
+    { place, mirror, digest }: { place: MirrorPlace; mirror: LocalMirror; digest: string },
+  ): Promise<{ state: "linked" | "missing" | "refused" }> => {
+    await requirePlace(call, place);
+    const source = await localSourceOf(call, mirror);
+    if (source === undefined) return { state: "refused" };
+    const blob = await call.tx
+      .selectFrom("repo_blobs as r")
+      .innerJoin("blobs as b", "b.digest", "r.digest")
+      .select(["b.digest", "b.size", "b.generation"])
+      .where("r.repo", "=", source)
+      .where("r.digest", "=", digest)
+      .executeTakeFirst();
+    if (blob === undefined) return { state: "missing" };
+    await emitCopy(call, { repo: place.repo, digest, type: "blob" });
+    await keepBlob(call, place.repo, blob);
+    return { state: "linked" };
   },
 );
 
@@ -268,6 +295,7 @@ export const mirrorCommands = [
   followTag,
   holdMirror,
   keepCopiedBlob,
+  linkLocalBlob,
   storeCopiedManifest,
   touchReferences,
 ] as const;

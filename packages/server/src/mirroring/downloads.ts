@@ -53,7 +53,8 @@ export function createDownloads(deps: Pick<MirrorDeps, "transactor" | "blobs" | 
 
 async function download(deps: Parameters<typeof createDownloads>[0], wanted: Wanted): Promise<boolean> {
   const { blobs, transactor } = deps;
-  const { digest, place } = wanted;
+  const { digest, place, upstream } = wanted;
+  if (upstream.link !== undefined) return await upstream.link(place, digest);
   const upload = randomBytes(16).toString("hex");
   const tee = wanted.begin && openTee(wanted.begin);
   await blobs.startUpload(upload);

@@ -1,6 +1,7 @@
 import type { Clock } from "../lib/clock.ts";
 import type { StoredManifest } from "../oci/index.ts";
 import { createAuthorization, type Credentials } from "./authorization.ts";
+import type { MirrorPlace } from "./commands.ts";
 import { UpstreamError } from "./errors.ts";
 import type { StreamClient } from "./http-client.ts";
 import { openExchange, type RetryPolicy } from "./request.ts";
@@ -43,6 +44,11 @@ export interface Upstream {
   blob(digest: string, offset: number, signal: AbortSignal): Promise<BlobStream | undefined>;
   /** A blob's size in bytes. Undefined when the registry does not have it. */
   blobSize(digest: string, signal: AbortSignal): Promise<number | undefined>;
+  /**
+   * Instead of `blob`, where the source is of this installation: links the blob to the repo. False when the source does
+   * not have it.
+   */
+  link?(place: MirrorPlace, digest: string): Promise<boolean>;
 }
 
 export interface UpstreamOptions {

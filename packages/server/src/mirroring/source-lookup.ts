@@ -30,8 +30,8 @@ export type SourceLookup = <T>(
 ) => Promise<T | undefined>;
 
 // Compiled once: it runs for every request for content that a repo lacks, with which pushes begin.
-const selectSource = statement<{ password: string; sync_config: string | null }>(
-  "select m.password, r.sync_config from mirrors as m join repos as r on r.uid = m.repo where m.repo = ?",
+const selectSource = statement<{ password: string; actor: string; sync_config: string | null }>(
+  "select m.password, m.actor, r.sync_config from mirrors as m join repos as r on r.uid = m.repo where m.repo = ?",
 );
 const MAX_UNDER_WAY = 64;
 const MAX_REMEMBERED = 10_000;
@@ -89,7 +89,7 @@ class Lookup {
     const [row] = await this.#deps.transactor.read(mirrorCall(this.#deps), (call) => selectSource(call.tx, repo));
     if (row === undefined) return undefined;
     const sync = row.sync_config ?? "";
-    const source = this.#sources({ repo, sync, password: row.password });
+    const source = this.#sources({ repo, sync, password: row.password, actor: row.actor });
     return source?.settings.pullThrough === true ? { ...source, place: { repo, sync } } : undefined;
   }
 

@@ -3,6 +3,7 @@ import { createLru } from "../lib/lru.ts";
 import { SecretError } from "../lib/secrets.ts";
 import { passwordPlace, type SyncSettings, syncSettings } from "../registry/index.ts";
 import type { MirrorDeps } from "./context.ts";
+import { openLocalUpstream } from "./local-upstream.ts";
 import type { RetryPolicy } from "./request.ts";
 import { openUpstream, type Upstream } from "./registry-client.ts";
 import { UpstreamError } from "./errors.ts";
@@ -12,6 +13,8 @@ export interface SourceRow {
   repo: string;
   sync: string;
   password: string;
+  /** The identity that set it. */
+  actor: string;
 }
 
 /** The source of a repo: its settings, and a client for its registry. */
@@ -28,18 +31,21 @@ const MAX_CACHED = 256;
  * UpstreamError when the password cannot be unsealed.
  */
 export function createSources(
-  { secrets, clock, config }: MirrorDeps,
+  deps: MirrorDeps,
   client: StreamClient,
   retryPolicy: RetryPolicy,
 ): (row: SourceRow) => Source | undefined {
+  const { secrets, clock, config } = deps;
   const cached = createLru<string, Source & { row: SourceRow }>(MAX_CACHED);
   return (row) => {
-    const { repo, sync, password } = row;
+    const { repo, sync, password, actor } = row;
     const known = cached.get(repo);
-    if (known?.row.sync === sync && known.row.password === password) return known;
+    if (known?.row.sync === sync && known.row.password === password && known.row.actor === actor) return known;
     const settings = syncSettings(sync === "" ? null : sync);
     if (settings === undefined) return undefined;
     const { origin, name, username } = settings;
+    if (origin === "")
+      return { settings, upstream: openLocalUpstream(deps, { repo, source: name, actor }, retryPolicy) };
     const credentials = {
       username,
       password: password === "" ? "" : opened(() => secrets.open(password, passwordPlace(repo))),

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { parseImageSource } from "./image-source.ts";
+import { parseImageSource, parseLocalSource } from "./image-source.ts";
 
 test("a source is a host and a name; the scheme defaults to https", () => {
   const read = (text: string): string | undefined => {
@@ -13,12 +13,14 @@ test("a source is a host and a name; the scheme defaults to https", () => {
     ["https://Registry.Example.com:443/a/b__c", "https://registry.example.com a/b__c"],
     ["http://127.0.0.1:5000/app", "http://127.0.0.1:5000 app"],
     ["[2001:db8::1]:5000/app", "https://[2001:db8::1]:5000 app"],
-    ["public/app", "https://public app"],
+    ["https://registry/app", "https://registry app"],
+    ["localhost/app", "https://localhost app"],
   ] as const)
     assert.equal(read(text), expected, text);
   for (const text of [
     "",
     "app",
+    "public/app",
     "/app",
     "registry.example.com/",
     "registry.example.com/app:v1",
@@ -37,4 +39,24 @@ test("a source is a host and a name; the scheme defaults to https", () => {
     "-host/app",
   ])
     assert.equal(read(text), undefined, text);
+});
+
+test("a source of this installation is the uid of a repo, or a path without a host", () => {
+  const uid = `${"a".repeat(40)}/${"0".repeat(16)}`;
+  for (const text of [uid, "acme/web", "acme/team-a/web", "my_org/app"]) {
+    assert.equal(parseLocalSource(text), text);
+    assert.equal(parseImageSource(text), undefined);
+  }
+  for (const text of [
+    "",
+    "acme",
+    "a".repeat(40),
+    "acme.io/web",
+    "localhost/web",
+    "acme:80/web",
+    "acme/Web",
+    "acme/web:v1",
+    "/web",
+  ])
+    assert.equal(parseLocalSource(text), undefined, text);
 });

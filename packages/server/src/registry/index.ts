@@ -2,6 +2,7 @@
 export { architectureIn, MAX_CONFIG_BYTES } from "./image-config.ts";
 export { imagesService } from "./images.ts";
 export { historyRetentionMs, policyOf } from "./policies.ts";
+export { type LocalMirror, localSourceOf } from "./local-source.ts";
 export { createRepoNamed, repos, reposService } from "./repos.ts";
 export { expireRepoTags, expiringTags, planRetention, type RetentionAccess } from "./retention.ts";
 export { passwordPlace, resealMirrors, type SyncSettings, syncSettings } from "./syncs.ts";

@@ -49,7 +49,12 @@ const LIST = storedListOf(
 );
 const getRepo = storedGet("repos", LAYOUT);
 
-export function reposService({ pageTokenKey, secrets }: ServiceContext): Service<typeof ReposService> {
+export function reposService({
+  pageTokenKey,
+  secrets,
+  allowPrivateNetwork = true,
+}: ServiceContext): Service<typeof ReposService> {
+  const rules = { allowPrivateNetwork };
   return {
     getRepo: (call, { uid }) => getRepo(call.tx, uid),
     listRepos: (call, request) =>
@@ -61,14 +66,14 @@ export function reposService({ pageTokenKey, secrets }: ServiceContext): Service
       validatePolicy(repo.tagPolicy);
       await groups.get(call.tx, parent);
       const row = await insertRepo(call, parent, repo);
-      await updateMirror(call, secrets, row.uid, null, repo.syncConfig);
+      await updateMirror(call, secrets, row.uid, null, repo.syncConfig, rules);
       return repos.toMessage(row);
     },
     updateRepo: (call, { repo = create(RepoSchema), updateMask }) =>
       repos.patch(call, repo.uid, repo, updateMask, async (before, after) => {
         validatePolicy(after.tagPolicy);
         if (before.name !== after.name) await repos.requireFree(call.tx, before.parent, after.name);
-        await updateMirror(call, secrets, before.uid, before.sync_config, after.syncConfig);
+        await updateMirror(call, secrets, before.uid, before.sync_config, after.syncConfig, rules);
       }),
     async deleteRepo(call, { uid }) {
       const row = await repos.get(call.tx, uid);

@@ -1,8 +1,11 @@
+import { isIP } from "node:net";
 import { fromJson, type JsonValue, type MessageInitShape, toJsonString } from "@bufbuild/protobuf";
 import { type RepoSyncSchema, type SyncConfig, SyncConfigSchema, SyncState } from "@moorage/api";
-import { parseImageSource } from "./image-source.ts";
+import { parseImageSource, parseLocalSource } from "./image-source.ts";
+import { localFault } from "./local-source.ts";
 import { compilePattern, PatternError } from "../lib/patterns.ts";
 import { MAX_TAG_STEPS } from "./policies.ts";
+import { isPublicAddress } from "../lib/guarded-fetch.ts";
 import type { Secrets } from "../lib/secrets.ts";
 import { timestamp } from "../lib/timestamps.ts";
 import { type Call, timeOfDayMs } from "../core/call.ts";
@@ -15,9 +18,9 @@ const MAX_INTERVAL_S = 30 * 24 * 3600;
 
 /** The settings of a mirror: a SyncConfig without its password, compiled. */
 export interface SyncSettings {
-  /** The source's registry: scheme, host and port. */
+  /** The source's registry: scheme, host and port. Empty for this installation. */
   origin: string;
-  /** The image's name in that registry. */
+  /** The image's name in that registry; of this installation, its path or the repo's uid. */
   name: string;
   /** Whether a tag is mirrored. */
   follows(tag: string): boolean;
@@ -30,7 +33,8 @@ export interface SyncSettings {
 /** The settings from a repo's `sync_config`. Undefined when the repo has no source. */
 export function syncSettings(text: string | null): SyncSettings | undefined {
   const config = syncConfigOf(text);
-  const source = parseImageSource(config?.source ?? "");
+  const local = parseLocalSource(config?.source ?? "");
+  const source = local === undefined ? parseImageSource(config?.source ?? "") : { origin: "", name: local };
   if (config === undefined || source === undefined) return undefined;
   const { tagPattern, interval, pullThrough, username } = config;
   const pattern = tagPattern === "" ? undefined : compilePattern(tagPattern);
@@ -52,12 +56,26 @@ export function syncConfigText(config: SyncConfig | undefined): string | null {
   return config === undefined ? null : toJsonString(SyncConfigSchema, { ...config, password: "" });
 }
 
-function violationsOf({ source, tagPattern, interval, username, password }: SyncConfig): FieldViolation[] {
+/** What of a source cannot be found out by its form: where it may be. */
+export interface SourceRules {
+  /** Whether plain http and addresses that are not public are allowed. */
+  allowPrivateNetwork: boolean;
+}
+
+function violationsOf(
+  { source, tagPattern, interval, username, password }: SyncConfig,
+  { allowPrivateNetwork }: SourceRules,
+): FieldViolation[] {
   const found: FieldViolation[] = [];
   const wrong = (field: string, description: string): void =>
     void found.push({ field: `syncConfig.${field}`, description });
-  if (source !== "" && parseImageSource(source) === undefined)
-    wrong("source", "must be of the form host[:port]/name, without a tag");
+  const isLocal = parseLocalSource(source) !== undefined;
+  const elsewhere = isLocal ? undefined : parseImageSource(source);
+  if (source !== "" && !isLocal && elsewhere === undefined)
+    wrong("source", "must be of the form host[:port]/name, or an image or repo of this installation, without a tag");
+  if (elsewhere !== undefined && !allowPrivateNetwork && isPrivate(elsewhere.origin))
+    wrong("source", "must be reached by https at a public address: MOORAGE_ALLOW_PRIVATE_NETWORK is not set");
+  if (isLocal && username !== "") wrong("username", "is not used for an image of this installation");
   try {
     if (tagPattern !== "" && compilePattern(tagPattern).steps > MAX_TAG_STEPS) wrong("tagPattern", "is too complex");
   } catch (error) {
@@ -74,6 +92,17 @@ function violationsOf({ source, tagPattern, interval, username, password }: Sync
   if (/\p{Cc}/u.test(password)) wrong("password", "must not hold control characters");
   if (password !== "" && username === "") wrong("username", "is needed with a password");
   return found;
+}
+
+/** Whether it is certain, before any name is resolved, that the guarded client will not connect. */
+function isPrivate(origin: string): boolean {
+  const { protocol, hostname } = new URL(origin);
+  const address = hostname.replace(/^\[|\]$/g, "");
+  return (
+    protocol !== "https:" ||
+    /^(?:.*\.)?localhost\.?$/.test(hostname) ||
+    (isIP(address) !== 0 && !isPublicAddress(address))
+  );
 }
 
 /** The purpose for which a mirror's password is sealed. */
@@ -93,13 +122,17 @@ export async function updateMirror(
   repo: string,
   beforeText: string | null,
   after: SyncConfig | undefined,
+  rules: SourceRules,
 ): Promise<void> {
   const before = syncConfigOf(beforeText);
   const row = await findMirror(call, repo);
   const changed = syncConfigText(after) !== syncConfigText(before) || (after !== undefined && after.password !== "");
   // An invalid source that an earlier release accepted remains until it is changed.
   if (!changed && (row !== undefined || syncSettings(beforeText) === undefined)) return;
-  const violations = after === undefined ? [] : violationsOf(after);
+  const violations = after === undefined ? [] : violationsOf(after, rules);
+  const local = parseLocalSource(after?.source ?? "");
+  const fault = local === undefined ? undefined : await localFault(call, repo, local);
+  if (fault !== undefined) violations.unshift({ field: "syncConfig.source", description: fault });
   if (violations.length > 0) throw invalidArgument(...violations);
   if (after === undefined || after.source === "") {
     await call.tx.deleteFrom("mirrors").where("repo", "=", repo).execute();
@@ -112,6 +145,7 @@ export async function updateMirror(
   const values: Row<"mirrors"> = {
     repo,
     ...counts,
+    actor: call.caller.identity,
     password,
     next_time: call.agreedMs,
     holder: "",

@@ -17,6 +17,7 @@ export interface WriterThreadData {
   eventsPrefix: string;
   /** The URL of the installation. */
   baseUrl?: string;
+  allowPrivateNetwork?: boolean;
   emailIssuers?: readonly string[];
   terms?: readonly TermsDocument[];
 }
@@ -40,7 +41,18 @@ if (parentPort !== null) serve(parentPort, workerData as WriterThreadData);
 
 function serve(
   port: MessagePort,
-  { path, pageTokenKey, ownerRole, admins, secretKeys, eventsPrefix, baseUrl, emailIssuers, terms }: WriterThreadData,
+  {
+    path,
+    pageTokenKey,
+    ownerRole,
+    admins,
+    secretKeys,
+    eventsPrefix,
+    baseUrl,
+    allowPrivateNetwork,
+    emailIssuers,
+    terms,
+  }: WriterThreadData,
 ): void {
   const { db, raw } = openWriter(path, { waits: false });
   // Methods that read blobs or call other providers are not writing methods, so they never run in this thread.
@@ -51,6 +63,7 @@ function serve(
     secrets,
     eventsPrefix,
     ...(baseUrl !== undefined && { baseUrl }),
+    ...(allowPrivateNetwork !== undefined && { allowPrivateNetwork }),
     ...(emailIssuers !== undefined && { emailIssuers }),
     terms,
     admins,

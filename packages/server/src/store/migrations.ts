@@ -247,6 +247,11 @@ export const MIGRATIONS: Migration[] = [
       `create index freed_names_time on freed_names (free_time)`,
     ],
   },
+  {
+    version: 18,
+    name: "who set the source of a mirror",
+    statements: [`alter table mirrors add column actor KEY not null default ''`],
+  },
 ];
 
 /** The schema version of this program. */

@@ -279,6 +279,8 @@ export interface Tables {
    */
   mirrors: {
     repo: string;
+    /** The identity that set the source; empty for one that was set before it was noted. */
+    actor: string;
     password: string;
     next_time: number;
     holder: string;

@@ -56,6 +56,7 @@ async function openMirrors(t: TestContext) {
           .values({
             repo: uid,
             password: "",
+            actor: "",
             next_time: dueMs,
             holder: "",
             hold_until: 0,

@@ -373,13 +373,25 @@ test("a redirect to another host is followed without the authorization, and redi
 });
 
 test("unless private networks are allowed, no request goes to a private address", async (t) => {
-  const { upstream, front, configOf, mirror, copied } = await startPair(t, {});
+  const { upstream, front, here, configOf, mirror, copied } = await startPair(t, {});
   await upstream.pushImage("acme/app", "v1", "one");
+  const { store, close } = await openTestStore(here.dataDir);
+  t.after(close);
   for (const [name, source] of [
     ["plain", `${front.url}/acme/app`],
     ["tls", `https://${front.host}/acme/app`],
   ] as const) {
-    const { state, message } = await copied(await mirror(name, configOf("app", { source })));
+    await assert.rejects(mirror(name, configOf("app", { source })), /MOORAGE_ALLOW_PRIVATE_NETWORK is not set/);
+    // A source that was set while the setting allowed it is still not asked.
+    const uid = await mirror(name, { source: "registry.invalid/app" });
+    await store.transact((tx) =>
+      tx
+        .updateTable("repos")
+        .set({ sync_config: JSON.stringify({ source }) })
+        .where("uid", "=", uid)
+        .execute(),
+    );
+    const { state, message } = await copied(uid);
     assert.equal(state, "SYNC_STATE_FAILED");
     assert.match(message, /^the server does not fetch that: /);
   }

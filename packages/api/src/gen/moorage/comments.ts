@@ -913,7 +913,7 @@ export const COMMENTS: Readonly<Record<string, string>> = {
   "moorage.registry.v2.SyncConfig.interval": "How often the source is looked at. Absent: every hour.",
   "moorage.registry.v2.SyncConfig.password": "Its password or token. Kept encrypted. Absent: the one that is kept, while source and user name stay.",
   "moorage.registry.v2.SyncConfig.pull_through": "Whether what is not here is fetched from the source when it is pulled.",
-  "moorage.registry.v2.SyncConfig.source": "The image's name in its registry.",
+  "moorage.registry.v2.SyncConfig.source": "The image: host[:port]/name at another registry, where the host has a dot or a port, or a scheme before it; or of this installation, as <organization>/<image> or by the repo's uid. Never with a tag.",
   "moorage.registry.v2.SyncConfig.tag_pattern": "Which tags are followed: an RE2 regular expression that matches the whole name. Empty: all.",
   "moorage.registry.v2.SyncConfig.username": "The user name at the source; empty: nobody.",
   "moorage.registry.v2.SyncRepoRequest": "SyncRepoRequest names a repo.",

@@ -212,7 +212,8 @@ export const TagRetentionRuleSchema: GenMessage<TagRetentionRule> = /*@__PURE__*
  */
 export type SyncConfig = Message<"moorage.registry.v2.SyncConfig"> & {
   /**
-   * The image's name in its registry.
+   * The image: host[:port]/name at another registry, where the host has a dot or a port, or a scheme before it; or of
+   * this installation, as <organization>/<image> or by the repo's uid. Never with a tag.
    *
    * @generated from field: string source = 1;
    */
