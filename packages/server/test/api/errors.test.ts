@@ -221,6 +221,8 @@ describe('docs/contract.md, "Errors"', () => {
     const role = { name: "taken", capabilities: [] };
     await platform.ok("POST", `/iam/v2/groups/${group}`, { name: "taken" });
     await platform.ok("POST", `/iam/v2/roles/${group}`, role);
+    // A group and a repo may share a name.
+    await platform.repo(group, { name: "taken" });
     const other = await platform.repo(group, { name: "other" });
     for (const answer of [
       await both(platform, GroupsService.method.createGroup, { parent: group, group: { name: "taken" } }, token),
