@@ -54,7 +54,7 @@ export type Group = Message<"moorage.iam.v2.Group"> & {
   resourceLimits: { [key: string]: number };
 
   /**
-   * The owner of the name has been checked.
+   * The owner of the name has been checked. Kept for clients; nothing in the server depends on it.
    *
    * @generated from field: bool verified = 5;
    */

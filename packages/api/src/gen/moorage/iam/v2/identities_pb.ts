@@ -61,7 +61,7 @@ export type Identity = Message<"moorage.iam.v2.Identity"> & {
   emailUnverified: string;
 
   /**
-   * Where a person works.
+   * Where a person works. Kept for clients; nothing in the server depends on it.
    *
    * @generated from field: string company = 6;
    */
@@ -120,7 +120,7 @@ export type Identity = Message<"moorage.iam.v2.Identity"> & {
     case: "awsIdentity";
   } | {
     /**
-     * By a service of the installation.
+     * By a service of the installation. No service has a value yet: nobody can become such an identity.
      *
      * @generated from field: moorage.iam.v2.ServicePrincipal service_principal = 23;
      */

@@ -47,14 +47,14 @@ export type Repo = Message<"moorage.registry.v2.Repo"> & {
   description: string;
 
   /**
-   * Where the image stands in a catalogue.
+   * Where the image stands in a catalogue. Kept for clients; nothing in the server depends on it.
    *
    * @generated from field: moorage.registry.v2.CatalogTier catalog_tier = 4;
    */
   catalogTier: CatalogTier;
 
   /**
-   * The bundles the image belongs to.
+   * The bundles the image belongs to. Kept for clients; nothing in the server depends on it.
    *
    * @generated from field: repeated string bundles = 5;
    */
@@ -68,14 +68,14 @@ export type Repo = Message<"moorage.registry.v2.Repo"> & {
   readme: string;
 
   /**
-   * Other names under which the image is known.
+   * Other names under which the image is known. Kept for clients; the image cannot be pulled by them.
    *
    * @generated from field: repeated string aliases = 7;
    */
   aliases: string[];
 
   /**
-   * Tags that are kept up to date.
+   * Tags that are kept up to date. Kept for clients; nothing in the server depends on it.
    *
    * @generated from field: repeated string active_tags = 8;
    */

@@ -54,14 +54,14 @@ export type Tag = Message<"moorage.registry.v2.Tag"> & {
   updateTime?: Timestamp | undefined;
 
   /**
-   * At the end of its life.
+   * At the end of its life. Kept for clients: the tag can be pulled and moved as before.
    *
    * @generated from field: bool deprecated = 5;
    */
   deprecated: boolean;
 
   /**
-   * The bundles it belongs to.
+   * The bundles it belongs to. Kept for clients; nothing in the server depends on it.
    *
    * @generated from field: repeated string bundles = 6;
    */
