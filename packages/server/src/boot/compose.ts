@@ -93,7 +93,14 @@ export async function compose(
     );
     const { mayReadMetrics } = checked;
     router.open(
-      handlersOf(config, base, storage, api, registry, { clock, log, mayReadMetrics, collectMetrics, draining }),
+      handlersOf(config, base, storage, api, registry, {
+        clock,
+        log,
+        mayReadMetrics,
+        collectMetrics,
+        draining,
+        health,
+      }),
     );
     return {
       ...base,

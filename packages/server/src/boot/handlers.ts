@@ -20,6 +20,7 @@ import { restHandler } from "../transport/rest/handler.ts";
 import { rpcHandler } from "../transport/rpc/handler.ts";
 import type { Api } from "./api.ts";
 import type { Base } from "./base.ts";
+import type { Health } from "./health.ts";
 import type { Preflight } from "./preflight.ts";
 import type { Storage } from "./storage.ts";
 
@@ -33,6 +34,8 @@ export interface HandlersOptions {
   collectMetrics?: (() => Promise<string>) | undefined;
   /** Aborted when streams must end. */
   draining: AbortSignal;
+  /** What `/readyz` says is wrong. */
+  health: Pick<Health, "problem">;
 }
 
 /** The handlers of all requests. */
@@ -42,7 +45,7 @@ export function handlersOf(
   { methods }: Storage,
   { auditor, access, dispatch }: Api,
   registry: RegistryDeps,
-  { clock, log, mayReadMetrics, collectMetrics, draining }: HandlersOptions,
+  { clock, log, mayReadMetrics, collectMetrics, draining, health }: HandlersOptions,
 ): Handlers {
   const { errorDomain } = config;
   const services = [...new Set([...methods.values()].map(({ desc }) => desc.parent))];
@@ -79,7 +82,11 @@ export function handlersOf(
       contentType: METRICS_CONTENT_TYPE,
     }),
     paths: {
-      "/": homeEndpoint({ ...config, draining, otherwise: rest.handle }),
+      "/": homeEndpoint({
+        ...config,
+        problem: () => (draining.aborted ? "it is shutting down" : health.problem()),
+        otherwise: rest.handle,
+      }),
       ...createStsEndpoints({
         config,
         clock,

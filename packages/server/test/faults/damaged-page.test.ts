@@ -46,7 +46,7 @@ async function openServer(t: TestContext) {
   const ask = async (method: string, path: string, body?: object) => {
     const answer = await fetch(`http://127.0.0.1:${server.port}${path}`, {
       method,
-      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json", accept: "text/html, */*" },
       signal: AbortSignal.timeout(20_000),
       ...(body && { body: JSON.stringify(body) }),
     });
@@ -77,6 +77,7 @@ test(
       assert.equal((await ask("GET", "/iam/v2/groups")).status, 200);
     }
     assert.deepEqual(await ask("GET", "/readyz"), { status: 503, text: "not ready: the database is damaged" });
+    assert.match((await ask("GET", "/")).text, /The server is not ready: the database is damaged\./);
     assert.equal((await ask("GET", "/healthz")).status, 200);
     await until(() => log().some(({ level, msg }) => level >= 50 && msg.includes("the database is damaged")));
     // A write that needs the page fails like a read, and others go on.
