@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { type Group, GroupsService, GroupSchema, OrgStatus, ResourceDeletedSchema } from "@moorage/api";
+import { type Group, GroupsService, GroupSchema, type OrgKind, OrgStatus, ResourceDeletedSchema } from "@moorage/api";
 import { columnIsIfSet, listStored, storedListOf } from "../aip/list.ts";
 import { sortable } from "../aip/order.ts";
 import { countBelow, resource, storedGet } from "../aip/resource.ts";
@@ -53,10 +53,9 @@ export function groupsService({ pageTokenKey, ownerRole }: ServiceContext): Serv
     },
     updateGroup: (call, { group = create(GroupSchema), updateMask }) =>
       groups.patch(call, group.uid, group, updateMask, async (before, after) => {
-        if (before.name === after.name) return;
-        if (before.parent === "") await requireNameFree(call, after.name, before.uid);
-        await groups.requireFree(call.tx, before.parent, after.name);
-        if (before.parent === "") await keepFreedName(call, before.name, before.uid);
+        if (before.name !== after.name) await rename(call, before, after.name);
+        if (before.parent !== "") after.kind = before.kind as OrgKind;
+        else if (before.kind !== after.kind) await setKindBelow(call, before.uid, after.kind);
       }),
     async deleteGroup(call, { uid }) {
       const row = await groups.get(call.tx, uid);
@@ -98,11 +97,33 @@ async function insertGroup(call: Call, parent: string, group: Group): Promise<Ro
     throw invalidArgument({ field: "parent", description: `groups are at most ${MAX_DEPTH} levels deep` });
   return await groups.insert(call, parent, {
     ...toRow(group),
+    ...(parent !== "" && { kind: await kindOf(call, parent) }),
     status: OrgStatus.READY,
     resource_limits: "{}",
     create_time: call.nowMs,
     update_time: call.nowMs,
   });
+}
+
+async function rename(call: Call, { uid, parent, name: from }: Row<"groups">, to: string): Promise<void> {
+  if (parent === "") await requireNameFree(call, to, uid);
+  await groups.requireFree(call.tx, parent, to);
+  if (parent === "") await keepFreedName(call, from, uid);
+}
+
+/** The kind of the organization that a group is in. */
+async function kindOf(call: Call, group: string): Promise<OrgKind> {
+  const [organization = ""] = group.split("/", 1);
+  return (await groups.get(call.tx, organization)).kind as OrgKind;
+}
+
+async function setKindBelow(call: Call, organization: string, kind: OrgKind): Promise<void> {
+  await call.tx
+    .updateTable("groups")
+    .set({ kind })
+    .where("uid", ">=", `${organization}/`)
+    .where("uid", "<", `${organization}0`)
+    .execute();
 }
 
 // The creator of an organization becomes its owner.

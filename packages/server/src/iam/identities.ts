@@ -17,7 +17,7 @@ import { timeViolations } from "../aip/times.ts";
 import { validate, violationsOf } from "../aip/validate.ts";
 import type { Call } from "../core/call.ts";
 import { invalidArgument, notFound, permissionDenied } from "../errors.ts";
-import { milliseconds } from "../lib/timestamps.ts";
+import { milliseconds, timestamp } from "../lib/timestamps.ts";
 import { requireHolds, type Service, type ServiceContext } from "../core/service.ts";
 import type { Row } from "../store/index.ts";
 import { groups } from "./groups.ts";
@@ -82,6 +82,7 @@ export function identitiesService({ pageTokenKey, admins = [] }: ServiceContext)
     },
     async createIdentity(call, { parent, identity = create(IdentitySchema) }) {
       check(identity, call.nowMs);
+      endStaticKeys(identity, call.nowMs);
       await groups.get(call.tx, parent);
       const row = await identities.insert(call, parent, {
         ...toRow(identity),
@@ -101,6 +102,7 @@ export function identitiesService({ pageTokenKey, admins = [] }: ServiceContext)
         const changes = toRow(after).relationship !== before.relationship;
         check(after, changes ? call.nowMs : undefined);
         if (!changes) return;
+        endStaticKeys(after, call.nowMs);
         requireAdminFor(call, admins, before.uid);
         await requireHoldsAllOf(call, before.uid);
       });
@@ -133,6 +135,13 @@ function filters({
 }
 
 /** `nowMs`: the time by which a new relationship is judged; undefined when it stays. */
+const STATIC_KEYS_MS = 365 * 86_400_000;
+
+/** Static keys without an end get one: keys that are never exchanged are usually forgotten ones. */
+function endStaticKeys({ relationship }: Identity, nowMs: number): void {
+  if (relationship.case === "staticKeys") relationship.value.expirationTime ??= timestamp(nowMs + STATIC_KEYS_MS);
+}
+
 function check(identity: Identity, nowMs: number | undefined): void {
   const fields = violationsOf(IdentitySchema, identity);
   const own = [...validateRelationship(identity), ...(nowMs === undefined ? [] : pushTokenFaults(identity, nowMs))];

@@ -252,6 +252,13 @@ export const MIGRATIONS: Migration[] = [
     name: "who set the source of a mirror",
     statements: [`alter table mirrors add column actor KEY not null default ''`],
   },
+  {
+    version: 19,
+    name: "the kind of a subgroup is its organization's",
+    statements: [
+      `update groups set kind = (select o.kind from groups as o where o.uid = substr(groups.uid, 1, 40)) where parent <> '' and exists (select 1 from groups as o where o.uid = substr(groups.uid, 1, 40))`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

@@ -58,7 +58,7 @@ const UPDATABLE: Updatable[] = [
     path: "/iam/v2/groups",
     outputOnly: ["uid", "status", "resourceLimits", "createTime"],
     make: () => platform.group(root, { description: "old" }),
-    full: { description: "new", verified: true, kind: "ORG_KIND_CUSTOMER" },
+    full: { description: "new", verified: true },
   },
   {
     path: "/iam/v2/identities",

@@ -75,7 +75,7 @@ export type Group = Message<"moorage.iam.v2.Group"> & {
   updateTime?: Timestamp | undefined;
 
   /**
-   * What sort of organization it is.
+   * What sort of organization it is. That of a subgroup is its organization's, whatever the request says.
    *
    * @generated from field: moorage.iam.v2.OrgKind kind = 8;
    */

@@ -268,7 +268,7 @@ export type StaticKeys = Message<"moorage.iam.v2.StaticKeys"> & {
   issuerKeys: string;
 
   /**
-   * When the keys stop being accepted.
+   * When they end; 365 days after they were set if nothing is said.
    *
    * @generated from field: google.protobuf.Timestamp expiration_time = 4;
    */

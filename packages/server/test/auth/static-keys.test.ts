@@ -1,0 +1,33 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { newKey } from "../support/issuer.ts";
+import { type Json, type Platform, startPlatform } from "../support/platform.ts";
+
+// Static keys always end.
+const YEAR_MS = 365 * 86_400_000;
+let platform: Platform;
+before(async () => {
+  platform = await startPlatform();
+});
+after(() => platform.close());
+
+const endOf = (identity: Json): number =>
+  Date.parse(String((identity["staticKeys"] as { expirationTime?: string }).expirationTime));
+
+test("static keys without an expiration end 365 days after they were set", async () => {
+  const keys = { issuer: "offline", subject: "robot", issuerKeys: JSON.stringify({ keys: [newKey("k").jwk] }) };
+  const path = `/iam/v2/identities/${platform.organization}`;
+  const made = await platform.ok("POST", path, { name: "robot", staticKeys: keys });
+  assert.equal(endOf(made), Date.parse(made.createTime) + YEAR_MS);
+  const said = new Date(platform.clock.nowMs() + 5000).toISOString();
+  const short = await platform.ok("POST", path, { name: "short", staticKeys: { ...keys, expirationTime: said } });
+  assert.equal(endOf(short), Date.parse(said));
+
+  platform.clock.offsetMs += 60_000;
+  const renamed = await platform.ok("PATCH", `/iam/v2/identities/${made.uid}`, { description: "renamed" });
+  assert.equal(endOf(renamed), endOf(made), "another change moves no end");
+  const again = await platform.ok("PATCH", `/iam/v2/identities/${made.uid}`, {
+    staticKeys: { ...keys, subject: "other" },
+  });
+  assert.equal(endOf(again), Date.parse(again.updateTime) + YEAR_MS);
+});
