@@ -51,7 +51,13 @@ const UPDATABLE: Updatable[] = [
       aliases: ["d"],
       activeTags: ["e"],
       catalogTier: "CATALOG_TIER_AI",
-      syncConfig: { source: "public/nginx", tagPattern: "v.*", interval: "600s", pullThrough: true, username: "robot" },
+      syncConfig: {
+        source: "registry.example.com/nginx",
+        tagPattern: "v.*",
+        interval: "600s",
+        pullThrough: true,
+        username: "robot",
+      },
     },
   },
   {
@@ -187,9 +193,14 @@ test("masks accept both casings, several paths and a path inside a message", asy
   const answer = await patch(`/registry/v2/repos/${repo.uid}?update_mask=catalog_tier,activeTags,description`, body);
   assert.deepEqual(changes(repo, answer.body), { catalogTier: "CATALOG_TIER_AI", activeTags: ["x"], description: "d" });
   const synced = await patch(`/registry/v2/repos/${repo.uid}?updateMask=syncConfig.source`, {
-    syncConfig: { source: "public/x" },
+    syncConfig: { source: "registry.example.com/x" },
   });
-  assert.deepEqual(synced.body["syncConfig"], { source: "public/x", tagPattern: "", pullThrough: false, username: "" });
+  assert.deepEqual(synced.body["syncConfig"], {
+    source: "registry.example.com/x",
+    tagPattern: "",
+    pullThrough: false,
+    username: "",
+  });
   const { uid } = await platform.ok("POST", `/iam/v2/identities/${root}`, {
     name: "x",
     claimMatch: { issuer: "https://i.example", subject: "old", audience: "a" },
