@@ -3,6 +3,7 @@ import { mkdir, open, rename, rm, stat } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { Code, invalidArgument, MoorageError } from "../errors.ts";
+import type { DiskReserve } from "../lib/disk-reserve.ts";
 import { createLru } from "../lib/lru.ts";
 import { algorithmOf, copyHash, hashFile, MAX_IDLE_HASHES } from "./digesting.ts";
 import type { HashState } from "./digesting.ts";
@@ -17,20 +18,28 @@ import { lockHolder, removeLocks, takeLock } from "./upload-lock.ts";
 /** The uploads of a store in files, as in `BlobStore`. */
 export class FilesystemUploads {
   readonly #layout: FilesystemLayout;
+  readonly #reserve: Pick<DiskReserve, "isFull">;
   /** Uploads that a request of this process is working on: checked before the lock in the file system. */
   readonly #busy = new Set<string>();
   /** Hash states of uploads that no request is writing to. A dropped state is computed again from the file. */
   readonly #hashes = createLru<string, HashState>(MAX_IDLE_HASHES);
 
-  constructor(layout: FilesystemLayout) {
+  constructor(layout: FilesystemLayout, reserve: Pick<DiskReserve, "isFull">) {
     this.#layout = layout;
+    this.#reserve = reserve;
   }
 
   async start(id: string): Promise<void> {
     await withFilesystemErrors("Upload", id, async () => {
+      this.#requireSpace();
       const file = await open(this.#layout.upload(id), "wx");
       await file.close();
     });
+  }
+
+  /** What is left of the disk is kept for others than uploads. */
+  #requireSpace(): void {
+    if (this.#reserve.isFull()) throw Object.assign(new Error("the disk was full"), { code: "ENOSPC" });
   }
 
   async size(id: string): Promise<number> {
@@ -49,6 +58,7 @@ export class FilesystemUploads {
     options: AppendOptions = {},
   ): Promise<Appended> {
     return this.#exclusively(id, async (path) => {
+      this.#requireSpace();
       await using file = await open(path, "r+");
       const { size } = await file.stat();
       if (offset !== undefined && offset !== size) return { accepted: false, size };

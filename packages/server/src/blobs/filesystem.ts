@@ -4,17 +4,21 @@ import { withFilesystemErrors } from "./filesystem-errors.ts";
 import { createFolders, filesystemLayout } from "./filesystem-layout.ts";
 import { listBlobs, listUploads } from "./filesystem-lists.ts";
 import { FilesystemUploads } from "./filesystem-uploads.ts";
+import type { DiskReserve } from "../lib/disk-reserve.ts";
 import type { BlobStore } from "./blob-store.ts";
 import { readTo } from "./transfer.ts";
 
 /**
  * Blobs as files below the root, which must be on one file system. Missing folders are created. Several processes of
- * one machine may share the root.
+ * one machine may share the root. While the disk of `reserve` is full, uploads are RESOURCE_EXHAUSTED.
  */
-export async function openFilesystemBlobs(root: string): Promise<BlobStore> {
+export async function openFilesystemBlobs(
+  root: string,
+  reserve: Pick<DiskReserve, "isFull"> = { isFull: () => false },
+): Promise<BlobStore> {
   await createFolders(root);
   const layout = filesystemLayout(root);
-  const uploads = new FilesystemUploads(layout);
+  const uploads = new FilesystemUploads(layout, reserve);
   return {
     startUpload: (id) => uploads.start(id),
     uploadSize: (id) => uploads.size(id),

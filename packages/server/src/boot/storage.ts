@@ -67,6 +67,7 @@ export async function openStorage(
     allowPrivateNetwork,
     emailIssuers,
     terms,
+    ...(config.databaseUrl === "" && { reserve: { dataDir, bytes: config.diskReserveBytes } }),
     onFault: health.writerDied,
     onDamage: health.damaged,
   });

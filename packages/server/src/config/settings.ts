@@ -42,6 +42,12 @@ export const TABLE = {
   host: setting(text, "MOORAGE_HOST", "127.0.0.1", "Address to listen on."),
   port: setting(integer(0, 65_535), "MOORAGE_PORT", "8080", "Port to listen on; 0 takes any free one."),
   dataDir: setting(text, "MOORAGE_DATA_DIR", "./data", "Folder of the database and the blobs."),
+  diskReserveBytes: setting(
+    integer(0, 2 ** 40),
+    "MOORAGE_DISK_RESERVE",
+    "67108864",
+    "Bytes of the data folder's disk that are kept for when it is full, for tokens, deletes and garbage collection, with the embedded database; 0 keeps none.",
+  ),
   /** The URL of the platform API, which is also the issuer and the platform's audience; no slash at the end. */
   baseUrl: setting(
     origin,

@@ -5,6 +5,8 @@ import { type CommandContext, commandContext, commandNamed, runCommand } from ".
 import { Code, MoorageError, type PlainError, toPlain } from "../errors.ts";
 import { methodsOf } from "./methods.ts";
 import { commitTogether, type Database, isDamage, openWriter, type Work } from "../store/index.ts";
+import { diskReserve } from "../lib/disk-reserve.ts";
+import { runsWhileFull } from "./while-full.ts";
 import type { TermsDocument } from "../core/service.ts";
 
 /** The data that the thread starts with. */
@@ -20,6 +22,8 @@ export interface WriterThreadData {
   allowPrivateNetwork?: boolean;
   emailIssuers?: readonly string[];
   terms?: readonly TermsDocument[];
+  /** The folder of the reserve, and its size in bytes. Defaults to none. */
+  reserve?: { dataDir: string; bytes: number };
 }
 /** A command sent to the thread. */
 export interface WriteRequest {
@@ -36,6 +40,9 @@ interface Fault {
 }
 
 const MAX_TOGETHER = 256;
+const RETRY_FULL_MS = 60_000;
+// A server that runs only for a moment does not write the reserve.
+const RESERVE_EVERY_MS = 10_000;
 
 if (parentPort !== null) serve(parentPort, workerData as WriterThreadData);
 
@@ -52,6 +59,7 @@ function serve(
     allowPrivateNetwork,
     emailIssuers,
     terms,
+    reserve,
   }: WriterThreadData,
 ): void {
   const { db, raw } = openWriter(path, { waits: false });
@@ -70,9 +78,36 @@ function serve(
     readBlob: async () => undefined,
   });
   const context = commandContext({ methods, admins, secrets, terms });
+  const disk = diskReserve(reserve?.dataDir ?? "", reserve?.bytes ?? 0);
+  if (reserve !== undefined) setInterval(() => disk.restore(), RESERVE_EVERY_MS).unref();
   const queue: WriteRequest[] = [];
   let running = false;
 
+  /** Runs the commands in one transaction. `lacking`: those that failed for lack of space. */
+  const commit = async (requests: WriteRequest[]): Promise<{ answers: WriteAnswer[]; lacking: WriteRequest[] }> => {
+    const answers: WriteAnswer[] = [];
+    const lacking: WriteRequest[] = [];
+    if (disk.isFull()) disk.restore();
+    const isReserved = disk.isFull();
+    const works = requests.flatMap((request): Work[] => {
+      if (isReserved && !runsWhileFull(request)) {
+        answers.push({ id: request.id, ...plainly(storageFull()) });
+        return [];
+      }
+      return [
+        {
+          run: (tx) => runNamed(context, tx, request),
+          settle(result) {
+            if ("value" in result) return void answers.push({ id: request.id, value: result.value });
+            if (isFull(result.error)) lacking.push(request);
+            answers.push({ id: request.id, ...plainly(result.error) });
+          },
+        },
+      ];
+    });
+    if (works.length > 0) await commitTogether(db, raw, works);
+    return { answers, lacking };
+  };
   const drain = async (): Promise<void> => {
     if (running) return;
     running = true;
@@ -83,15 +118,13 @@ function serve(
         if (next === undefined) break;
         queue.push(...(next.message as WriteRequest[]));
       }
-      const answers: WriteAnswer[] = [];
-      const works = queue.splice(0, MAX_TOGETHER).map((request): Work => ({
-        run: (tx) => runNamed(context, tx, request),
-        settle: (result) =>
-          answers.push(
-            "value" in result ? { id: request.id, value: result.value } : { id: request.id, ...plainly(result.error) },
-          ),
-      }));
-      await commitTogether(db, raw, works);
+      const requests = queue.splice(0, MAX_TOGETHER);
+      const { answers, lacking } = await commit(requests);
+      // What may be written on the reserve is run again; the others fail, so that it lasts.
+      if (lacking.length > 0 && disk.release()) {
+        const again = await commit(lacking.filter(runsWhileFull));
+        for (const answer of again.answers) answers[answers.findIndex(({ id }) => id === answer.id)] = answer;
+      }
       port.postMessage(answers);
     }
     running = false;
@@ -114,10 +147,15 @@ async function runNamed(context: CommandContext, tx: Database, { name, data, inp
 
 function plainly(error: unknown): { error: PlainError } | Fault {
   if (error instanceof MoorageError) return { error: toPlain(error) };
-  if (isFull(error))
-    return { error: toPlain(new MoorageError(Code.ResourceExhausted, "Resource exhausted: storage is full")) };
+  if (isFull(error)) return { error: toPlain(storageFull()) };
   const fault = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return { fault, isDamage: isDamage(error) };
+}
+
+function storageFull(): MoorageError {
+  return new MoorageError(Code.ResourceExhausted, "Resource exhausted: storage is full", {
+    retryAfterMs: RETRY_FULL_MS,
+  });
 }
 
 // SQLITE_FULL, and the I/O error that some file systems return instead when a quota is reached.

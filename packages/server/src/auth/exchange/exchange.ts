@@ -11,7 +11,7 @@ import { createPatternBudgets } from "./pattern-budget.ts";
 import { heldByPassword } from "./registry-password.ts";
 import { narrowAudiences, type RefreshTokens } from "../tokens/refresh.ts";
 import type { MintedToken, Tokens } from "../tokens/tokens.ts";
-import { noteSeen } from "../tokens/commands.ts";
+import { createLateNotes, isStorageFull, type LateNotes } from "./late-notes.ts";
 
 export interface ExchangeRequest extends NarrowingRequest {
   /** The external token or a token of this issuer; for `refresh`, the refresh token. */
@@ -34,7 +34,7 @@ export interface ExchangeRequest extends NarrowingRequest {
 
 /**
  * The issued tokens. The refresh token is empty when a token of this issuer was exchanged, whose life must not become
- * longer.
+ * longer, and while the storage has no space for one.
  */
 export interface ExchangeAnswer {
   token: string;
@@ -68,6 +68,7 @@ export interface ExchangeDeps extends Omit<AssumeDeps, "patterns"> {
 
 /** What the steps of an exchange work with. */
 interface Context extends ExchangeDeps, Pick<AssumeDeps, "patterns"> {
+  notes: LateNotes;
   audiences: Audiences;
 }
 
@@ -81,6 +82,7 @@ export function createExchanger(deps: ExchangeDeps): Exchanger {
   const context = {
     ...deps,
     patterns: createPatternBudgets(),
+    notes: createLateNotes(deps.writer, deps.log),
     audiences: { platform: config.baseUrl, registry: config.registryAudience },
   };
   const ownCaller = (bearer: string, nowMs: number): Promise<Caller | undefined> =>
@@ -128,7 +130,11 @@ async function exchangeExternal(
   const minted = await mint(context, caller, data.nowMs, end);
   const event = exchangeEntry("sts.exchange", caller, minted.tokenId);
   const [issued] = await Promise.all([
-    context.refreshTokens.issue(caller, row.relationship, end, data, event),
+    context.refreshTokens.issue(caller, row.relationship, end, data, event).catch((error: unknown) => {
+      if (!isStorageFull(error)) throw error;
+      context.notes.keep({ identity: row.uid, event }, data);
+      return { token: "", expiresAtMs: 0 };
+    }),
     recordSeen(context, row.uid, row.last_seen_time, data),
   ]);
   return { ...minted, refreshToken: issued.token, refreshExpiresAtMs: issued.expiresAtMs };
@@ -205,12 +211,12 @@ function mint(
 
 /** Writes when the identity was last seen, at most once a minute, and the audit entry when there is one. */
 async function recordSeen(
-  { writer }: Context,
+  { notes }: Context,
   identity: string,
   lastSeenMs: number | null,
   data: CallData,
   event?: AuditEvent,
 ): Promise<void> {
   const isDue = lastSeenMs === null || data.nowMs - lastSeenMs >= SEEN_EVERY_MS;
-  if (isDue || event !== undefined) await writer.write(noteSeen, data, { identity, ...(event && { event }) });
+  if (isDue || event !== undefined) await notes.write({ identity, ...(event && { event }) }, data);
 }

@@ -1,0 +1,70 @@
+import type { AuditEvent } from "../../audit/index.ts";
+import type { CallData } from "../../core/call.ts";
+import type { CommandWriter } from "../../core/transactor.ts";
+import { Code, MoorageError } from "../../errors.ts";
+import { noteSeen } from "../tokens/commands.ts";
+
+/** What is noted of an identity's use: when it was seen, and the audit entry if there is one. */
+export interface UseNote {
+  identity: string;
+  event?: AuditEvent;
+}
+
+/** Writes notes; those that the storage has no space for are written later. */
+export interface LateNotes {
+  write(note: UseNote, data: CallData): Promise<void>;
+  /** Keeps a note that could not be written. */
+  keep(note: UseNote, data: CallData): void;
+}
+
+const MAX_KEPT = 10_000;
+const RETRY_MS = 5_000;
+
+/**
+ * Notes wait in memory, at most 10,000 of them, of which the oldest are lost first with a line in the log: a full disk
+ * must not keep out identities that are there.
+ */
+export function createLateNotes(
+  writer: CommandWriter,
+  log: { info(fields: object, message: string): void },
+): LateNotes {
+  const kept: { note: UseNote; data: CallData }[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  const flush = async (): Promise<void> => {
+    timer = undefined;
+    try {
+      for (let next = kept[0]; next !== undefined; next = kept[0]) {
+        await writer.write(noteSeen, next.data, next.note);
+        kept.shift();
+      }
+    } catch {
+      schedule();
+    }
+  };
+  const schedule = (): void => {
+    timer ??= setTimeout(() => void flush(), RETRY_MS).unref();
+  };
+  const keep = (note: UseNote, data: CallData): void => {
+    if (kept.push({ note, data }) > MAX_KEPT) {
+      kept.shift();
+      log.info({}, "an audit entry of a token is lost: storage is full");
+    }
+    schedule();
+  };
+  return {
+    keep,
+    async write(note, data) {
+      try {
+        await writer.write(noteSeen, data, note);
+      } catch (error) {
+        if (!isStorageFull(error)) throw error;
+        keep(note, data);
+      }
+    },
+  };
+}
+
+/** Whether a write failed because the storage has no space. */
+export function isStorageFull(error: unknown): boolean {
+  return error instanceof MoorageError && error.code === Code.ResourceExhausted;
+}

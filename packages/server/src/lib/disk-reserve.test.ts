@@ -1,0 +1,30 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { diskReserve } from "./disk-reserve.ts";
+
+test("the reserve is given up once, seen by every process, and taken again when there is space", (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "moorage-reserve-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, "disk-reserve");
+  const one = diskReserve(folder, 3 << 20);
+  assert.deepEqual([one.isFull(), one.release()], [false, false], "there is nothing to give up yet");
+  one.restore();
+  assert.equal(statSync(file).size, 3 << 20);
+  assert.ok(one.release());
+  assert.ok(!existsSync(file));
+  assert.ok(one.isFull() && diskReserve(folder, 3 << 20).isFull());
+  assert.ok(!one.release(), "it is given up already");
+  one.restore();
+  assert.ok(one.isFull(), "the disk is not looked at all the time");
+  const other = diskReserve(folder, 3 << 20);
+  other.restore();
+  assert.ok(!other.isFull() && !one.isFull());
+  assert.equal(statSync(file).size, 3 << 20);
+  const none = diskReserve(folder, 2 ** 60);
+  none.release();
+  none.restore();
+  assert.ok(none.isFull() && !existsSync(file), "no more is taken than half of what is free");
+});
