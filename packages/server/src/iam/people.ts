@@ -6,12 +6,11 @@ import type { Call } from "../core/call.ts";
 import { parentOf } from "../lib/uid.ts";
 import { type Database, removeFromAncestors, type Row } from "../store/index.ts";
 import { emitLostBindings } from "./binding-answers.ts";
+import { PASSWORD_ISSUERS } from "./registry-passwords.ts";
 
 // People are identities at the root, in no group. They belong to the group of the identity provider through which they
 // signed in: who may list or delete identities there may list or delete them. See also auth/permissions/authorize.ts.
 
-/** The `iss` of tokens that `moorage pull-token` makes, by which their identities are distinguished. */
-const PULL_TOKEN_ISSUER = "moorage-pull-token";
 const DELETED = "api.iam.identity.deleted.v1";
 const DELETE_METHOD = "moorage.iam.v2.IdentitiesService.DeleteIdentity";
 
@@ -36,7 +35,7 @@ export function withPeople(scope: Scope, { uidp }: ListIdentitiesRequest): Scope
 
 /**
  * Removes an identity with its role bindings, sessions and refresh tokens: nothing that it holds is accepted from the
- * commit on. With a person go the pull tokens that the person made, which are identities of their own.
+ * commit on. With a person go the pull and push tokens that the person made, which are identities of their own.
  */
 export async function removeIdentity(call: Call, row: Row<"identities">): Promise<void> {
   await removeOne(call, row);
@@ -46,16 +45,16 @@ export async function removeIdentity(call: Call, row: Row<"identities">): Promis
   call.emit(ResourceDeletedSchema, { type: DELETED, subject: row.uid, group, body: { uid: row.uid } });
   if (row.provider === "") return;
   await audit(call, { method: DELETE_METHOD, resource: row.provider, details: { identity: row.uid, name: row.name } });
-  const pullTokens = await call.tx
+  const passwords = await call.tx
     .selectFrom("identities")
     .selectAll()
     .where("creator", "=", row.uid)
     .where("relationship_type", "=", RelationshipType.STATIC)
-    .where("issuer", "=", PULL_TOKEN_ISSUER)
+    .where("issuer", "in", PASSWORD_ISSUERS)
     .execute();
-  for (const pullToken of pullTokens) {
-    const { uid, name } = pullToken;
-    await removeOne(call, pullToken);
+  for (const password of passwords) {
+    const { uid, name } = password;
+    await removeOne(call, password);
     call.emit(ResourceDeletedSchema, { type: DELETED, subject: uid, group: parentOf(uid), body: { uid } });
     await audit(call, { method: DELETE_METHOD, resource: uid, details: { name, creator: row.uid } });
   }

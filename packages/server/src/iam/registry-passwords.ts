@@ -7,6 +7,9 @@ const PULL_TOKEN_ISSUER = "moorage-pull-token";
 /** The issuer in the passwords of `moorage push-token`. */
 const PUSH_TOKEN_ISSUER = "moorage-push-token";
 
+/** The issuers of passwords that are good for the registry and for nothing else. */
+export const PASSWORD_ISSUERS = [PULL_TOKEN_ISSUER, PUSH_TOKEN_ISSUER];
+
 const MAX_PUSH_DAYS = 90;
 const DAY_MS = 86_400_000;
 
@@ -15,7 +18,7 @@ const DAY_MS = 86_400_000;
  * URLs, or names that whoever makes an identity with static keys chooses.
  */
 export function isPasswordIssuer(issuer: unknown): boolean {
-  return issuer === PULL_TOKEN_ISSUER || issuer === PUSH_TOKEN_ISSUER;
+  return PASSWORD_ISSUERS.some((known) => known === issuer);
 }
 
 /**

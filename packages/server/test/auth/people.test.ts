@@ -105,29 +105,30 @@ test("people are filtered by provider and by when they were last seen, in pages"
   assert.deepEqual([both, page.totalCount], [uids(...early, late), "3"]);
 });
 
-test("who removes a person ends its tokens, refresh tokens and pull tokens at once", async () => {
+test("who removes a person ends its tokens, refresh tokens, pull tokens and push tokens at once", async () => {
   const { mine, theirs } = await twoOrganizations();
   const [ada, bob] = [await signIn(mine.idp, "ada"), await signIn(mine.idp, "bob")];
   const registry = new URL(platform.url).host;
-  /** A pull token that the person makes, as `moorage pull-token create` does, and a registry token gotten for it. */
-  const pullToken = async (person: Person) => {
+  /** A password that the person makes, as `moorage pull-token create` does, and a registry token gotten for it. */
+  const password = async (person: Person, issuer = "moorage-pull-token") => {
     const key = newKey("k");
     const keys = { issuerKeys: JSON.stringify({ keys: [key.jwk] }), audiences: [registry] };
-    const staticKeys = { issuer: "moorage-pull-token", subject: person.uid, ...keys };
+    const expirationTime = new Date(platform.clock.nowMs() + 86_400_000).toISOString();
+    const staticKeys = { issuer, subject: person.uid, expirationTime, ...keys };
     const body = { name: `cluster-${(count += 1)}`, staticKeys };
     const { body: made, text } = await platform.call("POST", `/iam/v2/identities/${mine.uid}`, {
       token: person.token,
       body,
     });
     assert.ok(made.uid, text);
-    const password = await new SignJWT({ sub: person.uid })
+    const secret = await new SignJWT({ sub: person.uid })
       .setProtectedHeader({ alg: "RS256", kid: "k" })
-      .setIssuer("moorage-pull-token")
+      .setIssuer(issuer)
       .setAudience(registry)
       .setIssuedAt(Math.floor(platform.clock.nowMs() / 1000))
       .setExpirationTime(Math.floor(platform.clock.nowMs() / 1000) + 600)
       .sign(key.privateKey);
-    const headers = { authorization: `Basic ${Buffer.from(`${made.uid}:${password}`).toString("base64")}` };
+    const headers = { authorization: `Basic ${Buffer.from(`${made.uid}:${secret}`).toString("base64")}` };
     const logIn = (): Promise<Answer> => platform.call("GET", `/token?service=${registry}`, { headers });
     const first = await logIn();
     assert.equal(first.status, 200, first.text);
@@ -135,7 +136,8 @@ test("who removes a person ends its tokens, refresh tokens and pull tokens at on
   };
   const refresh = async ({ refreshToken }: Person): Promise<number> =>
     (await platform.call("GET", "/sts/exchange_refresh_token", { token: refreshToken })).status;
-  const [hers, his] = [await pullToken(ada), await pullToken(bob)];
+  const [hers, his] = [await password(ada), await password(bob)];
+  const pushing = await password(ada, "moorage-push-token");
 
   const change = { uid: ada.uid, name: "renamed" };
   const changed = await both(platform, METHODS.updateIdentity, { identity: change }, mine.owner);
@@ -154,7 +156,9 @@ test("who removes a person ends its tokens, refresh tokens and pull tokens at on
   assert.equal(await refresh(ada), 401);
   assert.equal((await hers.logIn()).status, 401);
   assert.equal((await get("/v2/", hers.token)).status, 401);
-  for (const uid of [ada.uid, hers.uid]) assert.equal((await get(`/iam/v2/identities/${uid}`, mine.owner)).status, 404);
+  assert.equal((await pushing.logIn()).status, 401);
+  for (const uid of [ada.uid, hers.uid, pushing.uid])
+    assert.equal((await get(`/iam/v2/identities/${uid}`, mine.owner)).status, 404);
   assert.deepEqual(await rows(platform.ok("GET", `/iam/v2/roleBindings?identity=${ada.uid}`), "roleBindings"), []);
 
   assert.equal((await get(`/iam/v2/groups/${mine.uid}`, bob.token)).status, 200, "others go on");
@@ -164,10 +168,13 @@ test("who removes a person ends its tokens, refresh tokens and pull tokens at on
   const entries = (log.body["auditEntries"] as { resource: string; details: Record<string, string> }[]).map(
     ({ resource, details }) => [resource, details["identity"] ?? details["creator"]],
   );
-  assert.deepEqual(new Set(entries.map(String)), new Set([`${mine.idp},${ada.uid}`, `${hers.uid},${ada.uid}`]));
+  assert.deepEqual(
+    new Set(entries.map(String)),
+    new Set([mine.idp, hers.uid, pushing.uid].map((resource) => `${resource},${ada.uid}`)),
+  );
   const events = await get(`/events/v2/events?group=${mine.uid}&page_size=200`, mine.owner);
   const gone = (events.body["events"] as Json[]).filter(({ type }) => String(type).endsWith("iam.identity.deleted.v1"));
-  assert.deepEqual(gone.map(({ subject }) => subject).sort(), [ada.uid, hers.uid].sort());
+  assert.deepEqual(gone.map(({ subject }) => subject).sort(), [ada.uid, hers.uid, pushing.uid].sort());
   assert.notEqual((await signIn(mine.idp, "ada")).uid, ada.uid, "who may still sign in at the provider begins anew");
 });
 const DELETE = "moorage.iam.v2.IdentitiesService.DeleteIdentity";
