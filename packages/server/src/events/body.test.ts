@@ -22,6 +22,8 @@ test("a body is the JSON of the REST API, without secret and input-only fields",
     name: "",
     description: "",
     defaultRole: "",
+    redirectUri: "",
+    sharedCallback: false,
     oidc: {
       issuer: "",
       clientId: "c",

@@ -8,7 +8,7 @@ import { withRejectedCaller } from "../auth/index.ts";
 import type { Auditor } from "../audit/index.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { BlobStore, ByteSink } from "../blobs/index.ts";
-import { Code, MoorageError } from "../errors.ts";
+import { Code, type ErrorDetails, MoorageError } from "../errors.ts";
 import type { Transactor } from "../core/transactor.ts";
 import { isRepositoryName } from "./digests.ts";
 import { RegistryError } from "./errors.ts";
@@ -245,6 +245,8 @@ export async function authenticate(
             scope,
             error.message.replace(/^Permission denied/, "Unauthenticated"),
             "invalid_token",
+            undefined,
+            error.details,
           ),
           error,
         );
@@ -266,8 +268,10 @@ export function unauthorized(
   message: string,
   error?: "invalid_token" | "insufficient_scope",
   detail?: Record<string, string>,
+  details?: ErrorDetails,
 ): RegistryError {
   return new RegistryError("UNAUTHORIZED", message, {
+    ...(details && { details }),
     ...(detail && { detail, details: { metadata: detail } }),
     headers: { "www-authenticate": challenge(deps.config, scope, error) },
   });

@@ -85,11 +85,11 @@ before(async () => {
       plural: "externalGroupRoleMappings",
       fields: ["createTime", "externalGroupId", "uid"],
       scope: () => provider,
-      make: (at) =>
+      make: async (at) =>
         platform.ok("POST", `/iam/v2/externalGroupRoleMappings/${provider}`, {
           externalGroupId: `group-${at % 2}`,
           roleUid: viewer,
-          scope: places,
+          scope: (await platform.group(places)).uid,
         }),
       remove: (uid) => platform.ok("DELETE", `/iam/v2/externalGroupRoleMappings/${uid}`),
     },

@@ -69,7 +69,7 @@ describe("resources and their fields", () => {
     });
     shape(
       made,
-      ["uid", "name", "description", "email", "emailUnverified", "company", "claimMatch"],
+      ["uid", "name", "description", "email", "emailUnverified", "company", "claimMatch", "identityProvider"],
       ["createTime", "updateTime", "lastSeenTime"],
     );
     assert.deepEqual(made["claimMatch"], { ...claimMatch, claims: {}, claimPatterns: {} });

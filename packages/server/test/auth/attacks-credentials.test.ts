@@ -103,7 +103,7 @@ test("tokens of another kind are refused: another issuer's, a refresh token, one
   }
   for (const token of [external, String(exchanged.body["refreshToken"])])
     assert.equal((await platform.call("GET", "/v2/", { token })).status, 401);
-  assert.equal((await platform.call("GET", "/v2/", { token: owner })).status, 403, "a good token for another audience");
+  assert.equal((await platform.call("GET", "/v2/", { token: owner })).status, 401, "a good token for another audience");
   for (const token of [repositories, String(exchanged.body["refreshToken"])]) {
     assert.equal((await platform.call("GET", "/sts/exchange", { token })).status, 401);
   }
@@ -212,7 +212,6 @@ describe("a narrowing parameter", () => {
     );
     for (const scope of [
       "repository:acme/app:everything",
-      "registry:catalog:*",
       "repository:acme/app:",
       "repository(plugin):acme/app:pull",
     ]) {

@@ -287,7 +287,7 @@ describe("rejections are recorded", () => {
     const elsewhere = await platform.token(await platform.identity(group), {
       audience: "https://elsewhere.example.com",
     });
-    assert.equal((await platform.call("GET", "/v2/", { token: elsewhere })).status, 403);
+    assert.equal((await platform.call("GET", "/v2/", { token: elsewhere })).status, 401);
     assert.equal((await platform.call("GET", "/iam/v2/roles", { token: "not-a-token" })).status, 401);
     assert.equal((await platform.call("GET", "/iam/v2/identities")).status, 401);
     assert.equal((await one({ identity: String(decodeJwt(elsewhere).sub) })).reason, "AUDIENCE");

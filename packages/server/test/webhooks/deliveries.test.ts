@@ -244,7 +244,7 @@ test("an invalid request is rejected with the name of the field", async () => {
   for (const [request, fields] of [
     [{ state: 99 as DeliveryState }, ["state"]],
     [{ startTime: { seconds: 1n << 60n } }, ["start_time"]],
-    [{ endTime: { seconds: -(1n << 60n) }, state: 99 as DeliveryState }, ["end_time", "state"]],
+    [{ endTime: { seconds: -(1n << 60n) }, state: 99 as DeliveryState }, ["state", "end_time"]],
   ] as const) {
     const { error } = await platform.grpc.call(listDeliveries, request, owner);
     assert.ok(error);

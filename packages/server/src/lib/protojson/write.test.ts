@@ -34,7 +34,15 @@ test("every plain field is printed; unset messages, times and oneof members are 
     activeTags: [],
   });
   const identity: unknown = JSON.parse(jsonWriter(IdentitySchema)(create(IdentitySchema)));
-  assert.deepEqual(identity, { uid: "", name: "", description: "", email: "", emailUnverified: "", company: "" });
+  assert.deepEqual(identity, {
+    uid: "",
+    name: "",
+    description: "",
+    email: "",
+    emailUnverified: "",
+    company: "",
+    identityProvider: "",
+  });
   assert.equal(jsonWriter(ListReposRequestSchema)(create(ListReposRequestSchema)).includes("name"), false);
 });
 
